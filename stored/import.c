@@ -48,7 +48,8 @@ static int add_file(struct importing *m, const char *name,
 	};
 	struct generation_upload *added;
 
-	if (stored_layout_owns(name))
+	/* HEAD and the like, which each layout makes anew */
+	if (!stored_layout_allows(name))
 		return 0;
 	if (mem_grow(&m->files, &m->alloc, m->nr + 1, sizeof(*m->files)) < 0)
 		return error_nomem(m->err);

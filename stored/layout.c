@@ -19,11 +19,48 @@ static bool starts_with(const char *text, const char *start)
 	return !strncmp(text, start, strlen(start));
 }
 
-bool stored_layout_owns(const char *path)
+static bool ends_with(const char *text, const char *end)
 {
-	return !strcmp(path, "HEAD") || !strcmp(path, "refs") ||
-	       starts_with(path, "refs/") ||
-	       !strcmp(path, "reftable/tables.list");
+	size_t len = strlen(text), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(text + len - end_len, end);
+}
+
+bool stored_layout_allows(const char *path)
+{
+	static const char *const files[] = {
+		"config",
+		"config.worktree",
+		"description",
+		"shallow",
+		"git-daemon-export-ok",
+		"info/attributes",
+		"info/grafts",
+		"objects/info/commit-graph",
+		"objects/info/prepared",
+		"objects/info/prepared-wants",
+		"objects/info/deltas",
+	};
+	/* any file may be in these directories, and no directory */
+	static const char *const dirs[] = {
+		"hooks/",
+		"objects/pack/",
+		"objects/pack/multi-pack-index.d/",
+		"objects/info/commit-graphs/",
+		tables_dir,
+	};
+	const char *name = strrchr(path, '/');
+	size_t len = name ? (size_t)(++name - path) : 0;
+
+	for (size_t i = 0; i < ARRAY_NR(files); i++)
+		if (!strcmp(path, files[i]))
+			return true;
+	for (size_t i = 0; len && i < ARRAY_NR(dirs); i++)
+		if (len == strlen(dirs[i]) && starts_with(path, dirs[i]))
+			return *name && *name != '.' &&
+			       !ends_with(name, ".lock") &&
+			       strcmp(path, "reftable/tables.list") != 0;
+	return false;
 }
 
 /* ---- the files of the record */
@@ -67,7 +104,7 @@ static int put_files(const char *dir, const struct generation *g,
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < g->file_nr; i++) {
-		if (stored_layout_owns(g->files[i].path))
+		if (!stored_layout_allows(g->files[i].path))
 			return error_set(err, ERR_CORRUPT,
 					 "a generation cannot have the file "
 					 "'%s'",

@@ -21,10 +21,13 @@
 #define STORED_SYMBOLIC "ref: "
 
 /*
- * Returns whether a file of a local repository, or of a record, belongs to the
- * files that stored_layout_make() writes itself, such as "HEAD".
+ * Returns whether a generation may have a file: the files that
+ * stored_stage_make() makes, and no others. Whoever may write to a store
+ * chooses the paths of a record. With "commondir" or "objects/info/alternates",
+ * a record would reach other repositories. Files such as "HEAD" are those of
+ * stored_layout_make().
  */
-bool stored_layout_owns(const char *path);
+bool stored_layout_allows(const char *path);
 
 struct stored_layout {
 	/*
@@ -42,8 +45,8 @@ struct stored_layout {
 
 /*
  * Makes the empty directory `dir` a bare repository. Returns 0, ERR_CORRUPT if
- * the record is not that of a repository, or another negative error code; the
- * directory may then have some files.
+ * the record is not that of a repository or has a file that is not allowed, or
+ * another negative error code; the directory may then have some files.
  */
 int stored_layout_make(const char *dir, const struct generation *g,
 		       const struct stored_layout *how, struct error *err);

@@ -8,81 +8,18 @@
 #include "stored/fetch.h"
 #include "stored/stage.h"
 #include "sys/io.h"
+#include "sys/map.h"
 
-/* A directory of the source whose files are linked. */
+/* A directory of the source whose files are linked or copied. */
 struct linking {
 	const char *from, *to; /* the directories; borrowed */
-	/* returns whether to link a file; NULL: all */
+	/* files are replaced, and not written to: links of them do not change
+	 */
+	bool are_replaced;
+	/* returns whether to take a file; NULL: all */
 	bool (*wants)(const char *from, const char *name);
 	struct error *err;
 };
-
-/*
- * Returns 0, also if there is no such file, or a negative error code. A file
- * that vanishes now belongs to a pack that is being replaced.
- */
-static int link_file(const char *from, const char *to, struct error *err)
-{
-	struct sys_stat st;
-	char *real;
-	int ret = sys_stat(&st, from, err);
-
-	if (ret == ERR_MISSING || (!ret && !st.is_file))
-		return 0;
-	if (ret)
-		return ret;
-	/* The link of a symlink would be a symlink with a relative path. */
-	real = sys_realpath(from, err);
-	if (!real)
-		return error_recorded(err, ERR_IO);
-	ret = sys_link(real, to, err);
-	/* Links to files of another user may be forbidden, too. */
-	if (ret)
-		ret = sys_symlink(real, to, err);
-	free(real);
-	return ret;
-}
-
-static int link_one(void *ctx, const char *name)
-{
-	const struct linking *l = ctx;
-	char *from, *to;
-	int ret = ERR_NOMEM;
-
-	if (*name == '.' || (l->wants && !l->wants(l->from, name)))
-		return 0;
-	from = stored_join(l->from, name, l->err);
-	to = from ? stored_join(l->to, name, l->err) : NULL;
-	if (to)
-		ret = link_file(from, to, l->err);
-	free(from);
-	free(to);
-	return ret;
-}
-
-/* Links the files of the directory `name`, which may be missing. */
-static int link_dir(const char *to_top, const char *from_top,
-		    const char *to_name, const char *from_name,
-		    bool (*wants)(const char *from, const char *name),
-		    struct error *err)
-{
-	char *from = stored_join(from_top, from_name, err);
-	char *to = from ? stored_join(to_top, to_name, err) : NULL;
-	struct linking l = {from, to, wants, err};
-	int ret = ERR_NOMEM;
-
-	if (to && !sys_exists(from))
-		ret = 0;
-	else if (to)
-		ret = sys_mkdir_p(to, err);
-	if (to && !ret && sys_exists(from))
-		ret = sys_dir_each(from, link_one, &l, err);
-	free(from);
-	free(to);
-	return ret;
-}
-
-/* ---- which files */
 
 static bool has_ending(const char *name, const char *const *endings)
 {
@@ -94,6 +31,101 @@ static bool has_ending(const char *name, const char *const *endings)
 	return false;
 }
 
+/* files whose name stands for their content */
+static const char *const fixed_endings[] = {"pack",   "idx",    "rev",
+					    "bitmap", "mtimes", NULL};
+
+static int copy_file(const char *from, const char *to, struct error *err)
+{
+	struct sys_map map;
+	int ret = sys_map_open(&map, from, err);
+
+	if (ret)
+		return ret;
+	ret = sys_tempfile_replace(to, map.data, map.len, SYS_FSYNC_NONE, err);
+	sys_map_close(&map);
+	return ret;
+}
+
+/*
+ * Links a file. Returns 0, 1 if it must be copied, or a negative error code. A
+ * symlink follows a file that is replaced, so only packs may have symlinks.
+ */
+static int link_file(const char *from, const char *to, struct error *err)
+{
+	/* The link of a symlink would be a symlink with a relative path. */
+	char *real = sys_realpath(from, err);
+	int ret = real ? sys_link(real, to, err) : error_recorded(err, ERR_IO);
+
+	/* Links to files of another user may be forbidden, too. */
+	if (ret > 0 && has_ending(from, fixed_endings))
+		ret = sys_symlink(real, to, err);
+	free(real);
+	return ret;
+}
+
+/* Returns 0, also if there is no such file, or a negative error code. */
+static int take_file(const struct linking *l, const char *from, const char *to)
+{
+	struct sys_stat st;
+	int ret = sys_stat(&st, from, l->err);
+
+	if (ret == ERR_MISSING || (!ret && !st.is_file))
+		return 0;
+	if (!ret)
+		ret = l->are_replaced ? link_file(from, to, l->err) : 1;
+	if (ret > 0)
+		ret = copy_file(from, to, l->err);
+	/* It belongs to a pack that is being replaced, or was deleted. */
+	return ret && !sys_exists(from) ? 0 : ret;
+}
+
+static int take_one(void *ctx, const char *name)
+{
+	const struct linking *l = ctx;
+	char *from, *to;
+	int ret = ERR_NOMEM;
+
+	if (*name == '.' || (l->wants && !l->wants(l->from, name)))
+		return 0;
+	from = stored_join(l->from, name, l->err);
+	to = from ? stored_join(l->to, name, l->err) : NULL;
+	if (to)
+		ret = take_file(l, from, to);
+	free(from);
+	free(to);
+	return ret;
+}
+
+/* Which files of a directory of the source are taken, and where to. */
+struct source_dir {
+	const char *top, *to, *from;
+	bool are_replaced;
+	bool (*wants)(const char *from, const char *name);
+};
+
+/* Links or copies the files of a directory, which may be missing. */
+static int take_dir(const char *to_top, const struct source_dir *d,
+		    struct error *err)
+{
+	char *from = stored_join(d->top, d->from, err);
+	char *to = from ? stored_join(to_top, d->to, err) : NULL;
+	struct linking l = {from, to, d->are_replaced, d->wants, err};
+	int ret = ERR_NOMEM;
+
+	if (to && !sys_exists(from))
+		ret = 0;
+	else if (to)
+		ret = sys_mkdir_p(to, err);
+	if (to && !ret && sys_exists(from))
+		ret = sys_dir_each(from, take_one, &l, err);
+	free(from);
+	free(to);
+	return ret;
+}
+
+/* ---- which files */
+
 /*
  * Temporary files have other endings. A .keep file stands for a running push or
  * for a wish of the operator about repacks of the source, and a .promisor file
@@ -101,14 +133,11 @@ static bool has_ending(const char *name, const char *const *endings)
  */
 static bool wants_pack_file(const char *from, const char *name)
 {
-	static const char *const endings[] = {"pack",   "idx",    "rev",
-					      "bitmap", "mtimes", NULL};
-
 	(void)from;
 	return !strcmp(name, "multi-pack-index") ||
 	       ((!strncmp(name, "pack-", 5) ||
 		 !strncmp(name, "multi-pack-index-", 17)) &&
-		has_ending(name, endings));
+		has_ending(name, fixed_endings));
 }
 
 static bool wants_hook(const char *from, const char *name)
@@ -146,28 +175,25 @@ static bool wants_attributes(const char *from, const char *name)
 	return !strcmp(name, "attributes") || !strcmp(name, "grafts");
 }
 
-int stored_stage_link(const char *dir, const struct repo *source,
+int stored_stage_take(const char *dir, const struct repo *source,
 		      struct error *err)
 {
-	const struct {
-		const char *top, *to, *from;
-		bool (*wants)(const char *from, const char *name);
-	} dirs[] = {
-		{source->object_dir, "objects/pack", "pack", wants_pack_file},
-		{source->object_dir, "objects/pack/multi-pack-index.d",
-		 "pack/multi-pack-index.d", NULL},
-		{source->object_dir, "objects/info", "info", wants_info},
-		{source->object_dir, "objects/info/commit-graphs",
-		 "info/commit-graphs", NULL},
-		{source->common_dir, "hooks", "hooks", wants_hook},
-		{source->common_dir, "info", "info", wants_attributes},
-		{source->common_dir, ".", ".", wants_top},
+	const char *objects = source->object_dir, *common = source->common_dir;
+	const struct source_dir dirs[] = {
+		{objects, "objects/pack", "pack", true, wants_pack_file},
+		{objects, "objects/pack/multi-pack-index.d",
+		 "pack/multi-pack-index.d", true, NULL},
+		{objects, "objects/info", "info", true, wants_info},
+		{objects, "objects/info/commit-graphs", "info/commit-graphs",
+		 true, NULL},
+		{common, "hooks", "hooks", false, wants_hook},
+		{common, "info", "info", false, wants_attributes},
+		{common, ".", ".", false, wants_top},
 	};
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < ARRAY_NR(dirs); i++)
-		ret = link_dir(dir, dirs[i].top, dirs[i].to, dirs[i].from,
-			       dirs[i].wants, err);
+		ret = take_dir(dir, &dirs[i], err);
 	return ret;
 }
 

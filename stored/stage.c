@@ -219,7 +219,7 @@ static int make(struct making *m)
 	if (!ret)
 		ret = odb_open_whole(&m->odb, m->source, m->err);
 	if (!ret)
-		ret = stored_stage_link(dir, m->source, m->err);
+		ret = stored_stage_take(dir, m->source, m->err);
 	if (!ret)
 		ret = check_packs(m);
 	if (!ret)

@@ -33,8 +33,9 @@ struct stored_stage {
 
 /*
  * Makes the stage below the directory `tmp`. If `tmp` is on another file system
- * than the source, symlinks take the place of hard links, and the source must
- * not be repacked before the release. `progress` may be NULL. Release *stage in
+ * than the source, symlinks take the place of hard links to packs and their
+ * side files, and the source must not be repacked before the release. The other
+ * files are copies then. `progress` may be NULL. Release *stage in
  * any case. Returns 0, ERR_UNSUPPORTED if the source has a work tree or is a
  * partial clone, ERR_MISSING if an object of a ref is missing, or another
  * negative error code.
@@ -52,7 +53,7 @@ void stored_stage_release(struct stored_stage *stage);
  * is a repository with directories (stored_layout_frame()). Returns 0 or a
  * negative error code.
  */
-int stored_stage_link(const char *dir, const struct repo *source,
+int stored_stage_take(const char *dir, const struct repo *source,
 		      struct error *err);
 
 /*

@@ -12,6 +12,7 @@
 #define T_UNIT_STOREDREPO_H
 
 #include "generations/names.h"
+#include "object/hash.h"
 #include "refs/refs.h"
 #include "store/directory.h"
 #include "stored/import.h"
@@ -127,6 +128,37 @@ static inline void storedrepo_delete(struct storedrepo *s,
 
 	assert_int_equal(filestore_delete(s->store, name, NULL), 0);
 	free(name);
+}
+
+/* Makes the next generation: *g with one file more, which has one line. */
+static inline void storedrepo_add_file(struct storedrepo *s,
+				       struct generation *g, const char *path)
+{
+	static const char line[] = "/nonexistent/other.git\n";
+	struct generation_upload upload = {
+		.file.path = (char *)path,
+		.file.size = sizeof(line) - 1,
+		.bytes = line,
+	};
+	const struct generation_change change = {
+		.node = "node",
+		.user = "user",
+		.action = "test",
+		.seen = g->number,
+		.uploads = &upload,
+		.upload_nr = 1,
+		.session_ns = UINT64_MAX,
+	};
+	struct hash_ctx hash;
+	struct oid oid;
+
+	assert_int_equal(hash_init(&hash, HASH_SHA256), 0);
+	hash_update(&hash, line, sizeof(line) - 1);
+	hash_final(&hash, &oid);
+	hash_release(&hash);
+	memcpy(upload.file.sha256, oid.bytes, GENERATION_SHA256_LEN);
+	if (generation_commit(g, &s->place, &change, &s->err) != 0)
+		fail_msg("%s", s->err.msg);
 }
 
 /* Makes the directory <dir>/<name>. Returns its path, malloc()ed. */

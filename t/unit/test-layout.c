@@ -7,7 +7,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "stored/cache.h"
+#include "stored/check.h"
+#include "stored/export.h"
 #include "stored/layout.h"
 #include "t/unit/storedrepo.h"
 
@@ -25,6 +28,11 @@ static int lay_out(struct storedrepo *s, const struct generation *g)
 	stored_cache_close(cache);
 	free(dir);
 	return ret;
+}
+
+static void note(void *ctx, const char *what)
+{
+	buf_printf(ctx, "%s\n", what);
 }
 
 static void set_ref(struct generation *g, const char *ref, const char *value)
@@ -55,27 +63,105 @@ static void test_updates(void **state)
 	storedrepo_release(&s);
 }
 
-static void test_no_repository(void **state)
+static void rename_file(struct generation *g, const char *path)
 {
-	static const char *const paths[] = {"HEAD", "refs/heads/main",
-					    "reftable/tables.list"};
+	struct generation_file *file = storedrepo_file(g, "objects/pack/");
+
+	free(file->path);
+	file->path = strdup(path);
+}
+
+/* Paths that a writer to the store could name, and that no import makes. */
+static void test_paths_that_are_not_allowed(void **state)
+{
+	static const char *const paths[] = {
+		"HEAD",
+		"refs/heads/main",
+		"packed-refs",
+		"commondir",
+		"gitdir",
+		"objects/info/alternates",
+		"objects/info/http-alternates",
+		"objects/12/34",
+		"objects/pack",
+		"objects/pack/a/b",
+		"worktrees/x/gitdir",
+		"config.lock",
+		"reftable/tables.list",
+		"reftable/tables.list.lock",
+		"reftable/a/b",
+		"hooks",
+		"info/exclude",
+	};
 	struct storedrepo s;
 	struct generation g;
 
 	storedrepo_init(&s);
-	for (size_t i = 0; i < 3; i++) {
-		struct generation_file *file;
+	storedrepo_generation(&s, &g);
+	for (size_t i = 0; i < ARRAY_NR(paths); i++) {
+		rename_file(&g, paths[i]);
+		assert_false(stored_layout_allows(paths[i]));
+		assert_int_equal(lay_out(&s, &g), ERR_CORRUPT);
+		assert_non_null(strstr(s.err.msg, paths[i]));
+		generation_release(&g);
+		storedrepo_newest(&s, &g);
+	}
+	generation_release(&g);
+	storedrepo_release(&s);
+}
+
+static void test_paths_that_are_allowed(void **state)
+{
+	static const char *const paths[] = {
+		"config",
+		"config.worktree",
+		"hooks/update",
+		"info/grafts",
+		"objects/info/prepared-wants",
+		"objects/info/commit-graphs/commit-graph-chain",
+		"objects/pack/multi-pack-index",
+		"objects/pack/multi-pack-index.d/multi-pack-index-chain",
+		"reftable/a.ref",
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(paths); i++)
+		assert_true(stored_layout_allows(paths[i]));
+}
+
+/* The files are in the store, and the record names another repository. */
+static void test_other_repository(void **state)
+{
+	static const char *const paths[] = {"commondir",
+					    "objects/info/alternates"};
+	struct stored_check how = {.full = true, .wrong = note};
+	struct stored_check_report report;
+	struct storedrepo s;
+	struct generation g;
+
+	storedrepo_init(&s);
+	how.tmp = s.n.t.dir;
+	for (size_t i = 0; i < ARRAY_NR(paths); i++) {
+		struct buf wrong = BUF_INIT;
+		char *dir;
 
 		storedrepo_generation(&s, &g);
-		file = storedrepo_file(&g, "config");
-		free(file->path);
-		file->path = strdup(paths[i]);
-		assert_true(stored_layout_owns(paths[i]));
-		assert_int_equal(lay_out(&s, &g), ERR_CORRUPT);
+		storedrepo_add_file(&s, &g, paths[i]);
 		generation_release(&g);
+		storedrepo_newest(&s, &g);
+		dir = strdup(netrepo_path(&s.n, "exported"));
+		assert_int_equal(stored_export(&s.place, &g, dir,
+					       REPO_REFS_FILES, &s.err),
+				 ERR_CORRUPT);
+		assert_false(sys_exists(dir));
+		how.ctx = &wrong;
+		assert_int_equal(
+			stored_check_run(&report, &s.place, &how, &s.err), 0);
+		assert_int_equal(report.wrong_nr, 1);
+		assert_non_null(strstr(wrong.data, paths[i]));
+		generation_release(&g);
+		buf_release(&wrong);
+		free(dir);
 	}
-	assert_false(stored_layout_owns("config"));
-	assert_false(stored_layout_owns("reftable/a.ref"));
 	storedrepo_release(&s);
 }
 
@@ -112,7 +198,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_updates),
-		cmocka_unit_test(test_no_repository),
+		cmocka_unit_test(test_paths_that_are_not_allowed),
+		cmocka_unit_test(test_paths_that_are_allowed),
+		cmocka_unit_test(test_other_repository),
 		cmocka_unit_test(test_value_that_is_no_id),
 		cmocka_unit_test(test_configuration_without_tables),
 	};

@@ -5,10 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/mem.h"
 #include "odb/odb.h"
 #include "stored/stage.h"
+#include "sys/map.h"
 #include "t/unit/storedrepo.h"
 
 static int make(struct storedrepo *s, struct stored_stage *stage)
@@ -94,6 +98,91 @@ static void test_files(void **state)
 	storedrepo_release(&s);
 }
 
+/* Appends a line to a file of the source, without replacing the file. */
+static void edit(struct storedrepo *s, const char *name)
+{
+	FILE *file = fopen(netrepo_path(&s->n, name), "a");
+
+	assert_non_null(file);
+	fputs("edited\n", file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static bool is_edited(const struct stored_stage *stage, const char *name)
+{
+	struct buf path = BUF_INIT, text = BUF_INIT;
+	bool found;
+
+	buf_printf(&path, "%s/%s", stage->dir.path, name);
+	assert_int_equal(sys_read_file(&text, path.data, NULL), 0);
+	found = strstr(text.data, "edited") != NULL;
+	buf_release(&path);
+	buf_release(&text);
+	return found;
+}
+
+/* Files that are edited in place do not change in the stage. */
+static void test_edits_during_an_import(void **state)
+{
+	static const char *const names[] = {"description", "hooks/update",
+					    "info/attributes"};
+	struct storedrepo s;
+	struct stored_stage stage;
+
+	storedrepo_init(&s);
+	tmprepo_write(&s.n.t, "src/hooks/update", "#!/bin/sh\n");
+	tmprepo_write(&s.n.t, "src/info/attributes", "* -delta\n");
+	assert_int_equal(chmod(netrepo_path(&s.n, "src/hooks/update"), 0755),
+			 0);
+	if (make(&s, &stage) != 0)
+		fail_msg("%s", s.err.msg);
+	for (size_t i = 0; i < ARRAY_NR(names); i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "src/%s", names[i]);
+		edit(&s, path);
+		assert_false(is_edited(&stage, names[i]));
+	}
+	stored_stage_release(&stage);
+	storedrepo_release(&s);
+}
+
+/*
+ * A stage on another file system, if there is one. A symlink would follow a
+ * file that is replaced.
+ */
+static void test_other_file_system(void **state)
+{
+	struct stat st;
+	struct storedrepo s;
+	struct stored_stage stage;
+	struct repo *repo;
+	struct buf path = BUF_INIT;
+	char *from;
+	const char *tmp = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
+
+	storedrepo_init(&s);
+	tmprepo_write(&s.n.t, "src/objects/info/deltas", "some");
+	repo = netrepo_open(&s.n, "src");
+	if (stored_stage_make(&stage, repo, tmp, NULL, &s.err) != 0)
+		fail_msg("%s", s.err.msg);
+	repo_close(repo);
+	buf_printf(&path, "%s/objects/info/deltas", stage.dir.path);
+	assert_int_equal(lstat(path.data, &st), 0);
+	assert_true(S_ISREG(st.st_mode));
+	tmprepo_write(&s.n.t, "src/objects/info/new", "edited");
+	from = strdup(netrepo_path(&s.n, "src/objects/info/new"));
+	assert_int_equal(
+		sys_rename(from, netrepo_path(&s.n, "src/objects/info/deltas"),
+			   NULL),
+		0);
+	free(from);
+	assert_false(is_edited(&stage, "objects/info/deltas"));
+	buf_release(&path);
+	stored_stage_release(&stage);
+	storedrepo_release(&s);
+}
+
 static void test_refused(void **state)
 {
 	struct storedrepo s;
@@ -128,6 +217,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reachable_objects),
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_edits_during_an_import),
+		cmocka_unit_test(test_other_file_system),
 		cmocka_unit_test(test_refused),
 	};
 
