@@ -106,7 +106,8 @@ struct generation_upload {
 
 /*
  * A ref that a change sets. Everything is borrowed. If `before` and `after` are
- * equal, the ref is only checked. The refs of a change differ.
+ * equal, the ref is only checked. The refs of a change differ, and it does not
+ * set both "a" and "a/b".
  */
 struct generation_ref_change {
 	const char *ref;
@@ -158,8 +159,9 @@ struct generation_change {
 	 * that has no update there. *value is empty if there is no such ref.
 	 * Not called for generations without tables. Returns 0, 1 if the ref
 	 * cannot be created because "<ref>/..." or a parent of `ref` exists in
-	 * the tables and is not deleted by the change, or a negative error
-	 * code. Names in updates are checked without it.
+	 * the tables, or a negative error code. A ref in the tables does not
+	 * count if the generation has an update of it, or if the change deletes
+	 * it. Names in updates are checked without it.
 	 */
 	int (*find_ref)(void *ctx, struct buf *value,
 			const struct generation *g, const char *ref,

@@ -39,6 +39,35 @@ static int check_refs(struct generation *scratch,
 	return ret;
 }
 
+/* Checks that no two refs which a change sets are "a" and "a/b". */
+static int check_names(const struct generation *scratch, struct error *err)
+{
+	for (size_t i = 0; i < scratch->update_nr; i++) {
+		const struct generation_update *u = &scratch->updates[i];
+		char *name = u->value ? mem_strdup(u->ref) : NULL;
+		bool hit = false;
+
+		if (u->value && !name)
+			return error_nomem(err);
+		for (char *p = name ? strchr(name, '/') : NULL; p && !hit;
+		     p = strchr(p + 1, '/')) {
+			const struct generation_update *parent;
+
+			*p = '\0';
+			parent = generation_find_update(scratch, name);
+			hit = parent && parent->value;
+			*p = '/';
+		}
+		free(name);
+		if (hit)
+			return error_set(err, ERR_INVALID,
+					 "a change sets ref '%.200s', and a "
+					 "ref that is a part of its name",
+					 u->ref);
+	}
+	return 0;
+}
+
 static bool is_table(const char *path)
 {
 	return !strncmp(path, REBASE_TABLES, sizeof(REBASE_TABLES) - 1);
@@ -74,6 +103,8 @@ int rebase_check(const struct generation_change *change, struct error *err)
 		ret = check_files(&scratch, change, err);
 	if (!ret)
 		ret = check_refs(&scratch, change, err);
+	if (!ret)
+		ret = check_names(&scratch, err);
 	if (!ret)
 		ret = generation_print(&text, NULL, &scratch, err);
 	/* These are the caller's. */

@@ -187,6 +187,30 @@ static void test_all_or_nothing(void **state)
 	generation_release(&next);
 }
 
+static int check_two_refs(const char *a, const char *b, const char *b_after)
+{
+	const struct generation_ref_change refs[] = {
+		{a, NULL, "1"},
+		{b, b_after ? NULL : "0", b_after},
+	};
+	struct generation_change change = nothing;
+
+	change.refs = refs;
+	change.ref_nr = 2;
+	return rebase_check(&change, NULL);
+}
+
+/* Refs that cannot be beside each other, in one change. */
+static void test_names_in_one_change(void **state)
+{
+	assert_int_equal(check_two_refs("a", "a/b", "2"), ERR_INVALID);
+	assert_int_equal(check_two_refs("a/b/c", "a", "2"), ERR_INVALID);
+	assert_int_equal(check_two_refs("a/b/c", "a/b", "2"), ERR_INVALID);
+	assert_int_equal(check_two_refs("a/b", "a", NULL), 0);
+	assert_int_equal(check_two_refs("a/b", "a-b", "2"), 0);
+	assert_int_equal(check_two_refs("a/b", "a/c", "2"), 0);
+}
+
 static int apply_upload(const char *path, const char *text,
 			const struct generation_file *drop, uint64_t seen,
 			struct generation *next)
@@ -341,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_refs),
 		cmocka_unit_test(test_replaced_name),
 		cmocka_unit_test(test_all_or_nothing),
+		cmocka_unit_test(test_names_in_one_change),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_epoch),
