@@ -49,13 +49,16 @@ static int parse_grace(int64_t *grace, const char *text)
 	return 0;
 }
 
-static int collect(void *ctx, const struct generation_place *place)
+static int collect(void *ctx, const struct generation_place *place,
+		   bool is_listed)
 {
 	const struct generation_collect_options *options = ctx;
 	struct generation_garbage garbage;
 	struct error err = ERROR_INIT;
 	int ret = generation_collect(&garbage, place, options, &err);
 
+	if (ret == STORE_ABSENT && is_listed)
+		return 0;
 	ret = stored_result(ret, place->repository, &err);
 	if (ret) {
 		builtin_error("%s: %s", place->repository, err.msg);

@@ -69,11 +69,15 @@ void stored_names_release(struct stored_names *names);
 
 /*
  * Call `fn` with each repository that argv[0..nr) names, or with all of the
- * store if nr is 0. Returns the highest result of `fn`, or 128.
+ * store if nr is 0. A repository that was listed may have no generation,
+ * because its first import ended too early. `fn` then returns 0. Returns the
+ * highest result of `fn`, or 128.
  */
-int stored_place_each(
-	const struct stored_place *place, const char **argv, int nr,
-	int (*fn)(void *ctx, const struct generation_place *place), void *ctx);
+int stored_place_each(const struct stored_place *place, const char **argv,
+		      int nr,
+		      int (*fn)(void *ctx, const struct generation_place *place,
+				bool is_listed),
+		      void *ctx);
 
 /* Returns the directory for temporary files: TMPDIR, or /tmp. */
 const char *stored_place_tmp(void);

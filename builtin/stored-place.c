@@ -85,9 +85,11 @@ void stored_names_release(struct stored_names *names)
 	*names = (struct stored_names){0};
 }
 
-int stored_place_each(
-	const struct stored_place *place, const char **argv, int nr,
-	int (*fn)(void *ctx, const struct generation_place *place), void *ctx)
+int stored_place_each(const struct stored_place *place, const char **argv,
+		      int nr,
+		      int (*fn)(void *ctx, const struct generation_place *place,
+				bool is_listed),
+		      void *ctx)
 {
 	struct stored_names names = {0};
 	struct error err = ERROR_INIT;
@@ -100,7 +102,7 @@ int stored_place_each(
 	for (size_t i = 0; !ret && i < count; i++) {
 		const struct generation_place one = stored_place_repository(
 			place, nr ? argv[i] : names.names[i]);
-		int result = fn(ctx, &one);
+		int result = fn(ctx, &one, !nr);
 
 		if (result > code)
 			code = result;

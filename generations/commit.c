@@ -368,14 +368,18 @@ static int advance(struct commit *c, unsigned tries)
 	return tries ? refresh(c, c->next.number) : 0;
 }
 
-static void take_next(struct commit *c)
+/*
+ * Writes the hint of a new repository. Lists of repositories are lists of
+ * hints, so the first record must not be without one. Later commits write the
+ * hint of their base.
+ */
+static int announce(struct commit *c)
 {
-	bool is_first = c->next.number == 1;
+	int ret = c->next.number == 1
+			  ? generation_write_hint(c->place, 1, &c->err)
+			  : 0;
 
-	replace_base(c, &c->next);
-	/* Later commits write the hint of their base. */
-	if (is_first)
-		generation_write_hint(c->place, 1, NULL);
+	return ret > 0 ? GENERATION_STORE_DOWN : ret;
 }
 
 /* Makes a record, with as many tries as are allowed. */
@@ -399,9 +403,12 @@ static int make(struct commit *c)
 		}
 		if (ret <= 0)
 			return ret;
+		ret = announce(c);
+		if (ret)
+			return ret;
 		ret = create(c);
 		if (ret == GENERATION_COMMITTED)
-			take_next(c);
+			replace_base(c, &c->next);
 		if (ret != TAKEN && ret != AGAIN)
 			return ret;
 		if (ret == TAKEN)

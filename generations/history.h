@@ -84,8 +84,10 @@ int generation_newest(struct generation *out,
 		      struct error *err);
 
 /*
- * Writes the hint: the number of a record that exists. generation_commit() does
- * so. Returns like filestore_put(); a failure does no harm.
+ * Writes the hint: the number of a record that exists, or 1.
+ * generation_commit() does so. Lists of repositories are lists of hints, so the
+ * hint of a new repository is written before its first record. Later, a failure
+ * does no harm. Returns like filestore_put().
  */
 int generation_write_hint(const struct generation_place *place, uint64_t number,
 			  struct error *err);
@@ -203,6 +205,7 @@ enum generation_commit_result {
  *
  * If no other writer interferes, the files and the hint for *base are written
  * at the same time, and the record next: two requests that wait for each other.
+ * For a new repository, the hint is a third one between them.
  * A change is refused only because of a generation that was the newest during
  * the call. Returns a value of generation_commit_result, or a negative error
  * code: ERR_INVALID if the change is not allowed or the record is too long, or

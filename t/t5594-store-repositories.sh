@@ -362,6 +362,20 @@ test_expect_success 'all repositories below a directory' '
 	git store verify --full "file://$PWD/all"
 '
 
+test_expect_success 'a repository whose first import was killed' '
+	killed="file://$PWD/killed" &&
+	git store import empty.git "$killed" &&
+	git store import --name=other.git empty.git "$killed" &&
+	rm -f killed/repo/empty.git/_/gen/* &&
+	find killed/hint -type f >hints && test_line_count 2 hints &&
+	git store gc "$killed" >out && test_line_count 1 out &&
+	git store verify "$killed" >out && test_line_count 1 out &&
+	test_expect_code 128 git store verify "$killed" empty.git 2>err &&
+	grep "^error: empty.git: .empty.git. is not in the store" err &&
+	git store import empty.git "$killed" &&
+	git store verify "$killed" >out && test_line_count 2 out
+'
+
 test_expect_success 'no temporary files are left' '
 	mkdir tmp &&
 	TMPDIR=$PWD/tmp git store import --force full.git "$store" &&

@@ -151,7 +151,7 @@ static void test_commit(void **state)
 	repo_init(&r);
 	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 	assert_int_equal(r.base.number, 1);
-	/* a file, a record, and the first hint */
+	/* a file, the first hint, and a record */
 	assert_int_equal(r.mem.requests, 3);
 	assert_int_equal(push(&r, &r.base, "main", "1", "2", NULL), 0);
 	/* a file with the hint, and the record */
@@ -178,6 +178,41 @@ static void test_commit(void **state)
 				GENERATION_TOKEN_LEN);
 	generation_release(&read);
 	buf_release(&name);
+	repo_release(&r);
+}
+
+static unsigned hints_before_put;
+
+static void count_hints(struct repo *r)
+{
+	hints_before_put += memstore_find(&r->mem, "hint/r/_") != NULL;
+}
+
+static enum memstore_fate fail_hint(void *ctx, enum memstore_op op,
+				    const char *name)
+{
+	return op == MEMSTORE_PUT && !strncmp(name, "hint/", 5)
+		       ? MEMSTORE_DOWN
+		       : decide(ctx, op, name);
+}
+
+/* Without a hint, nobody would list the repository. */
+static void test_first_hint(void **state)
+{
+	struct repo r;
+
+	repo_init(&r);
+	r.before_put = count_hints;
+	hints_before_put = 0;
+	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
+	assert_int_equal(hints_before_put, 1);
+	repo_release(&r);
+
+	repo_init(&r);
+	r.mem.fate = fail_hint;
+	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL),
+			 GENERATION_STORE_DOWN);
+	assert_int_equal(r.record_puts, 0);
 	repo_release(&r);
 }
 
@@ -628,6 +663,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_commit),
+		cmocka_unit_test(test_first_hint),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_rebase),
 		cmocka_unit_test(test_borrowed),
