@@ -145,6 +145,17 @@ static int cmp_names(const void *a, const void *b)
 	return strcmp(*(char *const *)b, *(char *const *)a);
 }
 
+/* Counts a repository or a directory that failed. Returns 0 or ERR_NOMEM. */
+static int pass_over(struct tree *t, const char *name, int ret,
+		     const struct error *why)
+{
+	if (ret == ERR_NOMEM)
+		return ret;
+	t->run->failed_nr++;
+	builtin_error("%s: %s", name, why->msg);
+	return 0;
+}
+
 /* Imports the repository, or lists the directory for later. */
 static int visit(struct tree *t, const char *name, struct error *err)
 {
@@ -156,10 +167,9 @@ static int visit(struct tree *t, const char *name, struct error *err)
 	int ret = path ? sys_lstat(&st, path, err) : ERR_NOMEM;
 
 	if (!ret && st.is_dir && *name && is_repository(path)) {
-		if (import_one(t->run, path, name, &why) < 0) {
-			t->run->failed_nr++;
-			builtin_error("%s: %s", name, why.msg);
-		}
+		ret = import_one(t->run, path, name, &why);
+		if (ret)
+			ret = pass_over(t, name, ret, &why);
 	} else if (!ret && st.is_dir) {
 		t->at = name;
 		ret = sys_dir_each(path, push, t, err);
@@ -171,7 +181,10 @@ static int visit(struct tree *t, const char *name, struct error *err)
 	return ret;
 }
 
-/* A repository that fails does not stop the others. */
+/*
+ * A repository that fails does not stop the others, nor does a directory that
+ * cannot be read. A directory that was deleted meanwhile is no failure.
+ */
 static int import_all(struct run *run, const char *top)
 {
 	struct tree t = {.run = run, .top = top};
@@ -182,6 +195,10 @@ static int import_all(struct run *run, const char *top)
 		char *name = t.names.names[--t.names.nr];
 
 		ret = visit(&t, name, &err);
+		if (ret == ERR_MISSING)
+			ret = 0;
+		if (ret)
+			ret = pass_over(&t, name, ret, &err);
 		free(name);
 	}
 	stored_names_release(&t.names);

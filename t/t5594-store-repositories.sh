@@ -362,6 +362,23 @@ test_expect_success 'all repositories below a directory' '
 	git store verify --full "file://$PWD/all"
 '
 
+test_expect_success 'import --all goes on after a directory that fails' '
+	mkdir tree3 && cp -R empty.git tree3/a.git && cp -R empty.git tree3/z.git &&
+	python3 - <<-\EOP &&
+	import os
+	os.chdir("tree3")
+	for i in range(18):
+	    os.mkdir("d" * 250)
+	    os.chdir("d" * 250)
+	EOP
+	test_expect_code 1 git store import --all tree3 "file://$PWD/long" \
+		>out 2>err &&
+	grep "^error: ddd.*: " err && test_line_count 1 err &&
+	tail -n 1 out >actual &&
+	echo "imported 2 repositories, 1 failed" >expect &&
+	test_cmp expect actual
+'
+
 test_expect_success 'a repository whose first import was killed' '
 	killed="file://$PWD/killed" &&
 	git store import empty.git "$killed" &&
