@@ -6,12 +6,15 @@
  *	  ^     |----- no effect, first put ----------------> STORE_DOWN
  *	  |     `----- taken, or unknown
  *	  |                 |
- *	  |            read record --- our token -----------> COMMITTED
+ *	  |            read record --- ours, and taken -----> COMMITTED
  *	  |                 |    `---- another's -----------> next number
- *	  `-- no record, or no answer; after CREATE_TRIES --> UNKNOWN
+ *	  `-- ours, and unknown; no record; no answer;
+ *	      after CREATE_TRIES ---------------------------> UNKNOWN
  *
  * A put whose answer is lost may take effect later. So the same bytes are put
- * again, and a record of another number is made only if the record of this
+ * again. A record that can be read may be one that a power loss would remove,
+ * so our token counts only if the store has told that the name is taken. A
+ * record of another number is made only if the record of this
  * number was read and is another's: then no put of ours can take effect any
  * more, because names of records stay taken.
  */
@@ -307,6 +310,7 @@ static int create(struct commit *c)
 							     NULL};
 
 	for (unsigned i = 0; i < CREATE_TRIES; i++) {
+		bool is_taken;
 		int ret;
 
 		if (i)
@@ -324,8 +328,9 @@ static int create(struct commit *c)
 				return GENERATION_UNKNOWN;
 			return ret < 0 ? ret : GENERATION_STORE_DOWN;
 		}
+		is_taken = ret == STORE_CONFLICT;
 		ret = look_at(c);
-		if (ret != STORE_AMBIGUOUS)
+		if (ret == TAKEN || (ret != STORE_AMBIGUOUS && is_taken))
 			return ret;
 	}
 	return GENERATION_UNKNOWN;

@@ -270,9 +270,12 @@ static int put_file(struct filestore *store, char *etag, const char *name,
 		ret = place_over(&tf, store, name, path.data, condition, err);
 	/*
 	 * The file has its name, but if the sync fails, a power loss may remove
-	 * the name. So the result is ambiguous.
+	 * the name. So the result is ambiguous. A name that was taken may be
+	 * that of a put whose sync has failed; who learns that it is taken
+	 * relies on it.
 	 */
-	if (!ret && sync_path(store, path.data, err) < 0)
+	if ((!ret || ret == STORE_CONFLICT) &&
+	    sync_path(store, path.data, err) < 0)
 		ret = STORE_AMBIGUOUS;
 	if (ret)
 		*etag = '\0';

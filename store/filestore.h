@@ -183,7 +183,8 @@ int filestore_head(struct filestore *store, struct filestore_info *info,
  * Writes a file. `etag` has room for STORE_ETAG_MAX + 1 bytes and receives the
  * entity tag of the new file; NULL is allowed. Returns 0 if the file is written
  * and durable, STORE_CONFLICT, STORE_AMBIGUOUS, STORE_UNAVAILABLE, or an error.
- * STORE_REPLACE of an absent file is STORE_CONFLICT.
+ * STORE_REPLACE of an absent file is STORE_CONFLICT. After STORE_CONFLICT, the
+ * file that has the name is durable.
  */
 int filestore_put(struct filestore *store, char *etag, const char *name,
 		  const void *bytes, size_t len,

@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -155,6 +159,38 @@ static void test_cleaning(void **state)
 	buf_release(&path);
 }
 
+/* whether fsync() of a directory fails */
+static bool is_disk_broken;
+
+int fsync(int fd)
+{
+	struct stat st;
+
+	if (is_disk_broken && !fstat(fd, &st) && S_ISDIR(st.st_mode)) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_fsync, fd);
+}
+
+/* A name that is taken is durable, also if the first put could not tell. */
+static void test_taken_is_durable(void **state)
+{
+	struct fixture *f = *state;
+
+	is_disk_broken = true;
+	assert_int_equal(filestore_put(f->store, NULL, "name", "x", 1,
+				       &suite_create, NULL),
+			 STORE_AMBIGUOUS);
+	assert_int_equal(filestore_put(f->store, NULL, "name", "x", 1,
+				       &suite_create, NULL),
+			 STORE_AMBIGUOUS);
+	is_disk_broken = false;
+	assert_int_equal(filestore_put(f->store, NULL, "name", "x", 1,
+				       &suite_create, NULL),
+			 STORE_CONFLICT);
+}
+
 static void test_no_url(void **state)
 {
 	struct fixture *f = *state;
@@ -170,8 +206,11 @@ static void test_no_url(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_suite),         TEST(test_files),
-		TEST(test_foreign_files), TEST(test_cleaning),
+		TEST(test_suite),
+		TEST(test_files),
+		TEST(test_foreign_files),
+		TEST(test_cleaning),
+		TEST(test_taken_is_durable),
 		TEST(test_no_url),
 	};
 

@@ -395,6 +395,14 @@ static const struct lost_case lost_cases[] = {
 	 GENERATION_UNKNOWN,
 	 2},
 	{{MEMSTORE_NOTHING, MEMSTORE_ERROR}, {0}, 2, 0, GENERATION_UNKNOWN, 1},
+	/* the record can be read, and the store does not tell that it stays */
+	{{MEMSTORE_LOST, MEMSTORE_DOWN}, {0}, 2, 0, GENERATION_UNKNOWN, 2},
+	{{MEMSTORE_LOST, MEMSTORE_LOST, MEMSTORE_LOST, MEMSTORE_LOST},
+	 {0},
+	 4,
+	 0,
+	 GENERATION_UNKNOWN,
+	 2},
 	/* all answers are lost */
 	{{MEMSTORE_NOTHING, MEMSTORE_NOTHING, MEMSTORE_NOTHING,
 	  MEMSTORE_NOTHING},
