@@ -158,6 +158,7 @@ struct commit {
 	size_t nr;
 	/* `base` was the newest generation at some moment of this commit */
 	bool is_newest;
+	int accepted;                  /* changes in record `next` */
 	struct generation next, found; /* owned */
 	/*
 	 * owned: *base as the caller gave it, once it is replaced: the change
@@ -278,6 +279,7 @@ static int compose(struct commit *c, bool *has_refused)
 	}
 	if (!ret && accepted)
 		ret = sign(c, first);
+	c->accepted = accepted;
 	if (!ret && accepted)
 		ret = print_next(c);
 	return ret ? ret : accepted;
@@ -425,8 +427,10 @@ static int make(struct commit *c)
 	return GENERATION_BUSY;
 }
 
-void commit_make(struct generation *base, const struct generation_place *place,
-		 struct commit_member *const *members, size_t nr)
+/* Returns 0, or 1 if the members must be tried one by one. */
+static int make_record(struct generation *base,
+		       const struct generation_place *place,
+		       struct commit_member *const *members, size_t nr)
 {
 	struct commit c = {
 		.place = place,
@@ -437,17 +441,31 @@ void commit_make(struct generation *base, const struct generation_place *place,
 		.text = BUF_INIT,
 	};
 	int ret = make(&c);
+	/* Together they are too long for a record. */
+	bool are_many = ret == ERR_INVALID && c.accepted > 1;
 
 	if (ret == GENERATION_UNKNOWN)
 		error_set(&c.err, ERR_PEER,
 			  "it is not known whether the change was made: %s",
 			  c.err.msg);
-	end_all(&c, ret);
+	if (!are_many)
+		end_all(&c, ret);
 	generation_release(&c.next);
 	generation_release(&c.found);
 	generation_release(&c.given);
 	buf_release(&c.name);
 	buf_release(&c.text);
+	return are_many;
+}
+
+void commit_make(struct generation *base, const struct generation_place *place,
+		 struct commit_member *const *members, size_t nr)
+{
+	if (!make_record(base, place, members, nr))
+		return;
+	for (size_t i = 0; i < nr; i++)
+		if (!members[i]->is_done)
+			make_record(base, place, &members[i], 1);
 }
 
 int generation_commit(struct generation *base,

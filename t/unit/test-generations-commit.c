@@ -667,6 +667,56 @@ static void test_members(void **state)
 	repo_release(&r);
 }
 
+#define LONG_REFS 2200
+
+/* Fills a change with refs whose values are nearly 10 MB long together. */
+static void make_long(struct generation_ref_change *refs, const char *prefix,
+		      const char *value, char (*names)[32])
+{
+	for (size_t i = 0; i < LONG_REFS; i++) {
+		snprintf(names[i], sizeof(names[i]), "%s%04zu", prefix, i);
+		refs[i] = (struct generation_ref_change){names[i], NULL, value};
+	}
+}
+
+/* Two changes that are too long for one record are two records. */
+static void test_long_members(void **state)
+{
+	struct generation_ref_change *refs = calloc(2 * LONG_REFS,
+						    sizeof(*refs));
+	char(*names)[32] = calloc(2 * LONG_REFS, sizeof(*names));
+	char *value = calloc(1, GENERATION_TEXT_MAX);
+	struct generation_change changes[2];
+	struct commit_member m[2], *members[2];
+	struct repo r;
+
+	repo_init(&r);
+	memset(value, 'v', GENERATION_TEXT_MAX - 1);
+	for (size_t i = 0; i < 2; i++) {
+		make_long(refs + i * LONG_REFS, i ? "b" : "a", value,
+			  names + i * LONG_REFS);
+		changes[i] = (struct generation_change){
+			.refs = refs + i * LONG_REFS,
+			.ref_nr = LONG_REFS,
+			.tables_up_to = 0,
+			.session_ns = MINUTE,
+		};
+		assert_int_equal(
+			commit_start(&m[i], &r.place, &changes[i], NULL), 0);
+		members[i] = &m[i];
+	}
+	commit_make(&r.base, &r.place, members, 2);
+	assert_int_equal(m[0].result, GENERATION_COMMITTED);
+	assert_true(m[1].is_done);
+	/* The record has both now, so the second one does not fit. */
+	assert_int_equal(m[1].result, ERR_INVALID);
+	assert_int_equal(newest(&r), 1);
+	free(refs);
+	free(names);
+	free(value);
+	repo_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -684,6 +734,7 @@ int main(void)
 		cmocka_unit_test(test_ours_retired),
 		cmocka_unit_test(test_upload_failures),
 		cmocka_unit_test(test_members),
+		cmocka_unit_test(test_long_members),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
