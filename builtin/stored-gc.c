@@ -16,8 +16,14 @@ static const char usage[] =
 	"git store gc [--grace=<time>] [--dry-run] [<options>] <store> "
 	"[<name>...]";
 
-/* Returns the seconds of "<n><unit>", or -1. */
-static int64_t parse_duration(const char *text)
+/* exit code: some files could not be removed */
+#define LEFT 1
+
+/*
+ * Parses "<n><unit>". Returns 0, 1 if the text is no number with at most one
+ * letter, or ERR_INVALID.
+ */
+static int parse_duration(int64_t *out, const char *text)
 {
 	static const char units[] = "smhdw";
 	static const int64_t seconds[] = {1, 60, 3600, 86400, 7 * 86400};
@@ -25,22 +31,27 @@ static int64_t parse_duration(const char *text)
 	unsigned long long n = strtoull(text, &end, 10);
 	const char *unit = *end ? strchr(units, *end) : NULL;
 
-	if (*text < '0' || *text > '9' || !unit || end[1] || n > 1000000)
-		return -1;
-	return (int64_t)n * seconds[unit - units];
+	if (*text < '0' || *text > '9' || (*end && end[1]))
+		return 1;
+	/* Read as a date, this would be the present day or year. */
+	if (!unit || n > 1000000)
+		return ERR_INVALID;
+	*out = (int64_t)n * seconds[unit - units];
+	return 0;
 }
 
 /* Parses a duration or a date. Returns 0, or prints an error. */
 static int parse_grace(int64_t *grace, const char *text)
 {
-	int64_t now = sys_clock_seconds(), when;
+	int64_t now = sys_clock_seconds(), when = now;
+	int ret = parse_duration(grace, text);
 
-	*grace = parse_duration(text);
-	if (*grace < 0) {
-		if (approxidate_parse(&when, text, now) < 0)
-			return builtin_die("invalid time '%s'", text);
+	if (ret > 0) {
+		ret = approxidate_parse(&when, text, now);
 		*grace = now - when;
 	}
+	if (ret < 0)
+		return builtin_die("invalid time '%s'", text);
 	if (*grace < STORED_GRACE_MIN)
 		return builtin_die("a grace of less than %" PRId64
 				   " hours is not safe: commits and readers "
@@ -69,6 +80,11 @@ static int collect(void *ctx, const struct generation_place *place,
 	       place->repository, options->is_dry ? "would remove" : "removed",
 	       garbage.file_nr, garbage.bytes, garbage.retired_nr,
 	       garbage.kept_nr, garbage.young_nr);
+	if (garbage.failed_nr) {
+		builtin_error("%s: %" PRIu64 " files could not be removed",
+			      place->repository, garbage.failed_nr);
+		return LEFT;
+	}
 	return 0;
 }
 

@@ -49,6 +49,17 @@ static bool is_young(const struct collection *c, int64_t mtime)
 
 /* ---- the time of the store */
 
+/* A store may answer without a time; every file would look old then. */
+static int check_mtime(const struct collection *c,
+		       const struct filestore_info *info)
+{
+	return info->mtime > 0
+		       ? 0
+		       : error_set(c->err, ERR_PEER,
+				   "the store does not tell when a file was "
+				   "written");
+}
+
 /* Writes the hint, which is small and may always be written. */
 static int ask_time(struct collection *c, uint64_t number)
 {
@@ -60,6 +71,8 @@ static int ask_time(struct collection *c, uint64_t number)
 		ret = generation_hint_name(&name, c->place->repository, c->err);
 	if (!ret)
 		ret = filestore_head(c->place->store, &info, name.data, c->err);
+	if (!ret)
+		ret = check_mtime(c, &info);
 	if (!ret)
 		c->now = info.mtime;
 	buf_release(&name);
@@ -134,7 +147,10 @@ static int read_records(struct collection *c, uint64_t newest)
 		if (ret)
 			break;
 		is_done = g.is_retired;
-		if (!is_done && is_live) {
+		ret = check_mtime(c, &info);
+		if (ret) {
+			/* nothing may be deleted */
+		} else if (!is_done && is_live) {
 			/* Older ones are not live, so the last one counts. */
 			ret = add_live(c, &g);
 			c->old_nr = 0;
@@ -200,6 +216,9 @@ static int judge_file(void *ctx, const struct filestore_entry *entry,
 		c->out->kept_nr++;
 		return 0;
 	}
+	ret = check_mtime(c, &entry->info);
+	if (ret)
+		return ret;
 	if (is_young(c, entry->info.mtime)) {
 		c->out->young_nr++;
 		return 0;
@@ -211,6 +230,7 @@ static int judge_file(void *ctx, const struct filestore_entry *entry,
 		c->out->bytes += entry->info.size;
 	}
 	/* What could not be deleted is found again by the next run. */
+	c->out->failed_nr += ret > 0;
 	return ret < 0 ? ret : 0;
 }
 

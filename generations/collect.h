@@ -32,13 +32,15 @@ struct generation_garbage {
 	uint64_t kept_nr;        /* named by a live generation */
 	uint64_t young_nr;       /* not named, and younger than the grace */
 	uint64_t retired_nr;     /* records replaced by retired ones */
+	uint64_t failed_nr;      /* that the store did not delete */
 };
 
 /*
  * Collects the garbage of a repository. Several nodes may do so at the same
  * time. A dry run writes nothing but the hint. Returns 0, STORE_ABSENT if the
- * repository has no generation, STORE_UNAVAILABLE, or an error. A file that
- * could not be deleted stays for the next run. Reads the records that are not
+ * repository has no generation, STORE_UNAVAILABLE, ERR_PEER if the store
+ * does not tell the time of a file, or another error. A file that could not be
+ * deleted stays for the next run. Reads the records that are not
  * retired, and lists all files.
  */
 int generation_collect(struct generation_garbage *out,

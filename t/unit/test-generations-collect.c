@@ -253,7 +253,33 @@ static void test_failures(void **state)
 		g = collect(&r, GRACE, false, cases[i].result);
 		assert_int_equal(r.after, 0);
 		assert_int_equal(g.file_nr, 0);
+		/* "a" */
+		assert_int_equal(g.failed_nr, cases[i].op == MEMSTORE_DELETE &&
+						      !cases[i].result);
 		assert_int_equal(count(&r, "/file/"), 3);
+		repo_release(&r);
+	}
+}
+
+/* A store that does not tell a time: nothing may look old because of it. */
+static void test_no_time(void **state)
+{
+	static const char *const parts[] = {"/gen/", "/file/"};
+
+	for (size_t i = 0; i < ARRAY_NR(parts); i++) {
+		struct repo r;
+
+		repo_init(&r);
+		commit(&r, "a", NULL);
+		commit(&r, "b", "a");
+		for (size_t k = 0; k < r.mem.nr; k++)
+			if (strstr(r.mem.files[k].name, parts[i]))
+				r.mem.files[k].mtime = 0;
+		/* In the second case, nobody needs "a" any more. */
+		r.mem.clock += i ? GRACE + 1 : 0;
+		collect(&r, GRACE, false, ERR_PEER);
+		assert_int_equal(count(&r, "/file/"), 2);
+		assert_int_equal(is_retired(&r, 1), i);
 		repo_release(&r);
 	}
 }
@@ -280,6 +306,7 @@ int main(void)
 		cmocka_unit_test(test_none),     cmocka_unit_test(test_grace),
 		cmocka_unit_test(test_unnamed),  cmocka_unit_test(test_retire),
 		cmocka_unit_test(test_failures), cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_no_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
