@@ -120,6 +120,9 @@ int generation_write_hint(const struct generation_place *place, uint64_t number,
 	return ret;
 }
 
+/* A hint above this number is wrong, and sums with it could overflow. */
+#define NUMBER_MAX (UINT64_MAX / 4)
+
 /* Returns the number in a hint, or 0. */
 static uint64_t parse_hint(const struct buf *text)
 {
@@ -130,7 +133,9 @@ static uint64_t parse_hint(const struct buf *text)
 		if (__builtin_mul_overflow(v, 10, &v) ||
 		    __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
 			return 0;
-	return *p == '\n' && p + 1 == text->data + text->len ? v : 0;
+	return *p == '\n' && p + 1 == text->data + text->len && v <= NUMBER_MAX
+		       ? v
+		       : 0;
 }
 
 /* A hint that cannot be read only makes the search longer. */

@@ -74,10 +74,10 @@ int generation_read_info(struct generation *out, struct filestore_info *info,
 /*
  * Reads the newest record into *out. `at_least` is the number of a record that
  * exists, or 0. If it is 0, the search begins at the hint, which takes another
- * request. If the start is the newest or one behind, two requests follow,
- * otherwise a few more: logarithmic in the number of generations that the start
- * is behind. Returns 0, STORE_ABSENT if the repository has no generation,
- * STORE_UNAVAILABLE, or an error.
+ * request. If the start is the newest, two requests follow, and three if it
+ * is one behind, otherwise a few more: logarithmic in the number of generations
+ * that the start is behind. Returns 0, STORE_ABSENT if the repository has no
+ * generation, STORE_UNAVAILABLE, or an error.
  */
 int generation_newest(struct generation *out,
 		      const struct generation_place *place, uint64_t at_least,
