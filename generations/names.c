@@ -24,6 +24,10 @@ static bool is_plain(char c)
 
 static bool is_repository(const char *path)
 {
+	/* Names are printed on terminals. */
+	for (const char *p = path; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			return false;
 	for (;;) {
 		size_t len = strcspn(path, "/");
 

@@ -25,11 +25,11 @@
 #include "generations/record.h"
 
 /*
- * Appends a name to *out. `repository` is a relative path without empty parts
- * and the parts "." and "..". Returns 0, ERR_INVALID if the repository has
- * another form or is too long for a store, or ERR_NOMEM; *out is unchanged
- * then. A repository that is too long for one of the names is refused by all
- * functions.
+ * Appends a name to *out. `repository` is a relative path without empty parts,
+ * the parts "." and "..", and control characters. Returns 0, ERR_INVALID if the
+ * repository has another form or is too long for a store, or ERR_NOMEM; *out is
+ * unchanged then. A repository that is too long for one of the names is refused
+ * by all functions.
  */
 int generation_record_name(struct buf *out, const char *repository,
 			   uint64_t number, struct error *err);

@@ -166,6 +166,15 @@ static int pass_updates(struct visit *v, const char *name)
 	return ret;
 }
 
+/* A table may have any bytes; programs print names and values. */
+static bool has_control(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			return true;
+	return false;
+}
+
 static int pass_record(struct visit *v, const struct reftable_ref *ref)
 {
 	struct buf value = BUF_INIT;
@@ -174,6 +183,10 @@ static int pass_record(struct visit *v, const struct reftable_ref *ref)
 	if (ret || generation_find_update(v->t->g, ref->name))
 		return ret;
 	ret = append_value(&value, ref, v->t->algo, v->err);
+	if (!ret && (has_control(ref->name) || has_control(value.data)))
+		ret = error_set(v->err, ERR_CORRUPT,
+				"a table of refs has a name with control "
+				"characters");
 	if (!ret)
 		ret = v->fn(v->ctx, ref->name, value.data, v->err);
 	buf_release(&value);

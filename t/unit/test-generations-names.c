@@ -64,7 +64,7 @@ static void test_quotes(void **state)
 		{"a..b", "hint/a..b/_"},
 		{"...", "hint/_2e../_"},
 		{"\xc3\xa4 +%", "hint/_c3_a4_20_2b_25/_"},
-		{"a\n\x7f", "hint/a_0a_7f/_"},
+		{"a\"b\x80", "hint/a_22b_80/_"},
 		{"hint/_/x", "hint/hint/_5f/x/_"},
 	};
 
@@ -86,7 +86,8 @@ static void test_quotes(void **state)
 static void test_bad_paths(void **state)
 {
 	static const char *const cases[] = {
-		"", "/", "/a", "a/", "a//b", ".", "..", "a/..", "./a", "a/./b",
+		"",     "/",   "/a",    "a/",   "a//b",     ".",     "..",
+		"a/..", "./a", "a/./b", "a\nb", "a\x1b[2J", "a\x7f",
 	};
 	struct error err = ERROR_INIT;
 	struct buf out = BUF_INIT;
@@ -106,10 +107,13 @@ static void test_bad_paths(void **state)
 static void test_other_hints(void **state)
 {
 	static const char *const cases[] = {
-		"hint/a",      "hint/_",     "hint//_",    "repo/a/_",
-		"hint/_5F/_",  "hint/_61/_", "hint/_zz/_", "hint/_5/_",
-		"hint/a/../_", "hint/.a/_",  "hint/_00/_", "hint/a+b/_",
-		"hint/a/_/_",  "hint/a__/_", "",           "hint/a/_5",
+		"hint/a",      "hint/_",      "hint//_",
+		"repo/a/_",    "hint/_5F/_",  "hint/_61/_",
+		"hint/_zz/_",  "hint/_5/_",   "hint/a/../_",
+		"hint/.a/_",   "hint/_00/_",  "hint/a+b/_",
+		"hint/a/_/_",  "hint/a__/_",  "",
+		"hint/a/_5",   "hint/a_0a/_", "hint/_1b/_",
+		"hint/a_7f/_",
 	};
 	struct buf out = BUF_INIT;
 

@@ -9,6 +9,8 @@
 
 #include "stored/layout.h"
 #include "stored/tables.h"
+#include "sys/map.h"
+#include "sys/tempfile.h"
 #include "t/unit/storedrepo.h"
 
 static const char one[] = "1111111111111111111111111111111111111111";
@@ -178,12 +180,54 @@ static void test_damaged_table(void **state)
 	fixture_release(&f);
 }
 
+/* Replaces the first "b" of a ref's name in the cached table by ESC. */
+static void put_escape(struct fixture *f)
+{
+	struct buf path = BUF_INIT, bytes = BUF_INIT;
+	char *found;
+
+	assert_int_equal(stored_cache_file(f->cache, &path, &f->s.place,
+					   storedrepo_file(&f->g, "reftable/"),
+					   NULL),
+			 0);
+	assert_int_equal(sys_read_file(&bytes, path.data, NULL), 0);
+	found = memmem(bytes.data, bytes.len, "heads/b", 7);
+	assert_non_null(found);
+	found[6] = '\x1b';
+	assert_int_equal(sys_tempfile_replace(path.data, bytes.data, bytes.len,
+					      SYS_FSYNC_NONE, NULL),
+			 0);
+	buf_release(&path);
+	buf_release(&bytes);
+}
+
+/* Names are printed, and must not control the terminal. */
+static void test_control_characters(void **state)
+{
+	struct buf out = BUF_INIT;
+	struct stored_tables t;
+	struct fixture f;
+	void *ctx[] = {&f, &out};
+
+	fixture_init(&f);
+	put_escape(&f);
+	assert_int_equal(
+		stored_tables_open(&t, f.cache, &f.s.place, &f.g, &f.s.err), 0);
+	assert_int_equal(stored_tables_each(&t, append, ctx, &f.s.err),
+			 ERR_CORRUPT);
+	assert_null(strchr(out.data, '\x1b'));
+	stored_tables_release(&t);
+	buf_release(&out);
+	fixture_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_updates_over_tables),
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_damaged_table),
+		cmocka_unit_test(test_control_characters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
