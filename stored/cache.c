@@ -70,8 +70,9 @@ int stored_cache_file(struct stored_cache *cache, struct buf *path,
 	struct sys_stat st;
 	int ret = place_file(cache, &at, file, err);
 
+	/* Files with a name are synced, so the size tells that one is whole. */
 	if (!ret && (sys_stat(&st, at.data, NULL) || st.size != file->size))
-		ret = stored_fetch(place, file, at.data, SYS_FSYNC_NONE, err);
+		ret = stored_fetch(place, file, at.data, SYS_FSYNC_FSYNC, err);
 	if (!ret && buf_append(path, at.data, at.len) < 0)
 		ret = error_nomem(err);
 	buf_release(&at);
@@ -92,10 +93,9 @@ static int put_link(void *ctx, const struct generation_file *file,
 
 	if (!ret)
 		ret = sys_link(from.data, path, err);
+	/* Another file system, or the file has as many links as it may. */
 	if (ret > 0)
-		ret = error_set(err, ERR_INVALID,
-				"'%s' is on another file system than the cache",
-				path);
+		ret = stored_fetch(l->place, file, path, SYS_FSYNC_NONE, err);
 	buf_release(&from);
 	return ret;
 }

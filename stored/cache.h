@@ -7,7 +7,8 @@
  *	<dir>/file/<2 digits>/tmp_XXXXXX                       not complete yet
  *
  * A name stands for content, so a file never changes, and generations and
- * repositories share it. A file appears complete or not at all. So threads and
+ * repositories share it. A file appears complete or not at all, also after a
+ * loss of power. So threads and
  * processes can use one directory without a lock: if two of them download one
  * file, the second rename replaces the first one by equal content. "x" marks
  * executable files, since links share the permissions.
@@ -43,10 +44,11 @@ int stored_cache_file(struct stored_cache *cache, struct buf *path,
 
 /*
  * Makes the empty directory `dir` a bare repository with a generation
- * (stored/layout.h). The directory must be on the file system of the cache. Its
- * files are links into the cache, so they must be replaced and not written to;
- * Git's commands do so. Returns 0 or a negative error code; the directory may
- * then have some files.
+ * (stored/layout.h). Its files are links into the cache, so they must be
+ * replaced and not written to; Git's commands do so. A file that cannot be
+ * linked is downloaded again: the directory is on another file system than the
+ * cache, or the file has too many links. Returns 0 or a negative error code;
+ * the directory may then have some files.
  */
 int stored_cache_lay_out(struct stored_cache *cache, const char *dir,
 			 const struct generation_place *place,

@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "stored/cache.h"
 #include "t/unit/storedrepo.h"
@@ -92,11 +96,48 @@ static void test_lay_out(void **state)
 	storedrepo_release(&s);
 }
 
+/* whether link() fails as if the file had too many links */
+static bool are_links_used_up;
+
+int link(const char *path, const char *second)
+{
+	if (are_links_used_up) {
+		errno = EMLINK;
+		return -1;
+	}
+	return (int)syscall(SYS_linkat, AT_FDCWD, path, AT_FDCWD, second, 0);
+}
+
+static void test_too_many_links(void **state)
+{
+	struct storedrepo s;
+	struct generation g;
+	struct stored_cache *cache;
+	char hex[OID_MAX_HEX_LEN + 1];
+	char *dir;
+
+	storedrepo_init(&s);
+	storedrepo_generation(&s, &g);
+	cache = open_cache(&s);
+	dir = storedrepo_dir(&s, "out");
+	are_links_used_up = true;
+	assert_int_equal(stored_cache_lay_out(cache, dir, &s.place, &g, &s.err),
+			 0);
+	are_links_used_up = false;
+	storedrepo_assert_ref(&s, "out", "refs/heads/main",
+			      oid_to_hex(hex, &s.tip, HASH_SHA1));
+	stored_cache_close(cache);
+	generation_release(&g);
+	free(dir);
+	storedrepo_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_downloaded_once),
 		cmocka_unit_test(test_lay_out),
+		cmocka_unit_test(test_too_many_links),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
