@@ -20,8 +20,13 @@ struct checking {
 	const struct generation_place *place;
 	const struct stored_check *how;
 	struct stored_check_report *report;
-	struct error *err;    /* not NULL */
-	pthread_mutex_t lock; /* guards `report`, and calls of how->wrong() */
+	struct error *err; /* not NULL */
+	/* the content of a file was wrong, so the files are no repository */
+	bool lacks_files;
+	/* why a file could not be read; code 0: all could */
+	struct error unread;
+	/* guards `report`, the fields above, and calls of how->wrong() */
+	pthread_mutex_t lock;
 };
 
 static void wrong(struct checking *c, const char *what)
@@ -137,7 +142,8 @@ static int check_files(struct checking *c, const struct generation *g)
 
 /* ---- the records */
 
-/* Reads a record and its hash. Returns 0, STORE_ABSENT, or an error code. */
+/* Reads a record into *g, zeroed, and its hash. Returns 0, STORE_ABSENT, or an
+ * error code. */
 static int read_record(struct checking *c, struct generation *g,
 		       uint8_t *sha256, uint64_t number)
 {
@@ -160,6 +166,8 @@ static int read_record(struct checking *c, struct generation *g,
 		hash_final(&hash, &oid);
 		memcpy(sha256, oid.bytes, GENERATION_SHA256_LEN);
 	}
+	if (ret)
+		generation_release(g);
 	hash_release(&hash);
 	buf_release(&name);
 	buf_release(&bytes);
@@ -224,12 +232,34 @@ static int fetch_file(void *ctx, const struct generation_file *file,
 	if (ret == ERR_CORRUPT || ret == ERR_MISSING) {
 		pthread_mutex_lock(&c->lock);
 		wrong(c, why.msg);
+		c->lacks_files = true;
 		pthread_mutex_unlock(&c->lock);
 		return 0;
+	}
+	if (ret) {
+		pthread_mutex_lock(&c->lock);
+		if (!c->unread.code)
+			c->unread = why;
+		pthread_mutex_unlock(&c->lock);
 	}
 	if (ret && err)
 		*err = why;
 	return ret;
+}
+
+/* Whether an error is about the content, and not about reading it. */
+static bool is_problem(int ret)
+{
+	return ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED ||
+	       ret == ERR_MISSING || ret == ERR_INVALID;
+}
+
+static int check_laid_out(struct checking *c, const char *dir)
+{
+	int ret = stored_check_objects(dir, c->how, c->err);
+
+	c->report->wrong_nr += ret > 0 ? (uint64_t)ret : 0;
+	return ret < 0 ? ret : 0;
 }
 
 static int check_content(struct checking *c, const struct generation *g)
@@ -247,17 +277,20 @@ static int check_content(struct checking *c, const struct generation *g)
 	if (ret)
 		return ret;
 	ret = stored_layout_make(td.path, g, &how, c->err);
-	if (c->report->wrong_nr && ret != ERR_NOMEM) {
+	if (c->unread.code) {
+		ret = c->unread.code;
+		*c->err = c->unread;
+	} else if (c->lacks_files && ret != ERR_NOMEM) {
 		/* Without all files, it is no repository. */
 		ret = 0;
-	} else if (ret == ERR_CORRUPT) {
-		ret = tell(c, "%s", c->err->msg);
-	} else if (!ret) {
-		ret = stored_check_objects(td.path, c->how, c->err);
-		c->report->wrong_nr += ret > 0 ? (uint64_t)ret : 0;
+	} else {
+		if (!ret)
+			ret = check_laid_out(c, td.path);
+		if (is_problem(ret))
+			ret = tell(c, "%s", c->err->msg);
 	}
 	sys_tempdir_release(&td);
-	return ret < 0 ? ret : 0;
+	return ret;
 }
 
 int stored_check_run(struct stored_check_report *report,
@@ -270,6 +303,7 @@ int stored_check_run(struct stored_check_report *report,
 		.how = how,
 		.report = report,
 		.err = err ? err : &own,
+		.unread = ERROR_INIT,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 	struct generation g = {0};
@@ -277,6 +311,8 @@ int stored_check_run(struct stored_check_report *report,
 				place->repository, c.err);
 
 	*report = (struct stored_check_report){0};
+	if (ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED)
+		return tell(&c, "%s", c.err->msg);
 	if (!ret) {
 		report->number = g.number;
 		report->generation_nr = 1;

@@ -31,8 +31,10 @@ struct stored_check_report {
  * - each file is in the store, with its size;
  * - each record, back to the first one or to a retired one, names its parent by
  *   the right hash.
- * Returns 0 if all checks were made, or a negative error code if they could
- * not go on: ERR_MISSING if the repository has no generation.
+ * Returns 0 if the checks were made, or if a problem ended them, which
+ * how->wrong() has told. Returns a negative error code if they could not go on:
+ * ERR_MISSING if the repository has no generation, ERR_IO if the store or the
+ * local disk failed.
  */
 int stored_check_run(struct stored_check_report *report,
 		     const struct generation_place *place,

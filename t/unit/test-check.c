@@ -97,6 +97,79 @@ static void test_files(void **state)
 	fixture_release(&f);
 }
 
+/* the read() of a store, and the name of the file that it cannot read */
+static int (*real_read)(struct filestore *store, struct filestore_info *info,
+			const struct filestore_sink *sink, const char *name,
+			uint64_t off, uint64_t len, struct error *err);
+static char *unreadable;
+
+static int failing_read(struct filestore *store, struct filestore_info *info,
+			const struct filestore_sink *sink, const char *name,
+			uint64_t off, uint64_t len, struct error *err)
+{
+	if (strcmp(name, unreadable) != 0)
+		return real_read(store, info, sink, name, off, len, err);
+	error_set(err, ERR_PEER, "simulated fault");
+	return STORE_UNAVAILABLE;
+}
+
+/* After a file that is wrong, one cannot be read: that is no finding. */
+static void test_unreadable_file(void **state)
+{
+	struct filestore_ops ops;
+	struct fixture f;
+
+	fixture_init(&f);
+	storedrepo_damage(&f.s, &f.g.files[0], 0);
+	unreadable = storedrepo_name(&f.s, &f.g.files[f.g.file_nr - 1]);
+	ops = *f.s.store->ops;
+	real_read = ops.read;
+	ops.read = failing_read;
+	f.s.store->ops = &ops;
+	assert_int_equal(check(&f, true), ERR_IO);
+	assert_non_null(strstr(f.s.err.msg, "simulated fault"));
+	free(unreadable);
+	fixture_release(&f);
+}
+
+/* A generation that is no repository is a finding. */
+static void test_no_repository(void **state)
+{
+	struct generation_change change = {
+		.action = "test",
+		.drop_nr = 1,
+		.session_ns = UINT64_MAX,
+	};
+	struct fixture f;
+
+	fixture_init(&f);
+	change.seen = f.g.number;
+	change.drops = storedrepo_file(&f.g, "config");
+	assert_int_equal(generation_commit(&f.g, &f.s.place, &change, &f.s.err),
+			 0);
+	assert_int_equal(check(&f, true), 0);
+	assert_int_equal(f.report.wrong_nr, 1);
+	fixture_release(&f);
+}
+
+static void test_newest_record(void **state)
+{
+	static const struct filestore_condition always = {STORE_ALWAYS, NULL};
+	struct buf name = BUF_INIT;
+	struct fixture f;
+
+	fixture_init(&f);
+	assert_int_equal(generation_record_name(&name, f.s.place.repository,
+						f.g.number, NULL),
+			 0);
+	assert_int_equal(filestore_put(f.s.store, NULL, name.data, "nonsense",
+				       8, &always, NULL),
+			 0);
+	assert_finds(&f, false, "record 2");
+	buf_release(&name);
+	fixture_release(&f);
+}
+
 /* Replaces record 1 by one with another time, or by other bytes. */
 static void replace_first(struct fixture *f, const char *bytes)
 {
@@ -167,6 +240,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_wrong),
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_unreadable_file),
+		cmocka_unit_test(test_no_repository),
+		cmocka_unit_test(test_newest_record),
 		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_objects),
 	};
