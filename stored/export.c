@@ -94,7 +94,13 @@ static int install(struct sys_tempdir *td, const char *from, const char *parent,
 	int ret = sys_rename(from, dir, err);
 
 	sys_tempdir_release(td);
-	return ret ? ret : sys_sync_dir(parent, err);
+	if (ret)
+		return ret;
+	ret = sys_sync_dir(parent, err);
+	/* A power loss might remove the name: this was no success. */
+	if (ret)
+		sys_tempdir_remove(dir, NULL);
+	return ret;
 }
 
 int stored_export(const struct generation_place *place,

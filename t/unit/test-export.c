@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "stored/export.h"
 #include "t/unit/storedrepo.h"
@@ -48,6 +52,40 @@ static void test_both_kinds_of_refs(void **state)
 	storedrepo_release(&s);
 }
 
+/* the directory that fsync() fails for; 0: none */
+static ino_t broken;
+
+int fsync(int fd)
+{
+	struct stat st;
+
+	if (broken && !fstat(fd, &st) && st.st_ino == broken) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_fsync, fd);
+}
+
+/* The repository is complete, but its name may not be durable. */
+static void test_name_is_not_durable(void **state)
+{
+	struct storedrepo s;
+	struct generation g;
+	struct stat st;
+
+	storedrepo_init(&s);
+	storedrepo_generation(&s, &g);
+	assert_int_equal(stat(s.n.t.dir, &st), 0);
+	broken = st.st_ino;
+	assert_int_equal(export(&s, &g, "out", REPO_REFS_FILES), ERR_IO);
+	broken = 0;
+	/* src, store */
+	assert_int_equal(storedrepo_entries(&s, "."), 2);
+	assert_int_equal(export(&s, &g, "out", REPO_REFS_FILES), 0);
+	generation_release(&g);
+	storedrepo_release(&s);
+}
+
 static void test_nothing_is_left(void **state)
 {
 	struct storedrepo s;
@@ -70,6 +108,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_both_kinds_of_refs),
 		cmocka_unit_test(test_nothing_is_left),
+		cmocka_unit_test(test_name_is_not_durable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
