@@ -282,6 +282,23 @@ static int find_base(struct importing *m)
 	return stored_result(ret, m->place->repository, m->err);
 }
 
+/*
+ * Whether the base is still the newest generation. Staging takes long, and the
+ * upload longer, so this is found out in between.
+ */
+static int check_base(struct importing *m)
+{
+	struct generation newest;
+	int ret = generation_newest(&newest, m->place, m->base.number, m->err);
+
+	if (ret == STORE_ABSENT && !m->base.number)
+		return 0;
+	if (!ret && newest.number != m->base.number)
+		ret = judge(m, GENERATION_EPOCH_CHANGED);
+	generation_release(&newest);
+	return stored_result(ret, m->place->repository, m->err);
+}
+
 static int run(struct importing *m, struct stored_import_result *result,
 	       const struct repo *source)
 {
@@ -299,6 +316,8 @@ static int run(struct importing *m, struct stored_import_result *result,
 	result->packed_nr = m->stage.packed_nr;
 	result->is_same = !m->nr && !m->drop_nr;
 	if (!result->is_same)
+		ret = check_base(m);
+	if (!ret && !result->is_same)
 		ret = commit(m);
 	result->number = m->base.number;
 	return ret;

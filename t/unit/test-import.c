@@ -51,13 +51,28 @@ static void test_generations(void **state)
 
 /* ---- another writer */
 
-/* A store that imports by itself before it creates a record. */
+/* A store that imports by itself before a record is created, or read. */
 struct meddler {
 	struct filestore base;
 	struct storedrepo *s;
 	struct filestore *real;
+	unsigned at_read; /* before so many records were read; 0: never */
+	unsigned reads, puts;
 	bool is_done;
 };
+
+static void meddle(struct meddler *m)
+{
+	struct stored_import_result result = m->s->result;
+	struct oid oid;
+
+	m->is_done = true;
+	m->s->place.store = m->real;
+	netrepo_commit(&m->s->n, "src", "meddled", &oid);
+	assert_int_equal(storedrepo_import(m->s, true), 0);
+	m->s->result = result;
+	m->s->place.store = &m->base;
+}
 
 static int meddle_put(struct filestore *store, char *etag, const char *name,
 		      const void *bytes, size_t len,
@@ -66,17 +81,9 @@ static int meddle_put(struct filestore *store, char *etag, const char *name,
 {
 	struct meddler *m = (struct meddler *)store;
 
-	if (strstr(name, "/_/gen/") && !m->is_done) {
-		struct stored_import_result result = m->s->result;
-		struct oid oid;
-
-		m->is_done = true;
-		m->s->place.store = m->real;
-		netrepo_commit(&m->s->n, "src", "meddled", &oid);
-		assert_int_equal(storedrepo_import(m->s, true), 0);
-		m->s->result = result;
-		m->s->place.store = store;
-	}
+	if (strstr(name, "/_/gen/") && !m->is_done)
+		meddle(m);
+	m->puts++;
 	return m->real->ops->put(m->real, etag, name, bytes, len, condition,
 				 err);
 }
@@ -85,8 +92,11 @@ static int meddle_read(struct filestore *store, struct filestore_info *info,
 		       const struct filestore_sink *sink, const char *name,
 		       uint64_t off, uint64_t len, struct error *err)
 {
-	struct filestore *real = ((struct meddler *)store)->real;
+	struct meddler *m = (struct meddler *)store;
+	struct filestore *real = m->real;
 
+	if (strstr(name, "/_/gen/") && ++m->reads == m->at_read)
+		meddle(m);
 	return real->ops->read(real, info, sink, name, off, len, err);
 }
 
@@ -98,14 +108,39 @@ static int meddle_head(struct filestore *store, struct filestore_info *info,
 	return real->ops->head(real, info, name, err);
 }
 
+static const struct filestore_ops ops = {
+	.read = meddle_read,
+	.head = meddle_head,
+	.put = meddle_put,
+};
+
+/* The base changes while the stage is made: nothing is uploaded. */
+static void test_changed_before_the_upload(void **state)
+{
+	for (int exists = 0; exists < 2; exists++) {
+		struct storedrepo s;
+		struct meddler m = {.base.ops = &ops, .s = &s};
+
+		storedrepo_init(&s);
+		if (exists)
+			assert_int_equal(storedrepo_import(&s, false), 0);
+		m.real = s.store;
+		/* The base took one read of records, or two. */
+		m.at_read = exists ? 3 : 2;
+		s.place.store = &m.base;
+		tmprepo_write(&s.n.t, "src/description", "other\n");
+		assert_int_equal(storedrepo_import(&s, true), ERR_DENIED);
+		assert_non_null(strstr(s.err.msg, "meanwhile"));
+		assert_true(m.is_done);
+		assert_int_equal(m.puts, 0);
+		s.place.store = m.real;
+		storedrepo_release(&s);
+	}
+}
+
 /* The other writer's generation stays, and ours does not appear over it. */
 static void test_changed_meanwhile(void **state)
 {
-	static const struct filestore_ops ops = {
-		.read = meddle_read,
-		.head = meddle_head,
-		.put = meddle_put,
-	};
 
 	for (int exists = 0; exists < 2; exists++) {
 		struct storedrepo s;
@@ -133,6 +168,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_generations),
+		cmocka_unit_test(test_changed_before_the_upload),
 		cmocka_unit_test(test_changed_meanwhile),
 	};
 
