@@ -31,9 +31,12 @@ struct collection {
 	const struct generation_collect_options *options;
 	struct generation_garbage *out;
 	int64_t now; /* by the clock of the store */
-	/* owned: hash and upload of each file of a live record, sorted */
+	/*
+	 * owned: hash and upload of each file of a live record. The first
+	 * `sorted_nr` keys are sorted and differ.
+	 */
 	uint8_t (*keys)[KEY_LEN];
-	size_t key_nr, key_alloc;
+	size_t key_nr, key_alloc, sorted_nr;
 	/* owned: in descending order */
 	struct old *olds;
 	size_t old_nr, old_alloc;
@@ -93,29 +96,41 @@ static void make_key(uint8_t key[KEY_LEN], const struct generation_file *file)
 	memcpy(key + GENERATION_SHA256_LEN, file->upload, GENERATION_TOKEN_LEN);
 }
 
-static bool has_key(const struct collection *c, size_t nr,
-		    const uint8_t key[KEY_LEN])
+static bool has_key(const struct collection *c, const uint8_t key[KEY_LEN])
 {
-	return nr && bsearch(key, c->keys, nr, KEY_LEN, key_cmp);
+	return c->sorted_nr &&
+	       bsearch(key, c->keys, c->sorted_nr, KEY_LEN, key_cmp);
+}
+
+/* Sorts all keys, and leaves one of equal ones. */
+static void sort_keys(struct collection *c)
+{
+	size_t kept = 0;
+
+	if (c->key_nr)
+		qsort(c->keys, c->key_nr, KEY_LEN, key_cmp);
+	for (size_t i = 0; i < c->key_nr; i++)
+		if (!kept || key_cmp(c->keys[i], c->keys[kept - 1]) != 0)
+			memmove(c->keys[kept++], c->keys[i], KEY_LEN);
+	c->key_nr = c->sorted_nr = kept;
 }
 
 static int add_live(struct collection *c, const struct generation *g)
 {
-	size_t sorted = c->key_nr;
-
 	for (size_t i = 0; i < g->file_nr; i++) {
 		uint8_t key[KEY_LEN];
 
 		make_key(key, &g->files[i]);
-		if (has_key(c, sorted, key))
+		if (has_key(c, key))
 			continue;
 		if (mem_grow(&c->keys, &c->key_alloc, c->key_nr + 1, KEY_LEN) <
 		    0)
 			return error_nomem(c->err);
 		memcpy(c->keys[c->key_nr++], key, KEY_LEN);
 	}
-	if (c->key_nr > sorted)
-		qsort(c->keys, c->key_nr, KEY_LEN, key_cmp);
+	/* Sorting each time the keys have doubled keeps the sorts few. */
+	if (c->key_nr / 2 > c->sorted_nr)
+		sort_keys(c);
 	return 0;
 }
 
@@ -160,6 +175,7 @@ static int read_records(struct collection *c, uint64_t newest)
 		is_live = is_young(c, info.mtime);
 		generation_release(&g);
 	}
+	sort_keys(c);
 	return ret;
 }
 
@@ -212,7 +228,7 @@ static int judge_file(void *ctx, const struct filestore_entry *entry,
 	if (!generation_file_of_name(&file, entry->name, c->prefix_len))
 		return 0;
 	make_key(key, &file);
-	if (has_key(c, c->key_nr, key)) {
+	if (has_key(c, key)) {
 		c->out->kept_nr++;
 		return 0;
 	}

@@ -194,36 +194,29 @@ static int add_update(struct ref_transaction *tx, const struct repo *repo,
 	return ref_transaction_add(tx, &change, err);
 }
 
-/* Returns 1 if the tables have a ref, 0 if not, or a negative error code. */
-static int has_ref(const struct repo *repo, const char *name, struct error *err)
-{
-	struct refs *refs = NULL;
-	struct ref ref;
-	int ret = refs_open(&refs, repo, err);
-
-	if (!ret)
-		ret = refs_read(refs, name, &ref, err);
-	refs_close(refs);
-	return ret;
-}
-
 /* Deletes refs first, since "a" must be gone before "a/b" can be made. */
 static int apply(const struct repo *repo, const struct generation *g,
 		 bool deletes, struct error *err)
 {
 	struct ref_transaction *tx = NULL;
+	struct refs *refs = NULL;
+	struct ref ref;
 	int ret = ref_transaction_new(&tx, repo, NULL, err);
 
+	if (!ret && deletes)
+		ret = refs_open(&refs, repo, err);
 	for (size_t i = 0; !ret && i < g->update_nr; i++) {
 		const struct generation_update *update = &g->updates[i];
 
 		if (!update->value != deletes)
 			continue;
+		/* 1 if the tables have the ref, 0 if not */
 		if (deletes)
-			ret = has_ref(repo, update->ref, err);
+			ret = refs_read(refs, update->ref, &ref, err);
 		if (ret == 1 || (!ret && !deletes))
 			ret = add_update(tx, repo, update, err);
 	}
+	refs_close(refs);
 	if (!ret && ref_transaction_nr(tx))
 		ret = ref_transaction_commit(tx, err);
 	ref_transaction_free(tx);
