@@ -169,9 +169,15 @@ struct commit {
 	struct error err;
 };
 
-/* Ends the members that are not done: the record was made, or could not be. */
+/*
+ * Ends the members that are not done: the record was made, or could not be. A
+ * member with an obstacle keeps its result, with one exception: the obstacle
+ * may be a change of this record, and the record was not made. Nobody knows
+ * then whether the obstacle exists, so the member may try again.
+ */
 static void end_all(struct commit *c, int result)
 {
+	/* Some changes had no obstacle, so they were in a record. */
 	bool had_record = false;
 
 	for (size_t i = 0; i < c->nr; i++)
@@ -186,7 +192,6 @@ static void end_all(struct commit *c, int result)
 			m->result = result;
 			m->err = c->err;
 		} else if (result && had_record && m->result > 0) {
-			/* The obstacle may be a change of the failed record. */
 			m->result = GENERATION_BUSY;
 		}
 	}
@@ -349,7 +354,9 @@ static void replace_base(struct commit *c, struct generation *g)
 	memset(g, 0, sizeof(*g));
 }
 
-/* Replaces *base by the newest generation. Record `at_least` exists, or is 0.
+/*
+ * Replaces *base by the newest generation. Record `at_least` exists, or is 0.
+ * Returns 0, GENERATION_STORE_DOWN, or a negative error code.
  */
 static int refresh(struct commit *c, uint64_t at_least)
 {

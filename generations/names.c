@@ -122,19 +122,6 @@ int generation_file_prefix(struct buf *out, const char *repository,
 	return finish(out, before, buf_append_str(out, "/file/"), err);
 }
 
-static int append_hex(struct buf *out, const uint8_t *bytes, size_t len)
-{
-	static const char digits[] = "0123456789abcdef";
-	int ret = 0;
-
-	for (size_t i = 0; !ret && i < len; i++) {
-		char pair[2] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
-
-		ret = buf_append(out, pair, sizeof(pair));
-	}
-	return ret;
-}
-
 int generation_file_name(struct buf *out, const char *repository,
 			 const struct generation_file *file, struct error *err)
 {
@@ -143,11 +130,12 @@ int generation_file_name(struct buf *out, const char *repository,
 
 	if (ret < 0)
 		return ret;
-	ret = append_hex(out, file->sha256, GENERATION_SHA256_LEN);
+	ret = generation_append_hex(out, file->sha256, GENERATION_SHA256_LEN);
 	if (!ret)
 		ret = buf_append_char(out, '.');
 	if (!ret)
-		ret = append_hex(out, file->upload, GENERATION_TOKEN_LEN);
+		ret = generation_append_hex(out, file->upload,
+					    GENERATION_TOKEN_LEN);
 	return finish(out, before, ret, err);
 }
 
@@ -159,30 +147,22 @@ int generation_hint_name(struct buf *out, const char *repository,
 
 /* ---- back */
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Returns 0, 1 if the text is not quoted in this way, or ERR_NOMEM. */
 static int unquote(struct buf *out, const char *p, const char *end)
 {
 	int ret = 0;
 
 	while (!ret && p < end) {
-		int high, low;
+		uint8_t byte;
 
 		if (*p != '_') {
 			ret = buf_append_char(out, *p++);
 			continue;
 		}
-		high = end - p >= 3 ? hex_digit(p[1]) : -1;
-		low = end - p >= 3 ? hex_digit(p[2]) : -1;
-		if (high < 0 || low < 0 || !(high | low))
+		if (end - p < 3 || !generation_parse_hex(&byte, p + 1, 1) ||
+		    !byte)
 			return 1;
-		ret = buf_append_char(out, (char)(high << 4 | low));
+		ret = buf_append_char(out, (char)byte);
 		p += 3;
 	}
 	return ret;
@@ -226,13 +206,6 @@ bool generation_file_of_name(struct generation_file *out, const char *name,
 	    !oid_from_hex(&oid, p, HEX_SHA256, HASH_SHA256))
 		return false;
 	memcpy(out->sha256, oid.bytes, sizeof(out->sha256));
-	p += HEX_SHA256 + 1;
-	for (size_t i = 0; i < GENERATION_TOKEN_LEN; i++, p += 2) {
-		int high = hex_digit(p[0]), low = hex_digit(p[1]);
-
-		if (high < 0 || low < 0)
-			return false;
-		out->upload[i] = (uint8_t)(high << 4 | low);
-	}
-	return true;
+	return generation_parse_hex(out->upload, p + HEX_SHA256 + 1,
+				    GENERATION_TOKEN_LEN);
 }

@@ -68,18 +68,13 @@ static int check_names(const struct generation *scratch, struct error *err)
 	return 0;
 }
 
-static bool is_table(const char *path)
-{
-	return !strncmp(path, REBASE_TABLES, sizeof(REBASE_TABLES) - 1);
-}
-
 static bool changes_tables(const struct generation_change *change)
 {
 	for (size_t i = 0; i < change->upload_nr; i++)
-		if (is_table(change->uploads[i].file.path))
+		if (generation_path_is_table(change->uploads[i].file.path))
 			return true;
 	for (size_t i = 0; i < change->drop_nr; i++)
-		if (is_table(change->drops[i].path))
+		if (generation_path_is_table(change->drops[i].path))
 			return true;
 	return false;
 }
@@ -190,7 +185,7 @@ static int check_next_files(const struct generation *next,
 	const struct generation_file *file;
 
 	if (next->tables > change->seen && changes_tables(change))
-		return file_changed(err, REBASE_TABLES);
+		return file_changed(err, GENERATION_TABLES);
 	for (size_t i = 0; i < change->drop_nr; i++) {
 		const struct generation_file *drop = &change->drops[i];
 
@@ -232,7 +227,6 @@ static int collides(const struct generation *next,
 		    const struct generation_change *change, const char *ref)
 {
 	struct buf part = BUF_INIT;
-	size_t len = strlen(ref);
 	int ret = 0;
 
 	for (const char *p = strchr(ref, '/'); p && !ret; p = strchr(p, '/')) {
@@ -242,11 +236,17 @@ static int collides(const struct generation *next,
 			ret = is_live(generation_find_update(next, part.data),
 				      change);
 	}
-	for (size_t i = 0; !ret && i < next->update_nr; i++) {
+	if (!ret) {
+		buf_reset(&part);
+		ret = buf_printf(&part, "%s/", ref);
+	}
+	for (size_t i = ret ? 0 : generation_update_pos(next, part.data);
+	     !ret && i < next->update_nr; i++) {
 		const struct generation_update *u = &next->updates[i];
 
-		ret = !strncmp(u->ref, ref, len) && u->ref[len] == '/' &&
-		      is_live(u, change);
+		if (strncmp(u->ref, part.data, part.len) != 0)
+			break;
+		ret = is_live(u, change);
 	}
 	buf_release(&part);
 	return ret;

@@ -5,9 +5,6 @@
 
 #include "generations/history.h"
 
-/* the files of a generation below this directory are its tables of refs */
-#define REBASE_TABLES "reftable/"
-
 /*
  * Checks a change by itself: texts, equal paths, and the size of a record with
  * nothing else. Returns 0, ERR_INVALID or ERR_NOMEM.

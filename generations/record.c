@@ -202,7 +202,7 @@ static const char *find_fault(const struct generation *g)
 
 /* ---- printing */
 
-static int print_hex(struct buf *out, const uint8_t *bytes, size_t len)
+int generation_append_hex(struct buf *out, const uint8_t *bytes, size_t len)
 {
 	static const char digits[] = "0123456789abcdef";
 	int ret = 0;
@@ -222,7 +222,7 @@ static int print_bytes(struct buf *out, const char *key, const uint8_t *bytes,
 	int ret = buf_printf(out, "%s ", key);
 
 	if (!ret)
-		ret = print_hex(out, bytes, len);
+		ret = generation_append_hex(out, bytes, len);
 	return ret ? ret : buf_append_char(out, '\n');
 }
 
@@ -241,11 +241,13 @@ static int print_file(struct buf *out, const struct generation_file *file)
 				      : ERR_INVALID;
 
 	if (!ret)
-		ret = print_hex(out, file->sha256, sizeof(file->sha256));
+		ret = generation_append_hex(out, file->sha256,
+					    sizeof(file->sha256));
 	if (!ret)
 		ret = buf_append_char(out, ' ');
 	if (!ret)
-		ret = print_hex(out, file->upload, sizeof(file->upload));
+		ret = generation_append_hex(out, file->upload,
+					    sizeof(file->upload));
 	if (!ret)
 		ret = buf_printf(out, " %" PRIu64 " %s %s\n", file->size,
 				 file->is_executable ? "100755" : "100644",
@@ -396,21 +398,27 @@ static int digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Takes `len` bytes in lower-case hexadecimal, and the byte `stop`. */
-static bool take_hex(struct parser *x, uint8_t *out, size_t len, char stop)
+bool generation_parse_hex(uint8_t *out, const char *text, size_t len)
 {
-	const char *p = x->p;
-
-	if ((size_t)(x->end - p) < 2 * len + 1 || p[2 * len] != stop)
-		return false;
-	for (size_t i = 0; i < len; i++, p += 2) {
-		int high = digit(p[0]), low = digit(p[1]);
+	for (size_t i = 0; i < len; i++) {
+		int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
 
 		if (high < 0 || low < 0)
 			return false;
 		out[i] = (uint8_t)(high << 4 | low);
 	}
-	x->p = p + 1;
+	return true;
+}
+
+/* Takes `len` bytes in lower-case hexadecimal, and the byte `stop`. */
+static bool take_hex(struct parser *x, uint8_t *out, size_t len, char stop)
+{
+	const char *p = x->p;
+
+	if ((size_t)(x->end - p) < 2 * len + 1 || p[2 * len] != stop ||
+	    !generation_parse_hex(out, p, len))
+		return false;
+	x->p = p + 2 * len + 1;
 	return true;
 }
 
@@ -605,6 +613,11 @@ static size_t find_file(const struct generation *g, const char *path)
 	return at;
 }
 
+bool generation_path_is_table(const char *path)
+{
+	return !strncmp(path, GENERATION_TABLES, strlen(GENERATION_TABLES));
+}
+
 struct generation_file *generation_find_file(const struct generation *g,
 					     const char *path)
 {
@@ -646,7 +659,7 @@ bool generation_remove_file(struct generation *g, const char *path)
 /* ---- refs */
 
 /* Returns the index of the first update whose ref is not before `ref`. */
-static size_t find_update(const struct generation *g, const char *ref)
+size_t generation_update_pos(const struct generation *g, const char *ref)
 {
 	size_t low = 0, high = g->update_nr;
 
@@ -664,7 +677,7 @@ static size_t find_update(const struct generation *g, const char *ref)
 const struct generation_update *generation_find_update(
 	const struct generation *g, const char *ref)
 {
-	size_t at = find_update(g, ref);
+	size_t at = generation_update_pos(g, ref);
 
 	if (at == g->update_nr || strcmp(g->updates[at].ref, ref) != 0)
 		return NULL;
@@ -675,7 +688,7 @@ int generation_set_ref(struct generation *g, uint64_t number, const char *ref,
 		       const char *value, struct error *err)
 {
 	struct generation_update new = {number, NULL, NULL}, *u;
-	size_t at = find_update(g, ref);
+	size_t at = generation_update_pos(g, ref);
 
 	if (!is_ref(ref) || (value && !is_value(value)))
 		return error_set(err, ERR_INVALID,

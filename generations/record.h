@@ -127,6 +127,10 @@ int generation_parse(struct generation *out, const void *bytes, size_t len,
 int generation_print(struct buf *out, uint8_t *sha256,
 		     const struct generation *g, struct error *err);
 
+/* The files of a generation below this directory are its tables of refs. */
+#define GENERATION_TABLES "reftable/"
+bool generation_path_is_table(const char *path);
+
 /* Returns the file with a path, or NULL. Takes linear time. */
 struct generation_file *generation_find_file(const struct generation *g,
 					     const char *path);
@@ -141,6 +145,12 @@ int generation_add_file(struct generation *g,
 /* Removes the file with a path. Returns whether there was one. */
 bool generation_remove_file(struct generation *g, const char *path);
 
+/*
+ * Returns the position of the first update whose ref is not less than `ref`, or
+ * update_nr. Takes logarithmic time.
+ */
+size_t generation_update_pos(const struct generation *g, const char *ref);
+
 /* Returns the update of a ref, or NULL. Takes logarithmic time. */
 const struct generation_update *generation_find_update(
 	const struct generation *g, const char *ref);
@@ -151,5 +161,16 @@ const struct generation_update *generation_find_update(
  */
 int generation_set_ref(struct generation *g, uint64_t number, const char *ref,
 		       const char *value, struct error *err);
+
+/* ---- hexadecimal, for records and names */
+
+/* Appends `len` bytes in lower-case hexadecimal. Returns 0 or ERR_NOMEM. */
+int generation_append_hex(struct buf *out, const uint8_t *bytes, size_t len);
+
+/*
+ * Parses `len` bytes of lower-case hexadecimal; `text` has two characters for
+ * each. Returns whether all are digits.
+ */
+bool generation_parse_hex(uint8_t *out, const char *text, size_t len);
 
 #endif

@@ -9,9 +9,6 @@
 #include "stored/layout.h"
 #include "sys/io.h"
 
-/* downloads at the same time */
-#define THREADS 4
-
 struct stored_cache {
 	char *dir; /* owned: "<dir>/file" */
 };
@@ -108,7 +105,7 @@ int stored_cache_lay_out(struct stored_cache *cache, const char *dir,
 	const struct stored_layout how = {
 		.put = put_link,
 		.ctx = &l,
-		.threads = THREADS,
+		.threads = STORED_THREADS,
 		.method = SYS_FSYNC_NONE,
 	};
 

@@ -13,9 +13,6 @@
 #include "stored/layout.h"
 #include "sys/tempdir.h"
 
-/* downloads at the same time */
-#define THREADS 4
-
 struct checking {
 	const struct generation_place *place;
 	const struct stored_check *how;
@@ -267,7 +264,7 @@ static int check_content(struct checking *c, const struct generation *g)
 	const struct stored_layout how = {
 		.put = fetch_file,
 		.ctx = c,
-		.threads = THREADS,
+		.threads = STORED_THREADS,
 		.method = SYS_FSYNC_NONE,
 	};
 	struct sys_tempdir td = SYS_TEMPDIR_INIT;

@@ -10,9 +10,6 @@
 #include "sys/io.h"
 #include "sys/tempdir.h"
 
-/* downloads at the same time */
-#define THREADS 4
-
 static int put_file(void *ctx, const struct generation_file *file,
 		    const char *path, struct error *err)
 {
@@ -51,7 +48,7 @@ static int fill(const struct generation_place *place,
 	const struct stored_layout how = {
 		.put = put_file,
 		.ctx = (void *)place,
-		.threads = THREADS,
+		.threads = STORED_THREADS,
 		.method = SYS_FSYNC_FSYNC,
 	};
 	int ret = stored_layout_make(dir, g, &how, err);

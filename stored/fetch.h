@@ -12,6 +12,9 @@
 #include "generations/history.h"
 #include "sys/tempfile.h"
 
+/* downloads at the same time */
+#define STORED_THREADS 4
+
 /* Returns "<dir>/<name>", malloc()ed, or NULL with *err set. */
 char *stored_join(const char *dir, const char *name, struct error *err);
 

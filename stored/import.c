@@ -24,7 +24,10 @@ struct importing {
 	size_t nr, alloc;
 	struct generation_file *drops; /* owned array, borrowed paths */
 	size_t drop_nr;
-	/* the newest generation has the refs, in one table */
+	/*
+	 * The newest generation has the refs, in one table and no updates. The
+	 * table is kept then, and the change touches no tables.
+	 */
 	bool same_refs;
 	struct error *err;
 };
@@ -140,7 +143,7 @@ static int list_files(struct importing *m)
 
 static bool is_table(const struct generation_file *file)
 {
-	return !strncmp(file->path, "reftable/", strlen("reftable/"));
+	return generation_path_is_table(file->path);
 }
 
 /*

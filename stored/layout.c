@@ -12,7 +12,6 @@
 
 static const char stub_head[] = "ref: refs/heads/.invalid\n";
 static const char stub_heads[] = "this repository uses the reftable format\n";
-static const char tables_dir[] = "reftable/";
 
 static bool starts_with(const char *text, const char *start)
 {
@@ -47,7 +46,7 @@ bool stored_layout_allows(const char *path)
 		"objects/pack/",
 		"objects/pack/multi-pack-index.d/",
 		"objects/info/commit-graphs/",
-		tables_dir,
+		GENERATION_TABLES,
 	};
 	const char *name = strrchr(path, '/');
 	size_t len = name ? (size_t)(++name - path) : 0;
@@ -157,9 +156,10 @@ static int put_list(const char *dir, const struct generation *g,
 	int ret = 0;
 
 	for (size_t i = 0; ret >= 0 && i < g->file_nr; i++)
-		if (starts_with(g->files[i].path, tables_dir))
+		if (generation_path_is_table(g->files[i].path))
 			ret = buf_printf(&list, "%s\n",
-					 g->files[i].path + strlen(tables_dir));
+					 g->files[i].path +
+						 strlen(GENERATION_TABLES));
 	if (ret < 0)
 		error_nomem(err);
 	else

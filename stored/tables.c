@@ -7,11 +7,9 @@
 #include "stored/tables.h"
 #include "sys/io.h"
 
-static const char tables_dir[] = "reftable/";
-
 static bool is_table(const struct generation_file *file)
 {
-	return !strncmp(file->path, tables_dir, strlen(tables_dir));
+	return generation_path_is_table(file->path);
 }
 
 /* ---- opening */

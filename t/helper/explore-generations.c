@@ -267,7 +267,7 @@ static const char *content_of(struct world *w,
 
 static bool is_table(const struct generation_file *file)
 {
-	return !strncmp(file->path, REBASE_TABLES, strlen(REBASE_TABLES));
+	return generation_path_is_table(file->path);
 }
 
 /* Finds the value of the only ref, "main", in the newest table. */
@@ -673,7 +673,7 @@ static void run_maintainer(struct actor *a)
 	value_in(a->w, value, &base);
 	snprintf(path, sizeof(path), "pack/%c", a->kind);
 	ups[0] = genhost_upload(path, pack.data);
-	ups[1] = genhost_upload(REBASE_TABLES "m", value);
+	ups[1] = genhost_upload(GENERATION_TABLES "m", value);
 	change = make_change(a, &base);
 	change.drops_objects = drops;
 	change.uploads = ups;

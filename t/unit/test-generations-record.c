@@ -348,6 +348,37 @@ static void test_size(void **state)
 	buf_release(&out);
 }
 
+static void test_hexadecimal(void **state)
+{
+	static const uint8_t bytes[] = {0x00, 0x9a, 0xff};
+	static const char *const wrong[] = {"009Aff", "009aFg", "00 aff"};
+	uint8_t parsed[sizeof(bytes)];
+	struct buf text = BUF_INIT;
+
+	assert_int_equal(generation_append_hex(&text, bytes, sizeof(bytes)), 0);
+	assert_string_equal(text.data, "009aff");
+	assert_true(generation_parse_hex(parsed, text.data, sizeof(bytes)));
+	assert_memory_equal(parsed, bytes, sizeof(bytes));
+	for (size_t i = 0; i < ARRAY_NR(wrong); i++)
+		assert_false(
+			generation_parse_hex(parsed, wrong[i], sizeof(bytes)));
+	buf_release(&text);
+}
+
+static void test_update_pos(void **state)
+{
+	struct generation g = {.number = 1};
+
+	assert_int_equal(generation_update_pos(&g, "a"), 0);
+	assert_int_equal(generation_set_ref(&g, 1, "a/b", "1", NULL), 0);
+	assert_int_equal(generation_set_ref(&g, 1, "a", "1", NULL), 0);
+	assert_int_equal(generation_set_ref(&g, 1, "a-b", "1", NULL), 0);
+	assert_int_equal(generation_update_pos(&g, "a"), 0);
+	assert_int_equal(generation_update_pos(&g, "a/"), 2);
+	assert_int_equal(generation_update_pos(&g, "b"), 3);
+	generation_release(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +390,8 @@ int main(void)
 		cmocka_unit_test(test_refs),
 		cmocka_unit_test(test_bad_records),
 		cmocka_unit_test(test_size),
+		cmocka_unit_test(test_hexadecimal),
+		cmocka_unit_test(test_update_pos),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
