@@ -255,8 +255,11 @@ static int check_push(const struct config_entry *entry)
 
 static void warn_component(const char *name, size_t len)
 {
-	builtin_warn("ignoring unknown core.fsync component '%.*s'", (int)len,
-		     name);
+	if (len)
+		builtin_warn("ignoring unknown core.fsync component '%.*s'",
+			     (int)len, name);
+	else
+		builtin_warn("invalid value for variable core.fsync");
 }
 
 static int check_fsync(const struct config_entry *entry)

@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/mem.h"
 #include "config/config-internal.h"
@@ -34,13 +33,16 @@ static const struct {
 	{"all", COMMITTED | DERIVED | REPO_FSYNC_INDEX},
 };
 
-/* As in stock Git, the start of a name stands for each name that begins so. */
+/*
+ * As in stock Git, the start of a name stands for each name that begins so, and
+ * case matters.
+ */
 static unsigned component_bits(const char *name, size_t len)
 {
 	unsigned bits = 0;
 
 	for (size_t i = 0; i < ARRAY_NR(components); i++)
-		if (!strncasecmp(components[i].name, name, len))
+		if (!strncmp(components[i].name, name, len))
 			bits |= components[i].bits;
 	return bits;
 }
@@ -67,8 +69,9 @@ static bool take_item(struct change *change, const char *item, size_t len)
  * Applies the items of core.fsync to the set of components. An item ends at a
  * comma, and white space before the item is skipped. The order of the
  * items does not matter: an added component stays. "none" is known only as the
- * last item. Calls unknown() for each unknown item, without its
- * minus; NULL: no call.
+ * last item. A minus without a name ends the list, and the items before it
+ * count. Calls unknown() for each unknown item, without its minus; NULL: no
+ * call.
  */
 static void apply_list(unsigned *set, const char *list,
 		       void (*unknown)(const char *item, size_t len))
@@ -76,16 +79,20 @@ static void apply_list(unsigned *set, const char *list,
 	struct change change = {0};
 
 	for (;;) {
+		bool lone_minus;
 		size_t len;
 
 		list += strspn(list, ", \t\n\r");
 		len = strcspn(list, ",");
-		if (!strcasecmp(list, "none"))
+		if (!strcmp(list, "none"))
 			*set = 0;
-		if (!len || !strcasecmp(list, "none"))
+		if (!len || !strcmp(list, "none"))
 			break;
-		if (!take_item(&change, list, len) && unknown)
+		lone_minus = len == 1 && *list == '-';
+		if ((lone_minus || !take_item(&change, list, len)) && unknown)
 			unknown(list + (*list == '-'), len - (*list == '-'));
+		if (lone_minus)
+			break;
 		list += len;
 	}
 	*set = (*set & ~change.removed) | change.added;

@@ -220,7 +220,8 @@ int repo_fsync_method(const struct repo *repo,
 
 /*
  * Calls `fn` with each unknown component in a value of core.fsync, without the
- * minus before it.
+ * minus before it. A minus without a name ends the list: `fn` is called with
+ * `len` 0.
  */
 void repo_fsync_each_unknown(const char *list,
 			     void (*fn)(const char *item, size_t len));

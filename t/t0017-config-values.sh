@@ -107,6 +107,11 @@ test_expect_success 'unknown components of core.fsync are ignored' '
 	printf "warning: ignoring unknown core.fsync component %s\n" \
 		"${SQ}x$SQ" "${SQ}none$SQ" >expect &&
 	test_cmp expect err &&
+	git -C r.git -c core.fsync=NONE,-,x hash-object -w ../blob 2>err &&
+	printf "warning: %s\n" \
+		"ignoring unknown core.fsync component ${SQ}NONE$SQ" \
+		"invalid value for variable core.fsync" >expect &&
+	test_cmp expect err &&
 	git -C r.git -c core.fsyncMethod=x hash-object -w ../blob 2>err &&
 	echo "warning: ignoring unknown core.fsyncMethod value ${SQ}x$SQ" \
 		>expect &&

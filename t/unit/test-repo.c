@@ -666,8 +666,19 @@ static void fsync_policies(void **state)
 		 loose | pack | index | reference, full);
 	fsync_is("[core]fsync=committed,-loose-object\n",
 		 dflt | loose | reference, full);
-	fsync_is("[core]fsync=ALL\n",
+	fsync_is("[core]fsync=all\n",
 		 loose | pack | meta | graph | index | reference, full);
+	fsync_is("[core]fsync=ALL\n", dflt, full);
+	fsync_is("[core]fsync=NONE\n", dflt, full);
+	fsync_is("[core]fsync=pack-metadata,None\n", dflt, full);
+	fsync_is("[core]fsync=-PACK\n", dflt, full);
+	fsync_is("[core]fsync=-\n", dflt, full);
+	fsync_is("[core]fsync=\"-, none\"\n", dflt, full);
+	fsync_is("[core]fsync=none,-\n", dflt, full);
+	fsync_is("[core]fsync=-pack,-,index\n", graph | packed, full);
+	fsync_is("[core]fsync=\"index, -,-pack\"\n", dflt | index, full);
+	fsync_is("[core]fsync=\"index,- ,-pack\"\n", graph | packed | index,
+		 full);
 	fsync_is("[core]fsyncObjectFiles\n", dflt | loose, full);
 	fsync_is("[core]fsyncObjectFiles\nfsync=none\n", 0, full);
 	fsync_is("[core]fsyncMethod=batch\n", dflt, full);
