@@ -22,6 +22,7 @@
 #include "builtin/pack-args.h"
 #include "builtin/revargs.h"
 #include "builtin/store.h"
+#include "names/revname.h"
 #include "pack/bundle.h"
 #include "packing/send.h"
 #include "sys/lockfile.h"
@@ -140,8 +141,37 @@ static int parse(struct args *a, const char **argv)
 	return 0;
 }
 
+/* Returns whether a "--" follows, so that no argument before it is a path. */
+static bool has_dashes(const struct run *r)
+{
+	for (const char **arg = r->a.revs; *arg; arg++)
+		if (!strcmp(*arg, "--"))
+			return true;
+	return false;
+}
+
+/*
+ * Words the error about an argument that names nothing as stock Git does.
+ * Returns the code of the error.
+ */
+static int name_nothing(struct run *r, const char *arg)
+{
+	int code = r->err->code;
+	size_t len = revname_rev_len(arg);
+
+	if (code != ERR_MISSING && code != ERR_INVALID)
+		return code;
+	if (*arg == '^' || has_dashes(r))
+		return error_set(r->err, code, "bad revision '%s'", arg);
+	if (len && revname_error_is_unknown(r->err))
+		return error_set(r->err, code, "invalid object name '%.*s'.",
+				 (int)len, arg);
+	return code;
+}
+
 static int take_rev(struct run *r, const char *arg)
 {
+	int was_absent = r->revs.absent.code;
 	int ret;
 
 	if (!strcmp(arg, "--stdin")) {
@@ -160,6 +190,9 @@ static int take_rev(struct run *r, const char *arg)
 	if (!ret)
 		return error_set(r->err, ERR_UNSUPPORTED,
 				 "'%s' is not supported yet", arg);
+	/* The error about a missing object stays. */
+	if (ret < 0 && r->revs.absent.code == was_absent)
+		return name_nothing(r, arg);
 	return ret < 0 ? ret : 0;
 }
 

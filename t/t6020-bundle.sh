@@ -330,6 +330,19 @@ test_expect_success 'outside of repositories, and wrong usage' '
 	done
 '
 
+test_expect_success 'errors about names that nothing has' '
+	for rev in none: none:a none:a..main
+	do
+		test_must_fail "$GIT" -C sha1 bundle create ../x $rev 2>err &&
+		grep "^fatal: invalid object name .none.[.]$" err || return 1
+	done &&
+	for revs in ^none ^main:none "none --"
+	do
+		test_must_fail "$GIT" -C sha1 bundle create ../x $revs 2>err &&
+		grep "^fatal: bad revision .${revs% --}.$" err || return 1
+	done
+'
+
 test_expect_success 'names of symbolic, ambiguous and excluded refs' '
 	stock init -q names && (
 		cd names && echo a >a && stock add a &&
