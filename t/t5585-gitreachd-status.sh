@@ -169,6 +169,7 @@ s = json.load(open(\"status\"))
 sys.exit(not ($1))"
 }
 
+# On a busy machine a new worker may have the process id of one that has ended.
 test_expect_success 'workers that end late leave the boards of others alone' '
 	start --threads=4 &&
 	{ python3 - $url >/dev/null 2>&1 <<-\EOP & } &&
@@ -190,17 +191,16 @@ test_expect_success 'workers that end late leave the boards of others alone' '
 import json
 print([w[\"pid\"] for w in json.load(open(\"status\"))[\"workers\"]])") &&
 	kill -HUP $server &&
-	wait_until status_has "sum(w[\"pid\"] not in $first for w in s[\"workers\"] if w[\"pid\"]) == 3" &&
+	wait_until status_has "sum(w[\"pid\"] not in $first for w in s[\"workers\"] if w[\"pid\"]) >= 2" &&
 	second=$(python3 -c "
 import json
 print([w[\"pid\"] for w in json.load(open(\"status\"))[\"workers\"]])") &&
 	kill -HUP $server &&
-	wait_until status_has "sum(w[\"pid\"] not in $second for w in s[\"workers\"] if w[\"pid\"]) == 3" &&
+	wait_until status_has "sum(w[\"pid\"] not in $second for w in s[\"workers\"] if w[\"pid\"]) >= 2" &&
 	>let-go &&
 	wait $client &&
 	client= &&
-	wait_until status_has "not any(w[\"pid\"] in $first + $second for w in s[\"workers\"])" &&
-	status_has "len(s[\"workers\"]) == 3" &&
+	wait_until status_has "len(s[\"workers\"]) == 3 and not s[\"in_flight\"]" &&
 	stop
 '
 
