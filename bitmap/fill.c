@@ -632,10 +632,14 @@ static int or_lacking(struct bitmap_side *f, uint32_t row, struct error *err)
 }
 
 /*
- * ORs the bitmaps of the tips that are not parsed, whose dates are therefore
- * unknown. In a pack newer commits usually precede older ones, and the bitmap
- * of the newest commit contains most other commits. So the other bitmaps have
- * little to add.
+ * ORs the bitmaps of the tips that are not parsed. The dates of these tips are
+ * unknown, so they are taken in the order of their bits:
+ * 1. Of the tips that have a bitmap, the bitmap of the first one is ORed. In a
+ *    pack, newer commits usually precede older ones. So this bitmap contains
+ *    most of the other tips.
+ * 2. The bitmaps of the tips that are still not in the set are ORed, in the
+ *    order of the file.
+ * Afterwards, the set contains all unparsed tips that have a bitmap.
  */
 static int or_unread(struct bitmap_side *f, const uint32_t *bits,
 		     const struct walk_tips *tips, struct error *err)

@@ -247,9 +247,10 @@ static int walk_is_done(struct planning *p)
 
 /*
  * Called when the cost of a walk is unknown, and `limit` commits must be walked
- * to know more. Walks part of that number of commits to look for bitmaps. The
- * part is larger if bitmaps are probably near, and grows with the number of
- * wanted commits counted so far.
+ * to know more. Walks a fraction of `limit` commits to look for bitmaps. The
+ * fraction is larger if bitmaps are probably near. In this case the number of
+ * commits also grows with the number of wanted commits that were counted so
+ * far.
  */
 static int look(struct planning *p, size_t limit)
 {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git fsck: checks that each object is well-formed and that its content has its
- * id, and that all reachable objects exist.
+ * git fsck: checks that each object is well-formed, that its content hashes to
+ * its id, and that all reachable objects exist. The steps, in this order:
  *
- *	scan (check/fsck-scan.c) -> blobs that trees name (odb/fsck-blob.h)
- *	     -> roots -> links (check/fsck-links.c) -> derived files
+ *	scan all objects                        check/fsck-scan.c
+ *	check blobs such as .gitmodules         odb/fsck-blob.h
+ *	collect the roots                       builtin/fsck-links.c
+ *	check the links between objects         check/fsck-links.c
+ *	check the files derived from objects    builtin/fsck-files.c
  *
- * This file prints the findings of the scan; fsck-links.c collects the roots.
+ * This file prints the findings of the scan.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -132,8 +132,9 @@ static int check_file(const char *file, struct error *err)
 }
 
 /*
- * Make `path` absolute. The path of the work tree has no symbolic links. If
- * `path` leads into the work tree through a link, the link is resolved.
+ * Set *out to the absolute form of `path`. `top`, the path of the work tree,
+ * has no symbolic links. So if the absolute path does not begin with `top`, the
+ * symbolic links in its directories are resolved.
  */
 static int make_absolute(struct buf *out, const char *path, const char *top,
 			 const char *here)

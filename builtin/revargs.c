@@ -511,9 +511,9 @@ static int resolve_parent_of(struct oid *oid, struct rev_args *args,
 }
 
 /*
- * Resolve the n-th parent (from 0, the commit itself) of a revision. Returns 1,
- * 0 if the revision is no commit or has no such parent, or a negative error
- * code.
+ * Resolve the n-th parent of a revision; parent 0 is the commit itself. Returns
+ * 1 if *oid is set, 0 if the revision is no commit or has no such parent, or a
+ * negative error code.
  */
 static int resolve_parent(struct oid *oid, struct rev_args *args,
 			  const char *name, unsigned long n, struct error *err)
@@ -535,8 +535,9 @@ static int resolve_parent(struct oid *oid, struct rev_args *args,
 }
 
 /*
- * Add the parents that a suffix stands for to `list`, without names. Returns 1,
- * 0 if the revision is no commit or lacks the parent, or a negative error code.
+ * Add the parents that a suffix stands for to `list`, without names. Returns 1
+ * if they were added, 0 if the revision is no commit or lacks the parent, or a
+ * negative error code.
  */
 static int add_parents(struct rev_args *args, struct rev_list *list,
 		       const struct family *f, struct error *err)
@@ -558,8 +559,9 @@ static int add_parents(struct rev_args *args, struct rev_list *list,
 }
 
 /*
- * Add a revision with a suffix that stands for its parents. Returns 1, 0 if the
- * argument is no such revision, or a negative error code.
+ * Add the revisions that an argument such as <rev>^@, <rev>^! or <rev>^-<n>
+ * names. Returns 1 if they were added, 0 if the argument has another form or
+ * <rev> is no commit or lacks the n-th parent, or a negative error code.
  */
 static int add_family(struct rev_args *args, const char *arg, bool negate,
 		      struct error *err)

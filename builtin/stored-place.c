@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a store for a subcommand of git store, and its repositories. */
+/* Opens a store, and its repositories, for the subcommands of git store. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -463,7 +463,7 @@ struct daemon_talk {
 	const char *user; /* "": none */
 	/* numeric address of the client; "": unknown */
 	const char *address;
-	/* the name of daemon_talk_principal() */
+	/* holds the client's address when daemon_talk_principal() returns it */
 	char client[SYS_ADDRESS_MAX];
 	struct sys_patience patience;
 	/* valid between open and close */

@@ -33,7 +33,11 @@
 /* the first pause is shorter than this; the limit doubles with each try */
 #define PAUSE_NS ((uint64_t)10000000)
 
-/* results inside this file: another writer has the number; start anew */
+/*
+ * Results inside this file. TAKEN: another writer has made the record with this
+ * number. AGAIN: the time of a session ended before the first put, so a record
+ * without the session's change must be made.
+ */
 enum { TAKEN = 100, AGAIN = 101 };
 
 /* Waits for a random time, so that writers do not meet again. */

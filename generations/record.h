@@ -58,8 +58,8 @@ struct generation_file {
 };
 
 /*
- * A ref that has changed since the tables of refs were written. Of several
- * updates of one ref only the newest is in a record.
+ * A ref that has changed since the tables of refs were written. If a ref was
+ * updated several times, a record has only the newest update.
  */
 struct generation_update {
 	uint64_t number; /* of the generation that made the change */

@@ -16,9 +16,10 @@
 #define POOR_RATIO 2
 
 /*
- * If the delta search may find a better delta, a fallback delta may have at
- * most 1 / GOOD_RATIO of the object's size, but LITTLE bytes are always
- * allowed.
+ * A stricter limit, used if the delta search may still find a better delta for
+ * the object (item->retry): 1 / GOOD_RATIO of the object's size. A delta within
+ * this limit is so small that a search would gain little. For a small object
+ * the limit is LITTLE bytes, but never more than 1 / POOR_RATIO of its size.
  */
 #define GOOD_RATIO 16
 #define LITTLE 1024

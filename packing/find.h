@@ -202,10 +202,12 @@ int found_look_for_stored(struct found *found, bool use_prepared,
 			  struct error *err);
 
 /*
- * Leave out objects that the receiver gets from another place. left_out[i] is
- * set to whether oids[i] was to be sent; if an id is listed twice, only one
- * entry is set. Call this function before found_withhold_versions(). Returns 0
- * or ERR_NOMEM. Cost: each listed object is visited.
+ * Leave out objects that the receiver gets from another place. left_out[i]
+ * becomes true if oids[i] would have been sent and is now left out. Otherwise
+ * left_out[i] becomes false. If an id is listed several times, only one of
+ * its elements becomes true. Call this function before
+ * found_withhold_versions(). Returns 0 or ERR_NOMEM. Cost: each listed object
+ * is visited.
  */
 int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 		    bool *left_out, struct error *err);

@@ -71,7 +71,7 @@ int prepared_wants_parse(struct prepared_wants *w, const void *bytes,
 			 struct error *err);
 
 /*
- * Append the content of a file with w's ids and answers. Returns 0 or
+ * Append w's ids and answers to *out, in the format of the file. Returns 0 or
  * ERR_NOMEM.
  */
 int prepared_wants_write(struct buf *out, const struct prepared_wants *w);

@@ -21,11 +21,12 @@
  *    number of objects: 4 | number of runs: 4
  *    of each run, ascending: offset in the pack: 8 | length: 8
  *
- * These facts hold for each answer: a pack of version 2 with these bytes has
- * that number of entries and that checksum. The base of each delta is at the
- * distance that the delta says. The objects are all that the request asks for.
- * The content with tags also has all tags that refs/tags/ adds, as long as each
- * added tag has a ref, and no unlisted tag names an object of the content.
+ * These facts hold for each answer: a pack of version 2 with the bytes of the
+ * runs has the stored number of objects and the stored checksum. The base of
+ * each delta is at the distance that the delta says. The objects are all that
+ * the request asks for. The content with tags also has all tags that refs/tags/
+ * adds, as long as each added tag has a ref, and no unlisted tag names an
+ * object of the content.
  *
  * The number of a request says its kind: a clone of all that one id reaches
  * (1), the same with depth 1 (2), and both for several ids (3, 4). Several ids

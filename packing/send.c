@@ -105,9 +105,10 @@ static bool is_without_history(const struct send *s)
 }
 
 /*
- * Returns whether more than half of the objects are deflated anew, or are
- * stored whole in a pack too small for a good delta search. A search may then
- * find similar files.
+ * Returns whether more than half of the objects are unsettled. An object is
+ * unsettled if it is deflated anew, or if it is stored whole in a pack that was
+ * too small for a good delta search. Among many unsettled objects, a delta
+ * search may find similar files.
  */
 static bool is_mostly_unsettled(const struct send *s)
 {

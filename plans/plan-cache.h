@@ -91,9 +91,11 @@ int plan_cache_send(struct plan_cache *cache, struct plan_entry **used,
 		    struct error *err);
 
 /*
- * Works like plan_cache_send() for a snapshot that no other request uses, and a
- * sink that has used all bytes when it returns. The owner of *question must be
- * NULL. Marks the packs of the snapshot as pinned. No entry is left.
+ * Works like plan_cache_send(), with two preconditions. No other request may
+ * use the snapshot question->odb, so question->owner must be NULL. When
+ * a call of the sink returns, the sink must not need the bytes of the call any
+ * more. Marks the packs of the snapshot as pinned. The caller has no entry to
+ * release.
  */
 int plan_cache_send_alone(struct plan_cache *cache,
 			  const struct plan_question *question,

@@ -61,9 +61,10 @@ int plan_send(const struct plan *plan, const struct pack_sink *sink,
 	      struct error *err);
 
 /*
- * Notes the bytes of a pack on their way to a sink. The sink may be slow,
- * because it waits for its client. When others wait for the plan, the recorder
- * holds the bytes back, and sends them when the plan is complete.
+ * Records the bytes of a pack in a plan, and passes them to a sink. The sink
+ * may be slow, because it waits for its client. If other requests wait for the
+ * plan, the recorder holds the bytes back. So the plan is complete before the
+ * sink gets these bytes.
  */
 struct plan_recorder {
 	struct pack_sink sink; /* where the bytes go */

@@ -74,9 +74,9 @@ int reftable_iter_seek(struct reftable_iter *it, const struct reftable *table,
 		       size_t key_len, struct error *err);
 
 /*
- * Takes the next record into it->ref or it->log; it->cur.key is its key. Both
- * are valid until the iterator moves. Returns 1, 0 at the end, ERR_CORRUPT or
- * ERR_NOMEM.
+ * Stores the next record in it->ref or it->log, and its key in it->cur.key.
+ * Record and key are valid until the iterator moves. Returns 1 if there was a
+ * record, 0 at the end, ERR_CORRUPT or ERR_NOMEM.
  */
 int reftable_iter_next(struct reftable_iter *it, struct error *err);
 

@@ -5,9 +5,10 @@
  *
  * All children of a commit have higher generation numbers. So its children are
  * all counted once every commit with a higher generation number was processed.
- * There are three steps: commits are simplified down to a generation number;
- * their children are counted down to that number; then commits are returned
- * whose children were all returned.
+ * There are three steps for a generation number g. Commits with a generation
+ * number of g or more are simplified. Each of these commits is counted as a
+ * child of its parents. Then commits are returned whose children were all
+ * returned.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The refs of a generation: its tables, and the updates of its record on top of
- * them. The value of a ref has the form of stored/layout.h.
+ * The refs of a generation (a version of a repository in a store). The refs
+ * come from the generation's tables. Updates in the generation's record replace
+ * values of the tables. The value of a ref has the form of stored/layout.h.
  */
 #ifndef STORED_TABLES_H
 #define STORED_TABLES_H
@@ -46,7 +47,7 @@ int stored_tables_each(const struct stored_tables *t,
 bool stored_tables_are_same(const struct generation *a,
 			    const struct generation *b);
 
-/* ---- what a generation has changed */
+/* ---- refs that differ between two generations */
 
 struct stored_change {
 	char *ref; /* owned */

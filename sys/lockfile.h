@@ -49,9 +49,9 @@ int sys_lockfile_create_mode(struct sys_tempfile *lock, const char *path,
 enum sys_lockfile_holder {
 	/* there is no valid PID file */
 	SYS_LOCKFILE_UNKNOWN,
-	/* a process of this host has that number */
+	/* a process of this host has the process id in the PID file */
 	SYS_LOCKFILE_RUNNING,
-	/* no process of this host has that number */
+	/* no process of this host has the process id in the PID file */
 	SYS_LOCKFILE_GONE,
 };
 

@@ -72,8 +72,8 @@ bool sys_witness_holds(const struct sys_witness *witness);
 
 /*
  * Returns whether the file system of `path` is local. A network file system
- * caches attributes, so the witness could hold after a change. An unknown file
- * system counts as not local.
+ * caches attributes, so the witness could miss a change. An unknown file system
+ * counts as not local.
  */
 bool sys_witness_can_trust(const char *path);
 

@@ -177,8 +177,8 @@ int depth_find_nearest(uint32_t *distance, struct history *h,
 }
 
 /*
- * Puts into *selected the commits that `from` reaches and limits->nots
- * (deepen-not) do not reach.
+ * Sets *selected to the commits that are reachable from `from`, but not from
+ * limits->nots (deepen-not).
  */
 static int select_commits(struct bitset *selected, struct history *h,
 			  const uint32_t *from, size_t nr,

@@ -52,7 +52,10 @@ struct walk {
 	size_t threat_nr;
 	/* number of commits that the walk may still visit before it stops */
 	size_t left;
-	/* there are no haves, and history_read_ahead() was not called yet */
+	/*
+	 * The walk may need history_read_ahead(): there are no haves that could
+	 * end the walk early, and the function was not called yet.
+	 */
 	bool may_be_long;
 	/* scratch of mark_ancestors() */
 	uint32_t *stack;

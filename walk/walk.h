@@ -164,8 +164,8 @@ struct walk_options {
 	/* number of threads; 0: the number that the walk's history uses */
 	unsigned threads;
 	/*
-	 * maximum number of bytes for the new-object lists (see newobj.h); with
-	 * keep_lists
+	 * Maximum number of bytes for the new-object lists (see newobj.h). Only
+	 * used if keep_lists is set.
 	 */
 	uint64_t memory_limit;
 	const struct progress_out *progress; /* NULL: none */

@@ -132,7 +132,7 @@ struct summary_about {
 };
 
 struct summary {
-	/* borrowed: its git directory */
+	/* borrowed: path of the git directory of the served repository */
 	const char *repository;
 	struct trace *trace;               /* borrowed, or NULL */
 	const struct summary_about *about; /* borrowed, or NULL */

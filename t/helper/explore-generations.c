@@ -866,7 +866,10 @@ static void run(struct world *w)
 		check_end(w);
 }
 
-/* One run from the start, with the choices that are set. */
+/*
+ * Runs the scenario once from its initial state, and makes the choices that are
+ * stored in `w`.
+ */
 static void run_once(struct world *w, unsigned preemptions, unsigned faults,
 		     unsigned jumps)
 {

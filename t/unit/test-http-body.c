@@ -234,8 +234,8 @@ static void test_encodings(void **state)
 }
 
 /*
- * A gzip stream that is truncated at any byte is an error. Bytes behind the
- * stream are ignored.
+ * A gzip stream that is truncated at any byte is an error. Bytes after the end
+ * of the stream are ignored.
  */
 static void test_truncated(void **state)
 {

@@ -89,8 +89,8 @@ static void loose_tips(void **state)
 }
 
 /*
- * If a pack with reachable objects is not covered, that is an error, and
- * nothing is written.
+ * If a pack with reachable objects is not in the multi-pack-index, writing the
+ * bitmap index fails, and no file is written.
  */
 static void not_closed(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/prepared-wants.c: the file with the wants of prepared
- * answers can be written and read.
+ * Tests of packing/prepared-wants.c. The file lists, for each prepared answer,
+ * the ids that the answered request wants. The tests write and read such files.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -341,8 +341,8 @@ static void test_lies(void **state)
 }
 
 /*
- * The header of an entry claims a size to which the entry's bytes cannot
- * inflate, though all bytes of the pack could.
+ * The header of an entry claims a size to which the bytes of the entry cannot
+ * inflate. All bytes of the pack together could inflate to this size.
  */
 static void test_large_claim(void **state)
 {

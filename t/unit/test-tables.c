@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/tables.h: refs of a generation, and what a generation has
- * changed. */
+/*
+ * Tests of stored/tables.h: the refs of a generation, and the refs that differ
+ * between two generations. A generation is a version of a repository in a
+ * store.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
