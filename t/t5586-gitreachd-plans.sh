@@ -102,6 +102,7 @@ test_expect_success 'fetches of clients with equal haves' '
 	stock -C srv/r.git update-ref refs/heads/more \
 		$(stock -C srv/r.git commit-tree -p main -m more main^{tree}) &&
 	cp -r f.git g.git &&
+	calm &&
 	stock -C f.git fetch -q $url/r.git more:more &&
 	stock -C g.git fetch -q $url/r.git more:more &&
 	plans_are made hit &&
@@ -123,6 +124,7 @@ test_expect_success 'a push ends the plans' '
 
 test_expect_success 'a repack ends the plans' '
 	"$GIT" -C srv/r.git repack -adbq &&
+	calm &&
 	rm -rf i.git &&
 	cloned i.git &&
 	plans_are made &&
@@ -142,6 +144,7 @@ test_expect_success 'a new tag is sent with its target, a deleted tag is not' '
 	stock -C l.git cat-file -e along &&
 	stock -C srv/r.git rev-parse along >tag &&
 	stock -C srv/r.git tag -d along &&
+	calm &&
 	stock -C m.git fetch -q &&
 	test_must_fail stock -C m.git cat-file -e $(cat tag) &&
 	plans_are made made hit
@@ -269,6 +272,7 @@ test_expect_success 'random requests, while the repository changes' '
 test_expect_success 'members of a network do not share plans' '
 	rm -rf srv &&
 	network_of_two &&
+	calm &&
 	serve &&
 	for i in 1 2
 	do
