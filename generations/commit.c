@@ -294,7 +294,7 @@ static int compose(struct commit *c, bool *has_refused)
 	return ret ? ret : accepted;
 }
 
-/* Finds out who has made the record of this number. */
+/* Finds out whether the record of this number is ours or another maker's. */
 static int look_at(struct commit *c)
 {
 	int ret;

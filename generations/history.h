@@ -118,7 +118,7 @@ struct generation_ref_change {
 	const char *after; /* NULL: delete the ref */
 };
 
-/* What is to be different in the next generation. Everything is borrowed. */
+/* The changes that the next generation makes. Everything is borrowed. */
 struct generation_change {
 	const char *node, *user, *action;
 	/*

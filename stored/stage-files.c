@@ -197,7 +197,7 @@ int stored_stage_take(const char *dir, const struct repo *source,
 	return ret;
 }
 
-/* ---- files that refer to what is not here */
+/* ---- files that refer to objects or packs outside of the stage */
 
 static int remove_from(const char *dir, const char *const *names,
 		       struct error *err)

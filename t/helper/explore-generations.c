@@ -93,7 +93,8 @@ struct world {
 	size_t actor_nr;
 	struct actor *running;
 	enum bug bug;
-	unsigned preemptions, faults, jumps; /* what is left */
+	/* numbers of events that the rest of the run may still have */
+	unsigned preemptions, faults, jumps;
 	struct choice choices[DEPTH];
 	size_t choice_nr, depth;
 	/* each record as it was created, and when */
