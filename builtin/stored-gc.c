@@ -9,7 +9,7 @@
 #include "builtin/stored-parts.h"
 #include "generations/collect.h"
 #include "stored/fetch.h"
-#include "stored/import.h"
+#include "stored/successor.h"
 #include "sys/clock.h"
 
 static const char usage[] =

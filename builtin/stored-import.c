@@ -46,6 +46,7 @@ static int import_one(struct run *run, const char *path, const char *name,
 	};
 	const struct generation_place place = stored_place_repository(
 		run->place, name);
+	const struct stored_written *written;
 	struct stored_import_result result;
 	struct repo *repo = NULL;
 	int ret = repo_open(&repo, &where, err);
@@ -56,15 +57,16 @@ static int import_one(struct run *run, const char *path, const char *name,
 	if (ret)
 		return ret;
 	run->done_nr++;
-	if (result.is_same)
+	written = &result.written;
+	if (written->is_same)
 		printf("%s: generation %" PRIu64 " is up to date\n", name,
-		       result.number);
+		       written->number);
 	else
 		printf("%s: generation %" PRIu64 ", wrote %" PRIu64
 		       " of %" PRIu64 " files, %" PRIu64 " of %" PRIu64
 		       " bytes\n",
-		       name, result.number, result.upload_nr, result.file_nr,
-		       result.upload_bytes, result.bytes);
+		       name, written->number, written->upload_nr,
+		       written->file_nr, written->upload_bytes, written->bytes);
 	fflush(stdout);
 	return 0;
 }

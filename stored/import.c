@@ -1,329 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* A local repository becomes a generation. */
-#include <string.h>
-
-#include "base/mem.h"
-#include "object/hash.h"
 #include "stored/fetch.h"
 #include "stored/import.h"
-#include "stored/layout.h"
 #include "stored/stage.h"
-#include "sys/io.h"
-#include "sys/map.h"
-#include "sys/thread.h"
 
-#define NS_PER_SECOND UINT64_C(1000000000)
-
-struct importing {
-	const struct generation_place *place;
-	const struct stored_import *how;
-	struct generation base;
-	struct stored_stage stage;
-	/* owned: all files of the stage */
-	struct generation_upload *files;
-	size_t nr, alloc;
-	struct generation_file *drops; /* owned array, borrowed paths */
-	size_t drop_nr;
-	/*
-	 * The newest generation has the refs, in one table and no updates. The
-	 * table is kept then, and the change touches no tables.
-	 */
-	bool same_refs;
-	struct error *err;
-};
-
-/* ---- the files of the stage */
-
-/* A directory of the stage that is being listed. */
-struct listing {
-	struct importing *m;
-	struct buf *name; /* of the directory, with a slash, or empty */
-};
-
-static int list_dir(struct importing *m, struct buf *name);
-
-static int add_file(struct importing *m, const char *name,
-		    const struct sys_stat *st)
-{
-	struct generation_upload upload = {
-		.file.size = st->size,
-		.file.is_executable = !strncmp(name, "hooks/", 6),
-	};
-	struct generation_upload *added;
-
-	/* HEAD and the like, which each layout makes anew */
-	if (!stored_layout_allows(name))
-		return 0;
-	if (mem_grow(&m->files, &m->alloc, m->nr + 1, sizeof(*m->files)) < 0)
-		return error_nomem(m->err);
-	added = &m->files[m->nr++];
-	*added = upload;
-	added->file.path = mem_strdup(name);
-	if (!added->file.path)
-		return error_nomem(m->err);
-	added->local_path = stored_join(m->stage.dir.path, name, m->err);
-	return added->local_path ? 0 : ERR_NOMEM;
-}
-
-static int list_entry(void *ctx, const char *entry)
-{
-	const struct listing *l = ctx;
-	struct buf *name = l->name;
-	size_t len = name->len;
-	struct sys_stat st;
-	char *path = NULL;
-	int ret = 0;
-
-	if (*entry == '.')
-		return 0;
-	if (buf_append_str(name, entry) < 0)
-		ret = error_nomem(l->m->err);
-	if (!ret)
-		path = stored_join(l->m->stage.dir.path, name->data, l->m->err);
-	if (!ret)
-		ret = path ? sys_stat(&st, path, l->m->err) : ERR_NOMEM;
-	if (!ret && st.is_file)
-		ret = add_file(l->m, name->data, &st);
-	if (!ret && st.is_dir)
-		ret = buf_append_char(name, '/') < 0 ? error_nomem(l->m->err)
-						     : list_dir(l->m, name);
-	buf_set_len(name, len);
-	free(path);
-	return ret;
-}
-
-static int list_dir(struct importing *m, struct buf *name)
-{
-	struct listing l = {m, name};
-	char *path = stored_join(m->stage.dir.path, name->data, m->err);
-	int ret = path ? sys_dir_each(path, list_entry, &l, m->err) : ERR_NOMEM;
-
-	free(path);
-	return ret;
-}
-
-static int hash_file(void *ctx, unsigned thread_nr, size_t nr,
+/*
+ * Reads the newest generation into *base, which stays zeroed if there is none.
+ */
+static int find_base(struct generation *base,
+		     const struct generation_place *place, bool force,
 		     struct error *err)
 {
-	const struct importing *m = ctx;
-	struct generation_upload *upload = &m->files[nr];
-	struct hash_ctx hash;
-	struct sys_map map;
-	struct oid oid;
-	int ret = sys_map_open(&map, upload->local_path, err);
-
-	(void)thread_nr;
-	if (ret)
-		return ret;
-	if (hash_init(&hash, HASH_SHA256) < 0) {
-		sys_map_close(&map);
-		return error_nomem(err);
-	}
-	sys_map_advise_sequential(&map);
-	hash_update(&hash, map.data, map.len);
-	hash_final(&hash, &oid);
-	hash_release(&hash);
-	memcpy(upload->file.sha256, oid.bytes, GENERATION_SHA256_LEN);
-	upload->file.size = map.len;
-	sys_map_close(&map);
-	return 0;
-}
-
-static int list_files(struct importing *m)
-{
-	struct buf name = BUF_INIT;
-	int ret = list_dir(m, &name);
-
-	buf_release(&name);
-	return ret ? ret
-		   : sys_parallel(sys_cpu_nr(), m->nr, hash_file, m, m->err);
-}
-
-/* ---- what the newest generation has */
-
-static bool is_table(const struct generation_file *file)
-{
-	return generation_path_is_table(file->path);
-}
-
-/*
- * Returns whether two files are the same one. Tables with equal content have
- * different names.
- */
-static bool is_same(const struct generation_file *a,
-		    const struct generation_file *b)
-{
-	return a->size == b->size && a->is_executable == b->is_executable &&
-	       !memcmp(a->sha256, b->sha256, GENERATION_SHA256_LEN) &&
-	       (!strcmp(a->path, b->path) || (is_table(a) && is_table(b)));
-}
-
-/* Returns whether the refs are those of the one table of the generation. */
-static bool has_same_refs(const struct importing *m)
-{
-	const struct generation_file *table = NULL;
-	size_t nr = 0;
-
-	for (size_t i = 0; i < m->base.file_nr; i++)
-		if (is_table(&m->base.files[i])) {
-			table = &m->base.files[i];
-			nr++;
-		}
-	if (nr != 1 || m->base.update_nr)
-		return false;
-	for (size_t i = 0; i < m->nr; i++)
-		if (is_table(&m->files[i].file))
-			return is_same(&m->files[i].file, table);
-	return false;
-}
-
-static void free_upload(struct generation_upload *upload)
-{
-	free(upload->file.path);
-	free((void *)upload->local_path);
-}
-
-/*
- * Takes files that the newest generation has from the uploads, and lists its
- * other files as to be dropped.
- */
-static int compare(struct importing *m, struct stored_import_result *result)
-{
-	size_t kept = 0;
-
-	m->drops = mem_alloc(m->base.file_nr, sizeof(*m->drops));
-	if (!m->drops)
-		return error_nomem(m->err);
-	if (m->base.file_nr)
-		memcpy(m->drops, m->base.files,
-		       m->base.file_nr * sizeof(*m->drops));
-	m->drop_nr = m->base.file_nr;
-	m->same_refs = has_same_refs(m);
-	for (size_t i = 0; i < m->nr; i++) {
-		const struct generation_file *file = &m->files[i].file;
-		size_t k = m->drop_nr;
-
-		result->file_nr++;
-		result->bytes += file->size;
-		if (m->same_refs || !is_table(file))
-			for (k = 0; k < m->drop_nr; k++)
-				if (is_same(file, &m->drops[k]))
-					break;
-		if (k < m->drop_nr) {
-			m->drops[k] = m->drops[--m->drop_nr];
-			free_upload(&m->files[i]);
-		} else {
-			result->upload_nr++;
-			result->upload_bytes += file->size;
-			m->files[kept++] = m->files[i];
-		}
-	}
-	m->nr = kept;
-	return 0;
-}
-
-/* ---- the record */
-
-static int judge(struct importing *m, int ret)
-{
-	switch (ret) {
-	case GENERATION_REF_CHANGED:
-	case GENERATION_EPOCH_CHANGED:
-	case GENERATION_FILE_CHANGED:
-		return error_set(m->err, ERR_DENIED,
-				 "'%s' was changed in the store meanwhile; try "
-				 "again",
-				 m->place->repository);
-	case GENERATION_BUSY:
-	case GENERATION_STORE_DOWN:
-		return error_recode(m->err, ERR_IO);
-	case GENERATION_UNKNOWN:
-		return error_set(m->err, ERR_IO,
-				 "it is unknown whether the generation was "
-				 "made, see git store log: %s",
-				 m->err ? m->err->msg : "");
-	default:
-		return ret;
-	}
-}
-
-/*
- * The content takes the place of all that was there, so the generation must be
- * the direct successor of the one that was compared.
- */
-static int commit(struct importing *m)
-{
-	const struct generation_change change = {
-		.node = m->how->node,
-		.user = m->how->user,
-		.action = "import",
-		.seen = m->base.number,
-		.drops_objects = true,
-		.uploads = m->files,
-		.upload_nr = m->nr,
-		.drops = m->drops,
-		.drop_nr = m->drop_nr,
-		.tables_up_to = m->same_refs ? 0 : m->base.number,
-		.session_ns = (uint64_t)STORED_SESSION_MAX * NS_PER_SECOND,
-	};
-
-	return judge(m, generation_commit(&m->base, m->place, &change, m->err));
-}
-
-static int find_base(struct importing *m)
-{
-	int ret = generation_newest(&m->base, m->place, 0, m->err);
+	int ret = generation_newest(base, place, 0, err);
 
 	if (ret == STORE_ABSENT)
 		return 0;
-	if (!ret && !m->how->force)
-		return error_set(m->err, ERR_DENIED,
+	if (!ret && !force)
+		return error_set(err, ERR_DENIED,
 				 "'%s' exists in the store already, with %llu "
 				 "generations",
-				 m->place->repository,
-				 (unsigned long long)m->base.number);
-	return stored_result(ret, m->place->repository, m->err);
-}
-
-/*
- * Whether the base is still the newest generation. Staging takes long, and the
- * upload longer, so this is found out in between.
- */
-static int check_base(struct importing *m)
-{
-	struct generation newest;
-	int ret = generation_newest(&newest, m->place, m->base.number, m->err);
-
-	if (ret == STORE_ABSENT && !m->base.number)
-		return 0;
-	if (!ret && newest.number != m->base.number)
-		ret = judge(m, GENERATION_EPOCH_CHANGED);
-	generation_release(&newest);
-	return stored_result(ret, m->place->repository, m->err);
-}
-
-static int run(struct importing *m, struct stored_import_result *result,
-	       const struct repo *source)
-{
-	int ret = find_base(m);
-
-	if (!ret)
-		ret = stored_stage_make(&m->stage, source, m->how->tmp,
-					m->how->progress, m->err);
-	if (!ret)
-		ret = list_files(m);
-	if (!ret)
-		ret = compare(m, result);
-	if (ret)
-		return ret;
-	result->packed_nr = m->stage.packed_nr;
-	result->is_same = !m->nr && !m->drop_nr;
-	if (!result->is_same)
-		ret = check_base(m);
-	if (!ret && !result->is_same)
-		ret = commit(m);
-	result->number = m->base.number;
-	return ret;
+				 place->repository,
+				 (unsigned long long)base->number);
+	return stored_result(ret, place->repository, err);
 }
 
 int stored_import_run(struct stored_import_result *result,
@@ -331,21 +29,29 @@ int stored_import_run(struct stored_import_result *result,
 		      const struct repo *source,
 		      const struct stored_import *how, struct error *err)
 {
-	struct importing m = {
-		.place = place,
-		.how = how,
-		.stage = {.dir = SYS_TEMPDIR_INIT},
-		.err = err,
-	};
-	int ret;
+	struct stored_stage stage = {.dir = SYS_TEMPDIR_INIT};
+	struct generation base = {0};
+	int ret = find_base(&base, place, how->force, err);
 
 	*result = (struct stored_import_result){0};
-	ret = run(&m, result, source);
-	for (size_t i = 0; i < m.nr; i++)
-		free_upload(&m.files[i]);
-	free(m.files);
-	free(m.drops);
-	generation_release(&m.base);
-	stored_stage_release(&m.stage);
+	if (!ret)
+		ret = stored_stage_make(&stage, source, how->tmp, how->progress,
+					err);
+	if (!ret) {
+		const struct stored_successor next = {
+			.dir = stage.dir.path,
+			.node = how->node,
+			.user = how->user,
+			.action = "import",
+			/* The content takes the place of all that was there. */
+			.drops_objects = true,
+		};
+
+		result->packed_nr = stage.packed_nr;
+		ret = stored_successor_commit(&result->written, &base, place,
+					      &next, err);
+	}
+	generation_release(&base);
+	stored_stage_release(&stage);
 	return ret;
 }

@@ -5,15 +5,8 @@
 
 #include "generations/history.h"
 #include "repo/repo.h"
+#include "stored/successor.h"
 #include "sys/progress.h"
-
-/*
- * The longest time between the upload of a file and the record that names it,
- * and the shortest grace of a garbage collection (generations/collect.h), which
- * must be longer. Both in seconds.
- */
-#define STORED_SESSION_MAX ((int64_t)6 * 3600)
-#define STORED_GRACE_MIN ((int64_t)12 * 3600)
 
 struct stored_import {
 	const char *node, *user; /* for the record */
@@ -24,12 +17,8 @@ struct stored_import {
 };
 
 struct stored_import_result {
-	uint64_t number;         /* of the generation */
-	uint64_t file_nr, bytes; /* of the generation */
-	uint64_t upload_nr,
-		upload_bytes; /* of these, files that were written */
-	uint64_t packed_nr;   /* objects for which a pack was made */
-	bool is_same; /* the newest generation had this content already */
+	struct stored_written written;
+	uint64_t packed_nr; /* objects for which a pack was made */
 };
 
 /*

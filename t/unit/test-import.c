@@ -18,10 +18,10 @@ static void test_generations(void **state)
 	storedrepo_init(&s);
 	if (storedrepo_import(&s, false) != 0)
 		fail_msg("%s", s.err.msg);
-	assert_int_equal(s.result.number, 1);
+	assert_int_equal(s.result.written.number, 1);
 	assert_int_equal(s.result.packed_nr, 3);
-	assert_int_equal(s.result.upload_nr, s.result.file_nr);
-	file_nr = s.result.file_nr;
+	assert_int_equal(s.result.written.upload_nr, s.result.written.file_nr);
+	file_nr = s.result.written.file_nr;
 	storedrepo_newest(&s, &g);
 	assert_int_equal(g.file_nr, file_nr);
 	assert_string_equal(g.action, "import");
@@ -32,17 +32,17 @@ static void test_generations(void **state)
 	assert_int_equal(storedrepo_import(&s, false), ERR_DENIED);
 	assert_non_null(strstr(s.err.msg, "exists in the store already"));
 	assert_int_equal(storedrepo_import(&s, true), 0);
-	assert_true(s.result.is_same);
-	assert_int_equal(s.result.number, 1);
-	assert_int_equal(s.result.upload_nr, 0);
+	assert_true(s.result.written.is_same);
+	assert_int_equal(s.result.written.number, 1);
+	assert_int_equal(s.result.written.upload_nr, 0);
 
 	netrepo_commit(&s.n, "src", "two", &oid);
 	assert_int_equal(storedrepo_import(&s, true), 0);
-	assert_false(s.result.is_same);
-	assert_int_equal(s.result.number, 2);
+	assert_false(s.result.written.is_same);
+	assert_int_equal(s.result.written.number, 2);
 	/* a pack with .idx and .rev, and a table; not config, for example */
-	assert_int_equal(s.result.upload_nr, 4);
-	assert_int_equal(s.result.file_nr, file_nr);
+	assert_int_equal(s.result.written.upload_nr, 4);
+	assert_int_equal(s.result.written.file_nr, file_nr);
 	storedrepo_newest(&s, &g);
 	assert_int_equal(g.file_nr, file_nr);
 	generation_release(&g);
