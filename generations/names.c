@@ -9,6 +9,7 @@
 
 #define REPO "repo/"
 #define HINT "hint/"
+#define LEASE "lease/"
 /* between the repository and the rest of a name */
 #define INNER "/_"
 #define HEX_SHA256 (2 * GENERATION_SHA256_LEN)
@@ -143,6 +144,12 @@ int generation_hint_name(struct buf *out, const char *repository,
 			 struct error *err)
 {
 	return append_start(out, HINT, repository, err);
+}
+
+int generation_lease_name(struct buf *out, const char *repository,
+			  struct error *err)
+{
+	return append_start(out, LEASE, repository, err);
 }
 
 /* ---- back */

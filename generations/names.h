@@ -5,6 +5,7 @@
  *	repo/<repository>/_/gen/<number>	the record of a generation
  *	repo/<repository>/_/file/<hash>.<upload> a file of generations
  *	hint/<repository>/_			the number of a generation
+ *	lease/<repository>/_			who maintains the repository
  *
  * <repository> is the path of the repository below the base, such as
  * "team/app.git". <number> has 16 hexadecimal digits. <hash> is the SHA-256 of
@@ -37,6 +38,8 @@ int generation_file_name(struct buf *out, const char *repository,
 			 const struct generation_file *file, struct error *err);
 int generation_hint_name(struct buf *out, const char *repository,
 			 struct error *err);
+int generation_lease_name(struct buf *out, const char *repository,
+			  struct error *err);
 /* The beginning of the names of all files of a repository's generations. */
 int generation_file_prefix(struct buf *out, const char *repository,
 			   struct error *err);

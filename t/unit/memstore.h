@@ -250,6 +250,21 @@ static inline int memstore_head(struct filestore *store,
 	return ret;
 }
 
+static inline bool memstore_may_write(
+	struct memstore *s, const char *name,
+	const struct filestore_condition *condition)
+{
+	struct memstore_file *f = memstore_find(s, name);
+	struct filestore_info info;
+
+	if (f)
+		memstore_info(&info, f);
+	return condition->kind == STORE_ALWAYS ||
+	       (condition->kind == STORE_CREATE && !f) ||
+	       (condition->kind == STORE_REPLACE && f &&
+		!strcmp(info.etag, condition->etag));
+}
+
 static inline int memstore_put(struct filestore *store, char *etag,
 			       const char *name, const void *bytes, size_t len,
 			       const struct filestore_condition *condition,
@@ -258,10 +273,12 @@ static inline int memstore_put(struct filestore *store, char *etag,
 	struct memstore *s = memstore_of(store);
 	enum memstore_fate fate = memstore_ask(s, MEMSTORE_PUT, name, err);
 	bool creates = condition->kind == STORE_CREATE;
-	bool refused = creates && memstore_find(s, name);
+	bool refused = !memstore_may_write(s, name, condition);
 	int ret = refused ? STORE_CONFLICT : 0;
 
-	memstore_check(condition->kind != STORE_REPLACE);
+	/* A late put knows no entity tag. */
+	memstore_check(condition->kind != STORE_REPLACE ||
+		       fate != MEMSTORE_LATE);
 	if (fate == MEMSTORE_DOWN || fate == MEMSTORE_ERROR) {
 		ret = memstore_refusal(fate);
 	} else if (fate == MEMSTORE_NOTHING || fate == MEMSTORE_LATE) {
@@ -273,7 +290,8 @@ static inline int memstore_put(struct filestore *store, char *etag,
 			memstore_write(s, name, bytes, len);
 		if (fate == MEMSTORE_LOST)
 			ret = STORE_AMBIGUOUS;
-		if (fate == MEMSTORE_REPEATED && creates)
+		if (fate == MEMSTORE_REPEATED &&
+		    condition->kind != STORE_ALWAYS)
 			ret = STORE_CONFLICT;
 	}
 	pthread_mutex_unlock(&s->lock);

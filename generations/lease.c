@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* The lease of a repository: "<node> LF <token> LF". */
+#include <string.h>
+
+#include "generations/lease.h"
+#include "generations/names.h"
+
+/* maximum length of the file */
+#define LEASE_MAX 1024
+/* times to look at the lease again, when it has changed meanwhile */
+#define TRIES 3
+
+/* The lease as it is in the store. */
+struct seen {
+	struct buf text;
+	struct filestore_info info;
+};
+
+static int print_token(struct buf *out, const uint8_t *token)
+{
+	int ret = generation_append_hex(out, token, GENERATION_TOKEN_LEN);
+
+	return ret ? ret : buf_append_char(out, '\n');
+}
+
+/* Returns whether the file ends with the token. */
+static bool has_token(const struct buf *text, const uint8_t *token)
+{
+	struct buf line = BUF_INIT;
+	bool found = print_token(&line, token) >= 0 && text->len >= line.len &&
+		     !memcmp(text->data + text->len - line.len, line.data,
+			     line.len);
+
+	buf_release(&line);
+	return found;
+}
+
+static int read_lease(struct seen *seen, const struct generation_place *place,
+		      const char *name, struct error *err)
+{
+	buf_reset(&seen->text);
+	return filestore_get(place->store, &seen->text, &seen->info, name,
+			     LEASE_MAX, err);
+}
+
+/*
+ * Judges the lease of the store. Returns 0 if it is ours, STORE_CONFLICT if it
+ * is of another holder, or STORE_ABSENT if it is too old.
+ */
+static int judge(const struct generation_lease *lease, const struct seen *seen,
+		 int64_t max_age)
+{
+	const struct generation_host *host = lease->place->host;
+
+	if (has_token(&seen->text, lease->token))
+		return 0;
+	return host->time(host->ctx) - seen->info.mtime > max_age
+		       ? STORE_ABSENT
+		       : STORE_CONFLICT;
+}
+
+static int tell_holder(struct buf *holder, const struct seen *seen,
+		       struct error *err)
+{
+	const char *end = memchr(seen->text.data, '\n', seen->text.len);
+	size_t len = end ? (size_t)(end - seen->text.data) : 0;
+
+	return buf_append(holder, seen->text.data, len) < 0 ? error_nomem(err)
+							    : STORE_CONFLICT;
+}
+
+/*
+ * Tries once to write the lease. Returns 0, STORE_CONFLICT, STORE_AMBIGUOUS if
+ * the lease has changed or the outcome is unknown, or another result.
+ */
+static int try_once(const struct generation_lease *lease, const char *name,
+		    const struct buf *text, int64_t max_age, struct buf *holder,
+		    struct error *err)
+{
+	struct filestore *store = lease->place->store;
+	struct filestore_condition condition = {STORE_CREATE, NULL};
+	struct seen seen = {.text = BUF_INIT};
+	int ret = filestore_put(store, NULL, name, text->data, text->len,
+				&condition, err);
+
+	if (ret != STORE_CONFLICT && ret != STORE_AMBIGUOUS)
+		return ret;
+	ret = read_lease(&seen, lease->place, name, err);
+	if (ret == STORE_ABSENT) {
+		ret = STORE_AMBIGUOUS;
+	} else if (!ret) {
+		ret = judge(lease, &seen, max_age);
+		if (ret == STORE_CONFLICT)
+			ret = tell_holder(holder, &seen, err);
+		if (ret == STORE_ABSENT) {
+			condition.kind = STORE_REPLACE;
+			condition.etag = seen.info.etag;
+			ret = filestore_put(store, NULL, name, text->data,
+					    text->len, &condition, err);
+			if (ret == STORE_CONFLICT)
+				ret = STORE_AMBIGUOUS;
+		}
+	}
+	buf_release(&seen.text);
+	return ret;
+}
+
+int generation_lease_take(struct generation_lease *lease,
+			  const struct generation_place *place,
+			  const char *node, int64_t max_age, struct buf *holder,
+			  struct error *err)
+{
+	const struct generation_host *host = place->host;
+	struct buf name = BUF_INIT, text = BUF_INIT;
+	int ret;
+
+	lease->place = place;
+	ret = host->random(host->ctx, lease->token, sizeof(lease->token), err);
+	if (!ret)
+		ret = generation_lease_name(&name, place->repository, err);
+	if (!ret && (buf_printf(&text, "%s\n", node) < 0 ||
+		     print_token(&text, lease->token) < 0))
+		ret = error_nomem(err);
+	if (!ret)
+		ret = STORE_AMBIGUOUS;
+	for (int i = 0; i < TRIES && ret == STORE_AMBIGUOUS; i++)
+		ret = try_once(lease, name.data, &text, max_age, holder, err);
+	buf_release(&name);
+	buf_release(&text);
+	return ret == STORE_AMBIGUOUS ? STORE_UNAVAILABLE : ret;
+}
+
+int generation_lease_drop(const struct generation_lease *lease,
+			  struct error *err)
+{
+	struct seen seen = {.text = BUF_INIT};
+	struct buf name = BUF_INIT;
+	int ret = generation_lease_name(&name, lease->place->repository, err);
+
+	if (!ret)
+		ret = read_lease(&seen, lease->place, name.data, err);
+	if (!ret && has_token(&seen.text, lease->token))
+		ret = filestore_delete(lease->place->store, name.data, err);
+	buf_release(&name);
+	buf_release(&seen.text);
+	return ret == STORE_ABSENT ? 0 : ret;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lease of a repository in a store: a file that says which node maintains
+ * the repository, so that other nodes leave this work to it.
+ *
+ * A lease is only advice. Two nodes that maintain a repository at the same time
+ * waste work and lose nothing, because generation_commit() refuses the second
+ * result.
+ */
+#ifndef GENERATIONS_LEASE_H
+#define GENERATIONS_LEASE_H
+
+#include "generations/history.h"
+
+struct generation_lease {
+	const struct generation_place *place; /* borrowed */
+	uint8_t token[GENERATION_TOKEN_LEN];  /* of this holder */
+};
+
+/*
+ * Takes the lease of a repository for `node`, a name without control
+ * characters. A lease of another holder that is older than `max_age` seconds is
+ * taken over: its holder is thought to be dead. The age is the difference
+ * between the clock of this node and that of the store.
+ * Returns 0 with *lease filled; STORE_CONFLICT if another holder has the lease,
+ * with the name of its node appended to *holder; STORE_UNAVAILABLE; or an
+ * error.
+ */
+int generation_lease_take(struct generation_lease *lease,
+			  const struct generation_place *place,
+			  const char *node, int64_t max_age, struct buf *holder,
+			  struct error *err);
+
+/*
+ * Deletes the lease, unless another holder has taken it over. A lease that is
+ * left ends by its age. Returns 0, STORE_AMBIGUOUS, STORE_UNAVAILABLE, or an
+ * error.
+ */
+int generation_lease_drop(const struct generation_lease *lease,
+			  struct error *err);
+
+#endif

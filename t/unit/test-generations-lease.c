@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of generations/lease.c: one holder, and what a dead one leaves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "generations/lease.h"
+#include "generations/names.h"
+#include "t/unit/genhost.h"
+#include "t/unit/memstore.h"
+
+#define MAX_AGE 100
+
+struct node {
+	struct memstore mem;
+	struct genhost host;
+	struct generation_place place;
+	struct buf holder;
+	enum memstore_fate fate; /* of the next put or delete; then normal */
+};
+
+static enum memstore_fate decide(void *ctx, enum memstore_op op,
+				 const char *name)
+{
+	struct node *n = ctx;
+	enum memstore_fate fate = n->fate;
+
+	if (op != MEMSTORE_PUT && op != MEMSTORE_DELETE)
+		return MEMSTORE_NORMAL;
+	assert_string_equal(name, "lease/team/a_5fb/_");
+	n->fate = MEMSTORE_NORMAL;
+	return fate;
+}
+
+static void node_init(struct node *n)
+{
+	memset(n, 0, sizeof(*n));
+	memstore_init(&n->mem);
+	genhost_init(&n->host);
+	n->host.seconds = n->mem.clock;
+	n->place = (struct generation_place){&n->mem.store, &n->host.host,
+					     "team/a_b"};
+	n->mem.fate = decide;
+	n->mem.ctx = n;
+	buf_init(&n->holder);
+}
+
+static void node_release(struct node *n)
+{
+	buf_release(&n->holder);
+	memstore_release(&n->mem);
+}
+
+static int take(struct node *n, struct generation_lease *lease,
+		const char *name)
+{
+	buf_reset(&n->holder);
+	return generation_lease_take(lease, &n->place, name, MAX_AGE,
+				     &n->holder, NULL);
+}
+
+static void test_one_holder(void **state)
+{
+	struct generation_lease a, b;
+	struct node n;
+
+	(void)state;
+	node_init(&n);
+	assert_int_equal(take(&n, &a, "alpha"), 0);
+	assert_int_equal(take(&n, &b, "beta"), STORE_CONFLICT);
+	assert_string_equal(n.holder.data, "alpha");
+	/* The loser cannot drop the lease of the holder. */
+	assert_int_equal(generation_lease_drop(&b, NULL), 0);
+	assert_int_equal(take(&n, &b, "beta"), STORE_CONFLICT);
+	assert_int_equal(generation_lease_drop(&a, NULL), 0);
+	assert_int_equal(n.mem.nr, 0);
+	assert_int_equal(take(&n, &b, "beta"), 0);
+	assert_int_equal(generation_lease_drop(&b, NULL), 0);
+	assert_int_equal(generation_lease_drop(&b, NULL), 0);
+	node_release(&n);
+}
+
+static void test_dead_holder(void **state)
+{
+	struct generation_lease dead, next;
+	struct node n;
+
+	(void)state;
+	node_init(&n);
+	assert_int_equal(take(&n, &dead, "dead"), 0);
+	n.host.seconds += MAX_AGE;
+	assert_int_equal(take(&n, &next, "next"), STORE_CONFLICT);
+	n.host.seconds++;
+	n.mem.clock = n.host.seconds;
+	assert_int_equal(take(&n, &next, "next"), 0);
+	/* The first holder was only slow. */
+	assert_int_equal(generation_lease_drop(&dead, NULL), 0);
+	assert_int_equal(take(&n, &dead, "dead"), STORE_CONFLICT);
+	assert_string_equal(n.holder.data, "next");
+	node_release(&n);
+}
+
+static void test_lost_answers(void **state)
+{
+	static const enum memstore_fate fates[] = {
+		MEMSTORE_LOST,
+		MEMSTORE_NOTHING,
+		MEMSTORE_REPEATED,
+	};
+	struct generation_lease lease;
+	struct node n;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		node_init(&n);
+		n.fate = fates[i];
+		assert_int_equal(take(&n, &lease, "alpha"), 0);
+		assert_int_equal(n.mem.nr, 1);
+		/* the same when an old lease is replaced */
+		n.host.seconds += 2 * MAX_AGE;
+		n.mem.clock = n.host.seconds;
+		n.fate = fates[i];
+		assert_int_equal(take(&n, &lease, "beta"), 0);
+		assert_int_equal(generation_lease_drop(&lease, NULL), 0);
+		assert_int_equal(n.mem.nr, 0);
+		node_release(&n);
+	}
+}
+
+static void test_store_down(void **state)
+{
+	struct generation_lease lease;
+	struct node n;
+
+	(void)state;
+	node_init(&n);
+	n.fate = MEMSTORE_DOWN;
+	assert_int_equal(take(&n, &lease, "alpha"), STORE_UNAVAILABLE);
+	n.fate = MEMSTORE_ERROR;
+	assert_int_equal(take(&n, &lease, "alpha"), ERR_DENIED);
+	assert_int_equal(n.mem.nr, 0);
+	assert_int_equal(take(&n, &lease, "alpha"), 0);
+	n.fate = MEMSTORE_DOWN;
+	assert_int_equal(generation_lease_drop(&lease, NULL),
+			 STORE_UNAVAILABLE);
+	assert_int_equal(n.mem.nr, 1);
+	node_release(&n);
+}
+
+/* Another program has written something else under the name. */
+static void test_strange_lease(void **state)
+{
+	struct generation_lease lease;
+	struct node n;
+
+	(void)state;
+	node_init(&n);
+	memstore_write(&n.mem, "lease/team/a_5fb/_", "?", 1);
+	assert_int_equal(take(&n, &lease, "alpha"), STORE_CONFLICT);
+	assert_int_equal(n.holder.len, 0);
+	n.host.seconds += 2 * MAX_AGE;
+	assert_int_equal(take(&n, &lease, "alpha"), 0);
+	node_release(&n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_holder),
+		cmocka_unit_test(test_dead_holder),
+		cmocka_unit_test(test_lost_answers),
+		cmocka_unit_test(test_store_down),
+		cmocka_unit_test(test_strange_lease),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
