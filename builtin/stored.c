@@ -15,6 +15,8 @@ static const char usage_text[] =
 	"git store list [--json] [<options>] <store>\n"
 	"git store log [-n <number>] [--json] [<options>] <store> <name>\n"
 	"git store verify [--full] [<options>] <store> [<name>...]\n"
+	"git store repack [--auto=<packs>] [--prune=<date>] [--force] "
+	"[<options>] <store> [<name>...]\n"
 	"git store gc [--grace=<time>] [--dry-run] [<options>] <store> "
 	"[<name>...]";
 static const char probe_usage[] = "git store probe [<options>] <store>";
@@ -62,6 +64,7 @@ int cmd_store(int argc, const char **argv, struct builtin_env *env)
 		{"list", stored_cmd_list},
 		{"log", stored_cmd_log},
 		{"verify", stored_cmd_verify},
+		{"repack", stored_cmd_repack},
 		{"gc", stored_cmd_gc},
 		{NULL, NULL},
 	};

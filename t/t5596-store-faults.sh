@@ -82,6 +82,32 @@ do
 	'
 done
 
+# Whatever happens to a repack, the newest generation has all refs and objects.
+repacked () {
+	case $fault_code in
+	0|137) ;;
+	*) grep "^error: src.git: [a-z]" fault.err >/dev/null || return ;;
+	esac
+	rm -rf "$base/out.git" "$TMPDIR"/* &&
+	"$GIT" store verify --full $url >verified 2>&1 || {
+		cat verified >&2
+		return 1
+	}
+	"$GIT" store export $url src.git "$base/out.git" && is_whole "$base/out.git"
+}
+
+# The children of a repack count their calls anew.
+test_expect_success 'repack: kill and EIO' '
+	fault_step=$(fault_thin 41) &&
+	for mode in kill EIO
+	do
+		fault_each $mode \
+			"rm -rf $base/store $TMPDIR/* && cp -R good $base/store" \
+			"$GIT store repack --force $url src.git" \
+			repacked || return
+	done
+'
+
 # The command has succeeded, or says that memory ran out.
 ran_out () {
 	test $fault_code -eq 0 || {

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * git store repack: maintains repositories in a store.
+ *
+ *	newest generation -> directory -> git gc -> next generation
+ *
+ * Pushes to the repository go on meanwhile: their packs and refs stay in the
+ * next generation.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "builtin/child.h"
+#include "builtin/stored-parts.h"
+#include "generations/lease.h"
+#include "stored/cache.h"
+#include "stored/fetch.h"
+#include "stored/successor.h"
+#include "sys/io.h"
+#include "sys/process.h"
+#include "sys/tempdir.h"
+
+static const char usage[] =
+	"git store repack [--auto=<packs>] [--prune=<date>] [--force] "
+	"[<options>] <store> [<name>...]";
+
+/* times to repack, if other writers replaced the files meanwhile */
+#define TRIES 3
+
+struct run {
+	uint64_t min_packs;
+	const char *prune; /* NULL: unreachable objects are never dropped */
+	bool force;
+	struct buf node, user;
+};
+
+/* The directory in which a repository is repacked. */
+struct workshop {
+	struct sys_tempdir dir;
+	/* owned: the repository, and the directory for dropped objects */
+	char *repo_path, *expired_path;
+	struct stored_cache *cache; /* owned: files as they are in the store */
+};
+
+static void workshop_close(struct workshop *shop)
+{
+	stored_cache_close(shop->cache);
+	free(shop->repo_path);
+	free(shop->expired_path);
+	sys_tempdir_release(&shop->dir);
+}
+
+/* Makes the directories. Close *shop in any case. */
+static int workshop_open(struct workshop *shop, struct error *err)
+{
+	int ret;
+
+	*shop = (struct workshop){.dir = SYS_TEMPDIR_INIT};
+	ret = sys_tempdir_create(&shop->dir, stored_place_tmp(),
+				 "gitreach-repack-", err);
+	if (ret)
+		return ret;
+	shop->repo_path = stored_join(shop->dir.path, "repo", err);
+	shop->expired_path = stored_join(shop->dir.path, "expired", err);
+	if (!shop->repo_path || !shop->expired_path)
+		return ERR_NOMEM;
+	ret = stored_cache_open(&shop->cache, shop->dir.path, err);
+	if (!ret)
+		ret = sys_mkdir_p(shop->repo_path, err);
+	return ret ? ret : sys_mkdir_p(shop->expired_path, err);
+}
+
+/* ---- one repository */
+
+static size_t count_packs(const struct generation *g)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < g->file_nr; i++) {
+		const char *dot = strrchr(g->files[i].path, '.');
+
+		nr += dot && !strcmp(dot, ".pack");
+	}
+	return nr;
+}
+
+/* Runs git gc, with the configuration of the repository. */
+static int collect(const struct run *run, const struct workshop *shop,
+		   struct error *err)
+{
+	static const char *const words[] = {"-C", NULL};
+	const struct repo_options where = {
+		.path = shop->repo_path,
+		.flags = REPO_OPEN_EXACT,
+	};
+	struct repo *repo = NULL;
+	struct child_words w;
+	int ret = repo_open(&repo, &where, err);
+
+	if (ret)
+		return ret;
+	w = child_git(words);
+	child_add(&w, "%s", shop->repo_path);
+	child_add(&w, "gc");
+	child_add(&w, "--quiet");
+	child_add(&w, "--cruft");
+	child_add(&w, "--prune=%s", run->prune ? run->prune : "never");
+	/* git gc puts what it drops there. */
+	child_add(&w, "--expire-to=%s/pack", shop->expired_path);
+	ret = child_run(&w, repo, err);
+	repo_close(repo);
+	return ret == ERR_PEER ? error_set(err, ret, "git gc has failed") : ret;
+}
+
+static int stop_at_once(void *ctx, const char *name)
+{
+	(void)ctx;
+	return *name == '.' ? 0 : 1;
+}
+
+/*
+ * Repacks a generation and makes the next one. Returns 0, ERR_DENIED if other
+ * writers were in the way, or another negative error code.
+ */
+static int repack(const struct run *run, const struct generation_place *place,
+		  struct generation *g, struct stored_written *written,
+		  struct error *err)
+{
+	struct stored_successor next = {
+		.node = run->node.data,
+		.user = run->user.data,
+		.action = "repack",
+	};
+	struct workshop shop;
+	int ret = workshop_open(&shop, err);
+
+	if (!ret)
+		ret = stored_cache_lay_out(shop.cache, shop.repo_path, place, g,
+					   err);
+	if (!ret)
+		ret = collect(run, &shop, err);
+	if (!ret)
+		ret = sys_dir_each(shop.expired_path, stop_at_once, NULL, err);
+	if (ret >= 0) {
+		next.dir = shop.repo_path;
+		next.drops_objects = ret > 0;
+		ret = stored_successor_commit(written, g, place, &next, err);
+	}
+	workshop_close(&shop);
+	return ret;
+}
+
+static void tell(const char *name, size_t packs, const struct generation *g,
+		 const struct stored_written *written)
+{
+	if (written->is_same)
+		printf("%s: generation %" PRIu64 " needs no repack\n", name,
+		       written->number);
+	else
+		printf("%s: generation %" PRIu64 ", %zu packs became %zu, "
+		       "wrote %" PRIu64 " of %" PRIu64 " bytes\n",
+		       name, written->number, packs, count_packs(g),
+		       written->upload_bytes, written->bytes);
+	fflush(stdout);
+}
+
+/*
+ * Returns 0 or a negative error code. `is_listed`: the repository may have no
+ * generation.
+ */
+static int maintain(const struct run *run, const struct generation_place *place,
+		    bool is_listed, struct error *err)
+{
+	struct stored_written written = {0};
+	int ret = ERR_DENIED;
+
+	for (int i = 0; i < TRIES && ret == ERR_DENIED; i++) {
+		struct generation g = {0};
+		size_t packs = 0;
+
+		ret = generation_newest(&g, place, 0, err);
+		if (ret == STORE_ABSENT && is_listed)
+			return 0;
+		ret = stored_result(ret, place->repository, err);
+		if (!ret)
+			packs = count_packs(&g);
+		if (!ret && packs >= run->min_packs) {
+			ret = repack(run, place, &g, &written, err);
+			if (!ret)
+				tell(place->repository, packs, &g, &written);
+		}
+		generation_release(&g);
+	}
+	return ret;
+}
+
+/* Maintains a repository under its lease. */
+static int with_lease(struct run *run, const struct generation_place *place,
+		      bool is_listed, struct error *err)
+{
+	struct generation_lease lease;
+	struct buf holder = BUF_INIT;
+	int ret = generation_lease_take(&lease, place, run->node.data,
+					run->force ? -1 : STORED_SESSION_MAX,
+					&holder, err);
+
+	if (ret == STORE_CONFLICT) {
+		printf("%s: is being maintained by '%s'\n", place->repository,
+		       holder.data);
+		buf_release(&holder);
+		return 0;
+	}
+	buf_release(&holder);
+	ret = stored_result(ret, "the lease", err);
+	if (ret)
+		return ret;
+	ret = maintain(run, place, is_listed, err);
+	/* A lease that stays ends by its age. */
+	generation_lease_drop(&lease, NULL);
+	return ret;
+}
+
+static int repack_one(void *ctx, const struct generation_place *place,
+		      bool is_listed)
+{
+	struct error err = ERROR_INIT;
+	int ret = with_lease(ctx, place, is_listed, &err);
+
+	if (!ret)
+		return 0;
+	builtin_error("%s: %s", place->repository, err.msg);
+	return 128;
+}
+
+int stored_cmd_repack(int argc, const char **argv, struct builtin_env *env)
+{
+	struct store_s3_settings settings = STORE_S3_SETTINGS_INIT;
+	struct run run = {.node = BUF_INIT, .user = BUF_INIT};
+	const struct option options[] = {
+		{.kind = OPTION_U64,
+		 .long_name = "auto",
+		 .value = &run.min_packs,
+		 .arg_name = "<packs>",
+		 .help = "only repositories with so many packs or more"},
+		OPTION_ROW_STRING(0, "prune", &run.prune, "<date>",
+				  "drop unreachable objects that are older"),
+		OPTION_ROW_FLAG(0, "force", &run.force,
+				"even if another node seems to do it"),
+		STORED_OPTION_ROWS(&settings),
+		{.kind = OPTION_END},
+	};
+	int operands = options_parse(argc, argv, options, usage);
+	struct error err = ERROR_INIT;
+	struct stored_place place;
+	int code;
+
+	(void)env;
+	if (operands < 0)
+		return 129;
+	if (operands < 1)
+		return options_usage(options, usage);
+	if (sys_host_name(&run.node, &err) < 0 ||
+	    sys_user_name(&run.user, false, &err) < 0)
+		return builtin_fail(&err);
+	code = stored_place_open(&place, argv[1], &settings);
+	if (!code)
+		code = stored_place_each(&place, argv + 2, operands - 1,
+					 repack_one, &run);
+	stored_place_close(&place);
+	buf_release(&run.node);
+	buf_release(&run.user);
+	return code;
+}
