@@ -169,16 +169,17 @@ const char *summary_text(const struct summary *s, enum summary_text text)
 	return s->texts[text].data;
 }
 
-/* Set *spent to the CPU time since the request began. */
-static void measure_cpu(const struct summary *s, struct sys_usage *spent)
+/* Returns the CPU time since the request began. */
+static struct sys_usage measure_cpu(const struct summary *s)
 {
-	if (s->suspended_ns) {
-		*spent = s->usage;
-		return;
-	}
-	measure_usage(s, spent);
-	spent->user_us -= s->usage.user_us;
-	spent->system_us -= s->usage.system_us;
+	struct sys_usage spent;
+
+	if (s->suspended_ns)
+		return s->usage;
+	measure_usage(s, &spent);
+	spent.user_us -= s->usage.user_us;
+	spent.system_us -= s->usage.system_us;
+	return spent;
 }
 
 void summary_suspend(struct summary *to, struct summary *from)
@@ -187,19 +188,18 @@ void summary_suspend(struct summary *to, struct summary *from)
 	summary_init_off(from, from->service);
 	if (!to->is_on)
 		return;
-	measure_cpu(to, &to->usage);
+	to->usage = measure_cpu(to);
 	to->suspended_ns = sys_clock_ns();
 }
 
 /* Set the durations and byte counts of the request. */
 static void measure_costs(struct summary *s)
 {
-	struct sys_usage usage;
+	const struct sys_usage usage = measure_cpu(s);
 	uint64_t now = sys_clock_ns();
 	/* Unsent heads of HTTP are subtracted, but were never counted. */
 	int64_t sent = (int64_t)(s->tap.bytes_sent - s->base.bytes_sent);
 
-	measure_cpu(s, &usage);
 	summary_u64(s, SUMMARY_BYTES_RECEIVED,
 		    s->tap.bytes_read - s->base.bytes_read);
 	summary_u64(s, SUMMARY_BYTES_SENT, sent > 0 ? (uint64_t)sent : 0);

@@ -62,6 +62,24 @@ static void test_usage(void **state)
 	free(bytes);
 }
 
+/* Work that is far shorter than a tick of the clock has used some time. */
+static void test_short_usage(void **state)
+{
+	struct sys_usage before, after;
+	volatile uint64_t sum = 0;
+
+	(void)state;
+	for (int round = 0; round < 20; round++) {
+		sys_usage(&before, true);
+		for (uint64_t i = 0; i < 20000; i++)
+			sum += i;
+		sys_usage(&after, true);
+		assert_true(after.user_us >= before.user_us);
+		assert_true(after.user_us + after.system_us >
+			    before.user_us + before.system_us);
+	}
+}
+
 static void test_user_names(void **state)
 {
 	struct buf login = BUF_INIT, full = BUF_INIT, host = BUF_INIT;
@@ -147,6 +165,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_environ),
 		cmocka_unit_test(test_usage),
+		cmocka_unit_test(test_short_usage),
 		cmocka_unit_test(test_user_names),
 		cmocka_unit_test(in_use_stays),
 		cmocka_unit_test(large),

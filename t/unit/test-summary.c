@@ -172,6 +172,7 @@ static void test_suspend(void **state)
 {
 	struct listener l;
 	struct summary s, later;
+	volatile uint64_t work = 0;
 	const char *text;
 
 	listen_to(&l, TRACE_EVENT);
@@ -180,6 +181,8 @@ static void test_suspend(void **state)
 	summary_phase(&s, SUMMARY_PACK);
 	summary_u64(&s, SUMMARY_WANTS, 3);
 	s.tap.bytes_sent = 50;
+	for (uint64_t i = 0; i < 1000000; i++)
+		work += i;
 	summary_suspend(&later, &s);
 	summary_end(&s, NULL);
 	summary_release(&s);
@@ -192,6 +195,9 @@ static void test_suspend(void **state)
 	text = said(&l);
 	assert_int_equal(number(text, "wants"), 3);
 	assert_int_equal(number(text, "bytes_sent"), 43);
+	/* The CPU time is that before the wait. */
+	assert_true(number(text, "cpu_user_us") + number(text, "cpu_sys_us") >
+		    0);
 	assert_in_range(number(text, "wait_send_us"), 20000, 10000000);
 	assert_true(number(text, "pack_us") >= number(text, "wait_send_us"));
 	assert_true(number(text, "total_us") >= number(text, "pack_us"));
