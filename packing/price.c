@@ -8,14 +8,21 @@
  * Microseconds, measured by t/perf/prices. A price must only be of the right
  * order.
  */
-#define REQUEST_US 1000    /* everything that each request costs */
-#define TREE_DIFF_US 30    /* comparing the trees of a commit */
+#define REQUEST_US 1200    /* everything that each request costs */
+#define TREE_DIFF_US 36    /* comparing the trees of a commit */
 #define WALKED_OBJECT_US 2 /* finding an object in a walk of all history */
+/*
+ * the part of a walk that is left if a filter allows trees of this depth at
+ * most: commits and their first trees are about a sixth of all objects
+ */
+#define FLAT_DEPTH 2
+#define FLAT_PART 6
+#define SIZED_OBJECT_US 1 /* comparing the size of an object with a limit */
 #define UNKNOWN_WALK_US 5000
-#define ITEM_US 10          /* an object that is sent by itself */
-#define FOUND_PER_US 5      /* objects found by bitmaps */
-#define HASHED_PER_US 1000  /* bytes copied and hashed */
-#define DEFLATED_PER_US 100 /* bytes searched and deflated */
+#define ITEM_US 12         /* an object that is sent by itself */
+#define FOUND_PER_US 4     /* objects found by bitmaps */
+#define HASHED_PER_US 800  /* bytes copied and hashed */
+#define DEFLATED_PER_US 80 /* bytes searched and deflated */
 
 /* runs whose bytes are looked up, about; the others count as equally dense */
 #define RUNS_MAX 256
@@ -36,7 +43,16 @@ uint64_t packing_price_walk(const struct packing_request *request,
 	 */
 	if (request->have_nr || request->shallow_nr)
 		return UNKNOWN_WALK_US;
+	if (request->filter && request->filter->depth <= FLAT_DEPTH)
+		object_nr /= FLAT_PART;
 	return (uint64_t)object_nr * WALKED_OBJECT_US;
+}
+
+uint64_t packing_price_filter(const struct filter *filter, uint64_t object_nr)
+{
+	return filter && filter->blob_limit && filter->blob_limit != UINT64_MAX
+		       ? object_nr * SIZED_OBJECT_US
+		       : 0;
 }
 
 /* Returns where the stored bytes of a bit begin, or end for the last bit. */

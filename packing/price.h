@@ -15,6 +15,7 @@
 #include "bitmap/space.h"
 #include "ewah/bitset.h"
 #include "packing/send.h"
+#include "walk/filter.h"
 
 /*
  * Returns the price of finding the objects of a request by a walk.
@@ -22,6 +23,12 @@
  */
 uint64_t packing_price_walk(const struct packing_request *request,
 			    const struct bitmap_plan *plan, uint32_t object_nr);
+
+/*
+ * Returns the price of applying a filter to objects that a bitmap index has
+ * found. NULL: no filter. Only a limit of the size of blobs has a price.
+ */
+uint64_t packing_price_filter(const struct filter *filter, uint64_t object_nr);
 
 /*
  * Returns the price of sending the objects of a set of bits in runs of stored

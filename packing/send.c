@@ -519,7 +519,9 @@ static int admit(struct send *s, struct error *err)
 	if (!has_spans && !s->items.nr)
 		return 0;
 	if (has_spans && s->options->admission)
-		price += packing_price_spans(&f->space, &f->packed);
+		price += packing_price_spans(&f->space, &f->packed) +
+			 packing_price_filter(s->request->filter,
+					      bitset_count(&f->packed));
 	return packing_admit(&s->threads, s->options, price, err);
 }
 

@@ -38,6 +38,28 @@ static void test_walk(void **state)
 	assert_int_equal(packing_price_walk(&request, &plan, 1), UINT64_MAX);
 }
 
+static void test_filters(void **state)
+{
+	struct packing_request request = {.want_nr = 1};
+	struct bitmap_plan plan = {.walk_cost = 0};
+	uint64_t all = packing_price_walk(&request, &plan, 100000);
+	struct filter filter;
+
+	filter_init(&filter);
+	request.filter = &filter;
+	assert_int_equal(packing_price_walk(&request, &plan, 100000), all);
+	filter.depth = 1;
+	assert_true(packing_price_walk(&request, &plan, 100000) < all / 2);
+
+	assert_int_equal(packing_price_filter(NULL, 1000), 0);
+	assert_int_equal(packing_price_filter(&filter, 1000), 0);
+	filter.blob_limit = 0;
+	assert_int_equal(packing_price_filter(&filter, 1000), 0);
+	filter.blob_limit = 512;
+	assert_true(packing_price_filter(&filter, 1000) > 0);
+	filter_release(&filter);
+}
+
 static void test_send(void **state)
 {
 	assert_true(packing_price_items(0) > 0);
@@ -71,7 +93,7 @@ static void test_spans(void **state)
 	for (uint32_t bit = 0; bit < nr; bit += 2)
 		bitset_set(&bits, bit);
 	all = packing_price_spans(&space, &bits);
-	assert_int_equal(all, nr / 5 + (pack->file.len - 32) / 1000);
+	assert_int_equal(all, nr / 4 + (pack->file.len - 32) / 800);
 	assert_true(odd > 0 && odd < all);
 	/* One large object at the end counts, too. */
 	bitset_clear(&bits);
@@ -79,7 +101,7 @@ static void test_spans(void **state)
 	assert_int_equal(packing_price_spans(&space, &bits),
 			 (pack->file.len - 20 -
 			  pack_rev_offset(pack_get_rev(pack, NULL), nr - 1)) /
-				 1000);
+				 800);
 	bitset_release(&bits);
 	odb_close(odb);
 	randrepo_release(&r);
@@ -123,9 +145,8 @@ static void test_admit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_walk),
-		cmocka_unit_test(test_send),
-		cmocka_unit_test(test_spans),
+		cmocka_unit_test(test_walk),  cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_send),  cmocka_unit_test(test_spans),
 		cmocka_unit_test(test_admit),
 	};
 
