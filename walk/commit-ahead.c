@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads share a stack of commits to decode. Each thread takes some commits,
- * decodes them without the lock, and pushes those parents that were not pushed
- * before. The order is depth first: in a history with a trunk and side
- * branches, the stack fills with side branches, which are work for the other
- * threads.
+ * Decodes the commits of a history on several threads, before a walk needs
+ * them.
  *
- * The ids in a batch of commits are looked up together, so that the waits for
+ * The threads share a stack of commits to decode. Each thread takes some
+ * commits, decodes them without the lock, and pushes those parents that were
+ * not pushed before. The order is depth first. In a history with a trunk and
+ * side branches, the stack thus fills with side branches, which are work for
+ * the other threads.
+ *
+ * A thread looks up the ids of several commits together, so that the waits for
  * memory overlap.
  */
 #include <pthread.h>
@@ -32,8 +35,8 @@ enum {
 };
 
 /*
- * A decoded commit. Its tree and parents are elements of the lane's array
- * `links`, from index first_link on, the tree first.
+ * A decoded commit. The array `links` of its lane has the commit's tree at
+ * index first_link, and after it the parents.
  */
 struct record {
 	uint64_t date;
@@ -64,8 +67,9 @@ struct commit_ahead {
 	struct lane *lanes; /* owned */
 	unsigned lane_nr;
 	/*
-	 * owned: indexed by obj_pos, which record belongs to the commit: index
-	 * * lane_nr + lane + 1; 0: no record
+	 * owned: indexed by obj_pos of a commit: where its record is. For
+	 * records[i] of lanes[k], the value is i * lane_nr + k + 1; 0: no
+	 * record
 	 */
 	uint32_t *record_of;
 	pthread_mutex_t lock; /* guards all fields below */
@@ -238,7 +242,10 @@ static int decode_batch(struct commit_ahead *a, struct lane *lane,
 	return look_up(a, lane);
 }
 
-/* Publishes the lane's records from `first` on, and pushes their parents. */
+/*
+ * Makes the records of a lane, from index `first` on, visible to all threads.
+ * Pushes the parents of these commits on the stack.
+ */
 static int push_parents(struct commit_ahead *a, unsigned lane_nr, size_t first)
 {
 	struct lane *lane = &a->lanes[lane_nr];
@@ -249,8 +256,8 @@ static int push_parents(struct commit_ahead *a, unsigned lane_nr, size_t first)
 		a->record_of[r->obj_pos] = (uint32_t)(i * a->lane_nr + lane_nr +
 						      1);
 		/*
-		 * The first parent goes on top of the stack: it most likely
-		 * follows in the pack.
+		 * The first parent goes on top of the stack, because a pack
+		 * most likely stores it next.
 		 */
 		for (uint32_t k = r->parent_nr; k > 0; k--)
 			if (push(a, lane->links[r->first_link + k]) < 0)
@@ -260,8 +267,9 @@ static int push_parents(struct commit_ahead *a, unsigned lane_nr, size_t first)
 }
 
 /*
- * Decodes commits from the stack, and leaves an equal share for each other
- * thread. The caller holds the lock, before and after the call.
+ * Takes this thread's share of the commits on the stack, and decodes them. The
+ * caller holds the lock before and after the call. While commits are decoded,
+ * the lock is free.
  */
 static int work(struct commit_ahead *a, unsigned lane_nr)
 {
@@ -305,8 +313,8 @@ static int run_lane(void *ctx, unsigned thread_nr, size_t task_nr,
 		}
 	}
 	/*
-	 * Either all commits are decoded, or an error makes the result useless.
-	 * So the stack is emptied.
+	 * After an error the result is useless. The stack is emptied, so that
+	 * the other threads end.
 	 */
 	if (ret < 0)
 		a->nr = 0;
@@ -361,7 +369,10 @@ struct commit_ahead *commit_ahead_new(struct objspace *space,
 	a->space = space;
 	a->shallow = shallow;
 	a->lane_nr = threads ? threads : sys_cpu_nr();
-	/* record * lane_nr + lane + 1 has to fit into 32 bits. */
+	/*
+	 * The values in record_of must fit into 32 bits. With fewer lanes they
+	 * are smaller.
+	 */
 	while (a->lane_nr > 1 && space->packed_nr > UINT32_MAX / a->lane_nr - 1)
 		a->lane_nr--;
 	pthread_mutex_init(&a->lock, NULL);

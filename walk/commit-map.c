@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A map of commits: first a hash table, later arrays by obj_pos. */
+/*
+ * A map from commits to values. It begins as a hash table; with many commits it
+ * becomes arrays indexed by obj_pos.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +46,10 @@ static struct commit_map_entry *find(const struct commit_map *map,
 	return &map->few[at];
 }
 
-/* Returns the array element of a commit, or NULL if the array is too short. */
+/*
+ * Returns the place of a commit in the arrays, or NULL if the array is too
+ * short for its obj_pos.
+ */
 static uint32_t *place_of(const struct commit_map *map, uint32_t obj_pos)
 {
 	if (obj_pos < map->packed_nr)

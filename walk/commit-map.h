@@ -44,8 +44,8 @@ uint32_t commit_map_get(const struct commit_map *map, uint32_t obj_pos);
 
 /*
  * Returns a pointer to the value of a commit, so that the caller can set the
- * value. The value of a new commit is 0. The pointer is valid until the next
- * call. Returns NULL if memory runs out.
+ * value. For a commit that is not in the map, adds the value 0. The pointer is
+ * valid until the next call. Returns NULL if memory runs out.
  */
 uint32_t *commit_map_slot(struct commit_map *map, uint32_t obj_pos);
 

@@ -7,7 +7,7 @@
  *	not b:                                  shallow: c    inside: d
  *
  * A commit of the request is inside if it keeps all its parents, and shallow if
- * it loses at least one. One thread.
+ * it loses at least one. For use by one thread.
  */
 #ifndef WALK_DEPTH_H
 #define WALK_DEPTH_H
@@ -41,7 +41,7 @@ void depth_result_release(struct depth_result *result);
  * commits on the shortest path from one of `from`, both ends included. A commit
  * with a distance less than `depth` (>= 1) is inside; with a distance of
  * exactly `depth` it is shallow. With DEPTH_INFINITE, only commits of
- * h->shallow are shallow. The commits inside are read. *result must be
+ * h->shallow are shallow. All commits inside are parsed. *result must be
  * initialised and empty. Returns 0 or a negative error code.
  */
 int depth_by_distance(struct depth_result *result, struct history *h,
@@ -60,7 +60,7 @@ int depth_find_nearest(uint32_t *distance, struct history *h,
 
 /* Limits of a history by commits or by date (deepen-not, deepen-since). */
 struct depth_limits {
-	/* commit_nr: these commits and their ancestors are left out */
+	/* commits (commit_nr) that are left out, with all their ancestors */
 	const uint32_t *nots;
 	size_t not_nr;
 	bool has_since;
@@ -69,14 +69,16 @@ struct depth_limits {
 };
 
 /*
- * Computes the shallow boundary by limits, for the commits that `from` reaches
- * and the limits keep. A commit is shallow if the limits leave out one of its
- * parents, or if it is in h->shallow. Other commits are inside. A commit that
- * is reachable only through shallow commits is neither shallow nor inside.
- * (Stock Git lists some of these commits as shallow. But a client that gets a
- * "shallow" line for a commit without the commit cannot deepen its history
- * later: "error in object: unshallow <id>".) The result may be empty. Returns 0
- * or a negative error code.
+ * Computes the shallow boundary by limits. Takes the commits that `from`
+ * reaches and the limits keep. A commit is shallow if the limits leave out one
+ * of its parents, or if it is in h->shallow. Other commits are inside.
+ *
+ * A commit that is reachable only through shallow commits is neither shallow
+ * nor inside. Stock Git lists some of these commits as shallow too. But a
+ * client that gets a "shallow" line for a commit that it lacks cannot deepen
+ * its history later: "error in object: unshallow <id>".
+ *
+ * The result may be empty. Returns 0 or a negative error code.
  */
 int depth_by_limits(struct depth_result *result, struct history *h,
 		    const uint32_t *from, size_t nr,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hash table of tree entries. The hash function is predictable, and an
- * attacker could choose entries with equal hashes. So a search ends after
- * PROBES_MAX slots, and the last of these slots is overwritten.
+ * The hash table of tree entries. The hash function is predictable, so an
+ * attacker could choose entries with equal hashes to make searches slow. So a
+ * search looks at PROBES_MAX slots at most. If none of them is free, a new
+ * entry replaces the last one.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -185,9 +186,8 @@ static struct pool_slot *find_slot(const struct entry_pool *pool, uint32_t hash,
 }
 
 /*
- * Doubles the number of slots. If memory runs out, the table stays small, and
- * more entries are numbered a second time, because a search finds them less
- * often.
+ * Doubles the number of slots. If memory runs out, the table stays small.
+ * Searches then fail more often, so more entries get a second number.
  */
 static void grow_slots(struct entry_pool *pool)
 {

@@ -4,11 +4,13 @@
  *
  * Successive trees of a directory share nearly all of their entries. The pool
  * keeps each distinct entry (mode, name and id, byte for byte) once and gives
- * it a number, `entry_nr`. A tree becomes an array of numbers, and equal
- * numbers mean equal entries. The reverse is nearly always true: the pool finds
- * known entries in a hash table with a bounded number of probes, and an entry
- * that is not found within them gets a second number. Callers then compare
- * bytes (entry_pool_equal()).
+ * it a number, `entry_nr`. A tree becomes an array of numbers. Equal numbers
+ * mean equal entries.
+ *
+ * Different numbers nearly always mean different entries, but not always. The
+ * pool searches a known entry in a hash table, and looks at a limited number of
+ * slots. If the entry is in none of these slots, it gets a second number. So if
+ * two numbers differ, callers compare bytes with entry_pool_equal().
  *
  * A look-up in the table touches a random cache line of a few megabytes. So
  * callers put several entries first and number them together, and the waits for
@@ -17,8 +19,8 @@
  *	words  | obj_pos, len | "100644 a\0..id.." | obj_pos, len | ...
  *	         ^ entry_nr 0                        ^ entry_nr 5
  *
- * One thread. Numbers and pointers are valid until the pool is reset; pointers
- * also become invalid when the next entry is put.
+ * For use by one thread. Numbers and pointers are valid until the pool is
+ * reset; pointers also become invalid when the next entry is put.
  */
 #ifndef WALK_ENTRY_POOL_H
 #define WALK_ENTRY_POOL_H
@@ -48,7 +50,7 @@ struct pool_entry {
 
 struct pool_slot {
 	uint32_t hash;
-	/* number of the entry in this slot plus one; 0: the slot is free */
+	/* entry_nr of the entry in this slot, plus one; 0: the slot is free */
 	uint32_t entry_nr;
 };
 
@@ -60,14 +62,17 @@ struct entry_pool {
 	 */
 	uint64_t *words;
 	size_t used, end, alloc;
-	/* number of entries that have a number */
+	/*
+	 * number of entries that have an entry_nr; waiting entries have none
+	 * yet
+	 */
 	size_t nr;
 	/* owned: slot_nr slots, a power of two */
 	struct pool_slot *slots;
 	size_t slot_nr;
 	/*
-	 * hashes of the waiting entries; entry_nr is the index of a waiting
-	 * entry in `words`
+	 * hashes of the waiting entries. Here `entry_nr` is the index of a
+	 * waiting entry in `words`.
 	 */
 	struct pool_slot waiting[ENTRY_POOL_WAIT_MAX];
 	uint32_t waiting_nr;
@@ -108,7 +113,8 @@ static inline struct pool_entry *entry_pool_at(const struct entry_pool *pool,
 }
 
 /*
- * Returns the number of the next entry in memory, or pool->used after the last.
+ * Returns the entry_nr of the entry that follows this entry in memory. After
+ * the last entry, returns pool->used.
  */
 static inline uint32_t entry_pool_after(const struct entry_pool *pool,
 					uint32_t entry_nr)

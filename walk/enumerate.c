@@ -29,11 +29,12 @@ struct enumerate {
 	struct filter_walk paths;
 	bool has_paths;
 	/*
-	 * with use_tree_changes: the new objects. Some objects are listed
-	 * twice, and some are uninteresting.
+	 * New objects that a comparison with one tree has found; see
+	 * use_tree_changes. Some objects are listed twice, and some are
+	 * uninteresting.
 	 */
 	struct walk_items changes;
-	/* `changes` has all trees and blobs that the request needs */
+	/* whether `changes` has all trees and blobs that the request needs */
 	bool has_changes;
 };
 
@@ -84,8 +85,8 @@ static int emit_tree(struct enumerate *e, uint32_t tree_pos, bool is_want,
 }
 
 /*
- * Processes tips that are tags, trees and blobs: excludes them if `exclude`,
- * else lists them.
+ * Processes tips that are tags, trees and blobs. With `exclude`, they are
+ * excluded; otherwise they are listed.
  */
 static int take_others(struct enumerate *e, const struct walk_items *others,
 		       bool exclude, struct error *err)
@@ -130,9 +131,9 @@ static int exclude_boundary(struct enumerate *e, struct error *err)
 }
 
 /*
- * The haves' history is walked if it has at most this many commits for each
- * wanted commit, plus a constant. With more commits, excluding their objects
- * costs more than it saves.
+ * Limits of walking the haves' history in order to exclude its objects. The
+ * history may have UNINTERESTING_RATIO commits for each wanted commit, plus
+ * UNINTERESTING_FEW. With more commits, the walk costs more than it saves.
  */
 #define UNINTERESTING_RATIO 2
 #define UNINTERESTING_FEW 64
@@ -212,10 +213,10 @@ static int add_uninteresting(struct enumerate *e,
 }
 
 /*
- * Excludes the objects that the haves reach. Some of these objects may be
- * unreadable, because only the wants are guaranteed to be complete. Then no
- * object is excluded here: if a partly read tree was in `seen`, objects below
- * the tree would not be listed.
+ * Excludes the objects that the haves reach. If one of these objects is
+ * unreadable, no object is excluded. Such an object may exist, because only the
+ * wants are guaranteed to be complete. If a partly read tree was in `seen`,
+ * needed objects below this tree would not be listed.
  */
 static int exclude_uninteresting(struct enumerate *e,
 				 const struct walk_tips *haves,
@@ -281,10 +282,10 @@ static int emit_lists(struct enumerate *e, struct error *err)
 }
 
 /*
- * Returns whether the objects can be found as a plain set. With boundary
- * commits but without exclude_boundary, a plain set is not enough. An object is
- * then listed unless a parent has the object at the same path, and only the
- * lists of newobj.h contain this information.
+ * Returns whether the objects can be found as a plain set, without the
+ * new-object lists of newobj.h. A set is not enough with boundary commits but
+ * without exclude_boundary. Then an object is listed unless a parent commit has
+ * it at the same path. Only the new-object lists tell this.
  */
 static bool is_set_enough(const struct enumerate *e)
 {
@@ -360,9 +361,9 @@ static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 }
 
 /*
- * Checks objects outside packs, of which only the ids are known from trees.
- * Appends the ids of missing objects to *missing, and sets *first to the first
- * one.
+ * Finds listed objects that are missing. Only objects outside packs can be: of
+ * some, only an id in a tree is known. Appends the ids of missing objects to
+ * *missing, and sets *first to the first missing object.
  */
 static int list_missing(const struct walk_item **first, struct oid **missing,
 			size_t *nr, struct enumerate *e)

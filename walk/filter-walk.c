@@ -32,7 +32,7 @@ struct place {
 	unsigned level;
 	/* hash of the object's path */
 	uint64_t hash;
-	/* a bit for each sparse part that includes the object's directory */
+	/* bit i is set if sparse:oid part i includes the object's directory */
 	uint64_t taken;
 };
 
@@ -110,8 +110,9 @@ int filter_load_sparse(struct filter *filter, struct odb_reader *reader,
 }
 
 /*
- * Returns a bit for each sparse part that includes an entry. fw->tree->path is
- * the entry's path; `dir` has the bits of its directory.
+ * Returns the sparse:oid parts that include an entry, as a mask: bit i stands
+ * for part i. fw->tree->path is the entry's path; `dir` is the mask of its
+ * directory.
  */
 static uint64_t taken_by(const struct filter_walk *fw,
 			 const struct tree_entry *entry, uint64_t dir)
@@ -227,8 +228,8 @@ static int is_to_walk(struct filter_walk *fw, uint32_t tree_pos,
 		      const struct place *place)
 {
 	/*
-	 * With sparse parts, the path decides whether a tree is walked. At
-	 * equal paths, a tree also has equal depths.
+	 * With sparse:oid parts, a tree is walked once for each path. Depths
+	 * need no comparison, since equal paths have equal depths.
 	 */
 	if (fw->filter->sparse_nr)
 		return is_new_place(fw, tree_pos, place);

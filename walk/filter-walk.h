@@ -37,8 +37,8 @@ struct filter_walk {
 	uint32_t *depths;
 	size_t depth_alloc;
 	/*
-	 * owned: hash table of trees with their paths, each a 64-bit hash; 0:
-	 * free slot
+	 * owned: hash set of the places where trees were walked. An element is
+	 * a 64-bit hash of a tree and its path; 0: free slot
 	 */
 	uint64_t *places;
 	size_t place_nr, place_alloc;

@@ -333,7 +333,7 @@ const char *filter_kind_name(enum filter_kind kind)
 	return names[kind];
 }
 
-/* ---- questions */
+/* ---- asking what a filter does */
 
 bool filter_has_sparse(const struct filter *filter)
 {

@@ -14,8 +14,9 @@
  *	combine:<spec>+<spec>   objects that pass all parts; the parts are
  *	                        percent-encoded
  *
- * A filter keeps its parts as they were given, and their combined effect. A
- * filter does not know the wants. Callers let the wants themselves pass.
+ * A struct filter keeps the parts as they were given, and their combined
+ * effect. A filter does not know the wants. Callers let the wants themselves
+ * pass.
  */
 #ifndef WALK_FILTER_H
 #define WALK_FILTER_H
@@ -44,7 +45,7 @@ struct filter_part {
 	 * the number in the specification: bytes for BLOB_LIMIT, depth for TREE
 	 */
 	uint64_t number;
-	/* the type in the specification of an OBJECT_TYPE part */
+	/* of an OBJECT_TYPE part: the type in the specification */
 	enum object_type type;
 	/* owned: the object name of a SPARSE_OID part, else NULL */
 	char *name;
@@ -62,7 +63,7 @@ struct filter {
 	/* owned: the parts of the filter; without parts every object passes */
 	struct filter_part *parts;
 	size_t nr, alloc;
-	/* the filter was given as "combine:" */
+	/* whether the filter was given as "combine:" */
 	bool is_combined;
 	/* The fields from here on are the combined effect of all parts. */
 	/* blobs with fewer bytes than this pass; UINT64_MAX: no limit */

@@ -41,8 +41,7 @@ int filtered_spared(struct bitset *set, struct walk *w,
 }
 
 /*
- * Keeps only the commits that are in `spared`, a set by obj_pos. Returns their
- * number.
+ * Keeps only those commits whose obj_pos is in `spared`. Returns their number.
  */
 static size_t keep_commits(uint32_t *commits, size_t nr,
 			   const struct history *h, const struct bitset *spared)

@@ -107,9 +107,10 @@ static int add_parent(struct history *h, const uint8_t *raw)
 #define GRAPH_PARENTS_MAX 64
 
 /*
- * Up to this many recorded graph positions, a linear search finds a commit. The
- * table by_graph has one page of memory for every thousand commits of the
- * graph, and clearing these pages would slow down small requests.
+ * Maximum number of recorded graph positions that are searched one by one. With
+ * more positions, by_graph is filled, a table with an element for each commit
+ * of the graph. For small requests the table would be slower: its memory must
+ * be cleared first.
  */
 #define FEW_NOTED 64
 
@@ -208,8 +209,8 @@ static int find_in_graph(struct history *h, uint32_t commit_nr,
 }
 
 /*
- * Parses a commit from the commit-graph. Returns 1 if parsed, 0 if the commit
- * object must be read instead, or a negative error code.
+ * Parses a commit from its entry in the commit-graph. Returns 1 if parsed, 0 if
+ * the commit object must be read instead, or a negative error code.
  */
 static int parse_from_graph(struct history *h, uint32_t commit_nr,
 			    struct error *err)
@@ -343,17 +344,17 @@ void history_poll(struct history *h, const struct progress_out *out)
 		return;
 	h->poll = *out;
 	/*
-	 * Only the callback `poll`, which may cancel the walk, is used. Like
-	 * stock Git, no progress is shown for commits.
+	 * Only the callback `poll` is used, which may cancel the walk. Progress
+	 * is not shown for commits, as in stock Git.
 	 */
 	h->poll.put = NULL;
 	progress_start(&h->meter, &h->poll, "Reading commits", 0);
 }
 
 /*
- * Sets the error for a missing commit, which also names a commit that has the
- * missing commit as a parent. The search for that commit is slow, but the
- * command fails anyway.
+ * Sets the error for a missing commit. The error also names a child: a commit
+ * that has the missing commit as a parent. The search for the child is slow,
+ * but the command fails anyway.
  */
 static int report_missing(const struct history *h, uint32_t missing_nr,
 			  struct error *err)

@@ -60,14 +60,14 @@ struct history {
 	/* owned; NULL: no commit-graph is used */
 	struct commit_graph *graph;
 	/*
-	 * owned: indexed by commit_nr (< graph_pos_nr), the commit's position
-	 * in the commit-graph plus one; 0: not known
+	 * owned: indexed by commit_nr (< graph_pos_nr): the commit's position
+	 * in the commit-graph, plus one; 0: not known
 	 */
 	uint32_t *graph_pos;
 	size_t graph_pos_nr, graph_pos_alloc;
 	/*
-	 * owned: by position in the commit-graph, commit_nr plus one; NULL
-	 * while few positions are known
+	 * owned: indexed by position in the commit-graph: commit_nr of this
+	 * commit, plus one; 0: not known. NULL while few positions are known
 	 */
 	uint32_t *by_graph;
 	/* owned: commits that were decoded ahead; NULL: none */
@@ -81,7 +81,7 @@ struct history {
 	/* counts parsed commits and calls `poll`; shows no progress */
 	struct progress meter;
 	/*
-	 * The commit-graph's entry of some commit could not be used. So this
+	 * Set if the commit-graph's entry of some commit was damaged. Then this
 	 * commit has no generation number, although its children have one.
 	 */
 	bool lacks_generations;

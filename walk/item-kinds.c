@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps two sets of objects, those named as trees and those named as blobs. The
- * sets must not overlap.
+ * Keeps two sets of objects: those named as trees, and those named as blobs. An
+ * object in both sets is an error.
  */
 #include "walk/item-kinds.h"
 
@@ -20,8 +20,8 @@ int item_kinds_reserve(struct item_kinds *kinds, size_t end)
 }
 
 /*
- * Sets the error that names an object, its type, and the other type that a tree
- * states.
+ * Sets the error "object <id> is a <type>, not a <type>". The first type is
+ * that of the stored object. The second type is the one that some tree states.
  */
 static int complain(struct objspace *space, uint32_t obj_pos, struct error *err)
 {

@@ -14,9 +14,10 @@
 #include "walk/treediff.h"
 
 /*
- * Limits of the number of consecutive commits that a thread takes at a time.
- * Neighbouring commits share most trees, so chunks should be large. But all
- * threads must get equal amounts of work.
+ * Limits for chunks: runs of commits that a thread takes at a time.
+ * Neighbouring commits share most trees, so a chunk should be large. But all
+ * threads must get equal amounts of work, so each thread should get
+ * CHUNKS_PER_THREAD chunks.
  */
 #define CHUNK_COMMITS_MIN 256
 #define CHUNK_COMMITS_MAX 4096
@@ -24,8 +25,9 @@
 #define MAX_CACHE_LIMIT ((size_t)48 << 20) /* per thread */
 
 /*
- * A look-up table of all ids is made if there are at least this many commits,
- * and at least one commit for each ACCELERATE_SHARE objects.
+ * A look-up table of all ids is made for at least ACCELERATE_COMMITS commits,
+ * if there is also one commit for each ACCELERATE_SHARE objects. With fewer
+ * commits, making the table costs more than it saves.
  */
 #define ACCELERATE_COMMITS 512
 #define ACCELERATE_SHARE 64
@@ -46,10 +48,7 @@ struct compute {
 	size_t chunk_len;
 	struct treediff **differs; /* indexed by thread_nr */
 	unsigned threads;
-	/*
-	 * owned: indexed by number of a chunk, whether a thread has taken the
-	 * chunk
-	 */
+	/* owned: indexed by chunk: whether a thread has taken the chunk */
 	_Atomic bool *taken;
 	struct progress progress;
 };
@@ -97,8 +96,8 @@ static int compute_commit(struct compute *c, struct treediff *differ,
 }
 
 /*
- * Sets the pointers of the lists [first, last) to the chunk's array of objects.
- * The array no longer moves in memory.
+ * Makes the lists [first, last) point into the chunk's array of objects. The
+ * array must be complete, so that it no longer moves in memory.
  */
 static void settle_chunk(struct compute *c, struct newobj_chunk *chunk,
 			 size_t first, size_t last)
@@ -119,9 +118,10 @@ static void settle_chunk(struct compute *c, struct newobj_chunk *chunk,
 }
 
 /*
- * Returns the next chunk for a thread. Each thread starts at a different chunk
- * and takes consecutive chunks, because the trees decoded for one chunk help
- * with the next. Called once for each chunk.
+ * Takes the next chunk for a thread, and returns its index. Each thread starts
+ * at a different chunk and takes consecutive chunks, because the trees decoded
+ * for one chunk help with the next. There must be a chunk that is not taken
+ * yet.
  */
 static size_t take_chunk(struct compute *c, unsigned thread_nr)
 {
@@ -154,8 +154,8 @@ static int compute_chunk(void *ctx, unsigned thread_nr, size_t task_nr,
 }
 
 /*
- * Orders the commits by date. Most trees of a branch are trees that the trunk
- * had at the same time, so they are still in the cache.
+ * Orders the commits by date. A branch shares most trees with the trunk at the
+ * same time. So in this order, most trees are found in the cache.
  */
 static int take_turns(struct compute *c)
 {

@@ -10,8 +10,7 @@
  * because an object of tree(a) that is not in new(a) is in the tree of some
  * parent. For a set with a boundary (parents outside A) the union holds all
  * objects that are not in the boundary's trees. new(c) may repeat an object of
- * an older commit (a revert, or a parent past the limit below). The union is
- * not affected.
+ * an older commit, for example after a revert. The union is not affected.
  *
  * The tree diffs of different commits are independent, so all processors
  * compute them. Each changed tree is inflated about once, and an id is looked
@@ -30,8 +29,8 @@
 #include "walk/history.h"
 
 /*
- * Maximum number of a commit's parents that are compared. With more parents,
- * new(c) would only get smaller.
+ * Maximum number of a commit's parents that are compared. Comparing more
+ * parents could only make new(c) smaller.
  */
 #define NEWOBJ_MAX_PARENTS 8
 
@@ -75,8 +74,8 @@ struct newobj_options {
 	unsigned threads;
 	const struct progress_out *progress; /* NULL: none */
 	/*
-	 * Limit of bytes for lists and decoded trees. Half of the bytes are
-	 * meant for lists, but lists take as much as they need. The threads
+	 * Limit of the memory, in bytes. Half is for the lists. This half is
+	 * only an estimate, since lists take as much as they need. The threads
 	 * share the other half for decoded trees, each up to a fixed limit. 0:
 	 * each thread has the fixed limit.
 	 */
@@ -92,9 +91,9 @@ struct newobj_options {
 	/* how the path hash group `group` of objects is computed */
 	enum path_grouping grouping;
 	/*
-	 * Objects, by obj_pos, to leave out of the lists, together with all
-	 * objects that they reach. The set must be closed under reachability.
-	 * NULL: none.
+	 * Set of objects (obj_pos) that are left out of the lists. The set must
+	 * be closed under reachability: with each object, it has all objects
+	 * that this object reaches. NULL: none.
 	 */
 	const struct bitset *known;
 };

@@ -26,9 +26,9 @@
 struct objspace {
 	const struct odb *odb; /* borrowed */
 	/*
-	 * Objects in packs have smaller numbers than this. 0 if the repository
-	 * replaces objects (git-replace(1)): all objects are then numbered in
-	 * the order in which they are met, and read by id.
+	 * All packed objects have smaller numbers than packed_nr. It is 0 if
+	 * the repository replaces objects (git-replace(1)). All objects are
+	 * then numbered in the order in which they are met, and read by id.
 	 */
 	uint32_t packed_nr;
 	/*

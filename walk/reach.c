@@ -82,9 +82,9 @@ static bool is_too_old(const struct reach *r, const struct history_commit *c)
 }
 
 /*
- * Pushes a commit for which it is not known whether it reaches a target.
- * Returns 1 if the commit was pushed, 0 if it reaches none, or a negative error
- * code.
+ * Pushes a commit if it is not known whether the commit reaches a target.
+ * Returns 1 if the commit was pushed, 0 if it reaches no target, or a negative
+ * error code.
  */
 static int enter(struct reach *r, size_t *depth, uint32_t commit_nr,
 		 struct error *err)
@@ -115,9 +115,9 @@ static void settle_path(struct reach *r, size_t depth)
 
 /*
  * Returns 1 if a commit reaches a target, 0 if not, or a negative error code. A
- * commit on the stack already has the state "reaches none". If the walk meets
- * this commit again on another path, it does not continue there. The commit's
- * own search finds the answer for both paths.
+ * commit on the stack already has the state "reaches none". So if the walk
+ * meets this commit again on another path, it does not continue there. The
+ * search from the commit on the stack finds the answer for both paths.
  */
 static int reaches(struct reach *r, uint32_t commit_nr, struct error *err)
 {

@@ -4,15 +4,15 @@
  * this to end a negotiation ("ready"), and to check wants by
  * uploadpack.allowReachableSHA1InWant.
  *
- * Targets are only added, never removed. A commit that reaches a target is not
- * walked again. A commit that reached none is walked again after a target was
- * added. The walk stops at commits whose generation number is not larger than
- * the smallest one of the targets. If generation numbers are not known, the
- * walk stops at commits older than the oldest target. With wrong dates the
- * answer may then be "no" although a path exists, unless `ignores_dates` is
- * set.
+ * Targets are only added, never removed. So a commit that reaches a target is
+ * not walked again. A commit that reaches no target is walked again after a
+ * target was added. The walk stops at commits whose generation number is not
+ * larger than the smallest one of the targets. If generation numbers are not
+ * known, the walk stops at commits older than the oldest target. With wrong
+ * dates the answer may then be "no" although a path exists, unless
+ * `ignores_dates` is set.
  *
- * One thread, like the history.
+ * For use by one thread, like the history.
  */
 #ifndef WALK_REACH_H
 #define WALK_REACH_H
@@ -27,8 +27,8 @@
 struct reach {
 	struct history *h; /* borrowed */
 	/*
-	 * owned: indexed by commit_nr, whether the commit reaches a target; see
-	 * reach.c
+	 * owned: indexed by commit_nr: whether the commit reaches a target;
+	 * values as in reach.c
 	 */
 	uint32_t *states;
 	size_t state_alloc;
@@ -44,8 +44,8 @@ struct reach {
 	 */
 	uint32_t round;
 	/*
-	 * smallest generation number of the targets; 0: a target's number is
-	 * not known
+	 * smallest generation number of the targets; 0: not known for some
+	 * target
 	 */
 	uint32_t min_generation;
 	/* date of the oldest target; seconds since 1970 */

@@ -12,8 +12,8 @@ struct adding {
 	struct walk_tips *tips;
 	struct error *err;
 	/*
-	 * ids that were added as tips; the refs of forks have many ids in
-	 * common
+	 * ids of tips that were added, so that each is added once; refs of
+	 * forks often name the same objects
 	 */
 	struct oidmap seen;
 };

@@ -14,19 +14,24 @@ enum {
 	POPPED = 1 << 2,
 	/* the commit is in result->boundary */
 	BOUNDARY = 1 << 3,
-	/* the commit is a parent of the only result; set if is_ending */
+	/*
+	 * the commit is a parent of the only result; marked when is_ending is
+	 * set
+	 */
 	BELOW = 1 << 4,
 };
 
 /*
- * A walk without haves most likely visits all commits if it has at least this
- * many results, and at least one for each AHEAD_AFTER_SHARE objects.
+ * A walk without haves is expected to visit all commits if it has this many
+ * results, and one for each AHEAD_AFTER_SHARE packed objects. Then threads
+ * decode the commits ahead of the walk.
  */
 #define AHEAD_AFTER 512
 #define AHEAD_AFTER_SHARE 256
 
 /*
- * Number of older commits that are still visited after all results were found.
+ * Number of commits older than all results that are still visited, because
+ * dates may be wrong.
  */
 #define SLOP 5
 
@@ -130,9 +135,10 @@ static int mark_ancestors(struct walk *w, uint32_t c)
 }
 
 /*
- * Returns whether a result may be an ancestor of a commit. An ancestor has a
- * smaller generation number, and if a commit has a number, all its ancestors
- * have one. A parent of the only result is no descendant of this result.
+ * Returns whether a commit may reach a result. A commit cannot reach a result
+ * whose generation number is not smaller. If a commit has a generation number,
+ * all its ancestors have one. If there is only one result, its parents cannot
+ * reach it.
  */
 static bool may_reach_result(const struct walk *w, uint32_t c)
 {
@@ -182,7 +188,8 @@ static int enqueue_parents(struct walk *w, uint32_t c, struct error *err)
 }
 
 /*
- * Counts the threats: queued commits that may reach a result. From now on
+ * Prepares the end of the walk, when all queued commits are uninteresting.
+ * Counts the threats: queued commits that may reach a result. After this,
  * commits may only be removed from the result.
  */
 static void begin_end(struct walk *w, const struct revwalk_result *result)

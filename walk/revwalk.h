@@ -4,13 +4,16 @@
  *
  * The walk goes by committer date, newest first. Commits that haves reach are
  * marked uninteresting, together with all ancestors that the walk has already
- * visited. The walk ends if no interesting commit is queued and no queued
- * commit can reach a result. If all generation numbers are known from a
- * commit-graph, this holds when all queued commits have generation numbers not
- * larger than the smallest of the results. Without a commit-graph it holds at
- * the end of the haves' history. If `exact` is false, the walk also ends
- * shortly after all queued commits are older than every result. With wrong
- * dates the result may then hold commits that haves reach.
+ * visited.
+ *
+ * The walk ends if all queued commits are uninteresting and none of them can
+ * reach a result. A commit-graph proves this early: no queued commit has a
+ * generation number larger than the smallest one of the results. Without
+ * generation numbers, the walk continues to the end of the haves' history.
+ *
+ * If `exact` is false, the walk ends earlier: soon after all queued commits are
+ * older than every result. With wrong dates the result may then hold commits
+ * that haves reach.
  */
 #ifndef WALK_REVWALK_H
 #define WALK_REVWALK_H

@@ -7,8 +7,8 @@
  *	!/a/b/      but not a/b
  *	*.c         and all C files
  *
- * The last pattern that matches a path decides. If none matches, the path is
- * included if its directory is. The root is not included.
+ * The last pattern that matches a path decides. If no pattern matches, the path
+ * is included if its directory is included. The root is not included.
  */
 #ifndef WALK_SPARSE_H
 #define WALK_SPARSE_H
@@ -21,8 +21,8 @@
 struct sparse;
 
 /*
- * Parses the text of a pattern file. Any text is a list of patterns. Returns 0
- * with *out owned by the caller, or ERR_NOMEM with *out NULL.
+ * Parses the text of a pattern file. Every text is valid. Returns 0 with *out
+ * owned by the caller, or ERR_NOMEM with *out NULL.
  */
 int sparse_parse(struct sparse **out, const char *text, size_t len,
 		 struct error *err);

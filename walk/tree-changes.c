@@ -8,7 +8,10 @@
 struct changes {
 	struct walk_items *found;
 	struct treewalk *old;
-	/* numbers of new entries that were reported; see TREE_CHANGES_*_MAX */
+	/*
+	 * added: number of reported entries whose name is new; changed: number
+	 * of all reported entries. TREE_CHANGES_*_MAX are their limits.
+	 */
 	unsigned added, changed;
 	struct error *err;
 };
@@ -121,8 +124,8 @@ static int merge_entries(struct changes *c, const struct odb_object *old_obj,
 			new_more = tree_next(&new_entry, &new_c, algo);
 	}
 	/*
-	 * If one of the trees is malformed, ignore this here: the full walk,
-	 * which follows, reports the error.
+	 * A malformed tree ends its part of the loop early. Then give up: the
+	 * full walk that follows reports the error.
 	 */
 	return old_more || new_more;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A breadth-first search: all trees of one depth are known before the first of
- * them is read. So these trees can be read family by family. Threads share the
- * set `seen`. Each thread has a list of the objects that it was the first to
- * find.
+ * them is read. So these trees can be read family by family: a tree, then the
+ * trees stored as deltas of it. Threads share the set `seen`. Each thread lists
+ * the objects that it was the first to find.
  */
 #include <string.h>
 
@@ -20,8 +20,8 @@
 #define DEFAULT_CACHE_LIMIT ((size_t)16 << 20)
 
 /*
- * A look-up table of all ids is made if at least one of ACCELERATE_SHARE
- * objects is read.
+ * A look-up table of all ids is made if at least one of every ACCELERATE_SHARE
+ * packed objects is read.
  */
 #define ACCELERATE_SHARE 64
 
@@ -32,9 +32,10 @@
 #define TOGETHER_NR 32
 
 /*
- * Number of ids that a thread remembers. If the trees are those of many
- * commits, most entries have an id that was looked up before. With few trees,
- * fewer ids are remembered, which saves page faults.
+ * Size of a thread's table of recently looked-up ids: RECENT_NR, or
+ * RECENT_FEW_NR for up to FEW_ROOTS trees. If the trees are those of many
+ * commits, most entries have an id that was looked up before. With few trees, a
+ * small table saves page faults.
  */
 #define RECENT_NR 16384
 #define RECENT_FEW_NR 256
@@ -170,8 +171,8 @@ static int prepare_lane(struct lane *lane)
 	if (!lane->recent)
 		return ERR_NOMEM;
 	/*
-	 * A zeroed slot would count as the id of zeros, which belongs to slot 0
-	 * or 1. So these two slots get another value.
+	 * A slot of zeros would look as if the id of zeros had been looked up.
+	 * This id belongs to slot 0 or 1, so these two slots get another value.
 	 */
 	memset(lane->recent[0].bytes, 0xff, sizeof(lane->recent[0].bytes));
 	memset(lane->recent[1].bytes, 0xff, sizeof(lane->recent[1].bytes));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the closure of some trees as a set. The search is for callers that need
- * neither the path of an object nor the commit that added it.
+ * Finds the closure of some trees: the trees and all objects below them, as a
+ * set. The search is for callers that need neither the path of an object nor
+ * the commit that added it.
  *
  * Each tree is decoded once, together with its delta base. If a tree is stored
  * as a delta, only the entries that the delta inserts are looked at

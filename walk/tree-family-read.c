@@ -172,8 +172,8 @@ static int make_text(struct tree_family_reader *r, struct text *text,
 }
 
 /*
- * Reads a tree like any object, without a base in memory. `text` gets its
- * bytes; NULL: no other tree is made from this tree.
+ * Reads a tree like any object, without a base in memory. The tree's bytes are
+ * put into `text`. `text` is NULL if no other tree is made from this tree.
  */
 static int read_whole(struct tree_family_reader *r, uint32_t tree,
 		      struct text *text, struct error *err)

@@ -69,8 +69,8 @@ struct search {
 };
 
 /*
- * Returns the tree at a place in a pack, or NONE. The tree must be before tree
- * i. The search goes backwards from tree i, as the result is probably near.
+ * Returns the tree at a place in a pack if it comes before tree i, or NONE. The
+ * search goes backwards from tree i, as the result is probably near.
  */
 static uint32_t find_before(const struct tree_families *f, uint32_t i,
 			    uint64_t place)

@@ -59,8 +59,8 @@ struct tree_families {
 	 */
 	uint32_t *next;
 	/*
-	 * owned: indexed by tree, the delta of this tree from which most trees
-	 * are made, or NONE
+	 * owned: indexed by tree: among the deltas of this tree, the one with
+	 * the largest family below it; or NONE
 	 */
 	uint32_t *heir;
 	/* owned: the trees that are heads of families */
@@ -115,10 +115,10 @@ struct tree_family_reader *tree_family_reader_new(struct objspace *space,
 void tree_family_reader_free(struct tree_family_reader *reader);
 
 /*
- * Reads the families of heads [first, last). Returns 0; ERR_MISSING or
- * ERR_CORRUPT ("not a tree object", "malformed tree", or the message of
- * objspace_read()) if a tree cannot be read; ERR_NOMEM; or the nonzero value
- * that `fn` returned.
+ * Reads the families of heads [first, last). Returns 0, ERR_NOMEM, or the
+ * nonzero value that `fn` returned. If a tree cannot be read, returns
+ * ERR_MISSING or ERR_CORRUPT. The message is then "not a tree object",
+ * "malformed tree", or that of objspace_read().
  */
 int tree_family_reader_run(struct tree_family_reader *reader,
 			   const struct tree_families *families, size_t first,

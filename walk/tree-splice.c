@@ -7,9 +7,9 @@
 #include "walk/tree-splice.h"
 
 /*
- * Maximum length of an entry that is assembled from pieces, as each new piece
- * parses the entry from its start again. For a longer entry the caller must use
- * the plain parser.
+ * Maximum length of an entry that is assembled from pieces. Each new piece
+ * parses the entry from its start again, so long entries would be slow. For a
+ * longer entry the caller must use the plain parser.
  */
 #define PART_LEN_MAX ((size_t)64 << 10)
 
@@ -145,8 +145,8 @@ static int take_piece(struct tree_splice *s, const struct tree_starts *base,
 }
 
 /*
- * The loop handles a constant number of items in each step, so that compilers
- * use vector instructions.
+ * Copies `nr` numbers, and adds `shift` to each. The loop handles a constant
+ * number of items in each step, so that compilers use vector instructions.
  */
 static void copy_shifted(uint32_t *restrict to, const uint32_t *restrict from,
 			 uint32_t nr, uint32_t shift)
@@ -186,7 +186,7 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* ---- what deltas say */
+/* ---- reading the instructions of a delta */
 
 /*
  * An instruction of a delta: an insertion, or a copy and the entries of the
@@ -208,7 +208,10 @@ struct splice_op {
 struct splice_run {
 	const struct tree_starts *base;
 	struct cursor c;
-	/* estimated number of entries in 2^32 bytes of the base */
+	/*
+	 * number of entries in 2^32 bytes of the base, on average; serves to
+	 * guess the last entry of a copy
+	 */
 	uint64_t density;
 	/* an entry of the base near the range of the next copy */
 	uint32_t near;

@@ -146,8 +146,8 @@ static struct tree_table table_of(const struct base_cache_node *node)
 }
 
 /*
- * Adds the tree table that was made last to the cache. *out is its cache node,
- * pinned.
+ * Adds the tree table that was made last to the cache. Sets *out to the cache
+ * node of the table, pinned: it is not evicted while in use.
  */
 static int keep_table(struct tree_store *s, const struct pack *pack,
 		      uint64_t offset, struct base_cache_node **out)
@@ -187,7 +187,7 @@ static int push_link(struct tree_store *s, uint64_t offset,
 
 /*
  * Follows the delta chain from `offset` to the first tree whose table is
- * cached. *base is the cache node of this table, pinned. *base is NULL if the
+ * cached. Sets *base to the cache node of this table, pinned, or to NULL if the
  * chain ends at a tree that is stored whole. Returns 0 or a negative error
  * code.
  */
@@ -213,8 +213,8 @@ static int find_base(struct tree_store *s, struct pack *pack, uint64_t offset,
 }
 
 /*
- * Makes the table of a tree of the delta chain from the table of its base. *out
- * is the new cache node, pinned.
+ * Makes the table of a tree of the delta chain from the table of its base. Sets
+ * *out to the new cache node, pinned.
  */
 static int make_table(struct tree_store *s, struct pack *pack,
 		      const struct link *link,
@@ -244,8 +244,8 @@ static int make_table(struct tree_store *s, struct pack *pack,
 /*
  * Makes the tables of all trees in the delta chain, from the base to the
  * requested tree. Before the call, *node is the cache node of the base's table,
- * pinned, or NULL. After the call, *node is that of the requested tree's table,
- * pinned, or NULL on failure.
+ * pinned, or NULL. After the call, *node is the node of the requested tree's
+ * table, pinned. On failure, *node is NULL.
  */
 static int climb(struct tree_store *s, struct pack *pack,
 		 struct base_cache_node **node)

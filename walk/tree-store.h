@@ -5,7 +5,7 @@
  *
  * A delta is applied to its base's table, never to the base's bytes. Trees for
  * which this is impossible (not packed, malformed) are read whole by
- * odb_read(). One thread.
+ * odb_read(). For use by one thread.
  */
 #ifndef WALK_TREE_STORE_H
 #define WALK_TREE_STORE_H
@@ -47,7 +47,8 @@ struct tree_builder {
 	uint32_t *entries; /* owned */
 	size_t nr, alloc;
 	/*
-	 * by index of an entry that waits in the pool: its index in `entries`
+	 * waiting[i]: index in `entries` of the i-th entry that waits in the
+	 * pool
 	 */
 	uint32_t waiting[ENTRY_POOL_WAIT_MAX];
 };

@@ -94,8 +94,8 @@ void treediff_free(struct treediff *d)
 /* The hashes of the path at which two trees are compared. */
 struct place {
 	/*
-	 * path hash; for a directory that is entered, of the path with a slash
-	 * at the end
+	 * path hash of the entry. For a directory, when its entries are
+	 * compared: path hash of the directory's path with a slash at the end
 	 */
 	uint32_t hash;
 	uint32_t group;
@@ -115,11 +115,12 @@ static int append(struct items *list, uint32_t obj_pos, struct place place)
 }
 
 /*
- * Returns whether an earlier commit has listed the tree. If not, records this
- * commit. The list of the earlier commit is complete except for its own
- * parents' trees, which are earlier still. By induction, the union misses
- * nothing. A later commit must not count: if a change is reverted, two commits
- * could each rely on the other.
+ * Returns whether the list of an earlier commit has this tree, so that the
+ * current commit's list leaves the tree out. If not, records the current
+ * commit. The earlier list may itself lack objects that are in lists of still
+ * earlier commits. By induction, the union of all lists lacks nothing. A later
+ * commit must not count: if a change is reverted, two commits could each rely
+ * on the other.
  */
 static bool is_listed_before(struct treediff *d, uint32_t tree_pos)
 {

@@ -31,9 +31,10 @@
  */
 
 /*
- * For union_only: the trees that a commit's list already has. By packed
- * obj_pos: the `order` plus one of such a commit; 0: none. Shared by all
- * threads.
+ * Used if options->union_only is set. Records which commit has listed a tree,
+ * so that lists of later commits leave the tree out. listed_by is indexed by
+ * the obj_pos of a packed tree; a value is the commit's `order` plus one, or 0
+ * for none. All threads share this struct.
  */
 struct treediff_shared {
 	_Atomic uint32_t *listed_by; /* owned; NULL: unused */
@@ -47,9 +48,9 @@ void treediff_shared_release(struct treediff_shared *shared);
 struct treediff;
 
 /*
- * Makes the working memory of tree diffs. If `shared` is NULL, lists are
- * complete, except for objects that the options leave out. The options are
- * borrowed for the call. Returns NULL if memory runs out.
+ * Makes the working memory of tree diffs. `shared` is NULL if the lists may not
+ * leave out trees that lists of earlier commits have. The options are borrowed
+ * for the call. Returns NULL if memory runs out.
  */
 struct treediff *treediff_new(struct objspace *space,
 			      struct treediff_shared *shared,
@@ -117,18 +118,20 @@ int treepair_run(struct objspace *space, struct odb_reader *reader,
  */
 
 /*
- * Limits of one comparison: the number of new entries whose name the old tree
- * does not have, and the number of all new or changed entries.
+ * Limits of one comparison. ADDED: the number of new entries whose name the old
+ * tree does not have. CHANGED: the number of all new or changed entries.
  */
 #define TREE_CHANGES_ADDED_MAX 16
 #define TREE_CHANGES_CHANGED_MAX 256
 
 /*
  * Appends the new or changed trees and blobs of `new_tree` to `found`, some
- * perhaps twice. Puts into old->seen the objects of the old tree at the same
- * paths, and at paths that the new tree does not have. Returns 0; 1 if a limit
- * is exceeded or the new tree cannot be read; ERR_MISSING or ERR_CORRUPT if the
- * old tree cannot be read; or ERR_NOMEM.
+ * perhaps twice. Puts objects of the old tree into old->seen: those at the same
+ * paths, and those at paths that the new tree does not have.
+ *
+ * Returns 0, or 1 if a limit is exceeded or the new tree cannot be read.
+ * Returns ERR_MISSING or ERR_CORRUPT if the old tree cannot be read, or
+ * ERR_NOMEM.
  */
 int tree_changes_find(struct walk_items *found, struct treewalk *old,
 		      uint32_t old_tree, uint32_t new_tree, struct error *err);

@@ -168,7 +168,8 @@ static int visit_tree(const struct visit *v, uint32_t tree_pos, unsigned depth,
 		return ret;
 	ret = visit_entries(v, &tree, depth, &inner);
 	/*
-	 * If entries cannot be parsed, the error must get the tree's id here.
+	 * The error of a malformed entry does not name the tree, so the tree's
+	 * id is added here.
 	 */
 	if (ret < 0 && !inner.code)
 		ret = treewalk_malformed(w, tree_pos, err);

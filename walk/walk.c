@@ -142,7 +142,10 @@ static int add_tip(struct walk *w, struct walk_tips *tips,
 		   const struct oid *oid, enum tip_care care, struct error *err)
 {
 	enum object_type named =
-		/* the type that the last tag states for its object */
+		/*
+		 * the type that the last tag states for the object that it
+		 * names
+		 */
 		OBJ_NONE;
 	bool lenient = care == TIP_LENIENT;
 	struct oid at = *oid;

@@ -50,9 +50,9 @@ void walk_close(struct walk *w);
  */
 struct walk_item {
 	uint32_t obj_pos;
-	/* path hash of one path of the object; 0 for commits and tags */
+	/* path hash of one of the object's paths; 0 for commits and tags */
 	uint32_t name_hash;
-	/* path group (object/path-group.h) of the same path */
+	/* path group (object/path-group.h) of the path that name_hash is of */
 	uint32_t group;
 	uint8_t type; /* enum object_type */
 };
@@ -181,7 +181,7 @@ struct walk_result {
 	struct walk_items objects;
 	/*
 	 * owned: the selected commits (commit_nr), parents first, branch by
-	 * branch; `lists` has the same order
+	 * branch. `lists` has the lists of these commits in the same order
 	 */
 	uint32_t *parents_first;
 	/*
