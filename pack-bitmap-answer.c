@@ -131,8 +131,8 @@ static int mark(struct bitset *set, uint32_t obj_pos)
 }
 
 /*
- * Adds all objects that the haves reach to `uninteresting`, which is indexed by
- * obj_pos.
+ * Adds all objects that the haves reach to `uninteresting` (indexed by
+ * obj_pos).
  */
 static int mark_uninteresting(struct bitset *uninteresting, struct walk *w,
 			      const struct pack_bitmap_ask *ask,
@@ -170,9 +170,10 @@ static void drop(struct walk_items *items, const struct bitset *uninteresting)
 }
 
 /*
- * Walks all objects that the wants reach and all objects that the haves reach,
- * and subtracts the second set from the first. A walk that stops at the haves'
- * commits would keep old objects that occur again in wanted commits.
+ * Walks all objects that the wants reach, walks all objects that the haves
+ * reach, and subtracts the second set from the first. A walk that stops at the
+ * haves' commits would not be exact: an old object may occur again in a wanted
+ * commit.
  */
 static int by_exact_walk(struct pack_bitmap_answer *answer, struct walk *w,
 			 const struct pack_bitmap_ask *ask, struct error *err)

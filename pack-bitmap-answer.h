@@ -25,17 +25,18 @@
 #include "walk/walk.h"
 
 /*
- * Returns why bitmaps cannot answer a request in this walk with this filter, as
- * a constant string. Returns NULL if they can.
+ * Returns a constant string that says why bitmaps cannot answer a request in
+ * this walk with this filter. Returns NULL if they can.
  */
 const char *pack_bitmap_answer_unfit(const struct walk *w,
 				     const struct filter *filter);
 
 /*
- * Opens the bitmap index, unless requests with this filter need a walk anyway
- * (pack_bitmap_answer_unfit()). Returns 1 with *out owned by the caller; 0 with
- * *out NULL and *reason set to a constant string; or a negative error code.
- * *err has a warning if an index was skipped, see pack_bitmap_open().
+ * Opens the bitmap index, unless pack_bitmap_answer_unfit() says that requests
+ * with this filter need a walk. Returns 1 with *out owned by the caller.
+ * Returns 0 with *out NULL and *reason set to a constant string, or a negative
+ * error code. If an index was skipped, *err has a warning; see
+ * pack_bitmap_open().
  */
 int pack_bitmap_answer_open(struct pack_bitmap **out, const char **reason,
 			    const struct walk *w, const struct filter *filter,
@@ -43,12 +44,12 @@ int pack_bitmap_answer_open(struct pack_bitmap **out, const char **reason,
 
 /* A request for objects. All pointers are borrowed. */
 struct pack_bitmap_ask {
-	const struct pack_bitmap *pb; /* NULL: walk, */
-	/* reason why there is no index */
+	const struct pack_bitmap *pb; /* NULL: walk */
+	/* with pb NULL: reason why there is no index */
 	const char *no_bitmap;
 	const struct walk_tips *wants, *haves;
 	const struct filter *filter; /* may be NULL */
-	/* the filter also removes the wants themselves */
+	/* whether the filter also removes the wants themselves */
 	bool filter_wants;
 	/* only commits are needed; not allowed with a filter */
 	bool commits_only;
@@ -73,10 +74,10 @@ struct pack_bitmap_ask {
 	struct bitmap_plan *plan;
 	/*
 	 * Called when the index has answered, so that the caller can verify the
-	 * index first. Returns 0 to accept the answer. A negative error code
-	 * with *why set means that the index is broken. A negative error code
-	 * with *why unset stops the request; *err is set. NULL: all answers are
-	 * accepted.
+	 * index first. NULL: all answers are accepted. Returns 0 to accept the
+	 * answer. Returns a negative error code with *why set if the index is
+	 * broken. Returns a negative error code with only *err set to stop the
+	 * request.
 	 */
 	int (*confirm)(void *ctx, struct error *why, struct error *err);
 	void *ctx;

@@ -70,8 +70,8 @@ static bool has_tips(const struct walk_tips *tips)
 }
 
 /*
- * Returns whether a list of tips has trees or blobs. The objects below such
- * tips are found exactly. Tags do not count.
+ * Returns whether the tips include a tree or a blob; tags do not count. If
+ * wants or haves do, the query is exact, without a boundary traversal.
  */
 static bool has_trees(const struct walk_tips *tips)
 {
@@ -167,8 +167,8 @@ static int ask(struct asking *a, struct walk *w)
 	/*
 	 * From here on, the trees and blobs of the haves matter only if the
 	 * wants reach them. So objects that the filter excludes need not be
-	 * found in the haves. Exception: a want that is a tree or blob passes
-	 * the filter, and the haves may contain it.
+	 * found in the haves. But if a want is a tree or blob, all must be
+	 * found: the want passes the filter, and the haves may contain it.
 	 */
 	a->fill.filter = a->wants->others.nr ? NULL : a->query->filter;
 	phase_begin(haves, &a->fill);

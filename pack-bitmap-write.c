@@ -11,8 +11,8 @@
 #include "pack-bitmap.h"
 
 /*
- * Maximum number of bytes of the header, of the headers of the types' bitmaps
- * and of pseudo-merges, and of checksums.
+ * Maximum number of bytes that all these parts take: the header, the headers of
+ * the type bitmaps and of the section of pseudo-merges, and the checksums.
  */
 #define FIXED_BYTES 192
 
@@ -92,9 +92,9 @@ static size_t memory_left(uint64_t limit, const struct newobj_set *lists)
 }
 
 /*
- * Returns how many words of bitmaps fit into the budget of the whole file. 0:
- * there is no budget. One of 16 bytes stays unused, because the words do not
- * include the few bytes by which headers are larger than whole words.
+ * Returns how many words of bitmaps fit into the budget of the whole file; 0:
+ * there is no budget. One of 16 bytes is reserve for headers, which are a few
+ * bytes larger than whole words.
  */
 static size_t budget_words(const struct pack_bitmap_write *request,
 			   const struct types *types)

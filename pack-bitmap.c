@@ -19,8 +19,8 @@ char *pack_bitmap_path(const char *pack_base)
 }
 
 /*
- * Checks that the bitmap index contains the checksum of its pack or
- * multi-pack-index.
+ * Checks that the bitmap index belongs to its pack or multi-pack-index: the
+ * index must contain the checksum of that file.
  */
 static int check_owner(const struct pack_bitmap *pb, const uint8_t *checksum,
 		       const char *what, struct error *err)
@@ -68,8 +68,9 @@ static int prove_order(const struct pack_bitmap *pb, struct error *err)
 }
 
 /*
- * Returns whether both the bitmap index and the .rev file have the right
- * checksum. Hashing both files at once is faster.
+ * Hashes the bitmap index and the .rev file of a pack at once, which is faster
+ * than one after the other. Returns whether both have the right checksum. If
+ * not, the caller verifies one after the other.
  */
 static bool prove_together(const struct pack_bitmap *pb)
 {
@@ -127,9 +128,9 @@ static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
 		ret = pack_midx_order_init_unproven(&pb->order, &om->midx,
 						    &why);
 	/*
-	 * The order can also be read without the chunk BTMP. If BTMP is
-	 * damaged, the chunk RIDX alone is used, provided that the order is
-	 * verified.
+	 * If the chunk BTMP is damaged, reading the order has failed here. The
+	 * order can also be read from the chunk RIDX alone, below, provided
+	 * that the order is verified.
 	 */
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);

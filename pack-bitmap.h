@@ -50,15 +50,15 @@ struct pack_bitmap {
 };
 
 /*
- * Opens the bitmap index of the snapshot: that of the first multi-pack-index
- * with a bitmap index, or else that of the first pack with one. An index that
- * has bitmaps is preferred to an empty one.
+ * Opens the bitmap index of the snapshot. Multi-pack-indexes are tried first,
+ * then packs; the first one with a bitmap index is used. An index that has
+ * bitmaps is preferred to an empty one.
  *
- * Returns 1 with *out owned by the caller. Returns 0 with *out NULL if there is
- * no bitmap index. Returns a negative error code with *out NULL if the index is
- * unusable (malformed, or of another pack): the caller warns and walks instead.
- * If the index of a multi-pack-index is unusable but another index was opened,
- * the result is 1, and *err has a warning for the user.
+ * Returns 1 with *out owned by the caller. If an unusable index of a
+ * multi-pack-index was skipped, *err has a warning for the user. Returns 0 with
+ * *out NULL if there is no bitmap index. Returns a negative error code with
+ * *out NULL if the index is unusable (malformed, or of another pack): the
+ * caller warns and walks instead.
  *
  * The cost does not depend on the size of the pack. Damage on disk is not
  * detected here; see pack_bitmap_prove().
@@ -76,9 +76,9 @@ int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
 
 /*
  * Works like pack_bitmap_open() for the multi-pack-index of a directory, if
- * there is one. In a chain, opens the layers below the first layer without a
- * bitmap index. Objects of that layer and of the layers above are then not
- * indexed.
+ * there is one. In a chain, some layer may have no bitmap index. Then only the
+ * layers below it are opened, and objects of that layer and of the layers above
+ * have no bit.
  */
 int pack_bitmap_open_midx(struct pack_bitmap **out, const struct odb *odb,
 			  size_t dir_nr, struct error *err);
@@ -93,13 +93,14 @@ int pack_bitmap_open_next(struct pack_bitmap **out, const struct odb *odb,
 
 /*
  * Verifies the checksums of the index file and of the file with the order of
- * the pack. A flipped bit would silently add or omit an object. Both files are
- * read, which takes some milliseconds for a million objects. Returns 0 or
- * ERR_CORRUPT.
+ * the pack. Without this, a flipped bit could add or omit an object unnoticed.
+ * Both files are read, which takes some milliseconds for a million objects.
+ * Returns 0 or ERR_CORRUPT.
  *
- * A query does this itself if there are at most PACK_REV_SMALL_NR objects. For
- * a larger index the caller decides whether to verify: many queries cost less
- * than the verification, and other implementations never verify.
+ * If there are at most PACK_REV_SMALL_NR objects, each query verifies the
+ * checksums itself. For a larger index the caller decides whether to verify:
+ * many queries cost less than the verification, and other implementations never
+ * verify.
  */
 int pack_bitmap_prove(const struct pack_bitmap *pb, struct error *err);
 
@@ -145,14 +146,19 @@ struct pack_bitmap_phase {
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
 	/* number of objects that this side has added, before any filter */
 	uint64_t objects;
-	/* number of objects that this side has added and no bitmap contained */
+	/*
+	 * number of objects that this side has added and that were in no bitmap
+	 */
 	uint64_t objects_walked;
 	uint64_t ns;
 };
 
 /* Statistics of a query. The caller sets all fields to zero before. */
 struct pack_bitmap_trace {
-	/* the bitmaps used for both sides, those of the haves first */
+	/*
+	 * the bitmaps that the query used: first those for the haves, then
+	 * those for the wants
+	 */
 	struct bitmap_trace used;
 	struct pack_bitmap_phase haves, wants;
 };
@@ -203,10 +209,10 @@ struct pack_bitmap_query {
 	const struct filter *filter;
 	bool filter_wants;
 	/*
-	 * Use a boundary traversal (bitmap/fill.h). The result may then contain
-	 * an object that the haves reach only through commits that the wants do
-	 * not reach. `uninteresting` may lack objects of such commits. All
-	 * objects that the haves do not reach are found.
+	 * Use a boundary traversal (bitmap/fill.h). All objects that the haves
+	 * do not reach are found. The result may also contain an object that
+	 * the haves reach, if they reach it only through commits that the wants
+	 * do not reach. `uninteresting` may lack objects of such commits.
 	 */
 	bool inexact;
 	/*
@@ -225,9 +231,9 @@ struct pack_bitmap_query {
 /*
  * Finds the objects that `wants` reach and `haves` do not. *w must not have
  * shallow commits, since bitmaps ignore the shallow boundary. `query` NULL
- * means all zero. Objects that a receiver with this filter may lack are not in
- * `uninteresting`. *result must be initialised; the caller releases it in any
- * case.
+ * means that all options are zero. With a filter, objects that the receiver may
+ * lack because of this filter are not in `uninteresting`. *result must be
+ * initialised; the caller releases it in any case.
  *
  * Returns 0, or 1 if the index should not be used (walk instead; see
  * query->plan). Returns ERR_MISSING if a commit or tree that had to be read is
@@ -247,9 +253,9 @@ int pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],
 		      struct error *err);
 
 /*
- * Calls `fn` for each object of a result, by type: commits, trees, blobs, tags.
- * Within a type, packed objects come first, in pack order. If `fn` returns a
- * nonzero value, the loop stops and returns this value.
+ * Calls `fn` for each object of a result: first the commits, then trees, blobs
+ * and tags. Within a type, packed objects come first, in pack order. If `fn`
+ * returns a nonzero value, the loop stops and returns this value.
  */
 int pack_bitmap_each(const struct pack_bitmap *pb,
 		     const struct pack_bitmap_result *result,
@@ -258,15 +264,15 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 		     void *ctx, struct error *err);
 
 /*
- * Compares the bitmap of a commit, and of the pseudo-merges that contain the
- * commit, with plain walks. Returns 1 if they are equal, 0 if the commit has no
- * bitmap, or ERR_CORRUPT with a message that names the first object that
- * differs.
+ * Compares the bitmap of a commit with a plain walk. Does the same for the
+ * pseudo-merges that contain the commit. Returns 1 if all are right, 0 if the
+ * commit has no bitmap, or ERR_CORRUPT with a message that names the first
+ * object that differs.
  */
 int pack_bitmap_test(const struct pack_bitmap *pb, struct walk *w,
 		     uint32_t commit_nr, struct error *err);
 
-/* What pack_bitmap_verify() verifies. */
+/* Options of pack_bitmap_verify(). */
 struct pack_bitmap_verify {
 	/* number of bitmaps to verify by walking; 0: all, in one enumeration */
 	uint64_t sample;
@@ -321,7 +327,7 @@ struct pack_bitmap_write {
 	const uint8_t *types;
 	/* number of objects; for a layer, without those of the layers below */
 	uint32_t object_nr;
-	struct oid checksum; /* of the pack */
+	struct oid checksum; /* checksum of the pack */
 	/*
 	 * indexed by commit_nr: whether the commit is a tip (enum select_tip)
 	 */
@@ -331,15 +337,15 @@ struct pack_bitmap_write {
 	/*
 	 * The bitmaps of an older index, which stay, and additions to them.
 	 * `enumerated`, `is_tip` and `pseudo` are then ignored. `previous` is
-	 * emptied. A layer has no `previous`. Both NULL: everything is chosen
-	 * and built from scratch.
+	 * emptied. A layer has `update`, but no `previous`. If both are NULL,
+	 * everything is chosen and built from scratch.
 	 */
 	struct bitmap_previous *previous;
 	const struct bitmap_update *update;
 	bool lookup_table;
 	/*
-	 * Maximum number of bytes for lists of new objects and for decoded
-	 * bitmaps that can be decoded again; 0: no limit.
+	 * Limit of memory in bytes. Lists of new objects count, and decoded
+	 * bitmaps that can be decoded again. 0: no limit.
 	 */
 	uint64_t memory_limit;
 	/*

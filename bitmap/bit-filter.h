@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Applies object filters to sets of bits. The type bitmaps of the index remove
- * whole types. The sizes in the headers of pack entries remove blobs. For a
- * delta, only the first bytes are inflated.
+ * whole types. Blobs are removed by the sizes in the headers of pack entries.
+ * The size of a delta's result is in the delta's first bytes, so only these
+ * bytes are inflated.
  */
 #ifndef BITMAP_BIT_FILTER_H
 #define BITMAP_BIT_FILTER_H
@@ -32,23 +33,24 @@ struct bitmap_filter {
 	struct walk *w;
 	/* the filter to apply; bitmap_filter_can() must be true for it */
 	const struct filter *filter;
-	/* the wants, which pass the filter unless `filter_wants` is set */
+	/* the wants; they stay in the result unless `filter_wants` is set */
 	const struct walk_tips *wants;
-	/* the filter applies to the wants too */
+	/* whether the filter applies to the wants too */
 	bool filter_wants;
 };
 
 /*
  * Removes the objects that do not pass the filter from `packed` (indexed by
- * bit_pos) and *others. Returns 0, or a negative error code with the sets
+ * bit_pos) and from *others. Returns 0, or a negative error code with both sets
  * partly filtered.
  */
 int bitmap_filter_apply(const struct bitmap_filter *bf, struct bitset *packed,
 			struct walk_items *others, struct error *err);
 
 /*
- * `packed` is a set of objects to which a receiver's objects refer. Removes
- * from `packed` the objects that the receiver may lack because of its filter.
+ * Removes from `packed` the objects that a receiver may lack because of its
+ * filter. Before the call, `packed` has objects to which the receiver's objects
+ * refer.
  */
 void bitmap_filter_undecided(const struct bitmap_file *file,
 			     const struct filter *filter,

@@ -12,9 +12,10 @@
 #include "walk/treewalk.h"
 
 /*
- * A list of the ids of undecided objects is searched ten times faster than the
- * bitmap index. The list is made after nr / LOOKUPS_RATIO lookups, where nr is
- * the number of undecided objects, if nr is at most LIST_MAX.
+ * After many lookups, a list of the undecided objects' ids is made, because
+ * searching the list is ten times faster than searching the bitmap index. With
+ * nr undecided objects, nr / LOOKUPS_RATIO lookups come before. If nr exceeds
+ * LIST_MAX, no list is made.
  */
 #define LOOKUPS_RATIO 4
 #define LIST_MAX (1u << 18)
@@ -86,7 +87,7 @@ static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 }
 
 /*
- * Marks an undecided object as uninteresting. Returns false if the object was
+ * Marks an undecided object as uninteresting. Returns false if the object is
  * not undecided.
  */
 static bool settle(struct settling *s, const uint8_t *raw)

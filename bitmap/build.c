@@ -11,15 +11,14 @@
 #define NO_BITMAP UINT32_MAX
 
 /*
- * When XORs are compared, one stored word counts as much as this number of
- * words of an XOR chain that a query must decode.
+ * When an XOR is chosen, its cost is the words to store, plus the words of its
+ * XOR chain / CHAIN_WORDS_PER_WORD. A query must decode the whole chain.
  */
 #define CHAIN_WORDS_PER_WORD 64
 
 /*
- * The search for an XOR partner ends after this number of bitmaps in a row none
- * of which is better. A longer search makes all bitmaps together at most 3%
- * smaller.
+ * The search for an XOR partner ends when this many bitmaps in a row were no
+ * better. A longer search makes all bitmaps together at most 3% smaller.
  */
 #define MOST_IDLE_TRIALS 32
 
@@ -42,12 +41,13 @@ struct build {
 	uint32_t *entry_of;
 	struct bitmap_complete complete; /* whole bitmaps of `out` */
 	struct bitset scratch;
-	/* borrowed from the result: pseudo-merges */
+	/* borrowed from the result: the entries */
 	struct bitmap_built *out;
-	/* indexed by entry: the XOR chain that ends with the entry */
+	/* borrowed from the result: the pseudo-merges */
 	struct bitmap_built_group *groups;
-	struct build_chain *chains; /* indexed by entry */
-	size_t done;                /* number of entries built */
+	/* owned: indexed by entry: the XOR chain that ends with the entry */
+	struct build_chain *chains;
+	size_t done; /* number of entries built */
 	/* the bitmap of the current commit, uncompressed */
 	struct bitset bits;
 	/* the bitmap of the current commit, compressed */
@@ -109,8 +109,8 @@ static void note_chain(struct build *b, size_t entry)
 }
 
 /*
- * Returns the upper limit (exclusive) for the number of words of an XOR with an
- * entry. Returns 0 if the XOR chain that ends with the entry is as long as
+ * Returns how many words an XOR with an entry may have: fewer than the returned
+ * number. Returns 0 if the XOR chain that ends with the entry is as long as
  * allowed.
  */
 static size_t chain_room(const struct build *b, size_t entry)
@@ -249,7 +249,7 @@ static bool find_below(const struct build *b, uint32_t c, uint32_t *row)
 
 /*
  * ORs the finished bitmap of a commit into b->bits. Returns 1 if the commit has
- * one, 0 if not, or a negative error code.
+ * a bitmap, 0 if not, or a negative error code.
  */
 static int or_known(struct build *b, uint32_t c, struct error *err)
 {
@@ -275,8 +275,8 @@ static int or_known(struct build *b, uint32_t c, struct error *err)
 /*
  * Fills b->bits with the closure of `nr` commits. These commits and then their
  * ancestors enter b->queue. A commit leaves the queue before all its ancestors.
- * If the commit has a bitmap, ORing the bitmap sets the bits of the ancestors,
- * so the bitmaps of the ancestors need not be ORed.
+ * If a commit has a bitmap, ORing it also sets the bits of all ancestors. So
+ * the bitmaps of the ancestors need not be ORed.
  */
 static int fill(struct build *b, const uint32_t *commits, size_t nr,
 		struct error *err)

@@ -29,10 +29,10 @@
 #include "walk/newobj.h"
 
 /*
- * Limits of an XOR chain, which a query decodes as a whole: the number of
- * links, and the number of words. A chain has at most BITMAP_CHAIN_WORDS words,
- * plus BITMAP_CHAIN_FACTOR times the words of a plain set of all objects.
- * Decoding a chain of that size takes about 0.2 ms for a million objects.
+ * Limits of an XOR chain, which a query decodes as a whole. A chain has at most
+ * BITMAP_CHAIN_LINKS links. It has at most BITMAP_CHAIN_WORDS words, plus
+ * BITMAP_CHAIN_FACTOR times the words of a plain set of all objects. Decoding a
+ * chain of that size takes about 0.2 ms for a million objects.
  */
 #define BITMAP_CHAIN_LINKS 1000
 #define BITMAP_CHAIN_WORDS 16384
@@ -71,23 +71,24 @@ struct bitmap_build_input {
 	size_t selected_nr;
 	/*
 	 * Bitmaps of an older index, which are stored unchanged before the new
-	 * ones. Their memory is taken over; the caller's entries become empty.
+	 * ones. The build takes over their memory, and leaves the caller's
+	 * elements empty.
 	 */
 	struct bitmap_built *old;
 	size_t old_nr;
 	/*
-	 * Bitmaps in files with the same bits: those of layers below, or of
-	 * layers that are combined. They are ORed into new bitmaps, and not
-	 * stored. NULL: none.
+	 * Bitmap files with the same bits: those of layers below, or of layers
+	 * that are combined. Their bitmaps are ORed into new bitmaps, and not
+	 * stored again. NULL: none.
 	 */
 	const struct bitmap_file *below;
 	const struct bitmap_space *space; /* of `below` */
-	/* store no XORs, so that each bitmap is stored whole */
+	/* store each bitmap whole, none as an XOR */
 	bool whole;
 	/*
-	 * Limit of the bytes for whole bitmaps in memory. They are kept for
-	 * entries that are stored as XORs. The newest entries do not count. 0:
-	 * no limit.
+	 * Limit of memory in bytes. Entries that are stored as XORs are also
+	 * kept as whole bitmaps in memory, up to this limit. The newest entries
+	 * do not count. 0: no limit.
 	 */
 	size_t memory_limit;
 	const struct bitmap_group *groups; /* pseudo-merges to build */
@@ -104,8 +105,8 @@ struct bitmap_built {
 };
 
 /*
- * A pseudo-merge as it is stored: its commits and their closure, two sets
- * indexed by bit_pos.
+ * A pseudo-merge as it is stored: a set of commits, and their closure. Both
+ * sets are indexed by bit_pos.
  */
 struct bitmap_built_group {
 	struct ewah commits, objects;
@@ -114,8 +115,8 @@ struct bitmap_built_group {
 /* The result of a build. */
 struct bitmap_build_result {
 	/*
-	 * owned: the bitmaps of the older index, then the new bitmaps. Among
-	 * these, ancestors come before descendants.
+	 * owned: the bitmaps of the older index, then the new bitmaps; of the
+	 * new bitmaps, those of ancestors come before those of descendants
 	 */
 	struct bitmap_built *entries;
 	size_t entry_nr;

@@ -12,9 +12,9 @@
 #include "bitmap/tip-select.h"
 
 /*
- * Number of words that an entry takes in the file besides its bitmap, including
- * its row in the lookup table; also those of a pseudo-merge, including its
- * offset.
+ * Number of words that an entry or a pseudo-merge takes in the file besides its
+ * bitmaps. For an entry this includes its row in the lookup table, and for a
+ * pseudo-merge its offset.
  */
 #define ENTRY_WORDS 4
 struct choosing {
@@ -28,8 +28,8 @@ struct choosing {
 };
 
 /*
- * Returns whether there are default pseudo-merges. The size of default
- * pseudo-merges is limited; the size of configured ones is not.
+ * Returns whether there are default pseudo-merges. The budget limits the size
+ * of default pseudo-merges, but not of configured ones.
  */
 static bool has_default_groups(const struct choosing *s)
 {
@@ -37,8 +37,8 @@ static bool has_default_groups(const struct choosing *s)
 }
 
 /*
- * Returns the number of words of a pseudo-merge, with 12 bytes of lookup for
- * each commit.
+ * Returns the number of words that a pseudo-merge takes in the file, with 12
+ * bytes in the lookup table for each commit.
  */
 static size_t group_words(const struct bitmap_built_group *group)
 {
@@ -48,7 +48,7 @@ static size_t group_words(const struct bitmap_built_group *group)
 	       ewah_count(&commits) * 3 / 2;
 }
 
-/* Returns the number of words of all bitmaps whose size is limited. */
+/* Returns the number of words of all bitmaps to which the budget applies. */
 static size_t words_of(const struct choosing *s,
 		       const struct bitmap_build_result *built)
 {
@@ -91,8 +91,9 @@ static int build(const struct choosing *s, struct bitmap_build_result *out,
 }
 
 /*
- * Computes the limits from the bitmaps of a plain selection. If the history is
- * short, the plain selection has all commits, and the limit is its size.
+ * Computes the limits from the size of the plain selection's bitmaps. If the
+ * history is short, the plain selection has all commits. Then spread_words is
+ * the whole size.
  */
 static void set_limits(struct choosing *s,
 		       const struct bitmap_build_result *plain)
@@ -128,8 +129,8 @@ static int build_plain(struct choosing *s)
 }
 
 /*
- * Returns the first density to try: with this density, a selection has as many
- * bitmaps as the plain selection.
+ * Returns the first density to try: the highest with which a selection has at
+ * most as many bitmaps as the plain selection.
  */
 static size_t first_guess(const struct choosing *s, size_t most)
 {
@@ -142,8 +143,8 @@ static size_t first_guess(const struct choosing *s, size_t most)
 }
 
 /*
- * Computes the next density to try from the words of the last one. The number
- * of words grows with the number of bitmaps, by a power below 1.
+ * Computes the next density to try from the words of the last selection. A
+ * density that is too high is lowered by at least a quarter.
  */
 static size_t next_guess(const struct choosing *s, size_t dense_nr,
 			 size_t words)
@@ -157,7 +158,10 @@ static size_t next_guess(const struct choosing *s, size_t dense_nr,
 	return guess;
 }
 
-/* The range of densities that may still be tried. */
+/*
+ * The range of densities (values of dense_nr, see bitmap/select.h) that may
+ * still be tried.
+ */
 struct range {
 	/* the highest density that fits the budget; 0: none so far */
 	size_t fits;
@@ -166,7 +170,7 @@ struct range {
 };
 
 /*
- * Keeps the result in *best if it is the densest selection so far that fits the
+ * Keeps *built in *best if it is the densest selection so far that fits the
  * budget. Returns the density to try next.
  */
 static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
@@ -186,8 +190,8 @@ static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 		*built = (struct bitmap_build_result){0};
 	}
 	/*
-	 * If the selection was not built, both ends of the range are equal. So
-	 * next_guess() never divides by 0.
+	 * If words is 0, there are no commits, and both ends of the range are
+	 * equal here. So next_guess() never divides by 0.
 	 */
 	if (range->fits == range->most)
 		return dense_nr;
@@ -237,8 +241,9 @@ static int build_spread(struct choosing *s, struct bitmap_build_result *out)
 	if (ret <= 0)
 		return ret;
 	/*
-	 * If no density fits the budget, because wanted tips use it up, build
-	 * the plain selection.
+	 * No density fits the budget, because wanted tips use it up. With a
+	 * configured budget, build the least dense selection; otherwise build
+	 * the plain one.
 	 */
 	return build(s, out, s->in->budget_words ? 1 : SELECT_PLAIN);
 }
@@ -304,8 +309,8 @@ static size_t estimate_groups(const struct choosing *s,
 }
 
 /*
- * Selects pseudo-merges. Default ones are divided as often as they fit into the
- * room.
+ * Selects pseudo-merges. The default rules put as many tips into pseudo-merges
+ * as fit into the room.
  */
 static int add_groups(const struct choosing *s, struct extension *x)
 {
@@ -340,8 +345,8 @@ static int add_groups(const struct choosing *s, struct extension *x)
 }
 
 /*
- * Chooses what is added: bitmaps near branches, then pseudo-merges, then
- * bitmaps near tags and other references.
+ * Chooses the additions in this order: bitmaps near branches, then
+ * pseudo-merges, then bitmaps near tags and other references.
  */
 static int extension_choose(const struct choosing *s, struct extension *x,
 			    const struct bitmap_build_result *spread)
@@ -390,7 +395,7 @@ static int build_extended(const struct choosing *s,
 /*
  * Tries to add bitmaps of about `room` words to the result *out. Returns 0 if
  * *out is final, 1 if the additions were too large, or a negative error code.
- * *words receives the words of the result that was tried.
+ * Sets *words to the words of the result with the additions.
  */
 static int try_extension(const struct choosing *s,
 			 struct bitmap_build_result *out, size_t room,
@@ -423,9 +428,9 @@ out:
 }
 
 /*
- * Adds bitmaps near tips, and pseudo-merges. The sizes are estimates. If the
- * bitmaps are larger than the budget, fewer are tried. In the last try only
- * configured pseudo-merges are added, which have no limit.
+ * Adds bitmaps near tips, and pseudo-merges. Their sizes are only estimated
+ * before they are built. If they exceed the budget, fewer are tried. The last
+ * try adds only configured pseudo-merges, to which no limit applies.
  */
 static int extend(const struct choosing *s, struct bitmap_build_result *out)
 {

@@ -8,17 +8,17 @@
  * depends on the order of the bits. In our packs the objects that a commit adds
  * are adjacent. In other packs they are scattered, and bitmaps are up to three
  * times as large. So a plain selection is built first: the newest 100 commits
- * and then one of 100. The budget of the commits that are spread over the
- * history is computed from its size.
+ * and then one of 100. Commits that are spread over the history get a budget
+ * that is computed from the size of the plain selection.
  *
  * Then a better selection is built for a few densities, and the densest that
  * fits this budget is used. In this selection the gaps between commits grow
  * with the distance from the newest commit. So a query walks less for the same
  * number of bitmaps.
  *
- * Last, the requests are served that would still walk far. The budget of these
- * bitmaps is one byte for each object, or the rest of a configured budget. The
- * budget is spent in this order:
+ * Last, bitmaps are added for requests that would still walk far. The budget of
+ * these bitmaps is one byte for each object, or the rest of a configured
+ * budget. The budget is spent in this order:
  *
  *	each branch            bitmaps near its tip
  *	branches and tags,     pseudo-merges
@@ -41,19 +41,23 @@
 #include "walk/walk.h"
 
 /*
- * The budget, in sixteenths of the plain selection's size. The unused sixteenth
- * is for XORs that are chosen to keep chains short, and are a little larger
- * than the smallest XORs.
+ * The budget of commits spread over the history, in sixteenths of the plain
+ * selection's size. The last sixteenth is reserve: XORs are chosen to keep
+ * chains short, and are a little larger than the smallest XORs.
  */
 #define CHOOSE_BUDGET_SIXTEENTHS 15
-/* At most one in CHOOSE_LEFT_PART words of the budget stays unused. */
+/*
+ * The search for a density ends if at most one in CHOOSE_LEFT_PART words of the
+ * budget is unused.
+ */
 #define CHOOSE_LEFT_PART 16
-/* Maximum number of densities that are tried, without plain selections. */
+/* Maximum number of densities that are tried. Plain selections do not count. */
 #define CHOOSE_TRIES 6
 /*
- * By default, the budget of bitmaps near tips and of default pseudo-merges is
- * one word for each CHOOSE_OBJECTS_PER_WORD objects, and what the other bitmaps
- * leave of the plain selection's size.
+ * Part of the default budget of a whole index. The budget is the size of a
+ * plain selection, plus one word for each CHOOSE_OBJECTS_PER_WORD objects.
+ * Commits spread over the history come first; bitmaps near tips and default
+ * pseudo-merges get the rest.
  */
 #define CHOOSE_OBJECTS_PER_WORD 8
 /*
@@ -75,7 +79,7 @@ struct bitmap_choose_input {
 	const struct pseudo_tips *pseudo;
 	size_t object_nr;
 	/*
-	 * Limit of the words of all bitmaps, without those of configured
+	 * Limit of the words of all bitmaps, except those of configured
 	 * pseudo-merges. Wanted tips get bitmaps even beyond the limit. 0: the
 	 * default.
 	 */
@@ -100,12 +104,13 @@ int bitmap_choose(struct bitmap_build_result *out,
  * New commits are those for which the older index has no bit. One of every
  * UPDATE_GAP new commits gets a bitmap, counted from the newest. Every wanted
  * tip without a bitmap gets one too. The bitmaps are built from the commits
- * between these and the nearest existing bitmaps. So the cost depends on the
- * number of new objects.
+ * between the chosen commits and the nearest existing bitmaps. So the cost
+ * depends on the number of new objects.
  *
- * For a layer of a chain the older index is that of the layers below. Their
- * bitmaps are used in place, and new commits are the layer's own. The layer
- * gets at most as many bitmaps as the densest selection of its commits has.
+ * For a layer of a chain, the index of the layers below takes the place of the
+ * older index. Its bitmaps are used in place, and the layer's own commits are
+ * the new commits. The layer gets at most as many bitmaps as the densest
+ * selection of its commits has.
  *
  * A pseudo-merge stays as long as all its commits are tips. Otherwise its
  * remaining tips form a new pseudo-merge.
@@ -116,7 +121,7 @@ int bitmap_choose(struct bitmap_build_result *out,
 struct bitmap_update_input {
 	/*
 	 * borrowed: the older index; NULL for a layer. Pseudo-merges that the
-	 * new index does not keep are removed from it.
+	 * new index cannot keep are removed from *previous.
 	 */
 	struct bitmap_previous *previous;
 	/* for a layer: the bitmap file of the layers below */
@@ -124,7 +129,7 @@ struct bitmap_update_input {
 	/* the bit space of the new index */
 	const struct bitmap_space *space;
 	struct walk *walk;
-	/* commit_nr; the new index has bits for all of them */
+	/* tips (commit_nr); the new index has bits for all of them */
 	const uint32_t *tips;
 	size_t tip_nr;
 	/* indexed by commit_nr: enum select_tip */
@@ -133,12 +138,14 @@ struct bitmap_update_input {
 	size_t is_tip_nr;
 	bool pseudo_merges;
 	/*
-	 * limit of the words of an index made from scratch; 0: the default
+	 * limit of the words of bitmaps, as for an index made from scratch; 0:
+	 * the default
 	 */
 	size_t budget_words;
 	/*
-	 * Limit of the number of commits in pseudo-merges. The oldest commits
-	 * are added first, and none is added once the limit is reached.
+	 * Limit of the number of commits in pseudo-merges. Existing
+	 * pseudo-merges count too. If the limit is reached, the newest commits
+	 * are not added.
 	 */
 	size_t grouped_max;
 	unsigned threads;
@@ -164,9 +171,9 @@ struct bitmap_update {
 
 /*
  * Chooses commits and lists their objects. Returns 0 on success, 1 if the index
- * should be made from scratch, or a negative error code. 1 means that too much
- * is new, or that there would be too many bitmaps. It is never returned for a
- * layer. The caller releases *update in any case.
+ * should be made from scratch, or a negative error code. The reason for 1 is
+ * that too many commits are new, or that there would be too many bitmaps. For a
+ * layer, the function never returns 1. The caller releases *update in any case.
  */
 int bitmap_update_choose(struct bitmap_update *update,
 			 const struct bitmap_update_input *in,

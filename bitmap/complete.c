@@ -48,9 +48,9 @@ static void drop(struct bitmap_complete *c, size_t entry)
 }
 
 /*
- * Drops whole bitmaps until they take at most c->limit bytes. The newest
- * bitmaps and that of entry `but` stay. The first round may only clear marks of
- * recent use, so there are two rounds.
+ * Drops whole bitmaps until the others take at most c->limit bytes. Bitmaps of
+ * the newest entries and of entry `but` stay. The first round may only clear
+ * marks of recent use, so there are two rounds.
  */
 static void make_room(struct bitmap_complete *c, size_t but)
 {

@@ -5,10 +5,12 @@
  *
  * While an index is built, each bitmap is ORed into others, and later bitmaps
  * are XORed with it. An entry that is stored whole needs no copy. For the other
- * entries the whole bitmap is kept. Beyond the limit, bitmaps are dropped by
- * the clock algorithm: those that were not used since their last turn. A
- * dropped bitmap is made again by decoding its XOR chain, up to the first whole
- * bitmap. The newest bitmaps are never dropped.
+ * entries the whole bitmap is kept.
+ *
+ * If the bitmaps exceed the limit, some are dropped by the clock algorithm. A
+ * pointer goes round all entries, and drops those that were not used since its
+ * last visit. A dropped bitmap is made again by decoding its XOR chain, up to
+ * the first whole bitmap. The newest bitmaps are never dropped.
  */
 #ifndef BITMAP_COMPLETE_H
 #define BITMAP_COMPLETE_H
@@ -34,18 +36,15 @@ struct bitmap_complete {
 	size_t nr;
 	struct ewah *kept; /* owned, indexed by entry */
 	/*
-	 * owned, indexed by entry: whether its whole bitmap is not kept, kept,
-	 * or kept and used since its last turn
+	 * owned, indexed by entry: state of the whole bitmap: not kept, kept,
+	 * or kept and used since the last visit of the clock algorithm
 	 */
 	uint8_t *state;
-	/*
-	 * bytes of the kept bitmaps, and the maximum of these bytes; limit 0:
-	 * no maximum
-	 */
+	/* bytes: size of the kept bitmaps; limit: its maximum; 0: no maximum */
 	size_t bytes, limit;
 	/* number of entries so far, whether their bitmaps are kept or not */
 	size_t end;
-	/* the entry that is considered next for dropping */
+	/* the entry that the clock algorithm visits next */
 	size_t turn;
 	/* borrowed; has as many bits as a bitmap */
 	struct bitset *scratch;

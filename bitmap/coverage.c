@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts the commits that requests for tips walk. */
+/*
+ * Counts the commits that requests for tips walk because they have no bitmap.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -39,8 +41,8 @@ static size_t unique(uint32_t *commits, struct sort_item *items, size_t nr)
 }
 
 /*
- * Measures each tip alone. Sets items[] to the number of commits that a request
- * for the tip walks.
+ * Measures each tip alone: sets the key of each item to the number of commits
+ * that a request for this tip walks.
  */
 static int measure_each(struct bitmap_coverage *coverage,
 			struct bitmap_fill *fill, uint32_t *commits,

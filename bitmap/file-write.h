@@ -32,7 +32,7 @@ struct bitmap_write_pseudo {
  */
 struct bitmap_write {
 	enum hash_algo algo;
-	/* number of objects; in a layer, without those of the layers below */
+	/* number of objects; in a layer, only the layer's own objects */
 	uint32_t object_nr;
 	struct oid checksum; /* of the pack */
 	/* BITMAP_TYPE_NR type bitmaps */
@@ -52,8 +52,8 @@ int bitmap_file_write(struct buf *out, const struct bitmap_write *w,
 		      struct error *err);
 
 /*
- * Appends the section of `nr` > 0 pseudo-merges. The file begins at offset
- * `base` of *out. Returns 0 or ERR_NOMEM.
+ * Appends the section of `nr` > 0 pseudo-merges to *out. The file begins at
+ * offset `base` of *out. Returns 0 or ERR_NOMEM.
  */
 int pseudo_merges_write(struct buf *out, size_t base,
 			const struct bitmap_write_pseudo *pseudo, uint32_t nr);

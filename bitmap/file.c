@@ -24,9 +24,9 @@ static int corrupt(const struct bitmap_file *f, size_t off, const char *what,
 }
 
 /*
- * base_nr() returns the number of objects in the layers below. own_row_nr()
- * returns the number of rows of this bitmap file, without those of layers
- * below.
+ * base_nr() returns the number of objects in the layers below. own_row_nr(),
+ * the next function, returns the number of rows of this bitmap file, without
+ * those of layers below.
  */
 
 static uint32_t base_nr(const struct bitmap_file *f)
@@ -151,8 +151,8 @@ static bool skip_entry(struct cursor *c, uint32_t *idx_pos, uint8_t *xor_offset)
 }
 
 /*
- * Sorts rows by idx_pos, and adapts their xor_row. Before the call both are in
- * the order of the file.
+ * Sorts rows by idx_pos. Before the call, the rows and the numbers in xor_row
+ * follow the order of the file. Afterwards, xor_row uses the new order.
  */
 static int sort_rows(struct bitmap_file *f, struct bitmap_row *rows)
 {
@@ -220,7 +220,7 @@ static int scan_entries(struct bitmap_file *f, struct cursor *c,
 }
 
 /*
- * Adds the numbers of rows and objects of the layers below. Before the call,
+ * Makes f->object_nr and f->row_nr include the layers below. Before the call,
  * all fields describe only this file.
  */
 static int stack(struct bitmap_file *f, struct error *err)
@@ -361,8 +361,8 @@ bool bitmap_file_is_type(const struct bitmap_file *f, enum bitmap_type type,
 /* ---- rows */
 
 /*
- * Returns the file of the layer that has a row. *row becomes the row's number
- * within that file.
+ * Returns the file of the layer to which a row belongs. *row becomes the row's
+ * number within that file.
  */
 static const struct bitmap_file *layer_of(const struct bitmap_file *f,
 					  uint32_t *row)
@@ -513,8 +513,8 @@ static int next_link(struct bitmap_row *row, const struct bitmap_file *f,
 }
 
 /*
- * Works like next_link(), but also returns 0 if the set of `held` contains the
- * bitmap of the next row.
+ * Works like next_link(), but also returns 0 if the set that `held` describes
+ * contains the bitmap of the next row.
  */
 static int next_unheld(struct bitmap_row *row, const struct bitmap_file *f,
 		       const struct bitmap_held *held, struct error *err)
@@ -616,8 +616,8 @@ int bitmap_file_stored(struct bitmap_stored *stored,
 }
 
 /*
- * Sets stored[row_nr]. Requires that the rows of the rest of its XOR chain are
- * set already.
+ * Fills in stored[row_nr]. The element of the row with which this row is XORed
+ * must be filled in already.
  */
 static int stored_next(struct bitmap_stored *stored,
 		       const struct bitmap_file *f, uint32_t row_nr,

@@ -70,8 +70,8 @@ enum {
 #define BITMAP_NO_XOR UINT32_MAX
 #define BITMAP_MAX_XOR_OFFSET 160
 /*
- * The largest XOR offset that we write, because JGit does not read files with a
- * larger one.
+ * The largest XOR offset that we write. JGit does not read files with a larger
+ * one.
  */
 #define BITMAP_WRITE_XOR_OFFSET 126
 #define BITMAP_LOOKUP_ROW_LEN 16 /* bytes */
@@ -118,7 +118,10 @@ struct bitmap_file {
 	unsigned flags;
 	/* borrowed: the file of the layer below; NULL: none */
 	const struct bitmap_file *base;
-	/* numbers of objects and rows of this layer and of all layers below */
+	/*
+	 * Numbers of objects and of rows, each of this layer and all layers
+	 * below.
+	 */
 	uint32_t object_nr;
 	uint32_t row_nr;
 	uint32_t base_row_nr; /* rows of the layers below */
@@ -142,8 +145,8 @@ struct bitmap_file {
 	 */
 	const uint8_t *hash_cache;
 	/*
-	 * Pseudo-merges of this file, or else of `base`. All fields are zero if
-	 * there are none.
+	 * Pseudo-merges of this file. If this file has none, those of `base`.
+	 * All fields are zero if there are none.
 	 */
 	struct pseudo_merges pseudo;
 	/* offset in the file at which the last entry ends */
@@ -152,10 +155,12 @@ struct bitmap_file {
 
 /*
  * Parses a file whose pack has `object_nr` objects. Verifies all sizes, flags
- * and the type bitmaps. Entries are verified when they are loaded, and the
- * checksum by bitmap_file_verify(). For a file with a lookup table, the cost
- * does not depend on the number of entries. Returns 0, or ERR_CORRUPT,
- * ERR_UNSUPPORTED (unknown version or flag) or ERR_NOMEM with *f zeroed.
+ * and the type bitmaps. Entries are verified later, when they are loaded. The
+ * checksum is verified by bitmap_file_verify() only. For a file with a lookup
+ * table, the cost does not depend on the number of entries.
+ *
+ * Returns 0, or a negative error code with *f zeroed: ERR_CORRUPT,
+ * ERR_UNSUPPORTED (unknown version or flag) or ERR_NOMEM.
  */
 int bitmap_file_parse(struct bitmap_file *f, const void *bytes, size_t len,
 		      uint32_t object_nr, enum hash_algo algo, const char *name,
@@ -173,8 +178,8 @@ int bitmap_file_parse_layer(struct bitmap_file *f, const void *bytes,
 			    const char *name, struct error *err);
 
 /*
- * Verifies the checksums of the file and of the files of all layers below,
- * which reads these files completely.
+ * Verifies the checksums of the file and of the files of all layers below.
+ * Reads these files completely.
  */
 int bitmap_file_verify(const struct bitmap_file *f, struct error *err);
 
@@ -193,8 +198,8 @@ void bitmap_file_andnot_type(struct bitset *set, const struct bitmap_file *f,
 			     enum bitmap_type type);
 
 /*
- * Return the number of objects of a type: the first function counts all objects
- * of the file, the second one those in `set`.
+ * Return numbers of objects of one type. bitmap_file_count_type() counts all
+ * objects of the file. bitmap_file_count_type_in() counts only those in `set`.
  */
 size_t bitmap_file_count_type(const struct bitmap_file *f,
 			      enum bitmap_type type);
@@ -207,9 +212,9 @@ bool bitmap_file_is_type(const struct bitmap_file *f, enum bitmap_type type,
 			 uint32_t bit_pos);
 
 /*
- * Returns a row; `row` must be < row_nr. Its xor_row is a row of the same
- * layer, or an invalid row if the file is corrupt. Its offset counts from the
- * start of the layer's file.
+ * Returns a row; `row` must be < row_nr. The result's xor_row is a row of the
+ * same layer, or an invalid row if the file is corrupt. The result's offset
+ * counts from the start of the layer's file.
  */
 struct bitmap_row bitmap_file_row(const struct bitmap_file *f, uint32_t row);
 
@@ -220,9 +225,9 @@ struct bitmap_row bitmap_file_row(const struct bitmap_file *f, uint32_t row);
 int bitmap_file_order(uint32_t *rows, const struct bitmap_file *f);
 
 /*
- * Finds the row of a commit. If several layers have a row for it, the highest
- * layer counts. Returns false if the commit has no bitmap. O(log row_nr) for
- * each layer.
+ * Finds the row of a commit. If several layers have a row for the commit,
+ * returns that of the highest layer. Returns false if the commit has no bitmap.
+ * O(log row_nr) for each layer.
  */
 bool bitmap_file_find(const struct bitmap_file *f, uint32_t idx_pos,
 		      uint32_t *row);
@@ -237,25 +242,27 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 		   uint32_t row, struct bitset *scratch, struct error *err);
 
 /*
- * A property of a set, which saves decoding: if the set contains a commit, it
- * also contains the whole bitmap of that commit.
+ * What is known about a set of bits, which saves decoding. For every commit in
+ * the set that has a bitmap, the set contains this whole bitmap.
  */
 struct bitmap_held {
 	bool is_empty; /* the set is empty */
 	/*
 	 * Returns whether the set contains the commit at idx_pos < object_nr,
-	 * and so its bitmap.
+	 * and so the whole bitmap of this commit.
 	 */
 	bool (*has)(void *ctx, uint32_t idx_pos);
 	void *ctx;
 };
 
 /*
- * ORs the bitmap of a row like bitmap_file_or() into a set about which `held`
- * is known (NULL: nothing). If the set contains a bitmap of the XOR chain, only
- * the bitmaps before it are decoded, since the others add nothing. If the set
- * is empty, it is used as the decoding buffer; after ERR_CORRUPT it may contain
- * any bits.
+ * ORs the bitmap of a row into `set`, like bitmap_file_or(). `held` tells what
+ * is known about the set (NULL: nothing). If the set already contains a bitmap
+ * of the row's XOR chain, that bitmap and the rest of the chain are not
+ * decoded.
+ *
+ * If the set is empty, the bitmap is decoded right into it. After ERR_CORRUPT,
+ * such a set may contain any bits.
  */
 int bitmap_file_or_rest(struct bitset *set, const struct bitmap_file *f,
 			uint32_t row, const struct bitmap_held *held,
@@ -273,15 +280,15 @@ struct bitmap_stored {
 	/* number of bytes of the row's entry */
 	uint64_t len;
 	/*
-	 * number of other bitmaps that must be decoded: the links of its XOR
-	 * chain
+	 * number of other bitmaps that must be decoded before this one: the
+	 * links of its XOR chain
 	 */
 	uint32_t depth;
 };
 
 /*
- * Sets *stored for a row. Reads its entry and its XOR chain without decoding
- * them. Returns 0 or ERR_CORRUPT. O(words of the chain).
+ * Sets *stored for a row. Reads the entry and the headers of its XOR chain, but
+ * decodes no bitmap. Returns 0 or ERR_CORRUPT. O(words of the chain).
  */
 int bitmap_file_stored(struct bitmap_stored *stored,
 		       const struct bitmap_file *f, uint32_t row,

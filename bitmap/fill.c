@@ -46,9 +46,10 @@ void bitmap_trace_release(struct bitmap_trace *trace)
 }
 
 /*
- * After nr / LOOKUPS_RATIO searches by offset, but not before LOOKUPS_MIN
- * searches, a table is made that has the bits of all nr objects of the index.
- * Making the table takes as long as one search for every 64 objects.
+ * The bit of an object is searched by its offset. After many searches, a table
+ * of all bits is made: after nr / LOOKUPS_RATIO searches for nr indexed
+ * objects, but at least LOOKUPS_MIN. Making the table takes as long as nr /
+ * LOOKUPS_RATIO searches.
  */
 #define LOOKUPS_MIN 4096
 #define LOOKUPS_RATIO 64
@@ -74,7 +75,7 @@ static bool find_bit(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t *bit)
 				      obj_pos, bit);
 }
 
-/* The haves or the wants of a query, while their closure is added. */
+/* One side of a query, the haves or the wants, while its closure is added. */
 struct bitmap_side {
 	struct bitmap_fill *fill;
 	const struct walk_tips *tips;
@@ -193,8 +194,8 @@ bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr)
 }
 
 /*
- * Counts the commits between bit `bit` and the next commit with a bitmap, in
- * the order of the pack, which has older commits later. Stops at `most`.
+ * Counts the commits from bit `bit` to the next commit with a bitmap, in the
+ * order of the pack: older commits have higher bits. Stops at `most`.
  */
 static size_t indexed_distance(struct bitmap_fill *fill, uint32_t bit,
 			       size_t most)
@@ -238,9 +239,9 @@ size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 }
 
 /*
- * Returns whether the set contains a commit that has a bitmap. The walk itself
- * adds only commits without one. So the commit came from a bitmap, and the set
- * contains its closure.
+ * Tells whether the set contains a commit that has a bitmap. The walk itself
+ * adds only commits without one. So the commit came from another bitmap, and
+ * the set contains its closure.
  */
 static bool holds(void *ctx, uint32_t idx_pos)
 {
@@ -302,14 +303,14 @@ static int note_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 }
 
 /*
- * Number of walked commits after which pseudo-merges are tried again. They are
- * tried again at each doubling of this number.
+ * The pseudo-merges are tried again when PSEUDO_FIRST commits were walked, and
+ * then each time that the number of walked commits has doubled.
  */
 #define PSEUDO_FIRST 16
 
 /*
- * Tries to use pseudo-merges again, but so seldom that the tries are cheap
- * compared to the walk.
+ * Tries to use pseudo-merges again after certain numbers of walked commits. The
+ * tries are so seldom that they cost little compared to the walk.
  */
 static int retry_pseudo_merges(struct bitmap_side *f, struct error *err)
 {
@@ -360,8 +361,8 @@ static int account(struct bitmap_side *side)
 }
 
 /*
- * The newest commit leaves the queue first: its bitmap contains commits that
- * would leave the queue later.
+ * The newest commit is visited first. Its bitmap most likely contains commits
+ * of the queue, which then need no visit.
  */
 int bitmap_side_walk(struct bitmap_side *f, size_t limit, struct error *err)
 {
@@ -426,8 +427,8 @@ static int fill_entries(struct bitmap_side *f, const struct odb_object *tree,
 }
 
 /*
- * Adds a tree and the objects below it. If the tree is in the set already, its
- * closure is too.
+ * Adds a tree and the objects below it. If the set already has the tree, it
+ * also has all objects below the tree.
  */
 static int fill_tree(struct bitmap_side *f, uint32_t tree_pos,
 		     uint32_t name_hash, unsigned depth, struct error *err)
@@ -472,8 +473,8 @@ static int fill_others(struct bitmap_side *f, const struct walk_items *others,
 }
 
 /*
- * Sets *known to the objects of the fill whose closures are in the fill too.
- * *known is indexed by obj_pos, and has packed objects only.
+ * Sets *known to the packed objects of the fill whose closures are in the fill
+ * too. *known is indexed by obj_pos.
  */
 static int known_set(struct bitset *known, const struct bitmap_fill *fill)
 {
@@ -507,13 +508,16 @@ static int add_lists(struct bitmap_side *f, const struct newobj_set *set,
 	return 0;
 }
 
-/* Minimum number of walked commits for which a set of known objects is made. */
+/*
+ * A set of known objects is made only if at least this many commits were
+ * walked.
+ */
 #define KNOWN_MIN 64
 
 /*
- * Adds the objects that the walked commits add. All other objects of these
- * commits are in trees of their parents, which were walked too, or are in the
- * set with their closure.
+ * Adds the new objects of the walked commits: those that no parent has at the
+ * same path. All other objects of these commits are in the trees of parents.
+ * The parents were walked too, or the set has them with their closure.
  */
 static int fill_walked(struct bitmap_side *f, struct error *err)
 {
@@ -579,8 +583,8 @@ static bool has_tip(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t bit)
 }
 
 /*
- * Lists the tips that are not parsed and whose commits are not in the set, as
- * pairs (bit, obj_pos) in the order of the bits.
+ * Lists the tips that are not parsed and whose commits are not in the set. The
+ * list has pairs (bit, obj_pos) in the order of the bits.
  */
 static int list_unread(struct sort_item *list, size_t *nr,
 		       const struct bitmap_side *f, const uint32_t *bits,
@@ -634,7 +638,7 @@ static int or_lacking(struct bitmap_side *f, uint32_t row, struct error *err)
 /*
  * ORs the bitmaps of the tips that are not parsed. The dates of these tips are
  * unknown, so they are taken in the order of their bits:
- * 1. Of the tips that have a bitmap, the bitmap of the first one is ORed. In a
+ * 1. The first tip that has a bitmap is taken, and its bitmap is ORed. In a
  *    pack, newer commits usually precede older ones. So this bitmap contains
  *    most of the other tips.
  * 2. The bitmaps of the tips that are still not in the set are ORed, in the

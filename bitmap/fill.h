@@ -7,9 +7,10 @@
  *   disjoint.c  finds commits that do not reach any object of a set
  *   coverage.c  measures how many commits requests walk
  *
- * A fill walks back from tips to the nearest commits with bitmaps, and ORs
- * these bitmaps. A set of objects has two parts: `packed`, by bit_pos, and
- * `outside`, by obj_pos, for objects that are not indexed.
+ * A fill is a set of objects that grows by closures of tips. To add a closure,
+ * it walks back from the tips to the nearest commits with bitmaps, and ORs
+ * these bitmaps. The set has two parts: `packed`, indexed by bit_pos, and
+ * `outside`, indexed by obj_pos, for objects that the index does not have.
  */
 #ifndef BITMAP_FILL_H
 #define BITMAP_FILL_H
@@ -41,9 +42,9 @@ struct bitmap_fill {
 	struct bitmap_space space;
 	struct walk *w; /* borrowed */
 	/*
-	 * Borrowed; may be set before anything is added. Trees and blobs of
-	 * walked commits that do not pass this filter need not be found. NULL:
-	 * all are found.
+	 * borrowed; may be set before anything is added. If trees and blobs of
+	 * walked commits do not pass this filter, they need not be found. NULL:
+	 * all are found
 	 */
 	const struct filter *filter;
 	/* indexed by bit_pos: the indexed objects in the set */
@@ -53,7 +54,7 @@ struct bitmap_fill {
 	struct bitset scratch;
 	/* owned: table of the bits of objects, made after many lookups */
 	struct bitmap_space_table table;
-	/* number of lookups before `table` was made */
+	/* number of lookups so far, until `table` is made */
 	uint32_t lookups;
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
 	/* number of objects that were added without a bitmap */
@@ -78,7 +79,7 @@ void bitmap_fill_release(struct bitmap_fill *fill);
 void bitmap_fill_clear(struct bitmap_fill *fill);
 
 /*
- * Adds all commits that the tips reach. Other objects are only added if a
+ * Adds all commits that the tips reach. Other objects are added only where a
  * bitmap contains them. Used to count the commits that a query walks.
  */
 int bitmap_fill_commits(struct bitmap_fill *fill, const struct walk_tips *tips,
@@ -92,8 +93,8 @@ int bitmap_fill_tips(struct bitmap_fill *fill, const struct walk_tips *tips,
 		     struct walk_items *others, struct error *err);
 
 /*
- * The haves or the wants of a query, whose closure is added in steps. Used by
- * callers that estimate the cost of the query between the steps.
+ * One side of a query: the haves or the wants. The closure of the side is added
+ * in steps. Between the steps, callers estimate the cost of the whole query.
  */
 struct bitmap_side;
 
@@ -107,10 +108,12 @@ int bitmap_side_start(struct bitmap_side **out, struct bitmap_fill *fill,
 void bitmap_side_free(struct bitmap_side *side);
 
 /*
- * Visits commits, newest first: adds each commit, or its bitmap if it has one.
- * Stops when `limit` commits without a bitmap were visited. Returns 0 if no
- * commits are left, 1 if there are more (call it again with a higher limit), or
- * a negative error code.
+ * Visits commits, newest first. Adds the bitmap of each commit, or only the
+ * commit if it has no bitmap. Stops when `limit` commits without a bitmap were
+ * visited since the start.
+ *
+ * Returns 0 if no commits are left, 1 if there are more (call it again with a
+ * higher limit), or a negative error code.
  */
 int bitmap_side_walk(struct bitmap_side *side, size_t limit, struct error *err);
 
@@ -119,10 +122,12 @@ bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr);
 
 /*
  * Estimates how many commits must be walked from one commit back to commits
- * with bitmaps. For an indexed commit, the function counts, up to `most`, in
- * the order of the pack, which has newer commits first. For another commit, it
- * uses the number of packed objects that are not indexed, or returns `most` if
- * the index is empty. O(most + words of a type bitmap).
+ * with bitmaps; at most `most`. O(most + words of a type bitmap).
+ *
+ * If the commit is in the index, counts the commits that follow in the order of
+ * the pack, in which newer commits come first, up to one with a bitmap. If the
+ * commit is not in the index, uses the number of packed objects that are not in
+ * the index. If the index is empty, returns `most`.
  */
 size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 			    size_t most);
@@ -140,8 +145,8 @@ bool bitmap_side_next(struct bitmap_side *side, uint32_t *commit_nr);
 const uint32_t *bitmap_side_walked(const struct bitmap_side *side, size_t *nr);
 
 /*
- * Completes the side after the walk has ended: adds the tips that are not
- * commits, and if `trees`, the trees and blobs of the walked commits.
+ * Completes the side after the walk has ended. Adds the tips that are not
+ * commits. With `trees`, adds the trees and blobs of the walked commits.
  */
 int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
 
@@ -151,23 +156,27 @@ int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
  * Boundary traversal. Objects that the haves reach outside of bitmaps are found
  * only if the bitmaps of the wants contain them.
  *
- * 	wants      o---o---B          B: a commit with a bitmap
- * 	          /
- * 	   ------o---b---h            b, h: haves' commits without one
+ *	wants      o---o---B          B: a commit with a bitmap
+ *	          /
+ *	   ------o---b---h            b, h: haves' commits without one
  *
- * Before this step the commits of both sides are known, and the objects in the
- * wants' bitmaps. These bitmaps contain b and its tree. So the tree of b is
- * read, to find the objects that the client has. Trees that the bitmaps do not
- * contain are skipped. The tree of h is not read, since only the haves reach h.
+ * Before this step, these are known: the commits that the wants reach, those
+ * that the haves reach, and the objects in the wants' bitmaps. The wants'
+ * bitmaps contain b and its tree. So the tree of b is read, to find the objects
+ * that the client has. Trees that the bitmaps do not contain are skipped. The
+ * tree of h is not read, since only the haves reach h.
  */
 
 /*
  * Adds to `uninteresting` the objects of fill->packed that are in trees of
- * `commits`, which are commits without a bitmap. `uninteresting` is by bit_pos
- * and has at least as many bits as fill->packed. A tree that is already in
- * `uninteresting` or not in fill->packed is not read. So `uninteresting` may
- * lack an object below such a tree, if another tree has the object too. Returns
- * 0, ERR_MISSING or ERR_CORRUPT for an unreadable tree, or ERR_NOMEM.
+ * `commits`. These are commits of the haves without a bitmap. `uninteresting`
+ * is indexed by bit_pos and has at least as many bits as fill->packed.
+ *
+ * A tree is not read if it is in `uninteresting` already, or not in
+ * fill->packed. So `uninteresting` may lack an object below such a tree, even
+ * if fill->packed has the object by another tree.
+ *
+ * Returns 0, ERR_MISSING or ERR_CORRUPT for an unreadable tree, or ERR_NOMEM.
  */
 int bitmap_boundary_settle(struct bitset *uninteresting,
 			   struct bitmap_fill *fill, const uint32_t *commits,
@@ -177,23 +186,25 @@ int bitmap_boundary_settle(struct bitset *uninteresting,
 
 /*
  * Finds commits that do not reach any object of a set, by reading their
- * bitmaps. A search for the commits that do reach one of these objects can stop
- * at the found commits.
+ * bitmaps. A search for commits that do reach an object of the set can then
+ * stop at the found commits.
  */
 
 /*
- * Adds indexed commits that reach no object of `set` (indexed by bit_pos) to
- * *bounds. All added commits are parsed. Returns 0, or a negative error code
- * with some commits added. ERR_CORRUPT means a broken bitmap.
+ * Appends indexed commits that reach no object of `set` (indexed by bit_pos) to
+ * *bounds. All appended commits are parsed. Returns 0, or a negative error code
+ * with some commits appended. ERR_CORRUPT means a broken bitmap.
  *
- * An empty set means that the index has none of the searched objects. Then no
- * indexed commit reaches one, because the index is closed under reachability,
- * and the first indexed commits on all paths from `wants` are added. Otherwise
- * commits with bitmaps are added, except those that another added commit
+ * Commits with bitmaps are appended, except those that another appended commit
  * reaches. Commits between bitmaps are not considered.
  *
+ * If the set is empty, the index has none of the objects that are searched for.
+ * The index is closed under reachability, so no indexed commit reaches such an
+ * object. Then the first indexed commits on all paths from `wants` are
+ * appended.
+ *
  * The cost is that of walking these paths, or of decoding each bitmap that no
- * added commit covers.
+ * appended commit covers.
  */
 int bitmap_disjoint_commits(struct walk_tips *bounds,
 			    const struct bitmap_file *file,
@@ -224,10 +235,10 @@ struct bitmap_coverage {
 };
 
 /*
- * Measures the commits in `tips`. `fill` must be initialised; its content
- * afterwards is undefined. Without tips all numbers are 0. Returns 0, or a
- * negative error code with *coverage zeroed. For each tip, the bitmaps that its
- * request uses are decoded.
+ * Measures the commits in `tips`. For each tip, the bitmaps that a request for
+ * it would use are decoded. `fill` must be initialised; its content afterwards
+ * is undefined. Without tips all numbers are 0. Returns 0, or a negative error
+ * code with *coverage zeroed.
  */
 int bitmap_coverage_measure(struct bitmap_coverage *coverage,
 			    struct bitmap_fill *fill,

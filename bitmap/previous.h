@@ -30,11 +30,11 @@
  * Objects that are neighbours in one index mostly are neighbours in the other.
  * So the mapping is a list of runs:
  *
- * 	old bits   0 .... 99 | 100 ... 149 | 150 ... 159 |
- * 	new bits   0 .... 99 | 120 ... 169 | none        |
+ *	old bits   0 .... 99 | 100 ... 149 | 150 ... 159 |
+ *	new bits   0 .... 99 | 120 ... 169 | none        |
  *
- * The mapping works with XORs too: the mapped XOR of two bitmaps is the XOR of
- * the two mapped bitmaps.
+ * An XOR of two bitmaps can be mapped without decoding: the result is the XOR
+ * of the two mapped bitmaps.
  */
 
 /*
@@ -47,8 +47,8 @@ struct bitmap_run {
 
 struct bitmap_remap {
 	/*
-	 * owned; ascending `from`; the new index lacks the objects between the
-	 * runs
+	 * owned: runs by ascending `from`. Old bits between the runs have no
+	 * new bit, because the new index lacks the objects.
 	 */
 	struct bitmap_run *runs;
 	size_t run_nr, run_alloc;

@@ -37,9 +37,10 @@ struct pseudo_config {
 
 /*
  * Loads the configuration, which may be empty. Thresholds are relative to
- * `now`. A number out of range is replaced by the default, as in stock Git, and
- * *warning (may be NULL) describes the last such number. *out must be
- * initialised; the caller releases it in any case.
+ * `now`. *out must be initialised; the caller releases it in any case.
+ *
+ * A number out of range is replaced by the default, as in stock Git. *warning
+ * (may be NULL) then describes the last such number.
  *
  * Returns 0, or a negative error code. ERR_INVALID comes with stock Git's
  * message: for an invalid number, date or expression, for a name without

@@ -20,8 +20,8 @@ void pseudo_fill_release(struct pseudo_fill *pf)
 }
 
 /*
- * The context of a callback that is called for each pseudo-merge with the
- * commit `bit_pos`.
+ * A commit (`bit_pos`), for the callback that is called for each pseudo-merge
+ * with this commit.
  */
 struct noting {
 	struct pseudo_fill *pf;
@@ -29,8 +29,8 @@ struct noting {
 };
 
 /*
- * Allocates the sets of *pf when the first commit is found that is in a
- * pseudo-merge. Most tips are in none.
+ * Allocates the sets of *pf when a noted commit is in a pseudo-merge. Most
+ * requests have no such commit, so they need no memory.
  */
 static int note_in(struct noting *n)
 {
@@ -79,8 +79,9 @@ static bool is_reached(const struct pseudo_fill *pf,
 }
 
 /*
- * Returns whether a query reaches all commits of a candidate. If not, sets
- * *lacking to a commit that the query does not reach.
+ * Returns whether a query reaches all commits of a candidate: a pseudo-merge
+ * that the query may use. If not, sets *lacking to a commit that the query does
+ * not reach.
  */
 static bool serves(const struct pseudo_fill *pf, const struct bitset *reached,
 		   const struct ewah_view *commits, uint32_t *lacking)
@@ -129,9 +130,8 @@ int pseudo_fill_run(struct pseudo_fill *pf, struct bitset *reached,
 	size_t before;
 
 	/*
-	 * A pseudo-merge that is used may reach commits that other candidates
-	 * still lacked. So all candidates are tried again until none can be
-	 * used.
+	 * ORing a pseudo-merge may add commits that other candidates lacked. So
+	 * all candidates are tried again until none can be used.
 	 */
 	do {
 		size_t left = 0;

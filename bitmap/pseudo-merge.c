@@ -123,8 +123,8 @@ static const uint8_t *find_row(const struct pseudo_merges *pm, uint32_t bit_pos)
 }
 
 /*
- * Calls `fn` for the pseudo-merge at a file offset. Its number is found by a
- * binary search, since the positions ascend.
+ * Calls `fn` for the pseudo-merge at a file offset. The number of the
+ * pseudo-merge is found by a binary search, since the positions ascend.
  */
 static int visit(const struct pseudo_merges *pm, uint64_t off,
 		 int (*fn)(void *ctx, uint32_t nr), void *ctx,
@@ -194,8 +194,8 @@ struct verify {
 	const struct pseudo_merges *pm;
 	uint32_t bit_pos;
 	/*
-	 * owned: indexed by pseudo-merge, the bit_pos of the last row that
-	 * lists it
+	 * owned: indexed by pseudo-merge: bit_pos of the last row that lists
+	 * the pseudo-merge
 	 */
 	uint32_t *seen_for;
 	/* number of pairs (commit, pseudo-merge) in all rows */

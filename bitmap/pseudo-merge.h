@@ -65,7 +65,7 @@ struct pseudo_merges {
 	/* offset of the positions in the file */
 	uint64_t positions;
 	uint32_t nr; /* number of pseudo-merges */
-	/* number of commits that are in any pseudo-merge */
+	/* number of commits that are in at least one pseudo-merge */
 	uint32_t row_nr;
 	/* number of objects in the pack */
 	uint32_t object_nr;
@@ -101,9 +101,9 @@ int pseudo_merges_view(struct pseudo_merge *merge,
  * Otherwise returns 0, or ERR_CORRUPT for an invalid offset. O(log rows) for
  * the row and O(log pseudo-merges) for each call.
  *
- * A number may be passed more than once: stock Git lists a pseudo-merge once
- * for each reference to the commit. Repeated neighbours are skipped; other
- * repetitions have not been seen.
+ * The same number may be passed more than once. Stock Git lists a pseudo-merge
+ * once for each reference to the commit. Of equal numbers in a row, only the
+ * first is passed. Files with other repetitions have not been seen.
  */
 int pseudo_merges_each_of(const struct pseudo_merges *pm, uint32_t bit_pos,
 			  int (*fn)(void *ctx, uint32_t nr), void *ctx,
@@ -121,12 +121,16 @@ int pseudo_merges_verify(const struct pseudo_merges *pm, struct error *err);
  * Finds the pseudo-merges that a query can use: those whose commits are all
  * reached.
  *
- * A pseudo-merge is considered only if it contains a noted commit: a tip, or a
- * commit that the walk has reached. For a request with few tips this costs a
- * few binary searches, for any number of pseudo-merges.
+ * A pseudo-merge is considered only if one of its commits was passed to
+ * pseudo_fill_note(): a tip, or a commit that the walk has reached. For a
+ * request with few tips this costs a few binary searches, for any number of
+ * pseudo-merges.
  */
 
-/* A pseudo-merge that contains a noted commit and was not used yet. */
+/*
+ * A pseudo-merge that contains a noted commit (see pseudo_fill_note()) and was
+ * not used yet.
+ */
 struct pseudo_candidate {
 	uint32_t nr;
 	/*
@@ -140,7 +144,8 @@ struct pseudo_fill {
 	const struct pseudo_merges *pm; /* borrowed */
 	struct bitset noted;            /* indexed by bit_pos */
 	/*
-	 * indexed by number of a pseudo-merge: whether it is or was a candidate
+	 * indexed by number of a pseudo-merge: whether it is or was a
+	 * candidate, so that it is not added again
 	 */
 	struct bitset known;
 	struct pseudo_candidate *candidates; /* owned */

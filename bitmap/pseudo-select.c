@@ -51,8 +51,8 @@ int pseudo_groups_add(struct pseudo_groups *groups,
 /* ---- as configured */
 
 /*
- * The tips of one group of the configuration that are in the pack, without
- * duplicates, ordered by age.
+ * The tips of one group of the configuration, without duplicates, ordered by
+ * age. Tips that the pack lacks are left out.
  */
 struct members {
 	struct sort_item *items; /* owned: commit_nr by date */
@@ -168,8 +168,8 @@ static int add_stable(struct pseudo_groups *out, const struct sort_item *items,
 }
 
 /*
- * Adds the pseudo-merges of one group of the configuration. A commit that has a
- * bitmap of its own is used only if it is stable.
+ * Adds the pseudo-merges of one group of the configuration. An unstable tip
+ * with a bitmap of its own is left out; a stable tip is used in any case.
  */
 static int select_group(struct pseudo_groups *out, struct members *m,
 			const struct pseudo_select_input *in,
@@ -220,8 +220,8 @@ static int select_configured(struct pseudo_groups *out,
 /* ---- by default */
 
 /*
- * Flags of a commit for the default selection, set in a pass from children to
- * parents.
+ * Flags of a commit for the default selection. They are set in a pass from
+ * children to parents.
  */
 enum {
 	/*
@@ -279,9 +279,9 @@ static int mark_tips(struct selecting *s)
 }
 
 /*
- * Returns the flags that a tip gives to itself and its ancestors. A mirror asks
- * for branches and tags as well. So the flags of a branch or tag also include
- * those of the class of all other refs.
+ * Returns the flags that a tip gives to itself and its ancestors. A branch or
+ * tag also gets the flags of the class of all other refs, because a mirror asks
+ * for branches and tags too.
  */
 static uint8_t flags_of_tip(uint8_t is, bool has_bitmap)
 {
@@ -306,8 +306,9 @@ static int class_add(struct class_tips *class, const struct history *h,
 }
 
 /*
- * Sets the flags of a commit, and counts the commits that a request walks.
- * `above` has the flags from the commit's children, `own` its flags as a tip.
+ * Sets the flags of a commit, and counts the commit if a request walks it.
+ * `above`: flags that the commit gets from its children. `own`: flags that it
+ * has as a tip.
  */
 static int take_commit(struct selecting *s, uint32_t c, uint8_t above,
 		       uint8_t own)

@@ -4,13 +4,14 @@
  *
  * The selection follows the configuration (bitmapPseudoMerge.*, gitpacking(7)).
  * Without configuration, default rules have two classes of tips. Each class
- * serves a kind of request for many refs: branches and tags (a clone), and all
- * other refs (a mirror asks for both classes).
+ * serves a kind of request for many refs: branches and tags serve a clone, and
+ * all other refs, together with the first class, serve a mirror.
  *
  * By default only tips are used that make a query walk: tips without a bitmap
  * that no tip with a bitmap of the same request reaches. A tip that another
- * such tip reaches is omitted, since the union is the same without it. The
- * remaining tips are divided by age, in halves. This is because a ref that
+ * such tip reaches is omitted, since the union is the same without it.
+ *
+ * The remaining tips are divided by age, in halves. This is because a ref that
  * moves or is deleted makes its whole pseudo-merge unusable, and refs with old
  * tips move least. A tip takes some 20 bytes, so the number of tips is limited,
  * and the newest are omitted.
@@ -27,21 +28,22 @@
 #include "walk/history.h"
 
 /*
- * Default pseudo-merges are made only if they save a request from walking this
- * number of commits, or one of PSEUDO_DEFAULT_SAVED_PART commits that the
- * request reaches.
+ * Minimum number of walked commits that default pseudo-merges must save for a
+ * request. It is PSEUDO_DEFAULT_MIN_SAVED, or one of PSEUDO_DEFAULT_SAVED_PART
+ * commits that the request reaches, if that is less.
  */
 #define PSEUDO_DEFAULT_MIN_SAVED 256
 #define PSEUDO_DEFAULT_SAVED_PART 256
 /*
- * Default rules: the maximum number of pseudo-merges for each class, and the
- * number of commits in the smallest one.
+ * Default rules: a class has at most PSEUDO_DEFAULT_MERGES pseudo-merges. Its
+ * tips are divided only if both parts have at least PSEUDO_DEFAULT_MIN_SIZE
+ * commits.
  */
 #define PSEUDO_DEFAULT_MERGES 8
 #define PSEUDO_DEFAULT_MIN_SIZE 64
 /*
- * Default rules: at most one object in PSEUDO_DEFAULT_OBJECTS is in a
- * pseudo-merge.
+ * Default rules: limit of the number of commits in pseudo-merges: one for each
+ * PSEUDO_DEFAULT_OBJECTS objects of the index.
  */
 #define PSEUDO_DEFAULT_OBJECTS 12
 
@@ -83,7 +85,10 @@ struct pseudo_tip {
 struct pseudo_tips {
 	struct pseudo_tip *tips; /* owned */
 	size_t nr, alloc;
-	/* owned: indexed by group; NULL: the default rules apply */
+	/*
+	 * owned: indexed by group of the configuration; NULL: the default rules
+	 * apply
+	 */
 	struct pseudo_rules *rules;
 	size_t group_nr, group_alloc;
 };
@@ -126,9 +131,9 @@ struct pseudo_groups {
 	}
 
 /*
- * Appends the pseudo-merges that the configuration or the default rules give.
- * *out must be initialised, and the caller releases it in any case. Returns 0
- * or ERR_NOMEM.
+ * Appends pseudo-merges as the configuration or the default rules say. *out
+ * must be initialised, and the caller releases it in any case. Returns 0 or
+ * ERR_NOMEM.
  */
 int pseudo_select(struct pseudo_groups *out,
 		  const struct pseudo_select_input *in, struct error *err);

@@ -11,8 +11,8 @@ struct writing {
 	/* owned: indexed by pseudo-merge, its offset in the file */
 	uint64_t *offs;
 	/*
-	 * owned: pairs of a bit_pos and the number of a pseudo-merge, by
-	 * bit_pos
+	 * owned: pairs of a commit's bit_pos and the number of a pseudo-merge
+	 * with this commit, sorted by bit_pos
 	 */
 	struct sort_item *members;
 	size_t member_nr, member_alloc;

@@ -20,8 +20,8 @@ static uint32_t *match_ids(const struct bitmap_space *from,
 	uint32_t k = 0;
 
 	/*
-	 * In a chain the ids ascend only within a layer, so each id is searched
-	 * for.
+	 * In a chain of multi-pack-indexes, ids ascend only within a layer. So
+	 * each id is searched for, instead of merging two sorted lists.
 	 */
 	if (match && (from->base || to->base)) {
 		for (uint32_t i = 0; i < from_nr; i++)
@@ -77,8 +77,8 @@ static int add_bits(struct bitmap_remap *map, const struct bitmap_space *from,
 		uint32_t at = match[bitmap_space_idx_pos(from, bit)];
 
 		/*
-		 * The new index lacks the object, or the old index has it
-		 * twice.
+		 * The object has no new bit: the new index lacks it, or the old
+		 * index has it twice.
 		 */
 		if (at == UINT32_MAX ||
 		    bitset_test(&map->is_old, new_bits[at])) {

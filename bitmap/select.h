@@ -10,16 +10,16 @@
  * newest 2 * dense_nr commits are all selected. The number of bitmaps grows
  * with the logarithm of the history's length, until gaps have the maximum size.
  *
- * Within a gap the commit is preferred that is on the first-parent lines of
+ * Within a gap, the best commit is one that is on the first-parent lines of
  * most wanted tips. A walk from any commit soon reaches such a line. Also, each
- * bitmap on a line contains the older ones, so their XORs are small. The next
- * preference is a merge, because later branches start from merges, and then the
- * newest commit. Wanted tips are always selected.
+ * bitmap on a line contains the older ones, so their XORs are small. Among
+ * equal commits, a merge is better, because later branches start from merges.
+ * Then the newest commit is best. Wanted tips are always selected.
  *
  * A plain selection ignores the distance of a walk. It contains all of the
- * newest SELECT_PLAIN_NEWEST commits, then one of SELECT_PLAIN_GAP, and after
- * the newest SELECT_PLAIN_FAR one of SELECT_PLAIN_FAR_GAP. Indexes of stock Git
- * are as dense.
+ * newest SELECT_PLAIN_NEWEST commits, and then one of SELECT_PLAIN_GAP. After
+ * the newest SELECT_PLAIN_FAR commits, it contains one of SELECT_PLAIN_FAR_GAP.
+ * Indexes of stock Git are as dense.
  */
 #ifndef BITMAP_SELECT_H
 #define BITMAP_SELECT_H
@@ -32,14 +32,17 @@
 
 #define SELECT_MAX_GAP 16384
 
-/* Minimum and maximum of the result of bitmap_select_dense_nr(). */
+/*
+ * The result of bitmap_select_dense_nr() is SELECT_MIN_DENSE_NR, plus one for
+ * each SELECT_OBJECTS_PER_DENSE_NR objects, but at most SELECT_MAX_DENSE_NR.
+ */
 #define SELECT_MIN_DENSE_NR 14
 #define SELECT_MAX_DENSE_NR 128
 #define SELECT_OBJECTS_PER_DENSE_NR 4096
 
 /*
- * The value of dense_nr that asks for a plain selection, and the gaps of a
- * plain selection.
+ * SELECT_PLAIN is the value of dense_nr that asks for a plain selection. The
+ * other constants are the gaps of a plain selection.
  */
 #define SELECT_PLAIN 0
 #define SELECT_PLAIN_NEWEST 100
@@ -48,10 +51,10 @@
 #define SELECT_PLAIN_FAR_GAP 5000
 
 /*
- * Returns the largest useful dense_nr for an index with this many objects. If
- * there are few objects, those of a commit are scattered over the bitmap, so
- * each additional bitmap is nearly as large as its neighbour. Walks are then
- * short anyway.
+ * Returns the largest useful dense_nr for an index with this many objects. In a
+ * small index, a denser selection does not pay. The objects of a commit are
+ * scattered over the bitmap, so each additional bitmap is nearly as large as
+ * its neighbour. Walks are short anyway.
  */
 size_t bitmap_select_dense_nr(size_t object_nr);
 
@@ -65,8 +68,8 @@ enum select_tip {
 	SELECT_REF,
 	SELECT_BRANCH,
 	/*
-	 * one of the newest branches: if an index is updated, the tip gets a
-	 * bitmap when it is new
+	 * One of the newest branches. When an index is updated, the tip of such
+	 * a branch gets a bitmap if the older index lacks the tip.
 	 */
 	SELECT_NEW_BRANCH,
 	/* the tip is wanted: it is configured, or is HEAD */

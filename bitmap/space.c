@@ -18,7 +18,7 @@ uint32_t bitmap_space_base_nr(const struct bitmap_space *space)
 }
 
 /*
- * Returns the layer that has a bit or an idx_pos. *pos, the bit or the idx_pos,
+ * Returns the layer to which a position (bit_pos or idx_pos) belongs. *pos
  * becomes relative to this layer.
  */
 static const struct bitmap_space *layer_of(const struct bitmap_space *space,

@@ -7,14 +7,14 @@
  * - an object of a chain of multi-pack-indexes, layer after layer from the
  *   lowest on.
  *
- * 	bit_pos   position of an object's bit
- * 	idx_pos   position of its id among the sorted ids: of the pack's
- * 	          index, or of the multi-pack-index; in a chain, after those
- * 	          of the layers below
- * 	obj_pos   number in a walk (walk/objspace.h)
+ *	bit_pos   position of an object's bit
+ *	idx_pos   position of its id among the sorted ids: of the pack's
+ *	          index, or of the multi-pack-index; in a chain, after those
+ *	          of the layers below
+ *	obj_pos   number in a walk (walk/objspace.h)
  *
- * Other code need not distinguish these cases, except to find the bytes of an
- * object.
+ * Other code does not distinguish one pack, a multi-pack-index and a chain,
+ * except to find the bytes of an object.
  */
 #ifndef BITMAP_SPACE_H
 #define BITMAP_SPACE_H
@@ -88,8 +88,8 @@ uint32_t bitmap_space_idx_pos(const struct bitmap_space *space,
 			      uint32_t bit_pos);
 
 /*
- * Finds the bit of an object, by a search for its offset in the pack. Returns
- * false if the .idx, .rev or multi-pack-index contradicts itself.
+ * Finds the bit of an object, by searching for the object's offset in the pack.
+ * Returns false if the .idx, .rev or multi-pack-index contradicts itself.
  */
 bool bitmap_space_bit_of(const struct bitmap_space *space, uint32_t idx_pos,
 			 uint32_t *bit_pos);
@@ -117,8 +117,9 @@ int bitmap_space_obj_of_bit(uint32_t *obj_pos, const struct bitmap_space *space,
 void bitmap_space_prepare(const struct bitmap_space *space);
 
 /*
- * bitmap_space_idx() finds the idx_pos and bitmap_space_bit() the bit of an
- * object of a walk. Return false if the object is not indexed.
+ * bitmap_space_idx() finds the idx_pos of an object of a walk.
+ * bitmap_space_bit() finds the bit of the object. Both return false if the
+ * index lacks the object.
  */
 bool bitmap_space_idx(const struct bitmap_space *space,
 		      struct objspace *objects, uint32_t obj_pos,
@@ -128,8 +129,9 @@ bool bitmap_space_bit(const struct bitmap_space *space,
 		      uint32_t *bit_pos);
 
 /*
- * Returns the pack of the indexed copy of an object, and sets *offset to its
- * offset there. If the index is damaged, no entry is at that offset.
+ * Returns the pack that has the indexed copy of an object, and sets *offset to
+ * the copy's offset in this pack. If the index is damaged, no entry is at that
+ * offset.
  */
 const struct odb_pack *bitmap_space_locate(const struct bitmap_space *space,
 					   uint32_t bit_pos, uint64_t *offset);
@@ -147,9 +149,10 @@ struct bitmap_space_part {
 
 /*
  * Lists the parts in the order of their bits. *parts is malloc()ed and has *nr
- * elements; parts without bits are omitted. In the index of a single pack, the
- * bit of an object is first + pack_pos. In a multi-pack-index a pack may have
- * more objects than bits. Returns 0 or ERR_NOMEM.
+ * elements; parts without bits are omitted. In the index of a single pack, an
+ * object's bit is first + pack_pos, where pack_pos is the object's position in
+ * the pack. In a multi-pack-index a pack may have more objects than bits.
+ * Returns 0 or ERR_NOMEM.
  */
 int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
 		       const struct bitmap_space *space);
@@ -157,8 +160,8 @@ int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
 /* A table of bits, indexed by obj_pos, for many lookups. */
 struct bitmap_space_table {
 	/*
-	 * owned: by (obj_pos - first), the bit; UINT32_MAX: not in the table,
-	 * search for it
+	 * owned: indexed by obj_pos - first: the bit of the object; UINT32_MAX:
+	 * not in the table, search for the bit
 	 */
 	uint32_t *bits;
 	uint32_t first, nr;
@@ -172,7 +175,7 @@ int bitmap_space_table_init(struct bitmap_space_table *table,
 			    const struct bitmap_space *space);
 void bitmap_space_table_release(struct bitmap_space_table *table);
 
-/* Finds a bit like bitmap_space_bit(), with the table. */
+/* Finds a bit like bitmap_space_bit(). Looks into the table first. */
 static inline bool bitmap_space_table_bit(
 	const struct bitmap_space_table *table,
 	const struct bitmap_space *space, struct objspace *objects,

@@ -6,28 +6,29 @@
 #include "walk/revwalk.h"
 
 /*
- * At first, this many commits are walked for the wants and for the haves. Often
- * the cost of a walk is known then.
+ * At first, this many commits are walked for the wants, and as many for the
+ * haves. Often the cost of a walk is known then.
  */
 #define COMMITS_FIRST 64
 
 /*
- * The value of COMMITS_FIRST if no trees are wanted. A walk of few commits is
- * then the whole answer, and a walk of more commits costs as much as the index
- * saves.
+ * Used instead of COMMITS_FIRST if no trees are wanted. If there are few
+ * commits, walking them is then the whole answer. Walking more commits costs as
+ * much as the index saves.
  */
 #define COMMITS_FIRST_NO_TREES 8
 
 /*
- * Factor by which the number of commits to walk, of wants and of haves, grows
- * for the next try.
+ * For each next try, the number of commits to walk grows by this factor: for
+ * wants, and for haves.
  */
 #define COMMITS_GROWTH 2
 
 /*
- * If `n` commits must be walked to know more about the cost, the search for
- * bitmaps may walk n / LOOK_RATIO_LEAST commits in any case, and n /
- * LOOK_RATIO_MOST if bitmaps are probably near.
+ * The search for bitmaps among the haves' commits, while the cost of a walk is
+ * unknown. If `n` commits must be walked to know more, the search may walk n /
+ * LOOK_RATIO_LEAST commits in any case. If bitmaps are probably near, it may
+ * walk n / LOOK_RATIO_MOST commits.
  */
 #define LOOK_RATIO_LEAST 4
 #define LOOK_RATIO_MOST 2
@@ -44,15 +45,16 @@
 #define HAVES_PER_COST_DECIDED 32
 
 /*
- * The cost of a walk grows by one tree diff for every so many wanted commits. A
- * walk knows less than an index about the objects that the client has. So it
- * computes some deltas anew, where an index would let stored deltas be copied.
+ * The cost of a walk grows by one tree diff for every COMMITS_PER_DELTA_COST
+ * wanted commits. A walk knows less than an index about the objects that the
+ * client has. So some deltas are computed anew that could be copied with an
+ * index.
  */
 #define COMMITS_PER_DELTA_COST 4
 
 /*
- * Cost of reading the undecided trees of the boundary's commits: a fixed part,
- * and a part for each commit.
+ * Cost of reading the undecided trees of the boundary: BOUNDARY_COST, plus
+ * BOUNDARY_COST_EACH for each boundary commit. The unit is one tree diff.
  */
 #define BOUNDARY_COST 1
 #define BOUNDARY_COST_EACH 1
@@ -108,11 +110,14 @@ struct planning {
 	struct walk *w;
 	const struct revwalk_tips *tips;
 	/*
-	 * number of wanted commits that were counted before the count was given
-	 * up; used if the total is unknown
+	 * number of wanted commits that were counted so far; used if counting
+	 * was stopped before the end
 	 */
 	size_t seen;
-	/* number of commits on the haves' side that cost one unit */
+	/*
+	 * number of the haves' commits whose walk costs as much as one tree
+	 * diff
+	 */
 	size_t per_cost;
 	/*
 	 * estimated number of commits to walk from the haves back to the index
@@ -197,8 +202,8 @@ static size_t walked_nr(const struct planning *p)
 }
 
 /*
- * Returns whether the haves' side probably reaches bitmaps before `limit`
- * commits are walked.
+ * Returns whether the walk from the haves probably reaches bitmaps before
+ * `limit` commits are walked.
  */
 static bool is_near(struct planning *p, size_t limit)
 {
@@ -211,10 +216,10 @@ static bool is_near(struct planning *p, size_t limit)
 }
 
 /*
- * Called when the cost of a walk is known, and so how much the index can save.
- * Looks for bitmaps until the search would cost more than the index saves. A
- * small part of the cost of a walk is spent on the search in any case. More is
- * spent only while bitmaps are probably near.
+ * Continues the search for bitmaps when the cost of a walk is known. The index
+ * can save at most this cost. So the search stops before it costs more than the
+ * index saves. The search may spend a small part of the cost of a walk in any
+ * case. It spends more only while bitmaps are probably near.
  */
 static int go_on(struct planning *p)
 {
@@ -236,8 +241,8 @@ static int go_on(struct planning *p)
 }
 
 /*
- * Decides that a walk answers the request: measuring its cost has already found
- * all commits.
+ * Decides that a walk answers the request. While the cost of the walk was
+ * measured, all commits of the answer were found.
  */
 static int walk_is_done(struct planning *p)
 {
@@ -246,11 +251,10 @@ static int walk_is_done(struct planning *p)
 }
 
 /*
- * Called when the cost of a walk is unknown, and `limit` commits must be walked
- * to know more. Walks a fraction of `limit` commits to look for bitmaps. The
- * fraction is larger if bitmaps are probably near. In this case the number of
- * commits also grows with the number of wanted commits that were counted so
- * far.
+ * Looks for bitmaps while the cost of a walk is unknown: `limit` commits must
+ * be walked to know more. Walks a fraction of `limit` commits from the haves.
+ * The fraction is larger if bitmaps are probably near. Then it also grows with
+ * the number of wanted commits that were counted so far.
  */
 static int look(struct planning *p, size_t limit)
 {

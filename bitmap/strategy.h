@@ -6,13 +6,14 @@
  * The cost of both ways is mainly that of comparing trees. A walk compares the
  * trees of all commits that are wanted and not uninteresting, and reads the
  * trees of the boundary. An index compares the trees of wanted commits without
- * a bitmap, and of the haves' commits on the way to bitmaps. Walking only
- * commits is cheap, and tells how many commits these are. So the commits of
- * wants and haves are walked by turns until the cheaper way is known. Little of
- * this work is wasted.
+ * a bitmap, and of the haves' commits on the way to bitmaps.
+ *
+ * Walking only commits is cheap, and tells how many commits each way must
+ * process. So the commits of wants and haves are walked by turns until the
+ * cheaper way is known. Little of this work is wasted.
  *
  * If a filter omits trees and blobs, a walk reads only commits. Then measuring
- * the cost of the walk is the walk itself.
+ * the cost of the walk already gives the walk's result.
  */
 #ifndef BITMAP_STRATEGY_H
 #define BITMAP_STRATEGY_H
@@ -53,7 +54,7 @@ struct bitmap_plan {
 	 */
 	uint32_t want_commits;
 	/*
-	 * number of commits of want_commits that no bitmap of a wanted commit
+	 * how many commits of want_commits no bitmap of a wanted commit
 	 * contains; 0 if unknown
 	 */
 	uint32_t want_beyond;
@@ -78,8 +79,8 @@ int bitmap_plan_haves(struct bitmap_plan *plan, struct bitmap_side *side,
 		      const struct walk_tips *haves, struct error *err);
 
 /*
- * Initialises a plan before any commit is walked. Returns true if a walk must
- * answer the request.
+ * Initialises a plan before any commit is walked. Returns true if the plan
+ * already says that a walk must answer the request.
  */
 bool bitmap_plan_start(struct bitmap_plan *plan, bool has_haves);
 

@@ -8,9 +8,9 @@
 #include "bitmap/tip-walk.h"
 
 /*
- * Maximum number of rounds. A limit is half as far as the tip may be from a
- * bitmap in the first round, a quarter in the second. In the last round, the
- * limit is the tip itself.
+ * Maximum number of rounds. In the first round, a limit is half as far from its
+ * tip as a bitmap may be. In the second round, it is a quarter as far. In the
+ * last round, the limit is the tip itself.
  */
 #define ROUNDS 3
 
@@ -30,16 +30,19 @@ struct tip_selecting {
 	uint8_t *has_bitmap; /* borrowed */
 	struct tip_walk walk;
 	/*
-	 * owned: indexed by commit_nr, the number of commits on the longest
-	 * path to a root. A tip reaches at least as many commits.
+	 * owned: indexed by commit_nr: number of commits on the longest path to
+	 * a root. A tip reaches at least this many commits.
 	 */
 	uint32_t *depth;
-	/* owned: the far tips, and how many commits each request walks */
+	/*
+	 * owned: `tips` has the far tips, `walked` the number of commits that
+	 * the request for each tip walks
+	 */
 	uint32_t *tips, *walked;
 	size_t tip_nr;
 	/* owned: scratch; far tips by the depth of their limits */
 	struct sort_item *by_limit;
-	/* owned: indexed by commit_nr, index in `picks` plus one; 0: none */
+	/* owned: indexed by commit_nr: index in `picks` plus one; 0: none */
 	uint32_t *pick_of;
 	struct pick *picks; /* owned */
 	size_t pick_nr;
@@ -140,8 +143,8 @@ static void keep_far(struct tip_selecting *s)
 }
 
 /*
- * Sets *c to its first parent. Returns false if there is none, or if the parent
- * has a bitmap.
+ * Sets *c to the first parent of commit *c. Returns false if there is none, or
+ * if the parent has a bitmap.
  */
 static bool step_back(const struct tip_selecting *s, uint32_t *c)
 {
@@ -179,8 +182,8 @@ static int sort_tips(struct tip_selecting *s)
 }
 
 /*
- * Finds the picked commit nearest to a tip, up to the limit of the tip. If
- * there is none, picks the limit.
+ * Finds the picked commit that is nearest to a tip, from the tip to its limit.
+ * If there is none, picks the limit.
  */
 static void pick_for(struct tip_selecting *s, uint32_t tip, uint32_t walked)
 {
@@ -225,7 +228,10 @@ static void take_picks(struct tip_selecting *s)
 	s->left -= nr;
 }
 
-/* Returns 1 if nothing more is to be selected, 0, or ERR_NOMEM. */
+/*
+ * Returns 1 if the selection is complete, 0 if another round is needed, or
+ * ERR_NOMEM.
+ */
 static int select_round(struct tip_selecting *s)
 {
 	keep_far(s);

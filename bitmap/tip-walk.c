@@ -10,7 +10,10 @@
 #define PASS_WORDS 4
 #define TIPS_PER_PASS (PASS_WORDS * 64)
 
-/* The state of a commit in a pass. Bit i is for the i-th tip of the pass. */
+/*
+ * The state of a commit in a pass. Bit i of each array stands for the i-th tip
+ * of the pass.
+ */
 struct tip_walk_mark {
 	/* the tip reaches the commit */
 	uint64_t reached[PASS_WORDS];

@@ -35,14 +35,14 @@ struct tip_walk {
 	/* borrowed: indexed by commit_nr; may change between counts */
 	const uint8_t *has_bitmap;
 	/*
-	 * owned: indexed by commit_nr, the rank of each commit: 0 for the last
-	 * one in `commits`. So a commit has a smaller rank than its parents.
+	 * owned: indexed by commit_nr: rank of the commit. The last commit in
+	 * `commits` has rank 0. So a commit has a smaller rank than its
+	 * parents.
 	 */
 	uint32_t *rank;
 	/*
-	 * owned: the ranks of all parents; those of the commit with rank r
-	 * begin at parents[first_parent[r]], and end where those of the next
-	 * rank begin
+	 * owned: `parents` has the ranks of all parents. The parents of the
+	 * commit with rank r are at [first_parent[r], first_parent[r + 1]).
 	 */
 	uint32_t *first_parent, *parents;
 	/* owned: indexed by rank; all zero between counts */

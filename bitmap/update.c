@@ -113,8 +113,9 @@ static int add_commit(struct updating *s, uint32_t c, uint8_t flag)
 
 /*
  * Walks from the commits on the stack, sets `flag` on each visited commit, and
- * adds the commit to the update's list. With SEEN_NEW the walk ends at commits
- * of the older index, with SEEN_BUILD at commits that have a bitmap.
+ * appends the commit to the update's list. With SEEN_NEW, the walk stops at
+ * commits that the older index has. With SEEN_BUILD, it stops at commits that
+ * have a bitmap.
  */
 static int walk(struct updating *s, uint8_t flag)
 {
@@ -191,9 +192,9 @@ static size_t dense_nr(const struct updating *s)
 }
 
 /*
- * Returns whether a commit gets a bitmap because it is a tip. Tips of kind
- * SELECT_NEW_BRANCH that the older index contains were considered when that
- * index was made.
+ * Returns whether a commit gets a bitmap because it is a tip. A tip of kind
+ * SELECT_NEW_BRANCH gets none if the older index contains the commit. Such a
+ * tip was considered when the older index was made.
  */
 static bool is_wanted_tip(const struct updating *s, uint32_t c)
 {
@@ -204,7 +205,7 @@ static bool is_wanted_tip(const struct updating *s, uint32_t c)
 }
 
 /*
- * Returns the size of a gap: one commit of each gap of new commits gets a
+ * Returns the size of a gap between bitmaps: of so many new commits, one gets a
  * bitmap.
  */
 static size_t choose_gap(const struct updating *s)
@@ -243,8 +244,9 @@ static int choose_commits(struct updating *s)
 }
 
 /*
- * Returns how many bitmaps near tips an index from scratch may have: as many of
- * the older index's mean size as fit into the budget.
+ * Returns how many bitmaps near tips an index made from scratch may have: as
+ * many as fit into the budget, if each has the mean size of the older index's
+ * bitmaps.
  */
 static size_t most_near_tips(const struct updating *s)
 {
@@ -260,9 +262,9 @@ static size_t most_near_tips(const struct updating *s)
 }
 
 /*
- * Returns whether the index should be made from scratch: a large part of all
- * commits is new, or there would be twice as many bitmaps as an index from
- * scratch may have.
+ * Returns whether the index should be made from scratch. The reason is that a
+ * large part of all commits is new. Another reason is that there would be twice
+ * as many bitmaps as an index made from scratch may have.
  */
 static bool is_time_to_choose_anew(const struct updating *s)
 {
@@ -312,7 +314,8 @@ static int group_add(struct updating *s, struct sort_item **items, size_t *nr,
 }
 
 /*
- * Makes a new pseudo-merge of those commits of an old one that are still tips.
+ * Makes a new pseudo-merge of the commits of an old pseudo-merge that are still
+ * tips.
  */
 static int regroup(struct updating *s, const struct ewah_view *commits,
 		   const struct bitset *tips)

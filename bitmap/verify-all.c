@@ -18,15 +18,12 @@ struct verify {
 	/* owned: the commits that have bitmaps in the index */
 	uint32_t *commits;
 	size_t commit_nr;
-	/*
-	 * owned: indexed by number of a pseudo-merge, the commits of the
-	 * pseudo-merge
-	 */
+	/* owned: indexed by number of a pseudo-merge: its commits */
 	struct bitmap_group *groups;
 	/* all commits in `commits` and `groups` */
 	struct walk_tips tips;
 	struct walk_result found;
-	/* owned: indexed by obj_pos, the bit of the object */
+	/* owned: indexed by obj_pos: the bit of the object */
 	uint32_t *bit_pos;
 	struct bitmap_build_result built;
 	struct bitset stored, right, scratch;
@@ -67,8 +64,8 @@ static int add_commit(struct verify *v, uint32_t idx_pos, uint32_t *commit_nr,
 /* ---- the content of the index */
 
 /*
- * Returns whether a row is the first one of a layer, so that it cannot be
- * compared with the row before it.
+ * Returns whether a row is the first one of a layer. Rows ascend only within a
+ * layer, so such a row cannot be compared with the row before it.
  */
 static bool is_first(const struct bitmap_file *f, uint32_t row)
 {
@@ -106,8 +103,8 @@ static int take_rows(struct verify *v, struct error *err)
 
 		ret = check_order(v, row, err);
 		/*
-		 * If several layers have a bitmap of a commit, only that of the
-		 * highest layer is used, and verified.
+		 * If several layers have a bitmap of a commit, queries use only
+		 * that of the highest layer. So only that one is verified.
 		 */
 		if (!ret && bitmap_file_find(v->file, idx_pos, &used) &&
 		    used == row)

@@ -176,8 +176,8 @@ static int verify_pseudo(struct verify *v, uint32_t nr, struct bitset *stored,
 }
 
 /*
- * Compares a stored bitmap with the result of a walk. `load` sets the stored
- * bitmap, and sets v->reached to the objects that the walk reaches.
+ * Compares a stored bitmap with the result of a walk. The callback `load` loads
+ * the stored bitmap, and sets v->reached to the objects that the walk finds.
  */
 static int verify(const struct bitmap_file *file, struct bitmap_space space,
 		  struct walk *w, uint32_t nr,
