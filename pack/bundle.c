@@ -8,7 +8,7 @@
 #include "pack/bundle.h"
 
 #define SIGNATURE_LEN 16 /* of "# v2 git bundle\n" */
-#define ALGO_NAME_MAX 15 /* none is so long */
+#define ALGO_NAME_MAX 15 /* no algorithm has a longer name */
 
 void bundle_header_init(struct bundle_header *header, enum hash_algo algo)
 {
@@ -83,7 +83,9 @@ static int take_algo(struct parsing *p, const char *value, size_t len)
 			 value);
 }
 
-/* "@<key>[=<value>]" */
+/*
+ * Parses the capability in the current line of the header: "@<key>[=<value>]".
+ */
 static int take_capability(struct parsing *p)
 {
 	struct bundle_header *h = p->header;

@@ -41,7 +41,10 @@ struct bundle_header {
 	struct bundle_items prerequisites, refs;
 };
 
-/* Empty, of version 2. */
+/*
+ * Makes an empty header: version 2, without capabilities, prerequisites and
+ * refs.
+ */
 void bundle_header_init(struct bundle_header *header, enum hash_algo algo);
 void bundle_header_release(struct bundle_header *header);
 

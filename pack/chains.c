@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Delta chains. Bases come from the entry headers, and children from a counting
- * sort. A breadth-first walk down from the whole objects gives an order with
- * bases first. Objects that this walk does not reach are in a cycle.
+ * Finds the delta chains of a pack. Bases come from the entry headers, and
+ * children from a counting sort. A breadth-first walk down from the whole
+ * objects gives an order with bases first. Objects that this walk does not
+ * reach are in a cycle.
  */
 #include <string.h>
 
@@ -65,8 +66,9 @@ static int read_headers(struct pack_chains *c, struct error *err)
 		int ret;
 
 		/*
-		 * The first offset must be the given one; all later offsets
-		 * must be larger than the one before.
+		 * The first entry must directly follow the pack's header. The
+		 * offset of each later entry must be larger than the one
+		 * before.
 		 */
 		if (p ? offset < expected : offset != expected)
 			return error_set_at(err, ERR_CORRUPT, c->pack->path,

@@ -70,7 +70,10 @@ static int damaged(const struct pack_copy *copy, struct error *err)
 			    hex);
 }
 
-/* `at`: where copying begins in the entry. The bytes before count, too. */
+/*
+ * Begins to compute the CRC of an entry. Copying begins at offset `at` of the
+ * pack, inside the entry. The CRC includes the bytes of the entry before `at`.
+ */
 static void begin_entry(struct pack_copy *copy, uint32_t pack_pos, uint64_t at)
 {
 	uint64_t start = pack_rev_offset(copy->rev, pack_pos);
@@ -131,7 +134,10 @@ static int put_piece(const struct pack_copy *copy, struct pack_writer *writer,
 static size_t piece_len(const struct pack_copy *copy,
 			const struct pack_writer *writer, uint64_t left)
 {
-	/* Bytes that are not read now need no place in the CPU cache. */
+	/*
+	 * If nothing reads the bytes now, they need no place in the CPU cache.
+	 * So all of them are one piece.
+	 */
 	bool is_unread = copy->is_pinned && writer->has_checksum && !copy->rev;
 
 	return left < PIECE_MAX || is_unread ? (size_t)left : PIECE_MAX;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies bytes of a stored pack into a new pack. The bytes are copied in pieces
- * that are hashed and written while they are in the CPU cache. The mapped pages
- * of copied bytes are released, unless pack->keeps_pages or they may be unsent.
+ * Copies bytes of a stored pack into a new pack. The bytes are copied in
+ * pieces, so that each piece is in the CPU cache when it is hashed and when it
+ * is written.
+ *
  * If the sink supports put_file(), bytes go from the file to the sink directly.
  * If the sink supports put_pinned() and the pack is pinned, the sink may send
- * the bytes later.
+ * the bytes later. The mapped pages of copied bytes are released, except if
+ * pack->keeps_pages is set or the sink may send the bytes later.
  */
 #ifndef PACK_COPY_H
 #define PACK_COPY_H
@@ -22,7 +24,10 @@ struct pack_copy {
 	const uint8_t *bytes;
 	/* owned: a descriptor of the pack's file, or -1 */
 	int fd;
-	/* The sink gets spans of the map with put_pinned(). */
+	/*
+	 * whether the sink gets the bytes with put_pinned() and may use them
+	 * later
+	 */
 	bool is_pinned;
 	/* mapped pages before this offset of the pack are released */
 	uint64_t dropped;
@@ -32,9 +37,11 @@ struct pack_copy {
 	 */
 	const struct pack_rev *rev;
 	/*
-	 * The entry that is being copied, its CRC up to `checked`, and its end.
-	 * A range of bytes that does not begin at `checked` begins with another
-	 * entry, or after the header of one: that header is written anew.
+	 * The comparison with CRCs: pack_pos of the entry that is being copied,
+	 * `crc` of its bytes before offset `checked`, and the offset of its
+	 * end. If a range of bytes begins elsewhere than at `checked`, another
+	 * entry begins there. Or it begins after the header of an entry whose
+	 * header is written anew.
 	 */
 	uint32_t pack_pos, crc;
 	uint64_t checked, entry_end;

@@ -26,7 +26,7 @@
 
 enum {
 	BLOCK = 16, /* bytes hashed */
-	/* limit of blocks to try that have the same hash bucket */
+	/* maximum number of blocks that are tried from one hash bucket */
 	CHAIN_MAX = 16,
 	/* a match of this length ends the search for a better one */
 	LONG_ENOUGH = 4096,
@@ -42,25 +42,26 @@ enum {
 	DIAGONAL_REACH = 256,
 	/* length of the longest copy that a later match may replace */
 	REPLACE_MAX = 512,
-	/* limit of copies that wait to be encoded */
+	/* maximum number of copies that wait to be encoded */
 	QUEUE_MAX = 64,
 	/*
-	 * limit of bytes that one insert instruction adds, given by the format
+	 * maximum number of bytes in one insert instruction, given by the
+	 * format
 	 */
 	INSERT_MAX = 0x7f,
 	/*
-	 * limit of bytes that one copy instruction copies, so that every reader
+	 * maximum number of bytes in one copy instruction, so that every reader
 	 * accepts the delta
 	 */
 	COPY_MAX = 0x10000,
 	/*
-	 * the search checks whether to give up after this many bytes without a
-	 * match
+	 * after this many bytes without a match, the search checks whether to
+	 * give up
 	 */
 	CHECK_EVERY = 64,
 	/*
-	 * how many bytes the waiting copies may still save when the search
-	 * checks whether to give up
+	 * The search gives up if the delta exceeds its limit by more than this
+	 * number of bytes. Copies that wait in the queue may still save some.
 	 */
 	GIVE_UP_SLACK = 128,
 };
@@ -112,7 +113,8 @@ static uint64_t block_hash(const uint8_t *p)
 }
 
 /*
- * Returns three more bits of the hash as one bit of the bucket's tag byte.
+ * Returns a byte with one bit set, which stands for three more bits of the
+ * hash. The tag byte of a bucket has the bits of all blocks in the bucket.
  * Nearly all lookups find nothing. Most of these lookups end at the tag byte,
  * without reading a chain. The table of tag bytes fits into the nearest CPU
  * cache.

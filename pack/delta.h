@@ -77,9 +77,9 @@ int delta_create(const struct delta_index *index, const void *target,
 
 /*
  * Works like delta_create() without an index, for a base that is used once and
- * is similar to the target. Their common prefix and suffix are copied, and only
- * the middle is indexed and searched. Base and target have at most 4 GiB - 1
- * bytes.
+ * is similar to the target. The common prefix and suffix of base and target are
+ * copied, and only the middle is indexed and searched. Base and target have at
+ * most 4 GiB - 1 bytes.
  */
 int delta_create_near(const void *base, size_t base_len, const void *target,
 		      size_t target_len, size_t max_len, void **out,

@@ -152,7 +152,10 @@ void pack_ids_find_prefix(const struct pack_ids *ids, const struct oid *prefix,
 	}
 	*first = lower_bound(ids, low);
 	*last = lower_bound(ids, high);
-	/* The range also includes the highest possible id with this prefix. */
+	/*
+	 * `high` is the highest possible id with this prefix. An id that equals
+	 * `high` belongs to the range too.
+	 */
 	while (*last < ids->nr && !memcmp(pack_ids_at(ids, *last), high, len))
 		++*last;
 	if (*last < *first)

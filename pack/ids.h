@@ -100,7 +100,8 @@ struct pack_idx_table {
 	 */
 	uint32_t *first;
 	/*
-	 * the number of an id's range is the first 64 bits of the id >> shift
+	 * number of bits by which the first 64 bits of an id are shifted right;
+	 * the result is the number of the id's range
 	 */
 	unsigned shift;
 };
@@ -120,7 +121,7 @@ void pack_idx_table_release(struct pack_idx_table *table);
 void pack_idx_table_prefetch(const struct pack_idx_table *table,
 			     const uint8_t *const *raws, size_t nr);
 
-/* Works like pack_ids_find(), and returns the same results. */
+/* Finds an id like pack_ids_find(), with the same results. */
 bool pack_idx_table_find(const struct pack_idx_table *table, const uint8_t *raw,
 			 uint32_t *ids_pos);
 

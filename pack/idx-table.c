@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The finer fanout. */
+/*
+ * A finer fanout over a table of ids (struct pack_idx_table), for code that
+ * looks up many ids.
+ */
 #include <string.h>
 
 #include "base/bytes.h"

@@ -59,10 +59,10 @@ struct pack_idx {
 };
 
 /*
- * Parses the `len` bytes of an index file. Verifies the sizes and that the
- * fanout ascends. pack_idx_verify() verifies what takes O(nr): the order of
- * ids, the existence of 64-bit offsets, and the checksum. `name` is for
- * messages and is copied. Returns 0, or ERR_CORRUPT, ERR_UNSUPPORTED or
+ * Parses the `len` bytes of an index file. Verifies the sizes, and that the
+ * fanout ascends. Checks that take O(nr) are left to pack_idx_verify(): the
+ * order of ids, the existence of 64-bit offsets, and the checksum. `name` is
+ * for messages and is copied. Returns 0, or ERR_CORRUPT, ERR_UNSUPPORTED or
  * ERR_NOMEM with *idx zeroed.
  */
 int pack_idx_parse(struct pack_idx *idx, const void *bytes, size_t len,
@@ -134,9 +134,10 @@ struct pack_idx_entry {
 struct pack_idx_format {
 	unsigned version; /* 1 or 2 */
 	/*
-	 * Offsets from this one on, at most 2^31, are written with 64 bits. If
+	 * The smallest offset that is written with 64 bits; at most 2^31. If
 	 * there are such offsets, version 2 is written instead of version 1. 0
-	 * means 2^31 without a change of version. Only tests set other values.
+	 * means 2^31, and the version stays. Only tests set other values than
+	 * 0.
 	 */
 	uint32_t off64_from;
 };

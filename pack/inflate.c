@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zlib streams with libdeflate and zlib.
+ * Inflates and deflates zlib streams, with libdeflate or zlib.
  *
  * Whole buffers use libdeflate if it was present at build time; otherwise zlib
- * does the same work. Prefixes always use zlib, whose state is made on first
- * use, since most inflaters never need it.
+ * does the same work. If only the start of a stream is inflated, zlib is always
+ * used. The state of zlib is made on first use, since most inflaters never need
+ * it.
  */
 #include <limits.h>
 #include <stdbool.h>
@@ -119,8 +120,9 @@ int inflater_exact(struct inflater *inf, void *dst, size_t dst_len,
 	uint8_t none;
 
 	/*
-	 * Without a pointer for the actual length, libdeflate reports a short
-	 * result as an error.
+	 * The last argument is NULL: no pointer for the actual length. So
+	 * libdeflate reports a result with fewer than dst_len bytes as an
+	 * error.
 	 */
 	result = libdeflate_zlib_decompress_ex(inf->whole, src, src_len,
 					       dst_len ? dst : &none, dst_len,

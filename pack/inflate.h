@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Inflates and deflates zlib streams. Whole buffers use libdeflate if the
- * program was built with it, otherwise zlib. Prefixes and streams use zlib.
- * Inflaters and deflaters belong to one thread.
+ * program was built with it, otherwise zlib. If only the start of a stream is
+ * inflated, or a stream comes in pieces, zlib is used. Inflaters and deflaters
+ * belong to one thread.
  */
 #ifndef PACK_INFLATE_H
 #define PACK_INFLATE_H

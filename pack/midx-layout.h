@@ -20,8 +20,8 @@ struct pack_midx_copy {
 	uint64_t offset;
 	uint32_t pack;
 	/*
-	 * rank of the pack, not used here; if several packs have an object, the
-	 * copy of the lowest rank is chosen
+	 * Rank of the pack, not used by this file. If several packs have an
+	 * object, the copy in the pack of the lowest rank is chosen.
 	 */
 	uint32_t rank;
 };

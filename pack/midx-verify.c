@@ -18,7 +18,7 @@
 struct verify {
 	const struct pack_midx *midx;
 	const struct pack_midx_check *check;
-	/* 1 if a problem was reported, else 0; the return value */
+	/* the return value: 1 if a problem was reported, else 0 */
 	int bad;
 };
 

@@ -12,7 +12,10 @@
 
 enum { MIDX_HEADER_LEN = 12 };
 
-/* The index of each chunk in the array of chunks to read. */
+/*
+ * Positions in the array of chunks that parsing fills, one for each kind of
+ * chunk.
+ */
 enum {
 	CHUNK_NAMES,
 	CHUNK_FANOUT,

@@ -97,9 +97,11 @@ struct pack_midx {
 
 /*
  * Parses the `len` bytes of a multi-pack-index. Verifies the chunks and their
- * sizes, that the fanout ascends, and that names are terminated, are no paths,
- * and are sorted if required. pack_midx_verify() and pack_midx_order_init()
- * verify what takes O(nr): the order of ids, the existence of packs and 64-bit
+ * sizes, and that the fanout ascends. Verifies that pack names are terminated,
+ * are no paths, and are sorted if the version requires it.
+ *
+ * Checks that take O(nr) are left to pack_midx_verify() and
+ * pack_midx_order_init(): the order of ids, the existence of packs and 64-bit
  * offsets, RIDX, BTMP and the checksum. `name` is for messages and is copied.
  *
  * Returns 0, or ERR_CORRUPT, ERR_UNSUPPORTED (unknown version, other hash, base
@@ -149,8 +151,7 @@ bool pack_midx_find_pack(const struct pack_midx *midx, const char *idx_name,
 struct pack_midx_span {
 	uint32_t first; /* bit_pos */
 	/*
-	 * number of objects in the bits of the pack; 0: the file takes no
-	 * object from the pack
+	 * number of bits of the pack; 0: the file takes no object from the pack
 	 */
 	uint32_t nr;
 };
@@ -175,11 +176,14 @@ struct pack_midx_order {
 };
 
 /*
- * Reads and verifies the order, from RIDX, or otherwise from the bytes `rev` of
- * a file multi-pack-index-<checksum>.rev (NULL: none). Verifies that the
- * objects of each pack are adjacent and sorted by offset, so the order is a
- * permutation. This takes some 3 ns per object. Returns 0, or ERR_MISSING if
- * there is no order, ERR_CORRUPT or ERR_NOMEM with *order zeroed.
+ * Reads and verifies the order of the pseudo-pack, from the chunk RIDX. If
+ * there is no RIDX, the order comes from `rev`: the bytes of a file
+ * multi-pack-index-<checksum>.rev (NULL: no file). Verifies that the objects of
+ * each pack are adjacent and sorted by offset, so the order is a permutation.
+ * This takes some 3 ns per object.
+ *
+ * Returns 0, or ERR_MISSING if there is no order, ERR_CORRUPT or ERR_NOMEM with
+ * *order zeroed.
  */
 int pack_midx_order_init(struct pack_midx_order *order,
 			 const struct pack_midx *midx, const void *rev,

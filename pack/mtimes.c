@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* .mtimes files. */
+/*
+ * Reads and writes .mtimes files, which have the times of the objects of a
+ * cruft pack.
+ */
 #include <string.h>
 
 #include "pack/mtimes.h"

@@ -270,8 +270,8 @@ static const struct pack_rev *make_rev(struct pack *pack)
 
 /*
  * Verifies the table of the .rev file. If the table is wrong, computes the
- * reverse index instead. Other threads may continue to use the unverified one,
- * whose results are in range.
+ * reverse index instead. Other threads may continue to use the unverified
+ * index. Results of an unverified index may be wrong, but are in range.
  */
 static const struct pack_rev *prove_rev(struct pack *pack)
 {

@@ -61,14 +61,15 @@ struct pack {
 	 */
 	bool ignores_rev;
 	/*
-	 * true: mapped pages are not released after they were copied, because
-	 * other threads copy them, too; set like ignores_rev
+	 * true: mapped pages are not released after their bytes were copied,
+	 * since other threads copy the same bytes. Set by the caller before the
+	 * pack is used.
 	 */
 	bool keeps_pages;
 	/*
 	 * true: the pack stays open until all answers of requests that use it
-	 * are sent, so pack_sink.put_pinned() may get its bytes; set like
-	 * ignores_rev
+	 * are sent. So pack_sink.put_pinned() may get its bytes. Set by the
+	 * caller before the pack is used.
 	 */
 	bool is_pinned;
 	/* held while one of the fields below is created */
@@ -142,9 +143,10 @@ int pack_check_rev(struct pack *pack, const struct pack_rev *rev,
 		   struct error *err);
 
 /*
- * Works like pack_check_rev(), and verifies the checksum of another file as
- * well. This takes less time than two checks (hash_check_two()). Returns 1 if
- * both are right, 0 if one is wrong or there is no .rev file, or ERR_NOMEM.
+ * Works like pack_check_rev(), and also verifies the checksum of another file,
+ * `bytes`. Hashing both files at once takes less time (hash_check_two()).
+ * Returns 1 if both checksums are right, 0 if one is wrong or there is no .rev
+ * file, or ERR_NOMEM.
  */
 int pack_check_rev_with(struct pack *pack, const struct pack_rev *rev,
 			const void *bytes, size_t len);

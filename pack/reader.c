@@ -102,10 +102,10 @@ void pack_reader_forget(struct pack_reader *reader, const struct pack *pack)
 }
 
 /*
- * Returns the maximum length of the zlib stream of the entry at `offset`. For
- * small objects the limit is the trailer of the pack. For large objects the
- * limit is the next entry. Otherwise a wrong header could cause an allocation
- * as large as the whole inflated pack.
+ * Returns the maximum length of the zlib stream of the entry at `offset`. For a
+ * small object, the limit is the trailer of the pack. For a large object, the
+ * limit is the next entry. With the trailer as limit, a wrong header could
+ * cause an allocation as large as the whole inflated pack.
  */
 static size_t stream_len_max(struct pack *pack, uint64_t offset,
 			     size_t header_len, uint64_t size)
@@ -188,7 +188,8 @@ static int inflate_at(struct pack_reader *r, struct pack *pack, uint64_t offset,
 
 /*
  * Inflates an object that is stored whole into a new node of the cache of
- * decoded objects. *out is pinned.
+ * decoded objects. Sets *out to the node, pinned: it is not evicted while in
+ * use.
  */
 static int read_whole(struct pack_reader *r, struct pack *pack, uint64_t offset,
 		      const struct pack_entry *entry,
@@ -293,7 +294,8 @@ int pack_reader_stored(struct pack_reader *reader, struct pack *pack,
 }
 
 /*
- * Applies the delta of a chain link to its base. *out, the result, is pinned.
+ * Applies the delta of a chain link to its base. Sets *out to the cache node of
+ * the result, pinned.
  */
 static int apply_link(struct pack_reader *r, struct pack *pack,
 		      const struct chain_link *link,
@@ -454,9 +456,11 @@ static void forget_error(struct error *err)
 
 /*
  * Applies the deltas of the chain one after the other, beginning with the base
- * *node. If `ret` is an error, the object at `at` is damaged, and another copy
- * of it is the base. If a delta fails, another copy of its result is used. On
- * success *node is the result of the last delta, pinned.
+ * *node. If a delta fails, another copy of its result is used. On success *node
+ * is the result of the last delta, pinned.
+ *
+ * `ret` is the result of find_base(). If it is an error, the object at `at` is
+ * damaged, and another copy of this object is the base.
  */
 static int climb(struct pack_reader *r, struct pack *pack, uint64_t at, int ret,
 		 struct base_cache_node **node, struct error *err)

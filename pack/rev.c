@@ -147,7 +147,10 @@ uint64_t pack_rev_offset(const struct pack_rev *rev, uint32_t pack_pos)
 	return pack_idx_offset(rev->idx, pack_rev_idx_pos(rev, pack_pos));
 }
 
-/* Searches [lo, hi). */
+/*
+ * Finds the entry at `offset` among the entries [lo, hi), by binary search.
+ * Returns false if there is none.
+ */
 static bool find_between(const struct pack_rev *rev, uint32_t lo, uint32_t hi,
 			 uint64_t offset, uint32_t *pack_pos)
 {

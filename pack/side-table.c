@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The common format of .rev and .mtimes files. */
+/* Reads and writes the common format of .rev and .mtimes files. */
 #include <string.h>
 
 #include "base/bytes.h"

@@ -38,7 +38,8 @@ struct level {
 	uint8_t *data; /* owned */
 	size_t len;
 	/*
-	 * range in chains->children of the children that are not verified yet
+	 * range in chains->children: children of this object that are not
+	 * verified yet
 	 */
 	uint32_t next, end;
 };

@@ -105,7 +105,7 @@ int pack_writer_put(struct pack_writer *w, const void *bytes, size_t len,
 }
 
 /*
- * Count and hash a large span that the caller passes to the sink afterwards.
+ * Counts and hashes a large span that the caller passes to the sink afterwards.
  * Returns 0 or the sink's error.
  */
 static int note_span(struct pack_writer *w, const void *bytes, size_t len,

@@ -61,8 +61,8 @@ struct pack_writer {
 	 */
 	bool counts_only;
 	/*
-	 * true: the trailer is known in `checksum`, so nothing is hashed; may
-	 * be set after init
+	 * true: the checksum of the pack is already known and set in
+	 * `checksum`, so nothing is hashed; may be set after init
 	 */
 	bool has_checksum;
 	struct oid checksum;
@@ -134,7 +134,7 @@ int pack_writer_finish(struct pack_writer *w, struct oid *checksum,
  */
 #define PACK_FILE_BLOCK ((size_t)2 << 20)
 
-/* For one thread. */
+/* The state of a sink that collects bytes in blocks; for one thread. */
 struct pack_file_sink {
 	struct sys_tempfile *file; /* borrowed; empty at first */
 	/* owned; PACK_FILE_BLOCK bytes */
