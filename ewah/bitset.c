@@ -246,7 +246,8 @@ bool bitset_contains(const struct bitset *set, const struct bitset *sub)
 
 /*
  * Returns the first bit at or after `from` that differs from the bits of
- * `flip`, or set->bits if there is none. `flip` is all zeros or all ones.
+ * `flip`: all zeros to find a set bit, all ones to find a clear one. Returns
+ * set->bits if there is none.
  */
 static size_t next_unlike(const struct bitset *set, size_t from, uint64_t flip)
 {

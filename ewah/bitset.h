@@ -107,8 +107,8 @@ void bitset_andnot(struct bitset *dst, const struct bitset *src);
 void bitset_xor(struct bitset *dst, const struct bitset *src);
 
 /*
- * Return the number of set bits in the whole set, or in [from, to) with to <=
- * set->bits.
+ * Return numbers of set bits. bitset_count() counts in the whole set.
+ * bitset_count_range() counts in [from, to) with to <= set->bits.
  */
 size_t bitset_count(const struct bitset *set);
 size_t bitset_count_range(const struct bitset *set, size_t from, size_t to);
@@ -128,9 +128,11 @@ bool bitset_equal(const struct bitset *a, const struct bitset *b);
 bool bitset_contains(const struct bitset *set, const struct bitset *sub);
 
 /*
- * Return the first bit at or after `from` that is set, or that is not set.
- * Return set->bits if there is none. A loop over all set bits:
- *  for (i = bitset_next(s, 0); i < s->bits; i = bitset_next(s, i + 1))
+ * bitset_next() returns the first bit at or after `from` that is set, and
+ * bitset_next_unset() the first bit that is not set. Both return set->bits if
+ * there is none. A loop over all set bits:
+ *
+ *   for (i = bitset_next(s, 0); i < s->bits; i = bitset_next(s, i + 1))
  */
 size_t bitset_next(const struct bitset *set, size_t from);
 size_t bitset_next_unset(const struct bitset *set, size_t from);

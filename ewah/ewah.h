@@ -97,9 +97,9 @@ void ewah_release(struct ewah *e);
 void ewah_reset(struct ewah *e);
 
 /*
- * Append one word, or `nr` words whose bits all equal `bit`. The size of the
- * bitmap is first rounded up to a multiple of 64 bits. Return 0, ERR_NOMEM, or
- * ERR_INVALID if the size would exceed EWAH_MAX_BITS.
+ * Append one word, or `nr` words whose bits all equal `bit`. If the size of the
+ * bitmap is no multiple of 64 bits, it is first rounded up. Return 0,
+ * ERR_NOMEM, or ERR_INVALID if the size would exceed EWAH_MAX_BITS.
  */
 int ewah_append_word(struct ewah *e, uint64_t word);
 int ewah_append_run(struct ewah *e, bool bit, size_t nr);
@@ -169,8 +169,8 @@ int ewah_xor_below(struct ewah *out, const struct ewah_view *a,
 		   const struct ewah_view *b, size_t limit);
 
 /*
- * Return the number of bits that are set in the view, or in both the view and
- * the plain set.
+ * Return numbers of set bits. ewah_count() counts all set bits of the view.
+ * ewah_count_and() counts those that are also set in the plain set.
  */
 size_t ewah_count(const struct ewah_view *v);
 size_t ewah_count_and(const struct ewah_view *v, const struct bitset *set);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that read compressed bitmaps: by spans, by set bits, single bits,
- * and the number of set bits.
+ * Reads compressed bitmaps: by spans, by set bits or one bit, and counts set
+ * bits.
  */
 #include "ewah/chunk.h"
 #include "ewah/ewah.h"

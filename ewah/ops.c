@@ -26,8 +26,8 @@ enum merge_op { MERGE_OR, MERGE_AND, MERGE_XOR, MERGE_ANDNOT };
 #define END_WORDS 4
 
 /*
- * If there is a limit, one step stores at most this many literals beyond the
- * limit.
+ * If the result has a limit, a step handles at most this many literals. So a
+ * result exceeds its limit by at most this number of words.
  */
 #define STEP_WORDS 64
 
@@ -90,8 +90,8 @@ EWAH_INLINE void operand_init(struct operand *o, const struct ewah_view *v,
 }
 
 /*
- * The literals of both operands that one step combines, and the byte swaps that
- * they need.
+ * The literals of both operands that one step combines, and whether their bytes
+ * must be swapped.
  */
 struct pair {
 	const uint8_t *a, *b;
@@ -189,7 +189,10 @@ EWAH_INLINE void emit_literals(struct ewah *out, const struct operand *a,
 	emit_pair(out, &p, op);
 }
 
-/* Appends literals of one operand, each combined with `flip` by XOR. */
+/*
+ * Appends literals of one operand, each XORed with `flip` (all zeros or all
+ * ones).
+ */
 static void emit_copy(struct ewah *out, const uint8_t *p, bool big_endian,
 		      size_t nr, uint64_t flip)
 {
@@ -206,9 +209,9 @@ static void emit_copy(struct ewah *out, const uint8_t *p, bool big_endian,
 }
 
 /*
- * Combines a run of one operand with a chunk of the other operand `o`.
- * `if_clear` and `if_set` are the result bits where a bit of `o` is clear or
- * set. If both are equal, the result is a run.
+ * Combines a run of one operand with a chunk of `o`, the other operand.
+ * `if_clear` and `if_set` are the bits of the result where a bit of `o` is
+ * clear or set. If `if_clear` equals `if_set`, the result is a run.
  */
 EWAH_INLINE void emit_half(struct ewah *out, const struct operand *o, size_t nr,
 			   uint64_t if_clear, uint64_t if_set)
