@@ -37,10 +37,7 @@ struct sys_cleanup {
 static struct {
 	atomic_bool is_armed;
 	atomic_flag is_busy; /* guards the list */
-	/*
-	 * the newest entry of the list; an entry is owned by the code that
-	 * added it
-	 */
+	/* the newest entry of the list; the code that added an entry owns it */
 	struct sys_cleanup *newest;
 } registry = {.is_busy = ATOMIC_FLAG_INIT};
 
@@ -63,7 +60,7 @@ void sys_cleanup_signals(sigset_t *set)
 		sigaddset(set, fatal_signals[i]);
 }
 
-/* A removal under way. */
+/* The state of one call that removes a directory. */
 struct removal {
 	struct sys_dir_handle *handle;
 	/* errno of the first failed removal in the directory, or 0 */
@@ -93,8 +90,8 @@ static bool remove_entry(struct removal *r, int fd, const char *name, int depth)
 }
 
 /*
- * Lists a directory once and removes its entries. Returns whether at least one
- * entry was removed.
+ * Reads the list of a directory's entries once, and removes them. Returns
+ * whether at least one entry was removed.
  */
 static bool empty_dir(struct removal *r, int fd, int depth)
 {
@@ -118,8 +115,9 @@ static bool empty_dir(struct removal *r, int fd, int depth)
 }
 
 /*
- * Lists the directory until no entry can be removed. Some file systems skip
- * entries of a listing while other entries are removed.
+ * Removes the entries of a directory. The list of entries is read again until
+ * no entry can be removed, because some file systems skip entries while others
+ * are removed.
  */
 static void empty_whole(struct removal *r, int fd, int depth)
 {

@@ -83,8 +83,8 @@ void sys_dir_handle_close(struct sys_dir_handle *handle);
  * Removes the directory `path` and everything below it, to a limited depth. One
  * level of subdirectories needs no free descriptor if `handle` is open. May be
  * called by a signal handler. Returns 0 if the directory is removed or does not
- * exist. Returns -1 with errno of the first failure otherwise; entries that can
- * be removed are removed in any case.
+ * exist. Otherwise returns -1 with errno of the first failure; all entries that
+ * can be removed are removed.
  */
 int sys_cleanup_remove_dir(const char *path, struct sys_dir_handle *handle);
 
@@ -100,8 +100,8 @@ void sys_cleanup_arm(void);
 /*
  * Makes an entry for a file or directory; sys_cleanup_add() registers the
  * entry. `path` is copied. A relative path is resolved in the working directory
- * at the time of the signal. Returns 0 or ERR_NOMEM. After 0, *out is NULL if
- * the signals are not caught.
+ * at the time of the signal. Returns 0 or ERR_NOMEM. If this process does not
+ * catch the signals, returns 0 with *out NULL.
  */
 int sys_cleanup_new(struct sys_cleanup **out, enum sys_cleanup_kind kind,
 		    const char *path, struct error *err);
@@ -118,7 +118,8 @@ void sys_cleanup_use_handle(struct sys_cleanup *entry,
 void sys_cleanup_free(struct sys_cleanup *entry);
 
 /*
- * A period in which the signals are blocked. The caller keeps it on the stack.
+ * A period in which the signals are blocked. The caller keeps this struct on
+ * the stack.
  */
 struct sys_hold {
 	bool is_held;
@@ -136,10 +137,13 @@ void sys_hold_signals(struct sys_hold *hold);
 void sys_release_signals(const struct sys_hold *hold);
 
 /*
- * Starts or ends a section, in any thread. Signals and other sections wait
- * until the section ends. In a section a thread must not wait for another
- * thread. It must not allocate memory either, since the handler may have
- * interrupted a thread that holds the allocator's lock. errno is preserved.
+ * sys_cleanup_begin() starts a section, and sys_cleanup_end() ends it, in any
+ * thread. Signals and other sections wait until the section ends. errno is
+ * preserved.
+ *
+ * In a section a thread must not wait for another thread. It must not allocate
+ * memory either, since the handler may have interrupted a thread that holds the
+ * allocator's lock.
  */
 void sys_cleanup_begin(struct sys_hold *section);
 void sys_cleanup_end(const struct sys_hold *section);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of descriptors, alarms, and signals as descriptors. */
+/*
+ * Sets of descriptors (epoll), alarms (eventfd), and signals as descriptors
+ * (signalfd).
+ */
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -80,7 +83,10 @@ void sys_event_wake(int alarm)
 	uint64_t one = 1;
 	ssize_t n = write(alarm, &one, sizeof(one));
 
-	/* The only failure is a full counter: the alarm is already set. */
+	/*
+	 * write() fails only if the counter is full. Then the alarm is set
+	 * already.
+	 */
 	(void)n;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for many descriptors at once (epoll), waking a thread that waits, and
- * signals that are read like bytes.
+ * Waits for many descriptors at once (epoll), wakes a thread that waits, and
+ * reads signals from a descriptor.
  */
 #ifndef SYS_EVENT_H
 #define SYS_EVENT_H
@@ -12,26 +12,30 @@
 
 #include "base/error.h"
 
-/* Returns a new set of descriptors to wait for, or ERR_IO. */
+/*
+ * Opens a set of descriptors to wait for. Returns the descriptor of the set, or
+ * ERR_IO.
+ */
 int sys_event_open(struct error *err);
 
 /*
- * Adds a descriptor; `ctx` names it in sys_event_wait(). If `is_shared`, other
- * processes wait for the descriptor too, and one of them is woken. Returns 0 or
- * ERR_IO.
+ * Adds a descriptor to a set. sys_event_wait() returns `ctx` for this
+ * descriptor. If `is_shared`, other processes wait for the same descriptor, and
+ * only one of them is woken. Returns 0 or ERR_IO.
  */
 int sys_event_add(int set, int fd, void *ctx, bool is_shared,
 		  struct error *err);
 
 /*
- * Adds a descriptor that is reported once. sys_event_again() lets it be
- * reported once more. Any thread may call these functions.
+ * Adds a descriptor that is reported only once. After a report,
+ * sys_event_again() allows one more report. Any thread may call these
+ * functions.
  */
 int sys_event_add_once(int set, int fd, void *ctx, struct error *err);
 int sys_event_again(int set, int fd, void *ctx, struct error *err);
 
 /*
- * Works like sys_event_again() for a descriptor that waits until it can be
+ * Works like sys_event_again(), but the descriptor is reported when it can be
  * written.
  */
 int sys_event_again_out(int set, int fd, void *ctx, struct error *err);
@@ -39,13 +43,16 @@ int sys_event_again_out(int set, int fd, void *ctx, struct error *err);
 void sys_event_remove(int set, int fd);
 
 /*
- * Waits up to `timeout_ms` (-1: without limit) until descriptors have bytes,
- * can be written or have ended, and stores their `ctx` in out[0..max). Returns
- * their number; 0 if none, or a signal came.
+ * Waits until descriptors have bytes, can be written or have ended, but at most
+ * `timeout_ms` (-1: without limit). Stores the `ctx` of these descriptors in
+ * out[0..max). Returns their number, or 0 if the time is over or a signal came.
  */
 size_t sys_event_wait(int set, void **out, size_t max, int timeout_ms);
 
-/* Returns a descriptor that sys_event_wake() makes readable, or ERR_IO. */
+/*
+ * Makes an alarm: a descriptor that sys_event_wake() makes readable, and
+ * sys_event_unwake() makes unreadable again. Returns the descriptor or ERR_IO.
+ */
 int sys_event_alarm_open(struct error *err);
 void sys_event_wake(int alarm);
 void sys_event_unwake(int alarm);

@@ -9,8 +9,8 @@
 #include "sys/io.h"
 
 /*
- * Limits of open files that wait to be mapped: a quarter of the process's
- * descriptors, and at most HELD_MAX.
+ * Limit of the number of held files that are open and not mapped yet: one of
+ * HELD_PART descriptors of the process, and at most HELD_MAX.
  */
 #define HELD_PART 4
 #define HELD_MAX 256
@@ -60,8 +60,8 @@ const uint8_t *sys_held_map(const struct sys_held *held, const char *path,
 			    struct error *err)
 {
 	/*
-	 * Mapping does not change the visible content of the file, so `held` is
-	 * const.
+	 * Mapping does not change the visible content of the file, so callers
+	 * pass a const pointer.
 	 */
 	struct sys_held *h = (struct sys_held *)(uintptr_t)held;
 	const uint8_t *bytes;

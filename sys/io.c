@@ -477,8 +477,8 @@ static int empty_entry(void *ctx, const char *name)
 		ret = sys_rmdir_empty(path.data, e->err);
 	buf_release(&path);
 	/*
-	 * If the entry could not be removed, return 1, so that the listing
-	 * ends.
+	 * If the entry stays, its directory cannot be removed. Then return 1,
+	 * so that the listing ends.
 	 */
 	return ret < 0 ? ret : !ret;
 }
@@ -512,7 +512,7 @@ int sys_append(const char *path, const void *bytes, size_t len, unsigned mode,
 		return error_recode(err, missing ? ERR_MISSING : ERR_IO);
 	}
 	/*
-	 * An error of changing the permissions is ignored, because the file may
+	 * Permissions that cannot be changed are no error, because the file may
 	 * belong to another user.
 	 */
 	sys_share_fd(fd, mode, path, NULL);
@@ -662,7 +662,9 @@ void sys_write_ready(int fd, const void *bytes, size_t len)
 	ssize_t n = 0;
 
 	sys_sigpipe_block(&before);
-	/* A pipe that is ready takes 4096 bytes without waiting. */
+	/*
+	 * If poll() reports a pipe, the pipe takes 4096 bytes without waiting.
+	 */
 	if (poll(&pfd, 1, 1000) == 1)
 		n = write(fd, bytes, len < 4096 ? len : 4096);
 	sys_sigpipe_restore(&before);

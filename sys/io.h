@@ -113,9 +113,7 @@ int sys_stat(struct sys_stat *st, const char *path, struct error *err);
  */
 int sys_open_file(struct sys_stat *st, const char *path, struct error *err);
 
-/*
- * Works like sys_stat(), but describes a symlink itself instead of its target.
- */
+/* Works like sys_stat(), but describes a symlink itself, not its target. */
 int sys_lstat(struct sys_stat *st, const char *path, struct error *err);
 
 /* Returns whether a file or directory exists. */
@@ -157,8 +155,9 @@ int sys_set_mtime(const char *path, int64_t seconds, struct error *err);
 int sys_touch(const char *path, struct error *err);
 
 /*
- * Measures the file system that contains `path`: its size, and the part that an
- * unprivileged process can still write, in bytes. Returns 0 or ERR_IO.
+ * Measures the file system that contains `path`, in bytes. *total is its size.
+ * *available is what an unprivileged process can still write. Returns 0 or
+ * ERR_IO.
  */
 int sys_disk_space(uint64_t *total, uint64_t *available, const char *path,
 		   struct error *err);
@@ -186,7 +185,7 @@ int sys_rmdir_empty(const char *path, struct error *err);
 /*
  * Appends bytes to a file with one write, so that lines of several processes do
  * not mix. If `mode` is not 0, a missing file is created with this mode minus
- * the umask; the mode may contain permissions for a shared repository
+ * the umask. The mode may contain permissions for a shared repository
  * (sys/share.h). Returns 0, ERR_MISSING if the file is missing and `mode` is 0,
  * or ERR_IO.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared libraries that are loaded only when they are needed. Each start of the
- * program would pay for a library that it is linked with.
+ * Loads shared libraries when they are needed. If the program was linked with a
+ * library, each start of the program would take longer.
  */
 #ifndef SYS_LIBRARY_H
 #define SYS_LIBRARY_H

@@ -59,7 +59,7 @@ static void record_holder(struct sys_tempfile *lock, unsigned mode)
 
 	/*
 	 * A killed process may have left a PID file. This process has the lock
-	 * now, so it replaces the file.
+	 * now, so the old PID file is removed.
 	 */
 	if (!ret)
 		ret = sys_unlink(path.data, NULL);

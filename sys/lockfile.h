@@ -63,9 +63,9 @@ enum sys_lockfile_holder sys_lockfile_holder(long *pid, const char *path);
 
 /*
  * Appends advice for the user about the lock file `path`, which another process
- * holds. The advice names this process if a PID file does, and tells whether
- * the process still runs. One or two lines, without a final newline. Returns 0
- * or ERR_NOMEM.
+ * holds. If there is a PID file, the advice names the process, and tells
+ * whether the process still runs. One or two lines, without a final newline.
+ * Returns 0 or ERR_NOMEM.
  */
 int sys_lockfile_describe(struct buf *out, const char *path);
 

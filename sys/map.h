@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whole files, mapped read-only or read into memory. For a small file, reading
- * is three times cheaper than mapping, reading and unmapping.
+ * Maps whole files read-only, or reads them into memory. Reading a small file
+ * takes a third of the time of mapping, reading and unmapping it.
  */
 #ifndef SYS_MAP_H
 #define SYS_MAP_H

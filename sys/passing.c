@@ -50,7 +50,7 @@ int sys_passing_connect(const char *path, struct error *err)
 	return ret;
 }
 
-/* Remove a socket file on which nobody listens. */
+/* Removes a socket file if no process listens on it. */
 static void remove_stale(const char *path)
 {
 	struct stat st;
@@ -76,7 +76,10 @@ int sys_passing_listen(const char *path, struct error *err)
 	if (fd < 0)
 		return error_set_errno(err, "cannot create a socket");
 	remove_stale(path);
-	/* Between bind() and listen(), no client can connect. */
+	/*
+	 * No client can connect before listen(), so all clients see the final
+	 * permissions.
+	 */
 	if (!bind(fd, (const struct sockaddr *)&a, sizeof(a)) &&
 	    !chmod(path, 0660) && !listen(fd, SOMAXCONN))
 		return fd;
@@ -107,7 +110,7 @@ int sys_passing_send(int fd, const void *bytes, size_t len, const int *fds,
 	return error_recode(err, ERR_PEER);
 }
 
-/* Take the descriptors out of a message. Returns their number. */
+/* Takes the descriptors out of a message. Returns their number. */
 static size_t take_fds(struct msghdr *message, int out[SYS_PASSING_MAX])
 {
 	struct cmsghdr *c = CMSG_FIRSTHDR(message);

@@ -17,8 +17,9 @@
 
 /*
  * Creates a socket file and listens. Only the owner and the group of the file
- * may connect (mode 0660). A socket file on which nobody listens is replaced.
- * Returns the descriptor, which does not block, or ERR_IO.
+ * may connect (mode 0660). If no process listens on an existing socket file,
+ * the file is replaced. Returns the descriptor, which does not block, or
+ * ERR_IO.
  */
 int sys_passing_listen(const char *path, struct error *err);
 
@@ -37,24 +38,25 @@ int sys_passing_send(int fd, const void *bytes, size_t len, const int *fds,
 
 /*
  * Receives one message of at most `max` bytes with exactly `fd_nr` descriptors,
- * which the caller closes. Returns the number of bytes, or ERR_PEER if the peer
- * is gone, or the message is empty, too long or has another number of
- * descriptors; no descriptor is then left open.
+ * which the caller closes. Returns the number of bytes, or ERR_PEER. The
+ * reasons for ERR_PEER: the peer is gone, or the message is empty, too long, or
+ * has another number of descriptors. No descriptor is then left open.
  */
 ssize_t sys_passing_receive(int fd, void *bytes, size_t max, int *fds,
 			    size_t fd_nr, struct error *err);
 
 /*
- * Copies the message that sys_passing_receive() gets next, without its
- * descriptors. Does not wait. Returns the number of bytes, or 0 if there is no
- * message or it is too long.
+ * Copies the next message without its descriptors. The message stays for
+ * sys_passing_receive(). Does not wait. Returns the number of bytes, or 0 if
+ * there is no message or it is too long.
  */
 size_t sys_passing_peek(int fd, void *bytes, size_t max);
 
 /*
- * Makes a pipe or a socket non-blocking, or blocking again. *was_blocking tells
- * its state before. Returns false if the descriptor is neither a pipe nor a
- * socket; the descriptor is then unchanged.
+ * sys_passing_unblock() makes a pipe or socket non-blocking. *was_blocking is
+ * set to whether it was blocking before. Returns false, with nothing changed,
+ * if the descriptor is neither a pipe nor a socket. sys_passing_block() makes
+ * the descriptor blocking again.
  */
 bool sys_passing_unblock(int fd, bool *was_blocking);
 void sys_passing_block(int fd);

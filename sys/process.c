@@ -21,8 +21,8 @@ long sys_process_id(void)
 }
 
 /*
- * Returns whether one of the `nr` strings "NAME=value" at `set` sets the
- * variable whose string is `variable`.
+ * Returns whether one of the `nr` strings "NAME=value" at `set` sets the same
+ * variable as the string `variable`.
  */
 static bool is_replaced(const char *variable, const char *const *set, size_t nr)
 {
@@ -58,8 +58,8 @@ static uint64_t us_of(const struct timeval *tv)
 }
 
 /*
- * Reads the peak of memory in use. getrusage() is no help: its peak includes
- * the memory of this process before exec().
+ * Reads the peak of memory from /proc. getrusage() is no help: its peak
+ * includes the memory of this process before exec().
  */
 uint64_t sys_peak_rss_kib(void)
 {

@@ -29,8 +29,8 @@ struct sys_usage {
 };
 
 /*
- * Returns the resources that all threads of this process have used, or only the
- * calling thread if `of_thread`.
+ * Returns the resources that this process has used. If `of_thread`, counts only
+ * the calling thread, otherwise all threads.
  */
 void sys_usage(struct sys_usage *usage, bool of_thread);
 
@@ -41,10 +41,10 @@ void sys_usage(struct sys_usage *usage, bool of_thread);
 uint64_t sys_peak_rss_kib(void);
 
 /*
- * Appends the login name of the user. If `full`, appends the full name from the
- * password file instead, which may be empty. The full name is the part of its
- * field before the first comma, with '&' replaced by the capitalised login
- * name. Returns 0, ERR_MISSING if the user is unknown, or ERR_NOMEM.
+ * Appends the name of the user. This is the login name, or if `full`, the full
+ * name from the password file, which may be empty. The full name is the text
+ * before the first comma of its field, with '&' replaced by the capitalised
+ * login name. Returns 0, ERR_MISSING if the user is unknown, or ERR_NOMEM.
  */
 int sys_user_name(struct buf *out, bool full, struct error *err);
 
@@ -53,9 +53,9 @@ int sys_host_name(struct buf *out, struct error *err);
 
 /*
  * Allocates `size` bytes for random access. If `size` is 2 MiB or more, the
- * memory is in large pages if the system supports them, so that the processor
+ * memory is in large pages if the system supports them. The processor then
  * needs fewer address translations. The memory is not cleared; free() releases
- * it.  Returns NULL if memory runs out.
+ * it. Returns NULL if memory runs out.
  */
 void *sys_memory_large(size_t size) __attribute__((warn_unused_result));
 

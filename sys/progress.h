@@ -35,7 +35,8 @@ struct progress_out {
 	 * A callback that may cancel the work, or NULL. A result other than 0
 	 * cancels the work. The callback is called on the first progress and
 	 * then a few times a second. `total` is 0 if unknown. Any thread may
-	 * call the callback, but for one meter only one thread at a time.
+	 * call the callback, but two threads never call it for one meter at
+	 * once.
 	 */
 	int (*poll)(void *ctx, const char *title, uint64_t done,
 		    uint64_t total);
@@ -79,7 +80,7 @@ void progress_add(struct progress *p, uint64_t nr);
 int progress_step(struct progress *p, uint64_t nr, struct error *err);
 
 /*
- * Calls out->poll, if there is one, before work that has no meter. `total` is
+ * Asks out->poll, if set, whether to cancel work that has no meter. `total` is
  * the number of items of the work. Returns 0, or ERR_CANCELLED if out->poll
  * cancels the work.
  */

@@ -2,10 +2,11 @@
 /*
  * Locks on single bytes of a file that exists only for these locks. The number
  * of a lock is the offset of its byte. A lock belongs to the open file and ends
- * with it, so a killed process leaves no lock behind.
+ * when the file is closed. So a killed process leaves no lock behind.
  *
- * The locks are advisory. The file must never be removed, because processes
- * with different files would not see each other's locks.
+ * The locks are advisory. The file must never be removed: a process that has
+ * the removed file open, and one that creates a new file, would not see each
+ * other's locks.
  */
 #ifndef SYS_RANGELOCK_H
 #define SYS_RANGELOCK_H

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-/* Fills `len` bytes, at most 256. Returns 0 or ERR_IO. */
+/* Fills `out` with `len` random bytes, at most 256. Returns 0 or ERR_IO. */
 int sys_secret(void *out, size_t len, struct error *err);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks and waiting, in memory that processes share (sys_memory_shared()).
- * A process may be killed at any time:
- * - a lock that the process held is passed on, and the next owner is told;
- * - a process that waited leaves nothing behind. Condition variables of
+ * Locks and waiting, in memory that processes share (sys_memory_shared()). A
+ * process may be killed at any time:
+ * - If the process held a lock, another process can take the lock, and is told.
+ * - If the process waited, nothing remains of it. Condition variables of
  *   pthreads do not have this property.
  */
 #ifndef SYS_SHARED_H
@@ -23,16 +23,16 @@ struct sys_shared_lock {
 int sys_shared_lock_init(struct sys_shared_lock *lock);
 
 /*
- * Takes the lock. Returns true if the last owner died while it held the lock:
- * the fields that the lock guards may then be half changed, and the caller
- * repairs them.
+ * Takes the lock. Returns true if the last owner died while it held the lock.
+ * The fields that the lock guards may then be half changed, and the caller must
+ * repair them.
  */
 bool sys_shared_lock_take(struct sys_shared_lock *lock);
 void sys_shared_lock_give(struct sys_shared_lock *lock);
 
 /*
- * Waits while *word is `value`, up to `ns` nanoseconds. May return early. The
- * caller compares *word again. Waiting costs no CPU time.
+ * Waits while *word is `value`, up to `ns` nanoseconds. May return early, so
+ * the caller compares *word again. Waiting costs no CPU time.
  */
 void sys_word_wait(atomic_uint *word, unsigned value, uint64_t ns);
 

@@ -210,7 +210,10 @@ pid_t sys_spawn_heir(char *const argv[], char *const envp[], const int *keep,
 	if (ret)
 		goto out_actions;
 	ret = set_attributes(&attr, true, false);
-	/* dup2() of a descriptor to itself removes FD_CLOEXEC here. */
+	/*
+	 * If both descriptors of dup2() are the same, this action clears
+	 * FD_CLOEXEC, so the child inherits the descriptor.
+	 */
 	for (size_t i = 0; !ret && i < nr; i++)
 		ret = posix_spawn_file_actions_adddup2(&actions, keep[i],
 						       keep[i]);

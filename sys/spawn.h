@@ -65,18 +65,18 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 	      unsigned flags, struct error *err);
 
 /*
- * Starts argv[0], searched in PATH, as a program that lives on its own: its
- * streams are those of this process, it blocks no signal, and it inherits the
- * `nr` descriptors `keep`, with their numbers. Returns its process id, or
- * ERR_IO.
+ * Starts argv[0], searched in PATH, as a program that outlives this process. It
+ * has the same standard streams, and blocks no signal. It inherits the `nr`
+ * descriptors `keep`, with their numbers. Returns its process id, or ERR_IO.
  */
 pid_t sys_spawn_heir(char *const argv[], char *const envp[], const int *keep,
 		     size_t nr, struct error *err);
 
 /*
- * Works like sys_spawn(). The child's standard input, output and error are
- * copies of fds[0], fds[1] and fds[2], each at least 3; -1: inherited. Only the
- * flag SYS_SPAWN_OPEN_SIGNALS is allowed.
+ * Works like sys_spawn(), with given descriptors. The child's standard input,
+ * output and error are copies of fds[0], fds[1] and fds[2]. Each is at least 3,
+ * or -1: the stream is inherited. Only the flag SYS_SPAWN_OPEN_SIGNALS is
+ * allowed.
  */
 int sys_spawn_with(struct sys_child *child, char *const argv[],
 		   char *const envp[], const int fds[3], unsigned flags,
@@ -114,9 +114,9 @@ struct sys_talk {
 
 /*
  * Writes the input and reads the output, in the order in which the child is
- * ready for them. Ends when the child closes its outputs, or has read all input
- * if none of them is connected. A child that does not read its input is not an
- * error.
+ * ready for them. Ends when the child closes its outputs. If no output is
+ * connected, ends when the child has read all input. A child that does not read
+ * its input is not an error.
  *
  * Returns 0, ERR_IO, or the negative result of `output`. The caller calls
  * sys_spawn_wait() in any case.

@@ -16,12 +16,13 @@
 #define MS_NS UINT64_C(1000000)
 
 /*
- * Bytes that the kernel keeps for a client, besides those on their way. Without
- * a limit, a client that reads slowly occupies 2 MiB of the kernel's memory.
+ * Maximum number of bytes that the kernel keeps for a client, besides those
+ * that are already sent. Without a limit, a client that reads slowly occupies 2
+ * MiB of the kernel's memory.
  */
 #define UNSENT_MAX (256 << 10)
 
-/* spans of one system call; the kernel's limit is 1024 */
+/* maximum number of spans in one system call; the kernel's limit is 1024 */
 #define SPANS_MAX 1024
 
 union address {
@@ -120,7 +121,10 @@ int sys_socket_accept(int fd, char address[SYS_ADDRESS_MAX], struct error *err)
 		strcpy(address, "ssh");
 		return peer;
 	}
-	/* Answers are written as a whole; waiting for more would delay them. */
+	/*
+	 * Answers are written as a whole. With Nagle's algorithm, the kernel
+	 * would wait for more bytes, and delay them.
+	 */
 	setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	setsockopt(peer, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent,
 		   sizeof(unsent));
@@ -137,7 +141,7 @@ static int is_busy(void)
 	return errno == EAGAIN || errno == EINTR;
 }
 
-/* Send with one system call. Returns the number of bytes, or -1. */
+/* Sends bytes with one system call. Returns the number of bytes, or -1. */
 static ssize_t send_spans(int fd, const struct iovec *iov, size_t nr)
 {
 	const struct msghdr message = {
@@ -171,7 +175,10 @@ void sys_socket_end_output(int fd)
 	shutdown(fd, SHUT_WR);
 }
 
-/* Wait until the socket is ready for `events`. Returns 0 or ERR_PEER. */
+/*
+ * Waits until the socket is ready for `events`, or the peer's time is over.
+ * Returns 0 in both cases, or ERR_PEER if the time was over before the call.
+ */
 static int wait_for(int fd, short events, struct sys_patience *patience,
 		    struct error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TCP sockets: listening, accepting, and reading and writing with a limit on
- * the time that the peer lets us wait. All sockets are non-blocking.
+ * TCP sockets: listening, accepting, reading and writing. The time that a peer
+ * lets us wait is limited. All sockets are non-blocking.
  */
 #ifndef SYS_TCP_H
 #define SYS_TCP_H
@@ -60,15 +60,18 @@ ssize_t sys_socket_try_writev(int fd, const struct iovec *iov, size_t nr);
 void sys_socket_end_output(int fd);
 
 /*
- * The time that a peer may let us wait. While the peer accepts or sends 64 KiB,
- * all waits together take at most limit_ms.
+ * How long a peer may let us wait. While the peer accepts or sends 64 KiB, all
+ * waits together take at most limit_ms. Then the time starts again.
  */
 struct sys_patience {
 	unsigned limit_ms;
 	uint64_t waited_ns; /* for the current 64 KiB */
 	/* bytes of the current 64 KiB */
 	uint64_t moved;
-	/* Called when a wait for the peer begins and ends; NULL: no call. */
+	/*
+	 * Called with true when a wait for the peer begins, and with false when
+	 * the wait ends; NULL: no call.
+	 */
 	void (*waits)(void *ctx, bool begins);
 	void *ctx;
 };
@@ -77,29 +80,32 @@ struct sys_patience {
 #define SYS_PATIENCE_BYTES 65536
 
 /*
- * Wait until the socket has bytes or can be written, or the time is over.
- * Return 0, or ERR_PEER if the peer's time was over before.
+ * sys_socket_wait_readable() waits until the socket has bytes,
+ * sys_socket_wait_writable() until it can be written. Both return 0, perhaps
+ * early: the caller tries again. They return ERR_PEER if the peer's time was
+ * over before the call.
  */
 int sys_socket_wait_readable(int fd, struct sys_patience *patience,
 			     struct error *err);
 int sys_socket_wait_writable(int fd, struct sys_patience *patience,
 			     struct error *err);
 
-/* Notes that the peer has accepted or sent `n` bytes. */
+/* Records that the peer has accepted or sent `n` bytes. */
 void sys_patience_count(struct sys_patience *patience, size_t n);
 
-/* Starts the time again, for a message that we write. */
+/* Starts the peer's time again, before a message is written to the peer. */
 void sys_patience_renew(struct sys_patience *patience);
 
-/* Removes `n` bytes, of which some may be all, from the front of spans. */
+/* Removes the first `n` bytes from the spans, up to all bytes. */
 void sys_spans_skip(struct iovec **iov, size_t *nr, size_t n);
 
 /*
- * The two functions below also take a pipe that does not block. The process
- * must ignore SIGPIPE if a pipe is written.
+ * sys_socket_read() and sys_socket_writev() also accept a pipe that does not
+ * block. The process must ignore SIGPIPE if a pipe is written.
  *
- * Reads up to `len` (> 0) bytes; waits for the first. Returns their number, 0
- * if the peer has ended its output, or ERR_PEER, also if the time is over.
+ * sys_socket_read() reads up to `len` (> 0) bytes, and waits for the first one.
+ * Returns the number of bytes, 0 if the peer has ended its output, or ERR_PEER,
+ * also if the time is over.
  */
 ssize_t sys_socket_read(int fd, void *bytes, size_t len,
 			struct sys_patience *patience, struct error *err);

@@ -102,8 +102,9 @@ static int create_fresh(struct sys_tempfile *tf, unsigned mode,
 }
 
 /*
- * Ends the creation of a file, whose result so far is `ret`. After success,
- * applies the share in `mode` to the file. After an error, releases *tf.
+ * Ends the creation of a file. `ret` is the result of the creation so far. If
+ * `ret` is 0, applies the share in `mode` to the file. After an error, releases
+ * *tf.
  */
 static int settle(struct sys_tempfile *tf, int ret, unsigned mode,
 		  struct error *err)

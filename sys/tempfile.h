@@ -35,8 +35,9 @@ struct sys_tempfile {
 	/* owned; NULL if signals are not caught */
 	struct sys_cleanup *cleanup;
 	/*
-	 * owned; NULL if there is none. A second temporary file that is removed
-	 * before this file is renamed or removed.
+	 * Owned; NULL if there is none. A second temporary file (the PID file
+	 * of a lock file). It is removed before this file is renamed or
+	 * removed.
 	 */
 	struct sys_tempfile *companion;
 };
@@ -110,8 +111,9 @@ int sys_tempfile_replace(const char *path, const void *bytes, size_t len,
 			 enum sys_fsync_method method, struct error *err);
 
 /*
- * Makes the entries of a directory durable. Returns 0, also if the file system
- * cannot sync directories, or ERR_IO, also if the directory cannot be opened.
+ * Makes the entries of a directory durable. Returns 0, or ERR_IO, for example
+ * if the directory cannot be opened. If the file system cannot sync
+ * directories, returns 0.
  */
 int sys_sync_dir(const char *path, struct error *err);
 

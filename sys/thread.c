@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads. In a parallel loop the threads take tasks by an atomic counter. */
+/*
+ * Threads and parallel loops. In a loop, each thread takes its next task by an
+ * atomic counter.
+ */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -29,8 +32,8 @@ int sys_thread_start(pthread_t *thread, void *(*fn)(void *arg), void *arg)
 	int ret;
 
 	/*
-	 * A new thread inherits the set of blocked signals, so the signals are
-	 * blocked before it starts.
+	 * A new thread inherits the set of blocked signals. So the signals are
+	 * blocked here, before the thread starts, and unblocked afterwards.
 	 */
 	sys_cleanup_signals(&set);
 	pthread_sigmask(SIG_BLOCK, &set, &before);
@@ -77,7 +80,7 @@ struct sys_loop {
 	size_t failed_task;
 	int ret;
 	struct error err;
-	/* owned: state of all threads except the calling one */
+	/* owned: state of all threads of the loop except the calling thread */
 	struct worker *workers;
 	unsigned started;
 };

@@ -49,9 +49,10 @@ typedef int (*sys_task_fn)(void *ctx, unsigned thread_nr, size_t task_nr,
 
 /*
  * Runs each of the tasks 0..task_nr-1 once. Tasks start in ascending order, in
- * `threads` threads; the calling thread is thread 0. Fewer threads are used if
- * there are fewer tasks, or if threads cannot be started. Returns 0. If
- * tasks failed, returns the error of the failed task with the lowest number.
+ * `threads` threads; the calling thread is thread 0. If there are fewer tasks
+ * than threads, or some threads cannot be started, fewer threads are used.
+ * Returns 0. If tasks failed, returns the error of the failed task with the
+ * lowest number.
  */
 int sys_parallel(unsigned threads, size_t task_nr, sys_task_fn fn, void *ctx,
 		 struct error *err);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The target of a trace. */
+/*
+ * Opens and writes the target of a trace: standard error, a descriptor, a file,
+ * or a socket.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -158,8 +161,8 @@ int trace_file_open(struct trace_file *f, const char *value,
 }
 
 /*
- * Errors are ignored: for example, the process that reads the trace from a pipe
- * may have exited.
+ * Errors are ignored. For example, the process that reads the trace from a pipe
+ * may have ended.
  */
 void trace_file_append(const struct trace_file *f, const void *bytes,
 		       size_t len)

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "sys/trace.h"
 
-/* A duration to print as seconds with six digits. */
+/* A duration, printed as seconds with six digits after the point. */
 struct trace_seconds {
 	uint64_t ns;
 	bool is_known;
@@ -24,7 +24,7 @@ struct trace_columns {
 	unsigned nesting;
 };
 
-/* The functions below return 0 or ERR_NOMEM. */
+/* All functions below that have a result of type int return 0 or ERR_NOMEM. */
 
 /* Appends "<time> <file>:<line>  ". File and line are padded to `width`. */
 int trace_line_begin(struct buf *out, struct trace_at at, unsigned width);
@@ -45,11 +45,14 @@ int trace_line_seconds(struct buf *out, const char *key, uint64_t ns);
  */
 int trace_line_word(struct buf *out, const char *word, bool hides);
 /*
- * Appends words separated by blanks, with shell quotes where needed. `hides` as
- * in trace_line_word().
+ * Appends words separated by blanks, with shell quotes where needed. `hides`
+ * works as in trace_line_word(): whether passwords in URLs are hidden.
  */
 int trace_line_words(struct buf *out, const char *const *words, bool hides);
-/* Appends words as a JSON array. `hides` as in trace_line_word(). */
+/*
+ * Appends words as a JSON array. `hides` works as in trace_line_word(): whether
+ * passwords in URLs are hidden.
+ */
 int trace_line_array(struct buf *out, const char *key, const char *const *words,
 		     bool hides);
 /*
@@ -65,7 +68,7 @@ int trace_line_escaped(struct buf *out, const char *bytes, size_t len);
 
 struct trace_seconds trace_elapsed(const struct trace *t);
 
-/* Writes "<event> <text>". */
+/* Writes the line "<event> <text>" to GIT_TRACE2. */
 void trace_put_normal(struct trace *t, struct trace_at at, const char *event,
 		      const char *text);
 void trace_put_perf(struct trace *t, struct trace_at at,

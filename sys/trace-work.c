@@ -13,7 +13,9 @@
  * two times.
  */
 struct place {
-	/* number of open regions plus 1; 1 means outside of all regions */
+	/*
+	 * number of open regions plus 1; 1: the event is outside of all regions
+	 */
 	unsigned nesting;
 	uint64_t abs_ns;
 	/* nanoseconds since the start of the innermost region */

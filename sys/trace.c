@@ -12,8 +12,8 @@
 #include "sys/trace-line.h"
 
 /*
- * Widths of the column "<file>:<line>" in the lines of GIT_TRACE2 and of
- * GIT_TRACE.
+ * Widths of the column "<file>:<line>": NORMAL_WIDTH in the lines of
+ * GIT_TRACE2, GENERAL_WIDTH in those of GIT_TRACE.
  */
 #define NORMAL_WIDTH 34
 #define GENERAL_WIDTH 24
@@ -72,8 +72,8 @@ struct trace_seconds trace_elapsed(const struct trace *t)
 /* ---- writing a line to each trace target that is open */
 
 /*
- * Ends a line of a trace and writes the line. Drops the line if `ret` is an
- * error code from composing it.
+ * Ends a line of a trace and writes it to a target. `ret` is the result of
+ * composing the line; if it is an error code, the line is dropped.
  */
 static void finish(const struct trace *t, enum trace_target target,
 		   struct buf *line, int ret)
@@ -153,8 +153,9 @@ void trace_put_general(struct trace *t, struct trace_at at,
 
 /*
  * Writes an event to all targets that want it. `text` is for GIT_TRACE2 and
- * GIT_TRACE2_PERF. `json` has the members of a JSON event. Both buffers are
- * released. Writes nothing if `ret` is an error code from composing them.
+ * GIT_TRACE2_PERF. `json` has the members of a JSON event. `ret` is the result
+ * of composing these buffers; if it is an error code, nothing is written. Both
+ * buffers are released.
  */
 static void put(struct trace *t, struct trace_at at,
 		const struct trace_columns *columns, struct buf *text,

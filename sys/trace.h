@@ -59,8 +59,8 @@ struct trace_file_dir {
 /*
  * Opens the target that a value describes. NULL, "", "0" and "false" mean off;
  * "1" and "true" mean standard error; "2" to "9" mean the descriptor of that
- * number. "/..." is a file, or an existing directory in which a new file is
- * created. "af_unix:[stream:|dgram:]/..." is a socket.
+ * number. An absolute path is a file, or an existing directory in which a new
+ * file is created. "af_unix:[stream:|dgram:]<absolute path>" is a socket.
  *
  * Returns 1 if the target is open, and 0 if it is off. Returns 2 if the target
  * is the open file that marks a directory with too many files. Returns
@@ -93,11 +93,14 @@ enum trace_target {
 
 struct trace {
 	struct trace_file files[TRACE_TARGET_NR];
-	/* lines have no time, file and line number (GIT_TRACE2_BRIEF) */
+	/*
+	 * indexed by target: whether lines have no time, file and line number
+	 * (GIT_TRACE2_BRIEF)
+	 */
 	bool is_brief[TRACE_TARGET_NR];
 	/*
-	 * passwords in URLs are written (GIT_TRACE2_REDACT=false).
-	 * TRACE_GENERAL always writes them.
+	 * Whether passwords in URLs are written (GIT_TRACE2_REDACT=false). The
+	 * target TRACE_GENERAL always writes them.
 	 */
 	bool shows_passwords;
 	/*
@@ -125,15 +128,15 @@ void trace_init(struct trace *t, const char *sid, uint64_t start_ns);
 void trace_release(struct trace *t);
 
 /*
- * Initialises a trace for one thread of a server, with the targets of `whole`,
- * which are borrowed. Regions of threads thereby do not mix. The caller
- * releases the trace.
+ * Initialises a trace for one thread of a server. The targets are those of
+ * `whole`, borrowed. Each thread has a trace of its own, so that regions of
+ * different threads do not mix. The caller releases the trace.
  */
 void trace_init_thread(struct trace *t, const struct trace *whole);
 
 /*
- * trace_is_on() returns whether any target is open; trace_wants() returns
- * whether the given target is open.
+ * trace_is_on() returns whether any target is open. trace_wants() returns
+ * whether the target `target` is open.
  */
 bool trace_is_on(const struct trace *t);
 static inline bool trace_wants(const struct trace *t, enum trace_target target)
@@ -141,7 +144,10 @@ static inline bool trace_wants(const struct trace *t, enum trace_target target)
 	return t && t->files[target].fd >= 0;
 }
 
-/* A place in the source code, which the lines of a trace name. */
+/*
+ * A place in the source code: the lines of a trace name the code that wrote
+ * them.
+ */
 struct trace_at {
 	const char *file;
 	int line;
@@ -157,20 +163,20 @@ struct trace_child {
 
 /* ---- events about the life of a process */
 
-/* `exe` is the version of this program, which `git version` prints. */
+/* Writes the version of this program: `exe` is what `git version` prints. */
 void trace_version_at(struct trace *t, struct trace_at at, const char *exe);
 void trace_too_many_files_at(struct trace *t, struct trace_at at);
 void trace_start_at(struct trace *t, struct trace_at at,
 		    const char *const *argv);
 /*
- * `names` are the names of the parent processes, nearest first,
- * NULL-terminated.
+ * Writes the names of the parent processes: `names` has the nearest first, and
+ * ends with NULL.
  */
 void trace_ancestry_at(struct trace *t, struct trace_at at,
 		       const char *const *names);
 /*
- * `hierarchy`: the names of the ancestor processes that write a trace, then
- * `name`, joined with '/'.
+ * Writes the name of the command. `hierarchy` has the names of the ancestor
+ * processes that write a trace, and then `name`, joined with '/'.
  */
 void trace_name_at(struct trace *t, struct trace_at at, const char *name,
 		   const char *hierarchy);
@@ -179,8 +185,8 @@ void trace_mode_at(struct trace *t, struct trace_at at, const char *mode);
 void trace_builtin_at(struct trace *t, struct trace_at at,
 		      const char *const *argv);
 /*
- * Writes a configuration variable, or an environment variable if `scope` is
- * NULL.
+ * Writes a configuration variable with its scope. If `scope` is NULL, writes an
+ * environment variable.
  */
 void trace_param_at(struct trace *t, struct trace_at at, const char *scope,
 		    const char *param, const char *value);
@@ -199,10 +205,13 @@ void trace_data_at(struct trace *t, struct trace_at at, const char *category,
 		   const char *key, const char *value);
 void trace_data_u64_at(struct trace *t, struct trace_at at,
 		       const char *category, const char *key, uint64_t value);
-/* `json` is a JSON value. */
+/* Writes a value. `json` is the text of a JSON value. */
 void trace_json_at(struct trace *t, struct trace_at at, const char *category,
 		   const char *key, const char *json);
-/* Works like trace_json_at(), and writes to the log of requests as well. */
+/*
+ * Writes a value like trace_json_at(), and writes it to the log of requests as
+ * well.
+ */
 void trace_request_at(struct trace *t, struct trace_at at, const char *json);
 
 /*

@@ -13,8 +13,11 @@
 #define SECOND_NS INT64_C(1000000000)
 
 /*
- * Clocks of file systems tick every 10 ms or faster. If a time has no fraction
- * of a second, the file system may store whole seconds, or even ones.
+ * A file that changed less than a tick before or after a certain time may
+ * change again without a new time stamp. File systems tick every 10 ms or
+ * faster, so TICK_NS is enough for most. If a time stamp has no fraction of a
+ * second, the file system may store whole seconds, or only even ones; then
+ * LONG_TICK_NS applies.
  */
 #define TICK_NS (SECOND_NS / 10)
 #define LONG_TICK_NS (3 * SECOND_NS)
@@ -42,7 +45,10 @@ static int64_t now_ns(void)
 	return t.tv_sec * SECOND_NS + t.tv_nsec;
 }
 
-/* Returns 0, or -1 if the attributes cannot be read. */
+/*
+ * Copies the attributes from *s, the result of stat() or lstat() with the
+ * return value `ret`. Returns 0, or -1 if the attributes could not be read.
+ */
 static int fill(struct attributes *a, const struct stat *s, int ret)
 {
 	memset(a, 0, sizeof(*a));
@@ -87,7 +93,9 @@ static bool is_unchanged(const struct attributes *a, const struct attributes *b)
 	       a->ctime_ns == b->ctime_ns;
 }
 
-/* Returns whether the file did not change shortly before or after `since`. */
+/*
+ * Returns whether the file has not changed since `since`, nor shortly before.
+ */
 static bool is_settled(const struct attributes *a, int64_t since_ns)
 {
 	int64_t tick = a->ctime_ns % SECOND_NS ? TICK_NS : LONG_TICK_NS;
@@ -149,7 +157,9 @@ bool sys_witness_holds(const struct sys_witness *witness)
 
 bool sys_witness_can_trust(const char *path)
 {
-	/* ext2 to ext4, xfs, btrfs, zfs, tmpfs, ramfs, f2fs, overlay, bcachefs
+	/*
+	 * local file systems: ext2 to ext4, xfs, btrfs, zfs, tmpfs, ramfs,
+	 * f2fs, overlay, bcachefs
 	 */
 	static const uint32_t local[] = {
 		0xef53,     0x58465342, 0x9123683e, 0x2fc12fc1, 0x01021994,

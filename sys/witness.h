@@ -49,7 +49,10 @@ struct sys_witness {
 	size_t nr, alloc;
 	/* time of sys_witness_init(), nanoseconds since 1970 */
 	int64_t since_ns;
-	/* A file could not be examined, so the witness never holds. */
+	/*
+	 * true: the attributes of a file could not be read, so the witness
+	 * never holds
+	 */
 	bool is_void;
 };
 
