@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The set of object copies that a reader found damaged. A copy is identified by
- * its pack and offset.
+ * its pack and offset. For one thread.
  *
  * A reader fills the set while it looks for another copy of a delta base. So
- * the reader never tries the same damaged copy twice, and the search ends. The
- * set is empty as long as no copy is damaged. For one thread.
+ * the reader never tries the same damaged copy twice, and the search ends. As
+ * long as no copy is damaged, the set is empty.
  */
 #ifndef ODB_BAD_COPIES_H
 #define ODB_BAD_COPIES_H
@@ -21,8 +21,8 @@ struct bad_copy {
 	const struct pack *pack;
 	uint64_t offset;
 	/*
-	 * true: no other copy of the object can be read, or the reader is just
-	 * searching for another copy
+	 * true: no other copy of the object can be read, or the reader is
+	 * searching for another copy now
 	 */
 	bool is_alone;
 };

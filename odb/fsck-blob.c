@@ -113,7 +113,10 @@ int fsck_blobs_add(struct fsck_blobs *blobs, const struct oid *oid,
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-/* For each kind of special file, the messages about it. */
+/*
+ * The messages to report about each kind of special file: if it is missing, and
+ * if it is no blob.
+ */
 static const struct place {
 	enum fsck_special special;
 	enum fsck_msg missing, no_blob;

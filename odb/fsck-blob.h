@@ -75,8 +75,8 @@ int fsck_blobs_check(struct fsck_blobs *blobs, struct fsck *f,
  */
 
 /*
- * Returns whether a name is valid: not empty, and without a component "..". A
- * backslash separates components too.
+ * Returns whether a submodule name is valid: not empty, and without a component
+ * "..". A backslash separates components too.
  */
 bool submodule_url_name_is_good(const char *name, size_t len);
 

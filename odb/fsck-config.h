@@ -14,7 +14,7 @@
  * Applies the variables below `prefix`, e.g. "fsck." or "receive.fsck."
  * (git-receive-pack(1)). `warn` receives the name of each unknown message in
  * lower case; the caller prints "skipping unknown msg id '<name>'". If `warn`
- * is NULL, an unknown message is ERR_INVALID.
+ * is NULL, an unknown message is an error (ERR_INVALID).
  *
  * Returns 0, ERR_INVALID if a value is invalid, ERR_IO if a skip list cannot be
  * read, or ERR_NOMEM.

@@ -28,10 +28,10 @@ struct known_objects {
 	unsigned threads;
 	/*
 	 * Owned: one reader for each thread, and one more for delta bases. A
-	 * thread makes its reader when it needs it.
+	 * thread makes its reader when the reader is first needed.
 	 */
 	struct odb_reader **readers;
-	/* held while the ids of one directory are loaded */
+	/* held while the ids of a directory of loose objects are loaded */
 	pthread_mutex_t lock;
 	struct fanout loose[256];
 };
@@ -176,8 +176,8 @@ static int base(void *ctx, const struct oid *oid, enum object_type *type,
 }
 
 /*
- * Passes the ids of missing bases to the provider. Objects that exist are left
- * out.
+ * Passes the ids of missing delta bases to the provider, in one call. Bases
+ * that exist are left out.
  */
 static int announce_bases(void *ctx, const struct oid *oids, size_t nr,
 			  struct error *err)

@@ -5,9 +5,9 @@
  * left out.
  *
  * The answers come from a snapshot of the objects, taken by
- * known_objects_open(). One of the 256 directories of loose objects is listed
- * when an id of this directory is first looked up. A query to the file system
- * for each object of a clone would take longer than indexing the pack.
+ * known_objects_open(). Loose objects are in 256 directories. A directory is
+ * listed when an id that belongs there is first looked up. A query to the file
+ * system for each object of a clone would take longer than indexing the pack.
  */
 #ifndef ODB_KNOWN_OBJECTS_H
 #define ODB_KNOWN_OBJECTS_H
@@ -19,9 +19,9 @@
 struct known_objects;
 
 /*
- * Opens the repository's objects for callbacks that `threads` threads of an
- * indexer call. A broken pack is left out. Returns 0 with *out owned by the
- * caller, or a negative error code.
+ * Opens the repository's objects, for an indexer with `threads` threads that
+ * calls known_objects_hooks(). A broken pack is left out. Returns 0 with *out
+ * owned by the caller, or a negative error code.
  */
 int known_objects_open(struct known_objects **out, const struct repo *repo,
 		       unsigned threads, struct error *err);
@@ -36,8 +36,8 @@ void known_objects_set_provider(struct known_objects *known,
 				const struct odb_provider *provider);
 
 /*
- * Returns the callbacks `base`, `announce_bases`, `has` and `compare` for an
- * indexer. They borrow `known`.
+ * Returns callbacks for an indexer: `base`, `announce_bases`, `has` and
+ * `compare`. The callbacks borrow `known`.
  */
 struct pack_indexer_hooks known_objects_hooks(struct known_objects *known);
 

@@ -148,9 +148,9 @@ static bool freshen(const char *path)
 }
 
 /*
- * Sets w->path and its directory *dir, which the caller releases in any case.
- * Returns 1 if the object exists, 0 if the object must be written, or a
- * negative error code.
+ * Sets w->path to the path of an object's file, and *dir to its directory. The
+ * caller releases *dir in any case. Returns 1 if the object exists, 0 if the
+ * object must be written, or a negative error code.
  */
 static int find_place(struct loose_writer *w, const struct oid *oid,
 		      struct buf *dir, struct error *err)
@@ -185,7 +185,7 @@ static int put_whole(struct loose_writer *w, const struct oid *oid,
 	return ret;
 }
 
-/* ---- in pieces */
+/* ---- writing an object in pieces */
 
 static int feed(struct loose_writer *w, const void *data, size_t len, bool end,
 		struct error *err)
@@ -244,8 +244,8 @@ int loose_writer_end(struct loose_writer *w, struct error *err)
 }
 
 /*
- * Writes a large object in pieces, which avoids two further copies of the
- * object in memory.
+ * Writes a large object in pieces. If it was written as a whole, memory would
+ * hold two further copies of it.
  */
 static int put_in_pieces(struct loose_writer *w, const struct oid *oid,
 			 enum object_type type, const char *data, size_t len,

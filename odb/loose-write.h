@@ -3,8 +3,8 @@
  * Writes loose objects; loose.h describes their files.
  *
  * A file is first written as "tmp_obj_XXXXXX" in the directory of the object.
- * Then the file is made durable (core.fsync, loose-object) and renamed. One
- * thread per writer.
+ * Then the file is made durable (core.fsync, loose-object) and renamed. Each
+ * writer is for one thread.
  */
 #ifndef ODB_LOOSE_WRITE_H
 #define ODB_LOOSE_WRITE_H
@@ -30,8 +30,8 @@ struct loose_writer {
 	struct deflater *deflater; /* owned */
 	struct buf path, bytes;    /* of the current object */
 	/*
-	 * The state of an object that is written in pieces. If there is none,
-	 * `stream` is NULL and `file` is inactive.
+	 * The state of an object that is written in pieces. If no object is
+	 * being written, `stream` is NULL and `file` is inactive.
 	 */
 	struct deflate_stream *stream; /* owned */
 	struct sys_tempfile file;
@@ -39,9 +39,9 @@ struct loose_writer {
 
 /*
  * Initialises a writer for the object directory `dir` (borrowed). The level of
- * compression is core.looseCompression, or core.compression, or by default the
- * fastest level. Returns 0 or a negative error code. The caller releases the
- * writer in any case.
+ * compression is core.looseCompression. If this key is not set, it is
+ * core.compression, and otherwise the fastest level. Returns 0 or a negative
+ * error code. The caller releases the writer in any case.
  */
 int loose_writer_init(struct loose_writer *w, const struct repo *repo,
 		      const char *dir, struct error *err);
@@ -57,9 +57,10 @@ int loose_writer_put(struct loose_writer *w, const struct oid *oid,
 		     struct error *err);
 
 /*
- * Write an object of `len` bytes in pieces. loose_writer_begin() returns 1 if
- * the object must be written, 0 if its file existed, or a negative error code.
- * After 1, feed all pieces and call loose_writer_end(). The caller guarantees
+ * Three functions write an object of `len` bytes in pieces.
+ * loose_writer_begin() returns 1 if the object must be written, 0 if its file
+ * existed, or a negative error code. After 1, pass all pieces to
+ * loose_writer_feed() and then call loose_writer_end(). The caller guarantees
  * that the pieces are the object `oid`. If loose_writer_end() is not called,
  * releasing the writer removes the temporary file.
  */

@@ -17,9 +17,7 @@
 #include "object/type.h"
 #include "pack/inflate.h"
 
-/*
- * length of the header with the longest type and 20 digits, rounded up from 28
- */
+/* length of the longest header (28: longest type, 20 digits), rounded up */
 #define LOOSE_HEADER_MAX 32
 
 struct loose_header {
@@ -56,8 +54,8 @@ struct loose_object {
 
 /*
  * Decodes the file of a loose object. Returns 0, ERR_CORRUPT or ERR_NOMEM;
- * after an error *obj is zeroed. A size that is impossible for the file's
- * length is an error before any memory is allocated.
+ * after an error *obj is zeroed. The size in the header may be impossible for
+ * the length of the file. This is an error before any memory is allocated.
  */
 int loose_read(struct loose_object *obj, struct inflater *inf, const void *file,
 	       size_t file_len, const char *name, struct error *err);

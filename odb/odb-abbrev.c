@@ -63,7 +63,8 @@ int odb_each_abbrev(const struct odb *odb, const struct oid *prefix,
 }
 
 /*
- * A visitor that counts the distinct ids it gets: 0, 1, or 2 for two or more.
+ * The context of a visitor that counts the distinct ids that it gets. `nr` is
+ * 0, 1, or 2 for two or more.
  */
 struct abbrev_count {
 	struct oid *found;
@@ -89,7 +90,10 @@ int odb_find_abbrev(const struct odb *odb, const struct oid *prefix,
 	return ret < 0 ? ret : count.nr;
 }
 
-/* The search for the longest prefix that an id shares with another id. */
+/*
+ * The state of odb_unique_len(): a search for the longest prefix that an id
+ * shares with another id.
+ */
 struct unique_search {
 	const struct odb *odb;
 	const struct oid *oid;
@@ -120,8 +124,8 @@ int odb_unique_len(const struct odb *odb, const struct oid *oid, size_t min_len,
 	int ret;
 
 	/*
-	 * The ids in a table are sorted, so the neighbours of an id share the
-	 * longest prefixes with it.
+	 * The ids in a table are sorted. So of all ids in the table, the two
+	 * neighbours of an id share the longest prefixes with it.
 	 */
 	for (i = 0; i < odb->source_nr; i++) {
 		const struct pack_ids *ids = odb->sources[i].ids;

@@ -54,8 +54,8 @@ bool odb_alternates_next(struct buf *path, const char **list, char sep,
 }
 
 /*
- * Sets reals[0] to the real path of the repository's own object directory,
- * which may not exist yet.
+ * Sets reals[0] to the real path of the repository's own object directory. The
+ * directory need not exist yet.
  */
 static int resolve_own(struct finder *f)
 {

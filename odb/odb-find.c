@@ -19,9 +19,9 @@ void odb_warn_of_midx(struct odb *odb, const struct error *why,
 }
 
 /*
- * Prepares the multi-pack-index of directory `i` for use. If it is unusable,
- * drops it. If a layer of a chain is unusable, drops this layer and all layers
- * above it.
+ * Finds the packs of the multi-pack-index of directory `i` in the snapshot. If
+ * the multi-pack-index is unusable, drops it. If a layer of a chain is
+ * unusable, drops this layer and all layers above it.
  */
 static int link_midx(struct odb *odb, size_t i, bool *covered,
 		     struct error *warning, struct error *err)
@@ -62,8 +62,8 @@ static void add_midx(struct odb *odb, size_t i)
 }
 
 /*
- * Adds the packs that no multi-pack-index covers to the sources to search:
- * either the local packs or those of alternates.
+ * Adds packs to the sources to search, if no multi-pack-index covers them. With
+ * `is_local` these are local packs, otherwise packs of alternates.
  */
 static void add_packs(struct odb *odb, bool is_local, const bool *covered)
 {
@@ -111,8 +111,8 @@ bool odb_source_pos(const struct odb *odb, const struct odb_source *source,
 }
 
 /*
- * Searches the indexes of all packs. This is for an object whose entry in a
- * multi-pack-index is wrong.
+ * Searches the index of each pack for an id. Used if a multi-pack-index has a
+ * wrong entry for the id.
  */
 static bool search_packs(const struct odb *odb, const uint8_t *raw,
 			 uint32_t *odb_pos)

@@ -284,8 +284,8 @@ static int open_chain(struct odb_midx **out, const char *pack_dir,
 
 	free(path);
 	/*
-	 * An unusable layer is no error here, because the layers below it are
-	 * usable.
+	 * An unusable layer is no error here, because *out has the layers below
+	 * it, which are usable.
 	 */
 	if (ret < 0 && ret != ERR_NOMEM && *out)
 		return 0;
@@ -319,9 +319,9 @@ int odb_midx_open(struct odb_midx **out, const char *object_dir,
 	if (!buf_printf(&dir, "%s/pack", object_dir))
 		path = odb_midx_path(dir.data);
 	/*
-	 * Another process may replace a chain by a single file after this
-	 * function looked for the file and before it looked for the chain. So
-	 * it looks again.
+	 * Another process may replace a chain by a single file while open_any()
+	 * runs: after it has looked for the file, and before it looks for the
+	 * chain. So if both are missing and the file exists now, try again.
 	 */
 	do
 		ret = path ? open_any(out, dir.data, algo, err)

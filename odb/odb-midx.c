@@ -36,9 +36,9 @@ static struct pack_path *sort_paths(const struct odb *odb)
 }
 
 /*
- * Sets the error for a pack that the snapshot lacks. `path` is the path of its
- * files without suffix, and `len` the length of its name. Returns ERR_MISSING,
- * or ERR_NOMEM.
+ * Sets the error for a pack that the snapshot lacks. `path` is the path of the
+ * pack's files up to the suffix. `name` is the pack's name of `len` bytes.
+ * Returns ERR_MISSING, or ERR_NOMEM.
  */
 static int lacks_pack(const struct odb_midx *om, struct buf *path,
 		      const char *name, size_t len, struct error *err)
@@ -105,8 +105,8 @@ int odb_midx_link(struct odb_midx *om, const struct odb *odb,
 }
 
 /*
- * Returns the pack in which the multi-pack-index says the object is, or NULL if
- * the file is corrupt.
+ * Returns the pack that a multi-pack-index names for an object, or NULL if the
+ * file is corrupt.
  */
 static const struct odb_pack *pack_of(const struct odb *odb,
 				      const struct odb_midx *om,

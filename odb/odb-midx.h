@@ -84,11 +84,13 @@ char *odb_midx_layer_path(const char *pack_dir, const uint8_t *checksum,
 char *odb_midx_part_path(const struct odb_midx *om, const char *ext);
 
 /*
- * Maps and parses the multi-pack-index of an object directory, or its chain if
- * there is no single file. Returns 0 with *out owned by the caller, ERR_MISSING
- * if there is neither, or another error code with *out NULL. If a layer is
- * unusable, returns 0 with the layers below it in *out, and *err describes the
- * unusable layer (err->code is not 0).
+ * Maps and parses the multi-pack-index of an object directory. If there is no
+ * single file, opens the chain. Returns 0 with *out owned by the caller,
+ * ERR_MISSING if there is neither a file nor a chain, or another error code
+ * with *out NULL.
+ *
+ * If a layer of a chain is unusable, returns 0 with the layers below it in
+ * *out. *err then describes the unusable layer (err->code is not 0).
  */
 int odb_midx_open(struct odb_midx **out, const char *object_dir,
 		  enum hash_algo algo, struct error *err);
@@ -133,10 +135,10 @@ int odb_midx_link(struct odb_midx *om, const struct odb *odb,
 		  const char *object_dir, struct error *err);
 
 /*
- * Finds the canonical odb_pos of the object at a midx_pos. Returns false if the
- * multi-pack-index is corrupt: the pack that it names lacks the object. Takes a
- * binary search in the pack's index, or one load from the table if the table
- * exists.
+ * Finds the odb_pos of the object at a midx_pos, in the pack that the
+ * multi-pack-index has chosen. Returns false if the multi-pack-index is
+ * corrupt: the pack that it names lacks the object. Takes a binary search in
+ * the pack's index, or one load from the table if the table exists.
  */
 bool odb_midx_pos(const struct odb *odb, const struct odb_midx *om,
 		  uint32_t midx_pos, uint32_t *odb_pos);

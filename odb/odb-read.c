@@ -30,7 +30,10 @@
 #include "odb/replaced.h"
 #include "sys/map.h"
 
-/* limit of nested searches for other copies of delta bases */
+/*
+ * limit of nested spare readers: a search for another copy of a delta base may
+ * itself meet a damaged base
+ */
 #define SPARE_DEPTH_MAX 16
 #define SPARE_CACHE_LIMIT ((size_t)8 << 20)
 /*
@@ -63,8 +66,8 @@ struct odb_reader {
 	/* owned: reader of odb_read_sound(); NULL until it is needed */
 	struct odb_reader *sound;
 	/*
-	 * 0 in `first`; in a spare reader, one more than in the reader for
-	 * which it was made
+	 * 0 in `first`; in a spare reader, one more than in the reader that it
+	 * serves
 	 */
 	unsigned depth;
 	bool is_sound; /* verify ids and CRCs */
@@ -136,7 +139,7 @@ static bool open_late(struct odb_reader *reader)
 
 /*
  * Opens a new later snapshot if packs were added or removed. Returns false if
- * not, or after an error.
+ * there is no new snapshot, also after an error.
  */
 static bool look_again(struct odb_reader *reader)
 {
@@ -350,8 +353,8 @@ out:
 }
 
 /*
- * Records an error if it is the first one of a search, with its description in
- * *err.
+ * Records the first error of a search: its code in *first, and its description
+ * in *err. Later errors are ignored.
  */
 static void note_failure(int *first, int ret, const struct error *why,
 			 struct error *err)
@@ -390,8 +393,8 @@ static int search_copies(const struct wanted *w, const struct odb *odb,
 }
 
 /*
- * Searches the packs of a snapshot. *first is the first error so far, see
- * note_failure().
+ * Searches the packs of a snapshot. *first is the first error of the whole
+ * search so far (see note_failure()), or 0.
  */
 static int search_packs(const struct wanted *w, const struct odb *odb,
 			int *first, struct error *err)
@@ -427,8 +430,8 @@ static int search_loose(const struct wanted *w, int *first, struct error *err)
 }
 
 /*
- * Returns the built-in empty tree, which exists even if it is not stored, if it
- * is the wanted object.
+ * If the wanted object is the empty tree, returns the built-in empty tree,
+ * which exists even if it is not stored.
  */
 static int take_built_in(const struct wanted *w)
 {
@@ -563,9 +566,9 @@ static int find_spare(void *ctx, struct pack *pack, uint64_t offset,
 }
 
 /*
- * Calls the provider. The caller holds the lock. The later snapshot is always
- * opened again, because two changes of a directory within one clock tick leave
- * the same time stamp.
+ * Calls the provider, and opens the later snapshot again. The caller holds the
+ * lock. The snapshot is opened again even if the time of the pack directory did
+ * not change: two changes within one clock tick leave the same time.
  */
 static int provide(struct odb_reader *reader, const struct oid *oids, size_t nr,
 		   struct error *err)

@@ -32,8 +32,8 @@ static struct odb_table_slot *find_slot(const struct odb_table *t,
 
 /*
  * Adds the ids of one source (a pack or a multi-pack-index) to the table.
- * Sources are added in the order of search, and an id that is in the table
- * already keeps its position.
+ * Sources are added in the order in which they are searched. So an id that is
+ * in the table already keeps its position, the canonical one.
  */
 static void add_source(struct odb_table *t, const struct odb_source *source)
 {

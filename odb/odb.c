@@ -3,10 +3,9 @@
  * Opens the snapshot of all packs, and converts its positions. odb-find.c
  * searches the snapshot.
  *
- * The packs are ordered. Local packs come before packs of alternates, newer
- * packs before older ones, and packs with equal times by name. Invariants:
- * packs[i + 1].first_pos == packs[i].first_pos + packs[i].nr. packed_nr fits in
- * 32 bits.
+ * The packs are sorted: local packs before packs of alternates, newer packs
+ * before older ones, and packs with equal times by name. Invariants: packs[i +
+ * 1].first_pos == packs[i].first_pos + packs[i].nr. packed_nr fits in 32 bits.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -314,7 +313,7 @@ static int open_contents(struct odb *odb, struct error *warning,
 	return ret < 0 ? ret : odb_sources_init(odb, warning, err);
 }
 
-/* The differences between odb_open() and its variants. */
+/* The options in which odb_open() and its variants differ. */
 struct how {
 	bool use_midx;
 	bool named_only;

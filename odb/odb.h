@@ -13,14 +13,14 @@
  * has the object. Sources are searched in this order:
  *
  * - the local multi-pack-index,
- * - local packs that it does not cover, in the order of the snapshot,
+ * - local packs that no multi-pack-index covers, in the order of the snapshot,
  * - the multi-pack-indexes of alternates,
- * - packs of alternates that these do not cover.
+ * - packs of alternates that no multi-pack-index covers.
  *
- * Each layer of a chain is a source of its own, the lowest layer first. A
- * multi-pack-index represents all its packs. For an object in several of them
- * the multi-pack-index has chosen one pack, and the position in this pack
- * counts.
+ * In a chain of multi-pack-indexes, each layer is a source, the lowest layer
+ * first. A multi-pack-index represents all its packs. If an object is in
+ * several of these packs, the multi-pack-index has chosen one. The position in
+ * the chosen pack is the canonical one.
  *
  * A snapshot is immutable and shared; each thread has its own `odb_reader`.
  * Loose objects are looked up on disk each time. While a snapshot is in use,
@@ -34,7 +34,7 @@
  *
  * In a partial clone, objects that a remote has promised may be missing. A
  * caller can set a provider, which makes such objects available when they are
- * read (odb_set_provider()). Without a provider they are missing.
+ * read (odb_set_provider()). Without a provider these objects stay missing.
  */
 #ifndef ODB_ODB_H
 #define ODB_ODB_H
@@ -114,19 +114,19 @@ struct odb {
 	/* number of objects in all packs; odb_pos is less than this */
 	uint32_t packed_nr;
 	/*
-	 * true: the warning of odb_open() is about a multi-pack-index, so all
-	 * objects can still be read
+	 * true: the warning of odb_open() is about a multi-pack-index only, so
+	 * all objects can still be read
 	 */
 	bool warns_of_midx;
 	bool use_midx;   /* core.multiPackIndex */
 	bool named_only; /* see odb_open_named() */
 	bool read_rev;   /* pack.readReverseIndex */
-	/* number of packs that may be opened without mapping them */
+	/* how many packs may be open without being mapped yet */
 	size_t held_max;
 	int64_t max_tree_depth; /* core.maxTreeDepth */
 	/*
-	 * owned array, by number of the directory: its multi-pack-index, or the
-	 * top layer of its chain; NULL: there is none
+	 * owned array, indexed by directory: its multi-pack-index, or the top
+	 * layer of its chain; NULL: there is none
 	 */
 	struct odb_midx **midxes;
 	/* owned: the tables of ids in the order in which they are searched */
@@ -139,8 +139,8 @@ struct odb {
 };
 
 /*
- * The maximum of core.maxTreeDepth, and its default. Recursion into deeper
- * trees could overflow the stack.
+ * The maximum and the default of core.maxTreeDepth. Recursion into deeper trees
+ * could overflow the stack.
  */
 #define ODB_MAX_TREE_DEPTH 2048
 
@@ -192,8 +192,8 @@ int odb_open_named(struct odb **out, const struct repo *repo,
 /*
  * Works like odb_open_named(), for callers that remove objects which are
  * missing from the snapshot. A pack that cannot be read may hold needed
- * objects, so such a pack is an error. A multi-pack-index that is left out is
- * not an error, since all objects are found without it.
+ * objects, so such a pack is an error. An unusable multi-pack-index is only
+ * left out, since all objects are found without it.
  */
 int odb_open_whole(struct odb **out, const struct repo *repo,
 		   struct error *err);
@@ -327,11 +327,13 @@ int odb_reader_provide(struct odb_reader *reader, const struct oid *oids,
 		       size_t nr, struct error *err);
 
 /*
- * Returns the snapshot that has the object packed: the snapshot of the reader,
- * or else the reader's later snapshot. For an object in no pack, returns the
- * snapshot of the reader. The later snapshot is valid until the reader misses
- * another object. Use this function after the object was read, to call
- * functions that take a snapshot (odb/odb-stored.h).
+ * Returns the snapshot in whose packs an object is: the snapshot of the reader,
+ * or else the reader's later snapshot. If the object is in no pack, returns the
+ * snapshot of the reader.
+ *
+ * Call this after the object was read, to use functions that take a snapshot
+ * (odb/odb-stored.h). The later snapshot is valid until the reader misses
+ * another object.
  */
 const struct odb *odb_reader_holder(const struct odb_reader *reader,
 				    const struct oid *oid);
@@ -373,8 +375,8 @@ int odb_read_pos(struct odb_reader *reader, uint32_t odb_pos,
 
 /*
  * Reads an object by id. If the packed copy is corrupt, other copies are tried.
- * odb_read() and odb_info() read the replacement of an object that is replaced
- * (odb/replaced.h). If there is no copy, they ask the provider of the snapshot.
+ * If there is no copy, the provider of the snapshot is asked. If the object is
+ * replaced, its replacement is read (odb/replaced.h). odb_info() does the same.
  * Returns 0, ERR_MISSING if there is no copy, or another error code.
  */
 int odb_read(struct odb_reader *reader, const struct oid *oid,
@@ -382,10 +384,10 @@ int odb_read(struct odb_reader *reader, const struct oid *oid,
 void odb_object_release(struct odb_reader *reader, struct odb_object *obj);
 
 /*
- * Works like odb_read(), but treats more copies as damaged: a copy whose
- * content has another id, and a copy whose CRC-32, or that of its delta bases,
- * differs from the index. This is slower than odb_read(). Use it for an object
- * with a copy that was found damaged.
+ * Works like odb_read(), but verifies more. A copy counts as damaged if its
+ * content has another id. It also counts as damaged if its CRC-32, or that of
+ * one of its delta bases, differs from the index. Use this slower function for
+ * an object with a copy that was found damaged.
  */
 int odb_read_sound(struct odb_reader *reader, const struct oid *oid,
 		   struct odb_object *obj, struct error *err);
@@ -401,8 +403,8 @@ int odb_info(struct odb_reader *reader, const struct oid *oid,
 
 /*
  * Looks for objects whose ids start with `hex_len` (at least 4) digits of
- * `prefix`. *found is set to the id of one of them. Returns the number of such
- * objects, where 2 means two or more, or a negative error code.
+ * `prefix`. Returns 0 if there is none, 1 if there is one, 2 if there are two
+ * or more, or a negative error code. *found is set to the id of one of them.
  */
 int odb_find_abbrev(const struct odb *odb, const struct oid *prefix,
 		    size_t hex_len, struct oid *found, struct error *err);

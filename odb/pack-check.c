@@ -12,8 +12,8 @@
 #include "odb/pack-check.h"
 
 /*
- * Number of parts of the set of ids, each with a lock. With so many locks, two
- * threads seldom need the same one.
+ * Number of parts of the set of ids. Each part has a lock. With so many locks,
+ * two threads seldom need the same one.
  */
 #define SHARD_NR 64
 
@@ -102,8 +102,8 @@ static int note_link(void *ctx, const struct oid *to, enum object_type type,
 }
 
 /*
- * Records a link to an object. A link to a commit is skipped, since it is a
- * parent.
+ * Records a link of a commit on the shallow boundary. Its links to commits are
+ * its parents, which need not exist, so they are skipped.
  */
 static int note_tree(void *ctx, const struct oid *to, enum object_type type,
 		     struct error *err)
@@ -240,8 +240,8 @@ int pack_check_links(struct pack_check *check,
 
 	*is_self_contained = true;
 	/*
-	 * The map has no order. So the least id is reported if several objects
-	 * are wrong, which makes the message deterministic.
+	 * The map has no order. If several objects are wrong, the one with the
+	 * least id is reported, so that the message is the same each time.
 	 */
 	for (size_t s = 0; s < SHARD_NR; s++) {
 		const struct oidmap *ids = &check->shards[s].ids;

@@ -54,8 +54,8 @@ static bool is_relative(const char *url)
 }
 
 /*
- * Skips the leading "./" and "../" of a URL. *up is set to whether there was a
- * "../".
+ * Skips the leading "./" and "../" of a URL. Sets *up to whether there was at
+ * least one "../".
  */
 static const char *skip_dots(const char *url, bool *up)
 {
@@ -158,8 +158,8 @@ static size_t dot_len(const char *p, const char *end)
 }
 
 /*
- * Returns the number of dots (1 or 2) if the path segment is "." or "..", also
- * if the dots are percent-encoded. Otherwise returns 0.
+ * Returns the number of dots if the path segment at p is "." or "..": 1 or 2.
+ * The dots may be percent-encoded. Otherwise returns 0.
  */
 static unsigned dots(const char *p, const char *end)
 {

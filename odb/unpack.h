@@ -42,7 +42,7 @@ int unpack_pack(struct pack *pack, struct loose_writer *w,
 /*
  * Works like unpack_pack() for a pack that pack_indexer_resolve() has just
  * resolved. Temporary files are made in the directory `dir`, and removed after
- * success. After this call the indexer can only be asked for its result and
+ * success. After this call, the indexer may only be asked for its result, and
  * freed.
  */
 int unpack_received(struct pack_indexer *ix, const char *dir,
