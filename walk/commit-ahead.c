@@ -28,7 +28,7 @@ enum {
 	 */
 	WAKE_NR = 8,
 	CACHE_LIMIT = 4 << 20,
-	/* number of commits that a thread takes at a time */
+	/* maximum number of commits that a thread takes at a time */
 	BATCH_MAX = 16,
 	/* number of ids that are looked up together */
 	TOGETHER_NR = 32,
@@ -49,7 +49,9 @@ struct lane {
 	struct odb_reader *reader; /* owned */
 	struct record *records;    /* owned */
 	size_t nr, alloc;
-	/* owned: obj_pos of trees and parents */
+	/*
+	 * owned: obj_pos of the commits' trees and parents; see struct record
+	 */
 	uint32_t *links;
 	size_t link_nr, link_alloc;
 	/*
@@ -60,7 +62,7 @@ struct lane {
 };
 
 struct commit_ahead {
-	/* borrowed while the threads decode; else NULL */
+	/* borrowed while the threads decode; NULL afterwards */
 	struct objspace *space;
 	/* borrowed: ids of commits without parents; or NULL */
 	const struct oidmap *shallow;

@@ -208,8 +208,8 @@ static bool is_selected(const struct bitset *selected, const struct history *h,
 }
 
 /*
- * Classifies a commit as shallow or inside, and queues the parents of a commit
- * that is inside. Returns 0 or a negative error code.
+ * Decides whether a commit is shallow or inside (keeps all its parents). Queues
+ * the parents of a commit that is inside. Returns 0 or a negative error code.
  */
 static int visit_limited(struct depth_result *result, struct frontier *f,
 			 struct history *h, const struct bitset *selected,

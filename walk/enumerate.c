@@ -139,7 +139,7 @@ static int exclude_boundary(struct enumerate *e, struct error *err)
 #define UNINTERESTING_FEW 64
 
 /*
- * Finds the trees and blobs of the commits in `revs` that are not in `seen`.
+ * Finds the trees and blobs of the commits in `revs`, except objects in `seen`.
  * Appends them to `found`, and adds them to `seen`.
  */
 static int find_set(struct enumerate *e, const struct revwalk_result *revs,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walks trees through a filter that needs paths: tree:<depth>, which needs the
- * smallest depth of an object, and sparse:oid, which needs all paths of an
- * object. The filter's types and sizes are checked too.
+ * Walks trees through a filter that needs paths. For tree:<depth>, the smallest
+ * depth of an object is needed. For sparse:oid, all paths of an object are
+ * needed. The filter's types and sizes are checked too.
  *
- * A tree is walked again only if it is met at a smaller depth than before, or
- * with sparse patterns at a new path.
+ * If the walk meets a tree again, it enters the tree again only at a smaller
+ * depth than before. With sparse patterns, it enters the tree at each new path.
  */
 #ifndef WALK_FILTER_WALK_H
 #define WALK_FILTER_WALK_H

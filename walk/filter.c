@@ -196,7 +196,10 @@ static int add_combination(struct filter *filter, const char *list,
 	return ret;
 }
 
-/* Returns the text after `prefix`, or NULL if `spec` does not begin with it. */
+/*
+ * Returns the text after `prefix`, or NULL if `spec` does not begin with
+ * `prefix`.
+ */
 static const char *after(const char *spec, const char *prefix)
 {
 	size_t len = strlen(prefix);

@@ -267,7 +267,7 @@ int history_tree(struct history *h, uint32_t commit_nr, uint32_t *tree_pos,
 	return ret;
 }
 
-/* ---- from commits that were decoded ahead, or from the object */
+/* ---- parsing a commit that was decoded ahead, or the commit object */
 
 /*
  * Takes the data of a commit that was decoded ahead. Returns 1 if taken, 0 if

@@ -38,7 +38,10 @@ struct newobj {
 	uint32_t obj_pos;
 	/* path hash of the object, version 1 (name_hash_add) */
 	uint32_t name_hash;
-	/* path hash group of the object, computed by options->grouping */
+	/*
+	 * path group of the object (object/path-group.h), as options->grouping
+	 * says
+	 */
 	uint32_t group;
 };
 
@@ -88,7 +91,7 @@ struct newobj_options {
 	bool union_only;
 	/* list no blobs */
 	bool trees_only;
-	/* how the path hash group `group` of objects is computed */
+	/* how the path group of each object (newobj.group) is computed */
 	enum path_grouping grouping;
 	/*
 	 * Set of objects (obj_pos) that are left out of the lists. The set must

@@ -62,7 +62,7 @@ struct walk {
 	 * end the walk early, and the function was not called yet.
 	 */
 	bool may_be_long;
-	/* scratch of mark_ancestors() */
+	/* scratch memory of mark_ancestors(): commits to visit */
 	uint32_t *stack;
 	size_t stack_alloc;
 };
@@ -384,8 +384,8 @@ struct frame {
 struct topo {
 	const struct history *h;
 	/*
-	 * owned: indexed by commit_nr: 1: in the array, 2: on the stack or
-	 * emitted
+	 * owned: indexed by commit_nr. 1: the commit is in the array; 2: the
+	 * commit is on the stack, or in the output
 	 */
 	uint8_t *state;
 	struct frame *stack;
@@ -425,8 +425,9 @@ static int topo_visit(struct topo *t, uint32_t c)
 }
 
 /*
- * Appends the commits that each of `tips` reaches and the tips before it do not
- * reach. The first tip is the trunk.
+ * Appends all commits, tip by tip: for each tip, the commits that this tip
+ * reaches and that were not appended for an earlier tip. The first tip is the
+ * trunk.
  */
 static int topo_visit_tips(struct topo *t, const uint32_t *tips, size_t tip_nr,
 			   size_t *trunk_nr)

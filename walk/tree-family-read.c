@@ -33,10 +33,13 @@ struct text {
 	uint32_t nr; /* entries */
 };
 
-/* A delta base in memory. frames[i] has its bytes in texts[i]. */
+/* A delta base in memory. texts[i] has the bytes of the base in frames[i]. */
 struct frame {
 	uint32_t tree;
-	/* the next delta of this base to read; NONE: only the heir is left */
+	/*
+	 * the next delta of this base to read; NONE: only the heir is left (the
+	 * delta with the largest family, which is read last)
+	 */
 	uint32_t next;
 };
 

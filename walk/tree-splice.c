@@ -204,7 +204,7 @@ struct splice_op {
 /* Number of delta instructions that are processed together. */
 #define OPS_TOGETHER 32
 
-/* The position in a delta, and in its base. */
+/* The state of reading a delta: the position in the delta, and in its base. */
 struct splice_run {
 	const struct tree_starts *base;
 	struct cursor c;

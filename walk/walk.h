@@ -189,7 +189,10 @@ struct walk_result {
 	 * parents_first
 	 */
 	size_t trunk_nr;
-	/* new(c) of the selected commits; only with keep_lists */
+	/*
+	 * the new-object lists (walk/newobj.h) of the selected commits; filled
+	 * in only with options->keep_lists
+	 */
 	struct newobj_set lists;
 	/*
 	 * Indexed by obj_pos: trees and blobs that exclude_uninteresting has
