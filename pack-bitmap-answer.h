@@ -68,7 +68,7 @@ struct pack_bitmap_ask {
 	/*
 	 * Contains the strategy to use. Receives the estimated costs, and the
 	 * reason why the index or a walk was chosen. NULL works like
-	 * BITMAP_STRATEGY_AUTO: with `inexact`, the one with the lower
+	 * BITMAP_STRATEGY_AUTO: with `inexact`, the way with the lower
 	 * estimated cost is chosen; without `inexact`, the index.
 	 */
 	struct bitmap_plan *plan;

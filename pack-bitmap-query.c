@@ -24,7 +24,9 @@ struct asking {
 	const struct pack_bitmap_query *query;
 	const struct walk_tips *wants, *haves;
 	struct bitmap_fill fill;
-	/* the haves, until the end of the query */
+	/*
+	 * one side of the query: the haves; needed until the end of the query
+	 */
 	struct bitmap_side *haves_side;
 	struct error *err;
 };

@@ -50,8 +50,9 @@ struct bitmap_built;
 struct bitmap_build_input {
 	const struct history *history;
 	/*
-	 * commit_nr, parents first: all ancestors of the selected commits,
-	 * except ancestors of commits that have a bitmap in `old` or `below`
+	 * commits (commit_nr), parents first: the selected commits and all
+	 * their ancestors. Ancestors of commits that have a bitmap in `old` or
+	 * `below` are left out.
 	 */
 	const uint32_t *commits;
 	size_t commit_nr;

@@ -19,9 +19,12 @@
 #define ENTRY_WORDS 4
 struct choosing {
 	const struct bitmap_choose_input *in;
-	/* limit of the words of commits that are spread over the history */
+	/*
+	 * maximum number of words of the bitmaps that are spread over the
+	 * history
+	 */
 	size_t spread_words;
-	/* limit of the words of the whole index */
+	/* maximum number of words of all bitmaps of the index */
 	size_t most_words;
 	const struct progress_out *progress;
 	struct error *err;
@@ -64,8 +67,8 @@ static size_t words_of(const struct choosing *s,
 /* ---- commits spread over the history */
 
 /*
- * Builds the bitmaps of commits that are spread over the history with the given
- * density. The caller releases *out in any case.
+ * Builds the bitmaps of commits that are spread over the history with the
+ * density `dense_nr`. The caller releases *out in any case.
  */
 static int build(const struct choosing *s, struct bitmap_build_result *out,
 		 size_t dense_nr)

@@ -67,8 +67,8 @@
 
 struct bitmap_choose_input {
 	/*
-	 * the input for building, without `selected`, `groups`, old bitmaps and
-	 * layers below
+	 * input of bitmap_build(), without `selected`, `groups`, `old` and
+	 * `below`
 	 */
 	struct bitmap_build_input build;
 	/* the commits of `build`, newest first */

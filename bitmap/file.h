@@ -133,8 +133,8 @@ struct bitmap_file {
 	 */
 	struct ewah_view types[BITMAP_TYPE_NR];
 	/*
-	 * Rows of this file, of which the first is base_row_nr; points into
-	 * `bytes`. NULL if the file has no lookup table.
+	 * Lookup table of this file; its first row has the number base_row_nr.
+	 * Points into `bytes`. NULL if the file has no lookup table.
 	 */
 	const uint8_t *lookup;
 	/* owned: the rows of a file without lookup table; else NULL */

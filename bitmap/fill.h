@@ -30,7 +30,7 @@
 struct bitmap_trace {
 	uint32_t *rows; /* owned: rows of commits */
 	size_t row_nr, row_alloc;
-	/* owned: numbers of pseudo-merges */
+	/* owned: numbers of the pseudo-merges that the query used */
 	uint32_t *pseudo;
 	size_t pseudo_nr, pseudo_alloc;
 };
@@ -225,9 +225,15 @@ struct bitmap_coverage {
 	uint32_t tip_nr;
 	/* number of tips with a bitmap, for which a request walks 0 commits */
 	uint32_t with_bitmap;
-	/* sum of the commits that requests for one tip each walk */
+	/*
+	 * number of commits that a request for one tip walks, summed over all
+	 * tips
+	 */
 	uint64_t walked_sum;
-	/* median of the commits that a request for one tip walks */
+	/*
+	 * number of commits that a request for one tip walks, median over all
+	 * tips
+	 */
 	uint32_t walked_median;
 	uint32_t walked_max;
 	/* number of commits that one request for all tips walks */

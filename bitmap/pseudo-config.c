@@ -45,8 +45,9 @@ static int add_name(void *ctx, const struct config_entry *entry)
 	const char *end = strrchr(name, '.');
 	struct pseudo_section section = {0};
 
+	/* A key without <name> has no meaning, and is ignored. */
 	if (!end)
-		return 0; /* a key without <name> has no meaning */
+		return 0;
 	for (size_t i = 0; i < l->out->nr; i++)
 		if (strlen(l->out->sections[i].name) == (size_t)(end - name) &&
 		    !memcmp(l->out->sections[i].name, name,

@@ -113,9 +113,12 @@ struct pseudo_select_input {
 	size_t commit_nr;
 	const uint8_t *has_bitmap; /* indexed by commit_nr */
 	const struct pseudo_tips *tips;
-	/* limit of the tips in all default pseudo-merges */
+	/* maximum number of tips in all default pseudo-merges together */
 	size_t default_tip_nr;
-	/* limit of the pseudo-merges of each default class; >= 1 */
+	/*
+	 * maximum number of pseudo-merges for each class of the default rules;
+	 * >= 1
+	 */
 	size_t default_merge_nr;
 };
 

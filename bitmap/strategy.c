@@ -53,18 +53,20 @@
 #define COMMITS_PER_DELTA_COST 4
 
 /*
- * Cost of reading the undecided trees of the boundary: BOUNDARY_COST, plus
- * BOUNDARY_COST_EACH for each boundary commit. The unit is one tree diff.
+ * Cost of reading trees of the boundary, as far as their objects are undecided.
+ * The cost is BOUNDARY_COST, plus BOUNDARY_COST_EACH for each boundary commit.
+ * The unit is one tree diff.
  */
 #define BOUNDARY_COST 1
 #define BOUNDARY_COST_EACH 1
 
 /*
- * All costs are in tree diffs. Answering a request by a walk costs
- * REQUEST_COST, which every request costs, plus the estimated cost of the walk.
- * For each tree diff of this sum, the search for bitmaps may walk
- * COMMITS_IN_VAIN_PER_COST commits in vain. Walking these commits costs about a
- * fifteenth of this sum.
+ * The search for bitmaps may be in vain, so that a walk answers the request
+ * after all. So the search is limited. Suppose that a walk answers the request.
+ * The cost is then REQUEST_COST (what every request costs) plus the estimated
+ * cost of the walk, in tree diffs. For each tree diff of this cost, the search
+ * may walk COMMITS_IN_VAIN_PER_COST commits. This adds about a fifteenth to the
+ * cost.
  */
 #define REQUEST_COST 4
 #define COMMITS_IN_VAIN_PER_COST 3

@@ -74,7 +74,7 @@ void tip_walk_release(struct tip_walk *walk)
 	memset(walk, 0, sizeof(*walk));
 }
 
-/* Returns whether a tip has to walk the commit. */
+/* Returns whether at least one tip of the pass has to walk the commit. */
 static bool is_open(const struct tip_walk_mark *mark)
 {
 	uint64_t open = 0;
