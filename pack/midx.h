@@ -147,7 +147,7 @@ uint64_t pack_midx_offset(const struct pack_midx *midx, uint32_t midx_pos);
 bool pack_midx_find_pack(const struct pack_midx *midx, const char *idx_name,
 			 uint32_t *midx_pack);
 
-/* The bits of one pack. */
+/* The range of bits that belong to the objects of one pack. */
 struct pack_midx_span {
 	uint32_t first; /* bit_pos */
 	/*
