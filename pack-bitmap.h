@@ -144,10 +144,14 @@ int pack_bitmap_type_set(struct bitset *set, const struct pack_bitmap *pb,
 /* Statistics about one side of a query: the haves or the wants. */
 struct pack_bitmap_phase {
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
-	/* number of objects that this side has added, before any filter */
+	/*
+	 * number of objects that this side of the query has added, before any
+	 * filter
+	 */
 	uint64_t objects;
 	/*
-	 * number of objects that this side has added and that were in no bitmap
+	 * number of objects that this side of the query has added without a
+	 * bitmap
 	 */
 	uint64_t objects_walked;
 	uint64_t ns;

@@ -3,10 +3,11 @@
  * Builds the bitmaps of selected commits from the objects that each commit
  * adds.
  *
- * No tree is read here. The bitmap of a commit is the union of new(a) over its
- * ancestors a (walk/newobj.h). It is built by walking back to the nearest
- * commits that have a bitmap, ORing their bitmaps, and setting the bits of the
- * lists in between.
+ * The bitmap of a commit is the union of new(a) over its ancestors a: the
+ * new-object lists of walk/newobj.h. To build a bitmap, the code walks back to
+ * the nearest commits that have a bitmap. It ORs the bitmaps of these commits,
+ * and sets the bits of the lists of all commits in between. No tree is read
+ * here.
  *
  * Pseudo-merges are built in the same way, from all their commits at once.
  *

@@ -516,8 +516,8 @@ static int add_lists(struct bitmap_side *f, const struct newobj_set *set,
 
 /*
  * Adds the new objects of the walked commits: those that no parent has at the
- * same path. All other objects of these commits are in the trees of parents.
- * The parents were walked too, or the set has them with their closure.
+ * same path. All other objects of these commits are in the trees of parents. A
+ * parent was walked too, or the set has the closure of the parent.
  */
 static int fill_walked(struct bitmap_side *f, struct error *err)
 {

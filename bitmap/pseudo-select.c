@@ -250,8 +250,8 @@ struct class_tips {
 	/* number of commits that a request reaches */
 	size_t reached;
 	/*
-	 * number of commits that a request walks only if there is no
-	 * pseudo-merge
+	 * number of commits that a request walks without pseudo-merges, but not
+	 * with them
 	 */
 	size_t saved;
 };

@@ -65,9 +65,9 @@ int bitmap_verify_sample(const struct bitmap_file *file,
  * bitmaps are built again from the objects that each commit adds
  * (bitmap/build.h), and compared bit by bit with the stored ones.
  *
- * The build code may also have written the index. An error in this code is then
- * in both. bitmap_verify_row() does not use this code: it walks every tree, for
- * one bitmap at a time.
+ * If the stored index was written by the same code, an error in this code is
+ * not found: both bitmaps are wrong in the same way. bitmap_verify_row() does
+ * not use this code: it walks every tree, for one bitmap at a time.
  */
 
 /*

@@ -128,8 +128,8 @@ int ewah_set(struct ewah *e, size_t i)
 }
 
 /*
- * Appends the words at words[0] and after it that have the same equal bits, as
- * one run. *taken is the number of words appended.
+ * Appends a run: the words from words[0] on that equal words[0], which is all
+ * zeros or all ones. Sets *taken to the number of words appended.
  */
 static int append_equal_words(struct ewah *e, const uint64_t *words, size_t nr,
 			      size_t *taken)
@@ -146,8 +146,8 @@ static int append_equal_words(struct ewah *e, const uint64_t *words, size_t nr,
 }
 
 /*
- * Appends the words from words[0] on up to the next word of equal bits, as
- * literals. *taken is the number of words appended.
+ * Appends literals: the words from words[0] on, up to the next word that is all
+ * zeros or all ones. Sets *taken to the number of words appended.
  */
 static int append_literals(struct ewah *e, const uint64_t *words, size_t nr,
 			   size_t *taken)

@@ -67,7 +67,10 @@ struct odb_replaced; /* odb/replaced.h */
 struct odb_source {
 	/* borrowed: the table of ids */
 	const struct pack_ids *ids;
-	/* borrowed from the snapshot; NULL if the source is a pack */
+	/*
+	 * the multi-pack-index, borrowed from the snapshot; NULL if the source
+	 * is a pack
+	 */
 	struct odb_midx *midx;
 	/*
 	 * if the source is a pack: the odb_pos of the first object in its index

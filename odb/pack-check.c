@@ -219,8 +219,8 @@ static int check_named(const struct pack_check *check,
 	}
 	*is_self_contained = false;
 	/*
-	 * The empty tree needs no copy, because the object database has it
-	 * built in.
+	 * A link to the empty tree is always satisfied: the object database has
+	 * this tree built in.
 	 */
 	if (oid_equal(&named->oid, oid_empty_tree(check->o.algo)))
 		return 0;

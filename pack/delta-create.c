@@ -521,8 +521,8 @@ static bool hopeless(const struct maker *m, size_t at)
 
 /*
  * Skips target positions that cannot begin a match. Returns the first position
- * in [at, end) where the block's hash may be in the index or the last copy may
- * continue, or `end` if there is none.
+ * in [at, end) at which a match may begin: the block's hash may be in the
+ * index, or the last copy may continue. Returns `end` if there is none.
  */
 static size_t skip_misses(const struct maker *m, size_t at, size_t end)
 {

@@ -181,10 +181,11 @@ static inline void pack_prefetch(const struct pack *pack, uint64_t offset)
 }
 
 /*
- * Finds the base of the entry at `offset`, which pack_entry_at() parsed, in the
- * same pack. Returns 1 with *base_offset set, 0 if the entry is not a delta, or
- * ERR_CORRUPT if the base of a REF_DELTA is not in the pack. The base is not
- * read; pack_entry_at() verifies its offset.
+ * Finds the base of the entry at `offset`, in the same pack. *entry is the
+ * header of the entry, parsed by pack_entry_at(). Returns 1 with *base_offset
+ * set, 0 if the entry is not a delta, or ERR_CORRUPT if the base of a REF_DELTA
+ * is not in the pack. The base is not read; pack_entry_at() verifies its
+ * offset.
  */
 int pack_entry_base(uint64_t *base_offset, const struct pack *pack,
 		    uint64_t offset, const struct pack_entry *entry,

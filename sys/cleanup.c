@@ -90,8 +90,8 @@ static bool remove_entry(struct removal *r, int fd, const char *name, int depth)
 }
 
 /*
- * Reads the list of a directory's entries once, and removes them. Returns
- * whether at least one entry was removed.
+ * Reads the list of a directory's entries once, and removes the entries.
+ * Returns whether at least one entry was removed.
  */
 static bool empty_dir(struct removal *r, int fd, int depth)
 {

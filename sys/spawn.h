@@ -66,8 +66,9 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 
 /*
  * Starts argv[0], searched in PATH, as a program that outlives this process. It
- * has the same standard streams, and blocks no signal. It inherits the `nr`
- * descriptors `keep`, with their numbers. Returns its process id, or ERR_IO.
+ * has the standard streams of this process, and blocks no signal. It inherits
+ * the `nr` descriptors `keep`, with their numbers. Returns its process id, or
+ * ERR_IO.
  */
 pid_t sys_spawn_heir(char *const argv[], char *const envp[], const int *keep,
 		     size_t nr, struct error *err);

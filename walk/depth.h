@@ -39,10 +39,10 @@ void depth_result_release(struct depth_result *result);
 /*
  * Computes the shallow boundary by depth. A commit's distance is the number of
  * commits on the shortest path from one of `from`, both ends included. A commit
- * with a distance less than `depth` (>= 1) is inside; with a distance of
- * exactly `depth` it is shallow. With DEPTH_INFINITE, only commits of
- * h->shallow are shallow. All commits inside are parsed. *result must be
- * initialised and empty. Returns 0 or a negative error code.
+ * with a distance less than `depth` (>= 1) is inside: it keeps its parents. A
+ * commit with a distance of exactly `depth` is shallow. With DEPTH_INFINITE,
+ * only commits of h->shallow are shallow. All commits inside are parsed.
+ * *result must be initialised and empty. Returns 0 or a negative error code.
  */
 int depth_by_distance(struct depth_result *result, struct history *h,
 		      const uint32_t *from, size_t nr, uint32_t depth,

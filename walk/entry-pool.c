@@ -161,10 +161,10 @@ static bool is_entry(const struct entry_pool *pool, uint32_t entry_nr,
 }
 
 /*
- * Searches the entry with a number that has the same bytes as the waiting entry
- * at index `waiting`. Returns its slot, or a slot for a new entry if there is
- * none. If `waiting` is ENTRY_POOL_NONE, returns a slot for a new entry without
- * comparing bytes.
+ * Finds the numbered entry that has the same bytes as the waiting entry at
+ * index `waiting`. Returns the slot of the numbered entry. If there is none,
+ * returns a slot for a new entry. If `waiting` is ENTRY_POOL_NONE, returns a
+ * slot for a new entry without comparing bytes.
  */
 static struct pool_slot *find_slot(const struct entry_pool *pool, uint32_t hash,
 				   uint32_t waiting)

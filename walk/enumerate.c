@@ -361,9 +361,10 @@ static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 }
 
 /*
- * Finds listed objects that are missing. Only objects outside packs can be: of
- * some, only an id in a tree is known. Appends the ids of missing objects to
- * *missing, and sets *first to the first missing object.
+ * Finds listed objects that are missing. Packed objects exist. An object
+ * outside packs may be known only by its id in a tree, so it is looked up.
+ * Appends the ids of missing objects to *missing, and sets *first to the first
+ * missing object.
  */
 static int list_missing(const struct walk_item **first, struct oid **missing,
 			size_t *nr, struct enumerate *e)

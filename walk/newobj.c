@@ -176,8 +176,8 @@ static int take_turns(struct compute *c)
 }
 
 /*
- * Parses the parents of all commits, because their trees are compared. A parent
- * may be outside the array.
+ * Parses the parents of all commits, because the tree of a commit is compared
+ * with the trees of its parents. A parent may be outside the array.
  */
 static int parse_parents(struct history *h, const uint32_t *commits, size_t nr,
 			 struct error *err)

@@ -48,7 +48,11 @@ struct walk {
 	uint32_t lowest;
 	/* all queued commits are uninteresting, so the walk may soon end */
 	bool is_ending;
-	/* value of h->lacks_generations when threat_nr was counted */
+	/*
+	 * h->lacks_generations at the time when threat_nr was counted. If
+	 * h->lacks_generations has another value, threat_nr must be counted
+	 * again.
+	 */
 	bool lacks_generations;
 	/*
 	 * number of queued commits for which may_reach_result() is true; valid

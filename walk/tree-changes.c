@@ -124,8 +124,8 @@ static int merge_entries(struct changes *c, const struct odb_object *old_obj,
 			new_more = tree_next(&new_entry, &new_c, algo);
 	}
 	/*
-	 * A malformed tree ends its part of the loop early. Then give up: the
-	 * full walk that follows reports the error.
+	 * If entries are left, one of the trees is malformed. Return 1 (give
+	 * up): the full walk that follows reports the error.
 	 */
 	return old_more || new_more;
 }

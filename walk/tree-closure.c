@@ -126,9 +126,9 @@ static int take_waiting(struct lane *lane)
 }
 
 /*
- * Returns whether the thread has looked up this id recently, and remembers the
- * id. Trees and blobs have different slots. So if an id is used as a tree and
- * as a blob, both uses are recorded.
+ * Returns whether the thread has looked up this id recently. If not, remembers
+ * the id. Trees and blobs have different slots. So if an id is used as a tree
+ * and as a blob, both uses are recorded.
  */
 static bool is_recent(struct lane *lane, const struct tree_find *find)
 {

@@ -37,11 +37,12 @@ struct tree_closure_options {
 };
 
 /*
- * Appends to `found` the `nr` trees (obj_pos, may repeat) and all trees and
- * blobs below them, each once, in no order. Objects in `seen` are left out. If
- * a tree is in `seen`, the objects below it must be in `seen` as well, or be
- * missing. The objects found are added to `seen`. Returns 0, ERR_MISSING or
- * ERR_CORRUPT if a tree cannot be read, or ERR_NOMEM.
+ * Appends to `found` the `nr` trees (obj_pos; repetitions are allowed) and all
+ * trees and blobs below these trees. Each object is appended once, in no order.
+ * Objects in `seen` are left out. If a tree is in `seen`, the objects below it
+ * must be in `seen` as well, or be missing. The objects found are added to
+ * `seen`. Returns 0, ERR_MISSING or ERR_CORRUPT if a tree cannot be read, or
+ * ERR_NOMEM.
  */
 int tree_closure_find(struct walk_items *found, struct bitset *seen,
 		      struct objspace *space, const uint32_t *trees, size_t nr,

@@ -273,9 +273,9 @@ static bool find_in_side(const struct treediff *d, struct side *side,
 }
 
 /*
- * Returns true if one of the parents' trees (`sides`) has an equal entry: with
- * the name and the object of `entry`. Otherwise returns false, and sets *sub to
- * the entries that are directories with the same name.
+ * Returns true if one of the parents' trees (`sides`) has an entry with the
+ * same name and the same object as `entry`. Otherwise returns false, and sets
+ * *sub to the parents' entries of this name that are directories.
  */
 static bool find_in_sides(const struct treediff *d, struct side *sides,
 			  unsigned nr, const struct tree_table *child,

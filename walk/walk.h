@@ -133,12 +133,12 @@ struct walk_options {
 	 */
 	bool exclude_uninteresting;
 	/*
-	 * May be used with exclude_uninteresting and set_only: if few commits
+	 * May be used with exclude_uninteresting and set_only. If few commits
 	 * are wanted, compare their trees with the newest uninteresting
-	 * commit's tree, path by path (tree-changes.c). The uninteresting
-	 * objects are then only those at paths that changed. An object that the
-	 * client has at another path (a file that was copied or changed back)
-	 * is listed.
+	 * commit's tree, path by path (tree-changes.c). The result's
+	 * `uninteresting` then has only objects at paths that changed. An
+	 * object that the client has at another path (a file that was copied or
+	 * changed back) is listed.
 	 */
 	bool use_tree_changes;
 	bool exact_commits; /* see revwalk.h */
