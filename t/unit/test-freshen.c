@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/freshen.c: which copy gets the present time, and cases where no
- * copy does.
+ * Tests of odb/freshen.c: which copy of an object gets the present time, and
+ * when no copy does.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/ids.c: look-ups compared with a linear search, and
- * verification. test-idx.c tests more, through indexes.
+ * Tests of pack/ids.c: look-ups are compared with a linear search, and tables
+ * are verified. test-idx.c has further tests, which use indexes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

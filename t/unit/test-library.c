@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of sys/library.c. */
+/*
+ * Tests of sys/library.c: a function of a shared library is found and called;
+ * missing libraries and functions are errors.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

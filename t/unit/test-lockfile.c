@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/lockfile.c: one holder, who can be named; others wait for a
- * limited time.
+ * Tests of sys/lockfile.c: a lock has one holder, which a PID file names.
+ * Others wait for a limited time.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/loose-write.c: written objects are read back; levels; objects
- * that exist.
+ * Tests of odb/loose-write.c: written objects are read back, with several
+ * levels of compression; an object that exists is not written again.
  */
 #include <setjmp.h>
 #include <stdarg.h>

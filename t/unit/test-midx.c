@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of pack/midx.c and midx-order.c: the example of pack/midx.h, invalid
- * files, and damaged files, of which nothing may be read out of bounds.
+ * files, and damaged files. No read of a damaged file may be out of bounds.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of sys/notify.c: a socket in the place of the service manager's. */
+/*
+ * Tests of sys/notify.c: messages arrive at a socket of the test, which takes
+ * the place of the service manager's.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of sys/passing.c: both ends of a connection in one process. */
+/*
+ * Tests of sys/passing.c: messages with descriptors, with both ends of a
+ * connection in one process.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of sys/secret.c. */
+/* Tests of sys/secret.c: random bytes differ from call to call. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of sys/shared.c: children die with a lock, and wake a parent. */
+/*
+ * Tests of sys/shared.c: a child dies while it holds a lock; a lock excludes
+ * other processes; a child wakes its parent.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/trace-file.c: the meaning of values; errors of a target are
- * ignored.
+ * Tests of sys/trace-file.c: which target each value opens. Errors of an open
+ * target are ignored.
  */
 #include <setjmp.h>
 #include <stdarg.h>
