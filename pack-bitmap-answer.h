@@ -59,10 +59,11 @@ struct pack_bitmap_ask {
 	 */
 	bool must_use_bitmap;
 	/*
-	 * The result may have objects that the haves reach. The index then
-	 * leaves out objects like pack_bitmap_query() with `inexact`. A walk
-	 * leaves out only commits that the haves reach, and objects in the
-	 * trees of the boundary.
+	 * The result may have objects that the haves reach. If the index
+	 * answers, the result is like that of pack_bitmap_query() with
+	 * `inexact`. If a walk answers, only these objects are left out:
+	 * commits that the haves reach, and objects in the trees of the
+	 * boundary.
 	 */
 	bool inexact;
 	/*

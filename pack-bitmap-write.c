@@ -11,8 +11,9 @@
 #include "pack-bitmap.h"
 
 /*
- * Maximum number of bytes that all these parts take: the header, the headers of
- * the type bitmaps and of the section of pseudo-merges, and the checksums.
+ * Maximum number of bytes of the parts with a fixed size: the header, the
+ * headers of the type bitmaps and of the section of pseudo-merges, and the
+ * checksums.
  */
 #define FIXED_BYTES 192
 

@@ -312,8 +312,8 @@ static size_t estimate_groups(const struct choosing *s,
 }
 
 /*
- * Selects pseudo-merges. The default rules put as many tips into pseudo-merges
- * as fit into the room.
+ * Selects pseudo-merges. By the default rules, as many tips get into
+ * pseudo-merges as x->room has words for.
  */
 static int add_groups(const struct choosing *s, struct extension *x)
 {

@@ -124,8 +124,8 @@ bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr);
  * Estimates how many commits must be walked from one commit back to commits
  * with bitmaps; at most `most`. O(most + words of a type bitmap).
  *
- * If the commit is in the index, counts the commits that follow in the order of
- * the pack, in which newer commits come first, up to one with a bitmap. If the
+ * If the commit is in the index, counts the commits that follow in the pack, up
+ * to the next one with a bitmap. In a pack, newer commits come first. If the
  * commit is not in the index, uses the number of packed objects that are not in
  * the index. If the index is empty, returns `most`.
  */

@@ -3,13 +3,13 @@
  * Selects the tips of references that form pseudo-merges.
  *
  * The selection follows the configuration (bitmapPseudoMerge.*, gitpacking(7)).
- * Without configuration, default rules have two classes of tips. Each class
- * serves a kind of request for many refs: branches and tags serve a clone, and
- * all other refs, together with the first class, serve a mirror.
+ * Without configuration, default rules have two classes of tips: branches and
+ * tags, and all other refs. A clone asks for the first class. A mirror asks for
+ * both.
  *
- * By default only tips are used that make a query walk: tips without a bitmap
- * that no tip with a bitmap of the same request reaches. A tip that another
- * such tip reaches is omitted, since the union is the same without it.
+ * By default, only tips that make a query walk are used. Such a tip has no
+ * bitmap, and no tip with a bitmap in the same request reaches it. A tip that
+ * another such tip reaches is omitted, since the union is the same without it.
  *
  * The remaining tips are divided by age, in halves. This is because a ref that
  * moves or is deleted makes its whole pseudo-merge unusable, and refs with old

@@ -47,8 +47,8 @@
 /*
  * The cost of a walk grows by one tree diff for every COMMITS_PER_DELTA_COST
  * wanted commits. A walk knows less than an index about the objects that the
- * client has. So some deltas are computed anew that could be copied with an
- * index.
+ * client has. So after a walk, some deltas are computed anew. With the index,
+ * stored deltas could be copied instead.
  */
 #define COMMITS_PER_DELTA_COST 4
 

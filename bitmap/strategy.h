@@ -70,9 +70,9 @@ struct bitmap_plan {
 
 /*
  * Walks from the haves back to commits with bitmaps, unless a walk without the
- * index turns out to be cheaper. Returns 0 if the index should be used, 1 if it
- * should not be used (walk instead) with the reason in *plan, or a negative
- * error code.
+ * index turns out to be cheaper. Returns 0 if the index should be used, or a
+ * negative error code. Returns 1 if the index should not be used (walk
+ * instead), with the reason in *plan.
  */
 int bitmap_plan_haves(struct bitmap_plan *plan, struct bitmap_side *side,
 		      struct walk *w, const struct walk_tips *wants,

@@ -2,12 +2,11 @@
 /*
  * Selects bitmaps near tips whose requests would walk far.
  *
- * A selection that spreads bitmaps over the history (bitmap/select.h) leaves
- * tips of which a request walks many commits: an old release branch, or a
- *branch that nothing merged. A tip is *far* if its request walks more than one
- *of TIP_SELECT_PART commits that the tip reaches. Each far tip gets a bitmap at
- * the tip, or at a commit of its first-parent line so near that the tip is not
- * far any more.
+ * A selection that spreads bitmaps over the history (bitmap/select.h) is bad
+ * for some tips: an old release branch, or a branch that nothing merged. A tip
+ * is *far* if its request walks more than one of TIP_SELECT_PART commits that
+ * the tip reaches. Each far tip gets a bitmap at the tip, or at a commit of its
+ * first-parent line. That commit is so near that the tip is not far any more.
  *
  * One bitmap serves as many far tips as possible. On the first-parent line of a
  * tip, the *limit* is the oldest commit that is near enough:

@@ -13,9 +13,9 @@
  *	               the commits that B reaches are not walked
  *
  * Up to 256 tips are counted in one pass over the history from children to
- * parents. For each commit, one set has the tips that reach the commit, and
- * another set has the tips whose requests find the commit in a bitmap. The pass
- * ends as soon as no tip has a commit left to walk.
+ * parents. Each commit has two sets of tips: the tips that reach the commit,
+ * and the tips whose requests find the commit in a bitmap. The pass ends as
+ * soon as no tip has a commit left to walk.
  */
 #ifndef BITMAP_TIP_WALK_H
 #define BITMAP_TIP_WALK_H

@@ -244,9 +244,8 @@ static int choose_commits(struct updating *s)
 }
 
 /*
- * Returns how many bitmaps near tips an index made from scratch may have: as
- * many as fit into the budget, if each has the mean size of the older index's
- * bitmaps.
+ * Returns how many bitmaps near tips an index made from scratch may have. The
+ * mean size of the older index's bitmaps is taken as the size of each.
  */
 static size_t most_near_tips(const struct updating *s)
 {

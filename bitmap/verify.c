@@ -216,8 +216,8 @@ int bitmap_verify_pseudo(const struct bitmap_file *file,
 }
 
 /*
- * Verifies bitmap number `i` of a file: the bitmap of row `i`, or of a
- * pseudo-merge if `i` is not less than the number of rows.
+ * Verifies bitmap number `i` of a file. The numbers of the rows come first; the
+ * numbers after them are those of the pseudo-merges.
  */
 static int verify_any(const struct bitmap_file *file, struct bitmap_space space,
 		      struct walk *w, uint32_t i, struct error *err)

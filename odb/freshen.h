@@ -25,8 +25,8 @@
 /*
  * Renews the time of one copy of the object, in the repository or an alternate.
  * Returns true if a copy has the present time now. Returns false if the caller
- * must write the object: no copy exists, only cruft packs have a copy, no time
- * could be changed, or memory ran out.
+ * must write the object. The reason may be that no copy exists, that only cruft
+ * packs have a copy, that no time could be changed, or that memory ran out.
  *
  * Packs whose names start with a dot do not count, because a running repack of
  * stock Git may still remove them. Thread-safe.

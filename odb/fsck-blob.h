@@ -67,9 +67,10 @@ int fsck_blobs_check(struct fsck_blobs *blobs, struct fsck *f,
 		     const struct fsck_blobs_source *source, struct error *err);
 
 /*
- * Finds values in .gitmodules that could harm a client: a name that leads out
- * of .git/modules, a URL that looks like an option, or a URL that smuggles a
- * newline into the request to a credential helper.
+ * Finds values in .gitmodules that could harm a client:
+ * - a name that leads out of .git/modules,
+ * - a URL that looks like an option,
+ * - a URL that smuggles a newline into the request to a credential helper.
  *
  * The rules are those of stock Git, found by experiments.
  */

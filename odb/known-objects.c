@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Callbacks of the indexer that read an object database. */
+/* Callbacks for an indexer. They read the objects of the repository. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

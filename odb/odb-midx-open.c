@@ -319,8 +319,8 @@ int odb_midx_open(struct odb_midx **out, const char *object_dir,
 	if (!buf_printf(&dir, "%s/pack", object_dir))
 		path = odb_midx_path(dir.data);
 	/*
-	 * Another process may replace a chain by a single file while open_any()
-	 * runs: after it has looked for the file, and before it looks for the
+	 * While open_any() runs, another process may replace a chain by a
+	 * single file: after the look-up of the file, and before that of the
 	 * chain. So if both are missing and the file exists now, try again.
 	 */
 	do

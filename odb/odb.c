@@ -176,9 +176,9 @@ static int open_listed(struct odb *odb, size_t *alloc,
 }
 
 /*
- * Opens the packs of directory `i`. Returns 0, a negative error code, or 1 if
- * the directory has changed meanwhile: new packs may be missing from the
- * listing, and listed packs may be removed.
+ * Opens the packs of directory `i`. Returns 0 or a negative error code. Returns
+ * 1 if the directory has changed meanwhile. New packs may then be missing from
+ * the listing, and listed packs may be removed.
  */
 static int open_packs(struct odb *odb, size_t *alloc, size_t i,
 		      struct error *warning, struct error *err)

@@ -37,11 +37,11 @@ struct pack_copy {
 	 */
 	const struct pack_rev *rev;
 	/*
-	 * The comparison with CRCs: pack_pos of the entry that is being copied,
-	 * `crc` of its bytes before offset `checked`, and the offset of its
-	 * end. If a range of bytes begins elsewhere than at `checked`, another
-	 * entry begins there. Or it begins after the header of an entry whose
-	 * header is written anew.
+	 * The comparison of an entry with its CRC. pack_pos: the entry that is
+	 * being copied. crc: CRC of its bytes before offset `checked`.
+	 * entry_end: offset of its end. If a range to copy begins elsewhere
+	 * than at `checked`, it begins with another entry. Or it begins after
+	 * the header of an entry whose header is written anew.
 	 */
 	uint32_t pack_pos, crc;
 	uint64_t checked, entry_end;

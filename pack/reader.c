@@ -248,8 +248,8 @@ static int read_stored(struct pack_reader *r, struct pack *pack,
 
 /*
  * Returns the size of a delta's result. Verifies the size as far as possible
- * without applying the delta: each byte of a delta can only yield one byte or a
- * copy of bytes of the base.
+ * without applying the delta. Each byte of a delta can only yield one byte, or
+ * a copy of bytes of the base.
  */
 static int result_size(uint64_t *size, const struct pack *pack,
 		       const struct chain_link *link, const uint8_t *delta,
@@ -363,9 +363,10 @@ static int push_link(struct pack_reader *r, uint64_t offset,
 /*
  * Follows the delta chain from *at to a base that is cached or stored whole.
  * *base is pinned, and *at is set to its offset. r->chain gets the deltas to
- * apply to *base. On failure *at is the offset of the damaged object, and
- * r->chain has the deltas that need this object as their base, directly or
- * through other deltas.
+ * apply to *base.
+ *
+ * On failure, *at is the offset of the damaged object. r->chain then has the
+ * deltas that need this object as their base, directly or through other deltas.
  */
 static int find_base(struct pack_reader *r, struct pack *pack, uint64_t *at,
 		     struct base_cache_node **base, struct error *err)

@@ -58,8 +58,8 @@ void sys_event_wake(int alarm);
 void sys_event_unwake(int alarm);
 
 /*
- * Blocks the signals of this thread and of threads started later. Returns a
- * descriptor from which sys_event_signal() reads the signals, or ERR_IO.
+ * Blocks `signals` in this thread and in threads that start later. Returns a
+ * descriptor from which sys_event_signal() reads these signals, or ERR_IO.
  */
 int sys_event_signals_open(const sigset_t *signals, struct error *err);
 

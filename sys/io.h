@@ -210,9 +210,9 @@ int sys_readlink(struct buf *out, const char *path, struct error *err);
 
 /*
  * Gives a file a second name. Returns 0, also if a file named `second` exists;
- * that file is kept. Returns 1 if the file systems do not allow the link:
- * `path` and `second` are on different file systems, the file system has no
- * hard links, or the file has too many. Returns ERR_IO otherwise.
+ * that file is kept. Returns 1 if the link is impossible: the names are on
+ * different file systems, the file system has no hard links, or the file has
+ * too many. Returns ERR_IO otherwise.
  */
 int sys_link(const char *path, const char *second, struct error *err);
 

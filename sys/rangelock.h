@@ -4,9 +4,9 @@
  * of a lock is the offset of its byte. A lock belongs to the open file and ends
  * when the file is closed. So a killed process leaves no lock behind.
  *
- * The locks are advisory. The file must never be removed: a process that has
- * the removed file open, and one that creates a new file, would not see each
- * other's locks.
+ * The locks are advisory. The file must never be removed. A process that has
+ * the removed file open and a process that creates a new file would not see
+ * each other's locks.
  */
 #ifndef SYS_RANGELOCK_H
 #define SYS_RANGELOCK_H

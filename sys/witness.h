@@ -11,10 +11,11 @@
  *	sys_witness_holds()   compares the attributes, as often as needed
  *
  * A change sets the file's time of status change (st_ctime), which a program
- * cannot set to another value. A file whose st_ctime is later than
- * sys_witness_init(), or only a little earlier, may change again within the
- * same tick of the file system's clock, or may have changed while the cache
- * read the file. Such a file counts as changed, in each later call too.
+ * cannot set to another value. If st_ctime is later than sys_witness_init(), or
+ * only a little earlier, the file counts as changed, in each later call too.
+ * Such a file may have changed while the cache read it. It may also change
+ * again within the same tick of the file system's clock, without a new
+ * st_ctime.
  *
  * A witness says nothing about a file system whose attributes another machine
  * changes: see sys_witness_can_trust().

@@ -25,9 +25,9 @@ struct visit {
  */
 struct place {
 	/*
-	 * one more than the depth that the filter tree:<depth> counts; a tree
+	 * One more than the depth that the filter tree:<depth> counts. A tree
 	 * that a client names as a want has level 0, and its entries have level
-	 * 1
+	 * 1.
 	 */
 	unsigned level;
 	/* hash of the object's path */

@@ -122,9 +122,9 @@ int history_init(struct history *h, struct objspace *space,
 void history_release(struct history *h);
 
 /*
- * Stops using the commit-graph if its checksum is wrong. Callers that delete
- * unreachable objects must call this before any commit is added: one flipped
- * bit in the graph could hide all ancestors of a commit.
+ * Stops using the commit-graph if its checksum is wrong. Call this before any
+ * commit is added. Callers that delete unreachable objects must call this: one
+ * flipped bit in the graph could hide all ancestors of a commit.
  */
 void history_check_graph(struct history *h);
 

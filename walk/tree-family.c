@@ -10,8 +10,9 @@
 
 enum {
 	/*
-	 * A place is a sort key for a packed tree: the offset in the lower
-	 * OFFSET_BITS bits, and the number of the pack above these bits.
+	 * A place is a sort key for a packed tree. The lower OFFSET_BITS bits
+	 * have the offset of the tree, and the bits above have the number of
+	 * the pack.
 	 */
 	OFFSET_BITS = 48,
 	PACKS_MAX = 1 << (64 - OFFSET_BITS),

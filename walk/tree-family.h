@@ -15,14 +15,14 @@
  * base. So at most log2(n) + 1 of n trees are in memory.
  *
  * All entries of a family's head are reported. For any other tree, the entries
- * that its delta copies are not reported again: they were reported for the
+ * that its delta copies are not reported again. They were reported for its
  * base, for the base's base, or for the head.
  *
- * A tree is the head of its own family if its base is not among the trees, if
- * its base comes later in the pack (so circles are impossible), or if the tree
- * is in no pack. A head is read like any object. If a tree cannot be made from
- * its base, it is also read like any object, and that reading reports the
- * error.
+ * A tree is the head of its own family in three cases: its base is not among
+ * the trees; its base comes later in the pack, so circles are impossible; or
+ * the tree is in no pack. A head is read like any object. If a tree cannot be
+ * made from its base, it is also read like any object, and that reading reports
+ * the error.
  */
 #ifndef WALK_TREE_FAMILY_H
 #define WALK_TREE_FAMILY_H

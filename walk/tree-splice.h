@@ -8,15 +8,16 @@
  *	made    |  e0  |  e1  |  e2 x..yyyy  |  e3  |  e4  |
  *	         taken   taken   ^ parsed      taken  taken
  *
- * A delta copies ranges of its base. If a copied range begins at an entry of
- * the base, and the new tree is between two entries, then all entries that lie
- * completely in the range are entries of the new tree: parsing the new tree
- * there would read the same bytes. These entries are taken by number. Only the
- * few entries at the ends of ranges are assembled and parsed.
+ * A delta copies ranges of its base. Suppose that a copied range begins at an
+ * entry of the base, and is copied to a place between two entries of the new
+ * tree. Then all entries that lie completely in the range are entries of the
+ * new tree: parsing the new tree there would read the same bytes. These entries
+ * are taken by number. Only the few entries at the ends of ranges are assembled
+ * and parsed.
  *
  * The new tree consists of the entries taken and the entries parsed. A caller
  * that knows all objects of the base only needs to look at the parsed ones. A
- * parsed entry may be in the base as well. One thread.
+ * parsed entry may be in the base as well. For use by one thread.
  */
 #ifndef WALK_TREE_SPLICE_H
 #define WALK_TREE_SPLICE_H

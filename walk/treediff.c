@@ -221,8 +221,8 @@ static int cmp_at(const struct treediff *d, const struct side *side, uint32_t i,
 
 /*
  * Moves the position in a parent's tree to the first entry whose name is not
- * before that of `entry`, which is entry i of the child. Most often the
- * position is right already, or must move as far as the child has moved.
+ * before that of `entry` (entry i of the child). Most often the position is
+ * right already, or must move as far as the child has moved.
  */
 static void seek(const struct treediff *d, struct side *side,
 		 const struct tree_table *child, uint32_t i,
