@@ -113,8 +113,8 @@ int pack_bitmap_try(struct pack_bitmap_result *result, struct walk *w,
 struct pack_bitmap_answer {
 	bool by_bitmap;
 	/*
-	 * The objects if by_bitmap. With commits_only, the result also has
-	 * objects of other types, which mean nothing.
+	 * The objects, if by_bitmap is set. With commits_only, the result also
+	 * has objects of other types, which mean nothing.
 	 */
 	struct pack_bitmap_result result;
 	/* statistics of the query; all zero after a walk */

@@ -96,7 +96,7 @@ static int build(const struct choosing *s, struct bitmap_build_result *out,
 /*
  * Computes the limits from the size of the plain selection's bitmaps. If the
  * history is short, the plain selection has all commits. Then spread_words is
- * the whole size.
+ * the size of all these bitmaps, so all of them fit.
  */
 static void set_limits(struct choosing *s,
 		       const struct bitmap_build_result *plain)

@@ -26,8 +26,8 @@ enum merge_op { MERGE_OR, MERGE_AND, MERGE_XOR, MERGE_ANDNOT };
 #define END_WORDS 4
 
 /*
- * If the result has a limit, a step handles at most this many literals. So a
- * result exceeds its limit by at most this number of words.
+ * If the result has a limit, a step consumes at most the limit plus STEP_WORDS
+ * literals. So the memory to reserve depends on the limit, not on the operands.
  */
 #define STEP_WORDS 64
 

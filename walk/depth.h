@@ -3,8 +3,8 @@
  * Finds the shallow boundary of a request: which commits the client must record
  * as having no parents ("shallow"), and which commits are complete ("inside").
  *
- *	depth 2 from d:      a---b---c---d      shallow: c    inside: d
- *	not b:                                  shallow: c    inside: d
+ *	depth 2 from d:       a---b---c---d     shallow: c    inside: d
+ *	from d, without b:    a---b---c---d     shallow: c    inside: d
  *
  * A commit of the request is inside if it keeps all its parents, and shallow if
  * it loses at least one. For use by one thread.

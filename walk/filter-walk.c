@@ -204,7 +204,10 @@ static int is_nearer(struct filter_walk *fw, uint32_t tree_pos, unsigned level)
 {
 	size_t old = fw->depth_alloc;
 
-	/* Without a depth limit, the level does not matter. */
+	/*
+	 * If the filter has no depth limit, all levels count as equal. So each
+	 * tree is walked once.
+	 */
 	if (fw->filter->depth == UINT64_MAX)
 		level = 0;
 	if (tree_pos >= old) {

@@ -66,7 +66,10 @@ struct tree_splice {
 	const struct tree_splice_ops *ops; /* borrowed, and so is ctx */
 	void *ctx;
 	enum hash_algo algo;
-	/* may be set between calls: store the offsets of entries in `starts` */
+	/*
+	 * may be set between calls: whether offsets of entries are stored in
+	 * `starts`
+	 */
 	bool with_starts;
 	/*
 	 * owned: offsets of the entries of the last tree, as in struct
