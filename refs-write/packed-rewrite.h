@@ -12,7 +12,7 @@
  *         -> finish -> commit -> release
  *
  * Runs of records between edits are copied unchanged. In a quarantine the first
- * edit is ERR_DENIED, see repo_check_quarantine(). One thread at a time.
+ * edit returns ERR_DENIED (repo_check_quarantine()). One thread at a time.
  */
 #ifndef REFS_WRITE_PACKED_REWRITE_H
 #define REFS_WRITE_PACKED_REWRITE_H
@@ -67,8 +67,8 @@ int packed_rewrite_delete(struct packed_rewrite *rw, const char *name,
  * Adds a record to the new packed-refs file, or replaces the record of the same
  * name. `peeled` is the id that the tag peels to, or NULL if the object is not
  * a tag. Before the first edit, the caller may change rw->peeled and
- * rw->fully_peeled; both traits must be true of the whole new file. Returns 0
- * or a negative error code.
+ * rw->fully_peeled; a trait that is set must be true of the whole new file.
+ * Returns 0 or a negative error code.
  */
 int packed_rewrite_put(struct packed_rewrite *rw, const char *name,
 		       const struct oid *oid, const struct oid *peeled,

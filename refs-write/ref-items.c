@@ -282,7 +282,10 @@ bool ref_item_log(const struct ref_transaction *tx, const struct ref_item *item,
 		.no_committer = tx->options.no_committer,
 		.message = u->message,
 	};
-	/* A deletion needs no new reflog, such as that of HEAD. */
+	/*
+	 * REF_FORCE_REFLOG creates no reflog for a deletion. For instance,
+	 * deleting the branch of HEAD does not create HEAD's reflog.
+	 */
 	*make = ((u->flags & REF_FORCE_REFLOG) &&
 		 !oid_is_zero(&final->new_oid)) ||
 		reflog_is_made(tx->policy, item->name);

@@ -238,8 +238,8 @@ static void close_transaction(struct ref_transaction *tx)
 }
 
 /*
- * Reads the target of HEAD if HEAD is symbolic. If this target changes, HEAD's
- * reflog gets an entry.
+ * Reads the target of HEAD if HEAD is symbolic. If a change updates this
+ * target, HEAD's reflog gets an entry too.
  */
 static int read_head(struct ref_transaction *tx, struct error *err)
 {

@@ -9,7 +9,10 @@
 
 struct held {
 	struct packed_kept kept; /* the first member */
-	/* under keep->lock: snapshots, and one more while the keep has it */
+	/*
+	 * Number of snapshots that use the map, plus 1 while the map is the
+	 * current one of the keep. Guarded by keep->lock.
+	 */
 	unsigned users;
 	struct sys_witness witness;
 };
@@ -109,7 +112,11 @@ int packed_keep_get(const struct packed_kept **out, struct packed_keep *keep,
 	}
 	if (!held) {
 		ret = open_file(&held, path, algo, err);
-		/* A witness of recent changes never holds. */
+		/*
+		 * If the file has changed a moment ago, the witness cannot
+		 * prove later that the file is unchanged. Such a map is not
+		 * kept for others.
+		 */
 		if (!ret && sys_witness_holds(&held->witness))
 			replace(keep, held);
 	}

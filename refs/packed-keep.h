@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The packed-refs file of a repository, mapped once for many snapshots of refs.
- * For a server: mapping the file, touching its pages and unmapping it costs
- * more than a search in it.
+ * A server needs this, because mapping the file, touching its pages and
+ * unmapping the file cost more than a search.
  *
  * No snapshot gets a table that is older than its request: each request for the
  * table asks a witness (sys/witness.h) whether the file has changed since it
@@ -32,9 +32,9 @@ struct packed_keep *packed_keep_new(void);
 void packed_keep_free(struct packed_keep *keep);
 
 /*
- * Find the file at `path`, which is the same in each call, mapped and
- * unchanged, or map it. *out must be given back. Returns 0, or an error of
- * packed_refs_open().
+ * Sets *out to the mapped file at `path`. Maps the file again if it has
+ * changed. `path` is the same in each call. The caller gives *out back with
+ * packed_keep_put(). Returns 0, or an error of packed_refs_open().
  */
 int packed_keep_get(const struct packed_kept **out, struct packed_keep *keep,
 		    const char *path, enum hash_algo algo, struct error *err);

@@ -60,8 +60,8 @@ static bool record_name(const struct packed_refs *refs, size_t off,
 }
 
 /*
- * Checks that the last line can be a record. This finds a file that another
- * program appended to, or that was cut off at a line. No other line is read.
+ * Checks that the last line can be a record. This finds a file to which another
+ * program has appended, or whose end was cut off. No other line is read.
  */
 static int check_last(const struct packed_refs *refs, struct error *err)
 {

@@ -184,8 +184,8 @@ static int write_lines(struct edit *e, struct oid *last, struct error *err)
 		if (!ret)
 			ret = buf_append(&out, line->text, line->text_len);
 		/*
-		 * When stock Git rewrites a reflog, each line gets a tab before
-		 * the message.
+		 * A line without a message may lack the tab before the message.
+		 * Stock Git also adds the tab when it rewrites a reflog.
 		 */
 		if (!ret && !memchr(line->text, '\t', line->text_len))
 			ret = buf_append_char(&out, '\t');

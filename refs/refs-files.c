@@ -23,7 +23,9 @@ struct packed_gen {
 	/* points into `own` or `kept` */
 	const struct packed_refs *table;
 	struct packed_refs own;
-	/* of repo->packed_keep; or NULL */
+	/*
+	 * the mapping in repo->packed_keep; NULL: this snapshot maps the file
+	 */
 	const struct packed_kept *kept;
 	/* state of the file when it was mapped; zeroed if there was no file */
 	struct sys_stat st;
@@ -176,7 +178,10 @@ static int get_list(struct refs_files *files, const char *prefix,
 	ret = refs_loose_list_read(&list, files->refs.repo, prefix, err);
 	if (ret < 0)
 		return ret;
-	/* If there is a list, packed-refs was mapped after it was read. */
+	/*
+	 * Map packed-refs after the loose refs are read. A ref that was packed
+	 * in between is then found in packed-refs.
+	 */
 	ret = refresh_packed(files, err);
 	if (ret < 0) {
 		refs_loose_list_free(list);
@@ -306,10 +311,11 @@ struct refs_iter {
 };
 
 /*
- * In a strict visit, which reports damage, returns an error for records that
- * are out of order, since a binary search may miss such records. A strict visit
- * of all refs starts at the first record of the file instead of at "refs/". So
- * it also finds a damaged name that is not below "refs/".
+ * Returns an error if the visit is strict and the packed ref sorts before the
+ * previous one. A binary search may miss such a ref.
+ *
+ * A strict visit of all refs starts at the first record of the file instead of
+ * at "refs/". So the visit also finds a damaged name that is not below "refs/".
  */
 static int check_order(struct refs_iter *it, struct error *err)
 {

@@ -2,8 +2,8 @@
 /*
  * The files backend: loose files, which hide records of packed-refs. Parts:
  * reading (refs-files.c), and refs and reflogs that keep objects alive
- * (refs-files-kept.c). reflog-backend.h declares reflogs. Transactions and
- * packing are in refs-write/.
+ * (refs-files-kept.c). reflog-backend.h declares the functions for reflogs.
+ * Transactions and packing are in refs-write/.
  */
 #ifndef REFS_REFS_FILES_H
 #define REFS_REFS_FILES_H

@@ -132,7 +132,10 @@ bool refs_loose_is_per_worktree(const char *name)
 	return false;
 }
 
-/* Appends the path of the ref's file (`area` "") or of its reflog ("logs/"). */
+/*
+ * Appends the path of a file of the ref. `area` chooses the file: "" the ref
+ * itself, "logs/" the ref's reflog.
+ */
 static int ref_path(struct buf *out, const struct repo *repo, const char *area,
 		    const char *name)
 {

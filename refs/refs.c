@@ -316,8 +316,8 @@ static int is_salvage(struct error *err)
 
 /*
  * Returns the directory of `except` that contains `name`, or NULL. Drops
- * directories before `name` from v->except. Both lists are sorted, so these
- * directories are also before all following names.
+ * directories before `name` from v->except. The visited names ascend, so these
+ * directories are not needed for later names.
  */
 static const char *find_except(struct visit *v, const char *name)
 {
