@@ -74,8 +74,8 @@ static int write_have(void *ctx, const struct oid *oid)
 	int ret = see(a, oid);
 
 	/*
-	 * If clients may only know of objects that refs reach, write no ".have"
-	 * line for another object.
+	 * If clients may know only of reachable objects, write ".have" lines
+	 * only for such objects.
 	 */
 	if (ret > 0 && a->r->is_limit)
 		ret = receive_sees(a->r, oid, a->err);

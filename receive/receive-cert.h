@@ -32,10 +32,10 @@
  * Nonces are not stored. A process that has the seed can verify the nonce of
  * another process, for instance in a later HTTP request. Servers that share a
  * seed accept each other's nonces, stock Git's too. For this reason the nonce
- * is made as stock Git 2.39 and 2.55 do, as their output shows: the seed is the
- * text of the HMAC, and the path is a part of the HMAC's key, although
- * git-config(1) calls the seed the key. The hash algorithm is the repository's.
- * The path is the argument of receive-pack.
+ * is made like that of stock Git 2.39 and 2.55: the seed is the text of the
+ * HMAC, and the path is a part of the HMAC's key. (git-config(1) calls the seed
+ * the key, but stock Git's output shows otherwise.) The hash algorithm is the
+ * repository's. The path is the argument of receive-pack.
  */
 
 /* What the nonces of a repository are computed from. Pointers are borrowed. */

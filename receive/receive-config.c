@@ -133,8 +133,9 @@ static int load_fsck(struct receive_config *c, const struct config *config,
 }
 
 /*
- * Add a value of receive.procReceiveRefs. As in stock Git, "!:refs/heads"
- * selects no kind of command, so nothing matches.
+ * Add a value of receive.procReceiveRefs. The letters a, m and d before the
+ * colon select kinds of commands. A value with a colon but none of these
+ * letters, such as "!:refs/heads", selects no command, as in stock Git.
  */
 static int add_proc_ref(struct receive_config *c, const char *value)
 {

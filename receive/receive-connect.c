@@ -455,8 +455,9 @@ static int find_new(struct walk_result *result, struct check *k)
 	struct walk_options options = {
 		.objects = true,
 		/*
-		 * If is_limit, the objects in trees of the boundary are known
-		 * to be visible, so leave them out.
+		 * If clients may know only of reachable objects (is_limit), the
+		 * objects in trees of the boundary are visible to the client.
+		 * So leave them out.
 		 */
 		.exclude_boundary = k->c->r->is_limit,
 		.threads = 1,

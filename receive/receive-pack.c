@@ -313,7 +313,7 @@ static int run(struct push *p)
 /*
  * Tell the client why the push ended early. The caller prints the message with
  * its paths. Without a side band, the caller's standard error is the client's
- * terminal, so that nothing is sent here.
+ * terminal, so nothing is sent here.
  */
 static void tell_end(struct receive *r, struct error err)
 {

@@ -99,8 +99,10 @@ int receive_peer_start_ticker(struct sys_ticker **ticker,
 }
 
 /*
- * Returns the end of a path that starts at `p` and follows the character
- * `before`. If the path holds neither quote nor colon, the end may be too far.
+ * Returns the end of a path that starts at `p`; `before` is the character
+ * before the path. A path after a quote ends at the next quote of the same
+ * kind. Any other path ends at a colon or at the end of the line, and text
+ * after the path may be included.
  */
 static const char *path_end(const char *p, char before)
 {

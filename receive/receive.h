@@ -304,12 +304,11 @@ struct receive {
 	struct receive_request request;
 	struct receive_cert cert;
 	struct summary summary; /* for traces */
-	struct quarantine
-		/*
-		 * the directory that holds the objects of the push until they
-		 * are accepted
-		 */
-		quarantine;
+	/*
+	 * the directory that holds the objects of the push until they are
+	 * accepted
+	 */
+	struct quarantine quarantine;
 	bool is_limit; /* see visible_is_limit() */
 	/* owned: NULL until receive_sees() needs it */
 	struct visible *visible;
