@@ -10,8 +10,8 @@
 #include "packs/dropped-deltas.h"
 
 /*
- * A longer zlib stream is no small delta. The limit also keeps sums of lengths
- * far from overflowing.
+ * Maximum number of bytes of the zlib stream of a listed delta. A longer delta
+ * would save little. The limit also keeps sums of lengths from overflowing.
  */
 #define STREAM_MAX ((size_t)1 << 30)
 
@@ -39,8 +39,8 @@ static bool is_outside(const struct search *s, const uint8_t *base)
 }
 
 /*
- * Add the delta that a pack stores for an object, unless it is damaged or its
- * base is in the tip island.
+ * Add the delta that a pack stores for an object, unless the delta is damaged
+ * or its base is in the tip island.
  */
 static int add_stored(struct search *s, uint32_t obj_pos)
 {

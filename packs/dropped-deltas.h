@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the stored deltas that a repack drops because of the tip island: deltas
- * of objects in the tip island against objects outside. Packs of pushes and of
- * stock Git have many. A fetch of a few commits would send such a delta, so
+ * Finds the stored deltas that a repack drops because of the tip island (the
+ * objects of clones of depth 1, islands/islands.h): deltas of objects in the
+ * tip island against objects outside. Packs of pushes and of stock Git have
+ * many such deltas. A fetch of a few commits would send such a delta, so
  * packs/keep-deltas.h keeps the deltas beside the new pack.
  */
 #ifndef PACKS_DROPPED_DELTAS_H
@@ -22,7 +23,7 @@ struct dropped_deltas {
 	 */
 	struct kept_delta *deltas;
 	size_t nr, alloc;
-	/* the present file of kept deltas */
+	/* the repository's file of kept deltas before the repack */
 	struct kept_deltas old;
 };
 
@@ -34,7 +35,7 @@ struct dropped_deltas {
 /*
  * List the deltas that packs of the walk's snapshot store for objects of the
  * tip island, with bases outside of it. Then list the deltas of such objects
- * that earlier repacks dropped: they have step 0 in the present file. A pair of
+ * that earlier repacks dropped: they have step 0 in the file `old`. A pair of
  * objects is listed once. A delta with a wrong CRC is left out. Release *d in
  * any case. Returns 0 or ERR_NOMEM. Cost: one look at the pack entry of each
  * object in the tip island.

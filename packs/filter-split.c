@@ -89,8 +89,8 @@ static int pass(void *ctx, uint32_t obj_pos, enum object_type type,
 
 /*
  * Exclude from the walk all objects that the enumeration has not found: they
- * are missing, in promisor packs, or excluded. The enumeration has numbered the
- * entries of all found trees.
+ * are missing, in promisor packs, or excluded. Each entry of a found tree has
+ * an obj_pos, because the enumeration has read these trees.
  */
 static int exclude_others(struct local *l, const struct filter_split *split)
 {
@@ -137,7 +137,10 @@ static int pass_commits(struct local *l, const struct filter_split *split,
 	return ret;
 }
 
-/* Tags, and objects that a promisor pack names. */
+/*
+ * Add the found tags that pass the filter, and the objects that a promisor pack
+ * names, to l->passed.
+ */
 static void pass_others(struct local *l, const struct filter_split *split,
 			const struct filter *filter)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the objects that get whole copies, and makes the copies. */
+/*
+ * Chooses the objects that get whole copies (packs/keep-copies.h), and makes
+ * the copies.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +45,7 @@ static int sort_newest(struct sort_item *order, const struct walk *w,
 	return sort_items(order, tips->commit_nr);
 }
 
-/* Remove all commits but the newest `max`, which are sorted newest first. */
+/* Keep only the newest `max` commits of the list, sorted newest first. */
 static int keep_newest(struct walk_tips *tips, const struct walk *w, size_t max)
 {
 	struct sort_item *order = mem_alloc(tips->commit_nr, sizeof(*order));
@@ -105,15 +108,19 @@ int keep_tips_find(struct keep_tips *tips, struct walk *w, struct refs *refs,
 /* ---- copies */
 
 /*
- * Costs, in bytes that are deflated: of finding an object in the tree of a tip,
- * and of trying to make a copy.
+ * Cost of finding an object in the tree of a tip: as much as deflating this
+ * number of bytes.
  */
 #define FIND_COST 28
+
+/*
+ * Cost of trying to make a copy: as much as deflating this number of bytes.
+ */
 #define TRY_COST 2048
 
 /*
- * New copies are made up to this cost, even if reading the trees costs more
- * than the maximum.
+ * New copies may have this cost, in bytes that are deflated, even if reading
+ * the trees has already cost more than the maximum.
  */
 #define NEW_COST_MIN ((uint64_t)32 << 10)
 
@@ -123,13 +130,15 @@ struct copying {
 	struct bitset in_tip; /* indexed by obj_pos: objects of one tip */
 	struct bitset done;   /* indexed by obj_pos: objects with a copy */
 	uint64_t len;
-	/* The cost of reading the trees of tips, and of making new copies. */
-	uint64_t tip_cost, new_cost;
+	/* cost of reading the trees so far, in bytes that are deflated */
+	uint64_t tip_cost;
+	/* cost of making new copies so far, in bytes that are deflated */
+	uint64_t new_cost;
 	/* number of new copies */
 	uint32_t new_nr;
 	bool is_dear; /* a new copy would have cost too much */
 	bool is_full; /* a copy did not fit into max_len */
-	/* Copies of the present file that were not taken over yet. */
+	/* number of copies in the old file that were not taken over yet */
 	uint32_t old_nr;
 	struct deflater *deflater; /* owned */
 	struct buf stream;
@@ -152,7 +161,7 @@ static bool find_base(uint32_t *base_pos, const struct copying *c, uint64_t off,
 
 /*
  * Returns whether an object is stored as a delta against an object outside of
- * the tip. Sets *off to its place in the pack.
+ * the tip. Sets *off to the object's offset in the pack.
  */
 static bool is_orphan(const struct copying *c, uint32_t obj_pos, uint64_t *off)
 {
@@ -216,7 +225,10 @@ static uint64_t max_of(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Returns the maximum cost of new copies: what reading the trees leaves. */
+/*
+ * Returns the maximum cost of new copies: the maximum of the whole work, minus
+ * the cost of reading the trees, but at least NEW_COST_MIN.
+ */
 static uint64_t new_cost_max(const struct copying *c)
 {
 	uint64_t max = max_of(c->o->cost_max, c->tip_cost);
@@ -255,7 +267,7 @@ static int make_new(struct copying *c, uint32_t obj_pos)
 	return ret;
 }
 
-/* Returns whether a copy of the present file has the size of the object. */
+/* Returns whether a copy of the old file has the size of the object. */
 static bool is_sound(const struct copying *c, uint32_t obj_pos,
 		     const struct kept_delta *copy)
 {
@@ -280,7 +292,10 @@ static int copy_object(struct copying *c, uint32_t obj_pos)
 	return c->is_dear ? 0 : make_new(c, obj_pos);
 }
 
-/* Sort the orphans of a tip by their place in the pack, to read them fast. */
+/*
+ * List the orphans (is_orphan()) among the objects of a tip, sorted by their
+ * place in the pack, so that reading them is fast.
+ */
 static int list_orphans(struct sort_item *orphans, size_t *nr,
 			const struct copying *c, const struct walk_items *found)
 {
@@ -336,8 +351,10 @@ static uint32_t count_copies(const struct kept_deltas *old)
 }
 
 /*
- * Returns whether further tips are not looked at: no copy can be made and the
- * present file has no copy for them, or reading their trees costs too much.
+ * Returns whether the remaining tips are skipped. They are skipped in three
+ * cases: no further copy fits into the file; new copies cost too much and all
+ * copies of the old file were taken over; or reading the trees has cost too
+ * much.
  */
 static bool is_done(const struct copying *c)
 {

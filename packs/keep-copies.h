@@ -12,8 +12,8 @@
  * each such clone.
  *
  * Deflating costs more than all other work of a repack on the same bytes. So
- * one repack makes only a limited number of copies, and takes over those of the
- * present file.
+ * one repack makes only a limited number of copies, and takes over the copies
+ * in the existing file.
  */
 #ifndef PACKS_KEEP_COPIES_H
 #define PACKS_KEEP_COPIES_H
@@ -29,11 +29,10 @@
 #include "refs/refs.h"
 #include "walk/walk.h"
 
-/*
- * Maximum numbers: of tags whose trees get copies, and of all trees. Trees of
- * the newest commits are taken.
- */
+/* Maximum number of tags whose trees get copies: the newest tags. */
 #define KEEP_TAGS_MAX 20
+
+/* Maximum number of trees that get copies: those of the newest commits. */
 #define KEEP_TIPS_MAX 64
 
 /* Returns the bytes of a row in the file. */
@@ -61,31 +60,31 @@ struct keep_copies_options {
 	const struct keep_tips *tips;
 	const struct odb_pack *pack; /* the new pack, in the walk's snapshot */
 	const struct pack_rev *rev;  /* the order of `pack` */
-	const struct kept_deltas *old; /* the present file */
+	const struct kept_deltas *old; /* the file before the repack */
 	/* maximum bytes of the rows and their zlib streams */
 	uint64_t max_len;
 	/*
 	 * Maximum cost of reading the trees and of making new copies, in bytes
 	 * that are deflated. One copy is made in any case. Once reading the
-	 * trees has cost twice as much, further tips are not looked at.
+	 * trees has cost twice cost_max, further tips are skipped.
 	 */
 	uint64_t cost_max;
 	/*
-	 * Receives each copy. `made` is the stream if it was malloc()ed, and is
-	 * given away if 0 is returned; NULL: the stream borrows from `old`.
-	 * Returns 0 or ERR_NOMEM.
+	 * Receives each copy. `made` is the malloc()ed zlib stream of a new
+	 * copy; the callback owns the stream if it returns 0. `made` is NULL if
+	 * the stream borrows from `old`. Returns 0 or ERR_NOMEM.
 	 */
 	int (*add)(void *ctx, const struct kept_delta *copy, uint8_t *made);
 	void *ctx;
 };
 
 /*
- * Find copies for the trees of the tips, in their order, until there is no room
- * for another. Objects of more than cost_max bytes get no new copy. An object
- * gets a copy if the pack stores it as a delta against an object that is not in
- * the same tip's tree. Objects that cannot be read get none. Returns 0 or
- * ERR_NOMEM. Cost: the trees of the tips are read; the copies of the present
- * file are read; new copies are read and deflated.
+ * Make or take over copies for the trees of the tips, tip by tip, until the
+ * file has no room for another copy. Objects of more than cost_max bytes get no
+ * new copy. An object gets a copy if the pack stores it as a delta against an
+ * object that is not in the same tip's tree. Objects that cannot be read get
+ * none. Returns 0 or ERR_NOMEM. Cost: the trees of the tips are read; the
+ * copies of the old file are read; new copies are read and deflated.
  */
 int keep_copies_make(const struct keep_copies_options *options, struct walk *w);
 

@@ -37,22 +37,30 @@
 #define DEFAULT_PERCENT 3
 
 /*
- * The cost of a new delta is about that of reading its base, plus that of
- * following the delta chain of the base. The latter takes as long as reading
- * PAIR_COST bytes. A repack makes new deltas up to a total cost of
- * COST_PER_OBJECT bytes for each object of the pack. That adds less than 3% to
- * the CPU time of a repack that copies all objects.
+ * The cost of a new delta is the number of bytes of its target, plus this
+ * number. Following the delta chain of the base takes about as long as reading
+ * this number of bytes.
  */
 #define PAIR_COST 32768
+
+/*
+ * A repack makes new deltas up to a total cost of this number of bytes for each
+ * object of the pack. That adds less than 3% to the CPU time of a repack that
+ * copies all objects.
+ */
 #define COST_PER_OBJECT 40
 
 /*
- * The same for new whole copies, which are deflated. They add less than 3% to
- * the CPU time, too.
+ * A repack makes new whole copies up to a total cost of this number of deflated
+ * bytes for each object of the pack. That adds less than 3% to the CPU time,
+ * too.
  */
 #define COPY_COST_PER_OBJECT 8
 
-/* The maximum of the total cost is not less, even for a small pack. */
+/*
+ * The total cost may always reach this maximum, in bytes that are read, even if
+ * the pack is small.
+ */
 #define COST_MAX_MIN ((uint64_t)512 << 10)
 
 /*
@@ -65,13 +73,16 @@
 struct keep_pair {
 	uint32_t target, base; /* obj_pos */
 	uint32_t step;
-	/* bytes of the target: inflated, and as it is stored */
-	uint64_t size, stored;
+	uint64_t size;   /* inflated bytes of the target */
+	uint64_t stored; /* bytes of the target's entry in the pack */
 };
 
 /* A delta or a whole copy for the new file. */
 struct keep_row {
-	/* the first field, for cmp_rows() */
+	/*
+	 * must be the first field, because cmp_rows() also compares single
+	 * deltas
+	 */
 	struct kept_delta delta;
 	/* owned: the zlib stream, if it is new; else NULL */
 	uint8_t *made;
@@ -82,17 +93,22 @@ struct keeping {
 	const struct odb_pack *pack;
 	/* borrowed: the order of `pack` */
 	const struct pack_rev *rev;
-	struct kept_deltas old; /* the present file */
-	/* the step whose pairs are listed */
+	struct kept_deltas old; /* the file before the repack */
+	/*
+	 * the distance of the older tree whose pairs are being listed, in
+	 * first-parent commits before HEAD
+	 */
 	uint32_t step;
 	struct keep_pair *pairs; /* owned */
 	size_t nr, alloc;
 	struct keep_row *rows; /* owned */
 	size_t row_nr, row_alloc;
-	/* The first `dropped_nr` rows are dropped deltas, in order. */
+	/*
+	 * The first `dropped_nr` rows are dropped deltas, sorted by cmp_rows().
+	 */
 	size_t dropped_nr;
-	/* Bytes of zlib streams: of all rows, and the maximum. */
-	uint64_t len, max_len;
+	uint64_t len;     /* bytes of the zlib streams of all rows */
+	uint64_t max_len; /* maximum of `len` */
 	/* Maximum of the total cost of new deltas, in bytes that are read. */
 	uint64_t cost_max;
 	struct deflater *deflater; /* owned */
@@ -218,7 +234,10 @@ static int list_pairs(struct keeping *k, const struct keep_trees *trees,
 	return ret;
 }
 
-/* Remove pairs that are listed for several steps, except the smallest step. */
+/*
+ * If a pair is listed for several steps, keep only the pair with the smallest
+ * step.
+ */
 static int unify_pairs(struct keeping *k)
 {
 	struct sort_item *order = mem_alloc(k->nr, sizeof(*order));
@@ -334,8 +353,8 @@ static bool is_taken(struct keeping *k, const struct keep_pair *pair)
 }
 
 /*
- * Use the delta of the present file for a pair. Returns 1 if there is one, 0 if
- * not, or ERR_NOMEM.
+ * Take over the delta of a pair from the old file. Returns 1 if the file has
+ * the delta, 0 if not, or ERR_NOMEM.
  */
 static int take_old(struct keeping *k, const struct keep_pair *pair)
 {
@@ -461,8 +480,9 @@ static int make_of_target(struct keeping *k, const struct sort_item *order,
 }
 
 /*
- * Take pairs in the given order, as far as the cost is not too large. Order the
- * `nr` pairs that are taken by their target's place in the pack. Returns nr.
+ * Take pairs in the given order until their total cost would exceed the
+ * maximum. Sort the pairs that are taken by their target's place in the pack.
+ * Returns the number of pairs that are taken.
  */
 static size_t choose(struct sort_item *order, size_t nr,
 		     const struct keeping *k)
@@ -662,8 +682,8 @@ int keep_deltas(const struct repo *repo, const struct keep_options *options,
 #define DEFLATE_RATIO_MAX 1032
 
 /*
- * Inflate the delta of a row and apply it to its base. Returns 0 or
- * ERR_CORRUPT; or ERR_NOMEM.
+ * Inflate the delta of a row and apply it to its base. Returns 0, ERR_CORRUPT
+ * or ERR_NOMEM.
  */
 static int apply(struct buf *out, const struct kept_delta *row,
 		 const struct odb_object *base, struct inflater *inflater)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes the file of kept deltas (packing/kept-deltas.h): deltas of HEAD's
- * newest files and directories against the versions 1, 2, 4, ... first-parent
- * commits before HEAD. A client with the older version gets the delta instead
- * of the whole object.
+ * newest files and directories against older versions. The older versions are
+ * those of 2, 8, 32, 128 and 512 first-parent commits before HEAD. A client
+ * with the older version gets the delta instead of the whole object.
  *
  * Only objects that the new pack stores whole get deltas. Making a delta costs
  * more than copying stored bytes, so one repack makes only a limited number of
- * deltas. Deltas of the present file, and stored deltas that the repack drops
- * (packs/dropped-deltas.h), are copied, and cost next to nothing.
+ * deltas. Deltas of the existing file are copied, and so are stored deltas that
+ * the repack drops (packs/dropped-deltas.h). Copying costs next to nothing.
  *
  * The file also gets whole copies of objects of other branches and of tags
  * (packs/keep-copies.h).
@@ -29,9 +29,11 @@
 #include "walk/walk.h"
 
 /*
- * The first step, and the ratio of a step to the step before. With twice as
- * many steps, making the deltas costs half as much again, and the packs of
- * fetches get 1% smaller.
+ * A step is the distance of an older tree from HEAD, in first-parent commits.
+ * The first step is KEEP_STEP_MIN. Each further step is KEEP_STEP_FACTOR times
+ * the step before. The last step is KEEP_STEP_MAX. With twice as many steps,
+ * making the deltas costs half as much again, and the packs of fetches get 1%
+ * smaller.
  */
 #define KEEP_STEP_MIN 2
 #define KEEP_STEP_FACTOR 4

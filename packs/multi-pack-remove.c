@@ -149,7 +149,7 @@ struct chain_removal {
 	 * are kept too. NULL: none is kept.
 	 */
 	const struct odb_midx *top;
-	/* the names of packs that are searched for in layers */
+	/* names of packs; a layer is searched for them */
 	const struct named_packs *any;
 	struct error *err;
 };

@@ -24,8 +24,8 @@
 
 /*
  * The default memory limit for building a bitmap index: 64 bytes for each
- * packed object, but at least 64 MiB. More memory does not make the build for
- * git/git faster.
+ * packed object, but at least 64 MiB. For the repository git/git, more memory
+ * does not make the build faster.
  */
 #define BITMAP_MEMORY_PER_OBJECT 64
 #define DEFAULT_BITMAP_MEMORY ((uint64_t)64 << 20)

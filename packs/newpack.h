@@ -92,8 +92,8 @@ struct newpack {
 	uint32_t *order;
 	size_t nr;
 	/*
-	 * The number of items behind the first `nr` in `order`. They did not
-	 * fit, and further packs take them.
+	 * The number of items behind the first `nr` in `order`. These items did
+	 * not fit into this pack, and go into further packs.
 	 */
 	size_t rest_nr;
 	/*

@@ -73,10 +73,9 @@ void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 
 /*
  * Remove the files of the listed packs, the newest pack first. If the process
- * is interrupted, the packs that remain are those of an earlier time. The .idx
- * of each pack is removed first, so that no reader opens an incomplete pack.
- * Before that, a multi-pack-index that names one of the packs, or cannot be
- * read, is removed.
+ * is interrupted, the oldest packs remain. The .idx of each pack is removed
+ * first, so that no reader opens an incomplete pack. Before that, a
+ * multi-pack-index that names one of the packs, or cannot be read, is removed.
  *
  * Two kinds of packs are not removed: packs that have a .keep file by now, and
  * packs whose .idx was replaced. In the second case this repack, or another

@@ -34,17 +34,18 @@ struct island_marks {
 	struct refs *refs;
 	const struct packing_items *items;
 	/*
-	 * The closure of all references, with lists of objects (walk/walk.h),
-	 * or with `promisor` without lists. NULL: it was not enumerated.
+	 * The closure of all references. The closure includes lists of objects
+	 * (walk/walk.h), unless `promisor` is set. NULL: the closure was not
+	 * enumerated.
 	 */
 	const struct walk_result *found;
 	/*
-	 * Borrowed: in a partial clone whose promised objects are left out.
-	 * Else NULL.
+	 * Borrowed. Set in a partial clone if promised objects are left out,
+	 * else NULL.
 	 */
 	struct promisor *promisor;
 	/*
-	 * Commits that clients ask for by themselves, see islands_mark_refs().
+	 * Commits that clients often fetch alone, see islands_mark_refs().
 	 * Commits that do not exist in the repository are ignored.
 	 */
 	const struct oid *heads;

@@ -70,8 +70,8 @@ struct pack_job_options {
 	/* Keep deltas within islands of references. */
 	bool delta_islands;
 	/*
-	 * Borrowed: with delta_islands, commits that clients ask for by
-	 * themselves (packs/pack-job-parts.h).
+	 * Borrowed: with delta_islands, commits that clients often fetch alone
+	 * (packs/pack-job-parts.h).
 	 */
 	const struct oid *heads;
 	size_t head_nr;
@@ -85,11 +85,15 @@ struct pack_job_options {
 	const struct filter *filter;
 	bool keep_rest;
 	/*
-	 * exclude_promisor: leave out objects of promisor packs, and do not
-	 * look behind them. keep_promised: see promisor_enumerate(). In a
-	 * repository without promisor packs both have no effect.
+	 * Leave out objects of promisor packs and the objects that only these
+	 * objects reach. No effect in a repository without promisor packs.
 	 */
-	bool exclude_promisor, keep_promised;
+	bool exclude_promisor;
+	/*
+	 * See promisor_enumerate(). No effect in a repository without promisor
+	 * packs.
+	 */
+	bool keep_promised;
 	/* How missing blobs that tips reach are handled. */
 	enum pack_job_missing missing;
 	/* Borrowed: commits treated as having no parents. */

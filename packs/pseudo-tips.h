@@ -12,9 +12,10 @@
 /*
  * Add the tips of references to *tips; tags are peeled.
  *
- * With a configuration, tips are added of references that match a pattern. The
- * captured texts, joined with '-', name the group within the section <name>;
- * its rules are those of <name>. A tip may be in several groups. Without a
+ * With a configuration, each section <name> has a pattern. The tips of
+ * references that match the pattern are added. The texts that the pattern
+ * captures, joined with '-', name the tip's group in the section. The rules of
+ * the section apply to the group. A tip may be in several groups. Without a
  * configuration (config->nr is 0), the tips of all references are added,
  * grouped by enum pseudo_class. Returns 0 or a negative error code.
  */

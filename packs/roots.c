@@ -48,9 +48,11 @@ static int add_head(struct marking *m)
 		       : ret;
 }
 
-/* The tips of all references that are marked by their kind. */
+/* The tips that roots_mark_tips() marks. */
 struct kinds {
-	struct walk_tips refs, branches;
+	/* tips of all references; empty without `all_refs` */
+	struct walk_tips refs;
+	struct walk_tips branches;
 };
 
 static int load_kinds(struct kinds *k, const struct marking *m, bool all_refs)
