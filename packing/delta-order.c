@@ -27,12 +27,20 @@
  */
 #define SEGMENTS_FEW 16
 /*
- * Even a segment that is heavy enough does not end between names with equal
- * endings. The high bits of a name hash are about the last three characters of
+ * A segment that is heavy enough still does not end between names with equal
+ * endings, unless the segment has twice the weight that it should have. The
+ * bits of a name hash from this bit on are about the last three characters of
  * the name.
  */
 #define ENDING_SHIFT 22
+
+/* Minimum of the weight that a segment should have. */
 #define SEGMENT_WEIGHT_MIN (UINT64_C(256) << 10)
+
+/*
+ * A segment with at least this number of objects may end between objects of one
+ * name, if the segment has twice the weight that it should have.
+ */
 #define SPLIT_OBJECTS_MIN 8192
 /*
  * A later pass tries a poor delta again. A delta is poor if it has at least

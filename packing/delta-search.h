@@ -4,9 +4,10 @@
  * similar objects are neighbours.
  *
  * Candidates are the items stored whole so far (PACKING_WHOLE and PACKING_COPY)
- * of at least 50 bytes and at most the big-file threshold. External items are
- * candidates too, but only as bases. Blobs whose paths have the attribute delta
- * unset are no candidates (names_apply_attrs()).
+ * of at least 50 bytes and at most the big-file threshold. External items
+ * (objects that the receiver has) are candidates too, but only as bases. Blobs
+ * whose paths have the attribute delta unset are no candidates
+ * (names_apply_attrs()).
  *
  * The order is type, name hash, external items first, size descending, as
  * git-pack-objects(1) describes. Objects of the tip island come before other

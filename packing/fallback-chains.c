@@ -18,10 +18,14 @@
 /*
  * A stricter limit, used if the delta search may still find a better delta for
  * the object (item->retry): 1 / GOOD_RATIO of the object's size. A delta within
- * this limit is so small that a search would gain little. For a small object
- * the limit is LITTLE bytes, but never more than 1 / POOR_RATIO of its size.
+ * this limit is so small that a search would gain little.
  */
 #define GOOD_RATIO 16
+
+/*
+ * For a small object the stricter limit is this number of bytes, but never more
+ * than 1 / POOR_RATIO of the object's size.
+ */
 #define LITTLE 1024
 
 /* Maximum number of deltas that are followed. Stored chains are not longer. */
@@ -90,9 +94,9 @@ static uint32_t root_of(const struct chains *c, const struct packing_item *item)
 }
 
 /*
- * List the orphans, sorted so that those of one chain are neighbours, and a
- * base comes before its deltas. So the bytes that they share are inflated only
- * once.
+ * List the orphans (items whose stored base is not sent). Orphans of one delta
+ * chain are neighbours, and a base comes before its deltas. So bytes that they
+ * share are inflated only once.
  */
 static int list_orphans(struct chains *c, const struct packing_items *items)
 {
@@ -164,10 +168,10 @@ static bool is_made_from(const struct packing_items *items, uint32_t base,
 }
 
 /*
- * Follow the stored delta chain of an orphan to the first possible base. For
- * each object on the way, record that this orphan can be used in its place. The
- * search ends at an object that was recorded before, so it also ends if the
- * chain is a cycle.
+ * Follow the stored delta chain of an orphan (an item whose stored base is not
+ * sent) to the first possible base. For each object on the way, record that
+ * this orphan can be used in its place. The search ends at an object that was
+ * recorded before, so it also ends if the chain is a cycle.
  */
 static int climb(struct chains *c, struct fallback_pair *pair, uint32_t *top)
 {

@@ -113,9 +113,10 @@ int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
 }
 
 /*
- * Returns whether the receiver has or got the base of a version. An item is no
- * base, even if the receiver has the object too: the item may become a delta of
- * the version's object.
+ * Returns whether version->old can be the base of a delta: the receiver has
+ * this object, or got it in a copied span (`sent`). An object that is also an
+ * item to write cannot be the base, even if the receiver has it: the item may
+ * become a delta of the version's object.
  */
 static bool has_base(const struct found_version *version,
 		     const struct found *found, const struct bitset *sent,

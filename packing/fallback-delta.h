@@ -43,21 +43,21 @@ void fallback_deltas_release(struct fallback_deltas *r);
 
 /*
  * Make a planned item a delta against the base of its pair. The delta may have
- * at most max_len bytes, with 20 bytes for the id of the base. If the base is
- * no item yet, an external item is appended for it, and the pair refers to that
- * item. If the delta is too long, or an object cannot be read, the item does
- * not change. Returns 0 or ERR_NOMEM.
+ * at most max_len bytes, including 20 bytes for the id of the base. If the base
+ * is no item yet, an external item is appended for it, and the pair refers to
+ * that item. If the delta is too long, or an object cannot be read, the item
+ * does not change. Returns 0 or ERR_NOMEM.
  */
 int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
 			uint64_t max_len);
 
 /*
- * For planned items that would be sent whole: make them deltas of the older
- * versions in found->versions. Kept deltas are used as they are stored. A new
- * delta is used if it has at most half the object's size. `sent` has the bits
- * of the objects that were copied in spans. A kept delta against a sent object
- * is used only if the object is among them. An item to write is no base, so
- * that deltas make no cycle. Returns 0 or ERR_NOMEM.
+ * Make planned items that would be sent whole deltas of the older versions in
+ * found->versions. Kept deltas are used as they are stored. A new delta is used
+ * if it has at most half the object's size. `sent` has the bits of the objects
+ * that were copied in spans. A kept delta against a sent object is used only if
+ * `sent` has the object. An item to write is never a base, so deltas make no
+ * cycle. Returns 0 or ERR_NOMEM.
  */
 int fallback_delta_versions(struct packing_items *items, struct found *found,
 			    const struct bitset *sent, int compression,
@@ -73,9 +73,9 @@ int fallback_delta_versions(struct packing_items *items, struct found *found,
  *      /     \
  * ---a       y                                   y: becomes a delta of x
  *
- * With a depth limit, nearly every chain has such gaps. The remaining objects
- * of a chain still differ little from each other. So a base is found without a
- * search.
+ * If the client limits the depth of history, nearly every chain has such gaps.
+ * The objects that remain of a chain still differ little from each other. So a
+ * base is found without a search.
  */
 
 /* All borrowed. */

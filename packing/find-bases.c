@@ -191,8 +191,8 @@ int found_add_sent(struct found *found, struct packing_items *items,
 }
 
 /*
- * Add the bases of found_add_bases(). `item_of` has the items before: an object
- * that is written with this pack is not added.
+ * Add the bases of found_add_bases(). `item_of` has the items that existed
+ * before the call. An object that is written with this pack is not added.
  */
 static int add_bases(struct found *found, struct packing_items *items,
 		     const struct item_index *item_of,

@@ -347,8 +347,9 @@ static int list_objects(struct extending *x, struct error *err)
 }
 
 /*
- * The content of the answer is sent first, so the trees of its commits are good
- * delta bases for the new objects.
+ * Add the commits of the answer at the boundary to the boundary of the request.
+ * Their trees are good delta bases for the new objects, because the content of
+ * the answer is sent first.
  */
 static int keep_boundary(struct extending *x, struct error *err)
 {

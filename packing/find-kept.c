@@ -29,8 +29,9 @@ int find_kept_open(struct found *f, struct error *warning, struct error *err)
 }
 
 /*
- * Follow the stored delta of a bit of `packed`. Returns 1 with *obj_pos set to
- * its base, 0 if the object is stored whole, or a negative error code.
+ * Find the delta base of an object, given by the object's bit in `packed`.
+ * Returns 1 with *obj_pos set to the base, 0 if the object is stored whole, or
+ * a negative error code.
  */
 static int base_of(uint32_t *obj_pos, const struct found *f, uint32_t bit)
 {
@@ -59,9 +60,9 @@ static int base_of(uint32_t *obj_pos, const struct found *f, uint32_t bit)
 }
 
 /*
- * Returns whether an object is sent as it is stored, and needs no object for it
- * but sent ones and those of the receiver. The chain of its stored deltas ends
- * before `target`, so `target` may become a delta of the object.
+ * Returns whether an object is copied as it is stored, and the receiver has or
+ * gets all objects of its stored delta chain. Returns false if `target` is in
+ * the chain: a delta of `target` against the object would make a cycle.
  */
 static bool is_copied(const struct found *f, uint32_t obj_pos, uint32_t target)
 {

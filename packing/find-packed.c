@@ -44,7 +44,10 @@ bool found_is_item(const struct found *found, const struct packing_items *items,
 		return true;
 	if (obj_pos >= found->walk.space.packed_nr)
 		return false;
-	/* An item has the copy of the bitmap index, or the first copy. */
+	/*
+	 * The item of an object may refer to the copy that the bitmap index
+	 * names, or to the first copy that a look-up finds. Check both copies.
+	 */
 	if (odb_find_raw(odb, odb_oid_raw(odb, obj_pos), &copy) &&
 	    is_written(items, item_of, copy))
 		return true;

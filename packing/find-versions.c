@@ -26,25 +26,28 @@
 #include "packing/find-parts.h"
 #include "walk/treediff.h"
 
+/* Maximum number of objects that are examined. */
+#define VERSIONS_MAX 4096
+
+/* Maximum number of inflated bytes of the objects that get fallback deltas. */
+#define BYTES_MAX (UINT64_C(1) << 17)
+
 /*
- * Limits for the number of objects that are examined, and for the inflated
- * bytes of the objects that are taken.
- *
- * BYTES_MAX_OF_MORE replaces BYTES_MAX in two cases:
+ * Replaces BYTES_MAX in two cases:
  * - with a shallow boundary, because the receiver then mostly gets newest
  *   versions, which are all stored whole;
  * - if the delta search groups objects by path, because the caller then accepts
  *   time for a smaller pack.
- *
- * BYTES_MAX_OF_FEW is the limit if there is a shallow boundary and the commits
- * to send are few (found->walked_few). Exception: if 2 or more commits are
- * sent, BYTES_MAX_OF_MORE stays the limit for objects stored as deltas of an
- * object that is not sent. Such an object often has a better delta base in
- * another of the sent commits than among the receiver's objects.
  */
-#define VERSIONS_MAX 4096
-#define BYTES_MAX (UINT64_C(1) << 17)
 #define BYTES_MAX_OF_MORE (UINT64_C(1) << 22)
+
+/*
+ * Replaces BYTES_MAX_OF_MORE if there is a shallow boundary and the commits to
+ * send are few (found->walked_few). Exception: if 2 or more commits are sent,
+ * BYTES_MAX_OF_MORE stays the limit for orphans, objects stored as deltas of an
+ * object that is not sent. An orphan often has a better delta base in another
+ * of the sent commits than among the receiver's objects.
+ */
 #define BYTES_MAX_OF_FEW (UINT64_C(1) << 25)
 
 /*
@@ -79,11 +82,13 @@ struct versions {
 	struct found *f;
 	struct candidate *candidates; /* owned */
 	size_t nr, alloc;
+	/* maximum number of inflated bytes of the candidates that are chosen */
+	uint64_t bytes_max;
 	/*
-	 * Maximum numbers of inflated bytes: for all candidates, and for
-	 * orphans, which are taken first.
+	 * The same maximum for orphans (deltas whose base is not sent), which
+	 * are chosen first.
 	 */
-	uint64_t bytes_max, orphan_bytes_max;
+	uint64_t orphan_bytes_max;
 	/* Owned: indexes into found->objects, sorted by obj_pos. */
 	struct sort_item *listed;
 	size_t listed_nr;
@@ -543,8 +548,8 @@ int found_withhold_versions(struct found *found, struct error *warning,
 	if (ret < 0)
 		goto out;
 	/*
-	 * A client that deepens its history gets older versions of files, from
-	 * all commits on the way.
+	 * A client that deepens its history gets older versions of files. So
+	 * compare the trees of all sent commits, not only of the newest.
 	 */
 	if (found->walked_few_nr) {
 		wants = found->walked_few;

@@ -41,7 +41,7 @@ struct finding {
 	 */
 	struct sys_loop *proof;
 	struct error *warning;
-	/* of a walk; 0: as many as processors */
+	/* number of threads of a walk; 0: as many as processors */
 	unsigned threads;
 };
 

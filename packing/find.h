@@ -33,8 +33,10 @@ struct found_version {
 	 */
 	struct kept_delta kept;
 	/*
-	 * The receiver does not have `old`. It is in `packed`, and no object
-	 * that is copied in runs with it is made from the object.
+	 * The receiver does not have `old`, but gets it as a part of `packed`.
+	 * No object in the delta chain of `old` is stored as a delta of the
+	 * object to send, so a delta of the object against `old` makes no
+	 * cycle.
 	 */
 	bool base_is_sent;
 };

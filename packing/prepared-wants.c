@@ -42,7 +42,10 @@ static int parse_ids(struct parsing *g)
 	return 0;
 }
 
-/* Parse the wants of an answer. The answer must come after the last one. */
+/*
+ * Parse the wants of an answer. Answers are in ascending order; an answer that
+ * is not after the previous one is an error.
+ */
 static int parse_answer(struct parsing *g)
 {
 	struct prepared_wants *w = g->w;

@@ -68,12 +68,15 @@ static uint64_t offset_of(const struct bitmap_space *space,
 	return offset;
 }
 
-/* What was seen of a set of bits. */
+/* The objects and bytes of the runs that sample_runs() has visited. */
 struct runs {
 	uint64_t nr, len; /* objects and bytes */
 };
 
-/* Adds up runs at even distances: all runs, if they are few. */
+/*
+ * Adds the objects and bytes of runs to *r. Visits runs at least `step` bits
+ * apart, or all runs if no two runs are closer.
+ */
 static void sample_runs(struct runs *r, const struct bitmap_space *space,
 			const struct bitmap_space_part *part,
 			const struct bitset *packed, size_t step)
@@ -129,7 +132,10 @@ uint64_t packing_price_deflate(uint64_t len)
 	return len / DEFLATED_PER_US;
 }
 
-/* The maximum price, an hour, also for a walk whose cost is unknown. */
+/*
+ * Maximum price: an hour. A walk whose cost is unknown has at most this price
+ * too.
+ */
 #define PRICE_MAX_US UINT64_C(3600000000)
 
 int packing_admit(unsigned *threads, const struct packing_send_options *options,

@@ -508,7 +508,10 @@ static int look_for_stored(struct send *s, struct error *err)
 	return ret;
 }
 
-/* Ask before the work on the found objects. A stored pack is none. */
+/*
+ * Ask for admission before the objects that were found are copied or
+ * compressed. No admission is needed to copy a whole stored pack.
+ */
 static int admit(struct send *s, struct error *err)
 {
 	const struct found *f = &s->found;

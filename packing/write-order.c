@@ -38,8 +38,9 @@ static void place(struct ordering *o, uint32_t item)
 }
 
 /*
- * Bits of a sort class, the most significant first: outside the core island,
- * type, rank.
+ * The class of an item is its sort key. The bits of a class, the most
+ * significant first: one bit that is set outside of the core island, two bits
+ * of the type, and RANK_BITS bits of the rank.
  */
 #define RANK_BITS 3
 #define CLASS_NR (2 << (2 + RANK_BITS))
