@@ -27,12 +27,8 @@ struct run {
 	/* owned: ids of the members that were synced */
 	uint32_t *good;
 	size_t good_nr;
-	struct oid *
-		/*
-		 * owned: objects that members need and that no reference
-		 * reaches
-		 */
-		roots;
+	/* owned: objects that members need and that no reference reaches */
+	struct oid *roots;
 	size_t root_nr, root_alloc;
 	struct network_heads heads;
 	struct error *err;

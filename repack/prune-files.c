@@ -16,12 +16,11 @@ struct listing {
 	struct prune_files *files;
 	enum hash_algo algo;
 	const char *dir;
-	char hex[OID_MAX_HEX_LEN +
-		 /*
-		  * The first two hexadecimal digits of the id, from the
-		  * directory's name.
-		  */
-		 1];
+	/*
+	 * The id of the object of a file. The first two hexadecimal digits are
+	 * the name of the directory.
+	 */
+	char hex[OID_MAX_HEX_LEN + 1];
 	struct error *err;
 };
 

@@ -21,8 +21,8 @@ struct prune_packed_options {
 	void *ctx;
 	/* Dry run: call `removing`, but remove no file. */
 	bool dry_run;
-	const struct progress_out
-		*progress; /* progress, counted in directories; NULL: none */
+	/* progress, counted in directories; NULL: none */
+	const struct progress_out *progress;
 };
 
 /*

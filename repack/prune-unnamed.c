@@ -209,9 +209,8 @@ static int is_needed(const struct question *q, const char *base)
  */
 static bool is_in_midx(const struct odb *odb)
 {
-	struct error skipped =
-		/* Set if some layers of the multi-pack-index cannot be read. */
-		ERROR_INIT;
+	/* set if some layers of the multi-pack-index cannot be read */
+	struct error skipped = ERROR_INIT;
 	struct odb_midx *top;
 	bool found;
 	int ret = odb_midx_open(&top, odb->dirs[0], odb->algo, &skipped);

@@ -19,15 +19,18 @@
 enum rollup_part {
 	ROLLUP_UNLISTED, /* ignored */
 	ROLLUP_INCLUDE,  /* its objects are packed */
-	/* its objects are not packed, even if a ROLLUP_INCLUDE pack has them */
+	/*
+	 * objects of the pack are not packed, even if a ROLLUP_INCLUDE pack has
+	 * them
+	 */
 	ROLLUP_EXCLUDE,
 	/*
-	 * Its objects are not packed. The pack need not be closed under
+	 * Objects of the pack are not packed. The pack need not be closed under
 	 * reachability: with `follow`, objects that its objects reach are
 	 * packed.
 	 */
 	ROLLUP_OPEN,
-	/* loose copies of its objects are not packed */
+	/* loose copies of the pack's objects are not packed */
 	ROLLUP_SUFFICE,
 };
 
@@ -65,10 +68,10 @@ int rollup_mark(enum rollup_part *parts, const struct odb *odb,
 
 /*
  * Add the chosen objects to the job's list of objects to pack, each object
- * once. Objects that the job's options leave out are not added. Newer packs are
- * read first, each in its own order. Path hashes are computed from the trees
- * among the objects. Without `follow`, no history is walked. Returns 0 or a
- * negative error code.
+ * once. Objects that the job's options leave out are not added. Packs are read
+ * newest first, and the objects of each pack in the order of the pack. Path
+ * hashes are computed from the trees among the objects. Without `follow`, no
+ * history is walked. Returns 0 or a negative error code.
  */
 int rollup_add(struct pack_job *job, const struct rollup_options *options,
 	       struct error *err);

@@ -120,12 +120,9 @@ static int update_refs(const struct repo *repo, const struct odb *odb,
 struct row {
 	const char *text; /* points into the list */
 	size_t len;
-	/*
-	 * number of the same line in the old file; SIZE_MAX: not in the old
-	 * file
-	 */
+	/* index of this line in the old file; SIZE_MAX: not in the old file */
 	size_t old_nr;
-	size_t new_nr; /* its place in the new one */
+	size_t new_nr; /* index of this line in the new file */
 };
 
 struct rows {

@@ -61,12 +61,11 @@ struct unreachable {
 	 * packed objects (below packed_nr). 0: the object is not listed.
 	 */
 	uint32_t *by_packed;
-	uint32_t
-		/*
-		 * owned: the item numbers, plus 1, of objects that are not
-		 * packed, indexed by obj_pos - packed_nr
-		 */
-		*by_extra;
+	/*
+	 * owned: the item numbers, plus 1, of objects that are not packed,
+	 * indexed by obj_pos - packed_nr
+	 */
+	uint32_t *by_extra;
 	size_t extra_alloc;
 	/*
 	 * a warning about a damaged loose object that was skipped; code 0: none
