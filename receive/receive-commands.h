@@ -41,10 +41,16 @@
 #include "wire/oidset.h"
 #include "wire/pktline.h"
 
-/* The default and the largest value of gitreach.maxPushCommands. */
+/* The default of gitreach.maxPushCommands. */
 #define RECEIVE_COMMANDS_DEFAULT 600000
+
+/* The largest value of gitreach.maxPushCommands. */
 #define RECEIVE_COMMANDS_MAX (1u << 22)
+
+/* Maximum number of push options. */
 #define RECEIVE_OPTIONS_MAX (1u << 22)
+
+/* Maximum number of bytes of ref names, push options and certificate. */
 #define RECEIVE_TEXT_MAX ((size_t)256 << 20)
 
 /*

@@ -16,8 +16,10 @@ struct haves {
 	const struct repo *repo;
 	int (*fn)(void *ctx, const struct oid *oid);
 	void *ctx;
-	/* borrowed from the configuration; NULL: not set */
-	const char *command, *prefixes;
+	/* value of core.alternateRefsCommand; borrowed; NULL: not set */
+	const char *command;
+	/* value of core.alternateRefsPrefixes; borrowed; NULL: not set */
+	const char *prefixes;
 	struct error *warning, *err;
 	/* the last line of the command's output, while it is incomplete */
 	struct buf line;

@@ -18,7 +18,10 @@
  */
 #define DIR_TRIES 3
 
-/* Append a path. A path with a separator or a quote is quoted as a C string. */
+/*
+ * Append a path to a list of alternates. A path with a separator or a quote is
+ * quoted as a C string.
+ */
 static int add_quoted(struct buf *out, const char *path)
 {
 	int ret;

@@ -24,7 +24,7 @@ struct writer {
 	struct refs *refs;            /* owned: the old store */
 	struct odb *odb;              /* owned: for peeling tags */
 	struct odb_reader *reader;    /* owned */
-	/* owned array, and each name in it: the root refs */
+	/* names of the root refs; the array and each name are owned */
 	char **roots;
 	size_t root_nr, root_alloc;
 	/* the new store: packed-refs, or a table */
@@ -148,8 +148,8 @@ static int cmp_names(const void *a, const void *b)
 }
 
 /*
- * Writes the root refs, such as HEAD. They come first, since capitals sort
- * before "refs/".
+ * Writes the root refs, such as HEAD. The root refs are written first, because
+ * capitals sort before "refs/".
  */
 static int put_roots(struct writer *w)
 {

@@ -148,8 +148,9 @@ struct ref_transaction_options {
 	 */
 	const char *committer;
 	/*
-	 * Why there is no committer, for the error of such a transaction. NULL:
-	 * an error that names the ref. Borrowed until ref_transaction_free().
+	 * The error message of a transaction that needs a committer and has
+	 * none. NULL: a standard message that names the ref. Borrowed until
+	 * ref_transaction_free().
 	 */
 	const char *no_committer;
 	/*

@@ -53,11 +53,13 @@ struct refs_reftable_tx {
 	struct odb *odb;
 	struct odb_reader *reader; /* owned */
 	/*
-	 * The result of the last peeling. Often many refs in a row name the
-	 * same object.
+	 * The object that was peeled last, and its peeled id. The result is
+	 * kept, because often many refs in a row name the same object.
 	 */
 	struct oid last_oid, last_peeled;
-	/* kind of value of last_oid; REFTABLE_DELETED: nothing was peeled yet
+	/*
+	 * the kind of record for last_oid: with or without a peeled id;
+	 * REFTABLE_DELETED: no object was peeled yet
 	 */
 	enum reftable_value last_value;
 	struct buf dir; /* scratch */
@@ -323,9 +325,9 @@ struct logs {
 };
 
 /*
- * Finds the newest entry of a ref's reflog. If there is none, finds the first
- * entry after its place. Returns 1, 0 at the end of all entries, or a negative
- * error code.
+ * Finds the newest entry of a ref's reflog. If the ref has no reflog, finds the
+ * first entry of a ref that sorts after it. Returns 1, 0 at the end of all
+ * entries, or a negative error code.
  */
 static int seek_log(struct logs *logs, const char *name,
 		    const struct reftable_iter **it, struct error *err)

@@ -25,10 +25,10 @@ struct packed_kept {
 	/* The struct has more members, which are private to packed-keep.c. */
 };
 
-/* Returns a keep without a map, or NULL without memory. */
+/* Makes a keep that has mapped no file yet. Returns NULL if memory runs out. */
 struct packed_keep *packed_keep_new(void);
 
-/* Frees the keep. No snapshot may use one of its tables. NULL is allowed. */
+/* Frees the keep. No snapshot may use a table of the keep. NULL is allowed. */
 void packed_keep_free(struct packed_keep *keep);
 
 /*

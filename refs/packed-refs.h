@@ -114,9 +114,9 @@ int packed_refs_find(const struct packed_refs *refs, const char *name,
 
 /*
  * Tells whether a record whose name starts with `prefix` (not "") may be a tag
- * that peels to one of `ids`. Returns 1 if one may be, 0 if certainly none is,
- * or a negative error code. Cost: one pass over the bytes, much cheaper than
- * reading each record; records are not validated.
+ * that peels to one of `ids`. Returns 1 if there may be such a tag, 0 if there
+ * certainly is none, or a negative error code. Cost: one pass over the bytes,
+ * much cheaper than reading each record; records are not validated.
  */
 int packed_refs_may_peel(const struct packed_refs *refs, const char *prefix,
 			 const struct oidmap *ids, struct error *err);

@@ -37,7 +37,9 @@ static bool log_exists(const struct repo *repo, const char *name)
 	return found;
 }
 
-/* Reads the reflog in the file at `path`. Has the results of reflog_read(). */
+/*
+ * Reads the reflog in the file at `path`. Returns the codes of reflog_read().
+ */
 static int read_log(struct reflog *log, const char *path, enum hash_algo algo,
 		    struct error *err)
 {

@@ -49,7 +49,10 @@ struct reflog_entry {
 	struct oid old_oid, new_oid;
 	/* "Name <mail> seconds zone", or NULL if the committer is unknown */
 	const char *committer;
-	/* why there is no committer; NULL: an error that names the ref */
+	/*
+	 * the error message if there is no committer; NULL: a standard message
+	 * that names the ref
+	 */
 	const char *no_committer;
 	const char *message; /* cleaned message, or NULL */
 };

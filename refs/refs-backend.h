@@ -69,7 +69,10 @@ struct refs_iter;
 struct refs {
 	const struct refs_backend *backend;
 	const struct repo *repo; /* borrowed */
-	/* strings that the last lookup returned */
+	/*
+	 * strings of the last lookup: the ref's name, and the target of a
+	 * symbolic ref
+	 */
 	struct buf name, target;
 };
 

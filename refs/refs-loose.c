@@ -2,9 +2,9 @@
 /*
  * Reads loose refs.
  *
- * A listing reads values while it reads directories. If a ref vanishes in
- * between, it was packed or deleted. A packed ref is found in packed-refs,
- * which is read afterwards.
+ * A listing reads the names in a directory, then the files of these refs. If a
+ * file vanishes in between, the ref was packed or deleted. A packed ref is
+ * found in packed-refs, which is read afterwards.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -83,7 +83,7 @@ int refs_loose_path(struct buf *out, const struct repo *repo, const char *name);
 int refs_log_path(struct buf *out, const struct repo *repo, const char *name);
 
 /*
- * Reads a loose ref by its full name. Has the results of
+ * Reads a loose ref by its full name. Returns the codes of
  * refs_loose_read_file().
  */
 int refs_loose_read(struct refs_loose *ref, const struct repo *repo,

@@ -16,7 +16,10 @@ struct refs_reftable {
 	struct refs refs;
 	struct refs_reftable_store **stores; /* owned, and each stack */
 	size_t nr, alloc;
-	/* borrowed from `stores`; NULL until opened */
+	/*
+	 * the stack of shared refs, and the stack of refs of this linked work
+	 * tree; borrowed from `stores`; NULL until opened
+	 */
 	struct refs_reftable_store *shared, *own;
 	struct buf dir; /* scratch */
 };

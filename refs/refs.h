@@ -79,9 +79,9 @@ int refs_each(struct refs *refs, const char *prefix,
 
 /*
  * Tells whether a ref whose name starts with `prefix` ("refs/x/") may be a tag
- * that peels to one of `ids`. Returns 0 if certainly none is, 1 if one may be,
- * or a negative error code. Much faster than a visit if there are many packed
- * refs.
+ * that peels to one of `ids`. Returns 1 if there may be such a tag, 0 if there
+ * certainly is none, or a negative error code. Much faster than a visit if
+ * there are many packed refs.
  */
 int refs_may_peel(struct refs *refs, const char *prefix,
 		  const struct oidmap *ids, struct error *err);
