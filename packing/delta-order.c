@@ -198,8 +198,8 @@ struct splitting {
 	/* total weight that a segment should have */
 	uint64_t goal;
 	/*
-	 * Indexed by item: 1 + the first candidate of the item's segment. NULL
-	 * if no candidate is a delta.
+	 * Indexed by item: 1 plus the index of the first candidate in the
+	 * item's segment. NULL if no candidate is a delta.
 	 */
 	uint32_t *segment_of;
 };

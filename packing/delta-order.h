@@ -26,8 +26,8 @@ enum delta_pass {
 	/* all objects that are stored whole, sorted by name */
 	DELTA_PASS_NAMES,
 	/*
-	 * Sorted by path, and within each path by name: the versions of one
-	 * file.
+	 * All whole objects, sorted by path hash, then by name hash. The
+	 * versions of one file are neighbours.
 	 */
 	DELTA_PASS_PATHS,
 	/*

@@ -43,10 +43,11 @@ struct chains {
 	struct sort_item *orphans;
 	size_t nr;
 	/*
-	 * Owned: indexed by obj_pos of an object that is not an item: 1 + an
-	 * item that can be used in its place. This is the object's external
-	 * item, or the first orphan whose stored chain passes the object. 0:
-	 * none.
+	 * Owned; indexed by the obj_pos of objects that are not items. The
+	 * value is 1 plus the number of an item that can be a base in place of
+	 * the object. This is an external item of the object, or the first
+	 * orphan whose stored chain passes the object. 0: there is no such
+	 * item.
 	 */
 	uint32_t *heirs;
 };
@@ -124,7 +125,10 @@ static int list_orphans(struct chains *c, const struct packing_items *items)
 	return sort_items(c->orphans, c->nr);
 }
 
-/* Returns the obj_pos that items use for an object of a pack. */
+/*
+ * Returns the obj_pos of the copy of an object that items refer to: the copy
+ * that a look-up of the id finds.
+ */
 static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 			   uint32_t idx_pos)
 {
@@ -136,8 +140,8 @@ static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 }
 
 /*
- * Set pair->base to an object of a stored delta chain, or to the item that is
- * used in its place. Returns false if neither can be a base.
+ * Set pair->base to an object of a stored delta chain, or to the item that
+ * c->heirs has for the object. Returns false if neither can be a base.
  */
 static bool find_base(const struct chains *c, struct fallback_pair *pair,
 		      uint32_t obj_pos)
@@ -268,8 +272,8 @@ static bool is_stored_delta(const struct packing_item *item,
 }
 
 /*
- * List the objects that will be in the windows of the delta search, by type and
- * name hash.
+ * List the objects that will be in the windows of the delta search. The key of
+ * an object in the list is its type and name hash.
  */
 static size_t list_kinds(struct sort_item *kinds,
 			 const struct packing_items *items)

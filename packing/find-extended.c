@@ -47,7 +47,10 @@ struct extending {
 	/* owned: wants that the file does not have; borrowed ids */
 	const struct oid **unlisted;
 	size_t unlisted_nr;
-	/* indexed like file.ids: wants of the answer that must be reached */
+	/*
+	 * indexed like file.ids: wants of the answer that the clone does not
+	 * want, and that the visited commits have not reached yet
+	 */
 	struct bitset unreached;
 	size_t unreached_nr;
 	/* the wants of the clone that the answer does not have */

@@ -48,10 +48,10 @@ struct plan_options {
 };
 
 /*
- * Fill in size, pack_nr, how and base of all items. A PACKING_COPY_DELTA item
- * whose base is no item has a stored base that is_base() allows. Afterwards
- * *packs has tables of all packs of the items. Returns 0 or a negative error
- * code: ERR_MISSING if an object cannot be found.
+ * Fill in size, pack_nr, how and base of all items. If the stored base of a
+ * PACKING_COPY_DELTA item is no item, is_base() has allowed this base.
+ * Afterwards *packs has tables of all packs of the items. Returns 0 or a
+ * negative error code: ERR_MISSING if an object cannot be found.
  */
 int plan_items(struct packing_items *list, struct packs *packs,
 	       const struct plan_options *options, struct error *err);

@@ -5,26 +5,39 @@
 #include "packing/price.h"
 
 /*
- * Microseconds, measured by t/perf/prices. A price must only be of the right
- * order.
+ * ---- prices in microseconds of CPU time, measured by t/perf/prices. A price
+ * is only of the right order of magnitude.
  */
-#define REQUEST_US 1200    /* everything that each request costs */
-#define TREE_DIFF_US 36    /* comparing the trees of a commit */
-#define WALKED_OBJECT_US 2 /* finding an object in a walk of all history */
+
+/* price of the work that every request needs */
+#define REQUEST_US 1200
+/* price of comparing the trees of a commit */
+#define TREE_DIFF_US 36
+/* price of finding an object in a walk of all history */
+#define WALKED_OBJECT_US 2
 /*
- * the part of a walk that is left if a filter allows trees of this depth at
- * most: commits and their first trees are about a sixth of all objects
+ * With a filter that allows no trees deeper than FLAT_DEPTH, a walk finds one
+ * in FLAT_PART objects: commits and their first trees.
  */
 #define FLAT_DEPTH 2
 #define FLAT_PART 6
-#define SIZED_OBJECT_US 1 /* comparing the size of an object with a limit */
+/* price of comparing the size of an object with the limit of a filter */
+#define SIZED_OBJECT_US 1
+/* price of a walk if the length of history is unknown */
 #define UNKNOWN_WALK_US 5000
-#define ITEM_US 12         /* an object that is sent by itself */
-#define FOUND_PER_US 4     /* objects found by bitmaps */
-#define HASHED_PER_US 800  /* bytes copied and hashed */
-#define DEFLATED_PER_US 80 /* bytes searched and deflated */
+/* price of an object that is not copied in a run */
+#define ITEM_US 12
+/* number of objects that bitmaps find in a microsecond */
+#define FOUND_PER_US 4
+/* number of bytes that are copied and hashed in a microsecond */
+#define HASHED_PER_US 800
+/* number of bytes that a delta search handles in a microsecond */
+#define DEFLATED_PER_US 80
 
-/* runs whose bytes are looked up, about; the others count as equally dense */
+/*
+ * Number of runs (about) whose bytes are looked up. The objects of other runs
+ * are assumed to have the same average length.
+ */
 #define RUNS_MAX 256
 
 /* Offsets in a pack above this are taken for damage. */

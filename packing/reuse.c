@@ -49,10 +49,15 @@ struct reuse {
 #define SPAN_MAX ((size_t)512 << 10)
 
 /*
- * How many entries ahead memory is prefetched: first the offsets, later the
- * entries.
+ * The offset of an entry is prefetched into the CPU cache this number of
+ * entries before the entry is copied.
  */
 #define PREFETCH_NR 16
+
+/*
+ * The bytes of an entry are prefetched this number of entries before the entry
+ * is copied. The offset is in the cache by then.
+ */
 #define PREFETCH_ENTRY_NR 8
 
 static int flush_span(struct reuse *u, struct error *err)

@@ -45,8 +45,9 @@ struct packing_tags {
 	void *ctx;
 	/*
 	 * Find out whether one of these ids may be the target of a tag. Returns
-	 * 1 if one may be, 0 if certainly none is (each() is not called then),
-	 * or a negative error code. NULL: one may always be.
+	 * 1 if there may be such a tag, or a negative error code. Returns 0 if
+	 * there certainly is none; then each() is not called. NULL: each() is
+	 * always called.
 	 */
 	int (*may_have)(void *ctx, const struct oidmap *targets,
 			struct error *err);
@@ -56,8 +57,9 @@ struct packing_tags {
 	 */
 	bool (*is_want)(void *ctx, const struct oid *oid);
 	/*
-	 * Add to a hash what each() depends on. Returns 1, 0 if that would cost
-	 * too much, or a negative error code. NULL: the tags have no identity.
+	 * Add to *hash all values on which the calls of each() depend. Returns
+	 * 1, 0 if computing the hash would cost too much, or a negative error
+	 * code. NULL: the hash cannot be computed.
 	 */
 	int (*identify)(void *ctx, struct hash_ctx *hash, struct error *err);
 };
@@ -132,8 +134,8 @@ struct packing_admission {
 	 * of the objects. `price_us`: estimated CPU time of the next steps. The
 	 * first call of a pack may wait; each further call adds to the price
 	 * and must not wait. *threads becomes the number of threads that may
-	 * work; 0: no limit. A negative result ends the work with that code; of
-	 * the first call, before the sink gets bytes.
+	 * work; 0: no limit. A negative result ends the work with that code.
+	 * The first call is made before the sink gets bytes.
 	 */
 	int (*admit)(void *ctx, uint64_t price_us, unsigned *threads,
 		     struct error *err);
@@ -152,8 +154,12 @@ struct packing_send_options {
 	const struct progress_out *write_progress;
 	/* zlib level; -1: zlib's default */
 	int compression;
-	/* limits of the delta search; window 0: no search */
-	unsigned window, depth;
+	/*
+	 * number of candidates that each object is compared with in the delta
+	 * search; 0: no search
+	 */
+	unsigned window;
+	unsigned depth; /* maximum length of a delta chain */
 	/* What path hashes of objects stand for, in the delta search. */
 	enum path_grouping grouping;
 	/*
@@ -228,16 +234,13 @@ int packing_send_options_load(struct packing_send_options *options,
 
 /* The numbers of Git's line "Total ...", and how the pack was made. */
 struct packing_report {
-	/*
-	 * Objects that were sent; deltas that were sent, without those in
-	 * spans.
-	 */
-	uint32_t objects, deltas;
-	/*
-	 * Objects and deltas that were copied one by one; a part of the numbers
-	 * above.
-	 */
-	uint32_t reused, reused_deltas;
+	uint32_t objects; /* number of objects that were sent */
+	/* number of deltas that were sent, except those in spans */
+	uint32_t deltas;
+	/* number of objects that were copied one by one, not in spans */
+	uint32_t reused;
+	/* number of deltas that were copied one by one, not in spans */
+	uint32_t reused_deltas;
 	/* number of objects that were copied in spans */
 	uint32_t pack_reused;
 	/* number of packs from which spans were copied */
@@ -250,21 +253,28 @@ struct packing_report {
 	/* Why a bitmap index was broken; code 0: no warning. */
 	struct error warning;
 	/*
-	 * How the pack was made; constant strings.
-	 * - strategy: "bitmap", "bitmap+walk" (some history is newer than the
-	 *   index), "walk", "prepared" (packing/prepared.h), "stored pack" (a
-	 *   whole pack was copied), or "nothing" (no wants). NULL: an error
-	 *   occurred before.
-	 * - no_bitmap: why no index was used. NULL: an index was used, or was
-	 *   broken.
+	 * How the objects were found, a constant string: "bitmap",
+	 * "bitmap+walk" (some history is newer than the index), "walk",
+	 * "prepared" (packing/prepared.h), "stored pack" (a whole pack was
+	 * copied), or "nothing" (no wants). NULL: an error occurred before.
 	 */
-	const char *strategy, *no_bitmap;
+	const char *strategy;
 	/*
-	 * How a plan of an earlier pack was used (plans/plan-cache.h): "made",
-	 * "hit", "joined" or "bypassed"; and why it was bypassed. Constant
-	 * strings. NULL: there are no plans.
+	 * Why no bitmap index was used, a constant string. NULL: an index was
+	 * used, or was broken.
 	 */
-	const char *response_plan, *no_response_plan;
+	const char *no_bitmap;
+	/*
+	 * How a plan of an earlier pack was used (plans/plan-cache.h), a
+	 * constant string: "made", "hit", "joined" or "bypassed". NULL: there
+	 * are no plans.
+	 */
+	const char *response_plan;
+	/*
+	 * Why the plan was bypassed, or why a plan that was made is not stored
+	 * on disk; a constant string. NULL: there is no such reason.
+	 */
+	const char *no_response_plan;
 	uint32_t bitmaps_used, pseudo_merges_used;
 	/* number of commits that were walked outside of bitmaps */
 	uint32_t commits_walked;
@@ -273,12 +283,13 @@ struct packing_report {
 	 * there was no choice.
 	 */
 	struct bitmap_plan plan;
+	/* For a server that lets requests wait: the estimated CPU time. */
+	uint64_t price_us;
 	/*
-	 * For a server that lets requests wait: the estimated CPU time, and the
-	 * wait before the work. The wait is not included in the durations
-	 * below. 0: there was no wait for admission.
+	 * Time that the request waited for admission. The durations below do
+	 * not include this time. 0: the request did not wait.
 	 */
-	uint64_t price_us, queue_ns;
+	uint64_t queue_ns;
 	/* Durations in nanoseconds. They do not overlap. */
 	/* time for finding the objects */
 	uint64_t count_ns;

@@ -43,6 +43,8 @@ static void place(struct ordering *o, uint32_t item)
  * of the type, and RANK_BITS bits of the rank.
  */
 #define RANK_BITS 3
+
+/* Number of classes. */
 #define CLASS_NR (2 << (2 + RANK_BITS))
 
 /*

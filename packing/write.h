@@ -17,8 +17,10 @@
 /* The numbers of objects and bytes that were written. */
 struct write_report {
 	uint32_t objects, deltas;
-	/* numbers of objects and deltas that were copied as they are stored */
-	uint32_t reused, reused_deltas;
+	/* number of objects that were copied as they are stored */
+	uint32_t reused;
+	/* number of deltas that were copied as they are stored */
+	uint32_t reused_deltas;
 	/* bytes of zlib streams that were copied as they are stored */
 	uint64_t bytes_verbatim;
 	/* number of bytes of zlib streams made for this pack */

@@ -85,7 +85,10 @@ static bool is_last(const struct dropped_deltas *d,
 	       oid_equal(&last->base, &delta->base);
 }
 
-/* Add the deltas of an object that earlier repacks dropped. */
+/*
+ * Add the deltas that earlier repacks have dropped: those of an object in the
+ * old file of kept deltas.
+ */
 static int add_kept(struct search *s, uint32_t obj_pos)
 {
 	const struct kept_deltas *old = &s->found->old;

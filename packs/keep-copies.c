@@ -127,8 +127,10 @@ int keep_tips_find(struct keep_tips *tips, struct walk *w, struct refs *refs,
 struct copying {
 	const struct keep_copies_options *o;
 	struct walk *w;
-	struct bitset in_tip; /* indexed by obj_pos: objects of one tip */
-	struct bitset done;   /* indexed by obj_pos: objects with a copy */
+	/* indexed by obj_pos: the objects of the tip that is handled now */
+	struct bitset in_tip;
+	/* indexed by obj_pos: objects that have a copy already */
+	struct bitset done;
 	uint64_t len;
 	/* cost of reading the trees so far, in bytes that are deflated */
 	uint64_t tip_cost;
@@ -136,8 +138,10 @@ struct copying {
 	uint64_t new_cost;
 	/* number of new copies */
 	uint32_t new_nr;
-	bool is_dear; /* a new copy would have cost too much */
-	bool is_full; /* a copy did not fit into max_len */
+	/* Further new copies would cost too much. */
+	bool is_dear;
+	/* A copy did not fit into max_len, so no further copy is added. */
+	bool is_full;
 	/* number of copies in the old file that were not taken over yet */
 	uint32_t old_nr;
 	struct deflater *deflater; /* owned */

@@ -58,9 +58,11 @@ int keep_tips_find(struct keep_tips *tips, struct walk *w, struct refs *refs,
 /* All borrowed. */
 struct keep_copies_options {
 	const struct keep_tips *tips;
-	const struct odb_pack *pack; /* the new pack, in the walk's snapshot */
-	const struct pack_rev *rev;  /* the order of `pack` */
-	const struct kept_deltas *old; /* the file before the repack */
+	/* the new pack, in the walk's snapshot */
+	const struct odb_pack *pack;
+	const struct pack_rev *rev; /* the order of `pack` */
+	/* the file of kept deltas before the repack */
+	const struct kept_deltas *old;
 	/* maximum bytes of the rows and their zlib streams */
 	uint64_t max_len;
 	/*

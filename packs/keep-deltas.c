@@ -73,8 +73,10 @@
 struct keep_pair {
 	uint32_t target, base; /* obj_pos */
 	uint32_t step;
-	uint64_t size;   /* inflated bytes of the target */
-	uint64_t stored; /* bytes of the target's entry in the pack */
+	/* number of inflated bytes of the target */
+	uint64_t size;
+	/* number of bytes of the target's entry in the pack */
+	uint64_t stored;
 };
 
 /* A delta or a whole copy for the new file. */
@@ -93,7 +95,8 @@ struct keeping {
 	const struct odb_pack *pack;
 	/* borrowed: the order of `pack` */
 	const struct pack_rev *rev;
-	struct kept_deltas old; /* the file before the repack */
+	/* the file of kept deltas before the repack */
+	struct kept_deltas old;
 	/*
 	 * the distance of the older tree whose pairs are being listed, in
 	 * first-parent commits before HEAD
@@ -107,7 +110,8 @@ struct keeping {
 	 * The first `dropped_nr` rows are dropped deltas, sorted by cmp_rows().
 	 */
 	size_t dropped_nr;
-	uint64_t len;     /* bytes of the zlib streams of all rows */
+	/* number of bytes of the zlib streams of all rows */
+	uint64_t len;
 	uint64_t max_len; /* maximum of `len` */
 	/* Maximum of the total cost of new deltas, in bytes that are read. */
 	uint64_t cost_max;

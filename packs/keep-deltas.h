@@ -40,8 +40,9 @@
 #define KEEP_STEP_MAX 512
 
 /*
- * The maximum number of trees: HEAD's, and those of the steps 2 to 512. A
- * client that is further behind gets mostly older objects.
+ * The maximum number of trees: HEAD's tree, and those of 2, 8, 32, 128 and 512
+ * commits before. A client that is more than 512 commits behind HEAD gets
+ * mostly old versions of files, which are stored as deltas.
  */
 #define KEEP_TREES_MAX 6
 

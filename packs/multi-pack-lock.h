@@ -34,9 +34,9 @@ int multi_pack_lock(struct sys_tempfile *lock, const char *dir, unsigned share,
 		    struct error *err);
 
 /*
- * Check that the packs exist that a multi-pack-index names, in pack directory
- * `dir`. Call this function before the multi-pack-index is installed. Returns
- * 0, ERR_MISSING with *outdated set, or ERR_NOMEM.
+ * Check that pack directory `dir` has all packs that a multi-pack-index names.
+ * Call this function before the multi-pack-index is installed. Returns 0,
+ * ERR_MISSING with *outdated set, or ERR_NOMEM.
  */
 int multi_pack_check_packs(bool *outdated, const struct pack_midx *midx,
 			   const char *dir, struct error *err);

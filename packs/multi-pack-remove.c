@@ -15,6 +15,7 @@
  * offset of the byte in a multi-pack-index header that says the hash function
  */
 #define MIDX_HASH_AT 5
+
 #define CHAIN_FILE "multi-pack-index-chain"
 
 struct removal {
@@ -142,8 +143,8 @@ static bool file_names_any(const char *path, const char *dir,
 /* ---- chains */
 
 struct chain_removal {
-	/* `dir` is the directory of the chain's files. */
-	const char *pack_dir, *dir;
+	const char *pack_dir;
+	const char *dir; /* of the chain's files */
 	/*
 	 * The topmost of the layers whose files are kept; the layers below it
 	 * are kept too. NULL: none is kept.

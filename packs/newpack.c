@@ -23,11 +23,13 @@
 #define MIN_BITMAP_MEMORY ((uint64_t)8 << 20)
 
 /*
- * The default memory limit for building a bitmap index: 64 bytes for each
- * packed object, but at least 64 MiB. For the repository git/git, more memory
- * does not make the build faster.
+ * The default memory limit for building a bitmap index is this number of bytes
+ * for each packed object. For the repository git/git, more memory does not make
+ * the build faster.
  */
 #define BITMAP_MEMORY_PER_OBJECT 64
+
+/* Minimum of the default memory limit for building a bitmap index, in bytes. */
 #define DEFAULT_BITMAP_MEMORY ((uint64_t)64 << 20)
 
 /* Files of packs are read-only, because they are never changed. */

@@ -67,7 +67,8 @@ void old_packs_retain(struct old_packs *old, const struct named_packs *names);
 /*
  * Remove the packs from the list that have a .keep file in a later snapshot. If
  * a .keep file came after the listing, the new pack lacks the objects of the
- * kept pack. The .keep file may be gone again when packs are removed.
+ * kept pack. So the pack stays even if the .keep file is gone again when packs
+ * are removed.
  */
 void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 

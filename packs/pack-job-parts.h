@@ -65,9 +65,9 @@ int island_marks_add_tip(struct islands *islands, bool *any,
 
 /*
  * Mark the islands of pack.island and of the commits in marks->heads. Does
- * nothing if there are neither. The marks of the items are complete; other
- * objects may lack marks. Returns 0 or a negative error code: ERR_MISSING if an
- * object that references reach is missing.
+ * nothing if pack.island is not set and there are no heads. The marks of the
+ * items are complete; other objects may lack marks. Returns 0 or a negative
+ * error code: ERR_MISSING if an object that references reach is missing.
  */
 int island_marks_add_references(struct islands *islands,
 				const struct island_marks *marks,

@@ -76,8 +76,8 @@ int prepare_find(struct found *found, const struct preparing *p,
 
 /*
  * Returns whether the objects that were found have the whole history that the
- * request asks for. In a shallow repository they may not: the history may be
- * deepened while the prepared answers still exist.
+ * request asks for. Returns false for a request with full history in a shallow
+ * repository: the answer would be wrong after the history is deepened.
  */
 bool prepare_has_history(const struct preparation *item,
 			 const struct found *found);

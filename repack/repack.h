@@ -135,16 +135,19 @@ struct repack_result {
 	uint32_t bitmap_nr;
 	uint64_t bitmap_len; /* bytes */
 	/*
-	 * Packs in the new multi-pack-index, or in its new layer. 0: none was
-	 * written.
+	 * Number of packs in the new multi-pack-index, or in its new layer. 0:
+	 * no multi-pack-index was written.
 	 */
 	uint32_t midx_pack_nr;
 	uint32_t cruft_nr; /* objects in cruft packs */
-	/* objects in new promisor packs */
+	/* number of objects in new promisor packs */
 	uint32_t promisor_nr;
-	/* objects that the filter left out, in packs of their own */
+	/*
+	 * number of objects that the filter left out; they are in packs of
+	 * their own
+	 */
 	uint32_t filtered_nr;
-	/* objects that were made loose */
+	/* number of objects that were made loose */
 	uint32_t loosened_nr;
 	struct error warning; /* code 0: none */
 };

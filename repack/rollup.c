@@ -221,7 +221,10 @@ static int add_link(void *ctx, const struct oid *to, enum object_type type,
 	ret = meet(r, obj_pos, type == OBJ_BLOB);
 	if (ret <= 0)
 		return ret;
-	/* Ignore a missing object: packs need not be closed. */
+	/*
+	 * Ignore a missing object: the packs need not be closed under
+	 * reachability.
+	 */
 	if (bitset_get(&r->seen, obj_pos) || is_excluded(r, to->bytes) ||
 	    !odb_reader_has(w->reader, to))
 		return 0;

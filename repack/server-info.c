@@ -122,7 +122,8 @@ struct row {
 	size_t len;
 	/* index of this line in the old file; SIZE_MAX: not in the old file */
 	size_t old_nr;
-	size_t new_nr; /* index of this line in the new file */
+	/* index of this line in the new file */
+	size_t new_nr;
 };
 
 struct rows {
