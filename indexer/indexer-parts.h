@@ -57,7 +57,9 @@ struct pack_indexer {
 	bool owns_fd;
 	struct sys_tempfile file; /* a received pack */
 	uint64_t end;             /* offset of the trailer */
-	/* bytes that were inflated, and that deltas made; several threads add
+	/*
+	 * number of bytes that were inflated or made by deltas; several threads
+	 * add
 	 */
 	_Atomic uint64_t work;
 	struct oid checksum;

@@ -75,8 +75,8 @@ enum {
 	/* number of deltas between two updates of the progress meter */
 	REPORT_NR = 64,
 	/*
-	 * sizes from this one on are checked against the delta's instructions
-	 * before memory is allocated
+	 * If the result of a delta has this size or more, the size is verified
+	 * with the delta's instructions before memory is allocated.
 	 */
 	SIZE_SUSPECT = 16 << 20,
 };

@@ -115,8 +115,8 @@ struct pack_indexer_hooks {
 };
 
 /*
- * Packs of long histories have objects of about 100 times their size. zlib
- * compresses to a thousandth at most.
+ * Number of bytes of work that are allowed for each byte of a pack. Packs of
+ * long histories need about 100. zlib compresses to a thousandth at most.
  */
 #define PACK_INDEXER_WORK_FACTOR 1000
 
@@ -131,12 +131,12 @@ struct pack_indexer_config {
 	/* limit for the bytes of an object made by a delta; 0: no limit */
 	uint64_t max_object_len;
 	/*
-	 * Limit for the bytes that are inflated, and that deltas make, with
-	 * repetitions; 0: no limit. PACK_INDEXER_WORK_FACTOR bytes for each
-	 * byte of the pack are allowed besides.
+	 * Limit for the bytes that are inflated or made by deltas; 0: no limit.
+	 * Bytes that are made again count again. PACK_INDEXER_WORK_FACTOR bytes
+	 * for each byte of the pack are allowed in addition.
 	 */
 	uint64_t max_work;
-	/* the name of this limit in messages; borrowed */
+	/* the name of the limit max_work in messages; borrowed */
 	const char *max_work_name;
 	/* limit for the bytes of decoded bases that one thread keeps */
 	size_t cache_limit;

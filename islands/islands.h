@@ -207,8 +207,8 @@ static inline enum islands_layer islands_layer(const struct islands *islands,
 }
 
 /*
- * Returns the number of an object's set of islands. Returns that of the empty
- * set if `islands` is NULL.
+ * Returns the number of an object's set of islands. Returns ISLAND_SET_EMPTY if
+ * `islands` is NULL.
  */
 static inline uint32_t islands_set(const struct islands *islands,
 				   uint32_t obj_pos)

@@ -83,9 +83,9 @@ static int mark_object(struct marking *p, uint32_t obj_pos, uint32_t set)
 }
 
 /*
- * In a partial clone: returns whether an object is missing, is in a promisor
- * pack, or has the islands p->set. In the last case, all objects below it have
- * them, too.
+ * In a partial clone: returns whether an object and all objects below it can be
+ * skipped. This is so if the object is missing, is in a promisor pack, or has
+ * the islands p->set already.
  */
 static bool is_to_skip(const struct marking *p, uint32_t obj_pos)
 {

@@ -44,8 +44,8 @@ int network_fork(uint32_t *id, struct network *network,
  * Completes or undoes a fork whose process is gone, and whose state is
  * "forking". If the repository is in place, it becomes a member. Otherwise the
  * entry leaves the registry and the unfinished files are removed. The caller
- * holds the member's lock. Returns 1 if it is a member now, 0 if it was
- * removed, or a negative error code.
+ * holds the member's lock. Returns 1 if the fork is a member now, 0 if its
+ * entry was removed, or a negative error code.
  */
 int network_fork_settle(struct network *network, uint32_t id,
 			struct error *err);

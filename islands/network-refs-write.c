@@ -17,10 +17,14 @@
 #include "sys/tempfile.h"
 
 /*
- * Maximum number of changes that are written in transactions. More changes are
+ * Maximum number of changes that are written in a transaction. More changes are
  * written as a new packed-refs.
  */
 #define TRANSACTION_MAX 8
+
+/*
+ * Maximum number of bytes of delta bases that are cached while tags are read.
+ */
 #define CACHE_BYTES ((size_t)4 << 20)
 
 /* A reference to set or to delete. */

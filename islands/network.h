@@ -70,7 +70,8 @@ enum network_state {
 };
 
 /*
- * Returns the first word of a member's line: "member", "forking", ... Static.
+ * Returns the first word of a member's line: "member", "forking" and so on. The
+ * string is static.
  */
 const char *network_state_name(enum network_state state);
 
@@ -211,8 +212,8 @@ void network_warn(const struct network *network, const char *text);
 /*
  * An edit of the registry. network_edit_begin() takes the lock and reads the
  * registry. network_edit_save() writes network->registry to the file.
- * network_edit_end() releases the lock and must be called in any case. Return 0
- * or a negative error code.
+ * network_edit_end() releases the lock and must be called in any case. The
+ * first two functions return 0 or a negative error code.
  */
 int network_edit_begin(struct network *network, struct error *err);
 int network_edit_save(struct network *network, enum sys_fsync_method method,

@@ -23,8 +23,8 @@ struct drop {
 	enum rollup_part *parts; /* owned: by pack number */
 	struct pack_job_options options;
 	struct pack_job job;
-	char *dir,
-		*base; /* owned: "<objects>/pack" and "<objects>/pack/pack" */
+	char *dir;  /* owned: "<objects>/pack" */
+	char *base; /* owned: "<objects>/pack/pack" */
 	struct error *err;
 };
 

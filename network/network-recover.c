@@ -19,6 +19,7 @@
  * than this, in seconds.
  */
 #define UNKNOWN_S (60 * 60)
+
 #define NS_PER_S INT64_C(1000000000)
 
 struct recovering {

@@ -102,7 +102,7 @@ int network_graph_clean(const struct repo *repo, struct error *err);
 
 struct network_drop_report {
 	uint32_t pack_nr; /* packs that were removed */
-	/* objects that the store lacks and that were packed again */
+	/* number of objects that the store lacks and that were packed again */
 	uint32_t kept_nr;
 };
 

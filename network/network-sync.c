@@ -116,7 +116,7 @@ static int link_part(const struct sync *s, const struct pack *pack,
 
 /*
  * Link all files of a pack into the store. The .idx is linked last, because it
- * makes the pack visible. Has the return values of link_part().
+ * makes the pack visible. Returns the codes of link_part().
  */
 static int link_pack(struct sync *s, const struct pack *pack, bool bitmap)
 {

@@ -21,9 +21,9 @@
 #include "packs/old-packs.h"
 
 struct network_sync_report {
-	/* objects that were written into a new pack */
+	/* number of objects that were written into a new pack */
 	uint32_t copied_nr;
-	/* objects of packs that were linked into the store */
+	/* number of objects of packs that were linked into the store */
 	uint32_t linked_nr;
 	size_t ref_nr; /* references that changed */
 };

@@ -40,9 +40,9 @@ struct network_verify_report {
 	 */
 	uint32_t pending_nr;
 	/*
-	 * Deltas in the store whose base is outside of a delta island of the
-	 * object. New references of members may cause such deltas. Clones
-	 * compress these objects again until the next repack.
+	 * Number of deltas in the store whose base is outside of a delta island
+	 * of the object. New references of members may cause such deltas.
+	 * Clones compress these objects again until the next repack.
 	 */
 	uint32_t crossing_nr;
 };
