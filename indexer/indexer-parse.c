@@ -20,7 +20,7 @@
 #include "indexer/indexer-parts.h"
 
 enum {
-	/* limit for the bytes in the window */
+	/* maximum number of bytes in the window */
 	WINDOW = 256 << 10,
 	/* number of bytes to inflate at a time */
 	PIECE = 64 << 10,

@@ -233,9 +233,9 @@ struct pack_indexer_files {
 	const char *pack; /* for received packs */
 	const char *idx;
 	const char *rev;
-	/* path of the .keep file, which is made first, and its content */
+	/* path of the .keep file, which is made first */
 	const char *keep;
-	const char *keep_text;
+	const char *keep_text; /* content of the .keep file */
 	const char *promisor;
 	const char *promisor_text;
 	struct pack_idx_format idx_format;

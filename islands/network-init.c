@@ -59,8 +59,8 @@ static int exists(const char *dir, const char *name)
 }
 
 /*
- * Checks that nothing is at `path`, except files that an attempt left when it
- * was killed.
+ * Checks that nothing is at `path`, except files of an earlier network_init()
+ * that was killed.
  */
 static int check_place(const char *path, struct error *err)
 {

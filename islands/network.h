@@ -153,7 +153,10 @@ enum network_lock {
 	NETWORK_LOCK_OBJECTS,
 	/* Taken exclusively to write the registry. This lock is taken last. */
 	NETWORK_LOCK_REGISTRY,
-	/* taken exclusively to change a member; the member's id is added */
+	/*
+	 * taken exclusively to change a member: this number plus the member's
+	 * id
+	 */
 	NETWORK_LOCK_MEMBERS,
 };
 

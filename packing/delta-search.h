@@ -69,10 +69,10 @@ struct delta_search_options {
 };
 
 /*
- * Search deltas for the items. An item becomes PACKING_DELTA if there is a
- * delta smaller than half the object (smaller still for a deep base). Its
- * fields base and delta_size are set. If the cache limits allow, its deflated
- * delta is kept.
+ * Search deltas for the items. An item becomes PACKING_DELTA if a delta is
+ * smaller than half the object; for a base with a long delta chain, the limit
+ * is lower. The fields base and delta_size of such an item are set. If the
+ * cache limits allow, the deflated delta is kept.
  *
  * Delta chains, with PACKING_COPY_DELTA items in them, have at most `depth`
  * deltas and no cycles. The result does not depend on the number of threads.

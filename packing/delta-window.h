@@ -29,7 +29,10 @@
 
 struct delta_window;
 
-/* A value in `depths`: the item's depth is one more than that of its base. */
+/*
+ * A value in the table `depths` of delta_window_new(): the depth of the item is
+ * one more than the depth of its base.
+ */
 #define DELTA_WINDOW_BASE_DEPTH UINT16_MAX
 
 /*

@@ -158,7 +158,7 @@ static int walk_trees(struct bitset *seen, struct collecting *c, treewalk_fn fn,
 	return ret;
 }
 
-/* Set the bits of the parents of commits in a set by commit_nr. */
+/* Make *set the set of the parents of `commits`, indexed by commit_nr. */
 static int mark_parents(struct bitset *set, const struct history *h,
 			const uint32_t *commits, size_t nr)
 {

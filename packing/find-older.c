@@ -20,7 +20,10 @@
  */
 #define OLDER_MAX 64
 
-/* Commits (commit_nr) of the receiver. Commits before `next` are done. */
+/*
+ * Commits (commit_nr) of the receiver. The commits before index `next` were
+ * compared with their parents.
+ */
 struct older {
 	struct found *f;
 	uint32_t commits[OLDER_MAX + FOUND_NEWEST_MAX];

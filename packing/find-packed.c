@@ -57,8 +57,8 @@ bool found_is_item(const struct found *found, const struct packing_items *items,
 }
 
 /*
- * If fewer than one object in 1024 is visited, each type is looked up by
- * itself.
+ * If fewer than one object in FEW_RATIO is visited, the types are looked up one
+ * by one.
  */
 #define FEW_RATIO 1024
 

@@ -121,7 +121,7 @@ int find_prepared(struct found *f, const struct packing_send_options *options,
 	return ret < 0 ? ret : 1;
 }
 
-/* Send all bytes of a pack, as found->content. */
+/* Make all entries of a pack the prepared content to send, found->content. */
 static void take_whole_pack(struct found *f)
 {
 	const struct pack *pack = f->space.pack->pack;

@@ -36,7 +36,9 @@ enum packing_how {
 	PACKING_COPY_DELTA,
 	/* a delta of item `base` that was made for this pack */
 	PACKING_DELTA,
-	/* copied from its whole copy in the file of kept deltas */
+	/*
+	 * the object is copied from its whole copy in the file of kept deltas
+	 */
 	PACKING_KEPT,
 };
 
@@ -46,7 +48,9 @@ enum packing_how {
  * id.
  */
 struct packing_item {
-	/* inflated bytes; 0 until the item is planned */
+	/*
+	 * number of inflated bytes of the object; 0 until the item is planned
+	 */
 	uint64_t size;
 	/* offset in the new pack; valid when the item was written */
 	uint64_t out_off;
@@ -69,7 +73,7 @@ struct packing_item {
 		/* PACKING_KEPT: row of the whole copy */
 		uint32_t kept_row;
 	};
-	/* bytes of the delta before deflating */
+	/* number of bytes of the delta, before it is deflated */
 	uint32_t delta_size;
 	/*
 	 * Index into odb->packs of the pack that the object is read from;

@@ -70,7 +70,7 @@ struct kept_delta {
 /* Returns whether a row is a whole copy of its target. */
 bool kept_delta_is_copy(const struct kept_delta *row);
 
-/* An opened file. Immutable; threads may share it. */
+/* An opened file of kept deltas. Immutable; threads may share it. */
 struct kept_deltas {
 	struct sys_map map;
 	struct buf name; /* owned: used in messages */

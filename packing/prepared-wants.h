@@ -41,7 +41,10 @@ struct prepared_wants_of {
 	struct ewah_view ids;
 };
 
-/* An opened file. Immutable; threads may share it. */
+/*
+ * An opened file of the wants of prepared answers. Immutable; threads may share
+ * it.
+ */
 struct prepared_wants {
 	struct sys_map map;
 	enum hash_algo algo;

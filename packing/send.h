@@ -110,7 +110,10 @@ struct packing_request {
 	 */
 	const struct filter *filter;
 	const struct packing_elsewhere *elsewhere; /* NULL: none */
-	/* The bases of deltas may be objects that only the receiver has. */
+	/*
+	 * Make a thin pack: a delta may have a base that the pack lacks and the
+	 * receiver has.
+	 */
 	bool thin;
 	/* The receiver reads entries of type OFS_DELTA. */
 	bool ofs_delta;
@@ -159,7 +162,8 @@ struct packing_send_options {
 	 * search; 0: no search
 	 */
 	unsigned window;
-	unsigned depth; /* maximum length of a delta chain */
+	/* maximum length of a delta chain */
+	unsigned depth;
 	/* What path hashes of objects stand for, in the delta search. */
 	enum path_grouping grouping;
 	/*

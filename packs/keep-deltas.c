@@ -682,7 +682,7 @@ int keep_deltas(const struct repo *repo, const struct keep_options *options,
 
 /* ---- verifying */
 
-/* A zlib stream inflates to at most this number of bytes for each byte. */
+/* A zlib stream inflates to at most this number of times its own size. */
 #define DEFLATE_RATIO_MAX 1032
 
 /*

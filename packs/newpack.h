@@ -168,7 +168,10 @@ struct newpack_bitmap_input {
 	 * pack.
 	 */
 	const struct walk_result *enumerated;
-	/* indexed by commit_nr: enum select_tip */
+	/*
+	 * indexed by commit_nr: the kind of tip that the commit is (enum
+	 * select_tip)
+	 */
 	const uint8_t *is_tip;
 	const struct pseudo_tips *pseudo; /* NULL: no pseudo-merges */
 };

@@ -89,7 +89,7 @@ struct filter_split {
 	const struct walk_result *found;
 	/* The enumeration listed missing blobs without fetching them. */
 	bool missing_blobs;
-	/* NULL, or `found` is a result of promisor_enumerate() */
+	/* set if `found` is a result of promisor_enumerate(), else NULL */
 	const struct promisor *promisor;
 };
 

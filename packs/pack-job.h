@@ -90,7 +90,8 @@ struct pack_job_options {
 	 */
 	bool exclude_promisor;
 	/*
-	 * See promisor_enumerate(). No effect in a repository without promisor
+	 * With exclude_promisor: still pack promised objects that also exist
+	 * outside of promisor packs. No effect in a repository without promisor
 	 * packs.
 	 */
 	bool keep_promised;

@@ -13,7 +13,10 @@
 #include "refs/refs.h"
 #include "walk/walk.h"
 
-/* Maximum number of branches that are marked as new: the newest ones. */
+/*
+ * Maximum number of branches whose tips are marked SELECT_NEW_BRANCH: the
+ * newest branches.
+ */
 #define ROOTS_NEW_BRANCHES 512
 
 /*

@@ -242,7 +242,10 @@ struct quarantine {
 	 * GIT_ALTERNATE_OBJECT_DIRECTORIES
 	 */
 	char *alternates;
-	/* The repository with `dir` as its object directory. */
+	/*
+	 * A copy of `repo` whose object directory is the quarantine directory
+	 * `dir`.
+	 */
 	struct repo view;
 	/*
 	 * The .keep file of a pack that was moved into the repository. The file

@@ -20,7 +20,7 @@
 
 /* One mapping of the packed-refs file. */
 struct packed_gen {
-	/* points into `own` or `kept` */
+	/* the mapped packed-refs; points into `own` or `kept` */
 	const struct packed_refs *table;
 	struct packed_refs own;
 	/*
