@@ -68,7 +68,11 @@ uint64_t packing_price_filter(const struct filter *filter, uint64_t object_nr)
 		       : 0;
 }
 
-/* Returns where the stored bytes of a bit begin, or end for the last bit. */
+/*
+ * Returns the offset in the pack at which the stored object of a bit begins.
+ * For the bit after the last one, returns the offset at which the last object
+ * ends.
+ */
 static uint64_t offset_of(const struct bitmap_space *space,
 			  const struct bitmap_space_part *part, uint32_t bit)
 {

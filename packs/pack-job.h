@@ -122,7 +122,10 @@ struct pack_job {
 	/* indexed by obj_pos: the objects that pack_job_add() has added */
 	struct bitset listed;
 	struct newpacks newpacks;
-	/* Initialised only with exclude_promisor or PACK_MISSING_PROMISED. */
+	/*
+	 * Initialised only if the options have exclude_promisor or
+	 * PACK_MISSING_PROMISED.
+	 */
 	struct promisor promisor;
 	/* the packs that pack_job_run_rest() has made */
 	struct newpacks rest_packs;

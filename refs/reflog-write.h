@@ -47,7 +47,7 @@ int reflog_clean_message(struct buf *out, const char *message);
 struct reflog_entry {
 	const char *name; /* name of the ref */
 	struct oid old_oid, new_oid;
-	/* "Name <mail> seconds zone", or NULL if the committer is unknown */
+	/* the committer: "Name <mail> seconds zone"; NULL: unknown */
 	const char *committer;
 	/*
 	 * the error message if there is no committer; NULL: a standard message
