@@ -19,7 +19,7 @@
 #define LOCK "network/lock"
 
 /*
- * Returns 1 if a git directory is that of a shared store, 0 if not, or
+ * Returns 1 if a git directory belongs to a shared store, 0 if not, or
  * ERR_NOMEM.
  */
 static int is_store(const char *git_dir)

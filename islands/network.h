@@ -228,9 +228,9 @@ int network_reload(struct network *network, struct error *err);
 
 /*
  * network_set_state() sets the state of a member's entry, network_forget()
- * removes an entry. Each of the two is an edit of the registry of its own.
- * Return 0 or a negative error code; network_set_state() returns ERR_MISSING if
- * there is no such entry.
+ * removes an entry. Each of these functions is a complete edit of the registry.
+ * They return 0 or a negative error code; network_set_state() returns
+ * ERR_MISSING if there is no such entry.
  */
 int network_set_state(struct network *network, uint32_t id,
 		      enum network_state state, enum sys_fsync_method method,

@@ -91,7 +91,7 @@ static uint16_t depth_now(const struct packing_items *list, uint32_t at)
 }
 
 /*
- * Returns an array with an element for each item: its depth after earlier
+ * Returns an array that has, for each item, the item's depth after earlier
  * passes. NULL: no memory. A delta whose base is in another segment keeps its
  * depth, see delta_order_pass().
  */

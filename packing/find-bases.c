@@ -46,7 +46,7 @@ static int mark_versions(struct bitset *marked, const struct found *f,
 
 /*
  * List the keys (kind_of()) of items that will be deflated anew. With
- * `stored_too`, also list those of items stored whole. The values of the
+ * `stored_too`, also list the keys of items stored whole. The values of the
  * entries are unused. If finding bases would cost more than it saves, the list
  * is empty.
  */

@@ -315,9 +315,9 @@ static bool is_clone(const struct finding *g)
 
 /*
  * Add tags to a large response while another thread verifies the bitmap index.
- * Both take time that grows with the repository, and the client waits for both.
- * ERR_CORRUPT in *why means that the index is wrong and its result must not be
- * used.
+ * Adding tags and verifying the index take time that grows with the repository,
+ * and the client waits for both. ERR_CORRUPT in *why means that the index is
+ * wrong and its result must not be used.
  */
 static int complete_proven(struct finding *g, struct error *why,
 			   struct error *err)

@@ -97,7 +97,7 @@ int kept_deltas_parse(struct kept_deltas *k, const void *bytes, size_t len,
 
 /*
  * Open the file of object directory `dir_nr`. Returns 1 if it was opened, 0 if
- * there is none, or a negative error code with *k empty: ERR_IO or those of
+ * there is none, or a negative error code with *k empty: ERR_IO or a code of
  * kept_deltas_parse().
  */
 int kept_deltas_open(struct kept_deltas *k, const struct odb *odb,

@@ -83,7 +83,7 @@ int prepared_wants_write(struct buf *out, const struct prepared_wants *w);
  * Open the file in object directory `dir_nr` of the snapshot that belongs to
  * `prepared`, the opened file of prepared answers of the same directory.
  * Returns 1 if it was opened, 0 if there is none or it belongs to other
- * answers, or a negative error code: ERR_IO or those of
+ * answers, or a negative error code: ERR_IO or a code of
  * prepared_wants_parse().
  */
 int prepared_wants_open(struct prepared_wants *w,

@@ -159,7 +159,7 @@ int prepared_map_file(struct sys_map *map, struct buf *path,
 /*
  * Open the file of prepared answers of object directory `dir_nr`. Returns 1 if
  * it was opened, 0 if there is no file or its pack is not in the snapshot, or a
- * negative error code: ERR_IO or those of prepared_parse().
+ * negative error code: ERR_IO or a code of prepared_parse().
  */
 int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
 		  struct error *err);

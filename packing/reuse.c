@@ -156,8 +156,8 @@ static struct reuse_part *part_of(const struct reuse *u, uint32_t bit)
 }
 
 /*
- * Find the bit of a delta base: that of the copy in the same pack, or of
- * another copy. Returns false if there is none.
+ * Find a bit of a delta base: the bit of the copy in the same pack, or else of
+ * another copy. Returns false if no copy has a bit.
  */
 static bool find_bit(const struct reuse *u, uint32_t pack_pos,
 		     const uint8_t *raw, uint32_t *bit)

@@ -86,8 +86,8 @@ static bool is_last(const struct dropped_deltas *d,
 }
 
 /*
- * Add the deltas that earlier repacks have dropped: those of an object in the
- * old file of kept deltas.
+ * Add the deltas of an object that are in the old file of kept deltas because
+ * earlier repacks have dropped them.
  */
 static int add_kept(struct search *s, uint32_t obj_pos)
 {

@@ -40,9 +40,9 @@
 #define KEEP_STEP_MAX 512
 
 /*
- * The maximum number of trees: HEAD's tree, and those of 2, 8, 32, 128 and 512
- * commits before. A client that is more than 512 commits behind HEAD gets
- * mostly old versions of files, which are stored as deltas.
+ * The maximum number of trees: HEAD's tree, and the trees of 2, 8, 32, 128 and
+ * 512 commits before HEAD. A client that is more than 512 commits behind HEAD
+ * gets mostly old versions of files, which are stored as deltas.
  */
 #define KEEP_TREES_MAX 6
 

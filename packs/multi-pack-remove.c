@@ -156,8 +156,8 @@ struct chain_removal {
 };
 
 /*
- * Parse the checksum in the name of a layer's file. Returns false if the name
- * is not that of a layer.
+ * Parse the checksum in the name of a layer's file. Returns false if the file
+ * is not a layer.
  */
 static bool layer_checksum(struct oid *checksum, const char *name,
 			   enum hash_algo algo)

@@ -33,8 +33,8 @@ struct newpack_options {
 	struct pack_idx_format idx_format;
 	bool write_rev;
 	/*
-	 * Remove all other files of a pack of the same name: it may have been a
-	 * cruft pack, or have a bitmap index.
+	 * If a pack of the same name exists, remove its files that the new pack
+	 * does not have, for example .mtimes or .bitmap.
 	 */
 	bool replace;
 	/* store path hashes in the bitmap index */

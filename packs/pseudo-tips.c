@@ -28,8 +28,8 @@ struct named_tip {
  */
 struct named_value {
 	/*
-	 * commit_nr of the commit that the object is or peels to; NO_COMMIT: it
-	 * is another object
+	 * commit_nr of the commit that the object is or peels to; NO_COMMIT:
+	 * the object neither is a commit nor peels to one
 	 */
 	uint32_t commit_nr;
 	/*

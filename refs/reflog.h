@@ -77,10 +77,10 @@ int reflog_read(struct reflog *log, const struct repo *repo, const char *name,
 
 /*
  * Calls `fn` with the name of each ref that has a reflog, in sorted order.
- * Visits shared reflogs and those of this work tree. With `all_worktrees`, also
- * visits those of other work trees, as "main-worktree/HEAD" and
- * "worktrees/<id>/HEAD". If `fn` returns a nonzero value, the visit stops and
- * returns this value.
+ * Visits shared reflogs and the reflogs of this work tree. With
+ * `all_worktrees`, also visits the reflogs of other work trees, as
+ * "main-worktree/HEAD" and "worktrees/<id>/HEAD". If `fn` returns a nonzero
+ * value, the visit stops and returns this value.
  */
 int reflog_each(const struct repo *repo, bool all_worktrees,
 		int (*fn)(void *ctx, const char *name), void *ctx,

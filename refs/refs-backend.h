@@ -129,8 +129,8 @@ struct refs_backend {
 			 int (*fn)(void *ctx, const char *name), void *ctx,
 			 struct error *err);
 	/*
-	 * Calls `fn` with each object id that reflogs keep. The contract is
-	 * that of refs_each_reflog_oid().
+	 * Calls `fn` with each object id that reflogs keep. Has the contract of
+	 * refs_each_reflog_oid().
 	 */
 	int (*each_kept)(const struct repo *repo,
 			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,

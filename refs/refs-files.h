@@ -20,7 +20,7 @@ int refs_files_packed(struct refs *refs, const struct packed_refs **table,
 		      struct error *err);
 
 /*
- * Calls `fn` with each object id that reflogs keep. The contract is that of
+ * Calls `fn` with each object id that reflogs keep. Has the contract of
  * refs_each_reflog_oid().
  */
 int refs_files_each_kept(const struct repo *repo,

@@ -57,7 +57,7 @@ int refs_reftable_options(struct reftable_append_options *options,
 			  const struct repo *repo, struct error *err);
 
 /*
- * Calls `fn` with each object id that reflogs keep. The contract is that of
+ * Calls `fn` with each object id that reflogs keep. Has the contract of
  * refs_each_reflog_oid().
  */
 int refs_reftable_each_kept(const struct repo *repo,

@@ -75,8 +75,8 @@ static bool takes_time(struct prune *p, uint32_t nr, int64_t mtime_ns)
 }
 
 /*
- * Returns whether a pack has the object, with a time that is not earlier than
- * that of the loose file.
+ * Returns whether a pack has the object with a time that is not earlier than
+ * the time of the loose file.
  */
 static bool is_redundant(struct prune *p, const struct oid *oid,
 			 const char *path)
