@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='the simulation of a large site'
+test_description='the simulation of a large site, and the page with its tables
+
+With GITREACH_SCALE=1, all tables of the page are made anew, which takes a minute.'
 . "$(dirname "$0")/lib.sh"
 
 if ! command -v python3 >/dev/null
@@ -11,11 +13,30 @@ fi
 PYTHONDONTWRITEBYTECODE=1 && export PYTHONDONTWRITEBYTECODE
 
 scale=$GITREACH_SRC/t/perf/scale
+page=$GITREACH_SRC/Documentation/design/scale.md
 
 test_expect_success 'simulations keep accounts, and agree with formulas' '
 	python3 "$GITREACH_SRC/t/scale.py" "$GITREACH_SRC/t/perf" >checks ||
 		{ cat checks; return 1; } &&
 	test_line_count 9 checks
+'
+
+# The same random numbers lead to the same tables.
+test_expect_success 'the page has the tables that are calculated' '
+	"$scale" figures cpu record probes hot money >tables &&
+	grep "^|" tables >lines &&
+	test "$(wc -l <lines)" -gt 60 &&
+	! grep -F -x -v -f "$page" lines
+'
+
+test_expect_success 'the page has rows of the simulated tables' '
+	for table in commits cache balance
+	do
+		"$scale" -r 1 $table >row &&
+		grep "^|" row >lines &&
+		test_line_count 3 lines &&
+		! grep -F -x -v -f "$page" lines || return 1
+	done
 '
 
 test_expect_success 'another seed makes another row, and the same seed the same' '
@@ -24,6 +45,26 @@ test_expect_success 'another seed makes another row, and the same seed the same'
 	"$scale" -s 1 -r 2 commits >first &&
 	cmp other again &&
 	! cmp -s other first
+'
+
+test_expect_success 'a table of a page is replaced' '
+	sed "/^| all |/s/[0-9]/0/g" "$page" >copy.md &&
+	! cmp -s copy.md "$page" &&
+	"$scale" -u copy.md cpu money &&
+	cmp copy.md "$page" &&
+	sed "s/^| kind |/| sort |/" "$page" >without.md &&
+	test_must_fail "$scale" -u without.md cpu 2>err &&
+	grep "without.md has no table with the head | kind |" err &&
+	test_must_fail "$scale" no-such-table 2>err &&
+	grep "no table no-such-table" err
+'
+
+test -n "$GITREACH_SCALE" && test_set_prereq SCALE
+
+test_expect_success SCALE 'all tables of the page' '
+	cp "$page" all.md &&
+	"$scale" -u all.md &&
+	cmp all.md "$page"
 '
 
 test_done
