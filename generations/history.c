@@ -238,6 +238,36 @@ static int find_from(struct search *s, uint64_t start, bool is_sure)
 	return find_from(s, 0, true);
 }
 
+/*
+ * Parses the newest record that a search from `start` finds. A retired record
+ * is so old that there is a newer one by now: the search is repeated from it.
+ */
+static int take_newest(struct search *s, struct generation *out, uint64_t start,
+		       bool is_sure)
+{
+	for (unsigned i = 0; i < SEARCHES; i++) {
+		int ret = find_from(s, start, is_sure);
+
+		if (!ret)
+			ret = parse_record(out, &s->bytes, s->low, s->err);
+		if (ret || !out->is_retired)
+			return ret;
+		generation_release(out);
+		start = s->low;
+		is_sure = true;
+	}
+	return error_set(s->err, ERR_CORRUPT,
+			 "the newest record of a repository, %" PRIu64
+			 ", is retired",
+			 s->low);
+}
+
+static void search_release(struct search *s)
+{
+	buf_release(&s->bytes);
+	buf_release(&s->probe);
+}
+
 int generation_newest(struct generation *out,
 		      const struct generation_place *place, uint64_t at_least,
 		      struct error *err)
@@ -249,24 +279,24 @@ int generation_newest(struct generation *out,
 	memset(out, 0, sizeof(*out));
 	if (!is_sure)
 		ret = read_hint(&at_least, place, err);
-	for (unsigned i = 0; !ret && i < SEARCHES; i++) {
-		ret = find_from(&s, at_least, is_sure);
-		if (!ret)
-			ret = parse_record(out, &s.bytes, s.low, err);
-		/* Retired: so old that there is a newer one by now. */
-		if (ret || !out->is_retired)
-			goto out;
-		generation_release(out);
-		at_least = s.low;
-		is_sure = true;
-	}
 	if (!ret)
-		ret = error_set(err, ERR_CORRUPT,
-				"the newest record of a repository, %" PRIu64
-				", is retired",
-				s.low);
-out:
-	buf_release(&s.bytes);
-	buf_release(&s.probe);
+		ret = take_newest(&s, out, at_least, is_sure);
+	search_release(&s);
+	return ret;
+}
+
+int generation_newer(struct generation *out,
+		     const struct generation_place *place, uint64_t number,
+		     struct error *err)
+{
+	struct search s = {place, number, 0, BUF_INIT, BUF_INIT, 0, err};
+	int ret = look_at(&s, number + 1);
+
+	memset(out, 0, sizeof(*out));
+	if (!ret && s.high)
+		ret = STORE_ABSENT;
+	if (!ret)
+		ret = take_newest(&s, out, s.low, true);
+	search_release(&s);
 	return ret;
 }

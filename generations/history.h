@@ -84,6 +84,16 @@ int generation_newest(struct generation *out,
 		      struct error *err);
 
 /*
+ * Reads the newest record into *out if it is newer than record `number`, which
+ * the caller knows. Returns 0, STORE_ABSENT if there is no newer record,
+ * STORE_UNAVAILABLE, or an error. If there is no newer record, one request is
+ * sent. It tells nothing about the records up to `number`.
+ */
+int generation_newer(struct generation *out,
+		     const struct generation_place *place, uint64_t number,
+		     struct error *err);
+
+/*
  * Writes the hint: the number of a record that exists, or 1.
  * generation_commit() does so. Lists of repositories are lists of hints, so the
  * hint of a new repository is written before its first record. Later, a failure

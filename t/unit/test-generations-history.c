@@ -136,6 +136,52 @@ static void test_newest(void **state)
 	memstore_release(&r.mem);
 }
 
+/* Newer than each number: one request if there is no newer one. */
+static void test_newer(void **state)
+{
+	struct generation g;
+	struct repo r;
+
+	repo_init(&r);
+	for (uint64_t n = 1; n <= 20; n++) {
+		put_record(&r, n, n < 3);
+		for (uint64_t known = 0; known < n && n >= 3; known++) {
+			r.mem.requests = 0;
+			assert_int_equal(
+				generation_newer(&g, &r.place, known, NULL), 0);
+			assert_int_equal(g.number, n);
+			if (known == n - 1)
+				assert_int_equal(r.mem.requests, 2);
+			generation_release(&g);
+		}
+		r.mem.requests = 0;
+		assert_int_equal(generation_newer(&g, &r.place, n, NULL),
+				 STORE_ABSENT);
+		assert_int_equal(r.mem.requests, 1);
+		assert_null(g.node);
+	}
+	memstore_release(&r.mem);
+}
+
+static enum memstore_fate be_down(void *ctx, enum memstore_op op,
+				  const char *name)
+{
+	return MEMSTORE_DOWN;
+}
+
+static void test_newer_without_store(void **state)
+{
+	struct generation g;
+	struct repo r;
+
+	repo_init(&r);
+	put_record(&r, 1, false);
+	r.mem.fate = be_down;
+	assert_int_equal(generation_newer(&g, &r.place, 1, NULL),
+			 STORE_UNAVAILABLE);
+	memstore_release(&r.mem);
+}
+
 /* The number of requests is logarithmic. */
 static void test_far(void **state)
 {
@@ -263,10 +309,15 @@ static void test_retired(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_host),    cmocka_unit_test(test_read),
-		cmocka_unit_test(test_newest),  cmocka_unit_test(test_far),
-		cmocka_unit_test(test_hint),    cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_host),
+		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_newest),
+		cmocka_unit_test(test_far),
+		cmocka_unit_test(test_hint),
+		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_retired),
+		cmocka_unit_test(test_newer),
+		cmocka_unit_test(test_newer_without_store),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
