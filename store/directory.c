@@ -57,6 +57,24 @@ static int make_etag(char *etag, const void *bytes, size_t len,
 /* ---- reading */
 
 /*
+ * Returns STORE_ABSENT for a file that is not there, or STORE_UNAVAILABLE if
+ * the whole store is not there: its file system is not mounted, for example.
+ */
+static int absent(const struct filestore *store, struct error *err)
+{
+	const char *root = of_store(store)->root;
+	struct buf path = BUF_INIT;
+	int ret = make_path(&path, store, ".tmp", err);
+
+	if (!ret)
+		ret = sys_exists(path.data) ? STORE_ABSENT : STORE_UNAVAILABLE;
+	if (ret == STORE_UNAVAILABLE)
+		error_set(err, ERR_IO, "'%s' is no store any more", root);
+	buf_release(&path);
+	return ret;
+}
+
+/*
  * Maps a file and fills *info, with its entity tag if `tag`. Returns 0,
  * STORE_ABSENT, ERR_IO or ERR_NOMEM. The caller closes the map in any case.
  */
@@ -92,6 +110,8 @@ static int read_file(struct filestore *store, struct filestore_info *info,
 
 	if (!ret)
 		ret = open_file(&map, &found, whole && info, path.data, err);
+	if (ret == STORE_ABSENT)
+		ret = absent(store, err);
 	if (ret)
 		goto out;
 	if (len == STORE_TO_END && off <= found.size)
@@ -121,6 +141,8 @@ static int head_file(struct filestore *store, struct filestore_info *info,
 
 	if (!ret)
 		ret = open_file(&map, info, true, path.data, err);
+	if (ret == STORE_ABSENT)
+		ret = absent(store, err);
 	sys_map_close(&map);
 	buf_release(&path);
 	return ret;

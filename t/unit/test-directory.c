@@ -191,6 +191,34 @@ static void test_taken_is_durable(void **state)
 			 STORE_CONFLICT);
 }
 
+/* Without the directory, nobody knows whether there is a file. */
+static void test_vanished(void **state)
+{
+	struct fixture *f = *state;
+	struct buf away = BUF_INIT, bytes = BUF_INIT;
+	struct filestore_info info;
+
+	assert_int_equal(filestore_get(f->store, &bytes, NULL, "a", 10, NULL),
+			 STORE_ABSENT);
+	assert_int_equal(buf_printf(&away, "%s.away", f->dir.path), 0);
+	assert_int_equal(sys_rename(f->dir.path, away.data, NULL), 0);
+	for (int is_empty = 0; is_empty < 2; is_empty++) {
+		assert_int_equal(
+			filestore_get(f->store, &bytes, NULL, "a", 10, NULL),
+			STORE_UNAVAILABLE);
+		assert_int_equal(filestore_head(f->store, &info, "a", NULL),
+				 STORE_UNAVAILABLE);
+		/* As if a file system were not mounted. */
+		assert_int_equal(sys_mkdir_p(f->dir.path, NULL), 0);
+	}
+	assert_int_equal(sys_rmdir(f->dir.path, NULL), 1);
+	assert_int_equal(sys_rename(away.data, f->dir.path, NULL), 0);
+	assert_int_equal(filestore_get(f->store, &bytes, NULL, "a", 10, NULL),
+			 STORE_ABSENT);
+	buf_release(&away);
+	buf_release(&bytes);
+}
+
 static void test_no_url(void **state)
 {
 	struct fixture *f = *state;
@@ -211,6 +239,7 @@ int main(void)
 		TEST(test_foreign_files),
 		TEST(test_cleaning),
 		TEST(test_taken_is_durable),
+		TEST(test_vanished),
 		TEST(test_no_url),
 	};
 
