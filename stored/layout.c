@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "refs-write/ref-transaction.h"
-#include "refs/refs.h"
 #include "stored/fetch.h"
 #include "stored/layout.h"
 #include "sys/io.h"
@@ -149,105 +147,6 @@ int stored_layout_frame(const char *dir, enum sys_fsync_method method,
 	return ret;
 }
 
-static int put_list(const char *dir, const struct generation *g,
-		    enum sys_fsync_method method, struct error *err)
-{
-	struct buf list = BUF_INIT;
-	int ret = 0;
-
-	for (size_t i = 0; ret >= 0 && i < g->file_nr; i++)
-		if (generation_path_is_table(g->files[i].path))
-			ret = buf_printf(&list, "%s\n",
-					 g->files[i].path +
-						 strlen(GENERATION_TABLES));
-	if (ret < 0)
-		error_nomem(err);
-	else
-		ret = put_text(dir, "reftable/tables.list", list.data, list.len,
-			       method, err);
-	buf_release(&list);
-	return ret;
-}
-
-/* ---- updates */
-
-/* Adds the change of one ref. Strings of `change` point into the update. */
-static int add_update(struct ref_transaction *tx, const struct repo *repo,
-		      const struct generation_update *update, struct error *err)
-{
-	struct ref_change change = {
-		.name = update->ref,
-		.flags = REF_NO_DEREF | REF_NO_REFLOG,
-	};
-	struct oid oid = {{0}};
-
-	if (update->value && starts_with(update->value, STORED_SYMBOLIC))
-		change.new_target = update->value + strlen(STORED_SYMBOLIC);
-	else if (update->value &&
-		 !oid_from_hex(&oid, update->value, strlen(update->value),
-			       repo->algo))
-		return error_set(err, ERR_CORRUPT,
-				 "the value of '%s' is no id: '%s'",
-				 update->ref, update->value);
-	else
-		change.new_oid = &oid;
-	return ref_transaction_add(tx, &change, err);
-}
-
-/* Deletes refs first, since "a" must be gone before "a/b" can be made. */
-static int apply(const struct repo *repo, const struct generation *g,
-		 bool deletes, struct error *err)
-{
-	struct ref_transaction *tx = NULL;
-	struct refs *refs = NULL;
-	struct ref ref;
-	int ret = ref_transaction_new(&tx, repo, NULL, err);
-
-	if (!ret && deletes)
-		ret = refs_open(&refs, repo, err);
-	for (size_t i = 0; !ret && i < g->update_nr; i++) {
-		const struct generation_update *update = &g->updates[i];
-
-		if (!update->value != deletes)
-			continue;
-		/* 1 if the tables have the ref, 0 if not */
-		if (deletes)
-			ret = refs_read(refs, update->ref, &ref, err);
-		if (ret == 1 || (!ret && !deletes))
-			ret = add_update(tx, repo, update, err);
-	}
-	refs_close(refs);
-	if (!ret && ref_transaction_nr(tx))
-		ret = ref_transaction_commit(tx, err);
-	ref_transaction_free(tx);
-	return ret;
-}
-
-static int apply_updates(const char *dir, const struct generation *g,
-			 struct error *err)
-{
-	const struct repo_options options = {
-		.path = dir,
-		.flags = REPO_OPEN_EXACT | REPO_OPEN_NO_OWNER,
-	};
-	struct repo *repo = NULL;
-	int ret;
-
-	if (!g->update_nr)
-		return 0;
-	ret = repo_open(&repo, &options, err);
-	if (!ret && repo->ref_storage != REPO_REFS_REFTABLE)
-		ret = error_set(err, ERR_CORRUPT,
-				"the configuration of the generation does not "
-				"say that refs are tables");
-	if (!ret)
-		ret = apply(repo, g, true, err);
-	if (!ret)
-		ret = apply(repo, g, false, err);
-	repo_close(repo);
-	return ret;
-}
-
 int stored_layout_make(const char *dir, const struct generation *g,
 		       const struct stored_layout *how, struct error *err)
 {
@@ -255,7 +154,5 @@ int stored_layout_make(const char *dir, const struct generation *g,
 
 	if (!ret)
 		ret = stored_layout_frame(dir, how->method, err);
-	if (!ret)
-		ret = put_list(dir, g, how->method, err);
-	return ret ? ret : apply_updates(dir, g, err);
+	return ret ? ret : stored_updates_install(dir, g, how->method, 0, err);
 }

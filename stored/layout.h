@@ -15,10 +15,8 @@
 #define STORED_LAYOUT_H
 
 #include "generations/record.h"
+#include "stored/updates.h"
 #include "sys/tempfile.h"
-
-/* The beginning of the value of a symbolic ref. */
-#define STORED_SYMBOLIC "ref: "
 
 /*
  * Returns whether a generation may have a file: the files that

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of stored/updates.h: the stack of tables of a generation. Layouts of
+ * generations with updates are in test-layout.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "stored/layout.h"
+#include "t/unit/copynode.h"
+
+struct updates {
+	struct copynode c;
+	struct generation g;
+	char *dir; /* owned: a repository with *g */
+	char hex[OID_MAX_HEX_LEN + 1];
+};
+
+static void updates_init(struct updates *u)
+{
+	copynode_init(&u->c);
+	storedrepo_generation(&u->c.s, &u->g);
+	u->dir = storedrepo_dir(&u->c.s, "out");
+	oid_to_hex(u->hex, &u->c.s.tip, HASH_SHA1);
+	assert_int_equal(stored_cache_lay_out(u->c.node->cache, u->dir,
+					      &u->c.s.place, &u->g, NULL),
+			 0);
+}
+
+static void updates_release(struct updates *u)
+{
+	free(u->dir);
+	generation_release(&u->g);
+	copynode_release(&u->c);
+}
+
+static int install(struct updates *u)
+{
+	return stored_updates_install(u->dir, &u->g, SYS_FSYNC_NONE, 0,
+				      &u->c.err);
+}
+
+static void set(struct updates *u, const char *ref, const char *value)
+{
+	assert_int_equal(
+		generation_set_ref(&u->g, u->g.number, ref, value, NULL), 0);
+}
+
+/* The refs follow from the record, whatever was there before. */
+static void test_installed_again(void **state)
+{
+	struct updates u;
+	int nr;
+
+	updates_init(&u);
+	nr = storedrepo_entries(&u.c.s, "out/reftable");
+	set(&u, "refs/heads/x", u.hex);
+	assert_int_equal(install(&u), 0);
+	storedrepo_assert_ref(&u.c.s, "out", "refs/heads/x", u.hex);
+	assert_int_equal(storedrepo_entries(&u.c.s, "out/reftable"), nr + 1);
+	set(&u, "refs/heads/x", NULL);
+	set(&u, "refs/heads/x/y", u.hex);
+	assert_int_equal(install(&u), 0);
+	storedrepo_assert_ref(&u.c.s, "out", "refs/heads/x", NULL);
+	storedrepo_assert_ref(&u.c.s, "out", "refs/heads/x/y", u.hex);
+	storedrepo_assert_ref(&u.c.s, "out", "refs/heads/main", u.hex);
+	/* Another name, because a reader may have the old one open. */
+	assert_int_equal(storedrepo_entries(&u.c.s, "out/reftable"), nr + 2);
+	generation_release(&u.g);
+	storedrepo_newest(&u.c.s, &u.g);
+	assert_int_equal(install(&u), 0);
+	storedrepo_assert_ref(&u.c.s, "out", "refs/heads/x/y", NULL);
+	updates_release(&u);
+}
+
+static void test_refused(void **state)
+{
+	static const char *const names[] = {
+		"refs/heads/../x",
+		"refs/heads/a.lock",
+		"main",
+		"config",
+	};
+	struct updates u;
+
+	updates_init(&u);
+	for (size_t i = 0; i < ARRAY_NR(names); i++) {
+		set(&u, names[i], u.hex);
+		assert_int_equal(install(&u), ERR_CORRUPT);
+		assert_non_null(strstr(u.c.err.msg, names[i]));
+		generation_release(&u.g);
+		storedrepo_newest(&u.c.s, &u.g);
+	}
+	storedrepo_assert_ref(&u.c.s, "out", "refs/heads/main", u.hex);
+	updates_release(&u);
+}
+
+static void test_locked(void **state)
+{
+	struct updates u;
+	struct buf lock = BUF_INIT;
+
+	updates_init(&u);
+	set(&u, "refs/heads/x", u.hex);
+	assert_int_equal(
+		buf_printf(&lock, "%s/reftable/tables.list.lock", u.dir), 0);
+	assert_int_equal(sys_append(lock.data, "", 0, 0666, NULL), 0);
+	assert_int_equal(install(&u), ERR_DENIED);
+	assert_int_equal(sys_unlink(lock.data, NULL), 0);
+	storedrepo_assert_ref(&u.c.s, "out", "refs/heads/x", NULL);
+	assert_int_equal(install(&u), 0);
+	assert_false(sys_exists(lock.data));
+	buf_release(&lock);
+	updates_release(&u);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_installed_again),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_locked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
