@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of generations on the local disk. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,10 +10,15 @@
 #include "stored/cache.h"
 #include "stored/fetch.h"
 #include "stored/layout.h"
+#include "sys/clock.h"
 #include "sys/io.h"
 
+/* tries to link a file that is evicted again and again */
+#define LINK_TRIES 3
+
 struct stored_cache {
-	char *dir; /* owned: "<dir>/file" */
+	char *dir;                        /* owned: "<dir>/file" */
+	atomic_uint_least64_t downloaded; /* bytes */
 };
 
 int stored_cache_open(struct stored_cache **out, const char *dir,
@@ -40,23 +48,49 @@ void stored_cache_close(struct stored_cache *cache)
 	free(cache);
 }
 
-/* Appends the path of a file in the cache, and makes its directory. */
-static int place_file(const struct stored_cache *cache, struct buf *path,
-		      const struct generation_file *file, struct error *err)
+/* Appends the path of a file in the cache. */
+static int path_of(const struct stored_cache *cache, struct buf *path,
+		   const struct generation_file *file, struct error *err)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct oid sha256;
 
 	oid_from_raw(&sha256, file->sha256, HASH_SHA256);
 	oid_to_hex(hex, &sha256, HASH_SHA256);
-	if (buf_printf(path, "%s/%.2s", cache->dir, hex) < 0)
-		return error_nomem(err);
-	if (sys_mkdir_p(path->data, err) < 0)
-		return ERR_IO;
-	return buf_printf(path, "/%s%s", hex + 2,
+	return buf_printf(path, "%s/%.2s/%s%s", cache->dir, hex, hex + 2,
 			  file->is_executable ? "x" : "") < 0
 		       ? error_nomem(err)
 		       : 0;
+}
+
+static int make_parent(const char *path, struct error *err)
+{
+	char *dir = mem_strndup(path, (size_t)(strrchr(path, '/') - path));
+	int ret = dir ? sys_mkdir_p(dir, err) : error_nomem(err);
+
+	free(dir);
+	return ret;
+}
+
+/* Files with a name are synced, so the size tells that one is whole. */
+static bool is_there(const char *path, const struct generation_file *file)
+{
+	struct sys_stat st;
+
+	return !sys_stat(&st, path, NULL) && st.size == file->size;
+}
+
+/* Downloads a file, and counts its bytes. */
+static int fetch(struct stored_cache *cache, const char *path,
+		 const struct generation_place *place,
+		 const struct generation_file *file,
+		 enum sys_fsync_method method, struct error *err)
+{
+	int ret = stored_fetch(place, file, path, method, err);
+
+	if (!ret)
+		atomic_fetch_add(&cache->downloaded, file->size);
+	return ret;
 }
 
 int stored_cache_file(struct stored_cache *cache, struct buf *path,
@@ -64,17 +98,161 @@ int stored_cache_file(struct stored_cache *cache, struct buf *path,
 		      const struct generation_file *file, struct error *err)
 {
 	struct buf at = BUF_INIT;
-	struct sys_stat st;
-	int ret = place_file(cache, &at, file, err);
+	int ret = path_of(cache, &at, file, err);
 
-	/* Files with a name are synced, so the size tells that one is whole. */
-	if (!ret && (sys_stat(&st, at.data, NULL) || st.size != file->size))
-		ret = stored_fetch(place, file, at.data, SYS_FSYNC_FSYNC, err);
+	if (!ret && !is_there(at.data, file)) {
+		ret = make_parent(at.data, err);
+		if (!ret)
+			ret = fetch(cache, at.data, place, file,
+				    SYS_FSYNC_FSYNC, err);
+	}
 	if (!ret && buf_append(path, at.data, at.len) < 0)
 		ret = error_nomem(err);
 	buf_release(&at);
 	return ret;
 }
+
+int stored_cache_link(struct stored_cache *cache, const char *path,
+		      const struct generation_place *place,
+		      const struct generation_file *file, struct error *err)
+{
+	struct buf from = BUF_INIT;
+	struct error why = ERROR_INIT;
+	int ret = 0;
+
+	for (int i = 0; i < LINK_TRIES; i++) {
+		buf_reset(&from);
+		ret = stored_cache_file(cache, &from, place, file, &why);
+		if (ret)
+			break;
+		ret = sys_link(from.data, path, &why);
+		/* Another process may have evicted the file meanwhile. */
+		if (ret != ERR_IO || why.sys_errno != ENOENT)
+			break;
+	}
+	/* Another file system, or the file has as many links as it may. */
+	if (ret > 0)
+		ret = fetch(cache, path, place, file, SYS_FSYNC_NONE, &why);
+	if (ret && err)
+		*err = why;
+	buf_release(&from);
+	return ret;
+}
+
+int stored_cache_add(struct stored_cache *cache,
+		     const struct generation_file *file, const char *path,
+		     struct error *err)
+{
+	struct buf at = BUF_INIT;
+	int ret = path_of(cache, &at, file, err);
+
+	if (!ret && !is_there(at.data, file)) {
+		sys_unlink(at.data, NULL);
+		ret = make_parent(at.data, err);
+		if (!ret)
+			ret = sys_link(path, at.data, err);
+		/* The entry is durable before a copy has it (stored_fetch). */
+		if (!ret) {
+			*strrchr(at.data, '/') = '\0';
+			ret = sys_sync_dir(at.data, err);
+		}
+	}
+	buf_release(&at);
+	return ret > 0 ? 0 : ret;
+}
+
+/* Returns the bytes of a file that only the cache has, after its removal. */
+static uint64_t remove_unused(const char *path)
+{
+	struct sys_stat st;
+
+	if (sys_lstat(&st, path, NULL) || st.link_nr != 1 ||
+	    sys_unlink(path, NULL))
+		return 0;
+	return st.size;
+}
+
+uint64_t stored_cache_drop(struct stored_cache *cache,
+			   const struct generation_file *file)
+{
+	struct buf path = BUF_INIT;
+	uint64_t bytes = path_of(cache, &path, file, NULL)
+				 ? 0
+				 : remove_unused(path.data);
+
+	buf_release(&path);
+	return bytes;
+}
+
+uint64_t stored_cache_downloaded(const struct stored_cache *cache)
+{
+	return cache->downloaded;
+}
+
+/* ---- all files */
+
+struct sweep {
+	struct buf path; /* of the directory that is listed */
+	uint64_t bytes;
+	int64_t old_ns; /* files with an older time are old */
+	int depth;
+};
+
+static int sweep_entry(void *ctx, const char *name);
+
+static int sweep_dir(struct sweep *s, struct error *err)
+{
+	int ret = sys_dir_each(s->path.data, sweep_entry, s, err);
+
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+/* Counts a file, or removes it. A file that vanishes is no error. */
+static void sweep_file(struct sweep *s)
+{
+	struct sys_stat st;
+
+	if (sys_lstat(&st, s->path.data, NULL))
+		return;
+	if (st.link_nr == 1 && st.mtime_ns < s->old_ns &&
+	    !sys_unlink(s->path.data, NULL))
+		return;
+	s->bytes += st.size;
+}
+
+static int sweep_entry(void *ctx, const char *name)
+{
+	struct sweep *s = ctx;
+	size_t len = s->path.len;
+	int ret = 0;
+
+	if (buf_printf(&s->path, "/%s", name) < 0)
+		return ERR_NOMEM;
+	if (s->depth++)
+		sweep_file(s);
+	else
+		ret = sweep_dir(s, NULL);
+	s->depth--;
+	buf_set_len(&s->path, len);
+	return ret;
+}
+
+int stored_cache_sweep(uint64_t *bytes, struct stored_cache *cache,
+		       struct error *err)
+{
+	struct sweep s = {
+		.path = BUF_INIT,
+		.old_ns = (sys_clock_seconds() - STORED_CACHE_AGE) * 1000000000,
+	};
+	int ret = buf_append_str(&s.path, cache->dir) < 0 ? error_nomem(err)
+							  : sweep_dir(&s, err);
+
+	*bytes = s.bytes;
+	buf_release(&s.path);
+	return ret;
+}
+
+/* ---- a repository */
 
 struct linking {
 	struct stored_cache *cache;
@@ -85,16 +263,8 @@ static int put_link(void *ctx, const struct generation_file *file,
 		    const char *path, struct error *err)
 {
 	const struct linking *l = ctx;
-	struct buf from = BUF_INIT;
-	int ret = stored_cache_file(l->cache, &from, l->place, file, err);
 
-	if (!ret)
-		ret = sys_link(from.data, path, err);
-	/* Another file system, or the file has as many links as it may. */
-	if (ret > 0)
-		ret = stored_fetch(l->place, file, path, SYS_FSYNC_NONE, err);
-	buf_release(&from);
-	return ret;
+	return stored_cache_link(l->cache, path, l->place, file, err);
 }
 
 int stored_cache_lay_out(struct stored_cache *cache, const char *dir,

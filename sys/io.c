@@ -189,6 +189,7 @@ static int fill_stat(struct sys_stat *st, int ret, const struct stat *s,
 		       s->st_mtim.tv_nsec;
 	st->dev = s->st_dev;
 	st->ino = s->st_ino;
+	st->link_nr = s->st_nlink;
 	st->uid = s->st_uid;
 	return 0;
 }

@@ -97,6 +97,7 @@ struct sys_stat {
 	/* modification time, nanoseconds since 1970 */
 	int64_t mtime_ns;
 	uint64_t dev, ino;
+	uint64_t link_nr; /* names that the file has */
 	uint32_t uid;
 };
 
