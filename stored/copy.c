@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/* The local copy of a repository in a store. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "stored/copy.h"
+#include "stored/fetch.h"
+#include "stored/refresh.h"
+#include "sys/io.h"
+#include "sys/map.h"
+#include "sys/rangelock.h"
+#include "sys/tempdir.h"
+
+/* tries to make a directory whose parents another process removes */
+#define RENAME_TRIES 5
+
+struct stored_copy {
+	struct stored_node *node;
+	bool owns_node;
+	char *name; /* owned, like the paths */
+	char *dir;
+	char *marker;
+	int locks;        /* descriptor of the lock file */
+	unsigned changes; /* calls of stored_copy_begin() */
+	struct generation_place place;
+	struct generation g; /* number 0: no usable copy */
+};
+
+const struct generation *stored_copy_generation(const struct stored_copy *copy)
+{
+	return &copy->g;
+}
+
+const struct generation_place *stored_copy_place(const struct stored_copy *copy)
+{
+	return &copy->place;
+}
+
+struct stored_cache *stored_copy_cache(const struct stored_copy *copy)
+{
+	return copy->node->cache;
+}
+
+const char *stored_copy_dir(const struct stored_copy *copy)
+{
+	return copy->dir;
+}
+
+/* ---- the marker */
+
+/* Appends a text that differs after each start of the system. */
+static int read_boot(struct buf *out, struct error *err)
+{
+	int ret = sys_read_any(out, "/proc/sys/kernel/random/boot_id", err);
+
+	while (!ret && out->len && out->data[out->len - 1] == '\n')
+		buf_set_len(out, out->len - 1);
+	if (!ret && !out->len)
+		ret = error_set(err, ERR_IO, "the system has no boot id");
+	return ret;
+}
+
+/* Whether the marker was written since the system was started, and here. */
+static int is_usable(const struct stored_copy *copy,
+		     const struct stored_marker *m, struct error *err)
+{
+	struct buf boot = BUF_INIT;
+	int ret = read_boot(&boot, err);
+
+	if (!ret)
+		ret = !strcmp(boot.data, m->boot) &&
+		      !strcmp(copy->name, m->name);
+	buf_release(&boot);
+	return ret;
+}
+
+int stored_copy_load(struct stored_copy *copy, struct error *err)
+{
+	struct stored_marker m = {0};
+	struct buf text = BUF_INIT;
+	int ret = sys_read_file(&text, copy->marker, err);
+
+	generation_release(&copy->g);
+	copy->g = (struct generation){0};
+	if (!ret)
+		ret = stored_marker_parse(&m, text.data, text.len, err);
+	buf_release(&text);
+	/* A marker that is damaged is worth no more than none. */
+	if (ret == ERR_MISSING || ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED)
+		return 1;
+	if (!ret)
+		ret = is_usable(copy, &m, err);
+	if (ret > 0) {
+		copy->g = m.g;
+		m.g = (struct generation){0};
+	}
+	stored_marker_release(&m);
+	return ret < 0 ? ret : !ret;
+}
+
+static int write_marker(const struct stored_copy *copy, const char *path,
+			const struct generation *g, struct error *err)
+{
+	struct buf text = BUF_INIT, boot = BUF_INIT;
+	int ret = read_boot(&boot, err);
+
+	if (!ret) {
+		const struct stored_marker m = {boot.data, copy->name, *g};
+
+		ret = stored_marker_print(&text, &m, err);
+	}
+	if (!ret)
+		ret = sys_tempfile_replace(path, text.data, text.len,
+					   SYS_FSYNC_NONE, err);
+	buf_release(&text);
+	buf_release(&boot);
+	return ret;
+}
+
+/* ---- opening */
+
+void stored_copy_close(struct stored_copy *copy)
+{
+	if (!copy)
+		return;
+	sys_close(copy->locks);
+	if (copy->owns_node)
+		stored_node_close(copy->node);
+	generation_release(&copy->g);
+	free(copy->name);
+	free(copy->dir);
+	free(copy->marker);
+	free(copy);
+}
+
+static int take_use(struct stored_copy *copy, struct error *err)
+{
+	copy->locks = stored_node_locks(copy->node, err);
+	return copy->locks < 0
+		       ? copy->locks
+		       : sys_rangelock_take(copy->locks,
+					    stored_node_use_lock(copy->name),
+					    true, true, err);
+}
+
+int stored_copy_enter(struct stored_copy **out, struct stored_node *node,
+		      const char *name, struct error *err)
+{
+	struct stored_copy *copy = mem_calloc(1, sizeof(*copy));
+	struct buf dir = BUF_INIT;
+	int ret;
+
+	*out = NULL;
+	if (!copy)
+		return error_nomem(err);
+	copy->locks = -1;
+	copy->node = node;
+	ret = stored_node_copy(&dir, node, name, err);
+	if (!ret) {
+		copy->dir = buf_detach(&dir, NULL);
+		copy->name = mem_strdup(name);
+		copy->marker = copy->dir ? stored_join(copy->dir,
+						       STORED_COPY_MARKER, err)
+					 : NULL;
+		ret = copy->name && copy->marker ? take_use(copy, err)
+						 : error_nomem(err);
+	}
+	copy->place = (struct generation_place){node->store, &node->host,
+						copy->name};
+	buf_release(&dir);
+	if (ret)
+		stored_copy_close(copy);
+	else
+		*out = copy;
+	return ret;
+}
+
+/* Opens the copy at a path without symlinks. */
+static int open_real(struct stored_copy **out, const char *path,
+		     struct error *err)
+{
+	struct buf dir = BUF_INIT, name = BUF_INIT;
+	struct stored_node *node = NULL;
+	int ret = stored_node_split(&dir, &name, path, err);
+
+	if (ret > 0)
+		ret = error_set(err, ERR_INVALID,
+				"'%s' is the copy of a repository in a store, "
+				"but is not in its cache directory",
+				path);
+	if (!ret)
+		ret = stored_node_open(&node, dir.data, err);
+	if (!ret)
+		ret = stored_copy_enter(out, node, name.data, err);
+	if (!ret)
+		(*out)->owns_node = true;
+	else
+		stored_node_close(node);
+	buf_release(&dir);
+	buf_release(&name);
+	return ret;
+}
+
+int stored_copy_open(struct stored_copy **out, const char *git_dir,
+		     struct error *err)
+{
+	char *marker = stored_join(git_dir, STORED_COPY_MARKER, err);
+	char *real = NULL;
+	int ret = 0;
+
+	*out = NULL;
+	if (!marker)
+		return ERR_NOMEM;
+	if (!sys_exists(marker))
+		ret = 1;
+	free(marker);
+	if (ret)
+		return ret;
+	real = sys_realpath(git_dir, err);
+	ret = real ? open_real(out, real, err) : error_recorded(err, ERR_IO);
+	free(real);
+	if (!ret)
+		ret = stored_copy_load(*out, err);
+	if (ret < 0) {
+		stored_copy_close(*out);
+		*out = NULL;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- changing */
+
+int stored_copy_begin(struct stored_copy *copy, struct error *err)
+{
+	uint32_t nr = stored_node_change_lock(copy->name);
+	int ret = 0;
+
+	if (!copy->changes)
+		ret = sys_rangelock_take(copy->locks, nr, false, true, err);
+	copy->changes += !ret;
+	return ret;
+}
+
+void stored_copy_end(struct stored_copy *copy)
+{
+	if (!--copy->changes)
+		sys_rangelock_drop(copy->locks,
+				   stored_node_change_lock(copy->name));
+}
+
+/* Remembers that the copy has *g, of which it takes a copy. */
+static int adopt(struct stored_copy *copy, const struct generation *g,
+		 struct error *err)
+{
+	generation_release(&copy->g);
+	copy->g = (struct generation){0};
+	return generation_copy(&copy->g, g, err);
+}
+
+static int advance_in_place(struct stored_copy *copy,
+			    const struct generation *g, struct error *err)
+{
+	const struct stored_refresh r = {copy->node->cache, &copy->place,
+					 copy->dir, &copy->g, g};
+	int ret = stored_refresh_download(&r, err);
+
+	if (!ret)
+		ret = stored_refresh_files(&r, err);
+	if (!ret)
+		ret = write_marker(copy, copy->marker, g, err);
+	if (!ret)
+		stored_refresh_tidy(&r);
+	return ret ? ret : adopt(copy, g, err);
+}
+
+/* Writes the two files that make a repository a copy. */
+static int mark(const struct stored_copy *copy, const char *dir,
+		const struct generation *g, struct error *err)
+{
+	char *marker = stored_join(dir, STORED_COPY_MARKER, err);
+	char *used = stored_join(dir, STORED_COPY_USED, err);
+	int ret = ERR_NOMEM;
+
+	if (marker && used)
+		ret = sys_tempfile_replace(used, "", 0, SYS_FSYNC_NONE, err);
+	if (!ret)
+		ret = write_marker(copy, marker, g, err);
+	free(marker);
+	free(used);
+	return ret;
+}
+
+/*
+ * Moves the new repository to its place. Another process may remove parents
+ * that are empty.
+ */
+static int install(const struct stored_copy *copy, const char *from,
+		   struct error *err)
+{
+	char *parent = mem_strndup(
+		copy->dir, (size_t)(strrchr(copy->dir, '/') - copy->dir));
+	int ret = parent ? ERR_IO : error_nomem(err);
+
+	for (int i = 0; ret == ERR_IO && i < RENAME_TRIES; i++) {
+		ret = sys_mkdir_p(parent, err);
+		if (!ret)
+			ret = sys_rename(from, copy->dir, err);
+	}
+	free(parent);
+	return ret;
+}
+
+/*
+ * Makes a directory with the generation, and puts it in the place of an
+ * unusable copy. Nobody uses that one: every user waits for this refresh.
+ */
+static int make_anew(struct stored_copy *copy, const struct generation *g,
+		     struct error *err)
+{
+	const struct stored_refresh r = {copy->node->cache, &copy->place,
+					 copy->dir, NULL, g};
+	struct sys_tempdir td = SYS_TEMPDIR_INIT;
+	char *tmp = stored_join(copy->node->dir, "tmp", err);
+	char *made = NULL, *old = NULL;
+	int ret = tmp ? stored_refresh_download(&r, err) : ERR_NOMEM;
+
+	if (!ret)
+		ret = sys_mkdir_p(tmp, err);
+	if (!ret)
+		ret = sys_tempdir_create(&td, tmp, "make_", err);
+	if (!ret) {
+		made = stored_join(td.path, "new", err);
+		old = stored_join(td.path, "old", err);
+		ret = made && old ? sys_mkdir_p(made, err) : ERR_NOMEM;
+	}
+	if (!ret)
+		ret = stored_cache_lay_out(copy->node->cache, made,
+					   &copy->place, g, err);
+	if (!ret)
+		ret = mark(copy, made, g, err);
+	if (!ret && sys_exists(copy->dir))
+		ret = sys_rename(copy->dir, old, err);
+	if (!ret)
+		ret = install(copy, made, err);
+	sys_tempdir_release(&td);
+	free(tmp);
+	free(made);
+	free(old);
+	return ret ? ret : adopt(copy, g, err);
+}
+
+int stored_copy_advance(struct stored_copy *copy, const struct generation *g,
+			struct error *err)
+{
+	int ret = stored_copy_begin(copy, err);
+
+	if (ret)
+		return ret;
+	/* Another process may have been faster. */
+	ret = stored_copy_load(copy, err);
+	if (ret > 0)
+		ret = make_anew(copy, g, err);
+	else if (!ret && copy->g.number < g->number)
+		ret = advance_in_place(copy, g, err);
+	stored_copy_end(copy);
+	return ret;
+}
+
+int stored_copy_refresh(struct stored_copy *copy, struct error *err)
+{
+	struct generation g = {0};
+	int ret = 0;
+
+	if (!copy->g.number)
+		ret = stored_copy_load(copy, err);
+	if (ret < 0)
+		return ret;
+	ret = copy->g.number
+		      ? generation_newer(&g, &copy->place, copy->g.number, err)
+		      : generation_newest(&g, &copy->place, 0, err);
+	if (ret == STORE_ABSENT && copy->g.number)
+		return 0;
+	ret = stored_result(ret, copy->name, err);
+	if (!ret)
+		ret = stored_copy_advance(copy, &g, err);
+	generation_release(&g);
+	return ret;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text files of a cache directory: the store that the cache belongs to, and
+ * the markers of local copies. Documentation/format/store-copy.md has examples.
+ * Neither has keys or passwords.
+ */
+#ifndef STORED_MARKER_H
+#define STORED_MARKER_H
+
+#include "generations/record.h"
+
+/* Which store a cache belongs to. A field that is not set is NULL. */
+struct stored_origin {
+	char *url;      /* owned, like the other texts */
+	char *endpoint; /* of S3 */
+	char *region;
+	char *ca_file;
+};
+
+void stored_origin_release(struct stored_origin *origin);
+
+/*
+ * Appends the text of the file. Returns 0, ERR_INVALID if a text has control
+ * characters or is longer than GENERATION_TEXT_MAX, or ERR_NOMEM.
+ */
+int stored_origin_print(struct buf *out, const struct stored_origin *origin,
+			struct error *err);
+
+/*
+ * Parses the text of the file. Returns 0 with *out owned by the caller,
+ * ERR_CORRUPT or ERR_NOMEM with *out zeroed.
+ */
+int stored_origin_parse(struct stored_origin *out, const char *text, size_t len,
+			struct error *err);
+
+/* Says which generation a local copy has. */
+struct stored_marker {
+	/* owned: random text that the system chooses at each start */
+	char *boot;
+	char *name;          /* owned: of the repository in the store */
+	struct generation g; /* the generation */
+};
+
+void stored_marker_release(struct stored_marker *m);
+
+/* Appends the text of a marker. Returns 0 or an error of generation_print(). */
+int stored_marker_print(struct buf *out, const struct stored_marker *m,
+			struct error *err);
+
+/*
+ * Parses the text of a marker. Returns 0 with *out owned by the caller,
+ * ERR_CORRUPT, ERR_UNSUPPORTED for another version of the record, or ERR_NOMEM
+ * with *out zeroed.
+ */
+int stored_marker_parse(struct stored_marker *out, const char *text, size_t len,
+			struct error *err);
+
+#endif

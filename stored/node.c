@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* The cache directory of a node. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "generations/names.h"
+#include "store/open.h"
+#include "stored/fetch.h"
+#include "stored/node.h"
+#include "sys/io.h"
+#include "sys/map.h"
+#include "sys/rangelock.h"
+
+/*
+ * A request of a client waits for the store. After these tries, the store does
+ * not answer.
+ */
+#define TRIES 4
+#define CONNECT_MS 5000
+
+static const char repo_dir[] = "repo/";
+static const char hint_dir[] = "hint/";
+
+void stored_node_close(struct stored_node *node)
+{
+	if (!node)
+		return;
+	stored_cache_close(node->cache);
+	filestore_close(node->store);
+	free(node->dir);
+	free(node);
+}
+
+/* ---- opening */
+
+static int open_store(struct stored_node *node,
+		      const struct stored_origin *origin, struct error *err)
+{
+	struct store_s3_settings settings = STORE_S3_SETTINGS_INIT;
+
+	settings.tries = TRIES;
+	settings.connect_ms = CONNECT_MS;
+	settings.endpoint = origin->endpoint;
+	settings.ca_file = origin->ca_file;
+	if (origin->region)
+		settings.region = origin->region;
+	return store_open_url(&node->store, origin->url, &settings, err);
+}
+
+static int open_with(struct stored_node **out, char *dir,
+		     const struct stored_origin *origin, struct error *err)
+{
+	struct stored_node *node = mem_calloc(1, sizeof(*node));
+	int ret;
+
+	if (!node) {
+		free(dir);
+		return error_nomem(err);
+	}
+	node->dir = dir;
+	generation_host_init(&node->host);
+	ret = open_store(node, origin, err);
+	if (!ret)
+		ret = stored_cache_open(&node->cache, dir, err);
+	if (ret)
+		stored_node_close(node);
+	else
+		*out = node;
+	return ret;
+}
+
+/* Reads <dir>/store. */
+static int read_origin(struct stored_origin *origin, const char *dir,
+		       struct error *err)
+{
+	char *path = stored_join(dir, "store", err);
+	struct buf text = BUF_INIT;
+	int ret = path ? sys_read_file(&text, path, err) : ERR_NOMEM;
+
+	*origin = (struct stored_origin){0};
+	if (!ret)
+		ret = stored_origin_parse(origin, text.data, text.len, err);
+	if (ret == ERR_CORRUPT)
+		error_set(err, ret, "'%s' is damaged", path);
+	if (ret == ERR_MISSING)
+		error_set(err, ret, "'%s' is no cache of a store", dir);
+	free(path);
+	buf_release(&text);
+	return ret;
+}
+
+int stored_node_open(struct stored_node **out, const char *dir,
+		     struct error *err)
+{
+	struct stored_origin origin;
+	char *real;
+	int ret = read_origin(&origin, dir, err);
+
+	*out = NULL;
+	if (ret)
+		return ret;
+	real = sys_realpath(dir, err);
+	ret = real ? open_with(out, real, &origin, err)
+		   : error_recorded(err, ERR_IO);
+	stored_origin_release(&origin);
+	return ret;
+}
+
+/* ---- making */
+
+static bool is_same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static int write_origin(const char *dir, const struct stored_origin *origin,
+			struct error *err)
+{
+	char *path = stored_join(dir, "store", err);
+	struct buf text = BUF_INIT;
+	int ret = path ? stored_origin_print(&text, origin, err) : ERR_NOMEM;
+
+	if (!ret)
+		ret = sys_tempfile_replace(path, text.data, text.len,
+					   SYS_FSYNC_FSYNC, err);
+	free(path);
+	buf_release(&text);
+	return ret;
+}
+
+/* Writes the file "store", unless it is right. The caller has the lock. */
+static int settle_origin(const char *dir, const struct stored_origin *origin,
+			 struct error *err)
+{
+	struct stored_origin found;
+	bool is_right;
+	int ret = read_origin(&found, dir, err);
+
+	if (ret == ERR_MISSING)
+		return write_origin(dir, origin, err);
+	if (ret)
+		return ret;
+	if (!is_same(found.url, origin->url) ||
+	    !is_same(found.endpoint, origin->endpoint))
+		ret = error_set(err, ERR_INVALID,
+				"'%s' is the cache of another store, %s%s%s",
+				dir, found.url, found.endpoint ? " at " : "",
+				found.endpoint ? found.endpoint : "");
+	is_right = is_same(found.region, origin->region) &&
+		   is_same(found.ca_file, origin->ca_file);
+	stored_origin_release(&found);
+	return ret || is_right ? ret : write_origin(dir, origin, err);
+}
+
+static int open_locks(const char *dir, struct error *err)
+{
+	char *path = stored_join(dir, "locks", err);
+	int fd = path ? sys_rangelock_open_private(path, err) : ERR_NOMEM;
+
+	free(path);
+	return fd;
+}
+
+int stored_node_make(struct stored_node **out, const char *dir,
+		     const struct stored_origin *origin, struct error *err)
+{
+	int ret = sys_mkdir_p(dir, err), fd;
+
+	*out = NULL;
+	if (ret)
+		return ret;
+	fd = open_locks(dir, err);
+	if (fd < 0)
+		return fd;
+	ret = sys_rangelock_take(fd, STORED_LOCK_STORE, false, true, err);
+	if (!ret)
+		ret = settle_origin(dir, origin, err);
+	sys_close(fd);
+	return ret ? ret : stored_node_open(out, dir, err);
+}
+
+/* ---- paths */
+
+int stored_node_copy(struct buf *path, const struct stored_node *node,
+		     const char *name, struct error *err)
+{
+	struct buf hint = BUF_INIT;
+	int ret = generation_hint_name(&hint, name, err);
+
+	if (!ret && buf_printf(path, "%s/%s%s", node->dir, repo_dir,
+			       hint.data + strlen(hint_dir)) < 0)
+		ret = error_nomem(err);
+	buf_release(&hint);
+	return ret;
+}
+
+/* Tries the "repo/" at `at` as the end of the cache directory. */
+static int split_at(struct buf *dir, struct buf *name, const char *copy,
+		    const char *at, struct error *err)
+{
+	struct buf hint = BUF_INIT;
+	int ret = buf_printf(&hint, "%s%s", hint_dir, at + strlen(repo_dir));
+
+	ret = ret < 0 ? error_nomem(err)
+		      : generation_hint_repository(name, hint.data, err);
+	buf_release(&hint);
+	if (!ret && buf_append(dir, copy, (size_t)(at - copy - 1)) < 0)
+		ret = error_nomem(err);
+	return ret;
+}
+
+int stored_node_split(struct buf *dir, struct buf *name, const char *copy,
+		      struct error *err)
+{
+	const char *at = strstr(copy, "/repo/");
+	int ret = 1;
+
+	for (; ret > 0 && at; at = strstr(at + 1, "/repo/")) {
+		struct buf store = BUF_INIT;
+
+		if (buf_printf(&store, "%.*s/store", (int)(at - copy), copy) <
+		    0)
+			ret = error_nomem(err);
+		else if (sys_exists(store.data))
+			ret = split_at(dir, name, copy, at + 1, err);
+		buf_release(&store);
+	}
+	return ret;
+}
+
+/* ---- locks */
+
+int stored_node_locks(const struct stored_node *node, struct error *err)
+{
+	return open_locks(node->dir, err);
+}
+
+static uint32_t hash_name(const char *name)
+{
+	uint32_t h = 2166136261;
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 16777619;
+	return h & 0x1fffffff;
+}
+
+uint32_t stored_node_use_lock(const char *name)
+{
+	return 2 + 2 * hash_name(name);
+}
+
+uint32_t stored_node_change_lock(const char *name)
+{
+	return 3 + 2 * hash_name(name);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The cache directory of a node: a machine that serves repositories of a store.
+ *
+ *	<dir>/store               the store (stored/marker.h)
+ *	<dir>/file/...            files of generations (stored/cache.h)
+ *	<dir>/repo/<path>/_       the local copy of a repository (stored/copy.h)
+ *	<dir>/tmp/<name>          copies that are being made or removed
+ *	<dir>/locks               locks, see sys/rangelock.h
+ *
+ * <path> is the name of the repository, quoted as in generations/names.h. So
+ * "a" and "a/b" have copies that are not inside of each other.
+ */
+#ifndef STORED_NODE_H
+#define STORED_NODE_H
+
+#include "generations/history.h"
+#include "stored/cache.h"
+#include "stored/marker.h"
+
+struct stored_node {
+	char *dir;                  /* owned: absolute, without symlinks */
+	struct filestore *store;    /* owned */
+	struct stored_cache *cache; /* owned */
+	struct generation_host host;
+};
+
+/*
+ * Opens a cache directory that exists. No request is sent to the store. Returns
+ * 0 with *out owned by the caller, ERR_MISSING if the directory is no cache, or
+ * another negative error code.
+ */
+int stored_node_open(struct stored_node **out, const char *dir,
+		     struct error *err);
+
+/*
+ * Works like stored_node_open(), and makes the directory a cache of the store
+ * if it is none yet. Returns ERR_INVALID if it is the cache of another store.
+ * Region and ca-file may change.
+ */
+int stored_node_make(struct stored_node **out, const char *dir,
+		     const struct stored_origin *origin, struct error *err);
+
+/* NULL is allowed. */
+void stored_node_close(struct stored_node *node);
+
+/*
+ * Appends the path of the local copy of a repository. Returns 0, ERR_INVALID if
+ * a store cannot have a repository of this name, or ERR_NOMEM.
+ */
+int stored_node_copy(struct buf *path, const struct stored_node *node,
+		     const char *name, struct error *err);
+
+/*
+ * Finds the cache directory and the name of the local copy at the absolute path
+ * `copy`, which is the inverse of stored_node_copy(). Returns 0 with both
+ * appended, 1 if the path has another form, or ERR_NOMEM.
+ */
+int stored_node_split(struct buf *dir, struct buf *name, const char *copy,
+		      struct error *err);
+
+/* ---- locks */
+
+/* Held by the one who evicts copies. */
+#define STORED_LOCK_TRIM 0
+/* Held while the file "store" is made. */
+#define STORED_LOCK_STORE 1
+
+/*
+ * The locks of a copy. Two names may have the same locks; their users only wait
+ * for each other.
+ *
+ * USE: shared by everybody who uses the copy. The one who takes it exclusively
+ * may remove the copy.
+ * CHANGE: exclusive for everybody who changes the copy. Its holder has USE.
+ */
+uint32_t stored_node_use_lock(const char *name);
+uint32_t stored_node_change_lock(const char *name);
+
+/*
+ * Opens the lock file. Each user of a lock opens it, so that the locks also
+ * exclude threads. Returns a descriptor for sys_close() or ERR_IO.
+ */
+int stored_node_locks(const struct stored_node *node, struct error *err);
+
+#endif

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* Brings the directory of a local copy to a newer generation. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "stored/fetch.h"
+#include "stored/layout.h"
+#include "stored/refresh.h"
+#include "sys/clock.h"
+#include "sys/io.h"
+#include "sys/map.h"
+#include "sys/tempdir.h"
+#include "sys/thread.h"
+
+/*
+ * milliseconds to wait for a foreign program that changes refs; a longer lock
+ * was left behind
+ */
+#define LOCK_WAIT_MS 1000
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(text + len - end_len, end);
+}
+
+/* ---- which files are new */
+
+static bool is_equal(const struct generation_file *a,
+		     const struct generation_file *b)
+{
+	return !memcmp(a->sha256, b->sha256, sizeof(a->sha256)) &&
+	       !memcmp(a->upload, b->upload, sizeof(a->upload));
+}
+
+/*
+ * Returns 1 if a file of r->g must be put into the directory, 0 if not, or
+ * ERR_NOMEM. No upload comes back after it was dropped. So if both generations
+ * have an upload, the generations between them had it, too.
+ */
+static int is_needed(const struct stored_refresh *r,
+		     const struct generation_file *file, struct error *err)
+{
+	const struct generation_file *old =
+		r->before ? generation_find_file(r->before, file->path) : NULL;
+	char *path;
+	bool is_there;
+
+	if (!old || !is_equal(old, file))
+		return 1;
+	path = stored_join(r->dir, file->path, err);
+	if (!path)
+		return ERR_NOMEM;
+	is_there = sys_exists(path);
+	free(path);
+	return !is_there;
+}
+
+/* Fills `needed` for each file of r->g. */
+static int find_needed(bool *needed, const struct stored_refresh *r,
+		       struct error *err)
+{
+	for (size_t i = 0; i < r->g->file_nr; i++) {
+		int ret = is_needed(r, &r->g->files[i], err);
+
+		if (ret < 0)
+			return ret;
+		needed[i] = ret;
+	}
+	return 0;
+}
+
+/* ---- downloading */
+
+struct download {
+	const struct stored_refresh *r;
+	const bool *needed;
+};
+
+static int download_one(void *ctx, unsigned thread_nr, size_t nr,
+			struct error *err)
+{
+	const struct download *d = ctx;
+	struct buf path = BUF_INIT;
+	int ret;
+
+	(void)thread_nr;
+	if (!d->needed[nr])
+		return 0;
+	ret = stored_cache_file(d->r->cache, &path, d->r->place,
+				&d->r->g->files[nr], err);
+	buf_release(&path);
+	return ret;
+}
+
+int stored_refresh_download(const struct stored_refresh *r, struct error *err)
+{
+	bool *needed = mem_calloc(r->g->file_nr + 1, sizeof(*needed));
+	struct download d = {r, needed};
+	int ret = needed ? find_needed(needed, r, err) : error_nomem(err);
+
+	for (size_t i = 0; !ret && i < r->g->file_nr; i++)
+		if (!stored_layout_allows(r->g->files[i].path))
+			ret = error_set(err, ERR_CORRUPT,
+					"a generation cannot have the file "
+					"'%s'",
+					r->g->files[i].path);
+	if (!ret)
+		ret = sys_parallel(STORED_THREADS, r->g->file_nr, download_one,
+				   &d, err);
+	free(needed);
+	return ret;
+}
+
+/* ---- links */
+
+/* The order in which files appear, so no file refers to one that is not yet. */
+enum rank {
+	RANK_PACK,
+	RANK_SIDE,
+	RANK_IDX,
+	RANK_MIDX,
+	RANK_REST,
+	RANK_NR,
+};
+
+static enum rank rank_of(const char *path)
+{
+	if (strncmp(path, "objects/pack/", strlen("objects/pack/")) != 0)
+		return RANK_REST;
+	if (strstr(path, "multi-pack-index"))
+		return RANK_MIDX;
+	if (ends_with(path, ".pack"))
+		return RANK_PACK;
+	return ends_with(path, ".idx") ? RANK_IDX : RANK_SIDE;
+}
+
+static int make_parent(const char *path, struct error *err)
+{
+	char *dir = mem_strndup(path, (size_t)(strrchr(path, '/') - path));
+	int ret = dir ? sys_mkdir_p(dir, err) : error_nomem(err);
+
+	free(dir);
+	return ret;
+}
+
+/*
+ * Makes or replaces a file of the directory. `scratch` is a name that nobody
+ * else uses.
+ */
+static int put_file(const struct stored_refresh *r, const char *scratch,
+		    const struct generation_file *file, struct error *err)
+{
+	char *path = stored_join(r->dir, file->path, err);
+	int ret = path ? make_parent(path, err) : ERR_NOMEM;
+
+	if (!ret)
+		ret = sys_unlink(scratch, err);
+	if (!ret)
+		ret = stored_cache_link(r->cache, scratch, r->place, file, err);
+	if (!ret)
+		ret = sys_rename(scratch, path, err);
+	/* rename(2) does nothing if both names are of one file. */
+	if (!ret)
+		ret = sys_unlink(scratch, err);
+	free(path);
+	return ret;
+}
+
+static int put_files(const struct stored_refresh *r, struct error *err)
+{
+	bool *needed = mem_calloc(r->g->file_nr + 1, sizeof(*needed));
+	char *scratch = stored_join(r->dir, "store-scratch", err);
+	int ret = !scratch  ? ERR_NOMEM
+		  : !needed ? error_nomem(err)
+			    : find_needed(needed, r, err);
+
+	for (int rank = 0; !ret && rank < RANK_NR; rank++)
+		for (size_t i = 0; !ret && i < r->g->file_nr; i++)
+			if (needed[i] &&
+			    (int)rank_of(r->g->files[i].path) == rank)
+				ret = put_file(r, scratch, &r->g->files[i],
+					       err);
+	free(needed);
+	free(scratch);
+	return ret;
+}
+
+/* ---- removal */
+
+/* A visit of the files in one directory of the copy. */
+struct visit {
+	const struct stored_refresh *r;
+	const char *sub; /* with a slash at the end, or "" */
+	bool indexes;    /* of packs: only indexes, or all else */
+	const char *list;
+	int64_t old_ns;
+	struct error *err;
+};
+
+static bool is_wanted(const struct visit *v, const char *path)
+{
+	return generation_find_file(v->r->g, path) != NULL;
+}
+
+/* Removes a file of the copy, and from the cache if no other copy has it. */
+static int remove_path(const struct visit *v, const char *path)
+{
+	const struct generation *before = v->r->before;
+	const struct generation_file *file =
+		before ? generation_find_file(before, path) : NULL;
+	char *full = stored_join(v->r->dir, path, v->err);
+	struct sys_stat st;
+	int ret = full ? 0 : ERR_NOMEM;
+
+	/* "multi-pack-index.d" is a directory that may have this path. */
+	if (full && (sys_lstat(&st, full, NULL) || !st.is_dir))
+		ret = sys_unlink(full, v->err);
+	if (!ret && file)
+		stored_cache_drop(v->r->cache, file);
+	free(full);
+	return ret;
+}
+
+static int visit_dir(struct visit *v, const char *sub,
+		     int (*fn)(void *ctx, const char *name))
+{
+	char *dir = stored_join(v->r->dir, sub, v->err);
+	int ret = dir ? 0 : ERR_NOMEM;
+
+	v->sub = sub;
+	if (!ret)
+		ret = sys_dir_each(dir, fn, v, v->err);
+	free(dir);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+/* Removes a file that a generation may have, and r->g has not. */
+static int remove_other(void *ctx, const char *name)
+{
+	const struct visit *v = ctx;
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	if (buf_printf(&path, "%s%s", v->sub, name) < 0)
+		ret = error_nomem(v->err);
+	else if (stored_layout_allows(path.data) && !is_wanted(v, path.data) &&
+		 (rank_of(path.data) == RANK_REST ||
+		  rank_of(path.data) == RANK_MIDX))
+		ret = remove_path(v, path.data);
+	buf_release(&path);
+	return ret;
+}
+
+/*
+ * Multi-pack-indexes go here, before the packs that they name. A chain of them
+ * goes before its layers.
+ */
+static int remove_others(const struct stored_refresh *r, struct error *err)
+{
+	static const char *const dirs[] = {
+		"",
+		"hooks/",
+		"info/",
+		"objects/info/",
+		"objects/info/commit-graphs/",
+		"objects/pack/",
+		"objects/pack/multi-pack-index.d/",
+	};
+	struct visit v = {.r = r, .err = err};
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < ARRAY_NR(dirs); i++)
+		ret = visit_dir(&v, dirs[i], remove_other);
+	return ret;
+}
+
+int stored_refresh_files(const struct stored_refresh *r, struct error *err)
+{
+	char *lock = stored_join(r->dir, "reftable/tables.list.lock", err);
+	int ret = lock ? put_files(r, err) : ERR_NOMEM;
+
+	if (!ret)
+		ret = stored_layout_frame(r->dir, SYS_FSYNC_NONE, err);
+	if (!ret)
+		ret = stored_updates_install(r->dir, r->g, SYS_FSYNC_NONE,
+					     LOCK_WAIT_MS, err);
+	/*
+	 * Whoever changes refs has CHANGE, as this process has now. So a killed
+	 * process has left the lock.
+	 */
+	if (ret == ERR_DENIED) {
+		ret = sys_unlink(lock, err);
+		if (!ret)
+			ret = stored_updates_install(r->dir, r->g,
+						     SYS_FSYNC_NONE, 0, err);
+	}
+	if (!ret)
+		ret = remove_others(r, err);
+	free(lock);
+	return ret;
+}
+
+static bool is_old(const struct visit *v, const char *path)
+{
+	char *full = stored_join(v->r->dir, path, NULL);
+	struct sys_stat st;
+	bool is_old = full && !sys_lstat(&st, full, NULL) &&
+		      st.mtime_ns < v->old_ns;
+
+	free(full);
+	return is_old;
+}
+
+static int remove_pack(void *ctx, const char *name)
+{
+	const struct visit *v = ctx;
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	if (buf_printf(&path, "%s%s", v->sub, name) < 0)
+		ret = ERR_NOMEM;
+	else if (ends_with(name, ".idx") == v->indexes &&
+		 rank_of(path.data) != RANK_MIDX && !is_wanted(v, path.data) &&
+		 ((v->r->before &&
+		   generation_find_file(v->r->before, path.data)) ||
+		  is_old(v, path.data)))
+		remove_path(v, path.data);
+	buf_release(&path);
+	return ret;
+}
+
+/* Removes a table that is in no line of the list. */
+static int remove_table(void *ctx, const char *name)
+{
+	const struct visit *v = ctx;
+	struct buf path = BUF_INIT, line = BUF_INIT;
+	int ret = 0;
+
+	if (buf_printf(&path, "%s%s", v->sub, name) < 0 ||
+	    buf_printf(&line, "\n%s\n", name) < 0)
+		ret = ERR_NOMEM;
+	else if (ends_with(name, ".ref") ? !strstr(v->list, line.data)
+					 : !strncmp(name, "tmp_", 4))
+		remove_path(v, path.data);
+	buf_release(&path);
+	buf_release(&line);
+	return ret;
+}
+
+static void tidy_tables(struct visit *v)
+{
+	char *path = stored_join(v->r->dir, "reftable/tables.list", NULL);
+	struct buf list = BUF_INIT;
+
+	if (path && !buf_append_char(&list, '\n') &&
+	    !sys_read_file(&list, path, NULL)) {
+		v->list = list.data;
+		visit_dir(v, "reftable/", remove_table);
+	}
+	free(path);
+	buf_release(&list);
+}
+
+void stored_refresh_tidy(const struct stored_refresh *r)
+{
+	struct visit v = {
+		.r = r,
+		.old_ns = (sys_clock_seconds() - STORED_CACHE_AGE) * 1000000000,
+	};
+
+	for (int i = 0; i < 2; i++) {
+		v.indexes = !i;
+		visit_dir(&v, "objects/pack/", remove_pack);
+	}
+	tidy_tables(&v);
+}

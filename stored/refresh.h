@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Brings the directory of a local copy from one generation to a newer one,
+ * while other processes read the repository.
+ *
+ *	stored_refresh_download   files of the new generation into the cache
+ *	stored_refresh_files      links: packs, then their indexes, then the
+ *	                          multi-pack-index, then the rest; then refs;
+ *	                          then old files that are no packs go
+ *	(the marker is replaced)
+ *	stored_refresh_tidy       old packs and tables go, indexes first
+ *
+ * A reader in the middle sees the old refs or the new ones, with all their
+ * objects, as if somebody had pushed and repacked. If the process is killed,
+ * the old marker stays, and the functions may be called again for the same or a
+ * newer generation.
+ *
+ * The caller has the lock CHANGE of the copy.
+ */
+#ifndef STORED_REFRESH_H
+#define STORED_REFRESH_H
+
+#include "stored/cache.h"
+
+/* A directory, and what it is brought to. Everything is borrowed. */
+struct stored_refresh {
+	struct stored_cache *cache;
+	const struct generation_place *place;
+	const char *dir;
+	/* the generation that the directory has; NULL: it is empty */
+	const struct generation *before;
+	const struct generation *g;
+};
+
+/*
+ * Downloads the files of r->g that r->before lacks or that are not in the
+ * directory, in parallel. Nothing else is changed. Returns 0 or an error of
+ * stored_fetch().
+ */
+int stored_refresh_download(const struct stored_refresh *r, struct error *err);
+
+/*
+ * Puts the files and the refs of r->g into the directory, and removes other
+ * files that a generation may have (stored_layout_allows()), except packs and
+ * tables. Returns 0 or a negative error code.
+ */
+int stored_refresh_files(const struct stored_refresh *r, struct error *err);
+
+/*
+ * Removes packs of r->before that r->g lacks, tables that are not in the stack,
+ * and packs that neither has if they are older than STORED_CACHE_AGE: pushes
+ * that were refused have left them. Also removes from the cache what no
+ * copy has any more. A file that cannot be removed stays.
+ */
+void stored_refresh_tidy(const struct stored_refresh *r);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A node for unit tests: a repository and a store (storedrepo.h), and the cache
+ * directory <dir>/cache, whose requests to the store are counted. Include this
+ * header after cmocka.h.
+ */
+#ifndef T_UNIT_COPYNODE_H
+#define T_UNIT_COPYNODE_H
+
+#include "stored/copy.h"
+#include "t/unit/countstore.h"
+#include "t/unit/storedrepo.h"
+
+struct copynode {
+	struct storedrepo s;
+	struct stored_node *node;
+	struct countstore count;
+	struct error err;
+};
+
+static inline struct stored_origin copynode_origin(struct copynode *c)
+{
+	static char url[4096];
+
+	snprintf(url, sizeof(url), "file://%s", netrepo_path(&c->s.n, "store"));
+	return (struct stored_origin){.url = url};
+}
+
+static inline void copynode_init(struct copynode *c)
+{
+	struct stored_origin origin;
+
+	memset(c, 0, sizeof(*c));
+	storedrepo_init(&c->s);
+	origin = copynode_origin(c);
+	if (stored_node_make(&c->node, netrepo_path(&c->s.n, "cache"), &origin,
+			     &c->err))
+		fail_msg("%s", c->err.msg);
+	c->node->store = countstore_init(&c->count, c->node->store);
+}
+
+static inline void copynode_release(struct copynode *c)
+{
+	stored_node_close(c->node);
+	storedrepo_release(&c->s);
+}
+
+/* Makes a commit on main of the source, and a generation of it. */
+static inline void copynode_push(struct copynode *c, const char *text)
+{
+	netrepo_commit(&c->s.n, "src", text, &c->s.tip);
+	if (storedrepo_import(&c->s, true))
+		fail_msg("%s", c->s.err.msg);
+}
+
+static inline struct stored_copy *copynode_enter(struct copynode *c)
+{
+	struct stored_copy *copy;
+
+	if (stored_copy_enter(&copy, c->node, c->s.place.repository, &c->err))
+		fail_msg("%s", c->err.msg);
+	return copy;
+}
+
+/* The path of the copy below the temporary directory. */
+#define COPYNODE_COPY "cache/repo/team/src.git/_"
+
+/* Checks that main of the copy is that of the source. */
+static inline void copynode_assert_newest(struct copynode *c)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	storedrepo_assert_ref(&c->s, COPYNODE_COPY, "refs/heads/main",
+			      oid_to_hex(hex, &c->s.tip, HASH_SHA1));
+}
+
+#endif

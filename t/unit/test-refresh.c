@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of stored/refresh.h: what a refresh puts into a directory, and what it
+ * removes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "stored/refresh.h"
+#include "sys/clock.h"
+#include "t/unit/copynode.h"
+
+/* A directory with one generation, and a second generation. */
+struct step {
+	struct copynode c;
+	struct generation before, g;
+	char *dir; /* owned */
+	struct stored_refresh r;
+};
+
+static void step_init(struct step *s)
+{
+	struct storedrepo *repo;
+
+	memset(s, 0, sizeof(*s));
+	copynode_init(&s->c);
+	repo = &s->c.s;
+	storedrepo_generation(repo, &s->before);
+	s->dir = storedrepo_dir(repo, "out");
+	assert_int_equal(stored_cache_lay_out(s->c.node->cache, s->dir,
+					      &repo->place, &s->before, NULL),
+			 0);
+	copynode_push(&s->c, "two");
+	storedrepo_newest(repo, &s->g);
+	s->r = (struct stored_refresh){s->c.node->cache, &repo->place, s->dir,
+				       &s->before, &s->g};
+}
+
+static void step_release(struct step *s)
+{
+	free(s->dir);
+	generation_release(&s->before);
+	generation_release(&s->g);
+	copynode_release(&s->c);
+}
+
+static void step_run(struct step *s)
+{
+	if (stored_refresh_download(&s->r, &s->c.err) ||
+	    stored_refresh_files(&s->r, &s->c.err))
+		fail_msg("%s", s->c.err.msg);
+	stored_refresh_tidy(&s->r);
+}
+
+static bool has(const struct step *s, const char *path)
+{
+	char full[4096];
+
+	snprintf(full, sizeof(full), "%s/%s", s->dir, path);
+	return sys_exists(full);
+}
+
+/* Makes a file in the directory, `age` seconds old. */
+static void make(const struct step *s, const char *path, int64_t age)
+{
+	char full[4096], *slash;
+
+	snprintf(full, sizeof(full), "%s/%s", s->dir, path);
+	slash = strrchr(full, '/');
+	*slash = '\0';
+	assert_int_equal(sys_mkdir_p(full, NULL), 0);
+	*slash = '/';
+	assert_int_equal(sys_append(full, "x", 1, 0666, NULL), 0);
+	assert_int_equal(sys_set_mtime(full, sys_clock_seconds() - age, NULL),
+			 0);
+}
+
+static void assert_main(struct step *s, const char *name)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	storedrepo_assert_ref(&s->c.s, name, "refs/heads/main",
+			      oid_to_hex(hex, &s->c.s.tip, HASH_SHA1));
+}
+
+static void test_only_what_is_new(void **state)
+{
+	struct step s;
+	unsigned reads;
+
+	step_init(&s);
+	reads = s.c.count.reads;
+	s.r.place = &(struct generation_place){s.c.node->store, &s.c.node->host,
+					       s.c.s.place.repository};
+	step_run(&s);
+	assert_main(&s, "out");
+	/* The pack of loose objects with .idx and .rev, and a table. */
+	assert_in_range(s.c.count.reads - reads, 1, 5);
+	reads = s.c.count.reads;
+	/* A second time, as after a crash before the marker was written. */
+	step_run(&s);
+	assert_int_equal(s.c.count.reads, reads);
+	assert_main(&s, "out");
+	/* A file that somebody removed comes back. */
+	assert_int_equal(sys_unlink(netrepo_path(&s.c.s.n, "out/config"), NULL),
+			 0);
+	step_run(&s);
+	assert_true(has(&s, "config"));
+	step_release(&s);
+}
+
+static void test_removes_other_files(void **state)
+{
+	static const char *const gone[] = {
+		"hooks/update",
+		"config.worktree",
+		"shallow",
+		"info/grafts",
+		"objects/info/commit-graph",
+		"objects/info/commit-graphs/commit-graph-chain",
+		"objects/pack/multi-pack-index",
+		"objects/pack/multi-pack-index.d/multi-pack-index-chain",
+		"reftable/0x1-0x1-1.ref",
+	};
+	static const char *const kept[] = {
+		"store-copy",
+		"store-used",
+		"objects/pack/pack-1.pack",
+		"objects/pack/pack-1.idx",
+	};
+	struct step s;
+
+	step_init(&s);
+	for (size_t i = 0; i < ARRAY_NR(gone); i++)
+		make(&s, gone[i], 10);
+	for (size_t i = 0; i < ARRAY_NR(kept); i++)
+		make(&s, kept[i], 10);
+	make(&s, "objects/pack/pack-2.pack", STORED_CACHE_AGE + 10);
+	make(&s, "objects/pack/pack-2.idx", STORED_CACHE_AGE + 10);
+	step_run(&s);
+	for (size_t i = 0; i < ARRAY_NR(gone); i++)
+		assert_false(has(&s, gone[i]));
+	for (size_t i = 0; i < ARRAY_NR(kept); i++)
+		assert_true(has(&s, kept[i]));
+	assert_false(has(&s, "objects/pack/pack-2.pack"));
+	assert_false(has(&s, "objects/pack/pack-2.idx"));
+	assert_main(&s, "out");
+	step_release(&s);
+}
+
+/* Packs and tables of the old generation go, also from the cache. */
+static void test_removes_old_packs(void **state)
+{
+	struct step s;
+	size_t dropped = 0;
+
+	step_init(&s);
+	step_run(&s);
+	for (size_t i = 0; i < s.before.file_nr; i++) {
+		const struct generation_file *file = &s.before.files[i];
+		unsigned reads = s.c.count.reads;
+		struct buf path = BUF_INIT;
+
+		if (generation_find_file(&s.g, file->path))
+			continue;
+		dropped++;
+		assert_false(has(&s, file->path));
+		s.r.place = &(struct generation_place){s.c.node->store,
+						       &s.c.node->host,
+						       s.c.s.place.repository};
+		assert_int_equal(stored_cache_file(s.c.node->cache, &path,
+						   s.r.place, file, NULL),
+				 0);
+		assert_int_equal(s.c.count.reads, reads + 1);
+		buf_release(&path);
+	}
+	assert_true(dropped > 0);
+	step_release(&s);
+}
+
+/* A killed process has left the lock of the refs. */
+static void test_left_lock(void **state)
+{
+	struct step s;
+
+	step_init(&s);
+	make(&s, "reftable/tables.list.lock", 10);
+	step_run(&s);
+	assert_false(has(&s, "reftable/tables.list.lock"));
+	assert_main(&s, "out");
+	step_release(&s);
+}
+
+static void test_file_that_is_not_allowed(void **state)
+{
+	struct step s;
+
+	step_init(&s);
+	storedrepo_add_file(&s.c.s, &s.g, "commondir");
+	assert_int_equal(stored_refresh_download(&s.r, &s.c.err), ERR_CORRUPT);
+	assert_non_null(strstr(s.c.err.msg, "commondir"));
+	step_release(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_only_what_is_new),
+		cmocka_unit_test(test_removes_other_files),
+		cmocka_unit_test(test_removes_old_packs),
+		cmocka_unit_test(test_left_lock),
+		cmocka_unit_test(test_file_that_is_not_allowed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

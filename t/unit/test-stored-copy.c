@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of stored/copy.h: making a copy, and newer generations in place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "stored/copy.h"
+#include "stored/layout.h"
+#include "sys/rangelock.h"
+#include "sys/tempdir.h"
+#include "t/unit/copynode.h"
+
+static void refresh(struct copynode *c, struct stored_copy *copy)
+{
+	if (stored_copy_refresh(copy, &c->err))
+		fail_msg("%s", c->err.msg);
+}
+
+static uint64_t inode_of(struct copynode *c, const char *name)
+{
+	struct sys_stat st;
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", COPYNODE_COPY, name);
+	assert_int_equal(sys_stat(&st, netrepo_path(&c->s.n, path), NULL), 0);
+	return st.ino;
+}
+
+static void test_made_and_refreshed(void **state)
+{
+	struct copynode c;
+	struct stored_copy *copy;
+	uint64_t inode;
+
+	copynode_init(&c);
+	copynode_push(&c, "two");
+	copy = copynode_enter(&c);
+	assert_int_equal(stored_copy_load(copy, NULL), 1);
+	assert_int_equal(stored_copy_generation(copy)->number, 0);
+	refresh(&c, copy);
+	assert_int_equal(stored_copy_generation(copy)->number, 1);
+	copynode_assert_newest(&c);
+	assert_string_equal(stored_copy_dir(copy),
+			    netrepo_path(&c.s.n, COPYNODE_COPY));
+	inode = inode_of(&c, "config");
+
+	/* Nothing new: one request. */
+	c.count.requests = 0;
+	refresh(&c, copy);
+	assert_int_equal(c.count.requests, 1);
+
+	copynode_push(&c, "three");
+	refresh(&c, copy);
+	assert_int_equal(stored_copy_generation(copy)->number, 2);
+	copynode_assert_newest(&c);
+	/* The same directory, and the same file. */
+	assert_int_equal(inode_of(&c, "config"), inode);
+	stored_copy_close(copy);
+	stored_copy_close(NULL);
+	copynode_release(&c);
+}
+
+static void test_opened_by_its_path(void **state)
+{
+	struct copynode c;
+	char moved[4096];
+	struct stored_copy *copy;
+
+	copynode_init(&c);
+	copynode_push(&c, "two");
+	copy = copynode_enter(&c);
+	refresh(&c, copy);
+	stored_copy_close(copy);
+
+	assert_int_equal(
+		stored_copy_open(&copy, netrepo_path(&c.s.n, "src"), &c.err),
+		1);
+	assert_null(copy);
+	assert_int_equal(stored_copy_open(&copy,
+					  netrepo_path(&c.s.n, COPYNODE_COPY),
+					  &c.err),
+			 0);
+	assert_int_equal(stored_copy_generation(copy)->number, 1);
+	assert_string_equal(stored_copy_place(copy)->repository,
+			    "team/src.git");
+	copynode_push(&c, "three");
+	refresh(&c, copy);
+	assert_int_equal(stored_copy_generation(copy)->number, 2);
+	copynode_assert_newest(&c);
+	stored_copy_close(copy);
+
+	/* Moved away, it is in no cache directory. */
+	snprintf(moved, sizeof(moved), "%s", netrepo_path(&c.s.n, "moved"));
+	assert_int_equal(
+		sys_rename(netrepo_path(&c.s.n, COPYNODE_COPY), moved, NULL),
+		0);
+	assert_int_equal(stored_copy_open(&copy, moved, &c.err), ERR_INVALID);
+	assert_null(copy);
+	copynode_release(&c);
+}
+
+static void test_missing(void **state)
+{
+	struct copynode c;
+	struct stored_copy *copy;
+
+	copynode_init(&c);
+	copy = copynode_enter(&c);
+	assert_int_equal(stored_copy_refresh(copy, &c.err), ERR_MISSING);
+	assert_false(sys_exists(netrepo_path(&c.s.n, "cache/repo")));
+	stored_copy_close(copy);
+	assert_int_equal(stored_copy_enter(&copy, c.node, "../x", &c.err),
+			 ERR_INVALID);
+	assert_null(copy);
+	copynode_release(&c);
+}
+
+static void test_store_down(void **state)
+{
+	struct copynode c;
+	struct stored_copy *copy;
+
+	copynode_init(&c);
+	copynode_push(&c, "two");
+	copy = copynode_enter(&c);
+	c.count.is_down = true;
+	assert_int_equal(stored_copy_refresh(copy, &c.err), ERR_IO);
+	assert_false(sys_exists(netrepo_path(&c.s.n, "cache/repo")));
+	c.count.is_down = false;
+	refresh(&c, copy);
+	c.count.is_down = true;
+	assert_int_equal(stored_copy_refresh(copy, &c.err), ERR_IO);
+	copynode_assert_newest(&c);
+	stored_copy_close(copy);
+	copynode_release(&c);
+}
+
+/* A push has made the record, and has the files. */
+static void test_advance(void **state)
+{
+	struct copynode c;
+	struct stored_copy *copy, *other;
+	struct generation one, g;
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid first;
+
+	copynode_init(&c);
+	copynode_push(&c, "two");
+	storedrepo_newest(&c.s, &one);
+	first = c.s.tip;
+	copy = copynode_enter(&c);
+	other = copynode_enter(&c);
+	refresh(&c, copy);
+	assert_int_equal(stored_copy_load(other, NULL), 0);
+	assert_int_equal(generation_copy(&g, &one, NULL), 0);
+	g.number = 2;
+	g.parent[0] = 1;
+	assert_int_equal(generation_set_ref(&g, 2, "refs/heads/new",
+					    oid_to_hex(hex, &first, HASH_SHA1),
+					    NULL),
+			 0);
+	assert_int_equal(
+		generation_set_ref(&g, 2, "refs/heads/main", NULL, NULL), 0);
+	assert_int_equal(generation_set_ref(&g, 2, "HEAD",
+					    STORED_SYMBOLIC "refs/heads/new",
+					    NULL),
+			 0);
+	c.count.requests = 0;
+	assert_int_equal(stored_copy_begin(copy, &c.err), 0);
+	if (stored_copy_advance(copy, &g, &c.err))
+		fail_msg("%s", c.err.msg);
+	stored_copy_end(copy);
+	assert_int_equal(c.count.requests, 0);
+	storedrepo_assert_ref(&c.s, COPYNODE_COPY, "refs/heads/main", NULL);
+	storedrepo_assert_ref(&c.s, COPYNODE_COPY, "refs/heads/new", hex);
+	storedrepo_assert_ref(&c.s, COPYNODE_COPY, "HEAD", "refs/heads/new");
+
+	/* An older generation changes nothing, also if it was not seen. */
+	assert_int_equal(stored_copy_advance(other, &one, &c.err), 0);
+	assert_int_equal(stored_copy_generation(other)->number, 2);
+	storedrepo_assert_ref(&c.s, COPYNODE_COPY, "refs/heads/main", NULL);
+	generation_release(&one);
+	generation_release(&g);
+	stored_copy_close(copy);
+	stored_copy_close(other);
+	copynode_release(&c);
+}
+
+/* A marker of another run of the system, or a damaged one, is worth nothing. */
+static void test_made_anew(void **state)
+{
+	static const char *const scripts[] = {
+		"sed -i 's/^boot .*/boot other/' '%s'",
+		"sed -i 's/^name .*/name other/' '%s'",
+		"echo >> '%s'",
+		"rm '%s'",
+	};
+	struct copynode c;
+	struct stored_copy *copy;
+
+	copynode_init(&c);
+	copynode_push(&c, "two");
+	for (size_t i = 0; i < ARRAY_NR(scripts); i++) {
+		char command[8192], extra[4096];
+
+		copy = copynode_enter(&c);
+		refresh(&c, copy);
+		stored_copy_close(copy);
+		snprintf(extra, sizeof(extra), "%s",
+			 netrepo_path(&c.s.n, COPYNODE_COPY "/extra"));
+		assert_int_equal(sys_append(extra, "x", 1, 0666, NULL), 0);
+		/* The format is one of the table above. */
+		snprintf(command, sizeof(command), "%s", scripts[i]);
+		*strstr(command, "%s") = '\0';
+		snprintf(command + strlen(command),
+			 sizeof(command) - strlen(command), "%s'",
+			 netrepo_path(&c.s.n,
+				      COPYNODE_COPY "/" STORED_COPY_MARKER));
+		assert_int_equal(system(command), 0);
+		copy = copynode_enter(&c);
+		c.count.requests = 0;
+		refresh(&c, copy);
+		/* Its files are in the cache. */
+		assert_true(c.count.requests <= 3);
+		assert_false(sys_exists(extra));
+		copynode_assert_newest(&c);
+		stored_copy_close(copy);
+		assert_int_equal(storedrepo_entries(&c.s, "cache/tmp"), 0);
+	}
+	copynode_release(&c);
+}
+
+static void test_locks(void **state)
+{
+	struct copynode c;
+	struct stored_copy *copy, *other;
+	const char *name;
+	int fd;
+
+	copynode_init(&c);
+	name = c.s.place.repository;
+	fd = stored_node_locks(c.node, NULL);
+	copy = copynode_enter(&c);
+	other = copynode_enter(&c);
+	assert_int_equal(sys_rangelock_take(fd, stored_node_use_lock(name),
+					    false, false, NULL),
+			 ERR_DENIED);
+	stored_copy_close(other);
+	assert_int_equal(sys_rangelock_take(fd, stored_node_use_lock(name),
+					    false, false, NULL),
+			 ERR_DENIED);
+	assert_int_equal(stored_copy_begin(copy, NULL), 0);
+	assert_int_equal(stored_copy_begin(copy, NULL), 0);
+	stored_copy_end(copy);
+	assert_true(sys_rangelock_is_taken(fd, stored_node_change_lock(name)));
+	stored_copy_end(copy);
+	assert_false(sys_rangelock_is_taken(fd, stored_node_change_lock(name)));
+	stored_copy_close(copy);
+	assert_int_equal(sys_rangelock_take(fd, stored_node_use_lock(name),
+					    false, false, NULL),
+			 0);
+	sys_close(fd);
+	copynode_release(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_made_and_refreshed),
+		cmocka_unit_test(test_opened_by_its_path),
+		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_store_down),
+		cmocka_unit_test(test_advance),
+		cmocka_unit_test(test_made_anew),
+		cmocka_unit_test(test_locks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
