@@ -99,6 +99,12 @@ int stored_copy_load(struct stored_copy *copy, struct error *err)
 	return ret < 0 ? ret : !ret;
 }
 
+void stored_copy_assume(struct stored_copy *copy, uint64_t number)
+{
+	generation_release(&copy->g);
+	copy->g = (struct generation){.number = number};
+}
+
 static int write_marker(const struct stored_copy *copy, const char *path,
 			const struct generation *g, struct error *err)
 {

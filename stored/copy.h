@@ -85,6 +85,14 @@ void stored_copy_end(struct stored_copy *copy);
 int stored_copy_load(struct stored_copy *copy, struct error *err);
 
 /*
+ * Tells the struct the number of the marker, in place of stored_copy_load(): no
+ * other file has taken the marker's place since it was read. Then
+ * stored_copy_refresh() reads the marker only if there is a newer generation.
+ * stored_copy_generation() has no more than the number until then.
+ */
+void stored_copy_assume(struct stored_copy *copy, uint64_t number);
+
+/*
  * The generation that the copy had when it was loaded, refreshed or advanced.
  * Its number is 0 if there is no usable copy.
  */

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The local copies of a node. The lock of the struct guards the entries. An
+ * entry remembers the last answer of the store about one repository:
+ *
+ *	idle -> a request asks (is_asking) -> idle, with the answer
+ *	          other requests wait
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "stored/copies.h"
+#include "stored/fetch.h"
+#include "stored/trim.h"
+#include "sys/clock.h"
+#include "sys/io.h"
+
+#define BUCKET_NR 256
+#define ENTRY_MAX 4096
+/* The time of last use is at most this much behind. */
+#define TOUCH_NS UINT64_C(10000000000)
+/* a stale copy is reported once in this time */
+#define NEWS_NS UINT64_C(60000000000)
+/*
+ * The cache is trimmed after downloads of this part of the budget, and after
+ * this time, because other processes put files into the cache, too.
+ */
+#define TRIM_PART 64
+#define TRIM_NS UINT64_C(600000000000)
+
+/* The marker of a copy as a file. All zero: none. */
+struct identity {
+	uint64_t ino, size;
+	int64_t mtime_ns;
+};
+
+struct entry {
+	char *name; /* owned */
+	struct entry *next;
+	unsigned users;   /* requests that are entering */
+	uint64_t last_ns; /* when the entry was used */
+	bool is_asking;
+	/* the last answer: when it was asked for, and the result */
+	uint64_t asked_ns;
+	int ret;
+	struct error err;
+	/* when the copy was last found to be the newest; 0: not known */
+	uint64_t newest_ns;
+	/* the marker, and its generation */
+	struct identity marker;
+	uint64_t number;
+	uint64_t touched_ns, news_ns;
+};
+
+struct stored_copies {
+	struct stored_node *node; /* owned */
+	uint64_t budget, max_age_ns, stale_ns;
+	pthread_mutex_t lock; /* guards everything below */
+	pthread_cond_t answered;
+	struct entry *buckets[BUCKET_NR]; /* owned */
+	size_t entry_nr;
+	/* when the cache was trimmed, and how much was downloaded before */
+	uint64_t trimmed_ns, trimmed_at;
+};
+
+int stored_copies_open(struct stored_copies **out,
+		       const struct stored_copies_options *options,
+		       struct error *err)
+{
+	struct stored_copies *copies = mem_calloc(1, sizeof(*copies));
+	int ret;
+
+	*out = NULL;
+	if (!copies)
+		return error_nomem(err);
+	ret = stored_node_make(&copies->node, options->dir, &options->origin,
+			       err);
+	if (ret) {
+		free(copies);
+		return ret;
+	}
+	copies->budget = options->budget;
+	copies->max_age_ns = options->max_age_ns;
+	copies->stale_ns = options->stale_ns;
+	pthread_mutex_init(&copies->lock, NULL);
+	pthread_cond_init(&copies->answered, NULL);
+	*out = copies;
+	return 0;
+}
+
+static void entry_free(struct entry *e)
+{
+	free(e->name);
+	free(e);
+}
+
+void stored_copies_close(struct stored_copies *copies)
+{
+	if (!copies)
+		return;
+	for (size_t i = 0; i < BUCKET_NR; i++)
+		while (copies->buckets[i]) {
+			struct entry *e = copies->buckets[i];
+
+			copies->buckets[i] = e->next;
+			entry_free(e);
+		}
+	pthread_cond_destroy(&copies->answered);
+	pthread_mutex_destroy(&copies->lock);
+	stored_node_close(copies->node);
+	free(copies);
+}
+
+struct stored_node *stored_copies_node(struct stored_copies *copies)
+{
+	return copies->node;
+}
+
+/* ---- entries */
+
+static struct entry **bucket_of(struct stored_copies *copies, const char *name)
+{
+	return &copies->buckets[stored_node_use_lock(name) / 2 % BUCKET_NR];
+}
+
+/* Frees the entry that was not used for the longest time. */
+static void drop_one(struct stored_copies *copies)
+{
+	struct entry **oldest = NULL, *e;
+
+	for (size_t i = 0; i < BUCKET_NR; i++)
+		for (struct entry **p = &copies->buckets[i]; *p;
+		     p = &(*p)->next)
+			if (!(*p)->users &&
+			    (!oldest || (*p)->last_ns < (*oldest)->last_ns))
+				oldest = p;
+	if (!oldest)
+		return;
+	e = *oldest;
+	*oldest = e->next;
+	entry_free(e);
+	copies->entry_nr--;
+}
+
+/* Returns the entry of a repository, or NULL without memory. */
+static struct entry *find_entry(struct stored_copies *copies, const char *name)
+{
+	struct entry **bucket = bucket_of(copies, name), *e;
+
+	for (e = *bucket; e; e = e->next)
+		if (!strcmp(e->name, name))
+			return e;
+	if (copies->entry_nr >= ENTRY_MAX)
+		drop_one(copies);
+	e = mem_calloc(1, sizeof(*e));
+	if (e)
+		e->name = mem_strdup(name);
+	if (!e || !e->name) {
+		free(e);
+		return NULL;
+	}
+	e->next = *bucket;
+	*bucket = e;
+	copies->entry_nr++;
+	return e;
+}
+
+/* ---- the files of a copy */
+
+static struct identity identify(const struct stored_copy *copy)
+{
+	char *path = stored_join(stored_copy_dir(copy), STORED_COPY_MARKER,
+				 NULL);
+	struct identity id = {0, 0, 0};
+	struct sys_stat st;
+
+	if (path && !sys_stat(&st, path, NULL))
+		id = (struct identity){st.ino, st.size, st.mtime_ns};
+	free(path);
+	return id;
+}
+
+static bool is_same(const struct identity *a, const struct identity *b)
+{
+	return a->ino == b->ino && a->size == b->size &&
+	       a->mtime_ns == b->mtime_ns;
+}
+
+static void touch(const struct stored_copy *copy)
+{
+	char *path = stored_join(stored_copy_dir(copy), STORED_COPY_USED, NULL);
+
+	if (path)
+		sys_touch(path, NULL);
+	free(path);
+}
+
+/* Returns how many nanoseconds ago the copy was found to be the newest. */
+static uint64_t age_of(const struct entry *e, const struct stored_copy *copy,
+		       uint64_t now)
+{
+	char *path;
+	struct sys_stat st;
+	uint64_t age = UINT64_MAX;
+
+	if (e->newest_ns)
+		return now - e->newest_ns;
+	path = stored_join(stored_copy_dir(copy), STORED_COPY_USED, NULL);
+	if (path && !sys_stat(&st, path, NULL) && st.mtime_ns > 0) {
+		int64_t seconds = sys_clock_seconds() -
+				  st.mtime_ns / 1000000000;
+
+		/* A time in the future is no time. */
+		if (seconds >= 0)
+			age = (uint64_t)(seconds + 1) * 1000000000;
+	}
+	free(path);
+	return age;
+}
+
+/* ---- the budget */
+
+static bool is_trim_due(struct stored_copies *copies)
+{
+	uint64_t downloaded = stored_cache_downloaded(copies->node->cache);
+	uint64_t now = sys_clock_ns(), new_bytes;
+	bool is_due;
+
+	if (!copies->budget)
+		return false;
+	pthread_mutex_lock(&copies->lock);
+	new_bytes = downloaded > copies->trimmed_at
+			    ? downloaded - copies->trimmed_at
+			    : 0;
+	is_due = !copies->trimmed_ns ||
+		 new_bytes > copies->budget / TRIM_PART ||
+		 now - copies->trimmed_ns > TRIM_NS;
+	if (is_due) {
+		copies->trimmed_ns = now;
+		copies->trimmed_at = downloaded;
+	}
+	pthread_mutex_unlock(&copies->lock);
+	return is_due;
+}
+
+/*
+ * Evicts half of what is cached, because the disk is full. Returns whether that
+ * may have helped.
+ */
+static bool make_room(struct stored_copies *copies)
+{
+	struct stored_trim trim;
+	uint64_t before;
+
+	if (stored_trim_run(&trim, copies->node, 0, NULL) || trim.is_busy)
+		return trim.is_busy;
+	before = trim.bytes;
+	return before > 1 &&
+	       !stored_trim_run(&trim, copies->node, before / 2, NULL) &&
+	       trim.bytes < before;
+}
+
+static int refresh(struct stored_copies *copies, struct stored_copy *copy,
+		   struct error *err)
+{
+	struct error why = ERROR_INIT;
+	struct stored_trim trim;
+	int ret = stored_copy_refresh(copy, &why);
+
+	if (ret == ERR_IO &&
+	    (why.sys_errno == ENOSPC || why.sys_errno == EDQUOT) &&
+	    make_room(copies))
+		ret = stored_copy_refresh(copy, &why);
+	if (!ret && is_trim_due(copies))
+		stored_trim_run(&trim, copies->node, copies->budget, NULL);
+	if (ret)
+		*err = why;
+	return ret;
+}
+
+/* ---- entering */
+
+/*
+ * Asks the store, and brings the copy to the answer. The lock is released
+ * meanwhile.
+ */
+static void ask(struct stored_copies *copies, struct entry *e,
+		struct stored_copy *copy)
+{
+	struct identity before = identify(copy), after = {0, 0, 0};
+	uint64_t asked = sys_clock_ns();
+	struct error err = ERROR_INIT;
+	bool is_due = asked - e->touched_ns > TOUCH_NS || !e->touched_ns;
+	int ret;
+
+	if (e->number && is_same(&before, &e->marker))
+		stored_copy_assume(copy, e->number);
+	e->is_asking = true;
+	pthread_mutex_unlock(&copies->lock);
+	ret = refresh(copies, copy, &err);
+	if (!ret && is_due)
+		touch(copy);
+	/*
+	 * If another process has replaced the marker meanwhile, the number is
+	 * too small, which only costs a request.
+	 */
+	after = identify(copy);
+	pthread_mutex_lock(&copies->lock);
+	e->is_asking = false;
+	e->asked_ns = asked;
+	e->ret = ret;
+	e->err = err;
+	if (!ret) {
+		e->newest_ns = asked;
+		e->marker = after;
+		e->number = stored_copy_generation(copy)->number;
+		if (is_due)
+			e->touched_ns = asked;
+	}
+	pthread_cond_broadcast(&copies->answered);
+}
+
+/* Whether the copy was the newest so lately that no question is needed. */
+static bool is_fresh(const struct stored_copies *copies, const struct entry *e,
+		     uint64_t arrival)
+{
+	return copies->max_age_ns && e->newest_ns &&
+	       (e->newest_ns >= arrival ||
+		arrival - e->newest_ns < copies->max_age_ns);
+}
+
+/*
+ * Serves an old copy if that is allowed. Returns whether it is. The caller has
+ * the lock.
+ */
+static bool is_stale_allowed(struct stored_copies *copies, struct entry *e,
+			     struct stored_use *use)
+{
+	uint64_t now = sys_clock_ns();
+
+	if (!copies->stale_ns || age_of(e, use->copy, now) > copies->stale_ns ||
+	    stored_copy_load(use->copy, NULL))
+		return false;
+	use->is_stale = true;
+	use->is_news = !e->news_ns || now - e->news_ns > NEWS_NS;
+	if (use->is_news)
+		e->news_ns = now;
+	return true;
+}
+
+/* Returns the result for a request whose question is answered. */
+static int take_answer(struct stored_copies *copies, struct entry *e,
+		       struct stored_use *use, struct error *err)
+{
+	int ret = e->ret;
+
+	if (ret && err)
+		*err = e->err;
+	if (ret && ret != ERR_MISSING && ret != ERR_NOMEM &&
+	    is_stale_allowed(copies, e, use))
+		ret = 0;
+	return ret;
+}
+
+/* Another process may have evicted the copy before this one took USE. */
+static bool is_there(const struct stored_use *use)
+{
+	return identify(use->copy).ino != 0;
+}
+
+static int enter_entry(struct stored_copies *copies, struct entry *e,
+		       struct stored_use *use, uint64_t arrival,
+		       struct error *err)
+{
+	for (;;) {
+		if (is_fresh(copies, e, arrival) && is_there(use))
+			return 0;
+		if (e->asked_ns >= arrival && (e->ret || is_there(use)))
+			return take_answer(copies, e, use, err);
+		if (e->is_asking)
+			pthread_cond_wait(&copies->answered, &copies->lock);
+		else
+			ask(copies, e, use->copy);
+	}
+}
+
+int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
+			const char *name, struct error *err)
+{
+	uint64_t arrival = sys_clock_ns();
+	struct entry *e;
+	int ret = stored_copy_enter(&use->copy, copies->node, name, err);
+
+	if (ret)
+		return ret;
+	pthread_mutex_lock(&copies->lock);
+	e = find_entry(copies, name);
+	if (e) {
+		e->users++;
+		e->last_ns = arrival;
+		ret = enter_entry(copies, e, use, arrival, err);
+		e->users--;
+	}
+	pthread_mutex_unlock(&copies->lock);
+	if (!e)
+		ret = error_nomem(err);
+	if (ret)
+		stored_copies_leave(use);
+	return ret;
+}
+
+void stored_copies_leave(struct stored_use *use)
+{
+	stored_copy_close(use->copy);
+	*use = (struct stored_use){0};
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The local copies of a node, for a server: each request enters a copy, which
+ * is made or brought to the newest generation first.
+ *
+ *	enter -> the request is answered from the files of the copy -> leave
+ *
+ * Strict reads (max_age_ns is 0): the store is asked after the request arrived.
+ * Requests for one repository that wait at the same time share the answer: a
+ * request takes the answer to a question that was asked after the request
+ * arrived. So two questions in a row answer any number of requests.
+ *
+ * Relaxed reads: no question is asked if the copy was the newest at most
+ * max_age_ns ago.
+ *
+ * Threads may share a struct, and processes a directory. All processes of one
+ * directory keep the budget together.
+ */
+#ifndef STORED_COPIES_H
+#define STORED_COPIES_H
+
+#include "stored/copy.h"
+
+struct stored_copies;
+
+struct stored_copies_options {
+	const char *dir;             /* borrowed during the call */
+	struct stored_origin origin; /* the store; borrowed during the call */
+	uint64_t budget;             /* bytes of files in `dir`; 0: no limit */
+	uint64_t max_age_ns;         /* 0: strict reads */
+	/*
+	 * If the store does not answer: how long ago a copy that is served must
+	 * have been the newest. 0: it is not served.
+	 */
+	uint64_t stale_ns;
+};
+
+/* A copy in use. Zeroed before the call. */
+struct stored_use {
+	struct stored_copy *copy; /* owned; NULL: none */
+	/*
+	 * The store did not answer, and the copy may be old. `is_news`: for the
+	 * first time in a minute, so that it should be logged.
+	 */
+	bool is_stale, is_news;
+};
+
+/*
+ * Opens the copies in a directory, which becomes a cache if it is none
+ * (stored_node_make()). No request is sent. Returns 0 with *out owned by the
+ * caller, or a negative error code.
+ */
+int stored_copies_open(struct stored_copies **out,
+		       const struct stored_copies_options *options,
+		       struct error *err);
+
+/* Requires that no copy is in use. NULL is allowed. */
+void stored_copies_close(struct stored_copies *copies);
+
+/* The cache directory and its store; borrowed. */
+struct stored_node *stored_copies_node(struct stored_copies *copies);
+
+/*
+ * Makes or refreshes the copy of a repository, and holds it until
+ * stored_copies_leave(). The files that are missing are downloaded meanwhile.
+ * Returns 0; ERR_MISSING if the store has no such repository; ERR_INVALID if it
+ * cannot have one of this name; or another negative error code if the store
+ * does not answer, the record is damaged, or the disk failed. After an error,
+ * nothing is held. If the result is 0 and use->is_stale, *err says why. If the
+ * disk is full, copies are evicted, and the refresh is tried once more.
+ */
+int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
+			const char *name, struct error *err);
+
+/* A zeroed *use is allowed; *use is zeroed. */
+void stored_copies_leave(struct stored_use *use);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* Keeps the cache directory of a node within a budget. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "generations/names.h"
+#include "stored/copy.h"
+#include "stored/fetch.h"
+#include "stored/trim.h"
+#include "sys/clock.h"
+#include "sys/io.h"
+#include "sys/map.h"
+#include "sys/rangelock.h"
+#include "sys/tempdir.h"
+
+/* A copy that may go. */
+struct candidate {
+	char *path;      /* owned: "<path>/_", below repo/ */
+	int64_t used_ns; /* time of the last use */
+};
+
+struct trim {
+	struct stored_node *node;
+	struct buf repo;          /* "<dir>/repo" */
+	struct candidate *copies; /* owned */
+	size_t nr, alloc;
+	char **dirs; /* owned stack of directories below repo/ */
+	size_t dir_nr, dir_alloc;
+	const char *at; /* the directory that is listed */
+};
+
+static void trim_release(struct trim *t)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		free(t->copies[i].path);
+	for (size_t i = 0; i < t->dir_nr; i++)
+		free(t->dirs[i]);
+	free(t->copies);
+	free(t->dirs);
+	buf_release(&t->repo);
+}
+
+/* ---- finding copies */
+
+static int add_copy(struct trim *t, char *path)
+{
+	struct buf used = BUF_INIT;
+	struct sys_stat st;
+	int ret = mem_grow(&t->copies, &t->alloc, t->nr + 1,
+			   sizeof(*t->copies));
+
+	if (!ret)
+		ret = buf_printf(&used, "%s/%s/%s", t->repo.data, path,
+				 STORED_COPY_USED);
+	if (ret < 0)
+		free(path);
+	else
+		t->copies[t->nr++] = (struct candidate){
+			path,
+			sys_stat(&st, used.data, NULL) ? 0 : st.mtime_ns,
+		};
+	buf_release(&used);
+	return ret;
+}
+
+static int add_entry(void *ctx, const char *name)
+{
+	struct trim *t = ctx;
+	struct buf path = BUF_INIT;
+
+	if (*name == '.')
+		return 0;
+	if (buf_printf(&path, "%s%s%s", t->at, *t->at ? "/" : "", name) < 0 ||
+	    mem_grow(&t->dirs, &t->dir_alloc, t->dir_nr + 1, sizeof(*t->dirs)) <
+		    0) {
+		buf_release(&path);
+		return ERR_NOMEM;
+	}
+	if (!strcmp(name, "_"))
+		return add_copy(t, buf_detach(&path, NULL));
+	t->dirs[t->dir_nr++] = buf_detach(&path, NULL);
+	return 0;
+}
+
+/* A directory that vanishes meanwhile is no error. */
+static int list_dir(struct trim *t, const char *dir, struct error *err)
+{
+	struct buf full = BUF_INIT;
+	int ret = buf_printf(&full, "%s/%s", t->repo.data, dir);
+
+	t->at = dir;
+	ret = ret < 0 ? error_nomem(err)
+		      : sys_dir_each(full.data, add_entry, t, err);
+	buf_release(&full);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+static int find_copies(struct trim *t, struct error *err)
+{
+	int ret = list_dir(t, "", err);
+
+	while (!ret && t->dir_nr) {
+		char *dir = t->dirs[--t->dir_nr];
+
+		ret = list_dir(t, dir, err);
+		free(dir);
+	}
+	return ret;
+}
+
+static int cmp_used(const void *a, const void *b)
+{
+	const struct candidate *ca = a, *cb = b;
+
+	return ca->used_ns < cb->used_ns ? -1 : ca->used_ns > cb->used_ns;
+}
+
+/* ---- removal of one copy */
+
+/* Reads the marker. Without one, *m is empty. */
+static void read_marker(struct stored_marker *m, const char *dir)
+{
+	char *path = stored_join(dir, STORED_COPY_MARKER, NULL);
+	struct buf text = BUF_INIT;
+
+	*m = (struct stored_marker){0};
+	if (path && !sys_read_file(&text, path, NULL))
+		stored_marker_parse(m, text.data, text.len, NULL);
+	free(path);
+	buf_release(&text);
+}
+
+static void remove_empty_parents(const struct trim *t, char *dir)
+{
+	char *slash;
+
+	while ((slash = strrchr(dir, '/')) && slash > dir + t->repo.len) {
+		*slash = '\0';
+		if (sys_rmdir(dir, NULL) != 1)
+			return;
+	}
+}
+
+/*
+ * Moves the copy away while nobody uses it, then removes it. Returns 1 if it
+ * was removed, with its marker in *m, 0 if it is in use, or an error.
+ */
+static int remove_copy(struct trim *t, struct stored_marker *m, char *dir,
+		       const char *name, struct error *err)
+{
+	struct sys_tempdir td = SYS_TEMPDIR_INIT;
+	char *tmp = stored_join(t->node->dir, "tmp", err), *old = NULL;
+	int locks = tmp ? stored_node_locks(t->node, err) : ERR_NOMEM;
+	int ret = locks < 0 ? locks : sys_mkdir_p(tmp, err);
+
+	if (!ret)
+		ret = sys_rangelock_take(locks, stored_node_use_lock(name),
+					 false, false, err);
+	if (!ret)
+		ret = sys_tempdir_create(&td, tmp, "evict_", err);
+	if (!ret) {
+		read_marker(m, dir);
+		old = stored_join(td.path, "old", err);
+		ret = old ? sys_rename(dir, old, err) : ERR_NOMEM;
+	}
+	sys_close(locks);
+	if (!ret) {
+		remove_empty_parents(t, dir);
+		ret = sys_tempdir_drop(&td, err);
+	}
+	sys_tempdir_release(&td);
+	free(old);
+	free(tmp);
+	return ret == ERR_DENIED ? 0 : ret ? ret : 1;
+}
+
+/* Evicts a copy, and takes the bytes of its files off *bytes. */
+static int evict(struct trim *t, struct stored_trim *out, const char *path,
+		 struct error *err)
+{
+	struct buf dir = BUF_INIT, hint = BUF_INIT, name = BUF_INIT;
+	struct stored_marker m = {0};
+	int ret = buf_printf(&dir, "%s/%s", t->repo.data, path);
+
+	ret |= buf_printf(&hint, "hint/%s", path);
+	ret = ret < 0 ? error_nomem(err)
+		      : generation_hint_repository(&name, hint.data, err);
+	/* 1: this is no directory of ours */
+	if (ret > 0)
+		ret = 0;
+	else if (!ret)
+		ret = remove_copy(t, &m, dir.data, name.data, err);
+	if (ret > 0)
+		out->evicted++;
+	for (size_t i = 0; ret > 0 && i < m.g.file_nr; i++)
+		out->bytes -= stored_cache_drop(t->node->cache, &m.g.files[i]);
+	stored_marker_release(&m);
+	buf_release(&dir);
+	buf_release(&hint);
+	buf_release(&name);
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- what killed processes have left */
+
+struct leftovers {
+	const char *dir;
+	int64_t old_ns;
+};
+
+static int remove_if_old(void *ctx, const char *name)
+{
+	const struct leftovers *l = ctx;
+	char *path = stored_join(l->dir, name, NULL);
+	struct sys_stat st;
+
+	if (path && !sys_lstat(&st, path, NULL) && st.mtime_ns < l->old_ns)
+		sys_tempdir_remove(path, NULL);
+	free(path);
+	return 0;
+}
+
+static void remove_leftovers(const struct stored_node *node)
+{
+	char *tmp = stored_join(node->dir, "tmp", NULL);
+	struct leftovers l = {
+		tmp,
+		(sys_clock_seconds() - STORED_CACHE_AGE) * 1000000000,
+	};
+
+	if (tmp)
+		sys_dir_each(tmp, remove_if_old, &l, NULL);
+	free(tmp);
+}
+
+/* ---- all of it */
+
+static int trim_to(struct trim *t, struct stored_trim *out, uint64_t budget,
+		   struct error *err)
+{
+	int ret = find_copies(t, err);
+
+	if (!ret && t->nr)
+		qsort(t->copies, t->nr, sizeof(*t->copies), cmp_used);
+	for (size_t i = 0; !ret && i < t->nr && out->bytes > budget; i++)
+		ret = evict(t, out, t->copies[i].path, err);
+	return ret;
+}
+
+static int trim_locked(struct stored_trim *out, struct stored_node *node,
+		       uint64_t budget, struct error *err)
+{
+	struct trim t = {.node = node, .repo = BUF_INIT};
+	int ret;
+
+	remove_leftovers(node);
+	ret = stored_cache_sweep(&out->bytes, node->cache, err);
+	if (!ret && buf_printf(&t.repo, "%s/repo", node->dir) < 0)
+		ret = error_nomem(err);
+	if (!ret && budget && out->bytes > budget)
+		ret = trim_to(&t, out, budget, err);
+	trim_release(&t);
+	return ret;
+}
+
+int stored_trim_run(struct stored_trim *out, struct stored_node *node,
+		    uint64_t budget, struct error *err)
+{
+	int locks = stored_node_locks(node, err);
+	int ret;
+
+	*out = (struct stored_trim){0};
+	if (locks < 0)
+		return locks;
+	ret = sys_rangelock_take(locks, STORED_LOCK_TRIM, false, false, err);
+	if (ret == ERR_DENIED) {
+		out->is_busy = true;
+		ret = 0;
+	} else if (!ret) {
+		ret = trim_locked(out, node, budget, err);
+	}
+	sys_close(locks);
+	return ret;
+}

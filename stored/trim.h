@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keeps the cache directory of a node within a budget: removes local copies
+ * that were not used for the longest time, and files that no copy has.
+ */
+#ifndef STORED_TRIM_H
+#define STORED_TRIM_H
+
+#include "stored/node.h"
+
+struct stored_trim {
+	uint64_t bytes;   /* of the files in the cache, at the end */
+	uint64_t evicted; /* number of copies */
+	bool is_busy;     /* another process trims: nothing was done */
+};
+
+/*
+ * Removes copies, the least recently used first, until the files in the cache
+ * have at most `budget` bytes. A copy that is in use stays (USE in
+ * stored/node.h), so the cache may stay above the budget. Files are counted
+ * once, however many copies have them. Tables, markers and files that could not
+ * be linked are not counted. Also removes what killed processes have left for
+ * more than STORED_CACHE_AGE. With a budget of 0, only that is done. Returns 0
+ * or a negative error code.
+ */
+int stored_trim_run(struct stored_trim *out, struct stored_node *node,
+		    uint64_t budget, struct error *err);
+
+#endif

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of stored/copies.h: strict and relaxed reads, shared questions, a store
+ * that does not answer, and a full disk. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "stored/copies.h"
+#include "stored/trim.h"
+#include "sys/clock.h"
+#include "sys/tempdir.h"
+#include "sys/thread.h"
+#include "t/unit/copynode.h"
+
+struct served {
+	struct copynode c;
+	struct stored_copies *copies;
+	struct countstore count;
+};
+
+static void served_open(struct served *s, uint64_t max_age_ns,
+			uint64_t stale_ns, uint64_t budget)
+{
+	struct stored_node *node;
+	const struct stored_copies_options options = {
+		.dir = s->c.node->dir,
+		.origin = copynode_origin(&s->c),
+		.budget = budget,
+		.max_age_ns = max_age_ns,
+		.stale_ns = stale_ns,
+	};
+
+	if (stored_copies_open(&s->copies, &options, &s->c.err))
+		fail_msg("%s", s->c.err.msg);
+	node = stored_copies_node(s->copies);
+	node->store = countstore_init(&s->count, node->store);
+}
+
+static void served_init(struct served *s, uint64_t max_age_ns,
+			uint64_t stale_ns)
+{
+	memset(s, 0, sizeof(*s));
+	copynode_init(&s->c);
+	copynode_push(&s->c, "two");
+	served_open(s, max_age_ns, stale_ns, 0);
+}
+
+static void served_release(struct served *s)
+{
+	stored_copies_close(s->copies);
+	copynode_release(&s->c);
+}
+
+/* Enters and leaves. Returns the number of requests that were sent. */
+static unsigned visit(struct served *s)
+{
+	struct stored_use use = {0};
+	unsigned before = s->count.requests;
+
+	if (stored_copies_enter(s->copies, &use, s->c.s.place.repository,
+				&s->c.err))
+		fail_msg("%s", s->c.err.msg);
+	assert_false(use.is_stale);
+	stored_copies_leave(&use);
+	assert_null(use.copy);
+	return s->count.requests - before;
+}
+
+static void test_strict(void **state)
+{
+	struct served s;
+
+	served_init(&s, 0, 0);
+	visit(&s);
+	copynode_assert_newest(&s.c);
+	/* Nothing new: one request each. */
+	assert_int_equal(visit(&s), 1);
+	assert_int_equal(visit(&s), 1);
+	copynode_push(&s.c, "three");
+	visit(&s);
+	copynode_assert_newest(&s.c);
+	assert_int_equal(visit(&s), 1);
+	served_release(&s);
+}
+
+static void test_relaxed(void **state)
+{
+	struct served s;
+
+	served_init(&s, UINT64_MAX / 4, 0);
+	visit(&s);
+	copynode_push(&s.c, "three");
+	assert_int_equal(visit(&s), 0);
+	/* Another process is the first to see the change. */
+	stored_copies_close(s.copies);
+	served_open(&s, UINT64_MAX / 4, 0, 0);
+	assert_true(visit(&s) > 0);
+	copynode_assert_newest(&s.c);
+	assert_int_equal(visit(&s), 0);
+	served_release(&s);
+}
+
+/* A copy that another process has removed is made again, also if it is young.
+ */
+static void test_removed_by_another(void **state)
+{
+	struct served s;
+
+	served_init(&s, UINT64_MAX / 4, 0);
+	visit(&s);
+	assert_int_equal(
+		sys_tempdir_remove(netrepo_path(&s.c.s.n, COPYNODE_COPY), NULL),
+		0);
+	visit(&s);
+	copynode_assert_newest(&s.c);
+	served_release(&s);
+}
+
+static void test_missing(void **state)
+{
+	static const char *const names[] = {"other", "",   "..",
+					    "a//b",  "a/", "/a"};
+	struct served s;
+
+	served_init(&s, 0, 0);
+	for (size_t i = 0; i < ARRAY_NR(names); i++) {
+		struct stored_use use = {0};
+
+		assert_int_equal(
+			stored_copies_enter(s.copies, &use, names[i], &s.c.err),
+			i ? ERR_INVALID : ERR_MISSING);
+		assert_null(use.copy);
+	}
+	assert_int_equal(storedrepo_entries(&s.c.s, "cache/repo"), 0);
+	assert_int_equal(visit(&s) > 0, 1);
+	served_release(&s);
+}
+
+static void test_store_down(void **state)
+{
+	struct stored_use use = {0};
+	struct served s;
+
+	served_init(&s, 0, 0);
+	visit(&s);
+	s.count.is_down = true;
+	assert_int_equal(stored_copies_enter(s.copies, &use,
+					     s.c.s.place.repository, &s.c.err),
+			 ERR_IO);
+	assert_non_null(strstr(s.c.err.msg, "the store is down"));
+	assert_null(use.copy);
+	s.count.is_down = false;
+	assert_int_equal(visit(&s), 1);
+	served_release(&s);
+}
+
+static void test_stale(void **state)
+{
+	struct stored_use use = {0};
+	struct served s;
+
+	served_init(&s, 0, UINT64_C(3600000000000));
+	visit(&s);
+	for (int i = 0; i < 3; i++) {
+		/* The third time in a new process. */
+		if (i == 2) {
+			stored_copies_close(s.copies);
+			served_open(&s, 0, UINT64_C(3600000000000), 0);
+		}
+		s.count.is_down = true;
+		assert_int_equal(stored_copies_enter(s.copies, &use,
+						     s.c.s.place.repository,
+						     &s.c.err),
+				 0);
+		assert_true(use.is_stale);
+		assert_int_equal(use.is_news, i != 1);
+		stored_copies_leave(&use);
+	}
+	/* A repository without a copy cannot be served. */
+	assert_int_equal(stored_copies_enter(s.copies, &use, "other", &s.c.err),
+			 ERR_IO);
+	/* Nor one that is too old. */
+	stored_copies_close(s.copies);
+	served_open(&s, 0, UINT64_C(3600000000000), 0);
+	assert_int_equal(sys_set_mtime(netrepo_path(&s.c.s.n, COPYNODE_COPY
+						    "/" STORED_COPY_USED),
+				       sys_clock_seconds() - 3700, NULL),
+			 0);
+	s.count.is_down = true;
+	assert_int_equal(stored_copies_enter(s.copies, &use,
+					     s.c.s.place.repository, &s.c.err),
+			 ERR_IO);
+	served_release(&s);
+}
+
+/* ---- a full disk */
+
+static atomic_bool is_disk_full;
+
+int link(const char *path, const char *second)
+{
+	/* The disk of the cache is full until a copy is evicted. */
+	if (is_disk_full && strstr(second, "/cache/")) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return (int)syscall(SYS_linkat, AT_FDCWD, path, AT_FDCWD, second, 0);
+}
+
+int unlink(const char *path)
+{
+	return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+int unlinkat(int fd, const char *path, int flags)
+{
+	int ret = (int)syscall(SYS_unlinkat, fd, path, flags);
+
+	/* Removing a copy's index makes room. */
+	if (!ret && strstr(path, ".idx"))
+		is_disk_full = false;
+	return ret;
+}
+
+/* Makes a copy of the same content under another name, on a full disk. */
+static void visit_other(struct served *s, int result)
+{
+	struct stored_use use = {0};
+	const char *before = s->c.s.place.repository;
+
+	s->c.s.place.repository = "other";
+	if (storedrepo_import(&s->c.s, true))
+		fail_msg("%s", s->c.s.err.msg);
+	s->c.s.place.repository = before;
+	is_disk_full = true;
+	assert_int_equal(
+		stored_copies_enter(s->copies, &use, "other", &s->c.err),
+		result);
+	stored_copies_leave(&use);
+}
+
+static void test_disk_full(void **state)
+{
+	struct served s;
+
+	served_init(&s, 0, 0);
+	visit(&s);
+	visit_other(&s, 0);
+	assert_false(is_disk_full);
+	/* The first copy has made room. */
+	assert_false(sys_exists(netrepo_path(&s.c.s.n, COPYNODE_COPY)));
+	served_release(&s);
+}
+
+static void test_disk_full_for_ever(void **state)
+{
+	struct stored_use use = {0};
+	struct served s;
+
+	served_init(&s, 0, 0);
+	visit(&s);
+	assert_int_equal(stored_copies_enter(s.copies, &use,
+					     s.c.s.place.repository, &s.c.err),
+			 0);
+	visit_other(&s, ERR_IO);
+	assert_non_null(strstr(s.c.err.msg, "No space left"));
+	assert_true(is_disk_full);
+	/* A copy that is complete is served. */
+	visit(&s);
+	is_disk_full = false;
+	assert_false(sys_exists(netrepo_path(&s.c.s.n, "cache/repo/other")));
+	stored_copies_leave(&use);
+	served_release(&s);
+}
+
+/* ---- threads */
+
+static atomic_uint uses_taken;
+
+/* Counts the requests that wait for an answer or will: they have USE. */
+int fcntl(int fd, int cmd, ...)
+{
+	va_list ap;
+	void *arg;
+	int ret;
+
+	va_start(ap, cmd);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	ret = (int)syscall(SYS_fcntl, fd, cmd, arg);
+	if (!ret && cmd == F_OFD_SETLKW &&
+	    ((const struct flock *)arg)->l_type == F_RDLCK)
+		uses_taken++;
+	return ret;
+}
+
+struct crowd {
+	struct served s;
+	atomic_uint waits; /* questions that wait in hold_first() */
+	unsigned crowd_nr; /* uses to wait for */
+	atomic_uint asked; /* questions */
+};
+
+static void hold_first(void *ctx, const char *name)
+{
+	struct crowd *c = ctx;
+
+	if (c->asked++)
+		return;
+	c->waits = 1;
+	while (uses_taken < c->crowd_nr)
+		sys_sleep_ns(1000000);
+}
+
+static void *visit_in_thread(void *arg)
+{
+	struct crowd *c = arg;
+	struct stored_use use = {0};
+	struct error err = ERROR_INIT;
+
+	if (stored_copies_enter(c->s.copies, &use, c->s.c.s.place.repository,
+				&err))
+		abort();
+	stored_copies_leave(&use);
+	return NULL;
+}
+
+#define CROWD_NR 8
+
+/* Those who arrive during a question share the next one. */
+static void test_shared_questions(void **state)
+{
+	pthread_t threads[CROWD_NR];
+	struct crowd c;
+
+	memset(&c, 0, sizeof(c));
+	served_init(&c.s, 0, 0);
+	visit(&c.s);
+	uses_taken = 0;
+	c.crowd_nr = CROWD_NR;
+	c.s.count.ctx = &c;
+	c.s.count.before_read = hold_first;
+	for (int i = 0; i < CROWD_NR; i++) {
+		assert_int_equal(
+			sys_thread_start(&threads[i], visit_in_thread, &c), 0);
+		while (!i && !c.waits)
+			sys_sleep_ns(1000000);
+	}
+	for (int i = 0; i < CROWD_NR; i++)
+		sys_thread_join(threads[i]);
+	assert_int_equal(c.asked, 2);
+	served_release(&c.s);
+}
+
+struct storm {
+	struct served s;
+	atomic_bool is_over;
+};
+
+/* Each request sees at least the commit that was the newest when it began. */
+static void *read_on(void *arg)
+{
+	struct storm *storm = arg;
+	uint64_t last = 0;
+
+	while (!storm->is_over) {
+		struct stored_use use = {0};
+		struct error err = ERROR_INIT;
+		struct stored_copy *own;
+
+		if (stored_copies_enter(storm->s.copies, &use,
+					storm->s.c.s.place.repository, &err) ||
+		    stored_copy_open(&own, stored_copy_dir(use.copy), &err)) {
+			fprintf(stderr, "%s\n", err.msg);
+			abort();
+		}
+		if (stored_copy_generation(own)->number < last)
+			abort();
+		last = stored_copy_generation(own)->number;
+		stored_copy_close(own);
+		stored_copies_leave(&use);
+	}
+	return NULL;
+}
+
+static void test_storm(void **state)
+{
+	pthread_t threads[4];
+	struct storm storm;
+	struct stored_trim trim;
+
+	memset(&storm, 0, sizeof(storm));
+	served_init(&storm.s, 0, 0);
+	for (size_t i = 0; i < ARRAY_NR(threads); i++)
+		assert_int_equal(sys_thread_start(&threads[i], read_on, &storm),
+				 0);
+	for (int i = 0; i < 6; i++) {
+		char text[8];
+
+		snprintf(text, sizeof(text), "%d", i);
+		copynode_push(&storm.s.c, text);
+		visit(&storm.s);
+		copynode_assert_newest(&storm.s.c);
+		/* Evicts the copy if it is not in use. */
+		assert_int_equal(stored_trim_run(&trim, storm.s.c.node, 1,
+						 &storm.s.c.err),
+				 0);
+	}
+	storm.is_over = true;
+	for (size_t i = 0; i < ARRAY_NR(threads); i++)
+		sys_thread_join(threads[i]);
+	visit(&storm.s);
+	copynode_assert_newest(&storm.s.c);
+	served_release(&storm.s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_strict),
+		cmocka_unit_test(test_relaxed),
+		cmocka_unit_test(test_removed_by_another),
+		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_store_down),
+		cmocka_unit_test(test_stale),
+		cmocka_unit_test(test_disk_full),
+		cmocka_unit_test(test_disk_full_for_ever),
+		cmocka_unit_test(test_shared_questions),
+		cmocka_unit_test(test_storm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

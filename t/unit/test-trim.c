@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of stored/trim.h: a budget for the cache directory of a node. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "stored/trim.h"
+#include "sys/clock.h"
+#include "sys/rangelock.h"
+#include "t/unit/copynode.h"
+
+struct cache {
+	struct copynode c;
+	struct stored_trim trim;
+};
+
+static bool has(struct cache *t, const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "cache/%s", name);
+	return sys_exists(netrepo_path(&t->c.s.n, path));
+}
+
+/* Imports one more commit as `name`, and makes the copy `age` seconds old. */
+static void add(struct cache *t, const char *name, int64_t age)
+{
+	struct stored_copy *copy;
+	char path[512];
+
+	t->c.s.place.repository = name;
+	copynode_push(&t->c, name);
+	copy = copynode_enter(&t->c);
+	if (stored_copy_refresh(copy, &t->c.err))
+		fail_msg("%s", t->c.err.msg);
+	stored_copy_close(copy);
+	snprintf(path, sizeof(path), "cache/repo/%s/_/" STORED_COPY_USED, name);
+	assert_int_equal(sys_set_mtime(netrepo_path(&t->c.s.n, path),
+				       sys_clock_seconds() - age, NULL),
+			 0);
+}
+
+static void run(struct cache *t, uint64_t budget)
+{
+	if (stored_trim_run(&t->trim, t->c.node, budget, &t->c.err))
+		fail_msg("%s", t->c.err.msg);
+	assert_false(t->trim.is_busy);
+	assert_int_equal(storedrepo_entries(&t->c.s, "cache/tmp"), 0);
+}
+
+static void test_oldest_first(void **state)
+{
+	struct cache t;
+	uint64_t all;
+
+	copynode_init(&t.c);
+	add(&t, "a/new", 10);
+	add(&t, "a/old", 1000);
+	add(&t, "a", 500);
+	run(&t, 0);
+	all = t.trim.bytes;
+	assert_int_equal(t.trim.evicted, 0);
+	run(&t, all);
+	assert_int_equal(t.trim.evicted, 0);
+	run(&t, all - 1);
+	assert_int_equal(t.trim.evicted, 1);
+	assert_true(t.trim.bytes < all);
+	assert_false(has(&t, "repo/a/old"));
+	assert_true(has(&t, "repo/a/new/_/" STORED_COPY_MARKER));
+	assert_true(has(&t, "repo/a/_/" STORED_COPY_MARKER));
+	run(&t, 1);
+	assert_int_equal(t.trim.evicted, 2);
+	assert_int_equal(t.trim.bytes, 0);
+	assert_false(has(&t, "repo/a"));
+	/* Made again. */
+	add(&t, "a/old", 0);
+	copynode_release(&t.c);
+}
+
+static void test_in_use(void **state)
+{
+	struct stored_copy *copy;
+	struct cache t;
+
+	copynode_init(&t.c);
+	add(&t, "used", 1000);
+	copy = copynode_enter(&t.c);
+	add(&t, "other", 10);
+	run(&t, 1);
+	assert_int_equal(t.trim.evicted, 1);
+	assert_true(has(&t, "repo/used/_/" STORED_COPY_MARKER));
+	assert_false(has(&t, "repo/other"));
+	stored_copy_close(copy);
+	run(&t, 1);
+	assert_false(has(&t, "repo/used"));
+	copynode_release(&t.c);
+}
+
+/* Files that two copies have stay until the last of them goes. */
+static void test_shared_files(void **state)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct cache t;
+	uint64_t all;
+
+	copynode_init(&t.c);
+	add(&t, "one", 1000);
+	run(&t, 0);
+	all = t.trim.bytes;
+	t.c.s.place.repository = "two";
+	assert_int_equal(storedrepo_import(&t.c.s, true), 0);
+	add(&t, "two", 10);
+	run(&t, 0);
+	/* The second one has one more commit. */
+	assert_true(t.trim.bytes < 2 * all);
+	run(&t, t.trim.bytes - 1);
+	assert_int_equal(t.trim.evicted, 1);
+	storedrepo_assert_ref(&t.c.s, "cache/repo/two/_", "refs/heads/main",
+			      oid_to_hex(hex, &t.c.s.tip, HASH_SHA1));
+	copynode_release(&t.c);
+}
+
+static void make_old(struct cache *t, const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "cache/%s", name);
+	if (!has(t, name))
+		assert_int_equal(sys_append(netrepo_path(&t->c.s.n, path), "x",
+					    1, 0666, NULL),
+				 0);
+	assert_int_equal(
+		sys_set_mtime(netrepo_path(&t->c.s.n, path),
+			      sys_clock_seconds() - STORED_CACHE_AGE - 10,
+			      NULL),
+		0);
+}
+
+static void test_leftovers(void **state)
+{
+	struct cache t;
+
+	copynode_init(&t.c);
+	add(&t, "one", 10);
+	assert_int_equal(
+		sys_mkdir_p(netrepo_path(&t.c.s.n, "cache/file/00"), NULL), 0);
+	assert_int_equal(
+		sys_mkdir_p(netrepo_path(&t.c.s.n, "cache/tmp/make_1/new"),
+			    NULL),
+		0);
+	make_old(&t, "file/00/tmp_123456");
+	make_old(&t, "tmp/make_1");
+	assert_int_equal(
+		sys_append(netrepo_path(&t.c.s.n, "cache/file/00/tmp_young"),
+			   "x", 1, 0666, NULL),
+		0);
+	run(&t, 0);
+	assert_false(has(&t, "file/00/tmp_123456"));
+	assert_true(has(&t, "file/00/tmp_young"));
+	assert_true(has(&t, "repo/one"));
+	copynode_release(&t.c);
+}
+
+static void test_busy(void **state)
+{
+	struct cache t;
+	int fd;
+
+	copynode_init(&t.c);
+	add(&t, "one", 10);
+	fd = stored_node_locks(t.c.node, NULL);
+	assert_int_equal(
+		sys_rangelock_take(fd, STORED_LOCK_TRIM, false, false, NULL),
+		0);
+	assert_int_equal(stored_trim_run(&t.trim, t.c.node, 1, &t.c.err), 0);
+	assert_true(t.trim.is_busy);
+	assert_true(has(&t, "repo/one"));
+	sys_close(fd);
+	run(&t, 1);
+	assert_false(has(&t, "repo/one"));
+	copynode_release(&t.c);
+}
+
+/* Directories of other programs stay. */
+static void test_foreign(void **state)
+{
+	struct cache t;
+
+	copynode_init(&t.c);
+	add(&t, "one", 10);
+	assert_int_equal(
+		sys_mkdir_p(netrepo_path(&t.c.s.n, "cache/repo/_5F/_"), NULL),
+		0);
+	run(&t, 1);
+	assert_true(has(&t, "repo/_5F/_"));
+	copynode_release(&t.c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_oldest_first),
+		cmocka_unit_test(test_in_use),
+		cmocka_unit_test(test_shared_files),
+		cmocka_unit_test(test_leftovers),
+		cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_foreign),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
