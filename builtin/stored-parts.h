@@ -14,6 +14,7 @@
  */
 int stored_cmd_import(int argc, const char **argv, struct builtin_env *env);
 int stored_cmd_export(int argc, const char **argv, struct builtin_env *env);
+int stored_cmd_fetch(int argc, const char **argv, struct builtin_env *env);
 int stored_cmd_list(int argc, const char **argv, struct builtin_env *env);
 int stored_cmd_log(int argc, const char **argv, struct builtin_env *env);
 int stored_cmd_verify(int argc, const char **argv, struct builtin_env *env);

@@ -12,6 +12,8 @@ static const char usage_text[] =
 	"git store import --all [--force] [<options>] <directory> <store>\n"
 	"git store export [--generation=<n>] [--ref-format=<format>] "
 	"[<options>] <store> <name> <directory>\n"
+	"git store fetch --cache=<directory> [--cache-size=<size>] [<options>] "
+	"<store> [<name>...]\n"
 	"git store list [--json] [<options>] <store>\n"
 	"git store log [-n <number>] [--json] [<options>] <store> <name>\n"
 	"git store verify [--full] [<options>] <store> [<name>...]\n"
@@ -61,6 +63,7 @@ int cmd_store(int argc, const char **argv, struct builtin_env *env)
 		{"probe", probe},
 		{"import", stored_cmd_import},
 		{"export", stored_cmd_export},
+		{"fetch", stored_cmd_fetch},
 		{"list", stored_cmd_list},
 		{"log", stored_cmd_log},
 		{"verify", stored_cmd_verify},
