@@ -15,6 +15,7 @@
 #include "daemon/daemon.h"
 #include "daemon/settings.h"
 #include "daemon/sockets.h"
+#include "stored/copies.h"
 #include "sys/io.h"
 #include "sys/process.h"
 #include "sys/thread.h"
@@ -162,9 +163,10 @@ struct state {
 	struct daemon_sockets sockets;   /* closed with the process */
 	int fds[DAEMON_LISTENERS_MAX];
 	enum daemon_protocol protocols[DAEMON_LISTENERS_MAX];
-	char *base;                /* owned */
-	struct tls *tls;           /* owned, or NULL */
-	struct htpasswd *htpasswd; /* owned, or NULL */
+	char *base;                         /* owned */
+	struct stored_copies_options store; /* borrows from `settings` */
+	struct tls *tls;                    /* owned, or NULL */
+	struct htpasswd *htpasswd;          /* owned, or NULL */
 	struct daemon_options options;
 };
 
@@ -238,6 +240,7 @@ static void fill_options(struct state *state, struct server *server)
 	struct daemon_options *o = &state->options;
 
 	o->base_path = state->base;
+	o->store = s->store.text ? &state->store : NULL;
 	o->export_all = s->export_all;
 	o->strict_paths = s->strict_paths;
 	o->informative_errors = s->informative_errors;
@@ -277,6 +280,52 @@ static void fill_options(struct state *state, struct server *server)
 	}
 }
 
+/*
+ * Makes the cache directory, and checks that it belongs to the store and that
+ * there are keys. No request is sent: copies may be served without the store.
+ */
+static int open_store(struct state *state, const struct daemon_report *report,
+		      struct error *err)
+{
+	const struct daemon_settings *s = &state->settings;
+	struct stored_node *node;
+	struct error why = ERROR_INIT;
+	struct buf base = BUF_INIT;
+	int ret;
+
+	state->store = (struct stored_copies_options){
+		.dir = s->cache.text,
+		.origin = {s->store.text, s->store_endpoint.text,
+			   s->store_region.text, s->store_ca_file.text},
+		.budget = s->cache_size,
+		.max_age_ns = s->store_max_age * 1000000,
+		.stale_ns = s->store_stale * 1000000000,
+	};
+	ret = stored_node_make(&node, s->cache.text, &state->store.origin,
+			       &why);
+	if (ret == ERR_NOMEM)
+		return ret;
+	if (ret)
+		return daemon_settings_refuse(s, "store", &s->store, why.msg,
+					      report);
+	ret = buf_printf(&base, "%s/repo", node->dir);
+	stored_node_close(node);
+	if (ret < 0)
+		return error_nomem(err);
+	state->base = buf_detach(&base, NULL);
+	return 0;
+}
+
+/* Finds the absolute path of the base path. */
+static int open_base(struct state *state, const struct daemon_report *report,
+		     struct error *err)
+{
+	if (state->settings.store.text)
+		return open_store(state, report, err);
+	state->base = sys_realpath(state->settings.base_path.text, err);
+	return state->base ? 0 : ERR_IO;
+}
+
 /* Returns as prepare(). */
 static int open_sockets(struct state *state,
 			const struct daemon_sockets *before,
@@ -311,11 +360,8 @@ static struct state *prepare(struct server *server,
 	if (!ret)
 		ret = read_protected(&state->options.is_hooked, server->tracing,
 				     &err);
-	if (!ret) {
-		state->base = sys_realpath(state->settings.base_path.text,
-					   &err);
-		ret = state->base ? 0 : ERR_IO;
-	}
+	if (!ret)
+		ret = open_base(state, report, &err);
 	if (!ret)
 		ret = daemon_settings_tls(&state->tls, &state->settings,
 					  report);

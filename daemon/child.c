@@ -78,6 +78,30 @@ static void set(struct variables *v, const char *name, const char *value)
 	v->ret |= buf_append_char(&v->text, '\0');
 }
 
+/*
+ * The path of the repository: that of the request, or the last two directories
+ * of a local copy.
+ */
+static void set_path(struct variables *v, const struct daemon_request *q)
+{
+	const struct http_options *o = &q->http;
+	const char *dir = q->place.use.copy ? q->place.path : NULL, *name;
+	struct buf root = BUF_INIT, info = BUF_INIT;
+
+	if (!dir) {
+		set(v, "GIT_PROJECT_ROOT", o->project_root);
+		set(v, "PATH_INFO", o->path_info);
+		return;
+	}
+	name = strrchr(dir, '/');
+	v->ret |= buf_append(&root, dir, (size_t)(name - dir));
+	v->ret |= buf_printf(&info, "%s%s", name, o->path_info + q->repo_len);
+	set(v, "GIT_PROJECT_ROOT", root.data);
+	set(v, "PATH_INFO", info.data);
+	buf_release(&root);
+	buf_release(&info);
+}
+
 /* An empty variable counts as unset, unless its presence has a meaning. */
 static void fill(struct variables *v, const struct daemon_request *q)
 {
@@ -86,8 +110,7 @@ static void fill(struct variables *v, const struct daemon_request *q)
 	set(v, "GATEWAY_INTERFACE", "CGI/1.1");
 	set(v, "SERVER_PROTOCOL", o->server_protocol);
 	set(v, "REQUEST_METHOD", o->request_method);
-	set(v, "GIT_PROJECT_ROOT", o->project_root);
-	set(v, "PATH_INFO", o->path_info);
+	set_path(v, q);
 	set(v, "PATH_TRANSLATED", "");
 	set(v, "QUERY_STRING", o->query_string);
 	set(v, "CONTENT_TYPE", o->content_type);

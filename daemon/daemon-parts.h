@@ -14,6 +14,8 @@
  *	ssh.c      one request of a client of ssh, in a thread
  *	admit.c    waiting for a token before a pack is made; refusals
  *	talk.c     a request in Git's own protocol, without HTTP
+ *	place.c    where the repository of a request is: below the base path, or
+ *	           a local copy of a repository in a store
  *	guard.c    requests for repositories that crash workers
  *	admin.c    a request for the status of the server
  */
@@ -36,6 +38,7 @@
 #include "http1/head.h"
 #include "plans/plan-cache.h"
 #include "repo/repo.h"
+#include "stored/copies.h"
 #include "sys/tcp.h"
 #include "wire/summary.h"
 
@@ -107,6 +110,7 @@ struct daemon_conn {
 	const struct daemon_shared *shared; /* borrowed */
 	struct access_helper *helper;       /* borrowed; NULL: none */
 	struct plan_cache *plans;           /* borrowed; NULL: none */
+	struct stored_copies *copies; /* borrowed; NULL: there is no store */
 	/* the next answer closes the connection */
 	bool is_last;
 	/* the request had a wrong password */
@@ -195,6 +199,32 @@ void daemon_guard_hand_over(struct daemon_guard *guard);
  * sys_spawn_wait(); 0 if no child process answered.
  */
 void daemon_guard_leave(struct daemon_guard *guard, int child_status);
+
+/* ---- place.c */
+
+/* The repository of a request on the local disk. Zeroed before its use. */
+struct daemon_place {
+	char *path; /* owned; NULL: none */
+	/*
+	 * The local copy. Until the release, nobody removes it. Files that are
+	 * open stay readable.
+	 */
+	struct stored_use use;
+};
+
+/*
+ * Finds the repository that the first `len` bytes of the path of a request
+ * name. With a store, its local copy is made or refreshed. `strict`: do not try
+ * "<path>.git", too. Returns 0, also if there is no directory of this path;
+ * ERR_MISSING if the store has no such repository; or another negative error
+ * code if its copy cannot be served. The log has the reason then, and *err says
+ * no more than a client may know.
+ */
+int daemon_place_find(struct daemon_place *place,
+		      const struct daemon_options *options,
+		      const struct daemon_conn *conn, const char *path,
+		      size_t len, bool strict, struct error *err);
+void daemon_place_release(struct daemon_place *place);
 
 /* ---- admit.c */
 
@@ -357,6 +387,12 @@ struct daemon_request {
 	struct plan_cache *plans;           /* borrowed; NULL: none */
 	/* the plan whose bytes are sent; or NULL */
 	struct plan_entry *plan;
+	/* the first bytes of http.path_info that name the repository */
+	size_t repo_len;
+	/* where the repository is; released when the answer is made */
+	struct daemon_place place;
+	/* why there is no place; code 0: not tried, or there is one */
+	struct error place_error;
 	/* zero before the repository is open */
 	struct daemon_use use;
 	/* valid if requests are traced: the repository with a trace of its own
@@ -467,6 +503,7 @@ struct daemon_talk {
 	char client[SYS_ADDRESS_MAX];
 	struct sys_patience patience;
 	/* valid between open and close */
+	struct daemon_place place;
 	struct daemon_guard guard;
 	/* as sys_spawn_wait(); 0: no child */
 	int child_status;

@@ -30,10 +30,17 @@ enum daemon_protocol {
 	DAEMON_ADMIN,
 };
 
+struct stored_copies_options;
+
 /* The limits and services of a server. Pointers are borrowed. */
 struct daemon_options {
 	/* absolute path; requests name repositories below it */
 	const char *base_path;
+	/*
+	 * the store whose repositories are served, and the cache directory; the
+	 * base path is below it. NULL: repositories on the local disk
+	 */
+	const struct stored_copies_options *store;
 	bool export_all;
 	/* for git://: do not look for "<path>.git" and "<path>/.git" */
 	bool strict_paths;

@@ -65,6 +65,7 @@ static void answer(struct daemon_talk *t)
 	struct repo *repo = NULL;
 	const struct service_rules *rules = &t->options->services;
 	const char *fault = "no such repository";
+	int ret;
 
 	/*
 	 * Like git-daemon(1), do not look whether the repository exists in this
@@ -72,10 +73,12 @@ static void answer(struct daemon_talk *t)
 	 */
 	if (rules->is_fixed[t->service] && !rules->is_enabled[t->service])
 		fault = "service not enabled";
-	else if (!daemon_talk_open(&repo, t, &err))
+	else if (!(ret = daemon_talk_open(&repo, t, &err)))
 		fault = find_fault(t, repo, &err);
 	else if (t->guard.is_refused)
 		fault = "requests for the repository crash";
+	else if (t->conn->copies && ret != ERR_MISSING && ret != ERR_DENIED)
+		fault = "service unavailable";
 	if (fault)
 		refuse(t, fault, err.code ? err.msg : t->path);
 	else

@@ -114,19 +114,43 @@ static bool end_later(void *ctx, struct summary *summary, bool has_failed)
 
 /* ---- the request for http_serve() */
 
-static int enter_snapshot(struct daemon_request *q, const char *path,
-			  struct error *err)
+/* Finds the repository. The store is asked once, also after a failure. */
+static int find_place(struct daemon_request *q, struct error *err)
 {
-	return q->entered ? 0
-			  : daemon_snapshots_enter(q->snapshots, &q->use, path,
-						   &q->entered, err);
+	int ret = q->place_error.code;
+
+	if (!q->place.path && !ret)
+		ret = daemon_place_find(&q->place, q->options, q->conn,
+					q->http.path_info, q->repo_len, false,
+					&q->place_error);
+	if (ret && err)
+		*err = q->place_error;
+	return ret;
+}
+
+/* Opens the repository at `path`; NULL: the one that the request names. */
+static int enter_at(struct daemon_request *q, const char *path,
+		    struct error *err)
+{
+	int ret = q->entered || path ? 0 : find_place(q, err);
+
+	if (ret || q->entered)
+		return ret;
+	return daemon_snapshots_enter(q->snapshots, &q->use,
+				      path ? path : q->place.path, &q->entered,
+				      err);
+}
+
+static int enter_snapshot(struct daemon_request *q, struct error *err)
+{
+	return enter_at(q, NULL, err);
 }
 
 static int enter(void *ctx, const char *path, const struct repo **repo,
 		 struct error *err)
 {
 	struct daemon_request *q = ctx;
-	int ret = enter_snapshot(q, path, err);
+	int ret = enter_at(q, q->conn->copies ? NULL : path, err);
 
 	if (ret < 0)
 		return ret;
@@ -394,16 +418,15 @@ static bool finish_input(struct daemon_request *q)
 }
 
 /*
- * Ask the access helper about the repository at `path`, of `len` bytes. Returns
- * the status of a refusal, or NULL if the request may go on. The helper decides
- * alone: git-daemon-export-ok is not needed.
+ * Ask the access helper about the repository. Returns the status of a refusal,
+ * or NULL if the request may go on. The helper decides alone:
+ * git-daemon-export-ok is not needed.
  */
-static const char *authorize(struct daemon_request *q, const char *path,
-			     size_t len)
+static const char *authorize(struct daemon_request *q)
 {
 	const struct daemon_options *o = q->options;
 	const char *user = q->http.remote_user;
-	struct buf full = BUF_INIT, name = BUF_INIT;
+	struct buf name = BUF_INIT;
 	struct access_question question = {
 		.user = user ? user : "",
 		.service = daemon_service_of(q),
@@ -416,18 +439,16 @@ static const char *authorize(struct daemon_request *q, const char *path,
 
 	if (!q->conn->helper)
 		return NULL;
-	if (!buf_append(&name, path, len) &&
-	    !buf_printf(&full, "%s%s", o->base_path, name.data)) {
+	if (!buf_append(&name, q->http.path_info, q->repo_len)) {
 		question.repository = name.data;
 		/*
 		 * If the repository is missing, the access helper is asked
 		 * about the path only.
 		 */
-		enter_snapshot(q, full.data, &why);
+		enter_snapshot(q, &why);
 		ret = daemon_authorize(&q->access, o, q->conn, &question,
 				       q->entered);
 	}
-	buf_release(&full);
 	buf_release(&name);
 	if (ret == ERR_PEER)
 		return "503 Service Unavailable";
@@ -442,6 +463,7 @@ static const char *authorize(struct daemon_request *q, const char *path,
 		daemon_log(o, q->conn, why.msg);
 	if (!ret && (user || !q->http.challenge))
 		return why.code == ERR_MISSING ? "404 Not Found"
+		       : q->conn->copies       ? "503 Service Unavailable"
 					       : "500 Internal Server Error";
 	return !user && q->http.challenge ? "401 Unauthorized"
 					  : "403 Forbidden";
@@ -452,20 +474,13 @@ static const char *authorize(struct daemon_request *q, const char *path,
  * because too many of them wait. Returns false if the repository cannot be
  * opened or is not exported: http_serve() reports this.
  */
-static bool is_busy(struct daemon_request *q, const char *path, size_t len)
+static bool is_busy(struct daemon_request *q)
 {
-	struct buf full = BUF_INIT;
-	bool is_busy = false;
-
-	if (!strcmp(path + len, "/info/refs") &&
-	    !buf_append_str(&full, q->options->base_path) &&
-	    !buf_append(&full, path, len) &&
-	    !enter_snapshot(q, full.data, NULL) &&
-	    (q->http.export_all || http_is_exported(q->entered, NULL) > 0))
-		is_busy = daemon_is_busy(q->conn->shared, principal_of(q),
-					 q->entered, daemon_is_push(q));
-	buf_release(&full);
-	return is_busy;
+	return !strcmp(q->http.path_info + q->repo_len, "/info/refs") &&
+	       !enter_snapshot(q, NULL) &&
+	       (q->http.export_all || http_is_exported(q->entered, NULL) > 0) &&
+	       daemon_is_busy(q->conn->shared, principal_of(q), q->entered,
+			      daemon_is_push(q));
 }
 
 /*
@@ -501,39 +516,32 @@ static int await_body(struct daemon_request *q, struct error *err)
  * call, and may have none after it. Returns 0 or a negative error code.
  */
 static int admit_push(struct admission_pass *pass, struct daemon_request *q,
-		      size_t path_len, struct error *err)
+		      struct error *err)
 {
 	const char *path = q->http.path_info;
-	struct buf full = BUF_INIT;
 	int ret = 0;
 
-	if (!strcmp(path + path_len, "/git-receive-pack") &&
-	    !buf_append_str(&full, q->options->base_path) &&
-	    !buf_append(&full, path, path_len) &&
-	    !enter_snapshot(q, full.data, NULL) && may_push(q)) {
+	if (!strcmp(path + q->repo_len, "/git-receive-pack") &&
+	    !enter_snapshot(q, NULL) && may_push(q)) {
 		ret = await_body(q, err);
 		if (!ret)
 			ret = daemon_admit_push(pass, q->conn->shared,
 						principal_of(q), q->entered,
 						err);
 	}
-	buf_release(&full);
 	return ret;
 }
 
-/*
- * Answer in a child process, and count the request. The first `path_len` bytes
- * of the path name the repository.
- */
-static int run_child(struct daemon_request *q, size_t path_len, bool is_suspect,
-		     bool *is_kept, struct error *err)
+/* Answer in a child process, and count the request. */
+static int run_child(struct daemon_request *q, bool is_suspect, bool *is_kept,
+		     struct error *err)
 {
 	char path[DAEMON_PATH_MAX];
 	bool is_push = daemon_is_push(q);
-	bool is_info = !strcmp(q->http.path_info + path_len, "/info/refs");
+	bool is_info = !strcmp(q->http.path_info + q->repo_len, "/info/refs");
 	uint64_t begin_ns = sys_clock_ns();
 	struct admission_pass pass = {.a = NULL};
-	int ret = is_suspect ? 0 : admit_push(&pass, q, path_len, err);
+	int ret = is_suspect ? 0 : admit_push(&pass, q, err);
 	struct daemon_child_request done;
 
 	if (ret < 0) {
@@ -555,11 +563,30 @@ static int run_child(struct daemon_request *q, size_t path_len, bool is_suspect,
 		.cpu_us = q->child_cpu_us,
 	};
 
-	snprintf(path, sizeof(path), "%s%.*s", q->options->base_path,
-		 (int)path_len, q->http.path_info);
+	if (q->place.use.copy)
+		snprintf(path, sizeof(path), "%s", q->place.path);
+	else
+		snprintf(path, sizeof(path), "%s%.*s", q->options->base_path,
+			 (int)q->repo_len, q->http.path_info);
 	daemon_statistics_add_child(q->conn->shared->statistics, &done,
 				    (uint64_t)q->options->slow_ms * 1000);
 	return ret;
+}
+
+/*
+ * With a store, brings the local copy to the newest generation. Returns the
+ * status of a refusal, or NULL if the request may go on.
+ */
+static const char *refresh_copy(struct daemon_request *q)
+{
+	int ret = q->conn->copies ? find_place(q, NULL) : 0;
+
+	if (!ret)
+		return NULL;
+	if (ret != ERR_MISSING)
+		return "503 Service Unavailable";
+	return !q->http.remote_user && q->http.challenge ? "401 Unauthorized"
+							 : "404 Not Found";
 }
 
 /*
@@ -571,24 +598,27 @@ static int answer_guarded(struct daemon_request *q, bool *is_kept,
 {
 	const char *path = q->http.path_info;
 	struct http_url url;
-	size_t len = http_url_parse(&url, path) ? url.repo_len : strlen(path);
+	bool is_known = http_url_parse(&url, path) && http_path_is_plain(path);
 	struct daemon_guard guard;
 	const char *status;
 	int ret;
 
-	if (daemon_guard_enter(&guard, q->conn, path, len, err) < 0) {
+	q->repo_len = http_url_parse(&url, path) ? url.repo_len : strlen(path);
+	if (daemon_guard_enter(&guard, q->conn, path, q->repo_len, err) < 0) {
 		refuse(q, "503 Service Unavailable");
 		return ERR_DENIED;
 	}
-	status = authorize(q, path, len);
-	if (!status && !guard.is_suspect && is_busy(q, path, len))
+	status = authorize(q);
+	if (!status && is_known)
+		status = refresh_copy(q);
+	if (!status && !guard.is_suspect && is_busy(q))
 		status = "429 Too Many Requests";
 	if (status) {
 		ret = refuse(q, status);
 		*is_kept = !ret && q->http.keep_alive;
 	} else if (guard.is_suspect || daemon_needs_child(q)) {
 		daemon_guard_hand_over(&guard);
-		ret = run_child(q, len, guard.is_suspect, is_kept, err);
+		ret = run_child(q, guard.is_suspect, is_kept, err);
 	} else {
 		ret = http_serve(&q->http, &q->io, is_kept, err);
 	}
@@ -737,6 +767,8 @@ void daemon_serve(const struct daemon_options *options,
 		conn->after = DAEMON_IDLE;
 	if (conn->is_denied && !was_denied)
 		conn->after = DAEMON_DELAY;
+	/* The files of an unsent answer are open. */
+	daemon_place_release(&q->place);
 	buf_release(&path);
 	if (outbox_is_empty(&q->output.box))
 		daemon_end_request(conn, NULL);

@@ -20,6 +20,23 @@
 const struct daemon_key daemon_keys[] = {
 	{"base-path", DAEMON_TEXT, AT(base_path), 0, "<dir>",
 	 "serve the repositories below this directory"},
+	{"store", DAEMON_TEXT, AT(store), 0, "<url>",
+	 "serve the repositories of a store: file:///<directory> or "
+	 "s3://<bucket>/<prefix>"},
+	{"store-endpoint", DAEMON_TEXT, AT(store_endpoint), 0, "<url>",
+	 "s3://: where the service is"},
+	{"store-region", DAEMON_TEXT, AT(store_region), 0, "<name>",
+	 "s3://: the region of the bucket"},
+	{"store-ca-file", DAEMON_TEXT, AT(store_ca_file), 0, "<file>",
+	 "s3://: certificates of authorities (PEM)"},
+	{"store-max-age", DAEMON_AMOUNT, AT(store_max_age), 86400000,
+	 "<milliseconds>", "do not ask the store again in this time"},
+	{"store-stale", DAEMON_AMOUNT, AT(store_stale), 31536000, "<seconds>",
+	 "without the store, serve a copy that was the newest so lately"},
+	{"cache", DAEMON_TEXT, AT(cache), 0, "<dir>",
+	 "the local copies of repositories of the store"},
+	{"cache-size", DAEMON_NUMBER, AT(cache_size), INT64_MAX, "<bytes>",
+	 "size of the cache (default: no limit)"},
 	{"listen", DAEMON_LIST, AT(listen), 0, "<url>",
 	 "listen on http://, https:// or git://<address>:<port> (port 0: any), "
 	 "or on unix:<path> (may be repeated)"},
@@ -132,6 +149,11 @@ static void forget_listeners(struct daemon_settings *s)
 void daemon_settings_release(struct daemon_settings *s)
 {
 	free(s->base_path.text);
+	free(s->store.text);
+	free(s->store_endpoint.text);
+	free(s->store_region.text);
+	free(s->store_ca_file.text);
+	free(s->cache.text);
 	free(s->admin.text);
 	free(s->user_header.text);
 	free(s->tls_certificate.text);
@@ -379,6 +401,70 @@ static int check_base_path(const struct daemon_settings *s,
 				      report);
 }
 
+/* Refuses a setting that is set without the key `needed`. */
+static int refuse_alone(const struct daemon_settings *s, const char *key,
+			const struct daemon_text *value, const char *needed,
+			const struct daemon_report *report)
+{
+	char reason[100];
+
+	snprintf(reason, sizeof(reason), "cannot be used without %s", needed);
+	return daemon_settings_refuse(s, key, value, reason, report);
+}
+
+static int check_without_store(const struct daemon_settings *s,
+			       const struct daemon_report *report)
+{
+	const struct {
+		const char *key;
+		const struct daemon_text *value;
+	} rows[] = {
+		{"store-endpoint", &s->store_endpoint},
+		{"store-region", &s->store_region},
+		{"store-ca-file", &s->store_ca_file},
+		{"cache", &s->cache},
+	};
+	int ret = check_base_path(s, report);
+
+	for (size_t i = 0; i < ARRAY_NR(rows); i++)
+		if (rows[i].value->text)
+			ret = refuse_alone(s, rows[i].key, rows[i].value,
+					   "store", report);
+	return ret;
+}
+
+/* Checks the form of the store's URL and the place of the cache. */
+static int check_store(const struct daemon_settings *s,
+		       const struct daemon_report *report)
+{
+	const char *url = s->store.text;
+	struct sys_stat st;
+	int ret = 0;
+
+	if (!url)
+		return check_without_store(s, report);
+	if (strncmp(url, "file:///", 8) != 0 && strncmp(url, "s3://", 5) != 0)
+		ret = daemon_settings_refuse(s, "store", &s->store,
+					     "must begin with file:/// or "
+					     "s3://",
+					     report);
+	if (s->base_path.text)
+		ret = daemon_settings_refuse(s, "base-path", &s->base_path,
+					     "cannot be used together with "
+					     "store",
+					     report);
+	if (!s->cache.text)
+		return refuse_missing(s, "cache", report);
+	if (s->cache.line && *s->cache.text != '/')
+		ret = daemon_settings_refuse(s, "cache", &s->cache,
+					     "must be an absolute path",
+					     report);
+	if (!sys_stat(&st, s->cache.text, NULL) && !st.is_dir)
+		ret = daemon_settings_refuse(s, "cache", &s->cache,
+					     "is not a directory", report);
+	return ret;
+}
+
 int daemon_settings_tls(struct tls **out, const struct daemon_settings *s,
 			const struct daemon_report *report)
 {
@@ -461,7 +547,7 @@ static int check_admin(const struct daemon_settings *s,
 int daemon_settings_check(const struct daemon_settings *s,
 			  const struct daemon_report *report)
 {
-	int bad, ret = check_base_path(s, report);
+	int bad, ret = check_store(s, report);
 	bool has_https = false;
 
 	bad = check_tls(s, report);

@@ -30,6 +30,12 @@ struct daemon_settings {
 	/* borrowed: path of the file, or NULL */
 	const char *file;
 	struct daemon_text base_path;
+	/* a store and its cache directory, in place of the base path */
+	struct daemon_text store, store_endpoint, store_region, store_ca_file;
+	struct daemon_text cache;
+	uint64_t cache_size;    /* bytes; 0: no limit */
+	uint64_t store_max_age; /* milliseconds */
+	uint64_t store_stale;   /* seconds */
 	struct daemon_text listen[DAEMON_LISTENERS_MAX];
 	size_t listen_nr;
 	bool export_all;
@@ -125,8 +131,9 @@ int daemon_settings_option(struct daemon_settings *s,
 			   const struct daemon_report *report);
 
 /*
- * Checks the complete settings: required keys, the base path, the form of
- * listeners, the certificate. No socket is opened. Returns 0, or ERR_INVALID
+ * Checks the complete settings: required keys, the base path or the form of the
+ * store's URL, the form of listeners, the certificate. No socket is opened, and
+ * no request is sent to the store. Returns 0, or ERR_INVALID
  * after reports.
  */
 int daemon_settings_check(const struct daemon_settings *s,

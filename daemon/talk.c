@@ -22,7 +22,6 @@ static int open_guarded(struct repo **out, struct daemon_talk *talk,
 			struct error *err)
 {
 	const struct daemon_options *o = talk->options;
-	struct buf path = BUF_INIT;
 	struct repo_options options = {
 		.flags = o->strict_paths ? REPO_OPEN_EXACT : REPO_OPEN_ENTER,
 	};
@@ -31,12 +30,15 @@ static int open_guarded(struct repo **out, struct daemon_talk *talk,
 
 	if (ret < 0)
 		return ret;
-	ret = buf_printf(&path, "%s%s", o->base_path, talk->path);
-	options.path = path.data;
-	ret = ret < 0 ? error_nomem(err) : repo_open(out, &options, err);
-	buf_release(&path);
-	if (ret < 0)
+	ret = daemon_place_find(&talk->place, o, talk->conn, talk->path,
+				strlen(talk->path), o->strict_paths, err);
+	options.path = talk->place.path;
+	if (!ret)
+		ret = repo_open(out, &options, err);
+	if (ret < 0) {
+		daemon_place_release(&talk->place);
 		daemon_guard_leave(&talk->guard, 0);
+	}
 	return ret;
 }
 
@@ -54,6 +56,7 @@ void daemon_talk_close(struct daemon_talk *talk, struct repo *repo)
 		return;
 	repo_close(repo);
 	access_answer_release(&talk->access);
+	daemon_place_release(&talk->place);
 	daemon_guard_leave(&talk->guard, talk->child_status);
 }
 

@@ -77,6 +77,7 @@ struct worker {
 	struct plan_dir *plan_dir;          /* owned; NULL: none */
 	struct plan_cache *plans;           /* owned; NULL: none */
 	struct access_helper *helper;       /* owned; NULL: none */
+	struct stored_copies *copies;       /* owned; NULL: no store */
 	pthread_t *threads;
 	unsigned thread_nr;
 	pthread_mutex_t lock;
@@ -187,6 +188,7 @@ static void *run_thread(void *ctx)
 		conn->shared = w->shared;
 		conn->helper = w->helper;
 		conn->plans = w->plans;
+		conn->copies = w->copies;
 		if (conn->protocol == DAEMON_GIT)
 			daemon_serve_git(w->options, conn);
 		else if (conn->protocol == DAEMON_SSH)
@@ -907,6 +909,8 @@ int daemon_worker(const struct daemon_options *options,
 	open_plans(&w);
 	w.snapshots = daemon_snapshots_new(SNAPSHOTS_MAX, w.plans);
 	ret = w.snapshots ? open_events(&w, err) : error_nomem(err);
+	if (!ret && options->store)
+		ret = stored_copies_open(&w.copies, options->store, err);
 	if (!ret)
 		ret = start_threads(&w, err);
 	if (!ret) {
@@ -919,6 +923,7 @@ int daemon_worker(const struct daemon_options *options,
 	plan_cache_free(w.plans);
 	plan_dir_free(w.plan_dir);
 	access_helper_free(w.helper);
+	stored_copies_close(w.copies);
 	lanes_free(w.lanes);
 	sys_close(w.events);
 	sys_close(w.signals);

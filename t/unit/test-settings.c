@@ -64,6 +64,43 @@ static void test_file_and_options(void **state)
 	daemon_settings_release(&s);
 }
 
+static void test_store(void **state)
+{
+	static const char text[] = "[gitreachd]\nlisten = http://127.0.0.1:1\n"
+				   "store = s3://bucket/a\ncache = /c\n"
+				   "cache-size = 2k\nstore-stale = 5\n";
+	struct daemon_settings s;
+	int errors = 0;
+	const struct daemon_report report = {count, &errors};
+
+	daemon_settings_init(&s);
+	assert_int_equal(
+		daemon_settings_parse(&s, text, strlen(text), "f", &report), 0);
+	assert_string_equal(s.store.text, "s3://bucket/a");
+	assert_int_equal(s.cache_size, 2048);
+	assert_int_equal(s.store_stale, 5);
+	assert_int_equal(s.store_max_age, 0);
+	assert_int_equal(daemon_settings_check(&s, &report), 0);
+	assert_int_equal(
+		daemon_settings_option(&s, key("base-path"), "/", &report), 0);
+	assert_int_equal(daemon_settings_check(&s, &report), ERR_INVALID);
+	assert_int_equal(errors, 1);
+	daemon_settings_release(&s);
+
+	/* Without a store. */
+	daemon_settings_init(&s);
+	daemon_settings_option(&s, key("base-path"), "/", &report);
+	daemon_settings_option(&s, key("listen"), "http://127.0.0.1:1",
+			       &report);
+	assert_int_equal(daemon_settings_check(&s, &report), 0);
+	daemon_settings_option(&s, key("cache"), "/c", &report);
+	daemon_settings_option(&s, key("store-region"), "x", &report);
+	errors = 0;
+	assert_int_equal(daemon_settings_check(&s, &report), ERR_INVALID);
+	assert_int_equal(errors, 2);
+	daemon_settings_release(&s);
+}
+
 static void test_every_error_is_reported(void **state)
 {
 	static const char text[] = "[gitreachd]\nx = 1\nthreads = 1025\n"
@@ -92,6 +129,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_file_and_options),
+		cmocka_unit_test(test_store),
 		cmocka_unit_test(test_every_error_is_reported),
 	};
 

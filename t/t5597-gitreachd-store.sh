@@ -1,0 +1,247 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='gitreachd: repositories of a store
+
+The store is a directory. Stock Git clones and fetches; generations are made by
+git store import.'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-serve.sh"
+. "$GITREACH_SRC/t/lib-gitreachd.sh"
+
+store=file://$PWD/store
+copy=cache/repo/team/app.git/_
+
+# serve <option>...: start the server for the store, with an empty or warm cache
+serve () {
+	served= start_daemon --store="$store" --cache=cache --export-all --workers=2 \
+		--threads=4 --listen=http://127.0.0.1:0 \
+		--listen=git://127.0.0.1:0 "$@" &&
+	git=$(sed -n "s/^gitreachd: listens on \(git:.*\)/\1/p" log)
+}
+
+# import [<name>]: make a generation of src.git
+import () {
+	git store import --force --name="${1-team/app.git}" src.git "$store"
+}
+
+# push <branch>: a new commit in src.git, and a generation
+push () {
+	stock -C src.git update-ref "refs/heads/$1" $(stock -C src.git commit-tree \
+		-p main -m "$1" main^{tree}) &&
+	import
+}
+
+# shows <url>: a client sees the refs of src.git
+shows () {
+	stock ls-remote "$1" >seen && stock ls-remote src.git >expect &&
+	test_cmp expect seen
+}
+
+status () {
+	curl -s -o /dev/null -w "%{http_code}" --max-time 60 "$@"
+}
+
+test_expect_success 'setup' '
+	repo_linear src.git 30 && repo_tags src.git &&
+	"$GIT" -C src.git repack -adbq &&
+	import && serve
+'
+
+test_expect_success 'clone, over HTTP and git://' '
+	stock clone -q --mirror $url/team/app.git one.git &&
+	shows one.git && stock -C one.git fsck --full --strict &&
+	stock clone -q --mirror $git/team/app.git two.git &&
+	shows two.git &&
+	shows $url/team/app && shows $url/team/app.git/ && shows $git/team/app &&
+	test -f $copy/store-copy &&
+	"$GIT" -C $copy fsck --full
+'
+
+test_expect_success 'a push to the store is seen at once' '
+	for i in 1 2 3 4 5
+	do
+		push new$i && shows $url/team/app.git && shows $git/team/app.git ||
+			return 1
+	done &&
+	stock -C one.git fetch -q && shows one.git &&
+	stock -C src.git update-ref -d refs/heads/new1 &&
+	stock -C src.git symbolic-ref HEAD refs/heads/new2 && import &&
+	shows $url/team/app.git && shows $git/team/app.git &&
+	"$GIT" -C $copy fsck --full
+'
+
+test_expect_success 'a repack in the source replaces the packs of the copy' '
+	"$GIT" -C src.git repack -adbq && import &&
+	shows $url/team/app.git &&
+	ls src.git/objects/pack/*.pack | sed "s,.*/,," >expect &&
+	ls $copy/objects/pack/*.pack | sed "s,.*/,," >actual &&
+	test_cmp expect actual &&
+	stock clone -q --bare $url/team/app.git three.git &&
+	stock -C three.git fsck --full
+'
+
+test_expect_success 'a second node sees the same' '
+	first=$server first_url=$url && mv log log.first &&
+	served= start_daemon --store="$store" --cache=cache2 --export-all \
+		--listen=http://127.0.0.1:0 &&
+	shows $url/team/app.git && push both &&
+	shows $url/team/app.git && shows $first_url/team/app.git &&
+	stop_daemon && mv log.first log && server=$first url=$first_url
+'
+
+test_expect_success 'a repository that the store does not have' '
+	for path in team/none.git none team team/app.git/x team/_/x cache .hidden
+	do
+		status "$url/$path/info/refs?service=git-upload-pack" >code &&
+		echo " $path" >>code && cat code && grep "^404" code || return 1
+	done &&
+	for path in team//app.git ../team/app.git team/../team/app.git
+	do
+		status --path-as-is "$url/$path/info/refs" >code && cat code &&
+		grep "^400" code || return 1
+	done &&
+	test_must_fail stock ls-remote $git/team/none.git 2>err &&
+	grep "access denied or repository not exported" err &&
+	ls cache/repo >actual && echo team >expect && test_cmp expect actual &&
+	ls cache/repo/team >actual && echo app.git >expect && test_cmp expect actual
+'
+
+test_expect_success 'the dumb protocol serves no files of the cache' '
+	test "$(status $url/team/app.git/HEAD)" = 200 &&
+	for path in store-copy store-used config store-scratch ../../../store \
+		_/HEAD _/store-copy reftable/tables.list
+	do
+		status --path-as-is $url/team/app.git/$path >code &&
+		echo " $path" >>code && cat code && ! grep "^200" code || return 1
+	done &&
+	! grep -i -e secret -e access.key $copy/store-copy cache/store
+'
+
+test_expect_success 'protocol 0' '
+	stock -c protocol.version=0 clone -q --bare $url/team/app.git zero.git
+'
+
+# Older versions of stock Git cannot read tables of refs.
+stock -C $copy rev-parse HEAD >/dev/null 2>&1 && test_set_prereq STOCK_TABLES
+
+test_expect_success STOCK_TABLES 'a child process reads the copy' '
+	stock -C src.git config daemon.uploadarch true && import &&
+	stock archive --remote=$git/team/app.git main >main.tar &&
+	stock -C src.git archive main >expect.tar &&
+	tar tf main.tar >actual && tar tf expect.tar >expect &&
+	test_cmp expect actual
+'
+
+test_expect_success 'without the store, requests are refused and the log says why' '
+	mv store away &&
+	test "$(status "$url/team/app.git/info/refs?service=git-upload-pack")" = 503 &&
+	grep "team/app.git: cannot be served from the store: .*no store any more" log &&
+	test_must_fail stock ls-remote $git/team/app.git 2>err &&
+	grep "access denied" err &&
+	mv away store && shows $url/team/app.git
+'
+
+test_expect_success 'a copy that is removed while the server runs is made again' '
+	rm -rf cache/repo/team cache/file/*/* && shows $url/team/app.git &&
+	"$GIT" -C $copy fsck --full
+'
+
+test_expect_success 'a restart finds the copies' '
+	stop_daemon && find cache/file -type f | sort >before && serve &&
+	shows $url/team/app.git && find cache/file -type f | sort >after &&
+	test_cmp before after &&
+	stop_daemon
+'
+
+test_expect_success '--store-stale: an old copy is served without the store' '
+	serve --store-stale=3600 --informative-errors && shows $url/team/app.git &&
+	mv store away && shows $url/team/app.git && shows $git/team/app.git &&
+	grep "team/app.git: the copy may be old, because the store does not answer" log &&
+	test "$(status "$url/none/info/refs?service=git-upload-pack")" = 503 &&
+	test_must_fail stock ls-remote $git/none 2>err &&
+	grep "service unavailable" err && ! grep "$PWD" err &&
+	stop_daemon && mv away store
+'
+
+test_expect_success '--store-max-age: a copy is not compared with the store' '
+	serve --store-max-age=86400000 --workers=1 && shows $url/team/app.git &&
+	mv store away && shows $url/team/app.git &&
+	mv away store && push later && ! shows $url/team/app.git &&
+	stop_daemon
+'
+
+test_expect_success '--cache-size: the least recently used copies are evicted' '
+	for name in a a/b c
+	do
+		repo_linear src-$name.git 5 && stock -C src-$name.git gc -q &&
+		git store import --name=$name src-$name.git "$store" || return 1
+	done &&
+	serve --cache-size=1 --workers=1 &&
+	for name in a a/b c team/app.git a
+	do
+		stock clone -q --bare $url/$name out.git &&
+		stock -C out.git fsck --full && rm -rf out.git || return 1
+	done &&
+	find cache -name store-copy >copies && echo cache/repo/a/_/store-copy >expect &&
+	test_cmp expect copies &&
+	stop_daemon
+'
+
+test_expect_success 'a damaged file in the cache gives no wrong objects' '
+	rm -rf cache && "$GIT" -C src.git repack -adbq && import &&
+	git store fetch --cache=cache "$store" team/app.git >out &&
+	pack=$(ls $copy/objects/pack/*.pack) && chmod u+w $pack &&
+	python3 - $pack <<-\EOP &&
+	import sys
+	f = open(sys.argv[1], "r+b")
+	f.seek(200)
+	b = f.read(64)
+	f.seek(200)
+	f.write(bytes(x ^ 255 for x in b))
+	EOP
+	serve && test_must_fail stock clone -q --bare $url/team/app.git bad.git &&
+	stop_daemon &&
+	# A file of another size is downloaded again.
+	file=$(find cache/file -samefile "$pack") && rm $pack && : >$file &&
+	serve && shows $url/team/app.git && stop_daemon
+'
+
+# ---- settings
+
+refused () {
+	test_must_fail "$DAEMON" --check-config --listen=http://127.0.0.1:0 "$@" 2>err
+}
+
+test_expect_success 'settings that do not fit' '
+	refused --store="$store" --cache=cache --base-path=. &&
+	grep "base-path: cannot be used together with store" err &&
+	refused --store="$store" && grep -e "--cache is missing" err &&
+	refused --store=http://x --cache=cache && grep "store: must begin with" err &&
+	refused --base-path=. --cache=cache &&
+	grep "cache: cannot be used without store" err &&
+	refused --base-path=. --store-region=x &&
+	grep "store-region: cannot be used without store" err &&
+	refused --store="$store" --cache=src.git/HEAD &&
+	grep "cache: is not a directory" err &&
+	refused --store="$store" --cache=cache --cache-size=0 &&
+	"$DAEMON" --check-config --store="$store" --cache=absent --cache-size=100g \
+		--listen=http://127.0.0.1:0 &&
+	! test -e absent &&
+	cat >config <<-EOC &&
+	[gitreachd]
+		store = $store
+		cache = cache
+		cache-size = 10g
+		listen = http://127.0.0.1:0
+	EOC
+	test_must_fail "$DAEMON" --check-config --config=config 2>err &&
+	grep "config:3: cache: must be an absolute path" err
+'
+
+test_expect_success 'a cache of another store' '
+	test_must_fail "$DAEMON" --store="file://$PWD/other" --cache=cache \
+		--listen=http://127.0.0.1:0 2>err &&
+	grep "is the cache of another store" err
+'
+
+test_done
