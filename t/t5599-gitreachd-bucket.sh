@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='gitreachd: repositories in a bucket, and the requests to its service'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-serve.sh"
+. "$GITREACH_SRC/t/lib-gitreachd.sh"
+. "$GITREACH_SRC/t/lib-moto.sh"
+trap 'for pid in $pids $moto_pids; do kill $pid; done 2>/dev/null' EXIT
+
+store=s3://bucket/repos
+
+import () {
+	git store import --endpoint=http://127.0.0.1:$moto_port --force \
+		--name=team/app.git src.git $store
+}
+
+# serve <option>...: the server sends its requests through the shim
+serve () {
+	served= start_daemon --store=$store --cache=cache --export-all --workers=1 \
+		--threads=4 --store-endpoint=http://127.0.0.1:$shim_port \
+		--listen=http://127.0.0.1:0 "$@"
+}
+
+shows () {
+	stock ls-remote $url/team/app.git >seen && stock ls-remote src.git >expect &&
+	test_cmp expect seen
+}
+
+# sent <number>: so many requests were sent since the last call of shim_faults
+sent () {
+	cat requests && test $(wc -l <requests) -eq $1
+}
+
+advertise () {
+	curl -s -o adv -w "%{http_code}\n" --max-time 60 -H "Git-Protocol: version=2" \
+		"$url/team/app.git/info/refs?service=git-upload-pack"
+}
+
+test_expect_success MOTO 'setup' '
+	repo_linear src.git 30 && repo_tags src.git &&
+	"$GIT" -C src.git repack -adbq &&
+	moto_start && shim_start && import && serve
+'
+
+test_expect_success MOTO 'a first clone: record, no next record, hint, files' '
+	files=$(curl -s "http://127.0.0.1:$moto_port/bucket?list-type=2&prefix=repos/repo" |
+		grep -o "/file/[0-9a-f]*" | wc -l) &&
+	shim_faults pass && advertise >code && grep 200 code &&
+	sent $((files + 3)) &&
+	stock clone -q --bare $url/team/app.git one.git &&
+	stock -C one.git fsck --full --strict && shows
+'
+
+test_expect_success MOTO 'nothing new: one request to the service for one of a client' '
+	for i in 1 2 3
+	do
+		shim_faults pass && advertise >code && grep 200 code && sent 1 ||
+			return 1
+	done
+'
+
+test_expect_success MOTO 'a new generation: two requests and its files' '
+	stock -C src.git update-ref refs/heads/new main~3 && import &&
+	shim_faults pass && advertise >code && grep 200 code &&
+	# one more table of refs
+	sent 3 && shows && stock -C one.git fetch -q
+'
+
+test_expect_success MOTO 'answers that fail are asked for again' '
+	stock -C src.git update-ref refs/heads/newer main~2 && import &&
+	shim_faults 503 lose pass cut=10 500 && shows &&
+	grep " 503 " requests && grep " cut=10 " requests
+'
+
+test_expect_success MOTO 'keys are not in the cache, and wrong keys refuse requests' '
+	stop_daemon && ! grep -r $AWS_SECRET_ACCESS_KEY cache &&
+	! grep $AWS_SECRET_ACCESS_KEY log &&
+	serve --store-region=us-east-1 && shim_faults 403 && advertise >code &&
+	grep 503 code &&
+	grep "team/app.git: cannot be served from the store: " log &&
+	shim_faults pass && shows
+'
+
+test_expect_success MOTO 'a service that is away' '
+	stop_daemon && shim_faults pass &&
+	serve --store-stale=3600 && shows &&
+	for pid in $moto_pids; do kill $pid; done && moto_pids= &&
+	shows && grep "may be old" log &&
+	stop_daemon && serve && advertise >code && grep 503 code &&
+	stop_daemon
+'
+
+test_expect_success MOTO 'without keys the server does not start' '
+	(
+		unset AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY &&
+		test_must_fail "$DAEMON" --store=$store --cache=cache4 \
+			--listen=http://127.0.0.1:0 2>err
+	) &&
+	grep -e "--store: .*key" err
+'
+
+test_done
