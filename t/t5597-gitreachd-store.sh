@@ -132,6 +132,42 @@ test_expect_success STOCK_TABLES 'a child process reads the copy' '
 	test_cmp expect actual
 '
 
+test_expect_success 'ssh, and an access helper that sees names of the store' '
+	stop_daemon &&
+	cat >helper <<-\EOF &&
+	#!/bin/sh
+	while read -r line
+	do
+		echo "$line" >>asked
+		case $line in
+		*repository=/secret*) echo deny ;;
+		*) echo allow ;;
+		esac
+	done
+	EOF
+	chmod +x helper && cat >ssh <<-EOF &&
+	#!/bin/sh
+	shift
+	SSH_ORIGINAL_COMMAND="\$*" exec "$DAEMON" --ssh-client="$PWD/sock"
+	EOF
+	chmod +x ssh && import secret &&
+	serve --listen=unix:sock --access-helper=./helper &&
+	wait_until grep "listens on unix" log &&
+	for path in team/app.git team/app team/app.git/
+	do
+		GIT_SSH_VARIANT=simple GIT_SSH="$PWD/ssh" shows host:$path &&
+		shows $url/$path || return 1
+	done &&
+	! GIT_SSH_VARIANT=simple GIT_SSH="$PWD/ssh" stock ls-remote host:secret &&
+	! GIT_SSH_VARIANT=simple GIT_SSH="$PWD/ssh" stock ls-remote host:none 2>err &&
+	grep "does not appear to be a git repository" err &&
+	test "$(status "$url/secret/info/refs?service=git-upload-pack")" = 403 &&
+	test "$(status "$url/none/info/refs?service=git-upload-pack")" = 404 &&
+	tr " " "\n" <asked | grep repository= | sort -u >names &&
+	printf "repository=/%s\n" none secret team/app.git >expect &&
+	test_cmp expect names && stop_daemon && serve
+'
+
 test_expect_success 'without the store, requests are refused and the log says why' '
 	mv store away &&
 	test "$(status "$url/team/app.git/info/refs?service=git-upload-pack")" = 503 &&
