@@ -188,8 +188,10 @@ int stored_node_copy(struct buf *path, const struct stored_node *node,
 	struct buf hint = BUF_INIT;
 	int ret = generation_hint_name(&hint, name, err);
 
-	if (!ret && buf_printf(path, "%s/%s%s", node->dir, repo_dir,
-			       hint.data + strlen(hint_dir)) < 0)
+	if (!ret && (buf_append_str(path, node->dir) < 0 ||
+		     buf_append_char(path, '/') < 0 ||
+		     buf_append_str(path, repo_dir) < 0 ||
+		     buf_append_str(path, hint.data + strlen(hint_dir)) < 0))
 		ret = error_nomem(err);
 	buf_release(&hint);
 	return ret;
