@@ -64,6 +64,7 @@ static void test_origin_that_is_wrong(void **state)
 	o.url = (char *)"";
 	assert_int_equal(stored_origin_print(&text, &o, NULL), ERR_INVALID);
 	assert_int_equal(text.len, 0);
+	buf_release(&text);
 }
 
 static void test_marker(void **state)
