@@ -52,35 +52,45 @@ static void pause_before(const struct generation_host *host, unsigned nr)
 
 /* ---- files */
 
-int commit_start(struct commit_member *m, const struct generation_place *place,
-		 const struct generation_change *change, struct error *err)
+static int start_session(struct generation_session *s,
+			 const struct generation_place *place,
+			 const struct generation_change *change,
+			 struct error *err)
 {
 	const struct generation_host *host = place->host;
 	int ret = rebase_check(change, err);
 
-	memset(m, 0, sizeof(*m));
-	m->change = change;
-	m->start_ns = host->now_ns(host->ctx);
-	m->start_time = host->time(host->ctx);
+	memset(s, 0, sizeof(*s));
+	s->start_ns = host->now_ns(host->ctx);
+	s->start_time = host->time(host->ctx);
 	if (!ret)
-		ret = host->random(host->ctx, m->upload, sizeof(m->upload),
+		ret = host->random(host->ctx, s->upload, sizeof(s->upload),
 				   err);
 	return ret;
+}
+
+int commit_start(struct commit_member *m, const struct generation_place *place,
+		 const struct generation_change *change, struct error *err)
+{
+	memset(m, 0, sizeof(*m));
+	m->change = change;
+	return start_session(&m->session, place, change, err);
 }
 
 static bool is_over(const struct commit_member *m,
 		    const struct generation_host *host)
 {
 	uint64_t limit = m->change->session_ns;
-	int64_t seconds = host->time(host->ctx) - m->start_time;
+	int64_t seconds = host->time(host->ctx) - m->session.start_time;
 
 	/* The first clock may stand still while the machine is suspended. */
-	return host->now_ns(host->ctx) - m->start_ns >= limit ||
+	return host->now_ns(host->ctx) - m->session.start_ns >= limit ||
 	       (seconds > 0 && (uint64_t)seconds > limit / 1000000000);
 }
 
 struct upload {
-	const struct commit_member *m;
+	const struct generation_change *change;
+	const struct generation_session *session;
 	const struct generation_place *place;
 	uint64_t hint;
 	int *results; /* owned: of each file */
@@ -95,7 +105,7 @@ static int put_file(const struct upload *u, const struct generation_upload *up,
 	struct buf name = BUF_INIT;
 	int ret;
 
-	memcpy(file.upload, u->m->upload, sizeof(file.upload));
+	memcpy(file.upload, u->session->upload, sizeof(file.upload));
 	ret = generation_file_name(&name, place->repository, &file, err);
 	if (!ret && !up->local_path)
 		ret = filestore_put(place->store, NULL, name.data,
@@ -112,7 +122,7 @@ static int run_upload(void *ctx, unsigned thread_nr, size_t nr,
 		      struct error *err)
 {
 	const struct upload *u = ctx;
-	const struct generation_change *change = u->m->change;
+	const struct generation_change *change = u->change;
 	int ret = STORE_AMBIGUOUS;
 
 	if (nr == change->upload_nr) {
@@ -130,14 +140,18 @@ static int run_upload(void *ctx, unsigned thread_nr, size_t nr,
 	return ret ? ERR_PEER : 0;
 }
 
-int commit_upload(const struct commit_member *m,
+int commit_upload(const struct generation_change *change,
+		  const struct generation_session *session,
 		  const struct generation_place *place, uint64_t hint,
 		  struct error *err)
 {
-	size_t nr = m->change->upload_nr;
-	struct upload u = {m, place, hint, NULL};
+	size_t nr = change->upload_nr;
+	struct upload u = {change, session, place, hint, NULL};
 	int ret;
 
+	/* A hint alone is not worth a round trip. */
+	if (!nr)
+		return 0;
 	u.results = mem_calloc(nr, sizeof(*u.results));
 	if (!u.results)
 		return error_nomem(err);
@@ -277,7 +291,7 @@ static int compose(struct commit *c, bool *has_refused)
 
 		if (m->is_done)
 			continue;
-		m->result = rebase_apply(&c->next, m->change, m->upload,
+		m->result = rebase_apply(&c->next, m->change, m->session.upload,
 					 !accepted, &m->err);
 		if (m->result == ERR_NOMEM)
 			return error_nomem(&c->err);
@@ -479,19 +493,43 @@ void commit_make(struct generation *base, const struct generation_place *place,
 			make_record(base, place, &members[i], 1);
 }
 
-int generation_commit(struct generation *base,
-		      const struct generation_place *place,
-		      const struct generation_change *change, struct error *err)
+int generation_session_begin(struct generation_session *session,
+			     const struct generation_place *place,
+			     const struct generation_change *change,
+			     uint64_t known, struct error *err)
 {
-	struct commit_member m, *members = &m;
-	int ret = commit_start(&m, place, change, err);
+	int ret = start_session(session, place, change, err);
 
-	if (!ret)
-		ret = commit_upload(&m, place, base->number, err);
+	return ret ? ret : commit_upload(change, session, place, known, err);
+}
+
+int generation_session_commit(struct generation *base,
+			      const struct generation_place *place,
+			      const struct generation_change *change,
+			      const struct generation_session *session,
+			      struct error *err)
+{
+	struct commit_member m = {.change = change, .session = *session};
+	struct commit_member *members = &m;
+	int ret = rebase_check(change, err);
+
 	if (ret)
 		return ret;
 	commit_make(base, place, &members, 1);
 	if (m.result && err)
 		*err = m.err;
 	return m.result;
+}
+
+int generation_commit(struct generation *base,
+		      const struct generation_place *place,
+		      const struct generation_change *change, struct error *err)
+{
+	struct generation_session session;
+	int ret = generation_session_begin(&session, place, change,
+					   base->number, err);
+
+	return ret ? ret
+		   : generation_session_commit(base, place, change, &session,
+					       err);
 }

@@ -8,10 +8,7 @@
 /* A change that is being made. One thread at a time. */
 struct commit_member {
 	const struct generation_change *change; /* borrowed */
-	uint8_t upload[GENERATION_TOKEN_LEN];
-	/* when the first file was about to be written, by both clocks */
-	uint64_t start_ns;
-	int64_t start_time;
+	struct generation_session session;
 	/*
 	 * A value of generation_commit_result or a negative error code, with
 	 * `err` if it is not GENERATION_COMMITTED. It may change until
@@ -23,17 +20,19 @@ struct commit_member {
 };
 
 /*
- * Checks a change, and starts the clocks. Returns 0 or a negative error code.
+ * Checks a change, and begins the session of its uploads. Returns 0 or a
+ * negative error code.
  */
 int commit_start(struct commit_member *m, const struct generation_place *place,
 		 const struct generation_change *change, struct error *err);
 
 /*
  * Writes the files of a change, and the hint unless `hint` is 0: the number of
- * a record that exists. Returns 0, GENERATION_STORE_DOWN, or a negative error
- * code.
+ * a record that exists. Without files, nothing is written. Returns 0,
+ * GENERATION_STORE_DOWN, or a negative error code.
  */
-int commit_upload(const struct commit_member *m,
+int commit_upload(const struct generation_change *change,
+		  const struct generation_session *session,
 		  const struct generation_place *place, uint64_t hint,
 		  struct error *err);
 

@@ -138,7 +138,8 @@ int generation_group_commit(struct generation_group *group,
 	hint = group->is_led ? 0 : group->base.number;
 	pthread_mutex_unlock(&group->lock);
 	if (!ret)
-		ret = commit_upload(&w.m, group->place, hint, err);
+		ret = commit_upload(change, &w.m.session, group->place, hint,
+				    err);
 	if (ret)
 		return ret;
 

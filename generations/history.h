@@ -215,7 +215,8 @@ enum generation_commit_result {
  *
  * If no other writer interferes, the files and the hint for *base are written
  * at the same time, and the record next: two requests that wait for each other.
- * For a new repository, the hint is a third one between them.
+ * A change without files writes no hint: one request. For a new repository, the
+ * hint is one more request before the record.
  * A change is refused only because of a generation that was the newest during
  * the call. Returns a value of generation_commit_result, or a negative error
  * code: ERR_INVALID if the change is not allowed or the record is too long, or
@@ -225,6 +226,52 @@ int generation_commit(struct generation *base,
 		      const struct generation_place *place,
 		      const struct generation_change *change,
 		      struct error *err);
+
+/* ---- a commit in two steps */
+
+/*
+ * Files that were written for a change, and that may have no record yet. Plain
+ * data: nothing is released.
+ */
+struct generation_session {
+	uint8_t upload[GENERATION_TOKEN_LEN];
+	/* when the first file was about to be written, by both clocks */
+	uint64_t start_ns;
+	int64_t start_time;
+};
+
+/*
+ * The first step of generation_commit(): checks a change, and writes its files.
+ * `known` is the number of a record that exists, for the hint; 0: no hint is
+ * written. Returns 0, GENERATION_STORE_DOWN, or a negative error code. If the
+ * second step never follows, generation_collect() removes the files.
+ */
+int generation_session_begin(struct generation_session *session,
+			     const struct generation_place *place,
+			     const struct generation_change *change,
+			     uint64_t known, struct error *err);
+
+/*
+ * The second step: makes the record. `change` may have other refs than in the
+ * first step, and no other uploads. After a result other than
+ * GENERATION_COMMITTED and GENERATION_UNKNOWN, the step may be tried again,
+ * also with fewer refs or uploads. Returns like generation_commit().
+ */
+int generation_session_commit(struct generation *base,
+			      const struct generation_place *place,
+			      const struct generation_change *change,
+			      const struct generation_session *session,
+			      struct error *err);
+
+/*
+ * Checks ref `nr` of a change against a generation. So the caller finds out
+ * which refs are the reason of GENERATION_REF_CHANGED. Returns 0 if the
+ * generation allows the change of this ref, GENERATION_REF_CHANGED with the
+ * obstacle in *err, or a negative error code.
+ */
+int generation_change_check_ref(const struct generation *g,
+				const struct generation_change *change,
+				size_t nr, struct error *err);
 
 /* ---- several changes in one generation */
 

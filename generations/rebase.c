@@ -306,6 +306,13 @@ static int check_ref(const struct generation *next,
 	return ret;
 }
 
+int generation_change_check_ref(const struct generation *g,
+				const struct generation_change *change,
+				size_t nr, struct error *err)
+{
+	return check_ref(g, change, &change->refs[nr], err);
+}
+
 /* ---- applying */
 
 /* Forgets the updates that the new tables have. */

@@ -181,6 +181,129 @@ static void test_commit(void **state)
 	repo_release(&r);
 }
 
+/*
+ * Notes each request as one letter: "f" puts a file, "h" the hint, "r" a
+ * record;
+ * "?" is any other request.
+ */
+static char noted[32];
+
+static enum memstore_fate note(void *ctx, enum memstore_op op, const char *name)
+{
+	const char *kind = strstr(name, "/gen/")        ? "r"
+			   : strstr(name, "/file/")     ? "f"
+			   : !strncmp(name, "hint/", 5) ? "h"
+							: "?";
+
+	strncat(noted, op == MEMSTORE_PUT ? kind : "?",
+		sizeof(noted) - strlen(noted) - 1);
+	return MEMSTORE_NORMAL;
+}
+
+/*
+ * A push needs two round trips: the files and the hint are written at the same
+ * time, and then the record. Without files, a push needs one.
+ */
+static void test_round_trips(void **state)
+{
+	struct generation_ref_change ref = {"main", "1", NULL};
+	struct generation_change change = {
+		.refs = &ref,
+		.ref_nr = 1,
+		.session_ns = MINUTE,
+	};
+	struct generation_upload ups[3];
+	struct generation_session session;
+	struct repo r;
+
+	repo_init(&r);
+	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
+	r.mem.fate = note;
+	*noted = '\0';
+	change.seen = r.base.number;
+	assert_int_equal(generation_commit(&r.base, &r.place, &change, NULL),
+			 0);
+	assert_string_equal(noted, "r");
+
+	ups[0] = genhost_upload("objects/pack/a.pack", "pack");
+	ups[1] = genhost_upload("objects/pack/a.idx", "idx");
+	ups[2] = genhost_upload("objects/pack/a.rev", "rev");
+	change.uploads = ups;
+	change.upload_nr = ARRAY_NR(ups);
+	change.ref_nr = 0;
+	*noted = '\0';
+	assert_int_equal(generation_session_begin(&session, &r.place, &change,
+						  r.base.number, NULL),
+			 0);
+	assert_string_equal(noted, "fffh");
+	ref = (struct generation_ref_change){"main", NULL, "2"};
+	change.ref_nr = 1;
+	assert_int_equal(generation_session_commit(&r.base, &r.place, &change,
+						   &session, NULL),
+			 0);
+	assert_string_equal(noted, "fffhr");
+	r.mem.fate = NULL;
+	expect(&r, "main", "2");
+	assert_int_equal(r.base.file_nr, 4);
+	assert_memory_equal(
+		generation_find_file(&r.base, ups[0].file.path)->upload,
+		session.upload, GENERATION_TOKEN_LEN);
+	repo_release(&r);
+}
+
+/* The second step is tried again without the ref that another writer has. */
+static void test_prepared_again(void **state)
+{
+	struct generation_ref_change refs[] = {{"other", NULL, "1"},
+					       {"mine", NULL, "1"}};
+	struct generation_upload up = genhost_upload("p.pack", "pack");
+	struct generation_change change = {
+		.uploads = &up,
+		.upload_nr = 1,
+		.refs = refs,
+		.ref_nr = 2,
+		.session_ns = MINUTE,
+	};
+	struct generation_session session;
+	struct error err = ERROR_INIT;
+	struct repo r;
+
+	repo_init(&r);
+	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
+	change.seen = r.base.number;
+	assert_int_equal(generation_session_begin(&session, &r.place, &change,
+						  r.base.number, NULL),
+			 0);
+	other_push(&r, "other", "o");
+	assert_int_equal(generation_session_commit(&r.base, &r.place, &change,
+						   &session, NULL),
+			 GENERATION_REF_CHANGED);
+	assert_int_equal(generation_change_check_ref(&r.base, &change, 0, &err),
+			 GENERATION_REF_CHANGED);
+	assert_string_equal(err.msg,
+			    "ref 'other' was changed by another writer");
+	assert_int_equal(generation_change_check_ref(&r.base, &change, 1, NULL),
+			 0);
+	change.refs = &refs[1];
+	change.ref_nr = 1;
+	assert_int_equal(generation_session_commit(&r.base, &r.place, &change,
+						   &session, NULL),
+			 0);
+	expect(&r, "mine", "1");
+	expect(&r, "other", "o");
+	assert_non_null(generation_find_file(&r.base, "p.pack"));
+
+	/* The session also limits the second step. */
+	change.upload_nr = 0;
+	refs[1] = (struct generation_ref_change){"mine", "1", "2"};
+	r.host.now_ns += MINUTE;
+	assert_int_equal(generation_session_commit(&r.base, &r.place, &change,
+						   &session, NULL),
+			 GENERATION_BUSY);
+	expect(&r, "mine", "1");
+	repo_release(&r);
+}
+
 static unsigned hints_before_put;
 
 static void count_hints(struct repo *r)
@@ -721,6 +844,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_commit),
+		cmocka_unit_test(test_round_trips),
+		cmocka_unit_test(test_prepared_again),
 		cmocka_unit_test(test_first_hint),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_rebase),
