@@ -337,6 +337,8 @@ static int check(struct migration *m)
 	const struct repo *repo = m->repo;
 	int ret = repo_check_quarantine(repo, m->err);
 
+	if (!ret)
+		ret = repo_check_copy(repo, "migrate refs", m->err);
 	if (ret)
 		return ret;
 	if (repo->ref_storage == m->options->storage)

@@ -40,8 +40,8 @@ struct ref_migrate_options {
  * Returns 0, or a negative error code with the old store still in use:
  * ERR_INVALID if the repository has that kind of storage already,
  * ERR_UNSUPPORTED for linked work trees or refs in another directory
- * (repo_refs_dir()), ERR_DENIED if config is locked or in a quarantine,
- * ERR_CORRUPT if a ref is broken, or another code.
+ * (repo_refs_dir()), ERR_DENIED if config is locked, in a quarantine or in a
+ * copy, ERR_CORRUPT if a ref is broken, or another code.
  */
 int ref_migrate(const struct repo *repo,
 		const struct ref_migrate_options *options, struct buf *dir,

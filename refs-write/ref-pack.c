@@ -73,6 +73,10 @@ int ref_pack_is_due(const struct repo *repo,
 int ref_pack(const struct repo *repo, struct odb_reader *reader,
 	     const struct ref_pack_options *options, struct error *err)
 {
+	int ret = repo_check_copy(repo, "pack refs", err);
+
+	if (ret)
+		return ret;
 	return in_tables(repo)
 		       ? each_own_stack(repo, compact, options->if_needed, err)
 		       : refs_files_pack(repo, reader, options, err);

@@ -106,6 +106,12 @@ struct ref_tx_backend {
 
 extern const struct ref_tx_backend refs_files_tx_backend;
 extern const struct ref_tx_backend refs_reftable_tx_backend;
+/* For transactions that are published, see refs-publish-tx.c. */
+extern const struct ref_tx_backend refs_publish_tx_backend;
+
+/* ref_tx_backend.conflict for refs in tables. No stack needs to be locked. */
+int refs_reftable_tx_conflict(struct ref_transaction *tx, struct ref_item *item,
+			      struct buf *other, struct error *err);
 
 struct ref_transaction {
 	const struct repo *repo; /* borrowed */

@@ -59,6 +59,8 @@ int ref_transaction_new(struct ref_transaction **out, const struct repo *repo,
 	tx->backend = repo->ref_storage == REPO_REFS_REFTABLE
 			      ? &refs_reftable_tx_backend
 			      : &refs_files_tx_backend;
+	if (options && options->publish)
+		tx->backend = &refs_publish_tx_backend;
 	buf_init(&tx->path);
 	if (options)
 		tx->options = *options;
@@ -316,6 +318,8 @@ int ref_transaction_prepare(struct ref_transaction *tx, struct error *err)
 	if (tx->phase != REF_PHASE_OPEN)
 		return error_set(err, ERR_INVALID, "transaction is closed");
 	ret = repo_check_quarantine(tx->repo, err);
+	if (!ret && !tx->options.publish)
+		ret = repo_check_copy(tx->repo, "change refs", err);
 	if (!ret)
 		ret = notify(tx, REF_PREPARING, err);
 	if (ret < 0) {
@@ -350,6 +354,8 @@ int ref_transaction_commit(struct ref_transaction *tx, struct error *err)
 	close_transaction(tx);
 	if (!ret)
 		notify(tx, REF_COMMITTED, NULL);
+	else if (tx->options.publish && ret != ERR_PEER)
+		notify(tx, REF_ABORTED, NULL);
 	return ret;
 }
 

@@ -10,6 +10,10 @@
  * file. Committing appends to reflogs and renames the lock files. While lock
  * files are being renamed, a reader may see some refs changed and others not.
  *
+ * A transaction with `publish` only checks the changes, and lets this function
+ * make them in another place. Such a transaction locks nothing and writes
+ * nothing.
+ *
  * A transaction does not check that objects exist, and does not run hooks. The
  * caller does both, in `check_value` and `on_state`.
  *
@@ -177,6 +181,26 @@ struct ref_transaction_options {
 	 */
 	int (*on_state)(void *ctx, enum ref_state state,
 			const struct ref_transaction *tx, struct error *err);
+	/*
+	 * For a local copy of a repository in a store: makes the changes in the
+	 * store, in one step. Called by ref_transaction_commit() when all
+	 * checks have passed and on_state() has allowed REF_PREPARED. The
+	 * function gets the changes from ref_transaction_each_effect(), and may
+	 * reject single ones by ref_transaction_reject(). The values before are
+	 * those of a snapshot, so the function compares them again.
+	 *
+	 * Returns 0 if all changes that are not rejected were made. A negative
+	 * error code fails the transaction: nothing was changed, and
+	 * REF_ABORTED is reported. ERR_PEER means that the outcome is unknown,
+	 * and no state is reported.
+	 *
+	 * Refs must be in tables. The tables of the copy are not changed: the
+	 * caller brings them up to date afterwards. No reflogs are written.
+	 * NULL: the transaction changes the repository itself, and fails with
+	 * ERR_DENIED in a copy (repo_check_copy()).
+	 */
+	int (*publish)(void *ctx, struct ref_transaction *tx,
+		       struct error *err);
 	void *ctx;
 };
 
@@ -215,7 +239,9 @@ int ref_transaction_add(struct ref_transaction *tx,
  * - ERR_CORRUPT: packed-refs or a table is damaged.
  * - ERR_IO, ERR_NOMEM, or the return value of on_state.
  * - ERR_DENIED: the repository is in a quarantine (repo_check_quarantine()),
- *   also with keep_going or without changes.
+ *   or is a copy and there is no `publish`. Also with keep_going or without
+ *   changes.
+ * - ERR_UNSUPPORTED: there is a `publish`, and refs are not in tables.
  *
  * With keep_going, failed changes are left out and 0 is returned. Cost: linear
  * in the changes, some system calls each. Other refs are not read, except in
@@ -244,6 +270,38 @@ int ref_transaction_abort(struct ref_transaction *tx, struct error *err);
 size_t ref_transaction_nr(const struct ref_transaction *tx);
 const struct ref_update *ref_transaction_get(const struct ref_transaction *tx,
 					     size_t i);
+
+/* What a transaction does to one ref, after symbolic refs were followed. */
+struct ref_effect {
+	const char *name;
+	/* the values of the ref; both NULL: the ref does not exist */
+	const struct oid *old_oid, *new_oid;
+	/* the targets, if the ref is or becomes symbolic; then no id is set */
+	const char *old_target, *new_target;
+	/* borrowed from the transaction: for ref_transaction_reject() */
+	struct ref_update *update;
+};
+
+/*
+ * Calls `fn` for each ref that a prepared transaction changes or verifies, but
+ * not for rejected changes. A ref that is only verified has equal values. The
+ * pointers of the effect are valid during the call. Returns 0, the first value
+ * of `fn` that is not 0, or a negative error code.
+ */
+int ref_transaction_each_effect(struct ref_transaction *tx,
+				int (*fn)(void *ctx,
+					  const struct ref_effect *effect,
+					  struct error *err),
+				void *ctx, struct error *err);
+
+/*
+ * Rejects one change of a prepared transaction. `why` is the text for the user.
+ * Returns 0 if the transaction continues without this change (keep_going), or
+ * ERR_INVALID or ERR_NOMEM.
+ */
+int ref_transaction_reject(struct ref_transaction *tx,
+			   struct ref_update *update, enum ref_result result,
+			   const char *why, struct error *err);
 
 /*
  * Appends the lines that the reference-transaction hook reads: "<old> SP <new>

@@ -180,8 +180,8 @@ static int is_taken(struct refs *refs, const char *name, struct error *err)
 	return ret == ERR_CORRUPT ? 1 : ret;
 }
 
-static int tx_conflict(struct ref_transaction *tx, struct ref_item *item,
-		       struct buf *other, struct error *err)
+int refs_reftable_tx_conflict(struct ref_transaction *tx, struct ref_item *item,
+			      struct buf *other, struct error *err)
 {
 	struct buf dir = BUF_INIT;
 	int ret = ref_items_find_above(tx, item->name, is_taken, other, err);
@@ -566,7 +566,7 @@ static int tx_commit(struct ref_transaction *tx, struct error *err)
 const struct ref_tx_backend refs_reftable_tx_backend = {
 	.begin = tx_begin,
 	.lock = tx_lock,
-	.conflict = tx_conflict,
+	.conflict = refs_reftable_tx_conflict,
 	.stage = tx_stage,
 	.ready = tx_ready,
 	.commit = tx_commit,

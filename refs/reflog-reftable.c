@@ -543,8 +543,10 @@ static int edit_log(const struct repo *repo, const char *name,
 		.log = REFLOG_INIT,
 		.err = err,
 	};
-	int ret = refs_reftable_options(&options, repo, err);
+	int ret = repo_check_copy(repo, "change reflogs", err);
 
+	if (!ret)
+		ret = refs_reftable_options(&options, repo, err);
 	if (!ret) {
 		e.name = refs_reftable_place(&dir, repo, name);
 		ret = e.name ? reftable_append_begin(&e.append, dir.data,

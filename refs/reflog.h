@@ -104,7 +104,8 @@ struct reflog_edit {
 	bool rewrite;
 	/*
 	 * true: the ref gets the new id of the last kept line. Refused in a
-	 * quarantine (repo_check_quarantine()), if this changes the ref.
+	 * quarantine (repo_check_quarantine()), if this changes the ref. A copy
+	 * (repo_check_copy()) is ERR_DENIED too.
 	 */
 	bool update_ref;
 };

@@ -410,6 +410,27 @@ int repo_check_quarantine(const struct repo *repo, struct error *err)
 		       : 0;
 }
 
+int repo_check_copy(const struct repo *repo, const char *what,
+		    struct error *err)
+{
+	char *marker;
+	bool is_copy;
+
+	if (repo->ref_storage != REPO_REFS_REFTABLE)
+		return 0;
+	marker = repo_common_path(repo, REPO_COPY_MARKER);
+	if (!marker)
+		return error_nomem(err);
+	is_copy = sys_exists(marker);
+	free(marker);
+	return is_copy ? error_set(err, ERR_DENIED,
+				   "cannot %s: this is a local copy of a "
+				   "repository in a store, which only pushes "
+				   "change",
+				   what)
+		       : 0;
+}
+
 int repo_check_precious(const struct repo *repo, const char *what,
 			struct error *err)
 {

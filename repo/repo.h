@@ -160,6 +160,23 @@ int repo_check_precious(const struct repo *repo, const char *what,
  */
 int repo_check_quarantine(const struct repo *repo, struct error *err);
 
+/*
+ * The file that marks a local copy of a repository in a store (stored/copy.h).
+ * It is in the common directory.
+ */
+#define REPO_COPY_MARKER "store-copy"
+
+/*
+ * Refuses to change a local copy of a repository in a store. The next refresh
+ * would take the change back, or the repository in the store would miss
+ * objects. `what` is the operation in the message, e.g. "repack". Returns 0 if
+ * the repository is no copy, ERR_DENIED if it is, or ERR_NOMEM. A copy has its
+ * refs in tables. So the cost is one system call if refs are tables, and none
+ * otherwise.
+ */
+int repo_check_copy(const struct repo *repo, const char *what,
+		    struct error *err);
+
 /* Returns "<common_dir>/<name>", malloc()ed, or NULL if memory runs out. */
 char *repo_common_path(const struct repo *repo, const char *name);
 

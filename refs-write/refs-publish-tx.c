@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Transactions that are published: the refs are those of a local copy, and the
+ * function `publish` of the transaction changes them in a store.
+ *
+ * The changes are checked against a snapshot of the tables. Nothing is locked,
+ * because a request to a store takes long, and readers who refresh the copy
+ * need the lock of its tables. The store compares the values again.
+ */
+#include <string.h>
+
+#include "refs-write/ref-transaction-internal.h"
+
+static int publish_begin(struct ref_transaction *tx, struct error *err)
+{
+	if (tx->repo->ref_storage == REPO_REFS_REFTABLE)
+		return 0;
+	return error_set(err, ERR_UNSUPPORTED,
+			 "refs that are published must be in tables");
+}
+
+static int publish_nothing(struct ref_transaction *tx, struct ref_item *item,
+			   struct error *err)
+{
+	(void)tx;
+	(void)item;
+	(void)err;
+	return 0;
+}
+
+/* Rejects changes of one ref, which a symbolic ref and its target may name. */
+static int publish_ready(struct ref_transaction *tx, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 1; !ret && i < tx->sorted_nr; i++)
+		if (tx->sorted[i - 1]->update->result == REF_OK &&
+		    !strcmp(tx->sorted[i - 1]->name, tx->sorted[i]->name))
+			ret = ref_update_reject(
+				tx, tx->sorted[i]->update, REF_DUPLICATE, err,
+				"multiple updates for ref '%s' not allowed",
+				tx->sorted[i]->name);
+	return ret;
+}
+
+static int publish_commit(struct ref_transaction *tx, struct error *err)
+{
+	return tx->update_nr ? tx->options.publish(tx->options.ctx, tx, err)
+			     : 0;
+}
+
+static void publish_unlock(struct ref_transaction *tx)
+{
+	(void)tx;
+}
+
+const struct ref_tx_backend refs_publish_tx_backend = {
+	.begin = publish_begin,
+	.lock = publish_nothing,
+	.conflict = refs_reftable_tx_conflict,
+	.stage = publish_nothing,
+	.ready = publish_ready,
+	.commit = publish_commit,
+	.unlock = publish_unlock,
+};
+
+/* ---- what the function learns of the changes */
+
+static int show(struct ref_transaction *tx, const struct ref_item *item,
+		int (*fn)(void *ctx, const struct ref_effect *effect,
+			  struct error *err),
+		void *ctx, struct error *err)
+{
+	const struct ref_update *u = item->update;
+	struct ref_effect effect = {.name = item->name, .update = item->update};
+	struct ref ref;
+	int ret = refs_read(tx->refs, item->name, &ref, err);
+
+	/* A stored zero id is a value too. */
+	if (ret < 0 && !(ret == ERR_CORRUPT && ref.is_zero))
+		return ret;
+	effect.old_target = ret ? ref.target : NULL;
+	effect.old_oid = ret && !ref.target ? &ref.oid : NULL;
+	effect.new_target = effect.old_target;
+	effect.new_oid = effect.old_oid;
+	if (ref_update_changes(u)) {
+		effect.new_target = u->new_target;
+		effect.new_oid = ref_update_is_write(u) && !u->new_target
+					 ? &u->new_oid
+					 : NULL;
+	}
+	return fn(ctx, &effect, err);
+}
+
+int ref_transaction_each_effect(struct ref_transaction *tx,
+				int (*fn)(void *ctx,
+					  const struct ref_effect *effect,
+					  struct error *err),
+				void *ctx, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < tx->sorted_nr; i++) {
+		const struct ref_item *item = tx->sorted[i];
+
+		if (!item->log_only && item->update->result == REF_OK)
+			ret = show(tx, item, fn, ctx, err);
+	}
+	return ret;
+}
+
+int ref_transaction_reject(struct ref_transaction *tx,
+			   struct ref_update *update, enum ref_result result,
+			   const char *why, struct error *err)
+{
+	return ref_update_reject(tx, update, result, err, "%s", why);
+}
