@@ -72,6 +72,12 @@ int builtin_not_ours(const struct error *why);
 int builtin_open_repo(struct builtin_env *env);
 
 /*
+ * Open the repository like builtin_open_repo(), for a command that changes it.
+ * A local copy of a repository in a store is refused; `what` names the command.
+ */
+int builtin_open_repo_to_change(struct builtin_env *env, const char *what);
+
+/*
  * Open the repository like builtin_open_repo(), for a command that can work
  * without a repository. If there is no repository, or the user may not use it,
  * env->repo stays NULL and the function returns 0.

@@ -355,6 +355,9 @@ int cmd_commit_graph(int argc, const char **argv, struct builtin_env *env)
 		.max_new_filters = INT64_MIN,
 	};
 	object_dir_fn *run = parse(&c, argc, argv);
+	int code = run ? 0 : 129;
 
-	return run ? object_dir_run(&c.common, run) : 129;
+	if (!code && run == write_graph)
+		code = builtin_open_repo_to_change(env, "write a commit-graph");
+	return code ? code : object_dir_run(&c.common, run);
 }

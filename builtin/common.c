@@ -45,6 +45,17 @@ int builtin_open_repo(struct builtin_env *env)
 	return ret < 0 ? builtin_fail(&err) : code;
 }
 
+int builtin_open_repo_to_change(struct builtin_env *env, const char *what)
+{
+	struct error err = ERROR_INIT;
+	int code = builtin_open_repo(env);
+
+	if (code)
+		return code;
+	return repo_check_copy(env->repo, what, &err) < 0 ? builtin_fail(&err)
+							  : 0;
+}
+
 int builtin_open_repo_gently(struct builtin_env *env)
 {
 	struct error err = ERROR_INIT;

@@ -417,7 +417,7 @@ int cmd_gc(int argc, const char **argv, struct builtin_env *env)
 	memcpy(words, argv, (size_t)argc * sizeof(*words));
 	ret = gc_args_parse(&r.a, argc, argv);
 	if (!ret)
-		ret = builtin_open_repo(env);
+		ret = builtin_open_repo_to_change(env, "gc");
 	r.repo = env->repo;
 	if (!ret)
 		ret = run(&r, words);

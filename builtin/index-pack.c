@@ -672,6 +672,10 @@ int cmd_index_pack(int argc, const char **argv, struct builtin_env *env)
 
 	if (!ret)
 		ret = builtin_choose_algo(env, &r.algo, r.a.format);
+	/* Objects that only a copy has would be missing in the store. */
+	if (!ret && r.a.from_stdin && env->repo &&
+	    repo_check_copy(env->repo, "add a pack", &err) < 0)
+		ret = builtin_fail(&err);
 	if (ret)
 		return ret;
 	r.repo = env->repo;

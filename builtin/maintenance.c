@@ -432,7 +432,7 @@ static int run(struct run *r, int argc, const char **argv,
 	int ret = parse(r, argc, argv);
 
 	if (!ret)
-		ret = builtin_open_repo(env);
+		ret = builtin_open_repo_to_change(env, "maintain");
 	if (ret)
 		return ret;
 	r->m.repo = env->repo;

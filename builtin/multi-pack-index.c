@@ -575,7 +575,11 @@ int cmd_multi_pack_index(int argc, const char **argv, struct builtin_env *env)
 	int code;
 
 	c.common.takes_any_dir = true;
-	code = run ? object_dir_run(&c.common, run) : 129;
+	code = run ? 0 : 129;
+	if (!code && run != verify)
+		code = builtin_open_repo_to_change(env, "write an index");
+	if (!code)
+		code = object_dir_run(&c.common, run);
 
 	named_packs_release(&c.only);
 	return code;

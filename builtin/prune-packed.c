@@ -63,7 +63,7 @@ int cmd_prune_packed(int argc, const char **argv, struct builtin_env *env)
 		fprintf(stderr, "fatal: too many arguments\n\n");
 		return options_usage(options, usage_text);
 	}
-	ret = builtin_open_repo(env);
+	ret = builtin_open_repo_to_change(env, "prune");
 	if (!ret)
 		ret = run(env->repo, dry_run, quiet);
 	return builtin_finish(ret);

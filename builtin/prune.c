@@ -220,7 +220,7 @@ int cmd_prune(int argc, const char **argv, struct builtin_env *env)
 	nr = parse(&a, argc, argv);
 	if (nr < 0)
 		return options_failed(nr);
-	ret = builtin_open_repo(env);
+	ret = builtin_open_repo_to_change(env, "prune");
 	if (!ret)
 		ret = resolve_heads(&heads, env, argv + 1, (size_t)nr);
 	if (!ret)

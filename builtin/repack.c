@@ -388,7 +388,7 @@ int cmd_repack(int argc, const char **argv, struct builtin_env *env)
 	filter_args_init(&a.filter);
 	ret = parse(&a, argc, argv);
 	if (!ret)
-		ret = builtin_open_repo(env);
+		ret = builtin_open_repo_to_change(env, "repack");
 	if (!ret)
 		ret = run(&a, env, &err) < 0 ? builtin_fail(&err)
 					     : builtin_finish(0);
