@@ -30,6 +30,21 @@ static int set_quarantine(struct receive_environment *env,
 	return set(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES", q->alternates);
 }
 
+/* Lets a hook read the blob of the certificate. */
+static int set_alternate(struct receive_environment *env,
+			 const struct quarantine *q)
+{
+	const char *others = q->repo->alternate_object_dirs;
+	struct buf dirs = BUF_INIT;
+	int ret = buf_printf(&dirs, "%s%s%s", q->dir.path, others ? ":" : "",
+			     others ? others : "");
+
+	if (!ret)
+		ret = set(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES", dirs.data);
+	buf_release(&dirs);
+	return ret;
+}
+
 static int set_options(struct receive_environment *env,
 		       const struct receive_request *req)
 {
@@ -96,6 +111,9 @@ int receive_environment_init(struct receive_environment *env,
 		ret = set_options(env, &r->request);
 	if (!ret && (flags & RECEIVE_ENV_CERT) && r->cert.is_judged)
 		ret = set_cert(env, &r->cert, r->repo->algo);
+	if (!ret && (flags & RECEIVE_ENV_CERT) && r->cert.is_judged &&
+	    !(flags & RECEIVE_ENV_QUARANTINE) && r->quarantine.dir.path)
+		ret = set_alternate(env, &r->quarantine);
 	if (!ret)
 		env->strings = sys_environ_with((const char *const *)env->own,
 						env->own_nr);

@@ -160,7 +160,8 @@ int receive_hook_update(struct receive *r, const struct receive_command *cmd,
 		oid_to_hex(old_hex, &cmd->old_oid, r->repo->algo),
 		oid_to_hex(new_hex, &cmd->new_oid, r->repo->algo),
 	};
-	int ret = run_hooks(r, "update", args, ARRAY_NR(args), NULL, 0, err);
+	int ret = run_hooks(r, "update", args, ARRAY_NR(args), NULL,
+			    RECEIVE_ENV_QUARANTINE, err);
 
 	return ret < 0 ? ret : ret > 0;
 }
@@ -177,7 +178,8 @@ int receive_hook_transaction(void *ctx, enum ref_state state,
 	if (ref_transaction_describe(&input, tx) < 0)
 		ret = error_nomem(err);
 	else
-		ret = run_hooks(r, transaction, &name, 1, &input, 0, err);
+		ret = run_hooks(r, transaction, &name, 1, &input,
+				RECEIVE_ENV_QUARANTINE, err);
 	buf_release(&input);
 	if (ret > 0 && (state == REF_PREPARING || state == REF_PREPARED))
 		return error_set(err, ERR_DENIED,

@@ -13,6 +13,10 @@
  * 	post-receive                    commands that were executed
  * 	post-update <ref>...            nothing
  *
+ * With a target (struct receive_target), the quarantine exists until the end,
+ * so that update, reference-transaction and proc-receive read it, too. For
+ * post-receive it is an alternate, because it has the certificate of the push.
+ *
  * receive-worktree.c starts push-to-checkout, and receive-proc.c starts
  * proc-receive. A hook that does not exist counts as a hook that succeeds.
  */
@@ -68,12 +72,15 @@ int receive_hook_post(struct receive *r, struct error *err);
 enum receive_env {
 	/*
 	 * Set GIT_QUARANTINE_PATH, and the object directories to those of the
-	 * quarantine.
+	 * quarantine, as long as there is one.
 	 */
 	RECEIVE_ENV_QUARANTINE = 1 << 0,
 	/* Set GIT_PUSH_OPTION_*, if receive.advertisePushOptions is true. */
 	RECEIVE_ENV_OPTIONS = 1 << 1,
-	/* Set GIT_PUSH_CERT*, if the push is signed. */
+	/*
+	 * Set GIT_PUSH_CERT*, if the push is signed. Without
+	 * RECEIVE_ENV_QUARANTINE, a quarantine becomes an alternate.
+	 */
 	RECEIVE_ENV_CERT = 1 << 2,
 };
 

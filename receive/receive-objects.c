@@ -45,10 +45,16 @@ static char *name_file(const struct receive *r, const struct oid *checksum,
 }
 
 static int choose_fsync(struct pack_indexer_files *files,
-			const struct repo *repo, struct error *err)
+			const struct receive *r, struct error *err)
 {
-	int ret = repo_fsync_method(repo, REPO_FSYNC_PACK, &files->fsync_pack,
-				    err);
+	const struct repo *repo = r->repo;
+	int ret;
+
+	if (r->options->target) {
+		files->fsync_pack = files->fsync_metadata = SYS_FSYNC_FSYNC;
+		return 0;
+	}
+	ret = repo_fsync_method(repo, REPO_FSYNC_PACK, &files->fsync_pack, err);
 
 	return ret ? ret
 		   : repo_fsync_method(repo, REPO_FSYNC_PACK_METADATA,
@@ -94,7 +100,7 @@ static int keep(struct receive_objects *o, struct receive *r, struct error *err)
 	if (!files.pack || !files.idx || !files.rev || !files.keep)
 		ret = error_nomem(err);
 	if (!ret)
-		ret = choose_fsync(&files, r->repo, err);
+		ret = choose_fsync(&files, r, err);
 	if (!ret)
 		ret = pack_indexer_write(o->ix, &files, err);
 	free((char *)files.pack);

@@ -16,7 +16,8 @@
  *	            than were signed
  *	            hook declines           refuses all                REPORT
  *	ACCEPT      nothing is left to do   --                         REPORT
- *	            --                      migrates the objects       UPDATE
+ *	            --                      migrates the objects, or   UPDATE
+ *	                                    stores them in the target
  *	UPDATE      --                      aliases, proc-receive and  REPORT
  *	                                    update hooks, rules,
  *	                                    transactions
@@ -171,9 +172,34 @@ static int judge(struct push *p)
 	return REPORT;
 }
 
+/*
+ * Moves the objects into the repository, or stores them in the target. Returns
+ * 0 or a negative error code.
+ */
+static int take_objects(struct push *p)
+{
+	struct receive *r = &p->r;
+	const struct receive_target *target = r->options->target;
+	struct sys_ticker *ticker = NULL;
+	int ret;
+
+	if (!target)
+		return quarantine_migrate(&r->quarantine, p->err);
+	if (!p->objects.result.nr)
+		return 0;
+	ret = receive_peer_start_ticker(&ticker, &r->peer, r->config.keep_alive,
+					p->err);
+	if (!ret)
+		ret = target->store(target->ctx, r->quarantine.dir.path,
+				    p->err);
+	sys_ticker_stop(ticker);
+	return ret;
+}
+
 static int accept(struct push *p)
 {
 	struct receive *r = &p->r;
+	const char *why = "unable to migrate objects to permanent storage";
 	size_t live = 0;
 
 	for (size_t i = 0; i < r->request.nr; i++)
@@ -181,12 +207,14 @@ static int accept(struct push *p)
 	if (!live)
 		return REPORT;
 	summary_phase(&r->summary, SUMMARY_MIGRATE);
-	if (!quarantine_migrate(&r->quarantine, p->err))
+	if (!take_objects(p))
 		return UPDATE;
 	receive_peer_tell_failure(&r->peer, p->err->code, p->err->msg);
-	if (receive_refuse_all(&r->request,
-			       "unable to migrate objects to permanent "
-			       "storage") < 0)
+	if (r->options->target) {
+		receive_hide_paths(p->err->msg);
+		why = p->err->msg;
+	}
+	if (receive_refuse_all(&r->request, why) < 0)
 		return error_nomem(p->err);
 	return REPORT;
 }
@@ -213,7 +241,8 @@ static int report(struct push *p)
 
 	summary_phase(&r->summary, SUMMARY_REPORT);
 	/* The .keep file is no longer needed: the push is over. */
-	receive_discard(r);
+	if (!r->options->target || !r->cert.is_judged)
+		receive_discard(r);
 	receive_hide_paths(told.msg);
 	ret = receive_report(r, p->has_failed ? told.msg : NULL, p->err);
 	summary_phase(&r->summary, SUMMARY_HOOKS);

@@ -6,9 +6,39 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "refs-write/ref-transaction.h"
 #include "repo/repo.h"
 #include "wire/io.h"
 #include "wire/summary.h"
+
+/*
+ * Where a push is stored, if the repository is a local copy of one that is
+ * elsewhere (stored/push.h). The push differs in these points:
+ * - Objects are always kept as a pack, and are never moved into the repository.
+ *   So the repository has the objects of accepted pushes only, and no later
+ *   push can rely on others. Hooks read new objects from the quarantine.
+ * - Refs are published (struct ref_transaction_options).
+ * - A push that needs receive.shallowUpdate is refused.
+ * - There is no maintenance, and no update of the server info.
+ */
+struct receive_target {
+	/*
+	 * Stores the objects: the packs in "<dir>/pack", with .idx and .rev,
+	 * which are durable. Called when the pre-receive hook has accepted the
+	 * push. Not called if the push has no objects. After an error, all
+	 * commands are refused with the message.
+	 */
+	int (*store)(void *ctx, const char *dir, struct error *err);
+	/*
+	 * Makes the changes of refs, and brings the repository up to date. May
+	 * be called twice for one push. See `publish` of struct
+	 * ref_transaction_options. The message of an error is the reason that
+	 * the client gets for each command.
+	 */
+	int (*publish)(void *ctx, struct ref_transaction *tx,
+		       struct error *err);
+	void *ctx;
+};
 
 /*
  * The settings that a caller of receive-pack chooses. All pointers are
@@ -59,6 +89,8 @@ struct receive_options {
 	 */
 	void (*tell)(void *ctx, const char *text, size_t len);
 	void *tell_ctx;
+	/* NULL: the push is stored in the repository itself */
+	const struct receive_target *target;
 	const struct summary_about *about; /* NULL: nothing is known */
 };
 

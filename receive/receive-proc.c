@@ -432,7 +432,9 @@ static int run(struct proc *p, char *path, struct error *err)
 	char *argv[] = {path, NULL};
 	struct receive_environment env;
 	unsigned flags = SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT;
-	int ret = receive_environment_init(&env, r, 0, NULL, err), status;
+	int ret = receive_environment_init(&env, r, RECEIVE_ENV_QUARANTINE,
+					   NULL, err),
+	    status;
 
 	if (receive_peer_has_band(&r->peer))
 		flags |= SYS_SPAWN_PIPE_ERR;

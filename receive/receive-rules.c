@@ -64,7 +64,10 @@ static int open_walk(struct receive_rules *rules, struct error *err)
 	if (rules->walk_is_open)
 		return 0;
 	if (!rules->odb)
-		ret = odb_open(&rules->odb, rules->r->repo, NULL, err);
+		ret = odb_open(
+			&rules->odb,
+			quarantine_repo(&rules->r->quarantine, rules->r->repo),
+			NULL, err);
 	if (!ret)
 		ret = walk_open(&rules->walk, rules->odb, NULL, 0, err);
 	rules->walk_is_open = !ret;

@@ -21,6 +21,8 @@ struct batch {
 	 */
 	struct receive_command **commands;
 	size_t nr;
+	/* The target has failed; *err tells the client why. */
+	bool has_failed;
 	struct error *err;
 };
 
@@ -63,6 +65,22 @@ static int on_state(void *ctx, enum ref_state state,
 	struct batch *b = ctx;
 
 	return receive_hook_transaction(b->r, state, tx, err);
+}
+
+/* Lets the target change the refs. A slow store must not look like a hang. */
+static int publish(void *ctx, struct ref_transaction *tx, struct error *err)
+{
+	struct batch *b = ctx;
+	const struct receive_target *target = b->r->options->target;
+	struct sys_ticker *ticker = NULL;
+	int ret = receive_peer_start_ticker(&ticker, &b->r->peer,
+					    b->r->config.keep_alive, err);
+
+	if (!ret)
+		ret = target->publish(target->ctx, tx, err);
+	sys_ticker_stop(ticker);
+	b->has_failed = ret < 0 && ret != ERR_INVALID;
+	return ret;
 }
 
 /*
@@ -165,6 +183,7 @@ static int batch_open(struct batch *b, struct receive *r,
 		.keep_going = !atomic,
 		.check_value = check_value,
 		.on_state = on_state,
+		.publish = r->options->target ? publish : NULL,
 		.ctx = b,
 	};
 
@@ -198,12 +217,25 @@ static int take_results(struct batch *b)
 	return ret;
 }
 
+/*
+ * Tell the client why a transaction failed as a whole. Returns the reason for
+ * its commands: `why`, or that of the target.
+ */
+static const char *tell_reason(struct batch *b, const char *why)
+{
+	receive_peer_tell_failure(&b->r->peer, b->err->code, b->err->msg);
+	if (!b->has_failed)
+		return why;
+	receive_hide_paths(b->err->msg);
+	return b->err->msg;
+}
+
 /* Refuse all commands of a transaction that failed as a whole. */
 static int refuse_batch(struct batch *b, const char *why)
 {
 	int ret = 0;
 
-	receive_peer_tell_failure(&b->r->peer, b->err->code, b->err->msg);
+	why = tell_reason(b, why);
 	for (size_t i = 0; !ret && i < b->nr; i++)
 		ret = receive_refuse(b->commands[i], why);
 	return ret;
@@ -256,9 +288,7 @@ static int run_atomic(struct receive *r, struct receive_rules *rules,
 	if (!ret && !failure) {
 		ret = b.nr ? ref_transaction_commit(b.tx, err) : 0;
 		if (ret < 0 && ret != ERR_NOMEM) {
-			receive_peer_tell_failure(&r->peer, err->code,
-						  err->msg);
-			failure = "atomic transaction failed";
+			failure = tell_reason(&b, "atomic transaction failed");
 			ret = 0;
 		}
 	}

@@ -9,6 +9,15 @@
 #include "base/buf.h"
 #include "receive/receive.h"
 
+/* Sets what a push into a local copy cannot have (struct receive_target). */
+static void limit_config(struct receive_config *config)
+{
+	config->unpack_limit = 0;
+	config->shallow_update = false;
+	config->server_info = false;
+	config->auto_gc = false;
+}
+
 int receive_init(struct receive *r, const struct receive_options *options,
 		 const struct serve_io *io, struct error *err)
 {
@@ -26,6 +35,8 @@ int receive_init(struct receive *r, const struct receive_options *options,
 	ret = receive_config_load(&r->config, &r->repo->config, err);
 	if (ret < 0)
 		return ret;
+	if (options->target)
+		limit_config(&r->config);
 	r->request.accept_atomic = r->config.advertise_atomic;
 	r->request.accept_options = r->config.push_options;
 	r->request.commands_max = r->config.commands_max;
