@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "generations/names.h"
 #include "object/hash.h"
+#include "sys/map.h"
 #include "stored/fetch.h"
 
 /* A file that is being received. */
@@ -30,6 +31,30 @@ char *stored_join(const char *dir, const char *name, struct error *err)
 		return NULL;
 	}
 	return path.data;
+}
+
+int stored_describe(struct generation_file *file, const char *path,
+		    struct error *err)
+{
+	struct hash_ctx hash;
+	struct sys_map map;
+	struct oid oid;
+	int ret = sys_map_open(&map, path, err);
+
+	if (ret)
+		return ret;
+	if (hash_init(&hash, HASH_SHA256) < 0) {
+		sys_map_close(&map);
+		return error_nomem(err);
+	}
+	sys_map_advise_sequential(&map);
+	hash_update(&hash, map.data, map.len);
+	hash_final(&hash, &oid);
+	hash_release(&hash);
+	memcpy(file->sha256, oid.bytes, GENERATION_SHA256_LEN);
+	file->size = map.len;
+	sys_map_close(&map);
+	return 0;
 }
 
 int stored_result(int ret, const char *what, struct error *err)

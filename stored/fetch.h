@@ -18,6 +18,10 @@
 /* Returns "<dir>/<name>", malloc()ed, or NULL with *err set. */
 char *stored_join(const char *dir, const char *name, struct error *err);
 
+/* Sets size and SHA-256 to those of a local file. Returns 0 or an error. */
+int stored_describe(struct generation_file *file, const char *path,
+		    struct error *err);
+
 /*
  * Converts the positive results of a store (enum filestore_result) to error
  * codes. Returns other values unchanged. `what` names the file in the message.

@@ -3,12 +3,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "object/hash.h"
 #include "stored/fetch.h"
 #include "stored/layout.h"
 #include "stored/successor.h"
 #include "sys/io.h"
-#include "sys/map.h"
 #include "sys/thread.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -105,26 +103,9 @@ static int hash_file(void *ctx, unsigned thread_nr, size_t nr,
 {
 	const struct making *m = ctx;
 	struct generation_upload *upload = &m->files[nr];
-	struct hash_ctx hash;
-	struct sys_map map;
-	struct oid oid;
-	int ret = sys_map_open(&map, upload->local_path, err);
 
 	(void)thread_nr;
-	if (ret)
-		return ret;
-	if (hash_init(&hash, HASH_SHA256) < 0) {
-		sys_map_close(&map);
-		return error_nomem(err);
-	}
-	sys_map_advise_sequential(&map);
-	hash_update(&hash, map.data, map.len);
-	hash_final(&hash, &oid);
-	hash_release(&hash);
-	memcpy(upload->file.sha256, oid.bytes, GENERATION_SHA256_LEN);
-	upload->file.size = map.len;
-	sys_map_close(&map);
-	return 0;
+	return stored_describe(&upload->file, upload->local_path, err);
 }
 
 static int list_files(struct making *m)

@@ -136,6 +136,70 @@ int stored_tables_find(const struct stored_tables *t, struct buf *value,
 	return ret;
 }
 
+/* Returns 1 if the tables have the ref, 0 if not, or a negative error code. */
+static int has_ref(const struct stored_tables *t, const char *name,
+		   struct error *err)
+{
+	struct reftable_iter it;
+	struct reftable_ref ref;
+	int ret;
+
+	reftable_iter_init(&it);
+	ret = reftable_stack_find(&t->stack, &it, name, strlen(name), &ref,
+				  err);
+	reftable_iter_release(&it);
+	return ret;
+}
+
+static int collide_below(const struct stored_tables *t, const char *dir,
+			 bool (*ignores)(void *ctx, const char *ref), void *ctx,
+			 struct error *err)
+{
+	struct reftable_merged merged;
+	const struct reftable_iter *it;
+	size_t len = strlen(dir);
+	int ret = reftable_merged_init(&merged, t->stack.tables, t->stack.nr,
+				       false, err);
+
+	if (ret)
+		return ret;
+	ret = reftable_merged_seek(&merged, REFTABLE_REFS, dir, len, err);
+	while (!ret) {
+		ret = reftable_merged_next(&merged, &it, err);
+		if (ret <= 0)
+			break;
+		ret = !strncmp(it->ref.name, dir, len);
+		if (!ret || !ignores(ctx, it->ref.name))
+			break;
+		ret = 0;
+	}
+	reftable_merged_release(&merged);
+	return ret;
+}
+
+int stored_tables_collide(const struct stored_tables *t, const char *ref,
+			  bool (*ignores)(void *ctx, const char *ref),
+			  void *ctx, struct error *err)
+{
+	struct buf part = BUF_INIT;
+	int ret = 0;
+
+	for (const char *p = strchr(ref, '/'); p && !ret; p = strchr(p, '/')) {
+		buf_reset(&part);
+		if (buf_append(&part, ref, (size_t)(p++ - ref)) < 0)
+			ret = error_nomem(err);
+		else if (!ignores(ctx, part.data))
+			ret = has_ref(t, part.data, err);
+	}
+	buf_reset(&part);
+	if (!ret && buf_printf(&part, "%s/", ref) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = collide_below(t, part.data, ignores, ctx, err);
+	buf_release(&part);
+	return ret;
+}
+
 /* A visit of all refs. */
 struct visit {
 	const struct stored_tables *t;

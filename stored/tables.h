@@ -43,6 +43,16 @@ int stored_tables_each(const struct stored_tables *t,
 				 struct error *err),
 		       void *ctx, struct error *err);
 
+/*
+ * Looks for refs in the tables that cannot exist beside a new ref `ref`: "a"
+ * and "a/b". The updates of the generation are not considered. `ignores` says
+ * whether a ref that was found does not count. Returns 1 if there is such a
+ * ref, 0 if not, or a negative error code.
+ */
+int stored_tables_collide(const struct stored_tables *t, const char *ref,
+			  bool (*ignores)(void *ctx, const char *ref),
+			  void *ctx, struct error *err);
+
 /* Returns whether two generations have the same tables. */
 bool stored_tables_are_same(const struct generation *a,
 			    const struct generation *b);

@@ -126,6 +126,39 @@ static void assert_changes(struct fixture *f, const struct generation *before,
 	buf_release(&got);
 }
 
+static bool ignores_d(void *ctx, const char *ref)
+{
+	(void)ctx;
+	return !strcmp(ref, "refs/heads/d");
+}
+
+/* Refs that are a part of another ref's name. */
+static void test_collisions(void **state)
+{
+	static const struct {
+		const char *ref;
+		int hit;
+	} cases[] = {
+		{"refs/heads/b/x", 1}, {"refs/heads/b/x/y", 1},
+		{"refs/heads", 1},     {"refs/heads/c", 0},
+		{"refs/heads/bb", 0},  {"refs/heads/d/x", 0},
+		{"refs/head", 0},      {"HEAD/x", 1},
+	};
+	struct stored_tables t;
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	assert_int_equal(
+		stored_tables_open(&t, f.cache, &f.s.place, &f.g, NULL), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(stored_tables_collide(&t, cases[i].ref,
+						       ignores_d, NULL, NULL),
+				 cases[i].hit);
+	stored_tables_release(&t);
+	fixture_release(&f);
+}
+
 static void test_changes(void **state)
 {
 	struct generation after = {0}, other;
@@ -228,6 +261,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_updates_over_tables),
+		cmocka_unit_test(test_collisions),
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_damaged_table),
 		cmocka_unit_test(test_control_characters),

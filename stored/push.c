@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: MIT */
+/* A push into the local copy of a repository in a store. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "stored/fetch.h"
+#include "stored/import.h"
+#include "stored/push.h"
+#include "stored/tables.h"
+#include "stored/updates.h"
+#include "sys/io.h"
+#include "sys/rangelock.h"
+#include "sys/thread.h"
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+#define PUSHES_FILE "store-pushes"
+
+/*
+ * How often a record is tried again after GENERATION_BUSY. Each time, other
+ * nodes have made GENERATION_TRIES records.
+ */
+#define BUSY_TRIES 8
+
+struct stored_push {
+	struct stored_copy *copy; /* borrowed */
+	struct stored_push_options options;
+	char *node, *user; /* owned */
+	/* the generation that the push was checked against */
+	uint64_t seen;
+	/* owned, with their paths: files that are in no record yet */
+	struct generation_upload *uploads;
+	size_t upload_nr, upload_alloc;
+	struct generation_session session;
+	bool has_session;
+	/* the tables that were read last, and their generation; owned */
+	struct generation tables_of;
+	struct stored_tables tables;
+	bool has_tables;
+};
+
+/* ---- opening */
+
+/* Copies a word of a record: a name without control characters. */
+static char *copy_word(const char *text, struct error *err)
+{
+	char *word = mem_strndup(text, strnlen(text, GENERATION_WORD_MAX));
+
+	if (!word)
+		error_nomem(err);
+	for (char *p = word; p && *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			*p = '?';
+	return word;
+}
+
+int stored_push_open(struct stored_push **out, struct stored_copy *copy,
+		     const struct stored_push_options *options,
+		     struct error *err)
+{
+	struct stored_push *push = mem_calloc(1, sizeof(*push));
+	int ret;
+
+	*out = NULL;
+	if (!push)
+		return error_nomem(err);
+	push->copy = copy;
+	push->options = *options;
+	push->node = copy_word(options->node, err);
+	push->user = push->node ? copy_word(options->user, err) : NULL;
+	ret = push->user ? stored_copy_refresh(copy, err) : ERR_NOMEM;
+	if (ret) {
+		stored_push_close(push);
+		return ret;
+	}
+	push->seen = stored_copy_generation(copy)->number;
+	*out = push;
+	return 0;
+}
+
+static void free_uploads(struct stored_push *push)
+{
+	for (size_t i = 0; i < push->upload_nr; i++) {
+		free(push->uploads[i].file.path);
+		free((char *)push->uploads[i].local_path);
+	}
+	push->upload_nr = 0;
+}
+
+static void close_tables(struct stored_push *push)
+{
+	if (push->has_tables)
+		stored_tables_release(&push->tables);
+	push->has_tables = false;
+	generation_release(&push->tables_of);
+	push->tables_of = (struct generation){0};
+}
+
+void stored_push_close(struct stored_push *push)
+{
+	if (!push)
+		return;
+	free_uploads(push);
+	free(push->uploads);
+	close_tables(push);
+	free(push->node);
+	free(push->user);
+	free(push);
+}
+
+/* ---- results for the client */
+
+/*
+ * Tells the administrator what the store said, and the client what this means.
+ * Returns `code`.
+ */
+static int fail(struct stored_push *push, int code, const char *meaning,
+		const struct error *detail, struct error *err)
+{
+	struct buf text = BUF_INIT;
+
+	if (push->options.warn &&
+	    !buf_printf(&text, "push to '%s': %s: %s",
+			stored_copy_place(push->copy)->repository, meaning,
+			detail->msg))
+		push->options.warn(push->options.ctx, text.data);
+	buf_release(&text);
+	return error_set(err, code, "%s", meaning);
+}
+
+static int fail_commit(struct stored_push *push, int result,
+		       const struct error *detail, struct error *err)
+{
+	switch (result) {
+	case ERR_NOMEM:
+		return error_nomem(err);
+	case GENERATION_EPOCH_CHANGED:
+		return fail(push, ERR_DENIED,
+			    "objects of the repository were removed meanwhile; "
+			    "push again",
+			    detail, err);
+	case GENERATION_FILE_CHANGED:
+		return fail(push, ERR_DENIED,
+			    "the repository was changed meanwhile; push again",
+			    detail, err);
+	case GENERATION_REF_CHANGED:
+	case GENERATION_BUSY:
+		return fail(push, ERR_DENIED,
+			    "other pushes were faster; push again", detail,
+			    err);
+	case GENERATION_STORE_DOWN:
+		return fail(push, ERR_DENIED,
+			    "the store of the repository does not answer; "
+			    "nothing was changed",
+			    detail, err);
+	case GENERATION_UNKNOWN:
+		return fail(push, ERR_PEER,
+			    "the store of the repository does not answer; it "
+			    "is unknown whether the refs were changed",
+			    detail, err);
+	default:
+		return fail(push, ERR_DENIED,
+			    "the store of the repository does not accept the "
+			    "push; nothing was changed",
+			    detail, err);
+	}
+}
+
+/* ---- files */
+
+/* The directory of a quarantine that is being listed. */
+struct listing {
+	struct stored_push *push;
+	const char *dir; /* with the packs */
+	struct error *err;
+};
+
+static bool is_wanted(const char *name)
+{
+	static const char *const ends[] = {".pack", ".idx", ".rev"};
+	const char *dot = strrchr(name, '.');
+
+	if (strncmp(name, "pack-", 5) != 0 || !dot)
+		return false;
+	for (size_t i = 0; i < ARRAY_NR(ends); i++)
+		if (!strcmp(dot, ends[i]))
+			return true;
+	return false;
+}
+
+/* Whether the generation has a pack with the name of this file. */
+static bool has_pack(const struct stored_push *push, const char *path)
+{
+	const struct generation *g = stored_copy_generation(push->copy);
+	size_t len = (size_t)(strrchr(path, '.') - path);
+
+	for (size_t i = 0; i < g->file_nr; i++)
+		if (!strncmp(g->files[i].path, path, len) &&
+		    !strcmp(g->files[i].path + len, ".pack"))
+			return true;
+	return false;
+}
+
+static int add_file(void *ctx, const char *name)
+{
+	const struct listing *l = ctx;
+	struct stored_push *push = l->push;
+	struct generation_upload *up;
+	char *path;
+
+	if (!is_wanted(name))
+		return 0;
+	path = stored_join("objects/pack", name, l->err);
+	if (!path)
+		return ERR_NOMEM;
+	if (has_pack(push, path)) {
+		free(path);
+		return 0;
+	}
+	if (mem_grow(&push->uploads, &push->upload_alloc, push->upload_nr + 1,
+		     sizeof(*push->uploads)) < 0) {
+		free(path);
+		return error_nomem(l->err);
+	}
+	up = &push->uploads[push->upload_nr++];
+	*up = (struct generation_upload){.file.path = path};
+	up->local_path = stored_join(l->dir, name, l->err);
+	return up->local_path ? 0 : ERR_NOMEM;
+}
+
+static int hash_file(void *ctx, unsigned thread_nr, size_t nr,
+		     struct error *err)
+{
+	const struct stored_push *push = ctx;
+	struct generation_upload *up = &push->uploads[nr];
+
+	(void)thread_nr;
+	return stored_describe(&up->file, up->local_path, err);
+}
+
+/* Fills a change with what all changes of the push have. */
+static struct generation_change make_change(const struct stored_push *push)
+{
+	return (struct generation_change){
+		.node = push->node,
+		.user = push->user,
+		.action = "push",
+		.seen = push->seen,
+		.uploads = push->uploads,
+		.upload_nr = push->upload_nr,
+		.session_ns = (uint64_t)STORED_SESSION_MAX * NS_PER_SECOND,
+	};
+}
+
+/* Puts the files where the refresh after the push looks for them. */
+static void fill_cache(struct stored_push *push)
+{
+	struct error ignored = ERROR_INIT;
+
+	/* If this fails, the refresh downloads the file. */
+	for (size_t i = 0; i < push->upload_nr; i++)
+		stored_cache_add(stored_copy_cache(push->copy),
+				 &push->uploads[i].file,
+				 push->uploads[i].local_path, &ignored);
+}
+
+static int begin_session(struct stored_push *push, struct error *err)
+{
+	const struct generation_change change = make_change(push);
+	struct error why = ERROR_INIT;
+	int ret = generation_session_begin(&push->session,
+					   stored_copy_place(push->copy),
+					   &change, push->seen, &why);
+
+	push->has_session = !ret;
+	return ret ? fail_commit(push, ret, &why, err) : 0;
+}
+
+int stored_push_upload(void *ctx, const char *dir, struct error *err)
+{
+	struct stored_push *push = ctx;
+	char *packs = stored_join(dir, "pack", err);
+	struct listing l = {push, packs, err};
+	int ret = packs ? sys_dir_each(packs, add_file, &l, err) : ERR_NOMEM;
+
+	if (!ret)
+		ret = sys_parallel(STORED_THREADS, push->upload_nr, hash_file,
+				   push, err);
+	if (!ret)
+		ret = begin_session(push, err);
+	if (!ret)
+		fill_cache(push);
+	free(packs);
+	return ret;
+}
+
+/* ---- values of refs in tables */
+
+/* Opens the tables of a generation, unless they are those of the last call. */
+static int open_tables(struct stored_push *push, const struct generation *g,
+		       struct error *err)
+{
+	int ret = 0;
+
+	if (push->has_tables && stored_tables_are_same(&push->tables_of, g))
+		return 0;
+	close_tables(push);
+	for (size_t i = 0; !ret && i < g->file_nr; i++)
+		if (generation_path_is_table(g->files[i].path))
+			ret = generation_add_file(&push->tables_of,
+						  &g->files[i], err);
+	if (!ret)
+		ret = stored_tables_open(
+			&push->tables, stored_copy_cache(push->copy),
+			stored_copy_place(push->copy), &push->tables_of, err);
+	push->has_tables = !ret;
+	return ret;
+}
+
+/* A change of refs that is being made. */
+struct publishing {
+	struct stored_push *push;
+	struct ref_transaction *tx;
+	/* owned arrays of the same length, and all strings of `refs` */
+	struct generation_ref_change *refs;
+	struct ref_update **updates;
+	size_t nr, alloc, updates_alloc;
+	const struct generation *looked_at; /* by find_ref() */
+	struct error *err;
+};
+
+/* A ref with an update is judged by its update. */
+static bool is_ignored(void *ctx, const char *ref)
+{
+	const struct publishing *p = ctx;
+
+	if (generation_find_update(p->looked_at, ref))
+		return true;
+	for (size_t i = 0; i < p->nr; i++)
+		if (!p->refs[i].after && !strcmp(p->refs[i].ref, ref))
+			return true;
+	return false;
+}
+
+static int find_ref(void *ctx, struct buf *value, const struct generation *g,
+		    const char *ref, struct error *err)
+{
+	struct publishing *p = ctx;
+	int ret = open_tables(p->push, g, err);
+
+	p->looked_at = g;
+	if (!ret)
+		ret = stored_tables_find(&p->push->tables, value, ref, err);
+	if (ret || value->len)
+		return ret;
+	return stored_tables_collide(&p->push->tables, ref, is_ignored, p, err);
+}
+
+/* ---- the changes of a transaction */
+
+/* Sets *out to the value in the form of a record, malloc()ed, or to NULL. */
+static int print_value(const char **out, const struct oid *oid,
+		       const char *target, enum hash_algo algo,
+		       struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf text = BUF_INIT;
+
+	*out = NULL;
+	if (!oid && !target)
+		return 0;
+	if (buf_printf(&text, "%s%s", target ? STORED_SYMBOLIC : "",
+		       target ? target : oid_to_hex(hex, oid, algo)) < 0) {
+		buf_release(&text);
+		return error_nomem(err);
+	}
+	*out = buf_detach(&text, NULL);
+	return 0;
+}
+
+static void free_ref(struct generation_ref_change *r)
+{
+	free((char *)r->ref);
+	free((char *)r->before);
+	free((char *)r->after);
+}
+
+static int add_effect(void *ctx, const struct ref_effect *effect,
+		      struct error *err)
+{
+	struct publishing *p = ctx;
+	enum hash_algo algo = p->push->options.algo;
+	struct generation_ref_change *r;
+	int ret;
+
+	if (mem_grow(&p->refs, &p->alloc, p->nr + 1, sizeof(*p->refs)) < 0 ||
+	    mem_grow(&p->updates, &p->updates_alloc, p->nr + 1,
+		     sizeof(struct ref_update *)) < 0)
+		return error_nomem(err);
+	p->updates[p->nr] = effect->update;
+	r = &p->refs[p->nr++];
+	*r = (struct generation_ref_change){mem_strdup(effect->name), NULL,
+					    NULL};
+	ret = r->ref ? print_value(&r->before, effect->old_oid,
+				   effect->old_target, algo, err)
+		     : error_nomem(err);
+	return ret ? ret
+		   : print_value(&r->after, effect->new_oid, effect->new_target,
+				 algo, err);
+}
+
+/* Takes the refs whose changes were rejected out of the change. */
+static void drop_rejected(struct publishing *p)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->nr; i++) {
+		if (p->updates[i]->result != REF_OK) {
+			free_ref(&p->refs[i]);
+			continue;
+		}
+		p->refs[kept] = p->refs[i];
+		p->updates[kept++] = p->updates[i];
+	}
+	p->nr = kept;
+}
+
+/*
+ * Rejects the refs that *base does not allow to change. Returns the number of
+ * these refs, or a negative error code.
+ */
+static int reject(struct publishing *p, const struct generation *base,
+		  const struct generation_change *change)
+{
+	size_t nr = p->nr;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < nr; i++) {
+		struct error why = ERROR_INIT;
+
+		ret = generation_change_check_ref(base, change, i, &why);
+		if (ret > 0)
+			ret = ref_transaction_reject(p->tx, p->updates[i],
+						     REF_OLD_DIFFERS, why.msg,
+						     p->err);
+		else if (ret < 0)
+			error_set(p->err, ret, "%s", why.msg);
+	}
+	if (ret)
+		return ret;
+	drop_rejected(p);
+	return (int)(nr - p->nr);
+}
+
+/* Tries to make the record, with fewer refs each time that some have changed.
+ */
+static int commit(struct publishing *p, struct generation *base)
+{
+	struct stored_push *push = p->push;
+	unsigned tries = 0;
+	int ret = 0;
+
+	while (p->nr) {
+		struct generation_change change = make_change(push);
+		struct error why = ERROR_INIT;
+
+		change.refs = p->refs;
+		change.ref_nr = p->nr;
+		change.find_ref = find_ref;
+		change.find_ctx = p;
+		ret = generation_session_commit(base,
+						stored_copy_place(push->copy),
+						&change, &push->session, &why);
+		if (ret == GENERATION_REF_CHANGED) {
+			int nr = reject(p, base, &change);
+
+			if (nr < 0)
+				return nr;
+			if (nr)
+				continue;
+			ret = GENERATION_BUSY;
+		}
+		if (ret != GENERATION_BUSY || ++tries == BUSY_TRIES)
+			return ret ? fail_commit(push, ret, &why, p->err) : 0;
+	}
+	return 1;
+}
+
+/* ---- one after the other */
+
+/* Takes the lock of this node's pushes. Returns a descriptor or ERR_IO. */
+static int take_turn(const struct stored_push *push, struct error *err)
+{
+	char *path = stored_join(stored_copy_dir(push->copy), PUSHES_FILE, err);
+	int fd = path ? sys_rangelock_open(path, err) : ERR_IO;
+	int ret = fd < 0 ? fd : sys_rangelock_take(fd, 0, false, true, err);
+
+	free(path);
+	if (ret < 0 && fd >= 0)
+		sys_close(fd);
+	return ret < 0 ? ret : fd;
+}
+
+/*
+ * Makes the record from the generation that the copy has now, and brings the
+ * copy to it.
+ */
+static int publish(struct publishing *p)
+{
+	struct stored_push *push = p->push;
+	struct error why = ERROR_INIT;
+	struct generation base = {0};
+	int ret = stored_copy_load(push->copy, p->err);
+
+	if (ret > 0)
+		ret = stored_copy_refresh(push->copy, p->err);
+	if (!ret)
+		ret = generation_copy(&base, stored_copy_generation(push->copy),
+				      p->err);
+	if (!ret)
+		ret = commit(p, &base);
+	if (!ret) {
+		free_uploads(push);
+		if (stored_copy_advance(push->copy, &base, &why) < 0)
+			fail(push, ERR_IO, "the local copy is behind", &why,
+			     NULL);
+	}
+	generation_release(&base);
+	/* 1: all changes were rejected */
+	return ret > 0 ? 0 : ret;
+}
+
+/* Without files, the session begins with the record. */
+static int start_session(struct stored_push *push, struct error *err)
+{
+	return push->has_session ? 0 : begin_session(push, err);
+}
+
+int stored_push_publish(void *ctx, struct ref_transaction *tx,
+			struct error *err)
+{
+	struct publishing p = {.push = ctx, .tx = tx, .err = err};
+	int ret = ref_transaction_each_effect(tx, add_effect, &p, err);
+	int turn;
+
+	if (!ret && p.nr)
+		ret = start_session(p.push, err);
+	if (!ret && p.nr) {
+		turn = take_turn(p.push, err);
+		ret = turn < 0 ? turn : publish(&p);
+		if (turn >= 0)
+			sys_close(turn);
+	}
+	for (size_t i = 0; i < p.nr; i++)
+		free_ref(&p.refs[i]);
+	free(p.refs);
+	free(p.updates);
+	return ret;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A push into the local copy of a repository in a store. The commit point is
+ * the record of the next generation.
+ *
+ *	stored_push_open      the copy is the newest generation now
+ *	(the push is received into the quarantine, checked and accepted)
+ *	stored_push_upload    packs into the store and into the cache: a round
+ *	                      trip, without any lock
+ *	stored_push_publish   the record: a round trip. Then the copy is
+ *advanced stored_push_close
+ *
+ * The record compares the values of refs before the push, so a push through
+ * another node is never overwritten. Refs with another value are rejected; the
+ * rest is tried again. Nothing is deleted in the store.
+ *
+ * Pushes of one node to one repository make their records one after the other
+ * (the file "store-pushes" in the copy is locked). Each starts from the
+ * generation that the one before has made. Without this lock they would compete
+ * like pushes through different nodes. Correctness does not depend on the lock.
+ */
+#ifndef STORED_PUSH_H
+#define STORED_PUSH_H
+
+#include "object/oid.h"
+#include "refs-write/ref-transaction.h"
+#include "stored/copy.h"
+
+struct stored_push;
+
+struct stored_push_options {
+	enum hash_algo algo;     /* of the repository */
+	const char *node, *user; /* for the record; borrowed */
+	/*
+	 * Called with messages for the administrator, which may have names of
+	 * machines. One line without a prefix. NULL: they are dropped.
+	 */
+	void (*warn)(void *ctx, const char *message);
+	void *ctx;
+};
+
+/*
+ * Begins a push, and refreshes the copy, which is borrowed. Call this before
+ * refs of the copy are read. Returns 0 with *out owned by the caller, or an
+ * error of stored_copy_refresh().
+ */
+int stored_push_open(struct stored_push **out, struct stored_copy *copy,
+		     const struct stored_push_options *options,
+		     struct error *err);
+/* NULL is allowed. */
+void stored_push_close(struct stored_push *push);
+
+/*
+ * Uploads the packs in "<dir>/pack", each with its .idx and .rev. They must be
+ * durable. Hashes each file once, and adds it to the cache. Packs that the
+ * generation has are left out. Returns 0, or a negative error code with a
+ * message for the client. Has the form of receive_target.store.
+ */
+int stored_push_upload(void *push, const char *dir, struct error *err);
+
+/*
+ * Makes the changes of a transaction, in one record, and brings the copy to it.
+ * Refs that another node has changed are rejected. If no change remains, no
+ * record is made. The first record also has the uploaded files. Returns 0, also
+ * if the copy could not be advanced (the next refresh tries again); ERR_INVALID
+ * if a rejection fails the transaction; ERR_PEER if it is unknown whether the
+ * refs were changed; or another negative error code with a message for the
+ * client. Has the form of ref_transaction_options.publish.
+ */
+int stored_push_publish(void *push, struct ref_transaction *tx,
+			struct error *err);
+
+#endif

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of stored/push.h: pushes into local copies of two nodes, and the number
+ * of requests that a push sends.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "stored/push.h"
+#include "t/unit/copynode.h"
+
+struct fixture {
+	struct copynode c;
+	struct stored_node *other; /* a second cache of the store */
+	struct buf warnings;
+	struct error err;
+};
+
+static void warn(void *ctx, const char *message)
+{
+	buf_printf(ctx, "%s\n", message);
+}
+
+static void fixture_init(struct fixture *f)
+{
+	struct stored_origin origin;
+
+	memset(f, 0, sizeof(*f));
+	copynode_init(&f->c);
+	copynode_push(&f->c, "two");
+	origin = copynode_origin(&f->c);
+	if (stored_node_make(&f->other, netrepo_path(&f->c.s.n, "other"),
+			     &origin, &f->err))
+		fail_msg("%s", f->err.msg);
+}
+
+static void fixture_release(struct fixture *f)
+{
+	stored_node_close(f->other);
+	buf_release(&f->warnings);
+	copynode_release(&f->c);
+}
+
+/* A push through a node. */
+struct session {
+	struct fixture *f;
+	struct stored_copy *copy;
+	struct stored_push *push;
+	struct repo *repo;
+	struct ref_transaction *tx;
+};
+
+static void session_open(struct session *s, struct fixture *f,
+			 struct stored_node *node)
+{
+	const struct stored_push_options options = {
+		.algo = HASH_SHA1,
+		.node = "node\n7",
+		.user = "alice",
+		.warn = warn,
+		.ctx = &f->warnings,
+	};
+	struct repo_options where = {.flags = REPO_OPEN_EXACT |
+					      REPO_OPEN_NO_OWNER};
+
+	*s = (struct session){.f = f};
+	if (stored_copy_enter(&s->copy, node, f->c.s.place.repository,
+			      &f->err) ||
+	    stored_push_open(&s->push, s->copy, &options, &f->err))
+		fail_msg("%s", f->err.msg);
+	where.path = stored_copy_dir(s->copy);
+	if (repo_open(&s->repo, &where, &f->err))
+		fail_msg("%s", f->err.msg);
+}
+
+static void session_begin(struct session *s, bool keep_going)
+{
+	const struct ref_transaction_options options = {
+		.keep_going = keep_going,
+		.publish = stored_push_publish,
+		.ctx = s->push,
+	};
+
+	assert_int_equal(ref_transaction_new(&s->tx, s->repo, &options, NULL),
+			 0);
+}
+
+static void session_set(struct session *s, const char *ref,
+			const struct oid *oid)
+{
+	static const struct oid zero = OID_ZERO_INIT;
+	const struct ref_change change = {
+		.name = ref,
+		.new_oid = oid ? oid : &zero,
+	};
+
+	assert_int_equal(ref_transaction_add(s->tx, &change, NULL), 0);
+}
+
+static int session_commit(struct session *s)
+{
+	return ref_transaction_commit(s->tx, &s->f->err);
+}
+
+static void session_close(struct session *s)
+{
+	ref_transaction_free(s->tx);
+	repo_close(s->repo);
+	stored_push_close(s->push);
+	stored_copy_close(s->copy);
+}
+
+/* Pushes one ref through a node. */
+static void push_one(struct fixture *f, struct stored_node *node,
+		     const char *ref, const struct oid *oid)
+{
+	struct session s;
+
+	session_open(&s, f, node);
+	session_begin(&s, false);
+	session_set(&s, ref, oid);
+	if (session_commit(&s))
+		fail_msg("%s", f->err.msg);
+	session_close(&s);
+}
+
+/* Checks a ref of the store by the copy of the second node. */
+static void expect(struct fixture *f, const char *ref, const struct oid *oid)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct stored_copy *copy;
+
+	if (stored_copy_enter(&copy, f->other, f->c.s.place.repository,
+			      &f->err) ||
+	    stored_copy_refresh(copy, &f->err))
+		fail_msg("%s", f->err.msg);
+	storedrepo_assert_ref(&f->c.s, "other/repo/team/src.git/_", ref,
+			      oid ? oid_to_hex(hex, oid, HASH_SHA1) : NULL);
+	stored_copy_close(copy);
+}
+
+/* Makes a quarantine with the files of a pack. */
+static char *make_quarantine(struct fixture *f)
+{
+	static const char *const names[] = {"pack-00.pack", "pack-00.idx",
+					    "pack-00.rev",  "pack-00.keep",
+					    "tmp_pack_123", "other.pack"};
+	char *dir = storedrepo_dir(&f->c.s, "quarantine");
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/pack", dir);
+	assert_int_equal(sys_mkdir_p(path, NULL), 0);
+	for (size_t i = 0; i < ARRAY_NR(names); i++) {
+		snprintf(path, sizeof(path), "%s/pack/%s", dir, names[i]);
+		assert_int_equal(sys_tempfile_replace(path, names[i],
+						      strlen(names[i]),
+						      SYS_FSYNC_NONE, NULL),
+				 0);
+	}
+	return dir;
+}
+
+/*
+ * A push asks once whether the copy is the newest, writes three files and the
+ * hint at the same time, and the record. The refresh afterwards asks nothing
+ * and downloads nothing.
+ */
+static void test_requests(void **state)
+{
+	struct fixture f;
+	struct session s;
+	const struct generation *g;
+	char *dir;
+	uint64_t downloaded;
+
+	(void)state;
+	fixture_init(&f);
+	push_one(&f, f.c.node, "refs/heads/old", &f.c.s.tip);
+	dir = make_quarantine(&f);
+	downloaded = stored_cache_downloaded(f.c.node->cache);
+	f.c.count.requests = 0;
+	session_open(&s, &f, f.c.node);
+	assert_int_equal(f.c.count.requests, 1);
+	assert_int_equal(stored_push_upload(s.push, dir, &f.err), 0);
+	assert_int_equal(f.c.count.requests, 1 + 4);
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/new", &f.c.s.tip);
+	assert_int_equal(session_commit(&s), 0);
+	assert_int_equal(f.c.count.requests, 1 + 4 + 1);
+	assert_int_equal(stored_cache_downloaded(f.c.node->cache), downloaded);
+	g = stored_copy_generation(s.copy);
+	assert_int_equal(g->number, 3);
+	assert_string_equal(g->node, "node?7");
+	assert_string_equal(g->user, "alice");
+	assert_string_equal(g->action, "push");
+	assert_non_null(generation_find_file(g, "objects/pack/pack-00.pack"));
+	assert_non_null(generation_find_file(g, "objects/pack/pack-00.idx"));
+	assert_non_null(generation_find_file(g, "objects/pack/pack-00.rev"));
+	assert_null(generation_find_file(g, "objects/pack/pack-00.keep"));
+	assert_null(generation_find_file(g, "objects/pack/other.pack"));
+	ref_transaction_free(s.tx);
+
+	/* The second transaction of the push has no files. */
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/old", NULL);
+	assert_int_equal(session_commit(&s), 0);
+	assert_int_equal(f.c.count.requests, 1 + 4 + 2);
+	session_close(&s);
+	expect(&f, "refs/heads/new", &f.c.s.tip);
+	expect(&f, "refs/heads/old", NULL);
+
+	/* The generation has the pack already. */
+	f.c.count.requests = 0;
+	session_open(&s, &f, f.c.node);
+	assert_int_equal(stored_push_upload(s.push, dir, &f.err), 0);
+	assert_int_equal(f.c.count.requests, 1);
+	session_close(&s);
+
+	/* A deletion: the question, and the record. */
+	f.c.count.requests = 0;
+	push_one(&f, f.c.node, "refs/heads/new", NULL);
+	assert_int_equal(f.c.count.requests, 2);
+	assert_int_equal(f.warnings.len, 0);
+	free(dir);
+	fixture_release(&f);
+}
+
+/* Another node is faster, with other refs, the same ref, and names in its way.
+ */
+static void test_races(void **state)
+{
+	struct fixture f;
+	struct session s;
+	struct oid one;
+
+	(void)state;
+	fixture_init(&f);
+	one = f.c.s.tip;
+	session_open(&s, &f, f.c.node);
+	push_one(&f, f.other, "refs/heads/theirs", &one);
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/mine", &one);
+	assert_int_equal(session_commit(&s), 0);
+	assert_int_equal(ref_transaction_get(s.tx, 0)->result, REF_OK);
+	session_close(&s);
+	expect(&f, "refs/heads/mine", &one);
+	expect(&f, "refs/heads/theirs", &one);
+
+	session_open(&s, &f, f.c.node);
+	push_one(&f, f.other, "refs/heads/race", &one);
+	push_one(&f, f.other, "refs/heads/a/b", &one);
+	push_one(&f, f.other, "refs/heads/mine", NULL);
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/a", &one);
+	session_set(&s, "refs/heads/good", &one);
+	session_set(&s, "refs/heads/mine", &one);
+	session_set(&s, "refs/heads/race", NULL);
+	assert_int_equal(session_commit(&s), 0);
+	assert_int_equal(ref_transaction_get(s.tx, 0)->result, REF_OLD_DIFFERS);
+	assert_string_equal(ref_transaction_get(s.tx, 0)->error,
+			    "ref 'refs/heads/a' cannot be created: another ref "
+			    "has a part of its name");
+	assert_int_equal(ref_transaction_get(s.tx, 1)->result, REF_OK);
+	assert_int_equal(ref_transaction_get(s.tx, 2)->result, REF_OLD_DIFFERS);
+	assert_string_equal(
+		ref_transaction_get(s.tx, 2)->error,
+		"ref 'refs/heads/mine' was changed by another writer");
+	assert_int_equal(ref_transaction_get(s.tx, 3)->result, REF_OLD_DIFFERS);
+	session_close(&s);
+	expect(&f, "refs/heads/good", &one);
+	expect(&f, "refs/heads/race", &one);
+	expect(&f, "refs/heads/a", NULL);
+
+	/* If all changes are rejected, there is no record. */
+	session_open(&s, &f, f.c.node);
+	push_one(&f, f.other, "refs/heads/mine", &one);
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/mine", &one);
+	assert_int_equal(session_commit(&s), 0);
+	assert_int_equal(ref_transaction_get(s.tx, 0)->result, REF_OLD_DIFFERS);
+	ref_transaction_free(s.tx);
+
+	/* A transaction that may not go on is refused as a whole. */
+	push_one(&f, f.other, "refs/heads/x", &one);
+	session_begin(&s, false);
+	session_set(&s, "refs/heads/w", &one);
+	session_set(&s, "refs/heads/x", &one);
+	assert_int_equal(session_commit(&s), ERR_INVALID);
+	session_close(&s);
+	expect(&f, "refs/heads/w", NULL);
+	fixture_release(&f);
+}
+
+/* Refs that are in tables, and not in updates. */
+static void test_tables(void **state)
+{
+	struct fixture f;
+	struct session s;
+	struct oid one;
+
+	(void)state;
+	fixture_init(&f);
+	one = f.c.s.tip;
+	push_one(&f, f.c.node, "refs/heads/main", NULL);
+	push_one(&f, f.c.node, "refs/heads/main/sub", &one);
+	expect(&f, "refs/heads/main/sub", &one);
+	expect(&f, "refs/heads/main", NULL);
+
+	/* A ref of the tables is in the way of a new one. */
+	netrepo_ref(&f.c.s.n, "src", "refs/tags/t/u", &one);
+	assert_int_equal(storedrepo_import(&f.c.s, true), 0);
+	session_open(&s, &f, f.c.node);
+	push_one(&f, f.other, "refs/tags/t/u", NULL);
+	session_begin(&s, true);
+	session_set(&s, "refs/tags/t/v", &one);
+	session_set(&s, "refs/heads/main", NULL);
+	assert_int_equal(session_commit(&s), 0);
+	assert_int_equal(ref_transaction_get(s.tx, 0)->result, REF_OK);
+	assert_int_equal(ref_transaction_get(s.tx, 1)->result, REF_OK);
+	session_close(&s);
+	expect(&f, "refs/heads/main", NULL);
+	expect(&f, "refs/tags/t/v", &one);
+	fixture_release(&f);
+}
+
+/* Objects were taken back after the push was checked. */
+static void test_epoch(void **state)
+{
+	struct fixture f;
+	struct session s;
+
+	(void)state;
+	fixture_init(&f);
+	session_open(&s, &f, f.c.node);
+	copynode_push(&f.c, "three");
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/new", &f.c.s.tip);
+	assert_int_equal(session_commit(&s), ERR_DENIED);
+	assert_string_equal(f.err.msg, "objects of the repository were removed "
+				       "meanwhile; push again");
+	session_close(&s);
+	expect(&f, "refs/heads/new", NULL);
+	fixture_release(&f);
+}
+
+static void test_down(void **state)
+{
+	struct fixture f;
+	struct session s;
+	char *dir;
+
+	(void)state;
+	fixture_init(&f);
+	dir = make_quarantine(&f);
+	session_open(&s, &f, f.c.node);
+	f.c.count.is_down = true;
+	assert_int_equal(stored_push_upload(s.push, dir, &f.err), ERR_DENIED);
+	assert_string_equal(f.err.msg,
+			    "the store of the repository does not answer; "
+			    "nothing was changed");
+	assert_non_null(strstr(f.warnings.data, "the store is down"));
+	f.c.count.is_down = false;
+	session_close(&s);
+
+	session_open(&s, &f, f.c.node);
+	assert_int_equal(stored_push_upload(s.push, dir, &f.err), 0);
+	f.c.count.is_down = true;
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/new", &f.c.s.tip);
+	assert_int_equal(session_commit(&s), ERR_DENIED);
+	f.c.count.is_down = false;
+	session_close(&s);
+	expect(&f, "refs/heads/new", NULL);
+	free(dir);
+	fixture_release(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_requests), cmocka_unit_test(test_races),
+		cmocka_unit_test(test_tables),   cmocka_unit_test(test_epoch),
+		cmocka_unit_test(test_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
