@@ -10,6 +10,7 @@
 #include "builtin/exec-path.h"
 #include "builtin/options.h"
 #include "builtin/serving.h"
+#include "builtin/serving-copy.h"
 #include "http/http.h"
 #include "wire/fdio.h"
 
@@ -67,13 +68,29 @@ static int set_protocol(void)
 	return 0;
 }
 
+/* The repository of a request. */
+struct place {
+	struct builtin_env *env;  /* borrowed */
+	struct serving_copy copy; /* for a push into a copy */
+};
+
 static int enter(void *ctx, const char *path, const struct repo **repo,
 		 struct error *err)
 {
-	struct builtin_env *env = ctx;
+	struct builtin_env *env = ((struct place *)ctx)->env;
 	int ret = serving_open(env, path, REPO_OPEN_ENTER, err);
 
 	*repo = ret < 0 ? NULL : env->repo;
+	return ret;
+}
+
+static int begin_push(void *ctx, const struct receive_target **target,
+		      struct error *err)
+{
+	struct place *place = ctx;
+	int ret = serving_copy_open(&place->copy, place->env->repo, err);
+
+	*target = ret < 0 ? NULL : serving_copy_target(&place->copy);
 	return ret;
 }
 
@@ -93,6 +110,7 @@ static int serve(struct builtin_env *env, const struct serving_names *names)
 	const struct summary_about about = serving_about(address);
 	struct fdio fdio = {.in = STDIN_FILENO, .out = STDOUT_FILENO};
 	struct serve_io io = fdio_io(&fdio);
+	struct place place = {.env = env};
 	struct http_options options = {
 		.request_method = getenv("REQUEST_METHOD"),
 		.server_protocol = getenv("SERVER_PROTOCOL"),
@@ -111,17 +129,19 @@ static int serve(struct builtin_env *env, const struct serving_names *names)
 		.agent = names->agent.data,
 		.session_id = names->session_id.data,
 		.enter = enter,
+		.begin_push = begin_push,
 		.log = write_log,
 		.before_child = exec_path_prepend,
 		.make_pack = serving_make_pack,
 		.tell = tell,
-		.ctx = env,
+		.ctx = &place,
 		.about = &about,
 	};
 	struct error err = ERROR_INIT;
+	int ret = http_serve(&options, &io, NULL, &err);
 
-	return http_serve(&options, &io, NULL, &err) < 0 ? builtin_fail(&err)
-							 : 0;
+	serving_copy_close(&place.copy);
+	return ret < 0 ? builtin_fail(&err) : 0;
 }
 
 int cmd_http_backend(int argc, const char **argv, struct builtin_env *env)

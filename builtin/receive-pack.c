@@ -8,6 +8,7 @@
 #include "builtin/builtin.h"
 #include "builtin/options.h"
 #include "builtin/serving.h"
+#include "builtin/serving-copy.h"
 #include "config/ident.h"
 #include "receive/receive-pack.h"
 #include "serve/upload-pack.h"
@@ -72,7 +73,7 @@ static void tell(void *ctx, const char *text, size_t len)
 
 static int serve(struct builtin_env *env, const struct arguments *a,
 		 const char *path, const struct serving_names *names,
-		 const char *committer)
+		 const struct receive_target *target, const char *committer)
 {
 	char address[SYS_ADDRESS_MAX];
 	const struct summary_about about = serving_about(address);
@@ -95,6 +96,7 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 		.namespace = getenv("GIT_NAMESPACE"),
 		.committer = committer,
 		.tell = tell,
+		.target = target,
 		.about = &about,
 	};
 	struct error err = ERROR_INIT;
@@ -108,6 +110,8 @@ int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env)
 	struct arguments arguments = {0};
 	struct serving_names names = SERVING_NAMES_INIT;
 	struct buf committer = BUF_INIT;
+	struct serving_copy copy = {0};
+	struct error err = ERROR_INIT;
 	int ret = parse(&arguments, argc, argv);
 
 	/*
@@ -117,6 +121,8 @@ int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env)
 	signal(SIGPIPE, SIG_IGN);
 	if (!ret)
 		ret = serving_enter(env, argv[1], REPO_OPEN_ENTER);
+	if (!ret && serving_copy_open(&copy, env->repo, &err) < 0)
+		ret = builtin_fail(&err);
 	if (!ret)
 		ret = serving_names_load(&names, env);
 	/*
@@ -126,7 +132,9 @@ int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env)
 		buf_reset(&committer);
 	if (!ret)
 		ret = serve(env, &arguments, argv[1], &names,
+			    serving_copy_target(&copy),
 			    committer.len ? committer.data : NULL);
+	serving_copy_close(&copy);
 	serving_names_release(&names);
 	buf_release(&committer);
 	return ret;

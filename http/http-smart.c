@@ -159,8 +159,12 @@ static int receive(const struct http_exchange *x, struct stream *s,
 		.tell_ctx = o->ctx,
 		.about = o->about,
 	};
-	int ret;
+	int ret = 0;
 
+	if (o->begin_push)
+		ret = o->begin_push(o->ctx, &options.target, err);
+	if (ret < 0)
+		return ret;
 	/*
 	 * Continue if the server's user has no identity: only refs with a
 	 * reflog need one.

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "odb/odb.h"
+#include "receive/receive-pack.h"
 #include "repo/repo.h"
 #include "serve/upload-pack.h"
 #include "wire/io.h"
@@ -74,6 +75,15 @@ struct http_options {
 	 */
 	int (*objects)(void *ctx, struct odb **odb, struct error *warning,
 		       struct error *err);
+	/*
+	 * Begin a push into the entered repository: set *target to the place
+	 * where the push is stored, or to NULL for the repository itself. It is
+	 * borrowed and lives until http_serve() returns. Returns 0 or a
+	 * negative error code. NULL: the repository itself. `ctx` is that of
+	 * enter().
+	 */
+	int (*begin_push)(void *ctx, const struct receive_target **target,
+			  struct error *err);
 	/*
 	 * Make packs of fetches, see struct serve_options. NULL:
 	 * packing_send(). `ctx` is that of enter().

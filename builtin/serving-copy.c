@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Pushes into the local copy of a repository in a store. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "builtin/serving-copy.h"
+#include "sys/process.h"
+
+static void warn(void *ctx, const char *message)
+{
+	(void)ctx;
+	fprintf(stderr, "warning: %s\n", message);
+}
+
+/* The name of the user for records: that of a server, or the login name. */
+static int name_user(struct buf *out, struct error *err)
+{
+	const char *user = getenv("REMOTE_USER");
+	int ret;
+
+	if (user && *user)
+		return buf_append_str(out, user) < 0 ? error_nomem(err) : 0;
+	ret = sys_user_name(out, false, err);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+/*
+ * The refresh may have replaced the directory, so it becomes the working
+ * directory once more.
+ */
+static int enter(const struct stored_copy *copy, struct error *err)
+{
+	const char *dir = stored_copy_dir(copy);
+
+	return chdir(dir) < 0
+		       ? error_set_errno(err, "cannot change to '%s'", dir)
+		       : 0;
+}
+
+int serving_copy_open(struct serving_copy *c, const struct repo *repo,
+		      struct error *err)
+{
+	struct buf node = BUF_INIT, user = BUF_INIT;
+	struct stored_push_options options = {.algo = repo->algo, .warn = warn};
+	int ret;
+
+	*c = (struct serving_copy){0};
+	ret = stored_copy_open(&c->copy, repo->git_dir, err);
+	if (ret || !c->copy)
+		return ret < 0 ? ret : 0;
+	ret = sys_host_name(&node, err);
+	if (!ret)
+		ret = name_user(&user, err);
+	if (!ret) {
+		options.node = node.data;
+		options.user = user.len ? user.data : "";
+		ret = stored_push_open(&c->push, c->copy, &options, err);
+	}
+	if (!ret)
+		ret = enter(c->copy, err);
+	c->target = (struct receive_target){stored_push_upload,
+					    stored_push_publish, c->push};
+	buf_release(&node);
+	buf_release(&user);
+	return ret;
+}
+
+void serving_copy_close(struct serving_copy *c)
+{
+	stored_push_close(c->push);
+	stored_copy_close(c->copy);
+	*c = (struct serving_copy){0};
+}
+
+const struct receive_target *serving_copy_target(const struct serving_copy *c)
+{
+	return c->copy ? &c->target : NULL;
+}

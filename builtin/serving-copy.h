@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Pushes into the local copy of a repository in a store. */
+#ifndef BUILTIN_SERVING_COPY_H
+#define BUILTIN_SERVING_COPY_H
+
+#include "receive/receive-pack.h"
+#include "stored/push.h"
+
+/* Where a push into a copy is stored. */
+struct serving_copy {
+	struct stored_copy *copy; /* owned; NULL: the repository is no copy */
+	struct stored_push *push; /* owned */
+	struct receive_target target;
+};
+
+/*
+ * If the repository is a local copy of one in a store, refresh the copy and
+ * begin a push into it. Call this before refs are read, in the directory of the
+ * repository. Messages for the administrator go to standard error. Returns 0,
+ * or a negative error code. Close *c in any case.
+ */
+int serving_copy_open(struct serving_copy *c, const struct repo *repo,
+		      struct error *err);
+void serving_copy_close(struct serving_copy *c);
+
+/* Returns the target for struct receive_options, or NULL if there is no copy.
+ */
+const struct receive_target *serving_copy_target(const struct serving_copy *c);
+
+#endif
