@@ -15,12 +15,21 @@ first line of the file "faults" in the working directory, and appends
     delay=<s>    wait so many seconds, then forward the request
     cut=<n>      forward the answer, but only <n> bytes of its body
     slow         answer 503 SlowDown; the store does not get the request
+    kill         kill -9 the process whose id is in the file "victim"; the store
+                 does not get the request
+    late-kill    forward the request, then kill as above, and send no answer
     conflict     answer 409 ConditionalRequestConflict, as above
     <status>     answer with this status, as above
+
+If "faults" has no line and there is a file "random" with a number of percent, so
+many requests get a random fault of "drop" to "conflict" and 500.
 """
 
 import http.client
 import http.server
+import os
+import random
+import signal
 import ssl
 import sys
 import threading
@@ -31,17 +40,38 @@ CODES = {"slow": (503, "SlowDown"),
          "conflict": (409, "ConditionalRequestConflict")}
 
 
+RANDOM = ("drop", "lose", "late-500", "repeat", "delay=0.05", "delay=0.2",
+          "cut=10", "slow", "conflict", "500")
+
+
+def random_fault():
+    """The fault of a request for which the test has planned none."""
+    try:
+        with open("random") as f:
+            percent = float(f.read())
+    except FileNotFoundError:
+        return "pass"
+    return random.choice(RANDOM) if random.random() * 100 < percent else "pass"
+
+
 def next_fault(request, requested_range):
     """Take the next fault, and note the request."""
     with FAULTS:
         with open("faults") as f:
             faults = f.read().split()
-        fault = faults[0] if faults else "pass"
-        with open("faults", "w") as f:
-            f.write("\n".join(faults[1:]) + "\n")
+        fault = faults[0] if faults else random_fault()
+        if faults:
+            with open("faults", "w") as f:
+                f.write("\n".join(faults[1:]) + "\n")
         with open("requests", "a") as f:
             f.write(" ".join((request, fault, requested_range)) + "\n")
     return fault
+
+
+def kill_victim():
+    """Kill the process that the test has named."""
+    with open("victim") as f:
+        os.kill(int(f.read()), signal.SIGKILL)
 
 
 class Shim(http.server.BaseHTTPRequestHandler):
@@ -89,13 +119,17 @@ class Shim(http.server.BaseHTTPRequestHandler):
             return
         if fault.startswith("delay="):
             time.sleep(float(fault[6:]))
-        if fault == "drop":
+        if fault in ("drop", "kill"):
             self.close_connection = True
+            if fault == "kill":
+                kill_victim()
             return
         if fault == "repeat":
             self.forward(body)
         status, headers, answer = self.forward(body)
-        if fault == "lose":
+        if fault == "late-kill":
+            kill_victim()
+        if fault in ("lose", "late-kill"):
             self.close_connection = True
         elif fault == "late-500":
             self.answer(500, [], b"")
