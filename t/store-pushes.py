@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Pushes of many clients, through several nodes, into repositories of a store.
 
-    store-pushes.py <pushes> <clients> <copy>...
+    store-pushes.py <pushes> <clients> <file>
 
-Each <copy> is the path of a local copy; the paths of one repository have the same
-place below the caches ("<cache>/repo/<name>/_"). Environment: GITREACH_SRC, and
+The file has the paths of local copies, one a line. The copies of one repository have
+the same place below their caches ("<cache>/repo/<name>/_"). Environment: GITREACH_SRC, and
 STOCK_GIT for the clients.
 
 Each client has a clone of each repository. It makes a commit on the newest value of
@@ -28,7 +28,7 @@ import threading
 GIT = os.environ["STOCK_GIT"]
 SRC = os.environ["GITREACH_SRC"]
 ZERO = "0" * 40
-BRANCHES = ["refs/heads/b%d" % i for i in range(4)]
+BRANCHES = ["refs/heads/b%d" % i for i in range(12)]
 IDENTITY = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b",
             "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
 LOCK = threading.Lock()
@@ -144,8 +144,10 @@ def main():
     seed = int(os.environ.get("GITREACH_TEST_SEED", "1"))
     random.seed(seed)
     repositories = collections.defaultdict(list)
-    for copy in sys.argv[3:]:
-        repositories[re.search(r"/repo/(.*)/_$", copy).group(1)].append(copy)
+    with open(sys.argv[3]) as f:
+        for copy in f.read().splitlines():
+            name = re.search(r"/repo/(.*)/_$", copy).group(1)
+            repositories[name].append(copy)
     pushes, failures = [None] * int(sys.argv[1]), []
     threads = [threading.Thread(target=client,
                                 args=(i, repositories, pushes, failures))
