@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""A store in memory that speaks as much S3 as pushes need, for measuring.
+
+    store-memory.py <milliseconds>
+
+It listens on 127.0.0.1, prints its port, and answers each request after so many
+milliseconds. Names are kept without their bucket. Signatures are not checked, and
+there are no listings. It takes about 0.2 ms of CPU for a request, so that a
+measurement is one of the client.
+"""
+
+import asyncio
+import hashlib
+import sys
+
+FILES = {}
+DELAY = float(sys.argv[1]) / 1000
+
+
+def answer(status, body=b"", etag=None):
+    head = ["HTTP/1.1 " + status, "Content-Length: %d" % len(body)]
+    if etag:
+        head += ["ETag: " + etag,
+                 "Last-Modified: Sat, 28 Nov 2026 00:00:00 GMT"]
+    return "\r\n".join(head).encode() + b"\r\n\r\n", body
+
+
+def serve(method, name, headers, body):
+    if method == "PUT":
+        if headers.get("if-none-match") == "*" and name in FILES:
+            return answer("412 Precondition Failed",
+                          b"<Error><Code>PreconditionFailed</Code></Error>")
+        FILES[name] = body, '"%s"' % hashlib.md5(body).hexdigest()
+        return answer("200 OK", b"", FILES[name][1])
+    if name not in FILES:
+        return answer("404 Not Found",
+                      b"<Error><Code>NoSuchKey</Code></Error>")
+    body, etag = FILES[name]
+    return answer("200 OK", body, etag)
+
+
+async def connection(reader, writer):
+    writer.transport.set_write_buffer_limits(1 << 30)
+    try:
+        while True:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            first, *lines = head.split("\r\n")
+            method, name, _ = first.split(" ")
+            headers = {key.lower(): value.strip() for key, _, value in
+                       (line.partition(":") for line in lines)}
+            if headers.get("expect"):
+                writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            length = int(headers.get("content-length", 0))
+            body = await reader.readexactly(length)
+            await asyncio.sleep(DELAY)
+            head, body = serve(method, name.partition("?")[0], headers, body)
+            writer.write(head + (b"" if method == "HEAD" else body))
+    except (asyncio.IncompleteReadError, ConnectionError):
+        pass
+    finally:
+        writer.close()
+
+
+async def main():
+    server = await asyncio.start_server(connection, "127.0.0.1", 0,
+                                        limit=1 << 26, backlog=256)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    async with server:
+        await server.serve_forever()
+
+
+asyncio.run(main())
