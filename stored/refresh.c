@@ -7,7 +7,6 @@
 #include "stored/fetch.h"
 #include "stored/layout.h"
 #include "stored/refresh.h"
-#include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/map.h"
 #include "sys/tempdir.h"
@@ -196,7 +195,6 @@ struct visit {
 	const char *sub; /* with a slash at the end, or "" */
 	bool indexes;    /* of packs: only indexes, or all else */
 	const char *list;
-	int64_t old_ns;
 	struct error *err;
 };
 
@@ -303,17 +301,6 @@ int stored_refresh_files(const struct stored_refresh *r, struct error *err)
 	return ret;
 }
 
-static bool is_old(const struct visit *v, const char *path)
-{
-	char *full = stored_join(v->r->dir, path, NULL);
-	struct sys_stat st;
-	bool is_old = full && !sys_lstat(&st, full, NULL) &&
-		      st.mtime_ns < v->old_ns;
-
-	free(full);
-	return is_old;
-}
-
 static int remove_pack(void *ctx, const char *name)
 {
 	const struct visit *v = ctx;
@@ -323,10 +310,7 @@ static int remove_pack(void *ctx, const char *name)
 	if (buf_printf(&path, "%s%s", v->sub, name) < 0)
 		ret = ERR_NOMEM;
 	else if (ends_with(name, ".idx") == v->indexes &&
-		 rank_of(path.data) != RANK_MIDX && !is_wanted(v, path.data) &&
-		 ((v->r->before &&
-		   generation_find_file(v->r->before, path.data)) ||
-		  is_old(v, path.data)))
+		 rank_of(path.data) != RANK_MIDX && !is_wanted(v, path.data))
 		remove_path(v, path.data);
 	buf_release(&path);
 	return ret;
@@ -366,10 +350,7 @@ static void tidy_tables(struct visit *v)
 
 void stored_refresh_tidy(const struct stored_refresh *r)
 {
-	struct visit v = {
-		.r = r,
-		.old_ns = (sys_clock_seconds() - STORED_CACHE_AGE) * 1000000000,
-	};
+	struct visit v = {.r = r};
 
 	for (int i = 0; i < 2; i++) {
 		v.indexes = !i;

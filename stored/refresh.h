@@ -47,10 +47,11 @@ int stored_refresh_download(const struct stored_refresh *r, struct error *err);
 int stored_refresh_files(const struct stored_refresh *r, struct error *err);
 
 /*
- * Removes packs of r->before that r->g lacks, tables that are not in the stack,
- * and packs that neither has if they are older than STORED_CACHE_AGE: pushes
- * that were refused have left them. Also removes from the cache what no
- * copy has any more. A file that cannot be removed stays.
+ * Removes packs that r->g lacks, and tables that are not in the stack. A
+ * refresh that was killed may have left packs of another generation. They must
+ * go at once: a push could rely on their objects, which the store may not have
+ * any more. Also removes from the cache what no copy has any more. A file that
+ * cannot be removed stays.
  */
 void stored_refresh_tidy(const struct stored_refresh *r);
 

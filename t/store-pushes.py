@@ -28,7 +28,7 @@ import threading
 GIT = os.environ["STOCK_GIT"]
 SRC = os.environ["GITREACH_SRC"]
 ZERO = "0" * 40
-BRANCHES = ["refs/heads/b%d" % i for i in range(12)]
+BRANCHES = ["refs/heads/b%d" % i for i in range(24)]
 IDENTITY = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b",
             "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
 LOCK = threading.Lock()

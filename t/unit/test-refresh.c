@@ -127,8 +127,6 @@ static void test_removes_other_files(void **state)
 	static const char *const kept[] = {
 		"store-copy",
 		"store-used",
-		"objects/pack/pack-1.pack",
-		"objects/pack/pack-1.idx",
 	};
 	struct step s;
 
@@ -137,8 +135,9 @@ static void test_removes_other_files(void **state)
 		make(&s, gone[i], 10);
 	for (size_t i = 0; i < ARRAY_NR(kept); i++)
 		make(&s, kept[i], 10);
-	make(&s, "objects/pack/pack-2.pack", STORED_CACHE_AGE + 10);
-	make(&s, "objects/pack/pack-2.idx", STORED_CACHE_AGE + 10);
+	/* A refresh that was killed has left these. */
+	make(&s, "objects/pack/pack-2.pack", 10);
+	make(&s, "objects/pack/pack-2.idx", 10);
 	step_run(&s);
 	for (size_t i = 0; i < ARRAY_NR(gone); i++)
 		assert_false(has(&s, gone[i]));
