@@ -125,6 +125,80 @@ static void test_tell(void **state)
 	pushed_release(&p);
 }
 
+/* ---- a target in place of the repository */
+
+struct target {
+	struct receive_target target;
+	unsigned stores, publishes;
+	bool had_pack, fails_to_store, fails_to_publish;
+};
+
+static int target_store(void *ctx, const char *dir, struct error *err)
+{
+	struct target *t = ctx;
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/pack", dir);
+	t->stores++;
+	t->had_pack = sys_exists(path);
+	return t->fails_to_store ? error_set(err, ERR_DENIED, "no room") : 0;
+}
+
+static int target_publish(void *ctx, struct ref_transaction *tx,
+			  struct error *err)
+{
+	struct target *t = ctx;
+
+	t->publishes++;
+	assert_int_equal(ref_transaction_nr(tx), 1);
+	return t->fails_to_publish ? error_set(err, ERR_DENIED, "no luck") : 0;
+}
+
+/* Pushes a new branch into a target. Returns the transcript. */
+static const char *push_to_target(struct pushed *p, struct target *t)
+{
+	t->target = (struct receive_target){target_store, target_publish, t};
+	pushed_init(p);
+	/* Without a lookup of refs in tables, nothing is in the way. */
+	assert_int_equal(repo_init_reftable(p->d.t.dir, HASH_SHA1,
+					    "refs/heads/main", 0, NULL),
+			 0);
+	p->d.t.repo.ref_storage = REPO_REFS_REFTABLE;
+	p->options.target = &t->target;
+	pushed_commit(p, "n1", NULL);
+	pushed_command(p, "zero n1 refs/heads/new", "report-status");
+	return pushed_run(p, true);
+}
+
+/* The objects never become a part of the repository, and no ref is changed. */
+static void test_target(void **state)
+{
+	struct target good = {.stores = 0}, full = {.fails_to_store = true},
+		      unlucky = {.fails_to_publish = true};
+	struct pushed p;
+
+	assert_string_equal(push_to_target(&p, &good),
+			    "unpack ok|ok refs/heads/new|F");
+	assert_int_equal(good.stores, 1);
+	assert_int_equal(good.publishes, 1);
+	assert_true(good.had_pack);
+	assert_true(pushed_ref_is(&p, "refs/heads/new", "zero"));
+	assert_int_equal(pushed_leftovers(&p), 0);
+	pushed_release(&p);
+
+	assert_string_equal(push_to_target(&p, &full),
+			    "unpack ok|ng refs/heads/new no room|F");
+	assert_int_equal(full.publishes, 0);
+	assert_int_equal(pushed_leftovers(&p), 0);
+	pushed_release(&p);
+
+	assert_string_equal(push_to_target(&p, &unlucky),
+			    "unpack ok|ng refs/heads/new no luck|F");
+	assert_int_equal(unlucky.stores, 1);
+	assert_int_equal(unlucky.publishes, 1);
+	pushed_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +209,7 @@ int main(void)
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_no_answer),
 		cmocka_unit_test(test_tell),
+		cmocka_unit_test(test_target),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
