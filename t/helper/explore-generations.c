@@ -41,7 +41,7 @@
 
 #define REPOSITORY "r"
 #define GRACE 1000
-#define SESSION 300 /* seconds */
+#define SESSION 300 /* in seconds */
 #define STACK ((size_t)256 << 10)
 #define ACTORS 4
 #define ATTEMPTS 8
@@ -59,7 +59,7 @@ struct attempt {
 	char before[TEXT], after[TEXT];
 	bool needs_old; /* the new value needs OLD_OBJECT */
 	int result;
-	unsigned landed; /* records that have it */
+	unsigned landed; /* number of records that have it */
 };
 
 struct world;
@@ -103,7 +103,7 @@ struct world {
 	uint64_t newest;
 	struct attempt attempts[ATTEMPTS];
 	size_t attempt_nr;
-	/* how often the exploration came to these */
+	/* how often the exploration found each result */
 	uint64_t committed, refused, unknown, busy, landed_late;
 	bool is_verbose, is_setup, is_broken;
 	char why[256];
@@ -435,15 +435,15 @@ static const struct {
 	{"", MEMSTORE_NORMAL, false},
 	{"store down", MEMSTORE_DOWN, false},
 	{"dies before", MEMSTORE_DOWN, true},
-	/* the rest: of puts and deletes */
+	/* from here on: only for puts and deletes */
 	{"answer lost", MEMSTORE_LOST, false},
 	{"no effect", MEMSTORE_NOTHING, false},
 	{"answer lost, dies", MEMSTORE_LOST, true},
 	{"no effect, dies", MEMSTORE_NOTHING, true},
-	/* of puts */
+	/* from here on: only for puts */
 	{"late", MEMSTORE_LATE, false},
 	{"late, dies", MEMSTORE_LATE, true},
-	/* of puts of records */
+	/* from here on: only for puts of records */
 	{"repeated by a proxy", MEMSTORE_REPEATED, false},
 };
 

@@ -15,7 +15,7 @@ struct apirepo {
 	struct randrepo r;
 	gitreach_repo *repo;
 	gitreach_error *err;
-	bool *want, *have; /* by object number */
+	bool *want, *have; /* indexed by the number of an object */
 };
 
 /*

@@ -20,13 +20,13 @@ struct asking {
 	struct oid wants[ASKING_MAX_TIPS], haves[ASKING_MAX_TIPS],
 		shallow[ASKING_MAX_TIPS];
 	struct packing_tag *tags;
-	struct taglist taglist; /* those of `tags` */
+	struct taglist taglist; /* lists `tags` */
 	/*
 	 * indexed by the number of an object: the commit has no parents for
 	 * this request
 	 */
 	bool *is_shallow;
-	bool *want, *uninteresting; /* by number */
+	bool *want, *uninteresting; /* indexed by the number of an object */
 };
 
 static inline void asking_init(struct asking *a, struct randrepo *r)
@@ -61,8 +61,8 @@ static inline void asking_reach(const struct asking *a, bool *set,
 		return;
 	set[from] = true;
 	/*
-	 * The first link of a commit is its tree; a shallow commit has no
-	 * other.
+	 * The first object to which a commit refers is its tree; the others are
+	 * its parents. Parents of a shallow commit are not followed.
 	 */
 	for (uint32_t i = 0; i < (a->is_shallow[from] ? 1 : o->ref_nr); i++)
 		asking_reach(a, set, o->refs[i]);

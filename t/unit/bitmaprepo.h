@@ -119,8 +119,8 @@ static inline void bitmaprepo_check_reach(struct bitmaprepo *b,
 		b->want[nr] = false;
 	}
 	/*
-	 * The bits were removed from b->want. No reachable object may remain,
-	 * because the pack has all of them.
+	 * The objects with bits were removed from b->want. The pack has all
+	 * reachable objects, so no object may remain in b->want.
 	 */
 	for (uint32_t i = 0; i < b->r->nr; i++)
 		assert_false(b->want[i]);
@@ -131,7 +131,7 @@ static inline void bitmaprepo_check_reach(struct bitmaprepo *b,
  * index of the same pack.
  */
 struct bitmaprepo_rewrite {
-	struct ewah *full, *stored; /* by entry */
+	struct ewah *full, *stored; /* indexed by entry */
 	struct bitmap_write_entry *entries;
 	uint32_t nr;
 };
@@ -187,7 +187,10 @@ static inline void bitmaprepo_take_pseudo(struct bitmaprepo *b, uint64_t *seed,
 		if (!objspace_find(&b->walk.space, b->r->objects[c].oid.bytes,
 				   &obj_pos) ||
 		    !pack_bitmap_bit(b->pb, &b->walk, obj_pos, &bit))
-			/* the pack does not have this newer object */
+			/*
+			 * this object is newer than the pack, which does not
+			 * have it
+			 */
 			continue;
 		in[c] = true;
 		randrepo_reach(b->r, b->want, c);

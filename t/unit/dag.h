@@ -16,7 +16,7 @@
 #include "walk/history.h"
 
 struct dag {
-	struct objspace space; /* never looked into */
+	struct objspace space; /* required by `h`, never read */
 	struct history h;
 };
 

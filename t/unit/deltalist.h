@@ -21,7 +21,7 @@ struct deltalist {
 	struct odb *odb;
 	struct objspace space;
 	struct packing_items list;
-	struct buf contents[DELTALIST_MAX]; /* by item */
+	struct buf contents[DELTALIST_MAX]; /* indexed by item */
 };
 
 static inline void deltalist_init(struct deltalist *d)

@@ -44,7 +44,10 @@ struct dialog {
 	struct hash_ctx hash;
 	struct dialog_object objects[DIALOG_OBJECTS_MAX];
 	size_t nr;
-	/* the bytes that were received, and those that were sent */
+	/*
+	 * `in`: the bytes that upload-pack reads; `out`: the bytes that it
+	 * wrote
+	 */
 	struct buf in, out;
 	/* number of bytes of `in` that were read so far */
 	size_t read;

@@ -27,8 +27,8 @@ struct filterset {
 	 */
 	uint32_t *levels;
 	/*
-	 * indexed by the number of an object: whether a want names the object,
-	 * which then passes the filter
+	 * indexed by the number of an object: whether a want names the object;
+	 * such an object always passes the filter
 	 */
 	bool *spared;
 };

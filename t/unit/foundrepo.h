@@ -26,7 +26,7 @@ static inline uint32_t foundrepo_peel(const struct randrepo *r, uint32_t nr)
  */
 struct foundrepo_tags {
 	const struct randrepo *r;
-	const bool *named; /* by number */
+	const bool *named; /* indexed by object number */
 	uint32_t visits;
 };
 
@@ -56,7 +56,7 @@ static inline void foundrepo_mark(const struct randrepo *r, bool *set,
 {
 	uint32_t nr = randrepo_find(r, oid);
 
-	assert_false(set[nr]); /* each once */
+	assert_false(set[nr]); /* each object is found once */
 	set[nr] = true;
 }
 

@@ -30,7 +30,7 @@ static inline int64_t genhost_time(void *ctx)
 	return ((struct genhost *)ctx)->seconds;
 }
 
-/* Different numbers for each call, also in several threads. */
+/* Makes different bytes in each call, also if several threads call it. */
 static inline int genhost_random(void *ctx, void *out, size_t len,
 				 struct error *err)
 {
@@ -61,7 +61,7 @@ static inline void genhost_init(struct genhost *h)
 	h->seed = 1;
 }
 
-/* Fills an upload of a text. */
+/* Returns an upload of a file with the content `text`. */
 static inline struct generation_upload genhost_upload(const char *path,
 						      const char *text)
 {

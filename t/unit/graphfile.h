@@ -21,7 +21,7 @@ struct graphfile_commit {
 };
 
 struct graphfile {
-	const struct graphfile_commit *commits; /* ascending ids */
+	const struct graphfile_commit *commits; /* sorted by id */
 	uint32_t nr;
 	const uint32_t *edges;
 	uint32_t edge_nr;

@@ -42,7 +42,7 @@ static inline void indexfile_put(struct buf *out, uint32_t version,
 		buf_append_be32(out, 0x01020304);
 	buf_append_be32(out, e->mode);
 	for (int i = 0; i < 3; i++)
-		buf_append_be32(out, 7); /* user, group, size */
+		buf_append_be32(out, 7); /* stands for user, group, size */
 	buf_append(out, e->oid.bytes, hash_len(algo));
 	buf_append_char(out, (char)((e->extended ? 0x40 : 0) | len >> 8));
 	buf_append_char(out, (char)len);
@@ -60,7 +60,10 @@ static inline void indexfile_put(struct buf *out, uint32_t version,
 	while (last && last->path[same] && last->path[same] == e->path[same])
 		same++;
 	len = last ? strlen(last->path) - same : 0;
-	/* write the length in base 128; each further byte adds one */
+	/*
+	 * write the length as a variable-width integer, as in the distance of
+	 * an OFS_DELTA
+	 */
 	if (len > 127)
 		buf_append_char(out, (char)(0x80 | (len / 128 - 1)));
 	buf_append_char(out, (char)(len & 127));

@@ -27,10 +27,10 @@ enum memstore_fate {
 	MEMSTORE_NORMAL,
 	MEMSTORE_LOST,     /* takes effect; the answer is lost */
 	MEMSTORE_NOTHING,  /* no effect, and no answer */
-	MEMSTORE_LATE,     /* no answer; takes effect by memstore_land() */
+	MEMSTORE_LATE,     /* no answer; memstore_land() makes it take effect */
 	MEMSTORE_REPEATED, /* a proxy repeats a conditional put */
-	MEMSTORE_DOWN,     /* STORE_UNAVAILABLE */
-	MEMSTORE_ERROR,    /* ERR_DENIED */
+	MEMSTORE_DOWN,     /* fails with STORE_UNAVAILABLE */
+	MEMSTORE_ERROR,    /* fails with ERR_DENIED */
 };
 
 struct memstore_file {
@@ -47,13 +47,20 @@ struct memstore {
 	size_t nr, alloc;
 	/* puts that take effect later; their mtime is not used */
 	struct memstore_file *late;
-	bool *late_creates; /* of each: only if there is no file */
+	/*
+	 * indexed like `late`: whether the put takes effect only if there is no
+	 * file
+	 */
+	bool *late_creates;
 	size_t late_nr, late_alloc, late_creates_alloc;
 	int64_t clock;
 	unsigned version;
 	unsigned requests;
 	pthread_mutex_t lock; /* guards everything above */
-	/* called without the lock; NULL: all is normal */
+	/*
+	 * decides what happens to a request; called without the lock; NULL: all
+	 * requests succeed
+	 */
 	enum memstore_fate (*fate)(void *ctx, enum memstore_op op,
 				   const char *name);
 	/* called with the lock, after a file was written or deleted */
@@ -67,7 +74,10 @@ static inline void memstore_check(bool ok)
 		abort();
 }
 
-/* Returns where a name is or would be. */
+/*
+ * Returns the index of the file `name` in s->files. If there is no such file,
+ * returns the index at which it would be inserted.
+ */
 static inline size_t memstore_at(const struct memstore *s, const char *name)
 {
 	size_t low = 0, high = s->nr;
@@ -145,7 +155,7 @@ static inline void memstore_land(struct memstore *s)
 	free(late.bytes);
 }
 
-/* The late puts never take effect. */
+/* Drops the late puts, which then never take effect. */
 static inline void memstore_drop_late(struct memstore *s)
 {
 	for (size_t i = 0; i < s->late_nr; i++) {
@@ -276,7 +286,9 @@ static inline int memstore_put(struct filestore *store, char *etag,
 	bool refused = !memstore_may_write(s, name, condition);
 	int ret = refused ? STORE_CONFLICT : 0;
 
-	/* A late put knows no entity tag. */
+	/*
+	 * A late put records no entity tag, so its condition cannot name one.
+	 */
 	memstore_check(condition->kind != STORE_REPLACE ||
 		       fate != MEMSTORE_LATE);
 	if (fate == MEMSTORE_DOWN || fate == MEMSTORE_ERROR) {

@@ -19,7 +19,7 @@ enum { MIDXFILE_PACKS = 6, MIDXFILE_IDS = 400 };
 
 struct midxfile {
 	enum hash_algo algo;
-	struct oid ids[MIDXFILE_IDS]; /* ascending */
+	struct oid ids[MIDXFILE_IDS]; /* sorted */
 	struct buf idx_files[MIDXFILE_PACKS];
 	struct pack_idx idx[MIDXFILE_PACKS];
 	char names[MIDXFILE_PACKS][16];

@@ -18,7 +18,10 @@
 
 #include "base/error.h"
 
-/* A call with more requests than these lets only some of them fail. */
+/*
+ * If a call makes at most this number of allocations, each of them fails once.
+ * Of more allocations, only a sample fails.
+ */
 #ifndef NOMEM_MAX
 #define NOMEM_MAX 300
 #endif
@@ -31,7 +34,10 @@ extern void *__interceptor_malloc(size_t len) __attribute__((weak));
 extern void *__interceptor_calloc(size_t nr, size_t len) __attribute__((weak));
 extern void *__interceptor_realloc(void *old, size_t len) __attribute__((weak));
 
-/* Requests until one fails, counted down while `nomem_on`. Threads share it. */
+/*
+ * Number of allocations up to the one that fails. All threads count it down
+ * while `nomem_on` is set.
+ */
 static long nomem_left;
 static bool nomem_on;
 
@@ -68,11 +74,13 @@ void *realloc(void *old, size_t len)
 }
 
 /*
- * Calls call(ctx, err) with enough memory, and then for each of its requests
- * for memory once more while this request fails. A call without enough memory
- * must return ERR_NOMEM and set the message, or succeed. reset(ctx) makes the
- * state before each call, and check(ctx) must find the same result after each
- * success; memory does not run out in these two, which may be NULL.
+ * Calls call(ctx, err) once with enough memory. Then calls it once for each of
+ * its allocations, which fails. A call with a failed allocation must return
+ * ERR_NOMEM and set the message, or succeed.
+ *
+ * Before each call, reset(ctx) makes the initial state. After each success,
+ * check(ctx) must find the same result. No allocation fails in reset() and
+ * check(), which may be NULL.
  */
 static inline void nomem_each(void (*reset)(void *ctx),
 			      int (*call)(void *ctx, struct error *err),
@@ -80,7 +88,7 @@ static inline void nomem_each(void (*reset)(void *ctx),
 {
 	long nr = LONG_MAX, step = 1;
 
-	/* The first round counts the requests. */
+	/* The first round counts the allocations. */
 	for (long i = LONG_MAX; i == LONG_MAX || i < nr; i += step) {
 		struct error err = ERROR_INIT;
 		int ret;

@@ -31,13 +31,13 @@ enum oldrepo_place {
 
 struct oldrepo {
 	struct randrepo r;
-	unsigned *places; /* by number */
+	unsigned *places; /* indexed by object number */
 	/*
 	 * indexed by the number of an object: the time of its latest copy in
 	 * the repository itself, without alternates
 	 */
 	uint32_t *times;
-	bool *reached; /* by number */
+	bool *reached; /* indexed by object number */
 	struct odb *odb;
 	struct walk w;
 	/* the set `reached`, indexed by obj_pos */

@@ -20,7 +20,7 @@
 #include "pack/inflate.h"
 #include "pack/pack.h"
 
-#define PACKFILE_MAX 4096 /* objects */
+#define PACKFILE_MAX 4096 /* maximum number of objects */
 
 struct packfile {
 	enum hash_algo algo;

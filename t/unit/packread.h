@@ -15,8 +15,8 @@
 #include "t/unit/randrepo.h"
 
 struct packread_entry {
-	uint64_t off, base_off; /* base_off: for OFS_DELTA */
-	struct oid base;        /* REF_DELTA */
+	uint64_t off, base_off; /* base_off: only for OFS_DELTA */
+	struct oid base;        /* only for REF_DELTA */
 	/* type in the entry's header */
 	enum object_type stored;
 	/* OBJ_NONE until the delta is resolved */
@@ -32,11 +32,11 @@ struct packread_entry {
 
 struct packread {
 	const struct randrepo *r;
-	struct packread_entry *entries; /* in the order of the pack */
+	struct packread_entry *entries; /* in pack order */
 	uint32_t nr;
 	/* number of objects in the pack's header */
 	uint32_t header_nr;
-	uint32_t ofs_nr, ref_nr; /* deltas */
+	uint32_t ofs_nr, ref_nr; /* numbers of deltas */
 	/* number of deltas whose base is not in the pack */
 	uint32_t thin_nr;
 	/*

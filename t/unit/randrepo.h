@@ -17,10 +17,10 @@
 #include "t/unit/random.h"
 #include "t/unit/tmppack.h"
 
-#define RANDREPO_MAX 6000 /* objects */
+#define RANDREPO_MAX 6000 /* maximum number of objects */
 /* number of paths in the tree of a commit */
 #define RANDREPO_FILES 12
-#define RANDREPO_CONTENTS 160 /* different files */
+#define RANDREPO_CONTENTS 160 /* number of file contents */
 
 struct randrepo_object {
 	enum object_type type;

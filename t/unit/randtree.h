@@ -132,7 +132,7 @@ static inline void randtree_change(struct randrepo *r, struct randtree *t)
 struct randtree_entry {
 	char name[RANDTREE_PATH];
 	const char *mode;
-	uint32_t nr; /* of its object */
+	uint32_t nr; /* number of its object */
 	uint8_t gitlink;
 };
 
@@ -415,7 +415,7 @@ static inline void randtree_store_packs(struct randrepo *r)
 struct pathlist {
 	struct pathlist_item {
 		char path[2 * RANDTREE_PATH];
-		uint32_t nr; /* object */
+		uint32_t nr; /* number of its object */
 	} * items;
 	size_t nr, alloc;
 };
@@ -458,8 +458,8 @@ static inline bool pathlist_has(const struct pathlist *l, const char *path,
 }
 
 /*
- * List the objects that `tree` has at a path at which no tree of `parents` has
- * the same object.
+ * List the paths of `tree` whose objects are new. At such a path, no tree of
+ * `parents` has the same object.
  */
 static inline void pathlist_new(const struct randrepo *r, struct pathlist *out,
 				uint32_t tree, const uint32_t *parents,

@@ -20,7 +20,7 @@ struct twin_ref {
 };
 
 struct twin {
-	struct twin_ref *refs; /* by name */
+	struct twin_ref *refs; /* sorted by name */
 	size_t nr;
 };
 

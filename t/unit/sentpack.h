@@ -84,7 +84,7 @@ static inline void sentpack_whole(struct sentpack *s, struct sentpack_entry *e,
 	o = &s->r->objects[e->nr];
 	assert_int_equal(o->type, type);
 	assert_int_equal(o->data.len, e->len);
-	assert_false(s->sent[e->nr]); /* each once */
+	assert_false(s->sent[e->nr]); /* each object is in the pack once */
 	s->sent[e->nr] = true;
 	e->is_whole = true;
 }

@@ -122,7 +122,10 @@ static int suite_note(void *ctx, const struct filestore_entry *entry,
 			  entry->info.mtime > 1500000000);
 }
 
-/* Lists with pages of `limit` files. */
+/*
+ * Appends the names of all files to `all`. Lists them in pages of up to `limit`
+ * files.
+ */
 static int suite_pages(struct buf *all, struct filestore *s, const char *prefix,
 		       size_t limit, unsigned *page_nr, struct error *err)
 {

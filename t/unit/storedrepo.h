@@ -103,7 +103,10 @@ static inline char *storedrepo_name(struct storedrepo *s,
 	return buf_detach(&name, NULL);
 }
 
-/* Writes other content of the same or another length into the store. */
+/*
+ * Replaces a file in the store by other content, which is `longer` bytes
+ * longer.
+ */
 static inline void storedrepo_damage(struct storedrepo *s,
 				     const struct generation_file *file,
 				     int longer)
@@ -130,7 +133,10 @@ static inline void storedrepo_delete(struct storedrepo *s,
 	free(name);
 }
 
-/* Makes the next generation: *g with one file more, which has one line. */
+/*
+ * Makes the next generation. It has the files of *g, and one more file of one
+ * line.
+ */
 static inline void storedrepo_add_file(struct storedrepo *s,
 				       struct generation *g, const char *path)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of admission/admission.c: children hold tokens, wait and are killed.
- * No test depends on how fast the machine is.
+ * Tests of admission/admission.c: child processes hold tokens, wait and are
+ * killed. No test depends on how fast the machine is.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -139,7 +139,7 @@ static void test_wait(void **state)
 	assert_null(two.a);
 	assert_int_equal(heard, 1);
 	assert_int_equal(waiting(a), 0);
-	/* The wait is too long. */
+	/* The time limit ends the wait. */
 	late.limits.wait_ns = SECOND_NS / 100;
 	admission_configure(a, &late);
 	assert_int_equal(enter(&two, a, "b", NULL, &err), ERR_DENIED);

@@ -88,7 +88,8 @@ static void check_principal(const char *expected, const char *head)
 }
 
 /*
- * In X-Forwarded-For, only addresses that trusted proxies have appended count.
+ * Of the addresses in X-Forwarded-For, only those that trusted proxies appended
+ * are used.
  */
 static void test_principal(void **state)
 {

@@ -101,8 +101,8 @@ static void which_counts(void **state)
 }
 
 /*
- * Files in subdirectories, where macros are not allowed, and paths in capitals
- * with ATTRS_ICASE.
+ * Attributes files in subdirectories, where macros are not allowed. With
+ * ATTRS_ICASE, patterns match paths in capitals.
  */
 static void several_files(void **state)
 {

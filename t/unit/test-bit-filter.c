@@ -81,10 +81,10 @@ static void queries(void **state)
 }
 
 /*
- * At first all objects are in the set of those that the receiver has. Because
- * of the filter, the receiver may lack some of them, and these are removed from
- * the set. If the filter passes all objects of a type, objects of this type
- * stay.
+ * At first, the set of the receiver's objects has all objects. But its earlier
+ * fetches may have been filtered, so it may lack some of them. These are
+ * removed from the set. If the filter passes all objects of a type, objects of
+ * this type stay.
  */
 static void removes_undecided(void **state)
 {

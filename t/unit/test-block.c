@@ -12,8 +12,8 @@
 #define KEY_NR 200
 
 /*
- * Makes a file of one index block ('i'), whose records lead from "<number>" to
- * this number.
+ * Makes a file of one index block (type 'i'). The key "<number>" leads to the
+ * block at position <number>.
  */
 static void make_block(struct buf *bytes, unsigned interval)
 {

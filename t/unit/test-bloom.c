@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of graph/bloom.c: known hashes. A Bloom filter never denies a path that
- * was added.
+ * Tests of graph/bloom.c: hashes equal known values, and a Bloom filter has
+ * each path that was added.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -133,8 +133,8 @@ static void test_random(void **state)
 		}
 	}
 	/*
-	 * In theory the filters claim about one of a hundred paths wrongly. The
-	 * test allows four.
+	 * In theory, the filters say "may be changed" for one of a hundred
+	 * unchanged paths. The test allows four.
 	 */
 	assert_true(wrong * 25 < asked);
 }

@@ -54,7 +54,7 @@ static void test_shared(void **state)
 	status = 0;
 	daemon_board_each(board, check_path, &status);
 	assert_int_equal(status, 1);
-	/* What a view shows. */
+	/* The view of the server's board shows what the child has written. */
 	assert_int_equal(daemon_boards_view(boards, views, slots, 4, &nr), 1);
 	assert_int_equal(views[0].pid, pid);
 	assert_int_equal(views[0].requests, 1);

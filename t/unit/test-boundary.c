@@ -19,7 +19,7 @@
  * the haves reach and that were found nevertheless.
  */
 struct sums {
-	uint64_t found, extra; /* objects; had already */
+	uint64_t found, extra; /* numbers of objects */
 	uint32_t walked, planned;
 };
 

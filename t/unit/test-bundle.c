@@ -50,7 +50,7 @@ static void test_there_and_back(void **state)
 		       "0123456789abcdef01234567 HEAD\n\n");
 }
 
-/* A header that is made begins as version 2. */
+/* A new header has version 2 at first. */
 static void test_made(void **state)
 {
 	struct bundle_header h;

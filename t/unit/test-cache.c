@@ -42,7 +42,7 @@ static void test_downloaded_once(void **state)
 	assert_int_equal(
 		stored_cache_file(cache, &again, &s.place, file, &s.err), 0);
 	assert_string_equal(path.data, again.data);
-	/* A file of another size is no copy. */
+	/* A cached file whose size is wrong is not used. */
 	assert_int_equal(sys_truncate(path.data, 1, NULL), 0);
 	assert_int_equal(
 		stored_cache_file(cache, &again, &s.place, file, &s.err),

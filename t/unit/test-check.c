@@ -13,7 +13,7 @@ struct fixture {
 	struct storedrepo s;
 	struct generation g;
 	struct stored_check_report report;
-	struct buf wrong; /* the problems, a line each */
+	struct buf wrong; /* one problem a line */
 };
 
 static void note(void *ctx, const char *what)
@@ -34,7 +34,9 @@ static int check(struct fixture *f, bool full)
 	return stored_check_run(&f->report, &f->s.place, &how, &f->s.err);
 }
 
-/* The check finds one problem, whose text contains `text`. */
+/*
+ * Asserts that the check finds one problem, and that its text contains `text`.
+ */
 static void assert_finds(struct fixture *f, bool full, const char *text)
 {
 	assert_int_equal(check(f, full), 0);
@@ -113,7 +115,10 @@ static int failing_read(struct filestore *store, struct filestore_info *info,
 	return STORE_UNAVAILABLE;
 }
 
-/* After a file that is wrong, one cannot be read: that is no finding. */
+/*
+ * One file is wrong, and the next file cannot be read. Only the first is a
+ * finding; the second is an error.
+ */
 static void test_unreadable_file(void **state)
 {
 	struct filestore_ops ops;
@@ -132,7 +137,7 @@ static void test_unreadable_file(void **state)
 	fixture_release(&f);
 }
 
-/* A generation that is no repository is a finding. */
+/* A generation that is not a repository is a finding. */
 static void test_no_repository(void **state)
 {
 	struct generation_change change = {

@@ -214,7 +214,7 @@ static void pseudo_merges(void **state)
 }
 
 /*
- * Wanted tips get bitmaps, all of them. Other tips get as many as the budget
+ * All wanted tips get bitmaps. Other tips get as many bitmaps as the budget
  * allows.
  */
 static void tips(void **state)
@@ -270,8 +270,9 @@ static void configured_budget(void **state)
 }
 
 /*
- * Branches whose requests would walk far get bitmaps near their tips: each of
- * the oldest 40 topic branches has a long way to the nearest bitmap.
+ * Branches for which a fetch would walk many commits get bitmaps near their
+ * tips: each of the oldest 40 topic branches has a long way to the nearest
+ * bitmap.
  */
 static void far_branches(void **state)
 {

@@ -79,7 +79,7 @@ static const struct {
 	{0x10, 0x2b},
 	/* a chunk ends before it begins */
 	{0x1c, 0x2b},
-	{0x20, 0x41424344}, /* the last row has an id */
+	{0x20, 0x41424344}, /* the row after the last chunk must have no id */
 	/* the last chunk ends after the end of the body */
 	{0x28, 0x31},
 };

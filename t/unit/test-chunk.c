@@ -33,7 +33,9 @@ static void test_heads(void **state)
 	check(0, false, "\r\n0\r\n\r\n");
 }
 
-/* http1/body.c finds each length of a chunk that http1/chunk.c has written. */
+/*
+ * http1/body.c finds the length of each chunk that http1/chunk.c has written.
+ */
 static void test_back(void **state)
 {
 	static const struct http1_head head = {.framing = HTTP1_CHUNKED};

@@ -125,7 +125,7 @@ static void test_too_long(void **state)
 	peer_release(&f.peer);
 }
 
-/* Sends a PUT for which there is no whole answer. */
+/* Sends a PUT to a server that sends no answer, or an incomplete one. */
 static void check_lost(const char *text, int then)
 {
 	const struct peer_answer script[] = {{text, then}};
@@ -156,13 +156,13 @@ static void test_lost(void **state)
 	check_lost("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut",
 		   PEER_CLOSE);
 	check_lost("this is not HTTP\r\n\r\n", PEER_CLOSE);
-	/* the limit of time */
+	/* the server is silent until the time limit */
 	check_lost(NULL, PEER_SILENT);
 }
 
 /*
- * A server that closes a used connection without an answer may have done what
- * the request says. libcurl would send the request again.
+ * If a server closes a used connection without an answer, it may have executed
+ * the request. By default, libcurl would send the request again.
  */
 static void check_once(const char *method, size_t body_len)
 {

@@ -83,12 +83,12 @@ static void test_header(void **state)
 		{0, 'X', ERR_CORRUPT},      {4, 2, ERR_UNSUPPORTED},
 		{5, 2, ERR_CORRUPT},        {6, 6, ERR_CORRUPT},
 		{6, 4, ERR_CORRUPT},        {7, 1, ERR_CORRUPT},
-		{8, 'X', ERR_CORRUPT},      /* no fanout */
-		{8 + 12, 'X', ERR_CORRUPT}, /* no ids */
-		{8 + 24, 'X', ERR_CORRUPT}, /* no data */
-		{8 + 11, 1, ERR_CORRUPT},   /* fanout inside the table */
-		{8 + 4, 1, ERR_CORRUPT},    /* ... and far past the end */
-		{8 + 23, 0, ERR_CORRUPT},   /* descending offsets */
+		{8, 'X', ERR_CORRUPT},      /* no chunk of the fanout */
+		{8 + 12, 'X', ERR_CORRUPT}, /* no chunk of ids */
+		{8 + 24, 'X', ERR_CORRUPT}, /* no chunk of commit data */
+		{8 + 11, 1, ERR_CORRUPT},   /* fanout inside the chunk table */
+		{8 + 4, 1, ERR_CORRUPT},    /* fanout far past the end */
+		{8 + 23, 0, ERR_CORRUPT},   /* chunk offsets descend */
 		{8 + 72, 1, ERR_CORRUPT},   /* fanout[0] too large */
 	};
 

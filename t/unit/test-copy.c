@@ -201,7 +201,7 @@ static void what_is_not_there(void **state)
 			 ERR_CORRUPT);
 	assert_int_equal(pack_copy_put(&copy, &writer, 13, 12, NULL),
 			 ERR_CORRUPT);
-	/* No bytes are nowhere. */
+	/* A span of length 0 is valid at any offset. */
 	assert_int_equal(pack_copy_put(&copy, &writer, LEN + 1, LEN + 1, NULL),
 			 0);
 	pack_copy_close(&copy);
@@ -337,7 +337,7 @@ static void crcs_of_copies(void **state)
 	checked_release(&c);
 }
 
-/* Without check_copies, and with an index that has no CRCs, none is checked. */
+/* No CRC is checked without check_copies, or if the index has no CRCs. */
 static void no_crcs(void **state)
 {
 	struct pack *pack;

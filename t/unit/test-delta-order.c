@@ -64,14 +64,14 @@ static void sorted_by_type_name_external_size(void **state)
 	struct packing_items list = {0};
 	struct delta_order order;
 
-	add(&list, OBJ_BLOB, 7, 100);                             /* 0 */
-	add(&list, OBJ_BLOB, 7, 300);                             /* 1 */
-	add(&list, OBJ_BLOB, 7, 100);                             /* 2 */
-	add(&list, OBJ_BLOB, 7, 200)->is_external = true;         /* 3 */
-	add(&list, OBJ_BLOB, UINT32_MAX, 900);                    /* 4 */
-	add(&list, OBJ_TREE, 9, 100);                             /* 5 */
-	add(&list, OBJ_COMMIT, 0, 100);                           /* 6 */
-	add(&list, OBJ_BLOB, UINT32_MAX, 50)->is_external = true; /* 7 */
+	add(&list, OBJ_BLOB, 7, 100);                             /* item 0 */
+	add(&list, OBJ_BLOB, 7, 300);                             /* item 1 */
+	add(&list, OBJ_BLOB, 7, 100);                             /* item 2 */
+	add(&list, OBJ_BLOB, 7, 200)->is_external = true;         /* item 3 */
+	add(&list, OBJ_BLOB, UINT32_MAX, 900);                    /* item 4 */
+	add(&list, OBJ_TREE, 9, 100);                             /* item 5 */
+	add(&list, OBJ_COMMIT, 0, 100);                           /* item 6 */
+	add(&list, OBJ_BLOB, UINT32_MAX, 50)->is_external = true; /* item 7 */
 	assert_int_equal(delta_order_init(&order, &list, &options), 0);
 	assert_items(&order, (uint32_t[]){6, 5, 3, 1, 0, 2, 7, 4}, 8);
 	/*
@@ -117,7 +117,7 @@ static void targets_by_pack(void **state)
 	delta_order_release(&order);
 
 	list.items[2].pack_nr = 3;
-	list.items[5].pack_nr = PACKING_NO_ITEM; /* loose: both ways */
+	list.items[5].pack_nr = PACKING_NO_ITEM; /* in no pack */
 	list.items[4].no_delta = false;
 	assert_int_equal(delta_order_init(&order, &list, &options), 0);
 	assert_int_equal(order.target_nr, 3);

@@ -20,9 +20,9 @@
 #define TIP "tip"
 
 /*
- * The objects of the pack. In the tip are a whole object, a delta of an object
- * outside of the tip, and a delta of the whole object in the tip. OUTSIDE is a
- * delta, but not in the tip.
+ * The objects of the pack. Three are in the tip island: TIP_WHOLE is stored
+ * whole, TIP_DROPPED as a delta of an object outside of the island, and
+ * TIP_INSIDE as a delta of TIP_WHOLE. OUTSIDE is a delta outside of the island.
  */
 enum { OLD, OTHER, TIP_WHOLE, TIP_DROPPED, TIP_INSIDE, OUTSIDE, OBJECT_NR };
 

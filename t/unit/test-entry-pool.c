@@ -121,7 +121,7 @@ static void fill(struct entry_pool *pool, uint64_t *seed)
 		assert_int_equal(entry_pool_equal(pool, nr_of[a], nr_of[b]),
 				 a == b);
 	}
-	/* Second numbers are rare. */
+	/* Few equal entries get a second number. */
 	assert_true(again < 20 * ENTRIES / 100);
 	assert_true(pool->nr < ENTRIES + ENTRIES / 100);
 	check_places(pool);

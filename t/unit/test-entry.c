@@ -108,9 +108,9 @@ static void test_corrupt(void **state)
 	static const struct {
 		uint8_t bytes[16];
 	} bad[] = {
-		{{0x00}},       /* type 0 */
-		{{0x50}},       /* type 5 */
-		{{0x60, 0x00}}, /* distance 0 */
+		{{0x00}},       /* invalid type 0 */
+		{{0x50}},       /* invalid type 5 */
+		{{0x60, 0x00}}, /* invalid distance 0 */
 		/*
 		 * Invalid headers: a size of 65 bits, and a size in 11 bytes.
 		 */

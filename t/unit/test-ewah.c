@@ -832,7 +832,7 @@ static void test_corrupted(void **state)
 	buf_release(&b);
 }
 
-/* Bitmaps are written behind each other. An empty one has one empty RLW. */
+/* Bitmaps are appended to other bytes. An empty bitmap has one empty RLW. */
 static void test_written_behind(void **state)
 {
 	static const uint8_t empty[20] = {[7] = 1};

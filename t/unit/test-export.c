@@ -79,7 +79,7 @@ static void test_name_is_not_durable(void **state)
 	broken = st.st_ino;
 	assert_int_equal(export(&s, &g, "out", REPO_REFS_FILES), ERR_IO);
 	broken = 0;
-	/* src, store */
+	/* the directory has only src and store */
 	assert_int_equal(storedrepo_entries(&s, "."), 2);
 	assert_int_equal(export(&s, &g, "out", REPO_REFS_FILES), 0);
 	generation_release(&g);

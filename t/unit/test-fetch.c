@@ -71,7 +71,7 @@ static void test_refused(void **state)
 	storedrepo_delete(&s, file);
 	assert_int_equal(fetch(&s, file, "got"), ERR_MISSING);
 	assert_false(sys_exists(netrepo_path(&s.n, "got")));
-	/* src, store: no temporary file is left. */
+	/* the directory has only src and store: no temporary file is left */
 	assert_int_equal(storedrepo_entries(&s, "."), 2);
 	generation_release(&g);
 	storedrepo_release(&s);

@@ -36,7 +36,7 @@ enum {
 	FLAGS = 6,
 	ENTRY_NR = 8,
 	CHECKSUM = 12,
-	PARENT = 0x88, /* entries */
+	PARENT = 0x88, /* offset of the first bitmap entry */
 	COMMIT = 0xaa,
 	ROW_0 = 0xcc,
 	ROW_1 = 0xdc,
@@ -370,7 +370,7 @@ static void pseudo_merges_are_found(void **state)
 
 	assert_non_null(more);
 	memcpy(more, bytes, ROW_0);
-	/* all is before the lookup */
+	/* all pseudo-merges end before their lookup table */
 	store_be64(more + ROW_0 + 50 - 16, 50 - 24);
 	store_be64(more + ROW_0 + 50 - 8, 50);
 	memcpy(more + ROW_0 + 50, bytes + ROW_0, EXAMPLE_LEN - ROW_0);
@@ -478,11 +478,11 @@ static void wrong_rows(void **state)
 		{ROW_0 + 8, ROW_0 - 5}, /* no room for an entry */
 		{ROW_0 + 8, ROW_0},
 		{ROW_0 + 8, UINT32_MAX},
-		{ROW_0 + 8, PARENT}, /* the other entry */
+		{ROW_0 + 8, PARENT}, /* offset of the other entry */
 		{ROW_0 + 8, COMMIT + 1},
 		{ROW_0 + 12, 0},          /* XORed with itself */
 		{ROW_0 + 12, 2},          /* XORed with no row */
-		{ROW_0 + 12, UINT32_MAX}, /* the entry has an XOR */
+		{ROW_0 + 12, UINT32_MAX}, /* the entry has an XOR offset */
 		/* the row has the offset of the bitmap of another commit */
 		{ROW_1 + 8, COMMIT},
 		{ROW_1 + 12, 0}, /* a cycle */

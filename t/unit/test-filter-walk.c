@@ -77,7 +77,7 @@ static void random_filters(void **state)
 /* A repository with one commit, and a blob with sparse patterns. */
 struct sparse_repo {
 	struct walkrepo f;
-	uint32_t patterns; /* number of the blob */
+	uint32_t patterns; /* object number of the blob */
 	int code;          /* what resolve() returns */
 };
 

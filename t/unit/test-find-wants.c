@@ -19,7 +19,7 @@ struct env {
 	struct randrepo r;
 	struct odb *odb;
 	struct packing_send_options options;
-	struct oid *wants; /* RANDREPO_MAX */
+	struct oid *wants; /* up to RANDREPO_MAX ids */
 	struct packing_request request;
 	struct foundrepo_tags tags;
 	/*
@@ -27,7 +27,7 @@ struct env {
 	 * names
 	 */
 	bool *named;
-	bool *expected, *found; /* by number */
+	bool *expected, *found; /* indexed by object number */
 };
 
 /*

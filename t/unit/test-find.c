@@ -17,7 +17,7 @@ struct env {
 	struct packing_send_options options;
 	struct oid wants[5], haves[5];
 	struct packing_request request;
-	bool *want, *uninteresting, *found; /* by number */
+	bool *want, *uninteresting, *found; /* indexed by object number */
 };
 
 /* A pack with a bitmap index, another pack, and loose objects. */
@@ -98,7 +98,7 @@ static void note(struct env *e, const struct oid *oid)
 {
 	uint32_t nr = randrepo_find(&e->r, oid);
 
-	assert_false(e->found[nr]); /* each once */
+	assert_false(e->found[nr]); /* each object is found once */
 	e->found[nr] = true;
 }
 
@@ -410,7 +410,7 @@ static size_t make_shallow(struct env *e, struct oid *shallow, uint32_t *ref_nr)
 			&e->r.objects[e->r.commits[e->r.commit_nr - back]];
 
 		shallow[i] = o->oid;
-		o->ref_nr = 1; /* the tree */
+		o->ref_nr = 1; /* only the link to its tree stays */
 	}
 	return nr;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of check/fsck-names.c: names of objects that named roots reach. */
+/*
+ * Tests of check/fsck-names.c: each object gets a name that leads to it from a
+ * named root.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

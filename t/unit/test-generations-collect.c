@@ -19,10 +19,14 @@ struct repo {
 	struct genhost host;
 	struct generation_place place;
 	struct generation base;
-	enum memstore_fate fate; /* of the requests below */
+	/*
+	 * what happens to requests with the operation `op` and with `part` in
+	 * their name, after the first `after` of them
+	 */
+	enum memstore_fate fate;
 	enum memstore_op op;
-	const char *part; /* of the name */
-	unsigned after;   /* so many such requests are normal */
+	const char *part; /* of the file's name */
+	unsigned after;   /* number of such requests that succeed first */
 };
 
 static enum memstore_fate decide(void *ctx, enum memstore_op op,
@@ -54,7 +58,10 @@ static void repo_release(struct repo *r)
 	memstore_release(&r->mem);
 }
 
-/* Makes a generation that adds one file and drops another, if not NULL. */
+/*
+ * Makes a generation that adds the file `add` and drops the file `drop`. NULL:
+ * none.
+ */
 static void commit(struct repo *r, const char *add, const char *drop)
 {
 	struct generation_upload up = genhost_upload(add, add);
@@ -150,13 +157,13 @@ static void test_grace(void **state)
 	assert_true(is_retired(&r, 1));
 	g = collect(&r, GRACE, false, 0);
 	assert_int_equal(g.file_nr + g.retired_nr, 0);
-	/* The repository goes on. */
+	/* After the collection, the next generation can be made. */
 	commit(&r, "c", NULL);
 	assert_int_equal(r.base.number, 3);
 	repo_release(&r);
 }
 
-/* A file without a record: of a writer that has not finished, or died. */
+/* A file that no record names. Its writer has not finished, or has died. */
 static void test_unnamed(void **state)
 {
 	struct generation_upload up = genhost_upload("x", "xyz");
@@ -171,7 +178,7 @@ static void test_unnamed(void **state)
 	memstore_write(&r.mem, "repo/r/_/file/other", "xyz", 3);
 	memstore_write(&r.mem, "repo/r/_/gen/other", "xyz", 3);
 	memstore_write(&r.mem, "repo/r/a/_/file/x", "xyz", 3);
-	/* The clock of the collector does not matter. */
+	/* Only the clock of the store counts, not that of the collector. */
 	r.host.seconds += 1000 * GRACE;
 	r.host.now_ns += 1000 * GRACE * (uint64_t)1000000000;
 	g = collect(&r, GRACE, false, 0);
@@ -187,7 +194,10 @@ static void test_unnamed(void **state)
 	repo_release(&r);
 }
 
-/* Old records are retired from below, also if the store stops in between. */
+/*
+ * Old records are retired, the oldest first, also if the store fails in
+ * between.
+ */
 static void test_retire(void **state)
 {
 	struct generation_garbage g;
@@ -216,7 +226,7 @@ static void test_retire(void **state)
 	repo_release(&r);
 }
 
-/* Without all records and the time of the store, nothing is deleted. */
+/* If records cannot be read, or the store tells no time, nothing is deleted. */
 static void test_failures(void **state)
 {
 	static const struct {
@@ -253,7 +263,7 @@ static void test_failures(void **state)
 		g = collect(&r, GRACE, false, cases[i].result);
 		assert_int_equal(r.after, 0);
 		assert_int_equal(g.file_nr, 0);
-		/* "a" */
+		/* if "a" could not be deleted, this is counted */
 		assert_int_equal(g.failed_nr, cases[i].op == MEMSTORE_DELETE &&
 						      !cases[i].result);
 		assert_int_equal(count(&r, "/file/"), 3);
@@ -261,7 +271,7 @@ static void test_failures(void **state)
 	}
 }
 
-/* A store that does not tell a time: nothing may look old because of it. */
+/* The store tells no time. No file may look old because of that. */
 static void test_no_time(void **state)
 {
 	static const char *const parts[] = {"/gen/", "/file/"};
@@ -275,7 +285,7 @@ static void test_no_time(void **state)
 		for (size_t k = 0; k < r.mem.nr; k++)
 			if (strstr(r.mem.files[k].name, parts[i]))
 				r.mem.files[k].mtime = 0;
-		/* In the second case, nobody needs "a" any more. */
+		/* In the second case, the grace of "a" is over. */
 		r.mem.clock += i ? GRACE + 1 : 0;
 		collect(&r, GRACE, false, ERR_PEER);
 		assert_int_equal(count(&r, "/file/"), 2);
@@ -284,7 +294,7 @@ static void test_no_time(void **state)
 	}
 }
 
-/* A record that is damaged: its files are not known. */
+/* If a record is damaged, its files are unknown. */
 static void test_damage(void **state)
 {
 	struct repo r;

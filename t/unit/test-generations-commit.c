@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of generations/commit.c: a commit with other writers and lost answers.
+/*
+ * Tests of generations/commit.c: commits while other writers commit, and
+ * commits whose answers are lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +22,7 @@ struct repo {
 	struct memstore mem;
 	struct genhost host;
 	struct generation_place place;
-	/* fates of the next puts of records, and of reads of records */
+	/* what happens to the next puts of records, and to reads of records */
 	const enum memstore_fate *puts, *reads;
 	size_t put_nr, read_nr;
 	/* called before a put of a record */
@@ -65,13 +67,16 @@ static void repo_init(struct repo *r)
 
 static void repo_release(struct repo *r)
 {
-	/* Nothing is ever deleted on the way of a failure. */
+	/* No failure may delete a file. */
 	assert_int_equal(r->deletes, 0);
 	generation_release(&r->base);
 	memstore_release(&r->mem);
 }
 
-/* Commits "ref: before -> after" with one file, from *base. */
+/*
+ * Commits a change of `ref` from `before` to `after`, and one file, on top of
+ * *base.
+ */
 static int push(struct repo *r, struct generation *base, const char *ref,
 		const char *before, const char *after, struct error *err)
 {
@@ -96,7 +101,7 @@ static int push(struct repo *r, struct generation *base, const char *ref,
 	return generation_commit(base, &r->place, &change, err);
 }
 
-/* Makes generation `nr` by another writer. */
+/* Makes generation `nr`, as another writer does. */
 static void other_push(struct repo *r, const char *ref, const char *after)
 {
 	struct generation base;
@@ -151,10 +156,10 @@ static void test_commit(void **state)
 	repo_init(&r);
 	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 	assert_int_equal(r.base.number, 1);
-	/* a file, the first hint, and a record */
+	/* requests: a file, the first hint, and a record */
 	assert_int_equal(r.mem.requests, 3);
 	assert_int_equal(push(&r, &r.base, "main", "1", "2", NULL), 0);
-	/* a file with the hint, and the record */
+	/* three requests more: a file, the hint, and the record */
 	assert_int_equal(r.mem.requests, 6);
 	assert_int_equal(push(&r, &r.base, "main", "2", "3", NULL), 0);
 	assert_string_equal(memstore_find(&r.mem, "hint/r/_")->bytes, "2\n");
@@ -319,7 +324,10 @@ static enum memstore_fate fail_hint(void *ctx, enum memstore_op op,
 		       : decide(ctx, op, name);
 }
 
-/* Without a hint, nobody would list the repository. */
+/*
+ * The first commit writes a hint before its record, because repositories are
+ * listed by their hints.
+ */
 static void test_first_hint(void **state)
 {
 	struct repo r;
@@ -412,7 +420,10 @@ static void test_rebase(void **state)
 	repo_release(&r);
 }
 
-/* The change borrows from the base, which is replaced twice. */
+/*
+ * The change points into the memory of *base. Meanwhile the commit replaces
+ * *base twice.
+ */
 static void test_borrowed(void **state)
 {
 	struct generation_ref_change ref = {"main", NULL, "2"};
@@ -465,7 +476,7 @@ static void test_busy(void **state)
 	repo_release(&r);
 }
 
-/* A caller that knows an old generation only. */
+/* The caller knows only an old generation. */
 static void test_old_base(void **state)
 {
 	struct generation old = {0}, none = {0};
@@ -482,7 +493,10 @@ static void test_old_base(void **state)
 	}
 	assert_int_equal(push(&r, &old, "main", "1", "2", NULL), 0);
 	assert_int_equal(old.number, 42);
-	/* The value of an old generation is not the reason of a refusal. */
+	/*
+	 * A change is refused because of the newest value of a ref, not because
+	 * of an older one.
+	 */
 	assert_int_equal(push(&r, &r.base, "main", "2", "3", NULL), 0);
 	assert_int_equal(push(&r, &none, "main", "3", "4", NULL), 0);
 	assert_int_equal(none.number, 44);
@@ -499,16 +513,16 @@ struct lost_case {
 	enum memstore_fate puts[4], reads[4];
 	size_t put_nr, read_nr;
 	int result;
-	uint64_t newest; /* afterwards */
+	uint64_t newest; /* number of the newest record after the commit */
 };
 
 static const struct lost_case lost_cases[] = {
-	/* one lost answer */
+	/* one answer is lost */
 	{{MEMSTORE_LOST}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_NOTHING}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_LATE}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_REPEATED}, {0}, 1, 0, GENERATION_COMMITTED, 2},
-	/* and the record cannot be read */
+	/* one answer is lost, and the record cannot be read */
 	{{MEMSTORE_LOST}, {MEMSTORE_DOWN}, 1, 1, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_NOTHING}, {MEMSTORE_ERROR}, 1, 1, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_LOST, MEMSTORE_DOWN},
@@ -518,7 +532,10 @@ static const struct lost_case lost_cases[] = {
 	 GENERATION_UNKNOWN,
 	 2},
 	{{MEMSTORE_NOTHING, MEMSTORE_ERROR}, {0}, 2, 0, GENERATION_UNKNOWN, 1},
-	/* the record can be read, and the store does not tell that it stays */
+	/*
+	 * one answer is lost, the record can be read, and the store does not
+	 * tell whether it stays
+	 */
 	{{MEMSTORE_LOST, MEMSTORE_DOWN}, {0}, 2, 0, GENERATION_UNKNOWN, 2},
 	{{MEMSTORE_LOST, MEMSTORE_LOST, MEMSTORE_LOST, MEMSTORE_LOST},
 	 {0},
@@ -540,7 +557,7 @@ static const struct lost_case lost_cases[] = {
 	 4,
 	 GENERATION_UNKNOWN,
 	 2},
-	/* the store refuses before anything is lost */
+	/* the store refuses the put, and no answer was lost before */
 	{{MEMSTORE_DOWN}, {0}, 1, 0, GENERATION_STORE_DOWN, 1},
 	{{MEMSTORE_ERROR}, {0}, 1, 0, ERR_DENIED, 1},
 };
@@ -578,7 +595,7 @@ static void land_then_other(struct repo *r)
 		other_push(r, "other", "o");
 }
 
-/* A put that takes effect late never does so beside another record of ours. */
+/* If a put takes effect late, there are never two records of one commit. */
 static void test_late_put(void **state)
 {
 	static const enum memstore_fate late[] = {MEMSTORE_LATE};
@@ -609,7 +626,10 @@ static void suspend(struct repo *r)
 	r->host.seconds += 61;
 }
 
-/* Files that may be collected are not committed. */
+/*
+ * A commit that takes too long fails, because its files may have been
+ * collected.
+ */
 static void test_session(void **state)
 {
 	static const enum memstore_fate nothing[] = {MEMSTORE_NOTHING};
@@ -659,7 +679,7 @@ static void put_retired(struct repo *r)
 	r->before_put = NULL;
 }
 
-/* The number after the caller's was taken long ago. */
+/* Another writer took the next number, and its record was retired meanwhile. */
 static void test_retired(void **state)
 {
 	struct repo r;
@@ -685,7 +705,10 @@ static enum memstore_fate take_long(void *ctx, enum memstore_op op,
 		return MEMSTORE_LOST;
 	if (op != MEMSTORE_READ || !memstore_find(&r->mem, name))
 		return MEMSTORE_NORMAL;
-	/* Our record was made, and is so old that it was retired. */
+	/*
+	 * The put took effect, and so much time passed that the record was
+	 * retired.
+	 */
 	r->host.now_ns += MINUTE;
 	g.parent[0] = 1;
 	assert_int_equal(generation_print(&text, NULL, &g, NULL), 0);
@@ -694,7 +717,10 @@ static enum memstore_fate take_long(void *ctx, enum memstore_op op,
 	return MEMSTORE_NORMAL;
 }
 
-/* A retired record does not tell whether it was ours. */
+/*
+ * If the record is retired, the caller cannot know whether its commit
+ * succeeded.
+ */
 static void test_ours_retired(void **state)
 {
 	struct repo r;
@@ -707,7 +733,7 @@ static void test_ours_retired(void **state)
 	repo_release(&r);
 }
 
-/* A file that cannot be written: no record. */
+/* If a file cannot be written, no record is made. */
 static enum memstore_fate no_files(void *ctx, enum memstore_op op,
 				   const char *name)
 {
@@ -749,7 +775,10 @@ static void test_upload_failures(void **state)
 	repo_release(&r);
 }
 
-/* Several changes in one record: obstacles harm nobody else. */
+/*
+ * Several changes in one record. A change that fails does not affect the
+ * others.
+ */
 static void test_members(void **state)
 {
 	static const struct generation_ref_change refs[] = {
@@ -792,7 +821,7 @@ static void test_members(void **state)
 
 #define LONG_REFS 2200
 
-/* Fills a change with refs whose values are nearly 10 MB long together. */
+/* Fills a change with refs whose values together have nearly 10 MB. */
 static void make_long(struct generation_ref_change *refs, const char *prefix,
 		      const char *value, char (*names)[32])
 {
@@ -802,7 +831,10 @@ static void make_long(struct generation_ref_change *refs, const char *prefix,
 	}
 }
 
-/* Two changes that are too long for one record are two records. */
+/*
+ * Two changes are too long for one record, so the second is not put into the
+ * record of the first.
+ */
 static void test_long_members(void **state)
 {
 	struct generation_ref_change *refs = calloc(2 * LONG_REFS,
@@ -831,7 +863,10 @@ static void test_long_members(void **state)
 	commit_make(&r.base, &r.place, members, 2);
 	assert_int_equal(m[0].result, GENERATION_COMMITTED);
 	assert_true(m[1].is_done);
-	/* The record has both now, so the second one does not fit. */
+	/*
+	 * The second record would have the refs of both changes, so the second
+	 * change does not fit.
+	 */
 	assert_int_equal(m[1].result, ERR_INVALID);
 	assert_int_equal(newest(&r), 1);
 	free(refs);

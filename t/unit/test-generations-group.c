@@ -33,7 +33,7 @@ struct repo {
 	struct genhost host;
 	struct generation_place place;
 	struct generation_group *group;
-	/* files that must be there before the leader goes on */
+	/* number of files that must be written before the leader goes on */
 	unsigned expected, written;
 	pthread_mutex_t lock; /* guards `written` */
 	pthread_cond_t wake;
@@ -109,7 +109,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Pusher i sets ref `ref` from nothing to "<i>". */
+/* Prepares pusher i: it creates the ref `ref` with the value "<i>". */
 static void prepare(struct repo *r, struct pusher *p, unsigned i,
 		    const char *ref)
 {
@@ -158,7 +158,7 @@ static void test_group(void **state)
 			assert_int_equal(p[i].result, GENERATION_COMMITTED);
 	}
 	read_newest(&r, &g);
-	/* A record may have one change or many; none is in two. */
+	/* A record may have one change or many. No change is in two records. */
 	assert_true(g.number <= 3 * THREADS);
 	assert_int_equal(g.update_nr, 3 * THREADS);
 	assert_int_equal(g.file_nr, 3 * THREADS);
@@ -171,7 +171,10 @@ static void test_group(void **state)
 	repo_release(&r);
 }
 
-/* All set the same ref: one wins, and the others are told. */
+/*
+ * All threads set the same ref. One succeeds, and the others learn that the ref
+ * has changed.
+ */
 static void test_refused(void **state)
 {
 	struct pusher p[THREADS];
@@ -204,7 +207,7 @@ static void test_refused(void **state)
 	repo_release(&r);
 }
 
-/* A change that drops objects is alone in its record, or is refused. */
+/* A change that drops objects gets a record of its own, or is refused. */
 static void test_drops(void **state)
 {
 	struct pusher p[THREADS];
@@ -233,7 +236,7 @@ static void test_drops(void **state)
 	repo_release(&r);
 }
 
-/* The store stops: each change of the record is answered. */
+/* The store fails. Each change of the record gets a result. */
 static void test_failure(void **state)
 {
 	struct pusher p[THREADS];
@@ -294,7 +297,10 @@ static void test_two_nodes(void **state)
 		sys_thread_join(threads[i]);
 	assert_int_equal(generation_newest(&g, &place, 0, NULL), 0);
 	assert_int_equal(g.update_nr, THREADS / 2);
-	/* Of both pushes to a ref, one is there, and knows it. */
+	/*
+	 * Two pushes set each ref. One of them succeeded, and only its pusher
+	 * was told so.
+	 */
 	for (unsigned i = 0; i < THREADS; i++) {
 		bool is_there = !strcmp(
 			generation_find_update(&g, p[i].name)->value,
@@ -321,7 +327,10 @@ static void test_two_nodes(void **state)
 	repo_release(&r);
 }
 
-/* What is wrong by itself is not sent. */
+/*
+ * A change that is invalid in itself is refused without any request to the
+ * store.
+ */
 static void test_invalid(void **state)
 {
 	struct pusher p;

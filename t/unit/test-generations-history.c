@@ -99,7 +99,7 @@ static void test_read(void **state)
 	assert_int_equal(info.mtime, 77);
 	generation_release(&g);
 
-	/* The record of another number. */
+	/* The file has the content of a record with another number. */
 	assert_int_equal(
 		buf_append(&text, r.mem.files[0].bytes, r.mem.files[0].len), 0);
 	memstore_write(&r.mem, r.mem.files[1].name, text.data, text.len);
@@ -109,7 +109,7 @@ static void test_read(void **state)
 	memstore_release(&r.mem);
 }
 
-/* Each number of records is found from each start. */
+/* From each start, the newest of any number of records is found. */
 static void test_newest(void **state)
 {
 	unsigned requests;
@@ -126,7 +126,10 @@ static void test_newest(void **state)
 			newest(&r, n - 1, &requests);
 			assert_true(requests <= 3);
 		}
-		/* Twice the logarithm of the distance, and a few. */
+		/*
+		 * The maximum is twice the logarithm of the distance, and a few
+		 * more.
+		 */
 		newest(&r, 1, &requests);
 		assert_true(requests <= 2 * 7 + 2);
 	}
@@ -225,7 +228,7 @@ static void test_hint(void **state)
 	assert_int_equal(generation_write_hint(&r.place, 12, NULL), 0);
 	assert_int_equal(newest(&r, 0, &requests), 12);
 	assert_int_equal(requests, 3);
-	/* A hint that is one behind costs no more. */
+	/* A hint that is one record behind costs at most one request more. */
 	put_hint(&r, "11\n");
 	assert_int_equal(newest(&r, 0, &requests), 12);
 	assert_true(requests <= 4);
@@ -300,7 +303,7 @@ static void test_retired(void **state)
 	r.mem.ctx = &x;
 	assert_int_equal(newest(&r, 1, NULL), 2);
 	assert_int_equal(x.left, 0);
-	/* The newest is never retired by a collection. */
+	/* A collection never retires the newest record. */
 	put_record(&r, 2, true);
 	assert_int_equal(generation_newest(&g, &r.place, 1, NULL), ERR_CORRUPT);
 	memstore_release(&r.mem);

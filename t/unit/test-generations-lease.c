@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of generations/lease.c: one holder, and what a dead one leaves. */
+/*
+ * Tests of generations/lease.c: one process at a time holds the lease, also
+ * after a holder died.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +21,8 @@ struct node {
 	struct genhost host;
 	struct generation_place place;
 	struct buf holder;
-	enum memstore_fate fate; /* of the next put or delete; then normal */
+	/* what happens to the next put or delete; later ones succeed */
+	enum memstore_fate fate;
 };
 
 static enum memstore_fate decide(void *ctx, enum memstore_op op,
@@ -95,7 +99,10 @@ static void test_dead_holder(void **state)
 	n.host.seconds++;
 	n.mem.clock = n.host.seconds;
 	assert_int_equal(take(&n, &next, "next"), 0);
-	/* The first holder was only slow. */
+	/*
+	 * The first holder was slow, and not dead. It cannot drop the lease of
+	 * the next.
+	 */
 	assert_int_equal(generation_lease_drop(&dead, NULL), 0);
 	assert_int_equal(take(&n, &dead, "dead"), STORE_CONFLICT);
 	assert_string_equal(n.holder.data, "next");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of generations/rebase.c: what a change makes of a generation. */
+/* Tests of generations/rebase.c: a change is applied to a generation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,10 @@ static void make_base(struct generation *g)
 	assert_int_equal(generation_set_ref(g, 9, "dir/x", "x", NULL), 0);
 }
 
-/* The tables have "t" = "1", and "u/v" = "2". */
+/*
+ * Stands for the tables of refs. They have "t" with the value "1", and "u/v"
+ * with "2".
+ */
 static int find_ref(void *ctx, struct buf *value, const struct generation *g,
 		    const char *ref, struct error *err)
 {
@@ -119,25 +122,25 @@ static void test_start(void **state)
 
 static void test_refs(void **state)
 {
-	/* by an update */
+	/* the newest value is that of an update */
 	assert_int_equal(apply_ref("main", "m", "n"), 0);
 	assert_int_equal(apply_ref("main", "m", NULL), 0);
 	assert_int_equal(apply_ref("main", "x", "n"), GENERATION_REF_CHANGED);
 	assert_int_equal(apply_ref("main", NULL, "n"), GENERATION_REF_CHANGED);
 	assert_int_equal(apply_ref("old", NULL, "n"), 0);
 	assert_int_equal(apply_ref("old", "o", "n"), GENERATION_REF_CHANGED);
-	/* by a table */
+	/* the newest value is that of a table, or there is none */
 	assert_int_equal(apply_ref("t", "1", "n"), 0);
 	assert_int_equal(apply_ref("t", "2", "n"), GENERATION_REF_CHANGED);
 	assert_int_equal(apply_ref("t", NULL, "n"), GENERATION_REF_CHANGED);
 	assert_int_equal(apply_ref("new", NULL, "n"), 0);
 	assert_int_equal(apply_ref("new", "n", NULL), GENERATION_REF_CHANGED);
 	assert_int_equal(apply_ref("broken", NULL, "n"), ERR_CORRUPT);
-	/* a check only */
+	/* the change only checks the value */
 	assert_int_equal(apply_ref("main", "m", "m"), 0);
 	assert_int_equal(apply_ref("main", "n", "n"), GENERATION_REF_CHANGED);
 	assert_int_equal(apply_ref("new", NULL, NULL), 0);
-	/* names that cannot be beside each other */
+	/* a ref cannot have a name below that of another ref */
 	assert_int_equal(apply_ref("main/x", NULL, "n"),
 			 GENERATION_REF_CHANGED);
 	assert_int_equal(apply_ref("a/main/x", NULL, "n"), 0);
@@ -166,7 +169,7 @@ static void test_replaced_name(void **state)
 	generation_release(&next);
 }
 
-/* One bad ref: nothing of the change is applied. */
+/* One ref of the change is refused, so nothing of the change is applied. */
 static void test_all_or_nothing(void **state)
 {
 	const struct generation_ref_change refs[] = {
@@ -200,7 +203,9 @@ static int check_two_refs(const char *a, const char *b, const char *b_after)
 	return rebase_check(&change, NULL);
 }
 
-/* Refs that cannot be beside each other, in one change. */
+/*
+ * One change creates two refs, of which one has a name below that of the other.
+ */
 static void test_names_in_one_change(void **state)
 {
 	assert_int_equal(check_two_refs("a", "a/b", "2"), ERR_INVALID);
@@ -236,7 +241,7 @@ static void test_files(void **state)
 			    sizeof(token));
 	assert_int_equal(next.file_nr, 3);
 	generation_release(&next);
-	/* equal content: the old file stays */
+	/* if the content is equal, the old file stays */
 	assert_int_equal(apply_upload("p", "pack", NULL, 9, &next), 0);
 	assert_int_equal(generation_find_file(&next, "p")->upload[0], 0);
 	generation_release(&next);
@@ -248,7 +253,7 @@ static void test_files(void **state)
 	assert_int_equal(next.file_nr, 2);
 	assert_int_equal(generation_find_file(&next, "p")->size, 5);
 	generation_release(&next);
-	/* a drop names one upload */
+	/* a drop names one upload of a file, by its token and hash */
 	drop.upload[3] = 1;
 	assert_int_equal(apply_upload("q", "new", &drop, 9, &next),
 			 GENERATION_FILE_CHANGED);
@@ -282,7 +287,7 @@ static void test_tables(void **state)
 	assert_string_equal(next.updates[0].ref, "dir/x");
 	assert_int_equal(next.file_nr, 2);
 	generation_release(&next);
-	/* made before the table of generation 5, with a drop and without one */
+	/* the change was made before the table of generation 5 */
 	change.seen = change.tables_up_to = 4;
 	assert_int_equal(apply(&next, &change, true), GENERATION_FILE_CHANGED);
 	generation_release(&next);
@@ -316,7 +321,7 @@ static void test_epoch(void **state)
 	generation_release(&next);
 	assert_int_equal(apply(&next, &change, true), 0);
 	assert_int_equal(next.epoch, 10);
-	/* another change of the same record */
+	/* a further change goes into the same record */
 	change.drops_objects = false;
 	assert_int_equal(rebase_apply(&next, &change, token, false, NULL),
 			 GENERATION_EPOCH_CHANGED);

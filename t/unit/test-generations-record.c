@@ -284,7 +284,7 @@ static void test_refs(void **state)
 	generation_release(&g);
 }
 
-/* What the parser refuses is not printed either. */
+/* A record that the parser would refuse is not printed either. */
 static void test_bad_records(void **state)
 {
 	char word[GENERATION_WORD_MAX + 2];

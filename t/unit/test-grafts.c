@@ -52,7 +52,10 @@ static void test_lines(void **state)
 	check(A " 5555555555555555555555555555555555555555 " B, "a5", 5);
 }
 
-/* `want`: the first digit of the parent, or the code that is no parent. */
+/*
+ * Looks up the parent `n` of commit A. `want` is the first digit of the
+ * expected parent, if the result `ret` is 0.
+ */
 static void parent_is(const char *text, size_t n, int ret, char want)
 {
 	struct oid commit, parent;

@@ -114,7 +114,7 @@ static void test_no_slash(void **state)
 static void test_query(void **state)
 {
 	static const struct {
-		const char *query, *value; /* NULL: none */
+		const char *query, *value; /* NULL: no value */
 	} cases[] = {
 		{NULL, NULL},
 		{"", NULL},

@@ -63,7 +63,7 @@ static void test_targets(void **state)
 {
 	static const struct {
 		const char *target;
-		const char *path; /* NULL: 400 */
+		const char *path; /* NULL: status 400 */
 		const char *query;
 	} cases[] = {
 		{"/", "/", ""},

@@ -34,7 +34,7 @@ static void sample_init(struct sample *s, uint64_t *seed)
 
 	for (size_t i = 0; i < sizeof(s->bytes); i++)
 		s->bytes[i] = (uint8_t)(random_next(seed) >> 20);
-	for (size_t i = 0; i < NR; i++) /* crowded at some places */
+	for (size_t i = 0; i < NR; i++) /* many first bytes are equal */
 		s->bytes[i * STRIDE] &= i % 3 ? 0xff : 0x11;
 	for (size_t i = 1; i < NR; i += 4) { /* pairs that differ at the end */
 		uint8_t *id = s->bytes + i * STRIDE;

@@ -78,7 +78,10 @@ static void check_same(const struct sample *s, const uint8_t *raw)
 
 static void check(const struct sample *s, uint64_t *seed)
 {
-	/* of the length that is used, for the sanitizers */
+	/*
+	 * exactly as long as the bytes in use, so that sanitizers find a read
+	 * past the end
+	 */
 	const uint8_t **raws = malloc(sizeof(*raws));
 
 	assert_non_null(raws);

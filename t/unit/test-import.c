@@ -56,7 +56,11 @@ struct meddler {
 	struct filestore base;
 	struct storedrepo *s;
 	struct filestore *real;
-	unsigned at_read; /* before so many records were read; 0: never */
+	/*
+	 * the other import happens when this number of records was read; 0:
+	 * never
+	 */
+	unsigned at_read;
 	unsigned reads, puts;
 	bool is_done;
 };
@@ -114,7 +118,9 @@ static const struct filestore_ops ops = {
 	.put = meddle_put,
 };
 
-/* The base changes while the stage is made: nothing is uploaded. */
+/*
+ * The base changes while the import collects its files, so nothing is uploaded.
+ */
 static void test_changed_before_the_upload(void **state)
 {
 	for (int exists = 0; exists < 2; exists++) {
@@ -125,7 +131,7 @@ static void test_changed_before_the_upload(void **state)
 		if (exists)
 			assert_int_equal(storedrepo_import(&s, false), 0);
 		m.real = s.store;
-		/* The base took one read of records, or two. */
+		/* To find the base, the import has read one record or two. */
 		m.at_read = exists ? 3 : 2;
 		s.place.store = &m.base;
 		tmprepo_write(&s.n.t, "src/description", "other\n");

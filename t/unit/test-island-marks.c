@@ -21,7 +21,7 @@ struct fixture {
 	struct refs *refs;
 	struct walk walk;
 	struct packing_items items;
-	uint32_t *numbers;    /* owned: of each item */
+	uint32_t *numbers;    /* owned; indexed by item */
 	bool *reached[FORKS]; /* owned */
 };
 

@@ -59,7 +59,9 @@ static void init(struct keptrepo *k)
 	keptrepo_open(k);
 }
 
-/* Newest first, each tree once, and only the newest tags. */
+/*
+ * Trees are listed once each, newest first, and only those of the newest tips.
+ */
 static void newest_tips(void **state)
 {
 	struct keep_tips tips;
@@ -165,7 +167,10 @@ static void copies_of_blobs(void **state)
 	keptrepo_release(&k);
 }
 
-/* The limits of bytes and of cost. The first tip comes first. */
+/*
+ * The limits of bytes and of cost end the copying. Objects of the first tip are
+ * copied first.
+ */
 static void limits(void **state)
 {
 	struct keptrepo k;

@@ -18,7 +18,8 @@ static void test_layer(void **state)
 {
 	/* Two objects of pack 1, then two of pack 0; names are not sorted. */
 	static const char *const names[] = {"pack-z.idx", "pack-y.idx"};
-	static const uint32_t bits[NR] = {3, 1, 2, 0}; /* midx_pos by bit */
+	/* bit_pos to midx_pos */
+	static const uint32_t bits[NR] = {3, 1, 2, 0};
 	uint8_t ids[NR][20] = {{1}, {1, 2}, {9}, {255}};
 	const struct pack_midx_copy copies[NR] = {
 		{ids[0], UINT64_C(0x500000000), 0, 0},

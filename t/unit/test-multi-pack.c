@@ -252,7 +252,8 @@ static void test_expire_distrusts(void **state)
 	at = (size_t)(om->midx.objects - om->midx.bytes);
 	assert_int_equal(buf_append(&file, om->midx.bytes, om->midx.len), 0);
 	for (uint32_t i = 0; i < om->midx.nr; i++)
-		file.data[at + 8 * (size_t)i + 3] = 2; /* all from "pack-c" */
+		/* every object comes from "pack-c" */
+		file.data[at + 8 * (size_t)i + 3] = 2;
 	tmprepo_write_len(&b.t, "objects/pack/multi-pack-index", file.data,
 			  file.len);
 	reopen(&b);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/named-packs.c */
+/*
+ * Tests of packs/named-packs.c: packs are found by names with or without an
+ * extension.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

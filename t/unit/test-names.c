@@ -15,9 +15,10 @@
 
 struct naming {
 	struct oldrepo *o;
-	const bool *listed;        /* by number */
-	const uint32_t *name_hash; /* by number: given */
-	bool *has_name, *is_right; /* by number */
+	const bool *listed; /* indexed by object number */
+	/* name hashes of the list; indexed by object number */
+	const uint32_t *name_hash;
+	bool *has_name, *is_right; /* indexed by object number */
 };
 
 /* Visit all paths below a tree that lead through trees of the list. */

@@ -105,7 +105,7 @@ static void test_killed(void **state)
 	assert_int_equal(id, 1);
 	assert_false(sys_exists(netrepo_path(&f.n, ".b.network-1")));
 	assert_true(sys_exists(netrepo_path(&f.n, "b/packed-refs")));
-	/* Killed after the rename. */
+	/* The fork was killed after the rename. */
 	assert_int_equal(network_set_state(f.n.network, 1, NETWORK_FORKING,
 					   SYS_FSYNC_NONE, NULL),
 			 0);

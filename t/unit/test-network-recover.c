@@ -101,7 +101,7 @@ static void test_others(void **state)
 	network_unlock(other, NETWORK_LOCK_OBJECTS);
 	assert_int_equal(network_recover(n.network, NULL), 0);
 	assert_false(is_there(&n, "store/objects/pack/tmp_pack_x"));
-	/* It keeps no lock. */
+	/* network_recover() holds no lock any more. */
 	assert_int_equal(network_lock(other, 99, false, false, NULL), 0);
 	network_close(other);
 	netrepo_release(&n);

@@ -16,7 +16,7 @@ struct sample {
 	struct itemlist l;
 	struct newpack_options options;
 	char dir[4096], base[4200];
-	bool *packed; /* by number */
+	bool *packed; /* indexed by object number */
 };
 
 static void sample_init(struct sample *s, uint64_t *seed)

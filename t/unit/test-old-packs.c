@@ -90,7 +90,7 @@ static void listing(void **state)
 	old_packs_release(&old);
 	add_pack(&t, hex_a, "pack idx rev bitmap");
 	add_pack(&t, hex_b, "pack idx keep");
-	add_pack(&t, hex_c, "pack"); /* no pack without index */
+	add_pack(&t, hex_c, "pack"); /* not listed: it has no index */
 	tmprepo_write(&t, "objects/pack/tmp_pack_X", "");
 	tmprepo_write(&t, "objects/pack/multi-pack-index", "");
 	list(&old, &t);

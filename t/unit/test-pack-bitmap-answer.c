@@ -204,7 +204,7 @@ struct judge {
 	/* Set by the test: */
 	int ret;
 	enum error_code why_code; /* 0: *why stays unset */
-	unsigned nr;              /* calls */
+	unsigned nr;              /* number of calls */
 };
 
 static int confirm(void *ctx, struct error *why, struct error *err)

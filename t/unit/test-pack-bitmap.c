@@ -16,7 +16,7 @@
 static const struct {
 	enum hash_algo algo;
 	uint32_t commits;
-	unsigned keep; /* of 16 bitmaps */
+	unsigned keep; /* about `keep` of 16 bitmaps are kept */
 	unsigned pseudo_nr;
 	bool lookup_table, hash_cache;
 } layouts[] = {
@@ -251,7 +251,10 @@ static void wrong_bitmaps_are_noticed(void **state)
 	}
 }
 
-/* A query of the newest commit without an older one, from opening on. */
+/*
+ * Counts the objects of the newest commit that no older commit reaches. Opens
+ * the bitmap index and closes it.
+ */
 struct counting {
 	const struct randrepo *r;
 	uint64_t counts[BITMAP_TYPE_NR], expected[BITMAP_TYPE_NR];

@@ -26,7 +26,7 @@ enum place {
 
 struct env {
 	struct randrepo r;
-	unsigned *places; /* by number */
+	unsigned *places; /* indexed by object number */
 	struct newpack_options newpack;
 	struct pack_job_options options;
 	struct pack_job job;

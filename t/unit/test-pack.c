@@ -237,7 +237,9 @@ static void test_rev_sum(void **state)
 	pack_close(pack);
 	assert_int_equal(buf_append(&wrong, file.data, file.len), 0);
 	wrong.data[wrong.len - 1] ^= 1;
-	/* Without a file, the index is checked. */
+	/*
+	 * If there is no .rev file, the checksum of the pack index is verified.
+	 */
 	check_rev_sum(&p, &file, 0, 0);
 	packfile_save_file(&p, ".rev", file.data, file.len);
 	check_rev_sum(&p, &file, 0, 1);

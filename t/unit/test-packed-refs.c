@@ -437,7 +437,10 @@ static void test_may_peel_cut(void **state)
 	for (size_t i = 0; i < 3; i++) {
 		size_t line_len = strlen(HEADER HEX_A " refs/tags/v1\n");
 		size_t len = line_len + strlen(cut[i]);
-		/* no byte behind the file, for the sanitizers */
+		/*
+		 * exactly as long as the file, so that sanitizers find a read
+		 * past the end
+		 */
 		char *file = malloc(len);
 
 		assert_non_null(file);

@@ -107,7 +107,9 @@ static void test_refuses(void **state)
 	make(&e);
 	next = dup(0);
 	close(next);
-	/* too many descriptors, too few, too many bytes, none */
+	/*
+	 * messages with too many descriptors, too few, too many bytes, and none
+	 */
 	sys_passing_send(e.client, "a", 1, in, 3, NULL);
 	sys_passing_send(e.client, "a", 1, in, 1, NULL);
 	sys_passing_send(e.client, "abcde", 5, in, 2, NULL);

@@ -33,7 +33,7 @@ static int identify(void *ctx, struct hash_ctx *hash, struct error *err)
 /* A sink that records which bytes came as ranges of pinned packs. */
 struct answer {
 	struct buf bytes;
-	size_t pinned; /* how many of the bytes */
+	size_t pinned; /* number of bytes from pinned packs */
 };
 
 static int put(void *ctx, const void *bytes, size_t len, struct error *err)
@@ -302,7 +302,7 @@ struct scene {
 	struct keyed k;
 	pthread_mutex_t lock;
 	pthread_cond_t change;
-	/* under `lock` */
+	/* `lock` guards all fields below */
 	/* number of requests that began to make the pack */
 	unsigned makers;
 	bool is_begun; /* the first part was put */
@@ -310,14 +310,14 @@ struct scene {
 	bool is_awaited;
 	/* true: a request other than the first has ended */
 	bool is_other_done;
-	/* what the maker does */
+	/* true: the maker waits until is_awaited */
 	bool waits_for_other; /* until is_awaited */
 	/* length of the second part of the pack */
 	size_t second;
 	int result; /* of the first maker */
 	/* error code of the warning that the first maker gives; 0: none */
 	int warning;
-	/* behaviour of the first request's sink */
+	/* true: the sink of the first request waits until is_other_done */
 	bool stalls; /* until is_other_done */
 	/* number of bytes that the client had when the second part was made */
 	size_t sent_at_second;
@@ -503,13 +503,13 @@ static void test_join(void **state)
 	}
 	assert_int_equal(s.makers, 1);
 	assert_string_equal(askers[0].report.response_plan, "made");
-	/* A request that began after the plan was complete has not waited. */
+	/* A request that begins when the plan is complete does not wait. */
 	for (unsigned i = 1; i < 8; i++)
 		assert_true(!strcmp(askers[i].report.response_plan, "joined") ||
 			    !strcmp(askers[i].report.response_plan, "hit"));
 	/*
-	 * While other requests waited, the maker held the bytes for its own
-	 * client back.
+	 * While other requests waited for the plan, the maker did not send the
+	 * following bytes to its own client.
 	 */
 	assert_int_equal(s.sent_at_second, 1);
 	ask_alone(&s, "hit");
@@ -595,7 +595,7 @@ static void test_too_large(void **state)
 	scene_release(&s);
 }
 
-/* The client of a waiting request goes away. */
+/* The callback begin_sending: holds all bytes back. */
 static bool begin_behind(void *ctx)
 {
 	return true;
@@ -634,6 +634,7 @@ static void test_literals_of_a_plan_that_ends(void **state)
 	buf_release(&a.bytes);
 }
 
+/* The client of a waiting request goes away. */
 static void test_cancelled(void **state)
 {
 	struct scene s;
@@ -670,9 +671,9 @@ static void test_eviction(void **state)
 		ask_number(&s, i, "made");
 	for (uint8_t i = 4; i < 16; i++) {
 		ask_number(&s, i, "made");
-		ask_number(&s, 0, "hit"); /* is used again and again */
+		ask_number(&s, 0, "hit"); /* plan 0 is used again and again */
 	}
-	ask_number(&s, 1, "made"); /* was dropped */
+	ask_number(&s, 1, "made"); /* plan 1 was dropped */
 	scene_release(&s);
 }
 

@@ -438,7 +438,7 @@ static void test_room(void **state)
 		age(&b, i, 1000 - i);
 	}
 	assert_int_equal(count_plans(&b), 10);
-	assert_stored(&b, 0, 4000); /* used now */
+	assert_stored(&b, 0, 4000); /* plan 0 is used now */
 	/* This temporary file stands for one that a killed process has left. */
 	buf_printf(&path, "%s/tmp_plan_123456", b.path.data);
 	assert_int_equal(sys_append(path.data, "x", 1, 0600, NULL), 0);

@@ -256,7 +256,7 @@ static void wrong_numbers(void **state)
 	make(&plan, &file, &p);
 	assert_int_equal(parse_with(&file, 0, 1), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 4, 2), ERR_UNSUPPORTED);
-	assert_int_equal(parse_with(&file, 8, 1), 0); /* the key */
+	assert_int_equal(parse_with(&file, 8, 1), 0); /* wrong key */
 	assert_int_equal(parse_with(&file, 40, 3), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 40, 2), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 44, 0x502), ERR_CORRUPT);

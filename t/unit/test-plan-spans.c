@@ -131,7 +131,7 @@ static unsigned send(const struct packs *p, bool takes_files)
 	for (size_t i = 0; i < 4; i++) {
 		const uint8_t *b = sys_held_mapped(&p->packs[i % 2].file);
 
-		/* the last is short */
+		/* the last range is short */
 		size_t len = i == 3 ? 10 : LEN - i;
 
 		assert_int_equal(buf_append(&expected, b + i, len), 0);

@@ -19,9 +19,10 @@
 
 enum fault {
 	NO_FAULT,
-	/* the store accepts a condition and does not check it */
+	/* the store accepts a condition of a put and does not check it */
 	IGNORES_CREATE,
-	IGNORES_REPLACE, /* as above */
+	/* the same for the condition of a put that replaces a file */
+	IGNORES_REPLACE,
 	/* the store checks a condition some time before it writes */
 	RACY_CREATE,
 	RACY_REPLACE,

@@ -185,7 +185,7 @@ static void wrong_sizes(void **state)
 {
 	static const struct {
 		size_t at;
-		uint64_t value; /* 8 bytes */
+		uint64_t value; /* stored in 8 bytes */
 	} wrong[] = {
 		{SECTION_LEN, 23},
 		{SECTION_LEN, START + EXAMPLE_LEN + 1},

@@ -67,10 +67,6 @@ static int grant_all(struct admission_queue *q, uint64_t now)
 	return nr;
 }
 
-/*
- * Checks that the computed numbers of the queue are those that follow from its
- * tickets.
- */
 /* Sets the service of all accounts to 0, as a repair of the queue does. */
 static void clear_service(struct admission_queue *q)
 {
@@ -82,6 +78,10 @@ static void clear_service(struct admission_queue *q)
 			q->tickets[i].charged_us = 0;
 }
 
+/*
+ * Checks that the computed numbers of the queue are those that follow from its
+ * tickets.
+ */
 static void check(const struct admission_queue *q)
 {
 	struct admission_queue *copy = malloc(sizeof(*copy));
@@ -200,7 +200,7 @@ static void test_yield(void **st)
 
 	assert_int_equal(grant_all(q, 0), 2);
 	add(q, "a", "n", DEAR);
-	/* Nobody else waits. */
+	/* No other principal waits for a token, so the request goes on. */
 	assert_false(admission_queue_yield(q, a, 500 * MS));
 	b = add(q, "b", "n", DEAR);
 	assert_false(admission_queue_yield(q, a, 50 * MS));
@@ -241,7 +241,7 @@ static void test_pause(void **st)
 #define PRINCIPALS 40
 #define PRICE_MAX 200000
 
-/* Work in simulated time: when the ticket of a token ends. */
+/* A token in use, in simulated time. The work ends at a known time. */
 struct job {
 	int nr, principal;
 	uint64_t begin, end;
@@ -432,7 +432,7 @@ static void test_limits(void **st)
 			 ADMISSION_NETWORK_FULL);
 	ask.network = "m";
 	assert_int_equal(admission_queue_judge(q, &ask), ADMISSION_NO_REFUSAL);
-	/* The table ends. */
+	/* Fill the table of tickets, until it has no free entry. */
 	for (unsigned i = limits.queue_max; i < ADMISSION_TICKETS_MAX; i++) {
 		snprintf(name, sizeof(name), "d%u", i);
 		assert_int_equal(add(q, name, name, DEAR), i);
@@ -508,7 +508,7 @@ static void test_ahead(void **st)
 	assert_int_equal(admission_queue_ahead(q, a3), 3);
 	b1 = add(q, "b", "n", DEAR);
 	b2 = add(q, "b", "n", DEAR);
-	/* In turns: a b a b a a */
+	/* the tickets get tokens in the order a b a b a a */
 	assert_in_range(admission_queue_ahead(q, b1), 0, 1);
 	assert_in_range(admission_queue_ahead(q, b2), 1, 3);
 	assert_int_equal(admission_queue_ahead(q, a3), 5);

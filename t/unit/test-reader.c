@@ -68,8 +68,8 @@ static void sample_release(struct sample *s)
 }
 
 /*
- * Adds one object of each type, an empty object, and deltas of deltas of both
- * kinds.
+ * Adds one object of each type, an empty object, and chains of OFS_DELTA and of
+ * REF_DELTA objects.
  */
 static void sample_init_mixed(struct sample *s, enum hash_algo algo)
 {
@@ -217,7 +217,7 @@ static void test_pins(void **state)
 		check_object(&s, i, &objs[i]);
 		pack_object_release(r, &objs[i]);
 	}
-	pack_object_release(r, &objs[0]); /* zeroed: allowed */
+	pack_object_release(r, &objs[0]); /* zeroed: may be released */
 	pack_reader_free(r);
 	pack_close(pack);
 	sample_release(&s);

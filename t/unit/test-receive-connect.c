@@ -66,8 +66,8 @@ static void test_ways(void **state)
 }
 
 /*
- * With the limit to reachable objects, clients may only use objects that
- * visible refs reach.
+ * With gitreach.reachableOnly, clients may only use objects that visible refs
+ * reach.
  */
 static void test_limit(void **state)
 {

@@ -71,8 +71,8 @@ static void test_bare(void **state)
 }
 
 /*
- * If the git directory has not the name ".git", the work tree is known only
- * from core.worktree.
+ * If the git directory is not named ".git", the work tree is known only from
+ * core.worktree.
  */
 static void test_main(void **state)
 {

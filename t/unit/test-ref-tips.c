@@ -75,7 +75,8 @@ static void all_refs(void **state)
 
 	setup(&x, &seed);
 	assert_int_equal(add(&x, "", &err), 0);
-	assert_int_equal(x.tips.commit_nr, 3); /* HEAD is main: once */
+	/* HEAD and main have one commit */
+	assert_int_equal(x.tips.commit_nr, 3);
 	for (int i = 1; i < 4; i++)
 		assert_true(has_commit(&x, x.commits[i]));
 	assert_int_equal(x.tips.others.nr, 2);

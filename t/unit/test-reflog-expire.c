@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of check/reflog-expire.c: expiry by age, and of missing objects.
- * t/t1410-reflog.sh tests expiry with histories.
+ * Tests of check/reflog-expire.c: entries expire by age, or because their
+ * objects are missing. t/t1410-reflog.sh tests expiry with histories.
  */
 #include <setjmp.h>
 #include <stdarg.h>

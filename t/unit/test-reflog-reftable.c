@@ -24,7 +24,7 @@ static const char ref_name[] = "refs/heads/main";
  */
 struct twins {
 	struct tmprepo file, table;
-	uint64_t drop; /* one bit per line */
+	uint64_t drop; /* bit i: drop line i */
 	size_t seen_nr;
 };
 

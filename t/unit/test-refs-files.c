@@ -191,7 +191,10 @@ static void test_no_memory(void **state)
 	tmprepo_release(&t);
 }
 
-/* A loose ref may peel to any object, also behind other refs of its list. */
+/*
+ * A loose ref below the prefix may peel to any object, also if other loose refs
+ * come before it.
+ */
 static void test_may_peel(void **state)
 {
 	struct oidmap none = OIDMAP_INIT;

@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "t/unit/bitmaprepo.h"
-/* A repack takes long. */
+/* Fewer allocations fail than by default, because a repack takes long. */
 #define NOMEM_MAX 100
 #include "t/unit/nomem.h"
 
@@ -335,7 +335,7 @@ static void loose_objects_only(void **state)
 	assert_int_equal(result.object_nr, expected);
 	assert_int_equal(after.pack_nr, before.pack_nr + 1);
 	result = repack(&r, &options);
-	assert_false(result.is_new); /* nothing new to pack */
+	assert_false(result.is_new); /* no loose object was left to pack */
 	there_release(&before);
 	there_release(&after);
 	free(live);

@@ -42,7 +42,7 @@ static void bits(void **state)
 		assert_int_equal(with, parts[i].nr);
 		reuse_part_release(&part);
 	}
-	/* The preferred pack. */
+	/* Exactly one part is a whole pack: the preferred one. */
 	assert_int_equal(whole, 1);
 	free(parts);
 	midxrepo_release(&m);
@@ -62,7 +62,7 @@ static void too_many(void **state)
 	assert_int_equal(reuse_part_init(&part, &m.space, &parts[0], 1, NULL),
 			 1);
 	reuse_part_release(&part);
-	/* Objects of another pack. */
+	/* This part has objects of another pack. */
 	parts[1].pack = parts[0].pack;
 	parts[1].first = parts[2].first;
 	parts[1].nr = 1;
@@ -81,7 +81,7 @@ static void segments(void **state)
 	assert_int_equal(reuse_part_map(&part, 40, 40), 0);
 	assert_int_equal(part.segment_nr, 1);
 	assert_int_equal(reuse_part_map(&part, 100, 70), 0);
-	/* A header that has grown. */
+	/* A header became longer, so the distance of the copied bytes grows. */
 	assert_int_equal(reuse_part_map(&part, 300, 320), 0);
 	assert_int_equal(part.segment_nr, 3);
 	assert_int_equal(reuse_part_mapped(&part, 13), 13);

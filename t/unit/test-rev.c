@@ -18,7 +18,7 @@ enum { NR = 500 };
 
 struct sample {
 	struct oid oids[NR];
-	uint64_t offsets[NR]; /* by idx_pos */
+	uint64_t offsets[NR]; /* indexed by idx_pos */
 	uint64_t pack_len;
 	struct oid checksum;
 	struct buf idx_file;

@@ -96,7 +96,7 @@ static void test_find(void **state)
 	static const struct {
 		const char *ref, *selector;
 		int ret;
-		uint8_t byte; /* each byte of the id */
+		uint8_t byte; /* value of all bytes of the id */
 		const char *notes;
 	} cases[] = {
 		{"main", "0", 1, 0xcc, ""},

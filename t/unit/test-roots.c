@@ -48,7 +48,7 @@ static void write_reflog(struct walkrepo *w, uint32_t nr)
 	buf_release(&text);
 }
 
-/* An index of one file. */
+/* Writes an index file with one entry. */
 static void write_index(struct walkrepo *w, uint32_t nr)
 {
 	uint8_t file[12 + 64 + 20] = "DIRC";

@@ -215,7 +215,10 @@ static void only_wanted_tips(void **state)
 		s.is_tip[i + 50] = (uint8_t)kinds[i / 100 % 3];
 	sample_select(&s);
 	assert_int_equal(s.selected_nr, without);
-	/* A wanted tip on the only line is selected instead of its gap's. */
+	/*
+	 * If a wanted tip is on the only line, it is selected, and no other
+	 * commit of its gap.
+	 */
 	s.is_tip[150] = SELECT_TIP;
 	sample_select(&s);
 	assert_int_equal(s.selected_nr, without);

@@ -139,7 +139,7 @@ static void test_allow(void **state)
 {
 	static const struct {
 		const char *config;
-		const char *expect; /* tip, reachable, any */
+		const char *expect; /* flags tip, reachable, any */
 	} cases[] = {
 		{"allowTipSHA1InWant\n", "100"},
 		{"allowReachableSHA1InWant\n", "010"},

@@ -70,7 +70,7 @@ static void random_unions(void **state)
 			assert_int_equal(island_sets_contains(&sets, numbers[a],
 							      numbers[b]),
 					 contains);
-			/* Each set has one number. */
+			/* Equal sets have the same number. */
 			assert_int_equal(numbers[a] == numbers[b], equal);
 		}
 	}

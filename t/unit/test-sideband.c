@@ -287,7 +287,10 @@ static int emit(void *ctx, const struct serve_span *span, struct error *err)
 	return s->fail ? error_set(err, ERR_PEER, "gone") : 0;
 }
 
-/* Bytes of a pinned pack are not framed here; the packets before go first. */
+/*
+ * Bytes of a pinned pack are not framed here. Packets that were added before
+ * are sent first.
+ */
 static void test_pinned(void **state)
 {
 	struct fixture f;

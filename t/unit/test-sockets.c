@@ -132,7 +132,7 @@ static void test_open(void **state)
 			 ERR_IO);
 	assert_ptr_equal(bad, &two.listen[1]);
 	assert_int_equal(third.nr, 0);
-	/* One goes. */
+	/* One listener is removed. */
 	one = listeners(any, NULL);
 	assert_int_equal(daemon_sockets_open(&third, &first, &one, &bad, NULL),
 			 0);
@@ -190,7 +190,7 @@ static void test_lists(void **state)
 		assert_int_equal(out.items[i].fd, in.items[i].fd);
 		assert_string_equal(out.items[i].name, in.items[i].name);
 	}
-	/* No descriptor twice. */
+	/* A descriptor that is in the list twice is refused. */
 	assert_int_equal(daemon_sockets_read(&out, list.data, NULL),
 			 ERR_INVALID);
 	for (size_t i = 0; i < ARRAY_NR(wrong); i++) {

@@ -161,7 +161,7 @@ static void talks_and_listens(void **state)
 	h = (struct heard){.len = 0};
 	assert_int_equal(talk(&h, "echo x", all, 1 << 20), 0);
 	assert_string_equal(h.text, "x\n");
-	/* No input. */
+	/* The child gets no input. */
 	h = (struct heard){.len = 0};
 	assert_int_equal(talk(&h, "cat; echo end",
 			      SYS_SPAWN_NULL_IN | SYS_SPAWN_PIPE_OUT, 0),

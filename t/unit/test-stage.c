@@ -50,7 +50,7 @@ static void test_reachable_objects(void **state)
 	assert_false(odb_has(odb, &gone));
 	odb_close(odb);
 	stored_stage_release(&stage);
-	/* src, store: the stage is gone. */
+	/* the directory has only src and store: the stage is gone */
 	assert_int_equal(storedrepo_entries(&s, "."), 2);
 	storedrepo_release(&s);
 }

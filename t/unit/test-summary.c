@@ -167,7 +167,7 @@ static void test_regions(void **state)
 	stop(&l);
 }
 
-/* The wait after summary_suspend() is one for the client. */
+/* The wait after summary_suspend() counts as a wait for the client. */
 static void test_suspend(void **state)
 {
 	struct listener l;

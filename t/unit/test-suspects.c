@@ -50,7 +50,7 @@ static void test_many(void **state)
 		daemon_suspects_crash(s, path, strlen(path), i + 1);
 		daemon_suspects_crash(s, path, strlen(path), i + 1);
 	}
-	/* The last 64 are known. */
+	/* Only the last 64 suspects are remembered. */
 	assert_int_equal(daemon_suspects_judge(s, "/136", 4, 201),
 			 DAEMON_SUSPECT);
 	assert_int_equal(daemon_suspects_judge(s, "/199", 4, 201),

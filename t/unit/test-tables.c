@@ -237,7 +237,10 @@ static void put_escape(struct fixture *f)
 	buf_release(&bytes);
 }
 
-/* Names are printed, and must not control the terminal. */
+/*
+ * Refs whose names have control characters are refused, because names are
+ * printed on terminals.
+ */
 static void test_control_characters(void **state)
 {
 	struct buf out = BUF_INIT;

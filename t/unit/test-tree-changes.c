@@ -13,8 +13,9 @@
 #include "walk/treediff.h"
 
 /*
- * Compares two trees. Sets found[] for the new objects, and old[] for the
- * objects marked in the old tree. Both are indexed by the number of an object.
+ * Compares two trees. Sets found[nr] for each new object of the new tree. Sets
+ * old[nr] for each object of the old tree that the comparison reports. `nr` is
+ * the number of an object.
  */
 static int compare(struct walkrepo *f, uint32_t old_nr, uint32_t new_nr,
 		   bool *found, bool *old)

@@ -24,7 +24,7 @@
 struct reported {
 	struct walkrepo *f;
 	bool *trees, *blobs;
-	size_t left; /* calls until a failure */
+	size_t left; /* number of calls up to the failure */
 };
 
 static int take(void *ctx, const struct tree_find *finds, size_t nr,

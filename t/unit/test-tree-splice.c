@@ -15,7 +15,7 @@
 struct fixture {
 	struct tree_splice whole, splice;
 	const struct buf *base;
-	const struct tree_starts *starts; /* of the base */
+	const struct tree_starts *starts; /* entries of the base */
 	/* the new tree, put together from the reported entries */
 	struct buf made;
 };
@@ -173,15 +173,15 @@ static void bad_deltas(void **state)
 	treedelta_copy(&delta, 0, 29);
 	assert_int_equal(splice_buf(&f, &base, &delta), 0);
 	assert_int_equal(f.splice.nr, 2);
-	treedelta_copy(&delta, 1, 29); /* past the base */
+	treedelta_copy(&delta, 1, 29); /* copies bytes past the base */
 	assert_int_equal(splice_buf(&f, &base, &delta), ERR_CORRUPT);
 	buf_reset(&delta);
-	treedelta_size(&delta, 28); /* another base */
+	treedelta_size(&delta, 28); /* states another base size */
 	treedelta_size(&delta, 29);
 	treedelta_copy(&delta, 0, 29);
 	assert_int_equal(splice_buf(&f, &base, &delta), ERR_CORRUPT);
 	buf_reset(&delta);
-	buf_append_char(&delta, (char)0x80); /* cut short */
+	buf_append_char(&delta, (char)0x80); /* incomplete instruction */
 	assert_int_equal(splice_buf(&f, &base, &delta), ERR_CORRUPT);
 	buf_set_len(&base, 28);
 	assert_int_equal(parse(&f, &base), ERR_CORRUPT);

@@ -15,7 +15,8 @@
 struct expecting {
 	struct walkrepo *w;
 	struct pathlist newer, older;
-	size_t nr, limit; /* pairs met; where to stop */
+	/* number of pairs found, and the number at which to stop */
+	size_t nr, limit;
 };
 
 static int note_pair(void *ctx, uint32_t new_pos, uint32_t old_pos,

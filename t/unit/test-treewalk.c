@@ -17,7 +17,7 @@ struct expectation {
 	struct walkrepo *f;
 	struct pathlist list;
 	size_t at;
-	size_t stop_at; /* fail there */
+	size_t stop_at; /* index of the item for which the callback fails */
 };
 
 static int check_next(void *ctx, uint32_t obj_pos, enum object_type type,

@@ -70,7 +70,7 @@ static void test_times(void **state)
 	uint64_t seed = random_seed();
 
 	for (int round = 0; round < 20000; round++) {
-		/* to the year 2600 */
+		/* up to the year 2600 */
 		time_t t = (time_t)(random_next(&seed) % UINT64_C(20000000000));
 		char when[64], line[256];
 		struct record r;

@@ -17,7 +17,10 @@
 #include "sys/clock.h"
 #include "sys/witness.h"
 
-/* longer than a change counts as recent; a file system with whole seconds */
+/*
+ * After this time, a change of a file does not count as recent any more. The
+ * second value is for file systems with times of whole seconds.
+ */
 #define SETTLE_NS UINT64_C(150000000)
 #define SETTLE_COARSE_NS UINT64_C(3200000000)
 
@@ -88,7 +91,10 @@ static void change_nothing(void)
 	close(fd);
 }
 
-/* Same size, and the old time of modification: st_ctime tells. */
+/*
+ * The size and the time of modification stay the same, so only st_ctime tells
+ * of the change.
+ */
 static void change_secretly(void)
 {
 	struct timespec times[2];
@@ -215,7 +221,7 @@ static void test_recent(void **state)
 	settle();
 	assert_false(sys_witness_holds(&w));
 	sys_witness_release(&w);
-	/* A file that changes while it is read */
+	/* The file changes while it is read. */
 	sys_witness_init(&w);
 	put("file", "newer");
 	sys_witness_add(&w, "file", SYS_WITNESS_CONTENT);
@@ -240,7 +246,9 @@ static void test_trust(void **state)
 {
 	assert_true(sys_witness_can_trust("dir"));
 	assert_false(sys_witness_can_trust("none"));
-	/* proc: the kernel makes its files up */
+	/*
+	 * proc is not trusted: the kernel makes its files when they are read.
+	 */
 	assert_false(sys_witness_can_trust("/proc"));
 }
 

@@ -19,7 +19,7 @@
 struct collector {
 	struct buf got;
 	const void *last;  /* the last span received */
-	size_t fail_after; /* puts that succeed */
+	size_t fail_after; /* number of successful puts */
 };
 
 static int collect(void *ctx, const void *bytes, size_t len, struct error *err)

@@ -61,7 +61,7 @@ static inline void tmppack_loose(const struct tmprepo *t, const char *dir,
 struct tmppack_object {
 	enum object_type type;
 	const char *text;
-	struct oid oid; /* filled in */
+	struct oid oid; /* result */
 };
 
 static inline int tmppack_cmp(const void *a, const void *b)

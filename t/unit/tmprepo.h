@@ -17,7 +17,7 @@
 #include "sys/io.h"
 
 struct tmprepo {
-	/* the git directory; holds the terminating NUL */
+	/* path of the git directory */
 	char *dir;
 	char *objects;
 	struct repo repo;

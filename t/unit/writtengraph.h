@@ -17,7 +17,8 @@
 struct writtengraph {
 	struct walkrepo f;
 	uint64_t seed;
-	struct buf bytes, good; /* of the file */
+	/* current and undamaged bytes of the commit-graph file */
+	struct buf bytes, good;
 	struct commit_graph *graph;
 };
 
