@@ -11,8 +11,8 @@
  *		...
  *
  * The reader is strict: invalid UTF-8, control bytes in strings, lone
- *surrogates and bytes behind the object are errors. Duplicate keys are left to
- *the caller. An error may be found after members that were returned.
+ * surrogates and bytes after the object are errors. Duplicate keys are left to
+ * the caller. An error may be found after members that were returned.
  */
 #ifndef BASE_JSON_READ_H
 #define BASE_JSON_READ_H

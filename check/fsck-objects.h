@@ -58,7 +58,7 @@ struct fsck_scan_events {
 
 /*
  * The type that fsck_scan_list() gives a loose object whose header cannot be
- * read. No object in Git has this number.
+ * read. No type of Git has this number.
  */
 #define FSCK_UNKNOWN ((enum object_type)5)
 

@@ -7,7 +7,7 @@
  *
  * A span is framed when it is sent, so a clone of any size is a short list. The
  * bytes of a span go out in groups of up to 16 packets, and a group is one
- *chunk of HTTP/1.1 if the span is chunked:
+ * chunk of HTTP/1.1 if the span is chunked:
  *
  *	+------------+--------+-------+--------+-----+- - -+-------+
  *	| chunk head | header | data  | header | ... |     | CR LF |

@@ -41,8 +41,8 @@ struct graph_commits {
 };
 
 /*
- * Initialises *c, with nothing collected. Returns 0, or a negative error code
- * with nothing to release.
+ * Initialises *c, without any commit. Returns 0 or a negative error code. After
+ * an error, nothing has to be released.
  */
 int graph_commits_open(struct graph_commits *c, const struct odb *odb,
 		       const struct commit_graph *graph, uint32_t below_nr,
@@ -144,7 +144,7 @@ struct commit_graph_generations {
 	/* `generation` and `corrected` of each record are the output */
 	struct commit_graph_record *records;
 	uint32_t nr;
-	const uint32_t *parents; /* graph_pos */
+	const uint32_t *parents; /* graph_pos of the parents of all records */
 	/* position (graph_pos) of records[0] in the chain */
 	uint32_t below_nr;
 	/*

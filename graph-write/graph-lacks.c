@@ -17,7 +17,7 @@ struct lacking {
 	/* owned: the commit-graph; NULL: there is no usable graph */
 	struct commit_graph *graph;
 	enum hash_algo algo;
-	uint64_t nr, limit; /* commits */
+	uint64_t nr, limit; /* numbers of commits */
 	struct oidmap seen;
 	struct oid *stack; /* owned */
 	size_t depth, alloc;

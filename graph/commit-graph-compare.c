@@ -12,7 +12,7 @@
 struct comparing {
 	const struct commit_graph *graph;
 	struct commit_graph_entry entry;
-	const uint32_t *parents; /* graph_pos */
+	const uint32_t *parents; /* graph_pos of each parent */
 	uint32_t parent_nr;
 	char hex[OID_MAX_HEX_LEN + 1]; /* id of the commit */
 	struct buf *lines;

@@ -27,7 +27,7 @@ struct layout {
 	 * GDA2
 	 */
 	uint64_t overflow_nr;
-	uint64_t filters_len; /* bytes */
+	uint64_t filters_len; /* in bytes */
 };
 
 static uint64_t date_offset(const struct commit_graph_record *r)

@@ -39,7 +39,7 @@ struct commit_graph_file {
 	enum hash_algo algo;
 	const struct commit_graph_record *records; /* sorted by id, ascending */
 	uint32_t nr;
-	const uint32_t *parents; /* graph_pos */
+	const uint32_t *parents; /* graph_pos of the parents of all records */
 	/* number of commits in the lower layers of the chain */
 	uint32_t below_nr;
 	/* write generation numbers v2 (corrected dates) */
@@ -62,9 +62,8 @@ struct commit_graph_file {
 
 /*
  * Appends the bytes of a commit-graph file to *out. Sets *checksum to the
- * checksum at the end of the file. Returns 0, or an error code with *out
- * unchanged: ERR_NOMEM, or ERR_UNSUPPORTED for more than 4 GiB of filters.
- * O(bytes).
+ * checksum at the end of the file. Returns 0, ERR_UNSUPPORTED for more than 4
+ * GiB of filters, or ERR_NOMEM. After an error, *out is unchanged. O(bytes).
  */
 int commit_graph_file_append(struct buf *out, struct oid *checksum,
 			     const struct commit_graph_file *file,

@@ -78,11 +78,11 @@ struct commit_graph_layer {
 	 * `ids`, `data` and the pointers below them point into the file's bytes
 	 */
 	struct pack_ids ids;
-	const uint8_t *data;  /* CDAT */
-	const uint8_t *edges; /* EDGE, or NULL */
+	const uint8_t *data;  /* chunk CDAT */
+	const uint8_t *edges; /* chunk EDGE, or NULL */
 	size_t edge_nr;
-	const uint8_t *date_offsets; /* GDA2, or NULL */
-	const uint8_t *overflow;     /* GDO2 */
+	const uint8_t *date_offsets; /* chunk GDA2, or NULL */
+	const uint8_t *overflow;     /* chunk GDO2 */
 	size_t overflow_nr;
 	/* chunk BIDX, or NULL if the file has no filters */
 	const uint8_t *filter_ends;
@@ -98,8 +98,8 @@ struct commit_graph_layer {
 };
 
 /*
- * Maps and parses a file. Returns 0, or an error code with *layer zeroed:
- * ERR_MISSING if there is no file, or an error of commit_graph_layer_parse().
+ * Maps and parses a file. Returns 0, ERR_MISSING if there is no file, or an
+ * error of commit_graph_layer_parse(). After an error, *layer is zeroed.
  */
 int commit_graph_layer_open(struct commit_graph_layer *layer, const char *path,
 			    enum hash_algo algo, struct error *err);
@@ -108,9 +108,9 @@ int commit_graph_layer_open(struct commit_graph_layer *layer, const char *path,
  * Parses the bytes of a file, which are borrowed until release. Checks that the
  * required chunks exist, that all chunks have the right sizes, and that the
  * fanout ascends. Does not check the order of ids and the checksum, which takes
- * O(nr). Edges are checked when they are followed. Returns 0, or ERR_CORRUPT,
- * ERR_UNSUPPORTED or ERR_NOMEM with *layer zeroed. If stock Git has a message
- * for an error, the same message is used.
+ * O(nr). Edges are checked when they are followed. Returns 0, ERR_CORRUPT,
+ * ERR_UNSUPPORTED or ERR_NOMEM. After an error, *layer is zeroed. If stock Git
+ * has a message for an error, the same message is used.
  */
 int commit_graph_layer_parse(struct commit_graph_layer *layer,
 			     const void *bytes, size_t len, enum hash_algo algo,

@@ -35,9 +35,9 @@ struct commit_graph_entry {
 
 /*
  * Opens the graph of the first object directory that has a graph. Returns 1
- * with *out owned by the caller. Returns 0 with *out NULL if there is no graph,
- * if core.commitGraph is false, or if grafts, replace refs or a shallow file
- * make the graph unusable. Returns a negative error code with *out NULL if the
+ * with *out owned by the caller. Otherwise, *out is NULL. Returns 0 if there is
+ * no graph, if core.commitGraph is false, or if grafts, replace refs or a
+ * shallow file make the graph unusable. Returns a negative error code if the
  * graph is broken; the caller may warn and continue without a graph. If a layer
  * of a chain cannot be opened, the layers below it are used.
  */

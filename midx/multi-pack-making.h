@@ -2,9 +2,9 @@
 /*
  * The steps that make a bitmap index from tips. Three files share this state:
  *
- *   multi-pack-bitmap.c  from an older bitmap index, or from all objects;
- * writing it multi-pack-layer.c   the index of a layer: a new one, or several
- * merged multi-pack-tables.c  the tables for the writer
+ *   multi-pack-bitmap.c  makes and writes an index of one multi-pack-index
+ *   multi-pack-layer.c   makes the index of a new layer, or of merged layers
+ *   multi-pack-tables.c  fills the tables that the writer needs
  */
 #ifndef MIDX_MULTI_PACK_MAKING_H
 #define MIDX_MULTI_PACK_MAKING_H

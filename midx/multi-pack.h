@@ -65,7 +65,7 @@ struct multi_pack_result {
 	bool outdated;
 	/* number of commits that have a bitmap */
 	uint32_t bitmap_nr;
-	uint64_t bitmap_len;  /* bytes */
+	uint64_t bitmap_len;  /* in bytes */
 	struct error warning; /* code 0: none */
 };
 

@@ -40,7 +40,7 @@ enum state {
 	TOO_LARGE,
 };
 
-/* All fields are under cache->lock, except for `plan`. */
+/* cache->lock guards all fields except `plan`. */
 struct plan_entry {
 	/* the list of entries; the entry that was used last is first */
 	struct plan_entry *next;
@@ -64,7 +64,7 @@ struct plan_entry {
 };
 
 struct plan_cache {
-	size_t max;                 /* bytes */
+	size_t max;                 /* in bytes */
 	const struct plan_dir *dir; /* borrowed; NULL: none */
 	pthread_mutex_t lock;
 	/*
@@ -72,7 +72,7 @@ struct plan_cache {
 	 * list
 	 */
 	pthread_cond_t change;
-	/* under `lock` */
+	/* `lock` guards the fields below */
 	struct plan_entry *first;
 	size_t nr, size;
 };

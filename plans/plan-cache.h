@@ -36,9 +36,9 @@ struct plan_cache;
 struct plan_entry;
 
 /*
- * Returns a cache of up to `max` bytes of plans, each of up to a quarter of
- * that, or NULL if memory runs out. `dir` is borrowed; NULL: plans are only in
- * memory. With a directory, `max` may be 0.
+ * Returns a cache of up to `max` bytes of plans, or NULL if memory runs out.
+ * One plan may take up to a quarter of `max`. `dir` is borrowed; NULL: plans
+ * are only in memory. With a directory, `max` may be 0.
  */
 struct plan_cache *plan_cache_new(size_t max, const struct plan_dir *dir);
 
@@ -79,10 +79,10 @@ struct plan_question {
 };
 
 /*
- * Sends a pack, by a plan or as packing_send() does. report->response_plan
- * tells how, and report->no_response_plan why not by a plan, or why a plan that
- * was made is not in the directory. *used is NULL, or an entry that the caller
- * releases when the sink does not need its bytes any more (plan_send()).
+ * Sends a pack, by a plan or as packing_send() does. report->response_plan says
+ * how the pack was sent. report->no_response_plan says why no plan was used, or
+ * why the new plan is not in the directory. *used is NULL, or an entry that the
+ * caller releases when the sink does not need its bytes any more (plan_send()).
  * Returns 0 or a negative error code.
  */
 int plan_cache_send(struct plan_cache *cache, struct plan_entry **used,

@@ -8,7 +8,7 @@
 
 struct plan_dir {
 	char *path;   /* owned */
-	uint64_t max; /* bytes of all plans */
+	uint64_t max; /* maximum size of all plans */
 };
 
 #define PLAN_DIR_SUFFIX ".plan"
@@ -28,7 +28,7 @@ int plan_dir_path(struct buf *out, const struct plan_dir *dir,
 const char *plan_dir_store(const struct plan_dir *dir, const uint8_t *key,
 			   const void *bytes, size_t len, int locks);
 
-/* The lock that a process holds while it stores a plan. */
+/* Number of the lock that a process holds while it stores a plan. */
 #define PLAN_DIR_STORING 0
 
 #endif

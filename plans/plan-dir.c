@@ -308,7 +308,8 @@ static bool open_locks(struct plan_claim *claim)
 
 /* How a process waits for a maker. */
 struct waiting {
-	uint64_t begun_ns; /* 0: not yet */
+	/* time at which the wait began; 0: it has not begun */
+	uint64_t begun_ns;
 	/* how often in a row the maker was seen sending */
 	unsigned sending;
 };
@@ -340,8 +341,8 @@ static int wait_for(struct plan_claim *claim, struct waiting *w,
 }
 
 /*
- * Returns 1 if the claim is the maker, 0 if another process is, or ERR_IO if
- * there are no locks.
+ * Returns 1 if this claim has become the maker, 0 if another process is the
+ * maker, or ERR_IO if there are no locks.
  */
 static int take(struct plan_claim *claim)
 {

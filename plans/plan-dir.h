@@ -53,20 +53,24 @@ struct plan_dir;
 int plan_dir_new(struct plan_dir **out, const char *path, uint64_t max,
 		 struct error *warning, struct error *err);
 
-/* Size of a directory without gitreach.planDirectorySize, in bytes. */
+/*
+ * Default of gitreach.planDirectorySize: maximum size of all plans in the
+ * directory, in bytes.
+ */
 #define PLAN_DIR_SIZE (UINT64_C(256) << 20)
 
 /*
  * Works like plan_dir_new() for the directory that the configuration of a
- * repository names: gitreach.planDirectory and gitreach.planDirectorySize. The
- * repository's own file does not count, because a served repository must not
- * choose where a server writes. *out is NULL if no directory is configured.
- * Returns 0, ERR_INVALID for a bad value, or ERR_NOMEM.
+ * repository names: gitreach.planDirectory and gitreach.planDirectorySize.
+ * Values in the repository's own configuration file are ignored, because a
+ * served repository must not choose where a server writes. *out is NULL if no
+ * directory is configured. Returns 0, ERR_INVALID for a bad value, or
+ * ERR_NOMEM.
  */
 int plan_dir_load(struct plan_dir **out, const struct repo *repo,
 		  struct error *warning, struct error *err);
 
-/* NULL is allowed. */
+/* Frees `dir`. NULL is allowed. */
 void plan_dir_free(struct plan_dir *dir);
 
 /* Returns the length in bytes of the largest plan that is stored. */
@@ -100,8 +104,8 @@ struct plan_claim {
  *
  * Returns 1 with the plan in *plan, whose spans are borrowed from the snapshot,
  * and its report in *report. Returns 0 if the caller is to make the plan. In
- * both cases, the caller releases *claim and *plan. Returns ERR_CANCELLED,
- * with nothing to release, if progress->poll cancels the work.
+ * both cases, the caller releases *claim and *plan. If progress->poll cancels
+ * the work, returns ERR_CANCELLED, and nothing has to be released.
  */
 int plan_dir_find(struct plan_claim *claim, struct plan *plan,
 		  struct packing_report *report, bool *has_waited,

@@ -35,8 +35,8 @@ struct plan_file {
 	const uint8_t *key; /* PLAN_KEY_LEN bytes */
 	enum hash_algo algo;
 	uint32_t pack_nr, piece_nr;
-	const uint8_t *packs; /* checksum, size (be64) */
-	/* pack (be32), offset, length (be64) */
+	const uint8_t *packs; /* for each pack: checksum, size (be64) */
+	/* for each piece: pack (be32), offset, length (be64) */
 	const uint8_t *pieces;
 	const uint8_t *literals; /* literal_len bytes */
 	size_t literal_len;

@@ -69,7 +69,7 @@ int plan_send(const struct plan *plan, const struct pack_sink *sink,
 struct plan_recorder {
 	struct pack_sink sink; /* where the bytes go */
 	struct plan *plan;     /* borrowed */
-	/* bytes of memory for the plan */
+	/* maximum memory of the plan, in bytes */
 	size_t max;
 	/*
 	 * Called before bytes go to the sink. Returns true to hold these and

@@ -58,8 +58,8 @@ struct reftable_append {
  * Creates the directory `dir` if it is missing, locks the stack in it, and
  * reads the stack. `dir` is borrowed until release.
  *
- * Returns 0, or an error with *a released: ERR_DENIED if another process has
- * the lock, ERR_CORRUPT, ERR_IO, ERR_NOMEM or ERR_INVALID.
+ * Returns 0, ERR_DENIED if another process has the lock, ERR_CORRUPT, ERR_IO,
+ * ERR_NOMEM or ERR_INVALID. After an error, *a is released.
  */
 int reftable_append_begin(struct reftable_append *a, const char *dir,
 			  const struct reftable_append_options *options,
@@ -95,9 +95,9 @@ void reftable_append_release(struct reftable_append *a);
 
 /*
  * Merges the newest tables until each remaining table is `factor` times as
- * large as the next newer one. Does nothing if the sizes are so already, or if
- * another process is compacting these tables. Returns 0, or a negative error
- * code with the stack unchanged.
+ * large as the next newer one. Does nothing if all tables already have such
+ * sizes, or if another process is compacting these tables. Returns 0 or a
+ * negative error code. After an error, the stack is unchanged.
  */
 int reftable_compact_auto(const char *dir,
 			  const struct reftable_append_options *options,

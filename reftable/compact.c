@@ -86,7 +86,7 @@ int reftable_append_is_full(const struct reftable_append *a)
 	size_t from;
 	int ret = reftable_append_choose(a, a->len, &from);
 
-	/* Returns 0 if the append has made no table. */
+	/* If the append made no table (a->len is 0), the result is 0. */
 	return ret < 0 ? ret : a->len && from < a->stack.nr;
 }
 

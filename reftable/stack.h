@@ -76,8 +76,8 @@ struct reftable_stack {
 /*
  * Opens the stack in `dir`. If there is no file tables.list, the stack is
  * empty. If a listed table is missing, another process has replaced the list,
- * and the list is read again. Returns 0, or ERR_CORRUPT, ERR_IO or ERR_NOMEM
- * with *stack zeroed.
+ * and the list is read again. Returns 0, ERR_CORRUPT, ERR_IO or ERR_NOMEM.
+ * After an error, *stack is zeroed.
  */
 int reftable_stack_open(struct reftable_stack *stack, const char *dir,
 			enum hash_algo algo, struct error *err);

@@ -25,8 +25,8 @@ struct reftable_writer_options {
 	 * table
 	 */
 	uint64_t min_index, max_index;
-	uint32_t block_size;       /* bytes; 0: 4096 */
-	unsigned restart_interval; /* records; 0: 16 */
+	uint32_t block_size;       /* in bytes; 0: 4096 */
+	unsigned restart_interval; /* number of records; 0: 16 */
 	bool no_objects;           /* write no o-blocks */
 };
 

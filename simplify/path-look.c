@@ -136,8 +136,8 @@ static int find_entry(struct path_look *l, struct side *side, const char *name,
 		if (!order && e->name_len == len)
 			return 0;
 		/*
-		 * Entries that follow are greater than the name, as a file and
-		 * as a directory.
+		 * Names are sorted. No later entry can have this name, neither
+		 * a file nor a directory.
 		 */
 		if (order > 0)
 			break;

@@ -137,7 +137,7 @@ struct simplify {
 	 */
 	uint32_t *child_ends;
 	struct simplify_list children;
-	/* Giving out: */
+	/* the following fields are used while commits are returned */
 	uint64_t skip_left, max_left;
 	/* the commit that was returned last, or SIMPLIFY_NONE */
 	uint32_t last;
@@ -150,7 +150,8 @@ struct simplify {
 	bool has_boundary;
 	struct simplify_list boundary;
 	size_t boundary_at;
-	bool has_all; /* for --reverse: */
+	/* --reverse: whether `all` has been made */
+	bool has_all;
 	/*
 	 * commits that are still to be returned; the last item is the next one
 	 */
@@ -269,8 +270,8 @@ int simplify_unite_parents(struct simplify *s, uint32_t c);
 /* ---- simplify-order.c */
 
 /*
- * A set of commits whose children were all returned. The next commit is the
- * newest, or the one that was pushed last.
+ * A set of commits whose children were all returned. If by_date, the next
+ * commit is the newest one, otherwise the one that was pushed last.
  */
 struct simplify_ready {
 	bool by_date;

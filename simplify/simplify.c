@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "simplify/simplify-parts.h"
 
-#define TREE_CACHE ((size_t)48 << 20) /* bytes */
+#define TREE_CACHE ((size_t)48 << 20) /* in bytes */
 
 /*
  * Opens the functions that compare trees. If changed-path filters leave only

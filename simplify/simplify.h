@@ -71,8 +71,8 @@ struct simplify_options {
 	uint32_t min_parents, max_parents;
 	/*
 	 * Show only ancestors and descendants of the commits `through`
-	 * (commit_nr), and these commits. through_haves: of all haves. Requires
-	 * full_history.
+	 * (commit_nr), and these commits. If through_haves is set, all haves
+	 * are added to `through`. Requires full_history.
 	 */
 	bool ancestry_path, through_haves;
 	const uint32_t *through; /* borrowed */

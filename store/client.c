@@ -164,7 +164,7 @@ struct exchange {
 	struct client_answer *answer;
 	/* number of bytes of the body that libcurl has read */
 	size_t sent;
-	int ret; /* an error of the sink */
+	int ret; /* negative result of the sink, or 0 */
 	/* why the answer is refused; NULL: it is not refused */
 	const char *failure;
 	struct error *err;

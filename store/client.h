@@ -48,7 +48,8 @@ struct client_request {
 
 struct client_answer {
 	enum client_outcome outcome;
-	unsigned status; /* of CLIENT_ANSWERED, or 0 */
+	/* HTTP status; 0 unless the outcome is CLIENT_ANSWERED */
+	unsigned status;
 	/*
 	 * entity tag from the headers; valid before the sink gets the first
 	 * byte
@@ -92,9 +93,9 @@ void client_answer_release(struct client_answer *answer);
 /*
  * Sends a request and receives the answer; threads may do so at the same time.
  * Returns 0 with *answer filled; if the outcome is not CLIENT_ANSWERED, *err
- * has the reason. An answer that is too long counts as lost. Returns the result
- * of the sink if it is negative; ERR_PEER if the certificate of the server is
- * not valid, or ERR_NOMEM. The request was not sent in these two cases.
+ * has the reason. An answer that is too long counts as lost. Returns a negative
+ * result of the sink. Returns ERR_PEER if the certificate of the server is not
+ * valid, or ERR_NOMEM; in both cases the request was not sent.
  */
 int client_send(struct client *client, struct client_answer *answer,
 		const struct client_request *request, struct error *err);

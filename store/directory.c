@@ -160,8 +160,8 @@ static int lock_name(const struct filestore *store, const char *name,
 	if (ret < 0)
 		return ret;
 	/*
-	 * Two names may have the same number. Then their writers only wait for
-	 * each other.
+	 * Two names may have the same number of a lock. Then their writers only
+	 * wait for each other.
 	 */
 	for (const char *p = name; *p; p++)
 		nr = nr * 31 + (unsigned char)*p;
@@ -292,9 +292,9 @@ static int put_file(struct filestore *store, char *etag, const char *name,
 		ret = place_over(&tf, store, name, path.data, condition, err);
 	/*
 	 * The file has its name, but if the sync fails, a power loss may remove
-	 * the name. So the result is ambiguous. A name that was taken may be
-	 * that of a put whose sync has failed; who learns that it is taken
-	 * relies on it.
+	 * the name. So the result is ambiguous. If the name was taken, an
+	 * earlier put may have failed to sync it. The caller may rely on the
+	 * name, so it is synced here, too.
 	 */
 	if ((!ret || ret == STORE_CONFLICT) &&
 	    sync_path(store, path.data, err) < 0)

@@ -59,7 +59,7 @@ enum filestore_result {
 
 /* Facts about one file that a store returns. */
 struct filestore_info {
-	uint64_t size; /* bytes */
+	uint64_t size; /* in bytes */
 	/* seconds since 1970, by the clock of the store */
 	int64_t mtime;
 	/*
@@ -80,7 +80,7 @@ struct filestore_sink {
 	void *ctx;
 };
 
-/* When a put may write. */
+/* The condition under which a put writes. */
 struct filestore_condition {
 	enum {
 		/* replace the file if it exists */
@@ -150,10 +150,10 @@ bool filestore_name_is_valid(const char *name);
  * Reads `len` (> 0) bytes at `off`, or up to the end of the file if `len` is
  * STORE_TO_END. After a temporary failure, reading goes on where it stopped, if
  * the file is still the same. The sink gets each byte once. *info is filled
- * before the first byte; NULL is allowed. Its entity tag may be empty if the
- * range is a part of the file. Returns 0, STORE_ABSENT, STORE_UNAVAILABLE,
- * ERR_INVALID if the range is not in the file, or another error. After an error
- * the sink may have got some bytes.
+ * before the sink gets the first byte; its entity tag may be empty if the range
+ * is a part of the file. `info` may be NULL. Returns 0, STORE_ABSENT,
+ * STORE_UNAVAILABLE, ERR_INVALID if the range is not in the file, or another
+ * error. After an error the sink may have got some bytes.
  */
 int filestore_read(struct filestore *store, struct filestore_info *info,
 		   const struct filestore_sink *sink, const char *name,
@@ -203,12 +203,12 @@ int filestore_put_file(struct filestore *store, char *etag, const char *name,
 
 /*
  * Replaces the content of *page by the next files whose names start with
- * `prefix`, at most `limit` (> 0). page->next says where; NULL starts a
- * listing. The prefix is empty or the beginning of a valid name. Files with
- * invalid names are left out, so a page may be empty although more follow.
- * Files that appear or vanish during the listing may be missing. The order is
- * that of the store. Returns 0, STORE_UNAVAILABLE or an error, with *page
- * empty.
+ * `prefix`, at most `limit` (> 0). The files are those from page->next on;
+ * NULL: from the first. The prefix is empty or the beginning of a valid name.
+ * Files with invalid names are left out, so a page may be empty although more
+ * follow. Files that appear or vanish during the listing may be missing. The
+ * order is that of the store. Returns 0, STORE_UNAVAILABLE or an error. After a
+ * failure, *page is empty.
  */
 int filestore_list(struct filestore *store, struct filestore_page *page,
 		   const char *prefix, size_t limit, struct error *err);
@@ -233,9 +233,9 @@ int filestore_delete(struct filestore *store, const char *name,
 		     struct error *err);
 
 /*
- * Appends a URL to *url that anyone can read the file with, for `seconds` (1 to
- * 604800, a week) from now. The file need not exist. Returns 0, ERR_UNSUPPORTED
- * if this kind of store has no URLs, ERR_INVALID, or ERR_NOMEM.
+ * Appends a URL to *url with which anyone can read the file, for `seconds` (1
+ * to 604800, a week) from now. The file need not exist. Returns 0,
+ * ERR_UNSUPPORTED if this kind of store has no URLs, ERR_INVALID, or ERR_NOMEM.
  */
 int filestore_presign(struct filestore *store, struct buf *url,
 		      const char *name, unsigned seconds, struct error *err);

@@ -15,7 +15,7 @@
 #define STORE_KEY_MAX 4096
 #define STORE_KEYS_FILE_MAX ((size_t)1 << 20)
 
-/* Zero-initialised; store_keys_release() frees the strings. */
+/* The keys. Zero-initialised; store_keys_release() frees the strings. */
 struct store_keys {
 	char *id;     /* owned */
 	char *secret; /* owned */

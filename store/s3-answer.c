@@ -44,7 +44,7 @@ int64_t s3_answer_time(const char *text)
 	p = read_digits(&tm.tm_min, p, 2, ':');
 	if (!p || strlen(p) < 3)
 		return -1;
-	/* "54Z" or "54.000Z" */
+	/* seconds: "54Z" or "54.000Z" */
 	zone_at_end = p[2] == 'Z';
 	p = read_digits(&tm.tm_sec, p, 2, zone_at_end ? 'Z' : '.');
 	if (p && !zone_at_end)

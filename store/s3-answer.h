@@ -29,10 +29,10 @@ struct s3_error {
 };
 
 /*
- * Appends the files of a ListBucketResult (version 2) to *page. `prefix` is the
- * common beginning of the keys, which the names do not have; other keys are an
- * error. page->next is the token for the next part, or NULL. Returns 0,
- * ERR_CORRUPT or ERR_NOMEM; then *page may have some entries.
+ * Appends the files of a ListBucketResult (version 2) to *page. Names are the
+ * keys without `prefix`; a key that does not start with `prefix` is an error.
+ * page->next is the token for the next part, or NULL. Returns 0, ERR_CORRUPT or
+ * ERR_NOMEM; then *page may have some entries.
  */
 int s3_answer_listing(struct filestore_page *page, const char *prefix,
 		      const char *bytes, size_t len, struct error *err);

@@ -48,7 +48,7 @@ struct s3_call {
 
 /* What one try has shown. */
 enum s3_verdict {
-	/* an answer that a repeat would not change */
+	/* What one try of a request has shown. */
 	S3_FINAL,
 	/* a temporary failure before the request had an effect */
 	S3_NO_EFFECT,

@@ -14,7 +14,10 @@
 
 struct part {
 	char etag[STORE_ETAG_MAX + 1];
-	/* STORE_UNAVAILABLE or an error, where sys_parallel() needs one */
+	/*
+	 * result of the part: 0, an enum filestore_result, or a negative error
+	 * code
+	 */
 	int ret;
 };
 

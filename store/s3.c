@@ -32,7 +32,10 @@ struct reading {
 	struct client_answer answer;
 	const char *name;
 	uint64_t off,
-		/* the range; the length is known when it has begun */
+		/*
+		 * length of the range; the end of the file is known once
+		 * has_begun
+		 */
 		len;
 	/* number of bytes of the range that the sink has received */
 	uint64_t done;

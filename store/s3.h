@@ -42,12 +42,12 @@ struct store_s3_settings {
 	unsigned connect_ms;
 	/* time limit for a transfer without progress, in milliseconds */
 	unsigned stall_ms;
-	unsigned tries; /* of a request, at least 1 */
+	unsigned tries; /* maximum number of tries of a request, at least 1 */
 	/* pause before the second try; each further pause is twice as long */
 	unsigned pause_ms;
 	/*
-	 * Files that are longer are uploaded in parts of this length, in bytes.
-	 * Services require 5 MiB at least.
+	 * A file that is longer than this is uploaded in parts of this length,
+	 * in bytes. Services require 5 MiB at least.
 	 */
 	size_t part_len;
 };

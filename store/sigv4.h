@@ -6,8 +6,10 @@
  *
  * A signature is an HMAC-SHA256 of
  *
- *	AWS4-HMAC-SHA256 \n <time> \n <scope> \n <SHA-256 of the canonical
- *request>
+ *	AWS4-HMAC-SHA256                         \n
+ *	<time>                                   \n
+ *	<scope>                                  \n
+ *	<SHA-256 of the canonical request>
  *
  * and a canonical request is
  *

@@ -37,7 +37,7 @@ struct xml_name {
 	size_t len;
 };
 
-/* A reader. One thread at a time. */
+/* A reader. Only one thread may use it. */
 struct xml {
 	/* borrowed: the rest of the document */
 	const char *p, *end;

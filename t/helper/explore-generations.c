@@ -8,10 +8,10 @@
  * <actors> are some of "p" and "q" (push to the same ref, and try again if they
  * are refused), "m" (replaces all packs and all tables of refs), "d" (as "m",
  * and takes back an object that no ref needs) and "c" (collects garbage). Each
- *actor is a coroutine, which stops before each request to the store. A run is a
- *sequence of choices:
- * - which actor goes on; another one than the last costs a preemption, unless
- *   the last one has ended;
+ * actor is a coroutine, which stops before each request to the store. A run is
+ * a sequence of choices:
+ * - which actor goes on; a change to another actor costs a preemption, unless
+ *   the last actor has ended;
  * - what happens to the request; everything but success costs a fault;
  * - whether the clock jumps beyond the grace (at most <jumps> times), and
  *   whether a put without an answer takes effect now.

@@ -123,8 +123,8 @@ static int suite_note(void *ctx, const struct filestore_entry *entry,
 }
 
 /*
- * Appends the names of all files to `all`. Lists them in pages of up to `limit`
- * files.
+ * Sets *all to the listing of files whose names start with `prefix`. Asks for
+ * pages of up to `limit` files.
  */
 static int suite_pages(struct buf *all, struct filestore *s, const char *prefix,
 		       size_t limit, unsigned *page_nr, struct error *err)
