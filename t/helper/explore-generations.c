@@ -51,7 +51,10 @@
 
 enum bug { BUG_NONE, BUG_DELETE, BUG_NO_GRACE, BUG_UNCHECKED };
 
-/* an object that no ref needs at first, and each push that finds it */
+/*
+ * an object that no ref needs at first; the new value of a push needs it if the
+ * push finds it
+ */
 #define OLD_OBJECT "a"
 
 /* A change of a ref that an actor has tried. */
@@ -228,7 +231,7 @@ static void check_record(struct world *w, const char *name)
 	buf_release(&text);
 }
 
-/* Called for each change of the store. */
+/* Called after each change of the store. */
 static void check_change(void *ctx, enum memstore_op op, const char *name)
 {
 	struct world *w = ctx;
@@ -298,7 +301,10 @@ static void value_in(struct world *w, char out[TEXT],
 
 /* ---- the end of a run */
 
-/* Each record follows from its parent by attempts that were made. */
+/*
+ * Checks that each record follows from its parent by changes that actors have
+ * tried.
+ */
 static void check_history(struct world *w)
 {
 	uint8_t sha256[GENERATION_SHA256_LEN];
@@ -808,8 +814,8 @@ static void land(struct world *w)
 }
 
 /*
- * Chooses who goes on. Returns NULL after another event, which leaves the
- * choice open, or at the end.
+ * Chooses the actor that goes on. Returns NULL after another event, which
+ * leaves the choice open, or at the end.
  */
 static struct actor *pick(struct world *w, struct actor *last, bool *is_end)
 {

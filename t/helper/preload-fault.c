@@ -65,7 +65,7 @@ static struct {
 	/* protects all fields of this struct */
 	pthread_mutex_t lock;
 	bool is_set;
-	bool is_due; /* the signal */
+	bool is_due; /* whether SIGTERM must be sent */
 	enum mode mode;
 	uint64_t nr;
 	/* number of calls so far, in memory that all processes share */

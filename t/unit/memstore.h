@@ -38,7 +38,7 @@ struct memstore_file {
 	char *bytes;
 	size_t len;
 	int64_t mtime;
-	unsigned version; /* the entity tag */
+	unsigned version; /* serves as the entity tag */
 };
 
 struct memstore {

@@ -175,7 +175,7 @@ static void test_newest_record(void **state)
 	fixture_release(&f);
 }
 
-/* Replaces record 1 by one with another time, or by other bytes. */
+/* Replaces record 1 by a record with another time, or by other bytes. */
 static void replace_first(struct fixture *f, const char *bytes)
 {
 	static const struct filestore_condition always = {STORE_ALWAYS, NULL};
@@ -219,7 +219,10 @@ static void test_chain(void **state)
 	fixture_release(&f);
 }
 
-/* The bytes are those of the record, but they are no repository. */
+/*
+ * Files may be as their record says, and still be no valid repository. Here a
+ * ref names a missing object.
+ */
 static void test_objects(void **state)
 {
 	struct stored_check how = {.wrong = note};

@@ -341,7 +341,7 @@ static void hopeless_targets_are_given_up(void **state)
 	buf_release(&target);
 }
 
-/* A copied middle between other bytes is found by its blocks. */
+/* A middle part that is copied from the base is found by its blocks. */
 static void a_middle_is_copied(void **state)
 {
 	uint64_t seed = random_seed();

@@ -361,7 +361,10 @@ static int set_far(struct ewah *e, size_t i)
 	return ewah_set(e, i * 200);
 }
 
-/* Every second append makes the last literal a run. */
+/*
+ * In turn, appends a word that lacks its last bit, and sets this bit. Each
+ * second call makes the last literal a part of a run.
+ */
 static int set_full(struct ewah *e, size_t i)
 {
 	int ret;

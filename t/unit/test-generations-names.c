@@ -53,7 +53,10 @@ static void test_names(void **state)
 	buf_release(&name);
 }
 
-/* Each path has a valid name, and the name of the hint gives the path back. */
+/*
+ * Each repository path has a valid name of its hint, from which the path can be
+ * read back.
+ */
 static void test_quotes(void **state)
 {
 	static const char *const cases[][2] = {
@@ -124,7 +127,10 @@ static void test_other_hints(void **state)
 	buf_release(&out);
 }
 
-/* The longest name of a repository decides whether all names are allowed. */
+/*
+ * If the path of a repository is so long that a name of one of its files is too
+ * long, all its names are refused.
+ */
 static void test_long_paths(void **state)
 {
 	/* what is left by "repo/", "/_/file/", a hash, a dot and a token */

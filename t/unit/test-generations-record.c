@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of generations/record.c: the text of a record, and its changes. */
+/*
+ * Tests of generations/record.c: printing and parsing records, and changed
+ * texts.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +42,7 @@ static const char example[] = "gitreach generation 1\n"
 	"end "                                                                 \
 	"ec8148fb7d8ceac35b9417e730fd4052a6dc53070d16b657b98749037fc1060e\n"
 
-/* Appends the last line. */
+/* Appends the last line of a record: the hash of the text before. */
 static void add_end(struct buf *text)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -55,7 +58,7 @@ static void add_end(struct buf *text)
 			 0);
 }
 
-/* Parses a text with the right last line. */
+/* Parses a record after appending the right last line to `text`. */
 static int parse(struct generation *g, const char *text, size_t len,
 		 struct error *err)
 {
@@ -203,7 +206,7 @@ static void test_bad_texts(void **state)
 	}
 }
 
-/* Every cut and every changed byte is found. */
+/* Every truncated text, and every text with a changed byte, is refused. */
 static void test_damage(void **state)
 {
 	struct buf b = BUF_INIT;

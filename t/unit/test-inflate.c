@@ -265,7 +265,10 @@ static void test_crc(void **state)
 {
 	uint32_t crc = pack_crc32(0, "12345", 5);
 
-	/* The check value of the CRC catalogue. */
+	/*
+	 * The expected value is the published check value: the CRC-32 of
+	 * "123456789".
+	 */
 	assert_int_equal(pack_crc32(crc, "6789", 4), 0xcbf43926);
 	assert_int_equal(pack_crc32(0, "", 0), 0);
 }

@@ -55,7 +55,7 @@ static void append(void **state)
 		assert_int_equal(item->type, i % 2 ? OBJ_TREE : OBJ_BLOB);
 		assert_int_equal(item->name_hash, i * 7);
 		assert_int_equal(item->is_external, i % 5 == 0);
-		/* Nothing is planned yet. */
+		/* A new item is not planned yet. */
 		assert_int_equal(item->how, PACKING_WHOLE);
 		assert_int_equal(item->base, PACKING_NO_ITEM);
 		assert_int_equal(item->pack_nr, PACKING_NO_ITEM);

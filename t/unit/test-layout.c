@@ -14,7 +14,7 @@
 #include "stored/layout.h"
 #include "t/unit/storedrepo.h"
 
-/* Makes <dir>/out of a generation. */
+/* Lays out a generation as the directory <dir>/out. */
 static int lay_out(struct storedrepo *s, const struct generation *g)
 {
 	char *dir = storedrepo_dir(s, "out");

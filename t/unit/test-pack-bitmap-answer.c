@@ -201,7 +201,7 @@ static void wanted_and_had(void **state)
 
 /* The context of a callback confirm(). */
 struct judge {
-	/* Set by the test: */
+	/* the test sets the following fields */
 	int ret;
 	enum error_code why_code; /* 0: *why stays unset */
 	unsigned nr;              /* number of calls */

@@ -57,7 +57,7 @@ static void test_share(void **state)
 
 	assert_true(close(mkstemp(path)) == 0);
 	fill(path, "# pack-refs with: sorted \n" LINE "a\n");
-	/* The file is too young to be kept. */
+	/* The file changed so recently that its map is not shared. */
 	a = get(keep, path, "refs/heads/a");
 	b = get(keep, path, "refs/heads/a");
 	assert_ptr_not_equal(a, b);
@@ -67,7 +67,10 @@ static void test_share(void **state)
 	a = get(keep, path, "refs/heads/a");
 	b = get(keep, path, "refs/heads/a");
 	assert_ptr_equal(a, b);
-	/* A change is seen at once, and the old table stays. */
+	/*
+	 * After a change, a new table is used at once. Users of the old table
+	 * can still read it.
+	 */
 	fill(path, "# pack-refs with: sorted \n" LINE "c\n");
 	c = get(keep, path, "refs/heads/c");
 	assert_ptr_not_equal(a, c);

@@ -32,7 +32,7 @@ static void assert_name(const struct packed_ref *ref, const char *name)
 	assert_memory_equal(ref->name, name, ref->name_len);
 }
 
-/* Only the bytes of the names count, not the bytes behind them. */
+/* Only the bytes of the names are compared, not the bytes after them. */
 static void test_name_cmp(void **state)
 {
 	assert_int_equal(packed_refs_name_cmp("az", 1, "ab", 2), -1);

@@ -75,7 +75,10 @@ static void test_passes(void **state)
 	make(&e);
 	assert_int_equal(pipe(out), 0);
 	assert_int_equal(sys_passing_send(e.client, "abc", 3, out, 2, NULL), 0);
-	/* The message can be looked at before, if there is room for it. */
+	/*
+	 * The message can be read without taking it, if the buffer is large
+	 * enough.
+	 */
 	assert_int_equal(sys_passing_peek(e.server, got, 2), 0);
 	assert_int_equal(sys_passing_peek(e.server, got, 8), 3);
 	assert_memory_equal(got, "abc", 3);

@@ -310,15 +310,15 @@ struct scene {
 	bool is_awaited;
 	/* true: a request other than the first has ended */
 	bool is_other_done;
-	/* true: the maker waits until is_awaited */
-	bool waits_for_other; /* until is_awaited */
+	/* true: the maker waits until `is_awaited` is true */
+	bool waits_for_other;
 	/* length of the second part of the pack */
 	size_t second;
 	int result; /* of the first maker */
 	/* error code of the warning that the first maker gives; 0: none */
 	int warning;
-	/* true: the sink of the first request waits until is_other_done */
-	bool stalls; /* until is_other_done */
+	/* true: the sink of the first request waits for `is_other_done` */
+	bool stalls;
 	/* number of bytes that the client had when the second part was made */
 	size_t sent_at_second;
 	/*

@@ -279,7 +279,7 @@ static void test_damage(void **state)
 		assert_int_equal(sys_truncate(path.data, len, NULL), 0);
 		assert_false(is_stored(&b, 1));
 	}
-	/* The next plan replaces it. */
+	/* The next plan for this key replaces the file. */
 	make(&b, 1, 20, NULL);
 	assert_stored(&b, 1, 20);
 	buf_release(&path);

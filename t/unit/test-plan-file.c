@@ -329,7 +329,7 @@ static void worked_example(void **state)
 	assert_ptr_equal(plan.pieces[1].span, p.bytes[1] + 12);
 	assert_int_equal(plan.pieces[1].len, 300);
 	assert_memory_equal(plan.stored, "PACK", 4);
-	/* Print it again. */
+	/* Printing the plan again gives the same file. */
 	assert_int_equal(buf_append(&plan.literals, f.literals, f.literal_len),
 			 0);
 	assert_int_equal(

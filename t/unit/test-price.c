@@ -95,7 +95,7 @@ static void test_spans(void **state)
 	all = packing_price_spans(&space, &bits);
 	assert_int_equal(all, nr / 4 + (pack->file.len - 32) / 800);
 	assert_true(odd > 0 && odd < all);
-	/* One large object at the end counts, too. */
+	/* A single large object at the end raises the price, too. */
 	bitset_clear(&bits);
 	bitset_set(&bits, nr - 1);
 	assert_int_equal(packing_price_spans(&space, &bits),

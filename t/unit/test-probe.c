@@ -26,10 +26,10 @@ enum fault {
 	/* the store checks a condition some time before it writes */
 	RACY_CREATE,
 	RACY_REPLACE,
-	ALWAYS_CONFLICT, /* nobody wins a race */
+	ALWAYS_CONFLICT, /* in a race, no client wins */
 	/* a listing does not have new files */
 	STALE_LIST,
-	STALE_READ, /* a get finds nothing */
+	STALE_READ, /* a get does not find a new file */
 	NO_DELETE,
 	NO_TAG,
 	/* a get returns bytes that nobody has written */

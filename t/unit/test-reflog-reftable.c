@@ -412,7 +412,10 @@ static void write_again(void *ctx)
 	put_record(&t->table, "reftable", ref_name, 2);
 }
 
-/* Drops the second line, which sets the ref back. */
+/*
+ * Drops the second line of a reflog. The ref then gets the id of the first
+ * line.
+ */
 static int edit_again(void *ctx, struct error *err)
 {
 	struct twins *t = ctx;

@@ -56,7 +56,7 @@ static void test_lines(void **state)
 	assert_int_equal(parse(&line, A " " B " 5 -0000"), 0);
 	assert_int_equal(line.time, 5);
 	assert_int_equal(line.message_len, 0);
-	/* the longest time */
+	/* a time of 15 digits */
 	assert_int_equal(parse(&line, A " " B WHO "123456789012345 +0100"), 0);
 	assert_true(line.time == INT64_C(123456789012345));
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

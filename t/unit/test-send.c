@@ -353,7 +353,7 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 {
 	struct asked *asked = ctx;
 
-	/* Only the last call comes when a part of the pack is sent. */
+	/* All calls but the last come before any part of the pack is sent. */
 	if (asked->calls < 2)
 		assert_int_equal(asked->s->bytes.len, 0);
 	asked->price_us += price_us;

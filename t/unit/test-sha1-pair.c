@@ -31,7 +31,10 @@ static void pairs(void **state)
 
 	(void)state;
 	if (!sha1_pair_is_here()) {
-		/* For skip(), cmocka prints "not ok", which prove counts. */
+		/*
+		 * cmocka's skip() prints "not ok", which prove counts as a
+		 * failure.
+		 */
 		puts("# skipped: the processor has no SHA instructions");
 		return;
 	}

@@ -30,7 +30,10 @@ static void test_compress(void **state)
 
 	sha1_x86_detect(&batch);
 	if (!batch.has_sha) {
-		/* For skip(), cmocka prints "not ok", which prove counts. */
+		/*
+		 * cmocka's skip() prints "not ok", which prove counts as a
+		 * failure.
+		 */
 		puts("# skipped: the processor has no SHA instructions");
 		return;
 	}

@@ -171,7 +171,7 @@ static void test_changes(void **state)
 	after.number++;
 	set_ref(&after, "refs/heads/b", NULL);
 	set_ref(&after, "refs/heads/c", one);
-	/* no change: it has this value, or it never was */
+	/* no change: the ref already has this value, or never existed */
 	set_ref(&after, "refs/heads/d", f.tip);
 	set_ref(&after, "refs/heads/none", NULL);
 	assert_true(stored_tables_are_same(&f.g, &after));

@@ -104,7 +104,10 @@ static uint32_t count_reached(const struct sample *s, uint32_t tip)
 	return nr;
 }
 
-/* If the number is not limited, no tip of a wanted kind stays far. */
+/*
+ * If the number of bitmaps is not limited, no tip of a wanted kind stays far
+ * from a bitmap.
+ */
 static void no_far_tips(void **state)
 {
 	uint64_t seed = random_seed();
@@ -150,7 +153,7 @@ static void one_for_many(void **state)
 	sample_free(s);
 }
 
-/* A bitmap that serves one branch only is that of the tip. */
+/* If a bitmap serves only one branch, the bitmap of its tip is chosen. */
 static void single_tips(void **state)
 {
 	struct sample *s = sample_new();
@@ -166,7 +169,7 @@ static void single_tips(void **state)
 	sample_free(s);
 }
 
-/* If the number is limited, the bitmaps are selected that save most. */
+/* If the number of bitmaps is limited, those that save most are chosen. */
 static void limited(void **state)
 {
 	struct sample *s = sample_new();

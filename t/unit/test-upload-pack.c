@@ -167,7 +167,9 @@ static void test_pieces(void **state)
 	dialog_release(&d);
 }
 
-/* Makes a pack without memory. */
+/*
+ * Callback in place of packing_send(): makes a pack without allocating memory.
+ */
 static int put_pack(void *ctx, const struct odb *odb,
 		    const struct packing_request *r,
 		    const struct packing_send_options *options,

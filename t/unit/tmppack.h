@@ -61,7 +61,7 @@ static inline void tmppack_loose(const struct tmprepo *t, const char *dir,
 struct tmppack_object {
 	enum object_type type;
 	const char *text;
-	struct oid oid; /* result */
+	struct oid oid; /* set by tmppack_write() */
 };
 
 static inline int tmppack_cmp(const void *a, const void *b)
