@@ -43,7 +43,7 @@ struct multi_pack_options {
 	const struct progress_out *progress;
 	/* Also write a bitmap index with these options; NULL: none. */
 	const struct newpack_options *bitmap;
-	struct refs *refs; /* with `bitmap` */
+	struct refs *refs; /* only used with `bitmap` */
 	/* Path of a file with the tips (--refs-snapshot); NULL: use `refs`. */
 	const char *refs_snapshot;
 };

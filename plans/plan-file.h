@@ -8,10 +8,10 @@
  *	                       +--------+---------+
  *	          a piece: a range of a pack, or the next bytes of the literals
  *
- * A pack is named by its checksum and its size, so a file stays right when
- * packs are added or removed: its user has all packs that it names, or does not
- * use it. A user looks for the packs among its own, so a file gives nobody a
- * pack that is not in the user's repository.
+ * A pack is named by its checksum and its size, so a file stays valid when
+ * packs are added or removed. A process uses the file only if all packs that
+ * the file names are in the process's repository. So a file gives nobody a pack
+ * of another repository.
  *
  * The parser validates everything. A file that was cut or damaged is
  * ERR_CORRUPT.

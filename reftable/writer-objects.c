@@ -101,8 +101,8 @@ static int append_blocks(struct reftable_writer *w, size_t from, size_t to,
 
 /*
  * Writes the record of the object in the pairs [from, to). If the number of
- * blocks does not fit into the header of the record, it precedes the list of
- * blocks.
+ * blocks does not fit into the header of the record, the number is written
+ * before the list of blocks.
  */
 static int put_object(struct reftable_writer *w, size_t from, size_t to,
 		      size_t id_len, struct error *err)

@@ -43,8 +43,7 @@ enum filestore_result {
 	STORE_ABSENT = 1,
 	/* the condition of the put is false: nothing was written */
 	STORE_CONFLICT = 2,
-	/* the outcome is unknown: the put or delete may take effect, even later
-	 */
+	/* the outcome is unknown: the put or delete may still take effect */
 	STORE_AMBIGUOUS = 3,
 	/* the store did not work, also after retries; nothing was changed */
 	STORE_UNAVAILABLE = 4,

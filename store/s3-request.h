@@ -46,9 +46,9 @@ struct s3_call {
 	bool is_slow;
 };
 
-/* What one try has shown. */
+/* What one try of a request has shown. */
 enum s3_verdict {
-	/* What one try of a request has shown. */
+	/* an answer that a repeat would not change */
 	S3_FINAL,
 	/* a temporary failure before the request had an effect */
 	S3_NO_EFFECT,

@@ -49,7 +49,7 @@ struct reading {
 	struct error *err;
 };
 
-/* The request has a range unless it asks for the whole file. */
+/* Returns whether the next request asks for a part of the file. */
 static bool has_range(const struct reading *r)
 {
 	return r->off + r->done || r->len != STORE_TO_END;
@@ -185,7 +185,10 @@ static int finish_reading(struct reading *r)
 			  r->name);
 		return STORE_UNAVAILABLE;
 	}
-	/* The rest of a file may be empty. */
+	/*
+	 * Status 416: the range is not in the file. A range up to the end of
+	 * the file may be empty.
+	 */
 	if (status == 416 && !r->has_begun)
 		return r->len == STORE_TO_END && r->answer.total == r->off
 			       ? begin_reading(r, r->off)
