@@ -21,8 +21,8 @@ struct sample {
 	struct odb *odb;
 	struct walk walk;
 	struct walk_result found;
-	uint32_t *bit_pos; /* by obj_pos */
-	uint32_t *object;  /* by bit */
+	uint32_t *bit_pos; /* indexed by obj_pos */
+	uint32_t *object;  /* indexed by bit */
 	uint32_t bits;
 	struct bitmap_build_input in;
 };

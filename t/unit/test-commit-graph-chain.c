@@ -49,7 +49,7 @@ static void test_kept(void **state)
 
 	assert_int_equal(kept(sizes, 0, 1, &o), 4);
 	assert_int_equal(kept(sizes, 0, 2, &o), 4);
-	/* layer sizes: 5 <= 6, 10 <= 16 */
+	/* merged: 5 <= 2 * 3, and then 10 <= 2 * (3 + 5) */
 	assert_int_equal(kept(sizes, 0, 3, &o), 2);
 	assert_int_equal(kept(sizes, 0, 35, &o), 1);
 	assert_int_equal(kept(sizes, 0, 400, &o), 0);
@@ -59,7 +59,7 @@ static void test_kept(void **state)
 	assert_int_equal(kept(sizes, 0, 5, &o), 2);
 	o.max_commits = 8;
 	assert_int_equal(kept(sizes, 0, 4, &o), 4);
-	/* layer sizes: 5 + 5 > 8, and so on */
+	/* 5 + 5 is more than max_commits, so all layers are merged */
 	assert_int_equal(kept(sizes, 0, 5, &o), 0);
 	o.split = COMMIT_GRAPH_SPLIT_NO_MERGE;
 	assert_int_equal(kept(sizes, 0, 4000, &o), 4);

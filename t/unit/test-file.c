@@ -380,7 +380,7 @@ static void pseudo_merges_are_found(void **state)
 	assert_int_equal(f.entries_end, ROW_0);
 	check_example(&f);
 	bitmap_file_release(&f);
-	more[ROW_0 + 50 - 1] = 23; /* shorter than its footer */
+	more[ROW_0 + 50 - 1] = 23; /* the section is shorter than its footer */
 	assert_int_equal(parse(&f, more, EXAMPLE_LEN + 50, NULL), ERR_CORRUPT);
 	assert_null(f.bytes);
 	free(more);

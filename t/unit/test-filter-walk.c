@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/filter-walk.c: the delivered objects are compared with those
- * that pass according to all their depths and paths.
+ * Tests of walk/filter-walk.c: the delivered objects are compared with the
+ * expected ones. These are computed from all depths and paths of each object.
  */
 #include <setjmp.h>
 #include <stdarg.h>

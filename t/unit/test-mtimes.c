@@ -227,7 +227,7 @@ static void files(void **state)
 	packfile_save_file(&f, ".mtimes", bytes.data, bytes.len - 1);
 	assert_int_equal(pack_mtimes_open(&times, pack, &err), ERR_CORRUPT);
 	pack_mtimes_close(&times);
-	/* Only the path of a pack has a file to remove. */
+	/* If the path is not that of a pack, no file is removed. */
 	snprintf(path, sizeof(path), "%s.pac", f.base);
 	assert_int_equal(pack_mtimes_drop(path, NULL), 0);
 	assert_int_equal(pack_mtimes_drop("x", NULL), 0);

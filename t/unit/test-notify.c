@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/notify.c: messages arrive at a socket of the test, which takes
- * the place of the service manager's.
+ * Tests of sys/notify.c: messages arrive at a socket of the test, which stands
+ * for the socket of the service manager.
  */
 #include <setjmp.h>
 #include <stdarg.h>

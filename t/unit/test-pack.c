@@ -328,7 +328,7 @@ static void test_refused(void **state)
 	packfile_save(&p);
 	assert_int_equal(try_changed(&p, 0, &err), ERR_CORRUPT);
 	assert_int_equal(try_changed(&p, 6, &err), ERR_UNSUPPORTED);
-	assert_int_equal(try_changed(&p, 7, &err), 0); /* version 3 */
+	assert_int_equal(try_changed(&p, 7, &err), 0); /* version 3 is valid */
 	assert_int_equal(try_changed(&p, 11, &err), ERR_CORRUPT);
 	assert_int_equal(try_changed(&p, p.bytes.len - 1, &err), ERR_CORRUPT);
 	for (size_t len = 0; len < p.bytes.len; len++) {

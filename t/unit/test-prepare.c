@@ -31,7 +31,7 @@ struct preparedrepo {
 	size_t want_nr;
 	struct packing_tag tags[TAGS_MAX];
 	struct taglist taglist;
-	size_t tag_nr; /* in the pack */
+	size_t tag_nr; /* number of tags in the pack */
 	uint32_t head;
 };
 

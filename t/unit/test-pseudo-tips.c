@@ -102,10 +102,10 @@ static void configured(void **state)
 	assert_int_equal(tips.group_nr, 4);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(tips.rules[i].max_merges, merges[i]);
-	assert_true(has_tip(&tips, &w, c[0], 0)); /* 1-heads */
+	assert_true(has_tip(&tips, &w, c[0], 0)); /* group 1-heads */
 	assert_true(has_tip(&tips, &w, c[2], 0));
-	assert_true(has_tip(&tips, &w, c[1], 1)); /* 2-heads */
-	assert_true(has_tip(&tips, &w, c[3], 2)); /* 2-tags */
+	assert_true(has_tip(&tips, &w, c[1], 1)); /* group 2-heads */
+	assert_true(has_tip(&tips, &w, c[3], 2)); /* group 2-tags */
 	for (size_t i = 0; i < 5; i++)
 		assert_true(has_tip(&tips, &w, c[i], 3));
 	pseudo_tips_release(&tips);

@@ -104,7 +104,7 @@ static void test_bad_rest(void **state)
 	/* If the answer has no entity tag, the rest is not requested. */
 	check_rest(HEAD_OF("200 OK", "Content-Length: 4\r\n") "01", NULL,
 		   STORE_UNAVAILABLE);
-	/* An answer without a size */
+	/* If an answer has no size, reading fails. */
 	check_rest(HEAD_OF("200 OK", "Connection: close\r\n") "01", NULL,
 		   ERR_PEER);
 }
@@ -129,7 +129,7 @@ static void test_ranges(void **state)
 	s3_peer_start(&p, script, 4, 100);
 	assert_int_equal(filestore_get_range(p.store, got, "a", 9, 1, &p.err),
 			 ERR_INVALID);
-	/* A server that ignores ranges */
+	/* If the server ignores the range, reading fails. */
 	assert_int_equal(filestore_get_range(p.store, got, "a", 1, 2, &p.err),
 			 ERR_PEER);
 	/* The range begins at the end of the file, so it is empty. */

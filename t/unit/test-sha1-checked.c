@@ -129,7 +129,7 @@ static void check_attack(const char *part1, const char *part2, const char *hash)
 		}
 		assert_false(digest(h, got, message.data + SHA1_BLOCK_LEN,
 				    message.len - SHA1_BLOCK_LEN, 4096));
-		/* The message without its last block is no attack. */
+		/* The message without its last block is not an attack. */
 		assert_false(digest(h, got, message.data,
 				    message.len - SHA1_BLOCK_LEN, 4096));
 		free(h);

@@ -34,7 +34,7 @@ static struct memory *new_memory(void)
 	return m;
 }
 
-/* Wait for a word with a long limit. */
+/* Waits up to a minute until the word has another value than `value`. */
 static void await(atomic_uint *word, unsigned value)
 {
 	uint64_t end = sys_clock_ns() + 60 * SECOND_NS;

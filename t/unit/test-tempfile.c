@@ -24,7 +24,7 @@ static char dir[] = "/tmp/gitreach-tempfile-XXXXXX";
 
 /* Replaces fsync(2) for the code under test. */
 static struct {
-	unsigned files, dirs; /* how many were synced */
+	unsigned files, dirs; /* numbers of syncs */
 	/*
 	 * error number that fsync() of a directory returns, or 0; EINTR is
 	 * returned only once

@@ -312,7 +312,7 @@ static void test_thread(void **state)
 	trace_request_at(&t, at, "{}");
 	assert_non_null(strstr(said(&l), "\"value\":{}"));
 	trace_release(&t);
-	/* The target was borrowed. */
+	/* The target was borrowed, so it is still open. */
 	trace_request_at(&l.t, at, "{}");
 	assert_non_null(strstr(said(&l), "\"value\":{}"));
 	close(l.fd);

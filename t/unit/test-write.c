@@ -88,7 +88,8 @@ static void random_lists(void **state)
 		struct write_report report;
 		struct buf pack = BUF_INIT;
 
-		search.cache_size = i & 4 ? 1 : 0; /* deltas are made again */
+		/* with a cache of one byte, deltas are made again */
+		search.cache_size = i & 4 ? 1 : 0;
 		plan.reuse_delta = i & 8;
 		itemlist_fill(&l, i & 2 ? 16 : 9, true);
 		assert_int_equal(plan_items(&l.list, &l.packs, &plan, NULL), 0);
