@@ -4,9 +4,9 @@
  *
  * There are two time limits. A line is dropped if it is older than the first
  * limit. A line is also dropped if it is older than the second limit and one of
- * its two commits is unreachable from the ref; for HEAD, from all refs. Ids of
- * missing objects, or of objects that are not commits, are a reason to drop a
- * line only with stale_fix.
+ * its two commits is unreachable from the ref. For HEAD, the commit must be
+ * unreachable from all refs. Ids of missing objects, or of objects that are not
+ * commits, are a reason to drop a line only with stale_fix.
  *
  * For one thread. The repository's objects are opened for the first line whose
  * fate depends on them.
@@ -26,7 +26,7 @@
 
 /*
  * Limits as times in seconds since 1970. Lines that are older than a limit are
- * dropped: `total` applies to all lines, `unreachable` to lines with
+ * dropped. `total` applies to all lines, `unreachable` to lines with
  * unreachable commits. 0: no line is dropped; INT64_MAX: all lines are dropped.
  */
 struct reflog_limits {

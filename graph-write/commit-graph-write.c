@@ -369,8 +369,8 @@ static int write_graph(struct writing *w)
  * Opens the existing commit-graph, even if a shallow file or replace refs
  * forbid readers to use it. A broken commit-graph counts as none. A chain is
  * locked before it is read. If no chain exists, the lock is taken later, by
- * install(): the lock file needs the directory of the chain, and an empty
- * directory would remain if there is nothing to write.
+ * install(). The lock file needs the directory of the chain, which would remain
+ * empty if there is nothing to write.
  */
 static int open_old(struct writing *w)
 {

@@ -98,7 +98,7 @@ int making_look_up_type(struct making *m, uint32_t own_bit, struct error *err);
 
 /*
  * Fill in m->update, from which the bitmaps of the new layer are made.
- * making_prepare_layer() is for a new layer on top of m->rq->below;
+ * making_prepare_layer() is for a new layer on top of m->rq->below.
  * making_prepare_compaction() is for one layer that replaces layers of
  * m->rq->below. Both return 0 or a negative error code.
  */

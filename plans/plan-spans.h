@@ -3,8 +3,9 @@
  * Finds the pack of a span, and sends spans from the files of their packs.
  *
  * A plan has its spans as addresses in mapped packs. Two users need the pack
- * and the offset: the file of a plan (plans/plan-file.h), and a sink that takes
- * ranges of files, because a pipe is faster that way.
+ * and the offset. One is the file of a plan (plans/plan-file.h). The other is a
+ * sink that takes ranges of files, which is faster than writing bytes to a
+ * pipe.
  */
 #ifndef PLANS_PLAN_SPANS_H
 #define PLANS_PLAN_SPANS_H

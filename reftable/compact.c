@@ -28,8 +28,7 @@ size_t reftable_compact_from(const uint64_t *sizes, size_t nr, unsigned factor)
 	size_t from = nr;
 	/*
 	 * total size of the tables that are chosen for the merge; if none is
-	 * chosen yet, size of table i - 1, with which the next older table is
-	 * compared
+	 * chosen yet, the size of table i - 1
 	 */
 	uint64_t sum = 0;
 

@@ -21,8 +21,7 @@ struct merging {
 	uint32_t *becomes;
 	/*
 	 * indexed by commit_nr: the generation number in the simplified
-	 * history, which is greater than those of the parents; 0: haves reach
-	 * the commit, or it is not simplified yet
+	 * history; 0: haves reach the commit, or it is not simplified yet
 	 */
 	uint32_t *heights;
 	/*

@@ -12,9 +12,9 @@
 #include "simplify/simplify-parts.h"
 
 /*
- * Used without generation numbers, if all queued commits are uninteresting: the
- * walk ends when this many commits in a row are older than the last listed
- * commit.
+ * Used if there are no generation numbers and all queued commits are
+ * uninteresting. The walk then ends after this many commits in a row that are
+ * older than the last listed commit.
  */
 #define SLOP 5
 

@@ -32,11 +32,11 @@
 
 /*
  * The positive results of functions that use a store. Every function may also
- * return a negative error code: ERR_DENIED if the store refuses the keys or the
- * access, ERR_INVALID if a name or a setting is wrong, ERR_PEER if an answer
- * breaks the protocol, ERR_CORRUPT if content is not as it should be, ERR_IO
- * or ERR_NOMEM. After a negative result of a put or a delete, the request had
- * no effect.
+ * return a negative error code. ERR_DENIED: the store refuses the keys or the
+ * access. ERR_INVALID: a name or a setting is wrong. ERR_PEER: an answer breaks
+ * the protocol. ERR_CORRUPT: content is not as it should be. Other codes are
+ * ERR_IO and ERR_NOMEM. After a negative result of a put or a delete, the
+ * request had no effect.
  */
 enum filestore_result {
 	/* there is no file of this name */

@@ -176,8 +176,8 @@ static int describe(struct error *err, enum error_code code, const char *what,
 
 /*
  * Handles status 404. Only the code in the answer proves that the file does not
- * exist: the bucket or the account may be missing, or a proxy may have sent its
- * own page.
+ * exist. The bucket or the account may be missing instead, or a proxy may have
+ * sent its own page.
  */
 static int not_found(const struct s3_call *call, const struct client_answer *a,
 		     const struct s3_error *e, struct error *err)

@@ -79,10 +79,10 @@ int s3_send(struct s3 *s3, struct client_answer *answer,
 	    const struct s3_call *call, struct error *err);
 
 /*
- * Translates an answer with a status that means failure: STORE_ABSENT if the
- * file or the upload does not exist, STORE_CONFLICT for 412, else a negative
- * error code with a message. For HEAD, a status 404 has no body that tells what
- * does not exist, and is STORE_ABSENT.
+ * Translates an answer with a status that means failure. Returns STORE_ABSENT
+ * if the file or the upload does not exist, STORE_CONFLICT for 412, otherwise a
+ * negative error code. For HEAD, a status 404 has no body that tells what does
+ * not exist, and is STORE_ABSENT.
  */
 int s3_fail(const struct s3_call *call, const struct client_answer *answer,
 	    struct error *err);

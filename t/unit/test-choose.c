@@ -271,7 +271,7 @@ static void configured_budget(void **state)
 
 /*
  * Branches for which a fetch would walk many commits get bitmaps near their
- * tips: each of the oldest 40 topic branches has a long way to the nearest
+ * tips. Each of the oldest 40 topic branches has such a long way to the nearest
  * bitmap.
  */
 static void far_branches(void **state)

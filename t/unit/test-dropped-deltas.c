@@ -20,9 +20,9 @@
 #define TIP "tip"
 
 /*
- * The objects of the pack. Three are in the tip island: TIP_WHOLE is stored
- * whole, TIP_DROPPED as a delta of an object outside of the island, and
- * TIP_INSIDE as a delta of TIP_WHOLE. OUTSIDE is a delta outside of the island.
+ * The objects of the pack. Three are in the tip island. TIP_WHOLE is stored
+ * whole. TIP_DROPPED is a delta of an object outside of the island, and
+ * TIP_INSIDE is a delta of TIP_WHOLE. OUTSIDE is a delta outside of the island.
  */
 enum { OLD, OTHER, TIP_WHOLE, TIP_DROPPED, TIP_INSIDE, OUTSIDE, OBJECT_NR };
 
@@ -157,8 +157,8 @@ static void a_damaged_delta(void **state)
 }
 
 /*
- * Rows of step 0 in the existing file of kept deltas are listed, unless the
- * pack stores the same delta or the base is in the tip island.
+ * Rows of step 0 in the existing file of kept deltas are listed. Not listed are
+ * rows whose delta the pack stores, or whose base is in the tip island.
  */
 static void rows_of_the_present_file(void **state)
 {

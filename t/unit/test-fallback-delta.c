@@ -110,8 +110,8 @@ static void versions_become_bases(void **state)
 
 /*
  * Items stay whole if they are small, differ much from the old version, have
- * another type, are planned in another way, or are missing, or if the old
- * version is sent too.
+ * another type, are planned in another way, or are missing. They also stay
+ * whole if the old version is sent too.
  */
 static void others_stay_as_they_are(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of packing/find-tags.c: a request with include-tag finds the tags whose
- * target is sent, the tags in a chain of tags between such a tag and its
- * target, and no other tags.
+ * target is sent. If such a tag points to its target through other tags, these
+ * are found too. No other tags are found.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of plans/plan-cache.c and its parts: a plan sends the same bytes again,
- * a request finds only plans of equal requests, and equal requests wait for
- * each other.
+ * Tests of plans/plan-cache.c and its parts: a plan sends the same bytes again.
+ * A request finds only plans of equal requests, and waits while an equal
+ * request makes the plan.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -260,10 +260,10 @@ static void push(struct preparedrepo *p, uint32_t commits, uint64_t *seed)
 }
 
 /*
- * Set wants[] to the wants of a clone after pushes: objects from number `first`
- * on that no other new object reaches, and the wants before the pushes. Some
- * old wants that are reached by new commits are left out. Returns the number of
- * wants.
+ * Set wants[] to the wants of a clone after pushes. These are the wants before
+ * the pushes, and the objects from number `first` on that no other new object
+ * reaches. Some old wants that are reached by new commits are left out. Returns
+ * the number of wants.
  */
 static size_t wants_after(struct preparedrepo *p, struct oid *wants,
 			  uint32_t first, uint64_t *seed)

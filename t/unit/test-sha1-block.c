@@ -36,9 +36,9 @@ static void test_example(void **state)
 }
 
 /*
- * Checks what sha1_block_compress() records of a block: the expanded words are
- * those of the standard, and four steps from a kept state give the next kept
- * state.
+ * Checks what sha1_block_compress() records of a block. The expanded words must
+ * be those of the standard. Four steps from a kept state must give the next
+ * kept state.
  */
 static void test_record(void **state)
 {
