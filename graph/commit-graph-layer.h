@@ -82,7 +82,7 @@ struct commit_graph_layer {
 	const uint8_t *edges; /* chunk EDGE, or NULL */
 	size_t edge_nr;
 	const uint8_t *date_offsets; /* chunk GDA2, or NULL */
-	const uint8_t *overflow;     /* chunk GDO2 */
+	const uint8_t *overflow;     /* chunk GDO2, or NULL */
 	size_t overflow_nr;
 	/* chunk BIDX, or NULL if the file has no filters */
 	const uint8_t *filter_ends;

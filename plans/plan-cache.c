@@ -64,7 +64,7 @@ struct plan_entry {
 };
 
 struct plan_cache {
-	size_t max;                 /* in bytes */
+	size_t max;                 /* maximum size, in bytes */
 	const struct plan_dir *dir; /* borrowed; NULL: none */
 	pthread_mutex_t lock;
 	/*

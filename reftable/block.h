@@ -217,7 +217,7 @@ struct reftable_block_writer {
 	 */
 	struct buf bytes;
 	struct buf last_key; /* of the last record */
-	struct buf record;   /* scratch */
+	struct buf record;   /* scratch memory */
 	/* number of bytes of the file's header at the start of `bytes` */
 	size_t header;
 	size_t limit; /* limit of `bytes` */

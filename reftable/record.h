@@ -79,7 +79,7 @@ struct reftable_log {
 	/* `message` ends with a line feed */
 	struct reftable_text who, mail, message;
 	uint64_t time; /* seconds since 1970 */
-	int16_t zone;  /* -730: -0730 */
+	int16_t zone;  /* -730 stands for -0730 */
 };
 
 /*

@@ -14,7 +14,7 @@
 
 struct told {
 	const uint8_t *base;
-	struct tree_starts starts; /* of the base */
+	struct tree_starts starts; /* entries of the base */
 	/* the entries that were reported so far, as bytes of a tree */
 	struct buf made;
 };

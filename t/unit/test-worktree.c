@@ -44,7 +44,7 @@ static void test_git_file(void **state)
 
 /* A callback that ends the visit early. */
 struct visit {
-	struct buf seen; /* names */
+	struct buf seen; /* names of visited work trees */
 	int left;
 	const char *common_dir;
 };
