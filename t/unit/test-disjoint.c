@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of bitmap/disjoint.c, which finds indexed commits that reach no object
- * of a set. No such commit may reach an object of the set. Each bitmap without
- * objects of the set must be covered.
+ * of a set. No such commit may reach an object of the set. Each commit whose
+ * bitmap has no object of the set must be a found commit or an ancestor of one.
  */
 #include <setjmp.h>
 #include <stdarg.h>

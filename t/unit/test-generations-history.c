@@ -127,8 +127,8 @@ static void test_newest(void **state)
 			assert_true(requests <= 3);
 		}
 		/*
-		 * The maximum is twice the logarithm of the distance, and a few
-		 * more.
+		 * The maximum number of requests is twice the logarithm of the
+		 * distance, and a few more.
 		 */
 		newest(&r, 1, &requests);
 		assert_true(requests <= 2 * 7 + 2);

@@ -187,7 +187,7 @@ static void test_empty(void **state)
 
 	bed_init(&b);
 	midxfile_reset(&b.f);
-	b.f.request.pack_nr = 1; /* pack 1 has no objects */
+	b.f.request.pack_nr = 1; /* the only pack has no objects */
 	midxfile_write(&b.f);
 	check(&b, "the midx contains no oid\n");
 	bed_release(&b);

@@ -79,8 +79,7 @@ static void clear_service(struct admission_queue *q)
 }
 
 /*
- * Checks that the computed numbers of the queue are those that follow from its
- * tickets.
+ * Checks that the counters of the queue are those that follow from its tickets.
  */
 static void check(const struct admission_queue *q)
 {

@@ -97,7 +97,7 @@ static void test_last_step(void **state)
 	check_last(CLOSED("412 Precondition Failed", ""), STORE_CONFLICT, 1);
 	check_last(CLOSED("200 OK", LATE("PreconditionFailed")), STORE_CONFLICT,
 		   1);
-	/* If the outcome is unknown, the upload must stay. */
+	/* If the outcome is unknown, the upload must not be aborted. */
 	check_last(NULL, STORE_AMBIGUOUS, 0);
 	check_last(CLOSED("500 Bad", ""), STORE_AMBIGUOUS, 0);
 	check_last(CLOSED("200 OK", LATE("InternalError")), STORE_AMBIGUOUS, 0);

@@ -314,7 +314,7 @@ static void check_again(void *ctx)
 	asking_check(a, &again->s, &again->report, false);
 }
 
-/* Lack of memory ends a request, or all objects are sent. */
+/* If an allocation fails, the request fails, or all objects are sent. */
 static void no_memory(void **state)
 {
 	uint64_t seed = random_seed();
