@@ -102,7 +102,7 @@ struct fsck_scan {
 	pthread_mutex_t lock;
 };
 
-/* Initialises a scan. The caller then sets the fields above the results. */
+/* Initialises a scan. The caller then sets the fields above `types`. */
 void fsck_scan_init(struct fsck_scan *scan);
 void fsck_scan_release(struct fsck_scan *scan);
 

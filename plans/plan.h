@@ -54,8 +54,8 @@ size_t plan_size(const struct plan *plan);
 
 /*
  * Sends a plan. A sink with put_pinned() also gets long literals by
- * put_pinned(). So the plan must live as long as the packs must. Returns 0 or
- * the error of the sink.
+ * put_pinned(). So the plan must live as long as the sink needs the packs.
+ * Returns 0 or the error of the sink.
  */
 int plan_send(const struct plan *plan, const struct pack_sink *sink,
 	      struct error *err);

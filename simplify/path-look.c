@@ -14,7 +14,7 @@ struct path_look {
 	const struct pathspec *paths; /* borrowed */
 	struct odb_reader *reader;    /* owned */
 	enum hash_algo algo;
-	struct error *err; /* of the run */
+	struct error *err; /* of the current call */
 };
 
 /*

@@ -36,7 +36,7 @@ enum {
 	SIMPLIFY_QUEUED = 1 << 1,
 	/* haves reach the commit, or it is not on the ancestry path */
 	SIMPLIFY_UNINTERESTING = 1 << 2,
-	SIMPLIFY_BOTTOM = 1 << 3, /* is a have */
+	SIMPLIFY_BOTTOM = 1 << 3, /* the commit is a have */
 	/* the commit's parents are in s->parents */
 	SIMPLIFY_LOADED = 1 << 4,
 	/* the parents of the commit were queued */
@@ -338,8 +338,8 @@ struct path_look;
 bool path_look_fits(const struct pathspec *paths);
 
 /*
- * `paths` is borrowed, and path_look_fits() accepts it. `cache_limit` is as for
- * odb_reader_new(). Returns NULL if memory runs out.
+ * Makes the state. `paths` is borrowed, and path_look_fits() must accept it.
+ * `cache_limit` is passed to odb_reader_new(). Returns NULL if memory runs out.
  */
 struct path_look *path_look_new(struct objspace *space,
 				const struct pathspec *paths,

@@ -32,7 +32,7 @@ struct s3_error {
  * Appends the files of a ListBucketResult (version 2) to *page. Names are the
  * keys without `prefix`; a key that does not start with `prefix` is an error.
  * page->next is the token for the next part, or NULL. Returns 0, ERR_CORRUPT or
- * ERR_NOMEM; then *page may have some entries.
+ * ERR_NOMEM. After an error, *page may have some of the entries.
  */
 int s3_answer_listing(struct filestore_page *page, const char *prefix,
 		      const char *bytes, size_t len, struct error *err);

@@ -237,8 +237,8 @@ static int read_file(struct filestore *store, struct filestore_info *info,
 }
 
 /*
- * Asks why a HEAD had the status 404. Returns STORE_ABSENT if it was the file
- * that did not exist, or another failure.
+ * Asks why a HEAD had the status 404. Returns STORE_ABSENT if the file does not
+ * exist, or the result for another failure.
  */
 static int confirm_absent(struct s3 *s3, const char *name, struct error *err)
 {
