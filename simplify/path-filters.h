@@ -30,7 +30,7 @@ struct path_filters {
 	 */
 	struct bloom_key *keys;
 	/*
-	 * owned: indexed by pattern, the index in `keys` behind the last key of
+	 * owned: indexed by pattern, the index in `keys` after the last key of
 	 * the pattern
 	 */
 	size_t *ends;

@@ -109,8 +109,8 @@ void client_close(struct client *client)
 		client->f.curl_easy_cleanup(client->idle[--client->idle_nr]);
 	pthread_mutex_destroy(&client->lock);
 	/*
-	 * libcurl stays loaded: unloading would leave behind what it has
-	 * registered with OpenSSL.
+	 * libcurl stays loaded, because OpenSSL keeps pointers to what libcurl
+	 * has registered.
 	 */
 	free(client->ca_file);
 	free(client);

@@ -355,7 +355,7 @@ static int append_word(struct ewah *e, size_t i)
 	return ewah_append_word(e, i % 3 ? 5 : 0);
 }
 
-/* Sets a bit so far behind the last one that a run and a literal are stored. */
+/* Sets a bit so far after the last one that a run and a literal are stored. */
 static int set_far(struct ewah *e, size_t i)
 {
 	return ewah_set(e, i * 200);

@@ -199,7 +199,7 @@ static void bitmaps_and_walks_agree(void **state)
 
 /*
  * List the objects that are not in `packed`. All of them are planned to be
- * deflated anew.
+ * deflated from their content.
  */
 static void list_items(struct packing_items *items, struct found *f,
 		       uint64_t size)

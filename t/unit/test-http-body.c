@@ -178,7 +178,7 @@ static void test_lengths(void **state)
 			cases[i].ret);
 		assert_int_equal(out.len, cases[i].len);
 		assert_memory_equal(out.data, "abcdef", cases[i].len);
-		/* Bytes behind the body were not read. */
+		/* Bytes after the body were not read. */
 		assert_int_equal(in.at, cases[i].len);
 	}
 	buf_release(&out);

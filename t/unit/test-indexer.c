@@ -49,7 +49,7 @@ static void remove_files(void)
 }
 
 /*
- * A source that returns bytes in pieces. It also counts the bytes behind the
+ * A source that returns bytes in pieces. It also counts the bytes after the
  * pack, which the indexer gives back.
  */
 struct dealer {

@@ -473,7 +473,8 @@ static void assert_dwim_nr(struct refs *refs, const char *name, int nr,
 
 /*
  * refs_dwim_nr() counts the refs to which a name expands, and tells about those
- * that are broken. A file that may be no ref at all is passed over in silence.
+ * that are broken. A file that may not be a ref at all is ignored without a
+ * note.
  */
 static void test_dwim_nr(void **state)
 {

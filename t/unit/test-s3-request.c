@@ -22,8 +22,8 @@ static const struct filestore_condition create = {STORE_CREATE, NULL};
 static const struct filestore_condition always = {STORE_ALWAYS, NULL};
 
 /*
- * Puts a file. The server fails with the first answer, and all is well with the
- * second.
+ * Puts a file. The first answer of the server is a failure, the second is a
+ * success.
  */
 static void check(const struct filestore_condition *condition,
 		  const char *failure, int want, size_t requests)

@@ -49,7 +49,7 @@ static void stop(struct listener *l)
 	close(l->fd);
 }
 
-/* Returns the number behind `"key":` in a text. Fails if the key is missing. */
+/* Returns the number after `"key":` in a text. Fails if the key is missing. */
 static uint64_t number(const char *text, const char *key)
 {
 	char quoted[64];

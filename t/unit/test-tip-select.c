@@ -188,7 +188,7 @@ static void limited(void **state)
 }
 
 /*
- * Merges of long side branches right behind the tips: a bitmap on the
+ * Each tip is close to a merge of a long side branch. A bitmap on the
  * first-parent line does not help, so the tips get bitmaps.
  */
 static void merges(void **state)

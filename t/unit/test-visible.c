@@ -136,7 +136,10 @@ static void test_namespace(void **state)
 	dialog_release(&d);
 }
 
-/* Objects behind broken history are not visible; all other objects are. */
+/*
+ * Objects that only broken history reaches are not visible; all other objects
+ * are.
+ */
 static void test_broken(void **state)
 {
 	struct dialog d;
