@@ -24,7 +24,7 @@
  * to its successor.
  */
 #define SOCKETS "GITREACHD_SOCKETS" /* daemon_sockets_write() */
-/* a descriptor to which the new process writes a byte when it serves */
+/* a descriptor to which the new master writes its process id when it serves */
 #define READY "GITREACHD_READY"
 
 /* ---- the log */
@@ -146,11 +146,32 @@ void gitreachd_legacy_release(struct gitreachd_legacy *legacy)
 
 void gitreachd_legacy_tell(struct gitreachd_legacy *legacy)
 {
+	long pid = sys_process_id();
+
 	if (legacy->ready < 0)
 		return;
-	sys_write_all(legacy->ready, "", 1, "pipe", NULL);
+	/* The predecessor ends the parent of this process, see below. */
+	sys_fork_outlive();
+	sys_write_all(legacy->ready, &pid, sizeof(pid), "pipe", NULL);
 	sys_close(legacy->ready);
 	legacy->ready = -1;
+}
+
+int gitreachd_part(struct gitreachd_legacy *legacy, int *code,
+		   struct error *err)
+{
+	struct sys_child child = {.in = -1, .out = -1, .err = -1};
+
+	if (legacy->ready < 0)
+		return 0;
+	child.pid = sys_fork(err);
+	if (child.pid <= 0)
+		return (int)child.pid;
+	/* The predecessor sees when the child closes the pipe. */
+	sys_close(legacy->ready);
+	legacy->ready = -1;
+	*code = sys_spawn_wait(&child, err);
+	return *code < 0 ? *code : 1;
 }
 
 /* ---- the successor */

@@ -38,6 +38,16 @@ struct gitreachd_legacy {
 int gitreachd_inherit(struct gitreachd_legacy *out, struct error *err);
 void gitreachd_legacy_release(struct gitreachd_legacy *legacy);
 
+/*
+ * If there is a predecessor, forks, and returns 0 in the child, the new master.
+ * The parent waits, so that the predecessor learns the exit code if the child
+ * does not start. When the child serves, the predecessor ends the parent (see
+ * struct daemon_successor). Returns 0 without a predecessor; 1 in the parent,
+ * if the child has ended with the exit code *code; or ERR_IO.
+ */
+int gitreachd_part(struct gitreachd_legacy *legacy, int *code,
+		   struct error *err);
+
 /* Reports to the predecessor, if there is one, that this process serves now. */
 void gitreachd_legacy_tell(struct gitreachd_legacy *legacy);
 

@@ -487,15 +487,18 @@ static int act(const struct arguments *a, const char *const *words,
 				.tracing = env->tracing,
 				.is_journal = gitreachd_is_journal()};
 	struct error err = ERROR_INIT;
-	int code;
+	int code, ret;
 
 	if (a->check_config)
 		return check(a, &report);
-	if (gitreachd_inherit(&server.legacy, &err) < 0)
+	ret = gitreachd_inherit(&server.legacy, &err);
+	if (!ret)
+		ret = gitreachd_part(&server.legacy, &code, &err);
+	if (ret < 0)
 		code = builtin_fail(&err);
-	else
+	else if (!ret)
 		code = serving_names_load(&names, env);
-	if (!code)
+	if (!ret && !code)
 		code = serve(&server, &report);
 	gitreachd_legacy_release(&server.legacy);
 	serving_names_release(&names);

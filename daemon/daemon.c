@@ -69,6 +69,7 @@ struct master {
 	/* this process is a forked worker */
 	bool is_worker;
 	struct daemon_successor successor; /* pid 0: none */
+	long heir; /* the new master, if it serves; otherwise 0 */
 };
 
 static void put_log(const struct master *m, const char *line)
@@ -293,15 +294,39 @@ static void note_crash(void *ctx, const char *path, bool is_suspect)
 	put_log(m, line);
 }
 
+/*
+ * The parent of the new master has ended. So if the new master serves, the
+ * service manager can watch it.
+ */
+static void note_successor_end(struct master *m, pid_t pid, int status)
+{
+	char line[128];
+
+	lose_successor(m);
+	if (!m->heir) {
+		tell(m, "upgrade failed, this process goes on: process", pid,
+		     status);
+		return;
+	}
+	if (m->is_ending) {
+		sys_fork_signal((pid_t)m->heir, SIGTERM);
+		return;
+	}
+	snprintf(line, sizeof(line), "upgrade: process %ld serves", m->heir);
+	put_log(m, line);
+	snprintf(line, sizeof(line), "MAINPID=%ld\nREADY=1", m->heir);
+	tell_manager(m, line);
+	m->is_superseded = true;
+	end(m);
+}
+
 static void note_end(struct master *m, pid_t pid, int status)
 {
 	size_t i = 0;
 
 	admission_forget(m->shared.admission, pid);
 	if (pid == m->successor.pid) {
-		tell(m, "upgrade failed, this process goes on: process", pid,
-		     status);
-		lose_successor(m);
+		note_successor_end(m, pid, status);
 		return;
 	}
 	while (i < m->process_nr && m->processes[i].pid != pid)
@@ -388,32 +413,24 @@ static void upgrade(struct master *m)
 				      "%s",
 			 err.msg);
 	else
-		snprintf(line, sizeof(line), "upgrade: starting process %ld",
-			 (long)m->successor.pid);
+		snprintf(line, sizeof(line), "upgrade: starting");
 	put_log(m, line);
 }
 
-/* The successor has said that it serves, or has closed the pipe. */
+/*
+ * The new master has said that it serves, or has closed the pipe. What follows
+ * is done when its parent ends.
+ */
 static void hear_successor(struct master *m)
 {
-	long pid = (long)m->successor.pid;
-	char byte, line[128];
+	long heir;
 
-	if (sys_read_some(m->successor.ready, &byte, 1, "pipe", NULL) != 1) {
-		/*
-		 * The end of the successor is reported when its process is
-		 * waited for.
-		 */
-		sys_event_remove(m->events, m->successor.ready);
-		return;
+	if (sys_read_some(m->successor.ready, &heir, sizeof(heir), "pipe",
+			  NULL) == sizeof(heir)) {
+		m->heir = heir;
+		sys_fork_signal((pid_t)m->successor.pid, SIGTERM);
 	}
-	lose_successor(m);
-	snprintf(line, sizeof(line), "upgrade: process %ld serves", pid);
-	put_log(m, line);
-	snprintf(line, sizeof(line), "MAINPID=%ld\nREADY=1", pid);
-	tell_manager(m, line);
-	m->is_superseded = true;
-	end(m);
+	sys_event_remove(m->events, m->successor.ready);
 }
 
 /*

@@ -116,12 +116,18 @@ struct daemon_options {
 /* Connections of one address, if the operator sets no limit. */
 #define DAEMON_CONNECTIONS_OF_ADDRESS 64
 
-/* A process that shall take over from the master. */
+/*
+ * A process that shall take over from the master. It is the parent of the new
+ * master, so that the new master is nobody's child when this process ends: a
+ * service manager watches only its own children, and those whose parents have
+ * ended.
+ */
 struct daemon_successor {
+	/* ends with the exit code of the new master, or when SIGTERM arrives */
 	long pid;
 	/*
-	 * owned by the master: end of a pipe from which a byte arrives when the
-	 * successor serves
+	 * owned by the master: end of a pipe from which the process id of the
+	 * new master arrives, a `long`, when the new master serves
 	 */
 	int ready;
 };

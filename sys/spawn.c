@@ -353,6 +353,11 @@ pid_t sys_fork(struct error *err)
 	return pid;
 }
 
+void sys_fork_outlive(void)
+{
+	prctl(PR_SET_PDEATHSIG, 0);
+}
+
 pid_t sys_fork_collect(int *status)
 {
 	pid_t pid = waitpid(-1, status, WNOHANG);

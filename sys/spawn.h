@@ -146,6 +146,11 @@ int sys_spawn_wait(struct sys_child *child, struct error *err);
 pid_t sys_fork(struct error *err);
 
 /*
+ * Lets this process, a child of sys_fork(), live on when its parent ends.
+ */
+void sys_fork_outlive(void);
+
+/*
  * Collects a child that has ended. Returns its process id, 0 if none has ended,
  * or -1 if there are no children. *status is the exit status, or 128 plus the
  * number of the signal that killed the child.

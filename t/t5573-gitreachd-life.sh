@@ -221,8 +221,10 @@ test_expect_success 'if a successor does not start, the old process goes on' '
 activate () {
 	rm -f ports messages &&
 	cat >systemd.py <<-\EOF &&
-	import os, socket, sys, threading
+	import ctypes, os, re, socket, sys, threading
 
+	# As for systemd, orphans become children (PR_SET_CHILD_SUBREAPER).
+	ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
 	names = sys.argv[1].split(":")
 	sockets = [socket.create_server(("127.0.0.1", 0)) for name in names]
 	with open("ports.new", "w") as f:
@@ -249,6 +251,11 @@ activate () {
 	def listen():
 	    while True:
 	        text = manager.recv(4096).decode()
+	        main = re.match(r"MAINPID=(\d+)", text)
+	        if main:
+	            with open("/proc/%s/stat" % main.group(1)) as f:
+	                if int(f.read().split()[3]) != os.getpid():
+	                    text = "The main process is no child. " + text
 	        with open("messages", "a") as f:
 	            print(text, file=f)
 
