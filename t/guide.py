@@ -481,7 +481,7 @@ class Checker:
 
     def linked(self):
         """Each page is in the list of the index."""
-        index = [p for p in self.pages if p.endswith("index.md")]
+        index = [p for p in self.pages if os.path.basename(p) == "index.md"]
         for page in self.pages if index else []:
             name = os.path.basename(page)
             if (os.path.dirname(page) == os.path.dirname(index[0]) and
