@@ -3,6 +3,7 @@
 test_description='Debian packages in a clean Debian 12
 
 Only with GITREACH_DEBIAN=1, as root, with debootstrap and the tools of debian/control.
+With systemd-nspawn, the system is also started, and follows debian/*.README.Debian.
 It takes some minutes. GITREACH_DEBIAN_BASE=<dir>: copy this debootstrap of Debian 12
 instead of making one. GITREACH_DEBIAN_PACKAGES=<dir>: take the packages from there
 instead of building them from the commit HEAD.'
@@ -37,6 +38,30 @@ PATH=$STOCK_PATH:/usr/sbin:/sbin
 in_root () {
 	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root \
 		DEBIAN_FRONTEND=noninteractive chroot "$root" "$@"
+}
+
+# start_root: start systemd in the root directory, without a network. Changes of
+# files are lost at the end. Sets $booted.
+start_root () {
+	systemd-nspawn -q -D "$root" --boot --volatile=overlay --register=no \
+		--keep-unit --private-network --machine=gitreach-$$ \
+		</dev/null >nspawn.log 2>&1 &
+	booted=$! && pids="$pids $booted" &&
+	wait_until in_booted systemctl list-jobs &&
+	in_booted systemctl is-system-running --wait
+}
+
+# The process 1 of the system is a child of systemd-nspawn.
+in_booted () {
+	first=$(ps -o pid= --ppid $booted) && test -n "$first" &&
+	nsenter --all --target $first env -i \
+		PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root \
+		DEBIAN_FRONTEND=noninteractive "$@"
+}
+
+# The commands of a README.Debian.
+commands_of () {
+	sed -n "s/^    //p" "$GITREACH_SRC/debian/$1.README.Debian"
 }
 
 in_root_as_git () {
@@ -102,8 +127,8 @@ mount -t proc proc "$root/proc" || exit 1
 
 test_expect_success 'a clean Debian with stock Git' '
 	in_root apt-get -qq update >apt.log 2>&1 &&
-	in_root apt-get -qqy --no-install-recommends install git systemd \
-		logrotate >>apt.log 2>&1 &&
+	in_root apt-get -qqy --no-install-recommends install git systemd-sysv \
+		dbus logrotate openssh-server >>apt.log 2>&1 &&
 	mkdir "$root/packages" &&
 	cp "$packages"/*git*_"$version"-*.deb "$root/packages" &&
 	git_files >git.before && all_files >all.before
@@ -114,6 +139,8 @@ test_expect_success 'the packages are installed beside stock Git' '
 		\$(ls /packages/*.deb | grep -v dbgsym)" >>apt.log 2>&1 &&
 	in_root git version >actual && grep "^git version 2\.39" actual &&
 	git_files >git.during && test_cmp git.before git.during &&
+	(cd "$root/usr/share/doc/gitreach" &&
+	 python3 "$GITREACH_SRC/t/guide.py" links $(find . -name "*.md")) &&
 	test "$(in_root dpkg-divert --list "*gitreach*")" = "" &&
 	in_root stat -c "%U %a" /var/lib/gitreachd >actual &&
 	echo "git 750" >expect && test_cmp expect actual
@@ -152,7 +179,7 @@ test_expect_success 'a program uses the library' '
 # As the service runs, but for the port: the user, the environment, the file of the
 # configuration.
 test_expect_success 'gitreachd serves a clone over HTTP' '
-	in_root_as_git /usr/sbin/gitreachd --check-config &&
+	in_root_as_git /usr/bin/gitreachd --check-config &&
 	. "$root/etc/default/gitreachd" && : >log && {
 		env -i PATH="$PATH_IN_ROOT" GIT_CONFIG_COUNT=$GIT_CONFIG_COUNT \
 			GIT_CONFIG_KEY_0="$GIT_CONFIG_KEY_0" \
@@ -176,6 +203,76 @@ test_expect_success 'the log of requests is rotated' '
 		/etc/logrotate.d/gitreachd 2>err &&
 	test_must_be_empty err &&
 	test -s "$root/var/log/gitreach/requests.log.1"
+'
+
+! command -v systemd-nspawn >/dev/null || test_set_prereq NSPAWN
+
+test_expect_success NSPAWN 'the service runs when the system starts' '
+	start_root &&
+	in_booted systemctl is-active gitreachd.service &&
+	in_booted git ls-remote http://127.0.0.1:8080/source.git >actual &&
+	git ls-remote source.git >expect && test_cmp expect actual &&
+	for unit in gitreachd.service gitreachd.socket
+	do
+		in_booted systemd-analyze verify --man=no $unit || return 1
+	done &&
+	in_booted systemd-analyze security --threshold=30 gitreachd.service \
+		>security
+'
+
+# The README is for an empty directory of repositories and a new client.
+test_expect_success NSPAWN 'the commands of README.Debian' '
+	certify tls && ssh-keygen -q -t ed25519 -N "" -C alice -f alice &&
+	in_booted sh -c "mkdir -p /root/work /root/.ssh" &&
+	for file in tls.crt:cert.pem tls.key:key.pem alice:alice \
+		alice.pub:alice.pub
+	do
+		in_booted sh -c "umask 077; cat >/root/work/${file#*:}" \
+			<${file%:*} || return 1
+	done &&
+	commands_of gitreachd >script &&
+	test $(wc -l <script) -gt 20 &&
+	in_booted sh -exc "cd /root/work; $(cat script)" &&
+	in_booted sh -ec "$(commands_of gitreach) git version" >actual &&
+	grep gitreach actual
+'
+
+test_expect_success NSPAWN 'clones over TLS, over ssh, and from a socket of systemd' '
+	cat >script <<-\EOC &&
+	cd /root/work
+	export GIT_TRACE_PACKET=/root/work/packets
+	export GIT_SSH_COMMAND="ssh -i /root/work/alice -o StrictHostKeyChecking=no"
+	while read -r name url
+	do
+		rm -f packets
+		git -c http.sslCAInfo=cert.pem clone -q --bare $url $name.git
+		grep "agent=git/.*gitreach" packets
+		grep "clone< version 2" packets
+		git -C $name.git rev-list --count --all
+	done <<EOU
+	socket http://127.0.0.1:8080/source.git
+	tls https://127.0.0.1:8443/source.git
+	ssh git@127.0.0.1:source.git
+	EOU
+	git -C ssh.git push -q origin HEAD:refs/heads/pushed
+	EOC
+	in_booted sh -exc "$(cat script)" >out && cat out &&
+	grep "^30$" out >counts && test_line_count 3 counts
+'
+
+test_expect_success NSPAWN 'a new server takes over, and stops when it is removed' '
+	in_booted systemctl show -P MainPID gitreachd >before &&
+	in_booted systemctl kill --kill-who=main --signal=SIGUSR2 gitreachd &&
+	wait_until in_booted sh -c "test \$(systemctl show -P MainPID \
+		gitreachd) != $(cat before)" &&
+	in_booted git ls-remote http://127.0.0.1:8080/source.git &&
+	in_booted apt-get -qqy purge gitreach gitreachd &&
+	in_booted systemctl list-units --all "gitreachd*" >units &&
+	test_must_fail grep gitreachd units &&
+	in_booted sh -c "! pgrep gitreachd && test ! -e /run/gitreach" &&
+	in_booted runuser -u git -- \
+		git -C /var/lib/gitreachd/source.git fsck &&
+	in_booted systemctl poweroff && wait $booted
 '
 
 test_expect_success 'the exec path follows changes of stock Git' '
