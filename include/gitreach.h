@@ -48,9 +48,20 @@
  *   member that the library does not know, the function returns
  *   GITREACH_UNSUPPORTED; a value of 0 is ignored. The library fills in the
  *   members of a result that fit into the caller's size.
- * - Threads. There is no global state. Repositories and sets never change, so
- *   any number of threads may use one. A query or an error is used by one
- *   thread at a time. Functions with much work start threads of their own.
+ * - Threads. There is no global state, so any thread may call any function.
+ *   Repositories and sets never change, so any number of threads may use one
+ *   at the same time. A query or an error is used by one thread at a time.
+ *   Functions that resolve names or visit references of one repository wait
+ *   for each other; all others run side by side. A handle is freed when no
+ *   other thread uses it. Functions with much work start threads of their own,
+ *   and end them before they return. GITREACH_THREADS and members `threads`
+ *   limit the number.
+ * - Cost. Each function that gets an `err` states its cost. Functions that free
+ *   a handle take time proportional to its memory. If nothing else is said,
+ *   all others take constant time. "Indexed objects" are the objects of the
+ *   bitmap index. A set has one bit for each of them. If a set has other
+ *   objects, it also has, for each of their types, one bit for each object of
+ *   the repository.
  * - Replace refs. References under refs/replace/ are not followed, as in `git
  *   upload-pack`.
  * - Process. The library prints nothing, never ends the process and sets no
@@ -157,8 +168,8 @@ enum gitreach_hash { GITREACH_SHA1 = 1, GITREACH_SHA256 = 2 };
  * configuration and references. Later changes by other processes are not
  * visible. What other processes delete remains usable, except loose objects.
  * `flags`: a sum of enum gitreach_open_flag. Returns GITREACH_MISSING if there
- * is no repository. Cost: maps files, lists loose references, and reads the
- * bitmap index once to check its checksum.
+ * is no repository. Cost: maps the indexes of packs, lists loose references,
+ * and reads all bytes of the bitmap index once to check its checksum.
  */
 GITREACH_API int gitreach_repo_open(gitreach_repo **out, const char *path,
 				    uint32_t flags, gitreach_error *err);
@@ -166,7 +177,8 @@ GITREACH_API void gitreach_repo_close(gitreach_repo *repo);
 
 /*
  * Open the same repository again with the same flags, as a new snapshot. The
- * old snapshot does not change and remains valid.
+ * old snapshot does not change and remains valid. Cost: that of
+ * gitreach_repo_open().
  */
 GITREACH_API int gitreach_repo_refresh(gitreach_repo **out,
 				       const gitreach_repo *repo,
@@ -194,7 +206,7 @@ GITREACH_API size_t gitreach_repo_id_len(const gitreach_repo *repo);
 
 /*
  * Write an id as lower-case hexadecimal digits and a NUL into `hex`, which has
- * room for GITREACH_ID_TEXT_MAX bytes.
+ * room for GITREACH_ID_TEXT_MAX bytes. Cost: constant.
  */
 GITREACH_API int gitreach_id_print(char *hex, const uint8_t *id, size_t id_len,
 				   gitreach_error *err);
@@ -202,7 +214,7 @@ GITREACH_API int gitreach_id_print(char *hex, const uint8_t *id, size_t id_len,
 /*
  * Read the 40 or 64 hexadecimal digits of a string into `id`, which has room
  * for GITREACH_ID_MAX bytes, and set *id_len. Returns GITREACH_INVALID for any
- * other string. The object need not exist.
+ * other string. The object need not exist. Cost: constant.
  */
 GITREACH_API int gitreach_id_parse(uint8_t *id, size_t *id_len, const char *hex,
 				   gitreach_error *err);
@@ -211,7 +223,8 @@ GITREACH_API int gitreach_id_parse(uint8_t *id, size_t *id_len, const char *hex,
  * Set `id`, which has room for gitreach_repo_id_len() bytes, to the object that
  * a name means. Names are those of gitreach_query_want_name(). Returns
  * GITREACH_MISSING if there is no such object, and GITREACH_INVALID if the name
- * is ambiguous. Cost: reads the objects on the way.
+ * is ambiguous. Cost: one look-up for a reference. A name such as "main~3" also
+ * reads each commit, tag or tree on the way.
  */
 GITREACH_API int gitreach_repo_resolve(uint8_t *id, gitreach_repo *repo,
 				       const char *name, gitreach_error *err);
@@ -231,9 +244,10 @@ struct gitreach_ref {
  * ("refs/tags/"), in the order of their names. "" means all references, with
  * HEAD first. Dangling symbolic references are left out. The return value of
  * `fn` means the same as in gitreach_set_each(). Returns GITREACH_CORRUPT if a
- * reference is broken. One thread at a time visits references of a repository;
- * `fn` must not call functions with the same repository that resolve names or
- * visit references.
+ * reference is broken. `fn` must not call functions with the same repository
+ * that resolve names or visit references, because they wait for this function.
+ * Cost: one call for each matching reference, and reading the file of each
+ * loose one.
  */
 typedef int (*gitreach_ref_fn)(void *ctx, const struct gitreach_ref *ref);
 GITREACH_API int gitreach_repo_each_ref(gitreach_repo *repo, const char *prefix,
@@ -249,8 +263,8 @@ struct gitreach_object_info {
 
 /*
  * Describe an object without reading its content. The caller sets out->size.
- * Returns GITREACH_MISSING if there is no such object. Cost: reads the headers
- * of its delta chain.
+ * Returns GITREACH_MISSING if there is no such object. Cost: a look-up, and
+ * reading the headers of its delta chain.
  */
 GITREACH_API int gitreach_object_info(struct gitreach_object_info *out,
 				      const gitreach_repo *repo,
@@ -330,7 +344,7 @@ enum gitreach_query_option {
 
 /*
  * Create an empty query, without wants and haves. A query may be run several
- * times, and changed between runs.
+ * times, and changed between runs. Cost: constant.
  */
 GITREACH_API int gitreach_query_new(gitreach_query **out, gitreach_repo *repo,
 				    gitreach_error *err);
@@ -340,7 +354,8 @@ GITREACH_API void gitreach_query_free(gitreach_query *query);
  * Add an object of any type to the wants or to the haves. The result is the
  * closure of the wants without the closure of the haves. If a want does not
  * exist, gitreach_query_run() returns GITREACH_MISSING. If a have does not
- * exist, it is ignored.
+ * exist, it is ignored. Cost: constant; the object is looked up by
+ * gitreach_query_run().
  */
 GITREACH_API int gitreach_query_want(gitreach_query *query, const uint8_t *id,
 				     size_t id_len, gitreach_error *err);
@@ -351,7 +366,8 @@ GITREACH_API int gitreach_query_have(gitreach_query *query, const uint8_t *id,
  * Add an object by name to the wants or to the haves. The name is a reference
  * ("HEAD", "refs/heads/main", or short, "main") or another expression of
  * gitrevisions(7) ("v1.0^{tree}", "main~3"), except reflogs and searches.
- * Returns GITREACH_MISSING if there is no such object.
+ * Returns GITREACH_MISSING if there is no such object. Cost: that of
+ * gitreach_repo_resolve().
  */
 GITREACH_API int gitreach_query_want_name(gitreach_query *query,
 					  const char *name,
@@ -364,6 +380,7 @@ GITREACH_API int gitreach_query_have_name(gitreach_query *query,
  * Add all references whose full names start with `prefix` ("refs/tags/") to the
  * wants or to the haves. "" means all references and HEAD. If no reference
  * matches, nothing is added. Returns GITREACH_CORRUPT if a reference is broken.
+ * Cost: that of gitreach_repo_each_ref().
  */
 GITREACH_API int gitreach_query_want_refs(gitreach_query *query,
 					  const char *prefix,
@@ -376,6 +393,7 @@ GITREACH_API int gitreach_query_have_refs(gitreach_query *query,
  * Leave out references whose full names start with `prefix` ("refs/pull/") when
  * references are added from now on. HEAD is left out by "HEAD". Several
  * prefixes may be given. Objects that other references reach are still found.
+ * Cost: constant.
  */
 GITREACH_API int gitreach_query_exclude_refs(gitreach_query *query,
 					     const char *prefix,
@@ -383,7 +401,8 @@ GITREACH_API int gitreach_query_exclude_refs(gitreach_query *query,
 
 /*
  * Treat a commit as having no parents, as a shallow boundary does. With this
- * call, the query is answered by walking, not by the bitmap index.
+ * call, the query is answered by walking, not by the bitmap index. Cost:
+ * constant.
  */
 GITREACH_API int gitreach_query_shallow(gitreach_query *query,
 					const uint8_t *id, size_t id_len,
@@ -394,14 +413,15 @@ GITREACH_API int gitreach_query_shallow(gitreach_query *query,
  * rev-list --filter`: "blob:none", "blob:limit=1m", "tree:0",
  * "object:type=tag", "sparse:oid=<name>", "combine:<spec>+<spec>". If there are
  * several filters, an object must pass all of them. Returns GITREACH_INVALID if
- * the filter cannot be parsed.
+ * the filter cannot be parsed. Cost: parsing `spec`; files of sparse filters
+ * are read by gitreach_query_run().
  */
 GITREACH_API int gitreach_query_filter(gitreach_query *query, const char *spec,
 				       gitreach_error *err);
 
 /*
  * Set an option; `option` is an enum gitreach_query_option. Returns 0, or a
- * negative code if the option or its value is not valid.
+ * negative code if the option or its value is not valid. Cost: constant.
  */
 GITREACH_API int gitreach_query_set(gitreach_query *query, int option,
 				    uint64_t value, gitreach_error *err);
@@ -411,9 +431,12 @@ GITREACH_API void gitreach_query_progress(gitreach_query *query,
 					  gitreach_progress_fn fn, void *ctx);
 
 /*
- * Find the objects that the wants reach and the haves do not reach. With
- * bitmaps, the library reads only objects that are newer than the bitmap index.
- * With walking, it reads all trees of the history.
+ * Find the objects that the wants reach and the haves do not reach. Cost with
+ * bitmaps: reading the commits between the wants or haves and the nearest
+ * commits with a bitmap, with the trees that are new in these commits, and some
+ * passes over the bits of a set. Cost with walking: reading all commits that
+ * the wants reach and the haves do not, and all their trees if GITREACH_OBJECTS
+ * is 1.
  */
 GITREACH_API int gitreach_query_run(gitreach_set **out,
 				    const gitreach_query *query,
@@ -423,8 +446,8 @@ GITREACH_API int gitreach_query_run(gitreach_set **out,
  * Run `nr` queries of one snapshot, and leave in each result only the objects
  * that no other result has. So if each query wants the references of one fork,
  * the results are what only this fork needs. out[0] to out[nr - 1] become new
- * sets; on failure all are NULL. Cost: the queries, and one pass over the bits
- * of each set.
+ * sets; on failure all are NULL. Cost: the queries, one after the other, and
+ * one pass over the bits of each set.
  */
 GITREACH_API int gitreach_query_unique(gitreach_set **out,
 				       const gitreach_query *const *queries,
@@ -452,19 +475,24 @@ GITREACH_API void gitreach_set_free(gitreach_set *set);
 /*
  * Create a set of `nr` objects, each of which is named by `id_len` bytes at
  * `ids`. Objects that they reach are not added. An object may be named several
- * times. Returns GITREACH_MISSING if an object does not exist.
+ * times. Returns GITREACH_MISSING if an object does not exist. Cost: a look-up
+ * for each id, and one bit for each indexed object.
  */
 GITREACH_API int gitreach_set_new(gitreach_set **out, gitreach_repo *repo,
 				  const uint8_t *ids, size_t nr, size_t id_len,
 				  gitreach_error *err);
 
-/* Returns the number of objects of these types, by counting bits. */
+/*
+ * Returns the number of objects of these types. Cost: one pass over the bits of
+ * the set for each type.
+ */
 GITREACH_API uint64_t gitreach_set_count(const gitreach_set *set,
 					 uint32_t types);
 
 /*
  * Set *bytes to the stored size of the objects of these types, as `git rev-list
- * --disk-usage` counts it. For a delta, this is the size of the delta.
+ * --disk-usage` counts it. For a delta, this is the size of the delta. Cost: a
+ * look-up for each object of these types.
  */
 GITREACH_API int gitreach_set_disk_size(uint64_t *bytes,
 					const gitreach_set *set, uint32_t types,
@@ -472,7 +500,7 @@ GITREACH_API int gitreach_set_disk_size(uint64_t *bytes,
 
 /*
  * Returns 1 if the set contains the object, 0 if not. Returns 0 for an id of a
- * wrong length.
+ * wrong length. Cost: a look-up.
  */
 GITREACH_API int gitreach_set_contains(const gitreach_set *set,
 				       const uint8_t *id, size_t id_len);
@@ -483,7 +511,7 @@ GITREACH_API int gitreach_set_contains(const gitreach_set *set,
  * order, which usually starts with the newest commits. `type`: an enum
  * gitreach_type. If `fn` returns another value than 0, the function stops. It
  * returns a positive value unchanged, and GITREACH_CANCELLED for a negative
- * one.
+ * one. Cost: one pass over the bits of the set for each type, and the calls.
  */
 typedef int (*gitreach_object_fn)(void *ctx, const uint8_t *id, size_t id_len,
 				  int type);
@@ -494,7 +522,7 @@ GITREACH_API int gitreach_set_each(const gitreach_set *set, uint32_t types,
 /*
  * Create a new set: the objects that are in both sets (and), in at least one
  * set (or), or in `a` but not in `b`. Returns GITREACH_INVALID if the sets
- * belong to different snapshots.
+ * belong to different snapshots. Cost: one pass over the bits of both sets.
  */
 GITREACH_API int gitreach_set_and(gitreach_set **out, const gitreach_set *a,
 				  const gitreach_set *b, gitreach_error *err);
@@ -524,7 +552,7 @@ struct gitreach_explanation {
 
 /*
  * Explain how a set was found. The caller sets out->size; the function sets all
- * other members.
+ * other members. Cost: constant.
  */
 GITREACH_API int gitreach_set_explain(struct gitreach_explanation *out,
 				      const gitreach_set *set,
@@ -557,7 +585,7 @@ struct gitreach_bitmap_info {
 
 /*
  * Describe the bitmap index that queries use. Returns GITREACH_MISSING and the
- * reason if there is no usable index.
+ * reason if there is no usable index. Cost: constant.
  */
 GITREACH_API int gitreach_bitmap_info(struct gitreach_bitmap_info *out,
 				      const gitreach_repo *repo,
@@ -577,7 +605,8 @@ struct gitreach_bitmap_entry {
 /*
  * Visit the commits that have a bitmap of their own, in the order of their ids.
  * The return value of `fn` means the same as in gitreach_set_each(). Without a
- * bitmap index, no commit is visited.
+ * bitmap index, no commit is visited. Cost: one call for each bitmap; bitmaps
+ * are not decoded.
  */
 typedef int (*gitreach_bitmap_fn)(void *ctx,
 				  const struct gitreach_bitmap_entry *entry);
@@ -604,7 +633,9 @@ struct gitreach_verify_options {
  * Compare the bitmap index with the objects. Returns 0 if the index is correct,
  * GITREACH_CORRUPT if it is not, or GITREACH_MISSING without an index. For
  * GITREACH_CORRUPT, the message names the first wrong object and the commit
- * whose bitmap is wrong. `options` may be NULL.
+ * whose bitmap is wrong. `options` may be NULL. Cost: reading all commits and
+ * trees of the history, or those of each commit of the sample, and decoding the
+ * compared bitmaps.
  */
 GITREACH_API int gitreach_bitmap_verify(
 	const gitreach_repo *repo,
@@ -629,6 +660,7 @@ struct gitreach_bitmap_options {
  * Returns GITREACH_MISSING if there is no pack, or if a reachable object is not
  * in the pack. Returns GITREACH_UNSUPPORTED if there are several packs and no
  * multi-pack-index. In these cases nothing is changed. `options` may be NULL.
+ * Cost: reading all commits and trees of the history, and writing the index.
  */
 GITREACH_API int gitreach_bitmap_write(
 	const gitreach_repo *repo,
@@ -690,7 +722,9 @@ typedef int (*gitreach_write_fn)(void *ctx, const void *bytes, size_t len);
  * that the haves reach. GITREACH_OBJECTS must be 1, GITREACH_FILTER_WANTS must
  * be 0, and the strategy must be GITREACH_AUTO or GITREACH_WALK; otherwise the
  * function returns GITREACH_UNSUPPORTED. `options` and `report` may be NULL. On
- * failure, the bytes that `write` has received are not a valid pack.
+ * failure, the bytes that `write` has received are not a valid pack. Cost: that
+ * of the query, copying the stored bytes, and reading and compressing each
+ * object that cannot be copied.
  */
 GITREACH_API int gitreach_query_write_pack(
 	const gitreach_query *query,
@@ -701,7 +735,8 @@ GITREACH_API int gitreach_query_write_pack(
  * Make a pack of exactly the objects of a set. Each object is stored whole or
  * as a delta against another object of the set. GITREACH_PACK_THIN is
  * GITREACH_INVALID, because a set has no haves. `options` and `report` may be
- * NULL.
+ * NULL. Cost: copying the stored bytes, and reading and compressing each object
+ * that cannot be copied.
  */
 GITREACH_API int gitreach_set_write_pack(
 	const gitreach_set *set, const struct gitreach_pack_options *options,
