@@ -99,7 +99,7 @@ static bool empty_dir(struct removal *r, int fd, int depth)
 	bool removed = false;
 	ssize_t len;
 
-	while ((len = getdents64(fd, list, sizeof(list))) > 0) {
+	while ((len = getdents64(fd, (void *)list, sizeof(list))) > 0) {
 		for (ssize_t i = 0; i < len;) {
 			const struct dirent64 *e = (const void *)(list + i);
 

@@ -296,6 +296,16 @@ test_expect_success 'other machines are refused with one line' '
 	test_must_be_empty actual
 '
 
+test_expect_success 'a C library without the other libraries is refused with one line' '
+	mkdir libc && : >libc/limits.h &&
+	test_must_fail in_copy make CC="cc -nostdinc -I../libc" >out 2>err &&
+	test_line_count 1 err && test_must_be_empty out &&
+	grep "gitreach: cc .* does not use glibc" err &&
+	: >libc/zlib.h &&
+	(cd tree && CC="cc -nostdinc -I../libc" tools/machine) >actual &&
+	test_must_be_empty actual
+'
+
 test_expect_success AUTOCONF './configure refuses other machines, too' '
 	test_must_fail in_copy ./configure CC="cc $big" >out 2>err &&
 	test_line_count 1 err &&
