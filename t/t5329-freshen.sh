@@ -8,13 +8,21 @@ Each cleaner then removes what is older than an hour. The objects stay.'
 . "$GITREACH_SRC/t/lib-packs.sh"
 . "$GITREACH_SRC/t/lib-meanwhile.sh"
 
-# ---- the objects: a commit, its tree and a blob
+# ---- the objects: a tag of a commit, the commit, its tree and a blob
 
-# write_three <dir>: with stock Git, loose; sets $blob, $tree and $commit.
-write_three () {
+# write_old <dir>: with stock Git, loose; sets $blob, $tree, $commit, $tag, $ids.
+write_old () {
 	blob=$(echo old | stock -C "$1" hash-object -w --stdin) &&
 	tree=$(printf "100644 blob %s\tf\n" $blob | stock -C "$1" mktree) &&
-	commit=$(stock -C "$1" commit-tree -m old $tree </dev/null)
+	commit=$(stock -C "$1" commit-tree -m old $tree </dev/null) &&
+	tag=$(tag_text | stock -C "$1" mktag) &&
+	ids="$blob $tree $commit $tag"
+}
+
+# tag_text: the tag that `git tag -a -m old old $commit` writes
+tag_text () {
+	printf "object %s\ntype commit\ntag old\n" $commit &&
+	echo "tagger $(stock var GIT_COMMITTER_IDENT)" && printf "\nold\n"
 }
 
 # age <dir>: all loose objects and packs get ten days old.
@@ -22,8 +30,8 @@ age () {
 	find "$1"/objects -type f -exec touch -d "10 days ago" {} +
 }
 
-has_three () {
-	for id in $blob $tree $commit
+has_all () {
+	for id in $ids
 	do
 		stock -C "$1" cat-file -e $id || {
 			echo "$1 lost $id" >&2
@@ -33,7 +41,7 @@ has_three () {
 }
 
 has_none () {
-	for id in $blob $tree $commit
+	for id in $ids
 	do
 		! stock -C "$1" cat-file -e $id 2>/dev/null || {
 			echo "$1 still has $id" >&2
@@ -42,14 +50,14 @@ has_none () {
 	done
 }
 
-# pack_three <dir>: into a pack; the loose files go.
-pack_three () {
-	printf "%s\n" $blob $tree $commit |
+# pack_old <dir>: into a pack; the loose files go.
+pack_old () {
+	printf "%s\n" $ids |
 	stock -C "$1" pack-objects -q objects/pack/pack >name &&
 	stock -C "$1" prune-packed -q
 }
 
-cruft_three () {
+cruft_old () {
 	age "$1" && stock -C "$1" repack -q --cruft -d &&
 	ls "$1"/objects/pack/*.mtimes >/dev/null
 }
@@ -57,19 +65,19 @@ cruft_three () {
 # ---- where they live: home_<name> <dir> for each
 
 home_loose () { age "$1"; }
-home_pack () { pack_three "$1"; }
-home_cruft () { cruft_three "$1"; }
-home_midx () { pack_three "$1" && stock -C "$1" multi-pack-index write; }
+home_pack () { pack_old "$1"; }
+home_cruft () { cruft_old "$1"; }
+home_midx () { pack_old "$1" && stock -C "$1" multi-pack-index write; }
 
 # Stock Git up to 2.36 renewed such a file.
 home_touched () {
-	cruft_three "$1" && age "$1" &&
+	cruft_old "$1" && age "$1" &&
 	touched=$(echo "$1"/objects/pack/*.mtimes) &&
 	touch ${touched%.mtimes}.pack
 }
 
 home_crufts () {
-	for id in $blob $tree $commit
+	for id in $ids
 	do
 		age "$1" && echo $id |
 		stock -C "$1" pack-objects -q objects/pack/pack >name || return
@@ -86,17 +94,17 @@ home_crufts () {
 			--combine-cruft-below-size=1 || return
 	done &&
 	rmdir away && ls "$1"/objects/pack/*.mtimes >crufts &&
-	test_line_count 3 crufts
+	test_line_count 4 crufts
 }
 
 # The cruft pack is the very pack that some writers will bring.
 home_same () {
-	name=$(stock -C "$1" index-pack --stdin <three.pack | cut -f2) &&
+	name=$(stock -C "$1" index-pack --stdin <old.pack | cut -f2) &&
 	perl -MDigest::SHA=sha1,sha256 -e '
 		my ($base, $name) = @ARGV;
 		my $is_sha1 = length $name == 40;
-		my $table = pack "a4NNN3H*", "MTME", 1, $is_sha1 ? 1 : 2,
-			1e9, 1e9, 1e9, $name;
+		my $table = pack "a4NNN4H*", "MTME", 1, $is_sha1 ? 1 : 2,
+			1e9, 1e9, 1e9, 1e9, $name;
 		open my $f, ">:raw", "$base/pack-$name.mtimes" or die;
 		print $f $table, $is_sha1 ? sha1($table) : sha256($table);
 	' "$1"/objects/pack $name &&
@@ -104,7 +112,7 @@ home_same () {
 }
 
 home_promisor () {
-	pack_three "$1" && >"$1"/objects/pack/pack-$(cat name).promisor &&
+	pack_old "$1" && >"$1"/objects/pack/pack-$(cat name).promisor &&
 	stock -C "$1" config core.repositoryFormatVersion 1 &&
 	stock -C "$1" config extensions.partialClone origin &&
 	stock -C "$1" config remote.origin.promisor true &&
@@ -112,16 +120,16 @@ home_promisor () {
 }
 
 home_kept () {
-	pack_three "$1" && >"$1"/objects/pack/pack-$(cat name).keep &&
+	pack_old "$1" && >"$1"/objects/pack/pack-$(cat name).keep &&
 	mkdir away && mv "$1"/objects/pack/pack-$(cat name).* away &&
-	write_three "$1" && cruft_three "$1" &&
+	write_old "$1" && cruft_old "$1" &&
 	mv away/* "$1"/objects/pack && rmdir away
 }
 
 home_both () {
-	pack_three "$1" && mkdir away &&
+	pack_old "$1" && mkdir away &&
 	mv "$1"/objects/pack/pack-$(cat name).* away &&
-	write_three "$1" && cruft_three "$1" &&
+	write_old "$1" && cruft_old "$1" &&
 	mv away/* "$1"/objects/pack && rmdir away
 }
 
@@ -133,7 +141,9 @@ writer_hash_object () {
 	stock -C client.git cat-file tree $tree |
 	"$GIT" -C "$1" hash-object -w --stdin -t tree &&
 	stock -C client.git cat-file commit $commit |
-	"$GIT" -C "$1" hash-object -w --stdin -t commit
+	"$GIT" -C "$1" hash-object -w --stdin -t commit &&
+	stock -C client.git cat-file tag $tag |
+	"$GIT" -C "$1" hash-object -w --stdin -t tag
 }
 
 # Ours, and commands of stock Git that ours starts.
@@ -141,27 +151,43 @@ writer_handed_over () {
 	stock -C client.git cat-file blob $blob |
 	"$GIT" -C "$1" hash-object -w --stdin &&
 	printf "100644 blob %s\tf\n" $blob | "$GIT" -C "$1" mktree &&
-	"$GIT" -C "$1" commit-tree -m old $tree </dev/null
+	"$GIT" -C "$1" commit-tree -m old $tree </dev/null &&
+	tag_text | "$GIT" -C "$1" mktag
+}
+
+# The commands that users run, in a new work tree. The refs go again.
+writer_commit_and_tag () {
+	rm -rf work && mkdir work && echo old >work/f &&
+	head=$(stock -C "$1" symbolic-ref HEAD) &&
+	work="--git-dir=$1 --work-tree=work" &&
+	"$GIT" $work symbolic-ref HEAD refs/heads/again &&
+	"$GIT" $work add f && "$GIT" $work commit -q -m old &&
+	"$GIT" $work tag -a -m old old &&
+	test $(stock -C "$1" rev-parse old) = $tag &&
+	rm "$1"/index && stock -C "$1" symbolic-ref HEAD $head &&
+	stock -C "$1" update-ref -d refs/tags/old &&
+	stock -C "$1" update-ref -d refs/heads/again &&
+	rm -f "$1"/logs/HEAD
 }
 
 writer_unpack_objects () {
-	"$GIT" -C "$1" unpack-objects -q <three.pack
+	"$GIT" -C "$1" unpack-objects -q <old.pack
 }
 
 writer_index_pack () {
-	"$GIT" -C "$1" index-pack --stdin <three.pack
+	"$GIT" -C "$1" index-pack --stdin <old.pack
 }
 
 writer_unbundle () {
-	"$GIT" -C "$1" bundle unbundle "$PWD/three.bundle"
+	"$GIT" -C "$1" bundle unbundle "$PWD/old.bundle"
 }
 
 # push <dir> <limit>
 push () {
 	stock -C "$1" config receive.unpackLimit $2 &&
 	stock -C client.git push -q --receive-pack="$OURS" "$PWD/$1" \
-		$commit:refs/heads/again &&
-	stock -C "$1" update-ref -d refs/heads/again
+		$tag:refs/tags/again &&
+	stock -C "$1" update-ref -d refs/tags/again
 }
 OURS="env -u GIT_EXEC_PATH $(dirname "$GIT")/git-receive-pack"
 
@@ -181,7 +207,8 @@ cleaner_prune () {
 }
 
 HOMES="loose pack cruft midx touched crufts same promisor kept both"
-WRITERS="hash_object handed_over unpack_objects push_loose index_pack unbundle push_pack"
+WRITERS="hash_object handed_over commit_and_tag unpack_objects push_loose"
+WRITERS="$WRITERS index_pack unbundle push_pack"
 CLEANERS="gc gc_loose prune"
 
 # each_cleaner <check> <dir> [<alternate>]: in a copy for each of them
@@ -207,19 +234,19 @@ each_cleaner () {
 # make_homes: home-<name>.git for each, client.git and what it gives
 make_homes () {
 	rm -rf *.git &&
-	repo_linear client.git 2 && write_three client.git &&
-	printf "%s\n" $blob $tree $commit |
-	stock -C client.git pack-objects -q --stdout >three.pack &&
-	stock -C client.git update-ref refs/heads/again $commit &&
-	stock -C client.git bundle create -q "$PWD/three.bundle" again &&
+	repo_linear client.git 2 && write_old client.git &&
+	printf "%s\n" $ids |
+	stock -C client.git pack-objects -q --stdout >old.pack &&
+	stock -C client.git update-ref refs/tags/again $tag &&
+	stock -C client.git bundle create -q "$PWD/old.bundle" refs/tags/again &&
 	for home in $HOMES
 	do
 		repo_linear home-$home.git 2 &&
 		rm -r home-$home.git/hooks &&
-		write_three home-$home.git &&
+		write_old home-$home.git &&
 		home_$home home-$home.git || return
 		test $home = touched || age home-$home.git
-		has_three home-$home.git || return
+		has_all home-$home.git || return
 	done
 }
 
@@ -234,7 +261,7 @@ do
 	for home in $HOMES
 	do
 		case $home in
-		promisor|kept) check=has_three ;;
+		promisor|kept) check=has_all ;;
 		*) check=has_none ;;
 		esac
 
@@ -248,7 +275,7 @@ do
 				rm -rf again.git &&
 				cp -Rp home-$home.git again.git &&
 				writer_$writer again.git >out &&
-				each_cleaner has_three again.git
+				each_cleaner has_all again.git
 			'
 		done
 	done
@@ -266,7 +293,7 @@ do
 				echo "$PWD/alternate.git/objects" \
 					>again.git/objects/info/alternates &&
 				writer_$writer again.git >out &&
-				each_cleaner has_three again.git alternate.git
+				each_cleaner has_all again.git alternate.git
 			'
 		done
 	done
@@ -279,7 +306,7 @@ test_expect_success 'a cruft pack whose file is younger than what was written' '
 	writer_hash_object again.git >out &&
 	pack=$(echo again.git/objects/pack/*.mtimes) &&
 	touch ${pack%.mtimes}.pack &&
-	each_cleaner has_three again.git
+	each_cleaner has_all again.git
 '
 
 # A cruft pack that stays keeps the time that it notes.
@@ -290,7 +317,7 @@ test_expect_success 'written again, and the cruft pack stays' '
 		writer_$writer again.git >out &&
 		git -C again.git repack -q -d --cruft \
 			--combine-cruft-below-size=1 &&
-		each_cleaner has_three again.git || return
+		each_cleaner has_all again.git || return
 	done
 '
 
@@ -303,7 +330,7 @@ test_expect_success 'objects written again that an alternate has as cruft' '
 		echo "$PWD/alternate.git/objects" \
 			>again.git/objects/info/alternates &&
 		cleaner_gc again.git &&
-		each_cleaner has_three again.git alternate.git || return
+		each_cleaner has_all again.git alternate.git || return
 	done
 '
 
@@ -317,9 +344,9 @@ LATER="gc -q --prune=10.minutes.ago"
 # middle_aged <home>: again.git, whose objects are from half an hour ago
 middle_aged () {
 	rm -rf again.git && repo_linear again.git 2 &&
-	write_three again.git && case $1 in
+	write_old again.git && case $1 in
 	loose) ;;
-	*) pack_three again.git ;;
+	*) pack_old again.git ;;
 	esac &&
 	find again.git/objects -type f \
 		-exec touch -d "30 minutes ago" {} + &&
@@ -328,7 +355,7 @@ middle_aged () {
 
 while_packing () {
 	meanwhile "*/tmp_pack_*" \
-		"\"$GIT\" unpack-objects -q <\"$PWD/three.pack\"" \
+		"\"$GIT\" unpack-objects -q <\"$PWD/old.pack\"" \
 		git -C again.git "$@"
 }
 
@@ -338,17 +365,17 @@ do
 		middle_aged $home && git -C again.git $LATER &&
 		has_none again.git &&
 		middle_aged $home && while_packing $REPACK &&
-		has_three again.git &&
-		git -C again.git $LATER && has_three again.git &&
+		has_all again.git &&
+		git -C again.git $LATER && has_all again.git &&
 		middle_aged $home && while_packing $REPACK_LOOSE &&
-		has_three again.git &&
-		git -C again.git $LATER && has_three again.git
+		has_all again.git &&
+		git -C again.git $LATER && has_all again.git
 	'
 
 	test_expect_success "$home: old, written again meanwhile" '
 		rm -rf again.git && cp -Rp home-$home.git again.git &&
-		while_packing $REPACK && has_three again.git &&
-		git -C again.git $LATER && has_three again.git &&
+		while_packing $REPACK && has_all again.git &&
+		git -C again.git $LATER && has_all again.git &&
 		git -C again.git repack -adq && has_none again.git
 	'
 done
