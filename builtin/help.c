@@ -262,6 +262,7 @@ static int parse_args(struct help_args *args, int argc, const char **argv)
 		{.kind = OPTION_FLAG,
 		 .long_name = "no-verbose",
 		 .value = &args->is_terse,
+		 .flags = OPTION_ONE_NO,
 		 .help = "with --all, list names only"},
 		OPTION_ROW_FLAG('g', "guides", &args->guides, "list guides"),
 		OPTION_ROW_FLAG('m', "man", &args->man, "show a manual page"),

@@ -382,8 +382,8 @@ static enum match match_name(const char *name, const char *word, size_t len)
 }
 
 /*
- * Compare a word with the name of the option `o` and with its negation. The
- * negation of an option called no-x is --x.
+ * Compare a word with the name of the option `o` and with its negations. An
+ * option called no-x has two: --x and --no-no-x.
  */
 static enum match match_option(bool *negated, const struct option *o,
 			       const char *word, size_t len)
@@ -395,8 +395,11 @@ static enum match match_option(bool *negated, const struct option *o,
 	if (match != MATCH_NONE || (o->flags & OPTION_NO_NEGATE))
 		return match;
 	*negated = true;
-	if (!strncmp(name, "no-", 3))
+	if (!strncmp(name, "no-", 3)) {
+		if (!(o->flags & OPTION_ONE_NO) && !strncmp(word, "no-no-", 6))
+			return match_name(name, word + 3, len - 3);
 		return match_name(name + 3, word, len);
+	}
 	/* "--n" and "--no" abbreviate each negated option. */
 	if (len < 3)
 		return strncmp("no-", word, len) ? MATCH_NONE : MATCH_PREFIX;

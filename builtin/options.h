@@ -4,8 +4,8 @@
  * options may be bundled. Long options are --name=value or --name value. They
  * may be abbreviated if the abbreviation is unique, and may be negated.
  * --no-<name> clears a flag, and sets a string to NULL or a number to 0. The
- * negation of an option called no-<x> is --<x>. "--" or --end-of-options ends
- * the options. Operands may stand between options.
+ * negations of an option called no-<x> are --<x> and --no-no-<x>. "--" or
+ * --end-of-options ends the options. Operands may stand between options.
  */
 #ifndef BUILTIN_OPTIONS_H
 #define BUILTIN_OPTIONS_H
@@ -55,6 +55,11 @@ enum {
 	 * last word of argv. `arg` is then NULL.
 	 */
 	OPTION_LAST_ARG = 1 << 3,
+	/*
+	 * For an option called no-<x>: --no-no-<x> is not allowed. Set it if
+	 * stock Git calls the option <x>.
+	 */
+	OPTION_ONE_NO = 1 << 4,
 };
 
 /* One option; a table of options ends with OPTION_END. */

@@ -24,6 +24,12 @@ static const char usage_text[] = "git pack-objects --stdout [<options>] [< "
 		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
 		.flags = OPTION_NO_NEGATE, .help = text                        \
 	}
+/* --no-<x>, which stock Git has as the negation of --<x> */
+#define FLAG_OFF(name, field, text)                                            \
+	{                                                                      \
+		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
+		.flags = OPTION_ONE_NO, .help = text                           \
+	}
 #define NUMBER(name, field, text)                                              \
 	{                                                                      \
 		.kind = OPTION_INT, .long_name = name, .value = &a->field,     \
@@ -130,10 +136,10 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 		FLAG_ONLY("unpacked", unpacked, "leave out packed objects"),
 		FLAG("non-empty", non_empty, "no pack without objects"),
 		FLAG("delta-base-offset", ofs_delta, "name bases by offset"),
-		FLAG("no-reuse-delta", packing.no_reuse_delta,
-		     "make deltas anew"),
-		FLAG("no-reuse-object", packing.no_reuse_object,
-		     "deflate anew"),
+		FLAG_OFF("no-reuse-delta", packing.no_reuse_delta,
+			 "make deltas anew"),
+		FLAG_OFF("no-reuse-object", packing.no_reuse_object,
+			 "deflate anew"),
 		FLAG("delta-islands", delta_islands,
 		     "no delta leaves an island"),
 		FLAG("write-bitmap-index", write_bitmap,

@@ -10,13 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "builtin/options.h"
 
 #define WORDS_MAX 16
 
 /* Options of all kinds, and their values after parsing. */
 struct world {
-	bool all, quiet, no_reuse;
+	bool all, quiet, no_reuse, no_twice;
 	int verbose;
 	const char *name, *format;
 	uint64_t memory;
@@ -63,6 +64,10 @@ static int run(struct world *w, const char *words)
 		 .long_name = "no-reuse-delta",
 		 .value = &w->no_reuse,
 		 .help = "compress again"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "no-twice",
+		 .value = &w->no_twice,
+		 .flags = OPTION_ONE_NO},
 		{.kind = OPTION_COUNT,
 		 .short_name = 'v',
 		 .long_name = "verbose",
@@ -221,6 +226,26 @@ static void negation(void **state)
 	assert_true(w.no_reuse);
 	assert_int_equal(run(&w, "--reuse-delta"), 0);
 	assert_false(w.no_reuse);
+}
+
+static void negation_twice(void **state)
+{
+	static const char *const words[] = {"--no-no-reuse-delta",
+					    "--no-no-reuse", "--no-no-"};
+	struct world w = WORLD_INIT;
+
+	for (size_t i = 0; i < ARRAY_NR(words); i++) {
+		w.no_reuse = true;
+		assert_int_equal(run(&w, words[i]), 0);
+		assert_false(w.no_reuse);
+	}
+	assert_says("--no-no-reuse=1",
+		    "error: option `no-no-reuse-delta' takes no value\n");
+	assert_says("--no-no-reuse-deltas",
+		    "error: unknown option `no-no-reuse-deltas'\n");
+	assert_says("--no-no", "error: unknown option `no-no'\n");
+	assert_says("--no-no-all", "error: unknown option `no-no-all'\n");
+	assert_says("--no-no-twice", "error: unknown option `no-no-twice'\n");
 }
 
 static void numbers(void **state)
@@ -398,6 +423,7 @@ int main(void)
 		cmocka_unit_test(bundles),
 		cmocka_unit_test(arguments),
 		cmocka_unit_test(negation),
+		cmocka_unit_test(negation_twice),
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(integers_have_32_bits),
 		cmocka_unit_test(callbacks),
