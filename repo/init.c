@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Making a repository. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,8 +88,11 @@ static int make_dirs(const struct init *init)
 	return ret;
 }
 
-/* Replaces the content of the file `path`, holding its lock. */
-static int replace(const char *path, const struct buf *text, unsigned share,
+/*
+ * Replaces the content of the file `path`, holding its lock. `mode` may contain
+ * permissions for a shared repository.
+ */
+static int replace(const char *path, const struct buf *text, unsigned mode,
 		   struct error *err)
 {
 	struct sys_tempfile lock;
@@ -97,7 +101,7 @@ static int replace(const char *path, const struct buf *text, unsigned share,
 
 	if (!lock_path)
 		return error_nomem(err);
-	ret = sys_tempfile_create_exact(&lock, lock_path, 0666 | share, err);
+	ret = sys_tempfile_create_exact(&lock, lock_path, mode, err);
 	if (!ret)
 		ret = sys_tempfile_write(&lock, text->data, text->len, err);
 	if (!ret)
@@ -125,7 +129,7 @@ static int make_file(const struct init *init, const char *name,
 	else if (!sys_lstat(&st, path, NULL))
 		ret = 1;
 	else
-		ret = replace(path, &bytes, init->share, init->err);
+		ret = replace(path, &bytes, 0666 | init->share, init->err);
 	buf_release(&bytes);
 	free(path);
 	return ret;
@@ -211,53 +215,60 @@ static int make_head(const struct init *init)
 }
 
 /*
- * Appends the line "key = value" to the text of a section, unless the file has
- * this value already.
+ * Sets a variable in the text of the config file, unless the file has this
+ * value already. The value needs no quotes.
  */
-static int want(const struct init *init, struct buf *section, const char *key,
+static int want(const struct init *init, struct buf *text, const char *key,
 		const char *value)
 {
 	const char *there = config_string(&init->config, key);
-	const char *name = strrchr(key, '.') + 1;
+	const char *name = strrchr(key, '.');
+	char section[16];
 
 	if (there && !strcmp(there, value))
 		return 0;
-	return buf_printf(section, "\t%s = %s\n", name, value);
+	snprintf(section, sizeof(section), "%.*s", (int)(name - key), key);
+	return config_edit(text, section, name + 1, value);
 }
 
-static int want_bool(const struct init *init, struct buf *section,
-		     const char *key, bool value)
+static int want_bool(const struct init *init, struct buf *text, const char *key,
+		     bool value)
 {
 	bool there;
 
 	if (config_bool(&init->config, key, &there, NULL) == 1 &&
 	    there == value)
 		return 0;
-	return buf_printf(section, "\t%s = %s\n", strrchr(key, '.') + 1,
-			  value ? "true" : "false");
+	return want(init, text, key, value ? "true" : "false");
 }
 
 /* Works like want() for a path, which may need quotes. */
-static int want_path(const struct init *init, struct buf *section,
-		     const char *key, const char *value)
+static int want_path(const struct init *init, struct buf *text, const char *key,
+		     const char *value)
 {
 	const char *there = config_string(&init->config, key);
+	struct buf quoted = BUF_INIT;
 	int ret;
 
 	if (there && !strcmp(there, value))
 		return 0;
 	if (!strpbrk(value, "\"\\\n\t\b#; "))
-		return want(init, section, key, value);
-	ret = buf_printf(section, "\t%s = \"", strrchr(key, '.') + 1);
+		return want(init, text, key, value);
+	ret = buf_append_char(&quoted, '"');
 	for (; *value && !ret; value++) {
 		if (*value == '\n')
-			ret = buf_append_str(section, "\\n");
+			ret = buf_append_str(&quoted, "\\n");
 		else if (*value == '"' || *value == '\\')
-			ret = buf_printf(section, "\\%c", *value);
+			ret = buf_printf(&quoted, "\\%c", *value);
 		else
-			ret = buf_append_char(section, *value);
+			ret = buf_append_char(&quoted, *value);
 	}
-	return ret ? ret : buf_append_str(section, "\"\n");
+	if (!ret)
+		ret = buf_append_char(&quoted, '"');
+	if (!ret)
+		ret = want(init, text, key, quoted.data);
+	buf_release(&quoted);
+	return ret;
 }
 
 /*
@@ -306,24 +317,23 @@ static char *odd_worktree(const struct init *init)
 }
 
 /*
- * Adds the variables of a shared repository to the configuration.
- * receive.denyNonFastForwards keeps a user from rewriting what others have
- * pushed.
+ * Sets the variables of a shared repository. receive.denyNonFastForwards keeps
+ * a user from rewriting what others have pushed.
  */
-static int share_sections(const struct init *init, struct buf *core,
-			  struct buf *receive)
+static int share_variables(const struct init *init, struct buf *text)
 {
-	char text[REPO_SHARE_TEXT_LEN];
+	char share[REPO_SHARE_TEXT_LEN];
+	int ret;
 
 	if (!init->options->share)
 		return 0;
-	repo_share_text(text, init->share);
-	if (want(init, core, "core.sharedrepository", text) < 0)
-		return ERR_NOMEM;
-	return want(init, receive, "receive.denyNonFastforwards", "true");
+	repo_share_text(share, init->share);
+	ret = want(init, text, "core.sharedrepository", share);
+	return ret ? ret
+		   : want(init, text, "receive.denyNonFastforwards", "true");
 }
 
-static int core_section(const struct init *init, struct buf *text)
+static int core_variables(const struct init *init, struct buf *text)
 {
 	bool plain = init->algo == HASH_SHA1 &&
 		     init->ref_storage == REPO_REFS_FILES;
@@ -349,50 +359,63 @@ static int core_section(const struct init *init, struct buf *text)
 	return ret;
 }
 
+static int extension_variables(const struct init *init, struct buf *text)
+{
+	int ret = 0;
+
+	if (init->algo != HASH_SHA1)
+		ret = want(init, text, "extensions.objectformat",
+			   hash_name(init->algo));
+	if (!ret && init->ref_storage != REPO_REFS_FILES &&
+	    !init->refs_elsewhere)
+		ret = want(init, text, "extensions.refstorage",
+			   repo_ref_storage_name(init->ref_storage));
+	return ret;
+}
+
 /*
- * Appends the variables to the config file that are missing there, or that have
+ * Returns the permissions of the config file. The file of an existing
+ * repository keeps its own, also if the repository becomes a shared one.
+ */
+static unsigned config_mode(const struct init *init, const char *path)
+{
+	struct sys_stat st;
+
+	if (!init->had_format || sys_stat(&st, path, NULL) < 0)
+		return 0666 | init->share;
+	return (st.mode & 0777) | SYS_SHARE_EXACT(st.mode & 0777);
+}
+
+/*
+ * Sets the variables in the config file that are missing there, or that have
  * another value.
  */
 static int make_config(const struct init *init)
 {
-	char *path = repo_join_path(init->git_dir, "config");
-	struct buf core = BUF_INIT, receive = BUF_INIT;
-	struct buf extensions = BUF_INIT, text = BUF_INIT;
-	int ret = path ? 0 : ERR_NOMEM;
+	char *name = repo_join_path(init->git_dir, "config");
+	/* If the file is a symlink, its target is replaced. */
+	char *path = name ? sys_realpath_missing(name, init->err)
+			  : (error_nomem(init->err), NULL);
+	struct buf old = BUF_INIT, text = BUF_INIT;
+	int ret = path ? sys_read_file(&text, path, init->err) : ERR_IO;
 
-	if (!ret)
-		ret = core_section(init, &core);
-	if (!ret)
-		ret = share_sections(init, &core, &receive);
-	if (!ret && init->algo != HASH_SHA1)
-		ret = want(init, &extensions, "extensions.objectformat",
-			   hash_name(init->algo));
-	if (!ret && init->ref_storage != REPO_REFS_FILES &&
-	    !init->refs_elsewhere)
-		ret = want(init, &extensions, "extensions.refstorage",
-			   repo_ref_storage_name(init->ref_storage));
-	if (ret || (!core.len && !receive.len && !extensions.len))
-		goto out;
-	ret = sys_read_file(&text, path, init->err);
+	free(name);
 	if (ret < 0 && ret != ERR_MISSING)
 		goto out;
-	ret = 0;
-	if (text.len && text.data[text.len - 1] != '\n')
-		ret |= buf_append_char(&text, '\n');
-	if (extensions.len)
-		ret |= buf_printf(&text, "[extensions]\n%s", extensions.data);
-	if (core.len)
-		ret |= buf_printf(&text, "[core]\n%s", core.data);
-	if (receive.len)
-		ret |= buf_printf(&text, "[receive]\n%s", receive.data);
+	ret = text.len ? buf_append(&old, text.data, text.len) : 0;
 	if (!ret)
-		ret = replace(path, &text, init->share, init->err);
-out:
-	if (ret == ERR_NOMEM)
+		ret = extension_variables(init, &text);
+	if (!ret)
+		ret = core_variables(init, &text);
+	if (!ret)
+		ret = share_variables(init, &text);
+	if (ret)
 		error_nomem(init->err);
-	buf_release(&core);
-	buf_release(&receive);
-	buf_release(&extensions);
+	else if (text.len != old.len ||
+		 memcmp(text.data, old.data, text.len) != 0)
+		ret = replace(path, &text, config_mode(init, path), init->err);
+out:
+	buf_release(&old);
 	buf_release(&text);
 	free(path);
 	return ret;

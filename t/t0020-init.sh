@@ -223,6 +223,30 @@ test_expect_success 'init.defaultObjectFormat' '
 	grep "^warning: unknown hash algorithm .odd.\$" err
 '
 
+test_expect_success 'variables go into existing sections of the configuration' '
+	git init -q again && git -C again config x.y z &&
+	git -C again config receive.autogc false &&
+	git -C again init -q --shared=group &&
+	printf "%s\n" "[core]" "	repositoryformatversion = 0" \
+		"	filemode = true" "	bare = false" \
+		"	logallrefupdates = true" "	sharedrepository = 1" \
+		"[x]" "	y = z" "[receive]" "	autogc = false" \
+		"	denyNonFastforwards = true" >expect &&
+	test_cmp expect again/.git/config &&
+	git -C again init -q --shared=0660 &&
+	git -C again init -q --shared=0640 &&
+	test $(grep -c sharedrepository again/.git/config) = 1 &&
+	test $(git -C again config core.sharedRepository) = 0640
+'
+
+test_expect_success 'the configuration keeps its mode, and a link to it stays' '
+	git init -q linked && mv linked/.git/config elsewhere &&
+	ln -s ../../elsewhere linked/.git/config && chmod 600 elsewhere &&
+	git -C linked init -q --shared=all &&
+	test -L linked/.git/config && test "$(stat -c %a elsewhere)" = 600 &&
+	grep sharedrepository elsewhere
+'
+
 test_expect_success '--shared has no negation' '
 	test_expect_code 129 git init -q --no-shared unshared 2>err &&
 	grep "unknown option .no-shared." err &&

@@ -201,11 +201,9 @@ static void copies_templates(void **state)
 	assert_false(sys_exists(in_top("t.git/.hidden")));
 	assert_false(sys_exists(in_top("t.git/d/.hidden")));
 	assert_false(sys_exists(in_top("t.git/description")));
-	holds_text("t.git/config", "[core]\n\tbare = false\n[x]y=1\n"
-				   "[core]\n"
+	holds_text("t.git/config", "[core]\n\tbare = true\n"
 				   "\trepositoryformatversion = 0\n"
-				   "\tfilemode = true\n"
-				   "\tbare = true\n");
+				   "\tfilemode = true\n[x]y=1\n");
 	buf_release(&link);
 }
 
