@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the tips of references from a file (--refs-snapshot). */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,10 +65,10 @@ int snapshot_load(struct snapshot *snapshot, const char *path,
 	if (ret == ERR_NOMEM)
 		ret = error_nomem(err);
 	else if (ret < 0)
-		ret = error_set(err, ERR_IO,
-				"could not open '%s' for reading: %s", path,
-				ret == ERR_MISSING ? "No such file or directory"
-						   : why.msg);
+		ret = error_set(
+			err, ERR_IO, "could not open '%s' for reading: %s",
+			path,
+			strerror(ret == ERR_MISSING ? ENOENT : why.sys_errno));
 	else
 		ret = snapshot_parse(snapshot, bytes.data, bytes.len, algo,
 				     err);

@@ -234,7 +234,10 @@ test_expect_success '--refs-snapshot' '
 	same_answers o.git &&
 	test_expect_code 128 "$GIT" -C o.git multi-pack-index write --bitmap \
 		--refs-snapshot=nope 2>err &&
-	grep "^fatal: could not open .nope. for reading: " err
+	grep "^fatal: could not open .nope. for reading: No such file" err &&
+	test_expect_code 128 "$GIT" -C o.git multi-pack-index write --bitmap \
+		--refs-snapshot=refs 2>err &&
+	grep "^fatal: could not open .refs. for reading: Is a directory" err
 '
 
 test_expect_success 'packs that are not closed' '
