@@ -159,6 +159,17 @@ do
 		stock -C part.git fsck --connectivity-only
 	'
 
+	test_expect_success "objects of an excluded tree are sent, $format" '
+		for exclude in main:again "main^{tree}"
+		do
+			"$GIT" -C $repo bundle create -q ../t.bundle main \
+				"^$exclude" &&
+			rm -rf part.git &&
+			stock clone -q --bare t.bundle part.git &&
+			stock -C part.git fsck --connectivity-only || return
+		done
+	'
+
 	test_expect_success "a tag of an excluded commit makes it a prerequisite, $format" '
 		"$GIT" -C $repo bundle create -q ../tag.bundle v1 ^main &&
 		grep "^-$(stock -C $repo rev-parse v1^{})" tag.bundle
