@@ -256,6 +256,51 @@ static int check_ends(struct rev_args *args, const struct range *range,
 }
 
 /*
+ * Check that an end of <left>...<right> leads to a commit. Returns 1, 0 after
+ * printing what it leads to, or a negative error code.
+ */
+static int check_end(struct odb_reader *reader, const struct oid *oid,
+		     enum hash_algo algo, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	enum object_type type;
+	struct oid peeled;
+	int ret = odb_peel(reader, oid, &peeled, &type, err);
+
+	if (ret == ERR_MISSING && !odb_peel_tag(reader, oid, &peeled, NULL)) {
+		builtin_error("Could not read %s",
+			      oid_to_hex(hex, &peeled, algo));
+		return 0;
+	}
+	if (ret < 0 || type == OBJ_COMMIT)
+		return ret < 0 ? ret : 1;
+	builtin_error("object %s is a %s, not a commit",
+		      oid_to_hex(hex, oid, algo), object_type_name(type));
+	return 0;
+}
+
+/*
+ * Check both ends of <left>...<right>. Returns 1 if they lead to commits, or a
+ * negative error code.
+ */
+static int check_difference(struct rev_args *args, const struct range *range,
+			    const char *arg, struct error *err)
+{
+	enum hash_algo algo = args->odb->algo;
+	int one = check_end(args->reader, &range->oids[0], algo, err);
+	int two = one < 0 ? one
+			  : check_end(args->reader, &range->oids[1], algo, err);
+
+	if (two < 0)
+		return two;
+	return one && two ? 1
+			  : error_set(err, ERR_INVALID,
+				      "Invalid symmetric difference "
+				      "expression %s",
+				      arg);
+}
+
+/*
  * Add both ends of a range to the wants and haves. Returns 1 or a negative
  * error code.
  */
@@ -302,6 +347,8 @@ static int add_range(struct rev_args *args, const char *arg, const char *dots,
 		ret = find_ends(&range, args, err);
 	if (ret > 0)
 		ret = check_ends(args, &range, arg, err);
+	if (ret > 0 && is_difference)
+		ret = check_difference(args, &range, arg, err);
 	if (ret > 0)
 		ret = add_ends(args, &range, err);
 	free(from);

@@ -82,7 +82,8 @@ test_expect_success 'options that exclude each other' '
 		2>err &&
 	grep "is not supported yet" err &&
 	test_expect_code 128 "$GIT" -C $repo rev-list main^{tree}...side 2>err &&
-	grep "is not a commit" err
+	grep "is a tree, not a commit" err &&
+	grep "^fatal: Invalid symmetric difference expression main" err
 '
 
 test_done
