@@ -420,14 +420,15 @@ static int hash_stream(struct run *r, const char *name)
 	return ret;
 }
 
-static int hash_file(struct run *r, const char *name)
+/* Hash the file at `path`. `name`: its name in messages. */
+static int hash_file(struct run *r, const char *path, const char *name)
 {
 	struct sys_map map;
 	struct sys_stat st;
 	int ret;
 
 	errno = 0;
-	if (sys_stat(&st, name, NULL) < 0)
+	if (sys_stat(&st, path, NULL) < 0)
 		return error_set_errno(r->err,
 				       "could not open '%s' for reading", name);
 	if (st.is_dir)
@@ -437,8 +438,8 @@ static int hash_file(struct run *r, const char *name)
 					    : "Unable to hash %s",
 				 name);
 	if (!st.is_file)
-		return hash_stream(r, name);
-	ret = sys_map_open(&map, name, r->err);
+		return hash_stream(r, path);
+	ret = sys_map_open(&map, path, r->err);
 	if (ret < 0)
 		return ret;
 	ret = hash(r, map.data, map.len);
@@ -491,7 +492,7 @@ static int hash_named_by_stdin(struct run *r, const char *top, const char *name)
 
 	ret = ret < 0 ? error_nomem(r->err) : check_path(r, path.data);
 	if (!ret)
-		ret = hash_file(r, path.data);
+		ret = hash_file(r, path.data, name);
 	buf_release(&path);
 	return ret;
 }
@@ -533,6 +534,33 @@ static int hash_stdin_paths(struct run *r)
 	return ret;
 }
 
+/*
+ * Hash the files of the command line. In a directory of a work tree, messages
+ * name files from its top, as in stock Git.
+ */
+static int hash_files(struct run *r, const char **files, int file_nr)
+{
+	struct place place = {0};
+	struct buf name = BUF_INIT;
+	const char *prefix;
+	int ret = r->repo ? place_find(&place, r->repo, r->err) : 0;
+
+	for (int i = 0; !ret && i < file_nr; i++) {
+		prefix = place.prefix && *files[i] != '/' ? place.prefix : "";
+		buf_reset(&name);
+		if (buf_printf(&name, "%s%s%s", prefix, *prefix ? "/" : "",
+			       files[i]) < 0)
+			ret = error_nomem(r->err);
+		else
+			ret = hash_file(r,
+					*prefix && !*files[i] ? "." : files[i],
+					name.data);
+	}
+	buf_release(&name);
+	place_release(&place);
+	return ret;
+}
+
 static int prepare(struct run *r)
 {
 	const char *type = r->a.type ? r->a.type : "blob";
@@ -559,8 +587,8 @@ static int hash_all(struct run *r, const char **files, int file_nr)
 
 	if (r->a.from_stdin)
 		ret = hash_stdin(r);
-	for (int i = 0; !ret && i < file_nr; i++)
-		ret = hash_file(r, files[i]);
+	if (!ret)
+		ret = hash_files(r, files, file_nr);
 	if (!ret && r->a.stdin_paths)
 		ret = hash_stdin_paths(r);
 	return ret;

@@ -58,6 +58,21 @@ test_expect_success 'mistakes' '
 	rm "$TRASH/input"
 '
 
+test_expect_success 'messages name files from the top of the work tree' '
+	mkdir -p below &&
+	for words in none ../none "-w ." /none
+	do
+		test_must_fail stock -C below hash-object $words 2>expect &&
+		test_must_fail git -C below hash-object $words 2>actual &&
+		test_cmp expect actual || return 1
+	done &&
+	echo none | test_must_fail stock -C below hash-object --stdin-paths \
+		2>expect &&
+	echo none | test_must_fail git -C below hash-object --stdin-paths \
+		2>actual &&
+	test_cmp expect actual
+'
+
 test_expect_success '-w writes an object that Git can read' '
 	test_when_finished "rm -rf ../w" &&
 	stock init -q ../w &&
