@@ -78,7 +78,8 @@ static int mark_reached(struct run *r, const struct walk_result *found,
 
 /*
  * Find the reachable objects. In a partial clone, promised objects are left out
- * of the walk, because none of them is loose.
+ * of the walk, because none of them is loose. A missing blob reaches nothing,
+ * so pruning goes on without it, as in stock Git.
  */
 static int enumerate(struct run *r, struct walk_result *found,
 		     struct error *err)
@@ -86,6 +87,7 @@ static int enumerate(struct run *r, struct walk_result *found,
 	const struct walk_options options = {
 		.objects = true,
 		.set_only = true,
+		.missing_blobs = true,
 		.progress = r->options->progress,
 	};
 	const struct walk_tips none = WALK_TIPS_INIT;

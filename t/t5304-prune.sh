@@ -403,4 +403,21 @@ test_expect_success 'a directory that cannot be removed stays' '
 	stock -C full.git cat-file -e $(cat id)
 '
 
+test_expect_success 'a missing blob does not stop prune, a missing tree does' '
+	rm -rf gone.git && repo_linear gone.git 3 &&
+	lose () {
+		path=$(stock -C gone.git rev-parse "$1" | sed "s|..|&/|") &&
+		rm -f gone.git/objects/$path
+	} &&
+	id=$(echo x | stock -C gone.git hash-object -w --stdin) &&
+	blob=$(stock -C gone.git ls-tree -r main | sed -n "s/.*blob //;s/\t.*//;1p") &&
+	lose $blob &&
+	git -C gone.git prune -v --expire=now >actual &&
+	echo "$id blob" >expect && test_cmp expect actual &&
+	id=$(echo x | stock -C gone.git hash-object -w --stdin) &&
+	lose main^{tree} &&
+	test_expect_code 128 git -C gone.git prune -v --expire=now &&
+	stock -C gone.git cat-file -e $id
+'
+
 test_done
