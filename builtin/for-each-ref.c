@@ -16,12 +16,14 @@
 #include "builtin/input.h"
 #include "builtin/options.h"
 
-static const char usage[] = "git for-each-ref [<options>] [<pattern>]\n"
-			    "git for-each-ref [--points-at <object>]\n"
-			    "git for-each-ref [--merged [<commit>]] "
-			    "[--no-merged [<commit>]]\n"
-			    "git for-each-ref [--contains [<commit>]] "
-			    "[--no-contains [<commit>]]";
+#define USAGE(name)                                                            \
+	name " [<options>] [<pattern>]\n" name                                 \
+	     " [--points-at <object>]\n" name                                  \
+	     " [--merged [<commit>]] [--no-merged [<commit>]]\n" name          \
+	     " [--contains [<commit>]] [--no-contains [<commit>]]"
+
+static const char usage[] = USAGE("git for-each-ref");
+static const char list_usage[] = USAGE("git refs list");
 
 static const char default_format[] = "%(objectname) %(objecttype)\t%(refname)";
 
@@ -431,11 +433,13 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_NOT_OURS, .long_name = "color"},
 		{.kind = OPTION_END},
 	};
-	int ret = options_parse(argc, argv, options, usage);
+	const char *text = strcmp(argv[0], "list") != 0 ? usage : list_usage;
+	int ret = options_parse(argc, argv, options, text);
+
 	if (ret < 0)
 		ret = f.err.code ? bad_field(&f) : options_failed(ret);
 	else if (check_arguments(&f, quotes))
-		ret = options_usage(options, usage);
+		ret = options_usage(options, text);
 	else
 		ret = run(&f, argv + 1, env);
 	release(&f);

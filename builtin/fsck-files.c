@@ -26,17 +26,21 @@ static void note(struct fsck_run *r, unsigned found, const struct error *why)
 
 void fsck_check_refs(struct fsck_run *r)
 {
+	struct shown_path shown;
 	struct refs_check check = {
 		.rules = &r->rules,
 		.report = refs_report_print,
 		.looking = r->a.verbose ? refs_report_looking : NULL,
+		.ctx = &shown,
 	};
 	struct error why = ERROR_INIT;
 
-	if (refs_check_run(&check, r->s.repo, &why) < 0) {
+	if (shown_path_init(&shown, r->s.repo, &why) < 0 ||
+	    refs_check_run(&check, r->s.repo, &why) < 0) {
 		builtin_error("%s", why.msg);
 		check.failed = true;
 	}
+	shown_path_release(&shown);
 	if (check.failed)
 		r->found |= FSCK_FOUND_REFS;
 }

@@ -20,7 +20,10 @@ int refs_exists(struct refs *refs, const char *name);
  */
 void refs_report_print(void *ctx, const struct refs_report *report);
 
-/* Callback of struct refs_check: prints "Checking <at>" on stderr. */
+/*
+ * Callback of struct refs_check: prints "Checking <at>" on stderr. The path of
+ * packed-refs is shortened, unless GIT_DIR is absolute. ctx: struct shown_path.
+ */
 void refs_report_looking(void *ctx, const char *at);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/options.h"
+#include "builtin/output.h"
 #include "builtin/refs-parts.h"
 #include "odb/fsck-config.h"
 #include "refs-write/ref-migrate.h"
@@ -42,8 +43,17 @@ void refs_report_print(void *ctx, const struct refs_report *report)
 
 void refs_report_looking(void *ctx, const char *at)
 {
-	(void)ctx;
-	fprintf(stderr, "Checking %s\n", at);
+	const char *path = strchr(at, '/'), *prefix = "";
+	const char *git_dir = getenv("GIT_DIR");
+
+	/* As in stock Git, a path that the user gave as absolute stays so. */
+	if (!path || strncmp(at, "packed-refs file ", 17) != 0 ||
+	    (git_dir && *git_dir == '/'))
+		path = at;
+	fprintf(stderr, "Checking %.*s", (int)(path - at), at);
+	if (path != at)
+		path = shown_path_get(ctx, path, &prefix);
+	fprintf(stderr, "%s%s\n", prefix, path);
 }
 
 int refs_exists(struct refs *refs, const char *name)
@@ -70,18 +80,22 @@ static int verify(const struct repo *repo, bool is_strict, bool is_verbose,
 		  struct error *err)
 {
 	struct fsck_rules rules;
+	struct shown_path shown;
 	struct refs_check check = {
 		.rules = &rules,
 		.report = refs_report_print,
 		.looking = is_verbose ? refs_report_looking : NULL,
+		.ctx = &shown,
 	};
-	int ret;
+	int ret = shown_path_init(&shown, repo, err);
 
 	fsck_rules_init(&rules, repo->algo, is_strict);
-	ret = fsck_config_load(&rules, repo, "fsck.", NULL, NULL, err);
+	if (!ret)
+		ret = fsck_config_load(&rules, repo, "fsck.", NULL, NULL, err);
 	if (ret >= 0)
 		ret = refs_check_run(&check, repo, err);
 	fsck_rules_release(&rules);
+	shown_path_release(&shown);
 	return ret < 0 ? ret : check.failed;
 }
 
