@@ -16,6 +16,7 @@
 #include "repo/repo.h"
 
 struct lazy_fetch;
+struct trace;
 struct tracing;
 
 struct builtin_env {
@@ -103,6 +104,13 @@ int builtin_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  */
 int builtin_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void builtin_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Write an event for each message of the four functions above to the trace
+ * from now on, or to none if `t` is NULL. `t` is borrowed until the next call.
+ * Call this while the process has one thread.
+ */
+void builtin_trace_errors(struct trace *t);
 
 /*
  * Flush stdout at the end of a command. If a write has failed (a full disk),

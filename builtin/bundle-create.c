@@ -133,7 +133,7 @@ static int parse(struct args *a, const char **argv)
 	if (ret < 0)
 		return 129;
 	if (!argv[nr]) {
-		fprintf(stderr, "fatal: need a <file> argument\n\n");
+		builtin_die("%s\n", "need a <file> argument");
 		return options_usage(options, usage_text);
 	}
 	a->file = argv[nr];

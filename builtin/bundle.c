@@ -155,7 +155,7 @@ static void print_refs(const struct bundle *b, const char *const *names)
 
 static int need_file(const struct option *options, const char *usage)
 {
-	fprintf(stderr, "fatal: need a <file> argument\n\n");
+	builtin_die("%s\n", "need a <file> argument");
 	return options_usage(options, usage);
 }
 

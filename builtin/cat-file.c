@@ -416,12 +416,14 @@ static const char *batch_only(const struct cat_file *c)
 __attribute__((format(printf, 1, 2))) static int refuse(const char *fmt, ...)
 {
 	va_list ap;
+	char *msg;
 
-	fputs("fatal: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	if (vasprintf(&msg, fmt, ap) < 0)
+		msg = NULL;
 	va_end(ap);
-	fputs("\n\n", stderr);
+	builtin_die("%s\n", msg ? msg : "out of memory");
+	free(msg);
 	return 1;
 }
 

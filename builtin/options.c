@@ -180,11 +180,10 @@ static void complete_subcommands(const struct subcommand *table)
 static int complain(const struct named *n, const char *what)
 {
 	if (n->is_long)
-		fprintf(stderr, "error: option `%s%s' %s\n",
-			n->negated ? "no-" : "", n->option->long_name, what);
+		builtin_error("option `%s%s' %s", n->negated ? "no-" : "",
+			      n->option->long_name, what);
 	else
-		fprintf(stderr, "error: switch `%c' %s\n",
-			n->option->short_name, what);
+		builtin_error("switch `%c' %s", n->option->short_name, what);
 	return FAILED;
 }
 
@@ -262,12 +261,12 @@ static enum number parse_int(int64_t *out, const char *arg)
 static int complain_of_range(const struct named *n, const char *arg,
 			     const char *range)
 {
-	fprintf(stderr, "error: value %s for ", arg);
 	if (n->is_long)
-		fprintf(stderr, "option `%s'", n->option->long_name);
+		builtin_error("value %s for option `%s' not in range %s", arg,
+			      n->option->long_name, range);
 	else
-		fprintf(stderr, "switch `%c'", n->option->short_name);
-	fprintf(stderr, " not in range %s\n", range);
+		builtin_error("value %s for switch `%c' not in range %s", arg,
+			      n->option->short_name, range);
 	return FAILED;
 }
 
@@ -411,10 +410,10 @@ static enum match match_option(bool *negated, const struct option *o,
 static int report_ambiguous(const char *word, size_t len, const struct named *a,
 			    const struct named *b)
 {
-	fprintf(stderr,
-		"error: ambiguous option: %.*s (could be --%s%s or --%s%s)\n",
-		(int)len, word, a->negated ? "no-" : "", a->option->long_name,
-		b->negated ? "no-" : "", b->option->long_name);
+	builtin_error("ambiguous option: %.*s (could be --%s%s or --%s%s)",
+		      (int)len, word, a->negated ? "no-" : "",
+		      a->option->long_name, b->negated ? "no-" : "",
+		      b->option->long_name);
 	return FAILED;
 }
 
@@ -470,7 +469,7 @@ static int parse_long(struct parse *p, const char *word)
 	}
 	if (n.option)
 		return set_value(p, &n, word[len] ? word + len + 1 : NULL);
-	fprintf(stderr, "error: unknown option `%s'\n", word);
+	builtin_error("unknown option `%s'", word);
 	print_usage(stderr, p->options, p->usage);
 	return FAILED;
 }
@@ -489,7 +488,7 @@ static int unknown_switch(const struct parse *p, char c)
 		print_usage(stdout, p->options, p->usage);
 		return FAILED;
 	}
-	fprintf(stderr, "error: unknown switch `%c'\n", c);
+	builtin_error("unknown switch `%c'", c);
 	print_usage(stderr, p->options, p->usage);
 	return FAILED;
 }

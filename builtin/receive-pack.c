@@ -101,6 +101,8 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 	};
 	struct error err = ERROR_INIT;
 
+	/* A request traces its errors itself. */
+	builtin_trace_errors(NULL);
 	return receive_pack_serve(&options, &io, &err) < 0 ? builtin_fail(&err)
 							   : 0;
 }

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "include/gitreach.h"
+#include "sys/trace.h"
 
 /* The version of stock Git whose commands and options we implement. */
 #define GIT_LEVEL "2.55.0"
@@ -105,6 +106,27 @@ static void mask_controls(struct buf *line)
 }
 
 /*
+ * Where messages also go, see builtin_trace_errors(). Functions that report an
+ * error know neither the command nor its trace.
+ */
+static struct trace *error_trace;
+
+void builtin_trace_errors(struct trace *t)
+{
+	error_trace = t;
+}
+
+/* Trace a line "<kind>: <message>\n". */
+static void trace_line(struct buf *line, size_t kind_len, const char *fmt)
+{
+	if (!error_trace)
+		return;
+	buf_set_len(line, line->len - 1);
+	trace_error_at(error_trace, TRACE_AT, fmt,
+		       line->data + kind_len + strlen(": "));
+}
+
+/*
  * Print a message with one write, because several processes share the standard
  * error stream. Two messages must not mix.
  */
@@ -123,6 +145,7 @@ static void say(const char *kind, const char *fmt, va_list ap)
 	} else {
 		mask_controls(&line);
 		fwrite(line.data, 1, line.len, stderr);
+		trace_line(&line, strlen(kind), fmt);
 	}
 	buf_release(&line);
 	free(msg);

@@ -256,7 +256,7 @@ static int unknown_option(struct rev_list_run *r, const char *arg)
 	if (builtin_has_stock())
 		return error_set(r->err, ERR_UNSUPPORTED,
 				 "unsupported option '%s'", arg);
-	fprintf(stderr, "error: unsupported option '%s'\n", arg);
+	builtin_error("unsupported option '%s'", arg);
 	return rev_list_usage(stderr);
 }
 

@@ -408,6 +408,7 @@ static void settle(struct tracing *t)
 {
 	if (!t->is_on || trace_is_on(&t->trace))
 		return;
+	builtin_trace_errors(NULL);
 	trace_release(&t->trace);
 	t->is_on = false;
 }
@@ -421,6 +422,7 @@ static void begin(struct tracing *t, bool too_many_files)
 	settle(t);
 	if (!t->is_on)
 		return;
+	builtin_trace_errors(&t->trace);
 	setenv(PARENT_SID, t->sid.data, 1);
 	trace_version_at(&t->trace, TRACE_AT, builtin_version);
 	if (too_many_files)
@@ -574,6 +576,7 @@ void tracing_server(struct tracing *t, const struct config *config)
 int tracing_finish(struct tracing *t, int code)
 {
 	if (t->is_on) {
+		builtin_trace_errors(NULL);
 		trace_exit_at(&t->trace, TRACE_AT, code);
 		trace_release(&t->trace);
 		t->is_on = false;

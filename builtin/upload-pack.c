@@ -89,9 +89,12 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 		.about = &about,
 	};
 	struct error err = ERROR_INIT;
-	int ret = lazy_fetch_provider(&options.provider, env, LAZY_FETCH_SERVE,
-				      &err);
+	int ret;
 
+	/* A request traces its errors and warnings itself. */
+	builtin_trace_errors(NULL);
+	ret = lazy_fetch_provider(&options.provider, env, LAZY_FETCH_SERVE,
+				  &err);
 	if (!ret)
 		ret = serve_upload_pack(&options, &io, &err);
 	return ret < 0 ? builtin_fail(&err) : 0;

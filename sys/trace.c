@@ -327,7 +327,8 @@ void trace_repo_at(struct trace *t, struct trace_at at, const char *worktree)
 	buf_release(&json);
 }
 
-void trace_error_at(struct trace *t, struct trace_at at, const char *msg)
+void trace_error_at(struct trace *t, struct trace_at at, const char *fmt,
+		    const char *msg)
 {
 	struct buf text = BUF_INIT, json = BUF_INIT;
 	int ret = buf_append_str(&text, msg);
@@ -335,7 +336,7 @@ void trace_error_at(struct trace *t, struct trace_at at, const char *msg)
 	if (!ret)
 		ret = json_member(&json, "msg", msg);
 	if (!ret)
-		ret = json_member(&json, "fmt", "%s");
+		ret = json_member(&json, "fmt", fmt);
 	put(t, at, &(struct trace_columns){.event = "error"}, &text, &json,
 	    ret);
 }

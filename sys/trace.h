@@ -191,7 +191,9 @@ void trace_builtin_at(struct trace *t, struct trace_at at,
 void trace_param_at(struct trace *t, struct trace_at at, const char *scope,
 		    const char *param, const char *value);
 void trace_repo_at(struct trace *t, struct trace_at at, const char *worktree);
-void trace_error_at(struct trace *t, struct trace_at at, const char *msg);
+/* Writes a message, and the format that it was made with. */
+void trace_error_at(struct trace *t, struct trace_at at, const char *fmt,
+		    const char *msg);
 /* Writes the events "exit" and "atexit". */
 void trace_exit_at(struct trace *t, struct trace_at at, int code);
 
@@ -254,7 +256,7 @@ void trace_packet_at(struct trace *t, struct trace_at at, const char *who,
 #define trace_json(t, category, key, json)                                     \
 	trace_call(t, trace_json_at, category, key, json)
 #define trace_request(t, json) trace_call(t, trace_request_at, json)
-#define trace_error(t, msg) trace_call(t, trace_error_at, msg)
+#define trace_error(t, msg) trace_call(t, trace_error_at, "%s", msg)
 #define trace_child_start(t, child, argv, hook)                                \
 	trace_call(t, trace_child_start_at, child, argv, hook)
 #define trace_child_exit(t, child, pid, code)                                  \

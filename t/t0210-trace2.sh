@@ -43,13 +43,46 @@ do
 		{ GIT_TRACE2_EVENT="$PWD/ours" "$GIT" -C repo.git $args || :; } &&
 		shape stocks | sort >expected &&
 		shape ours | sort >actual &&
-		sed "/^error/d" expected >expected.but &&
-		test_cmp expected.but actual &&
+		test_cmp expected actual &&
 		test "$(value ours version evt)" = 4 &&
 		value ours start argv >argv &&
 		grep "repo.git" argv
 	'
 done
+
+# The messages and formats are those of stock Git 2.55.
+SQ=\'
+test_expect_success 'messages have an error event' '
+	rm -f events &&
+	for args in "show-ref --verify refs/heads/nothing" \
+		"show-ref --nothing" "cat-file -p nothing" "cat-file -z x" \
+		"update-ref refs/heads/a..b HEAD" "prune --expire=x" \
+		"index-pack none"
+	do
+		GIT_TRACE2_EVENT="$PWD/events" \
+			test_must_fail "$GIT" -C repo.git $args || return
+	done &&
+	sed -n "/\"event\":\"error\"/s/.*\"msg\"/msg/p" events >actual &&
+	cat >expect <<-\EOF &&
+	msg:"${SQ}refs/heads/nothing${SQ} - not a valid ref","fmt":"${SQ}%s${SQ} - not a valid ref"}
+	msg:"unknown option `nothing${SQ}","fmt":"unknown option `%s${SQ}"}
+	msg:"Not a valid object name nothing","fmt":"Not a valid object name %s"}
+	msg:"${SQ}-z${SQ} requires a batch mode\n","fmt":"%s\n"}
+	msg:"HEAD: not a valid SHA1","fmt":"%s: not a valid SHA1"}
+	msg:"malformed expiration date ${SQ}x${SQ}","fmt":"malformed expiration date ${SQ}%s${SQ}"}
+	msg:"packfile name ${SQ}none${SQ} does not end with ${SQ}.pack${SQ}","fmt":"%s"}
+	EOF
+	sed "s/\${SQ}/$SQ/g" expect >expected && test_cmp expected actual
+'
+
+test_expect_success 'a request has one error event, not two' '
+	rm -f events && printf "0012command=fetch\n" >request &&
+	GIT_PROTOCOL=version=2 GIT_TRACE2_EVENT="$PWD/events" \
+		test_expect_code 128 "$GIT" upload-pack --stateless-rpc \
+		repo.git <request &&
+	grep "\"event\":\"error\"" events >errors &&
+	test_line_count 1 errors
+'
 
 test_expect_success 'lines and columns have the layout of stock Git' '
 	for form in GIT_TRACE2 GIT_TRACE2_PERF

@@ -96,7 +96,7 @@ static void test_normal(void **state)
 		       "def_param scope:unknown HOME=/h\n");
 	trace_repo_at(&l.t, at, "/r");
 	check_said(&l, "worktree /r\n");
-	trace_error_at(&l.t, at, "bad %s");
+	trace_error_at(&l.t, at, "%s %%s", "bad %s");
 	check_said(&l, "error bad %s\n");
 	trace_child_start_at(&l.t, at, &child, words, NULL);
 	check_said(&l, "child_start[0] git 'a b' 'it'\\''s' '' x=1\n");
