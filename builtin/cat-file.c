@@ -9,6 +9,7 @@
 #include "builtin/filterargs.h"
 #include "builtin/mailmap-use.h"
 #include "builtin/options.h"
+#include "builtin/path-args.h"
 #include "builtin/output.h"
 #include "names/revname.h"
 #include "object/parse.h"
@@ -247,8 +248,10 @@ static int print_one(struct cat_file *c, const char *type, const char *name)
 	struct error err = ERROR_INIT;
 	struct oid oid;
 
-	if (store_resolve(&c->store, &oid, name, &err) < 0)
+	if (store_resolve(&c->store, &oid, name, &err) < 0) {
+		path_args_look_on_disk(name, c->store.repo, &err);
 		return unresolved(name, &err);
+	}
 	switch (c->mode) {
 	case 'e':
 		return test_exists(c, &oid);

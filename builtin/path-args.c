@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "builtin/path-args.h"
+#include "names/revname.h"
 #include "sys/io.h"
 
 const char *place_below(const char *path, const char *dir)
@@ -40,6 +42,42 @@ int place_find(struct place *place, const struct repo *repo, struct error *err)
 void place_release(struct place *place)
 {
 	free(place->cwd);
+}
+
+/*
+ * Returns whether a path exists. In a work tree, the path is relative to its
+ * top, elsewhere to the working directory.
+ */
+static bool is_on_disk(const char *path, const struct repo *repo)
+{
+	struct buf full = BUF_INIT;
+	struct place place;
+	bool found;
+
+	if (place_find(&place, repo, NULL) < 0)
+		return false;
+	if (place.prefix && *path != '/')
+		found = !buf_printf(&full, "%s/%s", repo->worktree, path) &&
+			sys_exists(full.data);
+	else
+		found = sys_exists(path);
+	buf_release(&full);
+	place_release(&place);
+	return found;
+}
+
+void path_args_look_on_disk(const char *name, const struct repo *repo,
+			    struct error *err)
+{
+	size_t len = revname_rev_len(name);
+	const char *path = name + len + 1;
+
+	if (len && err && err->code == ERR_INVALID &&
+	    !strncmp(err->msg, "path '", strlen("path '")) &&
+	    is_on_disk(path, repo))
+		error_set(err, ERR_INVALID,
+			  "path '%s' exists on disk, but not in '%.*s'", path,
+			  (int)len, name);
 }
 
 /*

@@ -57,6 +57,14 @@ int place_find(struct place *place, const struct repo *repo, struct error *err);
 void place_release(struct place *place);
 
 /*
+ * Reword the error of revname_resolve() for a name <rev>:<path>. If <rev> does
+ * not have the path and a file of this name exists on disk, the message says
+ * so, as in stock Git. Other errors stay unchanged. The code stays.
+ */
+void path_args_look_on_disk(const char *name, const struct repo *repo,
+			    struct error *err);
+
+/*
  * Returns the part of `path` after `dir`, or NULL if `path` is not `dir` or
  * below it.
  */

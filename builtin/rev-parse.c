@@ -250,20 +250,6 @@ static bool show_file(struct rev_parse *rp, const char *arg)
 	return true;
 }
 
-/*
- * Report a path that a revision does not have. If a file of this name exists on
- * disk, the message has a hint.
- */
-static int path_not_there(const char *arg, const struct error *err)
-{
-	const char *colon = strchr(arg, ':');
-
-	if (err->code != ERR_INVALID || !colon || !sys_exists(colon + 1))
-		return builtin_fail(err);
-	return builtin_die("path '%s' exists on disk, but not in '%.*s'",
-			   colon + 1, (int)(colon - arg), arg);
-}
-
 static int take_file(struct rev_parse *rp, const char *arg)
 {
 	struct error err = ERROR_INIT;
@@ -279,7 +265,7 @@ static int take_file(struct rev_parse *rp, const char *arg)
  * Check the first argument that is not a revision: it must be an existing file.
  */
 static int take_first_file(struct rev_parse *rp, struct args *a,
-			   const char *arg, const struct error *err)
+			   const char *arg, struct error *err)
 {
 	struct error why = ERROR_INIT;
 	size_t rev_len = revname_rev_len(arg);
@@ -308,7 +294,8 @@ static int take_first_file(struct rev_parse *rp, struct args *a,
 			store_resolve_quietly(&rp->store, &oid, arg, NULL);
 		return builtin_fail(&why);
 	}
-	return path_not_there(arg, err);
+	path_args_look_on_disk(arg, rp->store.repo, err);
+	return builtin_fail(err);
 }
 
 static int take_revision(struct rev_parse *rp, struct args *a, const char *arg)

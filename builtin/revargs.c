@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "builtin/input.h"
+#include "builtin/path-args.h"
 #include "builtin/revargs.h"
 #include "builtin/store.h"
 #include "names/revname.h"
@@ -62,6 +63,8 @@ static int resolve(struct oid *oid, struct rev_args *args, const char *name,
 
 	if (ret == ERR_UNSUPPORTED && args->asks_stock)
 		ret = store_resolve_by_stock(args->odb->repo, oid, name, err);
+	if (ret < 0)
+		path_args_look_on_disk(name, args->odb->repo, err);
 	return ret;
 }
 

@@ -210,4 +210,25 @@ test_expect_success 'the revision before a path does not resolve' '
 	grep "^fatal: path .none. does not exist in .HEAD" actual
 '
 
+test_expect_success 'a path that is on disk, but not in the revision' '
+	rm -rf disk && stock init -q -b main disk && (
+		cd disk && mkdir dir && echo b >dir/b && stock add dir &&
+		stock commit -q -m one && echo a >a && echo c >dir/c
+	) &&
+	for words in "cat-file -p main:a" "cat-file -e main:dir/c" \
+		"cat-file -t main:c" "rev-list main:a" "rev-parse main:dir/c" \
+		"bundle create x main:a"
+	do
+		for where in disk disk/dir disk/.git
+		do
+			test_must_fail stock -C $where $words 2>expect &&
+			test_must_fail "$GIT" -C $where $words 2>actual &&
+			sed 1q expect >first && sed 1q actual >ours &&
+			test_cmp first ours || return
+		done
+	done &&
+	test_must_fail "$GIT" -C disk cat-file -p main:a 2>err &&
+	grep "exists on disk, but not in .main." err
+'
+
 test_done
