@@ -295,12 +295,6 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		 .flags = OPTION_NO_ARG,
 		 .fn = object_dir_take_choice,
 		 .help = "write changed-path filters, too"},
-		{.kind = OPTION_CALLBACK,
-		 .long_name = "max-new-filters",
-		 .value = &c->max_new_filters,
-		 .fn = take_max_new_filters,
-		 .arg_name = "<n>",
-		 .help = "compute at most this many new changed-path filters"},
 		{.kind = OPTION_STRING,
 		 .long_name = "split",
 		 .value = &c->split,
@@ -324,6 +318,12 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		 .arg_name = "<expiry-date>",
 		 .help = "delete replaced layers only if they are older than "
 			 "this time"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "max-new-filters",
+		 .value = &c->max_new_filters,
+		 .fn = take_max_new_filters,
+		 .arg_name = "<n>",
+		 .help = "compute at most this many new changed-path filters"},
 		{.kind = OPTION_END},
 	};
 	const struct option verify_options[] = {

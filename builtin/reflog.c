@@ -76,7 +76,10 @@ static void tell(void *ctx, const struct reflog_line *line)
 	       (int)line->message_len, line->message);
 }
 
-/* Returns the full name of a ref that has a reflog, malloc()ed, or NULL. */
+/*
+ * Returns the full name of a ref that has a reflog, malloc()ed, or NULL. "@" is
+ * HEAD.
+ */
 static char *find_log(const struct repo *repo, const char *name)
 {
 	struct refs *refs;
@@ -85,7 +88,8 @@ static char *find_log(const struct repo *repo, const char *name)
 
 	if (!*name || refs_open(&refs, repo, NULL) < 0)
 		return NULL;
-	if (refs_dwim(refs, name, &ref, NULL) > 0 &&
+	if (refs_dwim(refs, strcmp(name, "@") ? name : "HEAD", &ref, NULL) >
+		    0 &&
 	    reflog_exists(repo, ref.name))
 		full = mem_strdup(ref.name);
 	refs_close(refs);

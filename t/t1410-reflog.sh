@@ -152,6 +152,20 @@ test_expect_success 'a locked ref is reported, and other refs are processed' '
 	! test -s r/.git/logs/refs/heads/side
 '
 
+test_expect_success '"@" is the reflog of HEAD' '
+	rm -rf at && stock init -q -b main at && (
+		cd at && for i in 1 2 3
+		do
+			stock commit -q --allow-empty -m $i || return
+		done
+	) &&
+	git -C at reflog delete "@@{0}" && test_line_count 2 at/.git/logs/HEAD &&
+	git -C at reflog expire --expire=all @ &&
+	test_must_be_empty at/.git/logs/HEAD &&
+	git -C at reflog drop @ && ! test -e at/.git/logs/HEAD &&
+	test_line_count 3 at/.git/logs/refs/heads/main
+'
+
 test_expect_success 'reflog show and write are handed to stock Git' '
 	stock -C good reflog show main >expect &&
 	git -C good reflog show main >actual &&
