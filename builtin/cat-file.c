@@ -507,6 +507,10 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 		MODE('p', set_pretty, "pretty-print <object> content"),
 		MODE('t', set_type, "show object type"),
 		MODE('s', set_size, "show object size"),
+		OPTION_ROW_FLAG(0, "mailmap", &c.batch.use_mailmap,
+				"use mail map file"),
+		OPTION_ROW_FLAG(0, "use-mailmap", &c.batch.use_mailmap,
+				"alias of --mailmap"),
 		BATCH("batch", set_batch_contents,
 		      "show full <object> or <rev> contents"),
 		BATCH("batch-check", set_batch_info,
@@ -553,10 +557,6 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 		NOT_OURS("textconv"),
 		NOT_OURS("filters"),
 		NOT_OURS("path"),
-		OPTION_ROW_FLAG(0, "mailmap", &c.batch.use_mailmap,
-				"use mail map file"),
-		OPTION_ROW_FLAG(0, "use-mailmap", &c.batch.use_mailmap,
-				"alias of --mailmap"),
 		{.kind = OPTION_END},
 	};
 	int nr, ret;

@@ -407,13 +407,12 @@ static enum match match_option(bool *negated, const struct option *o,
 	return match_name(name, word + 3, len - 3);
 }
 
-static int report_ambiguous(const char *word, size_t len, const struct named *a,
+static int report_ambiguous(const char *word, const struct named *a,
 			    const struct named *b)
 {
-	builtin_error("ambiguous option: %.*s (could be --%s%s or --%s%s)",
-		      (int)len, word, a->negated ? "no-" : "",
-		      a->option->long_name, b->negated ? "no-" : "",
-		      b->option->long_name);
+	builtin_error("ambiguous option: %s (could be --%s%s or --%s%s)", word,
+		      a->negated ? "no-" : "", a->option->long_name,
+		      b->negated ? "no-" : "", b->option->long_name);
 	return FAILED;
 }
 
@@ -444,7 +443,7 @@ static int find_long(struct named *found, const struct parse *p,
 	}
 	/* As in stock Git, the message names the last two options that fit. */
 	if (other.option)
-		return report_ambiguous(word, len, &other, found);
+		return report_ambiguous(word, &other, found);
 	return 0;
 }
 

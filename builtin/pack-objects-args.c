@@ -91,6 +91,24 @@ static int take_all_progress(void *value, const char *arg)
 	return 0;
 }
 
+static int take_missing(void *value, const char *arg)
+{
+	static const char *const names[] = {
+		[PACK_MISSING_ERROR] = "error",
+		[PACK_MISSING_ANY] = "allow-any",
+		[PACK_MISSING_PROMISED] = "allow-promisor",
+	};
+	struct pack_objects_args *a = value;
+
+	for (unsigned i = 0; i < ARRAY_NR(names); i++)
+		if (!strcmp(arg, names[i])) {
+			a->missing = i;
+			return 0;
+		}
+	builtin_die("invalid value for '%s': '%s'", "--missing", arg);
+	return OPTION_DIED;
+}
+
 int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 			    const char **argv)
 {
@@ -155,8 +173,9 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 		FLAG("keep-true-parents", keep_true_parents, NULL),
 		FLAG("sparse", sparse, NULL),
 		FLAG("shallow", shallow, "the receiver is shallow"),
-		TEXT("missing", missing_text, OPTION_NO_NEGATE, NULL,
-		     "what to do about missing objects", "<action>"),
+		{OPTION_CALLBACK, 0, "missing", a,
+		 "what to do about missing objects", OPTION_NO_NEGATE, NULL,
+		 take_missing, "<action>"},
 		PACK_ARGS_OPTIONS(&a->packing),
 		{OPTION_CALLBACK, 0, "index-version", a, "of the .idx: 1 or 2",
 		 OPTION_NO_NEGATE, NULL, take_index_version, "<n>[,<offset>]"},
@@ -195,25 +214,6 @@ static int incompatible(struct error *err, const char *one, const char *other)
 			 other);
 }
 
-static int parse_missing(struct pack_objects_args *a, struct error *err)
-{
-	static const char *const names[] = {
-		[PACK_MISSING_ERROR] = "error",
-		[PACK_MISSING_ANY] = "allow-any",
-		[PACK_MISSING_PROMISED] = "allow-promisor",
-	};
-
-	for (unsigned i = 0; a->missing_text && i < ARRAY_NR(names); i++)
-		if (!strcmp(a->missing_text, names[i])) {
-			a->missing = i;
-			return 0;
-		}
-	return !a->missing_text ? 0
-				: error_set(err, ERR_INVALID,
-					    "invalid value for '%s': '%s'",
-					    "--missing", a->missing_text);
-}
-
 static int check_values(struct pack_objects_args *a, struct error *err)
 {
 	if (a->compression != INT64_MIN &&
@@ -221,9 +221,7 @@ static int check_values(struct pack_objects_args *a, struct error *err)
 		return error_set(err, ERR_INVALID,
 				 "bad pack compression level %lld",
 				 (long long)a->compression);
-	if (parse_missing(a, err) < 0 || pack_args_check(&a->packing, err) < 0)
-		return ERR_INVALID;
-	return 0;
+	return pack_args_check(&a->packing, err) < 0 ? ERR_INVALID : 0;
 }
 
 static int load_expiry(struct pack_objects_args *a, struct error *err)

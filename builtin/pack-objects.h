@@ -30,7 +30,6 @@ struct pack_objects_args {
 	bool use_bitmap, no_use_bitmap;
 	bool all_progress_implied;
 	bool keep_true_parents, sparse, shallow, delta_islands;
-	const char *missing_text;
 	int64_t compression; /* INT64_MIN: not given */
 	struct named_packs keep_packs;
 	const char *base;

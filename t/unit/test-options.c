@@ -326,7 +326,7 @@ static void abbreviations(void **state)
 	assert_false(w.all);
 	assert_int_equal(w.window, 4);
 	assert_int_equal(w.memory, 5);
-	assert_says("--win=1", "error: ambiguous option: win (could be "
+	assert_says("--win=1", "error: ambiguous option: win=1 (could be "
 			       "--window-memory or --window)\n");
 	assert_says("--no",
 		    "error: ambiguous option: no (could be --no-ring or "
