@@ -54,7 +54,7 @@ version := $(shell sed -n \
 rooms = base sys metrics admission ewah object pack reftable config store generations \
 	indexer repo odb refs refs-write \
 	graph names walk graph-write simplify check bitmap islands packing packs wire \
-	plans midx repack network stored serve receive http1 http daemon libgitreach
+	plans midx publish repack network stored serve receive http1 http daemon libgitreach
 lib_src := $(wildcard $(addsuffix /*.c,$(rooms)) pack-bitmap*.c)
 builtin_src := $(wildcard builtin/*.c)
 unit_src := $(wildcard t/unit/test-*.c)

@@ -140,6 +140,7 @@ int cmd_pack_objects(int argc, const char **argv, struct builtin_env *env);
 int cmd_pack_refs(int argc, const char **argv, struct builtin_env *env);
 int cmd_prune(int argc, const char **argv, struct builtin_env *env);
 int cmd_prune_packed(int argc, const char **argv, struct builtin_env *env);
+int cmd_publish(int argc, const char **argv, struct builtin_env *env);
 int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env);
 int cmd_reflog(int argc, const char **argv, struct builtin_env *env);
 int cmd_refs(int argc, const char **argv, struct builtin_env *env);

@@ -22,6 +22,7 @@ static const struct {
 	{"receive-pack", "Receive pushes"},
 	{"upload-archive", "Send archives of repositories"},
 	{"http-backend", "Serve repositories over HTTP"},
+	{"publish", "Publish packs that clients download from a web server"},
 	{"requests", "Sum up the log of requests"},
 	{"store", "Examine stores of files that machines share"},
 
@@ -99,8 +100,8 @@ static const char stock_names[] =
 /* clang-format on */
 
 /* Commands of this project that stock Git does not have. */
-static const char *const own_names[] = {"bitmap", "network", "requests",
-					"store"};
+static const char *const own_names[] = {"bitmap", "network", "publish",
+					"requests", "store"};
 
 bool help_is_own(const char *name)
 {

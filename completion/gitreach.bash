@@ -2,7 +2,8 @@
 #
 # bash completion for the commands that gitreach adds to Git.
 #
-# It is installed as git-bitmap, git-network, git-requests, git-store and gitreachd.
+# It is installed as git-bitmap, git-network, git-publish, git-requests, git-store and
+# gitreachd.
 # Stock Git's completion loads the file git-<command> for a command that it does not
 # know, and calls the function _git_<command>. Without stock Git's completion, it is installed as
 # git, too, and completes all native commands. It can also be sourced from
@@ -112,6 +113,12 @@ _git_network () {
 	local at
 	__gitreach_find_command at
 	__gitreach_complete network "$at"
+}
+
+_git_publish () {
+	local at
+	__gitreach_find_command at
+	__gitreach_complete publish "$at"
 }
 
 _git_requests () {

@@ -11,6 +11,7 @@
 #include "packs/keep-deltas.h"
 #include "packs/prepare.h"
 #include "packs/roots.h"
+#include "publish/publish.h"
 #include "refs/refs.h"
 #include "repack/cruft.h"
 #include "repack/geometric.h"
@@ -19,6 +20,7 @@
 #include "repack/repack-parts.h"
 #include "repack/repack.h"
 #include "repack/server-info.h"
+#include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/trace.h"
 #include "walk/filter-walk.h"
@@ -533,6 +535,27 @@ static int keep(struct run *r, struct error *err)
 	return ret;
 }
 
+/*
+ * Publish the new pack, if the repository publishes packs. After an error,
+ * there is only a warning: clones get all bytes from the server.
+ */
+static int publish(struct run *r, struct error *err)
+{
+	const struct publish_options options = {.now = sys_clock_seconds()};
+	struct published_config config;
+	struct error why = ERROR_INIT;
+	int ret = published_config_load(&config, r->repo, &why);
+
+	if (!ret && config.dir)
+		ret = publish_run(r->repo, &config, &options, &why);
+	published_config_release(&config);
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	if (ret < 0 && ret != ERR_UNSUPPORTED && !r->result->warning.code)
+		r->result->warning = why;
+	return 0;
+}
+
 /* Run one step of the repack, as a region in the trace. */
 static int step(struct run *r, const char *label,
 		int (*run)(struct run *r, struct error *err), struct error *err)
@@ -583,6 +606,8 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 		ret = step(&r, "prepare-answers", prepare, err);
 	if (!ret && options->all && options->write_bitmap)
 		ret = step(&r, "keep-deltas", keep, err);
+	if (!ret && options->all && options->write_bitmap)
+		ret = step(&r, "publish", publish, err);
 	if (!ret && options->update_server_info)
 		ret = server_info_update(repo, r.refs, err);
 	run_release(&r);

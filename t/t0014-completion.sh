@@ -101,7 +101,8 @@ try_own () {
 		"git --git-dir=repo/.git -c a.b=c network fork --q" \
 		"git bitmap list --no" "git repack --filter" "git netw" \
 		"git network list repo" "git requests --slo" "git requests lo" \
-		"git store pr" "git store probe --reg" &&
+		"git store pr" "git store probe --reg" \
+		"git publish --ex" &&
 	cat >expect <<-\EOC &&
 	<explain ><list ><show ><stats ><verify >
 	<stats >
@@ -115,6 +116,7 @@ try_own () {
 	<>
 	<probe >
 	<--region=>
+	<--expire=>
 	EOC
 	test_cmp expect actual
 }
@@ -185,7 +187,7 @@ loader=/usr/share/bash-completion/bash_completion
 test -f "$loader" && test_set_prereq LOADER
 
 test_expect_success BASH,STOCK_FILE,LOADER 'stock Git'\''s completion loads ours' '
-	for command in bitmap network requests store
+	for command in bitmap network publish requests store
 	do
 		cp "$ours" \
 			data/bash-completion/completions/git-$command ||
@@ -216,7 +218,7 @@ EOF
 
 test_expect_success ZSH 'zsh' '
 	mkdir functions &&
-	for command in bitmap network requests store
+	for command in bitmap network publish requests store
 	do
 		sed "s/@command@/$command/g" \
 			"$GITREACH_SRC/completion/gitreach.zsh" \

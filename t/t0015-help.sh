@@ -175,8 +175,9 @@ test_expect_success 'stock Git shows its pages in other forms' '
 
 test_expect_success 'help -a lists the commands that only gitreach has last' '
 	git help -a >actual && stock help -a >expect &&
-	tail -n 5 actual | sed "s/  */ /g" >own &&
+	tail -n 6 actual | sed "s/  */ /g" >own &&
 	printf "%s\n" "Commands of gitreach" \
+		" publish Publish packs that clients download from a web server" \
 		" requests Sum up the log of requests" \
 		" store Examine stores of files that machines share" \
 		" bitmap Inspect and verify bitmap indexes" \
@@ -213,7 +214,7 @@ test_expect_success SCRIPT 'help -a on a terminal uses the pager' '
 test_expect_success 'the list for completion has our commands' '
 	git --list-cmds=list-complete,config >actual &&
 	stock --list-cmds=list-complete,config >expect &&
-	printf "%s\n" bitmap network requests store >>expect && test_cmp_sorted expect actual &&
+	printf "%s\n" bitmap network publish requests store >>expect && test_cmp_sorted expect actual &&
 	git --list-cmds=builtins >actual && stock --list-cmds=builtins >expect &&
 	test_cmp expect actual
 '

@@ -45,6 +45,7 @@ LEVELS = {
     "plans": 11,
     "wire": 11,
     "midx": 12,
+    "publish": 12,
     "repack": 13,
     "network": 14,
     "stored": 14,

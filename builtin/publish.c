@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* git publish: publishes packs that clients download from another server. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "builtin/builtin.h"
+#include "builtin/options.h"
+#include "publish/publish.h"
+#include "sys/clock.h"
+
+static const char usage_text[] = "git publish [-q | --quiet] [--expire=<time>]";
+
+static void print(void *ctx, enum publish_event event, const char *name,
+		  uint64_t len)
+{
+	static const char *const words[] = {
+		[PUBLISH_KEPT] = "kept",       [PUBLISH_WRITTEN] = "written",
+		[PUBLISH_LINKED] = "linked",   [PUBLISH_RETIRED] = "retired",
+		[PUBLISH_REMOVED] = "removed",
+	};
+
+	(void)ctx;
+	printf("%-7s %s %" PRIu64 "\n", words[event], name, len);
+}
+
+static int run(const struct repo *repo, bool quiet, const char *expire)
+{
+	const struct publish_options options = {.note = quiet ? NULL : print,
+						.now = sys_clock_seconds()};
+	struct published_config config;
+	struct error err = ERROR_INIT;
+	int ret = published_config_load(&config, repo, &err);
+
+	if (!ret && !config.dir)
+		ret = error_set(&err, ERR_INVALID,
+				"gitreach.publishDirectory is not set");
+	if (expire)
+		config.expire = expire;
+	if (!ret)
+		ret = publish_run(repo, &config, &options, &err);
+	published_config_release(&config);
+	return ret < 0 ? builtin_fail(&err) : 0;
+}
+
+int cmd_publish(int argc, const char **argv, struct builtin_env *env)
+{
+	const char *expire = NULL;
+	bool quiet = false;
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .short_name = 'q',
+		 .long_name = "quiet",
+		 .value = &quiet,
+		 .help = "be quiet"},
+		{.kind = OPTION_STRING,
+		 .long_name = "expire",
+		 .value = &expire,
+		 .arg_name = "time",
+		 .help = "remove packs that retired before this time"},
+		{.kind = OPTION_END},
+	};
+	int nr = options_parse(argc, argv, options, usage_text);
+	int ret;
+
+	if (nr < 0)
+		return 129;
+	if (nr > 0) {
+		fprintf(stderr, "fatal: too many arguments\n\n");
+		return options_usage(options, usage_text);
+	}
+	ret = builtin_open_repo(env);
+	if (!ret)
+		ret = run(env->repo, quiet, expire);
+	return builtin_finish(ret);
+}

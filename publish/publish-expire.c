@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Removes published files that no request gets any more. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "publish/publish-parts.h"
+#include "sys/io.h"
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t len = strlen(name), end_len = strlen(end);
+
+	return len > end_len && !strcmp(name + len - end_len, end);
+}
+
+static bool begins_with(const char *name, const char *start)
+{
+	return !strncmp(name, start, strlen(start));
+}
+
+static int list_name(void *ctx, const char *name)
+{
+	return publish_names_add(ctx, name);
+}
+
+static char *path_of(const struct publishing *p, const char *name,
+		     const char *end, struct error *err)
+{
+	struct buf path = BUF_INIT;
+
+	if (buf_printf(&path, "%s/%s%s", p->place, name, end) < 0) {
+		error_nomem(err);
+		buf_release(&path);
+		return NULL;
+	}
+	return buf_detach(&path, NULL);
+}
+
+/*
+ * Remove the mark of a file that clients get again. Returns 0 or a negative
+ * error code.
+ */
+static int unmark(const struct publishing *p, const char *name,
+		  struct error *err)
+{
+	char *mark = path_of(p, name, PUBLISHED_RETIRED, err);
+	int ret = mark ? sys_unlink(mark, err) : ERR_NOMEM;
+
+	free(mark);
+	return ret;
+}
+
+/*
+ * Find out since when a file is retired, in seconds since 1970. If the file has
+ * no mark, make one.
+ */
+static int retire(int64_t *since, const struct publishing *p, const char *mark,
+		  struct error *err)
+{
+	struct sys_stat st;
+	int ret = sys_stat(&st, mark, err);
+
+	if (ret == ERR_MISSING) {
+		*since = p->options->now;
+		ret = sys_append(mark, "", 0, 0444 | PUBLISH_SHARE, err);
+		if (!ret)
+			ret = sys_set_mtime(mark, *since, err);
+	} else if (!ret) {
+		*since = st.mtime_ns / 1000000000;
+	}
+	return ret;
+}
+
+/* Retire a file, or remove a file that retired before `expire`. */
+static int handle_old(const struct publishing *p, const char *name,
+		      int64_t expire, struct error *err)
+{
+	char *path = path_of(p, name, "", err);
+	char *mark = path_of(p, name, PUBLISHED_RETIRED, err);
+	struct sys_stat st = {.size = 0};
+	int64_t since = 0;
+	int ret = path && mark ? 0 : ERR_NOMEM;
+
+	if (!ret)
+		ret = retire(&since, p, mark, err);
+	if (!ret)
+		ret = sys_stat(&st, path, err);
+	if (!ret && since >= expire) {
+		publish_note(p, PUBLISH_RETIRED, name, st.size);
+	} else if (!ret) {
+		ret = sys_unlink(path, err);
+		if (!ret)
+			ret = sys_unlink(mark, err);
+		if (!ret)
+			publish_note(p, PUBLISH_REMOVED, name, st.size);
+	}
+	free(path);
+	free(mark);
+	return ret;
+}
+
+/*
+ * Remove a temporary file of a killed process, or a mark without its file.
+ */
+static int remove_remains(const struct publishing *p, const char *name,
+			  const struct publish_names *all, struct error *err)
+{
+	char *path = path_of(p, name, "", err), *file;
+	int ret = path ? 0 : ERR_NOMEM;
+
+	if (!ret && ends_with(name, PUBLISHED_RETIRED)) {
+		file = mem_strndup(name,
+				   strlen(name) - strlen(PUBLISHED_RETIRED));
+		if (!file)
+			ret = error_nomem(err);
+		else if (publish_names_has(all, file))
+			ret = 1;
+		free(file);
+	}
+	if (!ret)
+		ret = sys_unlink(path, err);
+	free(path);
+	return ret < 0 ? ret : 0;
+}
+
+int publish_expire(struct publishing *p, int64_t expire, struct error *err)
+{
+	struct publish_names all = {0};
+	int ret = sys_dir_each(p->place, list_name, &all, err);
+
+	if (ret == ERR_NOMEM)
+		error_nomem(err);
+	for (size_t i = 0; i < all.nr && !ret; i++) {
+		const char *name = all.names[i];
+
+		if (publish_names_has(&p->current, name))
+			ret = unmark(p, name, err);
+		else if (ends_with(name, ".pack"))
+			ret = handle_old(p, name, expire, err);
+		else if (begins_with(name, "tmp_publish_") ||
+			 ends_with(name, PUBLISHED_RETIRED))
+			ret = remove_remains(p, name, &all, err);
+	}
+	publish_names_release(&all);
+	return ret;
+}

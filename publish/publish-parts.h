@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Declarations for the files that implement publish/publish.h. */
+#ifndef PUBLISH_PUBLISH_PARTS_H
+#define PUBLISH_PUBLISH_PARTS_H
+
+#include "base/buf.h"
+#include "odb/odb.h"
+#include "packing/prepared.h"
+#include "publish/publish.h"
+#include "sys/share.h"
+#include "sys/tempfile.h"
+
+/* Everybody may read published files, whatever the umask is. */
+#define PUBLISH_SHARE SYS_SHARE(0444)
+
+/* A list of file names. */
+struct publish_names {
+	char **names; /* owned, with its strings */
+	size_t nr, alloc;
+};
+
+/* ---- publish-names.c */
+
+/* Add a copy of a name. Returns 0 or ERR_NOMEM. */
+int publish_names_add(struct publish_names *list, const char *name);
+bool publish_names_has(const struct publish_names *list, const char *name);
+void publish_names_release(struct publish_names *list);
+
+/* State of publishing. */
+struct publishing {
+	const struct repo *repo;               /* borrowed */
+	const struct published_config *config; /* borrowed */
+	const struct publish_options *options; /* borrowed */
+	struct odb *odb;                       /* owned */
+	/* owned: path of the repository's place */
+	char *place;
+	enum sys_fsync_method method;
+	/* the files that clients get from now on */
+	struct publish_names current;
+};
+
+/* Calls options->note(). */
+void publish_note(const struct publishing *p, enum publish_event event,
+		  const char *name, uint64_t len);
+
+/* ---- publish-write.c */
+
+/*
+ * Make sure that the place has the file of a prepared content, which is stored
+ * in `pack`, and add its name to p->current. Returns 0 or a negative error
+ * code.
+ */
+int publish_content(struct publishing *p,
+		    const struct prepared_content *content,
+		    const struct odb_pack *pack, struct error *err);
+
+/* ---- publish-expire.c */
+
+/*
+ * Retire the files of the place that are not in p->current, and remove those
+ * that retired before `expire` (seconds since 1970), and remains of killed
+ * processes. The caller holds the lock of the place. Returns 0 or a negative
+ * error code.
+ */
+int publish_expire(struct publishing *p, int64_t expire, struct error *err);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* Chooses which packs are published. */
+#include <stdlib.h>
+
+#include "base/approxidate.h"
+#include "base/mem.h"
+#include "islands/network.h"
+#include "packing/prepared-wants.h"
+#include "publish/publish-parts.h"
+#include "sys/io.h"
+#include "sys/rangelock.h"
+#include "wire/visible.h"
+
+/* ---- answers */
+
+/* The prepared answers, and what decides whether they are published. */
+struct choosing {
+	struct prepared prepared;
+	struct prepared_wants wants;
+	struct visible *visible;
+};
+
+/*
+ * Returns 1 if clients may have all that an answer of several wants has, 0 if
+ * not or if its wants are unknown, or a negative error code.
+ */
+static int wants_are_visible(struct choosing *c, uint32_t answer_nr,
+			     struct error *err)
+{
+	const struct prepared_wants_of *of = NULL;
+	struct oid oid;
+	int ret = 1;
+
+	for (size_t i = 0; i < c->wants.nr; i++)
+		if (c->wants.answers[i].answer == answer_nr)
+			of = &c->wants.answers[i];
+	if (!of)
+		return 0;
+	for (uint32_t at = 0; at < c->wants.id_nr && ret > 0; at++) {
+		if (!ewah_test(&of->ids, at))
+			continue;
+		oid_from_raw(&oid, c->wants.ids + at * hash_len(c->wants.algo),
+			     c->wants.algo);
+		ret = visible_has(c->visible, &oid, err);
+	}
+	return ret;
+}
+
+/* Returns as wants_are_visible(). */
+static int is_visible(struct choosing *c, uint32_t answer_nr, struct error *err)
+{
+	const struct prepared_request *r =
+		&c->prepared.answers[answer_nr].request;
+
+	return prepared_is_of_one(r) ? visible_has(c->visible, &r->id, err)
+				     : wants_are_visible(c, answer_nr, err);
+}
+
+static bool is_wanted(const struct publishing *p,
+		      const struct prepared_answer *answer)
+{
+	uint8_t kind = answer->request.kind;
+	bool is_full = kind == PREPARED_CLONE ||
+		       kind == PREPARED_CLONE + PREPARED_SEVERAL;
+
+	return (is_full || p->config->shallow) &&
+	       prepared_bytes(&answer->plain) >= p->config->minimum;
+}
+
+static int publish_answers(struct publishing *p, struct choosing *c,
+			   struct error *err)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < c->prepared.nr && ret >= 0; i++) {
+		const struct prepared_answer *answer = &c->prepared.answers[i];
+
+		if (!is_wanted(p, answer))
+			continue;
+		ret = is_visible(c, i, err);
+		if (ret > 0)
+			ret = publish_content(p, &answer->plain,
+					      c->prepared.pack, err);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int publish_all(struct publishing *p, struct error *err)
+{
+	struct choosing c = {.prepared = PREPARED_INIT,
+			     .wants = PREPARED_WANTS_INIT};
+	int ret = prepared_open(&c.prepared, p->odb, 0, err);
+
+	if (ret > 0)
+		ret = prepared_wants_open(&c.wants, &c.prepared, p->odb, 0,
+					  err);
+	if (ret >= 0)
+		ret = visible_open(&c.visible, p->repo, NULL, p->odb, NULL,
+				   err);
+	if (!ret)
+		ret = publish_answers(p, &c, err);
+	visible_close(c.visible);
+	prepared_wants_close(&c.wants);
+	prepared_close(&c.prepared);
+	return ret;
+}
+
+/* ---- the place */
+
+/*
+ * Refuses repositories of a fork network: their packs have objects of several
+ * repositories, whose hidden refs are not known here.
+ */
+static int check_network(const struct repo *repo, struct error *err)
+{
+	char *store = NULL;
+	int ret = network_find(&store, repo, err);
+
+	free(store);
+	return ret > 0 ? error_set(err, ERR_UNSUPPORTED,
+				   "repositories of a fork network are not "
+				   "published")
+		       : ret;
+}
+
+/* Make the place, which everybody may read. The directory must exist. */
+static int make_place(struct publishing *p, struct error *err)
+{
+	struct sys_stat st;
+	int ret = sys_stat(&st, p->config->dir, NULL);
+
+	if (ret < 0 || !st.is_dir)
+		return error_set(err, ERR_MISSING,
+				 "there is no directory '%s' "
+				 "(gitreach.publishDirectory)",
+				 p->config->dir);
+	p->place = published_place(p->config, p->odb->dirs[0], err);
+	if (!p->place)
+		return err ? err->code : ERR_IO;
+	return sys_mkdir_shared(p->place, PUBLISH_SHARE, err);
+}
+
+/*
+ * Take the lock of the place, so that one process at a time works there.
+ * Returns a descriptor, or a negative error code.
+ */
+static int lock_place(const struct publishing *p, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret, fd = buf_printf(&path, "%s/lock", p->place) < 0
+			      ? error_nomem(err)
+			      : sys_rangelock_open_private(path.data, err);
+
+	buf_release(&path);
+	if (fd < 0)
+		return fd;
+	ret = sys_rangelock_take(fd, 0, false, false, err);
+	if (ret == ERR_DENIED)
+		error_set(err, ERR_DENIED, "another process publishes in '%s'",
+			  p->place);
+	if (ret < 0)
+		sys_close(fd);
+	return ret < 0 ? ret : fd;
+}
+
+int publish_run(const struct repo *repo, const struct published_config *config,
+		const struct publish_options *options, struct error *err)
+{
+	struct publishing p = {
+		.repo = repo, .config = config, .options = options};
+	struct error own = ERROR_INIT;
+	int64_t expire;
+	int ret, lock = -1;
+
+	if (approxidate_parse_expiry(&expire, config->expire, options->now) < 0)
+		return error_set(err, ERR_INVALID,
+				 "bad value of gitreach.publishExpire: '%s'",
+				 config->expire);
+	ret = check_network(repo, &own);
+	if (!ret)
+		ret = repo_fsync_method(repo, REPO_FSYNC_PACK, &p.method, &own);
+	if (!ret)
+		ret = odb_open(&p.odb, repo, NULL, &own);
+	if (!ret)
+		ret = make_place(&p, &own);
+	if (!ret)
+		ret = lock = lock_place(&p, &own);
+	if (ret >= 0)
+		ret = publish_all(&p, &own);
+	if (!ret)
+		ret = publish_expire(&p, expire, &own);
+	sys_close(lock);
+	publish_names_release(&p.current);
+	free(p.place);
+	odb_close(p.odb);
+	if (ret < 0 && err)
+		*err = own;
+	return ret;
+}

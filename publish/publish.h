@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Publishes packs of a repository: writes them into the repository's place in
+ * the publish directory (publish/published.h), and removes old ones.
+ *
+ *	objects/info/prepared     clone of HEAD's branch   ---> <checksum>.pack
+ *	                          clone of all branches    ---> <checksum>.pack
+ *	                          clone of all refs        ---> <checksum>.pack
+ *
+ * Each published pack is the content of a prepared answer (packing/prepared.h),
+ * as a whole pack. A pack is published only if all that it wants is reachable
+ * from refs that are visible to clients.
+ *
+ * A pack that no request gets any more stays for a while, because clients may
+ * be downloading it, or may be about to. Beside such a pack is an empty file
+ * <checksum>.pack.retired, whose time is the time since which no request gets
+ * the pack.
+ */
+#ifndef PUBLISH_PUBLISH_H
+#define PUBLISH_PUBLISH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "publish/published.h"
+#include "repo/repo.h"
+
+enum publish_event {
+	PUBLISH_KEPT,    /* the file was there already */
+	PUBLISH_WRITTEN, /* the file was written */
+	PUBLISH_LINKED,  /* the file is a hard link to the repository's pack */
+	PUBLISH_RETIRED, /* no request gets the file any more */
+	PUBLISH_REMOVED, /* the file was removed */
+};
+
+struct publish_options {
+	/*
+	 * Called for each file, also for retired files that stay. `len` is its
+	 * size in bytes. NULL: nothing is called.
+	 */
+	void (*note)(void *ctx, enum publish_event event, const char *name,
+		     uint64_t len);
+	void *ctx;
+	/* the present time, seconds since 1970 */
+	int64_t now;
+};
+
+/*
+ * Bring the place of a repository up to date. config->dir must be set, and the
+ * directory must exist. Without prepared answers, all files of the place
+ * retire. A file appears complete, and is made durable like packs of the
+ * repository.
+ *
+ * Returns 0 or a negative error code: ERR_UNSUPPORTED if the repository belongs
+ * to a fork network, ERR_INVALID if gitreach.publishExpire is no date,
+ * ERR_MISSING if the directory does not exist, ERR_DENIED if another
+ * process works in the place, or ERR_CORRUPT if the repository's pack is
+ * damaged. After an error, files that clients may get are still there.
+ *
+ * Cost: the bytes of each new pack are read, hashed and written, except for a
+ * whole pack of the repository, which is linked.
+ */
+int publish_run(const struct repo *repo, const struct published_config *config,
+		const struct publish_options *options, struct error *err);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds published packs. Nothing here writes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "object/hash.h"
+#include "publish/published.h"
+#include "sys/io.h"
+
+#define DEFAULT_MINIMUM (UINT64_C(1) << 20)
+#define DEFAULT_EXPIRE "1.day.ago"
+
+/*
+ * Returns whether a URI can be a part of a packet: it has a protocol, and no
+ * blanks or control characters.
+ */
+static bool is_uri(const char *uri)
+{
+	const char *end = strstr(uri, "://");
+
+	if (!end || end == uri)
+		return false;
+	for (const char *p = uri; *p; p++)
+		if ((unsigned char)*p <= ' ' || *p == 0x7f)
+			return false;
+	return true;
+}
+
+static int load_uri(struct published_config *config, const char *value,
+		    struct error *err)
+{
+	size_t len = strlen(value);
+
+	if (!is_uri(value))
+		return error_set(err, ERR_INVALID,
+				 "bad value of gitreach.publishUri: '%s'",
+				 value);
+	while (len && value[len - 1] == '/')
+		len--;
+	config->uri = mem_strndup(value, len);
+	return config->uri ? 0 : error_nomem(err);
+}
+
+int published_config_load(struct published_config *config,
+			  const struct repo *repo, struct error *err)
+{
+	const struct config *c = &repo->config;
+	const char *dir = config_string(c, "gitreach.publishdirectory");
+	const char *uri = config_string(c, "gitreach.publishuri");
+	const char *expire = config_string(c, "gitreach.publishexpire");
+	int ret;
+
+	*config = (struct published_config){
+		.minimum = DEFAULT_MINIMUM,
+		.expire = expire ? expire : DEFAULT_EXPIRE,
+	};
+	if (!dir || !*dir)
+		return 0;
+	config->dir = config_expand_path(dir);
+	if (!config->dir || *config->dir != '/')
+		return error_set(err, ERR_INVALID,
+				 "gitreach.publishDirectory is not an absolute "
+				 "path: '%s'",
+				 dir);
+	ret = config_bool(c, "gitreach.publishshallow", &config->shallow, err);
+	if (ret >= 0)
+		ret = config_u64(c, "gitreach.publishminimum", &config->minimum,
+				 err);
+	if (ret >= 0)
+		ret = uri && *uri ? load_uri(config, uri, err) : 0;
+	return ret;
+}
+
+void published_config_release(struct published_config *config)
+{
+	free(config->dir);
+	free(config->uri);
+	*config = (struct published_config){0};
+}
+
+/* Set `name` to the name of an object directory's place. */
+static int name_place(char name[PUBLISHED_PLACE_LEN + 1],
+		      const char *object_dir, struct error *err)
+{
+	char *path = sys_realpath(object_dir, err);
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct hash_ctx hash;
+	struct oid oid;
+
+	if (!path)
+		return err ? err->code : ERR_IO;
+	if (hash_init(&hash, HASH_SHA256) < 0) {
+		free(path);
+		return error_nomem(err);
+	}
+	hash_update(&hash, path, strlen(path));
+	hash_final(&hash, &oid);
+	hash_release(&hash);
+	free(path);
+	oid_to_hex(hex, &oid, HASH_SHA256);
+	memcpy(name, hex, PUBLISHED_PLACE_LEN);
+	name[PUBLISHED_PLACE_LEN] = '\0';
+	return 0;
+}
+
+char *published_place(const struct published_config *config,
+		      const char *object_dir, struct error *err)
+{
+	char name[PUBLISHED_PLACE_LEN + 1];
+	struct buf path = BUF_INIT;
+
+	if (name_place(name, object_dir, err) < 0)
+		return NULL;
+	if (buf_printf(&path, "%s/%s", config->dir, name) < 0) {
+		error_nomem(err);
+		buf_release(&path);
+		return NULL;
+	}
+	return buf_detach(&path, NULL);
+}
+
+int published_pack_name(struct buf *out, const struct oid *checksum,
+			enum hash_algo algo)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	oid_to_hex(hex, checksum, algo);
+	return buf_printf(out, "%s.pack", hex);
+}
+
+/* Add the place of an object directory, if the place exists. */
+static int add_place(struct published *p, const char *object_dir,
+		     struct error *err)
+{
+	struct error own = ERROR_INIT;
+	char *path = published_place(p->config, object_dir, &own);
+	struct sys_stat st;
+
+	if (!path)
+		return own.code == ERR_NOMEM ? error_nomem(err) : 0;
+	if (sys_stat(&st, path, NULL) < 0 || !st.is_dir)
+		free(path);
+	else
+		p->places[p->nr++] = path;
+	return 0;
+}
+
+int published_open(struct published *p, const struct published_config *config,
+		   const struct odb *odb, struct error *err)
+{
+	int ret = 0;
+
+	*p = (struct published){.config = config, .algo = odb->algo};
+	if (!config->dir || !config->uri)
+		return 0;
+	p->places = mem_calloc(odb->dir_nr, sizeof(*p->places));
+	if (!p->places)
+		return error_nomem(err);
+	for (size_t i = 0; i < odb->dir_nr && !ret; i++)
+		ret = add_place(p, odb->dirs[i], err);
+	if (ret < 0)
+		published_close(p);
+	return ret;
+}
+
+void published_close(struct published *p)
+{
+	for (size_t i = 0; i < p->nr; i++)
+		free(p->places[i]);
+	free(p->places);
+	*p = (struct published){0};
+}
+
+/*
+ * Returns 1 if a place has a file of this name and length that is not retired,
+ * 0 if not, or ERR_NOMEM. The length is compared because a copy may have been
+ * interrupted.
+ */
+static int has_file(const char *place, const char *name, uint64_t len)
+{
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+	int ret = buf_printf(&path, "%s/%s", place, name);
+
+	if (!ret)
+		ret = !sys_stat(&st, path.data, NULL) && st.is_file &&
+		      st.size == len;
+	if (ret > 0)
+		ret = buf_append_str(&path, PUBLISHED_RETIRED) < 0
+			      ? ERR_NOMEM
+			      : !sys_exists(path.data);
+	buf_release(&path);
+	return ret;
+}
+
+int published_find(struct buf *uri, const struct published *p,
+		   const struct oid *checksum, uint64_t len)
+{
+	struct buf name = BUF_INIT;
+	int ret = published_pack_name(&name, checksum, p->algo);
+
+	for (size_t i = 0; i < p->nr && !ret; i++) {
+		const char *place = p->places[i];
+
+		ret = has_file(place, name.data, len);
+		if (ret > 0 &&
+		    buf_printf(uri, "%s/%s/%s", p->config->uri,
+			       strrchr(place, '/') + 1, name.data) < 0)
+			ret = ERR_NOMEM;
+	}
+	buf_release(&name);
+	return ret;
+}
+
+bool published_uri_is_taken(const char *uri, const char *protocols)
+{
+	const char *end = strstr(uri, "://");
+	size_t len = end ? (size_t)(end - uri) : 0;
+
+	while (len && *protocols) {
+		size_t n = strcspn(protocols, ",");
+
+		if (n == len && !memcmp(protocols, uri, len))
+			return true;
+		protocols += n;
+		protocols += *protocols == ',';
+	}
+	return false;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packs that clients download from another server (packfile-uris of
+ * gitprotocol-v2(5)). A repack publishes packs in a directory that a web server
+ * or a CDN serves:
+ *
+ *	<gitreach.publishDirectory>/<place>/<checksum>.pack
+ *	<gitreach.publishUri>/<place>/<checksum>.pack
+ *
+ * <checksum> is the trailer of the pack, so a file never changes its content.
+ * <place> stands for one object directory: the first 32 hex digits of the
+ * SHA-256 of its absolute path. So repositories can share a publish directory,
+ * and none removes a file of another one. A place has only files of one
+ * repository; the name of a pack cannot be guessed.
+ *
+ * This module finds published packs. publish/publish.h writes and removes them.
+ */
+#ifndef PUBLISH_PUBLISHED_H
+#define PUBLISH_PUBLISHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "object/oid.h"
+#include "odb/odb.h"
+#include "repo/repo.h"
+
+/* Number of hex digits in the name of a place. */
+#define PUBLISHED_PLACE_LEN 32
+
+/*
+ * Beside "<name>" this name ends a file that says: <name> is about to be
+ * removed.
+ */
+#define PUBLISHED_RETIRED ".retired"
+
+/* The configuration. */
+struct published_config {
+	/* owned: gitreach.publishDirectory; NULL: nothing is published */
+	char *dir;
+	/*
+	 * owned: gitreach.publishUri, without slashes at the end; NULL: no
+	 * client is told of a pack
+	 */
+	char *uri;
+	/* gitreach.publishShallow: publish clones of depth 1, too */
+	bool shallow;
+	/* gitreach.publishMinimum: smaller packs are not published; bytes */
+	uint64_t minimum;
+	/*
+	 * borrowed from the configuration: gitreach.publishExpire, an age as in
+	 * gc.pruneExpire
+	 */
+	const char *expire;
+};
+
+/*
+ * Read the configuration of `repo`, which must outlive *config. Returns 0,
+ * ERR_INVALID for a bad value, or ERR_NOMEM. Call published_config_release() in
+ * each case.
+ */
+int published_config_load(struct published_config *config,
+			  const struct repo *repo, struct error *err);
+void published_config_release(struct published_config *config);
+
+/*
+ * Returns the path of an object directory's place in the publish directory,
+ * which the caller frees, or NULL. config->dir must be set.
+ */
+char *published_place(const struct published_config *config,
+		      const char *object_dir, struct error *err);
+
+/*
+ * Append the name of a pack's file in its place. Returns 0 or ERR_NOMEM.
+ */
+int published_pack_name(struct buf *out, const struct oid *checksum,
+			enum hash_algo algo);
+
+/* The places of a snapshot's object directories. */
+struct published {
+	const struct published_config *config; /* borrowed */
+	enum hash_algo algo;
+	/* owned: paths of those places that exist */
+	char **places;
+	size_t nr;
+};
+
+/*
+ * Find the places of a snapshot. `config` must outlive *p. If nothing is
+ * published, p->nr is 0. Returns 0, or ERR_NOMEM with *p empty. Cost: two
+ * system calls or so for each object directory.
+ */
+int published_open(struct published *p, const struct published_config *config,
+		   const struct odb *odb, struct error *err);
+void published_close(struct published *p);
+
+/*
+ * Append the URI of a published pack. Returns 1, 0 if no place has a file of
+ * this name and length that is not retired, or ERR_NOMEM.
+ */
+int published_find(struct buf *uri, const struct published *p,
+		   const struct oid *checksum, uint64_t len);
+
+/*
+ * Returns whether `protocols`, a list from a client such as "http,https", has
+ * the protocol of a URI: the part before "://".
+ */
+bool published_uri_is_taken(const char *uri, const char *protocols);
+
+#endif
