@@ -18,8 +18,9 @@ static const char *const commands[] = {"advertise",   "ls-refs",    "fetch",
 				       "get",         "archive",    "other"};
 static const char *const protocols[] = {"0", "1", "2", "none"};
 static const char *const strategies[] = {
-	"none",          "bitmap",      "bitmap+walk", "walk", "prepared",
-	"prepared+walk", "stored pack", "nothing",     "hook"};
+	"none",           "bitmap",        "bitmap+walk", "walk",
+	"prepared",       "prepared+walk", "stored pack", "published",
+	"published+walk", "nothing",       "hook"};
 static const char *const results[] = {"ok", "client", "error"};
 static const char *const sources[] = {"span", "made"};
 static const char *const plan_levels[] = {"request"};

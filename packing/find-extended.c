@@ -14,6 +14,8 @@
  * of the answer is a want of the clone (B, C) or is reached by the new history
  * (A). Then the content of the answer is sent, and the new objects after it.
  * Several answers may be near: the one with the most objects is tried first.
+ * If the client can get answers from another place, these are tried before all
+ * others.
  *
  * If a branch was deleted or rewound, its old tip is not reached, and the
  * objects are found by the bitmap index or a walk.
@@ -41,6 +43,8 @@ struct extending {
 	struct found *f;
 	const struct packing_send_options *options;
 	struct prepared_wants file;
+	/* try only answers that the client can get from another place */
+	bool is_elsewhere;
 	/* indexed like file.ids: ids that the clone wants */
 	struct bitset wanted;
 	size_t wanted_nr;
@@ -115,7 +119,9 @@ static bool is_near(const struct extending *x,
 
 /*
  * Returns the answer with the most objects, but fewer than `below`, among those
- * whose wants are nearly those of the clone. Returns NULL if there is none.
+ * whose wants are nearly those of the clone. The client can get the answer from
+ * another place if x->is_elsewhere is true, and cannot if it is false. Returns
+ * NULL if there is none.
  */
 static const struct prepared_wants_of *next_answer(const struct extending *x,
 						   uint32_t below)
@@ -124,9 +130,11 @@ static const struct prepared_wants_of *next_answer(const struct extending *x,
 
 	for (size_t i = 0; i < x->file.nr; i++) {
 		const struct prepared_wants_of *of = &x->file.answers[i];
-		uint32_t nr = answer_of(x, of)->plain.object_nr;
+		const struct prepared_content *plain = &answer_of(x, of)->plain;
+		uint32_t nr = plain->object_nr;
 
-		if (nr >= below || !is_near(x, of))
+		if (nr >= below || !is_near(x, of) ||
+		    found_is_elsewhere(x->f, plain) != x->is_elsewhere)
 			continue;
 		if (!best || nr > answer_of(x, best)->plain.object_nr)
 			best = of;
@@ -383,16 +391,32 @@ static int try_answer(struct extending *x, const struct prepared_wants_of *of,
 	return ret < 0 ? ret : !x->unreached_nr;
 }
 
-static int extend(struct extending *x, struct error *err)
+/*
+ * Try the answers that the client can or cannot get from another place. Returns
+ * 1 if an answer was taken, 0 if none fits, or a negative error code.
+ */
+static int try_answers(struct extending *x, bool is_elsewhere,
+		       struct error *err)
 {
-	const struct prepared_wants_of *of = next_answer(x, UINT32_MAX);
+	const struct prepared_wants_of *of;
 	int ret = 0;
 
+	x->is_elsewhere = is_elsewhere;
+	of = next_answer(x, UINT32_MAX);
 	while (of && !ret) {
 		ret = try_answer(x, of, err);
 		if (!ret)
 			of = next_answer(x, x->f->content->object_nr);
 	}
+	return ret;
+}
+
+static int extend(struct extending *x, struct error *err)
+{
+	int ret = try_answers(x, true, err);
+
+	if (!ret)
+		ret = try_answers(x, false, err);
 	if (ret <= 0)
 		return ret;
 	ret = list_objects(x, err);

@@ -78,3 +78,15 @@ out:
 	bitset_release(&dropped);
 	return ret;
 }
+
+bool found_is_elsewhere(const struct found *found,
+			const struct prepared_content *content)
+{
+	const struct packing_elsewhere *e = found->request->elsewhere;
+	size_t trailer_len = hash_len(found->walk.odb->algo);
+
+	return e && e->has_pack && !e->nr &&
+	       e->has_pack(e->ctx, &content->checksum,
+			   PACK_HEADER_LEN + prepared_bytes(content) +
+				   trailer_len);
+}

@@ -86,8 +86,9 @@ static int has_same_tags(const struct found *f, struct error *err)
 }
 
 /*
- * Send the tags of the prepared answer. If the tags have changed since, send
- * each tag by itself.
+ * Send the tags of the prepared answer. Send each tag by itself in two cases:
+ * the tags have changed since, or the client gets the answer without tags from
+ * another place.
  */
 static int add_tags(struct found *f, struct error *err)
 {
@@ -96,9 +97,12 @@ static int add_tags(struct found *f, struct error *err)
 	if (!f->request->tags.each)
 		return 0;
 	ret = has_same_tags(f, err);
-	if (ret > 0)
+	if (ret > 0 && (found_is_elsewhere(f, &f->answer->tagged) ||
+			!found_is_elsewhere(f, &f->answer->plain)))
 		f->content = &f->answer->tagged;
-	return ret ? ret : found_include_tags(f, err);
+	else if (ret >= 0)
+		ret = found_include_tags(f, err);
+	return ret;
 }
 
 int find_prepared(struct found *f, const struct packing_send_options *options,

@@ -436,7 +436,8 @@ static int find_by_preparation(struct finding *g, struct error *err)
 	int ret;
 
 	if (!g->options->use_prepared || !packing_copies_spans(g->options) ||
-	    !r->use_bitmap || !r->ofs_delta || r->elsewhere)
+	    !r->use_bitmap || !r->ofs_delta ||
+	    (r->elsewhere && r->elsewhere->nr))
 		return 0;
 	ret = find_prepared(f, g->options, err);
 	if (ret > 0)

@@ -186,6 +186,13 @@ bool found_is_item(const struct found *found, const struct packing_items *items,
 bool found_is_prepared(const struct found *found, uint32_t odb_pos);
 
 /*
+ * Returns whether the receiver can get a pack that has exactly the bytes of a
+ * content from another place (request->elsewhere).
+ */
+bool found_is_elsewhere(const struct found *found,
+			const struct prepared_content *content);
+
+/*
  * If the request includes tags, add the tags whose target is sent, and the tags
  * between each tag and its target. Returns 0 or a negative error code:
  * ERR_MISSING if a tag is missing. Cost: each tag is visited; if many objects

@@ -39,7 +39,23 @@ struct send {
 	 */
 	unsigned window;
 	unsigned threads; /* 0: as many as processors */
+	/*
+	 * checksum of the pack that the receiver gets from another place; valid
+	 * if has_left_out
+	 */
+	struct oid left_out;
+	bool has_left_out;
 };
+
+/*
+ * Returns whether objects that the receiver has may be delta bases. A receiver
+ * that gets a pack from another place has none: it may read the sent pack
+ * first.
+ */
+static bool is_thin(const struct send *s)
+{
+	return s->request->thin && !s->has_left_out;
+}
 
 /* Returns whether an object that is not an item may be a delta base. */
 static bool is_base(void *ctx, uint32_t odb_pos)
@@ -52,7 +68,7 @@ static bool is_base(void *ctx, uint32_t odb_pos)
 	if (s->sent.bits && found_bit(&s->found, odb_pos, &bit) &&
 	    bitset_get(&s->sent, bit))
 		return true;
-	return s->request->thin && found_is_uninteresting(&s->found, odb_pos);
+	return is_thin(s) && found_is_uninteresting(&s->found, odb_pos);
 }
 
 static int add_item(void *ctx, const struct walk_item *object)
@@ -140,7 +156,7 @@ static int plan(struct send *s, struct error *err)
 		.settled_min = spares(s) ? SETTLED_MIN : 0,
 	};
 
-	if (s->request->thin || s->sent.bits || s->found.content) {
+	if (is_thin(s) || s->sent.bits || s->found.content) {
 		options.is_base = is_base;
 		options.base_ctx = s;
 	}
@@ -227,7 +243,7 @@ static int make_chain_deltas(struct send *s, struct error *err)
 static int make_fallback_deltas(struct send *s, struct error *err)
 {
 	bool keeps_deltas = s->options->reuse_delta;
-	bool thin = s->request->thin, is_shallow = s->request->shallow_nr;
+	bool thin = is_thin(s), is_shallow = s->request->shallow_nr;
 	bool has_boundary = thin || s->found.content;
 	int ret = fallback_delta_versions(&s->items, &s->found, &s->sent,
 					  s->options->compression, err);
@@ -476,12 +492,32 @@ static int find(struct send *s, struct error *err)
 }
 
 /*
- * Leave out the objects that the receiver gets from another place. If there are
- * wants, the objects to send must have been found before.
+ * Leave out the content that would be sent as it is stored, if the receiver can
+ * get it as a pack from another place.
+ */
+static void leave_out_content(struct send *s)
+{
+	struct found *f = &s->found;
+
+	if (!f->content || !found_is_elsewhere(f, f->content))
+		return;
+	s->left_out = f->content->checksum;
+	s->has_left_out = true;
+	s->report->objects_elsewhere = f->content->object_nr;
+	s->report->bytes_elsewhere = PACK_HEADER_LEN +
+				     prepared_bytes(f->content) +
+				     hash_len(s->odb->algo);
+	f->content = NULL;
+}
+
+/*
+ * Leave out the objects that the receiver gets from another place, and tell
+ * which. If there are wants, the objects to send must have been found before.
  */
 static int leave_out(struct send *s, struct error *err)
 {
 	const struct packing_elsewhere *elsewhere = s->request->elsewhere;
+	const struct oid *pack = s->has_left_out ? &s->left_out : NULL;
 	bool *left_out = mem_calloc(elsewhere->nr, sizeof(*left_out));
 	int ret = 0;
 
@@ -491,7 +527,7 @@ static int leave_out(struct send *s, struct error *err)
 		ret = found_leave_out(&s->found, elsewhere->oids, elsewhere->nr,
 				      left_out, err);
 	if (!ret)
-		ret = elsewhere->tell(elsewhere->ctx, left_out, err);
+		ret = elsewhere->tell(elsewhere->ctx, left_out, pack, err);
 	free(left_out);
 	return ret;
 }
@@ -505,6 +541,33 @@ static int look_for_stored(struct send *s, struct error *err)
 					    err);
 	if (s->found.content == &s->found.whole)
 		s->report->strategy = "stored pack";
+	leave_out_content(s);
+	return ret;
+}
+
+/* Find the objects that are sent as this pack. */
+static int settle(struct send *s, struct error *err)
+{
+	const struct packing_request *request = s->request;
+	const struct packing_elsewhere *elsewhere = request->elsewhere;
+	int ret = 0;
+
+	leave_out_content(s);
+	if (elsewhere && elsewhere->nr)
+		ret = leave_out(s, err);
+	if (!ret && is_thin(s) && s->options->window &&
+	    packing_copies_spans(s->options))
+		ret = found_withhold_versions(&s->found, &s->report->warning,
+					      err);
+	if (!ret && !s->has_left_out)
+		ret = look_for_stored(s, err);
+	if (!ret && elsewhere && !elsewhere->nr)
+		ret = leave_out(s, err);
+	if (!ret)
+		ret = load_items(s, err);
+	if (s->has_left_out)
+		s->report->strategy = s->items.nr ? "published+walk"
+						  : "published";
 	return ret;
 }
 
@@ -549,15 +612,8 @@ int packing_send(const struct odb *odb, const struct packing_request *request,
 		return ret;
 	packing_items_init(&s.items, &s.found.walk.space);
 	ret = packs_init(&s.packs, odb, err);
-	if (!ret && request->elsewhere)
-		ret = leave_out(&s, err);
-	if (!ret && request->thin && options->window &&
-	    packing_copies_spans(options))
-		ret = found_withhold_versions(&s.found, &report->warning, err);
 	if (!ret)
-		ret = look_for_stored(&s, err);
-	if (!ret)
-		ret = load_items(&s, err);
+		ret = settle(&s, err);
 	if (!ret)
 		ret = admit(&s, err);
 	if (!ret)

@@ -72,11 +72,21 @@ struct packing_elsewhere {
 	const struct oid *oids;
 	size_t nr;
 	/*
+	 * Returns whether the receiver can get a whole pack: the pack with this
+	 * checksum, which has `len` bytes. Only packs whose objects would all
+	 * be sent are asked about. If the receiver has the pack, it reads
+	 * entries of type OFS_DELTA. NULL: there are no such packs. Not used if
+	 * `nr` is not 0.
+	 */
+	bool (*has_pack)(void *ctx, const struct oid *checksum, uint64_t len);
+	/*
 	 * Called once, before the sink gets its first bytes. left_out[i] says
-	 * whether oids[i] was left out. If it returns a negative code, the work
+	 * whether oids[i] was left out. `pack` is the checksum of the pack that
+	 * was left out, or NULL. If tell() returns a negative code, the work
 	 * ends with that code.
 	 */
-	int (*tell)(void *ctx, const bool *left_out, struct error *err);
+	int (*tell)(void *ctx, const bool *left_out, const struct oid *pack,
+		    struct error *err);
 	void *ctx;
 };
 
@@ -253,6 +263,12 @@ struct packing_report {
 	uint64_t bytes_verbatim;
 	/* number of bytes that were deflated for this pack */
 	uint64_t bytes_recompressed;
+	/*
+	 * objects and bytes of the pack that the receiver gets from another
+	 * place (struct packing_elsewhere); not counted above
+	 */
+	uint32_t objects_elsewhere;
+	uint64_t bytes_elsewhere;
 	bool used_bitmap;
 	/* Why a bitmap index was broken; code 0: no warning. */
 	struct error warning;
@@ -260,7 +276,9 @@ struct packing_report {
 	 * How the objects were found, a constant string: "bitmap",
 	 * "bitmap+walk" (some history is newer than the index), "walk",
 	 * "prepared" (packing/prepared.h), "stored pack" (a whole pack was
-	 * copied), or "nothing" (no wants). NULL: an error occurred before.
+	 * copied), "published" (the receiver gets a pack from another place),
+	 * "published+walk" (and some history is newer than this pack), or
+	 * "nothing" (no wants). NULL: an error occurred before.
 	 */
 	const char *strategy;
 	/*

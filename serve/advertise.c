@@ -165,7 +165,7 @@ int advertise_v2(struct session *s, struct error *err)
 			c->allow_filter ? " filter" : "",
 			c->allow_ref_in_want ? " ref-in-want" : "",
 			c->allow_sideband_all ? " sideband-all" : "",
-			c->pack_uris.nr ? " packfile-uris" : "");
+			serve_config_has_uris(c) ? " packfile-uris" : "");
 	if (!ret)
 		ret = pktline_printf(out, err, "server-option\n");
 	if (!ret)

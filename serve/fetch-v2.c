@@ -176,7 +176,7 @@ static int take_line(struct fetch *f, const char *line, struct error *err)
 	if (spec && f->s->config.allow_filter)
 		return request_take_filter(&f->req, spec, err);
 	spec = v2_args_value(line, "packfile-uris");
-	if (spec && f->s->config.pack_uris.nr)
+	if (spec && serve_config_has_uris(&f->s->config))
 		return take_uri_protocols(f, spec, err);
 	if (!strcmp(line, "sideband-all") && f->s->config.allow_sideband_all) {
 		f->s->out.band = SIDEBAND_DATA;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Chooses packs that clients download from other servers. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,37 +66,18 @@ void pack_uris_release(struct pack_uris *uris)
 	*uris = (struct pack_uris){0};
 }
 
-/*
- * Returns whether `protocols`, a list from the client, has the protocol of a
- * URI: the part before "://".
- */
-static bool is_taken(const char *uri, const char *protocols)
-{
-	const char *end = strstr(uri, "://");
-	size_t len = end ? (size_t)(end - uri) : 0;
-
-	while (len && *protocols) {
-		size_t n = strcspn(protocols, ",");
-
-		if (n == len && !memcmp(protocols, uri, len))
-			return true;
-		protocols += n;
-		protocols += *protocols == ',';
-	}
-	return false;
-}
-
 int pack_offer_init(struct pack_offer *offer, const struct pack_uris *uris,
 		    const char *protocols, struct error *err)
 {
 	*offer = (struct pack_offer){
 		.blobs = mem_alloc(uris->nr, sizeof(*offer->blobs)),
 		.told = mem_alloc(uris->nr, sizeof(*offer->told)),
+		.uri = BUF_INIT,
 	};
 	if (!offer->blobs || !offer->told)
 		return error_nomem(err);
 	for (size_t i = 0; i < uris->nr; i++) {
-		if (!is_taken(uris->items[i].uri, protocols))
+		if (!published_uri_is_taken(uris->items[i].uri, protocols))
 			continue;
 		offer->blobs[offer->nr] = uris->items[i].blob;
 		offer->told[offer->nr++] = uris->items[i].told;
@@ -107,15 +89,56 @@ void pack_offer_release(struct pack_offer *offer)
 {
 	free(offer->blobs);
 	free(offer->told);
-	*offer = (struct pack_offer){0};
+	published_close(&offer->published);
+	buf_release(&offer->uri);
+	*offer = (struct pack_offer){.uri = BUF_INIT};
+}
+
+int pack_offer_published(struct pack_offer *offer,
+			 const struct published_config *config,
+			 const struct odb *odb, const char *protocols,
+			 struct error *err)
+{
+	if (!config->uri || !published_uri_is_taken(config->uri, protocols))
+		return 0;
+	offer->algo = odb->algo;
+	return published_open(&offer->published, config, odb, err);
+}
+
+bool pack_offer_has(void *ctx, const struct oid *checksum, uint64_t len)
+{
+	struct pack_offer *offer = ctx;
+
+	buf_reset(&offer->uri);
+	offer->found = *checksum;
+	return published_find(&offer->uri, &offer->published, checksum, len) >
+	       0;
+}
+
+/* Write the section with the URI of a published pack. */
+static int tell_pack(const struct pack_offer *offer, const struct oid *pack,
+		     struct pktline_writer *out, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	int ret;
+
+	assert(oid_equal(pack, &offer->found));
+	oid_to_hex(hex, pack, offer->algo);
+	ret = pktline_printf(out, err, "packfile-uris\n");
+	if (!ret)
+		ret = pktline_printf(out, err, "%s %s\n", hex, offer->uri.data);
+	return ret ? ret : pktline_write_delim(out, err);
 }
 
 int pack_offer_tell(const struct pack_offer *offer, const bool *left_out,
-		    struct pktline_writer *out, struct error *err)
+		    const struct oid *pack, struct pktline_writer *out,
+		    struct error *err)
 {
 	bool has_begun = false;
 	int ret = 0;
 
+	if (pack)
+		return tell_pack(offer, pack, out, err);
 	for (size_t i = 0; !ret && i < offer->nr; i++) {
 		if (!left_out[i])
 			continue;

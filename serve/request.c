@@ -514,6 +514,8 @@ static void summarize_pack(struct summary *s, const struct packing_report *r)
 		    r->objects - r->pack_reused - r->reused);
 	summary_u64(s, SUMMARY_BYTES_VERBATIM, r->bytes_verbatim);
 	summary_u64(s, SUMMARY_BYTES_RECOMPRESSED, r->bytes_recompressed);
+	if (r->bytes_elsewhere)
+		summary_u64(s, SUMMARY_BYTES_ELSEWHERE, r->bytes_elsewhere);
 	summary_u64(s, SUMMARY_COUNT_US, r->count_ns / 1000);
 	summary_u64(s, SUMMARY_REUSE_US, r->reuse_ns / 1000);
 	summary_u64(s, SUMMARY_SEARCH_US, r->search_ns / 1000);

@@ -152,7 +152,7 @@ struct sending {
 	struct request *req;
 	struct sideband sb;
 	/* the URIs that the client accepts; NULL: none */
-	const struct pack_offer *offer;
+	struct pack_offer *offer;
 	/* the thread that sends keep-alives; NULL: none */
 	struct sys_ticker *ticker;
 	uint64_t begun_ns;
@@ -163,18 +163,27 @@ struct sending {
 /*
  * Write the sections of the response that come before the pack. Called when the
  * objects of the pack are known: left_out[i] says whether blob i is left out.
+ * `pack`: checksum of the published pack that is left out, or NULL.
  */
-static int tell_uris(void *ctx, const bool *left_out, struct error *err)
+static int tell_uris(void *ctx, const bool *left_out, const struct oid *pack,
+		     struct error *err)
 {
 	struct sending *p = ctx;
 	struct session *s = p->req->s;
-	int ret = pack_offer_tell(p->offer, left_out, &s->out, err);
+	int ret = pack_offer_tell(p->offer, left_out, pack, &s->out, err);
 
 	if (!ret)
 		ret = pktline_printf(&s->out, err, "packfile\n");
 	s->in_pack = !ret;
 	sideband_hold(&p->sb, false);
 	return ret;
+}
+
+static bool has_pack(void *ctx, const struct oid *checksum, uint64_t len)
+{
+	const struct sending *p = ctx;
+
+	return pack_offer_has(p->offer, checksum, len);
 }
 
 static void put_progress(void *ctx, const char *text, size_t len)
@@ -204,7 +213,8 @@ static int make_pack(struct sending *p, struct error *err)
 {
 	struct request *req = p->req;
 	struct sideband *sb = &p->sb;
-	struct packing_elsewhere elsewhere = {.tell = tell_uris, .ctx = p};
+	struct packing_elsewhere elsewhere = {
+		.has_pack = has_pack, .tell = tell_uris, .ctx = p};
 	const struct serve_options *options = req->s->options;
 	struct progress_out progress = {
 		.put = req->no_progress ? NULL : put_progress,
@@ -321,7 +331,7 @@ static int send_to(struct sending *p, struct error *err)
 	return ret;
 }
 
-static int send_offering(struct request *req, const struct pack_offer *offer,
+static int send_offering(struct request *req, struct pack_offer *offer,
 			 struct error *err)
 {
 	struct sending p = {.req = req, .offer = offer};
@@ -347,10 +357,38 @@ int send_pack(struct request *req, struct error *err)
 	return send_offering(req, NULL, err);
 }
 
+/*
+ * Returns whether a published pack may be a part of the answer. Published packs
+ * are answers to clones. For all other requests, the search would only prevent
+ * response plans.
+ */
+static bool may_be_published(const struct request *req)
+{
+	return !req->common.nr && !req->edges.nr &&
+	       filter_is_empty(&req->filter) &&
+	       (!req->shallow.nr || req->s->config.published.shallow);
+}
+
+/* Find out which packs on other servers the client can be told of. */
+static int find_offer(struct pack_offer *offer, struct request *req,
+		      struct error *err)
+{
+	const struct serve_config *config = &req->s->config;
+	int ret = pack_offer_init(offer, &config->pack_uris, req->uri_protocols,
+				  err);
+
+	if (ret || offer->nr || !may_be_published(req))
+		return ret;
+	ret = session_open_odb(req->s, err);
+	return ret ? ret
+		   : pack_offer_published(offer, &config->published,
+					  req->s->odb, req->uri_protocols, err);
+}
+
 int send_pack_section(struct request *req, struct error *err)
 {
 	const struct serve_config *config = &req->s->config;
-	struct pack_offer offer = {0};
+	struct pack_offer offer = {.uri = BUF_INIT};
 	int ret = 0;
 
 	/*
@@ -358,9 +396,8 @@ int send_pack_section(struct request *req, struct error *err)
 	 * know which objects the hook sends.
 	 */
 	if (req->uri_protocols && !config->pack_objects_hook)
-		ret = pack_offer_init(&offer, &config->pack_uris,
-				      req->uri_protocols, err);
-	if (!ret && offer.nr) {
+		ret = find_offer(&offer, req, err);
+	if (!ret && (offer.nr || offer.published.nr)) {
 		ret = send_offering(req, &offer, err);
 	} else if (!ret) {
 		ret = pktline_printf(&req->s->out, err, "packfile\n");

@@ -19,9 +19,9 @@ int send_pack(struct request *req, struct error *err);
 
 /*
  * Protocol v2: write the section "packfile" with the pack. If the client
- * accepts URIs and blobs were left out, the section "packfile-uris" comes
- * first. If URIs may be sent, progress is dropped until the objects are found.
- * Returns 0 or a negative error code.
+ * accepts URIs and blobs or a published pack were left out, the section
+ * "packfile-uris" comes first. If URIs may be sent, progress is dropped until
+ * the objects are found. Returns 0 or a negative error code.
  */
 int send_pack_section(struct request *req, struct error *err);
 

@@ -107,6 +107,12 @@ static int load_uris(void *field, const char *key, const struct loading *l)
 	return pack_uris_load(field, &l->repo->config, l->repo->algo, l->err);
 }
 
+static int load_published(void *field, const char *key, const struct loading *l)
+{
+	(void)key;
+	return published_config_load(field, l->repo, l->err);
+}
+
 static int load_promisors(void *field, const char *key, const struct loading *l)
 {
 	(void)key;
@@ -159,6 +165,7 @@ static const struct row {
 	{"uploadpack.keepalive", load_keep_alive, FIELD(keep_alive)},
 	{"gitreach.reachableonly", load_limit, FIELD(is_limit)},
 	{"uploadpack.blobpackfileuri", load_uris, FIELD(pack_uris)},
+	{"gitreach.publishdirectory", load_published, FIELD(published)},
 	{"promisor.advertise", load_promisors, FIELD(promisor_remotes)},
 	{"uploadpack.packobjectshook", load_protected,
 	 FIELD(pack_objects_hook)},
@@ -180,5 +187,6 @@ int serve_config_load(struct serve_config *config, const struct repo *repo,
 void serve_config_release(struct serve_config *config)
 {
 	pack_uris_release(&config->pack_uris);
+	published_config_release(&config->published);
 	promisor_remotes_release(&config->promisor_remotes);
 }

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "config/config.h"
 #include "object/oid.h"
+#include "publish/published.h"
 #include "repo/repo.h"
 #include "wire/pktline.h"
 
@@ -125,12 +126,21 @@ int pack_uris_load(struct pack_uris *uris, const struct config *config,
 		   enum hash_algo algo, struct error *err);
 void pack_uris_release(struct pack_uris *uris);
 
-/* The packs on other servers that are offered to one client. */
+/*
+ * The packs on other servers that are offered to one client: either packs of
+ * blobs, or published packs (publish/published.h).
+ */
 struct pack_offer {
 	struct oid *blobs; /* owned; `nr` ids */
 	/* owned array; `nr` borrowed strings "<pack> <uri>" */
 	const char **told;
 	size_t nr;
+	/* published.nr is 0: no published packs are offered */
+	struct published published;
+	/* the last pack that pack_offer_has() found, and its URI */
+	struct oid found;
+	struct buf uri;
+	enum hash_algo algo;
 };
 
 /*
@@ -143,13 +153,32 @@ int pack_offer_init(struct pack_offer *offer, const struct pack_uris *uris,
 void pack_offer_release(struct pack_offer *offer);
 
 /*
+ * Offer the packs that a repository has published, if their URI has a protocol
+ * in the client's list. *offer must be initialised and have no blobs, and
+ * `config` must outlive it. Returns 0 or ERR_NOMEM.
+ */
+int pack_offer_published(struct pack_offer *offer,
+			 const struct published_config *config,
+			 const struct odb *odb, const char *protocols,
+			 struct error *err);
+
+/*
+ * Returns whether a published pack with this checksum and length is offered.
+ * `ctx` is the struct pack_offer, for struct packing_elsewhere. If memory runs
+ * out, no pack is offered.
+ */
+bool pack_offer_has(void *ctx, const struct oid *checksum, uint64_t len);
+
+/*
  * Write the section "packfile-uris" of a fetch response and the delim packet
  * that ends it. left_out[i] says whether the pack lacks offer->blobs[i]; only
- * the URIs of such blobs are sent. If no blob was left out, nothing is written.
- * Returns 0 or a negative error code.
+ * the URIs of such blobs are sent. `pack`: checksum of the published pack that
+ * was left out, which pack_offer_has() has found last; NULL: none. If nothing
+ * was left out, nothing is written. Returns 0 or a negative error code.
  */
 int pack_offer_tell(const struct pack_offer *offer, const bool *left_out,
-		    struct pktline_writer *out, struct error *err);
+		    const struct oid *pack, struct pktline_writer *out,
+		    struct error *err);
 
 /* ---- serve-config.c */
 
@@ -201,6 +230,8 @@ struct serve_config {
 	uint64_t keep_alive;
 	/* uploadpack.blobPackfileUri */
 	struct pack_uris pack_uris;
+	/* gitreach.publish* */
+	struct published_config published;
 	/* promisor.advertise and promisor.sendFields */
 	struct promisor_remotes promisor_remotes;
 	/*
@@ -209,6 +240,16 @@ struct serve_config {
 	 */
 	const char *pack_objects_hook;
 };
+
+/*
+ * Returns whether the server may tell clients of packs on other servers, so
+ * that it advertises packfile-uris.
+ */
+static inline bool serve_config_has_uris(const struct serve_config *config)
+{
+	return config->pack_uris.nr ||
+	       (config->published.dir && config->published.uri);
+}
 
 /*
  * Read the configuration of `repo`, which must outlive *config. If

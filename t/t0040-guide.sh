@@ -23,6 +23,7 @@ needs () {
 	done
 }
 needs nginx fcgiwrap && test_set_prereq PAGE_proxy
+needs nginx && test_set_prereq PAGE_publishing
 needs curl && test_set_prereq PAGE_monitoring
 needs openssl && test_set_prereq PAGE_users && test_set_prereq PAGE_forge
 
@@ -56,7 +57,7 @@ for page in "$guide"/*.md
 do
 	name=$(basename "$page" .md)
 	case $name in
-	proxy | monitoring | users | forge) prereq=PAGE_$name ;;
+	proxy | monitoring | users | forge | publishing) prereq=PAGE_$name ;;
 	*) prereq= ;;
 	esac
 	test_expect_success $prereq "the commands of $name.md" "

@@ -3,9 +3,7 @@
 test_description='upload-pack: blobs that clients get elsewhere (packfile-uris)'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
-
-pids=
-trap 'for pid in $pids; do kill $pid; done 2>/dev/null' EXIT
+. "$GITREACH_SRC/t/lib-web.sh"
 
 # elsewhere <repository> <revision of a blob> [<protocol>]: offer it.
 elsewhere () {
@@ -41,23 +39,7 @@ test_told () {
 
 test_expect_success 'a web server' '
 	mkdir web &&
-	cat >server.py <<-\EOF &&
-	import http.server
-	import os
-	os.chdir("web")
-	server = http.server.ThreadingHTTPServer(
-	    ("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
-	with open("../port.new", "w") as port:
-	    port.write(str(server.server_address[1]))
-	os.rename("../port.new", "../port")
-	server.serve_forever()
-	EOF
-	{
-		python3 server.py 2>web.log &
-		pids="$pids $!"
-	} &&
-	wait_until test -e port &&
-	port=$(cat port)
+	start_web web
 '
 
 test_expect_success 'setup' '

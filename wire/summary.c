@@ -42,6 +42,7 @@ static const char *const number_keys[SUMMARY_NUMBER_NR] = {
 	[SUMMARY_OBJECTS_RECOMPRESSED] = "objects_recompressed",
 	[SUMMARY_BYTES_VERBATIM] = "bytes_verbatim",
 	[SUMMARY_BYTES_RECOMPRESSED] = "bytes_recompressed",
+	[SUMMARY_BYTES_ELSEWHERE] = "bytes_elsewhere",
 	[SUMMARY_COUNT_US] = "count_us",
 	[SUMMARY_REUSE_US] = "reuse_us",
 	[SUMMARY_SEARCH_US] = "search_us",

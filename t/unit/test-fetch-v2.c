@@ -228,7 +228,8 @@ static int make_offered(void *ctx, const struct odb *odb,
 		options->progress->put(options->progress->ctx, "counting", 8);
 	if (r->elsewhere) {
 		assert_int_equal(r->elsewhere->nr, 2);
-		ret = r->elsewhere->tell(r->elsewhere->ctx, left_out, err);
+		ret = r->elsewhere->tell(r->elsewhere->ctx, left_out, NULL,
+					 err);
 	}
 	return ret ? ret : sink.put(sink.ctx, "PACK", 4, err);
 }

@@ -63,7 +63,7 @@ static void expect(const struct fixture *f, const char *protocols,
 		flags[i] = left_out >> i & 1;
 	pktline_writer_init(&w, &io);
 	assert_int_equal(pack_offer_init(&offer, &f->uris, protocols, NULL), 0);
-	assert_int_equal(pack_offer_tell(&offer, flags, &w, NULL), 0);
+	assert_int_equal(pack_offer_tell(&offer, flags, NULL, &w, NULL), 0);
 	assert_int_equal(pktline_send(&w, NULL), 0);
 	assert_string_equal(out.len ? out.data : "", text);
 	pack_offer_release(&offer);

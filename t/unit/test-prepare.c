@@ -128,6 +128,116 @@ static struct packing_report send(struct preparedrepo *p, struct sentpack *out,
 	return report;
 }
 
+/* The packs that a receiver can get from another place. */
+struct elsewhere {
+	const struct prepared *prepared;
+	/* the answer whose content without tags can be got; -1: all */
+	int answer;
+	unsigned told;
+	/* NULL: no pack was left out */
+	const struct prepared_content *left_out;
+};
+
+static bool has_pack(void *ctx, const struct oid *checksum, uint64_t len)
+{
+	const struct elsewhere *e = ctx;
+
+	for (size_t i = 0; i < e->prepared->nr; i++) {
+		const struct prepared_content *plain =
+			&e->prepared->answers[i].plain;
+
+		if (!oid_equal(&plain->checksum, checksum))
+			continue;
+		assert_int_equal(len, PACK_HEADER_LEN + prepared_bytes(plain) +
+					      hash_len(e->prepared->algo));
+		if (e->answer < 0 || e->answer == (int)i)
+			return true;
+	}
+	return false;
+}
+
+static int note_pack(void *ctx, const bool *left_out, const struct oid *pack,
+		     struct error *err)
+{
+	struct elsewhere *e = ctx;
+
+	(void)left_out;
+	(void)err;
+	e->told++;
+	for (size_t i = 0; pack && i < e->prepared->nr; i++)
+		if (oid_equal(&e->prepared->answers[i].plain.checksum, pack))
+			e->left_out = &e->prepared->answers[i].plain;
+	assert_int_equal(!pack, !e->left_out);
+	return 0;
+}
+
+/* Add the objects of a content to those that were sent. */
+static void add_content(struct sentpack *s, const struct preparedrepo *p,
+			const struct prepared *prepared,
+			const struct prepared_content *content)
+{
+	const struct pack_rev *rev = pack_get_rev(prepared->pack->pack, NULL);
+	const struct pack_idx *idx = &prepared->pack->pack->idx;
+	struct bitset objects;
+
+	assert_int_equal(bitset_init(&objects, idx->nr), 0);
+	assert_true(prepared_objects(&objects, rev, content));
+	for (size_t at = bitset_next(&objects, 0); at < objects.bits;
+	     at = bitset_next(&objects, at + 1)) {
+		struct oid oid;
+		uint32_t nr;
+
+		oid_from_raw(&oid, pack_idx_oid(idx, pack_rev_idx_pos(rev, at)),
+			     idx->algo);
+		nr = randrepo_find(&p->r, &oid);
+		assert_false(s->sent[nr]);
+		s->sent[nr] = true;
+	}
+	bitset_release(&objects);
+}
+
+/*
+ * Send the same request to receivers that can get packs from another place. The
+ * sent pack and the other pack must have all objects, and none twice. The sent
+ * pack must need nothing from the other pack.
+ */
+static void check_elsewhere(const struct preparedrepo *p,
+			    const struct packing_request *request,
+			    const struct sentpack *all)
+{
+	struct packing_send_options options;
+	struct packing_report report;
+	struct prepared prepared;
+
+	assert_int_equal(prepared_open(&prepared, p->odb, 0, NULL), 1);
+	assert_int_equal(
+		packing_send_options_load(&options, &p->r.t.repo, NULL), 0);
+	for (int answer = -1; answer < (int)prepared.nr; answer++) {
+		struct elsewhere e = {.prepared = &prepared, .answer = answer};
+		const struct packing_elsewhere elsewhere = {
+			.has_pack = has_pack, .tell = note_pack, .ctx = &e};
+		struct packing_request asked = *request;
+		struct sentpack rest;
+
+		asked.elsewhere = &elsewhere;
+		asked.thin = answer % 2;
+		assert_int_equal(packing_send(p->odb, &asked, &options,
+					      sentpack_init(&rest, &p->r),
+					      &report, NULL),
+				 0);
+		assert_int_equal(e.told, 1);
+		assert_int_equal(!!e.left_out,
+				 !strncmp(report.strategy, "published", 9));
+		sentpack_decode(&rest, NULL);
+		assert_int_equal(rest.external, 0);
+		if (e.left_out)
+			add_content(&rest, p, &prepared, e.left_out);
+		assert_memory_equal(rest.sent, all->sent, RANDREPO_MAX);
+		sentpack_release(&rest);
+	}
+	prepared_close(&prepared);
+}
+
 /*
  * Compare the bytes that are sent with and without prepared answers.
  * `is_prepared`: a prepared answer must be used. Returns the number of objects
@@ -145,6 +255,8 @@ static uint32_t compare(struct preparedrepo *p,
 	assert_int_equal(with.bytes.len, without.bytes.len);
 	assert_memory_equal(with.bytes.data, without.bytes.data,
 			    with.bytes.len);
+	sentpack_decode(&with, NULL);
+	check_elsewhere(p, request, &with);
 	sentpack_release(&with);
 	sentpack_release(&without);
 	return report.objects;
@@ -166,6 +278,7 @@ static uint32_t compare_objects(struct preparedrepo *p,
 	sentpack_decode(&with, NULL);
 	sentpack_decode(&without, NULL);
 	assert_memory_equal(with.sent, without.sent, RANDREPO_MAX);
+	check_elsewhere(p, request, &with);
 	sentpack_release(&with);
 	sentpack_release(&without);
 	return report.objects;
@@ -305,6 +418,7 @@ static bool is_extended(struct preparedrepo *p,
 	sentpack_decode(&without, NULL);
 	assert_int_equal(with.external, 0);
 	assert_memory_equal(with.sent, without.sent, RANDREPO_MAX);
+	check_elsewhere(p, request, &with);
 	sentpack_release(&with);
 	sentpack_release(&without);
 	return !strcmp(report.strategy, "prepared+walk");

@@ -113,9 +113,12 @@ struct elsewhere {
 	unsigned told;
 };
 
-static int note_left_out(void *ctx, const bool *left_out, struct error *err)
+static int note_left_out(void *ctx, const bool *left_out,
+			 const struct oid *pack, struct error *err)
 {
 	struct elsewhere *e = ctx;
+
+	assert_null(pack);
 
 	memcpy(e->left_out, left_out, sizeof(e->left_out));
 	e->told++;
@@ -140,8 +143,10 @@ static void send_without(struct asking *a, const struct odb *odb)
 	struct packing_report report;
 	struct sentpack all, rest;
 	struct elsewhere e;
-	struct packing_elsewhere elsewhere = {e.oids, ARRAY_NR(e.oids),
-					      note_left_out, &e};
+	struct packing_elsewhere elsewhere = {.oids = e.oids,
+					      .nr = ARRAY_NR(e.oids),
+					      .tell = note_left_out,
+					      .ctx = &e};
 	struct pack_sink sink = sentpack_init(&all, a->r);
 
 	random_options(&options, a->r);
