@@ -5,6 +5,7 @@
 
 #include "builtin/builtin.h"
 #include "builtin/options.h"
+#include "builtin/publish-parts.h"
 #include "publish/publish.h"
 #include "sys/clock.h"
 
@@ -36,6 +37,8 @@ static int run(const struct repo *repo, bool quiet, const char *expire)
 				"gitreach.publishDirectory is not set");
 	if (expire)
 		config.expire = expire;
+	if (!ret && config.bundles)
+		ret = publish_bundles(repo, &config, options.now, &err);
 	if (!ret)
 		ret = publish_run(repo, &config, &options, &err);
 	published_config_release(&config);

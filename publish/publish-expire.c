@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "publish/bundle-list.h"
 #include "publish/publish-parts.h"
 #include "sys/io.h"
 
@@ -124,11 +125,42 @@ static int remove_remains(const struct publishing *p, const char *name,
 	return ret < 0 ? ret : 0;
 }
 
+/*
+ * Add the bundles of the list to the current files. Without
+ * gitreach.publishBundles, remove the list. A damaged list has no bundles.
+ */
+static int keep_bundles(struct publishing *p, struct error *err)
+{
+	char *path = path_of(p, BUNDLE_LIST_FILE, "", err);
+	struct bundle_list list;
+	struct buf name = BUF_INIT;
+	int ret = path ? 0 : ERR_NOMEM;
+
+	if (!ret && !p->config->bundles)
+		ret = sys_unlink(path, err);
+	if (!ret)
+		ret = bundle_list_read(&list, p->place, p->odb->algo, err);
+	for (size_t i = 0; i < list.nr && ret > 0; i++) {
+		char hex[OID_MAX_HEX_LEN + 1];
+
+		oid_to_hex(hex, &list.items[i].hash, list.algo);
+		buf_reset(&name);
+		if (buf_printf(&name, "%s.bundle", hex) < 0 ||
+		    publish_names_add(&p->current, name.data) < 0)
+			ret = error_nomem(err);
+	}
+	buf_release(&name);
+	free(path);
+	return ret < 0 && ret != ERR_CORRUPT ? ret : 0;
+}
+
 int publish_expire(struct publishing *p, int64_t expire, struct error *err)
 {
 	struct publish_names all = {0};
-	int ret = sys_dir_each(p->place, list_name, &all, err);
+	int ret = keep_bundles(p, err);
 
+	if (!ret)
+		ret = sys_dir_each(p->place, list_name, &all, err);
 	if (ret == ERR_NOMEM)
 		error_nomem(err);
 	for (size_t i = 0; i < all.nr && !ret; i++) {
@@ -136,7 +168,7 @@ int publish_expire(struct publishing *p, int64_t expire, struct error *err)
 
 		if (publish_names_has(&p->current, name))
 			ret = unmark(p, name, err);
-		else if (ends_with(name, ".pack"))
+		else if (ends_with(name, ".pack") || ends_with(name, ".bundle"))
 			ret = handle_old(p, name, expire, err);
 		else if (begins_with(name, "tmp_publish_") ||
 			 ends_with(name, PUBLISHED_RETIRED))

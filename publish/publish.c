@@ -123,31 +123,39 @@ static int check_network(const struct repo *repo, struct error *err)
 		       : ret;
 }
 
-/* Make the place, which everybody may read. The directory must exist. */
-static int make_place(struct publishing *p, struct error *err)
+/*
+ * Make the place of an object directory, which everybody may read. The publish
+ * directory must exist. Returns the path, or NULL.
+ */
+static char *make_place(const struct published_config *config,
+			const char *object_dir, struct error *err)
 {
 	struct sys_stat st;
-	int ret = sys_stat(&st, p->config->dir, NULL);
+	char *place;
 
-	if (ret < 0 || !st.is_dir)
-		return error_set(err, ERR_MISSING,
-				 "there is no directory '%s' "
-				 "(gitreach.publishDirectory)",
-				 p->config->dir);
-	p->place = published_place(p->config, p->odb->dirs[0], err);
-	if (!p->place)
-		return err ? err->code : ERR_IO;
-	return sys_mkdir_shared(p->place, PUBLISH_SHARE, err);
+	if (sys_stat(&st, config->dir, NULL) < 0 || !st.is_dir) {
+		error_set(err, ERR_MISSING,
+			  "there is no directory '%s' "
+			  "(gitreach.publishDirectory)",
+			  config->dir);
+		return NULL;
+	}
+	place = published_place(config, object_dir, err);
+	if (place && sys_mkdir_shared(place, PUBLISH_SHARE, err) < 0) {
+		free(place);
+		place = NULL;
+	}
+	return place;
 }
 
 /*
  * Take the lock of the place, so that one process at a time works there.
  * Returns a descriptor, or a negative error code.
  */
-static int lock_place(const struct publishing *p, struct error *err)
+static int lock_place(const char *place, struct error *err)
 {
 	struct buf path = BUF_INIT;
-	int ret, fd = buf_printf(&path, "%s/lock", p->place) < 0
+	int ret, fd = buf_printf(&path, "%s/lock", place) < 0
 			      ? error_nomem(err)
 			      : sys_rangelock_open_private(path.data, err);
 
@@ -157,10 +165,26 @@ static int lock_place(const struct publishing *p, struct error *err)
 	ret = sys_rangelock_take(fd, 0, false, false, err);
 	if (ret == ERR_DENIED)
 		error_set(err, ERR_DENIED, "another process publishes in '%s'",
-			  p->place);
+			  place);
 	if (ret < 0)
 		sys_close(fd);
 	return ret < 0 ? ret : fd;
+}
+
+int publish_open_place(char **place, const struct repo *repo,
+		       const struct published_config *config, struct error *err)
+{
+	struct error own = ERROR_INIT;
+	int ret = check_network(repo, &own);
+
+	*place = NULL;
+	if (!ret) {
+		*place = make_place(config, repo->object_dir, &own);
+		ret = *place ? lock_place(*place, &own) : own.code;
+	}
+	if (ret < 0 && err)
+		*err = own;
+	return ret;
 }
 
 int publish_run(const struct repo *repo, const struct published_config *config,
@@ -168,32 +192,26 @@ int publish_run(const struct repo *repo, const struct published_config *config,
 {
 	struct publishing p = {
 		.repo = repo, .config = config, .options = options};
-	struct error own = ERROR_INIT;
 	int64_t expire;
-	int ret, lock = -1;
+	int ret, lock;
 
 	if (approxidate_parse_expiry(&expire, config->expire, options->now) < 0)
 		return error_set(err, ERR_INVALID,
 				 "bad value of gitreach.publishExpire: '%s'",
 				 config->expire);
-	ret = check_network(repo, &own);
+	ret = lock = publish_open_place(&p.place, repo, config, err);
+	if (ret < 0)
+		return ret;
+	ret = repo_fsync_method(repo, REPO_FSYNC_PACK, &p.method, err);
 	if (!ret)
-		ret = repo_fsync_method(repo, REPO_FSYNC_PACK, &p.method, &own);
+		ret = odb_open(&p.odb, repo, NULL, err);
 	if (!ret)
-		ret = odb_open(&p.odb, repo, NULL, &own);
+		ret = publish_all(&p, err);
 	if (!ret)
-		ret = make_place(&p, &own);
-	if (!ret)
-		ret = lock = lock_place(&p, &own);
-	if (ret >= 0)
-		ret = publish_all(&p, &own);
-	if (!ret)
-		ret = publish_expire(&p, expire, &own);
+		ret = publish_expire(&p, expire, err);
 	sys_close(lock);
 	publish_names_release(&p.current);
 	free(p.place);
 	odb_close(p.odb);
-	if (ret < 0 && err)
-		*err = own;
 	return ret;
 }

@@ -47,15 +47,25 @@ struct publish_options {
 };
 
 /*
+ * Make the place of a repository if needed, and lock it. config->dir must be
+ * set, and the directory must exist. *place is owned by the caller, also after
+ * an error. Returns a descriptor, whose end is the end of the lock, or a
+ * negative error code: the first four of publish_run().
+ */
+int publish_open_place(char **place, const struct repo *repo,
+		       const struct published_config *config,
+		       struct error *err);
+
+/*
  * Bring the place of a repository up to date. config->dir must be set, and the
  * directory must exist. Without prepared answers, all files of the place
  * retire. A file appears complete, and is made durable like packs of the
  * repository.
  *
  * Returns 0 or a negative error code: ERR_UNSUPPORTED if the repository belongs
- * to a fork network, ERR_INVALID if gitreach.publishExpire is no date,
- * ERR_MISSING if the directory does not exist, ERR_DENIED if another
- * process works in the place, or ERR_CORRUPT if the repository's pack is
+ * to a fork network, ERR_MISSING if the directory does not exist, ERR_DENIED if
+ * another process works in the place, ERR_IO, ERR_INVALID if
+ * gitreach.publishExpire is no date, or ERR_CORRUPT if the repository's pack is
  * damaged. After an error, files that clients may get are still there.
  *
  * Cost: the bytes of each new pack are read, hashed and written, except for a

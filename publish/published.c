@@ -65,6 +65,9 @@ int published_config_load(struct published_config *config,
 				 dir);
 	ret = config_bool(c, "gitreach.publishshallow", &config->shallow, err);
 	if (ret >= 0)
+		ret = config_bool(c, "gitreach.publishbundles",
+				  &config->bundles, err);
+	if (ret >= 0)
 		ret = config_u64(c, "gitreach.publishminimum", &config->minimum,
 				 err);
 	if (ret >= 0)

@@ -48,6 +48,8 @@ struct published_config {
 	char *uri;
 	/* gitreach.publishShallow: publish clones of depth 1, too */
 	bool shallow;
+	/* gitreach.publishBundles: publish bundles, too */
+	bool bundles;
 	/* gitreach.publishMinimum: smaller packs are not published; bytes */
 	uint64_t minimum;
 	/*

@@ -76,7 +76,8 @@ int v2_object_info_run(struct session *s, struct v2_args *args,
 		       struct error *err);
 
 /*
- * bundle-uri: write each bundle.* key of the configuration as "<key>=<value>".
+ * bundle-uri: write each bundle.* key of the configuration that has a value as
+ * "<key>=<value>". If there is none, write the list of published bundles.
  * The command takes no arguments.
  */
 int v2_bundle_uri_run(struct session *s, struct v2_args *args,

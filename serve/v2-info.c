@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "publish/bundle-list.h"
 #include "serve/v2-command.h"
 
 /*
@@ -102,21 +104,70 @@ int v2_object_info_run(struct session *s, struct v2_args *args,
 
 struct bundle_keys {
 	struct session *s;
+	/* number of keys that were written */
+	size_t nr;
 	struct error *err;
 };
 
+/* A key without a value says nothing, and newer clients refuse it. */
 static int write_key(void *ctx, const struct config_entry *entry)
 {
 	struct bundle_keys *t = ctx;
 
+	if (!entry->value || !*entry->value)
+		return 0;
+	t->nr++;
 	return pktline_printf(&t->s->out, t->err, "%s=%s", entry->key,
-			      entry->value ? entry->value : "");
+			      entry->value);
+}
+
+static int write_bundle(struct session *s, const char *place,
+			const struct bundle_list_item *item, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	int ret;
+
+	oid_to_hex(hex, &item->hash, s->algo);
+	ret = pktline_printf(&s->out, err,
+			     "bundle.%" PRIu64 ".uri=%s/%s/%s.bundle",
+			     item->token, s->config.published.uri, place, hex);
+	return ret ? ret
+		   : pktline_printf(&s->out, err,
+				    "bundle.%" PRIu64 ".creationtoken=%" PRIu64,
+				    item->token, item->token);
+}
+
+/*
+ * Write the list of published bundles. If there is none, or it cannot be read,
+ * write nothing: the client then starts without bundles.
+ */
+static int write_published(struct session *s, struct error *err)
+{
+	static const char *const keys[] = {"bundle.version=1",
+					   "bundle.mode=all",
+					   "bundle.heuristic=creationToken"};
+	struct error why = ERROR_INIT;
+	struct bundle_list list = {.nr = 0};
+	char *place = published_place(&s->config.published,
+				      s->options->repo->object_dir, &why);
+	int ret = 0;
+
+	if (place && bundle_list_read(&list, place, s->algo, &why) < 0)
+		session_warn(s, &why);
+	for (size_t i = 0; i < ARRAY_NR(keys) && list.nr && !ret; i++)
+		ret = pktline_printf(&s->out, err, "%s", keys[i]);
+	for (size_t i = 0; i < list.nr && !ret; i++)
+		ret = write_bundle(s, strrchr(place, '/') + 1, &list.items[i],
+				   err);
+	free(place);
+	return ret;
 }
 
 int v2_bundle_uri_run(struct session *s, struct v2_args *args,
 		      struct error *err)
 {
-	struct bundle_keys t = {s, err};
+	const struct published_config *config = &s->config.published;
+	struct bundle_keys t = {.s = s, .err = err};
 	char quoted[PKTLINE_QUOTE_MAX];
 	const char *line;
 	int ret = v2_args_next(args, &line, err);
@@ -128,5 +179,7 @@ int v2_bundle_uri_run(struct session *s, struct v2_args *args,
 	if (!ret)
 		ret = config_each(&s->options->repo->config, "bundle.",
 				  write_key, &t);
+	if (!ret && !t.nr && config->dir && config->uri && config->bundles)
+		ret = write_published(s, err);
 	return ret ? ret : pktline_write_flush(&s->out, err);
 }

@@ -135,9 +135,9 @@ test_expect_success 'a repack publishes' '
 	test_notes 3 kept &&
 	while read -r name
 	do
-		stock index-pack -o idx "$(place)/$name" >name &&
+		stock index-pack -o x.idx "$(place)/$name" >name &&
 		echo "$name" >expect && sed "s/$/.pack/" name >actual &&
-		test_cmp expect actual && rm -f idx || return 1
+		test_cmp expect actual && rm -f x.idx || return 1
 	done <names
 '
 
@@ -381,8 +381,8 @@ test_expect_success 'objects of hidden refs' '
 	test_notes 2 removed &&
 	for pack in "$(place)"/*.pack
 	do
-		stock index-pack -o idx "$pack" && stock show-index <idx >ids &&
-		! grep $(stock -C work rev-parse topic) ids && rm -f idx ||
+		stock index-pack -o x.idx "$pack" && stock show-index <x.idx >ids &&
+		! grep $(stock -C work rev-parse topic) ids && rm -f x.idx ||
 			return 1
 	done &&
 	stock -C server.git config --unset-all transfer.hideRefs &&

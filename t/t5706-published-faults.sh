@@ -72,6 +72,30 @@ test_expect_success 'expiry removes the pack before its mark' '
 		"{ test -e $place/2*.pack.retired || ! test -e $place/2*.pack; } && again"
 '
 
+# Every bundle that the list names is there.
+listed () {
+	! test -e $place/bundle-list && return
+	sed -n "s/.*uri = \(.*\).bundle/\1/p" $place/bundle-list >bundles &&
+	test -s bundles &&
+	while read -r name
+	do
+		test "$(sha1sum <$place/$name.bundle)" = "$name  -" || return 1
+	done <bundles
+}
+
+for mode in kill lose EIO ENOSPC
+do
+	test_expect_success "publish with bundles, $mode" "
+		stock -C server.git config gitreach.publishBundles true &&
+		fault_each $mode 'rm -rf web && cp -a web.full web' \
+			'$GIT -C server.git publish' \
+			'listed && { test \$fault_code = 0 || test \$fault_code = 137 ||
+				grep ^fatal: fault.err; } &&
+			git -C server.git publish -q && test -e $place/bundle-list && listed' &&
+		stock -C server.git config gitreach.publishBundles false
+	"
+done
+
 test_expect_success 'a repack with a full disk only warns' '
 	stock -C server.git config --unset gitreach.publishExpire &&
 	rm -rf web && echo file >web &&

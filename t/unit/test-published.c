@@ -83,13 +83,10 @@ static void test_config(void **state)
 static void test_bad_config(void **state)
 {
 	static const char *const bad[] = {
-		"publishDirectory = relative",
-		"publishUri = x/y",
-		"publishUri = ://x",
-		"publishUri = \"http://x y\"",
-		"publishUri = \"http://x\\ny\"",
-		"publishShallow = maybe",
-		"publishMinimum = much",
+		"publishDirectory = relative", "publishUri = x/y",
+		"publishUri = ://x",           "publishBundles = perhaps",
+		"publishUri = \"http://x y\"", "publishUri = \"http://x\\ny\"",
+		"publishShallow = maybe",      "publishMinimum = much",
 	};
 	struct fixture f;
 

@@ -66,10 +66,10 @@ static void test_bundle_uri(void **state)
 			    "ERR invalid command 'bundle-uri'");
 	dialog_config(&d, CONFIG_LOCAL,
 		      "[uploadpack]\nadvertiseBundleURIs\n"
-		      "[bundle]\nversion = 1\nflag\n"
+		      "[bundle]\nversion = 1\nflag\nmode =\n"
 		      "[bundle \"One\"]\nURI = https://example.com/b\n");
 	assert_string_equal(dialog_answer(&d, "command=bundle-uri|D|F"),
-			    "bundle.version=1|bundle.flag=|"
+			    "bundle.version=1|"
 			    "bundle.One.uri=https://example.com/b|F");
 	assert_int_equal(d.ret, 0);
 	assert_string_equal(dialog_answer(&d, "command=bundle-uri|D|more|F"),

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes bundles of all branches and tags that clients see, and lists them.
+ *
+ *	first bundle   all branches and tags          after each repack
+ *	further ones   commits that the list lacks    up to BUNDLE_LIST_MAX
+ *
+ * When the list is full, one bundle of all that the first one lacks replaces
+ * the further ones. `git bundle create` writes the bundles.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "builtin/builtin.h"
+#include "builtin/child.h"
+#include "builtin/publish-parts.h"
+#include "object/hash.h"
+#include "pack/bundle.h"
+#include "packing/prepared.h"
+#include "publish/bundle-list.h"
+#include "publish/publish.h"
+#include "sys/io.h"
+#include "sys/map.h"
+#include "sys/share.h"
+#include "sys/tempdir.h"
+#include "sys/tempfile.h"
+#include "walk/revwalk.h"
+#include "walk/walk.h"
+#include "wire/oidset.h"
+#include "wire/refview.h"
+
+/* Everybody may read published files. */
+#define MODE (0444 | SYS_SHARE(0444))
+
+struct bundling {
+	const struct repo *repo; /* borrowed */
+	char *place;             /* owned */
+	struct odb *odb;         /* owned */
+	struct refview refs;
+	struct bundle_list list;
+	/* the refs of each listed bundle */
+	struct oidset known[BUNDLE_LIST_MAX];
+	/* the refs of the repository: names, one a line; and ids */
+	struct buf names;
+	struct oidset tips;
+	struct error *err;
+};
+
+/* ---- what there is */
+
+static int add_ref(void *ctx, const struct ref *ref)
+{
+	struct bundling *b = ctx;
+	int ret = oidset_add(&b->tips, &ref->oid, b->err);
+
+	if (ret >= 0 && buf_printf(&b->names, "%s\n", ref->name) < 0)
+		ret = error_nomem(b->err);
+	return ret < 0 ? ret : 0;
+}
+
+static int list_refs(struct bundling *b)
+{
+	int ret = refview_each(&b->refs, "refs/heads/", false, add_ref, b, NULL,
+			       b->err);
+
+	return ret ? ret
+		   : refview_each(&b->refs, "refs/tags/", false, add_ref, b,
+				  NULL, b->err);
+}
+
+/* Set *checksum to the pack of the prepared answers; zero if there are none. */
+static int find_pack(struct bundling *b, struct oid *checksum)
+{
+	struct prepared prepared = PREPARED_INIT;
+	int ret = prepared_open(&prepared, b->odb, 0, b->err);
+
+	*checksum = (struct oid)OID_ZERO_INIT;
+	if (ret > 0)
+		*checksum = prepared.pack_checksum;
+	prepared_close(&prepared);
+	return ret < 0 ? ret : 0;
+}
+
+static int bundle_path(struct bundling *b, struct buf *out,
+		       const struct oid *hash)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	oid_to_hex(hex, hash, b->repo->algo);
+	return buf_printf(out, "%s/%s.bundle", b->place, hex) < 0
+		       ? error_nomem(b->err)
+		       : 0;
+}
+
+/*
+ * Remember the refs of a bundle. Returns 1, or 0 if a ref of the bundle is
+ * hidden now, or a negative error code.
+ */
+static int take_header(struct bundling *b, struct oidset *known,
+		       const struct bundle_header *header)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < header->refs.nr && ret >= 0; i++) {
+		const struct bundle_item *item = &header->refs.items[i];
+
+		ret = refview_hides(&b->refs, item->text);
+		if (ret > 0)
+			return 0;
+		if (ret < 0)
+			return error_nomem(b->err);
+		ret = oidset_add(known, &item->oid, b->err);
+	}
+	return ret < 0 ? ret : 1;
+}
+
+/* Returns 1 if a listed bundle can stay, 0 if not, or a negative error code. */
+static int read_bundle(struct bundling *b, size_t nr)
+{
+	struct buf path = BUF_INIT;
+	struct sys_map map = SYS_MAP_INIT;
+	struct bundle_header header;
+	size_t len;
+	int ret = bundle_path(b, &path, &b->list.items[nr].hash);
+
+	if (!ret)
+		ret = sys_map_open(&map, path.data, b->err);
+	if (!ret) {
+		ret = bundle_header_parse(&header, &len, map.data, map.len,
+					  true, path.data, b->err);
+		if (ret > 0)
+			ret = take_header(b, &b->known[nr], &header);
+		bundle_header_release(&header);
+	}
+	sys_map_close(&map);
+	buf_release(&path);
+	return ret == ERR_MISSING || ret == ERR_CORRUPT ? 0 : ret;
+}
+
+/*
+ * Read the list. If it cannot stay, b->list.nr becomes 0. Sets *last to the
+ * last token, or 0 if there was no list.
+ */
+static int read_list(struct bundling *b, uint64_t *last)
+{
+	struct oid pack;
+	int ret = find_pack(b, &pack), stays;
+
+	*last = 0;
+	if (ret < 0)
+		return ret;
+	ret = bundle_list_read(&b->list, b->place, b->repo->algo, b->err);
+	if (ret < 0 && ret != ERR_CORRUPT)
+		return ret;
+	if (ret > 0)
+		*last = b->list.items[b->list.nr - 1].token;
+	stays = ret > 0 && oid_equal(&b->list.pack, &pack);
+	for (size_t i = 0; i < b->list.nr && stays > 0; i++)
+		stays = read_bundle(b, i);
+	if (stays <= 0)
+		b->list.nr = 0;
+	b->list.pack = pack;
+	return stays < 0 ? stays : 0;
+}
+
+/*
+ * Returns 1 if refs reach commits that the first `nr` bundles do not have, 0 if
+ * not, or a negative error code.
+ */
+static int has_new(struct bundling *b, size_t nr)
+{
+	struct walk_tips wants = WALK_TIPS_INIT, haves = WALK_TIPS_INIT;
+	struct revwalk_result result = REVWALK_RESULT_INIT;
+	struct walk w;
+	int ret = walk_open(&w, b->odb, NULL, 0, b->err);
+
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < b->tips.nr && !ret; i++)
+		ret = walk_add_tip(&w, &wants, &b->tips.oids[i], false, b->err);
+	for (size_t k = 0; k < nr; k++)
+		for (size_t i = 0; i < b->known[k].nr && !ret; i++)
+			ret = walk_add_tip(&w, &haves, &b->known[k].oids[i],
+					   true, b->err);
+	if (!ret) {
+		const struct revwalk_tips tips = {
+			wants.commits, wants.commit_nr, haves.commits,
+			haves.commit_nr};
+
+		ret = revwalk_run(&result, &w.history, &tips, false, b->err);
+	}
+	if (!ret)
+		ret = result.nr > 0;
+	revwalk_result_release(&result);
+	walk_tips_release(&wants);
+	walk_tips_release(&haves);
+	walk_close(&w);
+	return ret;
+}
+
+/* ---- a new bundle */
+
+/* Write the arguments of `git bundle create`: refs, and what to leave out. */
+static int put_revisions(struct bundling *b, struct buf *out)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	int ret = buf_append(out, b->names.data, b->names.len);
+
+	for (size_t k = 0; k < b->list.nr; k++)
+		for (size_t i = 0; i < b->known[k].nr && !ret; i++) {
+			const struct oid *oid = &b->known[k].oids[i];
+
+			oid_to_hex(hex, oid, b->repo->algo);
+			if (odb_has(b->odb, oid))
+				ret = buf_printf(out, "^%s\n", hex);
+		}
+	return ret < 0 ? error_nomem(b->err) : 0;
+}
+
+static int create(struct bundling *b, const char *path)
+{
+	static const char *const words[] = {"bundle", "create", "-q", NULL};
+	struct child_words w = child_git(words);
+	struct buf input = BUF_INIT;
+	int ret = put_revisions(b, &input);
+
+	child_add(&w, "%s", path);
+	child_add(&w, "--stdin");
+	if (ret < 0)
+		child_words_release(&w);
+	else
+		ret = child_feed(&w, b->repo, input.data, input.len, b->err);
+	buf_release(&input);
+	return ret > 0 ? error_set(b->err, ERR_IO,
+				   "git bundle create failed with code %d", ret)
+		       : ret;
+}
+
+static int hash_bundle(struct bundling *b, struct oid *hash, const char *path)
+{
+	struct sys_map map = SYS_MAP_INIT;
+	struct hash_ctx ctx;
+	int ret = sys_map_open(&map, path, b->err);
+
+	if (ret < 0)
+		return ret;
+	if (hash_init(&ctx, b->repo->algo) < 0) {
+		ret = error_nomem(b->err);
+	} else {
+		hash_update(&ctx, map.data, map.len);
+		hash_final(&ctx, hash);
+		hash_release(&ctx);
+	}
+	sys_map_close(&map);
+	return ret;
+}
+
+/* Remove files that a killed process left behind; this one has the lock. */
+static int remove_remains(struct bundling *b, const char *path)
+{
+	struct buf lock = BUF_INIT;
+	int ret = buf_printf(&lock, "%s.lock", path) < 0
+			  ? error_nomem(b->err)
+			  : sys_unlink(lock.data, b->err);
+
+	buf_release(&lock);
+	return ret ? ret : sys_unlink(path, b->err);
+}
+
+/* Write a bundle and add it to the list, with a token. */
+static int add_bundle(struct bundling *b, uint64_t token)
+{
+	struct bundle_list_item *item = &b->list.items[b->list.nr];
+	struct buf temporary = BUF_INIT, path = BUF_INIT;
+	int ret = buf_printf(&temporary, "%s/tmp_publish_bundle", b->place) < 0
+			  ? error_nomem(b->err)
+			  : remove_remains(b, temporary.data);
+
+	if (!ret)
+		ret = create(b, temporary.data);
+	if (!ret)
+		ret = hash_bundle(b, &item->hash, temporary.data);
+	if (!ret)
+		ret = bundle_path(b, &path, &item->hash);
+	if (!ret)
+		ret = sys_share_path(temporary.data, SYS_SHARE(0444), b->err);
+	if (!ret)
+		ret = sys_rename(temporary.data, path.data, b->err);
+	if (!ret)
+		ret = sys_sync_dir(b->place, b->err);
+	item->token = token;
+	b->list.nr += !ret;
+	buf_release(&temporary);
+	buf_release(&path);
+	return ret;
+}
+
+static int write_list(struct bundling *b)
+{
+	struct sys_tempfile file = SYS_TEMPFILE_INIT;
+	struct buf path = BUF_INIT, text = BUF_INIT;
+	int ret = buf_printf(&path, "%s/%s", b->place, BUNDLE_LIST_FILE);
+
+	if (!ret)
+		ret = bundle_list_format(&text, &b->list);
+	if (ret < 0)
+		error_nomem(b->err);
+	if (!ret)
+		ret = sys_tempfile_create(&file, b->place, "tmp_publish_", MODE,
+					  b->err);
+	if (!ret)
+		ret = sys_tempfile_write(&file, text.data, text.len, b->err);
+	if (!ret)
+		ret = sys_tempfile_commit(&file, path.data, SYS_FSYNC_FSYNC,
+					  b->err);
+	sys_tempfile_abort(&file);
+	buf_release(&path);
+	buf_release(&text);
+	return ret;
+}
+
+/* ---- the list */
+
+/*
+ * A new first bundle gets the last token: a client that has all bundles of the
+ * old list needs none of it.
+ */
+static int update(struct bundling *b, uint64_t now)
+{
+	uint64_t last, token;
+	int ret = read_list(b, &last);
+
+	if (!ret)
+		ret = list_refs(b);
+	if (ret < 0 || !b->tips.nr)
+		return ret;
+	if (!b->list.nr) {
+		token = last ? last : now;
+	} else {
+		ret = has_new(b, b->list.nr);
+		if (ret <= 0)
+			return ret;
+		if (b->list.nr == BUNDLE_LIST_MAX)
+			b->list.nr = 1;
+		token = now > last ? now : last + 1;
+	}
+	ret = add_bundle(b, token);
+	return ret ? ret : write_list(b);
+}
+
+int publish_bundles(const struct repo *repo,
+		    const struct published_config *config, int64_t now,
+		    struct error *err)
+{
+	struct bundling b = {.repo = repo, .names = BUF_INIT, .err = err};
+	int ret, lock;
+
+	oidset_init(&b.tips, OIDSET_MAX);
+	for (size_t i = 0; i < BUNDLE_LIST_MAX; i++)
+		oidset_init(&b.known[i], OIDSET_MAX);
+	ret = lock = publish_open_place(&b.place, repo, config, err);
+	if (ret >= 0)
+		ret = odb_open(&b.odb, repo, NULL, err);
+	if (!ret) {
+		ret = refview_open(&b.refs, repo, "uploadpack.hiderefs", NULL,
+				   err);
+		if (!ret)
+			ret = update(&b, (uint64_t)now);
+		refview_release(&b.refs);
+	}
+	sys_close(lock);
+	for (size_t i = 0; i < BUNDLE_LIST_MAX; i++)
+		oidset_release(&b.known[i]);
+	oidset_release(&b.tips);
+	buf_release(&b.names);
+	odb_close(b.odb);
+	free(b.place);
+	return ret;
+}
