@@ -445,6 +445,21 @@ static int find_by_preparation(struct finding *g, struct error *err)
 	return ret;
 }
 
+/*
+ * If the receiver could get a pack from another place, but no prepared answer
+ * is used, tell so at once: the receiver waits for it, and sees no progress
+ * before.
+ */
+static int tell_none(struct finding *g, struct error *err)
+{
+	const struct packing_elsewhere *e = g->f->request->elsewhere;
+
+	if (!e || e->nr)
+		return 0;
+	g->f->has_told = true;
+	return e->tell(e->ctx, NULL, NULL, err);
+}
+
 const struct pack_rev *find_order(struct pack *pack, size_t wanted,
 				  struct error *err)
 {
@@ -608,8 +623,11 @@ int found_open(struct found *found, const struct odb *odb,
 		found->walk.history.threads = options->threads;
 	history_poll(&found->walk.history, options->progress);
 	ret = find_by_preparation(&g, err);
-	if (!ret)
-		ret = find_by_search(&g, err);
+	if (!ret) {
+		ret = tell_none(&g, err);
+		if (!ret)
+			ret = find_by_search(&g, err);
+	}
 	if (ret >= 0 && !found->space.odb && !found->content)
 		ret = split_packed(found, err);
 	if (found->pb)

@@ -133,6 +133,8 @@ struct found {
 	struct prepared prepared;
 	/* The prepared answer to exactly this request; NULL: there is none. */
 	const struct prepared_answer *answer;
+	/* request->elsewhere->tell() was called: no pack can be left out. */
+	bool has_told;
 	/* The storage of `content` if that is a whole pack. */
 	struct prepared_content whole;
 	struct prepared_run whole_run;
@@ -144,9 +146,10 @@ struct found {
 };
 
 /*
- * Find all objects of a request. If a bitmap index is broken, *warning says so,
- * and the objects are found by a walk. Returns 0, or a negative error code with
- * *found released.
+ * Find all objects of a request. If request->elsewhere offers packs, and no
+ * prepared answer is used, its tell() is called before the search. If a bitmap
+ * index is broken, *warning says so, and the objects are found by a walk.
+ * Returns 0, or a negative error code with *found released.
  */
 int found_open(struct found *found, const struct odb *odb,
 	       const struct packing_request *request,

@@ -541,7 +541,6 @@ static int look_for_stored(struct send *s, struct error *err)
 					    err);
 	if (s->found.content == &s->found.whole)
 		s->report->strategy = "stored pack";
-	leave_out_content(s);
 	return ret;
 }
 
@@ -552,8 +551,9 @@ static int settle(struct send *s, struct error *err)
 	const struct packing_elsewhere *elsewhere = request->elsewhere;
 	int ret = 0;
 
-	leave_out_content(s);
-	if (elsewhere && elsewhere->nr)
+	if (!s->found.has_told)
+		leave_out_content(s);
+	if (elsewhere && !s->found.has_told)
 		ret = leave_out(s, err);
 	if (!ret && is_thin(s) && s->options->window &&
 	    packing_copies_spans(s->options))
@@ -561,8 +561,6 @@ static int settle(struct send *s, struct error *err)
 					      err);
 	if (!ret && !s->has_left_out)
 		ret = look_for_stored(s, err);
-	if (!ret && elsewhere && !elsewhere->nr)
-		ret = leave_out(s, err);
 	if (!ret)
 		ret = load_items(s, err);
 	if (s->has_left_out)

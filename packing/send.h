@@ -74,16 +74,16 @@ struct packing_elsewhere {
 	/*
 	 * Returns whether the receiver can get a whole pack: the pack with this
 	 * checksum, which has `len` bytes. Only packs whose objects would all
-	 * be sent are asked about. If the receiver has the pack, it reads
-	 * entries of type OFS_DELTA. NULL: there are no such packs. Not used if
-	 * `nr` is not 0.
+	 * be sent are asked about: contents of prepared answers
+	 * (packing/prepared.h), for a receiver that reads entries of type
+	 * OFS_DELTA. NULL: there are no such packs. Not used if `nr` is not 0.
 	 */
 	bool (*has_pack)(void *ctx, const struct oid *checksum, uint64_t len);
 	/*
 	 * Called once, before the sink gets its first bytes. left_out[i] says
-	 * whether oids[i] was left out. `pack` is the checksum of the pack that
-	 * was left out, or NULL. If tell() returns a negative code, the work
-	 * ends with that code.
+	 * whether oids[i] was left out; it may be NULL if `nr` is 0. `pack` is
+	 * the checksum of the pack that was left out, or NULL. If tell()
+	 * returns a negative code, the work ends with that code.
 	 */
 	int (*tell)(void *ctx, const bool *left_out, const struct oid *pack,
 		    struct error *err);

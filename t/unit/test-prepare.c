@@ -134,9 +134,25 @@ struct elsewhere {
 	/* the answer whose content without tags can be got; -1: all */
 	int answer;
 	unsigned told;
+	/* whether commits were read, to find the objects */
+	bool has_searched;
+	/* tell() must be called before */
+	bool is_early;
 	/* NULL: no pack was left out */
 	const struct prepared_content *left_out;
 };
+
+static int note_search(void *ctx, const char *title, uint64_t done,
+		       uint64_t total)
+{
+	struct elsewhere *e = ctx;
+
+	(void)title;
+	(void)done;
+	(void)total;
+	e->has_searched = true;
+	return 0;
+}
 
 static bool has_pack(void *ctx, const struct oid *checksum, uint64_t len)
 {
@@ -168,6 +184,8 @@ static int note_pack(void *ctx, const bool *left_out, const struct oid *pack,
 		if (oid_equal(&e->prepared->answers[i].plain.checksum, pack))
 			e->left_out = &e->prepared->answers[i].plain;
 	assert_int_equal(!pack, !e->left_out);
+	if (!pack && e->is_early)
+		assert_false(e->has_searched);
 	return 0;
 }
 
@@ -199,11 +217,13 @@ static void add_content(struct sentpack *s, const struct preparedrepo *p,
 /*
  * Send the same request to receivers that can get packs from another place. The
  * sent pack and the other pack must have all objects, and none twice. The sent
- * pack must need nothing from the other pack.
+ * pack must need nothing from the other pack. `is_early`: the receiver is told
+ * before the search that it gets no other pack. (The search for an answer to
+ * extend comes before.)
  */
 static void check_elsewhere(const struct preparedrepo *p,
 			    const struct packing_request *request,
-			    const struct sentpack *all)
+			    const struct sentpack *all, bool is_early)
 {
 	struct packing_send_options options;
 	struct packing_report report;
@@ -213,13 +233,18 @@ static void check_elsewhere(const struct preparedrepo *p,
 	assert_int_equal(
 		packing_send_options_load(&options, &p->r.t.repo, NULL), 0);
 	for (int answer = -1; answer < (int)prepared.nr; answer++) {
-		struct elsewhere e = {.prepared = &prepared, .answer = answer};
+		struct elsewhere e = {.prepared = &prepared,
+				      .answer = answer,
+				      .is_early = is_early};
 		const struct packing_elsewhere elsewhere = {
 			.has_pack = has_pack, .tell = note_pack, .ctx = &e};
+		const struct progress_out progress = {.poll = note_search,
+						      .ctx = &e};
 		struct packing_request asked = *request;
 		struct sentpack rest;
 
 		asked.elsewhere = &elsewhere;
+		options.progress = &progress;
 		asked.thin = answer % 2;
 		assert_int_equal(packing_send(p->odb, &asked, &options,
 					      sentpack_init(&rest, &p->r),
@@ -256,7 +281,7 @@ static uint32_t compare(struct preparedrepo *p,
 	assert_memory_equal(with.bytes.data, without.bytes.data,
 			    with.bytes.len);
 	sentpack_decode(&with, NULL);
-	check_elsewhere(p, request, &with);
+	check_elsewhere(p, request, &with, true);
 	sentpack_release(&with);
 	sentpack_release(&without);
 	return report.objects;
@@ -278,7 +303,7 @@ static uint32_t compare_objects(struct preparedrepo *p,
 	sentpack_decode(&with, NULL);
 	sentpack_decode(&without, NULL);
 	assert_memory_equal(with.sent, without.sent, RANDREPO_MAX);
-	check_elsewhere(p, request, &with);
+	check_elsewhere(p, request, &with, false);
 	sentpack_release(&with);
 	sentpack_release(&without);
 	return report.objects;
@@ -418,7 +443,7 @@ static bool is_extended(struct preparedrepo *p,
 	sentpack_decode(&without, NULL);
 	assert_int_equal(with.external, 0);
 	assert_memory_equal(with.sent, without.sent, RANDREPO_MAX);
-	check_elsewhere(p, request, &with);
+	check_elsewhere(p, request, &with, false);
 	sentpack_release(&with);
 	sentpack_release(&without);
 	return !strcmp(report.strategy, "prepared+walk");
