@@ -56,8 +56,8 @@ struct pack_bitmap {
  *
  * Returns 1 with *out owned by the caller. If an unusable index of a
  * multi-pack-index was skipped, *err has a warning for the user. Returns 0 with
- * *out NULL if there is no bitmap index. Returns a negative error code with
- * *out NULL if the index is unusable (malformed, or of another pack): the
+ * *out NULL if there is no bitmap index. Returns a negative error code if the
+ * index is unusable (malformed, or of another pack). *out is then NULL, and the
  * caller warns and walks instead.
  *
  * The cost does not depend on the size of the pack. Damage on disk is not

@@ -54,7 +54,7 @@
 
 /*
  * Parses `text` into *when, in seconds since 1970. A time before 1970 gives 0.
- * Returns 0, or ERR_INVALID with *when untouched.
+ * Returns 0 or ERR_INVALID. After an error, *when is unchanged.
  */
 int approxidate_parse(int64_t *when, const char *text, int64_t now);
 

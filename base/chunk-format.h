@@ -62,7 +62,7 @@ int chunk_contents_read(struct chunk *chunks, size_t nr, struct cursor *c,
 /*
  * Appends a table of contents for `nr` chunks with the given `id` and `len`.
  * The chunks will follow the table. The file begins at byte `file_start` of
- * *out. Returns 0, or ERR_NOMEM with *out unchanged.
+ * *out. Returns 0 or ERR_NOMEM. After an error, *out is unchanged.
  */
 int chunk_contents_append(struct buf *out, size_t file_start,
 			  const struct chunk *chunks, size_t nr);

@@ -16,7 +16,8 @@
 #define ARRAY_NR(a) (sizeof(a) / sizeof((a)[0]))
 
 /*
- * Sets *out = a + b. Returns false, with *out untouched, if the sum overflows.
+ * Sets *out = a + b. Returns false if the sum overflows; *out is then
+ * unchanged.
  */
 static inline bool mem_add(size_t *out, size_t a, size_t b)
 {
@@ -29,8 +30,8 @@ static inline bool mem_add(size_t *out, size_t a, size_t b)
 }
 
 /*
- * Sets *out = a * b. Returns false, with *out untouched, if the product
- * overflows.
+ * Sets *out = a * b. Returns false if the product overflows; *out is then
+ * unchanged.
  */
 static inline bool mem_mul(size_t *out, size_t a, size_t b)
 {

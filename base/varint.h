@@ -17,8 +17,8 @@
 #define VARINT_MAX_LEN 10
 
 /*
- * Takes a variable-length number. Returns false, with everything untouched, if
- * the encoding is cut short or the number is too large.
+ * Takes a variable-length number. Returns false if the encoding is cut short or
+ * the number is too large; then nothing is changed.
  */
 static inline bool varint_take(struct cursor *c, uint64_t *out)
 {

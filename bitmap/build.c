@@ -109,9 +109,9 @@ static void note_chain(struct build *b, size_t entry)
 }
 
 /*
- * Returns how many words an XOR with an entry may have: fewer than the returned
- * number. Returns 0 if the XOR chain that ends with the entry is as long as
- * allowed.
+ * Returns an exclusive limit: an XOR with the entry must have fewer words than
+ * this. Returns 0 if no XOR is allowed, because the XOR chain that ends with
+ * the entry has the maximum length.
  */
 static size_t chain_room(const struct build *b, size_t entry)
 {

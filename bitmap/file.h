@@ -159,8 +159,8 @@ struct bitmap_file {
  * checksum is verified by bitmap_file_verify() only. For a file with a lookup
  * table, the cost does not depend on the number of entries.
  *
- * Returns 0, or a negative error code with *f zeroed: ERR_CORRUPT,
- * ERR_UNSUPPORTED (unknown version or flag) or ERR_NOMEM.
+ * Returns 0 or a negative error code: ERR_CORRUPT, ERR_UNSUPPORTED (unknown
+ * version or flag) or ERR_NOMEM. After an error, *f is zeroed.
  */
 int bitmap_file_parse(struct bitmap_file *f, const void *bytes, size_t len,
 		      uint32_t object_nr, enum hash_algo algo, const char *name,

@@ -145,20 +145,21 @@ bool bitmap_side_next(struct bitmap_side *side, uint32_t *commit_nr);
 const uint32_t *bitmap_side_walked(const struct bitmap_side *side, size_t *nr);
 
 /*
- * Completes the side after the walk has ended. Adds the tips that are not
- * commits. With `trees`, adds the trees and blobs of the walked commits.
+ * Completes the set of reachable objects after the walk over commits has ended.
+ * Adds the tips that are not commits. With `trees`, adds the trees and blobs of
+ * the walked commits.
  */
 int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
 
 /* ---- boundary traversal */
 
 /*
- * Boundary traversal. Objects that the haves reach outside of bitmaps are found
- * only if the bitmaps of the wants contain them.
+ * Boundary traversal. Of the objects that haves without a bitmap reach, only
+ * those that the wants' bitmaps contain are looked for.
  *
- *	wants      o---o---B          B: a commit with a bitmap
- *	          /
- *	   ------o---b---h            b, h: haves' commits without one
+ * 	wants      o---o---B          B: a commit with a bitmap
+ * 	          /
+ * 	   ------o---b---h            b, h: haves' commits without one
  *
  * Before this step, these are known: the commits that the wants reach, those
  * that the haves reach, and the objects in the wants' bitmaps. The wants'
@@ -243,8 +244,8 @@ struct bitmap_coverage {
 /*
  * Measures the commits in `tips`. For each tip, the bitmaps that a request for
  * it would use are decoded. `fill` must be initialised; its content afterwards
- * is undefined. Without tips all numbers are 0. Returns 0, or a negative error
- * code with *coverage zeroed.
+ * is undefined. Without tips all numbers are 0. Returns 0 or a negative error
+ * code. After an error, *coverage is zeroed.
  */
 int bitmap_coverage_measure(struct bitmap_coverage *coverage,
 			    struct bitmap_fill *fill,

@@ -82,7 +82,7 @@ struct pseudo_merge {
 /*
  * Parses the section that ends at offset `end` of the file, and begins at
  * `from` or later. Verifies all sizes. The targets of offsets are verified when
- * they are used. O(1). Returns 0, or ERR_CORRUPT with *pm zeroed.
+ * they are used. O(1). Returns 0 or ERR_CORRUPT. After an error, *pm is zeroed.
  */
 int pseudo_merges_parse(struct pseudo_merges *pm, const void *bytes,
 			uint64_t from, uint64_t end, uint32_t object_nr,

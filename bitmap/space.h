@@ -168,8 +168,8 @@ struct bitmap_space_table {
 };
 
 /*
- * Makes the table of bits, in one pass over all objects. Returns 0, or
- * ERR_NOMEM with *table zeroed.
+ * Makes the table of bits, in one pass over all objects. Returns 0 or
+ * ERR_NOMEM. After an error, *table is zeroed.
  */
 int bitmap_space_table_init(struct bitmap_space_table *table,
 			    const struct bitmap_space *space);

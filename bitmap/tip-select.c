@@ -167,7 +167,10 @@ static uint32_t find_limit(const struct tip_selecting *s, uint32_t tip)
 	return c;
 }
 
-/* Sorts the far tips: the limit that is furthest from the root comes first. */
+/*
+ * Sorts the far tips by the depth of their limits (see find_limit()). The tip
+ * whose limit is furthest from the root comes first.
+ */
 static int sort_tips(struct tip_selecting *s)
 {
 	for (size_t i = 0; i < s->tip_nr; i++) {
@@ -182,8 +185,8 @@ static int sort_tips(struct tip_selecting *s)
 }
 
 /*
- * Finds the picked commit that is nearest to a tip, from the tip to its limit.
- * If there is none, picks the limit.
+ * Finds the first picked commit on the way from a tip back to its limit. If no
+ * commit on the way is picked, picks the limit.
  */
 static void pick_for(struct tip_selecting *s, uint32_t tip, uint32_t walked)
 {

@@ -50,8 +50,8 @@ struct place {
 };
 
 /*
- * Find the working directory, relative to a repository. Returns 0, or a
- * negative error code with *place empty.
+ * Find the working directory, relative to a repository. Returns 0 or a negative
+ * error code. After an error, *place is empty.
  */
 int place_find(struct place *place, const struct repo *repo, struct error *err);
 void place_release(struct place *place);

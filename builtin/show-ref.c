@@ -170,8 +170,9 @@ static int show_matching(void *ctx, const struct ref *ref)
 }
 
 /*
- * Print a ref without an id, with zeros as its id. Symbolic refs may lead to no
- * ref.
+ * Handles a ref without a valid object. If the object is missing, prints an
+ * error and goes on. A dangling symbolic ref is skipped. Any other broken ref
+ * ends the command with an error that shows zeros as the id.
  */
 static int show_broken(void *ctx, const char *name, enum refs_flaw flaw)
 {

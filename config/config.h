@@ -82,10 +82,10 @@ struct config_sources {
  * "gitdir:", "gitdir/i:", "onbranch:" or "hasconfig:remote.*.url:". Paths are
  * relative to the including file. Other conditions are false.
  *
- * *config must be empty. Returns 0 or an error code with *config empty: ERR_IO
- * if a file cannot be read, ERR_CORRUPT if a file is malformed ("bad config
- * line <n> in file <path>", sometimes with ": <reason>"), ERR_INVALID if the
- * environment is invalid, or ERR_NOMEM.
+ * *config must be empty. Returns 0 or an error code: ERR_IO if a file cannot be
+ * read, ERR_CORRUPT if a file is malformed ("bad config line <n> in file
+ * <path>", sometimes with ": <reason>"), ERR_INVALID if the environment is
+ * invalid, or ERR_NOMEM. After an error, *config is empty.
  */
 int config_load(struct config *config, const struct config_sources *sources,
 		struct error *err);
@@ -163,8 +163,8 @@ int config_parse_bool(const char *value);
 
 /*
  * Parses a number that may end in k, m or g. This is for environment variables
- * that replace a configuration variable. Returns 0, or ERR_INVALID with *out
- * unchanged.
+ * that replace a configuration variable. Returns 0 or ERR_INVALID. After an
+ * error, *out is unchanged.
  */
 int config_parse_u64(uint64_t *out, const char *value);
 
@@ -189,7 +189,8 @@ char *config_expand_path(const char *value);
  * removes the variable if `value` is NULL. The section has no subsection, and
  * the value needs no quotes. If the variable occurs several times, one
  * occurrence remains. A section that becomes empty is removed. config_parse()
- * must have accepted the text. Returns 0, or ERR_NOMEM with *text unchanged.
+ * must have accepted the text. Returns 0 or ERR_NOMEM. After an error, *text is
+ * unchanged.
  */
 int config_edit(struct buf *text, const char *section, const char *name,
 		const char *value);

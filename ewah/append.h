@@ -13,8 +13,8 @@
 #include "ewah/rlw.h"
 
 /*
- * Reserves memory for `nr` more words. Returns 0, or ERR_NOMEM with *e
- * unchanged.
+ * Reserves memory for `nr` more words. Returns 0 or ERR_NOMEM. After an error,
+ * *e is unchanged.
  */
 int ewah_append_reserve(struct ewah *e, size_t nr);
 

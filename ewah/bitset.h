@@ -26,7 +26,10 @@ struct bitset {
 		NULL, 0, 0                                                     \
 	}
 
-/* Makes a set of `bits` zero bits. Returns 0, or ERR_NOMEM with *set zeroed. */
+/*
+ * Makes a set of `bits` zero bits. Returns 0 or ERR_NOMEM. After an error, *set
+ * is zeroed.
+ */
 int bitset_init(struct bitset *set, size_t bits);
 void bitset_release(struct bitset *set);
 
@@ -38,7 +41,7 @@ int bitset_grow(struct bitset *set, size_t bits);
 
 /*
  * Makes *dst equal to *src, including the capacity. *dst must be initialised.
- * Returns 0, or ERR_NOMEM with *dst unchanged.
+ * Returns 0 or ERR_NOMEM. After an error, *dst is unchanged.
  */
 int bitset_copy(struct bitset *dst, const struct bitset *src);
 

@@ -71,8 +71,8 @@ struct ewah_view {
  * Verifies that the runs and literals cover at most `bits` rounded up to words.
  * A bitmap without words is valid and all zero.
  *
- * Returns 0, or ERR_CORRUPT with *view zeroed and *c unchanged. The view
- * borrows the cursor's bytes. O(number of RLWs).
+ * Returns 0 or ERR_CORRUPT. After an error, *view is zeroed and *c unchanged.
+ * The view borrows the cursor's bytes. O(number of RLWs).
  */
 int ewah_view_parse(struct ewah_view *view, struct cursor *c,
 		    struct error *err);
@@ -120,7 +120,8 @@ int ewah_from_bitset(struct ewah *e, const struct bitset *set);
 
 /*
  * Copies `e` into memory of exactly the needed size. *out must hold no memory,
- * since it is overwritten. Returns 0, or ERR_NOMEM with *out empty.
+ * since it is overwritten. Returns 0 or ERR_NOMEM. After an error, *out is
+ * empty.
  */
 int ewah_copy(struct ewah *out, const struct ewah *e);
 
@@ -129,8 +130,8 @@ struct ewah_view ewah_view_of(const struct ewah *e);
 
 /*
  * Appends the serialized form of a bitmap to *out. The serialized form has at
- * least one RLW, as readers of other programs expect. Returns 0, or ERR_NOMEM
- * with *out unchanged.
+ * least one RLW, as readers of other programs expect. Returns 0 or ERR_NOMEM.
+ * After an error, *out is unchanged.
  */
 int ewah_view_write(struct buf *out, const struct ewah_view *v);
 
@@ -150,7 +151,7 @@ void ewah_xor_into(struct bitset *set, const struct ewah_view *v);
 /*
  * Compute *out = a op b, all compressed. The size is the larger of both sizes.
  * The old content of *out is replaced. *out must not be an operand. Return 0,
- * or ERR_NOMEM with *out empty. O(words of both operands).
+ * or ERR_NOMEM. After an error, *out is empty. O(words of both operands).
  */
 int ewah_or(struct ewah *out, const struct ewah_view *a,
 	    const struct ewah_view *b);
@@ -162,8 +163,8 @@ int ewah_andnot(struct ewah *out, const struct ewah_view *a,
 		const struct ewah_view *b);
 
 /*
- * Works like ewah_xor() with a limit on the size of the result. Returns 1, with
- * *out empty, as soon as the result has `limit` words.
+ * Works like ewah_xor() with a limit on the size of the result. Returns 1 as
+ * soon as the result has `limit` words; *out is then empty.
  */
 int ewah_xor_below(struct ewah *out, const struct ewah_view *a,
 		   const struct ewah_view *b, size_t limit);

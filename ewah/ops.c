@@ -261,8 +261,8 @@ static int reserve(struct ewah *out, size_t bits, const struct ewah_view *a,
 }
 
 /*
- * Combines two bitmaps into *out. Returns 1, with *out empty, if the result
- * reaches `limit` words.
+ * Combines two bitmaps into *out. Returns 1 if the result reaches `limit`
+ * words; *out is then empty.
  */
 EWAH_INLINE int merge(struct ewah *out, const struct ewah_view *va,
 		      const struct ewah_view *vb, enum merge_op op,

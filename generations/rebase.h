@@ -14,7 +14,8 @@ int rebase_check(const struct generation_change *change, struct error *err);
 /*
  * Starts the generation after *base: a copy of its files and updates, with the
  * next number, the parent, and all other fields empty. base->number may be 0.
- * Returns 0, an error of generation_print(), or ERR_NOMEM, with *next released.
+ * Returns 0, an error of generation_print(), or ERR_NOMEM. After an error,
+ * *next is released.
  */
 int rebase_start(struct generation *next, const struct generation *base,
 		 struct error *err);
@@ -22,9 +23,10 @@ int rebase_start(struct generation *next, const struct generation *base,
 /*
  * Applies a change, which rebase_check() has accepted, to a generation that is
  * being made. `upload` is the token of the uploads. `is_first`: no other change
- * was applied to *next. Returns 0, GENERATION_REF_CHANGED,
- * GENERATION_EPOCH_CHANGED or GENERATION_FILE_CHANGED with *next unchanged, or
- * a negative error code; *next is useless after ERR_NOMEM.
+ * was applied to *next. Returns 0, a conflict, or a negative error code. A
+ * conflict is GENERATION_REF_CHANGED, GENERATION_EPOCH_CHANGED or
+ * GENERATION_FILE_CHANGED, and *next is then unchanged. After ERR_NOMEM, *next
+ * is useless.
  */
 int rebase_apply(struct generation *next,
 		 const struct generation_change *change,

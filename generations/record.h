@@ -106,7 +106,9 @@ struct generation {
 
 void generation_release(struct generation *g);
 
-/* Copies everything. Returns 0 or ERR_NOMEM, with *out released. */
+/*
+ * Copies everything. Returns 0 or ERR_NOMEM. After an error, *out is released.
+ */
 int generation_copy(struct generation *out, const struct generation *g,
 		    struct error *err);
 

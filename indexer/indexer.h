@@ -89,10 +89,10 @@ struct pack_indexer_hooks {
 		       enum object_type type, const void *data, size_t len,
 		       struct error *err);
 	/*
-	 * Called for each object of the pack after its id is known and the
-	 * object is compared, perhaps more than once. `data` is NULL for blobs
-	 * that are not in memory as a whole. A negative result ends the
-	 * indexing.
+	 * Called for each object of the pack, after its id is computed and it
+	 * is compared with an existing object. Objects that the pack has twice
+	 * may be passed twice. `data` is NULL for blobs that are not in memory
+	 * as a whole. A negative result ends the indexing.
 	 */
 	int (*object)(void *object_ctx, unsigned thread_nr,
 		      const struct oid *oid, enum object_type type,

@@ -153,8 +153,8 @@ void islands_release(struct islands *islands);
 
 /*
  * Puts into the tip island the closure of the tips' trees, and the trees and
- * blobs among the tips. Each of these trees is read once. Returns 0, or a
- * negative error code with *islands partly marked.
+ * blobs among the tips. Each of these trees is read once. Returns 0 or a
+ * negative error code. After an error, *islands may be partly marked.
  */
 int islands_mark_tip(struct islands *islands, struct walk *w,
 		     const struct walk_tips *tips, struct error *err);
@@ -176,8 +176,8 @@ int islands_mark_tip(struct islands *islands, struct walk *w,
  * are read, once for each set of islands. Objects of promisor packs get no
  * islands, and neither do objects that only promised objects reach.
  *
- * Without pack.island and without heads nothing is marked. Returns 0, or a
- * negative error code with *islands partly marked.
+ * Without pack.island and without heads nothing is marked. Returns 0 or a
+ * negative error code. After an error, *islands may be partly marked.
  */
 int islands_mark_refs(struct islands *islands, struct walk *w,
 		      const struct walk_result *found, struct refs *refs,
@@ -187,7 +187,8 @@ int islands_mark_refs(struct islands *islands, struct walk *w,
 /*
  * Marks the layers of objects. `found` is an enumeration of all references with
  * lists (keep_lists). Tags are read, trees are not. Without HEAD nothing is
- * marked. Returns 0, or a negative error code with *islands partly marked.
+ * marked. Returns 0 or a negative error code. After an error, *islands may be
+ * partly marked.
  */
 int islands_mark_layers(struct islands *islands, struct walk *w,
 			const struct walk_result *found, struct refs *refs,

@@ -96,9 +96,9 @@ struct network_registry {
 
 /*
  * Parses a file into *registry, which is released first. `name` is used in
- * messages. Returns 0, or a negative error code with *registry empty:
- * ERR_CORRUPT with the number of the bad line, ERR_UNSUPPORTED for another
- * version, or ERR_NOMEM.
+ * messages. Returns 0 or a negative error code: ERR_CORRUPT with the number of
+ * the bad line, ERR_UNSUPPORTED for another version, or ERR_NOMEM. After an
+ * error, *registry is empty.
  */
 int network_registry_parse(struct network_registry *registry, const void *bytes,
 			   size_t len, const char *name, struct error *err);

@@ -19,8 +19,8 @@ struct index_entry {
 	struct oid oid;
 	uint32_t mode;
 	/*
-	 * path from the top of the work tree; NUL-terminated; valid during the
-	 * call
+	 * path relative to the top of the work tree, NUL-terminated; valid only
+	 * during the callback
 	 */
 	const char *path;
 	size_t path_len;

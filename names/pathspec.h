@@ -86,9 +86,9 @@ int pathspec_place_env(struct pathspec_place *place, struct error *err);
 
 /*
  * Parses patterns. An empty list chooses no path; a list of excluding patterns
- * chooses all other paths. Returns 0, or an error code with *ps empty:
- * ERR_INVALID with Git's message, ERR_UNSUPPORTED for magic that is not
- * supported here, or ERR_NOMEM.
+ * chooses all other paths. Returns 0 or an error code: ERR_INVALID with Git's
+ * message, ERR_UNSUPPORTED for magic that is not supported here, or ERR_NOMEM.
+ * After an error, *ps is empty.
  */
 int pathspec_parse(struct pathspec *ps, const char *const *patterns, size_t nr,
 		   const struct pathspec_place *place, struct error *err);

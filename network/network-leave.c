@@ -54,8 +54,8 @@ struct checking {
 };
 
 /*
- * Returns 0 if the member has the object without its alternate, ERR_MISSING if
- * not, or ERR_NOMEM.
+ * Checks that an object is in the member's own object directory, and not only
+ * in its alternate. Returns 0 if so, ERR_MISSING if not, or ERR_NOMEM.
  */
 static int check_object(struct checking *c, uint32_t obj_pos)
 {

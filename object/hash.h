@@ -38,7 +38,10 @@ struct hash_ctx {
 	bool is_attack;
 };
 
-/* Initialises and starts a hash. Returns 0, or ERR_NOMEM with *h zeroed. */
+/*
+ * Initialises and starts a hash. Returns 0 or ERR_NOMEM. After an error, *h is
+ * zeroed.
+ */
 int hash_init(struct hash_ctx *h, enum hash_algo algo);
 
 /*

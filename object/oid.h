@@ -79,8 +79,8 @@ static inline void oid_from_raw(struct oid *oid, const uint8_t *raw,
 
 /*
  * Parses exactly hash_hex_len() hexadecimal digits at `hex`, in either case.
- * `hex` has `len` bytes; bytes after the digits are ignored. Returns false,
- * with *oid untouched, if there are fewer digits.
+ * `hex` has `len` bytes; bytes after the digits are ignored. Returns false if
+ * there are fewer digits; *oid is then unchanged.
  */
 bool oid_from_hex(struct oid *oid, const char *hex, size_t len,
 		  enum hash_algo algo);
@@ -103,8 +103,8 @@ bool oid_raw_find(const uint8_t *ids, uint32_t nr, const struct oid *oid,
 /*
  * Takes the next line of a file that has one id per line, such as the chain of
  * a commit-graph or of a multi-pack-index. The last line may lack its newline.
- * Returns 1, 0 at the end of the file, or ERR_CORRUPT with *oid untouched. The
- * message is "invalid <what>: line '...' not a hash".
+ * Returns 1, 0 at the end of the file, or ERR_CORRUPT. After an error, *oid is
+ * unchanged. The message is "invalid <what>: line '...' not a hash".
  */
 int oid_lines_next(struct oid *oid, struct cursor *c, enum hash_algo algo,
 		   const char *what, struct error *err);

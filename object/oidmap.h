@@ -90,7 +90,7 @@ struct oidmap {
 void oidmap_release(struct oidmap *map);
 
 /*
- * Looks up an id. Returns false, with *value untouched, if the id is absent.
+ * Looks up an id. Returns false if the id is absent; *value is then unchanged.
  * Threads may share a map that no thread changes.
  */
 bool oidmap_get(const struct oidmap *map, const struct oid *oid,

@@ -241,8 +241,8 @@ static bool is_equal(const struct buf *a, const struct buf *b)
 /*
  * Opens the chain of a pack directory. Other processes remove a layer only
  * after they have written a chain without it. So if a layer is missing, the
- * chain file was replaced, and is read again. Returns 0, ERR_MISSING with *top
- * NULL if there is no chain, or another error code.
+ * chain file was replaced, and is read again. Returns 0, ERR_MISSING if there
+ * is no chain (*top is then NULL), or another error code.
  */
 static int open_current(struct odb_midx **top, const char *path,
 			const char *pack_dir, enum hash_algo algo,

@@ -86,8 +86,8 @@ char *odb_midx_part_path(const struct odb_midx *om, const char *ext);
 /*
  * Maps and parses the multi-pack-index of an object directory. If there is no
  * single file, opens the chain. Returns 0 with *out owned by the caller,
- * ERR_MISSING if there is neither a file nor a chain, or another error code
- * with *out NULL.
+ * ERR_MISSING if there is neither a file nor a chain, or another error code.
+ * After an error, *out is NULL.
  *
  * If a layer of a chain is unusable, returns 0 with the layers below it in
  * *out. *err then describes the unusable layer (err->code is not 0).
@@ -103,8 +103,8 @@ struct odb_midx *odb_midx_pop(struct odb_midx *om);
 
 /*
  * Parses the bytes of a multi-pack-index that is not on disk yet. `bytes` are
- * borrowed; `path` is the future path of the file. Returns 0, or an error code
- * with *out NULL.
+ * borrowed; `path` is the future path of the file. Returns 0 or an error code.
+ * After an error, *out is NULL.
  */
 int odb_midx_parse(struct odb_midx **out, const void *bytes, size_t len,
 		   const char *path, enum hash_algo algo, struct error *err);

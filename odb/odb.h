@@ -370,8 +370,8 @@ struct odb_object {
 
 /*
  * Reads the copy of a packed object at odb_pos. If a delta base is damaged,
- * another copy of the base is used. Returns 0, or a negative error code with
- * *obj zeroed.
+ * another copy of the base is used. Returns 0 or a negative error code. After
+ * an error, *obj is zeroed.
  */
 int odb_read_pos(struct odb_reader *reader, uint32_t odb_pos,
 		 struct odb_object *obj, struct error *err);

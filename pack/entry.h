@@ -36,10 +36,10 @@ struct pack_entry {
 };
 
 /*
- * Parses the header of a pack entry at *c. Returns 0, or ERR_CORRUPT with *c
- * untouched. A header is corrupt if its type is 0 or 5, if its size or distance
- * exceeds 64 bits, or if the distance is 0. An incomplete header is corrupt
- * too.
+ * Parses the header of a pack entry at *c. Returns 0 or ERR_CORRUPT. After an
+ * error, *c is unchanged. A header is corrupt if its type is 0 or 5, if its
+ * size or distance exceeds 64 bits, or if the distance is 0. An incomplete
+ * header is corrupt too.
  */
 int pack_entry_parse(struct pack_entry *entry, struct cursor *c,
 		     enum hash_algo algo);

@@ -64,11 +64,11 @@ struct pack_midx_written {
  * If an order is wanted and no pack is preferred, the oldest pack with objects
  * becomes the preferred one.
  *
- * Returns 0, or an error with *out unchanged. ERR_INVALID: names are out of
- * order, or the preferred pack is empty ("cannot select preferred pack <name>
- * with no objects"). ERR_CORRUPT: an index lacks an offset. ERR_NOMEM. Takes
- * O(n log n) for all objects of the packs. Needs 24 bytes of memory per object,
- * or 40 bytes with an order.
+ * Returns 0 or an error. After an error, *out is unchanged. ERR_INVALID: names
+ * are out of order, or the preferred pack is empty ("cannot select preferred
+ * pack <name> with no objects"). ERR_CORRUPT: an index lacks an offset.
+ * ERR_NOMEM. Takes O(n log n) for all objects of the packs. Needs 24 bytes of
+ * memory per object, or 40 bytes with an order.
  */
 int pack_midx_write(struct buf *out, const struct pack_midx_request *request,
 		    struct pack_midx_written *written, struct error *err);
@@ -96,9 +96,9 @@ struct pack_midx_compaction {
  * layers and of higher layers stay valid. base_nr must be that of the lowest
  * combined layer.
  *
- * Returns 0, or an error with *out unchanged: ERR_CORRUPT if a layer names no
- * valid pack for an object, or ERR_NOMEM. O(n log n) for the objects; packs are
- * not read.
+ * Returns 0 or an error: ERR_CORRUPT if a layer names no valid pack for an
+ * object, or ERR_NOMEM. After an error, *out is unchanged. O(n log n) for the
+ * objects; packs are not read.
  */
 int pack_midx_compact(struct buf *out,
 		      const struct pack_midx_compaction *compaction,

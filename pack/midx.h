@@ -105,7 +105,7 @@ struct pack_midx {
  * offsets, RIDX, BTMP and the checksum. `name` is for messages and is copied.
  *
  * Returns 0, or ERR_CORRUPT, ERR_UNSUPPORTED (unknown version, other hash, base
- * files) or ERR_NOMEM with *midx zeroed.
+ * files) or ERR_NOMEM. After an error, *midx is zeroed.
  */
 int pack_midx_parse(struct pack_midx *midx, const void *bytes, size_t len,
 		    enum hash_algo algo, const char *name, struct error *err);
@@ -182,8 +182,8 @@ struct pack_midx_order {
  * each pack are adjacent and sorted by offset, so the order is a permutation.
  * This takes some 3 ns per object.
  *
- * Returns 0, or ERR_MISSING if there is no order, ERR_CORRUPT or ERR_NOMEM with
- * *order zeroed.
+ * Returns 0, or ERR_MISSING if there is no order, ERR_CORRUPT or ERR_NOMEM.
+ * After an error, *order is zeroed.
  */
 int pack_midx_order_init(struct pack_midx_order *order,
 			 const struct pack_midx *midx, const void *rev,
@@ -192,8 +192,8 @@ void pack_midx_order_release(struct pack_midx_order *order);
 
 /*
  * Reads the order from RIDX and BTMP in constant time, without verifying RIDX.
- * Returns 0, 1 with *order zeroed if RIDX or BTMP is missing, ERR_CORRUPT if
- * BTMP does not partition the bits, or ERR_NOMEM.
+ * Returns 0, 1 if RIDX or BTMP is missing (*order is then zeroed), ERR_CORRUPT
+ * if BTMP does not partition the bits, or ERR_NOMEM.
  */
 int pack_midx_order_init_unproven(struct pack_midx_order *order,
 				  const struct pack_midx *midx,

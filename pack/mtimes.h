@@ -45,7 +45,8 @@ struct pack_mtimes {
 
 /*
  * Parses the .mtimes file of the pack with the index `idx`. Verifies size,
- * header and pack checksum. Returns 0, or ERR_CORRUPT with *m zeroed.
+ * header and pack checksum. Returns 0 or ERR_CORRUPT. After an error, *m is
+ * zeroed.
  */
 int pack_mtimes_parse(struct pack_mtimes *m, const struct pack_idx *idx,
 		      const void *bytes, size_t len, const char *name,

@@ -90,9 +90,9 @@ struct pack {
  * index contains the pack's checksum.
  *
  * Returns 0 with *out owned by the caller. Returns ERR_MISSING if a file is
- * missing, ERR_CORRUPT, ERR_UNSUPPORTED, ERR_IO or ERR_NOMEM with *out NULL.
- * The caller sets `is_local`, `ignores_rev`, `keeps_pages` and `is_pinned`,
- * which are false.
+ * missing, ERR_CORRUPT, ERR_UNSUPPORTED, ERR_IO or ERR_NOMEM. After an error,
+ * *out is NULL. The caller sets `is_local`, `ignores_rev`, `keeps_pages` and
+ * `is_pinned`, which are false.
  */
 int pack_open(struct pack **out, const char *base, enum hash_algo algo,
 	      struct error *err);

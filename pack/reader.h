@@ -96,8 +96,8 @@ struct pack_object {
 
 /*
  * Decodes the object at `offset`. Delta chains are resolved iteratively, base
- * first. Returns 0, or a negative error code with *obj zeroed. A REF_DELTA
- * whose base is not in the pack, a cycle, or sizes that disagree are
+ * first. Returns 0 or a negative error code. After an error, *obj is zeroed. A
+ * REF_DELTA whose base is not in the pack, a cycle, or sizes that disagree are
  * ERR_CORRUPT, with pack and offset in the message. After
  * pack_reader_set_spare(), the reader uses another copy of a damaged base.
  */

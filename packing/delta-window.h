@@ -67,7 +67,8 @@ struct delta_found {
 /*
  * Move the window by one candidate. If the candidate is a target, first search
  * its best base. If the candidate is a delta already, only a better delta is
- * returned. Returns 0, or a negative error code with *found empty.
+ * returned. Returns 0 or a negative error code. After an error, *found is
+ * empty.
  */
 int delta_window_slide(struct delta_window *w, uint32_t item, bool is_target,
 		       struct delta_found *found, struct error *err);

@@ -52,8 +52,8 @@ struct extending {
 	const struct oid **unlisted;
 	size_t unlisted_nr;
 	/*
-	 * indexed like file.ids: wants of the answer that the clone does not
-	 * want, and that the visited commits have not reached yet
+	 * indexed like file.ids: wants of the prepared answer that this clone
+	 * does not want, and that the walk has not reached yet
 	 */
 	struct bitset unreached;
 	size_t unreached_nr;

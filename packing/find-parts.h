@@ -54,9 +54,10 @@ int find_prepared(struct found *f, const struct packing_send_options *options,
 /*
  * For a clone with full history: send a prepared answer to a clone of older
  * tips, and add the objects that are new since. Returns 1 with found->content
- * and found->objects filled in. Returns 0, with *f unchanged, if no answer can
- * be extended or a file cannot be used; or ERR_NOMEM or ERR_CANCELLED. Cost:
- * the new history is walked, and the ids of the answer's wants are hashed.
+ * and found->objects filled in. Returns 0 if no answer can be extended or a
+ * file cannot be used; *f is then unchanged. Otherwise returns ERR_NOMEM or
+ * ERR_CANCELLED. Cost: the new history is walked, and the ids of the answer's
+ * wants are hashed.
  */
 int find_extended(struct found *f, const struct packing_send_options *options,
 		  struct error *err);

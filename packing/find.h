@@ -149,7 +149,7 @@ struct found {
  * Find all objects of a request. If request->elsewhere offers packs, and no
  * prepared answer is used, its tell() is called before the search. If a bitmap
  * index is broken, *warning says so, and the objects are found by a walk.
- * Returns 0, or a negative error code with *found released.
+ * Returns 0 or a negative error code. After an error, *found is released.
  */
 int found_open(struct found *found, const struct odb *odb,
 	       const struct packing_request *request,

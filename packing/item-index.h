@@ -24,8 +24,9 @@ struct item_index {
 };
 
 /*
- * Make an index that maps objects to a list of items. The list is not borrowed.
- * Returns 0, or ERR_NOMEM with nothing to release.
+ * Makes an index that finds the item of an object in `list`. The index does not
+ * use `list` after this call. Returns 0 or ERR_NOMEM; after an error, *index
+ * needs no release.
  */
 int item_index_init(struct item_index *index, const struct packing_items *list);
 void item_index_release(struct item_index *index);

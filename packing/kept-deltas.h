@@ -88,17 +88,17 @@ struct kept_deltas {
 
 /*
  * Parse the content of a file. *k borrows the bytes; k->map is not set. Rows
- * are not read. `name` is copied. Returns 0, or a negative error code with *k
- * empty: ERR_UNSUPPORTED for another version, ERR_CORRUPT or ERR_NOMEM. Cost:
- * O(1).
+ * are not read. `name` is copied. Returns 0 or a negative error code:
+ * ERR_UNSUPPORTED for another version, ERR_CORRUPT or ERR_NOMEM. After an
+ * error, *k is empty. Cost: O(1).
  */
 int kept_deltas_parse(struct kept_deltas *k, const void *bytes, size_t len,
 		      enum hash_algo algo, const char *name, struct error *err);
 
 /*
- * Open the file of object directory `dir_nr`. Returns 1 if it was opened, 0 if
- * there is none, or a negative error code with *k empty: ERR_IO or a code of
- * kept_deltas_parse().
+ * Open the file of object directory `dir_nr`. Returns 1 if the file was opened,
+ * 0 if there is none, or a negative error code: ERR_IO or a code of
+ * kept_deltas_parse(). After an error, *k is empty.
  */
 int kept_deltas_open(struct kept_deltas *k, const struct odb *odb,
 		     size_t dir_nr, struct error *err);

@@ -66,8 +66,9 @@ struct prepared_wants {
 /*
  * Parse the content of a file. *w borrows the bytes; w->map is not set. The
  * checksum and the order of ids are checked. `name` is used in messages.
- * Returns 0, or a negative error code with *w empty: ERR_UNSUPPORTED for
- * another version, ERR_CORRUPT or ERR_NOMEM. Cost: one pass over the bytes.
+ * Returns 0 or a negative error code: ERR_UNSUPPORTED for another version,
+ * ERR_CORRUPT or ERR_NOMEM. After an error, *w is empty. Cost: one pass over
+ * the bytes.
  */
 int prepared_wants_parse(struct prepared_wants *w, const void *bytes,
 			 size_t len, enum hash_algo algo, const char *name,

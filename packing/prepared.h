@@ -128,9 +128,9 @@ struct prepared {
 /*
  * Parse a file of prepared answers. *p borrows the bytes; p->map and p->pack
  * are not set. The checksum and the order of runs are checked. `name` is used
- * in messages. Returns 0, or a negative error code with *p empty:
- * ERR_UNSUPPORTED for another version, ERR_MISSING if the file is empty or
- * truncated, ERR_CORRUPT or ERR_NOMEM.
+ * in messages. Returns 0 or a negative error code: ERR_UNSUPPORTED for another
+ * version, ERR_MISSING if the file is empty or truncated, ERR_CORRUPT or
+ * ERR_NOMEM. After an error, *p is empty.
  */
 int prepared_parse(struct prepared *p, const void *bytes, size_t len,
 		   enum hash_algo algo, const char *name, struct error *err);
@@ -191,8 +191,9 @@ const struct prepared_answer *prepared_find(
 /*
  * Open the file of prepared answers that has an answer to a clone of these ids
  * (at least 1), with full history or with depth 1. Returns 1 if there is one;
- * then the snapshot has these ids. Otherwise returns 0 or ERR_NOMEM, with *p
- * empty and *answer NULL. Files that cannot be used are ignored.
+ * then the snapshot has these ids. Otherwise, *p is empty and *answer is NULL,
+ * and the function returns 0 or ERR_NOMEM. Files that cannot be used are
+ * ignored.
  */
 int prepared_open_for(struct prepared *p, const struct prepared_answer **answer,
 		      const struct odb *odb, bool depth_1,

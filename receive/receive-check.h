@@ -123,8 +123,9 @@ struct receive_connect {
 };
 
 /*
- * Open the objects. `r` and `objects` must outlive *c. Returns 0 or a negative
- * error code. Release *c in both cases.
+ * Opens the object database that the check reads. `r` and `objects` must
+ * outlive *c. Returns 0 or a negative error code. The caller must release *c in
+ * both cases.
  */
 int receive_connect_init(struct receive_connect *c, struct receive *r,
 			 const struct receive_objects *objects,

@@ -12,8 +12,9 @@
  *
  * - "sorted": the records ascend in byte order of their names. Without this
  *   trait, opening copies and sorts the records.
- * - "peeled": a record under refs/tags/ without a "^" line is not a tag.
- * - "fully-peeled": no record without a "^" line is a tag.
+ * - "peeled": a record under refs/tags/ without a "^" line does not name a tag
+ *   object.
+ * - "fully-peeled": no record without a "^" line names a tag object.
  *
  * `off` is the offset of a record in the table, in bytes. A record is validated
  * when it is read, not when the file is opened. Opening a sorted file takes
@@ -65,7 +66,7 @@ struct packed_ref {
 
 /*
  * Maps and parses the file at `path`. A missing file counts as an empty one.
- * Returns 0, or a negative error code with *refs zeroed.
+ * Returns 0 or a negative error code. After an error, *refs is zeroed.
  */
 int packed_refs_open(struct packed_refs *refs, const char *path,
 		     enum hash_algo algo, struct error *err);

@@ -120,7 +120,7 @@ int refs_each_root(struct refs *refs,
 
 /*
  * Visits refs like refs_each(), for callers that must not miss an object. A
- * broken ref is ERR_CORRUPT ("bad object <ref>"). If all refs are visited, a
+ * broken ref is ERR_CORRUPT ("bad object <ref>"). With an empty `prefix`, a
  * record of packed-refs that is out of order or not below "refs/" is also
  * ERR_CORRUPT. Dangling symbolic refs are left out.
  */

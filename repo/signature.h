@@ -65,8 +65,8 @@ void signature_check_release(struct signature_check *check);
  * made in the directory `tmp_dir`.
  *
  * Returns 0 with *check set, for a good and for a bad signature. Returns a
- * negative error code with *check zeroed if memory runs out or the file cannot
- * be made. Cost: one to three child processes.
+ * negative error code if memory runs out or the file cannot be made; *check is
+ * then zeroed. Cost: one to three child processes.
  *
  * A good signature with an OpenPGP or X.509 key is G if the key ring has the
  * key. A good signature with an SSH key is G if the file of allowed signers
@@ -97,7 +97,7 @@ int signature_parse_gpg(struct signature_check *check, const char *text,
  * 	Good "git" signature with ED25519 key SHA256:4F0I...
  *
  * Returns 1 with the status G, or with U if the output names no signer. Returns
- * 0 with *check unchanged if there is no such line, or ERR_NOMEM.
+ * 0 if there is no such line (*check is then unchanged), or ERR_NOMEM.
  */
 int signature_parse_ssh(struct signature_check *check, const char *text,
 			size_t len);

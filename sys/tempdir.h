@@ -25,8 +25,8 @@ struct sys_tempdir {
 /*
  * Creates "<dir>/<prefix>XXXXXX", with access for its owner only. Keeps two
  * descriptors open, so that the directory and its subdirectories can be removed
- * when the process has no free descriptor. Returns 0 or a negative error code
- * with *td inactive.
+ * when the process has no free descriptor. Returns 0 or a negative error code.
+ * After an error, *td is inactive.
  */
 int sys_tempdir_create(struct sys_tempdir *td, const char *dir,
 		       const char *prefix, struct error *err);

@@ -50,7 +50,7 @@ struct sys_tempfile {
 /*
  * Creates a new file "<dir>/<prefix>XXXXXX" with mode `mode` minus the umask.
  * The mode may contain permissions for a shared repository (sys/share.h).
- * Returns 0 or a negative error code with *tf inactive.
+ * Returns 0 or a negative error code. After an error, *tf is inactive.
  */
 int sys_tempfile_create(struct sys_tempfile *tf, const char *dir,
 			const char *prefix, unsigned mode, struct error *err);
@@ -65,8 +65,8 @@ int sys_tempfile_create_exact(struct sys_tempfile *tf, const char *path,
 /*
  * Takes over an existing, closed file: sys_tempfile_abort() or a signal will
  * remove it. If the caller has just made the file, it must hold signals from
- * the creation to this call (sys_hold_signals()). Returns 0, or ERR_NOMEM with
- * *tf inactive.
+ * the creation to this call (sys_hold_signals()). Returns 0 or ERR_NOMEM. After
+ * an error, *tf is inactive.
  */
 int sys_tempfile_adopt(struct sys_tempfile *tf, const char *path,
 		       struct error *err);

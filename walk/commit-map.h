@@ -35,7 +35,10 @@ struct commit_map {
 	size_t extra_alloc;
 };
 
-/* Initialises an empty map. Returns 0, or ERR_NOMEM with *map zeroed. */
+/*
+ * Initialises an empty map. Returns 0 or ERR_NOMEM. After an error, *map is
+ * zeroed.
+ */
 int commit_map_init(struct commit_map *map, uint32_t packed_nr);
 void commit_map_release(struct commit_map *map);
 

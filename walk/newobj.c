@@ -196,8 +196,9 @@ static int parse_parents(struct history *h, const uint32_t *commits, size_t nr,
 }
 
 /*
- * Returns how many bytes of tree tables a thread may cache. The entries of the
- * tables may take as many bytes again.
+ * Returns the cache limit of one thread in bytes. `all` is the memory limit of
+ * all threads, or 0. The limit applies twice: to tree tables and to their
+ * entries.
  */
 static size_t cache_limit(uint64_t all, unsigned threads)
 {

@@ -139,10 +139,10 @@ static int mark_ancestors(struct walk *w, uint32_t c)
 }
 
 /*
- * Returns whether a commit may reach a result. A commit cannot reach a result
- * whose generation number is not smaller. If a commit has a generation number,
- * all its ancestors have one. If there is only one result, its parents cannot
- * reach it.
+ * Returns whether an uninteresting commit could reach a commit of the result.
+ * If so, the walk must go on, because such a commit leaves the result. A commit
+ * only reaches commits with smaller generation numbers. The parents of a single
+ * result (BELOW) cannot reach it.
  */
 static bool may_reach_result(const struct walk *w, uint32_t c)
 {

@@ -22,7 +22,7 @@ struct sparse;
 
 /*
  * Parses the text of a pattern file. Every text is valid. Returns 0 with *out
- * owned by the caller, or ERR_NOMEM with *out NULL.
+ * owned by the caller, or ERR_NOMEM. After an error, *out is NULL.
  */
 int sparse_parse(struct sparse **out, const char *text, size_t len,
 		 struct error *err);

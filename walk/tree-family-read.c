@@ -14,10 +14,10 @@
 
 enum {
 	/*
-	 * Maximum number of delta bases in memory. The delta with the largest
-	 * family below it (the heir) is read last, in place of its base. Any
-	 * other delta has at most half of the trees of its base's family. So 32
-	 * bases suffice for 2^32 trees.
+	 * Maximum number of delta bases in memory at one time. Of a base's
+	 * deltas, the one with the largest family (the heir) is read last and
+	 * replaces the base in memory. Each other delta has at most half of its
+	 * base's family. So 32 bases suffice for 2^32 trees.
 	 */
 	DEPTH_MAX = 32,
 	/* Number of entries that are collected before they are reported. */

@@ -117,8 +117,9 @@ void tree_store_free(struct tree_store *store);
 struct entry_pool *tree_store_pool(struct tree_store *store);
 
 /*
- * Reads a tree. Returns 0, or with *tree empty: ERR_MISSING, ERR_CORRUPT ("not
- * a tree object", "malformed tree") or another error of odb_read().
+ * Reads a tree. Returns 0 or an error code; after an error, *tree is empty. The
+ * codes are ERR_MISSING, ERR_CORRUPT ("not a tree object", "malformed tree") or
+ * another error of odb_read().
  */
 int tree_store_read(struct tree_store *store, uint32_t obj_pos,
 		    struct tree *tree, struct error *err);
