@@ -12,7 +12,10 @@
 #include "plans/plan-cache.h"
 #include "refs/refs.h"
 
-/* The tags as upload-pack would include them if no tags are hidden. */
+/*
+ * The tags that upload-pack would include in the pack (include-tag), if no tags
+ * are hidden.
+ */
 struct tags {
 	struct refs *refs;
 	enum hash_algo algo;
@@ -39,8 +42,8 @@ static int identify_tags(void *ctx, struct hash_ctx *hash, struct error *err)
 }
 
 /*
- * The function is never called: the key only depends on whether the request has
- * such a function.
+ * The callback of struct packing_tags. It is never called here: the key of a
+ * plan only depends on whether the request has this callback.
  */
 static int each_tag(void *ctx,
 		    int (*fn)(void *fn_ctx, const struct packing_tag *tag),

@@ -23,10 +23,12 @@ struct explain {
 	struct filter_args filter;
 	struct walk_tips wants, haves;
 	bool read_stdin, exact;
-	/* a fetch is repeated: wants, haves and the filter come from it */
+	/* true: `repeat` has the wants, the haves and the filter */
 	bool is_repeat;
 	struct bitmap_repeat repeat;
-	/* time spent reading the tips, and opening the index */
+	/*
+	 * time spent on reading the tips, and time spent on opening the index
+	 */
 	uint64_t tips_ns, open_ns;
 	struct error *err;
 };

@@ -43,7 +43,7 @@ void bitmap_place_close(struct bitmap_place *place);
 
 /* ---- bitmap-repeat.c */
 
-/* A fetch of the log of requests. */
+/* A fetch that was read from the log of requests. */
 struct bitmap_repeat {
 	struct buf text; /* owned */
 	struct request_text request;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git bitmap explain --request: answers a fetch of the log of requests again.
- * The pack is made as the server makes it, and dropped.
+ * git bitmap explain --request: repeats a fetch from the log of requests. The
+ * pack is made as the server makes it, and its bytes are dropped.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -120,7 +120,7 @@ void bitmap_repeat_release(struct bitmap_repeat *r)
 
 struct tags {
 	struct bitmap_place *place;
-	struct refview refs; /* those that fetches see */
+	struct refview refs; /* the refs that fetches see */
 	int (*fn)(void *ctx, const struct packing_tag *tag);
 	void *ctx;
 };
@@ -162,10 +162,7 @@ static void print_text(const char *key, const char *text)
 	printf("%s=%s\n", key, text ? text : "");
 }
 
-/*
- * Prints the members of a request's record that describe the pack, with their
- * names.
- */
+/* Prints how the pack was made. The keys are those of the log of requests. */
 static void print_report(const struct packing_report *r)
 {
 	const struct {

@@ -87,7 +87,10 @@ static int verify_prepared(const struct store *store)
 	return code;
 }
 
-/* Verify the kept deltas, too: a wrong one would make a fetch fail. */
+/*
+ * Verify the kept deltas (packing/kept-deltas.h), too: a wrong one would make a
+ * fetch fail.
+ */
 static int verify_deltas(const struct store *store)
 {
 	const struct odb *odb = store->odb;

@@ -151,8 +151,8 @@ static bool has_dashes(const struct run *r)
 }
 
 /*
- * Words the error about an argument that names nothing as stock Git does.
- * Returns the code of the error.
+ * Sets the error for an argument that names no object, in the words of stock
+ * Git. Returns the error's code.
  */
 static int name_nothing(struct run *r, const char *arg)
 {
@@ -190,7 +190,7 @@ static int take_rev(struct run *r, const char *arg)
 	if (!ret)
 		return error_set(r->err, ERR_UNSUPPORTED,
 				 "'%s' is not supported yet", arg);
-	/* The error about a missing object stays. */
+	/* A name that leads to a missing object keeps its own error. */
 	if (ret < 0 && r->revs.absent.code == was_absent)
 		return name_nothing(r, arg);
 	return ret < 0 ? ret : 0;

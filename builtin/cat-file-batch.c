@@ -75,10 +75,13 @@ struct batch {
 	/* owned: with --buffer, the commands since the last "flush" */
 	struct queued *queue;
 	size_t queue_nr, queue_alloc;
-	/* replace persons; the command "mailmap" changes this */
+	/*
+	 * the mailmap replaces names and addresses of persons; the command
+	 * "mailmap" turns this on or off
+	 */
 	bool maps;
 	struct mailmap_use mailmap; /* owned */
-	/* the content of the last object that changed */
+	/* the content of the last object that the mailmap changed */
 	struct buf mapped;
 	struct error err;
 };
@@ -213,14 +216,14 @@ static int print_line(struct batch *b, const struct target *t)
 	return ret == ERR_NOMEM ? error_nomem(&b->err) : ret;
 }
 
-/* Let the mailmap replace persons from now on, or stop this. */
+/* Turn the mailmap on or off for the objects that follow. */
 static int turn_mailmap(struct batch *b, bool on)
 {
 	b->maps = on;
 	return on ? mailmap_use_load(&b->mailmap, b->store, &b->err) : 0;
 }
 
-/* The size of a commit or tag is the size after persons were replaced. */
+/* Set the size of a commit or tag to its size after the mailmap was applied. */
 static int map_size(struct batch *b, struct target *t)
 {
 	struct odb_object obj;

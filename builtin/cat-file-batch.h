@@ -21,7 +21,7 @@ struct cat_file_batch {
 	/* format of the printed lines; NULL: the default format */
 	const char *format;
 	bool all_objects, unordered;
-	/* Replace persons by the mailmap (builtin/mailmap-use.h). */
+	/* Apply the mailmap to commits and tags (builtin/mailmap-use.h). */
 	bool use_mailmap;
 	/* Collect output in a buffer; do not flush after each object. */
 	bool buffered;

@@ -93,8 +93,8 @@ static int print_tree(struct cat_file *c, const struct odb_object *obj)
 }
 
 /*
- * Print the content of an object, or its size with -s. Persons are replaced by
- * the mailmap.
+ * Print the content of an object, or its size with -s. The mailmap is applied
+ * first.
  */
 static int print_mapped(struct cat_file *c, const struct odb_object *obj)
 {

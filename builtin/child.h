@@ -57,9 +57,9 @@ int child_feed(struct child_words *w, const struct repo *repo,
 	       const char *input, size_t len, struct error *err);
 
 /*
- * Works like child_run(), but for work that only stock Git can do on the
- * directory `dir` of the repository. `dir` exists on few servers. Does nothing
- * if `dir` does not exist or stock Git is not installed.
+ * Works like child_run(), but does nothing if `dir`, a directory in the git
+ * directory, does not exist or stock Git is not installed. For commands that
+ * only stock Git has, about directories that few servers have ("rr-cache").
  */
 int child_run_stock(struct child_words *w, const struct repo *repo,
 		    const char *dir, struct error *err);

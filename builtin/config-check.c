@@ -13,7 +13,10 @@
 
 /* ---- which commands */
 
-/* NULL-terminated words; an empty list means all subcommands. */
+/*
+ * The commands that check the configuration. `subcommands` ends with NULL; an
+ * empty list means all subcommands.
+ */
 static const struct {
 	const char *name;
 	const char *subcommands[5];
@@ -61,7 +64,7 @@ bool config_check_is_for(const char *const *argv)
 
 /* ---- which variables */
 
-/* Print the error of a variable. Returns 128. */
+/* Print that the value of a variable is wrong. Returns 128. */
 static int unparsed(const struct config_entry *entry)
 {
 	if (entry->scope == CONFIG_COMMAND)
@@ -161,7 +164,10 @@ static int check_value(const struct config_entry *entry)
 
 static int check_abbrev(const struct config_entry *entry)
 {
-	/* "auto", or a word for false; 0 is a length that is too small */
+	/*
+	 * allowed besides numbers: "auto", or a word for false; but the number
+	 * 0 is an error, because the length is too small
+	 */
 	static const char *const words[] = {"auto", "false", "no", "off", ""};
 	int code = check_value(entry);
 	int len = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Wrong values of the configuration variables that most commands of stock Git
- * read when they start. Stock Git's commands fail if one of these values is
- * wrong, even if they do not use it. So ours do.
+ * Checks the configuration variables that most commands of stock Git read when
+ * they start. A command of stock Git fails if one of these values is wrong,
+ * even if the command does not use the value. Our commands do the same.
  */
 #ifndef BUILTIN_CONFIG_CHECK_H
 #define BUILTIN_CONFIG_CHECK_H

@@ -121,7 +121,7 @@ out:
 	return ret;
 }
 
-/* ---- making one */
+/* ---- making an exec-path directory */
 
 struct maker {
 	/* the exec-path directory whose entries are linked or copied */

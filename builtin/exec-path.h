@@ -50,7 +50,7 @@ struct exec_record {
 	const char *stock, *links, *version;
 	/* size of stock Git's program in bytes when it was recorded */
 	uint64_t size;
-	int64_t mtime_sec; /* the same */
+	int64_t mtime_sec; /* its modification time then */
 };
 
 /*

@@ -73,8 +73,8 @@ static bool on_trail(const struct search *s, const struct sys_stat *st)
 }
 
 /*
- * Append the trail's word for a process that becomes stock Git in order to run
- * `command`.
+ * Append the word that GITREACH_TRAIL gets for a process that becomes stock Git
+ * in order to run `command`.
  */
 static int format_process(struct buf *out, pid_t pid, const char *command)
 {
@@ -94,8 +94,8 @@ bool fallback_is_parent(const char *command)
 }
 
 /*
- * Copy the trail that the parent process set, if it is well-formed, and add
- * this process.
+ * Copy the value of GITREACH_TRAIL that the parent process set, if it is
+ * well-formed, and add this process.
  */
 static int extend_trail(struct search *s, struct error *err)
 {
@@ -238,9 +238,9 @@ static int search_stock(struct search *s, const char *command,
 /* ---- asking stock Git for its version and its exec path */
 
 /*
- * The trail's word for a process that only asks stock Git a question. If stock
- * Git is a wrapper that starts gitreach again, the started gitreach sees the
- * word and answers itself.
+ * The word in GITREACH_TRAIL for a process that only asks stock Git a question.
+ * If stock Git is a wrapper that starts gitreach again, the started gitreach
+ * sees the word and answers itself.
  */
 #define ASKED " ?"
 

@@ -114,7 +114,10 @@ static int visit(void *ctx, const struct ref *ref)
 	return ret;
 }
 
-/* Stock Git says nothing about symbolic refs that lead to no object. */
+/*
+ * Print a warning or error about a broken ref. As in stock Git, dangling
+ * symbolic refs are ignored silently.
+ */
 static int warn_of_flaw(void *ctx, const char *name, enum refs_flaw flaw)
 {
 	if (flaw == REFS_FLAW_NAME)

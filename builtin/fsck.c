@@ -356,7 +356,10 @@ int cmd_fsck(int argc, const char **argv, struct builtin_env *env)
 
 	if (name_nr < 0)
 		return 129;
-	/* --lost-found also finds what only reflogs name. */
+	/*
+	 * With --lost-found, objects that only reflogs name count as
+	 * unreachable.
+	 */
 	if (r.a.lost_found) {
 		r.a.full = true;
 		r.a.reflogs = false;

@@ -510,7 +510,7 @@ static int run_git_command(const struct global *g, int argc, const char **argv,
 	return run_command(command, g, argc, argv + g->next, tracing);
 }
 
-/* Returns whether only stock Git knows the value that the option asks for. */
+/* Returns whether the option asks for a path that only stock Git knows. */
 static bool asks_for_path(const char *option)
 {
 	return !strcmp(option, "--html-path") ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding our manual pages, and starting a viewer without stock Git. */
+/* Finds our manual pages, and starts a viewer if stock Git is not installed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -22,7 +22,7 @@ static const char usage[] =
 struct init_args {
 	bool quiet, bare;
 	/*
-	 * --no-bare is given: do not derive from the git directory's name
+	 * --no-bare is given, so the name of the git directory does not decide
 	 * whether the repository is bare
 	 */
 	bool not_bare;

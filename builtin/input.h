@@ -86,7 +86,7 @@ struct pack_source pack_input_source(struct pack_input *in);
 void pack_input_release(struct pack_input *in);
 
 /*
- * Print a problem of an object. The function fits `report` of struct
+ * Print a problem of an object. For the callback `report` of struct
  * pack_check_options.
  */
 int pack_input_report(enum hash_algo algo, const struct fsck_report *report);

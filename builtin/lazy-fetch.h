@@ -46,9 +46,9 @@ enum lazy_fetch_mode {
 };
 
 /*
- * Let reads of the snapshot fetch missing objects. Must be called before
- * objects are read. Does nothing outside partial clones. Returns 0 or a
- * negative error code.
+ * Let reads of `odb` fetch missing objects. Must be called before objects are
+ * read. Does nothing outside partial clones. Returns 0 or a negative error
+ * code.
  */
 int lazy_fetch_enable(struct odb *odb, struct builtin_env *env,
 		      enum lazy_fetch_mode mode, struct error *err);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mailmap of a repository, for commands that print persons: .mailmap at the
- * top of the work tree, the blob that mailmap.blob names (HEAD:.mailmap in a
- * bare repository), and the file that mailmap.file names. The later one wins.
+ * The mailmap of a repository, for commands that print authors, committers and
+ * taggers ("persons"). Mailmaps are read from .mailmap at the top of the work
+ * tree, the blob that mailmap.blob names (HEAD:.mailmap in a bare repository),
+ * and the file that mailmap.file names. If two mailmaps map a person, the one
+ * named later here wins.
  */
 #ifndef BUILTIN_MAILMAP_USE_H
 #define BUILTIN_MAILMAP_USE_H
@@ -32,8 +34,8 @@ int mailmap_use_load(struct mailmap_use *use, const struct store *store,
 		     struct error *err);
 
 /*
- * Replace the persons in the headers of a commit or tag. Returns 1 if *out got
- * the new content, 0 if no person changes or the object is no commit or tag, or
+ * Apply the mailmap to the headers of a commit or tag. Returns 1 with the new
+ * content in *out, 0 if nothing changes or the object is no commit or tag, or
  * ERR_NOMEM.
  */
 int mailmap_use_rewrite(struct buf *out, const struct mailmap_use *use,
@@ -41,8 +43,9 @@ int mailmap_use_rewrite(struct buf *out, const struct mailmap_use *use,
 			struct error *err);
 
 /*
- * Append the person of a header line, "Name <email> date", after replacement.
- * Returns 1 if the person is another, 0 if not, or ERR_NOMEM.
+ * Apply the mailmap to the person of a header line, "Name <email> date", and
+ * append the result. Returns 1 if the mailmap has changed the person, 0 if not,
+ * or ERR_NOMEM.
  */
 int mailmap_use_append(struct buf *out, const struct mailmap_use *use,
 		       struct message_span line);

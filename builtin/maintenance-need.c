@@ -20,9 +20,9 @@
 #include "sys/io.h"
 
 /*
- * Load maintenance.<task>.auto. Returns 1 with *limit set, 1 with *limit 0 if
- * the task is always needed, 0 if the task is never needed, or a negative error
- * code.
+ * Load maintenance.<task>.auto. Returns 1 with *limit set, 0 if the task is
+ * never needed, or a negative error code. A *limit of 0 means that the task is
+ * always needed.
  */
 static int load_limit(const struct maintenance *m, const char *key,
 		      int64_t dflt, uint64_t *limit)

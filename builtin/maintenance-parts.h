@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of git maintenance: the work of its tasks (maintenance-tasks.c),
- * whether a task is needed (maintenance-need.c), and which tasks run
- * (maintenance.c).
+ * the decision whether a task is needed (maintenance-need.c), and the choice of
+ * tasks (maintenance.c).
  */
 #ifndef BUILTIN_MAINTENANCE_PARTS_H
 #define BUILTIN_MAINTENANCE_PARTS_H

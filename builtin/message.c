@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Splitting commits and tags into the parts that formats print. */
+/* Splits commits and tags into the parts that --format fields print. */
 #include <string.h>
 
 #include "base/mem.h"

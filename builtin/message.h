@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of a commit or tag that formats print: header lines, persons, and
- * the message:
+ * The parts of a commit or tag that --format fields print: header lines,
+ * persons (author, committer, tagger), and the message:
  *
  *	subject, one or more lines
  *	blank lines

@@ -40,7 +40,10 @@ struct call {
 	 */
 	bool outdated;
 	bool incremental;
-	/* 0 if --no-write-chain-file is given, otherwise 1 */
+	/*
+	 * 0 if --no-write-chain-file is given, otherwise 1: write the chain
+	 * file
+	 */
 	int chain_file;
 	/*
 	 * Value of --base: checksum of a layer, or "none". NULL if it is not

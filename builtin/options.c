@@ -209,7 +209,7 @@ static int unit_shift(const char *suffix)
 	}
 }
 
-/* Whether a text is a number, and whether its option can have the value. */
+/* Whether an argument is a number, and whether the number fits the option. */
 enum number { NUMBER_OK, NUMBER_NONE, NUMBER_TOO_LARGE };
 
 static enum number parse_u64(uint64_t *out, const char *arg)
@@ -399,7 +399,7 @@ static enum match match_option(bool *negated, const struct option *o,
 			return match_name(name, word + 3, len - 3);
 		return match_name(name + 3, word, len);
 	}
-	/* "--n" and "--no" abbreviate each negated option. */
+	/* "--n" and "--no" are abbreviations of every negated option. */
 	if (len < 3)
 		return strncmp("no-", word, len) ? MATCH_NONE : MATCH_PREFIX;
 	if (strncmp(word, "no-", 3))

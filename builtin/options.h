@@ -33,8 +33,8 @@ enum option_kind {
 	/* calls fn(value, arg); `arg` is NULL if the option has no argument */
 	OPTION_CALLBACK,
 	/*
-	 * an option that only stock Git has, negated or not, with an argument
-	 * or without
+	 * An option that only stock Git has. The option may be negated, and may
+	 * have an argument.
 	 */
 	OPTION_NOT_OURS,
 };

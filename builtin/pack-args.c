@@ -43,8 +43,8 @@ int pack_args_check(const struct pack_args *args, struct error *err)
 }
 
 /*
- * Set how objects are grouped from --name-hash-version. A negative version
- * means the default, as in stock Git.
+ * Choose how objects are grouped for the delta search, from --path-walk and
+ * --name-hash-version. Any version other than 2 leaves the default.
  */
 static void apply_grouping(enum path_grouping *grouping,
 			   const struct pack_args *args)

@@ -88,7 +88,7 @@ struct ref_atom {
 	bool deref;
 	enum ref_atom_name name;
 	enum ref_atom_email email;
-	/* replace the name or email by the mailmap */
+	/* apply the mailmap to the name or email */
 	bool mailmap;
 	enum date_format date;
 	/*

@@ -119,9 +119,9 @@ static int take_date(int64_t *limit, const char *text, const char *option)
 /*
  * Expire the reflog of a ref. Returns 0 to go on with other reflogs, even after
  * an error. With --stale-fix, all refs are followed before the first reflog is
- * expired. If a ref is broken then, no reflog can be expired, so the function
- * returns 1. A locked ref prevents only the expiry of its own reflog. Errors
- * set r->code.
+ * expired. If this finds a broken ref, no reflog can be expired, so the
+ * function returns 1. A locked ref prevents only the expiry of its own reflog.
+ * Errors set r->code.
  */
 static int expire_one(void *ctx, const char *name)
 {

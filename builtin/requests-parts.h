@@ -5,7 +5,7 @@
  *	files -> lines (requests-read.c) -> sums (requests-sum.c)
  *	      -> text or JSON (requests-print.c)
  *
- * A log is read once, from its begin to its end. Memory does not grow with the
+ * A log is read once, from its start to its end. Memory does not grow with the
  * log: a line, the slowest requests, and the groups of each table are limited.
  */
 #ifndef BUILTIN_REQUESTS_PARTS_H
@@ -19,20 +19,23 @@
 #include "base/error.h"
 #include "wire/record.h"
 
-/* Bytes of a line. A longer line counts as broken. */
+/* Maximum length of a line in bytes. A longer line counts as broken. */
 #define REQUESTS_LINE_MAX 262144
-/* Tables of one run. */
+/* Maximum number of tables in one run. */
 #define REQUESTS_TABLES_MAX 16
-/* Groups of a table. If there are more, the cheaper half becomes one group. */
+/*
+ * Maximum number of groups in a table. If there are more, the cheaper half is
+ * merged into one group.
+ */
 #define REQUESTS_GROUPS_MAX 16384
-/* Bytes of the name of a group; a longer name is cut off. */
+/* Maximum length of a group's name in bytes. A longer name is cut off. */
 #define REQUESTS_NAME_MAX 1024
-/* Limit of --slowest and --top. */
+/* Maximum value of --slowest and --top. */
 #define REQUESTS_SHOWN_MAX 1000
 
-/* By which number requests and groups are sorted, the largest first. */
+/* The number by which requests and groups are sorted, the largest first. */
 enum requests_sort {
-	/* without the waits for the client */
+	/* by the time without waits for the client */
 	REQUESTS_BY_TIME,
 	REQUESTS_BY_TOTAL,
 	REQUESTS_BY_CPU,
@@ -47,32 +50,36 @@ enum requests_sort {
 /* The cost of one request, or the sum for several requests. */
 struct requests_cost {
 	uint64_t requests, failed;
-	/* without the waits for the client */
+	/* the time without the waits for the client */
 	uint64_t time_us;
 	uint64_t total_us, cpu_us, bytes_sent;
 	/* the largest time_us of one request */
 	uint64_t most_us;
 };
 
-/* The requests whose records have the same value of a member. */
+/* The requests whose JSON records have the same value in one member. */
 struct requests_group {
-	/* owned; printable characters only; "-": null, or no such member */
+	/*
+	 * owned: this value, in printable characters; "-" if the value is null
+	 * or the member is missing
+	 */
 	char *name;
 	uint64_t hash;
-	/* the number that decides when groups are sorted */
+	/* the number by which groups are sorted */
 	uint64_t key;
 	struct requests_cost cost;
 };
 
 struct requests_table {
-	const char *by;                /* borrowed: the member */
+	/* borrowed: name of the member that forms the groups */
+	const char *by;
 	struct requests_group *groups; /* owned */
 	size_t nr, alloc;
-	/* owned: 1 + an index into `groups`; 0: free */
+	/* owned hash table: 1 + an index into `groups`, or 0 for a free slot */
 	uint32_t *slots;
 	/*
-	 * the sum of the groups that were dropped because there were too many,
-	 * and their number
+	 * the sum and the number of the groups that were merged because there
+	 * were too many
 	 */
 	struct requests_cost others;
 	uint64_t other_nr;
@@ -80,7 +87,7 @@ struct requests_table {
 
 /* A slow request. */
 struct requests_slow {
-	uint64_t key; /* the number that decides */
+	uint64_t key; /* the number by which requests are sorted */
 	/* orders requests with equal keys */
 	uint64_t line_nr;
 	char *line; /* owned: the whole line */
@@ -90,20 +97,20 @@ struct requests_slow {
 struct requests_sums {
 	/* set by the caller: */
 	enum requests_sort sort;
-	/* requests that end in [since, until) */
+	/* count only requests that ended in [since, until) */
 	uint64_t since_us, until_us;
-	const char *repository; /* NULL: all */
-	/* at most REQUESTS_SHOWN_MAX */
+	const char *repository; /* count only its requests; NULL: all */
+	/* number of slow requests to list; at most REQUESTS_SHOWN_MAX */
 	size_t slow_max;
-	size_t table_nr; /* each table has its `by` */
+	size_t table_nr; /* the caller sets `by` of each table */
 	struct requests_table tables[REQUESTS_TABLES_MAX];
 	/* results: */
 	struct requests_cost all;
-	/* ends of requests; 0: no request */
+	/* when the first and the last request ended; 0: no request */
 	uint64_t first_us, last_us;
-	/* lines that are no trace event */
+	/* number of lines that are not trace events */
 	uint64_t broken_nr;
-	/* lines of other trace events */
+	/* number of lines with other trace events */
 	uint64_t other_nr;
 	uint64_t line_nr;
 	/* owned: a heap, the fastest first; sorted by requests_sums_finish() */

@@ -11,7 +11,7 @@
 struct lines {
 	char *bytes; /* REQUESTS_LINE_MAX bytes */
 	size_t len;
-	/* The begin of the line was too long and is dropped. */
+	/* The line is too long. Its start was dropped, and its rest will be. */
 	bool is_dropping;
 };
 

@@ -7,7 +7,9 @@
 #include "base/mem.h"
 #include "builtin/requests-parts.h"
 
-/* Twice as many as groups; a power of two. */
+/*
+ * Number of slots of a hash table: twice the number of groups; a power of two.
+ */
 #define SLOTS (2 * REQUESTS_GROUPS_MAX)
 
 /* ---- costs */
@@ -95,7 +97,7 @@ static uint32_t *find_slot(const struct requests_table *t, const char *name,
 	}
 }
 
-/* Make one group of the cheaper half of the groups. */
+/* Merge the cheaper half of the groups into t->others. */
 static void merge_cheap(struct requests_table *t, enum requests_sort sort)
 {
 	sort_groups(t, sort);

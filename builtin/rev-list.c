@@ -345,8 +345,8 @@ static bool asks_for_refs(const char **argv)
 }
 
 /*
- * Check keys that have no effect on this command. Stock Git refuses invalid
- * values of these keys.
+ * Check configuration keys that have no effect on this command, because stock
+ * Git refuses invalid values of these keys.
  */
 static int check_keys(const struct config *config, struct error *err)
 {

@@ -57,7 +57,10 @@ static int append_relative(struct buf *out, const char *from, const char *to)
 	return ret || out->len ? ret : buf_append_str(out, "./");
 }
 
-/* As in stock Git, a slash at the end of `dir` counts only in a work tree. */
+/*
+ * Append "<dir>/<name>". If `dir` ends in a slash, no second slash is added in
+ * a work tree. In a bare repository, it is added, as in stock Git.
+ */
 static int append_joined(struct buf *out, const struct repo *repo,
 			 const char *dir, const char *name)
 {

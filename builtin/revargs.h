@@ -54,8 +54,8 @@ struct rev_args {
 	/* the number of --not so far is odd, so revisions are negated */
 	bool negate;
 	/*
-	 * an argument that stands for several revisions, such as --all or
-	 * main^@, was given, though perhaps for none
+	 * An argument that stands for several revisions, such as --all or
+	 * main^@, was given. It may have named no revision.
 	 */
 	bool asked_for_refs;
 	/*
@@ -65,8 +65,8 @@ struct rev_args {
 	 */
 	struct buf *input;
 	/*
-	 * A name that only stock Git can resolve is resolved by a child
-	 * process: true while lines are read that stock Git cannot read again.
+	 * true: names that only stock Git can resolve are resolved by a child
+	 * process. Set while lines are read that stock Git cannot read again.
 	 */
 	bool asks_stock;
 	/*

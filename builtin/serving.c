@@ -104,7 +104,10 @@ struct summary_about serving_about(char address[SYS_ADDRESS_MAX])
 	};
 }
 
-/* Send a pack by a plan. The process keeps no plans in memory. */
+/*
+ * Send a pack by a plan (a cached response) of the directory `dir`. The process
+ * keeps no plans in memory.
+ */
 static int send_planned(const struct plan_dir *dir,
 			const struct plan_question *question,
 			const struct pack_sink *sink,

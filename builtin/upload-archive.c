@@ -16,8 +16,9 @@
 static const char usage[] = "git upload-archive <repository>";
 
 /*
- * Returns whether clients may get only reachable objects. If the repository
- * cannot be opened, stock Git reports the error.
+ * Sets *is_limit to whether clients may get only reachable objects. If the
+ * repository cannot be opened, sets false; stock Git then reports the error.
+ * Returns 0 or a negative error code.
  */
 static int is_limit(bool *is_limit, struct builtin_env *env, const char *path,
 		    struct error *err)

@@ -368,10 +368,7 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 		return ret;
 	if (!is_word(what, what_len, "object"))
 		ret = peel_to(r, out, wanted, len);
-	/*
-	 * The object was read to peel it to any other type, so the object
-	 * exists.
-	 */
+	/* Peeling to any other type has read the object, so it exists. */
 	if (ret < 0 || (wanted != OBJ_NONE && wanted != OBJ_TREE))
 		return ret;
 	return missing_is_unknown(r,
@@ -386,7 +383,9 @@ static int resolve_selector(struct resolver *r, struct oid *out,
 	int ret = revname_selector_parse(&s, name + open + 1, len - open - 2,
 					 sys_clock_seconds());
 
-	/* "@{-<n>}" names an earlier checkout; "<ref>@{-<n>}" is nothing. */
+	/*
+	 * "@{-<n>}" names an earlier checkout, but "<ref>@{-<n>}" is invalid.
+	 */
 	if (ret == ERR_UNSUPPORTED && open > 1 && name[open + 1] == '-')
 		return unknown(r);
 	if (ret == ERR_UNSUPPORTED)
