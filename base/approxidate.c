@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * There are two parsers. The first knows a number of seconds since 1970, and a
- * date with its time. The second one, parse_guess(), reads all other texts word
- * by word. The rules of the second parser are copied from the observed
- * behaviour of stock Git 2.55.
+ * Parses dates with two parsers. The first one, parse_epoch() and parse_date(),
+ * reads a number of seconds since 1970 or a date with its time. The second one,
+ * parse_guess(), reads all other texts word by word. Its rules follow the
+ * observed behaviour of stock Git 2.55.
  */
 #include <ctype.h>
 #include <stdbool.h>

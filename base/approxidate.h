@@ -64,8 +64,8 @@ int approxidate_parse(int64_t *when, const char *text, int64_t now);
  * commit (git-commit(1), "DATE FORMATS"). Relative dates are invalid.
  *
  * Sets *when, and *zone in minutes east of Greenwich. Without a zone in `text`,
- * *zone is the local zone at that time. Returns 0, or ERR_INVALID with both
- * outputs untouched.
+ * *zone is the local zone at that time. Returns 0 or ERR_INVALID. After an
+ * error, both outputs are unchanged.
  */
 int approxidate_parse_exact(int64_t *when, int *zone, const char *text);
 

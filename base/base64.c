@@ -36,7 +36,10 @@ ssize_t base64_decode(void *out, size_t max, const char *text, size_t len)
 				return -1;
 			group = group << 6 | (uint32_t)value;
 		}
-		/* The bits that padding leaves over are zero. */
+		/*
+		 * The bits that the last characters have beyond a whole byte
+		 * must be zero.
+		 */
 		if (group & ((UINT32_C(1) << 8 * missing) - 1))
 			return -1;
 		for (size_t k = 0; k < 3 - missing; k++) {

@@ -3,8 +3,8 @@
  * A growable byte buffer. A NUL byte always follows the content, so that the
  * content can be used as a string. A buffer has one owner and one thread.
  *
- * A function that grows the buffer returns 0, or ERR_NOMEM with the content
- * unchanged.
+ * A function that grows the buffer returns 0 or ERR_NOMEM. After an error, the
+ * content is unchanged.
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H

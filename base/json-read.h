@@ -75,7 +75,8 @@ bool json_member_is(const struct json_member *member, const char *key);
 
 /*
  * Appends the characters of a string in UTF-8. They may include NUL. `value`
- * must be a JSON_STRING. Returns 0 or ERR_NOMEM; then *out is unchanged.
+ * must be a JSON_STRING. Returns 0 or ERR_NOMEM. After an error, *out is
+ * unchanged.
  */
 int json_value_string(struct buf *out, const struct json_value *value);
 

@@ -4,7 +4,7 @@
  * is responsible for the grammar, except that json_key() and json_member()
  * write the commas between members of an object.
  *
- * All functions return 0, or ERR_NOMEM with the buffer unchanged.
+ * All functions return 0 or ERR_NOMEM. After an error, the buffer is unchanged.
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H

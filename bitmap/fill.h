@@ -157,9 +157,9 @@ int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
  * Boundary traversal. Of the objects that haves without a bitmap reach, only
  * those that the wants' bitmaps contain are looked for.
  *
- * 	wants      o---o---B          B: a commit with a bitmap
- * 	          /
- * 	   ------o---b---h            b, h: haves' commits without one
+ *	wants      o---o---B          B: a commit with a bitmap
+ *	          /
+ *	   ------o---b---h            b, h: haves' commits without one
  *
  * Before this step, these are known: the commits that the wants reach, those
  * that the haves reach, and the objects in the wants' bitmaps. The wants'

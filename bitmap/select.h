@@ -84,7 +84,7 @@ struct bitmap_select_input {
 	const uint32_t *parents_first;
 	size_t nr;
 	size_t dense_nr; /* or SELECT_PLAIN */
-	/* for each commit_nr, a value of enum select_tip */
+	/* indexed by commit_nr: a value of enum select_tip */
 	const uint8_t *is_tip;
 };
 

@@ -131,7 +131,10 @@ struct fsck_rules {
 	/* true: strict mode, in which fewer file modes are valid */
 	bool strict;
 	uint8_t severity[FSCK_MSG_NR]; /* enum fsck_severity */
-	/* limit of bytes of a path; longer paths are "large" */
+	/*
+	 * maximum length in bytes of an entry's name; a longer name is reported
+	 * (largePathname)
+	 */
 	uint64_t path_max;
 	/* owned: ids of objects that are not checked */
 	struct oidmap skip;

@@ -21,9 +21,9 @@ enum path_grouping {
 	 * --name-hash-version=2: the top bits are those of the path hash of the
 	 * last component, and the lower bits are a hash of the directory.
 	 * Entries with similar names are close together, and entries of one
-	 * directory are next to each other. These numbers may differ from those
-	 * of stock Git, since git-pack-objects(1) describes no more than that.
-	 * They are not stored.
+	 * directory are next to each other. The numbers are not stored. They
+	 * may differ from those of stock Git, since git-pack-objects(1) does
+	 * not specify more.
 	 */
 	PATH_GROUP_COMPONENTS,
 	/*

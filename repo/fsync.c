@@ -34,8 +34,8 @@ static const struct {
 };
 
 /*
- * As in stock Git, the start of a name stands for each name that begins so, and
- * case matters.
+ * Returns the bits of all components whose names begin with the `len` bytes at
+ * `name`, as in stock Git. Case matters.
  */
 static unsigned component_bits(const char *name, size_t len)
 {
@@ -47,7 +47,7 @@ static unsigned component_bits(const char *name, size_t len)
 	return bits;
 }
 
-/* what a list adds to a set of components, and removes */
+/* the components that a list adds to a set, and those that it removes */
 struct change {
 	unsigned added, removed;
 };

@@ -20,7 +20,7 @@ struct init {
 	const struct repo_init_options *options; /* borrowed */
 	/* owned: the variables of the existing config file */
 	struct config config;
-	struct repo_format format; /* of it */
+	struct repo_format format; /* format that this file describes */
 	enum hash_algo algo;
 	enum repo_ref_storage ref_storage;
 	/*

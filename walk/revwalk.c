@@ -139,10 +139,10 @@ static int mark_ancestors(struct walk *w, uint32_t c)
 }
 
 /*
- * Returns whether an uninteresting commit could reach a commit of the result.
- * If so, the walk must go on, because such a commit leaves the result. A commit
- * only reaches commits with smaller generation numbers. The parents of a single
- * result (BELOW) cannot reach it.
+ * Returns whether `c`, an uninteresting commit, could reach a commit of the
+ * result. If so, the walk must go on, because the result then has a commit too
+ * many. A commit only reaches commits with smaller generation numbers. If the
+ * result is a single commit, its parents (BELOW) cannot reach it.
  */
 static bool may_reach_result(const struct walk *w, uint32_t c)
 {

@@ -20,7 +20,8 @@ struct summary;
 
 /*
  * Bytes that stay valid until the whole answer has been sent: see
- * serve_io.emit(). The receiver of the span makes packets and chunks of them.
+ * serve_io.emit(). The output frames the bytes as packets and HTTP chunks, as
+ * the other fields say.
  */
 struct serve_span {
 	const uint8_t *bytes; /* borrowed */
@@ -31,7 +32,7 @@ struct serve_span {
 	 */
 	uint32_t packet_max;
 	uint8_t band;
-	/* The packets are the data of whole chunks of HTTP/1.1. */
+	/* The packets are sent inside whole HTTP/1.1 chunks. */
 	bool is_chunked;
 };
 
@@ -51,8 +52,9 @@ struct serve_io {
 		      struct error *err);
 	void *ctx;
 	/*
-	 * Write the last bytes of the answer, like writev(), and what ends the
-	 * answer in the protocol below. May be NULL: then callers use writev().
+	 * Write the last bytes of the answer like writev(). Then write the end
+	 * of the answer in the underlying protocol, such as HTTP's last chunk.
+	 * May be NULL: then callers use writev().
 	 */
 	int (*writev_last)(void *ctx, struct iovec *iov, size_t nr,
 			   struct error *err);
@@ -82,12 +84,13 @@ struct serve_io {
 	int (*emit)(void *ctx, const struct serve_span *span,
 		    struct error *err);
 	/*
-	 * A request has ended. If it has not failed and bytes of the answer are
-	 * unsent, take over *summary, end it when they are sent or lost, and
-	 * return true; *summary then is as after summary_init() without a
-	 * trace. Otherwise subtract the bytes that were written but lost from
-	 * summary->tap.bytes_sent, and return false. May be NULL: then writev()
-	 * sends all bytes before it returns.
+	 * Called when a request has ended. If the request has succeeded and
+	 * bytes of the answer are unsent, takes over *summary and returns true.
+	 * The callee then calls summary_end() when these bytes are sent or
+	 * lost, and *summary measures nothing any more. Otherwise, subtracts
+	 * the bytes that were written but lost from summary->tap.bytes_sent,
+	 * and returns false. May be NULL: then writev() sends all bytes before
+	 * it returns.
 	 */
 	bool (*end_later)(void *ctx, struct summary *summary, bool has_failed);
 };

@@ -23,7 +23,7 @@ struct record {
 /*
  * Parses a line, with or without its line feed. Returns 1 if the line is the
  * record of a request, 0 if it is another trace event, or ERR_CORRUPT if it is
- * none, or has no valid time.
+ * not a trace event or has no valid time.
  */
 int record_parse(struct record *record, const char *line, size_t len);
 

@@ -19,7 +19,7 @@ void request_text_ids_set(struct request_text_ids *ids, const struct oid *oids,
 
 /* ---- printing */
 
-/* Separates a word from the words before it. */
+/* Append a word, with a space before it unless it is the first one. */
 static int put_word(struct buf *out, size_t start, const char *word)
 {
 	return buf_printf(out, "%s%s", out->len > start ? " " : "", word);
@@ -77,8 +77,8 @@ static int bad_word(struct error *err, const char *word, size_t len)
 }
 
 /*
- * Parse "+<number>", which must end at `end`. Returns whether it is one; the
- * number is above 0.
+ * Parse "+<number>", which must end at `end`. Returns false if the text has
+ * another form or the number is 0.
  */
 static bool parse_more(uint64_t *more, const char *p, const char *end)
 {
@@ -115,7 +115,9 @@ static bool parse_ids(struct request_text_ids *ids, const char *p,
 	}
 }
 
-/* Take a flag. Returns false if `word` is another word, or a second flag. */
+/*
+ * Take a flag. Returns false if `word` is no flag, or if it was given before.
+ */
 static bool take_flag(struct request_text *request, const char *word,
 		      size_t len)
 {
@@ -138,7 +140,10 @@ static bool take_flag(struct request_text *request, const char *word,
 	return false;
 }
 
-/* Take a list of ids. Returns false if `word` is not one, or a second one. */
+/*
+ * Take a list of ids. Returns false if `word` is no such list, or if the list
+ * was given before.
+ */
 static bool take_ids(struct request_text *request, const char *word, size_t len,
 		     enum hash_algo algo)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A fetch as one line of text, for the log of requests: what decides the
- * content of the pack. `git bitmap explain --request=<text>` reads the text and
- * answers the fetch again.
+ * A fetch as one line of text, for the log of requests. The line has all that
+ * decides the content of the pack. `git bitmap explain --request=<text>` reads
+ * the text and answers the fetch again.
  *
  *	want=<id>,<id>,+498 have=<id> shallow=<id> thin ofs-delta include-tag
  *	filter=blob:none
@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "object/oid.h"
 
-/* The number of ids of a list that a text contains at most. */
+/* Maximum number of ids that a text contains of one list. */
 #define REQUEST_TEXT_IDS_MAX 64
 
 /* The first ids of a list. */
@@ -57,7 +57,8 @@ int request_text_print(struct buf *out, const struct request_text *request,
 
 /*
  * Parses the text of a request. The filter is not parsed; request->filter
- * points into `text`. Returns 0, or ERR_INVALID with *request undefined.
+ * points into `text`. Returns 0, or ERR_INVALID. After an error, *request is
+ * undefined.
  */
 int request_text_parse(struct request_text *request, const char *text,
 		       enum hash_algo algo, struct error *err);

@@ -198,7 +198,10 @@ static void measure_costs(struct summary *s)
 {
 	const struct sys_usage usage = measure_cpu(s);
 	uint64_t now = sys_clock_ns();
-	/* Unsent heads of HTTP are subtracted, but were never counted. */
+	/*
+	 * The difference can be negative: unsent HTTP headers are subtracted,
+	 * but were never added.
+	 */
 	int64_t sent = (int64_t)(s->tap.bytes_sent - s->base.bytes_sent);
 
 	summary_u64(s, SUMMARY_BYTES_RECEIVED,
@@ -214,7 +217,7 @@ static void measure_costs(struct summary *s)
 	summary_u64(s, SUMMARY_TOTAL_US, (now - s->start_ns) / 1000);
 	summary_u64(s, SUMMARY_CPU_USER_US, usage.user_us);
 	summary_u64(s, SUMMARY_CPU_SYS_US, usage.system_us);
-	/* It is slow to read. */
+	/* Reading this value is slow, so it is left out without a trace. */
 	if (s->trace)
 		summary_u64(s, SUMMARY_PEAK_RSS_KIB, sys_peak_rss_kib());
 }

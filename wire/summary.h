@@ -79,7 +79,10 @@ enum summary_number {
 	SUMMARY_PRICE_US,
 	SUMMARY_REFS_ASKED,
 	SUMMARY_REFS_REFUSED,
-	/* The numbers below are measured here; other code does not set them. */
+	/*
+	 * The numbers below are measured by wire/summary.c; other code does not
+	 * set them.
+	 */
 	SUMMARY_BYTES_RECEIVED,
 	SUMMARY_BYTES_SENT,
 	SUMMARY_WAIT_READ_US,
@@ -109,14 +112,14 @@ enum summary_text {
 struct summary;
 
 /*
- * The client of the requests, and a callback that gets their results, as the
- * trace does.
+ * The client of the requests, and a callback that gets the results of each
+ * request.
  */
 struct summary_about {
 	/* borrowed; NULL: unknown */
 	const char *client; /* numeric address */
 	const char *user;
-	/* valid (wire/traceparent.h) */
+	/* borrowed: a valid text (wire/traceparent.h); NULL: none */
 	const char *traceparent;
 	/*
 	 * The CPU time of the calling thread is measured, not that of the
@@ -137,7 +140,10 @@ struct summary {
 	const char *repository;
 	struct trace *trace;               /* borrowed, or NULL */
 	const struct summary_about *about; /* borrowed, or NULL */
-	/* Requests are measured: somebody wants the results. */
+	/*
+	 * true: requests are measured, because the trace or `about` wants the
+	 * results
+	 */
 	bool is_on;
 	/* "upload-pack", "receive-pack"; static */
 	const char *service;
@@ -149,7 +155,10 @@ struct summary {
 	uint64_t start_ns, phase_start_ns;
 	/* CPU and memory usage when the request began */
 	struct sys_usage usage;
-	/* time of summary_suspend(), or 0; `usage` then is a difference */
+	/*
+	 * when summary_suspend() was called; `usage` is then the usage of the
+	 * whole request. 0: not called.
+	 */
 	uint64_t suspended_ns;
 	/*
 	 * A copy of `tap`, to compute differences. Its durations are those when
@@ -163,7 +172,10 @@ struct summary {
 	uint64_t numbers[SUMMARY_NUMBER_NR];
 	uint64_t has_numbers; /* bit n: number n is set */
 	struct buf texts[SUMMARY_TEXT_NR];
-	/* bit n: text n is set; and the set texts that are NULL */
+	/*
+	 * bits of has_texts: text n is set; bits of null_texts: text n is set
+	 * to NULL
+	 */
 	unsigned has_texts, null_texts;
 };
 
