@@ -277,8 +277,8 @@ static bool is_excluded(const struct batch *b, const struct target *t)
 }
 
 /*
- * Look up an object for the format. If the format prints a type or size, the
- * object is missing unless one of its copies has a readable type and size.
+ * Look up an object for the format. If the format prints a type or size, an
+ * object without a readable type and size in any copy counts as missing.
  * Otherwise any copy is enough.
  */
 static int look_up(struct batch *b, struct target *t)

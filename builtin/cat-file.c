@@ -415,7 +415,7 @@ static const char *batch_only(const struct cat_file *c)
 	return c->batch.nul ? "-Z" : NULL;
 }
 
-/* Print what is wrong with the arguments, and an empty line. Returns 1. */
+/* Print an error about the arguments, and an empty line. Returns 1. */
 __attribute__((format(printf, 1, 2))) static int refuse(const char *fmt, ...)
 {
 	va_list ap;

@@ -116,8 +116,8 @@ static bool is_midx_file(const char *name)
 }
 
 /*
- * Returns what is wrong with a file of the pack directory, or NULL if nothing
- * is.
+ * Returns the problem with a file of the pack directory as a text, or NULL if
+ * there is none.
  */
 static const char *problem_of(const struct names *names, const char *name)
 {

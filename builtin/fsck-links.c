@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fsck: collects the roots, and prints what the check of links finds. */
+/* fsck: collects the roots, and prints the results of the check of links. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -406,7 +406,7 @@ static int hash_stdin(struct run *r)
 }
 
 /*
- * Hash what a device or a pipe contains. "/dev/null" is often given for an
+ * Hash the content of a device or a pipe. "/dev/null" is often given for an
  * empty object.
  */
 static int hash_stream(struct run *r, const char *name)

@@ -98,9 +98,9 @@ struct wanted {
 };
 
 /*
- * Run `git fetch` for one remote. Its standard output goes to standard error,
- * because it could mix with ours. Returns its exit code or a negative error
- * code.
+ * Run `git fetch` for one remote. The child's standard output goes to standard
+ * error, because it could mix with ours. Returns the child's exit code or a
+ * negative error code.
  */
 static int run_fetch(const struct wanted *w, const char *remote,
 		     struct error *err)

@@ -17,7 +17,7 @@
 
 /*
  * Characters before a pack's name on standard input ("^" and the like), and
- * what they mean.
+ * their meanings.
  */
 struct marks {
 	/* the marks; a name may start with one of these characters */

@@ -282,7 +282,7 @@ static int stop_at_first(void *ctx, const struct oid *oid)
 	return 1;
 }
 
-/* Leave parents in info/grafts to stock Git, as rev-list does. */
+/* Leave a repository with info/grafts to stock Git, as rev-list does. */
 static int refuse_grafts(const struct store *store)
 {
 	struct error err = ERROR_INIT;

@@ -23,8 +23,8 @@ int ref_short_append_as(struct buf *out, const struct store *store,
 			const char *name, bool strict, struct error *err);
 
 /*
- * Returns how many refs match a short name. *ref gets the one of highest
- * precedence. Its strings are valid as long as those of refs_lookup().
+ * Returns how many refs match a short name. *ref gets the ref of highest
+ * precedence. The strings of *ref are valid as long as those of refs_lookup().
  */
 int ref_short_matches(struct ref *ref, const struct store *store,
 		      const char *name);

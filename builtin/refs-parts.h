@@ -8,7 +8,7 @@
 
 /*
  * Find whether a ref exists. Implements `refs exists` and `show-ref --exists`.
- * `name` is a full name. The object or the ref to which it points may be
+ * `name` is a full name. The object or ref to which the ref points may be
  * missing. Returns the exit code: 0 if the ref exists. Otherwise prints an
  * error and returns 2, or 1 if the ref cannot be looked up.
  */

@@ -127,7 +127,7 @@ int requests_sums_add(struct requests_sums *sums, const char *line, size_t len);
 void requests_sums_finish(struct requests_sums *sums);
 void requests_sums_release(struct requests_sums *sums);
 
-/* Sets *cost to what the request of a record has cost. */
+/* Sets *cost to the cost of the request that a record describes. */
 void requests_cost_of(struct requests_cost *cost, const struct record *record);
 
 /* Replaces control characters in valid UTF-8 by '?'. */

@@ -107,8 +107,8 @@ static void limit(struct rev_list_run *r, struct revwalk_result *revs)
 }
 
 /*
- * Print what comes after the objects: the results of --count and --disk-usage,
- * and the lists of missing and omitted objects.
+ * Print the lines that follow the objects: the results of --count and
+ * --disk-usage, and the lists of missing and omitted objects.
  */
 static void finish(struct rev_list_run *r)
 {
@@ -368,8 +368,7 @@ static int stop_at_first(void *ctx, const struct oid *oid)
 }
 
 /*
- * Refuse a repository with info/grafts. Stock Git walks the history of such a
- * repository.
+ * Leave a repository with info/grafts to stock Git, whose walks follow grafts.
  */
 static int check_grafts(const struct repo *repo, struct error *err)
 {

@@ -42,7 +42,10 @@ static int show_ref(void *ctx, const struct ref *ref)
 	return 0;
 }
 
-/* Show a ref without an id, unless the ref is symbolic. */
+/*
+ * Show a broken ref, or print an error if its object is missing. Dangling
+ * symbolic refs are skipped.
+ */
 static int show_broken(void *ctx, const char *name, enum refs_flaw flaw)
 {
 	const struct visit *v = ctx;

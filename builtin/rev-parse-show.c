@@ -85,7 +85,10 @@ static void show_ref_name(struct rev_parse *rp, bool negate, const char *name)
 	free(full);
 }
 
-/* Print the name of a broken ref if its value is zeros, else a warning. */
+/*
+ * Print the name of a broken ref if its value is an id of zeros. Otherwise
+ * print a warning.
+ */
 static void show_broken_name(struct rev_parse *rp, const char *name)
 {
 	struct ref ref = {.is_zero = false};

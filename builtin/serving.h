@@ -50,9 +50,9 @@ struct serving_names {
 	}
 
 /*
- * Returns what the environment says about the client: REMOTE_ADDR or the
- * address in SSH_CONNECTION, which is copied to `address`, REMOTE_USER, and
- * HTTP_TRACEPARENT.
+ * Returns the client's address, user and trace parent, from the environment:
+ * REMOTE_ADDR or SSH_CONNECTION, REMOTE_USER, and HTTP_TRACEPARENT. The address
+ * in SSH_CONNECTION is copied to `address`.
  */
 struct summary_about serving_about(char address[SYS_ADDRESS_MAX]);
 
