@@ -6,6 +6,7 @@
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -152,7 +153,9 @@ void gitreachd_legacy_tell(struct gitreachd_legacy *legacy)
 		return;
 	/* The predecessor ends the parent of this process, see below. */
 	sys_fork_outlive();
-	sys_write_all(legacy->ready, &pid, sizeof(pid), "pipe", NULL);
+	/* A predecessor that does not listen any more has given this one up. */
+	if (sys_write_all(legacy->ready, &pid, sizeof(pid), "pipe", NULL) < 0)
+		raise(SIGTERM);
 	sys_close(legacy->ready);
 	legacy->ready = -1;
 }

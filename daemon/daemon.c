@@ -294,18 +294,35 @@ static void note_crash(void *ctx, const char *path, bool is_suspect)
 	put_log(m, line);
 }
 
+/* Reads the process id of the new master, if there is one in the pipe. */
+static void read_heir(struct master *m)
+{
+	long heir;
+
+	if (sys_read_some(m->successor.ready, &heir, sizeof(heir), "pipe",
+			  NULL) == sizeof(heir))
+		m->heir = heir;
+}
+
 /*
- * The parent of the new master has ended. So if the new master serves, the
- * service manager can watch it.
+ * The parent of the new master has ended. If this master has ended it, the new
+ * master serves, and the service manager can watch it. Otherwise the new master
+ * has crashed, or could not start.
  */
 static void note_successor_end(struct master *m, pid_t pid, int status)
 {
 	char line[128];
 
+	/* end() may have ended the parent before the pipe was read. */
+	if (!m->heir && sys_event_is_ready(m->successor.ready))
+		read_heir(m);
 	lose_successor(m);
+	if (status != 128 + SIGTERM)
+		m->heir = 0;
 	if (!m->heir) {
-		tell(m, "upgrade failed, this process goes on: process", pid,
-		     status);
+		if (!m->is_ending)
+			tell(m, "upgrade failed, this process goes on: process",
+			     pid, status);
 		return;
 	}
 	if (m->is_ending) {
@@ -423,13 +440,9 @@ static void upgrade(struct master *m)
  */
 static void hear_successor(struct master *m)
 {
-	long heir;
-
-	if (sys_read_some(m->successor.ready, &heir, sizeof(heir), "pipe",
-			  NULL) == sizeof(heir)) {
-		m->heir = heir;
+	read_heir(m);
+	if (m->heir)
 		sys_fork_signal((pid_t)m->successor.pid, SIGTERM);
-	}
 	sys_event_remove(m->events, m->successor.ready);
 }
 
@@ -505,7 +518,8 @@ static int supervise(struct master *m, struct error *err)
 {
 	int ret = 0;
 
-	while (!ret && !m->is_worker && (!m->is_ending || m->process_nr)) {
+	while (!ret && !m->is_worker &&
+	       (!m->is_ending || m->process_nr || m->successor.pid)) {
 		void *ready;
 
 		if (sys_event_wait(m->events, &ready, 1, sleep_ms(m)))

@@ -3,6 +3,7 @@
  * Sets of descriptors (epoll), alarms (eventfd), and signals as descriptors
  * (signalfd).
  */
+#include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -69,6 +70,13 @@ size_t sys_event_wait(int set, void **out, size_t max, int timeout_ms)
 	for (int i = 0; i < nr; i++)
 		out[i] = events[i].data.ptr;
 	return nr < 0 ? 0 : (size_t)nr;
+}
+
+bool sys_event_is_ready(int fd)
+{
+	struct pollfd pfd = {fd, POLLIN, 0};
+
+	return poll(&pfd, 1, 0) > 0;
 }
 
 int sys_event_alarm_open(struct error *err)

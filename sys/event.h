@@ -49,6 +49,9 @@ void sys_event_remove(int set, int fd);
  */
 size_t sys_event_wait(int set, void **out, size_t max, int timeout_ms);
 
+/* Returns whether a descriptor has bytes or has ended. Does not wait. */
+bool sys_event_is_ready(int fd);
+
 /*
  * Makes an alarm: a descriptor that sys_event_wake() makes readable, and
  * sys_event_unwake() makes unreadable again. Returns the descriptor or ERR_IO.

@@ -344,12 +344,16 @@ int sys_spawn_wait(struct sys_child *child, struct error *err)
 
 pid_t sys_fork(struct error *err)
 {
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
 
 	if (pid < 0)
 		return error_set_errno(err, "cannot fork");
-	if (!pid)
+	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		/* The parent may have died before the call. */
+		if (getppid() != parent)
+			raise(SIGTERM);
+	}
 	return pid;
 }
 

@@ -35,6 +35,19 @@ static void test_once(void **state)
 	sys_close(set);
 }
 
+static void test_is_ready(void **state)
+{
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	assert_false(sys_event_is_ready(fds[0]));
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_true(sys_event_is_ready(fds[0]));
+	sys_close(fds[1]);
+	assert_true(sys_event_is_ready(fds[0]));
+	sys_close(fds[0]);
+}
+
 static void test_alarm(void **state)
 {
 	int set = sys_event_open(NULL), alarm = sys_event_alarm_open(NULL);
@@ -71,6 +84,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_once),
+		cmocka_unit_test(test_is_ready),
 		cmocka_unit_test(test_alarm),
 		cmocka_unit_test(test_signals),
 	};
