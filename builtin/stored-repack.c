@@ -186,7 +186,7 @@ static int maintain(const struct run *run, const struct generation_place *place,
 		ret = stored_result(ret, place->repository, err);
 		if (!ret)
 			packs = count_packs(&g);
-		if (!ret && packs >= run->min_packs) {
+		if (!ret) {
 			ret = repack(run, place, &g, &written, err);
 			if (!ret)
 				tell(place->repository, packs, &g, &written);
@@ -196,15 +196,38 @@ static int maintain(const struct run *run, const struct generation_place *place,
 	return ret;
 }
 
+/*
+ * Returns whether a repository has as many packs as --auto asks for, or a
+ * negative error code.
+ */
+static int is_due(const struct run *run, const struct generation_place *place,
+		  bool is_listed, struct error *err)
+{
+	struct generation g = {0};
+	int ret;
+
+	if (!run->min_packs)
+		return 1;
+	ret = generation_newest(&g, place, 0, err);
+	if (!ret)
+		ret = count_packs(&g) >= run->min_packs;
+	else if (ret == STORE_ABSENT && is_listed)
+		ret = 0;
+	else
+		ret = stored_result(ret, place->repository, err);
+	generation_release(&g);
+	return ret;
+}
+
 /* Maintains a repository under its lease. */
 static int with_lease(struct run *run, const struct generation_place *place,
 		      bool is_listed, struct error *err)
 {
 	struct generation_lease lease;
 	struct buf holder = BUF_INIT;
-	int ret = generation_lease_take(&lease, place, run->node.data,
-					run->force ? -1 : STORED_SESSION_MAX,
-					&holder, err);
+	int ret = generation_lease_take(
+		&lease, place, run->node.data,
+		run->force ? INT64_MIN : STORED_SESSION_MAX, &holder, err);
 
 	if (ret == STORE_CONFLICT) {
 		printf("%s: is being maintained by '%s'\n", place->repository,
@@ -226,8 +249,10 @@ static int repack_one(void *ctx, const struct generation_place *place,
 		      bool is_listed)
 {
 	struct error err = ERROR_INIT;
-	int ret = with_lease(ctx, place, is_listed, &err);
+	int ret = is_due(ctx, place, is_listed, &err);
 
+	if (ret > 0)
+		ret = with_lease(ctx, place, is_listed, &err);
 	if (!ret)
 		return 0;
 	builtin_error("%s: %s", place->repository, err.msg);

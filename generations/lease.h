@@ -21,7 +21,8 @@ struct generation_lease {
  * Takes the lease of a repository for `node`, a name without control
  * characters. A lease of another holder that is older than `max_age` seconds is
  * taken over: its holder is thought to be dead. The age is the difference
- * between the clock of this node and that of the store.
+ * between the clock of this node and that of the store. INT64_MIN takes over
+ * any lease.
  * Returns 0 with *lease filled; STORE_CONFLICT if another holder has the lease,
  * with the name of its node appended to *holder; STORE_UNAVAILABLE; or an
  * error.

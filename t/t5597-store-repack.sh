@@ -130,6 +130,9 @@ test_expect_success 'a repository that another node maintains' '
 	git store repack --force "$store" >out &&
 	grep "^a.git: generation 2" out &&
 	! test -e store/lease/a.git/_ &&
+	printf "ahead\n%032d\n" 7 >store/lease/a.git/_ &&
+	touch -d "1 hour" store/lease/a.git/_ &&
+	git store repack --force "$store" >out && ! grep maintained out &&
 	printf "dead\n%032d\n" 7 >store/lease/a.git/_ &&
 	touch -d "7 hours ago" store/lease/a.git/_ &&
 	git store repack "$store" >out &&
