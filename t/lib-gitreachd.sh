@@ -8,12 +8,12 @@ trap 'for pid in $pids; do kill $pid; done 2>/dev/null' EXIT
 
 # start_daemon <option>...: start the server for the directory "srv". Sets
 # $server; the log is in the file "log". $url is the URL of the first listening
-# socket, and $port its port. $served replaces the option --base-path. The server gets
+# socket, and $port its port. $served_from replaces the option --base-path. The server gets
 # no descriptor of the script. If the script ends early, prove would otherwise wait
 # for the server.
 start_daemon () {
 	: >log
-	"$DAEMON" ${served---base-path=srv} "$@" >/dev/null 2>log \
+	"$DAEMON" ${served_from---base-path=srv} "$@" >/dev/null 2>log \
 		3>&- 4>&- 5>&- 6>&- 7>&- &
 	server=$!
 	pids="$pids $server"

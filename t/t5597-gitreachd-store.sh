@@ -13,7 +13,7 @@ copy=cache/repo/team/app.git/_
 
 # serve <option>...: start the server for the store, with an empty or warm cache
 serve () {
-	served= start_daemon --store="$store" --cache=cache --export-all --workers=2 \
+	served_from= start_daemon --store="$store" --cache=cache --export-all --workers=2 \
 		--threads=4 --listen=http://127.0.0.1:0 \
 		--listen=git://127.0.0.1:0 "$@" &&
 	git=$(sed -n "s/^gitreachd: listens on \(git:.*\)/\1/p" log)
@@ -82,7 +82,7 @@ test_expect_success 'a repack in the source replaces the packs of the copy' '
 
 test_expect_success 'a second node sees the same' '
 	first=$server first_url=$url && mv log log.first &&
-	served= start_daemon --store="$store" --cache=cache2 --export-all \
+	served_from= start_daemon --store="$store" --cache=cache2 --export-all \
 		--listen=http://127.0.0.1:0 &&
 	shows $url/team/app.git && push both &&
 	shows $url/team/app.git && shows $first_url/team/app.git &&

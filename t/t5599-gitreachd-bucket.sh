@@ -16,7 +16,7 @@ import () {
 
 # serve <option>...: the server sends its requests through the shim
 serve () {
-	served= start_daemon --store=$store --cache=cache --export-all --workers=1 \
+	served_from= start_daemon --store=$store --cache=cache --export-all --workers=1 \
 		--threads=4 --store-endpoint=http://127.0.0.1:$shim_port \
 		--listen=http://127.0.0.1:0 "$@"
 }
