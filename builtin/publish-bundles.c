@@ -144,10 +144,12 @@ static int read_bundle(struct bundling *b, size_t nr)
  */
 static int read_list(struct bundling *b, uint64_t *last)
 {
-	struct oid pack;
+	struct oid pack, rules;
 	int ret = find_pack(b, &pack), stays;
 
 	*last = 0;
+	if (ret >= 0 && refview_rules_id(&rules, &b->refs.rules) < 0)
+		ret = error_nomem(b->err);
 	if (ret < 0)
 		return ret;
 	ret = bundle_list_read(&b->list, b->place, b->repo->algo, b->err);
@@ -155,12 +157,14 @@ static int read_list(struct bundling *b, uint64_t *last)
 		return ret;
 	if (ret > 0)
 		*last = b->list.items[b->list.nr - 1].token;
-	stays = ret > 0 && oid_equal(&b->list.pack, &pack);
+	stays = ret > 0 && oid_equal(&b->list.pack, &pack) &&
+		oid_equal(&b->list.rules, &rules);
 	for (size_t i = 0; i < b->list.nr && stays > 0; i++)
 		stays = read_bundle(b, i);
 	if (stays <= 0)
 		b->list.nr = 0;
 	b->list.pack = pack;
+	b->list.rules = rules;
 	return stays < 0 ? stays : 0;
 }
 

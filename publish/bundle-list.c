@@ -9,6 +9,7 @@
 #include "sys/map.h"
 
 #define HEAD "# pack "
+#define RULES "\n# hidden "
 #define OPTIONS                                                                \
 	"[bundle]\n\tversion = 1\n\tmode = all\n"                              \
 	"\theuristic = creationToken\n"
@@ -67,6 +68,7 @@ static bool take_item(struct text *t, struct bundle_list_item *item,
 static bool take_list(struct text *t, struct bundle_list *list)
 {
 	if (!take(t, HEAD) || !take_oid(t, &list->pack, list->algo) ||
+	    !take(t, RULES) || !take_oid(t, &list->rules, HASH_SHA256) ||
 	    !take(t, "\n" OPTIONS))
 		return false;
 	while (t->p < t->end) {
@@ -95,11 +97,12 @@ int bundle_list_parse(struct bundle_list *list, const char *text, size_t len,
 
 int bundle_list_format(struct buf *out, const struct bundle_list *list)
 {
-	char hex[OID_MAX_HEX_LEN + 1];
+	char hex[OID_MAX_HEX_LEN + 1], rules[OID_MAX_HEX_LEN + 1];
 	int ret;
 
 	oid_to_hex(hex, &list->pack, list->algo);
-	ret = buf_printf(out, HEAD "%s\n" OPTIONS, hex);
+	oid_to_hex(rules, &list->rules, HASH_SHA256);
+	ret = buf_printf(out, HEAD "%s" RULES "%s\n" OPTIONS, hex, rules);
 	for (size_t i = 0; i < list->nr && !ret; i++) {
 		const struct bundle_list_item *item = &list->items[i];
 

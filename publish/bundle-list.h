@@ -6,6 +6,7 @@
  * repository (publish/published.h), in Git's format of bundle lists:
  *
  *	# pack 2dfefe690561880c46b83477cb615503bbf402b3
+ *	# hidden <64 hex digits>
  *	[bundle]
  *		version = 1
  *		mode = all
@@ -15,7 +16,9 @@
  *		creationToken = 1700000000
  *
  * The first line names the pack for which the first bundle was made. So a
- * repack makes the list obsolete. The name of a bundle's file is the hash of
+ * repack makes the list obsolete. The second line is the SHA-256 of the hide
+ * rules for which the bundles were made (refview_rules_id()). A client to which
+ * other rules apply gets no bundle. The name of a bundle's file is the hash of
  * its bytes. Tokens ascend.
  */
 #ifndef PUBLISH_BUNDLE_LIST_H
@@ -43,6 +46,8 @@ struct bundle_list {
 	enum hash_algo algo;
 	/* checksum of the pack; zero if there are no prepared answers */
 	struct oid pack;
+	/* SHA-256 of the hide rules, whatever the algorithm of the list is */
+	struct oid rules;
 	/* the first bundle has no prerequisites; tokens ascend */
 	struct bundle_list_item items[BUNDLE_LIST_MAX];
 	size_t nr;

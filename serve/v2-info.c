@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "publish/bundle-list.h"
 #include "serve/v2-command.h"
+#include "sys/io.h"
 
 /*
  * Maximum number of ids in one request. Ids are stored whether they exist or
@@ -138,8 +138,44 @@ static int write_bundle(struct session *s, const char *place,
 }
 
 /*
- * Write the list of published bundles. If there is none, or it cannot be read,
- * write nothing: the client then starts without bundles.
+ * Returns 1 if the client may have all that the bundles of a list have, 0 if
+ * not, or a negative error code. The bundles have refs that were visible to a
+ * client without a namespace. Rules of an access helper are in the session's
+ * configuration.
+ */
+static int may_have(struct session *s, const struct bundle_list *list,
+		    struct error *err)
+{
+	struct oid rules;
+	int ret = session_open_refs(s, err);
+
+	if (ret < 0 || s->refs.prefix.len)
+		return ret;
+	ret = refview_rules_id(&rules, &s->refs.rules);
+	return ret < 0 ? error_nomem(err) : oid_equal(&rules, &list->rules);
+}
+
+/* Returns whether all bundles of a list are there. */
+static bool has_files(const struct bundle_list *list, const char *place)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf path = BUF_INIT;
+	bool has = true;
+
+	for (size_t i = 0; i < list->nr && has; i++) {
+		oid_to_hex(hex, &list->items[i].hash, list->algo);
+		buf_reset(&path);
+		has = !buf_printf(&path, "%s/%s.bundle", place, hex) &&
+		      sys_exists(path.data);
+	}
+	buf_release(&path);
+	return has;
+}
+
+/*
+ * Write the list of published bundles. Write nothing if there is none, if it
+ * cannot be read or misses a file, or if the client may not have it. The client
+ * then starts without bundles.
  */
 static int write_published(struct session *s, struct error *err)
 {
@@ -154,6 +190,11 @@ static int write_published(struct session *s, struct error *err)
 
 	if (place && bundle_list_read(&list, place, s->algo, &why) < 0)
 		session_warn(s, &why);
+	if (list.nr)
+		ret = has_files(&list, place) ? may_have(s, &list, err) : 0;
+	if (ret <= 0)
+		list.nr = 0;
+	ret = ret < 0 ? ret : 0;
 	for (size_t i = 0; i < ARRAY_NR(keys) && list.nr && !ret; i++)
 		ret = pktline_printf(&s->out, err, "%s", keys[i]);
 	for (size_t i = 0; i < list.nr && !ret; i++)

@@ -12,6 +12,8 @@ case "$(stock version)" in
 *\ [3-9].* | *\ 2.[4-9][0-9]*) test_set_prereq BUNDLE_CLIENT ;;
 esac
 
+! command -v curl >curl || test_set_prereq CURL
+
 # commit <name>: a commit, pushed to the server
 commit () {
 	head -c 10000 /dev/urandom >work/$1 && stock -C work add . &&
@@ -46,9 +48,16 @@ test_sound () {
 	stock -C x.git fsck --full
 }
 
+# ask_for_bundles <argument of git>...: the answer of the server
+ask_for_bundles () {
+	pkt command=bundle-uri object-format=sha1 F |
+		GIT_PROTOCOL=version=2 git "$@" upload-pack --stateless-rpc \
+			server.git
+}
+
 test_expect_success 'setup' '
-	mkdir web && start_web web &&
-	stock init -q work && stock init -q --bare server.git &&
+	mkdir web srv && start_web web && ln -s srv/server.git server.git &&
+	stock init -q work && stock init -q --bare srv/server.git &&
 	stock -C server.git config gitreach.publishDirectory "$PWD/web" &&
 	stock -C server.git config gitreach.publishUri "http://127.0.0.1:$port" &&
 	stock -C server.git config gitreach.publishMinimum 1 &&
@@ -58,7 +67,7 @@ test_expect_success 'setup' '
 		commit file$n || return 1
 	done &&
 	stock -C work tag -a -m one one && stock -C work push -q ../server.git one &&
-	name=$(printf %s "$PWD/server.git/objects" | sha256sum) &&
+	name=$(printf %s "$PWD/srv/server.git/objects" | sha256sum) &&
 	place=$PWD/web/$(echo $name | cut -c1-32)
 '
 
@@ -108,13 +117,12 @@ test_expect_success 'bundles with refs that are hidden now go' '
 	stock bundle list-heads "$place/$(cat files)" >heads &&
 	! grep secret heads &&
 	stock -C server.git config --unset transfer.hideRefs &&
-	stock -C server.git update-ref -d refs/heads/secret
+	stock -C server.git update-ref -d refs/heads/secret &&
+	git -C server.git publish -q && test_sound 1
 '
 
 test_expect_success 'the server sends the list, with addresses' '
-	pkt command=bundle-uri object-format=sha1 F |
-		GIT_PROTOCOL=version=2 git upload-pack --stateless-rpc \
-			server.git >answer &&
+	ask_for_bundles >answer &&
 	for key in version=1 mode=all heuristic=creationToken
 	do
 		grep -a "bundle.$key" answer || return 1
@@ -125,19 +133,72 @@ test_expect_success 'the server sends the list, with addresses' '
 	grep -a "bundle.$token.creationtoken=$token" answer
 '
 
+test_expect_success 'a client to which other rules apply gets no list' '
+	printf 0000 >none && ask_for_bundles >answer &&
+	grep -a bundle.version=1 answer &&
+	ask_for_bundles -c transfer.hideRefs=refs/heads/main >other &&
+	test_cmp none other &&
+	ask_for_bundles -c uploadpack.hideRefs="!refs/heads" >other &&
+	test_cmp none other &&
+	GIT_NAMESPACE=space ask_for_bundles >other &&
+	test_cmp none other &&
+	stock -C server.git config transfer.hideRefs refs/pull &&
+	ask_for_bundles >other && test_cmp none other &&
+	git -C server.git publish -q && test_sound 1 &&
+	ask_for_bundles >answer && grep -a bundle.version=1 answer &&
+	ask_for_bundles -c transfer.hideRefs=refs/heads/main >other &&
+	test_cmp none other &&
+	stock -C server.git config --unset transfer.hideRefs &&
+	ask_for_bundles >other && test_cmp none other &&
+	git -C server.git publish -q && test_sound 1 &&
+	ask_for_bundles >other && grep -a bundle.version=1 other
+'
+
+test_expect_success CURL 'a user for whom an access helper hides refs gets no list' '
+	. "$GITREACH_SRC/t/lib-gitreachd.sh" &&
+	cat >helper <<-\EOF &&
+	#!/bin/sh
+	while read -r line
+	do
+		case "$line" in
+		user=bob\ *) echo allow hide=refs/heads/main ;;
+		*) echo allow ;;
+		esac
+	done
+	EOF
+	chmod +x helper && pids="$pids $web" && web_port=$port &&
+	start_daemon --export-all --listen=http://127.0.0.1:0 \
+		--user-header=X-User --trusted-proxy=127.0.0.1 \
+		--access-helper=./helper &&
+	port=$web_port &&
+	pkt command=bundle-uri object-format=sha1 F >request &&
+	for user in alice bob
+	do
+		curl -sf -H "X-User: $user" -H "Git-Protocol: version=2" \
+			-H "Content-Type: application/x-git-upload-pack-request" \
+			--data-binary @request $url/server.git/git-upload-pack \
+			>$user || return 1
+	done &&
+	grep -a bundle.version=1 alice &&
+	printf 0000 >none && test_cmp none bob &&
+	stop_daemon
+'
+
+test_expect_success 'no list is sent if a bundle is missing' '
+	file=$(list | sed -n "s/.*uri = //p") && mv "$place/$file" saved &&
+	printf 0000 >none && ask_for_bundles >answer && test_cmp none answer &&
+	mv saved "$place/$file" &&
+	ask_for_bundles >answer && grep -a "$file" answer
+'
+
 test_expect_success 'empty values and no list are left out' '
-	ask () {
-		pkt command=bundle-uri object-format=sha1 F |
-			GIT_PROTOCOL=version=2 git "$@" upload-pack \
-				--stateless-rpc server.git
-	} &&
-	ask -c bundle.version=1 -c bundle.mode= >answer &&
+	ask_for_bundles -c bundle.version=1 -c bundle.mode= >answer &&
 	printf "0014bundle.version=10000" | test_cmp - answer &&
-	ask -c gitreach.publishBundles=false >answer &&
+	ask_for_bundles -c gitreach.publishBundles=false >answer &&
 	printf 0000 | test_cmp - answer &&
 	echo x >"$place/bundle-list.x" && cp "$place/bundle-list" saved &&
 	chmod u+w "$place/bundle-list" && echo x >"$place/bundle-list" &&
-	ask >answer 2>err && printf 0000 | test_cmp - answer &&
+	ask_for_bundles >answer 2>err && printf 0000 | test_cmp - answer &&
 	grep "list of bundles is damaged" err &&
 	git -C server.git publish -q && test_sound 1
 '

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
+#include "object/hash.h"
 #include "wire/refview.h"
 
 int refview_rules_add(struct refview_rules *rules, const char *value)
@@ -43,6 +44,27 @@ void refview_rules_release(struct refview_rules *rules)
 		free(rules->rules[i].pattern);
 	free(rules->rules);
 	*rules = (struct refview_rules){0};
+}
+
+int refview_rules_id(struct oid *id, const struct refview_rules *rules)
+{
+	struct hash_ctx hash;
+
+	if (hash_init(&hash, HASH_SHA256) < 0)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < rules->nr; i++) {
+		const struct refview_rule *rule = &rules->rules[i];
+
+		if (rule->is_exposed)
+			hash_update(&hash, "!", 1);
+		if (rule->is_full)
+			hash_update(&hash, "^", 1);
+		/* The zero byte at the end keeps two rules apart. */
+		hash_update(&hash, rule->pattern, rule->len + 1);
+	}
+	hash_final(&hash, id);
+	hash_release(&hash);
+	return 0;
 }
 
 static bool is_under(const char *name, const char *pattern)

@@ -47,6 +47,13 @@ int refview_rules_add(struct refview_rules *rules, const char *value);
 void refview_rules_release(struct refview_rules *rules);
 
 /*
+ * Set *id to the SHA-256 of all rules, in their order. Without a namespace, two
+ * views of a repository with the same id hide the same refs. Returns 0 or
+ * ERR_NOMEM.
+ */
+int refview_rules_id(struct oid *id, const struct refview_rules *rules);
+
+/*
  * Returns whether the rules hide a ref. A pattern matches the ref of that name
  * and all refs below it. `name` is the name that clients see. `full` is the
  * name with the prefix of the namespace.

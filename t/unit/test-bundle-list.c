@@ -28,6 +28,7 @@ static void random_list(struct bundle_list *list, uint64_t *seed)
 		.nr = 1 + random_next(seed) % BUNDLE_LIST_MAX,
 	};
 	random_oid(&list->pack, list->algo, seed);
+	random_oid(&list->rules, HASH_SHA256, seed);
 	for (size_t i = 0; i < list->nr; i++) {
 		token += 1 + random_next(seed) % 1000000000;
 		random_oid(&list->items[i].hash, list->algo, seed);
@@ -39,6 +40,7 @@ static void check_same(const struct bundle_list *a, const struct bundle_list *b)
 {
 	assert_int_equal(a->nr, b->nr);
 	assert_true(oid_equal(&a->pack, &b->pack));
+	assert_true(oid_equal(&a->rules, &b->rules));
 	for (size_t i = 0; i < a->nr; i++) {
 		assert_true(oid_equal(&a->items[i].hash, &b->items[i].hash));
 		assert_int_equal(a->items[i].token, b->items[i].token);
@@ -69,9 +71,11 @@ static void written_and_read(void **state)
 }
 
 #define HEX_A "7d1665144a3a975c05f1f43902ddaf084e784dbe"
-#define HEAD                                                                   \
-	"# pack " HEX_A "\n[bundle]\n\tversion = 1\n\tmode = all\n"            \
-	"\theuristic = creationToken\n"
+#define HEX_RULES                                                              \
+	"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+#define OPTIONS                                                                \
+	"[bundle]\n\tversion = 1\n\tmode = all\n\theuristic = creationToken\n"
+#define HEAD "# pack " HEX_A "\n# hidden " HEX_RULES "\n" OPTIONS
 #define ITEM(id, uri, token)                                                   \
 	"[bundle \"" id "\"]\n\turi = " uri "\n\tcreationToken = " token "\n"
 
@@ -80,6 +84,9 @@ static void damaged(void **state)
 	static const char *const bad[] = {
 		"",
 		HEAD,
+		"# pack " HEX_A "\n" OPTIONS ITEM("1", HEX_A ".bundle", "1"),
+		"# pack " HEX_A "\n# hidden " HEX_A
+		"\n" OPTIONS ITEM("1", HEX_A ".bundle", "1"),
 		HEAD ITEM("1", "../x.bundle", "1"),
 		HEAD ITEM("1", HEX_A ".bundle", "2"),
 		HEAD ITEM("1", HEX_A ".bundle", "x"),

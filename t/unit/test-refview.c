@@ -50,6 +50,36 @@ static void test_rules(void **state)
 	assert_true(hides("refs/heads,!refs/heads/other", main, main));
 }
 
+static void id_of(struct oid *id, const char *first, const char *second)
+{
+	struct refview_rules rules = {0};
+
+	assert_int_equal(refview_rules_add(&rules, first), 0);
+	if (second)
+		assert_int_equal(refview_rules_add(&rules, second), 0);
+	assert_int_equal(refview_rules_id(id, &rules), 0);
+	refview_rules_release(&rules);
+}
+
+/* The order, the kind and the borders of rules count. */
+static void test_rules_id(void **state)
+{
+	static const char *const rules[][2] = {
+		{"a", "b"}, {"b", "a"},  {"ab", NULL}, {"a", NULL},
+		{"a", ""},  {"!a", "b"}, {"^a", "b"},  {"!^a", "b"},
+	};
+	enum { NR = sizeof(rules) / sizeof(rules[0]) };
+	struct oid ids[NR], again;
+
+	for (size_t i = 0; i < NR; i++) {
+		id_of(&ids[i], rules[i][0], rules[i][1]);
+		for (size_t k = 0; k < i; k++)
+			assert_false(oid_equal(&ids[i], &ids[k]));
+	}
+	id_of(&again, "a/", "b//");
+	assert_true(oid_equal(&again, &ids[0]));
+}
+
 static void test_rules_in_namespace(void **state)
 {
 	static const char name[] = "refs/heads/main";
@@ -398,6 +428,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_rules_id),
 		cmocka_unit_test(test_rules_in_namespace),
 		cmocka_unit_test(test_each),
 		cmocka_unit_test(test_skips),
