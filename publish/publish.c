@@ -9,6 +9,9 @@
 #include "publish/publish-parts.h"
 #include "sys/io.h"
 #include "sys/rangelock.h"
+#include "sys/secret.h"
+#include "sys/share.h"
+#include "sys/tempfile.h"
 #include "wire/visible.h"
 
 /* ---- answers */
@@ -123,12 +126,63 @@ static int check_network(const struct repo *repo, struct error *err)
 		       : ret;
 }
 
+/* Write a new salt, unless another process made one. */
+static int write_salt(const struct repo *repo, const char *path,
+		      struct error *err)
+{
+	struct sys_tempfile file = SYS_TEMPFILE_INIT;
+	uint8_t bytes[(PUBLISHED_SALT_LEN - 1) / 2];
+	struct buf text = BUF_INIT;
+	int ret = sys_secret(bytes, sizeof(bytes), err);
+
+	for (size_t i = 0; i < sizeof(bytes) && !ret; i++)
+		if (buf_printf(&text, "%02x", bytes[i]) < 0)
+			ret = error_nomem(err);
+	if (!ret && buf_append_char(&text, '\n') < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = sys_tempfile_create(&file, repo->object_dir,
+					  "tmp_publish_", 0444 | repo->share,
+					  err);
+	if (!ret)
+		ret = sys_tempfile_write(&file, text.data, text.len, err);
+	if (!ret)
+		ret = sys_tempfile_finish(&file, SYS_FSYNC_FSYNC, err);
+	if (!ret)
+		ret = sys_link_new(file.path, path, err);
+	sys_tempfile_abort(&file);
+	buf_release(&text);
+	return ret < 0 ? ret : 0;
+}
+
+/* Make the salt of the repository, if it has none. */
+static int make_salt(const struct repo *repo, struct error *err)
+{
+	struct buf dir = BUF_INIT, path = BUF_INIT;
+	int ret = buf_printf(&dir, "%s/info", repo->object_dir) < 0 ||
+				  buf_printf(&path, "%s/%s", repo->object_dir,
+					     PUBLISHED_SALT) < 0
+			  ? error_nomem(err)
+			  : 0;
+
+	if (!ret && !sys_exists(path.data)) {
+		ret = sys_mkdir_shared(dir.data, repo->share, err);
+		if (!ret)
+			ret = write_salt(repo, path.data, err);
+		if (!ret)
+			ret = sys_sync_dir(dir.data, err);
+	}
+	buf_release(&dir);
+	buf_release(&path);
+	return ret;
+}
+
 /*
- * Make the place of an object directory, which everybody may read. The publish
+ * Make the place of a repository, which everybody may read. The publish
  * directory must exist. Returns the path, or NULL.
  */
 static char *make_place(const struct published_config *config,
-			const char *object_dir, struct error *err)
+			const struct repo *repo, struct error *err)
 {
 	struct sys_stat st;
 	char *place;
@@ -140,7 +194,9 @@ static char *make_place(const struct published_config *config,
 			  config->dir);
 		return NULL;
 	}
-	place = published_place(config, object_dir, err);
+	if (make_salt(repo, err) < 0)
+		return NULL;
+	place = published_place(config, repo->object_dir, err);
 	if (place && sys_mkdir_shared(place, PUBLISH_SHARE, err) < 0) {
 		free(place);
 		place = NULL;
@@ -179,7 +235,7 @@ int publish_open_place(char **place, const struct repo *repo,
 
 	*place = NULL;
 	if (!ret) {
-		*place = make_place(config, repo->object_dir, &own);
+		*place = make_place(config, repo, &own);
 		ret = *place ? lock_place(*place, &own) : own.code;
 	}
 	if (ret < 0 && err)

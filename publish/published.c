@@ -82,29 +82,45 @@ void published_config_release(struct published_config *config)
 	*config = (struct published_config){0};
 }
 
+/* Append the salt of an object directory. */
+static int read_salt(struct buf *out, const char *object_dir, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret = buf_printf(&path, "%s/%s", object_dir, PUBLISHED_SALT) < 0
+			  ? error_nomem(err)
+			  : sys_read_file(out, path.data, err);
+
+	if (!ret && out->len != PUBLISHED_SALT_LEN)
+		ret = error_set(err, ERR_CORRUPT, "%s is damaged", path.data);
+	buf_release(&path);
+	return ret;
+}
+
 /* Set `name` to the name of an object directory's place. */
 static int name_place(char name[PUBLISHED_PLACE_LEN + 1],
 		      const char *object_dir, struct error *err)
 {
 	char *path = sys_realpath(object_dir, err);
 	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf text = BUF_INIT;
 	struct hash_ctx hash;
 	struct oid oid;
+	int ret = path ? read_salt(&text, path, err) : ERR_IO;
 
-	if (!path)
-		return err ? err->code : ERR_IO;
-	if (hash_init(&hash, HASH_SHA256) < 0) {
-		free(path);
-		return error_nomem(err);
+	if (!ret && (buf_append_str(&text, path) < 0 ||
+		     hash_init(&hash, HASH_SHA256) < 0))
+		ret = error_nomem(err);
+	if (!ret) {
+		hash_update(&hash, text.data, text.len);
+		hash_final(&hash, &oid);
+		hash_release(&hash);
+		oid_to_hex(hex, &oid, HASH_SHA256);
+		memcpy(name, hex, PUBLISHED_PLACE_LEN);
+		name[PUBLISHED_PLACE_LEN] = '\0';
 	}
-	hash_update(&hash, path, strlen(path));
-	hash_final(&hash, &oid);
-	hash_release(&hash);
+	buf_release(&text);
 	free(path);
-	oid_to_hex(hex, &oid, HASH_SHA256);
-	memcpy(name, hex, PUBLISHED_PLACE_LEN);
-	name[PUBLISHED_PLACE_LEN] = '\0';
-	return 0;
+	return ret;
 }
 
 char *published_place(const struct published_config *config,

@@ -9,9 +9,12 @@
  *
  * <checksum> is the trailer of the pack, so a file never changes its content.
  * <place> stands for one object directory: the first 32 hex digits of the
- * SHA-256 of its absolute path. So repositories can share a publish directory,
- * and none removes a file of another one. A place has only files of one
- * repository; the name of a pack cannot be guessed.
+ * SHA-256 of the file info/publish-salt in that directory and of the
+ * directory's absolute path. The file has 16 random bytes, as 32 hex digits and
+ * a newline, and the permissions of an object. So only who can read the
+ *repository can compute the name of its place. Repositories can share a publish
+ *directory, and none removes a file of another one, even if the repository was
+ *copied with its salt.
  *
  * This module finds published packs. publish/publish.h writes and removes them.
  */
@@ -30,6 +33,10 @@
 
 /* Number of hex digits in the name of a place. */
 #define PUBLISHED_PLACE_LEN 32
+
+/* The salt of an object directory: a file below it, and its length in bytes. */
+#define PUBLISHED_SALT "info/publish-salt"
+#define PUBLISHED_SALT_LEN 33
 
 /*
  * Beside "<name>" this name ends a file that says: <name> is about to be
@@ -70,7 +77,8 @@ void published_config_release(struct published_config *config);
 
 /*
  * Returns the path of an object directory's place in the publish directory,
- * which the caller frees, or NULL. config->dir must be set.
+ * which the caller frees, or NULL. config->dir must be set. The error is
+ * ERR_MISSING if the object directory has no salt yet: nothing was published.
  */
 char *published_place(const struct published_config *config,
 		      const char *object_dir, struct error *err);

@@ -74,7 +74,9 @@ test_mostly_downloaded () {
 
 # place [<repository>]: its directory
 place () {
-	name=$(printf %s "$(realpath "${1-server.git}/objects")" | sha256sum) &&
+	objects=$(realpath "${1-server.git}/objects") &&
+	name=$({ cat "$objects/info/publish-salt" && printf %s "$objects"; } |
+		sha256sum) &&
 	echo "$PWD/web/$(echo $name | cut -c1-32)"
 }
 
@@ -139,6 +141,25 @@ test_expect_success 'a repack publishes' '
 		echo "$name" >expect && sed "s/$/.pack/" name >actual &&
 		test_cmp expect actual && rm -f x.idx || return 1
 	done <names
+'
+
+test_expect_success 'the place cannot be guessed; a copy has another one' '
+	salt=server.git/objects/info/publish-salt &&
+	test_line_count 1 $salt && grep -Ex "[0-9a-f]{32}" $salt &&
+	ls web >before &&
+	! grep $(printf %s "$PWD/srv/server.git/objects" | sha256sum |
+		cut -c1-32) before &&
+	cp -p $salt saved && git -C server.git publish -q &&
+	test_cmp saved $salt && ls web | test_cmp before - &&
+	stock init -q --bare other.git &&
+	(umask 077 && git -C other.git \
+		-c gitreach.publishDirectory="$PWD/web" publish) &&
+	! test_cmp saved other.git/objects/info/publish-salt &&
+	test "$(stat -c %a other.git/objects/info/publish-salt)" = 400 &&
+	cp -a srv/server.git twin.git &&
+	git -C twin.git publish -q && test -d "$(place)" &&
+	ls web >after && test_line_count 3 after &&
+	rm -rf "$(place other.git)" "$(place twin.git)" other.git twin.git
 '
 
 test_expect_success 'the pack of all refs is a link' '

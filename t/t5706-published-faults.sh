@@ -22,9 +22,8 @@ test_expect_success 'setup' '
 	stock -C server.git config gitreach.publishUri file:///web &&
 	git -C server.git repack -adbq 2>err &&
 	grep "warning: there is no directory" err &&
-	name=$(printf %s "$PWD/server.git/objects" | sha256sum) &&
-	place=web/$(echo $name | cut -c1-32) &&
 	mkdir web && git -C server.git publish -q &&
+	place=$(echo web/*) &&
 	cp -a web web.full &&
 	# An old pack, one that has retired, and remains of a killed process.
 	mkdir -p web.old && cp -a web/* web.old &&
@@ -63,6 +62,24 @@ do
 	test_expect_success "publish, $mode" "
 		fault_each $mode fresh '$GIT -C server.git publish' \
 			'sound && fault_exited $mode && again'
+	"
+done
+
+# There is no salt, or a whole one.
+salt=server.git/objects/info/publish-salt
+salted () {
+	! test -e $salt || { test -s $salt && ! grep -Evx "[0-9a-f]{32}" $salt; }
+}
+
+for mode in kill lose ENOSPC
+do
+	test_expect_success "the salt, $mode" "
+		cp -p $salt saved &&
+		fault_each $mode 'rm -rf web $salt && mkdir web' \
+			'$GIT -C server.git publish' \
+			'salted && fault_exited $mode && rm -rf web && mkdir web &&
+			git -C server.git publish -q && salted && test -e $salt' &&
+		mv -f saved $salt && rm -f server.git/objects/tmp_publish_*
 	"
 done
 

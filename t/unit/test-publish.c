@@ -50,6 +50,8 @@ static void start(struct fixture *f, uint64_t *seed)
 				      CONFIG_LOCAL, NULL, NULL, NULL),
 			 0);
 	assert_int_equal(published_config_load(&f->config, repo, NULL), 0);
+	tmprepo_write(&f->r.t, "objects/" PUBLISHED_SALT,
+		      "00112233445566778899aabbccddeeff\n");
 	f->place = published_place(&f->config, f->r.t.objects, NULL);
 	buf_release(&text);
 }

@@ -13,6 +13,9 @@
 #include "publish/published.h"
 #include "t/unit/tmprepo.h"
 
+#define SALT "00112233445566778899aabbccddeeff\n"
+#define OTHER_SALT "00112233445566778899aabbccddeefe\n"
+
 struct fixture {
 	struct tmprepo t;
 	struct published_config config;
@@ -47,6 +50,7 @@ static void start(struct fixture *f)
 	memset(f, 0, sizeof(*f));
 	tmprepo_init(&f->t, HASH_SHA1);
 	assert_int_equal(sys_mkdir_p(f->t.objects, NULL), 0);
+	tmprepo_write(&f->t, "objects/" PUBLISHED_SALT, SALT);
 }
 
 static void finish(struct fixture *f)
@@ -181,9 +185,19 @@ static void test_places(void **state)
 	buf_printf(&other, "%s/link/../link", f.t.dir);
 	a = published_place(&f.config, f.t.objects, NULL);
 	b = published_place(&f.config, other.data, NULL);
+	assert_null(published_place(&f.config, f.t.dir, NULL));
+	tmprepo_write(&f.t, PUBLISHED_SALT, SALT);
 	c = published_place(&f.config, f.t.dir, NULL);
 	assert_string_equal(a, b);
 	assert_string_not_equal(a, c);
+	free(c);
+	/* Another salt makes another place; a damaged one makes none. */
+	tmprepo_write(&f.t, "objects/" PUBLISHED_SALT, OTHER_SALT);
+	c = published_place(&f.config, f.t.objects, NULL);
+	assert_non_null(c);
+	assert_string_not_equal(a, c);
+	tmprepo_write(&f.t, "objects/" PUBLISHED_SALT, "");
+	assert_null(published_place(&f.config, f.t.objects, NULL));
 	buf_append_str(&other, "/none");
 	assert_null(published_place(&f.config, other.data, NULL));
 	free(a);
