@@ -132,7 +132,7 @@ static int remove_remains(const struct publishing *p, const char *name,
 static int keep_bundles(struct publishing *p, struct error *err)
 {
 	char *path = path_of(p, BUNDLE_LIST_FILE, "", err);
-	struct bundle_list list;
+	struct bundle_list list = {.nr = 0};
 	struct buf name = BUF_INIT;
 	int ret = path ? 0 : ERR_NOMEM;
 
