@@ -5,6 +5,10 @@
  *	first bundle   all branches and tags          after each repack
  *	further ones   commits that the list lacks    up to BUNDLE_LIST_MAX
  *
+ * A new first bundle gets the last token of the old list. A bundle of the
+ * commits that the old list lacks follows at once. So a client that has all
+ * bundles of the old list downloads only these commits.
+ *
  * When the list is full, one bundle of all that the first one lacks replaces
  * the further ones. `git bundle create` writes the bundles.
  */
@@ -23,7 +27,6 @@
 #include "sys/io.h"
 #include "sys/map.h"
 #include "sys/share.h"
-#include "sys/tempdir.h"
 #include "sys/tempfile.h"
 #include "walk/revwalk.h"
 #include "walk/walk.h"
@@ -94,25 +97,26 @@ static int bundle_path(struct bundling *b, struct buf *out,
 }
 
 /*
- * Remember the refs of a bundle. Returns 1, or 0 if a ref of the bundle is
- * hidden now, or a negative error code.
+ * Remember the refs of a bundle that are visible. Returns 1, or 0 if a ref of
+ * the bundle is hidden now, or a negative error code.
  */
 static int take_header(struct bundling *b, struct oidset *known,
 		       const struct bundle_header *header)
 {
-	int ret = 0;
+	int ret = 0, stays = 1;
 
 	for (size_t i = 0; i < header->refs.nr && ret >= 0; i++) {
 		const struct bundle_item *item = &header->refs.items[i];
 
 		ret = refview_hides(&b->refs, item->text);
-		if (ret > 0)
-			return 0;
 		if (ret < 0)
 			return error_nomem(b->err);
-		ret = oidset_add(known, &item->oid, b->err);
+		if (ret > 0)
+			stays = 0;
+		else
+			ret = oidset_add(known, &item->oid, b->err);
 	}
-	return ret < 0 ? ret : 1;
+	return ret < 0 ? ret : stays;
 }
 
 /* Returns 1 if a listed bundle can stay, 0 if not, or a negative error code. */
@@ -140,14 +144,16 @@ static int read_bundle(struct bundling *b, size_t nr)
 
 /*
  * Read the list. If it cannot stay, b->list.nr becomes 0. Sets *last to the
- * last token, or 0 if there was no list.
+ * last token, or 0 if there was no list; and *known_nr to the number of bundles
+ * that it had, whose refs are in b->known as far as they could be read.
  */
-static int read_list(struct bundling *b, uint64_t *last)
+static int read_list(struct bundling *b, uint64_t *last, size_t *known_nr)
 {
 	struct oid pack, rules;
-	int ret = find_pack(b, &pack), stays;
+	int ret = find_pack(b, &pack), one = 0;
+	bool stays;
 
-	*last = 0;
+	*last = *known_nr = 0;
 	if (ret >= 0 && refview_rules_id(&rules, &b->refs.rules) < 0)
 		ret = error_nomem(b->err);
 	if (ret < 0)
@@ -155,17 +161,20 @@ static int read_list(struct bundling *b, uint64_t *last)
 	ret = bundle_list_read(&b->list, b->place, b->repo->algo, b->err);
 	if (ret < 0 && ret != ERR_CORRUPT)
 		return ret;
-	if (ret > 0)
+	*known_nr = b->list.nr;
+	if (b->list.nr)
 		*last = b->list.items[b->list.nr - 1].token;
-	stays = ret > 0 && oid_equal(&b->list.pack, &pack) &&
+	stays = oid_equal(&b->list.pack, &pack) &&
 		oid_equal(&b->list.rules, &rules);
-	for (size_t i = 0; i < b->list.nr && stays > 0; i++)
-		stays = read_bundle(b, i);
-	if (stays <= 0)
+	for (size_t i = 0; i < b->list.nr && one >= 0; i++) {
+		one = read_bundle(b, i);
+		stays = stays && one > 0;
+	}
+	if (!stays)
 		b->list.nr = 0;
 	b->list.pack = pack;
 	b->list.rules = rules;
-	return stays < 0 ? stays : 0;
+	return one < 0 ? one : 0;
 }
 
 /*
@@ -203,15 +212,29 @@ static int has_new(struct bundling *b, size_t nr)
 	return ret;
 }
 
+/* Returns whether the repository has a ref's object of the first `nr` bundles.
+ */
+static bool knows_any(struct bundling *b, size_t nr)
+{
+	for (size_t k = 0; k < nr; k++)
+		for (size_t i = 0; i < b->known[k].nr; i++)
+			if (odb_has(b->odb, &b->known[k].oids[i]))
+				return true;
+	return false;
+}
+
 /* ---- a new bundle */
 
-/* Write the arguments of `git bundle create`: refs, and what to leave out. */
-static int put_revisions(struct bundling *b, struct buf *out)
+/*
+ * Write the arguments of `git bundle create`: all refs, without the commits of
+ * the first `known_nr` bundles.
+ */
+static int put_revisions(struct bundling *b, struct buf *out, size_t known_nr)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
 	int ret = buf_append(out, b->names.data, b->names.len);
 
-	for (size_t k = 0; k < b->list.nr; k++)
+	for (size_t k = 0; k < known_nr; k++)
 		for (size_t i = 0; i < b->known[k].nr && !ret; i++) {
 			const struct oid *oid = &b->known[k].oids[i];
 
@@ -222,12 +245,13 @@ static int put_revisions(struct bundling *b, struct buf *out)
 	return ret < 0 ? error_nomem(b->err) : 0;
 }
 
-static int create(struct bundling *b, const char *path)
+/* Returns 0, the exit code of `git bundle create`, or a negative error code. */
+static int create(struct bundling *b, const char *path, size_t known_nr)
 {
 	static const char *const words[] = {"bundle", "create", "-q", NULL};
 	struct child_words w = child_git(words);
 	struct buf input = BUF_INIT;
-	int ret = put_revisions(b, &input);
+	int ret = put_revisions(b, &input, known_nr);
 
 	child_add(&w, "%s", path);
 	child_add(&w, "--stdin");
@@ -236,9 +260,7 @@ static int create(struct bundling *b, const char *path)
 	else
 		ret = child_feed(&w, b->repo, input.data, input.len, b->err);
 	buf_release(&input);
-	return ret > 0 ? error_set(b->err, ERR_IO,
-				   "git bundle create failed with code %d", ret)
-		       : ret;
+	return ret;
 }
 
 static int hash_bundle(struct bundling *b, struct oid *hash, const char *path)
@@ -260,42 +282,35 @@ static int hash_bundle(struct bundling *b, struct oid *hash, const char *path)
 	return ret;
 }
 
-/* Remove files that a killed process left behind; this one has the lock. */
-static int remove_remains(struct bundling *b, const char *path)
-{
-	struct buf lock = BUF_INIT;
-	int ret = buf_printf(&lock, "%s.lock", path) < 0
-			  ? error_nomem(b->err)
-			  : sys_unlink(lock.data, b->err);
-
-	buf_release(&lock);
-	return ret ? ret : sys_unlink(path, b->err);
-}
-
-/* Write a bundle and add it to the list, with a token. */
-static int add_bundle(struct bundling *b, uint64_t token)
+/*
+ * Write a bundle and add it to the list, with a token. The return values are
+ * those of create(). The command replaces the temporary file, and makes the new
+ * one durable.
+ */
+static int add_bundle(struct bundling *b, uint64_t token, size_t known_nr)
 {
 	struct bundle_list_item *item = &b->list.items[b->list.nr];
-	struct buf temporary = BUF_INIT, path = BUF_INIT;
-	int ret = buf_printf(&temporary, "%s/tmp_publish_bundle", b->place) < 0
-			  ? error_nomem(b->err)
-			  : remove_remains(b, temporary.data);
+	struct sys_tempfile file = SYS_TEMPFILE_INIT;
+	struct buf path = BUF_INIT;
+	int ret = sys_tempfile_create(&file, b->place, "tmp_publish_", MODE,
+				      b->err);
 
 	if (!ret)
-		ret = create(b, temporary.data);
+		ret = sys_tempfile_finish(&file, SYS_FSYNC_NONE, b->err);
 	if (!ret)
-		ret = hash_bundle(b, &item->hash, temporary.data);
+		ret = create(b, file.path, known_nr);
+	if (!ret)
+		ret = hash_bundle(b, &item->hash, file.path);
 	if (!ret)
 		ret = bundle_path(b, &path, &item->hash);
 	if (!ret)
-		ret = sys_share_path(temporary.data, SYS_SHARE(0444), b->err);
+		ret = sys_share_path(file.path, SYS_SHARE(0444), b->err);
 	if (!ret)
-		ret = sys_rename(temporary.data, path.data, b->err);
-	if (!ret)
-		ret = sys_sync_dir(b->place, b->err);
+		ret = sys_tempfile_commit(&file, path.data, SYS_FSYNC_FSYNC,
+					  b->err);
 	item->token = token;
 	b->list.nr += !ret;
-	buf_release(&temporary);
+	sys_tempfile_abort(&file);
 	buf_release(&path);
 	return ret;
 }
@@ -324,60 +339,139 @@ static int write_list(struct bundling *b)
 	return ret;
 }
 
+static int remove_list(struct bundling *b)
+{
+	struct buf path = BUF_INIT;
+	int ret = buf_printf(&path, "%s/%s", b->place, BUNDLE_LIST_FILE) < 0
+			  ? error_nomem(b->err)
+			  : sys_unlink(path.data, b->err);
+
+	buf_release(&path);
+	return ret;
+}
+
 /* ---- the list */
 
+/* Add a bundle of the commits that the list lacks, if there are any. */
+static int extend(struct bundling *b, uint64_t now, uint64_t last)
+{
+	int ret = has_new(b, b->list.nr);
+
+	if (ret <= 0)
+		return ret;
+	if (b->list.nr == BUNDLE_LIST_MAX)
+		b->list.nr = 1;
+	ret = add_bundle(b, now > last ? now : last + 1, b->list.nr);
+	return ret ? ret : write_list(b);
+}
+
 /*
- * A new first bundle gets the last token: a client that has all bundles of the
- * old list needs none of it.
+ * Write a list that begins anew. The old list had `known_nr` bundles. If none
+ * of them could be read, the second bundle would be like the first one, so
+ * there is none. A client that has the old bundles then gets newer commits from
+ * the server.
  */
+static int begin(struct bundling *b, uint64_t now, uint64_t last,
+		 size_t known_nr)
+{
+	int ret = add_bundle(b, last ? last : now, 0);
+
+	if (!ret && knows_any(b, known_nr)) {
+		ret = has_new(b, known_nr);
+		if (ret > 0)
+			ret = add_bundle(b, last + 1, known_nr);
+	}
+	return ret ? ret : write_list(b);
+}
+
+/* The return values are those of create(). */
 static int update(struct bundling *b, uint64_t now)
 {
-	uint64_t last, token;
-	int ret = read_list(b, &last);
+	uint64_t last;
+	size_t known_nr;
+	int ret = read_list(b, &last, &known_nr);
 
 	if (!ret)
 		ret = list_refs(b);
-	if (ret < 0 || !b->tips.nr)
+	if (ret < 0)
 		return ret;
-	if (!b->list.nr) {
-		token = last ? last : now;
-	} else {
-		ret = has_new(b, b->list.nr);
-		if (ret <= 0)
-			return ret;
-		if (b->list.nr == BUNDLE_LIST_MAX)
-			b->list.nr = 1;
-		token = now > last ? now : last + 1;
-	}
-	ret = add_bundle(b, token);
-	return ret ? ret : write_list(b);
+	if (!b->tips.nr)
+		return remove_list(b);
+	return b->list.nr ? extend(b, now, last)
+			  : begin(b, now, last, known_nr);
+}
+
+static int open_refs(struct bundling *b)
+{
+	return refview_open(&b->refs, b->repo, "uploadpack.hiderefs", NULL,
+			    b->err);
+}
+
+/*
+ * Returns 1 if branches or tags were made or deleted since they were listed, 0
+ * if not, or a negative error code.
+ */
+static int has_changed(struct bundling *b)
+{
+	struct buf before = b->names;
+	int ret;
+
+	b->names = (struct buf)BUF_INIT;
+	refview_release(&b->refs);
+	ret = open_refs(b);
+	if (!ret)
+		ret = list_refs(b);
+	if (!ret)
+		ret = before.len != b->names.len ||
+		      memcmp(before.data, b->names.data, before.len) != 0;
+	buf_release(&before);
+	return ret;
+}
+
+/*
+ * Update the list with the refs of this moment. The return values are those of
+ * create(). *again: whether another try can succeed because refs have changed.
+ */
+static int try_update(struct bundling *b, uint64_t now, bool *again)
+{
+	int ret, changed;
+
+	b->names = (struct buf)BUF_INIT;
+	oidset_init(&b->tips, OIDSET_MAX);
+	for (size_t i = 0; i < BUNDLE_LIST_MAX; i++)
+		oidset_init(&b->known[i], OIDSET_MAX);
+	ret = open_refs(b);
+	if (!ret)
+		ret = update(b, now);
+	changed = ret > 0 ? has_changed(b) : 0;
+	*again = changed > 0;
+	refview_release(&b->refs);
+	for (size_t i = 0; i < BUNDLE_LIST_MAX; i++)
+		oidset_release(&b->known[i]);
+	oidset_release(&b->tips);
+	buf_release(&b->names);
+	return changed < 0 ? changed : ret;
 }
 
 int publish_bundles(const struct repo *repo,
 		    const struct published_config *config, int64_t now,
 		    struct error *err)
 {
-	struct bundling b = {.repo = repo, .names = BUF_INIT, .err = err};
+	struct bundling b = {.repo = repo, .err = err};
 	int ret, lock;
+	bool again = false;
 
-	oidset_init(&b.tips, OIDSET_MAX);
-	for (size_t i = 0; i < BUNDLE_LIST_MAX; i++)
-		oidset_init(&b.known[i], OIDSET_MAX);
 	ret = lock = publish_open_place(&b.place, repo, config, err);
 	if (ret >= 0)
 		ret = odb_open(&b.odb, repo, NULL, err);
-	if (!ret) {
-		ret = refview_open(&b.refs, repo, "uploadpack.hiderefs", NULL,
-				   err);
-		if (!ret)
-			ret = update(&b, (uint64_t)now);
-		refview_release(&b.refs);
-	}
+	if (!ret)
+		ret = try_update(&b, (uint64_t)now, &again);
+	if (ret > 0 && again)
+		ret = try_update(&b, (uint64_t)now, &again);
+	if (ret > 0)
+		ret = error_set(err, ERR_IO,
+				"git bundle create failed with code %d", ret);
 	sys_close(lock);
-	for (size_t i = 0; i < BUNDLE_LIST_MAX; i++)
-		oidset_release(&b.known[i]);
-	oidset_release(&b.tips);
-	buf_release(&b.names);
 	odb_close(b.odb);
 	free(b.place);
 	return ret;

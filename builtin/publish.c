@@ -2,6 +2,7 @@
 /* git publish: publishes packs that clients download from another server. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "builtin/builtin.h"
 #include "builtin/options.h"
@@ -24,13 +25,17 @@ static void print(void *ctx, enum publish_event event, const char *name,
 	printf("%-7s %s %" PRIu64 "\n", words[event], name, len);
 }
 
+/*
+ * Publish bundles and packs. Packs are published and expire also if bundles
+ * cannot be made.
+ */
 static int run(const struct repo *repo, bool quiet, const char *expire)
 {
 	const struct publish_options options = {.note = quiet ? NULL : print,
 						.now = sys_clock_seconds()};
 	struct published_config config;
-	struct error err = ERROR_INIT;
-	int ret = published_config_load(&config, repo, &err);
+	struct error err = ERROR_INIT, why = ERROR_INIT;
+	int ret = published_config_load(&config, repo, &err), failed = 0;
 
 	if (!ret && !config.dir)
 		ret = error_set(&err, ERR_INVALID,
@@ -38,11 +43,15 @@ static int run(const struct repo *repo, bool quiet, const char *expire)
 	if (expire)
 		config.expire = expire;
 	if (!ret && config.bundles)
-		ret = publish_bundles(repo, &config, options.now, &err);
+		failed = publish_bundles(repo, &config, options.now, &why);
 	if (!ret)
 		ret = publish_run(repo, &config, &options, &err);
 	published_config_release(&config);
-	return ret < 0 ? builtin_fail(&err) : 0;
+	if (failed < 0 && ret < 0 && strcmp(why.msg, err.msg) != 0)
+		builtin_error("%s", why.msg);
+	return ret < 0      ? builtin_fail(&err)
+	       : failed < 0 ? builtin_fail(&why)
+			    : 0;
 }
 
 int cmd_publish(int argc, const char **argv, struct builtin_env *env)

@@ -4,6 +4,7 @@ test_description='published bundles, from which clones start'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
 . "$GITREACH_SRC/t/lib-web.sh"
+. "$GITREACH_SRC/t/lib-meanwhile.sh"
 
 UP=--upload-pack=$GITREACH_BUILD/bin/git-upload-pack
 
@@ -104,6 +105,60 @@ test_expect_success 'after a repack there is one bundle, with the last token' '
 	git -C server.git repack -adbq && git -C server.git publish -q &&
 	test_sound 1 && tokens | test_cmp last - &&
 	commit after && git -C server.git publish -q && test_sound 2
+'
+
+test_expect_success 'commits since the old list have a bundle after a repack' '
+	last=$(tokens | tail -n 1) &&
+	stock -C server.git for-each-ref >old.refs && tip=$(stock -C work rev-parse HEAD) &&
+	commit unlisted1 && commit unlisted2 &&
+	git -C server.git repack -adbq && git -C server.git publish -q &&
+	test_sound 2 && printf "%s\n" $last $((last + 1)) >expect &&
+	tokens | test_cmp expect - &&
+	# A client with all old bundles downloads the second one only.
+	file=$(list | sed -n "s/.*uri = //p" | tail -n 1) &&
+	sed -n "s/^-\([0-9a-f]*\).*/\1/p; /^PACK/q" "$place/$file" >needs &&
+	echo $tip >expect && test_cmp expect needs &&
+	stock bundle list-heads "$place/$file" >heads &&
+	grep "$(stock -C work rev-parse HEAD)" heads &&
+	commit after2 && git -C server.git publish -q && test_sound 3
+'
+
+test_expect_success 'a list that is damaged has no bundle of newer commits' '
+	chmod u+w "$place/bundle-list" && echo x >"$place/bundle-list" &&
+	commit after3 && git -C server.git publish -q && test_sound 1
+'
+
+test_expect_success 'a branch is deleted before its bundle is made' '
+	stock -C server.git branch short main~2 && commit base2 &&
+	meanwhile "*/tmp_publish_*" \
+		"\"$STOCK_GIT\" -C \"$PWD/server.git\" branch -D short" \
+		"$GIT" -C server.git publish -q &&
+	test_sound 2 &&
+	tokens >before && git -C server.git publish -q &&
+	tokens | test_cmp before -
+'
+
+test_expect_success 'packs are published and expire if bundles cannot be made' '
+	list >before && fake=$(printf "%040d" 1).pack &&
+	echo x >"$place/$fake" &&
+	tree=$(printf "100644 blob %040d\tx\n" 1 |
+		stock -C server.git mktree --missing) &&
+	stock -C server.git update-ref refs/heads/broken \
+		$(stock -C server.git commit-tree -p main -m broken $tree) &&
+	git -C server.git publish >out 2>err && false || test $? = 128 &&
+	grep "^fatal: git bundle create failed" err &&
+	grep "^kept .*pack" out && grep "^retired $fake" out &&
+	list | test_cmp before - &&
+	stock -C server.git update-ref -d refs/heads/broken &&
+	git -C server.git publish -q --expire=now && test_sound 2
+'
+
+test_expect_success 'without visible branches and tags there is no list' '
+	stock -C server.git config transfer.hideRefs refs/ &&
+	git -C server.git publish >out && ! test -e "$place/bundle-list" &&
+	grep "^retired .*bundle" out &&
+	stock -C server.git config --unset transfer.hideRefs &&
+	git -C server.git publish -q && test_sound 1
 '
 
 test_expect_success 'bundles with refs that are hidden now go' '
