@@ -413,7 +413,7 @@ static int try_answers(struct extending *x, bool is_elsewhere,
 
 static int extend(struct extending *x, struct error *err)
 {
-	int ret = try_answers(x, true, err);
+	int ret = found_offers(x->f) ? try_answers(x, true, err) : 0;
 
 	if (!ret)
 		ret = try_answers(x, false, err);

@@ -79,13 +79,20 @@ out:
 	return ret;
 }
 
+bool found_offers(const struct found *found)
+{
+	const struct packing_elsewhere *e = found->request->elsewhere;
+
+	return e && e->has_pack && !e->nr;
+}
+
 bool found_is_elsewhere(const struct found *found,
 			const struct prepared_content *content)
 {
 	const struct packing_elsewhere *e = found->request->elsewhere;
 	size_t trailer_len = hash_len(found->walk.odb->algo);
 
-	return e && e->has_pack && !e->nr &&
+	return found_offers(found) &&
 	       e->has_pack(e->ctx, &content->checksum,
 			   PACK_HEADER_LEN + prepared_bytes(content) +
 				   trailer_len);

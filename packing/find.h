@@ -189,6 +189,12 @@ bool found_is_item(const struct found *found, const struct packing_items *items,
 bool found_is_prepared(const struct found *found, uint32_t odb_pos);
 
 /*
+ * Returns whether request->elsewhere may offer a pack. If not,
+ * found_is_elsewhere() returns false for each content.
+ */
+bool found_offers(const struct found *found);
+
+/*
  * Returns whether the receiver can get a pack that has exactly the bytes of a
  * content from another place (request->elsewhere).
  */
