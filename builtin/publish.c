@@ -77,7 +77,7 @@ int cmd_publish(int argc, const char **argv, struct builtin_env *env)
 	if (nr < 0)
 		return 129;
 	if (nr > 0) {
-		fprintf(stderr, "fatal: too many arguments\n\n");
+		builtin_die("%s\n", "too many arguments");
 		return options_usage(options, usage_text);
 	}
 	ret = builtin_open_repo(env);

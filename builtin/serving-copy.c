@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Pushes into the local copy of a repository in a store. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "builtin/builtin.h"
 #include "builtin/serving-copy.h"
 #include "sys/process.h"
 
 static void warn(void *ctx, const char *message)
 {
 	(void)ctx;
-	fprintf(stderr, "warning: %s\n", message);
+	builtin_warn("%s", message);
 }
 
 /* The name of the user for records: that of a server, or the login name. */

@@ -127,6 +127,13 @@ test_expect_success 'without a directory nothing is published' '
 	grep "there is no directory" err
 '
 
+test_expect_success 'wrong usage is in the trace' '
+	GIT_TRACE2_EVENT="$PWD/usage" git -C server.git publish x 2>err &&
+	false || test $? = 129 &&
+	grep "^fatal: too many arguments" err && grep "^usage: " err &&
+	grep "\"event\":\"error\".*too many arguments" usage
+'
+
 test_expect_success 'a repack publishes' '
 	stock -C server.git config gitreach.publishDirectory "$PWD/web" &&
 	stock -C server.git config gitreach.publishUri \
