@@ -108,9 +108,9 @@ int bitmap_side_start(struct bitmap_side **out, struct bitmap_fill *fill,
 void bitmap_side_free(struct bitmap_side *side);
 
 /*
- * Visits commits, newest first. Adds the bitmap of each commit, or only the
- * commit if it has no bitmap. Stops when `limit` commits without a bitmap were
- * visited since the start.
+ * Walks the commits of the side, newest first. If a commit has a bitmap, adds
+ * the bitmap; else adds only the commit. Stops when `limit` commits without a
+ * bitmap were visited since bitmap_side_start().
  *
  * Returns 0 if no commits are left, 1 if there are more (call it again with a
  * higher limit), or a negative error code.

@@ -35,8 +35,8 @@ struct tip_selecting {
 	 */
 	uint32_t *depth;
 	/*
-	 * owned: `tips` has the far tips, `walked` the number of commits that
-	 * the request for each tip walks
+	 * owned: the far tips in `tips`; in `walked`, the number of commits
+	 * that a request for each of these tips walks
 	 */
 	uint32_t *tips, *walked;
 	size_t tip_nr;

@@ -144,7 +144,10 @@ static void visit(struct tip_walk *walk, uint32_t *walked, size_t rank)
 		add_child(walk, walk->parents[i], &mark);
 }
 
-/* Counts at most TIPS_PER_PASS tips. */
+/*
+ * Counts for tip i in walked[i] the commits that a request for this tip walks.
+ * `nr` is at most TIPS_PER_PASS.
+ */
 static void pass(struct tip_walk *walk, uint32_t *walked, const uint32_t *tips,
 		 size_t nr)
 {

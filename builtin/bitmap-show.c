@@ -139,8 +139,8 @@ static int print_marks(struct show *s, uint32_t row)
 }
 
 /*
- * Print the bitmap. Returns 0, 1 if the commit has no bitmap, or a negative
- * error code.
+ * Print the bitmap. Returns 1 if the commit has no bitmap, otherwise 0 or a
+ * negative error code.
  */
 static int show(struct show *s)
 {

@@ -13,10 +13,7 @@
 #include "ewah/bitset.h"
 #include "walk/walk.h"
 
-/*
- * The objects that the arguments of bundle create name, and which of these
- * objects are excluded.
- */
+/* The state while `git bundle create` chooses the contents of a bundle. */
 struct choice {
 	const struct store *store;
 	const struct rev_args *revs;

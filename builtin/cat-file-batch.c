@@ -298,8 +298,8 @@ static int look_up(struct batch *b, struct target *t)
 }
 
 /*
- * Print one object. Returns 0, 1 if the filter excludes the object, ERR_MISSING
- * if the object does not exist, or another negative error code.
+ * Print one object. Returns 1 if the filter excludes the object, otherwise 0,
+ * ERR_MISSING if the object does not exist, or another negative error code.
  */
 static int print_object(struct batch *b, struct target *t)
 {

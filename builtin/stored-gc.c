@@ -20,8 +20,9 @@ static const char usage[] =
 #define LEFT 1
 
 /*
- * Parses "<n><unit>". Returns 0, 1 if the text is no number with at most one
- * letter, or ERR_INVALID.
+ * Parses "<n><unit>" into seconds. Returns 0; 1 if the text is not a number
+ * with at most one letter; or ERR_INVALID if the unit is missing or unknown, or
+ * the number is too large.
  */
 static int parse_duration(int64_t *out, const char *text)
 {

@@ -55,7 +55,9 @@ static int add_name(void *ctx, const struct filestore_entry *entry,
 	if (!ret)
 		names->names[names->nr++] = buf_detach(&name, NULL);
 	buf_release(&name);
-	/* 1: another program has written this file */
+	/*
+	 * 1: the name is not that of a hint, so another program wrote this file
+	 */
 	return ret > 0 ? 0 : ret;
 }
 

@@ -169,11 +169,11 @@ struct generation_change {
 	/*
 	 * Finds the value of a ref in the tables of a generation, for a ref
 	 * that has no update there. *value is empty if there is no such ref.
-	 * Not called for generations without tables. Returns 0, 1 if the ref
+	 * Not called for generations without tables. Returns 1 if the ref
 	 * cannot be created because "<ref>/..." or a parent of `ref` exists in
-	 * the tables, or a negative error code. A ref in the tables does not
-	 * count if the generation has an update of it, or if the change deletes
-	 * it. Names in updates are checked without it.
+	 * the tables. Otherwise returns 0 or a negative error code. A ref in
+	 * the tables does not count if the generation has an update of it, or
+	 * if the change deletes it. Names in updates are checked without it.
 	 */
 	int (*find_ref)(void *ctx, struct buf *value,
 			const struct generation *g, const char *ref,

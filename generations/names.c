@@ -154,7 +154,10 @@ int generation_lease_name(struct buf *out, const char *repository,
 
 /* ---- back */
 
-/* Returns 0, 1 if the text is not quoted in this way, or ERR_NOMEM. */
+/*
+ * Appends the unquoted text to *out. Returns 1 if the text is not quoted as in
+ * names.h, otherwise 0 or ERR_NOMEM.
+ */
 static int unquote(struct buf *out, const char *p, const char *end)
 {
 	int ret = 0;

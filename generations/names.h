@@ -45,8 +45,8 @@ int generation_file_prefix(struct buf *out, const char *repository,
 			   struct error *err);
 
 /*
- * Appends the repository of the name of a hint to *out. Returns 0, 1 if the
- * name is not that of a hint, or ERR_NOMEM.
+ * Appends the repository of a hint to *out. `name` is the name of a file in the
+ * store. Returns 1 if this is not the name of a hint, otherwise 0 or ERR_NOMEM.
  */
 int generation_hint_repository(struct buf *out, const char *name,
 			       struct error *err);

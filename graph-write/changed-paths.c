@@ -43,11 +43,11 @@ struct computing {
 	 */
 	uint32_t *todo;
 	size_t todo_nr;
-	/*
-	 * indexed by record: the thread that made the filter, and the filter's
-	 * offset in the thread's buffer
+	/* owned: indexed by record: number of the thread that made the filter
 	 */
 	uint32_t *spans;
+	/* owned: indexed by record: offset of the filter in this thread's
+	 * buffer */
 	size_t *starts;
 	struct worker *workers; /* indexed by thread */
 	struct progress meter;

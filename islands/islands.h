@@ -62,7 +62,10 @@ struct island_sets {
 	uint32_t nr; /* number of sets */
 	/* number of words in the memory of `words` */
 	size_t alloc;
-	/* owned: hash table with the numbers of sets; 0: free slot */
+	/*
+	 * owned: hash table that finds equal sets: indexes of sets, or 0 for a
+	 * free slot
+	 */
 	uint32_t *table;
 	/* number of slots in `table`, a power of two */
 	size_t table_nr;

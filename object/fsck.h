@@ -234,16 +234,16 @@ int fsck_object(struct fsck *f, const struct oid *oid, enum object_type type,
 
 /*
  * Checks a blob that some tree lists as .gitattributes. `data` is NULL if the
- * blob is too large to read. Returns 0, 1 if an error was reported, or a
- * negative error code.
+ * blob is too large to read. Returns 1 if an error was reported, otherwise 0 or
+ * a negative error code.
  */
 int fsck_gitattributes(struct fsck *f, const struct oid *oid, const void *data,
 		       size_t len, struct error *err);
 
 /*
  * Reports a message about an object, unless the message is ignored. This
- * function is for checks in other rooms. Returns 0, 1 if the message is an
- * error, or a negative error code.
+ * function is for checks in other rooms. Returns 1 if the message is an error,
+ * otherwise 0 or a negative error code.
  */
 int fsck_complain(struct fsck *f, const struct oid *oid, enum object_type type,
 		  enum fsck_msg msg, struct error *err, const char *fmt, ...)

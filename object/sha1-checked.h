@@ -59,14 +59,15 @@ enum {
 struct sha1_batch {
 	struct sha1_block blocks[SHA1_LANE_NR];
 	uint32_t columns[SHA1_COLUMN_NR][SHA1_LANE_NR];
-	unsigned nr; /* lanes in use */
+	unsigned nr; /* number of lanes in use */
 	/* which instructions to use, see sha1_x86_detect() */
 	bool has_sha, has_avx2;
 };
 
 /*
- * The result of checking a batch. For each family of vectors and each lane: the
- * set of K whose conditions the block in the lane meets, as bits.
+ * The attack vectors whose conditions the blocks of a batch meet. Each element
+ * of `ks` is a bit mask for one family of vectors and one lane: a bit stands
+ * for a vector, and is set if the block in this lane meets its conditions.
  */
 struct sha1_suspects {
 	uint32_t ks[SHA1_FAMILY_NR][SHA1_LANE_NR];
@@ -101,14 +102,15 @@ bool sha1_attack_uses(const struct sha1_block *block, unsigned family,
 		      unsigned k);
 
 /*
- * Checks the blocks in use. Returns whether one of them ends an attack. Empties
- * the batch.
+ * Checks the blocks in the batch, and empties the batch. Returns whether one of
+ * the blocks ends a collision attack.
  */
 bool sha1_attack_check(struct sha1_batch *batch);
 
 /*
- * Internal to the object room: sha1_block_compress() and sha1_attack_sample()
- * with the SHA and AVX2 instructions of x86-64.
+ * The next functions do the same as sha1_block_compress() and
+ * sha1_attack_sample(), with the SHA and AVX2 instructions of x86-64. Only
+ * files of object/ call them.
  */
 
 /*

@@ -112,8 +112,8 @@ static int hold_pack(struct pack **pack, const struct odb *odb,
 }
 
 /*
- * Opens one pack. Returns 0, 1 if the pack was removed meanwhile, or a negative
- * error code.
+ * Opens one pack. Returns 1 if the pack was removed meanwhile, otherwise 0 or a
+ * negative error code.
  */
 static int open_pack(struct odb *odb, size_t *alloc, const char *base,
 		     const struct pack_side_files *side_files, bool is_local,

@@ -546,8 +546,8 @@ static size_t skip_misses(const struct maker *m, size_t at, size_t end)
 }
 
 /*
- * Finds all copies for the target. Returns 0, 1 if the delta would exceed its
- * limit, or ERR_NOMEM.
+ * Finds all copies for the target. Returns 1 if the delta would exceed its
+ * limit, otherwise 0 or ERR_NOMEM.
  */
 static int match_target(struct maker *m)
 {
@@ -602,8 +602,8 @@ static int put_sizes(struct buf *out, size_t base_len, size_t target_len)
 }
 
 /*
- * Makes the delta of the whole target. Returns 0, 1 if the delta would exceed
- * its limit, or ERR_NOMEM.
+ * Makes the delta of the whole target. Returns 1 if the delta would exceed its
+ * limit, otherwise 0 or ERR_NOMEM.
  */
 static int make(struct maker *m)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hooks of a push (githooks(5)). Hooks run in the git directory with
+ * Runs the hooks of a push (githooks(5)). Hooks run in the git directory with
  * GIT_DIR=".". The output of a hook goes to the client while the hook runs. The
  * client gets keep-alives while a hook prints nothing.
  *
@@ -13,9 +13,10 @@
  * 	post-receive                    commands that were executed
  * 	post-update <ref>...            nothing
  *
- * With a target (struct receive_target), the quarantine exists until the end,
- * so that update, reference-transaction and proc-receive read it, too. For
- * post-receive it is an alternate, because it has the certificate of the push.
+ * With a target (struct receive_target), the quarantine exists until the end of
+ * the push. So the hooks update, reference-transaction and proc-receive can
+ * read its objects, too. For post-receive, the quarantine is an alternate,
+ * because the push certificate is in it.
  *
  * receive-worktree.c starts push-to-checkout, and receive-proc.c starts
  * proc-receive. A hook that does not exist counts as a hook that succeeds.

@@ -47,10 +47,11 @@ int receive_proc_run(struct receive *r, struct error *err);
 
 /*
  * Parse one line of the proc-receive hook's report. `line` ends at its first
- * NUL, and is changed in place. *at is the command that "option" lines belong
- * to: set it to NULL before the first call, and do not change it between calls.
- * Returns 0, 1 if the line refuses a command or is malformed, or ERR_NOMEM. For
- * a malformed line, a line for the client's terminal is appended to *messages.
+ * NUL, and is changed in place. *at is the command to which "option" lines
+ * belong. Set *at to NULL before the first call, and do not change it between
+ * calls. Returns 1 if the line refuses a command or is malformed, otherwise 0
+ * or ERR_NOMEM. For a malformed line, a line for the client's terminal is
+ * appended to *messages.
  */
 int receive_proc_take(struct buf *messages, struct receive *r,
 		      struct receive_command **at, char *line);

@@ -10,10 +10,11 @@
 
 #include "store/filestore.h"
 
-/* number of clients that create one name at the same time */
+/* number of clients that create or replace one file at the same time */
 #define STORE_PROBE_CREATORS 32
 /*
- * number of races of each kind, because a wrong service may pass a single race
+ * number of times that each race is repeated, because a wrong service can pass
+ * a single race by chance
  */
 #define STORE_PROBE_ROUNDS 4
 

@@ -125,7 +125,8 @@ static bool is_code(const struct s3_error *e, const char *code)
 }
 
 /*
- * Returns whether a status of success (2xx) is one that this request may get.
+ * Returns whether the status (2xx) means success for the method of this
+ * request.
  */
 static bool is_expected(const struct s3_call *call, unsigned status)
 {

@@ -351,7 +351,10 @@ static bool is_stale_allowed(struct stored_copies *copies, struct entry *e,
 	return true;
 }
 
-/* Returns the result for a request whose question is answered. */
+/*
+ * Returns the result of the last question to the store. Returns 0 in place of
+ * an error if the old copy may be served.
+ */
 static int take_answer(struct stored_copies *copies, struct entry *e,
 		       struct stored_use *use, struct error *err)
 {

@@ -79,8 +79,8 @@ int stored_copy_begin(struct stored_copy *copy, struct error *err);
 void stored_copy_end(struct stored_copy *copy);
 
 /*
- * Reads the marker. Returns 0, 1 if there is no copy that can be used, or a
- * negative error code.
+ * Reads the marker. Returns 1 if there is no copy that can be used, otherwise 0
+ * or a negative error code.
  */
 int stored_copy_load(struct stored_copy *copy, struct error *err);
 

@@ -12,7 +12,7 @@
 #include "generations/history.h"
 #include "sys/tempfile.h"
 
-/* downloads at the same time */
+/* number of threads that transfer or check files in parallel */
 #define STORED_THREADS 4
 
 /* Returns "<dir>/<name>", malloc()ed, or NULL with *err set. */

@@ -32,8 +32,9 @@ struct stored_push_options {
 	enum hash_algo algo;     /* of the repository */
 	const char *node, *user; /* for the record; borrowed */
 	/*
-	 * Called with messages for the administrator, which may have names of
-	 * machines. One line without a prefix. NULL: they are dropped.
+	 * Prints a message for the administrator: one line without a prefix.
+	 * The client should not see it, because it can contain names of
+	 * machines. NULL: messages are dropped.
 	 */
 	void (*warn)(void *ctx, const char *message);
 	void *ctx;

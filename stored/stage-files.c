@@ -48,8 +48,9 @@ static int copy_file(const char *from, const char *to, struct error *err)
 }
 
 /*
- * Links a file. Returns 0, 1 if it must be copied, or a negative error code. A
- * symlink follows a file that is replaced, so only packs may have symlinks.
+ * Links a file. Returns 1 if the file must be copied, otherwise 0 or a negative
+ * error code. A symlink follows a file that is replaced, so only packs may have
+ * symlinks.
  */
 static int link_file(const char *from, const char *to, struct error *err)
 {

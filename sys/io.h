@@ -218,8 +218,8 @@ int sys_readlink(struct buf *out, const char *path, struct error *err);
 int sys_link(const char *path, const char *second, struct error *err);
 
 /*
- * Gives a file a second name, which must be new. Returns 0, 1 if something
- * named `second` exists, or ERR_IO.
+ * Gives a file a second name, which must be new. Returns 1 if something named
+ * `second` exists, otherwise 0 or ERR_IO.
  */
 int sys_link_new(const char *path, const char *second, struct error *err);
 

@@ -16,7 +16,7 @@
 struct record {
 	/* when the request ended: microseconds since 1970 */
 	uint64_t end_us;
-	/* the record, an object; borrowed */
+	/* the record, a JSON object; borrowed from the line */
 	struct json_value value;
 };
 

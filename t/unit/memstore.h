@@ -45,7 +45,7 @@ struct memstore {
 	struct filestore store;
 	struct memstore_file *files; /* owned, sorted by name */
 	size_t nr, alloc;
-	/* puts that take effect later; their mtime is not used */
+	/* pending puts of MEMSTORE_LATE; their mtime is not used */
 	struct memstore_file *late;
 	/*
 	 * indexed like `late`: whether the put takes effect only if there is no
@@ -140,7 +140,7 @@ static inline void memstore_remove(struct memstore *s, const char *name)
 	memmove(f, f + 1, (size_t)(&s->files[--s->nr] - f) * sizeof(*f));
 }
 
-/* Lets the oldest late put take effect. */
+/* Lets the oldest pending put of MEMSTORE_LATE take effect. */
 static inline void memstore_land(struct memstore *s)
 {
 	struct memstore_file late = s->late[0];
@@ -155,7 +155,7 @@ static inline void memstore_land(struct memstore *s)
 	free(late.bytes);
 }
 
-/* Drops the late puts, which then never take effect. */
+/* Drops all pending puts of MEMSTORE_LATE. They never take effect. */
 static inline void memstore_drop_late(struct memstore *s)
 {
 	for (size_t i = 0; i < s->late_nr; i++) {

@@ -399,8 +399,8 @@ static inline uint32_t randtree_pack_some(struct randrepo *r)
 }
 
 /*
- * Store each object that is not stored yet in new packs. Most trees are stored
- * as deltas.
+ * Store all objects that are not stored yet. This writes new packs, in which
+ * most trees are deltas.
  */
 static inline void randtree_store_packs(struct randrepo *r)
 {

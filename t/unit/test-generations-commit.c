@@ -832,8 +832,8 @@ static void make_long(struct generation_ref_change *refs, const char *prefix,
 }
 
 /*
- * Two changes are too long for one record, so the second is not put into the
- * record of the first.
+ * Two changes that are committed together exceed the maximum size of a record.
+ * So the second change is not put into the record of the first.
  */
 static void test_long_members(void **state)
 {

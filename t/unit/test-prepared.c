@@ -351,8 +351,8 @@ static void what_is_broken(void **state)
 		int ret = parse(&p, &f);
 
 		/*
-		 * With a length that is too large, the run would exceed the
-		 * file.
+		 * ERR_MISSING: a changed length exceeds the file, as if writing
+		 * the file had been interrupted.
 		 */
 		assert_true(ret == ERR_CORRUPT || ret == ERR_MISSING);
 		f.bytes.data[at] ^= 0x10;

@@ -125,8 +125,8 @@ static const char *push_side(struct fixture *f, const char *command)
 }
 
 /*
- * The hook push-to-checkout gets GIT_WORK_TREE. If the old value is wrong, it
- * does not run.
+ * The hook push-to-checkout gets the path of the worktree in GIT_WORK_TREE. The
+ * hook does not run if the old id in the push is not the value of the ref.
  */
 static void test_hook(void **state)
 {

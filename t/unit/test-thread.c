@@ -130,7 +130,10 @@ static void a_loop_is_cancelled(void **state)
 	sys_loop_cancel(loop);
 	for (size_t i = 1; i < TASKS; i++)
 		assert_true(r.runs[i] <= r.runs[i - 1]);
-	/* With one thread, no task has started before the loop is finished. */
+	/*
+	 * With one thread, tasks run only in sys_loop_finish(). So a cancelled
+	 * loop has run no task.
+	 */
 	memset(&r, 0, sizeof(r));
 	assert_int_equal(sys_loop_start(&loop, 1, TASKS, run, &r, NULL), 0);
 	sys_loop_cancel(loop);

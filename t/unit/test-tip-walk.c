@@ -37,8 +37,9 @@ static void sample_init(struct sample *s, uint64_t *seed)
 }
 
 /*
- * Returns the number of commits that the tip reaches and that no commit with a
- * bitmap reaches in the closure of the tip.
+ * Returns the number of commits in the closure of the tip that no bitmap
+ * covers. A commit is covered if a commit with a bitmap in this closure reaches
+ * it.
  */
 static uint32_t slow_count(const struct sample *s, uint32_t tip)
 {

@@ -33,7 +33,7 @@ static void put(const char *path, const char *text)
 	fclose(f);
 }
 
-/* Wait until a change of the past does not count as recent. */
+/* Wait until changes that were made before this call do not count as recent. */
 static void settle(void)
 {
 	struct stat s;
