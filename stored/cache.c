@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of generations on the local disk. */
+/* Caches files of generations on the local disk. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "sys/clock.h"
 #include "sys/io.h"
 
-/* tries to link a file that is evicted again and again */
+/* maximum number of tries to link a file that other processes keep evicting */
 #define LINK_TRIES 3
 
 struct stored_cache {
@@ -72,7 +72,10 @@ static int make_parent(const char *path, struct error *err)
 	return ret;
 }
 
-/* Files with a name are synced, so the size tells that one is whole. */
+/*
+ * Returns whether the cache has the complete file. A file is synced before it
+ * gets its name, so comparing the size is enough.
+ */
 static bool is_there(const char *path, const struct generation_file *file)
 {
 	struct sys_stat st;
@@ -130,7 +133,10 @@ int stored_cache_link(struct stored_cache *cache, const char *path,
 		if (ret != ERR_IO || why.sys_errno != ENOENT)
 			break;
 	}
-	/* Another file system, or the file has as many links as it may. */
+	/*
+	 * The repository is on another file system, or the file has the maximum
+	 * number of links.
+	 */
 	if (ret > 0)
 		ret = fetch(cache, path, place, file, SYS_FSYNC_NONE, &why);
 	if (ret && err)
@@ -151,7 +157,9 @@ int stored_cache_add(struct stored_cache *cache,
 		ret = make_parent(at.data, err);
 		if (!ret)
 			ret = sys_link(path, at.data, err);
-		/* The entry is durable before a copy has it (stored_fetch). */
+		/*
+		 * Make the directory entry durable before a copy uses the file.
+		 */
 		if (!ret) {
 			*strrchr(at.data, '/') = '\0';
 			ret = sys_sync_dir(at.data, err);
@@ -161,7 +169,10 @@ int stored_cache_add(struct stored_cache *cache,
 	return ret > 0 ? 0 : ret;
 }
 
-/* Returns the bytes of a file that only the cache has, after its removal. */
+/*
+ * Removes a file that no repository has. Returns the number of bytes that were
+ * freed, or 0.
+ */
 static uint64_t remove_unused(const char *path)
 {
 	struct sys_stat st;
@@ -192,9 +203,9 @@ uint64_t stored_cache_downloaded(const struct stored_cache *cache)
 /* ---- all files */
 
 struct sweep {
-	struct buf path; /* of the directory that is listed */
+	struct buf path; /* path of the directory that is listed */
 	uint64_t bytes;
-	int64_t old_ns; /* files with an older time are old */
+	int64_t old_ns; /* files with a time before this are old */
 	int depth;
 };
 
@@ -207,7 +218,10 @@ static int sweep_dir(struct sweep *s, struct error *err)
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* Counts a file, or removes it. A file that vanishes is no error. */
+/*
+ * Counts the bytes of a file, or removes the file. It is no error if another
+ * process removes the file first.
+ */
 static void sweep_file(struct sweep *s)
 {
 	struct sys_stat st;

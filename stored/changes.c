@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What a generation has changed. */
+/* Finds the refs that differ between two generations. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "stored/tables.h"
 
-/* Adds an entry with copies of the strings. NULL and "": no such ref. */
+/*
+ * Adds an entry with copies of the strings. `before` and `after` are NULL or ""
+ * if there is no such ref.
+ */
 static int add(struct stored_changes *out, const char *ref, const char *before,
 	       const char *after, struct error *err)
 {
@@ -41,7 +44,7 @@ void stored_changes_release(struct stored_changes *changes)
 	*changes = (struct stored_changes){0};
 }
 
-/* ---- both generations have the same tables */
+/* ---- generations with the same tables */
 
 static int add_updates(struct stored_changes *out,
 		       const struct stored_tables *before,
@@ -66,12 +69,17 @@ static int add_updates(struct stored_changes *out,
 	return ret;
 }
 
-/* ---- the tables differ */
+/* ---- generations with different tables */
 
-/* A comparison of sorted lists: `old` against the refs that are visited. */
+/*
+ * A comparison of the sorted list `old` with the refs of the new generation,
+ * which are visited in the same order.
+ */
 struct comparison {
-	struct stored_changes old; /* values are in `before` */
-	size_t old_nr;             /* the old refs that were passed */
+	/* the values are in the fields `before` */
+	struct stored_changes old;
+	/* number of old refs that were compared */
+	size_t old_nr;
 	struct stored_changes *out;
 };
 
@@ -81,7 +89,10 @@ static int note_old(void *ctx, const char *ref, const char *value,
 	return add(ctx, ref, value, NULL, err);
 }
 
-/* Notes the old refs before `ref` as deleted; NULL: all of the rest. */
+/*
+ * Records the next old refs that sort before `ref` as deleted, or all remaining
+ * old refs if `ref` is NULL.
+ */
 static int pass_deleted(struct comparison *c, const char *ref,
 			struct error *err)
 {

@@ -34,8 +34,8 @@ static void tell_line(void *ctx, const char *line)
 }
 
 /*
- * Notes the result of one check. Returns 0 if the next check can be made, or a
- * negative error code.
+ * Records the result `ret` of one check. Returns 0 if the next check can be
+ * made, or a negative error code.
  */
 static int note(struct objects *o, int ret, const struct error *why)
 {
@@ -140,7 +140,10 @@ static int check_derived(struct objects *o)
 	return ret;
 }
 
-/* A walk reads commits and trees; blobs are looked up. */
+/*
+ * Looks up the blobs of a walk, because the walk itself reads only commits and
+ * trees.
+ */
 static int check_blobs(struct objects *o, const struct walk_items *items,
 		       struct error *why)
 {

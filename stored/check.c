@@ -18,11 +18,14 @@ struct checking {
 	const struct stored_check *how;
 	struct stored_check_report *report;
 	struct error *err; /* not NULL */
-	/* the content of a file was wrong, so the files are no repository */
+	/*
+	 * the content of a file was wrong, so the files do not form a
+	 * repository
+	 */
 	bool lacks_files;
-	/* why a file could not be read; code 0: all could */
+	/* why a file could not be read; the code is 0 if all were read */
 	struct error unread;
-	/* guards `report`, the fields above, and calls of how->wrong() */
+	/* protects `report`, the fields above, and calls of how->wrong() */
 	pthread_mutex_t lock;
 };
 
@@ -36,9 +39,9 @@ static void wrong(struct checking *c, const char *what)
 
 /* A file of the newest generation. */
 struct expected {
-	char *name; /* owned: in the store */
+	char *name; /* owned: name in the store */
 	const struct generation_file *file;
-	bool is_seen; /* by the listing */
+	bool is_seen; /* whether the listing has the file */
 };
 
 struct listing {
@@ -53,7 +56,7 @@ static int cmp_name(const void *a, const void *b)
 		      ((const struct expected *)b)->name);
 }
 
-/* Formats like printf(). Returns 0 or ERR_NOMEM. */
+/* Reports a problem, formatted like printf(). Returns 0 or ERR_NOMEM. */
 static int tell(struct checking *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -112,7 +115,10 @@ static int name_files(struct listing *l, const struct generation *g)
 	return 0;
 }
 
-/* One listing costs fewer requests than a look at each file. */
+/*
+ * Compares the files with a listing, which costs fewer requests than looking up
+ * each file.
+ */
 static int check_files(struct checking *c, const struct generation *g)
 {
 	struct listing l = {.c = c};
@@ -139,8 +145,10 @@ static int check_files(struct checking *c, const struct generation *g)
 
 /* ---- the records */
 
-/* Reads a record into *g, zeroed, and its hash. Returns 0, STORE_ABSENT, or an
- * error code. */
+/*
+ * Reads a record into *g, and its hash into `sha256`. *g must be zeroed.
+ * Returns 0, STORE_ABSENT, or a negative error code.
+ */
 static int read_record(struct checking *c, struct generation *g,
 		       uint8_t *sha256, uint64_t number)
 {
@@ -178,8 +186,8 @@ static int tell_record(struct checking *c, uint64_t number, const char *why)
 }
 
 /*
- * Checks the record before `g`, and puts it into *g. Returns 1 if there is one,
- * 0 if the chain ends, or a negative error code.
+ * Checks the parent record of *g, and replaces *g with it. Returns 1 if there
+ * is one, 0 if the chain ends, or a negative error code.
  */
 static int check_parent(struct checking *c, struct generation *g)
 {
@@ -197,7 +205,7 @@ static int check_parent(struct checking *c, struct generation *g)
 	c->report->generation_nr++;
 	if (parent.number != number)
 		ret = tell_record(c, number, "the record has another number");
-	/* A retired record has another hash than the record it replaces. */
+	/* A retired record replaced the parent, so its hash is different. */
 	else if (!parent.is_retired &&
 		 memcmp(sha256, g->parent, GENERATION_SHA256_LEN) != 0)
 		ret = tell_record(c, g->number,
@@ -218,7 +226,10 @@ static int check_chain(struct checking *c, struct generation *g)
 
 /* ---- the content */
 
-/* A file that is wrong does not end the download of the others. */
+/*
+ * Downloads a file. If its content is wrong, the other files are still
+ * downloaded.
+ */
 static int fetch_file(void *ctx, const struct generation_file *file,
 		      const char *path, struct error *err)
 {
@@ -244,7 +255,7 @@ static int fetch_file(void *ctx, const struct generation_file *file,
 	return ret;
 }
 
-/* Whether an error is about the content, and not about reading it. */
+/* Returns whether an error means wrong content, and not a failure to read. */
 static bool is_problem(int ret)
 {
 	return ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED ||
@@ -278,7 +289,7 @@ static int check_content(struct checking *c, const struct generation *g)
 		ret = c->unread.code;
 		*c->err = c->unread;
 	} else if (c->lacks_files && ret != ERR_NOMEM) {
-		/* Without all files, it is no repository. */
+		/* Without all files, the repository cannot be checked. */
 		ret = 0;
 	} else {
 		if (!ret)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks a repository in a store. Nothing is changed. */
+/* Checks a repository in a store, and changes nothing. */
 #ifndef STORED_CHECK_H
 #define STORED_CHECK_H
 
@@ -8,20 +8,21 @@
 
 struct stored_check {
 	/*
-	 * Download the files, compare their SHA-256, and check packs, bitmap
-	 * indexes, and that all objects of refs exist.
+	 * whether to download the files, compare their SHA-256, and check
+	 * packs, bitmap indexes, and that all objects that refs reach exist
 	 */
 	bool full;
 	const char *tmp; /* directory for temporary files, with `full` */
-	/* Called for each problem. */
+	/* called for each problem with a line for the user */
 	void (*wrong)(void *ctx, const char *what);
 	void *ctx;
 	const struct progress_out *progress; /* NULL: none */
 };
 
 struct stored_check_report {
-	uint64_t number;         /* of the newest generation */
-	uint64_t generation_nr;  /* records that were read */
+	uint64_t number; /* of the newest generation */
+	/* number of records that were read */
+	uint64_t generation_nr;
 	uint64_t file_nr, bytes; /* of the newest generation */
 	uint64_t wrong_nr;       /* problems */
 };
@@ -31,10 +32,10 @@ struct stored_check_report {
  * - each file is in the store, with its size;
  * - each record, back to the first one or to a retired one, names its parent by
  *   the right hash.
- * Returns 0 if the checks were made, or if a problem ended them, which
- * how->wrong() has told. Returns a negative error code if they could not go on:
- * ERR_MISSING if the repository has no generation, ERR_IO if the store or the
- * local disk failed.
+ * Returns 0 if all checks were made, or if a problem that how->wrong() has
+ * reported ended the checks. Returns ERR_MISSING if the repository has no
+ * generation, ERR_IO if the store or the local disk failed, or another negative
+ * error code.
  */
 int stored_check_run(struct stored_check_report *report,
 		     const struct generation_place *place,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The local copies of a node. The lock of the struct guards the entries. An
- * entry remembers the last answer of the store about one repository:
+ * The local copies of a node. An entry remembers the last answer of the store
+ * about one repository. The lock of the struct protects the entries.
  *
- *	idle -> a request asks (is_asking) -> idle, with the answer
- *	          other requests wait
+ * 	idle -> a request asks (is_asking) -> idle, with the answer
+ * 	          other requests wait
  */
 #include <errno.h>
 #include <pthread.h>
@@ -20,18 +20,19 @@
 
 #define BUCKET_NR 256
 #define ENTRY_MAX 4096
-/* The time of last use is at most this much behind. */
+/* The recorded time of last use is at most this many nanoseconds too old. */
 #define TOUCH_NS UINT64_C(10000000000)
-/* a stale copy is reported once in this time */
+/* nanoseconds: the minimum time between two reports of a stale copy */
 #define NEWS_NS UINT64_C(60000000000)
 /*
- * The cache is trimmed after downloads of this part of the budget, and after
- * this time, because other processes put files into the cache, too.
+ * The cache is trimmed after downloads of budget / TRIM_PART bytes. It is also
+ * trimmed after TRIM_NS nanoseconds, because other processes add files to the
+ * cache, too.
  */
 #define TRIM_PART 64
 #define TRIM_NS UINT64_C(600000000000)
 
-/* The marker of a copy as a file. All zero: none. */
+/* Identifies the marker file of a copy. All zero: there is none. */
 struct identity {
 	uint64_t ino, size;
 	int64_t mtime_ns;
@@ -40,16 +41,20 @@ struct identity {
 struct entry {
 	char *name; /* owned */
 	struct entry *next;
-	unsigned users;   /* requests that are entering */
-	uint64_t last_ns; /* when the entry was used */
+	/* number of requests that are entering */
+	unsigned users;
+	uint64_t last_ns; /* when the entry was last used */
 	bool is_asking;
-	/* the last answer: when it was asked for, and the result */
+	/*
+	 * the last answer of the store: the time of the question, and the
+	 * result
+	 */
 	uint64_t asked_ns;
 	int ret;
 	struct error err;
 	/* when the copy was last found to be the newest; 0: not known */
 	uint64_t newest_ns;
-	/* the marker, and its generation */
+	/* the marker, and the number of its generation */
 	struct identity marker;
 	uint64_t number;
 	uint64_t touched_ns, news_ns;
@@ -58,11 +63,14 @@ struct entry {
 struct stored_copies {
 	struct stored_node *node; /* owned */
 	uint64_t budget, max_age_ns, stale_ns;
-	pthread_mutex_t lock; /* guards everything below */
+	pthread_mutex_t lock; /* protects everything below */
 	pthread_cond_t answered;
 	struct entry *buckets[BUCKET_NR]; /* owned */
 	size_t entry_nr;
-	/* when the cache was trimmed, and how much was downloaded before */
+	/*
+	 * when the cache was last trimmed, and how many bytes had been
+	 * downloaded
+	 */
 	uint64_t trimmed_ns, trimmed_at;
 };
 
@@ -145,7 +153,10 @@ static void drop_one(struct stored_copies *copies)
 	copies->entry_nr--;
 }
 
-/* Returns the entry of a repository, or NULL without memory. */
+/*
+ * Returns the entry of a repository, made if there is none, or NULL if there is
+ * not enough memory.
+ */
 static struct entry *find_entry(struct stored_copies *copies, const char *name)
 {
 	struct entry **bucket = bucket_of(copies, name), *e;
@@ -213,7 +224,7 @@ static uint64_t age_of(const struct entry *e, const struct stored_copy *copy,
 		int64_t seconds = sys_clock_seconds() -
 				  st.mtime_ns / 1000000000;
 
-		/* A time in the future is no time. */
+		/* Ignore a time in the future. */
 		if (seconds >= 0)
 			age = (uint64_t)(seconds + 1) * 1000000000;
 	}
@@ -247,8 +258,8 @@ static bool is_trim_due(struct stored_copies *copies)
 }
 
 /*
- * Evicts half of what is cached, because the disk is full. Returns whether that
- * may have helped.
+ * Evicts half of the cached bytes, because the disk is full. Returns whether
+ * there may be more space now.
  */
 static bool make_room(struct stored_copies *copies)
 {
@@ -284,8 +295,8 @@ static int refresh(struct stored_copies *copies, struct stored_copy *copy,
 /* ---- entering */
 
 /*
- * Asks the store, and brings the copy to the answer. The lock is released
- * meanwhile.
+ * Asks the store for the newest generation, and brings the copy to this
+ * generation. The lock is released meanwhile.
  */
 static void ask(struct stored_copies *copies, struct entry *e,
 		struct stored_copy *copy)
@@ -305,7 +316,7 @@ static void ask(struct stored_copies *copies, struct entry *e,
 		touch(copy);
 	/*
 	 * If another process has replaced the marker meanwhile, the number is
-	 * too small, which only costs a request.
+	 * too small. The only effect is one more request.
 	 */
 	after = identify(copy);
 	pthread_mutex_lock(&copies->lock);
@@ -323,7 +334,10 @@ static void ask(struct stored_copies *copies, struct entry *e,
 	pthread_cond_broadcast(&copies->answered);
 }
 
-/* Whether the copy was the newest so lately that no question is needed. */
+/*
+ * Returns whether the copy was found to be the newest at most max_age_ns ago,
+ * so that the store need not be asked.
+ */
 static bool is_fresh(const struct stored_copies *copies, const struct entry *e,
 		     uint64_t arrival)
 {
@@ -333,8 +347,8 @@ static bool is_fresh(const struct stored_copies *copies, const struct entry *e,
 }
 
 /*
- * Serves an old copy if that is allowed. Returns whether it is. The caller has
- * the lock.
+ * Returns whether the old copy may be served, and then sets the flags of *use.
+ * The caller has the lock.
  */
 static bool is_stale_allowed(struct stored_copies *copies, struct entry *e,
 			     struct stored_use *use)
@@ -368,7 +382,10 @@ static int take_answer(struct stored_copies *copies, struct entry *e,
 	return ret;
 }
 
-/* Another process may have evicted the copy before this one took USE. */
+/*
+ * Returns whether the copy exists. Another process may have evicted it before
+ * this process took the lock USE.
+ */
 static bool is_there(const struct stored_use *use)
 {
 	return identify(use->copy).ino != 0;

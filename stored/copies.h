@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The local copies of a node, for a server: each request enters a copy, which
- * is made or brought to the newest generation first.
+ * The local copies of repositories in a store, for a server. Each request
+ * enters a copy, which is first made or brought to the newest generation.
  *
- *	enter -> the request is answered from the files of the copy -> leave
+ * 	enter -> the request is answered from the files of the copy -> leave
  *
- * Strict reads (max_age_ns is 0): the store is asked after the request arrived.
- * Requests for one repository that wait at the same time share the answer: a
- * request takes the answer to a question that was asked after the request
- * arrived. So two questions in a row answer any number of requests.
+ * Strict reads (max_age_ns is 0): a request uses only an answer to a question
+ * that was sent to the store after the request arrived. Requests for one
+ * repository that wait at the same time share an answer. So two questions in a
+ * row answer any number of requests.
  *
- * Relaxed reads: no question is asked if the copy was the newest at most
+ * Relaxed reads: the store is not asked if the copy was the newest at most
  * max_age_ns ago.
  *
- * Threads may share a struct, and processes a directory. All processes of one
- * directory keep the budget together.
+ * Threads may share a struct, and processes a directory. The budget applies to
+ * all processes of a directory together.
  */
 #ifndef STORED_COPIES_H
 #define STORED_COPIES_H
@@ -29,8 +29,8 @@ struct stored_copies_options {
 	uint64_t budget;             /* bytes of files in `dir`; 0: no limit */
 	uint64_t max_age_ns;         /* 0: strict reads */
 	/*
-	 * If the store does not answer: how long ago a copy that is served must
-	 * have been the newest. 0: it is not served.
+	 * If the store does not answer, a copy is served if it was the newest
+	 * at most this long ago. 0: it is not served.
 	 */
 	uint64_t stale_ns;
 };
@@ -39,16 +39,17 @@ struct stored_copies_options {
 struct stored_use {
 	struct stored_copy *copy; /* owned; NULL: none */
 	/*
-	 * The store did not answer, and the copy may be old. `is_news`: for the
-	 * first time in a minute, so that it should be logged.
+	 * `is_stale`: the store did not answer, and the copy may be old.
+	 * `is_news`: this should be logged, because it is the first time in a
+	 * minute.
 	 */
 	bool is_stale, is_news;
 };
 
 /*
- * Opens the copies in a directory, which becomes a cache if it is none
- * (stored_node_make()). No request is sent. Returns 0 with *out owned by the
- * caller, or a negative error code.
+ * Opens the copies in a cache directory. A directory that is no cache yet
+ * becomes one (stored_node_make()). No request is sent. Returns 0 with *out
+ * owned by the caller, or a negative error code.
  */
 int stored_copies_open(struct stored_copies **out,
 		       const struct stored_copies_options *options,
@@ -63,16 +64,16 @@ struct stored_node *stored_copies_node(struct stored_copies *copies);
 /*
  * Makes or refreshes the copy of a repository, and holds it until
  * stored_copies_leave(). The files that are missing are downloaded meanwhile.
- * Returns 0; ERR_MISSING if the store has no such repository; ERR_INVALID if it
- * cannot have one of this name; or another negative error code if the store
- * does not answer, the record is damaged, or the disk failed. After an error,
- * nothing is held. If the result is 0 and use->is_stale, *err says why. If the
- * disk is full, copies are evicted, and the refresh is tried once more.
+ * If the disk is full, copies are evicted, and the refresh is tried once more.
+ * Returns 0, and if use->is_stale is set, *err says why. Returns ERR_MISSING if
+ * the store has no such repository; ERR_INVALID if it cannot have one of this
+ * name; or another negative error code if the store does not answer, the record
+ * is damaged, or the disk failed. After an error, no copy is held.
  */
 int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 			const char *name, struct error *err);
 
-/* A zeroed *use is allowed; *use is zeroed. */
+/* Ends the use of a copy, and zeroes *use. A zeroed *use is allowed. */
 void stored_copies_leave(struct stored_use *use);
 
 #endif

@@ -12,7 +12,10 @@
 #include "sys/rangelock.h"
 #include "sys/tempdir.h"
 
-/* tries to make a directory whose parents another process removes */
+/*
+ * maximum number of tries to rename into a directory whose parents another
+ * process keeps removing
+ */
 #define RENAME_TRIES 5
 
 struct stored_copy {
@@ -21,8 +24,9 @@ struct stored_copy {
 	char *name; /* owned, like the paths */
 	char *dir;
 	char *marker;
-	int locks;        /* descriptor of the lock file */
-	unsigned changes; /* calls of stored_copy_begin() */
+	int locks; /* descriptor of the lock file */
+	/* number of open calls of stored_copy_begin() */
+	unsigned changes;
 	struct generation_place place;
 	struct generation g; /* number 0: no usable copy */
 };
@@ -49,7 +53,7 @@ const char *stored_copy_dir(const struct stored_copy *copy)
 
 /* ---- the marker */
 
-/* Appends a text that differs after each start of the system. */
+/* Appends a text that the system chooses anew at each start. */
 static int read_boot(struct buf *out, struct error *err)
 {
 	int ret = sys_read_any(out, "/proc/sys/kernel/random/boot_id", err);
@@ -61,7 +65,10 @@ static int read_boot(struct buf *out, struct error *err)
 	return ret;
 }
 
-/* Whether the marker was written since the system was started, and here. */
+/*
+ * Returns whether the marker was written for this copy since the last start of
+ * the system.
+ */
 static int is_usable(const struct stored_copy *copy,
 		     const struct stored_marker *m, struct error *err)
 {
@@ -86,7 +93,7 @@ int stored_copy_load(struct stored_copy *copy, struct error *err)
 	if (!ret)
 		ret = stored_marker_parse(&m, text.data, text.len, err);
 	buf_release(&text);
-	/* A marker that is damaged is worth no more than none. */
+	/* A damaged marker counts as a missing one. */
 	if (ret == ERR_MISSING || ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED)
 		return 1;
 	if (!ret)
@@ -182,7 +189,7 @@ int stored_copy_enter(struct stored_copy **out, struct stored_node *node,
 	return ret;
 }
 
-/* Opens the copy at a path without symlinks. */
+/* Opens the copy at `path`, which contains no symlinks. */
 static int open_real(struct stored_copy **out, const char *path,
 		     struct error *err)
 {
@@ -255,7 +262,7 @@ void stored_copy_end(struct stored_copy *copy)
 				   stored_node_change_lock(copy->name));
 }
 
-/* Remembers that the copy has *g, of which it takes a copy. */
+/* Stores a duplicate of *g in the struct as the generation of the copy. */
 static int adopt(struct stored_copy *copy, const struct generation *g,
 		 struct error *err)
 {
@@ -298,8 +305,8 @@ static int mark(const struct stored_copy *copy, const char *dir,
 }
 
 /*
- * Moves the new repository to its place. Another process may remove parents
- * that are empty.
+ * Moves the new repository to its place. Tries again if another process removed
+ * an empty parent directory.
  */
 static int install(const struct stored_copy *copy, const char *from,
 		   struct error *err)
@@ -318,8 +325,8 @@ static int install(const struct stored_copy *copy, const char *from,
 }
 
 /*
- * Makes a directory with the generation, and puts it in the place of an
- * unusable copy. Nobody uses that one: every user waits for this refresh.
+ * Makes a directory with the generation, and replaces the unusable copy by it.
+ * Nobody uses the old copy, because all users wait for this refresh.
  */
 static int make_anew(struct stored_copy *copy, const struct generation *g,
 		     struct error *err)
@@ -363,7 +370,9 @@ int stored_copy_advance(struct stored_copy *copy, const struct generation *g,
 
 	if (ret)
 		return ret;
-	/* Another process may have been faster. */
+	/*
+	 * Another process may have brought the copy to the generation already.
+	 */
 	ret = stored_copy_load(copy, err);
 	if (ret > 0)
 		ret = make_anew(copy, g, err);

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The local copy of a repository in a store: a bare repository in the cache
- * directory of a node (stored/node.h), which is brought to newer generations
- * in place. Everything that reads a bare repository reads a copy.
+ * directory of a node (stored/node.h), which is brought to newer generations in
+ * place. Every program that reads a bare repository can read a copy.
  *
- *	<dir>/repo/<path>/_/store-copy    the marker: the generation of the copy
- *	                   /store-used    its time is that of the last check
- *	                   /...           files and refs of the generation
+ * 	<dir>/repo/<path>/_/store-copy    the marker: the generation of the copy
+ * 	                   /store-used    its time is that of the last check
+ * 	                   /...           files and refs of the generation
  *
- *	open or enter -> refresh, advance, ... -> close
+ * 	open or enter -> refresh, advance, ... -> close
  *
- * A user of a copy holds the lock USE, shared, from open or enter to close. So
- * nobody removes the copy. Whoever changes the copy holds the lock CHANGE.
+ * A user of a copy holds the lock USE in shared mode from open or enter to
+ * close. While the lock is held, nobody removes the copy. A process that
+ * changes the copy holds the lock CHANGE.
  *
- * Copies are not durable: everything can be made again. The marker says which
- * run of the system made the copy, and after another start the copy is made
- * anew, of files in the cache. So a refresh syncs nothing but downloads.
+ * Copies are not durable, because they can be made again. The marker says since
+ * which start of the system the copy exists. After the next start, the copy is
+ * made anew from files in the cache. So a refresh syncs only downloaded files.
  *
- * A struct has one thread. Threads and processes may use one copy through
- * structs of their own.
+ * Only one thread may use a struct. Several threads and processes may use one
+ * copy, each with its own struct.
  */
 #ifndef STORED_COPY_H
 #define STORED_COPY_H
@@ -33,7 +34,7 @@ struct stored_copy;
 /*
  * Opens the copy at `git_dir`, and its cache directory. Returns 0 with *out
  * owned by the caller, 1 if the directory is no copy, or a negative error code.
- * If there is no marker, this costs one system call.
+ * For a directory without a marker, the cost is one system call.
  */
 int stored_copy_open(struct stored_copy **out, const char *git_dir,
 		     struct error *err);
@@ -51,29 +52,28 @@ int stored_copy_enter(struct stored_copy **out, struct stored_node *node,
 void stored_copy_close(struct stored_copy *copy);
 
 /*
- * Brings the copy to the newest generation, asked of the store after the call
- * began. If the copy is the newest, one request is sent. Returns 0;
- * ERR_MISSING if the store has no such repository, and nothing was made;
- * ERR_IO if the store does not answer or the disk failed; or another negative
- * error code. After an error, the copy has one of the generations that it had,
- * whole.
+ * Asks the store for the newest generation, and brings the copy to it. If the
+ * copy has it already, only one request is sent. Returns 0; ERR_MISSING if the
+ * store has no such repository (then no copy is made); ERR_IO if the store does
+ * not answer or the disk failed; or another negative error code. After an
+ * error, the copy has a complete generation, the old or a newer one.
  */
 int stored_copy_refresh(struct stored_copy *copy, struct error *err);
 
 /*
  * Brings the copy to a generation that exists in the store. Does nothing if the
- * copy has a newer one already. Sends no request for records. After a push:
- * files that stored_cache_add() has taken are not downloaded. Returns like
+ * copy has a newer one already. Sends no request for records. Files that
+ * stored_cache_add() added after a push are not downloaded. Returns values like
  * stored_copy_refresh().
  */
 int stored_copy_advance(struct stored_copy *copy, const struct generation *g,
 			struct error *err);
 
 /*
- * Takes the lock CHANGE, and waits for it. A program that changes the refs of
- * the copy by itself holds it from before the lock of the refs to after the
- * commit. stored_copy_advance() may be called meanwhile. Calls nest. Returns 0
- * or ERR_IO.
+ * Takes the lock CHANGE, after waiting for it. A program that changes the refs
+ * of the copy itself must call this before it locks the refs, and
+ * stored_copy_end() after it has committed them. stored_copy_advance() may be
+ * called in between. Calls may be nested. Returns 0 or ERR_IO.
  */
 int stored_copy_begin(struct stored_copy *copy, struct error *err);
 void stored_copy_end(struct stored_copy *copy);
@@ -85,24 +85,25 @@ void stored_copy_end(struct stored_copy *copy);
 int stored_copy_load(struct stored_copy *copy, struct error *err);
 
 /*
- * Tells the struct the number of the marker, in place of stored_copy_load(): no
- * other file has taken the marker's place since it was read. Then
- * stored_copy_refresh() reads the marker only if there is a newer generation.
- * stored_copy_generation() has no more than the number until then.
+ * Sets the generation number of the marker, in place of a call of
+ * stored_copy_load(). The caller has checked that the marker file was not
+ * replaced since it was read. stored_copy_refresh() then reads the marker only
+ * if there is a newer generation. Until then, stored_copy_generation() has only
+ * the number.
  */
 void stored_copy_assume(struct stored_copy *copy, uint64_t number);
 
 /*
- * The generation that the copy had when it was loaded, refreshed or advanced.
- * Its number is 0 if there is no usable copy.
+ * Returns the generation that the copy had when it was last loaded, refreshed
+ * or advanced. The number is 0 if there is no usable copy.
  */
 const struct generation *stored_copy_generation(const struct stored_copy *copy);
 
-/* Borrowed from the copy: */
+/* The results of the next functions are borrowed from the copy. */
 const struct generation_place *stored_copy_place(
 	const struct stored_copy *copy);
 struct stored_cache *stored_copy_cache(const struct stored_copy *copy);
-/* Absolute path of the repository. */
+/* Returns the absolute path of the repository. */
 const char *stored_copy_dir(const struct stored_copy *copy);
 
 #endif

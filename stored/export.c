@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A generation as a plain bare repository. */
+/* Exports a generation as a plain bare repository. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -59,7 +59,10 @@ static int fill(const struct generation_place *place,
 	return ret ? ret : sys_sync_file_system(dir, err);
 }
 
-/* Creates "<dir>.tmp_XXXXXX", and appends the directory that has it. */
+/*
+ * Creates the directory "<dir>.tmp_XXXXXX", and appends the path of its parent
+ * directory to *parent.
+ */
 static int make_beside(struct sys_tempdir *td, struct buf *parent,
 		       const char *dir, struct error *err)
 {
@@ -84,7 +87,10 @@ static int make_beside(struct sys_tempdir *td, struct buf *parent,
 	return ret;
 }
 
-/* Renames the repository, and removes the directory that it was in. */
+/*
+ * Renames the repository to its final path, and removes the temporary
+ * directory.
+ */
 static int install(struct sys_tempdir *td, const char *from, const char *parent,
 		   const char *dir, struct error *err)
 {
@@ -94,7 +100,7 @@ static int install(struct sys_tempdir *td, const char *from, const char *parent,
 	if (ret)
 		return ret;
 	ret = sys_sync_dir(parent, err);
-	/* A power loss might remove the name: this was no success. */
+	/* The new name may be lost in a power loss, so the export failed. */
 	if (ret)
 		sys_tempdir_remove(dir, NULL);
 	return ret;
@@ -116,7 +122,10 @@ int stored_export(const struct generation_place *place,
 		made = stored_join(td.path, "repository", err);
 	if (!ret && !made)
 		ret = ERR_NOMEM;
-	/* In contrast to the temporary directory, the umask applies. */
+	/*
+	 * The directory has permissions by the umask, unlike the temporary
+	 * directory.
+	 */
 	if (!ret)
 		ret = sys_mkdir_p(made, err);
 	if (!ret)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A generation as a plain bare repository, which stock Git reads. */
+/* Exports a generation as a plain bare repository that stock Git can read. */
 #ifndef STORED_EXPORT_H
 #define STORED_EXPORT_H
 
@@ -7,12 +7,13 @@
 #include "repo/repo.h"
 
 /*
- * Makes the directory `dir`, which must not exist, a bare repository with a
- * generation. `storage` is how it keeps its refs. Each file is checked while it
- * is written, and everything is durable. The repository appears complete or not
- * at all: it is made below "<dir>.tmp_XXXXXX" and renamed. A killed process
- * leaves that directory. Returns 0, ERR_INVALID if `dir` exists, or another
- * negative error code.
+ * Makes `dir` a bare repository with the content of a generation. `dir` must
+ * not exist. `storage` is the format of its refs. The content of each file is
+ * verified while it is written, and everything is durable at the end. The
+ * repository appears complete or not at all, because it is made in
+ * "<dir>.tmp_XXXXXX" and then renamed. A killed process leaves the temporary
+ * directory. Returns 0, ERR_INVALID if `dir` exists, or another negative error
+ * code.
  */
 int stored_export(const struct generation_place *place,
 		  const struct generation *g, const char *dir,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Downloading one file of a generation. */
+/* Downloads one file of a generation. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -21,7 +21,10 @@ char *stored_join(const char *dir, const char *name, struct error *err)
 	size_t dir_len = strlen(dir), name_len = strlen(name);
 	struct buf path = BUF_INIT;
 
-	/* A server does this a few times for each request: without printf(). */
+	/*
+	 * Without printf(), because a server calls this several times a
+	 * request.
+	 */
 	if (buf_reserve(&path, dir_len + name_len + 1) < 0 ||
 	    buf_append(&path, dir, dir_len) < 0 ||
 	    buf_append_char(&path, '/') < 0 ||

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Downloading one file of a generation. The file is checked while it is
- * written.
+ * Downloads one file of a generation. Size and SHA-256 are checked while the
+ * file is written.
  *
- * Functions of this room return negative error codes only. A store that does
- * not answer is ERR_IO, and a file that is not in the store is ERR_MISSING.
+ * Functions of this room return negative error codes only. ERR_IO means that
+ * the store does not answer, and ERR_MISSING that a file is not in the store.
  */
 #ifndef STORED_FETCH_H
 #define STORED_FETCH_H
@@ -18,7 +18,10 @@
 /* Returns "<dir>/<name>", malloc()ed, or NULL with *err set. */
 char *stored_join(const char *dir, const char *name, struct error *err);
 
-/* Sets size and SHA-256 to those of a local file. Returns 0 or an error. */
+/*
+ * Sets file->size and file->sha256 to those of the local file `path`. Returns 0
+ * or a negative error code.
+ */
 int stored_describe(struct generation_file *file, const char *path,
 		    struct error *err);
 
