@@ -2,14 +2,14 @@
 /*
  * Garbage collection, in this order:
  *
- *	1. ask the store for its time
- *	2. find the newest record, and read down to the first retired record
- *	3. retire the records that are not live, the oldest first
- *	4. list the files, and delete the old ones that no live record names
+ * 	1. ask the store for its time
+ * 	2. find the newest record, and read down to the first retired record
+ * 	3. retire the records that are not live, the oldest first
+ * 	4. list the files, and delete the old ones that no live record names
  *
- * The time comes first: a file that is old at this time is in a record that
- * step 2 sees, or in none. Retiring upwards keeps the retired records together:
- * all numbers below a retired one are retired.
+ * The time must be asked first. Then a file that is old at this time is named
+ * by a record that step 2 reads, or by no record. Step 3 retires the oldest
+ * record first, so all records below a retired one are retired, too.
  */
 #include <string.h>
 
@@ -30,10 +30,10 @@ struct collection {
 	const struct generation_place *place;
 	const struct generation_collect_options *options;
 	struct generation_garbage *out;
-	int64_t now; /* by the clock of the store */
+	int64_t now; /* time by the clock of the store */
 	/*
 	 * owned: hash and upload of each file of a live record. The first
-	 * `sorted_nr` keys are sorted and differ.
+	 * `sorted_nr` keys are sorted, without duplicates.
 	 */
 	uint8_t (*keys)[KEY_LEN];
 	size_t key_nr, key_alloc, sorted_nr;
@@ -46,13 +46,19 @@ struct collection {
 
 static bool is_young(const struct collection *c, int64_t mtime)
 {
-	/* Both times are rounded down, so equal ages count as young. */
+	/*
+	 * Both times are rounded down, so a file whose age equals the grace
+	 * counts as young.
+	 */
 	return c->now - mtime <= c->options->grace;
 }
 
 /* ---- the time of the store */
 
-/* A store may answer without a time; every file would look old then. */
+/*
+ * Fails if the store answered without a time, because then every file would
+ * look old.
+ */
 static int check_mtime(const struct collection *c,
 		       const struct filestore_info *info)
 {
@@ -63,7 +69,10 @@ static int check_mtime(const struct collection *c,
 				   "written");
 }
 
-/* Writes the hint, which is small and may always be written. */
+/*
+ * Asks the store for its time by writing the hint. The hint is small, and
+ * writing it again does no harm.
+ */
 static int ask_time(struct collection *c, uint64_t number)
 {
 	struct filestore_info info;
@@ -79,7 +88,10 @@ static int ask_time(struct collection *c, uint64_t number)
 	if (!ret)
 		c->now = info.mtime;
 	buf_release(&name);
-	/* A hint that was lost, or vanished: try another time. */
+	/*
+	 * The hint was not written, or vanished: the caller may try again
+	 * later.
+	 */
 	return ret > 0 ? STORE_UNAVAILABLE : ret;
 }
 
@@ -102,7 +114,7 @@ static bool has_key(const struct collection *c, const uint8_t key[KEY_LEN])
 	       bsearch(key, c->keys, c->sorted_nr, KEY_LEN, key_cmp);
 }
 
-/* Sorts all keys, and leaves one of equal ones. */
+/* Sorts all keys, and removes duplicates. */
 static void sort_keys(struct collection *c)
 {
 	size_t kept = 0;
@@ -128,7 +140,10 @@ static int add_live(struct collection *c, const struct generation *g)
 			return error_nomem(c->err);
 		memcpy(c->keys[c->key_nr++], key, KEY_LEN);
 	}
-	/* Sorting each time the keys have doubled keeps the sorts few. */
+	/*
+	 * Sort only when the number of keys has doubled, so that there are few
+	 * sorts.
+	 */
 	if (c->key_nr / 2 > c->sorted_nr)
 		sort_keys(c);
 	return 0;
@@ -144,10 +159,10 @@ static int add_old(struct collection *c, const struct generation *g)
 	return 0;
 }
 
-/* Reads records from the newest one down. */
+/* Reads records, newest first. */
 static int read_records(struct collection *c, uint64_t newest)
 {
-	/* the newest is live: its successor is to come */
+	/* the newest generation is live, because it has no successor yet */
 	bool is_live = true, is_done = false;
 	int ret = 0;
 
@@ -193,7 +208,9 @@ static int retire(struct collection *c, const struct old *old)
 	if (!ret)
 		ret = generation_record_name(&name, c->place->repository,
 					     old->number, c->err);
-	/* The record exists, and every collection writes the same bytes. */
+	/*
+	 * Replace the record. Collections on other nodes write the same bytes.
+	 */
 	if (!ret)
 		ret = filestore_put(c->place->store, NULL, name.data, text.data,
 				    text.len, &always, c->err);
@@ -224,7 +241,7 @@ static int judge_file(void *ctx, const struct filestore_entry *entry,
 	uint8_t key[KEY_LEN];
 	int ret = 0;
 
-	/* A file of another form is not ours. */
+	/* Ignore a file whose name has another form. */
 	if (!generation_file_of_name(&file, entry->name, c->prefix_len))
 		return 0;
 	make_key(key, &file);
@@ -245,7 +262,7 @@ static int judge_file(void *ctx, const struct filestore_entry *entry,
 		c->out->file_nr++;
 		c->out->bytes += entry->info.size;
 	}
-	/* What could not be deleted is found again by the next run. */
+	/* The next run finds files again that could not be deleted. */
 	c->out->failed_nr += ret > 0;
 	return ret < 0 ? ret : 0;
 }
@@ -288,7 +305,10 @@ int generation_collect(struct generation_garbage *out,
 	generation_release(&newest);
 	if (!ret)
 		ret = ask_time(&c, number);
-	/* Once more: this search must be after the time. */
+	/*
+	 * Search for the newest record again, because this must happen after
+	 * the time was asked.
+	 */
 	if (!ret)
 		ret = generation_newest(&newest, place, number, err);
 	if (!ret)

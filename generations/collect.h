@@ -5,16 +5,17 @@
  *
  * A generation is live if it is the newest, or if its successor is younger than
  * the grace. A file is deleted if no live generation names it and it is older
- * than the grace. Both ages are by the clock of the store: the collector writes
- * the hint and asks for its time, so its own clock does not matter.
+ * than the grace. Both ages are measured by the clock of the store: the
+ * collector writes the hint and asks for the time of the hint. So the
+ * collector's own clock does not matter.
  *
- * Why no commit loses a file: the files of a new record are files of its
- * parent, which was the newest and so is live, or files that its maker wrote
- * less than `session_ns` before (generations/history.h). The grace must be
- * longer than any session, of writers and of readers.
+ * Why no commit loses a file: a new record names two kinds of files. Some are
+ * files of its parent, which was the newest generation and so is live. The
+ * others were written less than `session_ns` before (generations/history.h).
+ * The grace must be longer than any session of writers and of readers.
  *
  * Records of generations that are not live are replaced by retired ones
- * (generations/record.h), so their numbers stay taken.
+ * (generations/record.h), so nobody can use their numbers again.
  */
 #ifndef GENERATIONS_COLLECT_H
 #define GENERATIONS_COLLECT_H
@@ -23,16 +24,24 @@
 
 struct generation_collect_options {
 	int64_t grace; /* seconds; at least 1 */
-	bool is_dry;   /* count, and delete nothing */
+	bool is_dry;   /* only count, delete nothing */
 };
 
-/* What was found. */
+/* Numbers of what was found. */
 struct generation_garbage {
-	uint64_t file_nr, bytes; /* deleted, or to be deleted */
-	uint64_t kept_nr;        /* named by a live generation */
-	uint64_t young_nr;       /* not named, and younger than the grace */
-	uint64_t retired_nr;     /* records replaced by retired ones */
-	uint64_t failed_nr;      /* that the store did not delete */
+	/* of files that were deleted, or would be in a dry run */
+	uint64_t file_nr, bytes;
+	/* number of files that a live generation names */
+	uint64_t kept_nr;
+	/*
+	 * number of files that no live generation names, but that are younger
+	 * than the grace
+	 */
+	uint64_t young_nr;
+	/* number of records that were replaced by retired ones */
+	uint64_t retired_nr;
+	/* number of files that the store did not delete */
+	uint64_t failed_nr;
 };
 
 /*

@@ -2,21 +2,21 @@
 /*
  * Making a record. A try for one number has these states:
  *
- *	put record --- written -----------------------------> COMMITTED
- *	  ^     |----- no effect, first put ----------------> STORE_DOWN
- *	  |     `----- taken, or unknown
- *	  |                 |
- *	  |            read record --- ours, and taken -----> COMMITTED
- *	  |                 |    `---- another's -----------> next number
- *	  `-- ours, and unknown; no record; no answer;
- *	      after CREATE_TRIES ---------------------------> UNKNOWN
+ * 	put record --- written -----------------------------> COMMITTED
+ * 	  ^     |----- no effect, first put ----------------> STORE_DOWN
+ * 	  |     `----- taken, or unknown
+ * 	  |                 |
+ * 	  |            read record --- ours, and taken -----> COMMITTED
+ * 	  |                 |    `---- another's -----------> next number
+ * 	  `-- ours, and unknown; no record; no answer;
+ * 	      after CREATE_TRIES ---------------------------> UNKNOWN
  *
  * A put whose answer is lost may take effect later. So the same bytes are put
- * again. A record that can be read may be one that a power loss would remove,
- * so our token counts only if the store has told that the name is taken. A
- * record of another number is made only if the record of this
- * number was read and is another's: then no put of ours can take effect any
- * more, because names of records stay taken.
+ * again. A power loss can remove a record that was read. So finding our token
+ * in the record counts only if the store has said that the name is taken. The
+ * next number is tried only if the record of this number was read and has
+ * another token. Then no earlier put of ours can take effect any more, because
+ * names of records stay taken.
  */
 #include <string.h>
 
@@ -27,10 +27,10 @@
 #include "generations/rebase.h"
 #include "sys/thread.h"
 
-/* puts of the same bytes for one number, and of one file */
+/* maximum number of puts of one record, and of one file */
 #define CREATE_TRIES 4
 #define UPLOAD_TRIES 3
-/* the first pause is shorter than this; the limit doubles with each try */
+/* limit of the first pause; the limit doubles with each try */
 #define PAUSE_NS ((uint64_t)10000000)
 
 /*
@@ -40,7 +40,7 @@
  */
 enum { TAKEN = 100, AGAIN = 101 };
 
-/* Waits for a random time, so that writers do not meet again. */
+/* Waits for a random time, so that competing writers do not collide again. */
 static void pause_before(const struct generation_host *host, unsigned nr)
 {
 	uint8_t random[8] = {0};
@@ -93,7 +93,7 @@ struct upload {
 	const struct generation_session *session;
 	const struct generation_place *place;
 	uint64_t hint;
-	int *results; /* owned: of each file */
+	int *results; /* owned: results of the files */
 };
 
 static int put_file(const struct upload *u, const struct generation_upload *up,
@@ -126,11 +126,13 @@ static int run_upload(void *ctx, unsigned thread_nr, size_t nr,
 	int ret = STORE_AMBIGUOUS;
 
 	if (nr == change->upload_nr) {
-		/* A missing hint makes searches longer, no more. */
+		/*
+		 * Ignore a failure: without a hint, searches only take longer.
+		 */
 		generation_write_hint(u->place, u->hint, NULL);
 		return 0;
 	}
-	/* The name is ours, so the same put may be repeated. */
+	/* Nobody else uses this name, so the same put may be repeated. */
 	for (unsigned i = 0; ret == STORE_AMBIGUOUS && i < UPLOAD_TRIES; i++) {
 		if (i)
 			pause_before(u->place->host, i);
@@ -149,7 +151,10 @@ int commit_upload(const struct generation_change *change,
 	struct upload u = {change, session, place, hint, NULL};
 	int ret;
 
-	/* A hint alone is not worth a round trip. */
+	/*
+	 * Without files, do not write the hint, because this would cost a round
+	 * trip.
+	 */
 	if (!nr)
 		return 0;
 	u.results = mem_calloc(nr, sizeof(*u.results));
@@ -176,26 +181,29 @@ struct commit {
 	size_t nr;
 	/* `base` was the newest generation at some moment of this commit */
 	bool is_newest;
-	int accepted;                  /* changes in record `next` */
+	int accepted;                  /* number of changes in record `next` */
 	struct generation next, found; /* owned */
 	/*
-	 * owned: *base as the caller gave it, once it is replaced: the change
-	 * may borrow from it
+	 * owned: the caller's *base, set when *base is replaced, because the
+	 * change may borrow from it
 	 */
 	struct generation given;
-	struct buf name, text; /* owned: of record `next` */
+	struct buf name, text; /* owned: name and text of record `next` */
 	struct error err;
 };
 
 /*
- * Ends the members that are not done: the record was made, or could not be. A
- * member with an obstacle keeps its result, with one exception: the obstacle
- * may be a change of this record, and the record was not made. Nobody knows
- * then whether the obstacle exists, so the member may try again.
+ * Ends the members that are not done, after the record was made or could not be
+ * made. A refused member keeps its result. There is one exception: if the
+ * record was not made, the member may have been refused because of another
+ * change in the same record. So it may try again.
  */
 static void end_all(struct commit *c, int result)
 {
-	/* Some changes had no obstacle, so they were in a record. */
+	/*
+	 * whether some changes were not refused, so that they were in the
+	 * record
+	 */
 	bool had_record = false;
 
 	for (size_t i = 0; i < c->nr; i++)
@@ -223,7 +231,7 @@ static bool has_members(const struct commit *c)
 	return false;
 }
 
-/* Whether the files of a change in the record may be too old by now. */
+/* Returns whether the files of a change in the record may be too old by now. */
 static bool any_is_over(const struct commit *c)
 {
 	for (size_t i = 0; i < c->nr; i++)
@@ -247,7 +255,7 @@ static void end_old(struct commit *c)
 	}
 }
 
-/* Names the maker of the record: that of the first change in it. */
+/* Sets the maker of the record to that of the first change in it. */
 static int sign(struct commit *c, const struct generation_change *change)
 {
 	const struct generation_host *host = c->place->host;
@@ -275,8 +283,8 @@ static int print_next(struct commit *c)
 }
 
 /*
- * Makes the next generation of all changes that have no obstacle. Returns the
- * number of changes in it, or a negative error code.
+ * Composes the next generation from all changes that are not refused. Returns
+ * the number of changes in it, or a negative error code.
  */
 static int compose(struct commit *c, bool *has_refused)
 {
@@ -319,8 +327,8 @@ static int look_at(struct commit *c)
 		return STORE_AMBIGUOUS;
 	if (c->found.is_retired)
 		/*
-		 * A record is retired long after its creation. So the record is
-		 * not ours, if the clock has not gone that far.
+		 * A record is retired only long after its creation. So this
+		 * retired record is not ours, unless our session took too long.
 		 */
 		return any_is_over(c) ? STORE_AMBIGUOUS : TAKEN;
 	return memcmp(c->found.token, c->next.token, sizeof(c->next.token))
@@ -348,7 +356,10 @@ static int create(struct commit *c)
 		if (!ret)
 			return GENERATION_COMMITTED;
 		if (ret != STORE_CONFLICT && ret != STORE_AMBIGUOUS) {
-			/* This put had no effect; one before it may have. */
+			/*
+			 * This put had no effect, but an earlier one may have
+			 * had.
+			 */
 			if (i)
 				return GENERATION_UNKNOWN;
 			return ret < 0 ? ret : GENERATION_STORE_DOWN;
@@ -361,7 +372,7 @@ static int create(struct commit *c)
 	return GENERATION_UNKNOWN;
 }
 
-/* Replaces *base, which takes over *g. */
+/* Replaces *base by *g, which is moved. */
 static void replace_base(struct commit *c, struct generation *g)
 {
 	if (c->given.number)
@@ -373,8 +384,9 @@ static void replace_base(struct commit *c, struct generation *g)
 }
 
 /*
- * Replaces *base by the newest generation. Record `at_least` exists, or is 0.
- * Returns 0, GENERATION_STORE_DOWN, or a negative error code.
+ * Replaces *base by the newest generation. `at_least` is the number of a record
+ * that exists, or 0. Returns 0, GENERATION_STORE_DOWN, or a negative error
+ * code.
  */
 static int refresh(struct commit *c, uint64_t at_least)
 {
@@ -383,27 +395,30 @@ static int refresh(struct commit *c, uint64_t at_least)
 
 	if (!ret)
 		replace_base(c, &newest);
-	/* Only a repository that does not exist yet has no generation. */
+	/* A repository that does not exist yet has no generation. */
 	if (ret == STORE_ABSENT && !at_least)
 		ret = 0;
 	c->is_newest = true;
 	return ret > 0 ? GENERATION_STORE_DOWN : ret;
 }
 
-/* Goes on from the record that another writer has made. */
+/* Continues from the record that another writer has made. */
 static int advance(struct commit *c, unsigned tries)
 {
 	if (!c->found.is_retired)
 		replace_base(c, &c->found);
 	pause_before(c->place->host, tries);
-	/* Once, the next number may be free. Later, others are many. */
+	/*
+	 * After the first collision, the next number may be free. After more
+	 * collisions, search for the newest record.
+	 */
 	return tries ? refresh(c, c->next.number) : 0;
 }
 
 /*
- * Writes the hint of a new repository. Lists of repositories are lists of
- * hints, so the first record must not be without one. Later commits write the
- * hint of their base.
+ * Writes the hint of a new repository. Repositories are listed by their hints,
+ * so the hint must exist before the first record. Later commits write the hint
+ * for their base.
  */
 static int announce(struct commit *c)
 {
@@ -414,7 +429,7 @@ static int announce(struct commit *c)
 	return ret > 0 ? GENERATION_STORE_DOWN : ret;
 }
 
-/* Makes a record, with as many tries as are allowed. */
+/* Makes a record. Tries up to GENERATION_TRIES numbers. */
 static int make(struct commit *c)
 {
 	unsigned tries = 0;
@@ -466,7 +481,7 @@ static int make_record(struct generation *base,
 		.text = BUF_INIT,
 	};
 	int ret = make(&c);
-	/* Together they are too long for a record. */
+	/* whether the changes together are too long for a record */
 	bool are_many = ret == ERR_INVALID && c.accepted > 1;
 
 	if (ret == GENERATION_UNKNOWN)

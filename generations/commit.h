@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside generations/: one record for one or several changes. */
+/*
+ * Used only inside generations/: makes one record for one or several changes.
+ */
 #ifndef GENERATIONS_COMMIT_H
 #define GENERATIONS_COMMIT_H
 
 #include "generations/history.h"
 
-/* A change that is being made. One thread at a time. */
+/* A change that is being made. Only one thread may use it at a time. */
 struct commit_member {
 	const struct generation_change *change; /* borrowed */
 	struct generation_session session;
 	/*
-	 * A value of generation_commit_result or a negative error code, with
-	 * `err` if it is not GENERATION_COMMITTED. It may change until
-	 * `is_done`.
+	 * A value of generation_commit_result or a negative error code. `err`
+	 * is set unless it is GENERATION_COMMITTED. The value is final only
+	 * when `is_done` is set.
 	 */
 	int result;
 	bool is_done;
@@ -27,9 +29,9 @@ int commit_start(struct commit_member *m, const struct generation_place *place,
 		 const struct generation_change *change, struct error *err);
 
 /*
- * Writes the files of a change, and the hint unless `hint` is 0: the number of
- * a record that exists. Without files, nothing is written. Returns 0,
- * GENERATION_STORE_DOWN, or a negative error code.
+ * Writes the files of a change, and the hint with the number `hint` of a record
+ * that exists. If `hint` is 0, writes no hint. For a change without files,
+ * writes nothing. Returns 0, GENERATION_STORE_DOWN, or a negative error code.
  */
 int commit_upload(const struct generation_change *change,
 		  const struct generation_session *session,
@@ -37,8 +39,8 @@ int commit_upload(const struct generation_change *change,
 		  struct error *err);
 
 /*
- * Makes the next generation of `nr` (> 0) changes, whose files are written.
- * Every member is done afterwards. *base as for generation_commit().
+ * Makes the next generation of `nr` (> 0) changes, whose files are written
+ * already. All members are done afterwards. *base is as in generation_commit().
  */
 void commit_make(struct generation *base, const struct generation_place *place,
 		 struct commit_member *const *members, size_t nr);

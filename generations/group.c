@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Group commit: threads write their files by themselves and wait in a queue.
- * One of them, the leader, makes one record for all that wait.
+ * Group commit: each thread writes the files of its change and waits in a
+ * queue. One of the threads, the leader, makes one record for all waiting
+ * changes.
  */
 #include <string.h>
 
@@ -9,25 +10,34 @@
 #include "generations/commit.h"
 #include "sys/thread.h"
 
-/* changes in one record at most */
+/* maximum number of changes in one record */
 #define BATCH_MAX 256
 
 struct waiting {
 	struct commit_member m;
 	struct waiting *next; /* in the queue */
-	/* guarded by the lock of the group: the leader does not use this now */
+	/*
+	 * protected by the lock of the group: the leader does not use this
+	 * struct any more
+	 */
 	bool is_answered;
 };
 
 struct generation_group {
 	const struct generation_place *place; /* borrowed */
 	uint64_t gather_ns;
-	/* guards `first`, `last`, `is_led`, and `base` without a leader */
+	/*
+	 * protects `first`, `last`, `is_led`, and `base` if there is no leader
+	 */
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* some are answered, and nobody leads */
+	/* signalled when changes were answered and there is no leader */
+	pthread_cond_t changed;
 	struct waiting *first, **last;
 	bool is_led;
-	struct generation base; /* the newest known generation; the leader's */
+	/*
+	 * the newest known generation; if there is a leader, only it uses this
+	 */
+	struct generation base;
 };
 
 struct generation_group *generation_group_new(
@@ -62,7 +72,7 @@ void generation_group_free(struct generation_group *group)
 	free(group);
 }
 
-/* Takes changes from the queue. The caller holds the lock. */
+/* Removes up to BATCH_MAX changes from the queue. The caller holds the lock. */
 static size_t take_batch(struct generation_group *group, struct waiting **batch)
 {
 	size_t nr = 0;
@@ -88,9 +98,9 @@ static void fail_all(struct commit_member *const *members, size_t nr, int ret,
 }
 
 /*
- * Makes one record of what waits. The caller holds the lock, and `is_led` is
- * set for its thread. `is_idle`: nobody has made a record meanwhile, so it is
- * worth to wait for others.
+ * Makes one record of the waiting changes. The caller holds the lock and is the
+ * leader. If `is_idle` is set, nobody was making a record when this thread
+ * came, so it first waits for others.
  */
 static void lead(struct generation_group *group, bool is_idle)
 {

@@ -11,7 +11,10 @@
 
 /* maximum size of a hint in bytes: a number and a line feed */
 #define HINT_MAX 24
-/* searches, if the newest record was retired during the search */
+/*
+ * maximum number of searches, because the newest record may be retired during a
+ * search
+ */
 #define SEARCHES 3
 
 /* ---- the host */
@@ -49,7 +52,7 @@ void generation_host_init(struct generation_host *host)
 
 /* ---- one record */
 
-/* Replaces *bytes by the text of a record. */
+/* Reads the text of a record into *bytes. */
 static int get_record(struct buf *bytes, const struct generation_place *place,
 		      uint64_t number, struct filestore_info *info,
 		      struct error *err)
@@ -120,10 +123,10 @@ int generation_write_hint(const struct generation_place *place, uint64_t number,
 	return ret;
 }
 
-/* A hint above this number is wrong, and sums with it could overflow. */
+/* A hint above this number is wrong. Larger numbers could overflow in sums. */
 #define NUMBER_MAX (UINT64_MAX / 4)
 
-/* Returns the number in a hint, or 0. */
+/* Returns the number in a hint, or 0 if the hint is malformed. */
 static uint64_t parse_hint(const struct buf *text)
 {
 	const char *p = text->data;
@@ -138,7 +141,7 @@ static uint64_t parse_hint(const struct buf *text)
 		       : 0;
 }
 
-/* A hint that cannot be read only makes the search longer. */
+/* Reads the hint. Without a readable hint, the search only takes longer. */
 static int read_hint(uint64_t *number, const struct generation_place *place,
 		     struct error *err)
 {
@@ -157,8 +160,8 @@ static int read_hint(uint64_t *number, const struct generation_place *place,
 /* ---- the newest */
 
 /*
- * A search. Records up to `low` exist, 0 included. Record `high` does not
- * exist; 0: not known yet.
+ * A search for the newest record. Records up to `low` exist; 0: none is known.
+ * Record `high` does not exist; 0: not known yet.
  */
 struct search {
 	const struct generation_place *place;
@@ -189,7 +192,10 @@ static int look_at(struct search *s, uint64_t number)
 	return 0;
 }
 
-/* Goes up from `low` with growing steps until a record does not exist. */
+/*
+ * Tries higher numbers than `low`, in growing steps, until a record does not
+ * exist.
+ */
 static int gallop(struct search *s)
 {
 	int ret = 0;
@@ -203,7 +209,10 @@ static int gallop(struct search *s)
 	return ret;
 }
 
-/* Finds the newest number, and its text. Returns STORE_ABSENT if it is 0. */
+/*
+ * Finds the newest record between `low` and `high`, and reads its text. Returns
+ * STORE_ABSENT if there is no record.
+ */
 static int find_newest(struct search *s)
 {
 	int ret = gallop(s);
@@ -221,7 +230,10 @@ static int find_newest(struct search *s)
 	return ret;
 }
 
-/* Searches from a number that may be wrong, such as that of the hint. */
+/*
+ * Searches from the number `start`. If `is_sure` is not set, record `start` may
+ * not exist.
+ */
 static int find_from(struct search *s, uint64_t start, bool is_sure)
 {
 	int ret;
@@ -239,8 +251,9 @@ static int find_from(struct search *s, uint64_t start, bool is_sure)
 }
 
 /*
- * Parses the newest record that a search from `start` finds. A retired record
- * is so old that there is a newer one by now: the search is repeated from it.
+ * Finds the newest record with a search from `start`, and parses it. If the
+ * record was retired meanwhile, there must be a newer one, so the search is
+ * repeated from this record.
  */
 static int take_newest(struct search *s, struct generation *out, uint64_t start,
 		       bool is_sure)

@@ -4,19 +4,21 @@
  * making the next one.
  *
  * Records are numbered from 1 without gaps. A record is created only if its
- * name is free, and it is never deleted. So of several makers of a number one
- * wins, and a search with few steps finds the newest: if number n exists, all
- * numbers below n exist. This holds whatever the clocks of the nodes say.
+ * name is free, and it is never deleted. So if several writers make a record
+ * with one number, one of them succeeds. If number n exists, all numbers below
+ * n exist, so a search finds the newest record in few steps. This does not
+ * depend on the clocks of the nodes.
  *
- *	write the files -> create record n + 1 --- created -----> done
- *	      (names that             |
- *	       nobody has)            +- taken, or no answer: read record n + 1
- *	                                  |              |
- *	                            our token: done      another's: check the
- *	                                                 refs there, try n + 2
+ * 	write the files -> create record n + 1 --- created -----> done
+ * 	      (names that             |
+ * 	       nobody has)            +- taken, or no answer: read record n + 1
+ * 	                                  |              |
+ * 	                            our token: done      another's: check the
+ * 	                                                 refs there, try n + 2
  *
- * Nothing is deleted on the way of a failure. A file that no record names is
- * removed by generation_collect() (generations/collect.h) after a grace.
+ * After a failure, nothing is deleted. generation_collect()
+ * (generations/collect.h) later removes files that no record names, after a
+ * grace.
  */
 #ifndef GENERATIONS_HISTORY_H
 #define GENERATIONS_HISTORY_H
@@ -24,12 +26,12 @@
 #include "generations/record.h"
 #include "store/filestore.h"
 
-/* tries to make a record, with another number each */
+/* maximum number of tries to make a record, each with a higher number */
 #define GENERATION_TRIES 8
 
 /*
- * What a program wants of the clock and the random numbers. A test may replace
- * both and so repeat a run exactly.
+ * The sources of time and random numbers. A test can replace them to repeat a
+ * run exactly.
  */
 struct generation_host {
 	/* nanoseconds of a clock that never goes back */
@@ -39,13 +41,17 @@ struct generation_host {
 	int (*random)(void *ctx, void *out, size_t len, struct error *err);
 	void (*sleep_ns)(void *ctx, uint64_t ns);
 	void *ctx;
-	unsigned threads; /* that write files of one change; at least 1 */
+	/* number of threads that write the files of a change, at least 1 */
+	unsigned threads;
 };
 
-/* threads that generation_host_init() allows */
+/* number of threads that generation_host_init() sets */
 #define GENERATION_THREADS 4
 
-/* Fills *host with the functions of the system, and GENERATION_THREADS. */
+/*
+ * Initialises *host with the system's clock and random numbers, and with
+ * GENERATION_THREADS threads.
+ */
 void generation_host_init(struct generation_host *host);
 
 /* A repository in a store. Everything is borrowed. */
@@ -73,9 +79,10 @@ int generation_read_info(struct generation *out, struct filestore_info *info,
 
 /*
  * Reads the newest record into *out. `at_least` is the number of a record that
- * exists, or 0. If it is 0, the search begins at the hint, which takes another
- * request. If the start is the newest, two requests follow, and three if it
- * is one behind, otherwise a few more: logarithmic in the number of generations
+ * exists, where the search starts. If it is 0, the search starts at the number
+ * in the hint, which costs one more request. The search sends two requests if
+ * the start is the newest record, and three if the start is one behind.
+ * Otherwise, the number of requests is logarithmic in the number of generations
  * that the start is behind. Returns 0, STORE_ABSENT if the repository has no
  * generation, STORE_UNAVAILABLE, or an error.
  */
@@ -86,8 +93,9 @@ int generation_newest(struct generation *out,
 /*
  * Reads the newest record into *out if it is newer than record `number`, which
  * the caller knows. Returns 0, STORE_ABSENT if there is no newer record,
- * STORE_UNAVAILABLE, or an error. If there is no newer record, one request is
- * sent. It tells nothing about the records up to `number`.
+ * STORE_UNAVAILABLE, or a negative error code. If there is no newer record,
+ * only one request is sent. STORE_ABSENT does not mean that records up to
+ * `number` exist.
  */
 int generation_newer(struct generation *out,
 		     const struct generation_place *place, uint64_t number,
@@ -95,9 +103,9 @@ int generation_newer(struct generation *out,
 
 /*
  * Writes the hint: the number of a record that exists, or 1.
- * generation_commit() does so. Lists of repositories are lists of hints, so the
- * hint of a new repository is written before its first record. Later, a failure
- * does no harm. Returns like filestore_put().
+ * generation_commit() calls this function. Repositories are listed by their
+ * hints, so the hint of a new repository is written before its first record.
+ * For later hints, a failure does no harm. Returns values of filestore_put().
  */
 int generation_write_hint(const struct generation_place *place, uint64_t number,
 			  struct error *err);
@@ -118,8 +126,8 @@ struct generation_upload {
 
 /*
  * A ref that a change sets. Everything is borrowed. If `before` and `after` are
- * equal, the ref is only checked. The refs of a change differ, and it does not
- * set both "a" and "a/b".
+ * equal, the ref is only checked. A change names no ref twice, and does not set
+ * both "a" and "a/b".
  */
 struct generation_ref_change {
 	const char *ref;
@@ -133,25 +141,26 @@ struct generation_change {
 	const char *node, *user, *action;
 	/*
 	 * The number of the generation that the change was made from and
-	 * checked against; 0 for a new repository. A generation after it that
-	 * took back objects is an obstacle.
+	 * checked against; 0 for a new repository. The commit fails if a later
+	 * generation dropped objects.
 	 */
 	uint64_t seen;
 	/*
-	 * The change takes back objects that the repository had. Every
-	 * generation after `seen` is an obstacle then, because its refs may
-	 * need the objects.
+	 * The change drops objects that the repository had. Then the commit
+	 * fails if there is a generation after `seen`, because its refs may
+	 * need these objects.
 	 */
 	bool drops_objects;
 	/*
-	 * A file that the generation has with the same path and content is kept
-	 * instead of the upload. A file with other content is an obstacle,
-	 * unless it is among the drops.
+	 * Files that the change adds. If the generation has a file with the
+	 * same path and content, that file is kept. If it has a file with the
+	 * same path and other content, the commit fails, unless this file is
+	 * among the drops.
 	 */
 	const struct generation_upload *uploads;
 	size_t upload_nr;
 	/*
-	 * Files that the change drops. It is an obstacle if the generation does
+	 * Files that the change drops. The commit fails if the generation does
 	 * not have a file with this path, hash and upload.
 	 */
 	const struct generation_file *drops;
@@ -159,11 +168,11 @@ struct generation_change {
 	const struct generation_ref_change *refs;
 	size_t ref_nr;
 	/*
-	 * The uploads among the tables of refs ("reftable/...") and the drops
-	 * among them replace the updates of generations up to this number, at
-	 * most `seen`. 0: no updates. If a change uploads or drops tables, a
-	 * generation after `seen` that did so too is an obstacle: uploads are
-	 * the newest tables of the stack.
+	 * Uploaded and dropped tables ("reftable/...") replace the updates of
+	 * refs in generations up to this number. At most `seen`; 0: they
+	 * replace no updates. If the change uploads or drops tables, the commit
+	 * fails if a generation after `seen` did so, too, because uploaded
+	 * tables must be the newest ones of the stack.
 	 */
 	uint64_t tables_up_to;
 	/*
@@ -173,36 +182,51 @@ struct generation_change {
 	 * cannot be created because "<ref>/..." or a parent of `ref` exists in
 	 * the tables. Otherwise returns 0 or a negative error code. A ref in
 	 * the tables does not count if the generation has an update of it, or
-	 * if the change deletes it. Names in updates are checked without it.
+	 * if the change deletes it. Names in updates are checked without this
+	 * function.
 	 */
 	int (*find_ref)(void *ctx, struct buf *value,
 			const struct generation *g, const char *ref,
 			struct error *err);
 	void *find_ctx;
 	/*
-	 * The uploads must be younger than this when the request for the record
-	 * is sent, by both clocks of the host. Greater than 0.
+	 * Maximum age of the uploads in nanoseconds, greater than 0, when the
+	 * request for the record is sent. Both clocks of the host are checked.
 	 */
 	uint64_t session_ns;
 };
 
-/* How a commit ended. Negative results are errors, and nothing was changed. */
+/*
+ * The result of a commit. After a negative result, which is an error code,
+ * nothing was changed.
+ */
 enum generation_commit_result {
 	GENERATION_COMMITTED = 0,
-	/* a ref has another value, or cannot have its name; *err tells which */
+	/*
+	 * a ref has another value than `before`, or its name conflicts with
+	 * another ref; *err names the ref
+	 */
 	GENERATION_REF_CHANGED = 1,
-	/* objects are or were dropped: check the change again, and try again */
+	/*
+	 * objects were dropped by this or another change: check the change
+	 * again, and try again
+	 */
 	GENERATION_EPOCH_CHANGED = 2,
-	/* other writers were faster each time, or the session was too long */
+	/*
+	 * other writers were faster at each try, or the session took too long
+	 */
 	GENERATION_BUSY = 3,
 	/* the store does not work: nothing was changed */
 	GENERATION_STORE_DOWN = 4,
 	/*
-	 * It could not be found out whether the record was created. The change
-	 * may be in force, or come into force.
+	 * It is unknown whether the record was created. The change may have
+	 * taken effect, or may take effect later.
 	 */
 	GENERATION_UNKNOWN = 5,
-	/* a file or the tables are not as they were: make the change anew */
+	/*
+	 * another writer changed the same file or the tables: make the change
+	 * anew
+	 */
 	GENERATION_FILE_CHANGED = 6,
 };
 
@@ -213,14 +237,13 @@ enum generation_commit_result {
  * *base is the new generation; otherwise *base may be a newer one than before.
  * The change may borrow from *base.
  *
- * If no other writer interferes, the files and the hint for *base are written
- * at the same time, and the record next: two requests that wait for each other.
- * A change without files writes no hint: one request. For a new repository, the
- * hint is one more request before the record.
- * A change is refused only because of a generation that was the newest during
- * the call. Returns a value of generation_commit_result, or a negative error
- * code: ERR_INVALID if the change is not allowed or the record is too long, or
- * an error of the store.
+ * Cost if no other writer interferes: two round trips. The first writes the
+ * files and the hint for *base in parallel, the second writes the record. A
+ * change without files writes no hint and takes one round trip. A new
+ * repository needs one more round trip for its hint. A change is refused only
+ * because of a generation that was the newest during the call. Returns a value
+ * of generation_commit_result, or a negative error code: ERR_INVALID if the
+ * change is not allowed or the record is too long, or an error of the store.
  */
 int generation_commit(struct generation *base,
 		      const struct generation_place *place,
@@ -230,12 +253,12 @@ int generation_commit(struct generation *base,
 /* ---- a commit in two steps */
 
 /*
- * Files that were written for a change, and that may have no record yet. Plain
- * data: nothing is released.
+ * The upload of the files of a change, which may have no record yet. It owns no
+ * memory.
  */
 struct generation_session {
 	uint8_t upload[GENERATION_TOKEN_LEN];
-	/* when the first file was about to be written, by both clocks */
+	/* the time by both clocks before the first file was written */
 	uint64_t start_ns;
 	int64_t start_time;
 };
@@ -253,9 +276,9 @@ int generation_session_begin(struct generation_session *session,
 
 /*
  * The second step: makes the record. `change` may have other refs than in the
- * first step, and no other uploads. After a result other than
+ * first step, but no additional uploads. After a result other than
  * GENERATION_COMMITTED and GENERATION_UNKNOWN, the step may be tried again,
- * also with fewer refs or uploads. Returns like generation_commit().
+ * also with fewer refs or uploads. Returns values like generation_commit().
  */
 int generation_session_commit(struct generation *base,
 			      const struct generation_place *place,
@@ -264,10 +287,10 @@ int generation_session_commit(struct generation *base,
 			      struct error *err);
 
 /*
- * Checks ref `nr` of a change against a generation. So the caller finds out
- * which refs are the reason of GENERATION_REF_CHANGED. Returns 0 if the
+ * Checks ref `nr` of a change against a generation. With this function, the
+ * caller finds the refs that caused GENERATION_REF_CHANGED. Returns 0 if the
  * generation allows the change of this ref, GENERATION_REF_CHANGED with the
- * obstacle in *err, or a negative error code.
+ * reason in *err, or a negative error code.
  */
 int generation_change_check_ref(const struct generation *g,
 				const struct generation_change *change,
@@ -276,9 +299,9 @@ int generation_change_check_ref(const struct generation *g,
 /* ---- several changes in one generation */
 
 /*
- * Gathers the changes that threads of one process make to one repository. Each
- * thread writes the files of its change. The first one waits a moment for
- * others, then makes one record for all.
+ * Combines the changes that threads of one process make to one repository. Each
+ * thread writes the files of its change. The first thread waits a short time
+ * for other threads, and then makes one record for all of their changes.
  */
 struct generation_group;
 

@@ -189,7 +189,7 @@ int stored_copy_enter(struct stored_copy **out, struct stored_node *node,
 	return ret;
 }
 
-/* Opens the copy at `path`, which contains no symlinks. */
+/* Opens the copy at `path`, which must contain no symlinks. */
 static int open_real(struct stored_copy **out, const char *path,
 		     struct error *err)
 {

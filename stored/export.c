@@ -55,7 +55,7 @@ static int fill(const struct generation_place *place,
 
 	if (!ret && storage == REPO_REFS_FILES)
 		ret = use_files(dir, err);
-	/* The directories are left, and there are few of them. */
+	/* The files are durable already; the directories become durable now. */
 	return ret ? ret : sys_sync_file_system(dir, err);
 }
 

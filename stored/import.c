@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A local repository becomes a generation. */
+/* Makes a generation of a local repository. */
 #include "stored/fetch.h"
 #include "stored/import.h"
 #include "stored/stage.h"
 
 /*
- * Reads the newest generation into *base, which stays zeroed if there is none.
+ * Reads the newest generation into *base. *base stays zeroed if the repository
+ * has no generation.
  */
 static int find_base(struct generation *base,
 		     const struct generation_place *place, bool force,
@@ -43,7 +44,7 @@ int stored_import_run(struct stored_import_result *result,
 			.node = how->node,
 			.user = how->user,
 			.action = "import",
-			/* The content takes the place of all that was there. */
+			/* The new content replaces all old content. */
 			.drops_objects = true,
 		};
 

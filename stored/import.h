@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A local repository becomes the next generation of a repository in a store. */
+/*
+ * Imports a local repository as the next generation of a repository in a store.
+ */
 #ifndef STORED_IMPORT_H
 #define STORED_IMPORT_H
 
@@ -11,14 +13,17 @@
 struct stored_import {
 	const char *node, *user; /* for the record */
 	const char *tmp;         /* directory for temporary files */
-	/* replace the content of a repository that exists in the store */
+	/*
+	 * whether to replace the content of a repository that exists in the
+	 * store
+	 */
 	bool force;
 	const struct progress_out *progress; /* NULL: none */
 };
 
 struct stored_import_result {
 	struct stored_written written;
-	uint64_t packed_nr; /* objects for which a pack was made */
+	uint64_t packed_nr; /* number of objects in packs that were made */
 };
 
 /*
@@ -26,8 +31,8 @@ struct stored_import_result {
  * not changed. Files that the newest generation has are not written again.
  * Returns 0; ERR_DENIED if the repository exists in the store and `force` is
  * not set, or if it was changed meanwhile; ERR_IO if the store does not answer;
- * or another negative error code. After an error there is no new generation,
- * except if *err says that this could not be found out.
+ * or another negative error code. After an error, no new generation was made,
+ * unless *err says that this is unknown.
  */
 int stored_import_run(struct stored_import_result *result,
 		      const struct generation_place *place,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A generation as a bare repository in a directory. */
+/* Lays out a generation as a bare repository in a directory. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -38,7 +38,7 @@ bool stored_layout_allows(const char *path)
 		"objects/info/prepared-wants",
 		"objects/info/deltas",
 	};
-	/* any file may be in these directories, and no directory */
+	/* these directories may have any files, but no subdirectories */
 	static const char *const dirs[] = {
 		"hooks/",
 		"objects/pack/",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A generation as a bare repository in a directory, which every command can
- * open. The refs are tables:
+ * Lays out a generation as a bare repository in a directory, which every
+ * command can open. The refs are reftables:
  *
- *	<files of the record>      config, objects/pack/..., reftable/<name>
- *	reftable/tables.list       the tables in the order of the record
- *	reftable/<one more>        the updates of the record, if there are any
- *	HEAD, refs/heads           text for programs that do not know reftables
+ * 	<files of the record>      config, objects/pack/..., reftable/<name>
+ * 	reftable/tables.list       the tables in the order of the record
+ * 	reftable/<one more>        the updates of the record, if there are any
+ * 	HEAD, refs/heads           text for programs that do not know reftables
  *
  * The value of an update is the id of an object in hexadecimal, or "ref: " and
  * the name of another ref.
@@ -19,32 +19,34 @@
 #include "sys/tempfile.h"
 
 /*
- * Returns whether a generation may have a file: the files that
- * stored_stage_make() makes, and no others. Whoever may write to a store
- * chooses the paths of a record. With "commondir" or "objects/info/alternates",
- * a record would reach other repositories. Files such as "HEAD" are those of
- * stored_layout_make().
+ * Returns whether a generation may have a file at `path`. Only the files that
+ * stored_stage_make() makes are allowed. The check is necessary because an
+ * attacker who can write to the store can choose the paths in a record. A file
+ * "commondir" or "objects/info/alternates" would give access to other
+ * repositories. stored_layout_make() itself makes files such as "HEAD".
  */
 bool stored_layout_allows(const char *path);
 
 struct stored_layout {
 	/*
-	 * Makes the file `path` with the content of `file`. The directory
-	 * exists. Several threads call this function. Returns 0 or a negative
-	 * error code.
+	 * Makes the file `path` with the content of `file`. Its directory
+	 * exists. Several threads may call this function at the same time.
+	 * Returns 0 or a negative error code.
 	 */
 	int (*put)(void *ctx, const struct generation_file *file,
 		   const char *path, struct error *err);
 	void *ctx;
-	unsigned threads; /* that call put(); at least 1 */
-	/* how the files that put() does not make become durable */
+	/* number of threads that call put(), at least 1 */
+	unsigned threads;
+	/* how files are made durable, except those of put() */
 	enum sys_fsync_method method;
 };
 
 /*
  * Makes the empty directory `dir` a bare repository. Returns 0, ERR_CORRUPT if
  * the record is not that of a repository or has a file that is not allowed, or
- * another negative error code; the directory may then have some files.
+ * another negative error code. After an error, some files may be in the
+ * directory.
  */
 int stored_layout_make(const char *dir, const struct generation *g,
 		       const struct stored_layout *how, struct error *err);

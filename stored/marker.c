@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text files of a cache directory. */
+/* Prints and parses the text files of a cache directory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static bool is_plain(const char *p, size_t len)
 	return len <= GENERATION_TEXT_MAX;
 }
 
-/* Appends "<key> <value>"; nothing if the value is NULL. */
+/* Appends the line "<key> <value>", or nothing if the value is NULL. */
 static int put_line(struct buf *out, const char *key, const char *value,
 		    struct error *err)
 {
@@ -33,12 +33,12 @@ static int put_line(struct buf *out, const char *key, const char *value,
 							  : 0;
 }
 
-/* The rest of a text. */
+/* The part of a text that is not parsed yet. */
 struct lines {
 	const char *p, *end;
 };
 
-/* Takes the line that has exactly the bytes of `text`. */
+/* Consumes the next line if it is `text`. Returns whether it is. */
 static bool take_fixed(struct lines *l, const char *text)
 {
 	size_t len = strlen(text);
@@ -51,8 +51,9 @@ static bool take_fixed(struct lines *l, const char *text)
 }
 
 /*
- * Takes the line "<key> <value>". Returns 0 with *value owned by the caller, 1
- * if the next line is another one, or ERR_NOMEM.
+ * Consumes the next line if it has the form "<key> <value>". Returns 0 with
+ * *value owned by the caller, 1 if the next line has another form, or
+ * ERR_NOMEM.
  */
 static int take_line(struct lines *l, char **value, const char *key)
 {

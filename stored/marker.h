@@ -2,7 +2,7 @@
 /*
  * The text files of a cache directory: the store that the cache belongs to, and
  * the markers of local copies. Documentation/format/store-copy.md has examples.
- * Neither has keys or passwords.
+ * These files contain no keys or passwords.
  */
 #ifndef STORED_MARKER_H
 #define STORED_MARKER_H
@@ -20,24 +20,25 @@ struct stored_origin {
 void stored_origin_release(struct stored_origin *origin);
 
 /*
- * Appends the text of the file. Returns 0, ERR_INVALID if a text has control
- * characters or is longer than GENERATION_TEXT_MAX, or ERR_NOMEM.
+ * Appends the text of the file "store". Returns 0, ERR_INVALID if a text has
+ * control characters or is longer than GENERATION_TEXT_MAX, or ERR_NOMEM.
  */
 int stored_origin_print(struct buf *out, const struct stored_origin *origin,
 			struct error *err);
 
 /*
- * Parses the text of the file. Returns 0 with *out owned by the caller,
- * ERR_CORRUPT or ERR_NOMEM with *out zeroed.
+ * Parses the text of the file "store". Returns 0 with *out owned by the caller,
+ * ERR_CORRUPT or ERR_NOMEM. After an error, *out is zeroed.
  */
 int stored_origin_parse(struct stored_origin *out, const char *text, size_t len,
 			struct error *err);
 
-/* Says which generation a local copy has. */
+/* The marker of a local copy: which generation the copy has. */
 struct stored_marker {
 	/* owned: random text that the system chooses at each start */
 	char *boot;
-	char *name;          /* owned: of the repository in the store */
+	/* owned: name of the repository in the store */
+	char *name;
 	struct generation g; /* the generation */
 };
 
@@ -49,8 +50,8 @@ int stored_marker_print(struct buf *out, const struct stored_marker *m,
 
 /*
  * Parses the text of a marker. Returns 0 with *out owned by the caller,
- * ERR_CORRUPT, ERR_UNSUPPORTED for another version of the record, or ERR_NOMEM
- * with *out zeroed.
+ * ERR_CORRUPT, ERR_UNSUPPORTED for another version of the record, or ERR_NOMEM.
+ * After an error, *out is zeroed.
  */
 int stored_marker_parse(struct stored_marker *out, const char *text, size_t len,
 			struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cache directory of a node. */
+/* Opens the cache directory of a node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@
 #include "sys/rangelock.h"
 
 /*
- * A request of a client waits for the store. After these tries, the store does
- * not answer.
+ * Number of tries of a request to the store. It is small, because a client
+ * waits meanwhile.
  */
 #define TRIES 4
 #define CONNECT_MS 5000
@@ -70,7 +70,7 @@ static int open_with(struct stored_node **out, char *dir,
 	return ret;
 }
 
-/* Reads <dir>/store. */
+/* Reads the file "<dir>/store". */
 static int read_origin(struct stored_origin *origin, const char *dir,
 		       struct error *err)
 {
@@ -129,7 +129,10 @@ static int write_origin(const char *dir, const struct stored_origin *origin,
 	return ret;
 }
 
-/* Writes the file "store", unless it is right. The caller has the lock. */
+/*
+ * Writes the file "store", unless it exists and is right. The caller has the
+ * lock STORED_LOCK_STORE.
+ */
 static int settle_origin(const char *dir, const struct stored_origin *origin,
 			 struct error *err)
 {
@@ -197,7 +200,10 @@ int stored_node_copy(struct buf *path, const struct stored_node *node,
 	return ret;
 }
 
-/* Tries the "repo/" at `at` as the end of the cache directory. */
+/*
+ * Splits the path `copy` at `at`, if the cache directory ends there. `at`
+ * points to a "repo/" in `copy`.
+ */
 static int split_at(struct buf *dir, struct buf *name, const char *copy,
 		    const char *at, struct error *err)
 {

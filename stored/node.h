@@ -2,14 +2,14 @@
 /*
  * The cache directory of a node: a machine that serves repositories of a store.
  *
- *	<dir>/store               the store (stored/marker.h)
- *	<dir>/file/...            files of generations (stored/cache.h)
- *	<dir>/repo/<path>/_       the local copy of a repository (stored/copy.h)
- *	<dir>/tmp/<name>          copies that are being made or removed
- *	<dir>/locks               locks, see sys/rangelock.h
+ * 	<dir>/store               the store (stored/marker.h)
+ * 	<dir>/file/...            files of generations (stored/cache.h)
+ * 	<dir>/repo/<path>/_       the local copy of a repository (stored/copy.h)
+ * 	<dir>/tmp/<name>          copies that are being made or removed
+ * 	<dir>/locks               locks, see sys/rangelock.h
  *
  * <path> is the name of the repository, quoted as in generations/names.h. So
- * "a" and "a/b" have copies that are not inside of each other.
+ * the copy of "a/b" is not in the directory of the copy of "a".
  */
 #ifndef STORED_NODE_H
 #define STORED_NODE_H
@@ -26,17 +26,18 @@ struct stored_node {
 };
 
 /*
- * Opens a cache directory that exists. No request is sent to the store. Returns
- * 0 with *out owned by the caller, ERR_MISSING if the directory is no cache, or
+ * Opens an existing cache directory. Sends no request to the store. Returns 0
+ * with *out owned by the caller, ERR_MISSING if the directory is no cache, or
  * another negative error code.
  */
 int stored_node_open(struct stored_node **out, const char *dir,
 		     struct error *err);
 
 /*
- * Works like stored_node_open(), and makes the directory a cache of the store
- * if it is none yet. Returns ERR_INVALID if it is the cache of another store.
- * Region and ca-file may change.
+ * Works like stored_node_open(). If the directory is no cache yet, it first
+ * becomes a cache of the store `origin`. Returns ERR_INVALID if it is the cache
+ * of another store. A different region or ca-file is written to the file
+ * "store".
  */
 int stored_node_make(struct stored_node **out, const char *dir,
 		     const struct stored_origin *origin, struct error *err);
@@ -52,34 +53,35 @@ int stored_node_copy(struct buf *path, const struct stored_node *node,
 		     const char *name, struct error *err);
 
 /*
- * Finds the cache directory and the name of the local copy at the absolute path
- * `copy`, which is the inverse of stored_node_copy(). Returns 0 with both
- * appended, 1 if the path has another form, or ERR_NOMEM.
+ * The inverse of stored_node_copy(): finds the cache directory and the name of
+ * the repository whose local copy is at the absolute path `copy`. Returns 0
+ * with both appended, 1 if the path has another form, or ERR_NOMEM.
  */
 int stored_node_split(struct buf *dir, struct buf *name, const char *copy,
 		      struct error *err);
 
 /* ---- locks */
 
-/* Held by the one who evicts copies. */
+/* Held by the process that evicts copies. */
 #define STORED_LOCK_TRIM 0
-/* Held while the file "store" is made. */
+/* Held while a process makes the file "store". */
 #define STORED_LOCK_STORE 1
 
 /*
- * The locks of a copy. Two names may have the same locks; their users only wait
- * for each other.
+ * The two locks of a copy. Two repositories may have the same locks by chance.
+ * The only effect is that their users wait for each other.
  *
- * USE: shared by everybody who uses the copy. The one who takes it exclusively
- * may remove the copy.
- * CHANGE: exclusive for everybody who changes the copy. Its holder has USE.
+ * USE: users of the copy hold it in shared mode. A process that holds it in
+ * exclusive mode may remove the copy. CHANGE: a process that changes the copy
+ * holds it in exclusive mode, and also holds USE.
  */
 uint32_t stored_node_use_lock(const char *name);
 uint32_t stored_node_change_lock(const char *name);
 
 /*
- * Opens the lock file. Each user of a lock opens it, so that the locks also
- * exclude threads. Returns a descriptor for sys_close() or ERR_IO.
+ * Opens the lock file. Each user of a lock must open the file again, so that a
+ * lock also excludes other threads. Returns a descriptor for sys_close() or
+ * ERR_IO.
  */
 int stored_node_locks(const struct stored_node *node, struct error *err);
 

@@ -16,8 +16,8 @@
 #define PUSHES_FILE "store-pushes"
 
 /*
- * How often a record is tried again after GENERATION_BUSY. Each time, other
- * nodes have made GENERATION_TRIES records.
+ * Maximum number of tries to make a record that end with GENERATION_BUSY. In
+ * each of them, other nodes have made GENERATION_TRIES records.
  */
 #define BUSY_TRIES 8
 
@@ -25,14 +25,14 @@ struct stored_push {
 	struct stored_copy *copy; /* borrowed */
 	struct stored_push_options options;
 	char *node, *user; /* owned */
-	/* the generation that the push was checked against */
+	/* number of the generation that the push was checked against */
 	uint64_t seen;
 	/* owned, with their paths: files that are in no record yet */
 	struct generation_upload *uploads;
 	size_t upload_nr, upload_alloc;
 	struct generation_session session;
 	bool has_session;
-	/* the tables that were read last, and their generation; owned */
+	/* owned: the tables that were read last, and their generation */
 	struct generation tables_of;
 	struct stored_tables tables;
 	bool has_tables;
@@ -40,7 +40,10 @@ struct stored_push {
 
 /* ---- opening */
 
-/* Copies a word of a record: a name without control characters. */
+/*
+ * Copies a name for a record. Control characters become "?", and a long name is
+ * cut.
+ */
 static char *copy_word(const char *text, struct error *err)
 {
 	char *word = mem_strndup(text, strnlen(text, GENERATION_WORD_MAX));
@@ -110,7 +113,7 @@ void stored_push_close(struct stored_push *push)
 /* ---- results for the client */
 
 /*
- * Tells the administrator what the store said, and the client what this means.
+ * Reports an error: `detail` to the administrator, and `meaning` to the client.
  * Returns `code`.
  */
 static int fail(struct stored_push *push, int code, const char *meaning,
@@ -170,7 +173,7 @@ static int fail_commit(struct stored_push *push, int result,
 /* The directory of a quarantine that is being listed. */
 struct listing {
 	struct stored_push *push;
-	const char *dir; /* with the packs */
+	const char *dir; /* directory with the packs */
 	struct error *err;
 };
 
@@ -187,7 +190,7 @@ static bool is_wanted(const char *name)
 	return false;
 }
 
-/* Whether the generation has a pack with the name of this file. */
+/* Returns whether the generation has a pack with the name of this file. */
 static bool has_pack(const struct stored_push *push, const char *path)
 {
 	const struct generation *g = stored_copy_generation(push->copy);
@@ -237,7 +240,9 @@ static int hash_file(void *ctx, unsigned thread_nr, size_t nr,
 	return stored_describe(&up->file, up->local_path, err);
 }
 
-/* Fills a change with what all changes of the push have. */
+/*
+ * Returns a change with the fields that are equal in all changes of the push.
+ */
 static struct generation_change make_change(const struct stored_push *push)
 {
 	return (struct generation_change){
@@ -251,7 +256,10 @@ static struct generation_change make_change(const struct stored_push *push)
 	};
 }
 
-/* Puts the files where the refresh after the push looks for them. */
+/*
+ * Adds the uploaded files to the cache, where the refresh after the push finds
+ * them.
+ */
 static void fill_cache(struct stored_push *push)
 {
 	struct error ignored = ERROR_INIT;
@@ -295,7 +303,10 @@ int stored_push_upload(void *ctx, const char *dir, struct error *err)
 
 /* ---- values of refs in tables */
 
-/* Opens the tables of a generation, unless they are those of the last call. */
+/*
+ * Opens the tables of a generation, unless the last call opened the same
+ * tables.
+ */
 static int open_tables(struct stored_push *push, const struct generation *g,
 		       struct error *err)
 {
@@ -320,7 +331,7 @@ static int open_tables(struct stored_push *push, const struct generation *g,
 struct publishing {
 	struct stored_push *push;
 	struct ref_transaction *tx;
-	/* owned arrays of the same length, and all strings of `refs` */
+	/* owned: two arrays of the same length, and all strings of `refs` */
 	struct generation_ref_change *refs;
 	struct ref_update **updates;
 	size_t nr, alloc, updates_alloc;
@@ -328,7 +339,10 @@ struct publishing {
 	struct error *err;
 };
 
-/* A ref with an update is judged by its update. */
+/*
+ * Returns whether a ref in the tables does not count, because the generation
+ * has an update of it.
+ */
 static bool is_ignored(void *ctx, const char *ref)
 {
 	const struct publishing *p = ctx;
@@ -357,7 +371,10 @@ static int find_ref(void *ctx, struct buf *value, const struct generation *g,
 
 /* ---- the changes of a transaction */
 
-/* Sets *out to the value in the form of a record, malloc()ed, or to NULL. */
+/*
+ * Sets *out to the value in the form of a record, malloc()ed, or to NULL if
+ * there is no value.
+ */
 static int print_value(const char **out, const struct oid *oid,
 		       const char *target, enum hash_algo algo,
 		       struct error *err)
@@ -408,7 +425,7 @@ static int add_effect(void *ctx, const struct ref_effect *effect,
 				 algo, err);
 }
 
-/* Takes the refs whose changes were rejected out of the change. */
+/* Removes the refs whose updates were rejected from the change. */
 static void drop_rejected(struct publishing *p)
 {
 	size_t kept = 0;
@@ -425,8 +442,8 @@ static void drop_rejected(struct publishing *p)
 }
 
 /*
- * Rejects the refs that *base does not allow to change. Returns the number of
- * these refs, or a negative error code.
+ * Rejects the updates of refs that have another value in *base than the push
+ * expects. Returns the number of these refs, or a negative error code.
  */
 static int reject(struct publishing *p, const struct generation *base,
 		  const struct generation_change *change)
@@ -451,7 +468,9 @@ static int reject(struct publishing *p, const struct generation *base,
 	return (int)(nr - p->nr);
 }
 
-/* Tries to make the record, with fewer refs each time that some have changed.
+/*
+ * Makes the record. If other nodes have changed some of the refs, rejects these
+ * refs and tries again with the rest.
  */
 static int commit(struct publishing *p, struct generation *base)
 {
@@ -485,7 +504,7 @@ static int commit(struct publishing *p, struct generation *base)
 	return 1;
 }
 
-/* ---- one after the other */
+/* ---- pushes one after the other */
 
 /* Takes the lock of this node's pushes. Returns a descriptor or ERR_IO. */
 static int take_turn(const struct stored_push *push, struct error *err)
@@ -501,8 +520,8 @@ static int take_turn(const struct stored_push *push, struct error *err)
 }
 
 /*
- * Makes the record from the generation that the copy has now, and brings the
- * copy to it.
+ * Makes the record of the generation after the one of the copy, and brings the
+ * copy to the new generation.
  */
 static int publish(struct publishing *p)
 {
@@ -525,11 +544,11 @@ static int publish(struct publishing *p)
 			     NULL);
 	}
 	generation_release(&base);
-	/* 1: all changes were rejected */
+	/* 1: all updates of refs were rejected */
 	return ret > 0 ? 0 : ret;
 }
 
-/* Without files, the session begins with the record. */
+/* Begins the session, unless the upload of files has begun it. */
 static int start_session(struct stored_push *push, struct error *err)
 {
 	return push->has_session ? 0 : begin_session(push, err);

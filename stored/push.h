@@ -3,21 +3,23 @@
  * A push into the local copy of a repository in a store. The commit point is
  * the record of the next generation.
  *
- *	stored_push_open      the copy is the newest generation now
- *	(the push is received into the quarantine, checked and accepted)
- *	stored_push_upload    packs into the store and into the cache: a round
- *	                      trip, without any lock
- *	stored_push_publish   the record: a round trip. Then the copy is
- *advanced stored_push_close
+ * 	stored_push_open      the copy is the newest generation now
+ * 	(the push is received into the quarantine, checked and accepted)
+ * 	stored_push_upload    packs into the store and into the cache: a round
+ * 	                      trip, without any lock
+ * 	stored_push_publish   make the record: a round trip; advance the copy
+ * 	stored_push_close
  *
- * The record compares the values of refs before the push, so a push through
- * another node is never overwritten. Refs with another value are rejected; the
- * rest is tried again. Nothing is deleted in the store.
+ * The record is made only if the refs have the old values of the push. So a
+ * push through another node is never overwritten. Refs with another value are
+ * rejected, and the record is tried again with the other refs. Nothing is
+ * deleted in the store.
  *
  * Pushes of one node to one repository make their records one after the other
- * (the file "store-pushes" in the copy is locked). Each starts from the
- * generation that the one before has made. Without this lock they would compete
- * like pushes through different nodes. Correctness does not depend on the lock.
+ * (the file "store-pushes" in the copy is locked). Each push starts from the
+ * generation that the push before it has made. Without this lock, pushes would
+ * compete like pushes through different nodes. Correctness does not depend on
+ * the lock.
  */
 #ifndef STORED_PUSH_H
 #define STORED_PUSH_H
@@ -41,9 +43,9 @@ struct stored_push_options {
 };
 
 /*
- * Begins a push, and refreshes the copy, which is borrowed. Call this before
- * refs of the copy are read. Returns 0 with *out owned by the caller, or an
- * error of stored_copy_refresh().
+ * Begins a push, and refreshes the copy. Call this function before refs of the
+ * copy are read. `copy` is borrowed. Returns 0 with *out owned by the caller,
+ * or an error of stored_copy_refresh().
  */
 int stored_push_open(struct stored_push **out, struct stored_copy *copy,
 		     const struct stored_push_options *options,
@@ -52,21 +54,23 @@ int stored_push_open(struct stored_push **out, struct stored_copy *copy,
 void stored_push_close(struct stored_push *push);
 
 /*
- * Uploads the packs in "<dir>/pack", each with its .idx and .rev. They must be
- * durable. Hashes each file once, and adds it to the cache. Packs that the
- * generation has are left out. Returns 0, or a negative error code with a
- * message for the client. Has the form of receive_target.store.
+ * Uploads the packs in "<dir>/pack", each with its .idx and .rev, and adds the
+ * files to the cache. The files must be durable. Packs that the generation has
+ * are not uploaded. Each file is read once to compute its SHA-256. Returns 0,
+ * or a negative error code with a message for the client. Has the type of
+ * receive_target.store.
  */
 int stored_push_upload(void *push, const char *dir, struct error *err);
 
 /*
- * Makes the changes of a transaction, in one record, and brings the copy to it.
- * Refs that another node has changed are rejected. If no change remains, no
- * record is made. The first record also has the uploaded files. Returns 0, also
- * if the copy could not be advanced (the next refresh tries again); ERR_INVALID
- * if a rejection fails the transaction; ERR_PEER if it is unknown whether the
- * refs were changed; or another negative error code with a message for the
- * client. Has the form of ref_transaction_options.publish.
+ * Makes one record with the changes of a ref transaction, and brings the copy
+ * to the new generation. Rejects refs that another node has changed. If no
+ * change remains, makes no record. The first record of a push also has the
+ * uploaded files. Returns 0, even if the copy could not be advanced (the next
+ * refresh tries again); ERR_INVALID if a rejection fails the transaction;
+ * ERR_PEER if it is unknown whether the refs were changed; or another negative
+ * error code with a message for the client. Has the type of
+ * ref_transaction_options.publish.
  */
 int stored_push_publish(void *push, struct ref_transaction *tx,
 			struct error *err);

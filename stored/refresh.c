@@ -13,8 +13,8 @@
 #include "sys/thread.h"
 
 /*
- * milliseconds to wait for a foreign program that changes refs; a longer lock
- * was left behind
+ * milliseconds to wait for the lock of another program that changes refs; an
+ * older lock counts as left behind by a killed process
  */
 #define LOCK_WAIT_MS 1000
 
@@ -36,8 +36,9 @@ static bool is_equal(const struct generation_file *a,
 
 /*
  * Returns 1 if a file of r->g must be put into the directory, 0 if not, or
- * ERR_NOMEM. No upload comes back after it was dropped. So if both generations
- * have an upload, the generations between them had it, too.
+ * ERR_NOMEM. No generation has an upload again after one generation dropped it.
+ * So if r->before and r->g both have an upload, all generations between them
+ * had it, too.
  */
 static int is_needed(const struct stored_refresh *r,
 		     const struct generation_file *file, struct error *err)
@@ -57,7 +58,7 @@ static int is_needed(const struct stored_refresh *r,
 	return !is_there;
 }
 
-/* Fills `needed` for each file of r->g. */
+/* Sets needed[i] to whether file i of r->g must be put into the directory. */
 static int find_needed(bool *needed, const struct stored_refresh *r,
 		       struct error *err)
 {
@@ -115,7 +116,9 @@ int stored_refresh_download(const struct stored_refresh *r, struct error *err)
 
 /* ---- links */
 
-/* The order in which files appear, so no file refers to one that is not yet. */
+/*
+ * The order in which files are made, so that no file refers to a missing one.
+ */
 enum rank {
 	RANK_PACK,
 	RANK_SIDE,
@@ -161,7 +164,7 @@ static int put_file(const struct stored_refresh *r, const char *scratch,
 		ret = stored_cache_link(r->cache, scratch, r->place, file, err);
 	if (!ret)
 		ret = sys_rename(scratch, path, err);
-	/* rename(2) does nothing if both names are of one file. */
+	/* rename(2) does nothing if both names are links to the same file. */
 	if (!ret)
 		ret = sys_unlink(scratch, err);
 	free(path);
@@ -193,7 +196,11 @@ static int put_files(const struct stored_refresh *r, struct error *err)
 struct visit {
 	const struct stored_refresh *r;
 	const char *sub; /* with a slash at the end, or "" */
-	bool indexes;    /* of packs: only indexes, or all else */
+	/*
+	 * in objects/pack: true to visit only indexes, false for all other
+	 * files
+	 */
+	bool indexes;
 	const char *list;
 	struct error *err;
 };
@@ -203,7 +210,10 @@ static bool is_wanted(const struct visit *v, const char *path)
 	return generation_find_file(v->r->g, path) != NULL;
 }
 
-/* Removes a file of the copy, and from the cache if no other copy has it. */
+/*
+ * Removes a file of the copy. Also removes it from the cache if no other copy
+ * has it.
+ */
 static int remove_path(const struct visit *v, const char *path)
 {
 	const struct generation *before = v->r->before;
@@ -235,7 +245,7 @@ static int visit_dir(struct visit *v, const char *sub,
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* Removes a file that a generation may have, and r->g has not. */
+/* Removes a file that a generation may have, but r->g does not have. */
 static int remove_other(void *ctx, const char *name)
 {
 	const struct visit *v = ctx;
@@ -253,8 +263,9 @@ static int remove_other(void *ctx, const char *name)
 }
 
 /*
- * Multi-pack-indexes go here, before the packs that they name. A chain of them
- * goes before its layers.
+ * Removes files that r->g does not have, except packs and tables. So
+ * multi-pack-indexes are removed before the packs that they name. A
+ * multi-pack-index-chain is removed before its layers.
  */
 static int remove_others(const struct stored_refresh *r, struct error *err)
 {
@@ -286,8 +297,8 @@ int stored_refresh_files(const struct stored_refresh *r, struct error *err)
 		ret = stored_updates_install(r->dir, r->g, SYS_FSYNC_NONE,
 					     LOCK_WAIT_MS, err);
 	/*
-	 * Whoever changes refs has CHANGE, as this process has now. So a killed
-	 * process has left the lock.
+	 * Processes that change refs hold the lock CHANGE, which this process
+	 * holds now. So a killed process has left the lock file behind.
 	 */
 	if (ret == ERR_DENIED) {
 		ret = sys_unlink(lock, err);
@@ -316,7 +327,7 @@ static int remove_pack(void *ctx, const char *name)
 	return ret;
 }
 
-/* Removes a table that is in no line of the list. */
+/* Removes a table that is not in tables.list. */
 static int remove_table(void *ctx, const char *name)
 {
 	const struct visit *v = ctx;

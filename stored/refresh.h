@@ -3,17 +3,17 @@
  * Brings the directory of a local copy from one generation to a newer one,
  * while other processes read the repository.
  *
- *	stored_refresh_download   files of the new generation into the cache
- *	stored_refresh_files      links: packs, then their indexes, then the
- *	                          multi-pack-index, then the rest; then refs;
- *	                          then old files that are no packs go
- *	(the marker is replaced)
- *	stored_refresh_tidy       old packs and tables go, indexes first
+ * 	stored_refresh_download   files of the new generation into the cache
+ * 	stored_refresh_files      links: packs, then their indexes, then the
+ * 	                          multi-pack-index, then the rest; then refs;
+ * 	                          then old files that are no packs go
+ * 	(the marker is replaced)
+ * 	stored_refresh_tidy       old packs and tables go, indexes first
  *
- * A reader in the middle sees the old refs or the new ones, with all their
- * objects, as if somebody had pushed and repacked. If the process is killed,
- * the old marker stays, and the functions may be called again for the same or a
- * newer generation.
+ * During the refresh, a reader sees either the old refs or the new ones, with
+ * all their objects. This is like a push and a repack while others read. If the
+ * process is killed, the old marker stays. The functions may then be called
+ * again for the same or a newer generation.
  *
  * The caller has the lock CHANGE of the copy.
  */
@@ -22,7 +22,10 @@
 
 #include "stored/cache.h"
 
-/* A directory, and what it is brought to. Everything is borrowed. */
+/*
+ * The directory of a copy, its generation, and the newer generation. Everything
+ * is borrowed.
+ */
 struct stored_refresh {
 	struct stored_cache *cache;
 	const struct generation_place *place;
@@ -49,9 +52,9 @@ int stored_refresh_files(const struct stored_refresh *r, struct error *err);
 /*
  * Removes packs that r->g lacks, and tables that are not in the stack. A
  * refresh that was killed may have left packs of another generation. They must
- * go at once: a push could rely on their objects, which the store may not have
- * any more. Also removes from the cache what no copy has any more. A file that
- * cannot be removed stays.
+ * be removed at once: a push could rely on their objects, which the store may
+ * have deleted. Also removes files from the cache that no copy has any more. A
+ * file that cannot be removed stays.
  */
 void stored_refresh_tidy(const struct stored_refresh *r);
 

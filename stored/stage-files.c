@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of a stage that are those of the source. */
+/* Links or copies files of the source into a stage. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -13,7 +13,9 @@
 /* A directory of the source whose files are linked or copied. */
 struct linking {
 	const char *from, *to; /* the directories; borrowed */
-	/* files are replaced, and not written to: links of them do not change
+	/*
+	 * the files are only replaced, never written to, so hard links to them
+	 * are safe
 	 */
 	bool are_replaced;
 	/* returns whether to take a file; NULL: all */
@@ -31,7 +33,7 @@ static bool has_ending(const char *name, const char *const *endings)
 	return false;
 }
 
-/* files whose name stands for their content */
+/* endings of files whose content never changes under one name */
 static const char *const fixed_endings[] = {"pack",   "idx",    "rev",
 					    "bitmap", "mtimes", NULL};
 
@@ -54,18 +56,24 @@ static int copy_file(const char *from, const char *to, struct error *err)
  */
 static int link_file(const char *from, const char *to, struct error *err)
 {
-	/* The link of a symlink would be a symlink with a relative path. */
+	/*
+	 * A hard link to a symlink could be a symlink with a wrong relative
+	 * path.
+	 */
 	char *real = sys_realpath(from, err);
 	int ret = real ? sys_link(real, to, err) : error_recorded(err, ERR_IO);
 
-	/* Links to files of another user may be forbidden, too. */
+	/*
+	 * Besides another file system, hard links to files of another user may
+	 * be forbidden.
+	 */
 	if (ret > 0 && has_ending(from, fixed_endings))
 		ret = sys_symlink(real, to, err);
 	free(real);
 	return ret;
 }
 
-/* Returns 0, also if there is no such file, or a negative error code. */
+/* Links or copies a file, if it exists. Returns 0 or a negative error code. */
 static int take_file(const struct linking *l, const char *from, const char *to)
 {
 	struct sys_stat st;
@@ -77,7 +85,9 @@ static int take_file(const struct linking *l, const char *from, const char *to)
 		ret = l->are_replaced ? link_file(from, to, l->err) : 1;
 	if (ret > 0)
 		ret = copy_file(from, to, l->err);
-	/* It belongs to a pack that is being replaced, or was deleted. */
+	/*
+	 * The file was deleted, for example with a pack that is being replaced.
+	 */
 	return ret && !sys_exists(from) ? 0 : ret;
 }
 
@@ -98,14 +108,14 @@ static int take_one(void *ctx, const char *name)
 	return ret;
 }
 
-/* Which files of a directory of the source are taken, and where to. */
+/* A directory of the source, the files to take from it, and the target. */
 struct source_dir {
 	const char *top, *to, *from;
 	bool are_replaced;
 	bool (*wants)(const char *from, const char *name);
 };
 
-/* Links or copies the files of a directory, which may be missing. */
+/* Links or copies the files of a directory. The directory may be missing. */
 static int take_dir(const char *to_top, const struct source_dir *d,
 		    struct error *err)
 {
@@ -128,9 +138,10 @@ static int take_dir(const char *to_top, const struct source_dir *d,
 /* ---- which files */
 
 /*
- * Temporary files have other endings. A .keep file stands for a running push or
- * for a wish of the operator about repacks of the source, and a .promisor file
- * for a partial clone. Neither belongs to the content.
+ * Takes no .keep and .promisor files, because they are not part of the content.
+ * A .keep file belongs to a running push or is a setting for repacks of the
+ * source. A .promisor file belongs to a partial clone. Temporary files have
+ * other endings, so they are not taken.
  */
 static bool wants_pack_file(const char *from, const char *name)
 {
@@ -153,7 +164,7 @@ static bool wants_hook(const char *from, const char *name)
 	return is_run && !has_ending(name, endings);
 }
 
-/* Files of objects/info that belong to the packs. */
+/* Takes the files of objects/info that belong to the packs. */
 static bool wants_info(const char *from, const char *name)
 {
 	(void)from;
@@ -161,7 +172,7 @@ static bool wants_info(const char *from, const char *name)
 	       !strcmp(name, "prepared-wants") || !strcmp(name, "deltas");
 }
 
-/* Files that the operator of the repository has made. */
+/* Takes the files that the operator of the repository has made. */
 static bool wants_top(const char *from, const char *name)
 {
 	(void)from;

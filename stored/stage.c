@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A local repository as a generation. Refs are read before packs, so the packs
- * have the objects of the refs.
+ * Prepares a local repository for import as a generation. Refs are read before
+ * packs are listed, so the packs have all objects of the refs.
  */
 #include <string.h>
 
@@ -18,9 +18,10 @@ struct making {
 	struct stored_stage *stage;
 	const struct repo *source;
 	const struct progress_out *progress;
-	struct odb *odb;            /* owned: that of the source */
-	struct refs *refs;          /* owned: those of the stage */
-	struct named_packs packs;   /* of the source itself */
+	struct odb *odb;   /* owned: objects of the source */
+	struct refs *refs; /* owned: refs of the stage */
+	/* packs of the source, without its alternates */
+	struct named_packs packs;
 	char *pack_dir, *pack_base; /* owned */
 	struct error *err;
 };
@@ -90,7 +91,10 @@ static int stop(void *ctx, const struct oid *oid, const char *path)
 	return 1;
 }
 
-/* Returns 1 if objects may be outside of the packs of the source, or 0. */
+/*
+ * Returns 1 if the source may have objects outside of its own packs, else 0 or
+ * a negative error code.
+ */
 static int has_more(const struct making *m)
 {
 	return m->odb->dir_nr > 1
@@ -153,7 +157,10 @@ static int pack_more(struct making *m)
 
 /* ---- checking */
 
-/* Whether the packs that were listed first are all in the stage. */
+/*
+ * Checks that the stage has all packs that were listed at the start. Returns 0
+ * or a negative error code.
+ */
 static int check_packs(struct making *m)
 {
 	int ret = 0;

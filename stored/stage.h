@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A local repository as a generation: a temporary bare repository with exactly
- * the files that the generation gets. The source is never changed.
+ * Makes a stage of a local repository (the source): a temporary bare repository
+ * with exactly the files that a generation gets. The source is never changed.
  *
- *	packs and their side files         links to those of the source
- *	one more pack                      objects that are reachable from refs
- *	                                   and not in these packs: loose ones,
- *	                                   and those of alternates
- *	multi-pack-index, commit-graph,    links, if they refer to nothing that
- *	objects/info/prepared, deltas      is not in the packs
- *	reftable/<name>                    all refs and HEAD, of one moment
- *	config                             that of the source, with refs in
- *	                                   tables
- *	description, shallow, hooks/...    copies; of hooks, those that run
+ * 	packs and their side files         links to those of the source
+ * 	one more pack                      objects that are reachable from refs
+ * 	                                   and not in these packs: loose ones,
+ * 	                                   and those of alternates
+ * 	multi-pack-index, commit-graph,    links, if they refer to nothing that
+ * 	objects/info/prepared, deltas      is not in the packs
+ * 	reftable/<name>                    all refs and HEAD, of one moment
+ * 	config                             that of the source, with refs in
+ * 	                                   tables
+ * 	description, shallow, hooks/...    copies; of hooks, those that run
  *
  * Reflogs, unreachable loose objects, .keep files and linked work trees are
  * left out. If the packs of the source are replaced meanwhile, the links keep
@@ -27,18 +27,19 @@
 
 struct stored_stage {
 	struct sys_tempdir dir;
-	struct repo *repo;  /* owned: the repository in `dir` */
-	uint64_t packed_nr; /* objects of the pack that was made */
+	struct repo *repo; /* owned: the repository in `dir` */
+	/* number of objects in the pack that was made */
+	uint64_t packed_nr;
 };
 
 /*
  * Makes the stage below the directory `tmp`. If `tmp` is on another file system
- * than the source, symlinks take the place of hard links to packs and their
- * side files, and the source must not be repacked before the release. The other
- * files are copies then. `progress` may be NULL. Release *stage in
- * any case. Returns 0, ERR_UNSUPPORTED if the source has a work tree or is a
- * partial clone, ERR_MISSING if an object of a ref is missing, or another
- * negative error code.
+ * than the source, packs and their side files are symlinks instead of hard
+ * links, and the other files are copies. Then the source must not be repacked
+ * before the release. `progress` may be NULL. Release *stage in any case.
+ * Returns 0, ERR_UNSUPPORTED if the source has a work tree or is a partial
+ * clone, ERR_MISSING if an object of a ref is missing, or another negative
+ * error code.
  */
 int stored_stage_make(struct stored_stage *stage, const struct repo *source,
 		      const char *tmp, const struct progress_out *progress,
@@ -48,10 +49,10 @@ void stored_stage_release(struct stored_stage *stage);
 /* ---- stage-files.c */
 
 /*
- * Links or copies the files of the source that need no thought: packs with
- * their side files, multi-pack-indexes, commit-graphs, hooks and so on. `dir`
- * is a repository with directories (stored_layout_frame()). Returns 0 or a
- * negative error code.
+ * Links or copies the files of the source that a stage has unchanged: packs
+ * with their side files, multi-pack-indexes, commit-graphs, hooks and so on.
+ * `dir` is a repository made by stored_layout_frame(). Returns 0 or a negative
+ * error code.
  */
 int stored_stage_take(const char *dir, const struct repo *source,
 		      struct error *err);

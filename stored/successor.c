@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of a directory become the next generation. */
+/* Makes the next generation of the files of a directory. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -15,14 +15,16 @@ struct making {
 	const struct generation_place *place;
 	const struct stored_successor *how;
 	struct generation *base; /* borrowed */
-	/* owned: the files of the directory; later those that are uploaded */
+	/*
+	 * owned: first all files of the directory, later only those to upload
+	 */
 	struct generation_upload *files;
 	size_t nr, alloc;
 	struct generation_file *drops; /* owned array, borrowed paths */
 	size_t drop_nr;
 	/*
-	 * The base has the refs, in one table and no updates. The table is kept
-	 * then, and the change touches no tables.
+	 * The base has the same refs, in one table and without updates. Then
+	 * the table is kept, and the change does not touch tables.
 	 */
 	bool same_refs;
 	struct error *err;
@@ -47,7 +49,7 @@ static int add_file(struct making *m, const char *name,
 	};
 	struct generation_upload *added;
 
-	/* HEAD and the like, which each layout makes anew */
+	/* files such as HEAD, which each layout makes anew */
 	if (!stored_layout_allows(name))
 		return 0;
 	if (mem_grow(&m->files, &m->alloc, m->nr + 1, sizeof(*m->files)) < 0)
@@ -163,8 +165,8 @@ static void free_upload(struct generation_upload *upload)
 }
 
 /*
- * Takes files that the base has from the uploads, and lists the other files of
- * the base as to be dropped.
+ * Removes files that the base has from the uploads, and lists the other files
+ * of the base as drops.
  */
 static int compare(struct making *m, struct stored_written *result)
 {
@@ -246,8 +248,9 @@ static int commit(struct making *m)
 }
 
 /*
- * Whether the base is still the newest generation. Making the directory takes
- * long, and the upload longer, so this is found out in between.
+ * Checks that the base is still the newest generation. This check is made
+ * before the upload, because the upload takes even longer than making the
+ * directory.
  */
 static int check_base(struct making *m)
 {

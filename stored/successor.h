@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files of a directory become the next generation of a repository in a
- * store.
+ * Makes the next generation of a repository in a store from the files of a
+ * directory.
  *
- *	newest generation    a.pack  b.pack  old table
- *	the directory        a.pack  c.pack  new table
- *	the change           drops b.pack and the old table, uploads c.pack and
- *	                     the new table
+ * 	newest generation    a.pack  b.pack  old table
+ * 	the directory        a.pack  c.pack  new table
+ * 	the change           drops b.pack and the old table, uploads c.pack and
+ * 	                     the new table
  */
 #ifndef STORED_SUCCESSOR_H
 #define STORED_SUCCESSOR_H
@@ -14,49 +14,50 @@
 #include "generations/history.h"
 
 /*
- * The longest time between the upload of a file and the record that names it,
- * and the shortest grace of a garbage collection (generations/collect.h), which
- * must be longer. Both in seconds.
+ * STORED_SESSION_MAX is the maximum time in seconds between the upload of a
+ * file and the record that names it. STORED_GRACE_MIN is the minimum grace in
+ * seconds of a garbage collection (generations/collect.h), which must be
+ * longer.
  */
 #define STORED_SESSION_MAX ((int64_t)6 * 3600)
 #define STORED_GRACE_MIN ((int64_t)12 * 3600)
 
-/* What becomes the next generation. All pointers are borrowed. */
+/* The input for the next generation. All pointers are borrowed. */
 struct stored_successor {
 	/*
-	 * A bare repository whose refs are tables, and which nobody changes.
-	 * Files that a generation cannot have (stored_layout_allows()) are left
-	 * out.
+	 * A bare repository with refs in reftables, which nobody changes
+	 * meanwhile. Files that a generation cannot have
+	 * (stored_layout_allows()) are ignored.
 	 */
 	const char *dir;
 	const char *node, *user, *action; /* for the record */
 	/*
-	 * The directory may lack objects that the base has. A later generation
-	 * than the base is an obstacle then.
+	 * The directory may lack objects that the base has. Then the commit
+	 * fails if another generation was made after the base.
 	 */
 	bool drops_objects;
 };
 
-/* What the next generation has, and what was written for it. */
+/* Numbers about the next generation and the files that were uploaded for it. */
 struct stored_written {
 	uint64_t number;         /* of the generation */
 	uint64_t file_nr, bytes; /* of the generation */
 	uint64_t upload_nr,
-		upload_bytes; /* of these, files that were written */
+		/* of these, files that were uploaded and their bytes */
+		upload_bytes;
 	bool is_same; /* the base had this content already; nothing was made */
 };
 
 /*
- * Makes the generation. *base is the generation that the directory was compared
- * with or made from; zeroed for a repository that does not exist. It may become
- * a newer one.
- * Files that the base has are not written again, and its other files are
- * dropped. Without `drops_objects`, changes of other writers since the base are
- * kept: their packs and refs stay in the new generation.
- * Returns 0, ERR_DENIED if the repository was changed in a way that the change
- * does not fit to, ERR_IO if the store does not answer, or another negative
- * error code. After an error there is no new generation, except if *err says
- * that this could not be found out.
+ * Makes the generation. *base is the generation from which the directory was
+ * made or with which it was compared, or zeroed for a repository that does not
+ * exist. The call may replace *base by a newer generation. Files that the base
+ * has are not written again, and its other files are dropped. Without
+ * `drops_objects`, changes of other writers since the base are kept: their
+ * packs and refs stay in the new generation. Returns 0, ERR_DENIED if a change
+ * of another writer conflicts with this one, ERR_IO if the store does not
+ * answer, or another negative error code. After an error, no new generation was
+ * made, unless *err says that this is unknown.
  */
 int stored_successor_commit(struct stored_written *out, struct generation *base,
 			    const struct generation_place *place,

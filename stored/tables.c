@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The refs of a generation. */
+/* Reads the refs of a generation. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -14,7 +14,7 @@ static bool is_table(const struct generation_file *file)
 
 /* ---- opening */
 
-/* Reads the hash of the ids from the header of a table. */
+/* Reads the hash algorithm of the ids from the header of a table. */
 static int peek_algo(enum hash_algo *algo, const char *path, struct error *err)
 {
 	uint8_t header[REFTABLE_HEADER_MAX];
@@ -33,7 +33,7 @@ static int peek_algo(enum hash_algo *algo, const char *path, struct error *err)
 	return 0;
 }
 
-/* Splits the path, and opens the table. */
+/* Opens the table at `path`, which is changed in place. */
 static int open_table(struct stored_tables *t, char *path, struct error *err)
 {
 	struct reftable_stack *stack = &t->stack;
@@ -206,11 +206,14 @@ struct visit {
 	int (*fn)(void *ctx, const char *ref, const char *value,
 		  struct error *err);
 	void *ctx;
-	size_t update_nr; /* the updates that were passed */
+	/* number of updates that were visited */
+	size_t update_nr;
 	struct error *err;
 };
 
-/* Passes the updates of refs before `name`; NULL: all. */
+/*
+ * Visits the updates of refs that sort before `name`, or all if `name` is NULL.
+ */
 static int pass_updates(struct visit *v, const char *name)
 {
 	const struct generation *g = v->t->g;
@@ -228,7 +231,10 @@ static int pass_updates(struct visit *v, const char *name)
 	return ret;
 }
 
-/* A table may have any bytes; programs print names and values. */
+/*
+ * Returns whether a text has control characters. A table may have any bytes,
+ * but programs print names and values.
+ */
 static bool has_control(const char *text)
 {
 	for (; *text; text++)

@@ -18,8 +18,8 @@ struct stored_tables {
 
 /*
  * Opens the refs of a generation, which is borrowed until the release.
- * Downloads tables that are not in the cache. Returns 0, or a negative error
- * code with *t released.
+ * Downloads tables that are not in the cache. Returns 0 or a negative error
+ * code. After an error, *t is released.
  */
 int stored_tables_open(struct stored_tables *t, struct stored_cache *cache,
 		       const struct generation_place *place,
@@ -27,7 +27,7 @@ int stored_tables_open(struct stored_tables *t, struct stored_cache *cache,
 void stored_tables_release(struct stored_tables *t);
 
 /*
- * Appends the value of a ref to *value; nothing if there is no such ref.
+ * Appends the value of a ref to *value, or nothing if there is no such ref.
  * Returns 0 or a negative error code.
  */
 int stored_tables_find(const struct stored_tables *t, struct buf *value,
@@ -44,10 +44,11 @@ int stored_tables_each(const struct stored_tables *t,
 		       void *ctx, struct error *err);
 
 /*
- * Looks for refs in the tables that cannot exist beside a new ref `ref`: "a"
- * and "a/b". The updates of the generation are not considered. `ignores` says
- * whether a ref that was found does not count. Returns 1 if there is such a
- * ref, 0 if not, or a negative error code.
+ * Looks for a conflict of names in the tables, as between "a" and "a/b": a ref
+ * that cannot exist together with a new ref `ref`. The updates of the
+ * generation are not considered. `ignores` returns whether to ignore a
+ * conflicting ref. Returns 1 if there is a conflict, 0 if not, or a negative
+ * error code.
  */
 int stored_tables_collide(const struct stored_tables *t, const char *ref,
 			  bool (*ignores)(void *ctx, const char *ref),

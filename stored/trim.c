@@ -14,7 +14,7 @@
 #include "sys/rangelock.h"
 #include "sys/tempdir.h"
 
-/* A copy that may go. */
+/* A copy that may be evicted. */
 struct candidate {
 	char *path;      /* owned: "<path>/_", below repo/ */
 	int64_t used_ns; /* time of the last use */
@@ -27,7 +27,8 @@ struct trim {
 	size_t nr, alloc;
 	char **dirs; /* owned stack of directories below repo/ */
 	size_t dir_nr, dir_alloc;
-	const char *at; /* the directory that is listed */
+	/* path of the directory that is being listed */
+	const char *at;
 };
 
 static void trim_release(struct trim *t)
@@ -143,8 +144,9 @@ static void remove_empty_parents(const struct trim *t, char *dir)
 }
 
 /*
- * Moves the copy away while nobody uses it, then removes it. Returns 1 if it
- * was removed, with its marker in *m, 0 if it is in use, or an error.
+ * Removes a copy that nobody uses, after moving it away. Returns 1 with its
+ * marker in *m if the copy was removed, 0 if the copy is in use, or a negative
+ * error code.
  */
 static int remove_copy(struct trim *t, struct stored_marker *m, char *dir,
 		       const char *name, struct error *err)
@@ -175,7 +177,7 @@ static int remove_copy(struct trim *t, struct stored_marker *m, char *dir,
 	return ret == ERR_DENIED ? 0 : ret ? ret : 1;
 }
 
-/* Evicts a copy, and takes the bytes of its files off *bytes. */
+/* Evicts a copy, and subtracts the bytes that were freed from out->bytes. */
 static int evict(struct trim *t, struct stored_trim *out, const char *path,
 		 struct error *err)
 {
@@ -186,7 +188,7 @@ static int evict(struct trim *t, struct stored_trim *out, const char *path,
 	ret |= buf_printf(&hint, "hint/%s", path);
 	ret = ret < 0 ? error_nomem(err)
 		      : generation_hint_repository(&name, hint.data, err);
-	/* 1: this is no directory of ours */
+	/* 1: the directory is not that of a copy */
 	if (ret > 0)
 		ret = 0;
 	else if (!ret)
@@ -202,7 +204,7 @@ static int evict(struct trim *t, struct stored_trim *out, const char *path,
 	return ret < 0 ? ret : 0;
 }
 
-/* ---- what killed processes have left */
+/* ---- files that killed processes have left */
 
 struct leftovers {
 	const char *dir;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The stack of tables of a repository that has a generation. */
+/* Makes the stack of reftables of a repository that has a generation. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@
 struct stack {
 	struct buf dir;    /* "<dir>/reftable" */
 	struct buf list;   /* the text of tables.list */
-	uint64_t index;    /* of the new table */
+	uint64_t index;    /* update index of the new table */
 	struct repo *repo; /* owned */
 	struct odb *odb;   /* owned, like the reader */
 	struct odb_reader *reader;
@@ -37,7 +37,10 @@ static void stack_release(struct stack *s)
 
 /* ---- the tables of the record */
 
-/* Puts a table on the list, and the new table above its update indexes. */
+/*
+ * Adds a table to the list. Sets the update index of the new table above those
+ * of this table.
+ */
 static int add_table(struct stack *s, const char *name, struct error *err)
 {
 	struct reftable_stack one = {0};
@@ -74,7 +77,10 @@ static int add_tables(struct stack *s, const struct generation *g,
 
 /* ---- the table with the updates */
 
-/* A missing object is stored without a peeled id, as a transaction does. */
+/*
+ * Peels the id of a ref. If the object is missing, the ref is stored without a
+ * peeled id, as in a ref transaction.
+ */
 static int peel(struct stack *s, struct reftable_ref *ref, struct error *err)
 {
 	enum object_type type;
@@ -157,7 +163,7 @@ static int fill_table(struct stack *s, struct sys_tempfile *file,
 	return ret;
 }
 
-/* Appends the name of a table that no table had before. */
+/* Appends a name for a table that was never used before. */
 static int choose_name(const struct stack *s, struct buf *name,
 		       struct error *err)
 {
@@ -216,7 +222,7 @@ static int open_repo(struct stack *s, const char *dir, struct error *err)
 	return ret;
 }
 
-/* Writes everything but the list, which it leaves in the lock file. */
+/* Writes the new table, and the new tables.list into the lock file. */
 static int prepare(struct stack *s, struct sys_tempfile *lock,
 		   const struct generation *g, struct error *err)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stack of tables of a repository that has a generation: the tables of the
- * record, and one more table with the updates of the record. So the refs follow
- * from the record alone.
+ * Makes the stack of reftables of a repository that has a generation: the
+ * tables of the record, and one more table with the updates of the record. So
+ * the refs depend only on the record.
  *
- *	reftable/tables.list      <tables of the record, oldest first>
- *	                          <one more>, if the record has updates
+ * 	reftable/tables.list      <tables of the record, oldest first>
+ * 	                          <one more>, if the record has updates
  */
 #ifndef STORED_UPDATES_H
 #define STORED_UPDATES_H
@@ -17,14 +17,14 @@
 #define STORED_SYMBOLIC "ref: "
 
 /*
- * Gives the repository in `dir` the refs of a generation. The files of the
- * generation are there. The name of the new table was never used before, and
- * tables.list is replaced while its lock is held. So a reader sees either the
- * refs before or those after. Tags are stored with their peeled ids, so objects
- * are read. Tables that are no longer listed stay. `wait_ms`: milliseconds to
- * wait for the lock. Returns 0, ERR_CORRUPT if an update has no valid name or
- * value or if the configuration does not say that refs are tables, ERR_DENIED
- * if the lock is held, or another negative error code.
+ * Sets the refs of the repository in `dir` to those of a generation. The files
+ * of the generation must be in `dir`. The name of the new table was never used
+ * before, and tables.list is replaced while its lock is held. So a reader sees
+ * either the old refs or the new refs. Tags are stored with their peeled ids,
+ * so objects are read. Tables that are no longer listed stay. `wait_ms`:
+ * milliseconds to wait for the lock. Returns 0, ERR_CORRUPT if an update has no
+ * valid name or value or if the configuration does not say that refs are
+ * tables, ERR_DENIED if the lock is held, or another negative error code.
  */
 int stored_updates_install(const char *dir, const struct generation *g,
 			   enum sys_fsync_method method, int64_t wait_ms,
