@@ -21,8 +21,8 @@
 #include "sys/spawn.h"
 
 /*
- * The environment variables by which a process passes its sockets and the like
- * to its successor.
+ * Environment variables that a process sets for its successor. The first one
+ * lists the sockets.
  */
 #define SOCKETS "GITREACHD_SOCKETS" /* daemon_sockets_write() */
 /* a descriptor to which the new master writes its process id when it serves */
@@ -151,7 +151,10 @@ void gitreachd_legacy_tell(struct gitreachd_legacy *legacy)
 
 	if (legacy->ready < 0)
 		return;
-	/* The predecessor ends the parent of this process, see below. */
+	/*
+	 * Keep this process alive when the predecessor ends its parent, see
+	 * gitreachd_part().
+	 */
 	sys_fork_outlive();
 	/* A predecessor that does not listen any more has given this one up. */
 	if (sys_write_all(legacy->ready, &pid, sizeof(pid), "pipe", NULL) < 0)

@@ -119,7 +119,10 @@ static int take_header(struct bundling *b, struct oidset *known,
 	return ret < 0 ? ret : stays;
 }
 
-/* Returns 1 if a listed bundle can stay, 0 if not, or a negative error code. */
+/*
+ * Read the header of listed bundle `nr`. Returns 1 if the bundle can stay in
+ * the list, 0 if not, or a negative error code.
+ */
 static int read_bundle(struct bundling *b, size_t nr)
 {
 	struct buf path = BUF_INIT;

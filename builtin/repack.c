@@ -284,7 +284,7 @@ static int load_options(struct repack_options *o, struct args *a,
 
 	o->remove_redundant = a->remove_redundant;
 	o->local = a->local;
-	/* A negative factor becomes huge, and is refused if packs compare. */
+	/* A negative factor becomes a huge number, which is refused later. */
 	o->geometric = (uint64_t)a->geometric;
 	o->write_midx = a->write_midx.wanted;
 	o->midx_layers = a->write_midx.layers;

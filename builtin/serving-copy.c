@@ -14,7 +14,10 @@ static void warn(void *ctx, const char *message)
 	builtin_warn("%s", message);
 }
 
-/* The name of the user for records: that of a server, or the login name. */
+/*
+ * Appends the name of the user for records: the one that a server sets, or the
+ * login name.
+ */
 static int name_user(struct buf *out, struct error *err)
 {
 	const char *user = getenv("REMOTE_USER");
@@ -27,8 +30,8 @@ static int name_user(struct buf *out, struct error *err)
 }
 
 /*
- * The refresh may have replaced the directory, so it becomes the working
- * directory once more.
+ * Enters the directory of the copy again, because the refresh may have replaced
+ * this directory.
  */
 static int enter(const struct stored_copy *copy, struct error *err)
 {

@@ -6,7 +6,7 @@
 #include "receive/receive-pack.h"
 #include "stored/push.h"
 
-/* Where a push into a copy is stored. */
+/* A push into a local copy, and the target that stores it. */
 struct serving_copy {
 	struct stored_copy *copy; /* owned; NULL: the repository is no copy */
 	struct stored_push *push; /* owned */

@@ -37,7 +37,7 @@ static int fetch(void *ctx, const struct generation_place *place,
 	return 0;
 }
 
-/* Trims once more, since the last copy was in use before. */
+/* Trims the cache again at the end, because the last copy was in use before. */
 static int trim(struct stored_copies *copies, uint64_t budget)
 {
 	struct stored_trim report;
@@ -76,7 +76,7 @@ int stored_cmd_fetch(int argc, const char **argv, struct builtin_env *env)
 		return options_usage(options, usage);
 	code = stored_place_open(&place, argv[1], &settings);
 	how.dir = cache;
-	/* Only read. */
+	/* The URL is only read, so the cast is safe. */
 	how.origin = (struct stored_origin){
 		.url = (char *)argv[1],
 		.endpoint = (char *)settings.endpoint,

@@ -16,7 +16,7 @@ static const char usage[] =
 	"git store gc [--grace=<time>] [--dry-run] [<options>] <store> "
 	"[<name>...]";
 
-/* exit code: some files could not be removed */
+/* exit code if some files could not be removed */
 #define LEFT 1
 
 /*
@@ -34,14 +34,19 @@ static int parse_duration(int64_t *out, const char *text)
 
 	if (*text < '0' || *text > '9' || (*end && end[1]))
 		return 1;
-	/* Read as a date, this would be the present day or year. */
+	/*
+	 * Refuse this number. As a date, it would mean the present day or year.
+	 */
 	if (!unit || n > 1000000)
 		return ERR_INVALID;
 	*out = (int64_t)n * seconds[unit - units];
 	return 0;
 }
 
-/* Parses a duration or a date. Returns 0, or prints an error. */
+/*
+ * Parses a duration or a date. Returns 0, or the exit code after printing an
+ * error.
+ */
 static int parse_grace(int64_t *grace, const char *text)
 {
 	int64_t now = sys_clock_seconds(), when = now;

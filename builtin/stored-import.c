@@ -106,7 +106,7 @@ static int import_single(struct run *run, const char *path, const char *name)
 struct tree {
 	struct run *run;
 	const char *top;
-	struct stored_names names; /* a stack */
+	struct stored_names names; /* a stack of paths */
 	const char *at;            /* the directory that is being listed */
 };
 
@@ -147,7 +147,10 @@ static int cmp_names(const void *a, const void *b)
 	return strcmp(*(char *const *)b, *(char *const *)a);
 }
 
-/* Counts a repository or a directory that failed. Returns 0 or ERR_NOMEM. */
+/*
+ * Reports and counts a repository or a directory that failed. Returns 0 or
+ * ERR_NOMEM.
+ */
 static int pass_over(struct tree *t, const char *name, int ret,
 		     const struct error *why)
 {
@@ -184,8 +187,9 @@ static int visit(struct tree *t, const char *name, struct error *err)
 }
 
 /*
- * A repository that fails does not stop the others, nor does a directory that
- * cannot be read. A directory that was deleted meanwhile is no failure.
+ * Imports all repositories below a directory. If a repository fails or a
+ * directory cannot be read, continues with the others. A directory that was
+ * deleted meanwhile is no failure.
  */
 static int import_all(struct run *run, const char *top)
 {

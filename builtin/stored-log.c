@@ -15,7 +15,7 @@
 static const char usage[] =
 	"git store log [-n <number>] [--json] [<options>] <store> <name>";
 
-/* refs of one generation that are printed without --json */
+/* maximum number of refs of a generation that are printed without --json */
 #define REFS_MAX 20
 
 struct log {

@@ -23,7 +23,7 @@ int stored_cmd_gc(int argc, const char **argv, struct builtin_env *env);
 
 /* ---- stored-place.c */
 
-/* The rows that each table of options has: how to reach the store. */
+/* Rows for the tables of options: how to reach the store. */
 #define STORED_OPTION_ROWS(settings)                                           \
 	OPTION_ROW_STRING(0, "endpoint", &(settings)->endpoint, "<url>",       \
 			  "where the service is, for s3://"),                  \

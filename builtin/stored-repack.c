@@ -26,7 +26,10 @@ static const char usage[] =
 	"git store repack [--auto=<packs>] [--prune=<date>] [--force] "
 	"[<options>] <store> [<name>...]";
 
-/* times to repack, if other writers replaced the files meanwhile */
+/*
+ * maximum number of repacks, because other writers may replace the files during
+ * one
+ */
 #define TRIES 3
 
 struct run {
@@ -41,7 +44,8 @@ struct workshop {
 	struct sys_tempdir dir;
 	/* owned: the repository, and the directory for dropped objects */
 	char *repo_path, *expired_path;
-	struct stored_cache *cache; /* owned: files as they are in the store */
+	/* owned: cache of files of the store */
+	struct stored_cache *cache;
 };
 
 static void workshop_close(struct workshop *shop)
@@ -107,7 +111,7 @@ static int collect(const struct run *run, const struct workshop *shop,
 	child_add(&w, "--quiet");
 	child_add(&w, "--cruft");
 	child_add(&w, "--prune=%s", run->prune ? run->prune : "never");
-	/* git gc puts what it drops there. */
+	/* git gc puts dropped objects into this directory. */
 	child_add(&w, "--expire-to=%s/pack", shop->expired_path);
 	ret = child_run(&w, repo, err);
 	repo_close(repo);
@@ -121,8 +125,8 @@ static int stop_at_once(void *ctx, const char *name)
 }
 
 /*
- * Repacks a generation and makes the next one. Returns 0, ERR_DENIED if other
- * writers were in the way, or another negative error code.
+ * Repacks a generation and makes the next one. Returns 0, ERR_DENIED if changes
+ * of other writers conflict, or another negative error code.
  */
 static int repack(const struct run *run, const struct generation_place *place,
 		  struct generation *g, struct stored_written *written,
@@ -167,8 +171,8 @@ static void tell(const char *name, size_t packs, const struct generation *g,
 }
 
 /*
- * Returns 0 or a negative error code. `is_listed`: the repository may have no
- * generation.
+ * Maintains a repository. If `is_listed` is set, it is no error if the
+ * repository has no generation. Returns 0 or a negative error code.
  */
 static int maintain(const struct run *run, const struct generation_place *place,
 		    bool is_listed, struct error *err)
@@ -240,7 +244,7 @@ static int with_lease(struct run *run, const struct generation_place *place,
 	if (ret)
 		return ret;
 	ret = maintain(run, place, is_listed, err);
-	/* A lease that stays ends by its age. */
+	/* If the lease cannot be dropped, it ends by its age. */
 	generation_lease_drop(&lease, NULL);
 	return ret;
 }

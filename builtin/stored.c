@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* git store: stores of files that several machines share. */
+/*
+ * git store: manages repositories in stores of files that several machines
+ * share.
+ */
 #include <stdio.h>
 
 #include "builtin/stored-parts.h"

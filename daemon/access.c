@@ -69,8 +69,9 @@ static int hex_value(char c)
 }
 
 /*
- * Append a prefix, decoded. Returns 0, ERR_PEER if the prefix is not "refs" or
- * below it, or ERR_NOMEM. A prefix with "!" would show refs.
+ * Append the decoded prefix. Returns 0, ERR_PEER if the prefix is not "refs" or
+ * below it, or ERR_NOMEM. So a prefix with "!", which would show refs, is
+ * refused, too.
  */
 static int add_hidden(struct access_answer *out, const char *text, size_t len)
 {
@@ -195,7 +196,7 @@ static int start(struct access_helper *h, struct error *err)
 }
 
 /*
- * Returns whether the helper runs and has written nothing that was not asked.
+ * Returns whether the helper runs and has written nothing without a question.
  */
 static bool is_quiet(struct access_helper *h)
 {
@@ -269,8 +270,8 @@ static int talk(struct access_answer *out, struct access_helper *h,
 }
 
 /*
- * Waits until no other thread uses the helper, at most as long as for an answer
- * of the helper.
+ * Locks the helper for this thread. Waits at most limit_ms for other threads,
+ * as for an answer of the helper.
  */
 static int lock(struct access_helper *h, struct error *err)
 {
@@ -370,7 +371,7 @@ int access_configure(struct config *out, const struct config *base,
 	return 0;
 }
 
-/* Append '<key>=<value>' to a list of words that are divided by blanks. */
+/* Append '<key>=<value>' to a list of words separated by spaces. */
 static int put_parameter(struct buf *out, const char *key, const char *value)
 {
 	bool is_first = out->data[out->len - 1] == '=';

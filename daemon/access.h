@@ -7,10 +7,11 @@
  *		address=192.0.2.1                       (one line)
  *	allow hide=refs/internal/ hide=refs/tmp/
  *
- * Words are divided by one blank. In values, "%XX" stands for a byte. Letters,
- * digits and "-._~/@:+," stand for themselves, so that no name can break a
- * line. A helper ignores words that it does not know. The answer is "allow",
- * with any number of "hide=<prefix>", or "deny". Any other answer is none.
+ * Words are separated by one space. In values, "%XX" stands for a byte.
+ * Letters, digits and "-._~/@:+," stand for themselves. So no name can contain
+ * a space or a line feed. A helper ignores words that it does not know. The
+ * answer is "allow", with any number of "hide=<prefix>", or "deny". Any other
+ * answer counts as a missing answer.
  */
 #ifndef DAEMON_ACCESS_H
 #define DAEMON_ACCESS_H
@@ -49,9 +50,9 @@ struct access_answer {
 };
 
 /*
- * Prepares a helper, which is started with the first question. `command` is
- * borrowed and run by sh. `limit_ms`: for one answer. Returns NULL if memory
- * is out.
+ * Prepares a helper. The first question starts the program: `command`, which is
+ * borrowed and run by sh. `limit_ms` is the maximum time for one answer.
+ * Returns NULL if memory runs out.
  */
 struct access_helper *access_helper_new(const char *command, unsigned limit_ms);
 
@@ -77,15 +78,15 @@ int access_parse(struct access_answer *out, const char *line, size_t len,
 int access_format(struct buf *out, const struct access_question *question);
 
 /*
- * Hides the refs of an answer in a configuration, for a process of ours and for
- * a child. The prefixes become values of transfer.hideRefs, which win over all
- * others. Clients may only have objects that visible refs reach. The answer
- * must hide something.
+ * Two ways to hide the refs of an answer: in a configuration for this process,
+ * and in the environment of a child. The prefixes become values of
+ * transfer.hideRefs that override all others. Clients can then only get objects
+ * that visible refs reach. The answer must hide at least one prefix.
  *
  * access_configure() makes a copy of *base in *out. Its entries point into
  * *base and *answer; free(out->entries) releases the copy. access_environment()
- * appends a variable "GIT_CONFIG_PARAMETERS=...", which also has the present
- * value. Both return 0 or ERR_NOMEM.
+ * appends a variable "GIT_CONFIG_PARAMETERS=...", which also contains the
+ * present value of this variable. Both return 0 or ERR_NOMEM.
  */
 int access_configure(struct config *out, const struct config *base,
 		     const struct access_answer *answer);

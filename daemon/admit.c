@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Admission of requests: which principal and which network a request counts
- * for, waiting for a token before a pack is made, and early refusals.
+ * Admission of requests: finds the principal and the fork network for which a
+ * request counts, waits for a token before a pack is made, and refuses requests
+ * early.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +41,8 @@ static size_t take_last(char out[SYS_ADDRESS_MAX], const char *list, size_t len)
 
 /*
  * Goes back through the addresses of one X-Forwarded-For field while they
- * belong to trusted proxies. Returns whether an earlier field may be looked at.
+ * belong to trusted proxies. Returns whether to continue with the field before
+ * this one.
  */
 static bool follow(char address[SYS_ADDRESS_MAX],
 		   const struct daemon_options *options, const char *list,

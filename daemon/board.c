@@ -14,7 +14,10 @@ struct daemon_slot {
 	 */
 	atomic_uint turn;
 	bool is_suspect;
-	/* a child process answers, so a crash of the worker has other causes */
+	/*
+	 * a child process answers the request, so a crash of the worker is not
+	 * blamed on the request
+	 */
 	atomic_bool is_handed_over;
 	uint64_t begin_ns;
 	char client[SYS_ADDRESS_MAX];

@@ -46,7 +46,7 @@ struct daemon_board *daemon_board_take(struct daemon_boards *boards,
 				       unsigned slot_nr);
 void daemon_board_give_back(struct daemon_board *board);
 
-/* The worker serves. */
+/* Sets and returns whether the worker serves. */
 void daemon_board_set_ready(struct daemon_board *board);
 bool daemon_board_is_ready(const struct daemon_board *board);
 
@@ -62,8 +62,8 @@ void daemon_slot_enter(struct daemon_slot *slot, const char *path, size_t len,
 		       const char *client, bool is_suspect);
 
 /*
- * Notes that a child process answers the request, so that a crash of the worker
- * is not blamed on this request.
+ * Records that a child process answers the request. A crash of the worker is
+ * then not blamed on this request.
  */
 void daemon_slot_hand_over(struct daemon_slot *slot);
 void daemon_slot_leave(struct daemon_slot *slot);

@@ -2,7 +2,8 @@
 /*
  * Pushes and archives: `git http-backend` in a child process answers, and this
  * thread copies the request to the child and the answer to the client. A push
- * runs hooks, changes the working directory and unpacks what a stranger sent.
+ * needs a process of its own: it runs hooks, changes the working directory and
+ * unpacks data that a client sent.
  *
  * The child reads the whole request before it writes its answer, except for a
  * short error. So the thread first copies the request, then the answer.
@@ -79,8 +80,8 @@ static void set(struct variables *v, const char *name, const char *value)
 }
 
 /*
- * The path of the repository: that of the request, or the last two directories
- * of a local copy.
+ * Sets the path of the repository: that of the request, or the last two
+ * directories of the path of a local copy.
  */
 static void set_path(struct variables *v, const struct daemon_request *q)
 {
@@ -173,8 +174,8 @@ static int feed(struct sys_child *child, struct daemon_request *q,
 }
 
 /*
- * Take the header line at *p, and move *p behind it. Returns 1, 0 for the empty
- * line after the headers, or ERR_NOMEM.
+ * Handle the header line at *p, and move *p to the next line. Returns 1, 0 for
+ * the empty line after the headers, or ERR_NOMEM.
  */
 static int take_line(struct http_reply *reply, char **p, struct error *err)
 {

@@ -96,8 +96,8 @@ struct daemon_conn {
 	struct daemon_stream stream;     /* owned */
 	enum daemon_state state;
 	/*
-	 * set by the thread: the next state of the connection; DAEMON_BUSY:
-	 * close it
+	 * the next state of the connection, set by the thread; DAEMON_BUSY: the
+	 * connection is closed
 	 */
 	enum daemon_state after;
 	uint64_t deadline_ns;
@@ -115,8 +115,9 @@ struct daemon_conn {
 	bool is_last;
 	/* the request had a wrong password */
 	bool is_denied;
-	bool is_admin;   /* a connection of the listener --admin */
-	bool is_counted; /* by admission_connect() */
+	bool is_admin; /* a connection of the listener --admin */
+	/* admission_connect() has counted the connection */
+	bool is_counted;
 	/* too many requests of this client wait, so this one is refused */
 	bool is_excess;
 	/*
@@ -141,7 +142,8 @@ void daemon_log(const struct daemon_options *options,
 
 /*
  * Return a part of the head, or the value of a field (NULL if there is none),
- * as a string. The byte after it, a blank or CR, is overwritten.
+ * as a string. The byte after the string, a space or CR, is overwritten with a
+ * NUL.
  */
 const char *daemon_string_at(struct daemon_input *in, struct http1_part part);
 const char *daemon_field(struct daemon_input *in, const char *name);
@@ -172,11 +174,11 @@ struct daemon_guard {
 	const char *path;
 	size_t len;
 	/*
-	 * true: a child process must answer. This thread may open the
-	 * repository.
+	 * true: a child process must answer; this thread may still open the
+	 * repository
 	 */
 	bool is_suspect;
-	bool is_refused; /* nobody may answer */
+	bool is_refused; /* true: the request must be refused */
 };
 
 /*
@@ -189,8 +191,8 @@ int daemon_guard_enter(struct daemon_guard *guard,
 		       size_t len, struct error *err);
 
 /*
- * Notes that a child process answers the request, so that a crash of the worker
- * is not blamed on this request.
+ * Records that a child process answers the request. A crash of the worker is
+ * then not blamed on this request.
  */
 void daemon_guard_hand_over(struct daemon_guard *guard);
 
@@ -214,11 +216,11 @@ struct daemon_place {
 
 /*
  * Finds the repository that the first `len` bytes of the path of a request
- * name. With a store, its local copy is made or refreshed. `strict`: do not try
- * "<path>.git", too. Returns 0, also if there is no directory of this path;
- * ERR_MISSING if the store has no such repository; or another negative error
- * code if its copy cannot be served. The log has the reason then, and *err says
- * no more than a client may know.
+ * name. With a store, its local copy is made or refreshed. If `strict` is set,
+ * "<path>.git" is not tried. Returns 0, even if no directory with this path
+ * exists; ERR_MISSING if the store has no such repository; or another negative
+ * error code if its copy cannot be served. The reason is then in the log, and
+ * *err says only what a client may know.
  */
 int daemon_place_find(struct daemon_place *place,
 		      const struct daemon_options *options,
@@ -249,8 +251,8 @@ uint64_t daemon_lane_key(const struct daemon_options *options,
 			 struct daemon_conn *conn);
 
 /*
- * Returns whether the request may be refused: stock Git tries a GET again after
- * status 429, but no POST.
+ * Returns whether the request may be refused with status 429. Stock Git repeats
+ * a GET after this status, but not a POST.
  */
 bool daemon_may_refuse(const struct daemon_conn *conn);
 
@@ -271,11 +273,11 @@ struct daemon_admit {
 	const struct daemon_shared *shared; /* borrowed */
 	/* borrowed: a user or an address */
 	const char *principal;
-	/* borrowed: the client is lost */
+	/* borrowed: whether the client is lost */
 	const atomic_bool *is_lost;
 	/* the thread that makes the pack */
 	pthread_t owner;
-	/* without a ticket before and after */
+	/* has no ticket before and after daemon_admit_send() */
 	struct admission_pass pass;
 	/* The fields below are valid during daemon_admit_send(). */
 	struct buf network;
@@ -284,7 +286,8 @@ struct daemon_admit {
 	/* the part of the wait that is included in report->count_ns */
 	uint64_t counted_ns;
 	bool has_told;
-	unsigned ahead; /* that the client was told */
+	/* number of waiting requests that the client was told */
+	unsigned ahead;
 };
 
 /*
@@ -315,8 +318,8 @@ int daemon_admit_send(void *ctx, const struct odb *odb,
 void daemon_admit_rest(void *ctx, bool begins);
 
 /*
- * Returns whether a new fetch or push must be refused, because too many of its
- * network or of its principal wait.
+ * Returns whether a new fetch or push must be refused, because too many
+ * requests of its network or of its principal wait.
  */
 bool daemon_is_busy(const struct daemon_shared *shared, const char *principal,
 		    const struct repo *repo, bool is_push);
@@ -362,8 +365,9 @@ ssize_t daemon_output_send(struct daemon_output *out, struct error *err);
 /* ---- request.c */
 
 /*
- * A request, until its answer is sent. A thread has it first. If bytes of the
- * answer are unsent when the thread is done, the loop has it.
+ * A request, until its answer is sent. First a thread has the request. If the
+ * thread is done before all bytes of the answer are sent, the loop has the
+ * request next.
  */
 struct daemon_request {
 	const struct daemon_options *options; /* borrowed */
@@ -509,7 +513,7 @@ struct daemon_talk {
 	int child_status;
 	/* released by daemon_talk_close() */
 	struct access_answer access;
-	struct daemon_admit admit; /* of a fetch */
+	struct daemon_admit admit; /* admission of a fetch */
 	/* the client is lost; set by all threads */
 	atomic_bool is_lost;
 };
@@ -529,7 +533,7 @@ int daemon_talk_authorize(struct daemon_talk *talk, const struct repo *repo);
 int daemon_talk_open(struct repo **out, struct daemon_talk *talk,
 		     struct error *err);
 
-/* Refuses a client of which too many requests wait for a thread. */
+/* Refuses a client that has too many requests waiting for a thread. */
 void daemon_talk_refuse_excess(struct daemon_talk *talk);
 
 /* Returns the user, or the address of the client, or "". */

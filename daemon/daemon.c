@@ -31,10 +31,10 @@
 #define MS_NS UINT64_C(1000000)
 #define SECOND_NS UINT64_C(1000000000)
 
-/* milliseconds between two looks at the clock, while something is due */
+/* milliseconds between two checks of the clock, while a time limit runs */
 #define TICK_MS 50
 
-/* status requests that are answered at once */
+/* number of status requests that are answered at the same time */
 #define ADMIN_THREADS 4
 
 struct process {
@@ -57,7 +57,7 @@ struct master {
 	size_t process_nr, process_alloc;
 	/* No worker is started before this time. */
 	uint64_t pause_ns;
-	/* time of the next message; 0: none */
+	/* time of the next message to the service manager; 0: none */
 	uint64_t watchdog_ns;
 	bool is_ready; /* all workers serve */
 	bool is_ending;
@@ -159,8 +159,8 @@ static int be_worker(struct master *m, struct daemon_board *board,
 }
 
 /*
- * Starts a worker. Returns 0 or an error, in the master at once, and in the
- * worker when it has ended.
+ * Starts a worker by forking. Returns 0 or a negative error code: in the master
+ * at once, in the worker process when the worker ends.
  */
 static int start_worker(struct master *m, bool is_admin, struct error *err)
 {
@@ -274,8 +274,9 @@ static void lose_successor(struct master *m)
 }
 
 /*
- * A worker has crashed during a request for this repository. For a suspect, a
- * worker only opens the repository, so the crash proves the cause.
+ * Records that a worker has crashed during a request for this repository. If
+ * the repository was a suspect, the worker had only opened it. So the crash
+ * proves that the repository is the cause.
  */
 static void note_crash(void *ctx, const char *path, bool is_suspect)
 {
@@ -400,7 +401,7 @@ static void reload(struct master *m)
 				      "stays: %s",
 			 err.msg);
 	} else {
-		/* The old options are invalid now. */
+		/* The call has made the old options invalid. */
 		m->options = options;
 		admission_configure(m->shared.admission, &options->admission);
 		retire(m);
@@ -435,8 +436,8 @@ static void upgrade(struct master *m)
 }
 
 /*
- * The new master has said that it serves, or has closed the pipe. What follows
- * is done when its parent ends.
+ * Reads from the pipe of the new master, which serves now or has closed the
+ * pipe. The next step follows when the parent of the new master ends.
  */
 static void hear_successor(struct master *m)
 {

@@ -76,13 +76,16 @@ struct daemon_options {
 	bool limits_loopback;
 	/* seconds to send a whole head */
 	unsigned head_timeout;
-	/* seconds without 64 KiB of progress */
+	/* maximum seconds in which less than 64 KiB are sent or received */
 	unsigned timeout;
 	/* seconds between two requests */
 	unsigned idle_timeout;
 	/* seconds to finish after SIGTERM */
 	unsigned drain_timeout;
-	/* from this time on, without waits for clients, a request is slow */
+	/*
+	 * a request that takes at least this long, without waits for clients,
+	 * is slow
+	 */
 	unsigned slow_ms;
 	/* bytes for plans of each worker; 0: none in memory */
 	size_t plan_max;
@@ -107,20 +110,22 @@ struct daemon_options {
 };
 
 /*
- * Priority of a log line, as syslog(3) numbers them: the line begins with it. A
- * line without it is for information.
+ * Priority of a log line, with the numbers of syslog(3). The line begins with
+ * it. A line without a priority is informational.
  */
 #define DAEMON_ERROR "<3>"
 #define DAEMON_WARNING "<4>"
 
-/* Connections of one address, if the operator sets no limit. */
+/*
+ * Maximum number of connections of one address, if the operator sets no limit.
+ */
 #define DAEMON_CONNECTIONS_OF_ADDRESS 64
 
 /*
- * A process that shall take over from the master. It is the parent of the new
- * master, so that the new master is nobody's child when this process ends: a
- * service manager watches only its own children, and those whose parents have
- * ended.
+ * A process that takes over from the master. It starts the new master as its
+ * child. When the new master serves, the old master ends this process, so that
+ * the new master has no parent. This is necessary because a service manager
+ * watches only its own children, and processes whose parents have ended.
  */
 struct daemon_successor {
 	/* ends with the exit code of the new master, or when SIGTERM arrives */
@@ -153,7 +158,10 @@ struct daemon_program {
 	void *ctx;
 	/* socket of the service manager (sys/notify.h), or NULL */
 	const char *notify_socket;
-	/* The service manager expects a message in this time; 0: none. */
+	/*
+	 * The service manager expects a message at this interval; 0: it expects
+	 * none.
+	 */
 	uint64_t watchdog_ms;
 };
 

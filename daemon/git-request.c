@@ -102,7 +102,10 @@ static bool take_host(struct cursor *c, struct git_request *out)
 	       take(c, out->host, sizeof(out->host), false);
 }
 
-/* Take the parameters behind an empty string. Empty ones are dropped. */
+/*
+ * Take the parameters that follow an empty string. Empty parameters are
+ * dropped.
+ */
 static bool take_parameters(struct cursor *c, struct git_request *out)
 {
 	size_t size = sizeof(out->protocol);

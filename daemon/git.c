@@ -39,8 +39,8 @@ static void refuse(struct daemon_talk *t, const char *reason,
 }
 
 /*
- * Returns NULL if the request is allowed, or the reason for which it is not.
- * *err may have more details.
+ * Returns NULL if the request is allowed, or the reason for a refusal. *err may
+ * have more details.
  */
 static const char *find_fault(struct daemon_talk *t, const struct repo *repo,
 			      struct error *err)

@@ -18,7 +18,7 @@
 #include "sys/secret.h"
 #include "sys/witness.h"
 
-/* number of remembered successful checks, and how long each is valid */
+/* number of remembered successful checks, and nanoseconds that each is valid */
 #define PROOFS 256
 #define PROOF_NS (UINT64_C(60) * 1000000000)
 

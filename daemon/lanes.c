@@ -19,7 +19,7 @@ struct lane {
 struct lanes {
 	unsigned thread_nr, busy;
 	struct lane *buckets[BUCKETS]; /* owned lanes */
-	/* its first lane is the next */
+	/* head of the ring; its first lane has the next turn */
 	struct lane ring;
 	/* the lane that clients share if there is no memory for a lane */
 	struct lane spare;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Requests that wait for a thread, in one lane for each client. Lanes take
- * turns. A client gets a further thread only while it has fewer threads than
- * are free ("dynamic thresholds": Choudhury, Hahne 1998). So one greedy client
- * has at most half of the threads, two have a third each, and some threads are
- * free for others.
+ * turns. A client gets another thread only while it has fewer threads than are
+ * free ("dynamic thresholds": Choudhury, Hahne 1998). So one greedy client gets
+ * at most half of the threads, two get a third each, and some threads stay free
+ * for other clients.
  *
  * Not safe for threads; the caller has a lock.
  */
@@ -20,14 +20,14 @@ struct lanes;
 /* A request; part of a struct of the caller. */
 struct lane_item {
 	struct lane_item *next;
-	/* of the lane: a hash of the client's name */
+	/* key of the lane: a hash of the client's name */
 	uint64_t key;
 };
 
 /* Returns lanes for `thread_nr` threads, or NULL if memory runs out. */
 struct lanes *lanes_new(unsigned thread_nr);
 
-/* Items that wait are forgotten. NULL is allowed. */
+/* Frees the lanes, and drops waiting items. NULL is allowed. */
 void lanes_free(struct lanes *lanes);
 
 /*
@@ -44,8 +44,8 @@ void lanes_put(struct lanes *lanes, struct lane_item *item);
 
 /*
  * Takes the next request that may have a thread, or returns NULL. The caller
- * passes item->key to lanes_done() later. A further request may be ready after
- * lanes_take(), also if only one has ended: see lanes_has_ready().
+ * passes item->key to lanes_done() later. Another request may be ready after
+ * this call, even if only one request has ended: see lanes_has_ready().
  */
 struct lane_item *lanes_take(struct lanes *lanes);
 

@@ -55,9 +55,7 @@ static int add_item(struct outbox *box, const struct serve_span *item)
 	return 0;
 }
 
-/*
- * Removes literals that were sent from the buffer, if they take up much of it.
- */
+/* Removes sent literals from the buffer, if they take up much of the buffer. */
 static void pack_literals(struct outbox *box)
 {
 	struct buf *b = &box->literals;

@@ -2,7 +2,7 @@
 /* An answer on its way to the socket. */
 #include "daemon/daemon-parts.h"
 
-/* Give the output up, because the client is lost. Returns ERR_PEER. */
+/* Give up the output, because the client is lost. Returns ERR_PEER. */
 static int fail(struct daemon_output *out)
 {
 	out->lost = outbox_unsent(&out->box);

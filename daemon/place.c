@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the repository of a request is. With a store, the path of a request
- * names a repository of the store: "/team/app.git" is "team/app.git". If the
- * store has none of this name, "<name>.git" is tried, as on the local disk.
+ * Finds the repository of a request. With a store, the path of a request names
+ * a repository of the store: "/team/app.git" is "team/app.git". If the store
+ * has none of this name, "<name>.git" is tried, as on the local disk.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "daemon/daemon-parts.h"
 
-/* Below the base path, nothing is looked at. */
+/* Makes the path of a repository below the base path. The disk is not read. */
 static int find_below(struct daemon_place *place, const char *base,
 		      const char *path, size_t len, struct error *err)
 {
@@ -37,7 +37,7 @@ static char *name_of(const char *path, size_t len)
 	return mem_strndup(path, len);
 }
 
-/* Enters the copy. A name that no repository can have is missing, too. */
+/* Enters the copy. A name that no repository can have counts as missing. */
 static int try_name(struct daemon_place *place, const struct daemon_conn *conn,
 		    const char *name, struct error *err)
 {

@@ -26,7 +26,7 @@ const struct http1_limits daemon_limits = {
 };
 
 /*
- * To keep a connection, at most this number of unused bytes of a body are read.
+ * Maximum number of unused bytes of a body that are read to keep a connection.
  */
 #define DROP_MAX 65536
 
@@ -114,7 +114,10 @@ static bool end_later(void *ctx, struct summary *summary, bool has_failed)
 
 /* ---- the request for http_serve() */
 
-/* Finds the repository. The store is asked once, also after a failure. */
+/*
+ * Finds the repository. The store is asked only once for each request, even
+ * after a failure.
+ */
 static int find_place(struct daemon_request *q, struct error *err)
 {
 	int ret = q->place_error.code;
@@ -767,7 +770,9 @@ void daemon_serve(const struct daemon_options *options,
 		conn->after = DAEMON_IDLE;
 	if (conn->is_denied && !was_denied)
 		conn->after = DAEMON_DELAY;
-	/* The files of an unsent answer are open. */
+	/*
+	 * An unsent answer does not need the place, because its files are open.
+	 */
 	daemon_place_release(&q->place);
 	buf_release(&path);
 	if (outbox_is_empty(&q->output.box))

@@ -273,7 +273,7 @@ static int set_service(bool *row, const char *name, bool value,
 	return 0;
 }
 
-/* `value` is NULL for a key without "=". */
+/* Sets the value of a key. `value` is NULL for a key without "=". */
 static int set(struct daemon_settings *s, const struct daemon_key *key,
 	       const char *value, unsigned line, struct error *err)
 {

@@ -20,8 +20,8 @@
 #include "sys/witness.h"
 
 /*
- * Packs of a repository whose packs are shared. Each has several maps, and the
- * kernel allows 65,530 in a process.
+ * Maximum number of packs of a repository whose packs are shared. A pack needs
+ * several memory maps, and the kernel allows 65,530 maps in a process.
  */
 #define PACKS_MAX 128
 
@@ -177,8 +177,8 @@ static struct daemon_snapshot *take(struct daemon_snapshots *cache,
 }
 
 /*
- * Removes a snapshot whose witness does not hold, unless another thread has
- * removed it.
+ * Removes a snapshot whose witness does not hold from the list, unless another
+ * thread has removed it.
  */
 static void forget(struct daemon_snapshots *cache, struct daemon_snapshot *s)
 {
@@ -344,8 +344,9 @@ int daemon_snapshots_enter(struct daemon_snapshots *cache,
 /* ---- objects */
 
 /*
- * Mark the packs: daemon_snapshots_leave() is called when the answer was sent.
- * A page that one request releases would fault again in another.
+ * Mark the packs as pinned until daemon_snapshots_leave(), which is called when
+ * the answer was sent. If packs are shared, requests do not release their
+ * pages, because other requests would fault them in again.
  */
 static void pin_packs(struct odb *odb, bool is_shared)
 {
@@ -355,7 +356,10 @@ static void pin_packs(struct odb *odb, bool is_shared)
 	}
 }
 
-/* Note what odb_open() has read to find packs. */
+/*
+ * Add the files and directories that odb_open() has read to find packs to the
+ * witness.
+ */
 static void witness_packs(struct daemon_packs *packs)
 {
 	const struct odb *odb = packs->odb;
@@ -382,8 +386,9 @@ static void witness_packs(struct daemon_packs *packs)
 }
 
 /*
- * Note the files that give commits other parents. Requests read these files
- * themselves, but plans that belong to the packs end with a change.
+ * Add the files that change the parents of commits to the witness. Requests
+ * read these files themselves, but the plans of the packs become invalid when
+ * these files change.
  */
 static void witness_history(struct daemon_packs *packs, const struct repo *repo)
 {

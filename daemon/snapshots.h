@@ -4,11 +4,11 @@
  * their indexes and multi-pack-indexes, and packed-refs (refs/packed-keep.h).
  * Loose refs and reftables are not kept: each request reads them.
  *
- * The rule: no request is answered from configuration or objects that are older
- * than its start. A snapshot has witnesses (sys/witness.h), one for the
- * repository and its configuration, and one for its packs. Each request asks
- * them before it uses the snapshot. If a witness does not hold, the files are
- * read anew.
+ * A request sees all changes of configuration and objects that were made before
+ * its start. A snapshot has two witnesses (sys/witness.h): one for the
+ * repository and its configuration, and one for its packs. Each request checks
+ * the witnesses before it uses the snapshot. If a witness does not hold, the
+ * files are read anew.
  *
  *	daemon_snapshots         of one worker
  *	  +- daemon_snapshot     path -> struct repo, witness
@@ -17,8 +17,8 @@
  *
  * A snapshot lives until its last request ends, so packs that a repack removes
  * stay readable. The cache drops snapshots that no request has used for some
- * time, because mapped files occupy the disk after their removal. A snapshot
- * that is shared holds no file descriptors.
+ * time. Otherwise, removed files would take up disk space as long as they are
+ * mapped. A snapshot that is shared holds no file descriptors.
  *
  * These repositories are opened for one request only: on a file system that is
  * not local; with includeIf in the configuration; whose git directory is found

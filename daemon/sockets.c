@@ -281,7 +281,7 @@ int daemon_sockets_activate(struct daemon_sockets *out, int first, size_t nr,
 	return ret;
 }
 
-/* The list has a line "<descriptor> <name>" for each socket. */
+/* Writes a line "<descriptor> <name>" for each socket. */
 int daemon_sockets_write(struct buf *out, const struct daemon_sockets *sockets)
 {
 	int ret = 0;

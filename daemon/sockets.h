@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The listening sockets of the server. A listener has a name, the URL in one
- * form. When the configuration is read again, or another program takes over, a
- * socket that is already open is found by its name.
+ * The listening sockets of the server. The name of a listener is its URL in a
+ * normal form. When the configuration is read again, or another program takes
+ * over, a socket that is already open is found by its name.
  */
 #ifndef DAEMON_SOCKETS_H
 #define DAEMON_SOCKETS_H
@@ -28,7 +28,10 @@ struct daemon_address {
 	char name[DAEMON_NAME_MAX];
 	/* opened by the service manager; there are no address and port */
 	bool is_activated;
-	/* NULL: an address and a port; else a path, which ends `name` */
+	/*
+	 * path of a Unix socket, at the end of `name`; NULL: there are an
+	 * address and a port
+	 */
 	const char *path;
 	char address[SYS_ADDRESS_MAX];
 	uint16_t port;
@@ -44,8 +47,8 @@ int daemon_address_parse(struct daemon_address *out, const char *url,
 /* A listening socket. */
 struct daemon_listener {
 	/*
-	 * the URL as configured, in one form; of a socket that the service
-	 * manager has opened: DAEMON_ACTIVATED and the name of the descriptor
+	 * the configured URL in a normal form; for a socket that the service
+	 * manager has opened, DAEMON_ACTIVATED and the name of the descriptor
 	 */
 	char name[DAEMON_NAME_MAX];
 	int fd; /* owned */

@@ -400,8 +400,8 @@ static uint64_t faded(const _Atomic uint64_t *number, const struct cost *c,
 }
 
 /*
- * Bring the numbers of an entry to the present period. Additions of other
- * threads at the same moment may be lost.
+ * Reduce the numbers of an entry for the periods that have passed. Additions
+ * that other threads make at the same moment may be lost.
  */
 static void age(struct cost *c, uint64_t now)
 {
@@ -440,8 +440,8 @@ static bool claim(struct cost *c, const char *path, uint64_t hash, uint64_t now)
 }
 
 /*
- * Returns the entry of a repository. If there is none, the cheapest of the
- * entries where it could be is given to it. Returns NULL if another thread
+ * Returns the entry of a repository. If it has none, it gets the entry with the
+ * lowest cost among its PROBES possible entries. Returns NULL if another thread
  * changes the entry at this moment.
  */
 static struct cost *find_cost(struct shared *sh, const char *path, uint64_t now)

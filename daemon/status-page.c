@@ -11,7 +11,10 @@
 #include "base/mem.h"
 #include "daemon/status.h"
 
-/* Bytes of a path that are shown; of a longer one, the end. */
+/*
+ * Maximum number of bytes of a path that are shown. Of a longer path, the end
+ * is shown.
+ */
 #define SHOWN_MAX 80
 
 static const char head[] =
@@ -124,7 +127,7 @@ static int put_number(struct buf *out, const char *name, uint64_t number)
 	       buf_printf(out, "%" PRIu64 "</td>", number);
 }
 
-/* A cell with a number of bytes, for example "1.5 GB". */
+/* Prints a cell with a number of bytes, for example "1.5 GB". */
 static int put_bytes(struct buf *out, const char *name, uint64_t bytes)
 {
 	static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
@@ -138,7 +141,7 @@ static int put_bytes(struct buf *out, const char *name, uint64_t bytes)
 			  units[i]);
 }
 
-/* A time of microseconds, for example "12 ms" or "3.40 s". */
+/* Prints a time given in microseconds, for example "12 ms" or "3.40 s". */
 static int put_time(struct buf *out, uint64_t us)
 {
 	if (us < 10000)
@@ -154,7 +157,7 @@ static int put_time_cell(struct buf *out, const char *name, uint64_t us)
 	       buf_append_str(out, "</td>");
 }
 
-/* An age of seconds in one unit, for example "5 min". */
+/* Prints an age given in seconds, in one unit, for example "5 min". */
 static int put_age(struct buf *out, uint64_t seconds)
 {
 	if (seconds < 120)
@@ -166,7 +169,7 @@ static int put_age(struct buf *out, uint64_t seconds)
 	return buf_printf(out, "%" PRIu64 " days", seconds / 86400);
 }
 
-/* A bar for a share of the largest number. */
+/* Prints a bar whose length is the share of `number` in `most`. */
 static int put_bar(struct buf *out, uint64_t number, uint64_t most)
 {
 	double share = most ? (double)number * 100 / (double)most : 0;
@@ -260,7 +263,9 @@ static int put_queue(struct buf *out, const struct status *s)
 	return ret || end_table(out, v->line_nr);
 }
 
-/* The number of packs, and the ages of the newest and the oldest. */
+/*
+ * Prints the number of packs, and the ages of the newest and the oldest pack.
+ */
 static int put_packs(struct buf *out, const struct status *s,
 		     const struct daemon_packs *packs)
 {
@@ -324,7 +329,7 @@ static uint64_t most_of(const struct daemon_count *counts, size_t nr)
 	return most;
 }
 
-/* A table with a number and a bar for each value of a label. */
+/* Prints a table with a number and a bar for each value of a label. */
 static int put_counts(struct buf *out, const char *title, const char *heading,
 		      const struct daemon_count *counts, size_t nr)
 {
@@ -348,7 +353,10 @@ static int put_reasons(struct buf *out, const struct status *s)
 			  s->reasons, s->reason_nr);
 }
 
-/* hit: sent again; joined: waited for an equal fetch; miss: made. */
+/*
+ * Prints the results of plans. hit: a plan was used; joined: waited for the
+ * plan of an equal fetch; miss: a plan was made.
+ */
 static int put_plans(struct buf *out, const struct status *s)
 {
 	return put_counts(out, "Packs by plans of earlier packs",
@@ -356,7 +364,7 @@ static int put_plans(struct buf *out, const struct status *s)
 			  s->plan_nr);
 }
 
-/* The phases of a request as one bar. */
+/* Prints the phases of a request as one bar. */
 static int put_phases(struct buf *out, const struct daemon_slow *r)
 {
 	int ret = buf_append_str(out, "<div class=\"bar\">");
@@ -386,7 +394,10 @@ static int put_waits(struct buf *out, const struct daemon_slow *r)
 			  (double)waits * 100 / (double)r->total_us);
 }
 
-/* The times of the phases as text, because colours alone do not tell. */
+/*
+ * Prints the times of the phases as text, because colours alone are not
+ * accessible.
+ */
 static int put_phase_times(struct buf *out, const struct daemon_slow *r)
 {
 	int ret = buf_append_str(out, "<small>");

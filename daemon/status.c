@@ -73,7 +73,7 @@ void status_take(struct status *s, const struct daemon_boards *boards,
 
 /* ---- JSON */
 
-/* Milliseconds since a request began. */
+/* Returns the milliseconds since a request began. */
 static uint64_t age_ms(const struct status *s,
 		       const struct daemon_slot_view *flight)
 {
@@ -122,7 +122,7 @@ static int put_flights(struct buf *out, const struct status *s)
 	return ret || buf_append_char(out, ']');
 }
 
-/* The packs of a repository, if they are known. */
+/* Prints the packs of a repository, if they are known. */
 static int put_packs(struct buf *out, const struct daemon_packs *packs)
 {
 	if (!packs->nr)
@@ -187,7 +187,7 @@ static int put_slow(struct buf *out, const struct status *s)
 	return ret || buf_append_char(out, ']');
 }
 
-/* An object with a number for each value of a label. */
+/* Prints an object with a number for each value of a label. */
 static int put_counts(struct buf *out, const char *key,
 		      const struct daemon_count *counts, size_t nr)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The bytes between a connection and its socket, encrypted by TLS or not. The
- * loop uses the functions that do not wait; threads use those that wait. One
- * thread at a time uses a stream, also if one only reads and another writes.
- * The socket does not block.
+ * loop uses the functions that do not wait; threads use those that wait. Only
+ * one thread at a time may use a stream, even if one thread only reads and
+ * another only writes. The socket does not block.
  */
 #ifndef DAEMON_STREAM_H
 #define DAEMON_STREAM_H
@@ -23,7 +23,7 @@ struct daemon_stream {
 	struct tls_conn tls;
 };
 
-/* The stream owns the socket from now on. */
+/* Initialises a stream, which owns the socket. */
 void daemon_stream_init(struct daemon_stream *s, int fd);
 
 /* Closes the socket. Nothing is sent. */

@@ -3,9 +3,9 @@
  * Repositories whose requests may crash workers. The master and all workers
  * share the list.
  *
- * A crash does not say which of the requests that ran was the cause. So after
- * two crashes during requests for a repository, its requests are answered in
- * child processes. If a child crashes, too, the cause is found, and requests
+ * After a crash, it is unknown which of the running requests was the cause. So
+ * after two crashes during requests for a repository, its requests are answered
+ * in child processes. If a child crashes, too, the cause is found, and requests
  * for the repository are refused. Ten minutes after the last crash, the
  * repository is forgotten. `daemon/guard.c` applies these rules to a request.
  */
@@ -33,16 +33,16 @@ struct daemon_suspects *daemon_suspects_new(struct error *err);
 void daemon_suspects_free(struct daemon_suspects *suspects);
 
 /*
- * Notes that a worker crashed at time `now_ns` while it served the repository
- * at a path. Returns the number of crashes for this repository. Only the master
+ * Records that a worker crashed at time `now_ns` while it served the repository
+ * at `path`. Returns the number of crashes for this repository. Only the master
  * calls this.
  */
 unsigned daemon_suspects_crash(struct daemon_suspects *suspects,
 			       const char *path, size_t len, uint64_t now_ns);
 
 /*
- * The cause of the crashes is found: requests for a suspect will be refused.
- * Any thread may call this.
+ * Records that a suspect is the cause of the crashes, so that its requests are
+ * refused from now on. Any thread may call this.
  */
 void daemon_suspects_convict(struct daemon_suspects *suspects, const char *path,
 			     size_t len, uint64_t now_ns);

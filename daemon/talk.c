@@ -201,8 +201,8 @@ static int fetch(struct daemon_talk *t, const struct repo *repo)
 }
 
 /*
- * Fetch from a repository, without the refs that the access helper hides. The
- * requests of a connection have a trace of their own.
+ * Serve a fetch from a repository, without the refs that the access helper
+ * hides. Each connection has its own trace.
  */
 static int fetch_visible(struct daemon_talk *t, const struct repo *repo)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TLS by OpenSSL, which is loaded when a certificate is configured: other
- * commands, and servers without TLS, do not pay for it. The errors of OpenSSL
- * are in a queue of each thread. Each call here starts with an empty queue.
+ * TLS by OpenSSL. The library is loaded only when a certificate is configured,
+ * so other commands and servers without TLS do not pay for it. OpenSSL keeps
+ * errors in a queue for each thread. Each call here starts with an empty queue.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
-/* the library of the headers; it loads libcrypto */
+/* the library version of the included headers; it loads libcrypto */
 #define LIBRARY "libssl.so." TEXT(OPENSSL_SHLIB_VERSION)
 
 #define FUNCTIONS(F)                                                           \
@@ -48,7 +48,7 @@
 	F(SSL_write_ex)                                                        \
 	F(TLS_server_method)
 
-/* The functions of OpenSSL by their names. */
+/* Pointers to the functions of OpenSSL, in fields with their names. */
 struct openssl {
 #define FIELD(name) __typeof__(name) *name;
 	FUNCTIONS(FIELD)
@@ -73,7 +73,7 @@ static int load_library(struct tls *tls, struct error *err)
 	return ret;
 }
 
-/* The text of the first error in the queue. */
+/* Returns the text of the first error in the queue. */
 static const char *reason(const struct openssl *f)
 {
 	unsigned long code = f->ERR_peek_error();
@@ -84,7 +84,7 @@ static const char *reason(const struct openssl *f)
 
 /* ---- certificates */
 
-/* A key with a passphrase is refused: nobody is there to type it. */
+/* Refuses a key with a passphrase, because nobody can type the passphrase. */
 static int no_passphrase(char *out, int size, int is_for_writing, void *ctx)
 {
 	return 0;
@@ -129,7 +129,10 @@ static int make_context(struct tls *tls, struct error *err)
 				SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
 				SSL_MODE_RELEASE_BUFFERS,
 			NULL);
-	/* Clients keep their sessions as tickets, one for each connection. */
+	/*
+	 * No cache of sessions: clients keep their sessions as tickets, one for
+	 * each connection.
+	 */
 	f->SSL_CTX_ctrl(c, SSL_CTRL_SET_SESS_CACHE_MODE, SSL_SESS_CACHE_OFF,
 			NULL);
 	f->SSL_CTX_set_session_id_context(c, id, sizeof(id) - 1);
@@ -345,7 +348,9 @@ bool tls_has_bytes(const struct tls_conn *conn)
 	return conn->tls->f.SSL_pending(conn->ssl) > 0;
 }
 
-/* Copy up to a record from spans. Returns the number of bytes. */
+/*
+ * Copy bytes from spans, at most one TLS record. Returns the number of bytes.
+ */
 static size_t gather(uint8_t *out, const struct iovec *iov, size_t nr)
 {
 	size_t len = 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The server's side of TLS 1.2 and 1.3, with OpenSSL. A struct tls is made
- * before the workers are forked, so that all workers accept the session tickets
- * of each other. Connections share it. A connection is used by one thread at a
- * time. SIGPIPE must be ignored.
+ * The server's side of TLS 1.2 and 1.3, with OpenSSL. A struct tls is shared by
+ * all connections. It is made before the workers are forked, so that each
+ * worker accepts session tickets of the others. A connection is used by one
+ * thread at a time. SIGPIPE must be ignored.
  *
  * Clients cannot renegotiate. The only protocol offered by ALPN is HTTP/1.1.
- * The kernel does not encrypt: OpenSSL would then repeat a write from the
- * address of the first attempt, although the bytes have moved.
+ * Encryption by the kernel is not used. With it, OpenSSL would repeat a write
+ * from the address of the first attempt, although the bytes have moved.
  */
 #ifndef DAEMON_TLS_H
 #define DAEMON_TLS_H
@@ -33,10 +33,9 @@ struct tls_conn {
 
 /*
  * Loads OpenSSL, a certificate with its chain, and its private key, from PEM
- * files.
- * Returns 0 with *out owned by the caller, ERR_NOMEM, or ERR_INVALID. After
- * ERR_INVALID, *is_key tells whether the key is at fault: the file cannot be
- * read, has no key, or the key does not fit the certificate.
+ * files. Returns 0 with *out owned by the caller, ERR_NOMEM, or ERR_INVALID.
+ * After ERR_INVALID, *is_key is set to whether the key is the cause: its file
+ * cannot be read or has no key, or the key does not match the certificate.
  */
 int tls_open(struct tls **out, const char *certificate, const char *key,
 	     bool *is_key, struct error *err);
@@ -52,14 +51,14 @@ enum tls_wait {
 
 /*
  * Starts a connection over a socket that does not block. `fd` is borrowed.
- * Returns false if memory is out; there is then no connection. tls_release()
- * sends nothing, and may be called if there is no connection.
+ * Returns false if memory runs out; then there is no connection. tls_release()
+ * sends nothing. It may be called if there is no connection.
  */
 bool tls_accept(struct tls_conn *conn, const struct tls *tls, int fd);
 void tls_release(struct tls_conn *conn);
 
 /*
- * Goes on with the handshake. Returns 0 with *wait set, ERR_UNSUPPORTED if the
+ * Continues the handshake. Returns 0 with *wait set, ERR_UNSUPPORTED if the
  * client speaks HTTP without TLS, ERR_MISSING if the client has closed the
  * connection without sending a byte, or ERR_PEER.
  */
@@ -67,8 +66,8 @@ int tls_handshake(struct tls_conn *conn, enum tls_wait *wait,
 		  struct error *err);
 
 /*
- * Reads up to `len` bytes. Returns their number, or 0 if *wait is not
- * TLS_READY, or if the peer has ended its output; or ERR_PEER.
+ * Reads up to `len` bytes. Returns their number, or ERR_PEER. Returns 0 if
+ * *wait is not TLS_READY, or if the peer has ended its output.
  */
 ssize_t tls_read(struct tls_conn *conn, void *bytes, size_t len,
 		 enum tls_wait *wait, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Networks of trusted proxies. */
+/* Parses networks of trusted proxies, and looks up addresses in them. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +68,7 @@ bool trusted_is_loopback(const char *address)
 void trusted_client_name(char out[SYS_ADDRESS_MAX], const char *address)
 {
 	/*
-	 * Of an IPv4 address in the form of IPv6, all bits count, not only the
+	 * All bits of an IPv4 address in the form of IPv6 count, not only the
 	 * first 64.
 	 */
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The loop of a worker process. One thread waits for all sockets, and reads the
- * heads of requests: for git://, the first pkt-line. A complete head puts the
- * connection into the lane of its client (daemon/lanes.h), from which threads
- * take connections and answer. A
- * thread gives the connection back to the loop. If bytes of the answer are
- * unsent then, the loop sends them.
+ * heads of requests. The head of a request over git:// is the first pkt-line.
+ * When a head is complete, the connection is put into the lane of its client
+ * (daemon/lanes.h). Threads take connections from the lanes, answer, and give
+ * the connections back to the loop. If bytes of an answer are still unsent, the
+ * loop sends them.
  *
  *	accept -> IDLE -> HEAD -> queue -> BUSY -> done -> IDLE or LINGER
  *	   |                                          |
@@ -35,7 +35,7 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define EVENTS 64
 
-/* the lane of requests that are only refused */
+/* key of the lane of requests that are only refused */
 #define EXCESS 1
 
 /* number of seconds after which a wrong password is refused */
@@ -47,16 +47,19 @@
  */
 #define LINGER_TIMEOUT 2
 
-/* megabytes of an answer that the loop sends before it looks at other events */
+/* megabytes of an answer that the loop sends before it handles other events */
 #define TURN 4
 
-/* open repositories, and seconds without a request until one is closed */
+/*
+ * maximum number of open repositories, and seconds without a request after
+ * which one is closed
+ */
 #define SNAPSHOTS_MAX 64
 #define SNAPSHOT_TIMEOUT 30
 
 /*
- * Many heads that arrive at once need much memory for a moment. It is returned
- * to the system after so many requests, and so many seconds.
+ * Many heads that arrive at once need much memory for a moment. Free memory is
+ * returned to the system after this many requests and this many seconds.
  */
 #define TRIM_REQUESTS 256
 #define TRIM_INTERVAL 5
@@ -66,10 +69,13 @@ struct worker {
 	struct daemon_board *board;         /* borrowed */
 	const struct daemon_shared *shared; /* borrowed */
 	int events, signals, alarm;         /* owned descriptors */
-	/* the ends of each list: the connections in order of their deadlines */
+	/*
+	 * heads of circular lists, one for each state: the connections in order
+	 * of their deadlines
+	 */
 	struct daemon_conn lists[DAEMON_STATES];
 	unsigned conn_nr;
-	/* since trimmed_ns, when memory was trimmed */
+	/* number of requests since trimmed_ns, when memory was last trimmed */
 	unsigned request_nr;
 	uint64_t trimmed_ns;
 	bool is_draining;
@@ -82,13 +88,13 @@ struct worker {
 	unsigned thread_nr;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	/* guarded by `lock`: lists that are linked by `next` */
+	/* protected by `lock`: lists that are linked by `next` */
 	struct daemon_conn *done;
 	struct lanes *lanes; /* owned */
-	/* slots of the board that threads have taken */
+	/* number of slots of the board that threads have taken */
 	unsigned slot_nr;
 	bool is_over;
-	bool has_hinted; /* see hint(); of the loop */
+	bool has_hinted; /* used only by the loop, see hint() */
 };
 
 /* ---- lists */
@@ -201,8 +207,8 @@ static void *run_thread(void *ctx)
 }
 
 /*
- * If an unknown proxy connects, all its clients count as one client. Logs this
- * once.
+ * Logs once that an unknown proxy connects, so that all of its clients count as
+ * one client.
  */
 static void hint(struct worker *w, const struct daemon_conn *conn)
 {
@@ -421,7 +427,7 @@ static void send_some(struct worker *w, struct daemon_conn *conn, uint64_t now)
 		give_up(w, conn, &err);
 }
 
-/* Take an answer over from a thread that has filled the socket. */
+/* Take over an answer from a thread that has filled the socket's buffer. */
 static void start_sending(struct worker *w, struct daemon_conn *conn)
 {
 	struct error err = ERROR_INIT;
@@ -449,8 +455,8 @@ static void linger(struct worker *w, struct daemon_conn *conn)
 }
 
 /*
- * Go on with a TLS handshake. A client that connects and leaves, such as a
- * check of the port, is not worth a log line.
+ * Continue a TLS handshake. A client that connects and closes, such as a port
+ * check, is not logged.
  */
 static void shake_hands(struct worker *w, struct daemon_conn *conn)
 {
@@ -496,7 +502,7 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 		return;
 	}
 	unlist(conn);
-	/* A message arrives as a whole; the thread reads it. */
+	/* A message arrives as a whole, so a thread can read it. */
 	if (conn->protocol == DAEMON_SSH) {
 		enqueue(w, conn);
 		return;
@@ -510,9 +516,9 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 
 /*
  * Tell a client that there are too many connections, of all clients or of its
- * address. Such a client gets few bytes only. For clients of ssh, the forced
- * command prints the message. With TLS, the answer would have to wait for a
- * handshake.
+ * address. The answer is short, so that it is sent without waiting. Clients of
+ * ssh get none, because their forced command prints the message. TLS clients
+ * get none, because the answer would have to wait for a handshake.
  */
 static void turn_away(struct worker *w, struct daemon_conn *conn,
 		      enum admission_refusal why)
@@ -548,7 +554,7 @@ static void turn_away(struct worker *w, struct daemon_conn *conn,
 }
 
 /*
- * Returns the state in which a connection begins, or DAEMON_BUSY if memory is
+ * Returns the state in which a connection begins, or DAEMON_BUSY if memory runs
  * out. After this call, the protocol of an HTTPS connection is DAEMON_HTTP.
  */
 static enum daemon_state first_state(const struct worker *w,
@@ -596,7 +602,7 @@ static enum admission_refusal judge(const struct worker *w,
 	return why;
 }
 
-/* Returns whether a further connection may wait. */
+/* Accepts one connection. Returns whether another connection may be waiting. */
 static bool accept_one(struct worker *w, size_t nr)
 {
 	const struct daemon_options *o = w->options;
@@ -645,7 +651,7 @@ static void accept_all(struct worker *w)
 			;
 }
 
-/* Take the connections back that threads have finished with. */
+/* Take back the connections that threads have finished with. */
 static void take_back(struct worker *w)
 {
 	struct daemon_conn *conn, *next;
@@ -667,8 +673,8 @@ static void take_back(struct worker *w)
 }
 
 /*
- * Close the connections whose time is over. A request with a wrong password
- * goes back to a thread, for its answer.
+ * Close the connections whose deadline has passed. A request with a wrong
+ * password goes back to a thread, for its answer.
  */
 static void expire(struct worker *w, uint64_t now)
 {
@@ -718,7 +724,9 @@ static void drain(struct worker *w)
 		c->deadline_ns = sys_clock_ns() + SECOND_NS;
 }
 
-/* Returns whether an event is of a connection whose answer the loop sends. */
+/*
+ * Returns whether an event belongs to a connection whose answer the loop sends.
+ */
 static bool is_sending(const struct worker *w, const void *ctx)
 {
 	const struct daemon_conn *conn = ctx;
@@ -744,7 +752,10 @@ static void handle(struct worker *w, void *ctx)
 	}
 }
 
-/* Sending takes time, so new requests and finished threads come first. */
+/*
+ * Handles events. Sending takes time, so new requests and finished threads come
+ * first.
+ */
 static void handle_all(struct worker *w, void *const *ready, size_t nr)
 {
 	void *later[EVENTS];
@@ -777,7 +788,7 @@ static void trim_memory(struct worker *w, uint64_t now)
 	sys_memory_trim();
 }
 
-/* Show the numbers of this worker on its board. */
+/* Write the numbers of this worker to its board. */
 static void show(const struct worker *w)
 {
 	daemon_board_set(w->board, DAEMON_GAUGE_CONNECTIONS, w->conn_nr);
@@ -856,7 +867,7 @@ static void end_threads(struct worker *w)
 	free(w->threads);
 }
 
-/* Without memory for its plans, the worker serves without plans. */
+/* Prepares the plans. If memory runs out, the worker serves without plans. */
 static void open_plans(struct worker *w)
 {
 	const struct daemon_options *o = w->options;

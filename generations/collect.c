@@ -2,10 +2,10 @@
 /*
  * Garbage collection, in this order:
  *
- * 	1. ask the store for its time
- * 	2. find the newest record, and read down to the first retired record
- * 	3. retire the records that are not live, the oldest first
- * 	4. list the files, and delete the old ones that no live record names
+ *	1. ask the store for its time
+ *	2. find the newest record, and read down to the first retired record
+ *	3. retire the records that are not live, the oldest first
+ *	4. list the files, and delete the old ones that no live record names
  *
  * The time must be asked first. Then a file that is old at this time is named
  * by a record that step 2 reads, or by no record. Step 3 retires the oldest

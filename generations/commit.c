@@ -2,14 +2,14 @@
 /*
  * Making a record. A try for one number has these states:
  *
- * 	put record --- written -----------------------------> COMMITTED
- * 	  ^     |----- no effect, first put ----------------> STORE_DOWN
- * 	  |     `----- taken, or unknown
- * 	  |                 |
- * 	  |            read record --- ours, and taken -----> COMMITTED
- * 	  |                 |    `---- another's -----------> next number
- * 	  `-- ours, and unknown; no record; no answer;
- * 	      after CREATE_TRIES ---------------------------> UNKNOWN
+ *	put record --- written -----------------------------> COMMITTED
+ *	  ^     |----- no effect, first put ----------------> STORE_DOWN
+ *	  |     `----- taken, or unknown
+ *	  |                 |
+ *	  |            read record --- ours, and taken -----> COMMITTED
+ *	  |                 |    `---- another's -----------> next number
+ *	  `-- ours, and unknown; no record; no answer;
+ *	      after CREATE_TRIES ---------------------------> UNKNOWN
  *
  * A put whose answer is lost may take effect later. So the same bytes are put
  * again. A power loss can remove a record that was read. So finding our token

@@ -9,12 +9,12 @@
  * n exist, so a search finds the newest record in few steps. This does not
  * depend on the clocks of the nodes.
  *
- * 	write the files -> create record n + 1 --- created -----> done
- * 	      (names that             |
- * 	       nobody has)            +- taken, or no answer: read record n + 1
- * 	                                  |              |
- * 	                            our token: done      another's: check the
- * 	                                                 refs there, try n + 2
+ *	write the files -> create record n + 1 --- created -----> done
+ *	      (names that             |
+ *	       nobody has)            +- taken, or no answer: read record n + 1
+ *	                                  |              |
+ *	                            our token: done      another's: check the
+ *	                                                 refs there, try n + 2
  *
  * After a failure, nothing is deleted. generation_collect()
  * (generations/collect.h) later removes files that no record names, after a
@@ -306,19 +306,19 @@ int generation_change_check_ref(const struct generation *g,
 struct generation_group;
 
 /*
- * `gather_ns`: how long the first thread waits for others. Returns NULL if
- * memory runs out. `place` is borrowed.
+ * Returns a group, or NULL if memory runs out. `gather_ns` is how many
+ * nanoseconds the first thread waits for others. `place` is borrowed.
  */
 struct generation_group *generation_group_new(
 	const struct generation_place *place, uint64_t gather_ns);
-/* No thread may use the group. NULL is allowed. */
+/* Frees a group that no thread uses. NULL is allowed. */
 void generation_group_free(struct generation_group *group);
 
 /*
- * Works like generation_commit(), and may be called by several threads. A
- * change that is refused does not harm the other changes of its record. A
- * change that drops objects is an obstacle for all others, and the reverse. The
- * record names the user and the action of the first change.
+ * Works like generation_commit(), and may be called by several threads. If a
+ * change is refused, the other changes in its record are still made. A change
+ * that drops objects is never in one record with other changes. The record
+ * names the user and the action of its first change.
  */
 int generation_group_commit(struct generation_group *group,
 			    const struct generation_change *change,

@@ -7,10 +7,10 @@
 
 /* maximum length of the file */
 #define LEASE_MAX 1024
-/* times to look at the lease again, when it has changed meanwhile */
+/* maximum number of tries, because the lease may change during a try */
 #define TRIES 3
 
-/* The lease as it is in the store. */
+/* The content and the time of the lease in the store. */
 struct seen {
 	struct buf text;
 	struct filestore_info info;
@@ -44,8 +44,8 @@ static int read_lease(struct seen *seen, const struct generation_place *place,
 }
 
 /*
- * Judges the lease of the store. Returns 0 if it is ours, STORE_CONFLICT if it
- * is of another holder, or STORE_ABSENT if it is too old.
+ * Checks who holds the lease in the store. Returns 0 for this holder,
+ * STORE_CONFLICT for another holder, or STORE_ABSENT if the lease is too old.
  */
 static int judge(const struct generation_lease *lease, const struct seen *seen,
 		 int64_t max_age)

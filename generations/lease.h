@@ -19,10 +19,10 @@ struct generation_lease {
 
 /*
  * Takes the lease of a repository for `node`, a name without control
- * characters. A lease of another holder that is older than `max_age` seconds is
- * taken over: its holder is thought to be dead. The age is the difference
- * between the clock of this node and that of the store. INT64_MIN takes over
- * any lease.
+ * characters. If another holder has a lease that is older than `max_age`
+ * seconds, the lease is taken over, because its holder has probably died. The
+ * age is computed from the clock of this node and the store's time of the file.
+ * If `max_age` is INT64_MIN, any lease is taken over.
  * Returns 0 with *lease filled; STORE_CONFLICT if another holder has the lease,
  * with the name of its node appended to *holder; STORE_UNAVAILABLE; or an
  * error.
@@ -34,8 +34,8 @@ int generation_lease_take(struct generation_lease *lease,
 
 /*
  * Deletes the lease, unless another holder has taken it over. A lease that is
- * left ends by its age. Returns 0, STORE_AMBIGUOUS, STORE_UNAVAILABLE, or an
- * error.
+ * not deleted ends by its age. Returns 0, STORE_AMBIGUOUS, STORE_UNAVAILABLE,
+ * or an error.
  */
 int generation_lease_drop(const struct generation_lease *lease,
 			  struct error *err);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of files in a store: quoting the path of a repository, and back. */
+/*
+ * Makes and parses names of files in a store: quotes and unquotes the path of a
+ * repository.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,11 +13,11 @@
 #define REPO "repo/"
 #define HINT "hint/"
 #define LEASE "lease/"
-/* between the repository and the rest of a name */
+/* the text between the repository and the rest of a name */
 #define INNER "/_"
 #define HEX_SHA256 (2 * GENERATION_SHA256_LEN)
 #define HEX_TOKEN (2 * GENERATION_TOKEN_LEN)
-/* bytes of the longest name, without the repository */
+/* number of bytes of the longest name, without the repository */
 #define AROUND_MAX (sizeof(REPO INNER "/file/.") - 1 + HEX_SHA256 + HEX_TOKEN)
 
 static bool is_plain(char c)
@@ -56,7 +59,7 @@ static int quote(struct buf *out, const char *repository)
 	return ret;
 }
 
-/* Appends the beginning that all names of a repository have. */
+/* Appends the common beginning of the names of a repository. */
 static int append_start(struct buf *out, const char *start,
 			const char *repository, struct error *err)
 {
@@ -66,7 +69,10 @@ static int append_start(struct buf *out, const char *start,
 		return error_set(err, ERR_INVALID,
 				 "'%.200s' is not a path of a repository",
 				 repository);
-	/* A quoted path is not shorter. This bounds the memory. */
+	/*
+	 * Check before quoting, which never makes a path shorter. This limits
+	 * the memory.
+	 */
 	if (strlen(repository) + AROUND_MAX > STORE_NAME_MAX)
 		goto too_long;
 	if (buf_append_str(out, start) < 0)
@@ -190,7 +196,7 @@ int generation_hint_repository(struct buf *out, const char *name,
 	    memcmp(name + len - inner, INNER, inner) != 0)
 		return 1;
 	ret = unquote(&path, name + start, name + len - inner);
-	/* Only one way of quoting is right. */
+	/* Refuse a name that generation_hint_name() would quote differently. */
 	if (!ret)
 		ret = generation_hint_name(&again, path.data, NULL);
 	if (ret == ERR_INVALID || (!ret && strcmp(again.data, name) != 0))

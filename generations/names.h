@@ -27,10 +27,10 @@
 
 /*
  * Appends a name to *out. `repository` is a relative path without empty parts,
- * the parts "." and "..", and control characters. Returns 0, ERR_INVALID if the
- * repository has another form or is too long for a store, or ERR_NOMEM; *out is
- * unchanged then. A repository that is too long for one of the names is refused
- * by all functions.
+ * without the parts "." and "..", and without control characters. Returns 0,
+ * ERR_INVALID if the repository has another form or is too long for a store, or
+ * ERR_NOMEM. After an error, *out is unchanged. All functions refuse a
+ * repository that is too long for one of the names.
  */
 int generation_record_name(struct buf *out, const char *repository,
 			   uint64_t number, struct error *err);
@@ -40,7 +40,10 @@ int generation_hint_name(struct buf *out, const char *repository,
 			 struct error *err);
 int generation_lease_name(struct buf *out, const char *repository,
 			  struct error *err);
-/* The beginning of the names of all files of a repository's generations. */
+/*
+ * Appends the common beginning of the names of all files of a repository's
+ * generations.
+ */
 int generation_file_prefix(struct buf *out, const char *repository,
 			   struct error *err);
 
@@ -52,9 +55,10 @@ int generation_hint_repository(struct buf *out, const char *name,
 			       struct error *err);
 
 /*
- * Takes the hash and the upload from the name of a file, whose first
- * `prefix_len` bytes are that of generation_file_prefix(). All other fields of
- * *out are zero. Returns false if the name has another form.
+ * Parses the name of a file, and sets the hash and the upload in *out. All
+ * other fields of *out become zero. The first `prefix_len` bytes of the name
+ * must be the text of generation_file_prefix(). Returns false if the name has
+ * another form.
  */
 bool generation_file_of_name(struct generation_file *out, const char *name,
 			     size_t prefix_len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Making the next generation from a change: all obstacles are looked for before
- * anything is changed.
+ * Makes the next generation from a change. All checks come before the first
+ * change of *next.
  */
 #include <string.h>
 
@@ -39,7 +39,7 @@ static int check_refs(struct generation *scratch,
 	return ret;
 }
 
-/* Checks that no two refs which a change sets are "a" and "a/b". */
+/* Checks that the refs of a change do not conflict, as "a" and "a/b" do. */
 static int check_names(const struct generation *scratch, struct error *err)
 {
 	for (size_t i = 0; i < scratch->update_nr; i++) {
@@ -102,7 +102,7 @@ int rebase_check(const struct generation_change *change, struct error *err)
 		ret = check_names(&scratch, err);
 	if (!ret)
 		ret = generation_print(&text, NULL, &scratch, err);
-	/* These are the caller's. */
+	/* These strings are borrowed from the caller. */
 	scratch.node = scratch.user = scratch.action = NULL;
 	generation_release(&scratch);
 	buf_release(&text);
@@ -206,7 +206,10 @@ static int check_next_files(const struct generation *next,
 	return 0;
 }
 
-/* Whether an update stands for a ref that the change does not delete. */
+/*
+ * Returns whether an update is of a ref that exists and that the change does
+ * not delete.
+ */
 static bool is_live(const struct generation_update *u,
 		    const struct generation_change *change)
 {
@@ -220,8 +223,8 @@ static bool is_live(const struct generation_update *u,
 }
 
 /*
- * Whether an update has a ref that cannot exist beside a new one: "a" and
- * "a/b". Returns 1 or 0, or ERR_NOMEM.
+ * Looks for an update of a ref whose name conflicts with the new ref `ref`, as
+ * "a" and "a/b" do. Returns 1 if there is one, 0 if not, or ERR_NOMEM.
  */
 static int collides(const struct generation *next,
 		    const struct generation_change *change, const char *ref)
@@ -252,7 +255,7 @@ static int collides(const struct generation *next,
 	return ret;
 }
 
-/* Gets the value of a ref; *exists tells whether there is one. */
+/* Finds the value of a ref, and sets *exists to whether the ref exists. */
 static int find_value(struct buf *value, bool *exists,
 		      const struct generation *next,
 		      const struct generation_change *change, const char *ref,
@@ -315,7 +318,10 @@ int generation_change_check_ref(const struct generation *g,
 
 /* ---- applying */
 
-/* Forgets the updates that the new tables have. */
+/*
+ * Removes the updates of generations up to `up_to`, which the new tables
+ * contain.
+ */
 static void drop_updates(struct generation *next, uint64_t up_to)
 {
 	size_t kept = 0;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside generations/: making the next generation from a change. */
+/* Used only inside generations/: makes the next generation from a change. */
 #ifndef GENERATIONS_REBASE_H
 #define GENERATIONS_REBASE_H
 
 #include "generations/history.h"
 
 /*
- * Checks a change by itself: texts, equal paths, and the size of a record with
- * nothing else. Returns 0, ERR_INVALID or ERR_NOMEM.
+ * Checks a change without a generation: its texts, paths that occur twice, and
+ * the size of a record that has only this change. Returns 0, ERR_INVALID or
+ * ERR_NOMEM.
  */
 int rebase_check(const struct generation_change *change, struct error *err);
 
@@ -26,7 +27,7 @@ int rebase_start(struct generation *next, const struct generation *base,
  * was applied to *next. Returns 0, a conflict, or a negative error code. A
  * conflict is GENERATION_REF_CHANGED, GENERATION_EPOCH_CHANGED or
  * GENERATION_FILE_CHANGED, and *next is then unchanged. After ERR_NOMEM, *next
- * is useless.
+ * must not be used.
  */
 int rebase_apply(struct generation *next,
 		 const struct generation_change *change,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of generations: the fields and their limits, the text, and changes of
- * files and refs. A record has one text only: what was parsed is printed as the
- * same bytes.
+ * Records of generations: checks the limits of fields, prints and parses
+ * records, and changes their files and refs. A record has only one valid text:
+ * printing a parsed record gives the same bytes.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -178,7 +178,10 @@ static int has_distinct_paths(const struct generation *g)
 	return distinct;
 }
 
-/* What is wrong with a record, or NULL. The texts of lists are checked. */
+/*
+ * Returns what is wrong with a record, or NULL. The texts of its lists were
+ * checked before.
+ */
 static const char *find_fault(const struct generation *g)
 {
 	if (!g->number)
@@ -266,7 +269,7 @@ static int print_update(struct buf *out, const struct generation_update *u)
 			  u->value);
 }
 
-/* The lines that a retired record does not have. */
+/* Prints the lines that a retired record does not have. */
 static int print_body(struct buf *out, const struct generation *g)
 {
 	int ret = print_bytes(out, "token", g->token, sizeof(g->token));
@@ -433,7 +436,7 @@ static int take_text(struct parser *x, char **out, size_t max, char stop)
 
 	if (!end)
 		return 1;
-	/* A NUL would hide the rest. */
+	/* Refuse a NUL, which would hide the rest of the text. */
 	if (memchr(x->p, '\0', (size_t)(end - x->p)))
 		return 1;
 	*out = mem_strndup(x->p, (size_t)(end - x->p));

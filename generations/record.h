@@ -10,13 +10,13 @@
  *	   v   v       v   v  v
  *	 pack  table  pack table pack        files below <repository>/_/file/
  *
- * A record names every file of its generation. So a reader needs one record,
- * and no older one. The files of a record are files of its parent, or files
- * that the maker of the record has written for it. A file that was dropped
- * never comes back under the same name.
+ * A record names every file of its generation. So a reader needs no older
+ * record. The files of a record are files of its parent, or files that the
+ * maker of the record has written for it. A file that was dropped never comes
+ * back under the same name.
  *
- * This module knows nothing of Git: a ref is a name with a value, and a file is
- * a path with content.
+ * This module does not depend on Git: a ref is a name with a value, and a file
+ * is a path with content.
  */
 #ifndef GENERATIONS_RECORD_H
 #define GENERATIONS_RECORD_H
@@ -29,7 +29,7 @@
 #include "base/error.h"
 
 #define GENERATION_SHA256_LEN 32
-/* bytes of a token: random, different for each try to make a record */
+/* number of bytes of a token, which is random for each try to make a record */
 #define GENERATION_TOKEN_LEN 16
 
 /* maximum size of a record in bytes; the parser refuses a longer one */
@@ -62,9 +62,10 @@ struct generation_file {
  * updated several times, a record has only the newest update.
  */
 struct generation_update {
-	uint64_t number; /* of the generation that made the change */
-	char *ref;       /* owned */
-	char *value;     /* owned; NULL: the ref was deleted */
+	/* number of the generation that made the change */
+	uint64_t number;
+	char *ref;   /* owned */
+	char *value; /* owned; NULL: the ref was deleted */
 };
 
 /* One generation. Zero-initialised before its first use. */
@@ -75,9 +76,9 @@ struct generation {
 	uint8_t token[GENERATION_TOKEN_LEN];
 	int64_t time; /* seconds since 1970, by the clock of the maker */
 	/*
-	 * Number of the newest generation that took back objects; 0: none. A
-	 * change that was checked before it may refer to an object that is
-	 * gone.
+	 * Number of the newest generation that dropped objects; 0: none. A
+	 * change that was checked before this generation may refer to a dropped
+	 * object.
 	 */
 	uint64_t epoch;
 	/*
@@ -85,7 +86,10 @@ struct generation {
 	 * none.
 	 */
 	uint64_t tables;
-	/* owned: who made it, and by what; NULL is printed as "" */
+	/*
+	 * owned: the node, user and action that made the record; NULL is
+	 * printed as ""
+	 */
 	char *node, *user, *action;
 	/*
 	 * In the order of the record, without two equal paths. The tables of
@@ -98,8 +102,9 @@ struct generation {
 	struct generation_update *updates; /* owned */
 	size_t update_nr, update_alloc;
 	/*
-	 * true: a garbage collection has replaced the record by its number and
-	 * its parent. Everything else is zero. The repository went on long ago.
+	 * whether a garbage collection has retired the record, which then has
+	 * only its number and its parent. All other fields are zero. Much newer
+	 * generations exist.
 	 */
 	bool is_retired;
 };
@@ -114,8 +119,9 @@ int generation_copy(struct generation *out, const struct generation *g,
 
 /*
  * Parses a record into *out, which was released or zero-initialised. `name` is
- * for messages. Returns 0, ERR_CORRUPT (a wrong checksum included),
- * ERR_UNSUPPORTED for another version, or ERR_NOMEM; *out is zero then.
+ * for messages. Returns 0, ERR_CORRUPT (also for a wrong checksum),
+ * ERR_UNSUPPORTED for another version, or ERR_NOMEM. After an error, *out is
+ * zeroed.
  */
 int generation_parse(struct generation *out, const void *bytes, size_t len,
 		     const char *name, struct error *err);
@@ -138,8 +144,8 @@ struct generation_file *generation_find_file(const struct generation *g,
 					     const char *path);
 
 /*
- * Adds a file at the end, which must not have the path of another one. Copies
- * *file. Returns 0, ERR_INVALID or ERR_NOMEM.
+ * Adds a copy of *file at the end. No other file may have the same path.
+ * Returns 0, ERR_INVALID or ERR_NOMEM.
  */
 int generation_add_file(struct generation *g,
 			const struct generation_file *file, struct error *err);
@@ -158,8 +164,8 @@ const struct generation_update *generation_find_update(
 	const struct generation *g, const char *ref);
 
 /*
- * Sets the value of a ref by the generation `number`; a NULL value deletes the
- * ref. Returns 0, ERR_INVALID or ERR_NOMEM.
+ * Adds or replaces the update of a ref, made by generation `number`. A NULL
+ * value deletes the ref. Returns 0, ERR_INVALID or ERR_NOMEM.
  */
 int generation_set_ref(struct generation *g, uint64_t number, const char *ref,
 		       const char *value, struct error *err);
@@ -171,7 +177,7 @@ int generation_append_hex(struct buf *out, const uint8_t *bytes, size_t len);
 
 /*
  * Parses `len` bytes of lower-case hexadecimal; `text` has two characters for
- * each. Returns whether all are digits.
+ * each byte. Returns whether all characters are digits.
  */
 bool generation_parse_hex(uint8_t *out, const char *text, size_t len);
 

@@ -11,10 +11,13 @@
 
 #define YEAR 31536000 /* seconds */
 
-/* spans of the body that one call sends */
+/* maximum number of spans of the body that one write sends */
 #define GROUP 64
 
-/* spans before them: status line, headers, empty line, head of a chunk */
+/*
+ * number of spans before the body: status line, headers, empty line, head of a
+ * chunk
+ */
 #define BEFORE 4
 
 void http_reply_init(struct http_reply *r, const struct serve_io *io,
@@ -148,9 +151,9 @@ static int begin(struct http_reply *r, struct iovec *iov, char line[128],
 }
 
 /*
- * Send what precedes `len` bytes of the body, and then `nr` spans, at most
- * GROUP. The spans are the first of these bytes, or all. If `is_last`, the end
- * of the body follows.
+ * Send the headers and the head of a chunk of `len` bytes, and then `nr` spans,
+ * at most GROUP. The spans contain the first of the `len` bytes, or all of
+ * them. If `is_last` is set, the end of the body follows.
  */
 static int send_spans(struct http_reply *r, const struct iovec *iov, size_t nr,
 		      size_t len, bool is_last, struct error *err)

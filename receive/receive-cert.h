@@ -38,7 +38,10 @@
  * repository's. The path is the argument of receive-pack.
  */
 
-/* What the nonces of a repository are computed from. Pointers are borrowed. */
+/*
+ * The data from which the nonces of a repository are computed. Pointers are
+ * borrowed.
+ */
 struct push_nonce_maker {
 	enum hash_algo algo;
 	const char *seed;

@@ -225,7 +225,7 @@ static int note_tip(void *ctx, const struct ref *ref)
 	return oidset_add(&s->known, oid, s->k->why) < 0 ? ERR_NOMEM : 0;
 }
 
-/* Remove the commits in `known` from k->undecided: they are reachable. */
+/* Remove the commits in `known` from k->undecided, because refs reach them. */
 static int keep_undecided(struct check *k, const struct oidset *known)
 {
 	struct oidset left;

@@ -30,7 +30,10 @@ static int set_quarantine(struct receive_environment *env,
 	return set(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES", q->alternates);
 }
 
-/* Lets a hook read the blob of the certificate. */
+/*
+ * Makes the quarantine an alternate, so that a hook can read the blob of the
+ * certificate.
+ */
 static int set_alternate(struct receive_environment *env,
 			 const struct quarantine *q)
 {

@@ -6,7 +6,7 @@
 #include "odb/odb.h"
 #include "receive/receive-objects.h"
 
-enum { CACHE_LIMIT = 32 << 20 }; /* bytes of decoded bases */
+enum { CACHE_LIMIT = 32 << 20 }; /* maximum bytes of cached delta bases */
 
 struct check {
 	struct receive *r;

@@ -34,8 +34,8 @@ static int pass_on(void *ctx, const char *bytes, size_t len, struct error *err)
 
 /*
  * Write the output of a reference-transaction hook to the server's log, not to
- * the client. Stock Git does so too, because the hook also runs without a
- * client.
+ * the client. Stock Git does the same, because this hook also runs for changes
+ * without a client.
  */
 static int keep_here(void *ctx, const char *bytes, size_t len,
 		     struct error *err)

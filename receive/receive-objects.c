@@ -149,8 +149,9 @@ static int take_apart(struct receive_objects *o, struct receive *r,
  * (is_limit).
  */
 struct seen_only {
-	struct pack_indexer_hooks all; /* see all objects */
-	struct receive *r;             /* borrowed */
+	/* hooks without this restriction */
+	struct pack_indexer_hooks all;
+	struct receive *r; /* borrowed */
 };
 
 static int seen_has(void *ctx, unsigned thread_nr, const struct oid *oid,

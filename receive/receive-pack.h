@@ -12,21 +12,22 @@
 #include "wire/summary.h"
 
 /*
- * Where a push is stored, if the repository is a local copy of one that is
- * elsewhere (stored/push.h). The push differs in these points:
+ * Stores a push elsewhere, if the repository is a local copy of a repository in
+ * a store (stored/push.h). Such a push differs from others in these points:
  * - Objects are always kept as a pack, and are never moved into the repository.
- *   So the repository has the objects of accepted pushes only, and no later
- *   push can rely on others. Hooks read new objects from the quarantine.
- * - Refs are published (struct ref_transaction_options).
+ *   So the repository has only objects of accepted pushes, and later pushes
+ *   cannot rely on objects of refused ones. Hooks read new objects from the
+ *   quarantine.
+ * - Refs are changed by the function publish() below.
  * - A push that needs receive.shallowUpdate is refused.
  * - There is no maintenance, and no update of the server info.
  */
 struct receive_target {
 	/*
-	 * Stores the objects: the packs in "<dir>/pack", with .idx and .rev,
-	 * which are durable. Called when the pre-receive hook has accepted the
-	 * push. Not called if the push has no objects. After an error, all
-	 * commands are refused with the message.
+	 * Stores the objects of the push: the packs in "<dir>/pack", with .idx
+	 * and .rev. These files are durable. Called after the pre-receive hook
+	 * has accepted the push, unless the push has no objects. After an
+	 * error, all commands are refused, with the error message as reason.
 	 */
 	int (*store)(void *ctx, const char *dir, struct error *err);
 	/*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Quarantine directories. */
+/* Creates, moves and removes quarantine directories. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>

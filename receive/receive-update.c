@@ -21,7 +21,10 @@ struct batch {
 	 */
 	struct receive_command **commands;
 	size_t nr;
-	/* The target has failed; *err tells the client why. */
+	/*
+	 * The function of the target failed; *err has the message for the
+	 * client.
+	 */
 	bool has_failed;
 	struct error *err;
 };
@@ -67,7 +70,10 @@ static int on_state(void *ctx, enum ref_state state,
 	return receive_hook_transaction(b->r, state, tx, err);
 }
 
-/* Lets the target change the refs. A slow store must not look like a hang. */
+/*
+ * Lets the target change the refs, with keep-alives to the client while the
+ * store is slow.
+ */
 static int publish(void *ctx, struct ref_transaction *tx, struct error *err)
 {
 	struct batch *b = ctx;

@@ -9,7 +9,10 @@
 #include "base/buf.h"
 #include "receive/receive.h"
 
-/* Sets what a push into a local copy cannot have (struct receive_target). */
+/*
+ * Disables settings that a push into a local copy does not support (struct
+ * receive_target).
+ */
 static void limit_config(struct receive_config *config)
 {
 	config->unpack_limit = 0;

@@ -359,8 +359,8 @@ int send_pack(struct request *req, struct error *err)
 
 /*
  * Returns whether a published pack may be a part of the answer. Published packs
- * are answers to clones. For all other requests, the search would only prevent
- * response plans.
+ * are made for clones. For other requests, looking for such a pack would only
+ * prevent the use of plans (cached responses).
  */
 static bool may_be_published(const struct request *req)
 {
@@ -369,7 +369,7 @@ static bool may_be_published(const struct request *req)
 	       (!req->shallow.nr || req->s->config.published.shallow);
 }
 
-/* Find out which packs on other servers the client can be told of. */
+/* Find the packs on other servers that the server can offer to the client. */
 static int find_offer(struct pack_offer *offer, struct request *req,
 		      struct error *err)
 {

@@ -137,7 +137,7 @@ struct pack_offer {
 	size_t nr;
 	/* published.nr is 0: no published packs are offered */
 	struct published published;
-	/* the last pack that pack_offer_has() found, and its URI */
+	/* the pack that pack_offer_has() found last, and its URI */
 	struct oid found;
 	struct buf uri;
 	enum hash_algo algo;

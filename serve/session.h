@@ -42,8 +42,8 @@ struct session {
 	struct refview refs;
 	bool refs_are_open;
 	/*
-	 * The last object that was looked up and that is no tag. Valid if
-	 * knows_no_tag.
+	 * The last object that session_peel_ref() found to be no tag. Valid if
+	 * knows_no_tag is set.
 	 */
 	struct oid no_tag;
 	bool knows_no_tag; /* whether no_tag is set */
@@ -66,8 +66,8 @@ int session_init(struct session *s, const struct serve_options *options,
 void session_release(struct session *s);
 
 /*
- * Send all pending packets of a request. If the connection has one request
- * only, they are the last. Returns 0 or the error of the output.
+ * Send all pending packets of a request. If the connection serves only one
+ * request, these packets end the answer. Returns 0 or the error of the output.
  */
 int session_send(struct session *s, struct error *err);
 

@@ -20,8 +20,8 @@ struct v2_args {
 	/* borrowed; the command's name, for messages */
 	const char *command;
 	/*
-	 * There are no more arguments. If the request has no arguments, the
-	 * caller sets this field at the start.
+	 * whether there are no more arguments; the caller sets this field at
+	 * the start if the request has none
 	 */
 	bool at_end;
 };

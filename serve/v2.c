@@ -50,7 +50,7 @@ static const struct command commands[] = {
 
 struct keys {
 	const struct command *command;
-	enum hash_algo algo; /* the client's */
+	enum hash_algo algo; /* hash algorithm of the client */
 	/* The client has accepted an advertised promisor remote. */
 	bool has_promisor;
 };

@@ -64,8 +64,8 @@ static int refuse(struct request *req, uint32_t obj_pos, struct error *err)
 
 /*
  * Returns 0 if the commits in *from reach all wanted commits, or ERR_PEER if
- * not. If `exact` is false, wrong commit dates can make the walk miss a path,
- * and the function returns ERR_PEER wrongly.
+ * not. If `exact` is false, the walk relies on commit dates. If dates are
+ * wrong, it can miss a path and return ERR_PEER wrongly.
  */
 static int check_commits(struct request *req, const struct walk_tips *from,
 			 const struct walk_tips *wanted, bool exact,

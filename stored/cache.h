@@ -4,8 +4,8 @@
  * once. A generation can be laid out as a bare repository of hard links to
  * these files.
  *
- * 	<dir>/file/<2 digits>/<62 digits of the SHA-256>[x]    read-only content
- * 	<dir>/file/<2 digits>/tmp_XXXXXX                       not complete yet
+ *	<dir>/file/<2 digits>/<62 digits of the SHA-256>[x]    read-only content
+ *	<dir>/file/<2 digits>/tmp_XXXXXX                       not complete yet
  *
  * The name of a file depends only on the content. So a file never changes, and
  * generations and repositories can share it. A file appears complete or not at

@@ -3,8 +3,8 @@
  * The local copies of a node. An entry remembers the last answer of the store
  * about one repository. The lock of the struct protects the entries.
  *
- * 	idle -> a request asks (is_asking) -> idle, with the answer
- * 	          other requests wait
+ *	idle -> a request asks (is_asking) -> idle, with the answer
+ *	          other requests wait
  */
 #include <errno.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
  * The local copies of repositories in a store, for a server. Each request
  * enters a copy, which is first made or brought to the newest generation.
  *
- * 	enter -> the request is answered from the files of the copy -> leave
+ *	enter -> the request is answered from the files of the copy -> leave
  *
  * Strict reads (max_age_ns is 0): a request uses only an answer to a question
  * that was sent to the store after the request arrived. Requests for one

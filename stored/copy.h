@@ -4,11 +4,11 @@
  * directory of a node (stored/node.h), which is brought to newer generations in
  * place. Every program that reads a bare repository can read a copy.
  *
- * 	<dir>/repo/<path>/_/store-copy    the marker: the generation of the copy
- * 	                   /store-used    its time is that of the last check
- * 	                   /...           files and refs of the generation
+ *	<dir>/repo/<path>/_/store-copy    the marker: the generation of the copy
+ *	                   /store-used    its time is that of the last check
+ *	                   /...           files and refs of the generation
  *
- * 	open or enter -> refresh, advance, ... -> close
+ *	open or enter -> refresh, advance, ... -> close
  *
  * A user of a copy holds the lock USE in shared mode from open or enter to
  * close. While the lock is held, nobody removes the copy. A process that

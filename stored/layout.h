@@ -3,10 +3,10 @@
  * Lays out a generation as a bare repository in a directory, which every
  * command can open. The refs are reftables:
  *
- * 	<files of the record>      config, objects/pack/..., reftable/<name>
- * 	reftable/tables.list       the tables in the order of the record
- * 	reftable/<one more>        the updates of the record, if there are any
- * 	HEAD, refs/heads           text for programs that do not know reftables
+ *	<files of the record>      config, objects/pack/..., reftable/<name>
+ *	reftable/tables.list       the tables in the order of the record
+ *	reftable/<one more>        the updates of the record, if there are any
+ *	HEAD, refs/heads           text for programs that do not know reftables
  *
  * The value of an update is the id of an object in hexadecimal, or "ref: " and
  * the name of another ref.

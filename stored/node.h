@@ -2,11 +2,11 @@
 /*
  * The cache directory of a node: a machine that serves repositories of a store.
  *
- * 	<dir>/store               the store (stored/marker.h)
- * 	<dir>/file/...            files of generations (stored/cache.h)
- * 	<dir>/repo/<path>/_       the local copy of a repository (stored/copy.h)
- * 	<dir>/tmp/<name>          copies that are being made or removed
- * 	<dir>/locks               locks, see sys/rangelock.h
+ *	<dir>/store               the store (stored/marker.h)
+ *	<dir>/file/...            files of generations (stored/cache.h)
+ *	<dir>/repo/<path>/_       the local copy of a repository (stored/copy.h)
+ *	<dir>/tmp/<name>          copies that are being made or removed
+ *	<dir>/locks               locks, see sys/rangelock.h
  *
  * <path> is the name of the repository, quoted as in generations/names.h. So
  * the copy of "a/b" is not in the directory of the copy of "a".

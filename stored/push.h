@@ -3,12 +3,12 @@
  * A push into the local copy of a repository in a store. The commit point is
  * the record of the next generation.
  *
- * 	stored_push_open      the copy is the newest generation now
- * 	(the push is received into the quarantine, checked and accepted)
- * 	stored_push_upload    packs into the store and into the cache: a round
- * 	                      trip, without any lock
- * 	stored_push_publish   make the record: a round trip; advance the copy
- * 	stored_push_close
+ *	stored_push_open      the copy is the newest generation now
+ *	(the push is received into the quarantine, checked and accepted)
+ *	stored_push_upload    packs into the store and into the cache: a round
+ *	                      trip, without any lock
+ *	stored_push_publish   make the record: a round trip; advance the copy
+ *	stored_push_close
  *
  * The record is made only if the refs have the old values of the push. So a
  * push through another node is never overwritten. Refs with another value are

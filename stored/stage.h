@@ -3,16 +3,16 @@
  * Makes a stage of a local repository (the source): a temporary bare repository
  * with exactly the files that a generation gets. The source is never changed.
  *
- * 	packs and their side files         links to those of the source
- * 	one more pack                      objects that are reachable from refs
- * 	                                   and not in these packs: loose ones,
- * 	                                   and those of alternates
- * 	multi-pack-index, commit-graph,    links, if they refer to nothing that
- * 	objects/info/prepared, deltas      is not in the packs
- * 	reftable/<name>                    all refs and HEAD, of one moment
- * 	config                             that of the source, with refs in
- * 	                                   tables
- * 	description, shallow, hooks/...    copies; of hooks, those that run
+ *	packs and their side files         links to those of the source
+ *	one more pack                      objects that are reachable from refs
+ *	                                   and not in these packs: loose ones,
+ *	                                   and those of alternates
+ *	multi-pack-index, commit-graph,    links, if they refer to nothing that
+ *	objects/info/prepared, deltas      is not in the packs
+ *	reftable/<name>                    all refs and HEAD, of one moment
+ *	config                             that of the source, with refs in
+ *	                                   tables
+ *	description, shallow, hooks/...    copies; of hooks, those that run
  *
  * Reflogs, unreachable loose objects, .keep files and linked work trees are
  * left out. If the packs of the source are replaced meanwhile, the links keep

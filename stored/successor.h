@@ -3,10 +3,10 @@
  * Makes the next generation of a repository in a store from the files of a
  * directory.
  *
- * 	newest generation    a.pack  b.pack  old table
- * 	the directory        a.pack  c.pack  new table
- * 	the change           drops b.pack and the old table, uploads c.pack and
- * 	                     the new table
+ *	newest generation    a.pack  b.pack  old table
+ *	the directory        a.pack  c.pack  new table
+ *	the change           drops b.pack and the old table, uploads c.pack and
+ *	                     the new table
  */
 #ifndef STORED_SUCCESSOR_H
 #define STORED_SUCCESSOR_H

@@ -4,8 +4,8 @@
  * tables of the record, and one more table with the updates of the record. So
  * the refs depend only on the record.
  *
- * 	reftable/tables.list      <tables of the record, oldest first>
- * 	                          <one more>, if the record has updates
+ *	reftable/tables.list      <tables of the record, oldest first>
+ *	                          <one more>, if the record has updates
  */
 #ifndef STORED_UPDATES_H
 #define STORED_UPDATES_H
