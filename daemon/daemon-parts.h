@@ -412,7 +412,7 @@ struct daemon_request {
 	struct access_answer access;
 	struct daemon_admit admit;
 	/*
-	 * exit status of the child process, as sys_spawn_wait(); 0: no child
+	 * exit status as from sys_spawn_wait(); 0: no child
 	 * process
 	 */
 	int child_status;
@@ -509,12 +509,12 @@ struct daemon_talk {
 	/* valid between open and close */
 	struct daemon_place place;
 	struct daemon_guard guard;
-	/* as sys_spawn_wait(); 0: no child */
+	/* exit status as from sys_spawn_wait(); 0: no child process */
 	int child_status;
 	/* released by daemon_talk_close() */
 	struct access_answer access;
 	struct daemon_admit admit; /* admission of a fetch */
-	/* the client is lost; set by all threads */
+	/* whether the client is lost; any thread may set it */
 	atomic_bool is_lost;
 };
 

@@ -69,7 +69,8 @@ struct master {
 	/* this process is a forked worker */
 	bool is_worker;
 	struct daemon_successor successor; /* pid 0: none */
-	long heir; /* the new master, if it serves; otherwise 0 */
+	/* process id of the new master if it serves; otherwise 0 */
+	long heir;
 };
 
 static void put_log(const struct master *m, const char *line)

@@ -46,7 +46,8 @@ struct daemon_options {
 	bool strict_paths;
 	/* tell clients of git:// why they are refused */
 	bool informative_errors;
-	struct service_rules services; /* of git:// */
+	/* rules for services of git:// */
+	struct service_rules services;
 	/* the field of HTTP in which a proxy names the user; NULL: none */
 	const char *user_header;
 	/*

@@ -177,7 +177,7 @@ static int enter(void *ctx, const char *path, const struct repo **repo,
 		       : 0;
 }
 
-/* Note the number and the age of the packs for the status. */
+/* Record the number and the age of the packs for the status page. */
 static void note_packs(const struct daemon_request *q, const struct odb *odb)
 {
 	struct daemon_packs packs = {.nr = odb->pack_nr, .oldest = UINT64_MAX};

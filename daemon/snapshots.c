@@ -33,14 +33,14 @@ struct daemon_packs {
 };
 
 struct daemon_snapshot {
-	struct daemon_snapshot *next; /* under cache->lock */
-	unsigned users;               /* under cache->lock */
-	uint64_t used_ns;             /* under cache->lock */
+	/* `next`, `users` and `used_ns` are protected by cache->lock. */
+	struct daemon_snapshot *next;
+	unsigned users;
+	uint64_t used_ns; /* time of the last use */
 	char *path;
 	struct repo *repo;
-	struct packed_keep
-		/* the shared repository; NULL: the repository is not shared */
-		*packed_keep;
+	/* owned: packed-refs; NULL: the repository is not shared */
+	struct packed_keep *packed_keep;
 	struct sys_witness witness;
 	bool is_shared; /* may be listed */
 	/* held while packs are opened: others wait for them */
@@ -233,8 +233,9 @@ static void look(void *ctx, const char *path)
 }
 
 /*
- * Note the directories that repo_open() has tried (REPO_OPEN_ENTER), up to the
- * git directory. Returns whether this describes the search completely.
+ * Add the directories that repo_open() has tried (REPO_OPEN_ENTER), up to the
+ * git directory, to the witness. Returns whether this describes the search
+ * completely.
  */
 static bool witness_search(struct daemon_snapshot *s)
 {

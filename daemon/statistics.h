@@ -43,7 +43,7 @@ void daemon_statistics_add(struct daemon_statistics *st,
 
 /* A request that a child process has answered, as seen from outside. */
 struct daemon_child_request {
-	const char *path; /* of the repository */
+	const char *path; /* path of the repository */
 	/* numeric address; NULL: unknown */
 	const char *client;
 	const char *user; /* NULL: none */
@@ -73,7 +73,7 @@ struct daemon_packs {
 	uint64_t newest, oldest;
 };
 
-/* Notes the packs of the repository at `path`. */
+/* Records the packs of the repository at `path`. */
 void daemon_statistics_note_packs(struct daemon_statistics *st,
 				  const char *path,
 				  const struct daemon_packs *packs);
@@ -127,7 +127,8 @@ size_t daemon_statistics_slow(const struct daemon_statistics *st,
 
 /* The number that a counter has for one value of a label. */
 struct daemon_count {
-	const char *value; /* of the label; static */
+	/* value of the label; a static string */
+	const char *value;
 	uint64_t nr;
 };
 

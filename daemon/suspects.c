@@ -24,7 +24,7 @@
 #define SUSPECTS_MAX 64
 
 struct suspect {
-	_Atomic uint64_t hash; /* of the path */
+	_Atomic uint64_t hash; /* hash of the path */
 	_Atomic uint64_t end_ns;
 	atomic_uint crashes;
 	atomic_bool is_guilty;

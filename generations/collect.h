@@ -29,7 +29,10 @@ struct generation_collect_options {
 
 /* Numbers of what was found. */
 struct generation_garbage {
-	/* of files that were deleted, or would be in a dry run */
+	/*
+	 * number and total size of files that were deleted, or would be deleted
+	 * without a dry run
+	 */
 	uint64_t file_nr, bytes;
 	/* number of files that a live generation names */
 	uint64_t kept_nr;

@@ -15,7 +15,7 @@
 
 struct waiting {
 	struct commit_member m;
-	struct waiting *next; /* in the queue */
+	struct waiting *next; /* next entry of the queue */
 	/*
 	 * protected by the lock of the group: the leader does not use this
 	 * struct any more

@@ -51,7 +51,7 @@ struct generation_file {
 	 * that begin with "."
 	 */
 	char *path;
-	uint8_t sha256[GENERATION_SHA256_LEN]; /* of the content */
+	uint8_t sha256[GENERATION_SHA256_LEN]; /* hash of the content */
 	uint8_t upload[GENERATION_TOKEN_LEN];
 	uint64_t size; /* bytes */
 	bool is_executable;
@@ -70,7 +70,8 @@ struct generation_update {
 
 /* One generation. Zero-initialised before its first use. */
 struct generation {
-	uint64_t number; /* from 1 */
+	/* number of the generation, from 1 */
+	uint64_t number;
 	/* SHA-256 of the record before; zeros for number 1 */
 	uint8_t parent[GENERATION_SHA256_LEN];
 	uint8_t token[GENERATION_TOKEN_LEN];

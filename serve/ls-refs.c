@@ -23,7 +23,8 @@ struct listing {
 	size_t prefix_nr, prefix_alloc, prefix_bytes;
 	/* List all visible refs, because the request has too many prefixes. */
 	bool all;
-	struct buf attributes; /* of the current ref */
+	/* attributes of the current ref */
+	struct buf attributes;
 	struct error *err;
 };
 

@@ -20,11 +20,13 @@ struct stored_check {
 };
 
 struct stored_check_report {
-	uint64_t number; /* of the newest generation */
+	/* number of the newest generation */
+	uint64_t number;
 	/* number of records that were read */
 	uint64_t generation_nr;
-	uint64_t file_nr, bytes; /* of the newest generation */
-	uint64_t wrong_nr;       /* problems */
+	/* number and total size of the files of the newest generation */
+	uint64_t file_nr, bytes;
+	uint64_t wrong_nr; /* number of problems */
 };
 
 /*

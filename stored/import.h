@@ -11,8 +11,9 @@
 #include "sys/progress.h"
 
 struct stored_import {
-	const char *node, *user; /* for the record */
-	const char *tmp;         /* directory for temporary files */
+	/* names of the node and the user in the record */
+	const char *node, *user;
+	const char *tmp; /* directory for temporary files */
 	/*
 	 * whether to replace the content of a repository that exists in the
 	 * store

@@ -12,7 +12,7 @@
 /* Which store a cache belongs to. A field that is not set is NULL. */
 struct stored_origin {
 	char *url;      /* owned, like the other texts */
-	char *endpoint; /* of S3 */
+	char *endpoint; /* endpoint of S3 */
 	char *region;
 	char *ca_file;
 };

@@ -335,7 +335,8 @@ struct publishing {
 	struct generation_ref_change *refs;
 	struct ref_update **updates;
 	size_t nr, alloc, updates_alloc;
-	const struct generation *looked_at; /* by find_ref() */
+	/* the generation that find_ref() read last */
+	const struct generation *looked_at;
 	struct error *err;
 };
 

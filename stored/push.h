@@ -31,8 +31,9 @@
 struct stored_push;
 
 struct stored_push_options {
-	enum hash_algo algo;     /* of the repository */
-	const char *node, *user; /* for the record; borrowed */
+	enum hash_algo algo; /* hash of the repository */
+	/* borrowed: names of the node and the user in the record */
+	const char *node, *user;
 	/*
 	 * Prints a message for the administrator: one line without a prefix.
 	 * The client should not see it, because it can contain names of

@@ -35,7 +35,8 @@ struct making {
 /* A directory below `dir` that is being listed. */
 struct listing {
 	struct making *m;
-	struct buf *name; /* of the directory, with a slash, or empty */
+	/* name of the directory with a slash at the end, or "" */
+	struct buf *name;
 };
 
 static int list_dir(struct making *m, struct buf *name);

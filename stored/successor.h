@@ -30,7 +30,8 @@ struct stored_successor {
 	 * (stored_layout_allows()) are ignored.
 	 */
 	const char *dir;
-	const char *node, *user, *action; /* for the record */
+	/* names of the node, the user and the action in the record */
+	const char *node, *user, *action;
 	/*
 	 * The directory may lack objects that the base has. Then the commit
 	 * fails if another generation was made after the base.
@@ -40,12 +41,13 @@ struct stored_successor {
 
 /* Numbers about the next generation and the files that were uploaded for it. */
 struct stored_written {
-	uint64_t number;         /* of the generation */
-	uint64_t file_nr, bytes; /* of the generation */
-	uint64_t upload_nr,
-		/* of these, files that were uploaded and their bytes */
-		upload_bytes;
-	bool is_same; /* the base had this content already; nothing was made */
+	uint64_t number; /* number of the generation */
+	/* number and total size of its files */
+	uint64_t file_nr, bytes;
+	/* number and total size of the uploaded files among them */
+	uint64_t upload_nr, upload_bytes;
+	/* the base had this content already, so nothing was made */
+	bool is_same;
 };
 
 /*
