@@ -411,10 +411,7 @@ struct daemon_request {
 	const struct repo *entered;
 	struct access_answer access;
 	struct daemon_admit admit;
-	/*
-	 * exit status as from sys_spawn_wait(); 0: no child
-	 * process
-	 */
+	/* exit status as from sys_spawn_wait(); 0: no child process */
 	int child_status;
 	uint64_t child_cpu_us;
 };
