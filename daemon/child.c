@@ -103,7 +103,10 @@ static void set_path(struct variables *v, const struct daemon_request *q)
 	buf_release(&info);
 }
 
-/* An empty variable counts as unset, unless its presence has a meaning. */
+/*
+ * Fills the environment of the child. An empty variable counts as unset, unless
+ * its mere presence has a meaning.
+ */
 static void fill(struct variables *v, const struct daemon_request *q)
 {
 	const struct http_options *o = &q->http;

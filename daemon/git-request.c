@@ -90,7 +90,7 @@ static bool take_path(struct cursor *c, struct git_request *out)
 	       cursor_skip(c, len + (nul != NULL));
 }
 
-/* If "host=<host>" and a NUL are next, takes them. */
+/* Takes "host=<host>" and a NUL, if they are next. */
 static bool take_host(struct cursor *c, struct git_request *out)
 {
 	static const char key[] = "host=";

@@ -49,7 +49,7 @@ void lanes_free(struct lanes *lanes)
 	free(lanes);
 }
 
-/* FNV-1a */
+/* Returns the FNV-1a hash of a client's name, as a key of at least 16. */
 uint64_t lanes_key(const char *client)
 {
 	uint64_t hash = UINT64_C(14695981039346656037);

@@ -52,7 +52,10 @@ struct lane_item *lanes_take(struct lanes *lanes);
 /* Returns whether lanes_take() would return a request. */
 bool lanes_has_ready(const struct lanes *lanes);
 
-/* Must be called when a request that lanes_take() returned has ended. */
+/*
+ * Records that a request has ended. Must be called for each request that
+ * lanes_take() returned.
+ */
 void lanes_done(struct lanes *lanes, uint64_t key);
 
 /* Returns how many requests wait in the lane with a key. */

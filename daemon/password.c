@@ -71,7 +71,10 @@ static bool is_equal(const char *a, const char *b)
 
 /* ---- $apr1$ */
 
-/* The first digest: the password, mixed with a digest of password and salt. */
+/*
+ * Computes the first digest of $apr1$: the password, mixed with a digest of
+ * password and salt.
+ */
 static void apr1_begin(uint8_t out[MD5_DIGEST_LENGTH], const char *password,
 		       const char *salt, size_t salt_len)
 {

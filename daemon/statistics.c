@@ -370,7 +370,7 @@ static void copy_text(char *out, size_t size, const char *text)
 	out[len] = '\0';
 }
 
-/* FNV-1a */
+/* Returns the FNV-1a hash of a path. */
 static uint64_t hash_of(const char *path)
 {
 	uint64_t hash = UINT64_C(14695981039346656037);

@@ -296,7 +296,10 @@ static int judge(const struct tls_conn *conn, int ret, enum tls_wait *wait,
 	}
 }
 
-/* Must be called before a call of OpenSSL whose errors judge() handles. */
+/*
+ * Clears OpenSSL's error queue. Must be called before a call of OpenSSL whose
+ * errors judge() handles.
+ */
 static void start(const struct tls_conn *conn, enum tls_wait *wait)
 {
 	conn->tls->f.ERR_clear_error();

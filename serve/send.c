@@ -81,7 +81,10 @@ static int identify_tag(void *ctx, const struct ref *ref)
 	return 0;
 }
 
-/* A ref and the tag objects behind it have the id of the ref as identity. */
+/*
+ * Add the tags that the pack may contain to a hash. The id of a ref identifies
+ * the tag objects behind the ref, too.
+ */
 static int identify_tags(void *ctx, struct hash_ctx *hash, struct error *err)
 {
 	const struct request *req = ctx;

@@ -109,7 +109,10 @@ struct bundle_keys {
 	struct error *err;
 };
 
-/* A key without a value says nothing, and newer clients refuse it. */
+/*
+ * Write a bundle.* key. A key without a value is skipped, because newer clients
+ * refuse it.
+ */
 static int write_key(void *ctx, const struct config_entry *entry)
 {
 	struct bundle_keys *t = ctx;

@@ -58,7 +58,7 @@ int stored_copies_open(struct stored_copies **out,
 /* Requires that no copy is in use. NULL is allowed. */
 void stored_copies_close(struct stored_copies *copies);
 
-/* The cache directory and its store; borrowed. */
+/* Returns the cache directory and its store; borrowed. */
 struct stored_node *stored_copies_node(struct stored_copies *copies);
 
 /*

@@ -48,7 +48,7 @@ int stored_copy_open(struct stored_copy **out, const char *git_dir,
 int stored_copy_enter(struct stored_copy **out, struct stored_node *node,
 		      const char *name, struct error *err);
 
-/* NULL is allowed. */
+/* Ends the use of a copy. NULL is allowed. */
 void stored_copy_close(struct stored_copy *copy);
 
 /*

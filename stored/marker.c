@@ -73,7 +73,7 @@ static int take_line(struct lines *l, char **value, const char *key)
 	return *value ? 0 : ERR_NOMEM;
 }
 
-/* Like take_line(), for a line that may be missing. */
+/* Works like take_line(), for a line that may be missing. */
 static int take_optional(struct lines *l, char **value, const char *key)
 {
 	int ret = take_line(l, value, key);

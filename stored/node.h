@@ -42,7 +42,7 @@ int stored_node_open(struct stored_node **out, const char *dir,
 int stored_node_make(struct stored_node **out, const char *dir,
 		     const struct stored_origin *origin, struct error *err);
 
-/* NULL is allowed. */
+/* Closes a cache directory. NULL is allowed. */
 void stored_node_close(struct stored_node *node);
 
 /*

@@ -51,7 +51,7 @@ struct stored_push_options {
 int stored_push_open(struct stored_push **out, struct stored_copy *copy,
 		     const struct stored_push_options *options,
 		     struct error *err);
-/* NULL is allowed. */
+/* Ends a push. NULL is allowed. */
 void stored_push_close(struct stored_push *push);
 
 /*

@@ -84,7 +84,10 @@ static int add_entry(void *ctx, const char *name)
 	return 0;
 }
 
-/* A directory that vanishes meanwhile is no error. */
+/*
+ * Lists a directory below repo/. It is no error if the directory vanishes
+ * meanwhile.
+ */
 static int list_dir(struct trim *t, const char *dir, struct error *err)
 {
 	struct buf full = BUF_INIT;
