@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "refs-write/ref-transaction-internal.h"
+#include "refs/refs-reftable.h"
 
 static int publish_begin(struct ref_transaction *tx, struct error *err)
 {
@@ -28,10 +29,46 @@ static int publish_nothing(struct ref_transaction *tx, struct ref_item *item,
 	return 0;
 }
 
-/* Rejects changes of one ref, which a symbolic ref and its target may name. */
+/*
+ * Rejects the new value of a ref that is too long for a table. The local copies
+ * have their refs in tables, and tables are written after the record is made.
+ */
+static int check_len(struct ref_transaction *tx, const struct ref_item *item,
+		     size_t block_size, struct error *err)
+{
+	const struct ref_update *u = item->update;
+	size_t target_len = u->new_target ? strlen(u->new_target) : 0;
+
+	if (u->result != REF_OK || item->log_only || !item->writes ||
+	    !ref_update_is_write(u) ||
+	    reftable_writer_ref_size(strlen(item->name), target_len,
+				     tx->repo->algo) <= block_size)
+		return 0;
+	return ref_update_reject(tx, item->update, REF_BAD_VALUE, err,
+				 "ref '%.100s...' is too long for a reftable "
+				 "block",
+				 item->name);
+}
+
+static int check_lens(struct ref_transaction *tx, struct error *err)
+{
+	struct reftable_append_options options;
+	int ret = refs_reftable_options(&options, tx->repo, err);
+
+	if (!ret && !options.block_size)
+		options.block_size = REFTABLE_BLOCK_SIZE_DEFAULT;
+	for (size_t i = 0; !ret && i < tx->sorted_nr; i++)
+		ret = check_len(tx, tx->sorted[i], options.block_size, err);
+	return ret;
+}
+
+/*
+ * Rejects changes that no table could have, and changes of one ref, which a
+ * symbolic ref and its target may name.
+ */
 static int publish_ready(struct ref_transaction *tx, struct error *err)
 {
-	int ret = 0;
+	int ret = check_lens(tx, err);
 
 	for (size_t i = 1; !ret && i < tx->sorted_nr; i++)
 		if (tx->sorted[i - 1]->update->result == REF_OK &&

@@ -64,6 +64,8 @@
 #define REFTABLE_BLOCK_SIZE_MAX 0xffffff
 #define REFTABLE_FOOTER_MAX 72
 #define REFTABLE_HEADER_MAX 28
+/* bytes of a block with one record, without the record and the file's header */
+#define REFTABLE_BLOCK_FRAME_LEN (4 + 3 + 2)
 
 enum reftable_block_type {
 	REFTABLE_REFS = 'r',

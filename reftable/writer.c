@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/varint.h"
 #include "reftable/writer-internal.h"
 
-#define DEFAULT_BLOCK_SIZE 4096
 #define DEFAULT_INTERVAL 16
 #define LEAST_BLOCK_SIZE 64
 
@@ -29,7 +29,7 @@ int reftable_writer_new(struct reftable_writer **out, struct sys_tempfile *file,
 	w->file = file;
 	w->options = *options;
 	if (!w->options.block_size)
-		w->options.block_size = DEFAULT_BLOCK_SIZE;
+		w->options.block_size = REFTABLE_BLOCK_SIZE_DEFAULT;
 	if (!w->options.restart_interval)
 		w->options.restart_interval = DEFAULT_INTERVAL;
 	w->footer.version = options->algo == HASH_SHA1 ? 1 : 2;
@@ -80,6 +80,23 @@ static int check_order(struct reftable_writer *w, const char *key,
 				 (int)key_len, key);
 	buf_reset(&w->last);
 	return buf_append(&w->last, key, key_len) < 0 ? error_nomem(err) : 0;
+}
+
+size_t reftable_writer_ref_size(size_t name_len, size_t target_len,
+				enum hash_algo algo)
+{
+	uint8_t number[VARINT_MAX_LEN];
+	size_t tag = 2 * hash_len(algo);
+	size_t symbolic = varint_put(number, target_len) + target_len;
+
+	/* The first block of a table has the least room. */
+	return reftable_header_len(algo == HASH_SHA1 ? 1 : 2) +
+	       REFTABLE_BLOCK_FRAME_LEN +
+	       /* the key: no byte is shared with another name */
+	       varint_put(number, 0) +
+	       varint_put(number, (uint64_t)name_len << 3) + name_len +
+	       /* the value, with any update index */
+	       VARINT_MAX_LEN + (tag > symbolic ? tag : symbolic);
 }
 
 int reftable_writer_add_ref(struct reftable_writer *w,

@@ -18,6 +18,8 @@
 #include "reftable/record.h"
 #include "sys/tempfile.h"
 
+#define REFTABLE_BLOCK_SIZE_DEFAULT 4096 /* bytes */
+
 struct reftable_writer_options {
 	enum hash_algo algo;
 	/*
@@ -25,7 +27,8 @@ struct reftable_writer_options {
 	 * table
 	 */
 	uint64_t min_index, max_index;
-	uint32_t block_size;       /* in bytes; 0: 4096 */
+	/* in bytes; 0: REFTABLE_BLOCK_SIZE_DEFAULT */
+	uint32_t block_size;
 	unsigned restart_interval; /* number of records; 0: 16 */
 	bool no_objects;           /* write no o-blocks */
 };
@@ -49,6 +52,16 @@ void reftable_writer_free(struct reftable_writer *w);
  */
 int reftable_writer_add_ref(struct reftable_writer *w,
 			    const struct reftable_ref *ref, struct error *err);
+
+/*
+ * Returns the smallest block size in bytes with which every table can have a
+ * ref whose name has `name_len` bytes: as an id with or without a peeled id, as
+ * a deletion, and as a symbolic ref whose target has `target_len` bytes. With
+ * this block size, reftable_writer_add_ref() never says that the ref is too
+ * large.
+ */
+size_t reftable_writer_ref_size(size_t name_len, size_t target_len,
+				enum hash_algo algo);
 
 /*
  * Adds an entry of a reflog. An entry that is too large for a block gets a

@@ -101,17 +101,26 @@ static bool may_be_set(const char *name)
 	       (!strncmp(name, "refs/", 5) && refs_name_is_valid(name));
 }
 
+/* The target of a symbolic ref, or NULL. */
+static const char *target_of(const struct generation_update *update)
+{
+	const size_t start = strlen(STORED_SYMBOLIC);
+	const char *value = update->value;
+
+	return value && !strncmp(value, STORED_SYMBOLIC, start) ? value + start
+								: NULL;
+}
+
 static int put_update(struct stack *s, struct reftable_writer *writer,
 		      const struct generation_update *update, struct error *err)
 {
-	const size_t start = strlen(STORED_SYMBOLIC);
 	struct reftable_ref ref = {
 		.name = update->ref,
 		.name_len = strlen(update->ref),
 		.update_index = s->index,
 		.value = REFTABLE_OID,
 	};
-	const char *value = update->value;
+	const char *value = update->value, *target = target_of(update);
 	int ret = 0;
 
 	if (!may_be_set(update->ref))
@@ -120,10 +129,10 @@ static int put_update(struct stack *s, struct reftable_writer *writer,
 				 update->ref);
 	if (!value) {
 		ref.value = REFTABLE_DELETED;
-	} else if (!strncmp(value, STORED_SYMBOLIC, start)) {
+	} else if (target) {
 		ref.value = REFTABLE_SYMBOLIC;
-		ref.target = value + start;
-		ref.target_len = strlen(ref.target);
+		ref.target = target;
+		ref.target_len = strlen(target);
 	} else if (oid_from_hex(&ref.oid, value, strlen(value),
 				s->repo->algo)) {
 		ret = peel(s, &ref, err);
@@ -144,6 +153,28 @@ static int open_objects(struct stack *s, struct error *err)
 	return !ret && !s->reader ? error_nomem(err) : ret;
 }
 
+/*
+ * The block size for the updates of a record. A record that has a ref must be
+ * readable, so blocks are larger than usual if its name is very long.
+ */
+static uint32_t block_size(const struct stack *s, const struct generation *g)
+{
+	size_t size = REFTABLE_BLOCK_SIZE_DEFAULT;
+
+	for (size_t i = 0; i < g->update_nr; i++) {
+		const char *target = target_of(&g->updates[i]);
+		size_t need = reftable_writer_ref_size(
+			strlen(g->updates[i].ref), target ? strlen(target) : 0,
+			s->repo->algo);
+
+		if (need > size)
+			size = need;
+	}
+	/* At most two texts of GENERATION_TEXT_MAX, so this is no large size.
+	 */
+	return (uint32_t)size;
+}
+
 static int fill_table(struct stack *s, struct sys_tempfile *file,
 		      const struct generation *g, struct error *err)
 {
@@ -151,6 +182,7 @@ static int fill_table(struct stack *s, struct sys_tempfile *file,
 		.algo = s->repo->algo,
 		.min_index = s->index,
 		.max_index = s->index,
+		.block_size = block_size(s, g),
 	};
 	struct reftable_writer *writer = NULL;
 	int ret = reftable_writer_new(&writer, file, &options, err);

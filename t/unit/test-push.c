@@ -327,6 +327,100 @@ static void test_tables(void **state)
 	fixture_release(&f);
 }
 
+/* Makes a tag in the store. */
+static void import_tag(struct fixture *f, struct oid *tag)
+{
+	struct netrepo *n = &f->c.s.n;
+	struct repo *repo = netrepo_open(n, "src");
+	struct loose_writer w;
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf text = BUF_INIT;
+
+	assert_int_equal(loose_writer_init(&w, repo, repo->object_dir, NULL),
+			 0);
+	buf_printf(&text,
+		   "object %s\ntype commit\ntag t\n"
+		   "tagger T <t@example.com> 1112911993 +0200\n\nt\n",
+		   oid_to_hex(hex, &f->c.s.tip, HASH_SHA1));
+	netrepo_put(&w, tag, OBJ_TAG, text.data, text.len);
+	buf_release(&text);
+	loose_writer_release(&w);
+	repo_close(repo);
+	netrepo_ref(n, "src", "refs/tags/t", tag);
+	assert_int_equal(storedrepo_import(&f->c.s, true), 0);
+}
+
+/*
+ * Sets two refs in one transaction: one with a name of `len` bytes, and another
+ * one. Returns the result of the first one.
+ */
+static enum ref_result push_long(struct fixture *f, const char *name,
+				 const struct oid *tag, bool keep_going)
+{
+	enum ref_result result;
+	struct session s;
+	int ret;
+
+	session_open(&s, f, f->c.node);
+	session_begin(&s, keep_going);
+	session_set(&s, name, tag);
+	session_set(&s, "refs/heads/sibling", &f->c.s.tip);
+	ret = session_commit(&s);
+	result = ref_transaction_get(s.tx, 0)->result;
+	if (keep_going) {
+		assert_int_equal(ret, 0);
+		assert_int_equal(ref_transaction_get(s.tx, 1)->result, REF_OK);
+	} else {
+		assert_int_equal(ret, result ? ERR_INVALID : 0);
+	}
+	if (result)
+		assert_non_null(strstr(ref_transaction_get(s.tx, 0)->error,
+				       "is too long for a reftable block"));
+	session_close(&s);
+	return result;
+}
+
+/*
+ * A ref that is too long for a table is rejected, and its sibling is not. Each
+ * ref that is accepted can be read by another node, and can be deleted.
+ */
+static void test_long_names(void **state)
+{
+	static const size_t lens[] = {3900, 3990, 4020, 4036, 4060,
+				      4080, 4090, 4096, 4097, 4200};
+	unsigned accepted = 0, rejected = 0;
+	struct fixture f;
+	struct oid tag;
+
+	(void)state;
+	fixture_init(&f);
+	import_tag(&f, &tag);
+	for (size_t i = 0; i < ARRAY_NR(lens); i++) {
+		char name[4300];
+		bool is_ok;
+
+		memset(name, 'n', sizeof(name));
+		memcpy(name, "refs/tags/", 10);
+		name[lens[i]] = '\0';
+		is_ok = push_long(&f, name, &tag, true) == REF_OK;
+		accepted += is_ok;
+		rejected += !is_ok;
+		expect(&f, "refs/heads/sibling", &f.c.s.tip);
+		push_one(&f, f.c.node, "refs/heads/sibling", NULL);
+		if (is_ok) {
+			expect(&f, name, &tag);
+			push_one(&f, f.other, name, NULL);
+		} else {
+			assert_int_equal(push_long(&f, name, &tag, false),
+					 REF_BAD_VALUE);
+			expect(&f, "refs/heads/sibling", NULL);
+		}
+		expect(&f, name, NULL);
+	}
+	assert_true(accepted >= 2 && rejected >= 4);
+	fixture_release(&f);
+}
+
 /* Objects were taken back after the push was checked. */
 static void test_epoch(void **state)
 {
@@ -382,9 +476,12 @@ static void test_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_requests), cmocka_unit_test(test_races),
-		cmocka_unit_test(test_tables),   cmocka_unit_test(test_epoch),
+		cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_races),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_epoch),
 		cmocka_unit_test(test_down),
+		cmocka_unit_test(test_long_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "reftable/writer.h"
 #include "t/unit/reftables.h"
 
@@ -71,6 +72,68 @@ static void test_refused(void **state)
 	tmprepo_release(&t);
 }
 
+/* Adds one ref to a table with this block size. */
+static int add_alone(const struct tmprepo *t, enum hash_algo algo,
+		     uint32_t block_size, const struct reftable_ref *ref)
+{
+	const struct reftable_writer_options options = {
+		.algo = algo,
+		.max_index = UINT64_MAX,
+		.block_size = block_size,
+	};
+	struct sys_tempfile file;
+	struct reftable_writer *w;
+	int ret;
+
+	assert_int_equal(sys_tempfile_create(&file, t->dir, "tmp_", 0666, NULL),
+			 0);
+	assert_int_equal(reftable_writer_new(&w, &file, &options, NULL), 0);
+	ret = reftable_writer_add_ref(w, ref, NULL);
+	reftable_writer_free(w);
+	sys_tempfile_abort(&file);
+	return ret;
+}
+
+/* The size is exact for the longest value, and enough for the others. */
+static void test_ref_size(void **state)
+{
+	static const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
+	static const size_t lens[] = {1, 15, 16, 300, 2063, 2064, 4096};
+	static const size_t target_lens[] = {0, 127, 128, 4096};
+	static char text[5000];
+	struct tmprepo t;
+
+	(void)state;
+	tmprepo_init(&t, HASH_SHA1);
+	memset(text, 'x', sizeof(text) - 1);
+	for (size_t i = 0;
+	     i < ARRAY_NR(algos) * ARRAY_NR(lens) * ARRAY_NR(target_lens);
+	     i++) {
+		enum hash_algo algo = algos[i % 2];
+		size_t len = lens[i / 2 % ARRAY_NR(lens)];
+		size_t target_len = target_lens[i / 2 / ARRAY_NR(lens)];
+		struct reftable_ref ref = {
+			.name = text,
+			.name_len = len,
+			.update_index = UINT64_MAX,
+			.target = text,
+			.target_len = target_len,
+		};
+		uint32_t size = (uint32_t)reftable_writer_ref_size(
+			len, target_len, algo);
+
+		for (unsigned v = REFTABLE_DELETED; v <= REFTABLE_SYMBOLIC;
+		     v++) {
+			ref.value = v;
+			assert_int_equal(add_alone(&t, algo, size, &ref), 0);
+		}
+		ref.value = target_len ? REFTABLE_SYMBOLIC : REFTABLE_TAG;
+		assert_int_equal(add_alone(&t, algo, size - 1, &ref),
+				 ERR_INVALID);
+	}
+	tmprepo_release(&t);
+}
+
 static void test_sections(void **state)
 {
 	static const struct {
@@ -126,6 +189,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_ref_size),
 		cmocka_unit_test(test_sections),
 	};
 

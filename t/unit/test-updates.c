@@ -97,6 +97,39 @@ static void test_refused(void **state)
 	updates_release(&u);
 }
 
+/* A record may have a name that is too long for a block of the usual size. */
+static void test_long_names(void **state)
+{
+	static const size_t lens[] = {4000, 4030, GENERATION_TEXT_MAX};
+	char name[GENERATION_TEXT_MAX + 1];
+	char target[sizeof(STORED_SYMBOLIC) + GENERATION_TEXT_MAX];
+	struct updates u;
+
+	updates_init(&u);
+	set(&u, "refs/heads/x", u.hex);
+	for (size_t i = 0; i < ARRAY_NR(lens); i++) {
+		memset(name, 'n', lens[i]);
+		memcpy(name, "refs/heads/", 11);
+		name[lens[i]] = '\0';
+		set(&u, name, u.hex);
+		if (install(&u))
+			fail_msg("%s", u.c.err.msg);
+		storedrepo_assert_ref(&u.c.s, "out", name, u.hex);
+	}
+	snprintf(target, sizeof(target), "%s%.4000s", STORED_SYMBOLIC, name);
+	name[11] = 's';
+	set(&u, name, target);
+	if (install(&u))
+		fail_msg("%s", u.c.err.msg);
+	storedrepo_assert_ref(&u.c.s, "out", name,
+			      target + strlen(STORED_SYMBOLIC));
+	set(&u, name, NULL);
+	assert_int_equal(install(&u), 0);
+	storedrepo_assert_ref(&u.c.s, "out", name, NULL);
+	storedrepo_assert_ref(&u.c.s, "out", "refs/heads/x", u.hex);
+	updates_release(&u);
+}
+
 static void test_locked(void **state)
 {
 	struct updates u;
@@ -121,6 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_installed_again),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_locked),
 	};
 
