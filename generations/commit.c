@@ -18,6 +18,7 @@
  * another token. Then no earlier put of ours can take effect any more, because
  * names of records stay taken.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -93,7 +94,8 @@ struct upload {
 	const struct generation_session *session;
 	const struct generation_place *place;
 	uint64_t hint;
-	int *results; /* owned: results of the files */
+	const struct generation *known; /* must be in the store; or NULL */
+	int *results; /* owned: of each file, of the hint and of `known` */
 };
 
 static int put_file(const struct upload *u, const struct generation_upload *up,
@@ -118,6 +120,33 @@ static int put_file(const struct upload *u, const struct generation_upload *up,
 	return ret;
 }
 
+/* Finds out whether the store has the generation that the change is made of. */
+static int prove(const struct upload *u, struct error *err)
+{
+	const struct generation *known = u->known;
+	struct generation found;
+	int ret = generation_read(&found, u->place, known->number, err);
+	bool is_same;
+
+	if (ret && ret != STORE_ABSENT)
+		return ret < 0 ? ret : GENERATION_STORE_DOWN;
+	/* A collection leaves the parent of a record that is not live. */
+	is_same = !ret &&
+		  (found.is_retired ? !memcmp(found.parent, known->parent,
+					      sizeof(known->parent))
+				    : !memcmp(found.token, known->token,
+					      sizeof(known->token)));
+	if (!ret)
+		generation_release(&found);
+	if (is_same)
+		return 0;
+	error_set(err, ERR_MISSING,
+		  "the store does not have generation %" PRIu64
+		  " of the repository%s",
+		  known->number, ret ? "" : ", but another one");
+	return GENERATION_LOST;
+}
+
 static int run_upload(void *ctx, unsigned thread_nr, size_t nr,
 		      struct error *err)
 {
@@ -126,13 +155,16 @@ static int run_upload(void *ctx, unsigned thread_nr, size_t nr,
 	int ret = STORE_AMBIGUOUS;
 
 	if (nr == change->upload_nr) {
-		/*
-		 * Ignore a failure: without a hint, searches only take longer.
-		 */
-		generation_write_hint(u->place, u->hint, NULL);
+		/* A missing hint makes searches longer, no more. */
+		if (u->hint)
+			generation_write_hint(u->place, u->hint, NULL);
 		return 0;
 	}
-	/* Nobody else uses this name, so the same put may be repeated. */
+	if (nr > change->upload_nr) {
+		u->results[nr] = prove(u, err);
+		return u->results[nr] ? ERR_PEER : 0;
+	}
+	/* The name is ours, so the same put may be repeated. */
 	for (unsigned i = 0; ret == STORE_AMBIGUOUS && i < UPLOAD_TRIES; i++) {
 		if (i)
 			pause_before(u->place->host, i);
@@ -142,34 +174,47 @@ static int run_upload(void *ctx, unsigned thread_nr, size_t nr,
 	return ret ? ERR_PEER : 0;
 }
 
+/* Writes the files and the hint, and proves that the store has `known`. */
+static int upload(struct upload *u, struct error *err)
+{
+	size_t nr = u->change->upload_nr, all = nr + 2;
+	unsigned threads = u->place->host->threads;
+	int ret;
+
+	/* A hint alone is not worth a round trip. */
+	if (!nr)
+		u->hint = 0;
+	if (!u->known)
+		all = nr + (u->hint > 0);
+	else if (threads > 1)
+		/* The proof must not wait for a file. */
+		threads++;
+	if (!all)
+		return 0;
+	u->results = mem_calloc(nr + 2, sizeof(*u->results));
+	if (!u->results)
+		return error_nomem(err);
+	ret = sys_parallel(threads, all, run_upload, u, err);
+	if (ret < 0) {
+		ret = GENERATION_STORE_DOWN;
+		for (size_t i = 0; i < nr + 2; i++)
+			if (u->results[i] < 0)
+				ret = u->results[i];
+		if (u->results[nr + 1])
+			ret = u->results[nr + 1];
+	}
+	free(u->results);
+	return ret;
+}
+
 int commit_upload(const struct generation_change *change,
 		  const struct generation_session *session,
 		  const struct generation_place *place, uint64_t hint,
 		  struct error *err)
 {
-	size_t nr = change->upload_nr;
-	struct upload u = {change, session, place, hint, NULL};
-	int ret;
+	struct upload u = {change, session, place, hint, NULL, NULL};
 
-	/*
-	 * Without files, do not write the hint, because this would cost a round
-	 * trip.
-	 */
-	if (!nr)
-		return 0;
-	u.results = mem_calloc(nr, sizeof(*u.results));
-	if (!u.results)
-		return error_nomem(err);
-	ret = sys_parallel(place->host->threads, nr + (hint > 0), run_upload,
-			   &u, err);
-	if (ret < 0) {
-		ret = GENERATION_STORE_DOWN;
-		for (size_t i = 0; i < nr; i++)
-			if (u.results[i] < 0)
-				ret = u.results[i];
-	}
-	free(u.results);
-	return ret;
+	return upload(&u, err);
 }
 
 /* ---- the record */
@@ -248,7 +293,7 @@ static void end_old(struct commit *c)
 
 		if (m->is_done || !is_over(m, c->place->host))
 			continue;
-		m->result = GENERATION_BUSY;
+		m->result = GENERATION_TOO_LATE;
 		m->is_done = true;
 		error_set(&m->err, ERR_PEER,
 			  "the change took longer than a session may");
@@ -511,11 +556,12 @@ void commit_make(struct generation *base, const struct generation_place *place,
 int generation_session_begin(struct generation_session *session,
 			     const struct generation_place *place,
 			     const struct generation_change *change,
-			     uint64_t known, struct error *err)
+			     const struct generation *known, struct error *err)
 {
+	struct upload u = {change, session, place, known->number, known, NULL};
 	int ret = start_session(session, place, change, err);
 
-	return ret ? ret : commit_upload(change, session, place, known, err);
+	return ret ? ret : upload(&u, err);
 }
 
 int generation_session_commit(struct generation *base,
@@ -541,9 +587,10 @@ int generation_commit(struct generation *base,
 		      const struct generation_change *change, struct error *err)
 {
 	struct generation_session session;
-	int ret = generation_session_begin(&session, place, change,
-					   base->number, err);
+	int ret = start_session(&session, place, change, err);
 
+	if (!ret)
+		ret = commit_upload(change, &session, place, base->number, err);
 	return ret ? ret
 		   : generation_session_commit(base, place, change, &session,
 					       err);

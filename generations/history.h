@@ -212,9 +212,7 @@ enum generation_commit_result {
 	 * again, and try again
 	 */
 	GENERATION_EPOCH_CHANGED = 2,
-	/*
-	 * other writers were faster at each try, or the session took too long
-	 */
+	/* other writers were faster each time */
 	GENERATION_BUSY = 3,
 	/* the store does not work: nothing was changed */
 	GENERATION_STORE_DOWN = 4,
@@ -228,6 +226,14 @@ enum generation_commit_result {
 	 * anew
 	 */
 	GENERATION_FILE_CHANGED = 6,
+	/* the session was longer than it may be: nothing was changed */
+	GENERATION_TOO_LATE = 7,
+	/*
+	 * The store does not have the generation that the change was made from,
+	 * or has another one with its number. A directory is not mounted, for
+	 * example. Nothing was changed.
+	 */
+	GENERATION_LOST = 8,
 };
 
 /*
@@ -265,14 +271,18 @@ struct generation_session {
 
 /*
  * The first step of generation_commit(): checks a change, and writes its files.
- * `known` is the number of a record that exists, for the hint; 0: no hint is
- * written. Returns 0, GENERATION_STORE_DOWN, or a negative error code. If the
- * second step never follows, generation_collect() removes the files.
+ * `known` is the generation that the change was made from. Only its number, its
+ * parent and its token are used, and the number is not 0. Its record is read at
+ * the same time as the files are written, and compared. So a store that has
+ * lost the repository takes no record. Its number is the hint. Without files,
+ * the record is read, and no hint is written. Returns 0, GENERATION_STORE_DOWN,
+ * GENERATION_LOST, or a negative error code. If the second step never follows,
+ * generation_collect() removes the files.
  */
 int generation_session_begin(struct generation_session *session,
 			     const struct generation_place *place,
 			     const struct generation_change *change,
-			     uint64_t known, struct error *err);
+			     const struct generation *known, struct error *err);
 
 /*
  * The second step: makes the record. `change` may have other refs than in the

@@ -25,8 +25,11 @@ struct stored_push {
 	struct stored_copy *copy; /* borrowed */
 	struct stored_push_options options;
 	char *node, *user; /* owned */
-	/* number of the generation that the push was checked against */
-	uint64_t seen;
+	/*
+	 * number, parent and token of the generation that the push was checked
+	 * against; without files and refs
+	 */
+	struct generation seen;
 	/* owned, with their paths: files that are in no record yet */
 	struct generation_upload *uploads;
 	size_t upload_nr, upload_alloc;
@@ -56,6 +59,13 @@ static char *copy_word(const char *text, struct error *err)
 	return word;
 }
 
+static void remember_seen(struct stored_push *push, const struct generation *g)
+{
+	push->seen.number = g->number;
+	memcpy(push->seen.parent, g->parent, sizeof(g->parent));
+	memcpy(push->seen.token, g->token, sizeof(g->token));
+}
+
 int stored_push_open(struct stored_push **out, struct stored_copy *copy,
 		     const struct stored_push_options *options,
 		     struct error *err)
@@ -75,7 +85,7 @@ int stored_push_open(struct stored_push **out, struct stored_copy *copy,
 		stored_push_close(push);
 		return ret;
 	}
-	push->seen = stored_copy_generation(copy)->number;
+	remember_seen(push, stored_copy_generation(copy));
 	*out = push;
 	return 0;
 }
@@ -153,17 +163,27 @@ static int fail_commit(struct stored_push *push, int result,
 	case GENERATION_STORE_DOWN:
 		return fail(push, ERR_DENIED,
 			    "the store of the repository does not answer; "
-			    "nothing was changed",
+			    "this ref was not changed",
 			    detail, err);
 	case GENERATION_UNKNOWN:
 		return fail(push, ERR_PEER,
 			    "the store of the repository does not answer; it "
 			    "is unknown whether the refs were changed",
 			    detail, err);
+	case GENERATION_LOST:
+		return fail(push, ERR_DENIED,
+			    "the store has lost the repository, or is not the "
+			    "store that it was; this ref was not changed",
+			    detail, err);
+	case GENERATION_TOO_LATE:
+		return fail(push, ERR_DENIED,
+			    "the push took too long; this ref was not changed, "
+			    "push again",
+			    detail, err);
 	default:
 		return fail(push, ERR_DENIED,
 			    "the store of the repository does not accept the "
-			    "push; nothing was changed",
+			    "push; this ref was not changed",
 			    detail, err);
 	}
 }
@@ -249,7 +269,7 @@ static struct generation_change make_change(const struct stored_push *push)
 		.node = push->node,
 		.user = push->user,
 		.action = "push",
-		.seen = push->seen,
+		.seen = push->seen.number,
 		.uploads = push->uploads,
 		.upload_nr = push->upload_nr,
 		.session_ns = (uint64_t)STORED_SESSION_MAX * NS_PER_SECOND,
@@ -277,7 +297,7 @@ static int begin_session(struct stored_push *push, struct error *err)
 	struct error why = ERROR_INIT;
 	int ret = generation_session_begin(&push->session,
 					   stored_copy_place(push->copy),
-					   &change, push->seen, &why);
+					   &change, &push->seen, &why);
 
 	push->has_session = !ret;
 	return ret ? fail_commit(push, ret, &why, err) : 0;

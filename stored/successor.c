@@ -217,6 +217,8 @@ static int judge(struct making *m, int ret)
 				 "again",
 				 m->place->repository);
 	case GENERATION_BUSY:
+	case GENERATION_TOO_LATE:
+	case GENERATION_LOST:
 	case GENERATION_STORE_DOWN:
 		return error_recode(m->err, ERR_IO);
 	case GENERATION_UNKNOWN:

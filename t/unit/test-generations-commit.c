@@ -238,21 +238,95 @@ static void test_round_trips(void **state)
 	change.ref_nr = 0;
 	*noted = '\0';
 	assert_int_equal(generation_session_begin(&session, &r.place, &change,
-						  r.base.number, NULL),
+						  &r.base, NULL),
 			 0);
-	assert_string_equal(noted, "fffh");
+	assert_string_equal(noted, "fffh?");
 	ref = (struct generation_ref_change){"main", NULL, "2"};
 	change.ref_nr = 1;
 	assert_int_equal(generation_session_commit(&r.base, &r.place, &change,
 						   &session, NULL),
 			 0);
-	assert_string_equal(noted, "fffhr");
+	assert_string_equal(noted, "fffh?r");
 	r.mem.fate = NULL;
 	expect(&r, "main", "2");
 	assert_int_equal(r.base.file_nr, 4);
 	assert_memory_equal(
 		generation_find_file(&r.base, ups[0].file.path)->upload,
 		session.upload, GENERATION_TOKEN_LEN);
+	repo_release(&r);
+}
+
+static int begin(struct repo *r, const struct generation_change *change,
+		 struct error *err)
+{
+	struct generation_session session;
+
+	return generation_session_begin(&session, &r->place, change, &r->base,
+					err);
+}
+
+/* Replaces the record of r->base by a retired one. */
+static void retire(struct repo *r)
+{
+	struct generation g = {.number = r->base.number, .is_retired = true};
+	struct buf text = BUF_INIT, name = BUF_INIT;
+
+	memcpy(g.parent, r->base.parent, sizeof(g.parent));
+	assert_int_equal(generation_print(&text, NULL, &g, NULL), 0);
+	assert_int_equal(generation_record_name(&name, r->place.repository,
+						g.number, NULL),
+			 0);
+	assert_int_equal(
+		filestore_put(r->place.store, NULL, name.data, text.data,
+			      text.len,
+			      &(struct filestore_condition){STORE_ALWAYS, NULL},
+			      NULL),
+		0);
+	buf_release(&text);
+	buf_release(&name);
+}
+
+/* The first step finds out whether the store has the generation. */
+static void test_lost(void **state)
+{
+	struct generation_upload up = genhost_upload("p.pack", "pack");
+	struct generation_change change = {
+		.uploads = &up,
+		.upload_nr = 1,
+		.session_ns = MINUTE,
+	};
+	struct error err = ERROR_INIT;
+	struct repo r, other;
+
+	repo_init(&r);
+	repo_init(&other);
+	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
+	assert_int_equal(push(&r, &r.base, "main", "1", "2", NULL), 0);
+	change.seen = r.base.number;
+	assert_int_equal(begin(&r, &change, NULL), 0);
+
+	/* It has another generation. */
+	r.base.token[0] ^= 1;
+	assert_int_equal(begin(&r, &change, &err), GENERATION_LOST);
+	assert_string_equal(err.msg, "the store does not have generation 2 of "
+				     "the repository, but another one");
+	r.base.token[0] ^= 1;
+
+	/* A retired record has no token. */
+	retire(&r);
+	assert_int_equal(begin(&r, &change, NULL), 0);
+	r.base.parent[0] ^= 1;
+	assert_int_equal(begin(&r, &change, NULL), GENERATION_LOST);
+	r.base.parent[0] ^= 1;
+
+	/* The store is empty. Without files, too. */
+	r.place.store = other.place.store;
+	assert_int_equal(begin(&r, &change, &err), GENERATION_LOST);
+	assert_string_equal(err.msg, "the store does not have generation 2 of "
+				     "the repository");
+	change.upload_nr = 0;
+	assert_int_equal(begin(&r, &change, NULL), GENERATION_LOST);
+	repo_release(&other);
 	repo_release(&r);
 }
 
@@ -277,7 +351,7 @@ static void test_prepared_again(void **state)
 	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 	change.seen = r.base.number;
 	assert_int_equal(generation_session_begin(&session, &r.place, &change,
-						  r.base.number, NULL),
+						  &r.base, NULL),
 			 0);
 	other_push(&r, "other", "o");
 	assert_int_equal(generation_session_commit(&r.base, &r.place, &change,
@@ -304,7 +378,7 @@ static void test_prepared_again(void **state)
 	r.host.now_ns += MINUTE;
 	assert_int_equal(generation_session_commit(&r.base, &r.place, &change,
 						   &session, NULL),
-			 GENERATION_BUSY);
+			 GENERATION_TOO_LATE);
 	expect(&r, "mine", "1");
 	repo_release(&r);
 }
@@ -645,7 +719,7 @@ static void test_session(void **state)
 		assert_int_equal(commit_start(&m, &r.place, &change, NULL), 0);
 		passes[i](&r);
 		commit_make(&r.base, &r.place, &members, 1);
-		assert_int_equal(m.result, GENERATION_BUSY);
+		assert_int_equal(m.result, GENERATION_TOO_LATE);
 		assert_non_null(strstr(m.err.msg, "session"));
 		assert_int_equal(r.record_puts, 0);
 
@@ -880,6 +954,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_commit),
 		cmocka_unit_test(test_round_trips),
+		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_prepared_again),
 		cmocka_unit_test(test_first_hint),
 		cmocka_unit_test(test_threads),

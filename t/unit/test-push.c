@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "stored/push.h"
+#include "sys/tempdir.h"
 #include "t/unit/copynode.h"
 
 struct fixture {
@@ -165,9 +166,9 @@ static char *make_quarantine(struct fixture *f)
 }
 
 /*
- * A push asks once whether the copy is the newest, writes three files and the
- * hint at the same time, and the record. The refresh afterwards asks nothing
- * and downloads nothing.
+ * A push asks once whether the copy is the newest. It writes three files and
+ * the hint, and reads the record of the copy, at the same time. Then it writes
+ * its record. The refresh afterwards asks nothing and downloads nothing.
  */
 static void test_requests(void **state)
 {
@@ -186,11 +187,11 @@ static void test_requests(void **state)
 	session_open(&s, &f, f.c.node);
 	assert_int_equal(f.c.count.requests, 1);
 	assert_int_equal(stored_push_upload(s.push, dir, &f.err), 0);
-	assert_int_equal(f.c.count.requests, 1 + 4);
+	assert_int_equal(f.c.count.requests, 1 + 5);
 	session_begin(&s, true);
 	session_set(&s, "refs/heads/new", &f.c.s.tip);
 	assert_int_equal(session_commit(&s), 0);
-	assert_int_equal(f.c.count.requests, 1 + 4 + 1);
+	assert_int_equal(f.c.count.requests, 1 + 5 + 1);
 	assert_int_equal(stored_cache_downloaded(f.c.node->cache), downloaded);
 	g = stored_copy_generation(s.copy);
 	assert_int_equal(g->number, 3);
@@ -208,7 +209,7 @@ static void test_requests(void **state)
 	session_begin(&s, true);
 	session_set(&s, "refs/heads/old", NULL);
 	assert_int_equal(session_commit(&s), 0);
-	assert_int_equal(f.c.count.requests, 1 + 4 + 2);
+	assert_int_equal(f.c.count.requests, 1 + 5 + 2);
 	session_close(&s);
 	expect(&f, "refs/heads/new", &f.c.s.tip);
 	expect(&f, "refs/heads/old", NULL);
@@ -217,13 +218,13 @@ static void test_requests(void **state)
 	f.c.count.requests = 0;
 	session_open(&s, &f, f.c.node);
 	assert_int_equal(stored_push_upload(s.push, dir, &f.err), 0);
-	assert_int_equal(f.c.count.requests, 1);
+	assert_int_equal(f.c.count.requests, 2);
 	session_close(&s);
 
-	/* A deletion: the question, and the record. */
+	/* A deletion: two questions, and the record. */
 	f.c.count.requests = 0;
 	push_one(&f, f.c.node, "refs/heads/new", NULL);
-	assert_int_equal(f.c.count.requests, 2);
+	assert_int_equal(f.c.count.requests, 3);
 	assert_int_equal(f.warnings.len, 0);
 	free(dir);
 	fixture_release(&f);
@@ -455,7 +456,7 @@ static void test_down(void **state)
 	assert_int_equal(stored_push_upload(s.push, dir, &f.err), ERR_DENIED);
 	assert_string_equal(f.err.msg,
 			    "the store of the repository does not answer; "
-			    "nothing was changed");
+			    "this ref was not changed");
 	assert_non_null(strstr(f.warnings.data, "the store is down"));
 	f.c.count.is_down = false;
 	session_close(&s);
@@ -473,6 +474,54 @@ static void test_down(void **state)
 	fixture_release(&f);
 }
 
+/*
+ * Moves the directory of the store away. The empty one in its place is a store,
+ * as if another process had opened it.
+ */
+static void empty_store(struct fixture *f)
+{
+	char from[4096];
+
+	snprintf(from, sizeof(from), "%s", netrepo_path(&f->c.s.n, "store"));
+	assert_int_equal(
+		sys_rename(from, netrepo_path(&f->c.s.n, "away"), NULL), 0);
+	free(storedrepo_dir(&f->c.s, "store/.tmp"));
+}
+
+/* The copy is the newest as far as the empty store can tell. */
+static void test_emptied_store(void **state)
+{
+	static const char *const refs[] = {"refs/heads/new", "refs/heads/main"};
+	struct fixture f;
+	struct session s;
+	char *dir;
+
+	(void)state;
+	fixture_init(&f);
+	push_one(&f, f.c.node, "refs/heads/old", &f.c.s.tip);
+	dir = make_quarantine(&f);
+	empty_store(&f);
+	session_open(&s, &f, f.c.node);
+	assert_int_equal(stored_push_upload(s.push, dir, &f.err), ERR_DENIED);
+	assert_non_null(strstr(f.err.msg, "the store has lost the repository"));
+	assert_non_null(strstr(f.warnings.data,
+			       "the store does not have generation 2 of the "
+			       "repository"));
+	session_close(&s);
+	/* Without files: a new value, and a deletion. */
+	for (size_t i = 0; i < ARRAY_NR(refs); i++) {
+		session_open(&s, &f, f.c.node);
+		session_begin(&s, true);
+		session_set(&s, refs[i], i ? NULL : &f.c.s.tip);
+		assert_int_equal(session_commit(&s), ERR_DENIED);
+		assert_non_null(
+			strstr(f.err.msg, "the store has lost the repository"));
+		session_close(&s);
+	}
+	free(dir);
+	fixture_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -482,6 +531,7 @@ int main(void)
 		cmocka_unit_test(test_epoch),
 		cmocka_unit_test(test_down),
 		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_emptied_store),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
