@@ -21,6 +21,11 @@
  */
 #define BUSY_TRIES 8
 
+/* the longest wait for other pushes of this node; pauses between two tries */
+#define TURN_NS (5 * NS_PER_SECOND)
+#define TURN_PAUSE_NS UINT64_C(1000000)
+#define TURN_PAUSE_MAX_NS (16 * TURN_PAUSE_NS)
+
 struct stored_push {
 	struct stored_copy *copy; /* borrowed */
 	struct stored_push_options options;
@@ -40,6 +45,52 @@ struct stored_push {
 	struct stored_tables tables;
 	bool has_tables;
 };
+
+/* ---- results for the client */
+
+/*
+ * Tells the administrator what the store said, and the client what this means.
+ * Returns `code`.
+ */
+static int fail(struct stored_push *push, int code, const char *meaning,
+		const struct error *detail, struct error *err)
+{
+	struct buf text = BUF_INIT;
+
+	if (push->options.warn &&
+	    !buf_printf(&text, "push to '%s': %s: %s",
+			stored_copy_place(push->copy)->repository, meaning,
+			detail->msg))
+		push->options.warn(push->options.ctx, text.data);
+	buf_release(&text);
+	return error_set(err, code, "%s", meaning);
+}
+
+/* The first refresh failed. */
+static int fail_open(struct stored_push *push, int ret,
+		     const struct error *detail, struct error *err)
+{
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	/* ERR_PEER has another meaning for a push. */
+	return fail(push, ret == ERR_PEER ? ERR_IO : ret,
+		    ret == ERR_MISSING
+			    ? "the store does not have the repository"
+			    : "the repository cannot be read from its store",
+		    detail, err);
+}
+
+/* The copy or its store cannot be read, and no record was sent. */
+static int fail_read(struct stored_push *push, int ret,
+		     const struct error *detail, struct error *err)
+{
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	return fail(push, ERR_DENIED,
+		    "the repository cannot be read from its store; this ref "
+		    "was not changed",
+		    detail, err);
+}
 
 /* ---- opening */
 
@@ -71,6 +122,7 @@ int stored_push_open(struct stored_push **out, struct stored_copy *copy,
 		     struct error *err)
 {
 	struct stored_push *push = mem_calloc(1, sizeof(*push));
+	struct error why = ERROR_INIT;
 	int ret;
 
 	*out = NULL;
@@ -80,8 +132,9 @@ int stored_push_open(struct stored_push **out, struct stored_copy *copy,
 	push->options = *options;
 	push->node = copy_word(options->node, err);
 	push->user = push->node ? copy_word(options->user, err) : NULL;
-	ret = push->user ? stored_copy_refresh(copy, err) : ERR_NOMEM;
+	ret = push->user ? stored_copy_refresh(copy, &why) : ERR_NOMEM;
 	if (ret) {
+		ret = fail_open(push, ret, &why, err);
 		stored_push_close(push);
 		return ret;
 	}
@@ -120,25 +173,7 @@ void stored_push_close(struct stored_push *push)
 	free(push);
 }
 
-/* ---- results for the client */
-
-/*
- * Reports an error: `detail` to the administrator, and `meaning` to the client.
- * Returns `code`.
- */
-static int fail(struct stored_push *push, int code, const char *meaning,
-		const struct error *detail, struct error *err)
-{
-	struct buf text = BUF_INIT;
-
-	if (push->options.warn &&
-	    !buf_printf(&text, "push to '%s': %s: %s",
-			stored_copy_place(push->copy)->repository, meaning,
-			detail->msg))
-		push->options.warn(push->options.ctx, text.data);
-	buf_release(&text);
-	return error_set(err, code, "%s", meaning);
-}
+/* ---- results of a commit */
 
 static int fail_commit(struct stored_push *push, int result,
 		       const struct error *detail, struct error *err)
@@ -481,7 +516,7 @@ static int reject(struct publishing *p, const struct generation *base,
 						     REF_OLD_DIFFERS, why.msg,
 						     p->err);
 		else if (ret < 0)
-			error_set(p->err, ret, "%s", why.msg);
+			ret = fail_read(p->push, ret, &why, p->err);
 	}
 	if (ret)
 		return ret;
@@ -527,17 +562,61 @@ static int commit(struct publishing *p, struct generation *base)
 
 /* ---- pushes one after the other */
 
-/* Takes the lock of this node's pushes. Returns a descriptor or ERR_IO. */
-static int take_turn(const struct stored_push *push, struct error *err)
+/*
+ * Takes the lock of this node's pushes. The holder may wait for a store that
+ * does not answer, so the wait has a limit. Returns a descriptor, or -1: the
+ * push goes on without the lock.
+ */
+static int take_turn(const struct stored_push *push)
 {
-	char *path = stored_join(stored_copy_dir(push->copy), PUSHES_FILE, err);
-	int fd = path ? sys_rangelock_open(path, err) : ERR_IO;
-	int ret = fd < 0 ? fd : sys_rangelock_take(fd, 0, false, true, err);
+	const struct generation_host *host =
+		stored_copy_place(push->copy)->host;
+	uint64_t start = host->now_ns(host->ctx), pause = TURN_PAUSE_NS;
+	char *path = stored_join(stored_copy_dir(push->copy), PUSHES_FILE,
+				 NULL);
+	int fd = path ? sys_rangelock_open(path, NULL) : ERR_NOMEM;
+	int ret = fd < 0 ? fd : ERR_DENIED;
 
 	free(path);
-	if (ret < 0 && fd >= 0)
+	while (ret == ERR_DENIED) {
+		ret = sys_rangelock_take(fd, 0, false, false, NULL);
+		if (ret != ERR_DENIED ||
+		    host->now_ns(host->ctx) - start >= TURN_NS)
+			break;
+		host->sleep_ns(host->ctx, pause);
+		if (pause < TURN_PAUSE_MAX_NS)
+			pause *= 2;
+	}
+	if (ret && fd >= 0)
 		sys_close(fd);
-	return ret < 0 ? ret : fd;
+	return ret ? -1 : fd;
+}
+
+static void end_turn(int *turn)
+{
+	if (*turn >= 0)
+		sys_close(*turn);
+	*turn = -1;
+}
+
+/* Reads which generation the copy has now. */
+static int load_copy(struct publishing *p)
+{
+	struct error why = ERROR_INIT;
+	int ret = stored_copy_load(p->push->copy, &why);
+
+	if (ret > 0)
+		ret = stored_copy_refresh(p->push->copy, &why);
+	return ret ? fail_read(p->push, ret, &why, p->err) : 0;
+}
+
+/* Brings the copy to the generation that the push has made. */
+static void advance(struct stored_push *push, const struct generation *g)
+{
+	struct error why = ERROR_INIT;
+
+	if (stored_copy_advance(push->copy, g, &why) < 0)
+		fail(push, ERR_IO, "the local copy is behind", &why, NULL);
 }
 
 /*
@@ -547,12 +626,11 @@ static int take_turn(const struct stored_push *push, struct error *err)
 static int publish(struct publishing *p)
 {
 	struct stored_push *push = p->push;
-	struct error why = ERROR_INIT;
 	struct generation base = {0};
-	int ret = stored_copy_load(push->copy, p->err);
+	int turn = take_turn(push);
+	int ret = load_copy(p);
+	uint64_t start = stored_copy_generation(push->copy)->number;
 
-	if (ret > 0)
-		ret = stored_copy_refresh(push->copy, p->err);
 	if (!ret)
 		ret = generation_copy(&base, stored_copy_generation(push->copy),
 				      p->err);
@@ -560,16 +638,45 @@ static int publish(struct publishing *p)
 		ret = commit(p, &base);
 	if (!ret) {
 		free_uploads(push);
-		if (stored_copy_advance(push->copy, &base, &why) < 0)
-			fail(push, ERR_IO, "the local copy is behind", &why,
-			     NULL);
+		/* Files of other nodes may have to be downloaded. */
+		if (base.number != start + 1)
+			end_turn(&turn);
+		advance(push, &base);
 	}
+	end_turn(&turn);
 	generation_release(&base);
 	/* 1: all updates of refs were rejected */
 	return ret > 0 ? 0 : ret;
 }
 
-/* Begins the session, unless the upload of files has begun it. */
+static bool changes_refs(const struct publishing *p)
+{
+	for (size_t i = 0; i < p->nr; i++) {
+		const struct generation_ref_change *r = &p->refs[i];
+
+		if (!r->before != !r->after ||
+		    (r->before && strcmp(r->before, r->after) != 0))
+			return true;
+	}
+	return false;
+}
+
+/* Compares the values with those of the copy. A record would have no change. */
+static int check_only(struct publishing *p)
+{
+	struct generation_change change = make_change(p->push);
+	int ret = load_copy(p);
+
+	change.refs = p->refs;
+	change.ref_nr = p->nr;
+	change.find_ref = find_ref;
+	change.find_ctx = p;
+	if (!ret)
+		ret = reject(p, stored_copy_generation(p->push->copy), &change);
+	return ret > 0 ? 0 : ret;
+}
+
+/* Without files, the session begins with the record. */
 static int start_session(struct stored_push *push, struct error *err)
 {
 	return push->has_session ? 0 : begin_session(push, err);
@@ -580,15 +687,13 @@ int stored_push_publish(void *ctx, struct ref_transaction *tx,
 {
 	struct publishing p = {.push = ctx, .tx = tx, .err = err};
 	int ret = ref_transaction_each_effect(tx, add_effect, &p, err);
-	int turn;
 
-	if (!ret && p.nr)
+	if (!ret && changes_refs(&p)) {
 		ret = start_session(p.push, err);
-	if (!ret && p.nr) {
-		turn = take_turn(p.push, err);
-		ret = turn < 0 ? turn : publish(&p);
-		if (turn >= 0)
-			sys_close(turn);
+		if (!ret)
+			ret = publish(&p);
+	} else if (!ret && p.nr) {
+		ret = check_only(&p);
 	}
 	for (size_t i = 0; i < p.nr; i++)
 		free_ref(&p.refs[i]);

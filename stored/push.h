@@ -7,7 +7,8 @@
  *	(the push is received into the quarantine, checked and accepted)
  *	stored_push_upload    packs into the store and into the cache: a round
  *	                      trip, without any lock
- *	stored_push_publish   make the record: a round trip; advance the copy
+ *	stored_push_publish   the record: a round trip. Then the copy is
+ *	                      advanced
  *	stored_push_close
  *
  * The record is made only if the refs have the old values of the push. So a
@@ -16,10 +17,10 @@
  * deleted in the store.
  *
  * Pushes of one node to one repository make their records one after the other
- * (the file "store-pushes" in the copy is locked). Each push starts from the
- * generation that the push before it has made. Without this lock, pushes would
- * compete like pushes through different nodes. Correctness does not depend on
- * the lock.
+ * (the file "store-pushes" in the copy is locked). Each starts from the
+ * generation that the one before has made. Without this lock they would compete
+ * like pushes through different nodes. Correctness does not depend on the lock,
+ * so a push waits for it some seconds at most.
  */
 #ifndef STORED_PUSH_H
 #define STORED_PUSH_H
@@ -44,9 +45,9 @@ struct stored_push_options {
 };
 
 /*
- * Begins a push, and refreshes the copy. Call this function before refs of the
- * copy are read. `copy` is borrowed. Returns 0 with *out owned by the caller,
- * or an error of stored_copy_refresh().
+ * Begins a push, and refreshes the copy, which is borrowed. Call this before
+ * refs of the copy are read. Returns 0 with *out owned by the caller, or an
+ * error code of stored_copy_refresh() with a message for the client.
  */
 int stored_push_open(struct stored_push **out, struct stored_copy *copy,
 		     const struct stored_push_options *options,
@@ -64,13 +65,13 @@ void stored_push_close(struct stored_push *push);
 int stored_push_upload(void *push, const char *dir, struct error *err);
 
 /*
- * Makes one record with the changes of a ref transaction, and brings the copy
- * to the new generation. Rejects refs that another node has changed. If no
- * change remains, makes no record. The first record of a push also has the
- * uploaded files. Returns 0, even if the copy could not be advanced (the next
+ * Makes the changes of a transaction, in one record, and brings the copy to it.
+ * Refs that another node has changed are rejected. If no change remains, or no
+ * ref gets another value, no record is made. The first record also has the
+ * uploaded files. Returns 0, also if the copy could not be advanced (the next
  * refresh tries again); ERR_INVALID if a rejection fails the transaction;
  * ERR_PEER if it is unknown whether the refs were changed; or another negative
- * error code with a message for the client. Has the type of
+ * error code with a message for the client. Has the form of
  * ref_transaction_options.publish.
  */
 int stored_push_publish(void *push, struct ref_transaction *tx,

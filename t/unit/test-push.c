@@ -11,6 +11,8 @@
 
 #include "base/mem.h"
 #include "stored/push.h"
+#include "sys/io.h"
+#include "sys/rangelock.h"
 #include "sys/tempdir.h"
 #include "t/unit/copynode.h"
 
@@ -19,6 +21,7 @@ struct fixture {
 	struct stored_node *other; /* a second cache of the store */
 	struct buf warnings;
 	struct error err;
+	uint64_t now; /* nanoseconds of fake_now() */
 };
 
 static void warn(void *ctx, const char *message)
@@ -37,6 +40,24 @@ static void fixture_init(struct fixture *f)
 	if (stored_node_make(&f->other, netrepo_path(&f->c.s.n, "other"),
 			     &origin, &f->err))
 		fail_msg("%s", f->err.msg);
+}
+
+static uint64_t fake_now(void *ctx)
+{
+	return ((struct fixture *)ctx)->now;
+}
+
+static void fake_sleep(void *ctx, uint64_t ns)
+{
+	((struct fixture *)ctx)->now += ns;
+}
+
+/* Gives the first node a clock that only sleep moves. */
+static void fake_clock(struct fixture *f)
+{
+	f->c.node->host.now_ns = fake_now;
+	f->c.node->host.sleep_ns = fake_sleep;
+	f->c.node->host.ctx = f;
 }
 
 static void fixture_release(struct fixture *f)
@@ -422,6 +443,101 @@ static void test_long_names(void **state)
 	fixture_release(&f);
 }
 
+/* Changes that change nothing are checked, and make no generation. */
+static void test_no_change(void **state)
+{
+	struct fixture f;
+	struct session s;
+
+	(void)state;
+	fixture_init(&f);
+	push_one(&f, f.c.node, "refs/heads/old", &f.c.s.tip);
+	f.c.count.requests = 0;
+	session_open(&s, &f, f.c.node);
+	session_begin(&s, false);
+	session_set(&s, "refs/heads/ghost", NULL);
+	session_set(&s, "refs/heads/old", &f.c.s.tip);
+	session_set(&s, "refs/heads/main", &f.c.s.tip);
+	assert_int_equal(session_commit(&s), 0);
+	assert_int_equal(f.c.count.requests, 1);
+	assert_int_equal(stored_copy_generation(s.copy)->number, 2);
+	session_close(&s);
+
+	/* The values are compared with those of the copy. */
+	session_open(&s, &f, f.c.node);
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/ghost", NULL);
+	session_set(&s, "refs/heads/old", &f.c.s.tip);
+	assert_int_equal(ref_transaction_prepare(s.tx, NULL), 0);
+	push_one(&f, f.c.node, "refs/heads/ghost", &f.c.s.tip);
+	assert_int_equal(session_commit(&s), 0);
+	assert_int_equal(ref_transaction_get(s.tx, 0)->result, REF_OLD_DIFFERS);
+	assert_int_equal(ref_transaction_get(s.tx, 1)->result, REF_OK);
+	assert_int_equal(stored_copy_generation(s.copy)->number, 3);
+	session_close(&s);
+	expect(&f, "refs/heads/ghost", &f.c.s.tip);
+
+	/* With one change, all are in one record. */
+	session_open(&s, &f, f.c.node);
+	session_begin(&s, false);
+	session_set(&s, "refs/heads/none", NULL);
+	session_set(&s, "refs/heads/ghost", NULL);
+	assert_int_equal(session_commit(&s), 0);
+	assert_int_equal(stored_copy_generation(s.copy)->number, 4);
+	session_close(&s);
+	expect(&f, "refs/heads/ghost", NULL);
+	fixture_release(&f);
+}
+
+/* Another push of the node has the turn, and does not end. */
+static void test_turn(void **state)
+{
+	struct fixture f;
+	char path[4096];
+	int fd;
+
+	(void)state;
+	fixture_init(&f);
+	push_one(&f, f.c.node, "refs/heads/one", &f.c.s.tip);
+	fake_clock(&f);
+	push_one(&f, f.c.node, "refs/heads/two", &f.c.s.tip);
+	assert_int_equal(f.now, 0);
+	snprintf(path, sizeof(path), "%s",
+		 netrepo_path(&f.c.s.n, COPYNODE_COPY "/store-pushes"));
+	fd = sys_rangelock_open(path, NULL);
+	/* It waits, but not for ever. */
+	assert_int_equal(sys_rangelock_take(fd, 0, false, false, NULL), 0);
+	push_one(&f, f.c.node, "refs/heads/three", &f.c.s.tip);
+	assert_true(f.now >= 1000000000);
+	expect(&f, "refs/heads/three", &f.c.s.tip);
+	sys_close(fd);
+	fixture_release(&f);
+}
+
+static void test_too_late(void **state)
+{
+	struct fixture f;
+	struct session s;
+	char *dir;
+
+	(void)state;
+	fixture_init(&f);
+	fake_clock(&f);
+	dir = make_quarantine(&f);
+	session_open(&s, &f, f.c.node);
+	assert_int_equal(stored_push_upload(s.push, dir, &f.err), 0);
+	f.now += (uint64_t)7 * 3600 * 1000000000;
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/new", &f.c.s.tip);
+	assert_int_equal(session_commit(&s), ERR_DENIED);
+	assert_string_equal(f.err.msg, "the push took too long; this ref was "
+				       "not changed, push again");
+	session_close(&s);
+	expect(&f, "refs/heads/new", NULL);
+	free(dir);
+	fixture_release(&f);
+}
+
 /* Objects were taken back after the push was checked. */
 static void test_epoch(void **state)
 {
@@ -488,6 +604,41 @@ static void empty_store(struct fixture *f)
 	free(storedrepo_dir(&f->c.s, "store/.tmp"));
 }
 
+/* What the store says is for the administrator. */
+static void test_messages(void **state)
+{
+	struct stored_push_options told = {
+		.algo = HASH_SHA1,
+		.node = "n",
+		.user = "u",
+		.warn = warn,
+	};
+	struct stored_push *push;
+	struct stored_copy *copy;
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	told.ctx = &f.warnings;
+	copy = copynode_enter(&f.c);
+	f.c.count.is_down = true;
+	assert_int_equal(stored_push_open(&push, copy, &told, &f.err), ERR_IO);
+	assert_null(push);
+	assert_string_equal(f.err.msg,
+			    "the repository cannot be read from its store");
+	assert_non_null(strstr(f.warnings.data, "the store is down"));
+	f.c.count.is_down = false;
+	stored_copy_close(copy);
+	assert_int_equal(
+		stored_copy_enter(&copy, f.c.node, "no/such.git", &f.err), 0);
+	assert_int_equal(stored_push_open(&push, copy, &told, &f.err),
+			 ERR_MISSING);
+	assert_string_equal(f.err.msg,
+			    "the store does not have the repository");
+	stored_copy_close(copy);
+	fixture_release(&f);
+}
+
 /* The copy is the newest as far as the empty store can tell. */
 static void test_emptied_store(void **state)
 {
@@ -532,6 +683,10 @@ int main(void)
 		cmocka_unit_test(test_down),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_emptied_store),
+		cmocka_unit_test(test_no_change),
+		cmocka_unit_test(test_turn),
+		cmocka_unit_test(test_too_late),
+		cmocka_unit_test(test_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
