@@ -53,12 +53,14 @@ static int check_len(struct ref_transaction *tx, const struct ref_item *item,
 static int check_lens(struct ref_transaction *tx, struct error *err)
 {
 	struct reftable_append_options options;
+	/* With larger blocks, a ref could be too long for the store. */
+	size_t size = REFTABLE_BLOCK_SIZE_DEFAULT;
 	int ret = refs_reftable_options(&options, tx->repo, err);
 
-	if (!ret && !options.block_size)
-		options.block_size = REFTABLE_BLOCK_SIZE_DEFAULT;
+	if (!ret && options.block_size && options.block_size < size)
+		size = options.block_size;
 	for (size_t i = 0; !ret && i < tx->sorted_nr; i++)
-		ret = check_len(tx, tx->sorted[i], options.block_size, err);
+		ret = check_len(tx, tx->sorted[i], size, err);
 	return ret;
 }
 
