@@ -524,9 +524,23 @@ static int reject(struct publishing *p, const struct generation *base,
 	return (int)(nr - p->nr);
 }
 
+/* Whether a ref gets another value. The other refs are only checked. */
+static bool changes_refs(const struct publishing *p)
+{
+	for (size_t i = 0; i < p->nr; i++) {
+		const struct generation_ref_change *r = &p->refs[i];
+
+		if (!r->before != !r->after ||
+		    (r->before && strcmp(r->before, r->after) != 0))
+			return true;
+	}
+	return false;
+}
+
 /*
- * Makes the record. If other nodes have changed some of the refs, rejects these
- * refs and tries again with the rest.
+ * Tries to make the record, with fewer refs each time that some have changed.
+ * Returns 0, 1 if there is nothing to change any more, or a negative error
+ * code.
  */
 static int commit(struct publishing *p, struct generation *base)
 {
@@ -534,7 +548,7 @@ static int commit(struct publishing *p, struct generation *base)
 	unsigned tries = 0;
 	int ret = 0;
 
-	while (p->nr) {
+	while (changes_refs(p)) {
 		struct generation_change change = make_change(push);
 		struct error why = ERROR_INIT;
 
@@ -645,20 +659,8 @@ static int publish(struct publishing *p)
 	}
 	end_turn(&turn);
 	generation_release(&base);
-	/* 1: all updates of refs were rejected */
+	/* 1: there was no record */
 	return ret > 0 ? 0 : ret;
-}
-
-static bool changes_refs(const struct publishing *p)
-{
-	for (size_t i = 0; i < p->nr; i++) {
-		const struct generation_ref_change *r = &p->refs[i];
-
-		if (!r->before != !r->after ||
-		    (r->before && strcmp(r->before, r->after) != 0))
-			return true;
-	}
-	return false;
 }
 
 /* Compares the values with those of the copy. A record would have no change. */

@@ -462,6 +462,7 @@ static void test_no_change(void **state)
 {
 	struct fixture f;
 	struct session s;
+	struct generation g;
 
 	(void)state;
 	fixture_init(&f);
@@ -491,13 +492,27 @@ static void test_no_change(void **state)
 	session_close(&s);
 	expect(&f, "refs/heads/ghost", &f.c.s.tip);
 
+	/* The only change is rejected, and the rest is no change. */
+	session_open(&s, &f, f.c.node);
+	push_one(&f, f.other, "refs/heads/race", &f.c.s.tip);
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/none", NULL);
+	session_set(&s, "refs/heads/race", &f.c.s.tip);
+	assert_int_equal(session_commit(&s), 0);
+	assert_int_equal(ref_transaction_get(s.tx, 0)->result, REF_OK);
+	assert_int_equal(ref_transaction_get(s.tx, 1)->result, REF_OLD_DIFFERS);
+	session_close(&s);
+	storedrepo_newest(&f.c.s, &g);
+	assert_int_equal(g.number, 4);
+	generation_release(&g);
+
 	/* With one change, all are in one record. */
 	session_open(&s, &f, f.c.node);
 	session_begin(&s, false);
 	session_set(&s, "refs/heads/none", NULL);
 	session_set(&s, "refs/heads/ghost", NULL);
 	assert_int_equal(session_commit(&s), 0);
-	assert_int_equal(stored_copy_generation(s.copy)->number, 4);
+	assert_int_equal(stored_copy_generation(s.copy)->number, 5);
 	session_close(&s);
 	expect(&f, "refs/heads/ghost", NULL);
 	fixture_release(&f);
