@@ -42,18 +42,41 @@ static int enter(const struct stored_copy *copy, struct error *err)
 		       : 0;
 }
 
-int serving_copy_open(struct serving_copy *c, const struct repo *repo,
-		      struct error *err)
+/* ---- the target: `ctx` is a struct serving_copy */
+
+static int upload(void *ctx, const char *dir, struct error *err)
+{
+	return stored_push_upload(((struct serving_copy *)ctx)->push, dir, err);
+}
+
+static int publish(void *ctx, struct ref_transaction *tx, struct error *err)
+{
+	return stored_push_publish(((struct serving_copy *)ctx)->push, tx, err);
+}
+
+static int purge(void *ctx, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	struct serving_copy *c = ctx;
+	int ret = stored_copy_purge(c->copy, &why);
+
+	if (!ret)
+		return 0;
+	warn(NULL, why.msg);
+	return error_set(err, ret,
+			 "the local copy of the repository has foreign "
+			 "objects; nothing was changed");
+}
+
+/* ---- opening */
+
+static int begin(struct serving_copy *c, const struct repo *repo,
+		 struct error *err)
 {
 	struct buf node = BUF_INIT, user = BUF_INIT;
 	struct stored_push_options options = {.algo = repo->algo, .warn = warn};
-	int ret;
+	int ret = sys_host_name(&node, err);
 
-	*c = (struct serving_copy){0};
-	ret = stored_copy_open(&c->copy, repo->git_dir, err);
-	if (ret || !c->copy)
-		return ret < 0 ? ret : 0;
-	ret = sys_host_name(&node, err);
 	if (!ret)
 		ret = name_user(&user, err);
 	if (!ret) {
@@ -63,11 +86,24 @@ int serving_copy_open(struct serving_copy *c, const struct repo *repo,
 	}
 	if (!ret)
 		ret = enter(c->copy, err);
-	c->target = (struct receive_target){stored_push_upload,
-					    stored_push_publish, c->push};
+	if (!ret)
+		ret = stored_copy_purge(c->copy, err);
 	buf_release(&node);
 	buf_release(&user);
 	return ret;
+}
+
+int serving_copy_open(struct serving_copy *c, const struct repo *repo,
+		      struct error *err)
+{
+	int ret;
+
+	*c = (struct serving_copy){0};
+	ret = stored_copy_open(&c->copy, repo->git_dir, err);
+	if (ret || !c->copy)
+		return ret < 0 ? ret : 0;
+	c->target = (struct receive_target){upload, publish, c, purge};
+	return begin(c, repo, err);
 }
 
 void serving_copy_close(struct serving_copy *c)

@@ -47,6 +47,18 @@ static int choose_level(int *out, const struct config *config,
 	return ret < 0 ? ret : 0;
 }
 
+/*
+ * A local copy gets objects by pushes only. The objects of a push are written
+ * to a quarantine, by receive-pack or by a hook.
+ */
+static int check_place(const struct repo *repo, const char *dir,
+		       struct error *err)
+{
+	if (repo->in_quarantine || strcmp(dir, repo->object_dir) != 0)
+		return 0;
+	return repo_check_copy(repo, "write objects", err);
+}
+
 int loose_writer_init(struct loose_writer *w, const struct repo *repo,
 		      const char *dir, struct error *err)
 {
@@ -60,7 +72,9 @@ int loose_writer_init(struct loose_writer *w, const struct repo *repo,
 		.bytes = BUF_INIT,
 		.file = SYS_TEMPFILE_INIT,
 	};
-	ret = choose_level(&w->level, &repo->config, err);
+	ret = check_place(repo, dir, err);
+	if (!ret)
+		ret = choose_level(&w->level, &repo->config, err);
 	if (!ret)
 		ret = repo_fsync_method(repo, REPO_FSYNC_LOOSE_OBJECT,
 					&w->fsync, err);

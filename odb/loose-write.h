@@ -40,8 +40,10 @@ struct loose_writer {
 /*
  * Initialises a writer for the object directory `dir` (borrowed). The level of
  * compression is core.looseCompression. If this key is not set, it is
- * core.compression, and otherwise the fastest level. Returns 0 or a negative
- * error code. The caller releases the writer in any case.
+ * core.compression, and otherwise the fastest level. Returns 0; ERR_DENIED if
+ * the repository is a copy (repo_check_copy()) and `dir` is its object
+ * directory; or another negative error code. The caller releases the writer in
+ * any case.
  */
 int loose_writer_init(struct loose_writer *w, const struct repo *repo,
 		      const char *dir, struct error *err);

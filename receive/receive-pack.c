@@ -10,7 +10,8 @@
  *	OBJECTS     pack (none when all     quarantine, index          JUDGE
  *	            commands delete)
  *	            no good pack            refuses all                REPORT
- *	JUDGE       --                      connectivity, hidden refs, ACCEPT
+ *	JUDGE       --                      purge, connectivity,       ACCEPT
+ *	                                    hidden refs,
  *	                                    certificate, pre-receive
  *	            other push options      refuses all                REPORT
  *	            than were signed
@@ -146,14 +147,32 @@ static int objects(struct push *p)
 	return REPORT;
 }
 
+/* Refuses all commands, because of p->err. Returns the next state. */
+static int refuse(struct push *p, const char *why)
+{
+	struct receive *r = &p->r;
+
+	receive_peer_tell_failure(&r->peer, p->err->code, p->err->msg);
+	if (r->options->target) {
+		receive_hide_paths(p->err->msg);
+		why = p->err->msg;
+	}
+	if (receive_refuse_all(&r->request, why) < 0)
+		return error_nomem(p->err);
+	return REPORT;
+}
+
 static int judge(struct push *p)
 {
 	struct receive *r = &p->r;
+	const struct receive_target *target = r->options->target;
 	int ret;
 
 	ret = receive_cert_check_options(r, p->err);
 	if (ret)
 		return ret < 0 ? ret : REPORT;
+	if (target && target->purge && target->purge(target->ctx, p->err) < 0)
+		return refuse(p, NULL);
 	summary_phase(&r->summary, SUMMARY_CONNECTIVITY);
 	ret = receive_check_connected(r, &p->objects, &p->new_shallow, p->err);
 	if (!ret)
@@ -199,7 +218,6 @@ static int take_objects(struct push *p)
 static int accept(struct push *p)
 {
 	struct receive *r = &p->r;
-	const char *why = "unable to migrate objects to permanent storage";
 	size_t live = 0;
 
 	for (size_t i = 0; i < r->request.nr; i++)
@@ -209,14 +227,7 @@ static int accept(struct push *p)
 	summary_phase(&r->summary, SUMMARY_MIGRATE);
 	if (!take_objects(p))
 		return UPDATE;
-	receive_peer_tell_failure(&r->peer, p->err->code, p->err->msg);
-	if (r->options->target) {
-		receive_hide_paths(p->err->msg);
-		why = p->err->msg;
-	}
-	if (receive_refuse_all(&r->request, why) < 0)
-		return error_nomem(p->err);
-	return REPORT;
+	return refuse(p, "unable to migrate objects to permanent storage");
 }
 
 static int update(struct push *p)

@@ -39,6 +39,12 @@ struct receive_target {
 	int (*publish)(void *ctx, struct ref_transaction *tx,
 		       struct error *err);
 	void *ctx;
+	/*
+	 * Removes objects from the repository that are in no accepted push,
+	 * before the objects of the push are checked. After an error, all
+	 * commands are refused with the message. NULL: there are none.
+	 */
+	int (*purge)(void *ctx, struct error *err);
 };
 
 /*

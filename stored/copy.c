@@ -402,3 +402,40 @@ int stored_copy_refresh(struct stored_copy *copy, struct error *err)
 	generation_release(&g);
 	return ret;
 }
+
+/* ---- objects of others */
+
+static int purge_locked(struct stored_copy *copy, struct error *err)
+{
+	const struct stored_refresh r = {copy->node->cache, &copy->place,
+					 copy->dir, NULL, &copy->g};
+	int ret = stored_copy_load(copy, err);
+
+	if (ret > 0)
+		return error_set(err, ERR_IO,
+				 "the local copy '%s' cannot be used",
+				 copy->dir);
+	return ret ? ret : stored_refresh_purge(&r, err);
+}
+
+int stored_copy_purge(struct stored_copy *copy, struct error *err)
+{
+	const struct stored_refresh r = {copy->node->cache, &copy->place,
+					 copy->dir, NULL, &copy->g};
+	int ret = stored_refresh_has_others(&r, err);
+
+	if (ret <= 0)
+		return ret;
+	/*
+	 * A refresh that was killed may have installed refs to objects of packs
+	 * that the marker lacks.
+	 */
+	ret = stored_copy_refresh(copy, err);
+	if (!ret)
+		ret = stored_copy_begin(copy, err);
+	if (ret)
+		return ret;
+	ret = purge_locked(copy, err);
+	stored_copy_end(copy);
+	return ret;
+}

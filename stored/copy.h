@@ -61,6 +61,16 @@ void stored_copy_close(struct stored_copy *copy);
 int stored_copy_refresh(struct stored_copy *copy, struct error *err);
 
 /*
+ * Removes objects from the copy that its generation lacks: loose objects,
+ * alternates, and packs. Nothing of ours makes them, but stock Git or a hook
+ * may. A push must not rely on them, since the store does not have them. If
+ * there are none, five directories are listed, and nothing is locked. Otherwise
+ * the copy is refreshed first. Returns 0, or a negative error code if such
+ * objects may be left.
+ */
+int stored_copy_purge(struct stored_copy *copy, struct error *err);
+
+/*
  * Brings the copy to a generation that exists in the store. Does nothing if the
  * copy has a newer one already. Sends no request for records. Files that
  * stored_cache_add() added after a push are not downloaded. Returns values like

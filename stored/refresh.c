@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Brings the directory of a local copy to a newer generation. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -267,22 +268,28 @@ static int remove_other(void *ctx, const char *name)
  * multi-pack-indexes are removed before the packs that they name. A
  * multi-pack-index-chain is removed before its layers.
  */
-static int remove_others(const struct stored_refresh *r, struct error *err)
+static const char *const file_dirs[] = {
+	"",
+	"hooks/",
+	"info/",
+	"objects/info/",
+	"objects/info/commit-graphs/",
+	"objects/pack/",
+	"objects/pack/multi-pack-index.d/",
+};
+
+/* the first directory in `file_dirs` that is about objects */
+#define FIRST_OF_OBJECTS 3
+
+/* Removes files in the directories from file_dirs[first] on. */
+static int remove_others(const struct stored_refresh *r, size_t first,
+			 struct error *err)
 {
-	static const char *const dirs[] = {
-		"",
-		"hooks/",
-		"info/",
-		"objects/info/",
-		"objects/info/commit-graphs/",
-		"objects/pack/",
-		"objects/pack/multi-pack-index.d/",
-	};
 	struct visit v = {.r = r, .err = err};
 	int ret = 0;
 
-	for (size_t i = 0; !ret && i < ARRAY_NR(dirs); i++)
-		ret = visit_dir(&v, dirs[i], remove_other);
+	for (size_t i = first; !ret && i < ARRAY_NR(file_dirs); i++)
+		ret = visit_dir(&v, file_dirs[i], remove_other);
 	return ret;
 }
 
@@ -307,7 +314,7 @@ int stored_refresh_files(const struct stored_refresh *r, struct error *err)
 						     SYS_FSYNC_NONE, 0, err);
 	}
 	if (!ret)
-		ret = remove_others(r, err);
+		ret = remove_others(r, 0, err);
 	free(lock);
 	return ret;
 }
@@ -327,7 +334,18 @@ static int remove_pack(void *ctx, const char *name)
 	return ret;
 }
 
-/* Removes a table that is not in tables.list. */
+/* Removes packs that r->g lacks, indexes first. */
+static void remove_packs(const struct stored_refresh *r)
+{
+	struct visit v = {.r = r};
+
+	for (int i = 0; i < 2; i++) {
+		v.indexes = !i;
+		visit_dir(&v, "objects/pack/", remove_pack);
+	}
+}
+
+/* Removes a table that is in no line of the list. */
 static int remove_table(void *ctx, const char *name)
 {
 	const struct visit *v = ctx;
@@ -345,15 +363,16 @@ static int remove_table(void *ctx, const char *name)
 	return ret;
 }
 
-static void tidy_tables(struct visit *v)
+static void tidy_tables(const struct stored_refresh *r)
 {
-	char *path = stored_join(v->r->dir, "reftable/tables.list", NULL);
+	char *path = stored_join(r->dir, "reftable/tables.list", NULL);
+	struct visit v = {.r = r};
 	struct buf list = BUF_INIT;
 
 	if (path && !buf_append_char(&list, '\n') &&
 	    !sys_read_file(&list, path, NULL)) {
-		v->list = list.data;
-		visit_dir(v, "reftable/", remove_table);
+		v.list = list.data;
+		visit_dir(&v, "reftable/", remove_table);
 	}
 	free(path);
 	buf_release(&list);
@@ -361,11 +380,97 @@ static void tidy_tables(struct visit *v)
 
 void stored_refresh_tidy(const struct stored_refresh *r)
 {
-	struct visit v = {.r = r};
+	remove_packs(r);
+	tidy_tables(r);
+}
 
-	for (int i = 0; i < 2; i++) {
-		v.indexes = !i;
-		visit_dir(&v, "objects/pack/", remove_pack);
+/* ---- objects that the generation lacks */
+
+#define ALTERNATES "objects/info/alternates"
+
+/* Whether this entry of objects/ is a directory of loose objects. */
+static bool is_fanout(const char *name)
+{
+	return strlen(name) == 2 && isxdigit((unsigned char)name[0]) &&
+	       isxdigit((unsigned char)name[1]);
+}
+
+/* Whether a file gives the copy objects that r->g lacks. */
+static bool gives_objects(const struct visit *v, const char *path)
+{
+	enum rank rank = rank_of(path);
+
+	if (!strcmp(path, ALTERNATES))
+		return true;
+	return !is_wanted(v, path) &&
+	       (stored_layout_allows(path) ||
+		(rank != RANK_REST && rank != RANK_MIDX));
+}
+
+/* Returns 1 if an entry gives the copy objects, which ends the visit. */
+static int find_other(void *ctx, const char *name)
+{
+	const struct visit *v = ctx;
+	struct buf path = BUF_INIT, full = BUF_INIT;
+	struct sys_stat st;
+	int ret = 0;
+
+	if (!strcmp(v->sub, "objects/"))
+		return is_fanout(name);
+	if (buf_printf(&path, "%s%s", v->sub, name) < 0 ||
+	    buf_printf(&full, "%s/%s", v->r->dir, path.data) < 0)
+		ret = error_nomem(v->err);
+	else if (gives_objects(v, path.data))
+		ret = !sys_lstat(&st, full.data, NULL) && !st.is_dir;
+	buf_release(&path);
+	buf_release(&full);
+	return ret;
+}
+
+int stored_refresh_has_others(const struct stored_refresh *r, struct error *err)
+{
+	struct visit v = {.r = r, .err = err};
+	int ret = visit_dir(&v, "objects/", find_other);
+
+	for (size_t i = FIRST_OF_OBJECTS; !ret && i < ARRAY_NR(file_dirs); i++)
+		ret = visit_dir(&v, file_dirs[i], find_other);
+	return ret;
+}
+
+static int remove_fanout(void *ctx, const char *name)
+{
+	const struct visit *v = ctx;
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	if (!is_fanout(name))
+		return 0;
+	if (buf_printf(&path, "%s/%s%s", v->r->dir, v->sub, name) < 0)
+		ret = error_nomem(v->err);
+	else
+		ret = sys_tempdir_remove(path.data, v->err);
+	buf_release(&path);
+	return ret;
+}
+
+int stored_refresh_purge(const struct stored_refresh *r, struct error *err)
+{
+	char *alternates = stored_join(r->dir, ALTERNATES, err);
+	struct visit v = {.r = r, .err = err};
+	int ret = alternates ? sys_unlink(alternates, err) : ERR_NOMEM;
+
+	if (!ret)
+		ret = visit_dir(&v, "objects/", remove_fanout);
+	if (!ret)
+		ret = remove_others(r, FIRST_OF_OBJECTS, err);
+	if (!ret) {
+		remove_packs(r);
+		ret = stored_refresh_has_others(r, err);
 	}
-	tidy_tables(&v);
+	if (ret > 0)
+		ret = error_set(err, ERR_IO,
+				"cannot remove foreign objects from '%s'",
+				r->dir);
+	free(alternates);
+	return ret;
 }

@@ -58,4 +58,21 @@ int stored_refresh_files(const struct stored_refresh *r, struct error *err);
  */
 void stored_refresh_tidy(const struct stored_refresh *r);
 
+/*
+ * Returns 1 if the directory has objects that may be in no file of r->g, 0 if
+ * not, or a negative error code. Such objects are loose, in an alternate, or in
+ * a pack that r->g lacks. A multi-pack-index or a commit-graph that r->g lacks
+ * counts, too. The caller need not have CHANGE: then the result may also be 1
+ * while another process changes the copy. Lists five directories.
+ */
+int stored_refresh_has_others(const struct stored_refresh *r,
+			      struct error *err);
+
+/*
+ * Removes what stored_refresh_has_others() looks for. r->g must be the
+ * generation of the directory. Returns 0, or a negative error code if something
+ * is left.
+ */
+int stored_refresh_purge(const struct stored_refresh *r, struct error *err);
+
 #endif

@@ -41,6 +41,21 @@ has () {
 	fi
 }
 
+# request_without_parent: make the file "request", a push of main of the repository
+# work whose pack lacks the commit $parent. The store has main~2.
+request_without_parent () {
+	new=$(stock -C work rev-parse main) &&
+	parent=$(stock -C work rev-parse main~1) &&
+	printf "%s\n^%s\n" $new $parent >revs &&
+	stock -C work pack-objects --revs --stdout <revs >pack 2>/dev/null &&
+	{
+		printf "%s %s refs/heads/main\0 report-status agent=test" \
+			$(stock -C work rev-parse main~2) $new >line &&
+		printf "%04x" $(($(wc -c <line) + 4)) && cat line &&
+		printf 0000 && cat pack
+	} >request
+}
+
 test_expect_success 'setup: two nodes' '
 	commit_nr=1 push_options= &&
 	stock init -q work && stock -C work checkout -q -b main &&
@@ -123,20 +138,51 @@ test_expect_success 'a refused push leaves nothing in the copy' '
 '
 
 test_expect_success 'the rest of a refused push is not enough for the next one' '
-	tip=$(stock -C work rev-parse main) &&
-	commit main &&
-	new=$(stock -C work rev-parse main) &&
-	old=$(stock -C work rev-parse main~2) &&
-	printf "%s\n^%s\n" $new $tip >revs &&
-	stock -C work pack-objects --revs --stdout <revs >pack 2>/dev/null &&
-	{
-		printf "%s %s refs/heads/main\0 report-status agent=test" \
-			$old $new >line &&
-		printf "%04x" $(($(wc -c <line) + 4)) && cat line &&
-		printf 0000 && cat pack
-	} >request &&
+	commit main && request_without_parent &&
 	"$GITREACH_SRC/git-receive-pack" --stateless-rpc "$one" <request >out &&
 	grep -a "ng refs/heads/main missing necessary objects" out &&
+	push_refs "$one" main && has main main
+'
+
+# The store has main~2 as main.
+test_expect_success 'objects that others write into a copy are not trusted' '
+	commit main && commit main && request_without_parent &&
+	for kind in loose pack alternates
+	do
+		case $kind in
+		loose)
+			cp -R work/.git/objects/[0-9a-f][0-9a-f] "$one/objects" ;;
+		pack)
+			stock -C work rev-list --objects main~1 ^main~2 |
+				sed "s/ .*//" | stock -C work pack-objects -q \
+				"$one/objects/pack/pack" ;;
+		alternates)
+			mkdir -p "$one/objects/info" &&
+			echo "$PWD/work/.git/objects" \
+				>"$one/objects/info/alternates" ;;
+		esac >/dev/null &&
+		"$GIT" -C "$one" cat-file -e $parent &&
+		"$GITREACH_SRC/git-receive-pack" --stateless-rpc "$one" \
+			<request >out &&
+		grep -a "ng refs/heads/main missing necessary objects" out &&
+		test_must_fail "$GIT" -C "$one" cat-file -e $parent || return 1
+	done &&
+	find "$one/objects" -type f | grep -v "/pack/pack-" >left;
+	test_must_be_empty left && "$GIT" -C "$one" fsck --full &&
+	has main main~2
+'
+
+test_expect_success 'objects that others write during a push are not trusted' '
+	: >advertised &&
+	{
+		until test -s advertised
+		do
+			sleep 0.1
+		done &&
+		cp -R work/.git/objects/[0-9a-f][0-9a-f] "$one/objects" &&
+		cat request
+	} | "$GITREACH_SRC/git-receive-pack" "$one" >advertised &&
+	grep -a "ng refs/heads/main missing necessary objects" advertised &&
 	push_refs "$one" main && has main main
 '
 
@@ -255,6 +301,12 @@ test_expect_success 'commands that would change a copy are refused' '
 	done &&
 	test_must_fail "$GIT" -C "$one" index-pack --stdin <pack 2>err &&
 	grep "this is a local copy" err &&
+	test_must_fail "$GIT" -C "$one" unpack-objects <pack 2>err &&
+	grep "this is a local copy" err &&
+	echo new >new &&
+	test_must_fail "$GIT" -C "$one" hash-object -w --stdin <new 2>err &&
+	grep "this is a local copy" err &&
+	"$GIT" -C "$one" hash-object --stdin <new &&
 	has main main~1
 '
 

@@ -198,6 +198,28 @@ static void test_unwritable(void **state)
 	tmprepo_release(&t);
 }
 
+/* A local copy of a repository in a store gets objects in quarantines only. */
+static void test_copy(void **state)
+{
+	struct loose_writer w;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	t.repo.ref_storage = REPO_REFS_REFTABLE;
+	tmprepo_write(&t, REPO_COPY_MARKER, "");
+	assert_int_equal(
+		loose_writer_init(&w, &t.repo, t.repo.object_dir, NULL),
+		ERR_DENIED);
+	loose_writer_release(&w);
+	assert_int_equal(loose_writer_init(&w, &t.repo, "quarantine", NULL), 0);
+	loose_writer_release(&w);
+	t.repo.in_quarantine = true;
+	assert_int_equal(
+		loose_writer_init(&w, &t.repo, t.repo.object_dir, NULL), 0);
+	loose_writer_release(&w);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +229,7 @@ int main(void)
 		cmocka_unit_test(test_freshened),
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_unwritable),
+		cmocka_unit_test(test_copy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,9 +129,17 @@ static void test_tell(void **state)
 
 struct target {
 	struct receive_target target;
-	unsigned stores, publishes;
-	bool had_pack, fails_to_store, fails_to_publish;
+	unsigned purges, stores, publishes;
+	bool had_pack, fails_to_purge, fails_to_store, fails_to_publish;
 };
+
+static int target_purge(void *ctx, struct error *err)
+{
+	struct target *t = ctx;
+
+	t->purges++;
+	return t->fails_to_purge ? error_set(err, ERR_IO, "no trust") : 0;
+}
 
 static int target_store(void *ctx, const char *dir, struct error *err)
 {
@@ -157,7 +165,8 @@ static int target_publish(void *ctx, struct ref_transaction *tx,
 /* Pushes a new branch into a target. Returns the transcript. */
 static const char *push_to_target(struct pushed *p, struct target *t)
 {
-	t->target = (struct receive_target){target_store, target_publish, t};
+	t->target = (struct receive_target){target_store, target_publish, t,
+					    target_purge};
 	pushed_init(p);
 	/* Without a lookup of refs in tables, nothing is in the way. */
 	assert_int_equal(repo_init_reftable(p->d.t.dir, HASH_SHA1,
@@ -174,11 +183,13 @@ static const char *push_to_target(struct pushed *p, struct target *t)
 static void test_target(void **state)
 {
 	struct target good = {.stores = 0}, full = {.fails_to_store = true},
-		      unlucky = {.fails_to_publish = true};
+		      unlucky = {.fails_to_publish = true},
+		      foreign = {.fails_to_purge = true};
 	struct pushed p;
 
 	assert_string_equal(push_to_target(&p, &good),
 			    "unpack ok|ok refs/heads/new|F");
+	assert_int_equal(good.purges, 1);
 	assert_int_equal(good.stores, 1);
 	assert_int_equal(good.publishes, 1);
 	assert_true(good.had_pack);
@@ -196,6 +207,12 @@ static void test_target(void **state)
 			    "unpack ok|ng refs/heads/new no luck|F");
 	assert_int_equal(unlucky.stores, 1);
 	assert_int_equal(unlucky.publishes, 1);
+	pushed_release(&p);
+
+	assert_string_equal(push_to_target(&p, &foreign),
+			    "unpack ok|ng refs/heads/new no trust|F");
+	assert_int_equal(foreign.stores, 0);
+	assert_int_equal(pushed_leftovers(&p), 0);
 	pushed_release(&p);
 }
 

@@ -203,6 +203,46 @@ static void test_file_that_is_not_allowed(void **state)
 	step_release(&s);
 }
 
+/* Objects that others have written go, and nothing else. */
+static void test_purge(void **state)
+{
+	static const char *const others[] = {
+		"objects/0a/0123456789",
+		"objects/info/alternates",
+		"objects/info/commit-graph",
+		"objects/info/commit-graphs/commit-graph-chain",
+		"objects/pack/multi-pack-index",
+		"objects/pack/pack-2.pack",
+		"objects/pack/pack-2.idx",
+	};
+	static const char *const kept[] = {
+		"objects/tmp_objdir-incoming-1/pack/pack-1.idx",
+		"objects/info/packs",
+		"hooks/update",
+	};
+	struct step s;
+
+	step_init(&s);
+	step_run(&s);
+	s.r.before = NULL;
+	for (size_t i = 0; i < ARRAY_NR(kept); i++)
+		make(&s, kept[i], 10);
+	assert_int_equal(stored_refresh_has_others(&s.r, NULL), 0);
+	assert_int_equal(stored_refresh_purge(&s.r, NULL), 0);
+	for (size_t i = 0; i < ARRAY_NR(others); i++) {
+		make(&s, others[i], 10);
+		assert_int_equal(stored_refresh_has_others(&s.r, NULL), 1);
+		assert_int_equal(stored_refresh_purge(&s.r, NULL), 0);
+		assert_false(has(&s, others[i]));
+	}
+	for (size_t i = 0; i < ARRAY_NR(kept); i++)
+		assert_true(has(&s, kept[i]));
+	for (size_t i = 0; i < s.g.file_nr; i++)
+		assert_true(has(&s, s.g.files[i].path));
+	assert_main(&s, "out");
+	step_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +251,7 @@ int main(void)
 		cmocka_unit_test(test_removes_old_packs),
 		cmocka_unit_test(test_left_lock),
 		cmocka_unit_test(test_file_that_is_not_allowed),
+		cmocka_unit_test(test_purge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -266,6 +266,32 @@ static void test_locks(void **state)
 	copynode_release(&c);
 }
 
+/* A purge of a sound copy locks nothing, and asks nothing. */
+static void test_purge(void **state)
+{
+	struct copynode c;
+	struct stored_copy *copy;
+
+	copynode_init(&c);
+	copynode_push(&c, "one");
+	copy = copynode_enter(&c);
+	refresh(&c, copy);
+	c.count.requests = 0;
+	assert_int_equal(stored_copy_purge(copy, &c.err), 0);
+	assert_int_equal(c.count.requests, 0);
+	assert_int_equal(
+		sys_mkdir_p(netrepo_path(&c.s.n, COPYNODE_COPY "/objects/0a"),
+			    NULL),
+		0);
+	copynode_push(&c, "two");
+	assert_int_equal(stored_copy_purge(copy, &c.err), 0);
+	assert_false(
+		sys_exists(netrepo_path(&c.s.n, COPYNODE_COPY "/objects/0a")));
+	copynode_assert_newest(&c);
+	stored_copy_close(copy);
+	copynode_release(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,6 +302,7 @@ int main(void)
 		cmocka_unit_test(test_advance),
 		cmocka_unit_test(test_made_anew),
 		cmocka_unit_test(test_locks),
+		cmocka_unit_test(test_purge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
