@@ -84,13 +84,15 @@ static int enter(void *ctx, const char *path, const struct repo **repo,
 	return ret;
 }
 
-static int begin_push(void *ctx, const struct receive_target **target,
-		      struct error *err)
+static int begin_push(void *ctx, const struct repo **repo,
+		      const struct receive_target **target, struct error *err)
 {
 	struct place *place = ctx;
 	int ret = serving_copy_open(&place->copy, place->env->repo, err);
 
 	*target = ret < 0 ? NULL : serving_copy_target(&place->copy);
+	if (!ret)
+		*repo = serving_copy_repo(&place->copy, *repo);
 	return ret;
 }
 

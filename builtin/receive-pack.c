@@ -71,7 +71,7 @@ static void tell(void *ctx, const char *text, size_t len)
 	fwrite(text, 1, len, stderr);
 }
 
-static int serve(struct builtin_env *env, const struct arguments *a,
+static int serve(const struct repo *repo, const struct arguments *a,
 		 const char *path, const struct serving_names *names,
 		 const struct receive_target *target, const char *committer)
 {
@@ -84,7 +84,7 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 	};
 	struct serve_io io = fdio_io(&fdio);
 	struct receive_options options = {
-		.repo = env->repo,
+		.repo = repo,
 		.path = path,
 		.version = serve_protocol_version(getenv("GIT_PROTOCOL")),
 		.stateless_rpc = a->stateless_rpc,
@@ -114,6 +114,7 @@ int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env)
 	struct buf committer = BUF_INIT;
 	struct serving_copy copy = {0};
 	struct error err = ERROR_INIT;
+	const struct repo *repo = NULL;
 	int ret = parse(&arguments, argc, argv);
 
 	/*
@@ -125,15 +126,17 @@ int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env)
 		ret = serving_enter(env, argv[1], REPO_OPEN_ENTER);
 	if (!ret && serving_copy_open(&copy, env->repo, &err) < 0)
 		ret = builtin_fail(&err);
-	if (!ret)
+	if (!ret) {
+		repo = serving_copy_repo(&copy, env->repo);
 		ret = serving_names_load(&names, env);
+	}
 	/*
 	 * Without an identity, refs that have no reflog can still be updated.
 	 */
-	if (!ret && ident_committer(&committer, &env->repo->config, NULL) < 0)
+	if (!ret && ident_committer(&committer, &repo->config, NULL) < 0)
 		buf_reset(&committer);
 	if (!ret)
-		ret = serve(env, &arguments, argv[1], &names,
+		ret = serve(repo, &arguments, argv[1], &names,
 			    serving_copy_target(&copy),
 			    committer.len ? committer.data : NULL);
 	serving_copy_close(&copy);

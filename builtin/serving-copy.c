@@ -42,6 +42,19 @@ static int enter(const struct stored_copy *copy, struct error *err)
 		       : 0;
 }
 
+/* Reads the configuration again, which the refresh may have replaced. */
+static int reopen(struct serving_copy *c, const struct repo *repo,
+		  struct error *err)
+{
+	const struct repo_options options = {.path = repo->git_dir,
+					     .flags = REPO_OPEN_ENTER};
+	int ret = repo_open(&c->repo, &options, err);
+
+	if (!ret)
+		c->repo->trace = repo->trace;
+	return ret;
+}
+
 /* ---- the target: `ctx` is a struct serving_copy */
 
 static int upload(void *ctx, const char *dir, struct error *err)
@@ -88,6 +101,8 @@ static int begin(struct serving_copy *c, const struct repo *repo,
 		ret = enter(c->copy, err);
 	if (!ret)
 		ret = stored_copy_purge(c->copy, err);
+	if (!ret)
+		ret = reopen(c, repo, err);
 	buf_release(&node);
 	buf_release(&user);
 	return ret;
@@ -110,10 +125,17 @@ void serving_copy_close(struct serving_copy *c)
 {
 	stored_push_close(c->push);
 	stored_copy_close(c->copy);
+	repo_close(c->repo);
 	*c = (struct serving_copy){0};
 }
 
 const struct receive_target *serving_copy_target(const struct serving_copy *c)
 {
 	return c->copy ? &c->target : NULL;
+}
+
+const struct repo *serving_copy_repo(const struct serving_copy *c,
+				     const struct repo *repo)
+{
+	return c->repo ? c->repo : repo;
 }

@@ -10,6 +10,7 @@
 struct serving_copy {
 	struct stored_copy *copy; /* owned; NULL: the repository is no copy */
 	struct stored_push *push; /* owned */
+	struct repo *repo;        /* owned: as of after the refresh */
 	struct receive_target target;
 };
 
@@ -27,5 +28,13 @@ void serving_copy_close(struct serving_copy *c);
 /* Returns the target for struct receive_options, or NULL if there is no copy.
  */
 const struct receive_target *serving_copy_target(const struct serving_copy *c);
+
+/*
+ * Returns the repository to serve: the copy, opened after the refresh, with the
+ * configuration of the newest generation. It lives until serving_copy_close().
+ * If there is no copy, returns `repo`.
+ */
+const struct repo *serving_copy_repo(const struct serving_copy *c,
+				     const struct repo *repo);
 
 #endif

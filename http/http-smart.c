@@ -162,14 +162,15 @@ static int receive(const struct http_exchange *x, struct stream *s,
 	int ret = 0;
 
 	if (o->begin_push)
-		ret = o->begin_push(o->ctx, &options.target, err);
+		ret = o->begin_push(o->ctx, &options.repo, &options.target,
+				    err);
 	if (ret < 0)
 		return ret;
 	/*
 	 * Continue if the server's user has no identity: only refs with a
 	 * reflog need one.
 	 */
-	if (!ident_committer(&committer, &x->repo->config, NULL))
+	if (!ident_committer(&committer, &options.repo->config, NULL))
 		options.committer = committer.data;
 	ret = receive_pack_serve(&options, &io, err);
 	buf_release(&committer);

@@ -78,11 +78,13 @@ struct http_options {
 	/*
 	 * Begin a push into the entered repository: set *target to the place
 	 * where the push is stored, or to NULL for the repository itself. It is
-	 * borrowed and lives until http_serve() returns. Returns 0 or a
-	 * negative error code. NULL: the repository itself. `ctx` is that of
-	 * enter().
+	 * borrowed and lives until http_serve() returns. May replace *repo,
+	 * which is the entered repository, by a newer view of it, which lives
+	 * as long. Returns 0 or a negative error code. NULL: the repository
+	 * itself. `ctx` is that of enter().
 	 */
-	int (*begin_push)(void *ctx, const struct receive_target **target,
+	int (*begin_push)(void *ctx, const struct repo **repo,
+			  const struct receive_target **target,
 			  struct error *err);
 	/*
 	 * Make packs of fetches, see struct serve_options. NULL:

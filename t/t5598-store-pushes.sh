@@ -310,6 +310,19 @@ test_expect_success 'commands that would change a copy are refused' '
 	has main main~1
 '
 
+test_expect_success 'a push uses the configuration of the newest generation' '
+	stock -C src.git branch side main &&
+	git store import --name=conf src.git "$store" &&
+	git store fetch --cache=one "$store" conf &&
+	stock -C src.git config receive.denyDeletes true &&
+	git store import --force --name=conf src.git "$store" &&
+	test_must_fail push_refs "$PWD/one/repo/conf/_" :side &&
+	grep "remote rejected.*deletion prohibited" err &&
+	stock -C src.git config --unset receive.denyDeletes &&
+	git store import --force --name=conf src.git "$store" &&
+	push_refs "$PWD/one/repo/conf/_" :side
+'
+
 test_expect_success 'verify is clean, and no file is locked' '
 	git store verify --full "$store" >out 2>err && test_must_be_empty err &&
 	"$GIT" -C "$one" fsck --full &&
