@@ -7,11 +7,36 @@
 #include "builtin/builtin.h"
 #include "builtin/serving-copy.h"
 #include "sys/process.h"
+#include "sys/trace.h"
+
+/*
+ * Whether standard error is for the administrator: the log of a server, or a
+ * terminal of this machine. Over ssh, it is the terminal of the client, who
+ * must not see names of machines.
+ */
+static bool is_local(void)
+{
+	return !getenv("SSH_CONNECTION");
+}
 
 static void warn(void *ctx, const char *message)
 {
-	(void)ctx;
-	builtin_warn("%s", message);
+	const struct repo *repo = ctx;
+
+	if (is_local())
+		fprintf(stderr, "warning: %s\n", message);
+	trace_error(repo->trace, message);
+}
+
+/* Keeps the names of machines in *err from a client. Returns `code`. */
+static int hide_detail(const struct repo *repo, int code, struct error *err)
+{
+	if (is_local() || !err)
+		return code;
+	trace_error(repo->trace, err->msg);
+	return error_set(err, code,
+			 "the local copy of the repository cannot be brought "
+			 "up to date; try again later");
 }
 
 /*
@@ -75,7 +100,7 @@ static int purge(void *ctx, struct error *err)
 
 	if (!ret)
 		return 0;
-	warn(NULL, why.msg);
+	warn(c->repo, why.msg);
 	return error_set(err, ret,
 			 "the local copy of the repository has foreign "
 			 "objects; nothing was changed");
@@ -87,7 +112,8 @@ static int begin(struct serving_copy *c, const struct repo *repo,
 		 struct error *err)
 {
 	struct buf node = BUF_INIT, user = BUF_INIT;
-	struct stored_push_options options = {.algo = repo->algo, .warn = warn};
+	struct stored_push_options options = {
+		.algo = repo->algo, .warn = warn, .ctx = (void *)repo};
 	int ret = sys_host_name(&node, err);
 
 	if (!ret)
@@ -116,9 +142,10 @@ int serving_copy_open(struct serving_copy *c, const struct repo *repo,
 	*c = (struct serving_copy){0};
 	ret = stored_copy_open(&c->copy, repo->git_dir, err);
 	if (ret || !c->copy)
-		return ret < 0 ? ret : 0;
+		return ret < 0 ? hide_detail(repo, ret, err) : 0;
 	c->target = (struct receive_target){upload, publish, c, purge};
-	return begin(c, repo, err);
+	ret = begin(c, repo, err);
+	return ret < 0 ? hide_detail(repo, ret, err) : ret;
 }
 
 void serving_copy_close(struct serving_copy *c)

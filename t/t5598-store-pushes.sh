@@ -323,6 +323,22 @@ test_expect_success 'a push uses the configuration of the newest generation' '
 	push_refs "$PWD/one/repo/conf/_" :side
 '
 
+test_expect_success 'an ssh client sees no names of machines' '
+	mv store away && : >store &&
+	test_must_fail push_refs "$one" main:refs/heads/x && cat err &&
+	grep "$PWD/store" err &&
+	(
+		SSH_CONNECTION="127.0.0.1 1 127.0.0.1 2" &&
+		GIT_TRACE2_EVENT="$PWD/trace" &&
+		export SSH_CONNECTION GIT_TRACE2_EVENT &&
+		test_must_fail push_refs "$one" main:refs/heads/x
+	) &&
+	cat err && rm store && mv away store &&
+	grep "cannot be brought up to date; try again later" err &&
+	test_must_fail grep "$PWD/store" err &&
+	grep "\"error\".*$PWD/store" trace
+'
+
 test_expect_success 'verify is clean, and no file is locked' '
 	git store verify --full "$store" >out 2>err && test_must_be_empty err &&
 	"$GIT" -C "$one" fsck --full &&
