@@ -31,20 +31,17 @@ static int set_quarantine(struct receive_environment *env,
 }
 
 /*
- * Makes the quarantine an alternate, so that a hook can read the blob of the
- * certificate.
+ * Lets a hook after the push read the certificate, and objects that the
+ * repository lacks.
  */
 static int set_alternate(struct receive_environment *env,
 			 const struct quarantine *q)
 {
-	const char *others = q->repo->alternate_object_dirs;
-	struct buf dirs = BUF_INIT;
-	int ret = buf_printf(&dirs, "%s%s%s", q->dir.path, others ? ":" : "",
-			     others ? others : "");
+	char *dirs = quarantine_alternates(q->repo, q->dir.path);
+	int ret = dirs ? set(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES", dirs)
+		       : ERR_NOMEM;
 
-	if (!ret)
-		ret = set(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES", dirs.data);
-	buf_release(&dirs);
+	free(dirs);
 	return ret;
 }
 
@@ -114,8 +111,7 @@ int receive_environment_init(struct receive_environment *env,
 		ret = set_options(env, &r->request);
 	if (!ret && (flags & RECEIVE_ENV_CERT) && r->cert.is_judged)
 		ret = set_cert(env, &r->cert, r->repo->algo);
-	if (!ret && (flags & RECEIVE_ENV_CERT) && r->cert.is_judged &&
-	    !(flags & RECEIVE_ENV_QUARANTINE) && r->quarantine.dir.path)
+	if (!ret && (flags & RECEIVE_ENV_ALTERNATE) && r->quarantine.dir.path)
 		ret = set_alternate(env, &r->quarantine);
 	if (!ret)
 		env->strings = sys_environ_with((const char *const *)env->own,

@@ -230,7 +230,9 @@ static int post_receive(struct receive *r, struct error *err)
 		ret = error_nomem(err);
 	else if (input.len)
 		ret = run_hooks(r, "post-receive", NULL, 0, &input,
-				RECEIVE_ENV_OPTIONS | RECEIVE_ENV_CERT, err);
+				RECEIVE_ENV_OPTIONS | RECEIVE_ENV_CERT |
+					RECEIVE_ENV_ALTERNATE,
+				err);
 	buf_release(&input);
 	return ret;
 }
@@ -248,7 +250,8 @@ static int post_update(struct receive *r, struct error *err)
 		if (was_done(&req->commands[i]))
 			args[nr++] = req->commands[i].ref;
 	if (nr)
-		ret = run_hooks(r, "post-update", args, nr, NULL, 0, err);
+		ret = run_hooks(r, "post-update", args, nr, NULL,
+				RECEIVE_ENV_ALTERNATE, err);
 	free(args);
 	return ret;
 }

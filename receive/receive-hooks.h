@@ -13,10 +13,11 @@
  * 	post-receive                    commands that were executed
  * 	post-update <ref>...            nothing
  *
- * With a target (struct receive_target), the quarantine exists until the end of
- * the push. So the hooks update, reference-transaction and proc-receive can
- * read its objects, too. For post-receive, the quarantine is an alternate,
- * because the push certificate is in it.
+ * With a target (struct receive_target), the quarantine exists until the end,
+ * so that update, reference-transaction and proc-receive read it, too. For
+ * post-receive and post-update it is an alternate, if the push is signed or the
+ * repository lacks the objects. Otherwise it is gone: a hook that fetches into
+ * another repository must not take it for a place where objects stay.
  *
  * receive-worktree.c starts push-to-checkout, and receive-proc.c starts
  * proc-receive. A hook that does not exist counts as a hook that succeeds.
@@ -78,11 +79,13 @@ enum receive_env {
 	RECEIVE_ENV_QUARANTINE = 1 << 0,
 	/* Set GIT_PUSH_OPTION_*, if receive.advertisePushOptions is true. */
 	RECEIVE_ENV_OPTIONS = 1 << 1,
-	/*
-	 * Set GIT_PUSH_CERT*, if the push is signed. Without
-	 * RECEIVE_ENV_QUARANTINE, a quarantine becomes an alternate.
-	 */
+	/* Set GIT_PUSH_CERT*, if the push is signed. */
 	RECEIVE_ENV_CERT = 1 << 2,
+	/*
+	 * Make the quarantine an alternate of the repository, as long as there
+	 * is one.
+	 */
+	RECEIVE_ENV_ALTERNATE = 1 << 3,
 };
 
 struct receive_environment {

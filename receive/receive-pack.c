@@ -251,8 +251,13 @@ static int report(struct push *p)
 	int ret;
 
 	summary_phase(&r->summary, SUMMARY_REPORT);
-	/* The .keep file is no longer needed: the push is over. */
-	if (!r->options->target || !r->cert.is_judged)
+	/*
+	 * The .keep file is no longer needed: the push is over. A quarantine is
+	 * kept for hooks that read the certificate, or objects that the target
+	 * has and the repository lacks.
+	 */
+	if (!r->options->target ||
+	    (!r->cert.is_judged && quarantine_is_stored(&r->quarantine)))
 		receive_discard(r);
 	receive_hide_paths(told.msg);
 	ret = receive_report(r, p->has_failed ? told.msg : NULL, p->err);

@@ -18,10 +18,7 @@
  */
 #define DIR_TRIES 3
 
-/*
- * Append a path to a list of alternates. A path with a separator or a quote is
- * quoted as a C string.
- */
+/* Appends a path to a list of alternates. */
 static int add_quoted(struct buf *out, const char *path)
 {
 	int ret;
@@ -39,18 +36,17 @@ static int add_quoted(struct buf *out, const char *path)
 	return ret ? ret : buf_append_char(out, '"');
 }
 
-static int list_alternates(struct quarantine *q, const char *object_dir)
+char *quarantine_alternates(const struct repo *repo, const char *dir)
 {
-	const char *others = q->repo->alternate_object_dirs;
+	const char *others = repo->alternate_object_dirs;
 	struct buf b = BUF_INIT;
 
-	if (add_quoted(&b, object_dir) < 0 ||
+	if (add_quoted(&b, dir) < 0 ||
 	    (others && buf_printf(&b, ":%s", others) < 0)) {
 		buf_release(&b);
-		return ERR_NOMEM;
+		return NULL;
 	}
-	q->alternates = buf_detach(&b, NULL);
-	return 0;
+	return buf_detach(&b, NULL);
 }
 
 int quarantine_create(struct quarantine *q, const struct repo *repo,
@@ -67,8 +63,10 @@ int quarantine_create(struct quarantine *q, const struct repo *repo,
 				 repo->object_dir);
 	ret = sys_tempdir_create(&q->dir, object_dir, "tmp_objdir-incoming-",
 				 err);
-	if (!ret && list_alternates(q, object_dir) < 0)
-		ret = error_nomem(err);
+	if (!ret) {
+		q->alternates = quarantine_alternates(repo, object_dir);
+		ret = q->alternates ? 0 : error_nomem(err);
+	}
 	if (!ret) {
 		q->view = *repo;
 		q->view.object_dir = q->dir.path;
@@ -247,4 +245,34 @@ int quarantine_migrate(struct quarantine *q, struct error *err)
 	sys_tempdir_release(&q->dir);
 	sys_release_signals(&hold);
 	return ret;
+}
+
+static int find_pack(void *ctx, const char *name)
+{
+	const struct quarantine *q = ctx;
+	const char *dot = strrchr(name, '.');
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	if (!dot || strcmp(dot, ".idx") != 0)
+		return 0;
+	if (buf_printf(&path, "%s/pack/%s", q->repo->object_dir, name) < 0 ||
+	    !sys_exists(path.data))
+		ret = 1;
+	buf_release(&path);
+	return ret;
+}
+
+bool quarantine_is_stored(const struct quarantine *q)
+{
+	struct buf dir = BUF_INIT;
+	int ret = ERR_MISSING;
+
+	if (q->dir.path)
+		ret = buf_printf(&dir, "%s/pack", q->dir.path) < 0
+			      ? ERR_NOMEM
+			      : sys_dir_each(dir.data, find_pack, (void *)q,
+					     NULL);
+	buf_release(&dir);
+	return !ret || ret == ERR_MISSING;
 }

@@ -262,6 +262,20 @@ int quarantine_create(struct quarantine *q, const struct repo *repo,
 		      struct error *err);
 
 /*
+ * Returns the value of GIT_ALTERNATE_OBJECT_DIRECTORIES with the object
+ * directory `dir` before the alternates that the repository was opened with,
+ * malloc()ed, or NULL if memory runs out. A path with a separator or a quote is
+ * quoted as a C string.
+ */
+char *quarantine_alternates(const struct repo *repo, const char *dir);
+
+/*
+ * Returns true if each pack of the quarantine is also in the object directory
+ * of the repository. True if there is no quarantine, or no pack.
+ */
+bool quarantine_is_stored(const struct quarantine *q);
+
+/*
  * Remove the quarantine directory and the objects in it. Returns 0 if no
  * directory is left, or ERR_IO if the directory cannot be removed; in that case
  * `git gc` and `git prune` remove the directory later.

@@ -213,6 +213,28 @@ test_expect_success 'the hooks update and reference-transaction see the objects'
 	rm -f hooks/*
 '
 
+test_expect_success 'the hooks after a push see the objects if the copy is behind' '
+	commit main &&
+	cat >hooks/reference-transaction <<-\EOH &&
+	#!/bin/sh
+	test "$1" != prepared || mkdir store-scratch
+	EOH
+	cat >hooks/post-receive <<-\EOH &&
+	#!/bin/sh
+	while read old new ref
+	do
+		"$GIT" cat-file -t $new
+	done >"$HOOKS/post"
+	EOH
+	chmod +x hooks/* && push_refs "$one" main &&
+	grep "the local copy is behind" err &&
+	test_must_fail "$GIT" -C "$one" cat-file -e $(stock -C work rev-parse main) &&
+	echo commit >expect && test_cmp expect hooks/post &&
+	rm -f hooks/* && rmdir "$one/store-scratch" &&
+	find "$one" -name "tmp_*" >left && test_must_be_empty left &&
+	has main main
+'
+
 test_expect_success 'refused: not a fast-forward, and wrong old values' '
 	stock -C work checkout -q -B rewound main~1 &&
 	test_must_fail push_refs "$one" rewound:main &&

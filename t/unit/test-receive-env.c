@@ -28,7 +28,7 @@ static void test_flags(void **state)
 	struct receive r;
 	struct pushed p;
 	struct serve_io io;
-	char *option = mem_strdup("a=b");
+	char odd[] = "/a:b", *option = mem_strdup("a=b"), *real;
 
 	pushed_init(&p);
 	io = dialog_io(&p.d);
@@ -56,6 +56,17 @@ static void test_flags(void **state)
 	assert_string_equal(find(&env, "GIT_PUSH_OPTION_COUNT"), "1");
 	assert_string_equal(find(&env, "GIT_PUSH_OPTION_0"), "a=b");
 	receive_environment_release(&env);
+	/* A path in the list of alternates is quoted. */
+	real = r.quarantine.dir.path;
+	r.quarantine.dir.path = odd;
+	assert_int_equal(receive_environment_init(
+				 &env, &r, RECEIVE_ENV_ALTERNATE, NULL, NULL),
+			 0);
+	assert_string_equal(find(&env, "GIT_ALTERNATE_OBJECT_DIRECTORIES"),
+			    "\"/a:b\"");
+	assert_null(find(&env, "GIT_OBJECT_DIRECTORY"));
+	receive_environment_release(&env);
+	r.quarantine.dir.path = real;
 	receive_release(&r);
 	pushed_release(&p);
 }
