@@ -413,22 +413,26 @@ int repo_check_quarantine(const struct repo *repo, struct error *err)
 int repo_check_copy(const struct repo *repo, const char *what,
 		    struct error *err)
 {
+	struct error why = ERROR_INIT;
+	struct sys_stat st;
 	char *marker;
-	bool is_copy;
+	int ret;
 
 	if (repo->ref_storage != REPO_REFS_REFTABLE)
 		return 0;
 	marker = repo_common_path(repo, REPO_COPY_MARKER);
 	if (!marker)
 		return error_nomem(err);
-	is_copy = sys_exists(marker);
+	ret = sys_stat(&st, marker, &why);
 	free(marker);
-	return is_copy ? error_set(err, ERR_DENIED,
-				   "cannot %s: this is a local copy of a "
-				   "repository in a store, which only pushes "
-				   "change",
-				   what)
-		       : 0;
+	if (ret == ERR_MISSING)
+		return 0;
+	if (ret)
+		return error_set(err, ret, "%s", why.msg);
+	return error_set(err, ERR_DENIED,
+			 "cannot %s: this is a local copy of a repository in a "
+			 "store, which only pushes change",
+			 what);
 }
 
 int repo_check_precious(const struct repo *repo, const char *what,

@@ -170,9 +170,9 @@ int repo_check_quarantine(const struct repo *repo, struct error *err);
  * Refuses to change a local copy of a repository in a store. The next refresh
  * would take the change back, or the repository in the store would miss
  * objects. `what` is the operation in the message, e.g. "repack". Returns 0 if
- * the repository is no copy, ERR_DENIED if it is, or ERR_NOMEM. A copy has its
- * refs in tables. So the cost is one system call if refs are tables, and none
- * otherwise.
+ * the repository is no copy, ERR_DENIED if it is, ERR_IO if this cannot be
+ * found out, or ERR_NOMEM. A copy has its refs in tables. So the cost is one
+ * system call if refs are tables, and none otherwise.
  */
 int repo_check_copy(const struct repo *repo, const char *what,
 		    struct error *err);

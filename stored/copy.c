@@ -219,17 +219,20 @@ int stored_copy_open(struct stored_copy **out, const char *git_dir,
 		     struct error *err)
 {
 	char *marker = stored_join(git_dir, STORED_COPY_MARKER, err);
+	struct error why = ERROR_INIT;
 	char *real = NULL;
-	int ret = 0;
+	struct sys_stat st;
+	int ret;
 
 	*out = NULL;
 	if (!marker)
 		return ERR_NOMEM;
-	if (!sys_exists(marker))
-		ret = 1;
+	ret = sys_stat(&st, marker, &why);
 	free(marker);
+	if (ret == ERR_MISSING)
+		return 1;
 	if (ret)
-		return ret;
+		return error_set(err, ret, "%s", why.msg);
 	real = sys_realpath(git_dir, err);
 	ret = real ? open_real(out, real, err) : error_recorded(err, ERR_IO);
 	free(real);

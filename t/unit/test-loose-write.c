@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "object/hash.h"
 #include "odb/loose-write.h"
@@ -203,9 +204,18 @@ static void test_copy(void **state)
 {
 	struct loose_writer w;
 	struct tmprepo t;
+	char path[256];
 
 	tmprepo_init(&t, HASH_SHA1);
 	t.repo.ref_storage = REPO_REFS_REFTABLE;
+	/* An error is not the absence of the marker. */
+	snprintf(path, sizeof(path), "%s/" REPO_COPY_MARKER, t.dir);
+	assert_int_equal(symlink(REPO_COPY_MARKER, path), 0);
+	assert_int_equal(
+		loose_writer_init(&w, &t.repo, t.repo.object_dir, NULL),
+		ERR_IO);
+	loose_writer_release(&w);
+	assert_int_equal(sys_unlink(path, NULL), 0);
 	tmprepo_write(&t, REPO_COPY_MARKER, "");
 	assert_int_equal(
 		loose_writer_init(&w, &t.repo, t.repo.object_dir, NULL),

@@ -92,6 +92,16 @@ static void test_opened_by_its_path(void **state)
 	copynode_assert_newest(&c);
 	stored_copy_close(copy);
 
+	/* An error is not the absence of the marker. */
+	snprintf(moved, sizeof(moved), "%s",
+		 netrepo_path(&c.s.n, "src/" STORED_COPY_MARKER));
+	assert_int_equal(sys_symlink(STORED_COPY_MARKER, moved, NULL), 0);
+	assert_int_equal(
+		stored_copy_open(&copy, netrepo_path(&c.s.n, "src"), &c.err),
+		ERR_IO);
+	assert_null(copy);
+	assert_int_equal(sys_unlink(moved, NULL), 0);
+
 	/* Moved away, it is in no cache directory. */
 	snprintf(moved, sizeof(moved), "%s", netrepo_path(&c.s.n, "moved"));
 	assert_int_equal(
