@@ -7,6 +7,7 @@
 #include "generations/names.h"
 #include "stored/copy.h"
 #include "stored/fetch.h"
+#include "stored/successor.h"
 #include "stored/trim.h"
 #include "sys/clock.h"
 #include "sys/io.h"
@@ -18,6 +19,7 @@
 struct candidate {
 	char *path;      /* owned: "<path>/_", below repo/ */
 	int64_t used_ns; /* time of the last use */
+	uint64_t pushed; /* bytes of pushes that are being received */
 };
 
 struct trim {
@@ -60,6 +62,7 @@ static int add_copy(struct trim *t, char *path)
 		t->copies[t->nr++] = (struct candidate){
 			path,
 			sys_stat(&st, used.data, NULL) ? 0 : st.mtime_ns,
+			0,
 		};
 	buf_release(&used);
 	return ret;
@@ -180,15 +183,15 @@ static int remove_copy(struct trim *t, struct stored_marker *m, char *dir,
 	return ret == ERR_DENIED ? 0 : ret ? ret : 1;
 }
 
-/* Evicts a copy, and subtracts the bytes that were freed from out->bytes. */
-static int evict(struct trim *t, struct stored_trim *out, const char *path,
-		 struct error *err)
+/* Evicts a copy, and takes the bytes of its files off *bytes. */
+static int evict(struct trim *t, struct stored_trim *out,
+		 const struct candidate *c, struct error *err)
 {
 	struct buf dir = BUF_INIT, hint = BUF_INIT, name = BUF_INIT;
 	struct stored_marker m = {0};
-	int ret = buf_printf(&dir, "%s/%s", t->repo.data, path);
+	int ret = buf_printf(&dir, "%s/%s", t->repo.data, c->path);
 
-	ret |= buf_printf(&hint, "hint/%s", path);
+	ret |= buf_printf(&hint, "hint/%s", c->path);
 	ret = ret < 0 ? error_nomem(err)
 		      : generation_hint_repository(&name, hint.data, err);
 	/* 1: the directory is not that of a copy */
@@ -196,8 +199,10 @@ static int evict(struct trim *t, struct stored_trim *out, const char *path,
 		ret = 0;
 	else if (!ret)
 		ret = remove_copy(t, &m, dir.data, name.data, err);
-	if (ret > 0)
+	if (ret > 0) {
 		out->evicted++;
+		out->bytes -= c->pushed;
+	}
 	for (size_t i = 0; ret > 0 && i < m.g.file_nr; i++)
 		out->bytes -= stored_cache_drop(t->node->cache, &m.g.files[i]);
 	stored_marker_release(&m);
@@ -239,17 +244,93 @@ static void remove_leftovers(const struct stored_node *node)
 	free(tmp);
 }
 
+/* ---- quarantines of pushes, in copies */
+
+/* start of the names, see receive/receive.h */
+#define QUARANTINE "tmp_objdir-incoming-"
+
+/* Adds up a directory and everything below it. */
+struct sum {
+	const char *dir;
+	uint64_t bytes;
+	int64_t newest_ns; /* modification time */
+};
+
+/* A file with two names is counted as a file of the cache. */
+static int add_up(void *ctx, const char *name)
+{
+	struct sum *sum = ctx, below = {0};
+	struct sys_stat st;
+
+	below.dir = stored_join(sum->dir, name, NULL);
+	if (below.dir && !sys_lstat(&st, below.dir, NULL)) {
+		below.bytes = st.is_file && st.link_nr == 1 ? st.size : 0;
+		below.newest_ns = st.mtime_ns;
+		if (st.is_dir)
+			sys_dir_each(below.dir, add_up, &below, NULL);
+		sum->bytes += below.bytes;
+		if (below.newest_ns > sum->newest_ns)
+			sum->newest_ns = below.newest_ns;
+	}
+	free((char *)below.dir);
+	return 0;
+}
+
+/* The directory objects/ of a copy. */
+struct pushes {
+	const char *dir;
+	int64_t old_ns;
+	uint64_t bytes;
+};
+
+static int visit_quarantine(void *ctx, const char *name)
+{
+	struct pushes *p = ctx;
+	struct sum sum = {.dir = p->dir};
+	char *path;
+
+	if (strncmp(name, QUARANTINE, strlen(QUARANTINE)) != 0)
+		return 0;
+	add_up(&sum, name);
+	if (sum.newest_ns >= p->old_ns) {
+		p->bytes += sum.bytes;
+		return 0;
+	}
+	path = stored_join(p->dir, name, NULL);
+	if (path)
+		sys_tempdir_remove(path, NULL);
+	free(path);
+	return 0;
+}
+
+/* Removes quarantines of killed pushes, and adds up those of others. */
+static uint64_t visit_pushes(const struct trim *t, const char *copy)
+{
+	struct buf dir = BUF_INIT;
+	struct pushes p = {
+		.old_ns = (sys_clock_seconds() - STORED_SESSION_MAX) *
+			  1000000000,
+	};
+
+	if (!buf_printf(&dir, "%s/%s/objects", t->repo.data, copy)) {
+		p.dir = dir.data;
+		sys_dir_each(p.dir, visit_quarantine, &p, NULL);
+	}
+	buf_release(&dir);
+	return p.bytes;
+}
+
 /* ---- all of it */
 
 static int trim_to(struct trim *t, struct stored_trim *out, uint64_t budget,
 		   struct error *err)
 {
-	int ret = find_copies(t, err);
+	int ret = 0;
 
-	if (!ret && t->nr)
+	if (t->nr)
 		qsort(t->copies, t->nr, sizeof(*t->copies), cmp_used);
 	for (size_t i = 0; !ret && i < t->nr && out->bytes > budget; i++)
-		ret = evict(t, out, t->copies[i].path, err);
+		ret = evict(t, out, &t->copies[i], err);
 	return ret;
 }
 
@@ -263,6 +344,12 @@ static int trim_locked(struct stored_trim *out, struct stored_node *node,
 	ret = stored_cache_sweep(&out->bytes, node->cache, err);
 	if (!ret && buf_printf(&t.repo, "%s/repo", node->dir) < 0)
 		ret = error_nomem(err);
+	if (!ret)
+		ret = find_copies(&t, err);
+	for (size_t i = 0; !ret && i < t.nr; i++) {
+		t.copies[i].pushed = visit_pushes(&t, t.copies[i].path);
+		out->bytes += t.copies[i].pushed;
+	}
 	if (!ret && budget && out->bytes > budget)
 		ret = trim_to(&t, out, budget, err);
 	trim_release(&t);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "stored/successor.h"
 #include "stored/trim.h"
 #include "sys/clock.h"
 #include "sys/rangelock.h"
@@ -164,6 +165,61 @@ static void test_leftovers(void **state)
 	copynode_release(&t.c);
 }
 
+/* Makes a quarantine in the copy "one" with a file of `len` bytes. */
+static void make_quarantine(struct cache *t, const char *name, size_t len,
+			    int64_t age)
+{
+	static const char *const parts[] = {"/pack/tmp_pack", "/pack", ""};
+	char path[512], text[100] = {0};
+
+	for (size_t i = 0; i < ARRAY_NR(parts); i++) {
+		const char *full;
+
+		snprintf(path, sizeof(path), "cache/repo/one/_/objects/%s%s",
+			 name, i ? parts[i] : "/pack");
+		full = netrepo_path(&t->c.s.n, path);
+		if (!i) {
+			assert_int_equal(sys_mkdir_p(full, NULL), 0);
+			snprintf(path, sizeof(path),
+				 "cache/repo/one/_/objects/%s%s", name,
+				 parts[i]);
+			full = netrepo_path(&t->c.s.n, path);
+			assert_int_equal(
+				sys_append(full, text, len, 0666, NULL), 0);
+		}
+		assert_int_equal(
+			sys_set_mtime(full, sys_clock_seconds() - age, NULL),
+			0);
+	}
+}
+
+/* A killed push has left its quarantine in a copy. */
+static void test_quarantines(void **state)
+{
+	static const char young[] =
+		"repo/one/_/objects/tmp_objdir-incoming-young";
+	static const char old[] = "repo/one/_/objects/tmp_objdir-incoming-old";
+	struct cache t;
+	uint64_t before;
+
+	copynode_init(&t.c);
+	add(&t, "one", 10);
+	run(&t, 0);
+	before = t.trim.bytes;
+	make_quarantine(&t, "tmp_objdir-incoming-young", 70,
+			STORED_SESSION_MAX - 600);
+	make_quarantine(&t, "tmp_objdir-incoming-old", 50,
+			STORED_SESSION_MAX + 600);
+	run(&t, 0);
+	assert_false(has(&t, old));
+	assert_true(has(&t, young));
+	assert_int_equal(t.trim.bytes, before + 70);
+	run(&t, before + 69);
+	assert_int_equal(t.trim.evicted, 1);
+	assert_int_equal(t.trim.bytes, 0);
+	copynode_release(&t.c);
+}
+
 static void test_busy(void **state)
 {
 	struct cache t;
@@ -206,6 +262,7 @@ int main(void)
 		cmocka_unit_test(test_in_use),
 		cmocka_unit_test(test_shared_files),
 		cmocka_unit_test(test_leftovers),
+		cmocka_unit_test(test_quarantines),
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_foreign),
 	};
