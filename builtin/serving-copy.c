@@ -24,7 +24,7 @@ static void warn(void *ctx, const char *message)
 	const struct repo *repo = ctx;
 
 	if (is_local())
-		fprintf(stderr, "warning: %s\n", message);
+		builtin_warn("%s", message);
 	trace_error(repo->trace, message);
 }
 
