@@ -58,6 +58,9 @@ static int read_boot(struct buf *out, struct error *err)
 {
 	int ret = sys_read_any(out, "/proc/sys/kernel/random/boot_id", err);
 
+	/* ERR_MISSING is the result for a repository that is not there. */
+	if (ret == ERR_MISSING)
+		ret = error_recode(err, ERR_IO);
 	while (!ret && out->len && out->data[out->len - 1] == '\n')
 		buf_set_len(out, out->len - 1);
 	if (!ret && !out->len)
@@ -382,7 +385,8 @@ int stored_copy_advance(struct stored_copy *copy, const struct generation *g,
 	else if (!ret && copy->g.number < g->number)
 		ret = advance_in_place(copy, g, err);
 	stored_copy_end(copy);
-	return ret;
+	/* The repository is there, and one of its files is not. */
+	return ret == ERR_MISSING ? error_recode(err, ERR_CORRUPT) : ret;
 }
 
 int stored_copy_refresh(struct stored_copy *copy, struct error *err)

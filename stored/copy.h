@@ -52,11 +52,13 @@ int stored_copy_enter(struct stored_copy **out, struct stored_node *node,
 void stored_copy_close(struct stored_copy *copy);
 
 /*
- * Asks the store for the newest generation, and brings the copy to it. If the
- * copy has it already, only one request is sent. Returns 0; ERR_MISSING if the
- * store has no such repository (then no copy is made); ERR_IO if the store does
- * not answer or the disk failed; or another negative error code. After an
- * error, the copy has a complete generation, the old or a newer one.
+ * Brings the copy to the newest generation, asked of the store after the call
+ * began. If the copy is the newest, one request is sent. Returns 0;
+ * ERR_MISSING if the store has no such repository, and nothing was made;
+ * ERR_CORRUPT if the store lacks a file of the generation, or has another one;
+ * ERR_IO if the store does not answer or the disk failed; or another negative
+ * error code. After an error, the copy has one of the generations that it had,
+ * whole.
  */
 int stored_copy_refresh(struct stored_copy *copy, struct error *err);
 
@@ -72,9 +74,9 @@ int stored_copy_purge(struct stored_copy *copy, struct error *err);
 
 /*
  * Brings the copy to a generation that exists in the store. Does nothing if the
- * copy has a newer one already. Sends no request for records. Files that
- * stored_cache_add() added after a push are not downloaded. Returns values like
- * stored_copy_refresh().
+ * copy has a newer one already. Sends no request for records. After a push:
+ * files that stored_cache_add() has taken are not downloaded. Returns like
+ * stored_copy_refresh(), but not ERR_MISSING.
  */
 int stored_copy_advance(struct stored_copy *copy, const struct generation *g,
 			struct error *err);

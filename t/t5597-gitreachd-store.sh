@@ -177,6 +177,19 @@ test_expect_success 'without the store, requests are refused and the log says wh
 	mv away store && shows $url/team/app.git
 '
 
+test_expect_success 'a repository that lost a file is not taken for another one' '
+	repo_linear other.git 3 && stock -C other.git gc -q &&
+	repo_linear lost.git 4 && stock -C lost.git gc -q &&
+	git store import other.git "$store" --name=lost.git &&
+	git store import lost.git "$store" --name=lost &&
+	rm -r store/repo/lost/_/file &&
+	test "$(status "$url/lost/info/refs?service=git-upload-pack")" = 503 &&
+	grep "lost: cannot be served from the store: .*is not in the store" log &&
+	test_must_fail stock ls-remote $git/lost &&
+	stock ls-remote $url/lost.git >seen && stock ls-remote other.git >expect &&
+	test_cmp expect seen
+'
+
 test_expect_success 'a copy that is removed while the server runs is made again' '
 	rm -rf cache/repo/team cache/file/*/* && shows $url/team/app.git &&
 	"$GIT" -C $copy fsck --full

@@ -128,6 +128,27 @@ static void test_missing(void **state)
 	copynode_release(&c);
 }
 
+/* A file that is lost does not make the repository unknown. */
+static void test_lost_file(void **state)
+{
+	struct copynode c;
+	struct stored_copy *copy;
+	struct generation g;
+
+	copynode_init(&c);
+	copynode_push(&c, "two");
+	storedrepo_newest(&c.s, &g);
+	storedrepo_delete(&c.s, storedrepo_file(&g, "objects/pack/"));
+	copy = copynode_enter(&c);
+	assert_int_equal(stored_copy_refresh(copy, &c.err), ERR_CORRUPT);
+	assert_int_equal(c.err.code, ERR_CORRUPT);
+	assert_non_null(strstr(c.err.msg, "is not in the store"));
+	assert_int_equal(stored_copy_advance(copy, &g, NULL), ERR_CORRUPT);
+	stored_copy_close(copy);
+	generation_release(&g);
+	copynode_release(&c);
+}
+
 static void test_store_down(void **state)
 {
 	struct copynode c;
@@ -308,6 +329,7 @@ int main(void)
 		cmocka_unit_test(test_made_and_refreshed),
 		cmocka_unit_test(test_opened_by_its_path),
 		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_lost_file),
 		cmocka_unit_test(test_store_down),
 		cmocka_unit_test(test_advance),
 		cmocka_unit_test(test_made_anew),
