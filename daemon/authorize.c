@@ -20,28 +20,24 @@ static const char *name_of(const struct repo *repo, const char *base)
 	return !strncmp(dir, base, len) && dir[len] == '/' ? dir + len : dir;
 }
 
-/*
- * Appends "/<name>" of a local copy of a repository in a store. Returns whether
- * this was possible.
- */
-static bool name_copy(struct buf *name, const struct repo *repo)
+/* Appends "/<name>" of the local copy. Returns whether this was possible. */
+static bool name_copy(struct buf *name, const struct daemon_place *place)
 {
-	struct buf dir = BUF_INIT;
-	bool is_done = !buf_append_char(name, '/') &&
-		       !stored_node_split(&dir, name, repo->common_dir, NULL);
+	const struct generation_place *of =
+		place->use.copy ? stored_copy_place(place->use.copy) : NULL;
 
-	buf_release(&dir);
-	return is_done;
+	return of && buf_printf(name, "/%s", of->repository) >= 0;
 }
 
 int daemon_authorize(struct access_answer *out,
 		     const struct daemon_options *options,
 		     const struct daemon_conn *conn,
-		     struct access_question *question, const struct repo *repo)
+		     struct access_question *question,
+		     const struct daemon_place *place, const struct repo *repo)
 {
 	struct error err = ERROR_INIT;
 	struct buf name = BUF_INIT;
-	int ret;
+	int ret = 0;
 
 	/*
 	 * Clients can name one repository as /a, /a.git or /a.git/, so the path
@@ -49,9 +45,12 @@ int daemon_authorize(struct access_answer *out,
 	 */
 	if (repo && !conn->copies)
 		question->repository = name_of(repo, options->base_path);
-	else if (repo && name_copy(&name, repo))
+	else if (repo && name_copy(&name, place))
 		question->repository = name.data;
-	ret = access_ask(out, conn->helper, question, &err);
+	else if (repo)
+		ret = error_nomem(&err);
+	if (!ret)
+		ret = access_ask(out, conn->helper, question, &err);
 	buf_release(&name);
 	if (ret < 0) {
 		daemon_log(options, conn, err.msg);

@@ -462,14 +462,16 @@ const char *daemon_challenge(const struct daemon_request *q);
 
 /*
  * Asks the access helper about the request of a connection. If `repo` is not
- * NULL, its path replaces the one in *question. Returns 0 if the request is
- * allowed, ERR_DENIED, or ERR_PEER after a line in the log if there is no
- * answer. The caller releases *out in any case.
+ * NULL, its path replaces the one in *question, or with a store the name of the
+ * local copy that *place holds. Returns 0 if the request is allowed,
+ * ERR_DENIED, or ERR_PEER after a line in the log if there is no answer. The
+ * caller releases *out in any case.
  */
 int daemon_authorize(struct access_answer *out,
 		     const struct daemon_options *options,
 		     const struct daemon_conn *conn,
-		     struct access_question *question, const struct repo *repo);
+		     struct access_question *question,
+		     const struct daemon_place *place, const struct repo *repo);
 
 /* ---- git.c */
 

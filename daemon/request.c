@@ -450,7 +450,7 @@ static const char *authorize(struct daemon_request *q)
 		 */
 		enter_snapshot(q, &why);
 		ret = daemon_authorize(&q->access, o, q->conn, &question,
-				       q->entered);
+				       &q->place, q->entered);
 	}
 	buf_release(&name);
 	if (ret == ERR_PEER)

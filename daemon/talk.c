@@ -74,7 +74,7 @@ int daemon_talk_authorize(struct daemon_talk *talk, const struct repo *repo)
 	if (!talk->conn->helper)
 		return 0;
 	ret = daemon_authorize(&talk->access, talk->options, talk->conn,
-			       &question, repo);
+			       &question, &talk->place, repo);
 	return ret < 0 ? ret : 1;
 }
 

@@ -200,10 +200,20 @@ int stored_node_copy(struct buf *path, const struct stored_node *node,
 	return ret;
 }
 
-/*
- * Splits the path `copy` at `at`, if the cache directory ends there. `at`
- * points to a "repo/" in `copy`.
- */
+/* Returns 0 if a directory is a cache, 1 if not, or ERR_NOMEM. */
+static int find_origin(const char *dir, struct error *err)
+{
+	struct stored_origin origin;
+	struct error why = ERROR_INIT;
+	int ret = read_origin(&origin, dir, &why);
+
+	stored_origin_release(&origin);
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	return ret ? 1 : 0;
+}
+
+/* Tries the "repo/" at `at` as the end of the cache directory. */
 static int split_at(struct buf *dir, struct buf *name, const char *copy,
 		    const char *at, struct error *err)
 {
@@ -225,14 +235,14 @@ int stored_node_split(struct buf *dir, struct buf *name, const char *copy,
 	int ret = 1;
 
 	for (; ret > 0 && at; at = strstr(at + 1, "/repo/")) {
-		struct buf store = BUF_INIT;
+		struct buf cache = BUF_INIT;
 
-		if (buf_printf(&store, "%.*s/store", (int)(at - copy), copy) <
-		    0)
-			ret = error_nomem(err);
-		else if (sys_exists(store.data))
+		ret = buf_printf(&cache, "%.*s", (int)(at - copy), copy) < 0
+			      ? error_nomem(err)
+			      : find_origin(cache.data, err);
+		if (!ret)
 			ret = split_at(dir, name, copy, at + 1, err);
-		buf_release(&store);
+		buf_release(&cache);
 	}
 	return ret;
 }

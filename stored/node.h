@@ -53,9 +53,11 @@ int stored_node_copy(struct buf *path, const struct stored_node *node,
 		     const char *name, struct error *err);
 
 /*
- * The inverse of stored_node_copy(): finds the cache directory and the name of
- * the repository whose local copy is at the absolute path `copy`. Returns 0
- * with both appended, 1 if the path has another form, or ERR_NOMEM.
+ * Finds the cache directory and the name of the local copy at the absolute path
+ * `copy`, which is the inverse of stored_node_copy(). A directory is a cache if
+ * it has a readable file "store" of the form in stored/marker.h. If several
+ * directories of the path are, the outermost one is taken. Returns 0 with both
+ * appended, 1 if the path has another form, or ERR_NOMEM.
  */
 int stored_node_split(struct buf *dir, struct buf *name, const char *copy,
 		      struct error *err);

@@ -13,7 +13,7 @@ copy=cache/repo/team/app.git/_
 
 # serve <option>...: start the server for the store, with an empty or warm cache
 serve () {
-	served_from= start_daemon --store="$store" --cache=cache --export-all --workers=2 \
+	served= start_daemon --store="$store" --cache="${cache-cache}" --export-all --workers=2 \
 		--threads=4 --listen=http://127.0.0.1:0 \
 		--listen=git://127.0.0.1:0 "$@" &&
 	git=$(sed -n "s/^gitreachd: listens on \(git:.*\)/\1/p" log)
@@ -151,6 +151,8 @@ test_expect_success 'ssh, and an access helper that sees names of the store' '
 	SSH_ORIGINAL_COMMAND="\$*" exec "$DAEMON" --ssh-client="$PWD/sock"
 	EOF
 	chmod +x ssh && import secret &&
+	# The path of the cache has "/repo/" twice, and a "store" that is none.
+	mkdir -p srv/store srv/repo && cache=srv/repo/cache &&
 	serve --listen=unix:sock --access-helper=./helper &&
 	wait_until grep "listens on unix" log &&
 	for path in team/app.git team/app team/app.git/
@@ -165,7 +167,7 @@ test_expect_success 'ssh, and an access helper that sees names of the store' '
 	test "$(status "$url/none/info/refs?service=git-upload-pack")" = 404 &&
 	tr " " "\n" <asked | grep repository= | sort -u >names &&
 	printf "repository=/%s\n" none secret team/app.git >expect &&
-	test_cmp expect names && stop_daemon && serve
+	test_cmp expect names && stop_daemon && unset cache && serve
 '
 
 test_expect_success 'without the store, requests are refused and the log says why' '

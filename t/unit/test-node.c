@@ -102,6 +102,40 @@ static void test_paths_that_are_no_copies(void **state)
 	copynode_release(&c);
 }
 
+/* Another thing that is called "store" does not make a directory a cache. */
+static void test_paths_with_another_store(void **state)
+{
+	static const char *const caches[] = {"repo/cache", "x/repo/repo/cache"};
+	struct copynode c;
+
+	copynode_init(&c);
+	free(storedrepo_dir(&c.s, "x/store"));
+	free(storedrepo_dir(&c.s, "x/repo"));
+	assert_int_equal(sys_append(netrepo_path(&c.s.n, "x/repo/store"),
+				    "text\n", 5, 0666, NULL),
+			 0);
+	for (size_t i = 0; i < ARRAY_NR(caches); i++) {
+		struct buf path = BUF_INIT, dir = BUF_INIT, name = BUF_INIT;
+		struct stored_origin origin = copynode_origin(&c);
+		struct stored_node *node;
+
+		assert_int_equal(
+			stored_node_make(&node, netrepo_path(&c.s.n, caches[i]),
+					 &origin, &c.err),
+			0);
+		assert_int_equal(stored_node_copy(&path, node, "a/b", NULL), 0);
+		assert_int_equal(
+			stored_node_split(&dir, &name, path.data, NULL), 0);
+		assert_string_equal(dir.data, node->dir);
+		assert_string_equal(name.data, "a/b");
+		stored_node_close(node);
+		buf_release(&path);
+		buf_release(&dir);
+		buf_release(&name);
+	}
+	copynode_release(&c);
+}
+
 static void test_locks(void **state)
 {
 	assert_int_equal(stored_node_use_lock("a") + 1,
@@ -119,6 +153,7 @@ int main(void)
 		cmocka_unit_test(test_belongs_to_one_store),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_paths_that_are_no_copies),
+		cmocka_unit_test(test_paths_with_another_store),
 		cmocka_unit_test(test_locks),
 	};
 
