@@ -245,7 +245,7 @@ int stored_cmd_import(int argc, const char **argv, struct builtin_env *env)
 	run.how.tmp = stored_place_tmp();
 	run.how.progress = output_progress(&progress, PROGRESS_IF_TERMINAL);
 	run.place = &place;
-	code = stored_place_open(&place, argv[2], &settings);
+	code = stored_place_make(&place, argv[2], &settings);
 	if (!code && name_origin(&run, &err) < 0)
 		code = builtin_fail(&err);
 	if (!code)

@@ -45,6 +45,9 @@ struct stored_place {
  */
 int stored_place_open(struct stored_place *place, const char *url,
 		      const struct store_s3_settings *settings);
+/* Works the same, and makes a directory a store if it is none yet. */
+int stored_place_make(struct stored_place *place, const char *url,
+		      const struct store_s3_settings *settings);
 void stored_place_close(struct stored_place *place);
 
 /* Returns a repository in the store. Its name is borrowed. */

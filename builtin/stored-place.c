@@ -7,16 +7,29 @@
 #include "builtin/stored-parts.h"
 #include "generations/names.h"
 
-int stored_place_open(struct stored_place *place, const char *url,
-		      const struct store_s3_settings *settings)
+static int open_place(struct stored_place *place, const char *url,
+		      const struct store_s3_settings *settings, bool may_make)
 {
 	struct error err = ERROR_INIT;
 
 	*place = (struct stored_place){.url = url};
 	generation_host_init(&place->host);
-	return store_open_url(&place->store, url, settings, &err) < 0
+	return (may_make ? store_make_url : store_open_url)(&place->store, url,
+							    settings, &err) < 0
 		       ? builtin_fail(&err)
 		       : 0;
+}
+
+int stored_place_open(struct stored_place *place, const char *url,
+		      const struct store_s3_settings *settings)
+{
+	return open_place(place, url, settings, false);
+}
+
+int stored_place_make(struct stored_place *place, const char *url,
+		      const struct store_s3_settings *settings)
+{
+	return open_place(place, url, settings, true);
 }
 
 void stored_place_close(struct stored_place *place)

@@ -31,7 +31,7 @@ static int probe_store(const char *url,
 {
 	struct stored_place place;
 	struct error err = ERROR_INIT;
-	int ret, code = stored_place_open(&place, url, settings);
+	int ret, code = stored_place_make(&place, url, settings);
 
 	if (code)
 		return code;

@@ -57,21 +57,31 @@ static int make_etag(char *etag, const void *bytes, size_t len,
 /* ---- reading */
 
 /*
- * Returns STORE_ABSENT for a file that is not there, or STORE_UNAVAILABLE if
- * the whole store is not there: its file system is not mounted, for example.
+ * Returns 0, or STORE_UNAVAILABLE if the whole store is not there: its file
+ * system is not mounted, for example.
  */
-static int absent(const struct filestore *store, struct error *err)
+static int find_root(const struct filestore *store, struct error *err)
 {
 	const char *root = of_store(store)->root;
 	struct buf path = BUF_INIT;
 	int ret = make_path(&path, store, ".tmp", err);
 
-	if (!ret)
-		ret = sys_exists(path.data) ? STORE_ABSENT : STORE_UNAVAILABLE;
-	if (ret == STORE_UNAVAILABLE)
-		error_set(err, ERR_IO, "'%s' is no store any more", root);
+	if (!ret && !sys_exists(path.data)) {
+		error_set(err, ERR_IO,
+			  "'%s' is no store, or its file system is not mounted",
+			  root);
+		ret = STORE_UNAVAILABLE;
+	}
 	buf_release(&path);
 	return ret;
+}
+
+/* Returns STORE_ABSENT for a file that is not there, or as find_root(). */
+static int absent(const struct filestore *store, struct error *err)
+{
+	int ret = find_root(store, err);
+
+	return ret ? ret : STORE_ABSENT;
 }
 
 /*
@@ -278,8 +288,10 @@ static int put_file(struct filestore *store, char *etag, const char *name,
 {
 	struct sys_tempfile tf = SYS_TEMPFILE_INIT;
 	struct buf path = BUF_INIT;
-	int ret = make_path(&path, store, name, err);
+	int ret = find_root(store, err);
 
+	if (!ret)
+		ret = make_path(&path, store, name, err);
 	if (!ret)
 		ret = make_directory(store, path.data, err);
 	if (!ret)
@@ -310,9 +322,11 @@ static int delete_file(struct filestore *store, const char *name,
 		       struct error *err)
 {
 	struct buf path = BUF_INIT;
-	int lock, ret = make_path(&path, store, name, err);
+	int lock, ret = find_root(store, err);
 
-	if (ret < 0)
+	if (!ret)
+		ret = make_path(&path, store, name, err);
+	if (ret)
 		goto out;
 	lock = lock_name(store, name, err);
 	ret = lock < 0 ? lock : sys_unlink(path.data, err);
@@ -452,10 +466,10 @@ static int list_files(struct filestore *store, struct filestore_page *page,
 	struct names n = {store, prefix, NULL, 0, 0, BUF_INIT, err};
 	const char *slash = strrchr(prefix, '/');
 	char *after = page->next;
-	int ret = 0;
+	int ret = find_root(store, err);
 
 	page->next = NULL;
-	if (slash &&
+	if (!ret && slash &&
 	    buf_append(&n.dir, prefix, (size_t)(slash - prefix) + 1) < 0)
 		ret = error_nomem(err);
 	if (!ret)
@@ -514,7 +528,7 @@ static int remove_if_old(void *ctx, const char *entry)
 	return 0;
 }
 
-static int prepare_root(struct directory *d, struct error *err)
+static int prepare_root(struct directory *d, bool may_make, struct error *err)
 {
 	struct buf path = BUF_INIT;
 	struct sys_stat st;
@@ -524,8 +538,12 @@ static int prepare_root(struct directory *d, struct error *err)
 	if (!is_new && !st.is_dir)
 		return error_set(err, ERR_INVALID, "'%s' is not a directory",
 				 d->root);
-	ret = make_path(&path, &d->store, ".tmp", err);
+	ret = may_make ? 0 : find_root(&d->store, err);
+	if (ret == STORE_UNAVAILABLE)
+		return ERR_IO;
 	if (!ret)
+		ret = make_path(&path, &d->store, ".tmp", err);
+	if (!ret && may_make)
 		ret = sys_mkdir_p(path.data, err);
 	if (!ret)
 		ret = sys_dir_each(path.data, remove_if_old, path.data, err);
@@ -539,8 +557,8 @@ static int prepare_root(struct directory *d, struct error *err)
 	return ret;
 }
 
-int store_directory_open(struct filestore **out, const char *root,
-			 struct error *err)
+static int open_directory(struct filestore **out, const char *root,
+			  bool may_make, struct error *err)
 {
 	struct directory *d = mem_calloc(1, sizeof(*d));
 	int ret;
@@ -550,10 +568,22 @@ int store_directory_open(struct filestore **out, const char *root,
 		return error_nomem(err);
 	d->store.ops = &directory_ops;
 	d->root = mem_strdup(root);
-	ret = d->root ? prepare_root(d, err) : error_nomem(err);
+	ret = d->root ? prepare_root(d, may_make, err) : error_nomem(err);
 	if (ret < 0)
 		close_directory(&d->store);
 	else
 		*out = &d->store;
 	return ret;
+}
+
+int store_directory_open(struct filestore **out, const char *root,
+			 struct error *err)
+{
+	return open_directory(out, root, false, err);
+}
+
+int store_directory_make(struct filestore **out, const char *root,
+			 struct error *err)
+{
+	return open_directory(out, root, true, err);
 }

@@ -20,12 +20,21 @@
 #include "store/filestore.h"
 
 /*
- * Opens the store in a directory, which is created if `root` does not exist.
+ * Opens the store in a directory. A directory without .tmp is no store: it may
+ * be the place where a file system is not mounted. Each later function also
+ * finds that the store is gone (STORE_UNAVAILABLE), and makes nothing there.
  * Removes files below .tmp that are older than a day. Returns 0 with *out owned
- * by the caller (filestore_close()), ERR_INVALID if `root` is no directory,
- * ERR_IO or ERR_NOMEM.
+ * by the caller (filestore_close()), ERR_INVALID if `root` is a file, ERR_IO
+ * also if it is no store, or ERR_NOMEM.
  */
 int store_directory_open(struct filestore **out, const char *root,
+			 struct error *err);
+
+/*
+ * Works like store_directory_open(), and makes the directory a store if it is
+ * none yet. Only for commands that begin to use a store.
+ */
+int store_directory_make(struct filestore **out, const char *root,
 			 struct error *err);
 
 #endif

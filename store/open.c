@@ -32,16 +32,30 @@ static int open_bucket(struct filestore **out, const char *place,
 	return ret;
 }
 
-int store_open_url(struct filestore **out, const char *url,
-		   const struct store_s3_settings *settings, struct error *err)
+static int open_url(struct filestore **out, const char *url,
+		    const struct store_s3_settings *settings, bool may_make,
+		    struct error *err)
 {
 	*out = NULL;
 	if (!strncmp(url, "file:///", 8))
-		return store_directory_open(out, url + 7, err);
+		return (may_make ? store_directory_make
+				 : store_directory_open)(out, url + 7, err);
 	if (!strncmp(url, "s3://", 5))
 		return open_bucket(out, url + 5, *settings, err);
 	return error_set(err, ERR_INVALID,
 			 "invalid URL of a store: '%s' is neither "
 			 "file:///<directory> nor s3://<bucket>/<prefix>",
 			 url);
+}
+
+int store_open_url(struct filestore **out, const char *url,
+		   const struct store_s3_settings *settings, struct error *err)
+{
+	return open_url(out, url, settings, false, err);
+}
+
+int store_make_url(struct filestore **out, const char *url,
+		   const struct store_s3_settings *settings, struct error *err)
+{
+	return open_url(out, url, settings, true, err);
 }

@@ -34,7 +34,7 @@ void stored_node_close(struct stored_node *node)
 
 /* ---- opening */
 
-static int open_store(struct stored_node *node,
+static int open_store(struct filestore **out,
 		      const struct stored_origin *origin, struct error *err)
 {
 	struct store_s3_settings settings = STORE_S3_SETTINGS_INIT;
@@ -45,7 +45,7 @@ static int open_store(struct stored_node *node,
 	settings.ca_file = origin->ca_file;
 	if (origin->region)
 		settings.region = origin->region;
-	return store_open_url(&node->store, origin->url, &settings, err);
+	return store_open_url(out, origin->url, &settings, err);
 }
 
 static int open_with(struct stored_node **out, char *dir,
@@ -60,7 +60,7 @@ static int open_with(struct stored_node **out, char *dir,
 	}
 	node->dir = dir;
 	generation_host_init(&node->host);
-	ret = open_store(node, origin, err);
+	ret = open_store(&node->store, origin, err);
 	if (!ret)
 		ret = stored_cache_open(&node->cache, dir, err);
 	if (ret)
@@ -168,9 +168,15 @@ static int open_locks(const char *dir, struct error *err)
 int stored_node_make(struct stored_node **out, const char *dir,
 		     const struct stored_origin *origin, struct error *err)
 {
-	int ret = sys_mkdir_p(dir, err), fd;
+	struct filestore *store;
+	int ret = open_store(&store, origin, err), fd;
 
 	*out = NULL;
+	/* A store that is not there does not get a cache. */
+	if (!ret) {
+		filestore_close(store);
+		ret = sys_mkdir_p(dir, err);
+	}
 	if (ret)
 		return ret;
 	fd = open_locks(dir, err);

@@ -26,9 +26,10 @@ struct stored_node {
 };
 
 /*
- * Opens an existing cache directory. Sends no request to the store. Returns 0
- * with *out owned by the caller, ERR_MISSING if the directory is no cache, or
- * another negative error code.
+ * Opens a cache directory that exists. No request is sent to the store. Returns
+ * 0 with *out owned by the caller, ERR_MISSING if the directory is no cache,
+ * ERR_IO if the store is a directory that is not there, or another negative
+ * error code.
  */
 int stored_node_open(struct stored_node **out, const char *dir,
 		     struct error *err);

@@ -202,6 +202,8 @@ test_expect_success 'the names of all repositories' '
 import json, sys
 print(*json.load(sys.stdin), sep=\"\\n\")" <json >actual &&
 	test_cmp expect actual &&
+	test_must_fail git store list "file://$PWD/other" &&
+	git store probe "file://$PWD/other" &&
 	git store list "file://$PWD/other" >actual &&
 	test_must_be_empty actual &&
 	git store list --json "file://$PWD/other" >actual &&

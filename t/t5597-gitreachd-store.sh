@@ -173,7 +173,7 @@ test_expect_success 'ssh, and an access helper that sees names of the store' '
 test_expect_success 'without the store, requests are refused and the log says why' '
 	mv store away &&
 	test "$(status "$url/team/app.git/info/refs?service=git-upload-pack")" = 503 &&
-	grep "team/app.git: cannot be served from the store: .*no store any more" log &&
+	grep "team/app.git: cannot be served from the store: .*is no store, or its file system is not mounted" log &&
 	test_must_fail stock ls-remote $git/team/app.git 2>err &&
 	grep "access denied" err &&
 	mv away store && shows $url/team/app.git
@@ -290,9 +290,23 @@ test_expect_success 'settings that do not fit' '
 '
 
 test_expect_success 'a cache of another store' '
+	git store probe "file://$PWD/other" &&
 	test_must_fail "$DAEMON" --store="file://$PWD/other" --cache=cache \
 		--listen=http://127.0.0.1:0 2>err &&
 	grep "is the cache of another store" err
+'
+
+test_expect_success 'a store that is not mounted is not made' '
+	mv store away && mkdir store &&
+	test_must_fail "$DAEMON" --store="$store" --cache=cache \
+		--listen=http://127.0.0.1:0 2>err &&
+	grep "store: .*/store.* is no store, or its file system is not mounted" err &&
+	for command in list verify gc "fetch --cache=cache"
+	do
+		test_must_fail git store $command "$store" 2>err &&
+		grep "is not mounted" err || return 1
+	done &&
+	rmdir store && mv away store && git store list "$store"
 '
 
 test_done

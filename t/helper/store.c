@@ -174,7 +174,7 @@ int main(int argc, char **argv)
 		;
 	if (!argv[0] || !argv[1])
 		return 2;
-	ret = store_open_url(&store, argv[0], &set, &err);
+	ret = store_make_url(&store, argv[0], &set, &err);
 	if (!ret)
 		ret = act(store, argv[1], argv + 2, &err);
 	filestore_close(store);

@@ -34,7 +34,7 @@ static inline void storedrepo_init(struct storedrepo *s)
 	tmprepo_init(&s->n.t, HASH_SHA1);
 	netrepo_repo(&s->n, "src");
 	netrepo_commit(&s->n, "src", "one", &s->tip);
-	if (store_directory_open(&s->store, netrepo_path(&s->n, "store"),
+	if (store_directory_make(&s->store, netrepo_path(&s->n, "store"),
 				 &s->err) < 0)
 		fail_msg("%s", s->err.msg);
 	generation_host_init(&s->host);

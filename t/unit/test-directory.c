@@ -30,7 +30,7 @@ static int setup(void **state)
 
 	assert_int_equal(sys_tempdir_create(&f->dir, "/tmp", "store-", NULL),
 			 0);
-	assert_int_equal(store_directory_open(&f->store, f->dir.path, NULL), 0);
+	assert_int_equal(store_directory_make(&f->store, f->dir.path, NULL), 0);
 	*state = f;
 	return 0;
 }
@@ -154,9 +154,35 @@ static void test_cleaning(void **state)
 			 ERR_INVALID);
 	assert_null(again);
 	path_of(&path, f, "deep/er");
+	assert_int_equal(store_directory_make(&again, path.data, NULL), 0);
+	filestore_close(again);
+	buf_release(&path);
+}
+
+/* The place of a file system that is not mounted does not become a store. */
+static void test_not_made(void **state)
+{
+	struct fixture *f = *state;
+	struct error err = ERROR_INIT;
+	struct buf path = BUF_INIT, tmp = BUF_INIT;
+	struct filestore *again;
+
+	for (int i = 0; i < 2; i++) {
+		path_of(&path, f, "mount");
+		assert_int_equal(store_directory_open(&again, path.data, &err),
+				 ERR_IO);
+		assert_null(again);
+		assert_non_null(strstr(err.msg, "is not mounted"));
+		path_of(&tmp, f, "mount/.tmp");
+		assert_false(sys_exists(tmp.data));
+		assert_int_equal(sys_mkdir_p(path.data, NULL), 0);
+	}
+	assert_int_equal(store_directory_make(&again, path.data, NULL), 0);
+	filestore_close(again);
 	assert_int_equal(store_directory_open(&again, path.data, NULL), 0);
 	filestore_close(again);
 	buf_release(&path);
+	buf_release(&tmp);
 }
 
 /* whether fsync() of a directory fails */
@@ -196,6 +222,7 @@ static void test_vanished(void **state)
 {
 	struct fixture *f = *state;
 	struct buf away = BUF_INIT, bytes = BUF_INIT;
+	struct filestore_page page = {0};
 	struct filestore_info info;
 
 	assert_int_equal(filestore_get(f->store, &bytes, NULL, "a", 10, NULL),
@@ -207,6 +234,13 @@ static void test_vanished(void **state)
 			filestore_get(f->store, &bytes, NULL, "a", 10, NULL),
 			STORE_UNAVAILABLE);
 		assert_int_equal(filestore_head(f->store, &info, "a", NULL),
+				 STORE_UNAVAILABLE);
+		assert_int_equal(filestore_put(f->store, NULL, "a/b", "x", 1,
+					       &suite_create, NULL),
+				 STORE_UNAVAILABLE);
+		assert_int_equal(filestore_delete(f->store, "a", NULL),
+				 STORE_UNAVAILABLE);
+		assert_int_equal(filestore_list(f->store, &page, "", 10, NULL),
 				 STORE_UNAVAILABLE);
 		/* As if a file system were not mounted. */
 		assert_int_equal(sys_mkdir_p(f->dir.path, NULL), 0);
@@ -234,13 +268,10 @@ static void test_no_url(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_suite),
-		TEST(test_files),
-		TEST(test_foreign_files),
-		TEST(test_cleaning),
-		TEST(test_taken_is_durable),
-		TEST(test_vanished),
-		TEST(test_no_url),
+		TEST(test_suite),         TEST(test_files),
+		TEST(test_foreign_files), TEST(test_cleaning),
+		TEST(test_not_made),      TEST(test_taken_is_durable),
+		TEST(test_vanished),      TEST(test_no_url),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,7 +124,7 @@ static void test_callbacks(void **state)
 	int seen = 0;
 
 	assert_int_equal(sys_tempdir_create(&dir, "/tmp", "store-", NULL), 0);
-	assert_int_equal(store_directory_open(&s, dir.path, NULL), 0);
+	assert_int_equal(store_directory_make(&s, dir.path, NULL), 0);
 	assert_int_equal(filestore_put(s, NULL, "a", "12", 2, &create, NULL),
 			 0);
 	assert_int_equal(filestore_put(s, NULL, "b", "", 0, &create, NULL), 0);

@@ -281,7 +281,7 @@ static void test_two_nodes(void **state)
 	repo_init(&r);
 	generation_host_init(&host);
 	assert_int_equal(sys_tempdir_create(&dir, "/tmp", "group-", NULL), 0);
-	assert_int_equal(store_directory_open(&place.store, dir.path, NULL), 0);
+	assert_int_equal(store_directory_make(&place.store, dir.path, NULL), 0);
 	for (unsigned i = 0; i < 2; i++) {
 		groups[i] = generation_group_new(&place, 1);
 		assert_non_null(groups[i]);

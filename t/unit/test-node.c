@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "sys/tempdir.h"
 #include "t/unit/copynode.h"
 
 static void test_belongs_to_one_store(void **state)
@@ -41,6 +42,31 @@ static void test_belongs_to_one_store(void **state)
 			 0);
 	assert_int_equal(stored_node_open(&node, dir, &c.err), ERR_CORRUPT);
 	stored_node_close(NULL);
+	copynode_release(&c);
+}
+
+/* A store that is not there gets no cache, and stays away. */
+static void test_store_is_not_there(void **state)
+{
+	struct copynode c;
+	struct stored_origin origin;
+	struct stored_node *node;
+	char away[4096];
+
+	copynode_init(&c);
+	origin = copynode_origin(&c);
+	snprintf(away, sizeof(away), "%s", netrepo_path(&c.s.n, "away"));
+	assert_int_equal(sys_rename(netrepo_path(&c.s.n, "store"), away, NULL),
+			 0);
+	free(storedrepo_dir(&c.s, "store"));
+	assert_int_equal(stored_node_open(&node, c.node->dir, &c.err), ERR_IO);
+	assert_non_null(strstr(c.err.msg, "is not mounted"));
+	assert_int_equal(stored_node_make(&node, netrepo_path(&c.s.n, "new"),
+					  &origin, &c.err),
+			 ERR_IO);
+	assert_null(node);
+	assert_false(sys_exists(netrepo_path(&c.s.n, "new")));
+	assert_int_equal(storedrepo_entries(&c.s, "store"), 0);
 	copynode_release(&c);
 }
 
@@ -151,6 +177,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_belongs_to_one_store),
+		cmocka_unit_test(test_store_is_not_there),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_paths_that_are_no_copies),
 		cmocka_unit_test(test_paths_with_another_store),

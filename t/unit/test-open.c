@@ -21,6 +21,9 @@ static void test_directory(void **state)
 
 	assert_int_equal(sys_tempdir_create(&dir, "/tmp", "store-", NULL), 0);
 	buf_printf(&url, "file://%s/sub", dir.path);
+	assert_int_equal(store_open_url(&s, url.data, &set, NULL), ERR_IO);
+	assert_int_equal(store_make_url(&s, url.data, &set, NULL), 0);
+	filestore_close(s);
 	assert_int_equal(store_open_url(&s, url.data, &set, NULL), 0);
 	assert_int_equal(filestore_put(s, NULL, "a", "1", 1, &create, NULL), 0);
 	filestore_close(s);

@@ -164,7 +164,7 @@ static void check(enum fault fault, int want, const char *message)
 	struct error err = ERROR_INIT;
 
 	assert_int_equal(sys_tempdir_create(&dir, "/tmp", "store-", NULL), 0);
-	assert_int_equal(store_directory_open(&b.inner, dir.path, NULL), 0);
+	assert_int_equal(store_directory_make(&b.inner, dir.path, NULL), 0);
 	assert_int_equal(store_probe(&b.store, &err), want);
 	if (message && !strstr(err.msg, message))
 		fail_msg("'%s' lacks '%s'", err.msg, message);
