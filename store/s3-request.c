@@ -273,6 +273,13 @@ int s3_try(struct s3 *s3, struct client_answer *answer,
 	return ret;
 }
 
+bool s3_may_try(const struct s3 *s3, unsigned nr, uint64_t start_ns)
+{
+	return nr < s3->tries &&
+	       (!nr || !s3->try_ms ||
+		sys_clock_ns() - start_ns < s3->try_ms * UINT64_C(1000000));
+}
+
 void s3_pause(const struct s3 *s3, unsigned nr,
 	      const struct client_answer *answer)
 {
@@ -288,6 +295,8 @@ void s3_pause(const struct s3 *s3, unsigned nr,
 	ms = ms / 2 + splitmix_next(&state) % (ms / 2 + 1);
 	if (ms < asked)
 		ms = asked;
+	if (s3->try_ms && ms > s3->try_ms)
+		ms = s3->try_ms;
 	sys_sleep_ns((ms < PAUSE_MAX ? ms : PAUSE_MAX) * 1000000);
 }
 
@@ -296,9 +305,10 @@ int s3_send(struct s3 *s3, struct client_answer *answer,
 {
 	bool reads = !strcmp(call->method, "GET") ||
 		     !strcmp(call->method, "HEAD");
+	uint64_t start = sys_clock_ns();
 	bool unknown = false;
 
-	for (unsigned nr = 0; nr < s3->tries; nr++) {
+	for (unsigned nr = 0; s3_may_try(s3, nr, start); nr++) {
 		enum s3_verdict verdict;
 		int ret;
 

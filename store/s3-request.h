@@ -17,7 +17,7 @@ struct s3 {
 	/* owned: with the port, unless it is the usual one */
 	char *host;
 	char *region, *bucket, *prefix; /* owned */
-	unsigned tries, pause_ms;
+	unsigned tries, try_ms, pause_ms;
 	size_t part_len;
 };
 
@@ -63,6 +63,12 @@ enum s3_verdict {
 int s3_try(struct s3 *s3, struct client_answer *answer,
 	   enum s3_verdict *verdict, const struct s3_call *call,
 	   struct error *err);
+
+/*
+ * Returns whether try `nr` (0: the first) of a request may begin now. The first
+ * one began at `start_ns` of sys_clock_ns().
+ */
+bool s3_may_try(const struct s3 *s3, unsigned nr, uint64_t start_ns);
 
 /* Waits before try `nr` (> 0), longer each time, and as the store has asked. */
 void s3_pause(const struct s3 *s3, unsigned nr,

@@ -208,11 +208,11 @@ static int read_file(struct filestore *store, struct filestore_info *info,
 			    .len = len,
 			    .err = err};
 	enum s3_verdict verdict = S3_UNKNOWN;
-	uint64_t before = 0;
+	uint64_t before = 0, start = sys_clock_ns();
 	int ret = 0;
 
 	client_answer_init(&r.answer);
-	for (unsigned nr = 0; nr < s3->tries; nr++) {
+	for (unsigned nr = 0; s3_may_try(s3, nr, start); nr++) {
 		if (nr)
 			s3_pause(s3, nr, &r.answer);
 		ret = read_rest(s3, &r, &verdict);
@@ -584,6 +584,7 @@ static int copy_settings(struct s3 *s3, const struct store_s3_settings *set,
 {
 	s3->store.ops = &s3_ops;
 	s3->tries = set->tries;
+	s3->try_ms = set->try_ms;
 	s3->pause_ms = set->pause_ms;
 	s3->part_len = set->part_len;
 	s3->region = mem_strdup(set->region);

@@ -43,6 +43,11 @@ struct store_s3_settings {
 	/* time limit for a transfer without progress, in milliseconds */
 	unsigned stall_ms;
 	unsigned tries; /* maximum number of tries of a request, at least 1 */
+	/*
+	 * no further try begins later than this after the first one, in
+	 * milliseconds; 0: no limit
+	 */
+	unsigned try_ms;
 	/* pause before the second try; each further pause is twice as long */
 	unsigned pause_ms;
 	/*

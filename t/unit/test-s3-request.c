@@ -8,7 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "store/s3-request.h"
@@ -131,6 +135,51 @@ static void test_tries(void **state)
 	peer_release(&p.peer);
 }
 
+/* nanoseconds that each look at the clock takes; 0: the real clock */
+static atomic_uint_least64_t clock_step, own_clock;
+
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	int ret = (int)syscall(SYS_clock_gettime, id, ts);
+	uint64_t ns;
+
+	if (ret || id != CLOCK_MONOTONIC)
+		return ret;
+	own_clock += clock_step;
+	ns = (uint64_t)ts->tv_nsec + own_clock;
+	ts->tv_sec += (time_t)(ns / 1000000000);
+	ts->tv_nsec = (long)(ns % 1000000000);
+	return 0;
+}
+
+/* A request that took too long is not repeated. */
+static void test_time_for_tries(void **state)
+{
+	const struct peer_answer script[] = {
+		{FAILED("503", "SlowDown"), PEER_CLOSE},
+		{OK, PEER_KEEP},
+	};
+	struct buf text = BUF_INIT;
+	struct filestore_info info;
+
+	for (int i = 0; i < 2; i++) {
+		struct s3_peer p;
+
+		s3_peer_start(&p, script, 2, 100);
+		((struct s3 *)p.store)->try_ms = 1;
+		clock_step = 2000000;
+		assert_int_equal(i ? filestore_head(p.store, &info, "a", &p.err)
+				   : filestore_get(p.store, &text, NULL, "a",
+						   10, &p.err),
+				 STORE_UNAVAILABLE);
+		clock_step = 0;
+		s3_peer_stop(&p);
+		assert_int_equal(p.peer.request_nr, 1);
+		peer_release(&p.peer);
+	}
+	buf_release(&text);
+}
+
 /*
  * If an earlier try may have had an effect, the result is ambiguous even if a
  * later try has a permanent error.
@@ -175,6 +224,7 @@ int main(void)
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_final),
 		cmocka_unit_test(test_tries),
+		cmocka_unit_test(test_time_for_tries),
 		cmocka_unit_test(test_error_after_unknown),
 		cmocka_unit_test(test_path),
 	};
