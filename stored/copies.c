@@ -5,6 +5,14 @@
  *
  *	idle -> a request asks (is_asking) -> idle, with the answer
  *	          other requests wait
+ *
+ * An outage is a state of all entries, because there is one store:
+ *
+ *	up -> a question found the store silent -> down: for DOWN_NS nobody
+ *	      asks; then one request asks (is_probing) -> up or down
+ *
+ * While the store is down, requests without the question are answered at once,
+ * from a stale copy or by an error.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -25,9 +33,14 @@
 /* nanoseconds: the minimum time between two reports of a stale copy */
 #define NEWS_NS UINT64_C(60000000000)
 /*
- * The cache is trimmed after downloads of budget / TRIM_PART bytes. It is also
- * trimmed after TRIM_NS nanoseconds, because other processes add files to the
- * cache, too.
+ * A question without an answer is remembered for this time if it took long. A
+ * short one, as when the connection is refused, may be repeated at once.
+ */
+#define DOWN_NS UINT64_C(5000000000)
+#define SLOW_NS UINT64_C(2500000000)
+/*
+ * The cache is trimmed after downloads of this part of the budget, and after
+ * this time, because other processes put files into the cache, too.
  */
 #define TRIM_PART 64
 #define TRIM_NS UINT64_C(600000000000)
@@ -67,10 +80,11 @@ struct stored_copies {
 	pthread_cond_t answered;
 	struct entry *buckets[BUCKET_NR]; /* owned */
 	size_t entry_nr;
-	/*
-	 * when the cache was last trimmed, and how many bytes had been
-	 * downloaded
-	 */
+	/* the store is down, until when nobody asks, and why */
+	bool is_down, is_probing;
+	uint64_t down_until_ns;
+	struct error down_err;
+	/* when the cache was trimmed, and how much was downloaded before */
 	uint64_t trimmed_ns, trimmed_at;
 };
 
@@ -234,26 +248,23 @@ static uint64_t age_of(const struct entry *e, const struct stored_copy *copy,
 
 /* ---- the budget */
 
+/* The caller has the lock. */
 static bool is_trim_due(struct stored_copies *copies)
 {
 	uint64_t downloaded = stored_cache_downloaded(copies->node->cache);
 	uint64_t now = sys_clock_ns(), new_bytes;
 	bool is_due;
 
-	if (!copies->budget)
-		return false;
-	pthread_mutex_lock(&copies->lock);
 	new_bytes = downloaded > copies->trimmed_at
 			    ? downloaded - copies->trimmed_at
 			    : 0;
 	is_due = !copies->trimmed_ns ||
-		 new_bytes > copies->budget / TRIM_PART ||
+		 (copies->budget && new_bytes > copies->budget / TRIM_PART) ||
 		 now - copies->trimmed_ns > TRIM_NS;
 	if (is_due) {
 		copies->trimmed_ns = now;
 		copies->trimmed_at = downloaded;
 	}
-	pthread_mutex_unlock(&copies->lock);
 	return is_due;
 }
 
@@ -278,18 +289,41 @@ static int refresh(struct stored_copies *copies, struct stored_copy *copy,
 		   struct error *err)
 {
 	struct error why = ERROR_INIT;
-	struct stored_trim trim;
 	int ret = stored_copy_refresh(copy, &why);
 
 	if (ret == ERR_IO &&
 	    (why.sys_errno == ENOSPC || why.sys_errno == EDQUOT) &&
 	    make_room(copies))
 		ret = stored_copy_refresh(copy, &why);
-	if (!ret && is_trim_due(copies))
-		stored_trim_run(&trim, copies->node, copies->budget, NULL);
 	if (ret)
 		*err = why;
 	return ret;
+}
+
+/* ---- an outage of the store */
+
+/* Returns whether a question would have to wait for a store that is silent. */
+static bool is_silent(const struct stored_copies *copies)
+{
+	return copies->is_down &&
+	       (copies->is_probing || sys_clock_ns() < copies->down_until_ns);
+}
+
+/*
+ * Notes how a question ended that was asked at `asked`. A failure of the local
+ * disk has an errno and says nothing about the store.
+ */
+static void note_answer(struct stored_copies *copies, int ret,
+			const struct error *err, uint64_t asked)
+{
+	uint64_t now = sys_clock_ns();
+
+	copies->is_down = ret == ERR_IO && !err->sys_errno &&
+			  now - asked >= SLOW_NS;
+	if (copies->is_down) {
+		copies->down_until_ns = now + DOWN_NS;
+		copies->down_err = *err;
+	}
 }
 
 /* ---- entering */
@@ -305,11 +339,14 @@ static void ask(struct stored_copies *copies, struct entry *e,
 	uint64_t asked = sys_clock_ns();
 	struct error err = ERROR_INIT;
 	bool is_due = asked - e->touched_ns > TOUCH_NS || !e->touched_ns;
+	bool is_probe = copies->is_down;
 	int ret;
 
 	if (e->number && is_same(&before, &e->marker))
 		stored_copy_assume(copy, e->number);
 	e->is_asking = true;
+	if (is_probe)
+		copies->is_probing = true;
 	pthread_mutex_unlock(&copies->lock);
 	ret = refresh(copies, copy, &err);
 	if (!ret && is_due)
@@ -321,6 +358,9 @@ static void ask(struct stored_copies *copies, struct entry *e,
 	after = identify(copy);
 	pthread_mutex_lock(&copies->lock);
 	e->is_asking = false;
+	if (is_probe)
+		copies->is_probing = false;
+	note_answer(copies, ret, &err, asked);
 	e->asked_ns = asked;
 	e->ret = ret;
 	e->err = err;
@@ -382,10 +422,16 @@ static int take_answer(struct stored_copies *copies, struct entry *e,
 	return ret;
 }
 
-/*
- * Returns whether the copy exists. Another process may have evicted it before
- * this process took the lock USE.
- */
+/* Returns the result for a request that does not wait for a silent store. */
+static int do_without(struct stored_copies *copies, struct entry *e,
+		      struct stored_use *use, struct error *err)
+{
+	if (err)
+		*err = copies->down_err;
+	return is_stale_allowed(copies, e, use) ? 0 : ERR_IO;
+}
+
+/* Another process may have evicted the copy before this one took USE. */
 static bool is_there(const struct stored_use *use)
 {
 	return identify(use->copy).ino != 0;
@@ -400,6 +446,8 @@ static int enter_entry(struct stored_copies *copies, struct entry *e,
 			return 0;
 		if (e->asked_ns >= arrival && (e->ret || is_there(use)))
 			return take_answer(copies, e, use, err);
+		if (is_silent(copies))
+			return do_without(copies, e, use, err);
 		if (e->is_asking)
 			pthread_cond_wait(&copies->answered, &copies->lock);
 		else
@@ -411,7 +459,9 @@ int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 			const char *name, struct error *err)
 {
 	uint64_t arrival = sys_clock_ns();
+	struct stored_trim trim;
 	struct entry *e;
+	bool is_due = false;
 	int ret = stored_copy_enter(&use->copy, copies->node, name, err);
 
 	if (ret)
@@ -423,8 +473,13 @@ int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 		e->last_ns = arrival;
 		ret = enter_entry(copies, e, use, arrival, err);
 		e->users--;
+		is_due = !ret && is_trim_due(copies);
 	}
 	pthread_mutex_unlock(&copies->lock);
+	/* Other requests have the answer already, and need not wait for this.
+	 */
+	if (is_due)
+		stored_trim_run(&trim, copies->node, copies->budget, NULL);
 	if (!e)
 		ret = error_nomem(err);
 	if (ret)

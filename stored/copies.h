@@ -13,8 +13,15 @@
  * Relaxed reads: the store is not asked if the copy was the newest at most
  * max_age_ns ago.
  *
- * Threads may share a struct, and processes a directory. The budget applies to
- * all processes of a directory together.
+ * A store that accepts requests and is silent costs one request about 4
+ * seconds, then one request each 5 seconds. All other requests get a stale copy
+ * or an error at once, until the store answers.
+ *
+ * The cache is trimmed (stored/trim.h) by a request that has its copy. Without
+ * a budget, only what killed processes have left is removed.
+ *
+ * Threads may share a struct, and processes a directory. All processes of one
+ * directory keep the budget together.
  */
 #ifndef STORED_COPIES_H
 #define STORED_COPIES_H

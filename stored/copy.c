@@ -391,16 +391,18 @@ int stored_copy_advance(struct stored_copy *copy, const struct generation *g,
 
 int stored_copy_refresh(struct stored_copy *copy, struct error *err)
 {
+	struct generation_place probe = copy->place;
 	struct generation g = {0};
 	int ret = 0;
 
+	if (copy->node->probe)
+		probe.store = copy->node->probe;
 	if (!copy->g.number)
 		ret = stored_copy_load(copy, err);
 	if (ret < 0)
 		return ret;
-	ret = copy->g.number
-		      ? generation_newer(&g, &copy->place, copy->g.number, err)
-		      : generation_newest(&g, &copy->place, 0, err);
+	ret = copy->g.number ? generation_newer(&g, &probe, copy->g.number, err)
+			     : generation_newest(&g, &probe, 0, err);
 	if (ret == STORE_ABSENT && copy->g.number)
 		return 0;
 	ret = stored_result(ret, copy->name, err);

@@ -18,6 +18,13 @@
  */
 #define TRIES 4
 #define CONNECT_MS 5000
+/*
+ * A question whether there is a newer generation has a small answer. If the
+ * store is silent for this time, the question has failed. It is repeated only
+ * if it fails in a shorter time.
+ */
+#define PROBE_MS 4000
+#define PROBE_TRY_MS 2000
 
 static const char repo_dir[] = "repo/";
 static const char hint_dir[] = "hint/";
@@ -28,6 +35,7 @@ void stored_node_close(struct stored_node *node)
 		return;
 	stored_cache_close(node->cache);
 	filestore_close(node->store);
+	filestore_close(node->probe);
 	free(node->dir);
 	free(node);
 }
@@ -35,12 +43,17 @@ void stored_node_close(struct stored_node *node)
 /* ---- opening */
 
 static int open_store(struct filestore **out,
-		      const struct stored_origin *origin, struct error *err)
+		      const struct stored_origin *origin, bool is_probe,
+		      struct error *err)
 {
 	struct store_s3_settings settings = STORE_S3_SETTINGS_INIT;
 
 	settings.tries = TRIES;
-	settings.connect_ms = CONNECT_MS;
+	settings.connect_ms = is_probe ? PROBE_MS : CONNECT_MS;
+	if (is_probe) {
+		settings.stall_ms = PROBE_MS;
+		settings.try_ms = PROBE_TRY_MS;
+	}
 	settings.endpoint = origin->endpoint;
 	settings.ca_file = origin->ca_file;
 	if (origin->region)
@@ -60,7 +73,9 @@ static int open_with(struct stored_node **out, char *dir,
 	}
 	node->dir = dir;
 	generation_host_init(&node->host);
-	ret = open_store(&node->store, origin, err);
+	ret = open_store(&node->store, origin, false, err);
+	if (!ret && !strncmp(origin->url, "s3:", 3))
+		ret = open_store(&node->probe, origin, true, err);
 	if (!ret)
 		ret = stored_cache_open(&node->cache, dir, err);
 	if (ret)
@@ -169,7 +184,7 @@ int stored_node_make(struct stored_node **out, const char *dir,
 		     const struct stored_origin *origin, struct error *err)
 {
 	struct filestore *store;
-	int ret = open_store(&store, origin, err), fd;
+	int ret = open_store(&store, origin, false, err), fd;
 
 	*out = NULL;
 	/* A store that is not there does not get a cache. */

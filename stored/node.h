@@ -19,8 +19,13 @@
 #include "stored/marker.h"
 
 struct stored_node {
-	char *dir;                  /* owned: absolute, without symlinks */
-	struct filestore *store;    /* owned */
+	char *dir;               /* owned: absolute, without symlinks */
+	struct filestore *store; /* owned */
+	/*
+	 * owned: the same store with short time limits, for questions that a
+	 * client waits for; NULL: `store` has no time limits
+	 */
+	struct filestore *probe;
 	struct stored_cache *cache; /* owned */
 	struct generation_host host;
 };

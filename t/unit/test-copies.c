@@ -24,6 +24,7 @@ struct served {
 	struct copynode c;
 	struct stored_copies *copies;
 	struct countstore count;
+	bool is_known; /* for be_silent(): the store is known to be silent */
 };
 
 static void served_open(struct served *s, uint64_t max_age_ns,
@@ -201,9 +202,103 @@ static void test_stale(void **state)
 	served_release(&s);
 }
 
+/* ---- a silent store */
+
+/* nanoseconds that the clock has, which goes on by 1 with each look; 0: none */
+static atomic_uint_least64_t own_clock;
+
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	uint64_t now;
+
+	if (id != CLOCK_MONOTONIC || !own_clock)
+		return (int)syscall(SYS_clock_gettime, id, ts);
+	now = ++own_clock;
+	ts->tv_sec = (time_t)(now / 1000000000);
+	ts->tv_nsec = (long)(now % 1000000000);
+	return 0;
+}
+
+#define SECONDS(n) ((n)*UINT64_C(1000000000))
+
+/* Enters, and returns whether the copy is stale. */
+static bool visit_stale(struct served *s)
+{
+	struct stored_use use = {0};
+	bool is_stale;
+
+	if (stored_copies_enter(s->copies, &use, s->c.s.place.repository,
+				&s->c.err))
+		fail_msg("%s", s->c.err.msg);
+	is_stale = use.is_stale;
+	stored_copies_leave(&use);
+	return is_stale;
+}
+
+static void visit_none(struct served *s)
+{
+	struct stored_use use = {0};
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(stored_copies_enter(s->copies, &use, "other", &err),
+			 ERR_IO);
+	assert_string_equal(err.msg, "the store is down");
+	assert_null(use.copy);
+}
+
+/* During the question, which takes long, other requests do not wait. */
+static void be_silent(void *ctx, const char *name)
+{
+	struct served *s = ctx;
+	unsigned before = s->count.requests;
+
+	own_clock += SECONDS(6);
+	if (!s->is_known)
+		return;
+	assert_true(visit_stale(s));
+	visit_none(s);
+	assert_int_equal(s->count.requests, before);
+}
+
+static void test_silent_store(void **state)
+{
+	struct served s;
+	unsigned before;
+
+	own_clock = SECONDS(1000);
+	served_init(&s, 0, SECONDS(3600));
+	visit(&s);
+	s.count.is_down = true;
+	s.count.ctx = &s;
+	s.count.before_read = be_silent;
+	before = s.count.requests;
+	assert_true(visit_stale(&s));
+	assert_int_equal(s.count.requests, before + 1);
+	s.is_known = true;
+	/* No more question for some seconds. */
+	assert_true(visit_stale(&s));
+	visit_none(&s);
+	assert_int_equal(s.count.requests, before + 1);
+	/* Then one. */
+	own_clock += SECONDS(6);
+	assert_true(visit_stale(&s));
+	assert_true(visit_stale(&s));
+	assert_int_equal(s.count.requests, before + 2);
+	/* The store is back. */
+	own_clock += SECONDS(6);
+	s.count.is_down = false;
+	s.count.before_read = NULL;
+	assert_int_equal(visit(&s), 1);
+	assert_int_equal(visit(&s), 1);
+	served_release(&s);
+	own_clock = 0;
+}
+
 /* ---- a full disk */
 
 static atomic_bool is_disk_full;
+/* visited once when an index is removed; NULL: none */
+static struct served *visited_meanwhile;
 
 int link(const char *path, const char *second)
 {
@@ -227,6 +322,12 @@ int unlinkat(int fd, const char *path, int flags)
 	/* Removing a copy's index makes room. */
 	if (!ret && strstr(path, ".idx"))
 		is_disk_full = false;
+	if (visited_meanwhile && strstr(path, ".idx")) {
+		struct served *s = visited_meanwhile;
+
+		visited_meanwhile = NULL;
+		visit(s);
+	}
 	return ret;
 }
 
@@ -240,7 +341,8 @@ static void visit_other(struct served *s, int result)
 	if (storedrepo_import(&s->c.s, true))
 		fail_msg("%s", s->c.s.err.msg);
 	s->c.s.place.repository = before;
-	is_disk_full = true;
+	is_disk_full = result ||
+		       sys_exists(netrepo_path(&s->c.s.n, COPYNODE_COPY));
 	assert_int_equal(
 		stored_copies_enter(s->copies, &use, "other", &s->c.err),
 		result);
@@ -278,6 +380,44 @@ static void test_disk_full_for_ever(void **state)
 	is_disk_full = false;
 	assert_false(sys_exists(netrepo_path(&s.c.s.n, "cache/repo/other")));
 	stored_copies_leave(&use);
+	served_release(&s);
+}
+
+/* ---- trimming */
+
+/* A request has its answer while another one trims. It would wait forever. */
+static void test_trim_holds_nobody(void **state)
+{
+	struct served s;
+
+	served_init(&s, 0, 0);
+	visit_other(&s, 0);
+	is_disk_full = false;
+	stored_copies_close(s.copies);
+	served_open(&s, 0, 0, 1);
+	assert_true(sys_exists(netrepo_path(&s.c.s.n, "cache/repo/other")));
+	visited_meanwhile = &s;
+	visit(&s);
+	assert_null(visited_meanwhile);
+	assert_false(sys_exists(netrepo_path(&s.c.s.n, "cache/repo/other")));
+	served_release(&s);
+}
+
+/* What killed processes have left goes, also without a budget. */
+static void test_leftovers(void **state)
+{
+	struct served s;
+	char *path;
+
+	served_init(&s, 0, 0);
+	path = storedrepo_dir(&s.c.s, "cache/tmp/make_1");
+	assert_int_equal(
+		sys_set_mtime(path, sys_clock_seconds() - STORED_CACHE_AGE - 10,
+			      NULL),
+		0);
+	visit(&s);
+	assert_false(sys_exists(path));
+	free(path);
 	served_release(&s);
 }
 
@@ -431,8 +571,11 @@ int main(void)
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_store_down),
 		cmocka_unit_test(test_stale),
+		cmocka_unit_test(test_silent_store),
 		cmocka_unit_test(test_disk_full),
 		cmocka_unit_test(test_disk_full_for_ever),
+		cmocka_unit_test(test_trim_holds_nobody),
+		cmocka_unit_test(test_leftovers),
 		cmocka_unit_test(test_shared_questions),
 		cmocka_unit_test(test_storm),
 	};
