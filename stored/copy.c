@@ -286,10 +286,14 @@ static int advance_in_place(struct stored_copy *copy,
 
 	if (!ret)
 		ret = stored_refresh_files(&r, err);
-	if (!ret)
-		ret = write_marker(copy, copy->marker, g, err);
+	/*
+	 * The refs are new already. After the marker, a crash would leave the
+	 * old packs until the next generation.
+	 */
 	if (!ret)
 		stored_refresh_tidy(&r);
+	if (!ret)
+		ret = write_marker(copy, copy->marker, g, err);
 	return ret ? ret : adopt(copy, g, err);
 }
 

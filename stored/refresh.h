@@ -7,8 +7,8 @@
  *	stored_refresh_files      links: packs, then their indexes, then the
  *	                          multi-pack-index, then the rest; then refs;
  *	                          then old files that are no packs go
- *	(the marker is replaced)
  *	stored_refresh_tidy       old packs and tables go, indexes first
+ *	(the marker is replaced)
  *
  * During the refresh, a reader sees either the old refs or the new ones, with
  * all their objects. This is like a push and a repack while others read. If the

@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "stored/copy.h"
@@ -12,6 +15,20 @@
 #include "sys/rangelock.h"
 #include "sys/tempdir.h"
 #include "t/unit/copynode.h"
+
+/* counts the entries of the packs when a marker is replaced; NULL: nothing */
+static struct copynode *watched;
+static int entries_at_marker;
+
+int rename(const char *from, const char *to)
+{
+	const char *slash = strrchr(to, '/');
+
+	if (watched && slash && !strcmp(slash + 1, STORED_COPY_MARKER))
+		entries_at_marker = storedrepo_entries(
+			&watched->s, COPYNODE_COPY "/objects/pack");
+	return (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
+}
 
 static void refresh(struct copynode *c, struct stored_copy *copy)
 {
@@ -60,6 +77,28 @@ static void test_made_and_refreshed(void **state)
 	assert_int_equal(inode_of(&c, "config"), inode);
 	stored_copy_close(copy);
 	stored_copy_close(NULL);
+	copynode_release(&c);
+}
+
+/* If a process is killed, no old pack is left that nobody looks for. */
+static void test_old_packs_go_before_the_marker(void **state)
+{
+	struct copynode c;
+	struct stored_copy *copy;
+
+	copynode_init(&c);
+	copynode_push(&c, "two");
+	copy = copynode_enter(&c);
+	refresh(&c, copy);
+	copynode_push(&c, "three");
+	watched = &c;
+	refresh(&c, copy);
+	watched = NULL;
+	assert_true(entries_at_marker > 0);
+	assert_int_equal(
+		entries_at_marker,
+		storedrepo_entries(&c.s, COPYNODE_COPY "/objects/pack"));
+	stored_copy_close(copy);
 	copynode_release(&c);
 }
 
@@ -327,6 +366,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_made_and_refreshed),
+		cmocka_unit_test(test_old_packs_go_before_the_marker),
 		cmocka_unit_test(test_opened_by_its_path),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_lost_file),
