@@ -67,7 +67,7 @@ int stored_cmd_fetch(int argc, const char **argv, struct builtin_env *env)
 	struct stored_copies *copies = NULL;
 	struct stored_place place;
 	struct error err = ERROR_INIT;
-	int code;
+	int code, trimmed;
 
 	(void)env;
 	if (operands < 0)
@@ -86,11 +86,13 @@ int stored_cmd_fetch(int argc, const char **argv, struct builtin_env *env)
 		how.origin.region = (char *)settings.region;
 	if (!code && stored_copies_open(&copies, &how, &err))
 		code = builtin_fail(&err);
-	if (!code)
+	if (!code) {
 		code = stored_place_each(&place, argv + 2, operands - 1, fetch,
 					 copies);
-	if (!code)
-		code = trim(copies, how.budget);
+		/* Also if a repository failed: others were downloaded. */
+		trimmed = trim(copies, how.budget);
+		code = code ? code : trimmed;
+	}
 	stored_copies_close(copies);
 	stored_place_close(&place);
 	return code;

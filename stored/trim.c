@@ -15,7 +15,7 @@
 #include "sys/rangelock.h"
 #include "sys/tempdir.h"
 
-/* A copy that may be evicted. */
+/* A copy that may go. */
 struct candidate {
 	char *path;      /* owned: "<path>/_", below repo/ */
 	int64_t used_ns; /* time of the last use */
@@ -29,8 +29,7 @@ struct trim {
 	size_t nr, alloc;
 	char **dirs; /* owned stack of directories below repo/ */
 	size_t dir_nr, dir_alloc;
-	/* path of the directory that is being listed */
-	const char *at;
+	const char *at; /* the directory that is listed */
 };
 
 static void trim_release(struct trim *t)
@@ -87,10 +86,7 @@ static int add_entry(void *ctx, const char *name)
 	return 0;
 }
 
-/*
- * Lists a directory below repo/. It is no error if the directory vanishes
- * meanwhile.
- */
+/* A directory that vanishes meanwhile is no error. */
 static int list_dir(struct trim *t, const char *dir, struct error *err)
 {
 	struct buf full = BUF_INIT;
@@ -150,9 +146,8 @@ static void remove_empty_parents(const struct trim *t, char *dir)
 }
 
 /*
- * Removes a copy that nobody uses, after moving it away. Returns 1 with its
- * marker in *m if the copy was removed, 0 if the copy is in use, or a negative
- * error code.
+ * Moves the copy away while nobody uses it, then removes it. Returns 1 if it
+ * was removed, with its marker in *m, 0 if it is in use, or an error.
  */
 static int remove_copy(struct trim *t, struct stored_marker *m, char *dir,
 		       const char *name, struct error *err)
@@ -183,6 +178,12 @@ static int remove_copy(struct trim *t, struct stored_marker *m, char *dir,
 	return ret == ERR_DENIED ? 0 : ret ? ret : 1;
 }
 
+/* Subtracts bytes from the sum, which may be older than they are. */
+static void lower(struct stored_trim *out, uint64_t bytes)
+{
+	out->bytes -= bytes < out->bytes ? bytes : out->bytes;
+}
+
 /* Evicts a copy, and takes the bytes of its files off *bytes. */
 static int evict(struct trim *t, struct stored_trim *out,
 		 const struct candidate *c, struct error *err)
@@ -194,17 +195,18 @@ static int evict(struct trim *t, struct stored_trim *out,
 	ret |= buf_printf(&hint, "hint/%s", c->path);
 	ret = ret < 0 ? error_nomem(err)
 		      : generation_hint_repository(&name, hint.data, err);
-	/* 1: the directory is not that of a copy */
+	/* 1: this is no directory of ours */
 	if (ret > 0)
 		ret = 0;
 	else if (!ret)
 		ret = remove_copy(t, &m, dir.data, name.data, err);
 	if (ret > 0) {
 		out->evicted++;
-		out->bytes -= c->pushed;
+		lower(out, c->pushed);
 	}
+	/* A file that is younger than the sum is not in it. */
 	for (size_t i = 0; ret > 0 && i < m.g.file_nr; i++)
-		out->bytes -= stored_cache_drop(t->node->cache, &m.g.files[i]);
+		lower(out, stored_cache_drop(t->node->cache, &m.g.files[i]));
 	stored_marker_release(&m);
 	buf_release(&dir);
 	buf_release(&hint);
@@ -212,7 +214,7 @@ static int evict(struct trim *t, struct stored_trim *out,
 	return ret < 0 ? ret : 0;
 }
 
-/* ---- files that killed processes have left */
+/* ---- what killed processes have left */
 
 struct leftovers {
 	const char *dir;
@@ -329,8 +331,13 @@ static int trim_to(struct trim *t, struct stored_trim *out, uint64_t budget,
 
 	if (t->nr)
 		qsort(t->copies, t->nr, sizeof(*t->copies), cmp_used);
-	for (size_t i = 0; !ret && i < t->nr && out->bytes > budget; i++)
-		ret = evict(t, out, &t->copies[i], err);
+	/* The first error is reported, after all copies were tried. */
+	for (size_t i = 0; i < t->nr && out->bytes > budget; i++) {
+		int one = evict(t, out, &t->copies[i], ret ? NULL : err);
+
+		if (!ret)
+			ret = one;
+	}
 	return ret;
 }
 

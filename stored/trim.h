@@ -18,11 +18,11 @@ struct stored_trim {
  * Removes copies, the least recently used first, until the files in the cache
  * have at most `budget` bytes. A copy that is in use stays (USE in
  * stored/node.h), so the cache may stay above the budget. Files are counted
- * once, however many copies have them. The quarantines of pushes are counted,
- * too. Tables, markers and files that could not be linked are not. Also removes
- * what killed processes have left for more than STORED_CACHE_AGE, and
- * quarantines where nothing was written for STORED_SESSION_MAX. With a budget
- * of 0, only that is done. Returns 0 or a negative error code.
+ * once, however many copies have them. Tables, markers and files that could not
+ * be linked are not counted. Also removes what killed processes have left for
+ * more than STORED_CACHE_AGE. With a budget of 0, only that is done. Returns 0
+ * or a negative error code. A copy that cannot be removed does not keep the
+ * others; it is the error that is returned at the end.
  */
 int stored_trim_run(struct stored_trim *out, struct stored_node *node,
 		    uint64_t budget, struct error *err);

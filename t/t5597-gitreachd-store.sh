@@ -238,6 +238,13 @@ test_expect_success '--cache-size: the least recently used copies are evicted' '
 	stop_daemon
 '
 
+test_expect_success 'git store fetch trims also if a repository fails' '
+	git store fetch --cache=cache4 "$store" a a/b c &&
+	test_must_fail git store fetch --cache=cache4 --cache-size=1 "$store" lost 2>err &&
+	grep "^error: lost: " err &&
+	find cache4 -name store-copy >copies && test_must_be_empty copies
+'
+
 test_expect_success 'a damaged file in the cache gives no wrong objects' '
 	rm -rf cache && "$GIT" -C src.git repack -adbq && import &&
 	git store fetch --cache=cache "$store" team/app.git >out &&

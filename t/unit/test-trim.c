@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "stored/successor.h"
@@ -121,6 +125,68 @@ static void test_shared_files(void **state)
 	assert_int_equal(t.trim.evicted, 1);
 	storedrepo_assert_ref(&t.c.s, "cache/repo/two/_", "refs/heads/main",
 			      oid_to_hex(hex, &t.c.s.tip, HASH_SHA1));
+	copynode_release(&t.c);
+}
+
+/* called once when a copy is moved away; its result is that of rename() */
+static int (*on_eviction)(void);
+static struct cache *evicted_from;
+
+int rename(const char *from, const char *to)
+{
+	int (*fn)(void) = on_eviction;
+
+	if (fn && strstr(to, "/evict_")) {
+		on_eviction = NULL;
+		if (fn() < 0)
+			return -1;
+	}
+	return (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
+}
+
+static int fail_once(void)
+{
+	errno = EIO;
+	return -1;
+}
+
+/* A copy that cannot be removed does not keep the others. */
+static void test_goes_on(void **state)
+{
+	struct cache t;
+
+	copynode_init(&t.c);
+	add(&t, "bad", 1000);
+	add(&t, "good", 10);
+	on_eviction = fail_once;
+	assert_int_equal(stored_trim_run(&t.trim, t.c.node, 1, &t.c.err),
+			 ERR_IO);
+	assert_non_null(strstr(t.c.err.msg, "bad"));
+	assert_int_equal(t.trim.evicted, 1);
+	assert_true(has(&t, "repo/bad/_/" STORED_COPY_MARKER));
+	assert_false(has(&t, "repo/good"));
+	copynode_release(&t.c);
+}
+
+static int grow(void)
+{
+	add(evicted_from, "second", 10);
+	return 0;
+}
+
+/* Files that came after the sum was made are not taken off. */
+static void test_growing(void **state)
+{
+	struct cache t;
+
+	copynode_init(&t.c);
+	add(&t, "first", 1000);
+	add(&t, "second", 10);
+	evicted_from = &t;
+	on_eviction = grow;
+	run(&t, 1);
+	assert_int_equal(t.trim.evicted, 2);
+	assert_int_equal(t.trim.bytes, 0);
 	copynode_release(&t.c);
 }
 
@@ -261,6 +327,8 @@ int main(void)
 		cmocka_unit_test(test_oldest_first),
 		cmocka_unit_test(test_in_use),
 		cmocka_unit_test(test_shared_files),
+		cmocka_unit_test(test_goes_on),
+		cmocka_unit_test(test_growing),
 		cmocka_unit_test(test_leftovers),
 		cmocka_unit_test(test_quarantines),
 		cmocka_unit_test(test_busy),
