@@ -13,7 +13,7 @@ copy=cache/repo/team/app.git/_
 
 # serve <option>...: start the server for the store, with an empty or warm cache
 serve () {
-	served= start_daemon --store="$store" --cache="${cache-cache}" --export-all --workers=2 \
+	served_from= start_daemon --store="$store" --cache="${cache-cache}" --export-all --workers=2 \
 		--threads=4 --listen=http://127.0.0.1:0 \
 		--listen=git://127.0.0.1:0 "$@" &&
 	git=$(sed -n "s/^gitreachd: listens on \(git:.*\)/\1/p" log)
