@@ -14,8 +14,8 @@
  * max_age_ns ago.
  *
  * A store that accepts requests and is silent costs one request about 4
- * seconds, then one request each 5 seconds. All other requests get a stale copy
- * or an error at once, until the store answers.
+ * seconds, or 8 without a copy, then one request each 5 seconds. All other
+ * requests get a stale copy or an error at once, until the store answers.
  *
  * The cache is trimmed (stored/trim.h) by a request that has its copy. Without
  * a budget, only what killed processes have left is removed.
