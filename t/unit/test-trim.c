@@ -170,7 +170,14 @@ static void test_goes_on(void **state)
 
 static int grow(void)
 {
-	add(evicted_from, "second", 10);
+	struct copynode *c = &evicted_from->c;
+	struct stored_copy *copy;
+
+	/* Not compressed to nothing, so the pack is larger than before. */
+	copynode_push(c, "0123456789abcdefghijklmnopqrstuvwxyz");
+	copy = copynode_enter(c);
+	assert_int_equal(stored_copy_refresh(copy, NULL), 0);
+	stored_copy_close(copy);
 	return 0;
 }
 
