@@ -264,6 +264,56 @@ test_expect_success 'a damaged file in the cache gives no wrong objects' '
 	serve && shows $url/team/app.git && stop_daemon
 '
 
+# ---- pushes
+
+# commit_in <clone> <message>
+commit_in () {
+	(
+		cd "$1" && test_tick &&
+		stock commit -q --allow-empty -m "$2"
+	)
+}
+
+# is_seen <ref> <clone>: both nodes and the store have the HEAD of the clone.
+is_seen () {
+	head=$(stock -C "$2" rev-parse HEAD) &&
+	for node in $first $second
+	do
+		stock ls-remote $node/pushed.git "$1" >seen &&
+		grep "^$head" seen || return
+	done &&
+	git store log -n 1 "$store" pushed.git >logged &&
+	grep "$1 .*-> $head" logged
+}
+
+test_expect_success 'pushes over HTTP through two nodes are seen at once' '
+	import pushed.git && serve && stop_daemon &&
+	serve && stock clone -q $url/pushed.git refused &&
+	commit_in refused no &&
+	test_must_fail stock -C refused push -q origin HEAD:refs/heads/no 2>err &&
+	grep 403 err && stop_daemon &&
+	stock -C src.git config http.receivepack true && import pushed.git &&
+	serve && first=$url other=$server &&
+	cache=cache3 && serve && second=$url &&
+	stock clone -q $first/pushed.git a && stock clone -q $second/pushed.git b &&
+	commit_in a one && stock -C a push -q origin HEAD:refs/heads/main &&
+	is_seen refs/heads/main a &&
+	commit_in b two && stock -C b push -q origin HEAD:refs/heads/side &&
+	is_seen refs/heads/side b &&
+	test_must_fail stock -C b push -q origin HEAD:refs/heads/main 2>err &&
+	grep "fetch first" err &&
+	git store repack "$store" pushed.git &&
+	stock -C b fetch -q origin && stock -C b reset -q --hard origin/main &&
+	commit_in b three && stock -C b push -q origin HEAD:refs/heads/main &&
+	is_seen refs/heads/main b &&
+	stock -C a push -q origin :refs/heads/side &&
+	stock ls-remote $second/pushed.git refs/heads/side >seen &&
+	test_line_count 0 seen &&
+	git store verify --full "$store" pushed.git &&
+	stop_daemon && kill $other && wait $other &&
+	unset cache
+'
+
 # ---- settings
 
 refused () {
