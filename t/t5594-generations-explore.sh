@@ -24,7 +24,7 @@ has () {
 test_expect_success 'two nodes, a maintainer and a collector, in any order' '
 	explore all-order pqmc 1 0 1 &&
 	has all-order refused &&
-	has all-order busy
+	has all-order "too late"
 '
 
 test_expect_success 'the same with one fault: lost answers, late puts, deaths' '
@@ -40,7 +40,7 @@ test_expect_success 'two nodes push, in any order and with a fault' '
 
 test_expect_success 'a push and a collection, with a fault and a late clock' '
 	explore collection pc 1 1 1 &&
-	has collection busy &&
+	has collection "too late" &&
 	has collection "late puts"
 '
 

@@ -107,7 +107,7 @@ struct world {
 	struct attempt attempts[ATTEMPTS];
 	size_t attempt_nr;
 	/* how often the exploration found each result */
-	uint64_t committed, refused, unknown, busy, landed_late;
+	uint64_t committed, refused, unknown, busy, too_late, landed_late;
 	bool is_verbose, is_setup, is_broken;
 	char why[256];
 };
@@ -397,6 +397,7 @@ static void check_attempts(struct world *w, const struct generation *g)
 		w->committed += a->result == GENERATION_COMMITTED;
 		w->unknown += a->result == GENERATION_UNKNOWN;
 		w->busy += a->result == GENERATION_BUSY;
+		w->too_late += a->result == GENERATION_TOO_LATE;
 		w->refused += a->result == GENERATION_REF_CHANGED;
 	}
 	for (uint64_t n = 3; n <= w->newest; n++) {
@@ -938,9 +939,10 @@ int main(int argc, char **argv)
 	} while (next_sequence(w));
 	printf("%s: %" PRIu64 " runs with %u preemptions, %u faults, %u jumps: "
 	       "%" PRIu64 " pushes committed, %" PRIu64 " refused, %" PRIu64
-	       " unknown, %" PRIu64 " busy, %" PRIu64 " late puts\n",
+	       " unknown, %" PRIu64 " busy, %" PRIu64 " too late, %" PRIu64
+	       " late puts\n",
 	       argv[1], runs, limits[0], limits[1], limits[2], w->committed,
-	       w->refused, w->unknown, w->busy, w->landed_late);
+	       w->refused, w->unknown, w->busy, w->too_late, w->landed_late);
 	for (size_t i = 0; i < RECORDS; i++)
 		buf_release(&w->records[i]);
 	for (size_t i = 0; i < w->actor_nr; i++)
