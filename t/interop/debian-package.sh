@@ -220,28 +220,31 @@ test_expect_success NSPAWN 'the service runs when the system starts' '
 		>security
 '
 
+# the directory of a client in the booted system
+work=/srv/work
+
 # The README is for an empty directory of repositories and a new client.
 test_expect_success NSPAWN 'the commands of README.Debian' '
 	certify tls && ssh-keygen -q -t ed25519 -N "" -C alice -f alice &&
-	in_booted sh -c "mkdir -p /root/work /root/.ssh" &&
+	in_booted sh -c "mkdir -p $work && mkdir -p ~/.ssh" &&
 	for file in tls.crt:cert.pem tls.key:key.pem alice:alice \
 		alice.pub:alice.pub
 	do
-		in_booted sh -c "umask 077; cat >/root/work/${file#*:}" \
+		in_booted sh -c "umask 077; cat >$work/${file#*:}" \
 			<${file%:*} || return 1
 	done &&
 	commands_of gitreachd >script &&
 	test $(wc -l <script) -gt 20 &&
-	in_booted sh -exc "cd /root/work; $(cat script)" &&
+	in_booted sh -exc "cd $work; $(cat script)" &&
 	in_booted sh -ec "$(commands_of gitreach) git version" >actual &&
 	grep gitreach actual
 '
 
 test_expect_success NSPAWN 'clones over TLS, over ssh, and from a socket of systemd' '
 	cat >script <<-\EOC &&
-	cd /root/work
-	export GIT_TRACE_PACKET=/root/work/packets
-	export GIT_SSH_COMMAND="ssh -i /root/work/alice -o StrictHostKeyChecking=no"
+	cd $work
+	export GIT_TRACE_PACKET=$work/packets
+	export GIT_SSH_COMMAND="ssh -i $work/alice -o StrictHostKeyChecking=no"
 	while read -r name url
 	do
 		rm -f packets
@@ -256,7 +259,7 @@ test_expect_success NSPAWN 'clones over TLS, over ssh, and from a socket of syst
 	EOU
 	git -C ssh.git push -q origin HEAD:refs/heads/pushed
 	EOC
-	in_booted sh -exc "$(cat script)" >out && cat out &&
+	in_booted sh -exc "work=$work; $(cat script)" >out && cat out &&
 	grep "^30$" out >counts && test_line_count 3 counts
 '
 
