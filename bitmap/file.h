@@ -242,7 +242,7 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 		   uint32_t row, struct bitset *scratch, struct error *err);
 
 /*
- * What is known about a set of bits, which saves decoding. For every commit in
+ * Facts about a set of bits, which saves decoding. For every commit in
  * the set that has a bitmap, the set contains this whole bitmap.
  */
 struct bitmap_held {

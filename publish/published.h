@@ -50,7 +50,7 @@ struct published_config {
 	char *dir;
 	/*
 	 * owned: gitreach.publishUri, without slashes at the end; NULL: no
-	 * client is told of a pack
+	 * pack is offered to clients
 	 */
 	char *uri;
 	/* gitreach.publishShallow: publish clones of depth 1, too */

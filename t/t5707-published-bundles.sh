@@ -274,7 +274,7 @@ test_expect_success BUNDLE_CLIENT 'a client of the protocol starts with bundles'
 	echo 3 >expect && test_cmp expect sent
 '
 
-test_expect_success 'a client that is told of the list by its user' '
+test_expect_success 'a client whose user names the list' '
 	rm -rf copy && : >web.log &&
 	stock_client clone -q --no-local \
 		--bundle-uri="http://127.0.0.1:$port/$(basename "$place")/bundle-list" \
