@@ -314,6 +314,26 @@ test_expect_success 'pushes over HTTP through two nodes are seen at once' '
 	unset cache
 '
 
+for hash in sha1 sha256
+do
+	test_expect_success "$hash: the first push, with a tag of a tag" '
+		rm -rf empty.git c d &&
+		"$GIT" init -q --bare -b main --object-format='$hash' empty.git &&
+		stock -C empty.git config http.receivepack true &&
+		git store import --name='$hash'.git empty.git "$store" &&
+		serve && stock init -q -b main --object-format='$hash' c &&
+		stock -C c remote add origin $url/'$hash'.git && commit_in c one &&
+		stock -C c tag -a -m t t && stock -C c tag -a -m tt tt t &&
+		stock -C c push -q origin HEAD:refs/heads/main t tt &&
+		stock clone -q $url/'$hash'.git d &&
+		stock -C d fsck --strict &&
+		stock -C c rev-parse HEAD t tt >expect &&
+		stock -C d rev-parse HEAD t tt >actual && test_cmp expect actual &&
+		git store repack --prune=now "$store" '$hash'.git &&
+		git store verify --full "$store" '$hash'.git && stop_daemon
+	'
+done
+
 # ---- settings
 
 refused () {
