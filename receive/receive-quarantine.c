@@ -61,7 +61,7 @@ int quarantine_create(struct quarantine *q, const struct repo *repo,
 	if (!object_dir)
 		return error_set(err, ERR_IO, "cannot find '%s'",
 				 repo->object_dir);
-	ret = sys_tempdir_create(&q->dir, object_dir, "tmp_objdir-incoming-",
+	ret = sys_tempdir_create(&q->dir, object_dir, REPO_QUARANTINE_PREFIX,
 				 err);
 	if (!ret) {
 		q->alternates = quarantine_alternates(repo, object_dir);

@@ -160,6 +160,9 @@ int repo_check_precious(const struct repo *repo, const char *what,
  */
 int repo_check_quarantine(const struct repo *repo, struct error *err);
 
+/* Start of the names of quarantine directories, in the object directory. */
+#define REPO_QUARANTINE_PREFIX "tmp_objdir-incoming-"
+
 /*
  * The file that marks a local copy of a repository in a store (stored/copy.h).
  * It is in the common directory.

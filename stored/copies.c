@@ -197,8 +197,7 @@ static struct entry *find_entry(struct stored_copies *copies, const char *name)
 
 static struct identity identify(const struct stored_copy *copy)
 {
-	char *path = stored_join(stored_copy_dir(copy), STORED_COPY_MARKER,
-				 NULL);
+	char *path = stored_join(stored_copy_dir(copy), REPO_COPY_MARKER, NULL);
 	struct identity id = {0, 0, 0};
 	struct sys_stat st;
 

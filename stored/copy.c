@@ -177,7 +177,7 @@ int stored_copy_enter(struct stored_copy **out, struct stored_node *node,
 		copy->dir = buf_detach(&dir, NULL);
 		copy->name = mem_strdup(name);
 		copy->marker = copy->dir ? stored_join(copy->dir,
-						       STORED_COPY_MARKER, err)
+						       REPO_COPY_MARKER, err)
 					 : NULL;
 		ret = copy->name && copy->marker ? take_use(copy, err)
 						 : error_nomem(err);
@@ -221,7 +221,7 @@ static int open_real(struct stored_copy **out, const char *path,
 int stored_copy_open(struct stored_copy **out, const char *git_dir,
 		     struct error *err)
 {
-	char *marker = stored_join(git_dir, STORED_COPY_MARKER, err);
+	char *marker = stored_join(git_dir, REPO_COPY_MARKER, err);
 	struct error why = ERROR_INIT;
 	char *real = NULL;
 	struct sys_stat st;
@@ -301,7 +301,7 @@ static int advance_in_place(struct stored_copy *copy,
 static int mark(const struct stored_copy *copy, const char *dir,
 		const struct generation *g, struct error *err)
 {
-	char *marker = stored_join(dir, STORED_COPY_MARKER, err);
+	char *marker = stored_join(dir, REPO_COPY_MARKER, err);
 	char *used = stored_join(dir, STORED_COPY_USED, err);
 	int ret = ERR_NOMEM;
 
@@ -346,6 +346,10 @@ static int make_anew(struct stored_copy *copy, const struct generation *g,
 	struct sys_tempdir td = SYS_TEMPDIR_INIT;
 	char *tmp = stored_join(copy->node->dir, "tmp", err);
 	char *made = NULL, *old = NULL;
+	/*
+	 * Download first, because stored_trim_run() removes an old directory of
+	 * tmp/.
+	 */
 	int ret = tmp ? stored_refresh_download(&r, err) : ERR_NOMEM;
 
 	if (!ret)

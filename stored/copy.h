@@ -24,11 +24,11 @@
 #ifndef STORED_COPY_H
 #define STORED_COPY_H
 
+#include "repo/repo.h"
 #include "stored/node.h"
 
 struct stored_copy;
 
-#define STORED_COPY_MARKER "store-copy"
 #define STORED_COPY_USED "store-used"
 
 /*

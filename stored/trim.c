@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "generations/names.h"
+#include "repo/repo.h"
 #include "stored/copy.h"
 #include "stored/fetch.h"
 #include "stored/successor.h"
@@ -124,7 +125,7 @@ static int cmp_used(const void *a, const void *b)
 /* Reads the marker. Without one, *m is empty. */
 static void read_marker(struct stored_marker *m, const char *dir)
 {
-	char *path = stored_join(dir, STORED_COPY_MARKER, NULL);
+	char *path = stored_join(dir, REPO_COPY_MARKER, NULL);
 	struct buf text = BUF_INIT;
 
 	*m = (struct stored_marker){0};
@@ -248,9 +249,6 @@ static void remove_leftovers(const struct stored_node *node)
 
 /* ---- quarantines of pushes, in copies */
 
-/* start of the names, see receive/receive.h */
-#define QUARANTINE "tmp_objdir-incoming-"
-
 /* Adds up a directory and everything below it. */
 struct sum {
 	const char *dir;
@@ -291,7 +289,8 @@ static int visit_quarantine(void *ctx, const char *name)
 	struct sum sum = {.dir = p->dir};
 	char *path;
 
-	if (strncmp(name, QUARANTINE, strlen(QUARANTINE)) != 0)
+	if (strncmp(name, REPO_QUARANTINE_PREFIX,
+		    strlen(REPO_QUARANTINE_PREFIX)) != 0)
 		return 0;
 	add_up(&sum, name);
 	if (sum.newest_ns >= p->old_ns) {

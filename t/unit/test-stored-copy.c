@@ -24,7 +24,7 @@ int rename(const char *from, const char *to)
 {
 	const char *slash = strrchr(to, '/');
 
-	if (watched && slash && !strcmp(slash + 1, STORED_COPY_MARKER))
+	if (watched && slash && !strcmp(slash + 1, REPO_COPY_MARKER))
 		entries_at_marker = storedrepo_entries(
 			&watched->s, COPYNODE_COPY "/objects/pack");
 	return (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
@@ -133,8 +133,8 @@ static void test_opened_by_its_path(void **state)
 
 	/* An error is not the absence of the marker. */
 	snprintf(moved, sizeof(moved), "%s",
-		 netrepo_path(&c.s.n, "src/" STORED_COPY_MARKER));
-	assert_int_equal(sys_symlink(STORED_COPY_MARKER, moved, NULL), 0);
+		 netrepo_path(&c.s.n, "src/" REPO_COPY_MARKER));
+	assert_int_equal(sys_symlink(REPO_COPY_MARKER, moved, NULL), 0);
 	assert_int_equal(
 		stored_copy_open(&copy, netrepo_path(&c.s.n, "src"), &c.err),
 		ERR_IO);
@@ -288,7 +288,7 @@ static void test_made_anew(void **state)
 		snprintf(command + strlen(command),
 			 sizeof(command) - strlen(command), "%s'",
 			 netrepo_path(&c.s.n,
-				      COPYNODE_COPY "/" STORED_COPY_MARKER));
+				      COPYNODE_COPY "/" REPO_COPY_MARKER));
 		assert_int_equal(system(command), 0);
 		copy = copynode_enter(&c);
 		c.count.requests = 0;

@@ -74,8 +74,8 @@ static void test_oldest_first(void **state)
 	assert_int_equal(t.trim.evicted, 1);
 	assert_true(t.trim.bytes < all);
 	assert_false(has(&t, "repo/a/old"));
-	assert_true(has(&t, "repo/a/new/_/" STORED_COPY_MARKER));
-	assert_true(has(&t, "repo/a/_/" STORED_COPY_MARKER));
+	assert_true(has(&t, "repo/a/new/_/" REPO_COPY_MARKER));
+	assert_true(has(&t, "repo/a/_/" REPO_COPY_MARKER));
 	run(&t, 1);
 	assert_int_equal(t.trim.evicted, 2);
 	assert_int_equal(t.trim.bytes, 0);
@@ -96,7 +96,7 @@ static void test_in_use(void **state)
 	add(&t, "other", 10);
 	run(&t, 1);
 	assert_int_equal(t.trim.evicted, 1);
-	assert_true(has(&t, "repo/used/_/" STORED_COPY_MARKER));
+	assert_true(has(&t, "repo/used/_/" REPO_COPY_MARKER));
 	assert_false(has(&t, "repo/other"));
 	stored_copy_close(copy);
 	run(&t, 1);
@@ -163,7 +163,7 @@ static void test_goes_on(void **state)
 			 ERR_IO);
 	assert_non_null(strstr(t.c.err.msg, "bad"));
 	assert_int_equal(t.trim.evicted, 1);
-	assert_true(has(&t, "repo/bad/_/" STORED_COPY_MARKER));
+	assert_true(has(&t, "repo/bad/_/" REPO_COPY_MARKER));
 	assert_false(has(&t, "repo/good"));
 	copynode_release(&t.c);
 }
