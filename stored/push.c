@@ -537,6 +537,18 @@ static bool changes_refs(const struct publishing *p)
 	return false;
 }
 
+/* Returns a change with the files of the push and its refs. */
+static struct generation_change make_ref_change(struct publishing *p)
+{
+	struct generation_change change = make_change(p->push);
+
+	change.refs = p->refs;
+	change.ref_nr = p->nr;
+	change.find_ref = find_ref;
+	change.find_ctx = p;
+	return change;
+}
+
 /*
  * Tries to make the record, with fewer refs each time that some have changed.
  * Returns 0, 1 if there is nothing to change any more, or a negative error
@@ -549,13 +561,9 @@ static int commit(struct publishing *p, struct generation *base)
 	int ret = 0;
 
 	while (changes_refs(p)) {
-		struct generation_change change = make_change(push);
+		const struct generation_change change = make_ref_change(p);
 		struct error why = ERROR_INIT;
 
-		change.refs = p->refs;
-		change.ref_nr = p->nr;
-		change.find_ref = find_ref;
-		change.find_ctx = p;
 		ret = generation_session_commit(base,
 						stored_copy_place(push->copy),
 						&change, &push->session, &why);
@@ -666,13 +674,9 @@ static int publish(struct publishing *p)
 /* Compares the values with those of the copy. A record would have no change. */
 static int check_only(struct publishing *p)
 {
-	struct generation_change change = make_change(p->push);
+	const struct generation_change change = make_ref_change(p);
 	int ret = load_copy(p);
 
-	change.refs = p->refs;
-	change.ref_nr = p->nr;
-	change.find_ref = find_ref;
-	change.find_ctx = p;
 	if (!ret)
 		ret = reject(p, stored_copy_generation(p->push->copy), &change);
 	return ret > 0 ? 0 : ret;
