@@ -108,7 +108,6 @@ int stored_cmd_gc(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, usage);
-	struct stored_place place;
 	int code;
 
 	(void)env;
@@ -119,10 +118,5 @@ int stored_cmd_gc(int argc, const char **argv, struct builtin_env *env)
 	code = parse_grace(&how.grace, grace ? grace : "24h");
 	if (code)
 		return code;
-	code = stored_place_open(&place, argv[1], &settings);
-	if (!code)
-		code = stored_place_each(&place, argv + 2, operands - 1,
-					 collect, &how);
-	stored_place_close(&place);
-	return code;
+	return stored_place_run(argv, operands, &settings, collect, &how);
 }

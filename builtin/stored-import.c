@@ -11,7 +11,6 @@
 #include "stored/fetch.h"
 #include "stored/import.h"
 #include "sys/io.h"
-#include "sys/process.h"
 
 static const char usage[] =
 	"git store import [--name=<name>] [--force] [<options>] <repository> "
@@ -27,12 +26,10 @@ struct run {
 
 static int name_origin(struct run *run, struct error *err)
 {
-	int ret = sys_host_name(&run->node, err);
+	int ret = stored_place_origin(&run->node, &run->user, err);
 
-	if (!ret)
-		ret = sys_user_name(&run->user, false, err);
 	run->how.node = run->node.data;
-	run->how.user = run->user.data;
+	run->how.user = run->user.len ? run->user.data : "";
 	return ret;
 }
 

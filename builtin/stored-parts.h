@@ -84,6 +84,23 @@ int stored_place_each(const struct stored_place *place, const char **argv,
 				bool is_listed),
 		      void *ctx);
 
+/*
+ * Open the store argv[1], and call `fn` with each repository that
+ * argv[2..operands] names, as stored_place_each() does. Returns the exit code
+ * of the command.
+ */
+int stored_place_run(const char **argv, int operands,
+		     const struct store_s3_settings *settings,
+		     int (*fn)(void *ctx, const struct generation_place *place,
+			       bool is_listed),
+		     void *ctx);
+
+/*
+ * Append the names of this machine and of its user, for records. A user without
+ * a name gets none. Returns 0 or a negative error code.
+ */
+int stored_place_origin(struct buf *node, struct buf *user, struct error *err);
+
 /* Returns the directory for temporary files: TMPDIR, or /tmp. */
 const char *stored_place_tmp(void);
 

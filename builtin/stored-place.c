@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "builtin/stored-parts.h"
 #include "generations/names.h"
+#include "sys/process.h"
 
 static int open_place(struct stored_place *place, const char *url,
 		      const struct store_s3_settings *settings, bool may_make)
@@ -124,6 +125,31 @@ int stored_place_each(const struct stored_place *place, const char **argv,
 	}
 	stored_names_release(&names);
 	return code;
+}
+
+int stored_place_run(const char **argv, int operands,
+		     const struct store_s3_settings *settings,
+		     int (*fn)(void *ctx, const struct generation_place *place,
+			       bool is_listed),
+		     void *ctx)
+{
+	struct stored_place place;
+	int code = stored_place_open(&place, argv[1], settings);
+
+	if (!code)
+		code = stored_place_each(&place, argv + 2, operands - 1, fn,
+					 ctx);
+	stored_place_close(&place);
+	return code;
+}
+
+int stored_place_origin(struct buf *node, struct buf *user, struct error *err)
+{
+	int ret = sys_host_name(node, err);
+
+	if (!ret)
+		ret = sys_user_name(user, false, err);
+	return ret == ERR_MISSING ? 0 : ret;
 }
 
 const char *stored_place_tmp(void)

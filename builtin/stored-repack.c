@@ -19,7 +19,6 @@
 #include "stored/fetch.h"
 #include "stored/successor.h"
 #include "sys/io.h"
-#include "sys/process.h"
 #include "sys/tempdir.h"
 
 static const char usage[] =
@@ -134,7 +133,7 @@ static int repack(const struct run *run, const struct generation_place *place,
 {
 	struct stored_successor next = {
 		.node = run->node.data,
-		.user = run->user.data,
+		.user = run->user.len ? run->user.data : "",
 		.action = "repack",
 	};
 	struct workshop shop;
@@ -282,7 +281,6 @@ int stored_cmd_repack(int argc, const char **argv, struct builtin_env *env)
 	};
 	int operands = options_parse(argc, argv, options, usage);
 	struct error err = ERROR_INIT;
-	struct stored_place place;
 	int code;
 
 	(void)env;
@@ -290,14 +288,11 @@ int stored_cmd_repack(int argc, const char **argv, struct builtin_env *env)
 		return 129;
 	if (operands < 1)
 		return options_usage(options, usage);
-	if (sys_host_name(&run.node, &err) < 0 ||
-	    sys_user_name(&run.user, false, &err) < 0)
-		return builtin_fail(&err);
-	code = stored_place_open(&place, argv[1], &settings);
-	if (!code)
-		code = stored_place_each(&place, argv + 2, operands - 1,
-					 repack_one, &run);
-	stored_place_close(&place);
+	if (stored_place_origin(&run.node, &run.user, &err) < 0)
+		code = builtin_fail(&err);
+	else
+		code = stored_place_run(argv, operands, &settings, repack_one,
+					&run);
 	buf_release(&run.node);
 	buf_release(&run.user);
 	return code;

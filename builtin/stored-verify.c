@@ -67,8 +67,6 @@ int stored_cmd_verify(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, usage);
-	struct stored_place place;
-	int code;
 
 	(void)env;
 	if (operands < 0)
@@ -76,10 +74,5 @@ int stored_cmd_verify(int argc, const char **argv, struct builtin_env *env)
 	if (operands < 1)
 		return options_usage(options, usage);
 	run.check.ctx = &run;
-	code = stored_place_open(&place, argv[1], &settings);
-	if (!code)
-		code = stored_place_each(&place, argv + 2, operands - 1, verify,
-					 &run);
-	stored_place_close(&place);
-	return code;
+	return stored_place_run(argv, operands, &settings, verify, &run);
 }
