@@ -88,8 +88,8 @@ static int verify_prepared(const struct store *store)
 }
 
 /*
- * Verify the kept deltas (packing/kept-deltas.h), too: a wrong one would make a
- * fetch fail.
+ * Verify the kept deltas (prepared/kept-deltas.h), too: a wrong one would make
+ * a fetch fail.
  */
 static int verify_deltas(const struct store *store)
 {

@@ -21,7 +21,7 @@
 #include "builtin/publish-parts.h"
 #include "object/hash.h"
 #include "pack/bundle.h"
-#include "packing/prepared.h"
+#include "prepared/prepared.h"
 #include "publish/bundle-list.h"
 #include "publish/publish.h"
 #include "sys/io.h"

@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "daemon/daemon-parts.h"
-#include "daemon/status.h"
+#include "status/status.h"
 #include "http/http-exchange.h"
 
 /* Fills in the body of an answer, and sets *type to its media type. */
@@ -50,9 +50,9 @@ static int put_metrics(struct buf *body, const char **type,
 	*type = is_open ? "application/openmetrics-text; version=1.0.0; "
 			  "charset=utf-8"
 			: "text/plain; version=0.0.4; charset=utf-8";
-	return daemon_statistics_print(
-		body, q->conn->shared->statistics, &s->now,
-		is_open ? METRICS_OPENMETRICS : METRICS_PROMETHEUS);
+	return statistics_print(body, q->conn->shared->statistics, &s->now,
+				is_open ? METRICS_OPENMETRICS
+					: METRICS_PROMETHEUS);
 }
 
 static page_fn find_page(const char *path)

@@ -299,8 +299,8 @@ int daemon_admit_send(void *ctx, const struct odb *odb,
 	daemon_network_name(&ad->network, odb->repo);
 	ret = packing_send(odb, request, &own, sink, report, err);
 	if (ad->pass.price_us)
-		daemon_statistics_add_wait(ad->shared->statistics,
-					   ad->pass.waited_ns / 1000);
+		statistics_add_wait(ad->shared->statistics,
+				    ad->pass.waited_ns / 1000);
 	report->price_us = ad->pass.price_us;
 	report->queue_ns = ad->pass.waited_ns;
 	report->count_ns -= ad->counted_ns < report->count_ns

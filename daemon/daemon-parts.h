@@ -23,13 +23,13 @@
 #define DAEMON_DAEMON_PARTS_H
 
 #include "admission/admission.h"
-#include "daemon/access.h"
-#include "daemon/board.h"
+#include "access/access.h"
+#include "status/board.h"
 #include "daemon/daemon.h"
 #include "daemon/lanes.h"
 #include "daemon/outbox.h"
 #include "daemon/snapshots.h"
-#include "daemon/statistics.h"
+#include "status/statistics.h"
 #include "daemon/stream.h"
 #include "daemon/suspects.h"
 #include "http/http.h"
@@ -50,9 +50,9 @@
 
 /* The memory that all processes of the server share. */
 struct daemon_shared {
-	struct daemon_boards *boards;
+	struct status_boards *boards;
 	struct daemon_suspects *suspects;
-	struct daemon_statistics *statistics;
+	struct statistics *statistics;
 	struct admission *admission;
 };
 
@@ -106,7 +106,7 @@ struct daemon_conn {
 	/* in DAEMON_SENDING: bytes sent since the deadline was set */
 	uint64_t moved;
 	/* borrowed: the board slot of the thread that has the connection */
-	struct daemon_slot *slot;
+	struct status_slot *slot;
 	const struct daemon_shared *shared; /* borrowed */
 	struct access_helper *helper;       /* borrowed; NULL: none */
 	struct plan_cache *plans;           /* borrowed; NULL: none */
@@ -158,7 +158,7 @@ size_t daemon_field_nr(const struct daemon_input *in, const char *name);
  * and `alarm` is woken. Returns 0 or a negative error code.
  */
 int daemon_worker(const struct daemon_options *options,
-		  struct daemon_board *board,
+		  struct status_board *board,
 		  const struct daemon_shared *shared, int alarm,
 		  struct error *err);
 

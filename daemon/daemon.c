@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "daemon/board.h"
+#include "status/board.h"
 #include "daemon/daemon-parts.h"
 #include "daemon/settings.h"
 #include "sys/clock.h"
@@ -39,7 +39,7 @@
 
 struct process {
 	pid_t pid;
-	struct daemon_board *board; /* taken */
+	struct status_board *board; /* taken */
 	bool is_admin;
 	/*
 	 * the time at which a worker that drains is killed; 0: the worker
@@ -148,7 +148,7 @@ static void choose_options(struct own_options *out,
 }
 
 /* Run a worker in this process, a child of the master. */
-static int be_worker(struct master *m, struct daemon_board *board,
+static int be_worker(struct master *m, struct status_board *board,
 		     bool is_admin, struct error *err)
 {
 	struct own_options own;
@@ -165,20 +165,20 @@ static int be_worker(struct master *m, struct daemon_board *board,
  */
 static int start_worker(struct master *m, bool is_admin, struct error *err)
 {
-	struct daemon_board *board;
+	struct status_board *board;
 	pid_t pid;
 
 	if (mem_grow(&m->processes, &m->process_alloc, m->process_nr + 1,
 		     sizeof(*m->processes)) < 0)
 		return error_nomem(err);
-	board = daemon_board_take(m->shared.boards, m->options->thread_nr);
+	board = status_board_take(m->shared.boards, m->options->thread_nr);
 	if (!board)
 		return error_set(err, ERR_IO, "too many workers are ending");
 	pid = sys_fork(err);
 	if (!pid)
 		return be_worker(m, board, is_admin, err);
 	if (pid < 0) {
-		daemon_board_give_back(board);
+		status_board_give_back(board);
 		return (int)pid;
 	}
 	m->processes[m->process_nr++] = (struct process){pid, board, is_admin,
@@ -248,7 +248,7 @@ static void retire(struct master *m)
 
 static void forget(struct master *m, size_t i)
 {
-	daemon_board_give_back(m->processes[i].board);
+	status_board_give_back(m->processes[i].board);
 	m->processes[i] = m->processes[--m->process_nr];
 }
 
@@ -355,9 +355,9 @@ static void note_end(struct master *m, pid_t pid, int status)
 	if (!m->processes[i].kill_ns || status)
 		tell(m, "worker", pid, status);
 	if (status > 128)
-		daemon_statistics_add_crash(m->shared.statistics);
+		statistics_add_crash(m->shared.statistics);
 	if (status > 128 && status != 128 + SIGKILL)
-		daemon_board_each(m->processes[i].board, note_crash, m);
+		status_board_each(m->processes[i].board, note_crash, m);
 	/*
 	 * If a worker ends at once, wait before it is started again, to save
 	 * CPU time.
@@ -459,7 +459,7 @@ static void check_ready(struct master *m)
 	if (m->is_ready || serving_nr(m, false) < m->options->worker_nr)
 		return;
 	for (size_t i = 0; i < m->process_nr; i++)
-		if (!daemon_board_is_ready(m->processes[i].board))
+		if (!status_board_is_ready(m->processes[i].board))
 			return;
 	m->is_ready = true;
 	snprintf(line, sizeof(line), "started: %u workers",
@@ -568,9 +568,9 @@ int daemon_run(const struct daemon_options *options,
 	int ret = open_events(&m, err);
 
 	m.shared = (struct daemon_shared){
-		.boards = daemon_boards_new(err),
+		.boards = status_boards_new(err),
 		.suspects = daemon_suspects_new(err),
-		.statistics = daemon_statistics_new(err),
+		.statistics = statistics_new(err),
 		.admission = admission_new(&options->admission, err),
 	};
 	if (!m.shared.boards || !m.shared.suspects || !m.shared.statistics ||
@@ -587,9 +587,9 @@ int daemon_run(const struct daemon_options *options,
 	 * given back.
 	 */
 	free(m.processes);
-	daemon_boards_free(m.shared.boards);
+	status_boards_free(m.shared.boards);
 	daemon_suspects_free(m.shared.suspects);
-	daemon_statistics_free(m.shared.statistics);
+	statistics_free(m.shared.statistics);
 	admission_free(m.shared.admission);
 	return ret;
 }

@@ -13,10 +13,10 @@
 
 #include "admission/admission.h"
 #include "base/error.h"
-#include "daemon/htpasswd.h"
+#include "access/htpasswd.h"
 #include "daemon/service.h"
 #include "daemon/tls.h"
-#include "daemon/trusted.h"
+#include "access/trusted.h"
 #include "sys/trace.h"
 
 /* The protocol of the clients of a listening socket. */
@@ -57,7 +57,7 @@ struct daemon_options {
 	size_t proxy_nr;
 	/* passwords of users over HTTP; NULL: none */
 	struct htpasswd *htpasswd;
-	/* a program that decides about requests (daemon/access.h), or NULL */
+	/* a program that decides about requests (access/access.h), or NULL */
 	const char *access_helper;
 	unsigned access_timeout; /* seconds for one decision */
 	/* accept passwords over connections that are not encrypted */

@@ -23,14 +23,14 @@ int daemon_guard_enter(struct daemon_guard *guard,
 		return error_set(err, ERR_DENIED,
 				 "'%.*s' is refused: its requests crash",
 				 (int)len, path);
-	daemon_slot_enter(conn->slot, path, len, conn->address,
+	status_slot_enter(conn->slot, path, len, conn->address,
 			  guard->is_suspect);
 	return 0;
 }
 
 void daemon_guard_hand_over(struct daemon_guard *guard)
 {
-	daemon_slot_hand_over(guard->conn->slot);
+	status_slot_hand_over(guard->conn->slot);
 }
 
 /*
@@ -55,7 +55,7 @@ static bool has_crashed(int status)
 
 void daemon_guard_leave(struct daemon_guard *guard, int child_status)
 {
-	daemon_slot_leave(guard->conn->slot);
+	status_slot_leave(guard->conn->slot);
 	if (guard->is_suspect && has_crashed(child_status))
 		daemon_suspects_convict(guard->conn->shared->suspects,
 					guard->path, guard->len,

@@ -180,7 +180,7 @@ static int enter(void *ctx, const char *path, const struct repo **repo,
 /* Record the number and the age of the packs for the status page. */
 static void note_packs(const struct daemon_request *q, const struct odb *odb)
 {
-	struct daemon_packs packs = {.nr = odb->pack_nr, .oldest = UINT64_MAX};
+	struct status_packs packs = {.nr = odb->pack_nr, .oldest = UINT64_MAX};
 
 	for (uint32_t i = 0; i < odb->pack_nr; i++) {
 		int64_t ns = odb->packs[i].pack->mtime_ns;
@@ -192,8 +192,8 @@ static void note_packs(const struct daemon_request *q, const struct odb *odb)
 			packs.oldest = time;
 	}
 	if (packs.nr)
-		daemon_statistics_note_packs(q->conn->shared->statistics,
-					     q->entered->git_dir, &packs);
+		statistics_note_packs(q->conn->shared->statistics,
+				      q->entered->git_dir, &packs);
 }
 
 static int objects(void *ctx, struct odb **odb, struct error *warning,
@@ -268,8 +268,8 @@ static void count(void *ctx, const struct summary *s, const struct error *error)
 {
 	const struct daemon_request *q = ctx;
 
-	daemon_statistics_add(q->conn->shared->statistics, s, error,
-			      (uint64_t)q->options->slow_ms * 1000);
+	statistics_add(q->conn->shared->statistics, s, error,
+		       (uint64_t)q->options->slow_ms * 1000);
 }
 
 /* Copy the field "traceparent". A field that is not valid is left out. */
@@ -539,13 +539,13 @@ static int admit_push(struct admission_pass *pass, struct daemon_request *q,
 static int run_child(struct daemon_request *q, bool is_suspect, bool *is_kept,
 		     struct error *err)
 {
-	char path[DAEMON_PATH_MAX];
+	char path[STATUS_PATH_MAX];
 	bool is_push = daemon_is_push(q);
 	bool is_info = !strcmp(q->http.path_info + q->repo_len, "/info/refs");
 	uint64_t begin_ns = sys_clock_ns();
 	struct admission_pass pass = {.a = NULL};
 	int ret = is_suspect ? 0 : admit_push(&pass, q, err);
-	struct daemon_child_request done;
+	struct status_child_request done;
 
 	if (ret < 0) {
 		refuse(q, "503 Service Unavailable");
@@ -553,7 +553,7 @@ static int run_child(struct daemon_request *q, bool is_suspect, bool *is_kept,
 	}
 	ret = daemon_run_child(q, is_kept, err);
 	admission_leave(&pass);
-	done = (struct daemon_child_request){
+	done = (struct status_child_request){
 		.path = path,
 		.client = q->conn->address,
 		.user = q->http.remote_user,
@@ -571,8 +571,8 @@ static int run_child(struct daemon_request *q, bool is_suspect, bool *is_kept,
 	else
 		snprintf(path, sizeof(path), "%s%.*s", q->options->base_path,
 			 (int)q->repo_len, q->http.path_info);
-	daemon_statistics_add_child(q->conn->shared->statistics, &done,
-				    (uint64_t)q->options->slow_ms * 1000);
+	statistics_add_child(q->conn->shared->statistics, &done,
+			     (uint64_t)q->options->slow_ms * 1000);
 	return ret;
 }
 

@@ -25,7 +25,7 @@
  */
 #define PACKS_MAX 128
 
-struct daemon_packs {
+struct status_packs {
 	unsigned users; /* under cache->lock */
 	struct odb *odb;
 	struct sys_witness witness;
@@ -46,7 +46,7 @@ struct daemon_snapshot {
 	/* held while packs are opened: others wait for them */
 	pthread_mutex_t opening;
 	/* under `opening`; NULL: none */
-	struct daemon_packs *packs;
+	struct status_packs *packs;
 	/* under `opening`: packs are not shared */
 	bool has_many;
 };
@@ -85,7 +85,7 @@ void daemon_snapshots_free(struct daemon_snapshots *cache)
 /* ---- users */
 
 static void drop_packs(struct daemon_snapshots *cache,
-		       struct daemon_packs *packs)
+		       struct status_packs *packs)
 {
 	bool is_last;
 
@@ -361,7 +361,7 @@ static void pin_packs(struct odb *odb, bool is_shared)
  * Add the files and directories that odb_open() has read to find packs to the
  * witness.
  */
-static void witness_packs(struct daemon_packs *packs)
+static void witness_packs(struct status_packs *packs)
 {
 	const struct odb *odb = packs->odb;
 
@@ -391,7 +391,7 @@ static void witness_packs(struct daemon_packs *packs)
  * read these files themselves, but the plans of the packs become invalid when
  * these files change.
  */
-static void witness_history(struct daemon_packs *packs, const struct repo *repo)
+static void witness_history(struct status_packs *packs, const struct repo *repo)
 {
 	witness_below(&packs->witness, repo->common_dir, "shallow",
 		      SYS_WITNESS_CONTENT);
@@ -399,10 +399,10 @@ static void witness_history(struct daemon_packs *packs, const struct repo *repo)
 		      SYS_WITNESS_CONTENT);
 }
 
-static int open_packs(struct daemon_packs **out, struct daemon_snapshot *s,
+static int open_packs(struct status_packs **out, struct daemon_snapshot *s,
 		      struct error *warning, struct error *err)
 {
-	struct daemon_packs *packs = mem_calloc(1, sizeof(*packs));
+	struct status_packs *packs = mem_calloc(1, sizeof(*packs));
 	bool is_shared = s->is_shared && !s->has_many;
 	int ret;
 
@@ -440,9 +440,9 @@ static int open_packs(struct daemon_packs **out, struct daemon_snapshot *s,
  * that it had. NULL: only drops the old ones.
  */
 static void keep_packs(struct daemon_snapshots *cache,
-		       struct daemon_snapshot *s, struct daemon_packs *packs)
+		       struct daemon_snapshot *s, struct status_packs *packs)
 {
-	struct daemon_packs *before = s->packs;
+	struct status_packs *before = s->packs;
 
 	if (packs) {
 		pthread_mutex_lock(&cache->lock);
@@ -458,7 +458,7 @@ int daemon_snapshots_objects(struct daemon_snapshots *cache,
 			     struct error *warning, struct error *err)
 {
 	struct daemon_snapshot *s = use->snapshot;
-	struct daemon_packs *packs;
+	struct status_packs *packs;
 	int ret = 0;
 
 	pthread_mutex_lock(&s->opening);

@@ -38,7 +38,7 @@
 
 struct daemon_snapshots;
 struct daemon_snapshot;
-struct daemon_packs;
+struct status_packs;
 
 struct plan_cache;
 
@@ -48,7 +48,7 @@ struct plan_cache;
  */
 struct daemon_use {
 	struct daemon_snapshot *snapshot; /* NULL: none */
-	struct daemon_packs *packs;       /* NULL: not needed yet */
+	struct status_packs *packs;       /* NULL: not needed yet */
 };
 
 /*

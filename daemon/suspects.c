@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "daemon/board.h"
+#include "status/board.h"
 #include "daemon/suspects.h"
 #include "sys/process.h"
 
@@ -55,7 +55,7 @@ static uint64_t hash_of(const char *path, size_t len)
 {
 	uint64_t hash = UINT64_C(14695981039346656037);
 
-	for (size_t i = 0; i < len && i < DAEMON_PATH_MAX - 1; i++)
+	for (size_t i = 0; i < len && i < STATUS_PATH_MAX - 1; i++)
 		hash = (hash ^ (unsigned char)path[i]) *
 		       UINT64_C(1099511628211);
 	return hash;

@@ -123,8 +123,8 @@ static void count(void *ctx, const struct summary *s, const struct error *error)
 {
 	const struct daemon_talk *t = ctx;
 
-	daemon_statistics_add(t->conn->shared->statistics, s, error,
-			      (uint64_t)t->options->slow_ms * 1000);
+	statistics_add(t->conn->shared->statistics, s, error,
+		       (uint64_t)t->options->slow_ms * 1000);
 }
 
 const char *daemon_talk_principal(struct daemon_talk *talk)

@@ -66,7 +66,7 @@
 
 struct worker {
 	const struct daemon_options *options;
-	struct daemon_board *board;         /* borrowed */
+	struct status_board *board;         /* borrowed */
 	const struct daemon_shared *shared; /* borrowed */
 	int events, signals, alarm;         /* owned descriptors */
 	/*
@@ -184,10 +184,10 @@ static void *run_thread(void *ctx)
 {
 	struct worker *w = ctx;
 	struct daemon_conn *conn;
-	struct daemon_slot *slot;
+	struct status_slot *slot;
 
 	pthread_mutex_lock(&w->lock);
-	slot = daemon_board_slot(w->board, w->slot_nr++);
+	slot = status_board_slot(w->board, w->slot_nr++);
 	pthread_mutex_unlock(&w->lock);
 	while ((conn = take(w))) {
 		conn->slot = slot;
@@ -791,11 +791,11 @@ static void trim_memory(struct worker *w, uint64_t now)
 /* Write the numbers of this worker to its board. */
 static void show(const struct worker *w)
 {
-	daemon_board_set(w->board, DAEMON_GAUGE_CONNECTIONS, w->conn_nr);
-	daemon_board_set(w->board, DAEMON_GAUGE_SNAPSHOTS,
+	status_board_set(w->board, STATUS_GAUGE_CONNECTIONS, w->conn_nr);
+	status_board_set(w->board, STATUS_GAUGE_SNAPSHOTS,
 			 daemon_snapshots_nr(w->snapshots));
 	if (w->plans)
-		daemon_board_set(w->board, DAEMON_GAUGE_PLAN_BYTES,
+		status_board_set(w->board, STATUS_GAUGE_PLAN_BYTES,
 				 plan_cache_size(w->plans));
 }
 
@@ -886,7 +886,7 @@ static void open_plans(struct worker *w)
 }
 
 int daemon_worker(const struct daemon_options *options,
-		  struct daemon_board *board,
+		  struct status_board *board,
 		  const struct daemon_shared *shared, int alarm,
 		  struct error *err)
 {
@@ -925,7 +925,7 @@ int daemon_worker(const struct daemon_options *options,
 	if (!ret)
 		ret = start_threads(&w, err);
 	if (!ret) {
-		daemon_board_set_ready(board);
+		status_board_set_ready(board);
 		sys_event_wake(alarm);
 		loop(&w);
 	}

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
-#include "packing/item-index.h"
+#include "deltas/item-index.h"
 #include "packing/fallback-delta.h"
 
 /*

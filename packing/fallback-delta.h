@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "pack/inflate.h"
 #include "packing/find.h"
-#include "packing/items.h"
+#include "deltas/items.h"
 #include "packing/packs.h"
 
 /* State for making fallback deltas. One thread. */

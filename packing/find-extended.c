@@ -24,7 +24,7 @@
 
 #include "base/mem.h"
 #include "packing/find-parts.h"
-#include "packing/prepared-wants.h"
+#include "prepared/prepared-wants.h"
 
 /*
  * Maximum number of wants that only the clone has, of wants that only the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses the kept delta (packing/kept-deltas.h) of an object to send. Its base
- * is an object that the receiver has, or an object that is copied in runs of
- * stored bytes. Also finds whole copies of objects to send.
+ * Chooses the kept delta (prepared/kept-deltas.h) of an object to send. Its
+ * base is an object that the receiver has, or an object that is copied in runs
+ * of stored bytes. Also finds whole copies of objects to send.
  */
 #include "packing/find-parts.h"
 #include "packing/packs.h"

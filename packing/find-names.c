@@ -4,7 +4,7 @@
  * if the delta search needs name hashes, which is seldom.
  */
 #include "packing/find.h"
-#include "packing/names.h"
+#include "deltas/names.h"
 
 /* Returns whether the delta search would compare at least one pair of items. */
 static bool wants_names(const struct packing_items *items)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Uses prepared answers (packing/prepared.h): the stored responses to likely
+ * Uses prepared answers (prepared/prepared.h): the stored responses to likely
  * requests.
  */
 #include <stdlib.h>

@@ -13,7 +13,7 @@
  * than copying. So the number of these objects is limited. The objects that
  * save most are taken first: trees before files, because trees deflate badly.
  *
- * A kept delta (packing/kept-deltas.h) was made by a repack. It is sent as it
+ * A kept delta (prepared/kept-deltas.h) was made by a repack. It is sent as it
  * is stored, so it does not count for the limit.
  */
 #include <stdlib.h>

@@ -15,10 +15,10 @@
 
 #include "base/error.h"
 #include "pack-bitmap.h"
-#include "packing/item-index.h"
-#include "packing/items.h"
-#include "packing/kept-deltas.h"
-#include "packing/prepared.h"
+#include "deltas/item-index.h"
+#include "deltas/items.h"
+#include "prepared/kept-deltas.h"
+#include "prepared/prepared.h"
 #include "packing/send.h"
 #include "walk/walk.h"
 
@@ -244,7 +244,7 @@ int found_withhold_versions(struct found *found, struct error *warning,
 
 /*
  * For planned items that would be deflated anew: send the whole copies that a
- * repack has made of them (packing/kept-deltas.h). Such an item becomes
+ * repack has made of them (prepared/kept-deltas.h). Such an item becomes
  * PACKING_KEPT. If the file of kept deltas is damaged, *warning says so, unless
  * it has a warning already. Returns 0 or ERR_NOMEM. Cost: a binary search for
  * each of these items, and a pass over the bytes of the copies.

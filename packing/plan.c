@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "packing/item-index.h"
+#include "deltas/item-index.h"
 #include "packing/plan.h"
 #include "sys/thread.h"
 

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "packing/items.h"
+#include "deltas/items.h"
 #include "packing/packs.h"
 
 struct plan_options {

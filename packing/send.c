@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "packing/delta-search.h"
+#include "deltas/delta-search.h"
 #include "packing/find.h"
 #include "packing/plan.h"
 #include "packing/price.h"

@@ -75,7 +75,7 @@ struct packing_elsewhere {
 	 * Returns whether the receiver can get a whole pack: the pack with this
 	 * checksum, which has `len` bytes. Only packs whose objects would all
 	 * be sent are asked about: contents of prepared answers
-	 * (packing/prepared.h), for a receiver that reads entries of type
+	 * (prepared/prepared.h), for a receiver that reads entries of type
 	 * OFS_DELTA. NULL: there are no such packs. Not used if `nr` is not 0.
 	 */
 	bool (*has_pack)(void *ctx, const struct oid *checksum, uint64_t len);
@@ -202,7 +202,7 @@ struct packing_send_options {
 	bool reuse_delta;
 	/* Copy stored objects. false: nothing is copied. */
 	bool reuse_object;
-	/* Use prepared answers (packing/prepared.h). */
+	/* Use prepared answers (prepared/prepared.h). */
 	bool use_prepared;
 	/*
 	 * For a client without haves: objects that a large pack stores whole
@@ -275,7 +275,7 @@ struct packing_report {
 	/*
 	 * How the objects were found, a constant string: "bitmap",
 	 * "bitmap+walk" (some history is newer than the index), "walk",
-	 * "prepared" (packing/prepared.h), "stored pack" (a whole pack was
+	 * "prepared" (prepared/prepared.h), "stored pack" (a whole pack was
 	 * copied), "published" (the receiver gets a pack from another place),
 	 * "published+walk" (and some history is newer than this pack), or
 	 * "nothing" (no wants). NULL: an error occurred before.

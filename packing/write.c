@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "packing/delta-search.h"
+#include "deltas/delta-search.h"
 #include "packing/write.h"
 
 struct writing {

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "pack/writer.h"
-#include "packing/items.h"
-#include "packing/kept-deltas.h"
+#include "deltas/items.h"
+#include "prepared/kept-deltas.h"
 #include "packing/packs.h"
 #include "sys/progress.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "islands/islands.h"
-#include "packing/kept-deltas.h"
+#include "prepared/kept-deltas.h"
 #include "walk/walk.h"
 
 struct dropped_deltas {

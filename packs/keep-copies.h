@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes whole copies (packing/kept-deltas.h) for clones of depth 1 of branches
+ * Makes whole copies (prepared/kept-deltas.h) for clones of depth 1 of branches
  * and of the newest tags.
  *
  *     pack     | file of HEAD (whole) | file of v1: delta of HEAD's |
@@ -25,7 +25,7 @@
 #include "object/hash.h"
 #include "object/oid.h"
 #include "odb/odb.h"
-#include "packing/kept-deltas.h"
+#include "prepared/kept-deltas.h"
 #include "refs/refs.h"
 #include "walk/walk.h"
 

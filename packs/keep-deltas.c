@@ -12,9 +12,9 @@
 #include "pack/delta.h"
 #include "pack/entry.h"
 #include "pack/inflate.h"
-#include "packing/items.h"
-#include "packing/kept-deltas.h"
-#include "packing/prepared.h"
+#include "deltas/items.h"
+#include "prepared/kept-deltas.h"
+#include "prepared/prepared.h"
 #include "packs/keep-deltas.h"
 #include "packs/prepare-parts.h"
 #include "walk/treediff.h"
@@ -758,8 +758,7 @@ static int verify_copy(const struct kept_delta *row, struct odb_reader *reader,
 	struct buf bytes = BUF_INIT;
 	int ret = inflate_copy(&made, &bytes, row, reader, inflater, odb);
 
-	if (ret > 0 &&
-	    packing_check_id(odb->algo, &row->target, &made, NULL) < 0)
+	if (ret > 0 && items_check_id(odb->algo, &row->target, &made, NULL) < 0)
 		ret = ERR_CORRUPT;
 	buf_release(&bytes);
 	if (ret == ERR_NOMEM)
@@ -798,7 +797,7 @@ static int verify_row(const struct kept_delta *row, struct odb_reader *reader,
 	made.data = (const uint8_t *)bytes.data;
 	made.len = bytes.len;
 	if (!ret)
-		ret = packing_check_id(odb->algo, &row->target, &made, NULL);
+		ret = items_check_id(odb->algo, &row->target, &made, NULL);
 	odb_object_release(reader, &base);
 	buf_release(&bytes);
 	if (ret == ERR_NOMEM)

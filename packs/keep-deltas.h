@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes the file of kept deltas (packing/kept-deltas.h): deltas of HEAD's
+ * Makes the file of kept deltas (prepared/kept-deltas.h): deltas of HEAD's
  * newest files and directories against older versions. The older versions are
  * those of 2, 8, 32, 128 and 512 first-parent commits before HEAD. A client
  * with the older version gets the delta instead of the whole object.

@@ -8,7 +8,7 @@
 #include "pack-bitmap.h"
 #include "pack/writer.h"
 #include "pack/mtimes.h"
-#include "packing/delta-search.h"
+#include "deltas/delta-search.h"
 #include "packing/plan.h"
 #include "packs/newpack.h"
 #include "sys/cleanup.h"

@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "bitmap/pseudo-select.h"
-#include "packing/items.h"
+#include "deltas/items.h"
 #include "packing/packs.h"
 #include "packing/send.h"
 #include "packing/write.h"

@@ -12,7 +12,7 @@
 #include "check/promisor.h"
 #include "ewah/bitset.h"
 #include "islands/islands.h"
-#include "packing/items.h"
+#include "deltas/items.h"
 #include "refs/refs.h"
 #include "sys/progress.h"
 #include "walk/walk.h"

@@ -4,7 +4,7 @@
 #define PACKS_PREPARE_PARTS_H
 
 #include "packing/find.h"
-#include "packing/prepared.h"
+#include "prepared/prepared.h"
 #include "packing/send.h"
 #include "packs/prepare.h"
 #include "refs/refs.h"
@@ -91,7 +91,7 @@ int prepare_hash(struct oid *checksum, const struct bitmap_space *space,
 		 const struct bitset *objects, struct error *err);
 
 /*
- * Append the content of the file of wants (packing/prepared-wants.h) for the
+ * Append the content of the file of wants (prepared/prepared-wants.h) for the
  * answers in p->list that are done. `prepared_checksum` is the checksum of the
  * file of prepared answers. Appends nothing if no answer is a clone with full
  * history. Returns 0, or ERR_NOMEM with p->err set.

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "packing/prepared-wants.h"
+#include "prepared/prepared-wants.h"
 #include "packs/prepare-parts.h"
 
 static int open_space(struct bitmap_space *space, const struct preparing *p,

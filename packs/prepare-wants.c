@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "packing/prepared-wants.h"
+#include "prepared/prepared-wants.h"
 #include "packs/prepare-parts.h"
 
 struct listing {

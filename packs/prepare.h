@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes prepared answers (packing/prepared.h) for the most frequent requests:
+ * Makes prepared answers (prepared/prepared.h) for the most frequent requests:
  * - clones of depth 1 of the tips in the tip island (repack.tipIsland);
  * - clones of HEAD's branch, of all branches and tags, and of all references.
  */

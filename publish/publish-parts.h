@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "odb/odb.h"
-#include "packing/prepared.h"
+#include "prepared/prepared.h"
 #include "publish/publish.h"
 #include "sys/share.h"
 #include "sys/tempfile.h"

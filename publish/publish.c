@@ -5,7 +5,7 @@
 #include "base/approxidate.h"
 #include "base/mem.h"
 #include "islands/network.h"
-#include "packing/prepared-wants.h"
+#include "prepared/prepared-wants.h"
 #include "publish/publish-parts.h"
 #include "sys/io.h"
 #include "sys/rangelock.h"

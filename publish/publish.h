@@ -7,9 +7,9 @@
  *	                          clone of all branches    ---> <checksum>.pack
  *	                          clone of all refs        ---> <checksum>.pack
  *
- * Each published pack is the content of a prepared answer (packing/prepared.h),
- * as a whole pack. A pack is published only if all that it wants is reachable
- * from refs that are visible to clients.
+ * Each published pack is the content of a prepared answer
+ *(prepared/prepared.h), as a whole pack. A pack is published only if all that
+ *it wants is reachable from refs that are visible to clients.
  *
  * A pack that no request gets any more stays for a while, because clients may
  * be downloading it, or may be about to. Beside such a pack is an empty file

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "pack/mtimes.h"
-#include "packing/names.h"
+#include "deltas/names.h"
 #include "repack/cruft.h"
 
 struct cruft {

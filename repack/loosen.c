@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes loose copies of unreachable objects. */
 #include "odb/loose-write.h"
-#include "packing/items.h"
+#include "deltas/items.h"
 #include "repack/loosen.h"
 #include "sys/io.h"
 
@@ -16,7 +16,7 @@ static int write_one(struct loose_writer *writer, struct walk *w,
 	objspace_oid(&oid, &w->space, item->obj_pos);
 	ret = objspace_read(&w->space, w->reader, item->obj_pos, &obj, err);
 	if (!ret)
-		ret = packing_check_id(w->odb->algo, &oid, &obj, err);
+		ret = items_check_id(w->odb->algo, &oid, &obj, err);
 	if (!ret)
 		ret = loose_writer_put(writer, &oid, obj.type, obj.data,
 				       obj.len, err);

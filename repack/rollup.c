@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "object/links.h"
-#include "packing/names.h"
+#include "deltas/names.h"
 #include "repack/rollup.h"
 
 /* Returns whether `name` is the name of the pack's .pack file. */

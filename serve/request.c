@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "names/revname.h"
-#include "packing/prepared.h"
+#include "prepared/prepared.h"
 #include "serve/request.h"
 #include "walk/filter-walk.h"
 #include "wire/request-text.h"

@@ -37,7 +37,7 @@ test_expect_success 'series of Prometheus exist' '
 	test -s series &&
 	while read series
 	do
-		grep "\"$series\"" "$GITREACH_SRC/daemon/statistics.c" || return
+		grep "\"$series\"" "$GITREACH_SRC/status/statistics.c" || return
 	done <series
 '
 

@@ -89,7 +89,7 @@ test_expect_success 'no label has a value that a client has chosen' '
 	}
 	strategies = {"none", "bitmap", "bitmap+walk", "walk", "prepared",
 	              "prepared+walk", "stored pack", "nothing", "hook"}
-	source = open(os.environ["GITREACH_SRC"] + "/daemon/statistics.c").read()
+	source = open(os.environ["GITREACH_SRC"] + "/status/statistics.c").read()
 	reasons = set(re.findall(r"\"([^\"]*)\"", re.search(
 	    r"reasons\[\] = \{(.*?)\};", source, re.S).group(1)))
 	assert "other" in reasons and len(reasons) > 5

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for packing/kept-deltas.c. Any bytes are read as a file of kept
+ * Fuzz target for prepared/kept-deltas.c. Any bytes are read as a file of kept
  * deltas. Each row with a right CRC lies within the file. The rows of a file
  * that passes the check can be found, and written again.
  */
 #include "base/mem.h"
 #include "object/hash.h"
-#include "packing/kept-deltas.h"
+#include "prepared/kept-deltas.h"
 #include "t/fuzz/fuzz.h"
 
 static void write_again(const struct kept_deltas *k)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for packing/prepared-wants.c. Any bytes, with a right checksum,
+ * Fuzz target for prepared/prepared-wants.c. Any bytes, with a right checksum,
  * are read as a file with the wants of prepared answers.
  */
 #include "object/hash.h"
-#include "packing/prepared-wants.h"
+#include "prepared/prepared-wants.h"
 #include "t/fuzz/fuzz.h"
 
 static void use(const struct prepared_wants *w)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for packing/prepared.c. Any bytes, with a right checksum, are
+ * Fuzz target for prepared/prepared.c. Any bytes, with a right checksum, are
  * read as a file of prepared answers (stored packs for likely requests).
  */
 #include "object/hash.h"
-#include "packing/prepared.h"
+#include "prepared/prepared.h"
 #include "t/fuzz/fuzz.h"
 
 static void use_content(const struct prepared *p,

@@ -8,7 +8,7 @@
 #define T_UNIT_DELTALIST_H
 
 #include "pack/delta.h"
-#include "packing/delta-search.h"
+#include "deltas/delta-search.h"
 #include "t/unit/random.h"
 #include "t/unit/tmppack.h"
 

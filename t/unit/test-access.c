@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of daemon/access.c. */
+/* Tests of access/access.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/access.h"
+#include "access/access.h"
 
 static int parse(struct access_answer *out, const char *line)
 {

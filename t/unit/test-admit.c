@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "daemon/daemon-parts.h"
-#include "daemon/trusted.h"
+#include "access/trusted.h"
 #include "sys/thread.h"
 
 static const struct admission_options options = {

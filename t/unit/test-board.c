@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of daemon/board.c: a child writes, and the parent reads. */
+/* Tests of status/board.c: a child writes, and the parent reads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/board.h"
+#include "status/board.h"
 
 static void check_path(void *ctx, const char *path, bool is_suspect)
 {
@@ -22,77 +22,77 @@ static void check_path(void *ctx, const char *path, bool is_suspect)
 
 static void check_long(void *ctx, const char *path, bool is_suspect)
 {
-	assert_int_equal(strlen(path), DAEMON_PATH_MAX - 1);
+	assert_int_equal(strlen(path), STATUS_PATH_MAX - 1);
 	assert_false(is_suspect);
 }
 
 static void test_shared(void **state)
 {
-	struct daemon_boards *boards = daemon_boards_new(NULL);
-	struct daemon_board *board = daemon_board_take(boards, 3);
-	struct daemon_board_view views[DAEMON_BOARDS_MAX];
-	struct daemon_slot_view slots[4];
+	struct status_boards *boards = status_boards_new(NULL);
+	struct status_board *board = status_board_take(boards, 3);
+	struct status_board_view views[STATUS_BOARDS_MAX];
+	struct status_slot_view slots[4];
 	size_t nr;
 	int status;
 	pid_t pid;
 
 	assert_non_null(board);
-	assert_false(daemon_board_is_ready(board));
+	assert_false(status_board_is_ready(board));
 	pid = fork();
 	if (!pid) {
-		daemon_board_set_ready(board);
-		daemon_slot_enter(daemon_board_slot(board, 0), "/first", 6, "",
+		status_board_set_ready(board);
+		status_slot_enter(status_board_slot(board, 0), "/first", 6, "",
 				  false);
-		daemon_slot_enter(daemon_board_slot(board, 2), "/a.git/x", 6,
+		status_slot_enter(status_board_slot(board, 2), "/a.git/x", 6,
 				  "192.0.2.1", true);
-		daemon_board_set(board, DAEMON_GAUGE_CONNECTIONS, 7);
-		daemon_slot_leave(daemon_board_slot(board, 0));
+		status_board_set(board, STATUS_GAUGE_CONNECTIONS, 7);
+		status_slot_leave(status_board_slot(board, 0));
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(daemon_board_is_ready(board));
+	assert_true(status_board_is_ready(board));
 	status = 0;
-	daemon_board_each(board, check_path, &status);
+	status_board_each(board, check_path, &status);
 	assert_int_equal(status, 1);
 	/* The view of the server's board shows what the child has written. */
-	assert_int_equal(daemon_boards_view(boards, views, slots, 4, &nr), 1);
+	assert_int_equal(status_boards_view(boards, views, slots, 4, &nr), 1);
 	assert_int_equal(views[0].pid, pid);
 	assert_int_equal(views[0].requests, 1);
-	assert_int_equal(views[0].gauges[DAEMON_GAUGE_CONNECTIONS], 7);
+	assert_int_equal(views[0].gauges[STATUS_GAUGE_CONNECTIONS], 7);
 	assert_int_equal(nr, 1);
 	assert_string_equal(slots[0].path, "/a.git");
 	assert_string_equal(slots[0].client, "192.0.2.1");
 	assert_true(slots[0].begin_ns > 0);
-	assert_int_equal(daemon_boards_view(boards, views, slots, 0, &nr), 1);
+	assert_int_equal(status_boards_view(boards, views, slots, 0, &nr), 1);
 	assert_int_equal(nr, 0);
 	/* A board that was given back and is taken again is empty. */
-	daemon_board_give_back(board);
-	assert_int_equal(daemon_boards_view(boards, views, slots, 4, &nr), 0);
-	assert_ptr_equal(daemon_board_take(boards, 2), board);
-	assert_false(daemon_board_is_ready(board));
-	assert_int_equal(daemon_boards_view(boards, views, slots, 4, &nr), 1);
+	status_board_give_back(board);
+	assert_int_equal(status_boards_view(boards, views, slots, 4, &nr), 0);
+	assert_ptr_equal(status_board_take(boards, 2), board);
+	assert_false(status_board_is_ready(board));
+	assert_int_equal(status_boards_view(boards, views, slots, 4, &nr), 1);
 	assert_int_equal(views[0].pid, 0);
 	assert_int_equal(views[0].requests, 0);
-	assert_int_equal(views[0].gauges[DAEMON_GAUGE_CONNECTIONS], 0);
-	/* All DAEMON_BOARDS_MAX boards can be taken. */
-	for (int i = 1; i < DAEMON_BOARDS_MAX; i++)
-		assert_non_null(daemon_board_take(boards, 1));
-	assert_null(daemon_board_take(boards, 1));
-	daemon_boards_free(boards);
-	daemon_boards_free(NULL);
+	assert_int_equal(views[0].gauges[STATUS_GAUGE_CONNECTIONS], 0);
+	/* All STATUS_BOARDS_MAX boards can be taken. */
+	for (int i = 1; i < STATUS_BOARDS_MAX; i++)
+		assert_non_null(status_board_take(boards, 1));
+	assert_null(status_board_take(boards, 1));
+	status_boards_free(boards);
+	status_boards_free(NULL);
 }
 
 static void test_long_path(void **state)
 {
-	struct daemon_boards *boards = daemon_boards_new(NULL);
-	struct daemon_board *board = daemon_board_take(boards, 1);
-	char path[2 * DAEMON_PATH_MAX];
+	struct status_boards *boards = status_boards_new(NULL);
+	struct status_board *board = status_board_take(boards, 1);
+	char path[2 * STATUS_PATH_MAX];
 
 	memset(path, 'x', sizeof(path));
-	daemon_slot_enter(daemon_board_slot(board, 0), path, sizeof(path), "",
+	status_slot_enter(status_board_slot(board, 0), path, sizeof(path), "",
 			  false);
-	daemon_board_each(board, check_long, NULL);
-	daemon_boards_free(boards);
+	status_board_each(board, check_long, NULL);
+	status_boards_free(boards);
 }
 
 int main(void)

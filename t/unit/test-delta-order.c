@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/delta-order.c: the order of candidates in the delta search,
+ * Tests of deltas/delta-order.c: the order of candidates in the delta search,
  * the objects to make deltas of (targets), and segments for threads.
  */
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "packing/delta-order.h"
+#include "deltas/delta-order.h"
 #include "t/unit/random.h"
 
 static const struct delta_search_options options = {

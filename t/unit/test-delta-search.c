@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/delta-search.c: deltas are correct, limited in depth, and
+ * Tests of deltas/delta-search.c: deltas are correct, limited in depth, and
  * the same in every run.
  */
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "packing/delta-search.h"
+#include "deltas/delta-search.h"
 #include "t/unit/deltalist.h"
 
 /* Add items with several versions of texts, in all types that can be deltas. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/delta-window.c: which delta base is chosen, and which
+ * Tests of deltas/delta-window.c: which delta base is chosen, and which
  * objects stay in the window.
  */
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "packing/delta-window.h"
+#include "deltas/delta-window.h"
 #include "t/unit/deltalist.h"
 
 struct fixture {

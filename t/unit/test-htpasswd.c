@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of daemon/htpasswd.c. */
+/* Tests of access/htpasswd.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/htpasswd.h"
+#include "access/htpasswd.h"
 #include "sys/clock.h"
 
 #define RIGHT "$apr1$abcdefgh$tPMe7lknrFZeX55XJF00t0"

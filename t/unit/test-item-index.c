@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/item-index.c: a dense table and a sorted array give the same
+ * Tests of deltas/item-index.c: a dense table and a sorted array give the same
  * items.
  */
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "packing/item-index.h"
+#include "deltas/item-index.h"
 #include "t/unit/itemlist.h"
 
 /*

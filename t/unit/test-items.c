@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of packing/items.c: a list of objects. */
+/* Tests of deltas/items.c: a list of objects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "packing/items.h"
+#include "deltas/items.h"
 
 static void reserve(void **state)
 {

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "packing/kept-deltas.h"
+#include "prepared/kept-deltas.h"
 #include "packs/keep-deltas.h"
 #include "t/unit/keptrepo.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/kept-deltas.c: the file of kept deltas can be written and
+ * Tests of prepared/kept-deltas.c: the file of kept deltas can be written and
  * read, and damage is noticed.
  */
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 #include "object/hash.h"
-#include "packing/kept-deltas.h"
+#include "prepared/kept-deltas.h"
 #include "t/unit/hexdump.h"
 #include "t/unit/random.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/names.c, which finds paths of listed objects. Each name is
+ * Tests of deltas/names.c, which finds paths of listed objects. Each name is
  * that of a path through trees of the list.
  */
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "object/parse.h"
-#include "packing/names.h"
+#include "deltas/names.h"
 #include "t/unit/oldrepo.h"
 
 struct naming {

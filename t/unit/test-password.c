@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of daemon/password.c. The hashes are those of htpasswd(1) and crypt(3)
+ * Tests of access/password.c. The hashes are those of htpasswd(1) and crypt(3)
  * for the password "right".
  */
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/password.h"
+#include "access/password.h"
 
 static void test_forms(void **state)
 {

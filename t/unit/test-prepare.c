@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "object/hash.h"
-#include "packing/prepared-wants.h"
-#include "packing/prepared.h"
+#include "prepared/prepared-wants.h"
+#include "prepared/prepared.h"
 #include "packs/prepare.h"
 #include "t/unit/bitmaprepo.h"
 #include "t/unit/sentpack.h"

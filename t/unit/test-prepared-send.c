@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/prepared-send.c: stored runs of a pack's bytes are sent, and
- * progress is counted.
+ * Tests of prepared/prepared-send.c: stored runs of a pack's bytes are sent,
+ * and progress is counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "packing/prepared.h"
+#include "prepared/prepared.h"
 #include "t/unit/packfile.h"
 #include "t/unit/random.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/prepared-wants.c. The file lists, for each prepared answer,
+ * Tests of prepared/prepared-wants.c. The file lists, for each prepared answer,
  * the ids that the answered request wants. The tests write and read such files.
  */
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "packing/prepared-wants.h"
+#include "prepared/prepared-wants.h"
 #include "t/unit/hexdump.h"
 #include "t/unit/random.h"
 

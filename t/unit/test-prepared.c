@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/prepared.c: the file of prepared answers can be written and
+ * Tests of prepared/prepared.c: the file of prepared answers can be written and
  * read.
  */
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 #include "base/bytes.h"
 #include "object/hash.h"
-#include "packing/prepared.h"
+#include "prepared/prepared.h"
 #include "t/unit/hexdump.h"
 #include "t/unit/random.h"
 

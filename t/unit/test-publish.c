@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 #include "object/hash.h"
-#include "packing/prepared.h"
+#include "prepared/prepared.h"
 #include "publish/publish.h"
 #include "t/unit/bitmaprepo.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of daemon/statistics.c: counters, costs of repositories, slow requests.
+ * Tests of status/statistics.c: counters, costs of repositories, slow requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/statistics.h"
+#include "status/statistics.h"
 
 #define SLOW_US 1000000
 
 /* Add a fetch of a repository. */
-static void add_fetch(struct daemon_statistics *st, const char *path,
+static void add_fetch(struct statistics *st, const char *path,
 		      uint64_t total_us, uint64_t wait_us,
 		      const struct error *error)
 {
@@ -38,21 +38,21 @@ static void add_fetch(struct daemon_statistics *st, const char *path,
 	summary_string(&s, SUMMARY_STRATEGY, "walk");
 	summary_string(&s, SUMMARY_NO_BITMAP_REASON,
 		       "there is no bitmap index");
-	daemon_statistics_add(st, &s, error, SLOW_US);
+	statistics_add(st, &s, error, SLOW_US);
 	s.command = NULL;
 	summary_release(&s);
 }
 
 static void test_counters(void **state)
 {
-	struct daemon_statistics *st = daemon_statistics_new(NULL);
-	const struct daemon_child_request push = {.path = "/srv/p.git",
+	struct statistics *st = statistics_new(NULL);
+	const struct status_child_request push = {.path = "/srv/p.git",
 						  .client = "192.0.2.2",
 						  .service = "receive-pack",
 						  .command = "push",
 						  .total_us = 2000,
 						  .cpu_us = 1500};
-	const struct daemon_now now = {.connections = 4, .workers = 2};
+	const struct status_now now = {.connections = 4, .workers = 2};
 	struct error err = ERROR_INIT;
 	struct buf text = BUF_INIT;
 
@@ -62,11 +62,10 @@ static void test_counters(void **state)
 	add_fetch(st, "/srv/a.git", 3000, 0, &err);
 	error_set(&err, ERR_CORRUPT, "bad pack");
 	add_fetch(st, "/srv/a.git", 3000, 0, &err);
-	daemon_statistics_add_child(st, &push, SLOW_US);
-	daemon_statistics_add_crash(st);
-	assert_int_equal(
-		daemon_statistics_print(&text, st, &now, METRICS_OPENMETRICS),
-		0);
+	statistics_add_child(st, &push, SLOW_US);
+	statistics_add_crash(st);
+	assert_int_equal(statistics_print(&text, st, &now, METRICS_OPENMETRICS),
+			 0);
 #define HAS(part) assert_non_null(strstr(text.data, part))
 	HAS("gitreach_requests_total{service=\"upload-pack\",command=\"fetch\","
 	    "protocol=\"2\",strategy=\"walk\",result=\"ok\"} 1\n");
@@ -90,8 +89,8 @@ static void test_counters(void **state)
 	assert_null(strstr(text.data, "a.git"));
 	assert_null(strstr(text.data, "ann"));
 	buf_release(&text);
-	daemon_statistics_free(st);
-	daemon_statistics_free(NULL);
+	statistics_free(st);
+	statistics_free(NULL);
 }
 
 /*
@@ -100,19 +99,19 @@ static void test_counters(void **state)
  */
 static void test_costs(void **state)
 {
-	struct daemon_statistics *st = daemon_statistics_new(NULL);
-	static struct daemon_cost costs[DAEMON_COSTS_MAX];
+	struct statistics *st = statistics_new(NULL);
+	static struct status_cost costs[STATUS_COSTS_MAX];
 	char path[64];
 	size_t nr, dear = 0;
 
 	add_fetch(st, "/srv/dear.git", 900000, 0, NULL);
-	for (int i = 0; i < 4 * DAEMON_COSTS_MAX; i++) {
+	for (int i = 0; i < 4 * STATUS_COSTS_MAX; i++) {
 		snprintf(path, sizeof(path), "/srv/%d.git", i);
 		add_fetch(st, path, 10, 0, NULL);
 	}
 	add_fetch(st, "/srv/dear.git", 100000, 0, NULL);
-	nr = daemon_statistics_costs(st, costs);
-	assert_in_range(nr, DAEMON_COSTS_MAX / 2, DAEMON_COSTS_MAX);
+	nr = statistics_costs(st, costs);
+	assert_in_range(nr, STATUS_COSTS_MAX / 2, STATUS_COSTS_MAX);
 	for (size_t i = 0; i < nr; i++) {
 		if (strcmp(costs[i].path, "/srv/dear.git") != 0)
 			continue;
@@ -122,7 +121,7 @@ static void test_costs(void **state)
 		assert_int_equal(costs[i].bytes_sent, 2000);
 	}
 	assert_int_equal(dear, 1);
-	daemon_statistics_free(st);
+	statistics_free(st);
 }
 
 /*
@@ -130,18 +129,18 @@ static void test_costs(void **state)
  */
 static void test_slow(void **state)
 {
-	struct daemon_statistics *st = daemon_statistics_new(NULL);
-	static struct daemon_slow slow[DAEMON_SLOW_MAX];
-	char path[2 * DAEMON_PATH_MAX];
+	struct statistics *st = statistics_new(NULL);
+	static struct status_slow slow[STATUS_SLOW_MAX];
+	char path[2 * STATUS_PATH_MAX];
 
 	memset(path, 'x', sizeof(path));
 	path[sizeof(path) - 1] = '\0';
 	add_fetch(st, "/srv/fast.git", SLOW_US - 1, 0, NULL);
 	add_fetch(st, "/srv/waits.git", 9 * SLOW_US, 8 * SLOW_US + 1, NULL);
-	assert_int_equal(daemon_statistics_slow(st, slow), 0);
+	assert_int_equal(statistics_slow(st, slow), 0);
 	add_fetch(st, path, SLOW_US, 0, NULL);
 	add_fetch(st, "/srv/newer.git", 9 * SLOW_US, 8 * SLOW_US, NULL);
-	assert_int_equal(daemon_statistics_slow(st, slow), 2);
+	assert_int_equal(statistics_slow(st, slow), 2);
 	assert_string_equal(slow[0].path, "/srv/newer.git");
 	assert_string_equal(slow[0].client, "192.0.2.1");
 	assert_string_equal(slow[0].command, "fetch");
@@ -149,12 +148,12 @@ static void test_slow(void **state)
 	assert_string_equal(slow[0].reason, "there is no bitmap index");
 	assert_int_equal(slow[0].wait_send_us, 8 * SLOW_US);
 	assert_int_equal(slow[0].phases_us[SUMMARY_PACK], 9 * SLOW_US);
-	assert_int_equal(strlen(slow[1].path), DAEMON_PATH_MAX - 1);
+	assert_int_equal(strlen(slow[1].path), STATUS_PATH_MAX - 1);
 	for (int i = 0; i < 1000; i++)
 		add_fetch(st, "/srv/many.git", SLOW_US, 0, NULL);
-	assert_int_equal(daemon_statistics_slow(st, slow), DAEMON_SLOW_MAX);
-	assert_string_equal(slow[DAEMON_SLOW_MAX - 1].path, "/srv/many.git");
-	daemon_statistics_free(st);
+	assert_int_equal(statistics_slow(st, slow), STATUS_SLOW_MAX);
+	assert_string_equal(slow[STATUS_SLOW_MAX - 1].path, "/srv/many.git");
+	statistics_free(st);
 }
 
 int main(void)

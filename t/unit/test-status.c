@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of daemon/status.c and daemon/status-page.c: JSON and HTML. */
+/* Tests of status/status.c and status/status-page.c: JSON and HTML. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/status.h"
+#include "status/status.h"
 #include "sys/clock.h"
 
 /* Add a slow fetch of a repository. */
-static void add_fetch(struct daemon_statistics *st, const char *path)
+static void add_fetch(struct statistics *st, const char *path)
 {
 	const struct repo repo = {.git_dir = (char *)path};
 	const struct summary_about about = {.client = "192.0.2.1",
@@ -29,36 +29,36 @@ static void add_fetch(struct daemon_statistics *st, const char *path)
 	summary_u64(&s, SUMMARY_WAIT_SEND_US, 500000);
 	summary_string(&s, SUMMARY_PLAN, "joined");
 	summary_string(&s, SUMMARY_NO_BITMAP_REASON, "<b>reason");
-	daemon_statistics_add(st, &s, NULL, 1000000);
+	statistics_add(st, &s, NULL, 1000000);
 	s.command = NULL;
 	summary_release(&s);
 }
 
 /* Note packs of a repository: the newest is 90 s old, the oldest 3 days. */
-static void note_packs(struct daemon_statistics *st, const char *path)
+static void note_packs(struct statistics *st, const char *path)
 {
 	uint64_t now = (uint64_t)sys_clock_seconds();
-	const struct daemon_packs packs = {
+	const struct status_packs packs = {
 		.nr = 7,
 		.newest = now - 90,
 		.oldest = now - 3 * 86400 - 60,
 	};
 
-	daemon_statistics_note_packs(st, path, &packs);
+	statistics_note_packs(st, path, &packs);
 }
 
 /* Texts from clients are escaped in the page, and the JSON is well-formed. */
 static void test_pages(void **state)
 {
-	struct daemon_statistics *st = daemon_statistics_new(NULL);
-	struct daemon_boards *boards = daemon_boards_new(NULL);
-	struct daemon_board *board = daemon_board_take(boards, 2);
+	struct statistics *st = statistics_new(NULL);
+	struct status_boards *boards = status_boards_new(NULL);
+	struct status_board *board = status_board_take(boards, 2);
 	static struct status s;
 	struct buf html = BUF_INIT, json = BUF_INIT;
 
-	daemon_board_set_ready(board);
-	daemon_board_set(board, DAEMON_GAUGE_CONNECTIONS, 3);
-	daemon_slot_enter(daemon_board_slot(board, 0), "/<i>.git", 8,
+	status_board_set_ready(board);
+	status_board_set(board, STATUS_GAUGE_CONNECTIONS, 3);
+	status_slot_enter(status_board_slot(board, 0), "/<i>.git", 8,
 			  "192.0.2.9", false);
 	add_fetch(st, "/srv/<script>\"\n.git");
 	note_packs(st, "/srv/<script>\"\n.git");
@@ -99,8 +99,8 @@ static void test_pages(void **state)
 	assert_non_null(strstr(json.data, "\"plan_lookups\":{\"joined\":1}"));
 	buf_release(&html);
 	buf_release(&json);
-	daemon_boards_free(boards);
-	daemon_statistics_free(st);
+	status_boards_free(boards);
+	statistics_free(st);
 }
 
 /*
@@ -108,8 +108,8 @@ static void test_pages(void **state)
  */
 static void test_long_lists(void **state)
 {
-	struct daemon_statistics *st = daemon_statistics_new(NULL);
-	struct daemon_boards *boards = daemon_boards_new(NULL);
+	struct statistics *st = statistics_new(NULL);
+	struct status_boards *boards = status_boards_new(NULL);
 	static struct status s;
 	struct buf html = BUF_INIT;
 	size_t rows = 0;
@@ -122,20 +122,20 @@ static void test_long_lists(void **state)
 	}
 	s.agent = "git/1";
 	status_take(&s, boards, st);
-	assert_int_equal(s.cost_nr, STATUS_COSTS_MAX);
-	assert_int_equal(s.slow_nr, DAEMON_SLOW_MAX);
+	assert_int_equal(s.cost_nr, STATUS_COSTS_SHOWN_MAX);
+	assert_int_equal(s.slow_nr, STATUS_SLOW_MAX);
 	assert_int_equal(status_print_html(&html, &s), 0);
 	for (const char *p = html.data; (p = strstr(p, "<tr><td")); p++)
 		rows++;
 	/* plus one row for the reason and one row for the plan */
-	assert_int_equal(rows, STATUS_COSTS_MAX + DAEMON_SLOW_MAX + 2);
+	assert_int_equal(rows, STATUS_COSTS_SHOWN_MAX + STATUS_SLOW_MAX + 2);
 	/* The page shows only the last 80 bytes of a long path. */
 	assert_null(strstr(html.data, "0000000000000000000000000000000000000000"
 				      "0000000000000000000000000000000000000000"
 				      "0"));
 	buf_release(&html);
-	daemon_boards_free(boards);
-	daemon_statistics_free(st);
+	status_boards_free(boards);
+	statistics_free(st);
 }
 
 int main(void)

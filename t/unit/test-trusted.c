@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of daemon/trusted.c. */
+/* Tests of access/trusted.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "daemon/trusted.h"
+#include "access/trusted.h"
 
 static bool has(const char *net, const char *address)
 {

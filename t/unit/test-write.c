@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "packing/delta-search.h"
+#include "deltas/delta-search.h"
 #include "t/unit/itemlist.h"
 
 static const struct delta_search_options search_options = {

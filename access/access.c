@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs the access helper, and hides the refs that its answers name. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "access/access.h"
+#include "sys/clock.h"
+#include "sys/passing.h"
+#include "sys/spawn.h"
+#include "sys/tcp.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+struct access_helper {
+	const char *command; /* borrowed */
+	unsigned limit_ms;
+	pthread_mutex_t lock;
+	/* under `lock` */
+	struct sys_child child;
+	bool is_running;
+	/* time of the last start of the helper; 0: never */
+	uint64_t start_ns;
+};
+
+/* ---- lines */
+
+static bool is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || (c && strchr("-._~/@:+,", c));
+}
+
+static int put_word(struct buf *out, const char *name, const char *value,
+		    char end)
+{
+	int ret = buf_printf(out, "%s=", name);
+
+	for (; *value; value++)
+		ret |= is_plain(*value)
+			       ? buf_append_char(out, *value)
+			       : buf_printf(out, "%%%02X",
+					    (unsigned)(unsigned char)*value);
+	return ret | buf_append_char(out, end) ? ERR_NOMEM : 0;
+}
+
+int access_format(struct buf *out, const struct access_question *question)
+{
+	int ret = put_word(out, "user", question->user, ' ');
+
+	ret |= put_word(out, "service", question->service, ' ');
+	ret |= put_word(out, "repository", question->repository, ' ');
+	ret |= put_word(out, "protocol", question->protocol, ' ');
+	ret |= put_word(out, "address", question->address, '\n');
+	return ret ? ERR_NOMEM : 0;
+}
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/*
+ * Append the decoded prefix. Returns 0, ERR_PEER if the prefix is not "refs" or
+ * below it, or ERR_NOMEM. So a prefix with "!", which would show refs, is
+ * refused, too.
+ */
+static int add_hidden(struct access_answer *out, const char *text, size_t len)
+{
+	size_t start = out->hidden.len;
+	const char *prefix;
+
+	for (size_t i = 0; i < len; i++) {
+		int c = (unsigned char)text[i];
+
+		if (c == '%') {
+			int high = i + 2 < len ? hex_value(text[i + 1]) : -1;
+			int low = high < 0 ? -1 : hex_value(text[i + 2]);
+
+			c = low < 0 ? 0 : high * 16 + low;
+			i += 2;
+		}
+		if (c <= ' ' || c == 127)
+			return ERR_PEER;
+		if (buf_append_char(&out->hidden, (char)c) < 0)
+			return ERR_NOMEM;
+	}
+	if (buf_append_char(&out->hidden, '\0') < 0)
+		return ERR_NOMEM;
+	prefix = out->hidden.data + start;
+	out->hidden_nr++;
+	return !strncmp(prefix, "refs/", 5) || !strcmp(prefix, "refs") ||
+			       !strcmp(prefix, "HEAD")
+		       ? 0
+		       : ERR_PEER;
+}
+
+/* Parses the words after "allow". Returns 0, ERR_PEER or ERR_NOMEM. */
+static int parse_words(struct access_answer *out, const char *line, size_t len)
+{
+	static const char allow[] = "allow", hide[] = "hide=";
+	size_t at = sizeof(allow) - 1, name = sizeof(hide) - 1;
+
+	if (len == 4 && !memcmp(line, "deny", 4))
+		return 0;
+	if (len < at || memcmp(line, allow, at))
+		return ERR_PEER;
+	while (at < len) {
+		const char *word = line + at + 1, *end;
+		size_t left = len - at - 1;
+		int ret;
+
+		if (line[at] != ' ' || left < name || memcmp(word, hide, name))
+			return ERR_PEER;
+		end = memchr(word, ' ', left);
+		left = end ? (size_t)(end - word) : left;
+		ret = add_hidden(out, word + name, left - name);
+		if (ret < 0)
+			return ret;
+		at += 1 + left;
+	}
+	out->is_allowed = true;
+	return 0;
+}
+
+int access_parse(struct access_answer *out, const char *line, size_t len,
+		 struct error *err)
+{
+	int ret;
+
+	*out = (struct access_answer){.hidden = BUF_INIT};
+	ret = parse_words(out, line, len);
+	if (!ret)
+		return 0;
+	access_answer_release(out);
+	return ret == ERR_NOMEM ? error_nomem(err)
+				: error_set(err, ERR_PEER,
+					    "the access helper's answer is not "
+					    "valid: '%.*s'",
+					    len < 200 ? (int)len : 200, line);
+}
+
+void access_answer_release(struct access_answer *answer)
+{
+	buf_release(&answer->hidden);
+	*answer = (struct access_answer){.hidden = BUF_INIT};
+}
+
+/* ---- the process */
+
+static void stop(struct access_helper *h, int signal_nr)
+{
+	if (!h->is_running)
+		return;
+	h->is_running = false;
+	/*
+	 * The helper is a child of the shell, so the whole process group is
+	 * killed.
+	 */
+	sys_fork_signal(-h->child.pid, signal_nr);
+	sys_spawn_wait(&h->child, NULL);
+}
+
+static int start(struct access_helper *h, struct error *err)
+{
+	const char *argv[] = {"sh", "-c", h->command, NULL};
+	uint64_t now = sys_clock_ns();
+	bool was_blocking;
+	int ret;
+
+	if (h->is_running)
+		return 0;
+	if (h->start_ns && now - h->start_ns < SECOND_NS)
+		return error_set(err, ERR_PEER,
+				 "the access helper has ended, and is started "
+				 "once a second");
+	h->start_ns = now;
+	ret = sys_spawn(&h->child, (char *const *)argv, NULL,
+			SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT |
+				SYS_SPAWN_OPEN_SIGNALS | SYS_SPAWN_GROUP,
+			err);
+	if (ret < 0)
+		return ret;
+	h->is_running = true;
+	sys_passing_unblock(h->child.in, &was_blocking);
+	sys_passing_unblock(h->child.out, &was_blocking);
+	return 0;
+}
+
+/*
+ * Returns whether the helper runs and has written nothing without a question.
+ */
+static bool is_quiet(struct access_helper *h)
+{
+	struct sys_patience none = {.limit_ms = 0};
+	char byte;
+
+	return sys_socket_read(h->child.out, &byte, 1, &none, NULL) < 0;
+}
+
+/* Read one line. Returns its length without the line feed, or ERR_PEER. */
+static ssize_t read_line(struct access_helper *h, char *line,
+			 struct sys_patience *patience, struct error *err)
+{
+	size_t len = 0;
+
+	while (len < ACCESS_ANSWER_MAX) {
+		ssize_t n = sys_socket_read(h->child.out, line + len,
+					    ACCESS_ANSWER_MAX - len, patience,
+					    NULL);
+		char *end;
+
+		if (n <= 0)
+			return error_set(err, ERR_PEER,
+					 n ? "the access helper does not answer"
+					   : "the access helper has ended");
+		end = memchr(line + len, '\n', (size_t)n);
+		len += (size_t)n;
+		/*
+		 * If the helper wrote a second line, it would be taken for the
+		 * answer to the next question. So only one line is accepted.
+		 */
+		if (end && end + 1 == line + len)
+			return end - line;
+		if (end)
+			break;
+	}
+	return error_set(err, ERR_PEER,
+			 "the access helper's answer is too long");
+}
+
+static int talk(struct access_answer *out, struct access_helper *h,
+		const struct buf *question, struct error *err)
+{
+	struct sys_patience patience = {.limit_ms = h->limit_ms};
+	struct iovec iov = {question->data, question->len};
+	char line[ACCESS_ANSWER_MAX];
+	ssize_t len;
+	int ret;
+
+	/*
+	 * If the helper has left an unread line, that line would be taken for
+	 * the answer to this question.
+	 */
+	if (h->is_running && !is_quiet(h))
+		stop(h, SIGKILL);
+	ret = start(h, err);
+	if (ret < 0)
+		return ret;
+	if (sys_socket_writev(h->child.in, &iov, 1, &patience, NULL) < 0)
+		len = error_set(err, ERR_PEER, "the access helper has ended");
+	else
+		len = read_line(h, line, &patience, err);
+	ret = len < 0 ? (int)len : access_parse(out, line, (size_t)len, err);
+	/*
+	 * Kill the helper: its late answer would be taken for the answer to
+	 * another question.
+	 */
+	if (ret < 0)
+		stop(h, SIGKILL);
+	return ret;
+}
+
+/*
+ * Locks the helper for this thread. Waits at most limit_ms for other threads,
+ * as for an answer of the helper.
+ */
+static int lock(struct access_helper *h, struct error *err)
+{
+	/*
+	 * The clock has whole seconds, so the limit may be up to a second
+	 * shorter.
+	 */
+	const struct timespec end = {
+		.tv_sec = (time_t)sys_clock_seconds() + h->limit_ms / 1000 + 1,
+	};
+
+	return pthread_mutex_timedlock(&h->lock, &end)
+		       ? error_set(err, ERR_PEER,
+				   "the access helper is busy with others")
+		       : 0;
+}
+
+int access_ask(struct access_answer *out, struct access_helper *helper,
+	       const struct access_question *question, struct error *err)
+{
+	struct buf line = BUF_INIT;
+	int ret = access_format(&line, question);
+
+	*out = (struct access_answer){.hidden = BUF_INIT};
+	if (ret < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = lock(helper, err);
+	if (!ret) {
+		ret = talk(out, helper, &line, err);
+		pthread_mutex_unlock(&helper->lock);
+	}
+	buf_release(&line);
+	return ret;
+}
+
+struct access_helper *access_helper_new(const char *command, unsigned limit_ms)
+{
+	struct access_helper *h = mem_calloc(1, sizeof(*h));
+
+	if (!h)
+		return NULL;
+	h->command = command;
+	h->limit_ms = limit_ms;
+	pthread_mutex_init(&h->lock, NULL);
+	return h;
+}
+
+void access_helper_free(struct access_helper *helper)
+{
+	if (!helper)
+		return;
+	stop(helper, SIGTERM);
+	pthread_mutex_destroy(&helper->lock);
+	free(helper);
+}
+
+/* ---- hidden refs */
+
+/*
+ * Keys that must also be set, so that clients cannot get hidden objects by
+ * their ids.
+ */
+static const char *const limits[][2] = {
+	{"gitreach.reachableonly", "true"},
+	{"uploadpack.allowtipsha1inwant", "false"},
+	{"uploadpack.allowreachablesha1inwant", "false"},
+	{"uploadpack.allowanysha1inwant", "false"},
+};
+
+int access_configure(struct config *out, const struct config *base,
+		     const struct access_answer *answer)
+{
+	const char *prefix = answer->hidden.data;
+	size_t nr = base->nr, alloc;
+	struct config_entry *entries;
+
+	alloc = nr + answer->hidden_nr + ARRAY_NR(limits);
+	entries = mem_alloc(alloc, sizeof(*entries));
+	if (!entries) {
+		*out = (struct config){NULL, 0, 0};
+		return ERR_NOMEM;
+	}
+	if (nr)
+		memcpy(entries, base->entries, nr * sizeof(*entries));
+	for (size_t i = 0; i < answer->hidden_nr; i++) {
+		entries[nr++] = (struct config_entry){
+			(char *)"transfer.hiderefs", (char *)prefix,
+			CONFIG_COMMAND};
+		prefix += strlen(prefix) + 1;
+	}
+	for (size_t i = 0; i < ARRAY_NR(limits); i++)
+		entries[nr++] = (struct config_entry){(char *)limits[i][0],
+						      (char *)limits[i][1],
+						      CONFIG_COMMAND};
+	*out = (struct config){entries, nr, alloc};
+	return 0;
+}
+
+/* Append '<key>=<value>' to a list of words separated by spaces. */
+static int put_parameter(struct buf *out, const char *key, const char *value)
+{
+	bool is_first = out->data[out->len - 1] == '=';
+	int ret = buf_printf(out, "%s'%s=", is_first ? "" : " ", key);
+
+	for (; *value; value++)
+		ret |= *value == '\'' ? buf_append_str(out, "'\\''")
+				      : buf_append_char(out, *value);
+	return ret | buf_append_char(out, '\'') ? ERR_NOMEM : 0;
+}
+
+int access_environment(struct buf *out, const struct access_answer *answer)
+{
+	const char *before = getenv("GIT_CONFIG_PARAMETERS");
+	const char *prefix = answer->hidden.data;
+	int ret = buf_printf(out, "GIT_CONFIG_PARAMETERS=%s",
+			     before ? before : "");
+
+	for (size_t i = 0; i < answer->hidden_nr; i++) {
+		ret |= put_parameter(out, "transfer.hiderefs", prefix);
+		prefix += strlen(prefix) + 1;
+	}
+	for (size_t i = 0; i < ARRAY_NR(limits); i++)
+		ret |= put_parameter(out, limits[i][0], limits[i][1]);
+	return ret ? ERR_NOMEM : 0;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The candidates of a delta search, in the order in which the window slides
+ * over them. They are split into segments that are searched independently.
+ *
+ * Segments depend on the candidates only, not on the number of threads. So the
+ * result of the search does not depend on the number of threads.
+ */
+#ifndef DELTAS_DELTA_ORDER_H
+#define DELTAS_DELTA_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "deltas/delta-search.h"
+#include "deltas/items.h"
+
+/*
+ * The passes over the candidates of a delta search. Each pass has another
+ * order, but in all of them a base comes before its deltas. So several passes
+ * together cannot make a cycle. DELTA_PASS_ROOTS and DELTA_PASS_ALL have the
+ * same segments.
+ */
+enum delta_pass {
+	/* all objects that are stored whole, sorted by name */
+	DELTA_PASS_NAMES,
+	/*
+	 * All whole objects, sorted by path hash, then by name hash. The
+	 * versions of one file are neighbours.
+	 */
+	DELTA_PASS_PATHS,
+	/*
+	 * Objects that are still whole after DELTA_PASS_PATHS: the first of
+	 * each path. In the order of all candidates, they are far apart.
+	 */
+	DELTA_PASS_ROOTS,
+	/*
+	 * All candidates. Whole objects and poor deltas are tried again,
+	 * because their best base may be a file of another path.
+	 */
+	DELTA_PASS_ALL,
+};
+
+struct delta_candidate {
+	uint32_t item;
+	/*
+	 * The candidate may become a delta of an earlier candidate in its
+	 * segment.
+	 */
+	bool is_target;
+	/* The candidate is left out of this pass. */
+	bool is_skipped;
+	/* The candidate is not tried against any earlier candidate. */
+	bool starts;
+	/*
+	 * The candidate is already a delta of a candidate in the same segment.
+	 */
+	bool is_near;
+};
+
+/* A segment: the candidates with index in [first, end), all of one type. */
+struct delta_segment {
+	size_t first, end;
+	/* estimated cost of searching the segment; has no unit */
+	uint64_t weight;
+	uint64_t target_nr; /* at least 1 */
+};
+
+struct delta_order {
+	/* owned: numbers of the candidates' items, in the order of names */
+	uint32_t *sorted;
+	/* owned: the candidates, in the order of the current pass */
+	struct delta_candidate *candidates;
+	size_t nr;
+	/*
+	 * Owned: the segments, heaviest first, so that threads finish at about
+	 * the same time. Segments without targets are left out.
+	 */
+	struct delta_segment *segments;
+	size_t segment_nr, segment_alloc;
+	uint64_t target_nr;
+};
+
+/*
+ * Choose the candidates, sort them and split them for the first pass. The first
+ * pass is DELTA_PASS_PATHS if the items' path hashes stand for whole paths,
+ * otherwise DELTA_PASS_NAMES. Returns 0 with *order owned by the caller, or
+ * ERR_NOMEM. After an error, *order is released.
+ */
+int delta_order_init(struct delta_order *order,
+		     const struct packing_items *list,
+		     const struct delta_search_options *options);
+
+/*
+ * Split the same candidates into segments for another pass. Returns 0 or
+ * ERR_NOMEM.
+ */
+int delta_order_pass(struct delta_order *order,
+		     const struct packing_items *list,
+		     const struct delta_search_options *options,
+		     enum delta_pass pass);
+void delta_order_release(struct delta_order *order);
+
+/*
+ * Returns whether `target` may be tried against `base`. False if both come from
+ * one pack, because the search that made the pack has tried them. True in any
+ * case with retry_same_pack, or if the target is marked `retry`. External items
+ * come from no pack.
+ */
+static inline bool delta_order_may_pair(const struct packing_item *base,
+					const struct packing_item *target,
+					bool retry_same_pack)
+{
+	return retry_same_pack || target->retry || base->is_external ||
+	       base->pack_nr == PACKING_NO_ITEM ||
+	       base->pack_nr != target->pack_nr;
+}
+
+#endif

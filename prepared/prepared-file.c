@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads and writes the file of prepared answers (stored responses to likely
+ * requests).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "object/hash.h"
+#include "pack/pack.h"
+#include "prepared/prepared.h"
+
+static const char magic[] = "PREP";
+
+enum { VERSION = 2, RUN_LEN = 16 };
+
+/* State of parsing a file of prepared answers. */
+struct parsing {
+	struct prepared *p;
+	struct cursor c;
+	/* number of runs parsed so far */
+	size_t run_nr;
+	/* whether the file ends too early */
+	bool is_short;
+	const char *name;
+	struct error *err;
+};
+
+static int corrupt(const struct parsing *g, const char *what)
+{
+	return error_set(g->err, ERR_CORRUPT, "%s: %s", g->name, what);
+}
+
+static int ends_within(struct parsing *g, const char *what)
+{
+	g->is_short = true;
+	return error_set(g->err, ERR_CORRUPT, "%s: ends within %s", g->name,
+			 what);
+}
+
+static bool take_oid(struct parsing *g, struct oid *oid)
+{
+	const uint8_t *raw;
+
+	if (!cursor_bytes(&g->c, &raw, hash_len(g->p->algo)))
+		return false;
+	oid_from_raw(oid, raw, g->p->algo);
+	return true;
+}
+
+/*
+ * Parse a run of pack bytes. A run that starts before the end of the previous
+ * run is an error.
+ */
+static int parse_run(struct parsing *g, uint64_t *end)
+{
+	struct prepared_run *run = &g->p->runs[g->run_nr];
+
+	if (!cursor_be64(&g->c, &run->off) || !cursor_be64(&g->c, &run->len))
+		return ends_within(g, "a run");
+	if (run->off <= *end || !run->len || run->len > UINT64_MAX - run->off)
+		return corrupt(g, "runs are not in order");
+	*end = run->off + run->len;
+	g->run_nr++;
+	return 0;
+}
+
+static int parse_content(struct parsing *g, struct prepared_content *content)
+{
+	uint64_t end = PACK_HEADER_LEN - 1;
+	uint32_t run_nr;
+	int ret = 0;
+
+	if (!take_oid(g, &content->checksum) ||
+	    !cursor_be32(&g->c, &content->object_nr) ||
+	    !cursor_be32(&g->c, &run_nr))
+		return ends_within(g, "an answer");
+	if (!run_nr || run_nr > content->object_nr)
+		return corrupt(g, "runs without objects");
+	content->runs = g->p->runs + g->run_nr;
+	content->run_nr = run_nr;
+	for (uint32_t i = 0; i < run_nr && !ret; i++)
+		ret = parse_run(g, &end);
+	return ret;
+}
+
+static bool has_view(struct cursor c)
+{
+	uint32_t bits, word_nr;
+	uint64_t last_rlw_len = 4;
+
+	return cursor_be32(&c, &bits) && cursor_be32(&c, &word_nr) &&
+	       cursor_left(&c) >= 8 * (uint64_t)word_nr + last_rlw_len;
+}
+
+static int parse_answer(struct parsing *g, struct prepared_answer *answer)
+{
+	int ret;
+
+	if (!cursor_u8(&g->c, &answer->request.kind) ||
+	    !take_oid(g, &answer->request.id))
+		return ends_within(g, "an answer");
+	ret = parse_content(g, &answer->plain);
+	if (!ret)
+		ret = parse_content(g, &answer->tagged);
+	if (!ret && !has_view(g->c))
+		ret = ends_within(g, "an answer");
+	if (!ret)
+		ret = ewah_view_parse(&answer->along, &g->c, g->err);
+	if (!ret && answer->along.bits > g->p->tag_nr)
+		ret = corrupt(g, "a tag comes along that is not listed");
+	return ret;
+}
+
+static int parse_header(struct parsing *g, uint16_t *nr)
+{
+	struct prepared *p = g->p;
+	const uint8_t *start;
+
+	if (!cursor_bytes(&g->c, &start, 6))
+		return ends_within(g, "its header");
+	if (memcmp(start, magic, 4) != 0)
+		return corrupt(g, "not a file of prepared answers");
+	if (start[4] != VERSION)
+		return error_set(g->err, ERR_UNSUPPORTED,
+				 "%s: written by another version (%u)", g->name,
+				 start[4]);
+	if (start[5] != (uint8_t)p->algo)
+		return corrupt(g, "wrong hash function");
+	if (!cursor_be16(&g->c, nr) || !cursor_be32(&g->c, &p->tag_nr) ||
+	    !take_oid(g, &p->pack_checksum))
+		return ends_within(g, "its header");
+	if (p->tag_nr > cursor_left(&g->c) / hash_len(p->algo) ||
+	    !cursor_bytes(&g->c, &p->tags, p->tag_nr * hash_len(p->algo)))
+		return ends_within(g, "its tags");
+	return 0;
+}
+
+/*
+ * Parse the answers in the file. Memory is allocated only for as many answers
+ * as the file can hold.
+ */
+static int parse_answers(struct parsing *g, uint16_t nr)
+{
+	struct prepared *p = g->p;
+	size_t left = cursor_left(&g->c);
+	int ret = 0;
+
+	if (nr > left)
+		return ends_within(g, "an answer");
+	p->answers = mem_calloc(nr, sizeof(*p->answers));
+	p->runs = mem_alloc(left / RUN_LEN + 1, sizeof(*p->runs));
+	if (!p->answers || !p->runs)
+		return error_nomem(g->err);
+	for (; p->nr < nr && !ret; p->nr++)
+		ret = parse_answer(g, &p->answers[p->nr]);
+	if (!ret && cursor_left(&g->c))
+		ret = corrupt(g, "bytes after the last answer");
+	return ret;
+}
+
+static int parse_all(struct parsing *g)
+{
+	uint16_t nr = 0;
+	int ret = parse_header(g, &nr);
+
+	return ret ? ret : parse_answers(g, nr);
+}
+
+/*
+ * Check the checksum of a file of prepared answers. A wrong checksum is
+ * reported in place of the parser's error `parsed`. A truncated file gives
+ * ERR_MISSING, because writing it was interrupted.
+ */
+static int check_sum(struct parsing *g, const void *bytes, size_t len,
+		     int parsed)
+{
+	struct error sum = ERROR_INIT;
+	int ret = hash_check_trailer(bytes, len, g->p->algo, g->name, &sum);
+
+	if (!ret)
+		return parsed;
+	if (g->is_short && ret == ERR_CORRUPT)
+		return error_recode(g->err, ERR_MISSING);
+	return error_set(g->err, ret, "%s", sum.msg);
+}
+
+void prepared_close(struct prepared *p)
+{
+	free(p->answers);
+	free(p->runs);
+	sys_map_close(&p->map);
+	*p = (struct prepared)PREPARED_INIT;
+}
+
+int prepared_parse(struct prepared *p, const void *bytes, size_t len,
+		   enum hash_algo algo, const char *name, struct error *err)
+{
+	struct parsing g = {
+		.p = p,
+		.c = cursor_make(bytes, len),
+		.name = name,
+		.err = err,
+	};
+	int ret;
+
+	*p = (struct prepared)PREPARED_INIT;
+	p->algo = algo;
+	if (len > hash_len(algo))
+		g.c.end -= hash_len(algo);
+	ret = parse_all(&g);
+	if (ret != ERR_UNSUPPORTED && ret != ERR_NOMEM)
+		ret = check_sum(&g, bytes, len, ret);
+	if (ret < 0)
+		prepared_close(p);
+	return ret;
+}
+
+static int write_content(struct buf *out, enum hash_algo algo,
+			 const struct prepared_content *content)
+{
+	int ret = buf_append(out, content->checksum.bytes, hash_len(algo));
+
+	if (!ret)
+		ret = buf_append_be32(out, content->object_nr);
+	if (!ret)
+		ret = buf_append_be32(out, (uint32_t)content->run_nr);
+	for (size_t i = 0; i < content->run_nr && !ret; i++) {
+		ret = buf_append_be64(out, content->runs[i].off);
+		if (!ret)
+			ret = buf_append_be64(out, content->runs[i].len);
+	}
+	return ret;
+}
+
+static int write_answer(struct buf *out, enum hash_algo algo,
+			const struct prepared_answer *answer)
+{
+	int ret = buf_append_char(out, (char)answer->request.kind);
+
+	if (!ret)
+		ret = buf_append(out, answer->request.id.bytes, hash_len(algo));
+	if (!ret)
+		ret = write_content(out, algo, &answer->plain);
+	if (!ret)
+		ret = write_content(out, algo, &answer->tagged);
+	return ret ? ret : ewah_view_write(out, &answer->along);
+}
+
+int prepared_write(struct buf *out, const struct prepared *p)
+{
+	size_t start = out->len, id_len = hash_len(p->algo);
+	uint8_t header[12];
+	int ret;
+
+	memcpy(header, magic, 4);
+	header[4] = VERSION;
+	header[5] = (uint8_t)p->algo;
+	store_be16(header + 6, (uint16_t)p->nr);
+	store_be32(header + 8, p->tag_nr);
+	ret = buf_append(out, header, sizeof(header));
+	if (!ret)
+		ret = buf_append(out, p->pack_checksum.bytes, id_len);
+	if (!ret && p->tag_nr)
+		ret = buf_append(out, p->tags, p->tag_nr * id_len);
+	for (size_t i = 0; i < p->nr && !ret; i++)
+		ret = write_answer(out, p->algo, &p->answers[i]);
+	return ret < 0 ? ret : hash_append_trailer(out, start, p->algo, NULL);
+}

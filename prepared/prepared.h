@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Prepared answers: when a pack is made, the responses to a few frequent
+ * requests are computed. These requests are clones. A prepared answer stores
+ * which bytes of the pack are sent, and the checksum of the sent pack. To send
+ * it, no object is enumerated or hashed, and the order of the pack is not read.
+ *
+ * The file is objects/info/prepared. All numbers are big-endian.
+ * Documentation/format/prepared.md has an example byte by byte:
+ *
+ * "PREP" | version 2: 1 | hash id: 1 | number of answers: 2 number of tags: 4
+ * checksum of the pack they are about ids of tags, ascending of each answer:
+ *    the request: 1, and an id
+ *    content without tags
+ *    content with tags
+ *    which of the listed tags the content with tags adds: a bitmap
+ * checksum of all of the above
+ *
+ * content:
+ *    checksum of the pack that is sent
+ *    number of objects: 4 | number of runs: 4
+ *    of each run, ascending: offset in the pack: 8 | length: 8
+ *
+ * These facts hold for each answer: a pack of version 2 with the bytes of the
+ * runs has the stored number of objects and the stored checksum. The base of
+ * each delta is at the distance that the delta says. The objects are all that
+ * the request asks for. The content with tags also has all tags that refs/tags/
+ * adds, as long as each added tag has a ref, and no unlisted tag names an
+ * object of the content.
+ *
+ * The number of a request says its kind: a clone of all that one id reaches
+ * (1), the same with depth 1 (2), and both for several ids (3, 4). Several ids
+ * are stored as the hash of these ids, ascending, each once.
+ *
+ * The file is an extension of this project; other implementations ignore it. It
+ * can be deleted at any time. It is ignored when its pack is gone.
+ */
+#ifndef PREPARED_PREPARED_H
+#define PREPARED_PREPARED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "ewah/bitset.h"
+#include "ewah/ewah.h"
+#include "object/oid.h"
+#include "odb/odb.h"
+#include "pack/rev.h"
+#include "pack/writer.h"
+#include "sys/map.h"
+#include "sys/progress.h"
+
+/* Maximum number of prepared answers in a file. */
+#define PREPARED_MAX UINT16_MAX
+
+enum prepared_kind {
+	PREPARED_CLONE = 1,
+	PREPARED_DEPTH_1 = 2,
+	/* added to the kind of a request if the request has several wants */
+	PREPARED_SEVERAL = 2,
+};
+
+struct prepared_request {
+	/* enum prepared_kind, perhaps with PREPARED_SEVERAL added */
+	uint8_t kind;
+	/* the wanted id; or the hash of all ids, if there are several wants */
+	struct oid id;
+};
+
+/* A run of bytes of a pack that consists of whole entries. */
+struct prepared_run {
+	uint64_t off, len;
+};
+
+/*
+ * Prepared pack content: the entries of a pack that are sent as they are
+ * stored.
+ */
+struct prepared_content {
+	/* trailer (checksum) of the pack that is sent */
+	struct oid checksum;
+	uint32_t object_nr;
+	/*
+	 * Borrowed: runs of entries, with ascending offsets. No run is empty or
+	 * touches the next run.
+	 */
+	const struct prepared_run *runs;
+	size_t run_nr;
+};
+
+struct prepared_answer {
+	struct prepared_request request;
+	struct prepared_content plain, tagged;
+	/* Borrowed; bit i is set if `tagged` adds the i-th tag of the file. */
+	struct ewah_view along;
+};
+
+/* An opened file of prepared answers. Immutable; threads may share it. */
+struct prepared {
+	struct sys_map map;
+	/*
+	 * Borrowed from the snapshot: the pack that the answers are copied
+	 * from.
+	 */
+	const struct odb_pack *pack;
+	enum hash_algo algo;
+	struct oid pack_checksum;
+	/* borrowed: raw ids of tags, ascending */
+	const uint8_t *tags;
+	uint32_t tag_nr;
+	/*
+	 * Owned: the answers in the file. They borrow from the map and from
+	 * `runs`.
+	 */
+	struct prepared_answer *answers;
+	/* owned: the runs of all answers */
+	struct prepared_run *runs;
+	size_t nr;
+};
+
+#define PREPARED_INIT                                                          \
+	{                                                                      \
+		.map = SYS_MAP_INIT                                            \
+	}
+
+/*
+ * Parse a file of prepared answers. *p borrows the bytes; p->map and p->pack
+ * are not set. The checksum and the order of runs are checked. `name` is used
+ * in messages. Returns 0 or a negative error code: ERR_UNSUPPORTED for another
+ * version, ERR_MISSING if the file is empty or truncated, ERR_CORRUPT or
+ * ERR_NOMEM. After an error, *p is empty.
+ */
+int prepared_parse(struct prepared *p, const void *bytes, size_t len,
+		   enum hash_algo algo, const char *name, struct error *err);
+
+/*
+ * Append the content of a file: the checksum of p's pack, its tags and its
+ * answers, at most PREPARED_MAX. Returns 0 or ERR_NOMEM.
+ */
+int prepared_write(struct buf *out, const struct prepared *p);
+
+/*
+ * Returns the pack of a snapshot with this checksum, or NULL if there is none.
+ */
+const struct odb_pack *prepared_pack(const struct odb *odb,
+				     const struct oid *checksum);
+
+/*
+ * Map the file objects/info/<name> of object directory `dir_nr`. *map and *path
+ * must be initialised; *path receives the path, for messages. Returns 1 if the
+ * file was mapped, 0 if there is none, ERR_IO or ERR_NOMEM.
+ */
+int prepared_map_file(struct sys_map *map, struct buf *path,
+		      const struct odb *odb, size_t dir_nr, const char *name,
+		      struct error *err);
+
+/*
+ * Open the file of prepared answers of object directory `dir_nr`. Returns 1 if
+ * it was opened, 0 if there is no file or its pack is not in the snapshot, or a
+ * negative error code: ERR_IO or a code of prepared_parse().
+ */
+int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
+		  struct error *err);
+void prepared_close(struct prepared *p);
+
+/*
+ * Set *request to a clone of all that `nr` ids (at least 1) reach, with full
+ * history or with depth 1. Returns 0 or ERR_NOMEM.
+ */
+int prepared_request(struct prepared_request *request, enum hash_algo algo,
+		     bool depth_1, const struct oid *wants, size_t nr);
+
+static inline bool prepared_same_request(const struct prepared_request *a,
+					 const struct prepared_request *b)
+{
+	return a->kind == b->kind && oid_equal(&a->id, &b->id);
+}
+
+/* Returns whether a request has one want, so that `id` is the wanted id. */
+static inline bool prepared_is_of_one(const struct prepared_request *request)
+{
+	return request->kind <= PREPARED_DEPTH_1;
+}
+
+/* Returns the prepared answer to a request, or NULL if there is none. */
+const struct prepared_answer *prepared_find(
+	const struct prepared *p, const struct prepared_request *request);
+
+/*
+ * Open the file of prepared answers that has an answer to a clone of these ids
+ * (at least 1), with full history or with depth 1. Returns 1 if there is one;
+ * then the snapshot has these ids. Otherwise, *p is empty and *answer is NULL,
+ * and the function returns 0 or ERR_NOMEM. Files that cannot be used are
+ * ignored.
+ */
+int prepared_open_for(struct prepared *p, const struct prepared_answer **answer,
+		      const struct odb *odb, bool depth_1,
+		      const struct oid *wants, size_t nr);
+
+/*
+ * Returns the content that has exactly these runs, with or without tags, or
+ * NULL if there is none.
+ */
+const struct prepared_content *prepared_find_content(
+	const struct prepared *p, const struct prepared_run *runs, size_t nr);
+
+/*
+ * Find a tag in the file's list of tags, and set *at to its index. Returns
+ * false if the tag is not in the list.
+ */
+bool prepared_find_tag(const struct prepared *p, const struct oid *tag,
+		       uint32_t *at);
+
+/*
+ * Returns whether a run of the content has the entry at an offset of the pack.
+ */
+bool prepared_has(const struct prepared_content *content, uint64_t off);
+
+/* Returns the number of bytes in all runs of the content. */
+uint64_t prepared_bytes(const struct prepared_content *content);
+
+/*
+ * Write all runs of the content into a pack that was begun for at least
+ * object_nr objects. `progress` counts objects. Returns 0 or a negative error
+ * code.
+ */
+int prepared_send(const struct prepared_content *content,
+		  const struct pack *pack, struct pack_writer *writer,
+		  struct progress *progress, struct error *err);
+
+/*
+ * Find the runs of bytes in which some objects (pack_pos) of a pack are stored.
+ * *runs receives an array of *nr runs that the caller frees, also on failure.
+ * Returns 0, ERR_NOMEM, or ERR_CORRUPT if the order of the pack is wrong.
+ */
+int prepared_runs(struct prepared_run **runs, size_t *nr,
+		  const struct pack_rev *rev, const struct bitset *objects,
+		  struct error *err);
+
+/*
+ * Set the bits (pack_pos) of the objects in the content's runs. `objects` must
+ * have room for all objects of the pack. Returns false if the runs are not
+ * whole entries, or if the number of objects is wrong.
+ */
+bool prepared_objects(struct bitset *objects, const struct pack_rev *rev,
+		      const struct prepared_content *content);
+
+#endif

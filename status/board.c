@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory that the master shares with the workers. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "status/board.h"
+#include "sys/clock.h"
+#include "sys/process.h"
+
+struct status_slot {
+	/*
+	 * number that is odd while a request runs; the fields below are then
+	 * valid
+	 */
+	atomic_uint turn;
+	bool is_suspect;
+	/*
+	 * a child process answers the request, so a crash of the worker is not
+	 * blamed on the request
+	 */
+	atomic_bool is_handed_over;
+	uint64_t begin_ns;
+	char client[SYS_ADDRESS_MAX];
+	char path[STATUS_PATH_MAX];
+};
+
+struct status_board {
+	atomic_bool is_taken;
+	unsigned slot_nr;
+	atomic_bool is_ready;
+	atomic_long pid;
+	_Atomic uint64_t gauges[STATUS_GAUGE_NR];
+	struct status_slot slots[STATUS_SLOTS_MAX];
+};
+
+struct status_boards {
+	struct status_board boards[STATUS_BOARDS_MAX];
+};
+
+struct status_boards *status_boards_new(struct error *err)
+{
+	struct status_boards *boards = sys_memory_shared(sizeof(*boards));
+
+	if (!boards)
+		error_nomem(err);
+	return boards;
+}
+
+void status_boards_free(struct status_boards *boards)
+{
+	if (boards)
+		sys_memory_unshare(boards, sizeof(*boards));
+}
+
+struct status_board *status_board_take(struct status_boards *boards,
+				       unsigned slot_nr)
+{
+	struct status_board *board = boards->boards;
+
+	while (atomic_load(&board->is_taken))
+		if (++board == boards->boards + STATUS_BOARDS_MAX)
+			return NULL;
+	/*
+	 * Do not write to slots that were never used: their pages take up no
+	 * memory.
+	 */
+	memset(board->slots, 0, board->slot_nr * sizeof(board->slots[0]));
+	board->slot_nr = slot_nr < STATUS_SLOTS_MAX ? slot_nr
+						    : STATUS_SLOTS_MAX;
+	atomic_store(&board->is_ready, false);
+	atomic_store(&board->pid, 0);
+	for (int i = 0; i < STATUS_GAUGE_NR; i++)
+		atomic_store(&board->gauges[i], 0);
+	atomic_store(&board->is_taken, true);
+	return board;
+}
+
+void status_board_give_back(struct status_board *board)
+{
+	atomic_store(&board->is_taken, false);
+}
+
+void status_board_set_ready(struct status_board *board)
+{
+	atomic_store(&board->pid, sys_process_id());
+	atomic_store(&board->is_ready, true);
+}
+
+bool status_board_is_ready(const struct status_board *board)
+{
+	return atomic_load(&board->is_ready);
+}
+
+void status_board_set(struct status_board *board, enum status_gauge gauge,
+		      uint64_t number)
+{
+	atomic_store_explicit(&board->gauges[gauge], number,
+			      memory_order_relaxed);
+}
+
+struct status_slot *status_board_slot(struct status_board *board, unsigned nr)
+{
+	return &board->slots[nr];
+}
+
+/* Copy a text of `len` bytes, or as much of it as fits. */
+static void copy_text(char *out, size_t size, const char *text, size_t len)
+{
+	if (len >= size)
+		len = size - 1;
+	memcpy(out, text, len);
+	out[len] = '\0';
+}
+
+void status_slot_enter(struct status_slot *slot, const char *path, size_t len,
+		       const char *client, bool is_suspect)
+{
+	copy_text(slot->path, sizeof(slot->path), path, len);
+	copy_text(slot->client, sizeof(slot->client), client, strlen(client));
+	slot->is_suspect = is_suspect;
+	atomic_store(&slot->is_handed_over, false);
+	slot->begin_ns = sys_clock_ns();
+	atomic_fetch_add(&slot->turn, 1);
+}
+
+void status_slot_hand_over(struct status_slot *slot)
+{
+	atomic_store(&slot->is_handed_over, true);
+}
+
+void status_slot_leave(struct status_slot *slot)
+{
+	atomic_fetch_add(&slot->turn, 1);
+}
+
+static bool is_busy(const struct status_slot *slot)
+{
+	return atomic_load(&slot->turn) & 1;
+}
+
+void status_board_each(const struct status_board *board,
+		       void (*fn)(void *ctx, const char *path, bool is_suspect),
+		       void *ctx)
+{
+	for (unsigned i = 0; i < board->slot_nr; i++)
+		if (is_busy(&board->slots[i]) &&
+		    !atomic_load(&board->slots[i].is_handed_over))
+			fn(ctx, board->slots[i].path,
+			   board->slots[i].is_suspect);
+}
+
+/* Returns whether the slot was in use all the time while it was copied. */
+static bool copy_slot(struct status_slot_view *out,
+		      const struct status_slot *slot)
+{
+	unsigned turn = atomic_load(&slot->turn);
+
+	if (!(turn & 1))
+		return false;
+	memcpy(out->path, slot->path, sizeof(out->path));
+	memcpy(out->client, slot->client, sizeof(out->client));
+	out->begin_ns = slot->begin_ns;
+	return atomic_load(&slot->turn) == turn;
+}
+
+static void view_board(struct status_board_view *view,
+		       const struct status_board *b)
+{
+	view->pid = atomic_load(&b->is_ready) ? atomic_load(&b->pid) : 0;
+	view->requests = 0;
+	for (unsigned i = 0; i < b->slot_nr; i++)
+		view->requests += is_busy(&b->slots[i]);
+	for (int i = 0; i < STATUS_GAUGE_NR; i++)
+		view->gauges[i] = atomic_load(&b->gauges[i]);
+}
+
+size_t status_boards_view(const struct status_boards *boards,
+			  struct status_board_view views[STATUS_BOARDS_MAX],
+			  struct status_slot_view *slots, size_t slot_max,
+			  size_t *slot_nr)
+{
+	size_t nr = 0;
+
+	*slot_nr = 0;
+	for (size_t i = 0; i < STATUS_BOARDS_MAX; i++) {
+		const struct status_board *b = &boards->boards[i];
+
+		if (!atomic_load(&b->is_taken))
+			continue;
+		view_board(&views[nr++], b);
+		for (unsigned k = 0; k < b->slot_nr && *slot_nr < slot_max; k++)
+			*slot_nr += copy_slot(&slots[*slot_nr], &b->slots[k]);
+	}
+	return nr;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The status of the server at one moment, as a page for people (HTML) and as
+ * JSON. The page needs no script and no other file.
+ */
+#ifndef STATUS_STATUS_H
+#define STATUS_STATUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "status/board.h"
+#include "status/statistics.h"
+
+/* Limits of the lists that are shown. */
+#define STATUS_FLIGHTS_MAX 50
+#define STATUS_COSTS_SHOWN_MAX 20
+
+struct status {
+	/* "<name>/<version>"; borrowed */
+	const char *agent;
+	struct status_now now;
+	/* the running requests, the oldest first */
+	struct status_slot_view flights[STATUS_FLIGHTS_MAX];
+	size_t flight_nr;
+	/* sys_clock_ns() when the status was taken */
+	uint64_t taken_ns;
+	/* time at which the status was taken, in seconds since 1970 */
+	int64_t taken;
+	struct status_board_view boards[STATUS_BOARDS_MAX];
+	size_t board_nr;
+	/* the most CPU time first */
+	struct status_cost costs[STATUS_COSTS_MAX];
+	size_t cost_nr; /* at most STATUS_COSTS_SHOWN_MAX */
+	struct status_slow slow[STATUS_SLOW_MAX];
+	size_t slow_nr;
+	struct status_count reasons[STATUS_COUNTS_MAX];
+	size_t reason_nr;
+	struct status_count plans[STATUS_COUNTS_MAX];
+	size_t plan_nr;
+};
+
+/*
+ * Takes the status from the memory that the processes share, without the
+ * numbers of now.admission.
+ */
+void status_take(struct status *s, const struct status_boards *boards,
+		 const struct statistics *statistics);
+
+/* Append the status in one form. Both functions return 0 or ERR_NOMEM. */
+int status_print_json(struct buf *out, const struct status *s);
+int status_print_html(struct buf *out, const struct status *s);
+
+#endif
