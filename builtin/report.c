@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/affix.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "builtin/builtin.h"
@@ -22,11 +23,6 @@ const char builtin_version[] = GIT_LEVEL ".gitreach." GITREACH_VERSION;
 #define EXIT_FATAL 128
 /* exit code of a shell for a process that SIGPIPE has ended */
 #define EXIT_SIGPIPE 141
-
-static bool starts_with(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
-}
 
 /*
  * Returns whether a path below the working directory leads into the git

@@ -12,16 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "builtin/path-args.h"
 #include "builtin/rev-parse.h"
 #include "sys/io.h"
 #include "sys/map.h"
-
-static bool starts_with(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
-}
 
 /* Find the working directory. Returns 0, or prints an error and returns 128. */
 static int find_place(struct place *place, const struct repo *repo)

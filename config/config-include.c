@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "base/wildmatch.h"
 #include "config/config-internal.h"
@@ -23,11 +24,6 @@ struct pattern {
 	struct buf text;
 	size_t literal_len;
 };
-
-static bool starts_with(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
-}
 
 /* Appends the real directory of the current file, with a slash at the end. */
 static int append_file_dir(struct buf *out, const char *path)

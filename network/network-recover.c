@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "network/network-repack.h"
 #include "repack/prune-parts.h"
@@ -29,13 +30,6 @@ struct recovering {
 	bool recursive;
 	struct error *err;
 };
-
-static bool ends_with(const char *name, const char *suffix)
-{
-	size_t len = strlen(name), suffix_len = strlen(suffix);
-
-	return len > suffix_len && !strcmp(name + len - suffix_len, suffix);
-}
 
 /* ---- locks */
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "object/oidmap.h"
@@ -55,16 +56,11 @@ struct loading {
 	struct error *err;
 };
 
-static bool has_prefix(const char *name, const char *prefix)
-{
-	return !strncmp(name, prefix, strlen(prefix));
-}
-
 static int add_by_class(struct loading *l, const char *name,
 			struct named_value *value)
 {
-	bool is_named = has_prefix(name, "refs/heads/") ||
-			has_prefix(name, "refs/tags/");
+	bool is_named = starts_with(name, "refs/heads/") ||
+			starts_with(name, "refs/tags/");
 	uint32_t class = is_named ? PSEUDO_NAMED : PSEUDO_OTHERS;
 
 	if (value->in_class[class])

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "plans/plan-dir-parts.h"
 #include "sys/clock.h"
@@ -59,13 +60,6 @@ static int add(struct listing *l, const char *path)
 	l->nr++;
 	l->size += st.size;
 	return 0;
-}
-
-static bool ends_with(const char *name, const char *end)
-{
-	size_t len = strlen(name), end_len = strlen(end);
-
-	return len >= end_len && !strcmp(name + len - end_len, end);
 }
 
 /*

@@ -3,22 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "publish/bundle-list.h"
 #include "publish/publish-parts.h"
 #include "sys/io.h"
-
-static bool ends_with(const char *name, const char *end)
-{
-	size_t len = strlen(name), end_len = strlen(end);
-
-	return len > end_len && !strcmp(name + len - end_len, end);
-}
-
-static bool begins_with(const char *name, const char *start)
-{
-	return !strncmp(name, start, strlen(start));
-}
 
 static int list_name(void *ctx, const char *name)
 {
@@ -170,7 +159,7 @@ int publish_expire(struct publishing *p, int64_t expire, struct error *err)
 			ret = unmark(p, name, err);
 		else if (ends_with(name, ".pack") || ends_with(name, ".bundle"))
 			ret = handle_old(p, name, expire, err);
-		else if (begins_with(name, "tmp_publish_") ||
+		else if (starts_with(name, "tmp_publish_") ||
 			 ends_with(name, PUBLISHED_RETIRED))
 			ret = remove_remains(p, name, &all, err);
 	}

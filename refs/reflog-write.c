@@ -4,17 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "refs/reflog-write.h"
 #include "refs/refs-loose.h"
 #include "sys/io.h"
 
 #define MAKE_TRIES 3
-
-static bool starts_with(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
-}
 
 int reflog_policy(const struct repo *repo, enum reflog_policy *policy,
 		  struct error *err)

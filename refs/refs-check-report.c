@@ -6,14 +6,10 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/buf.h"
 #include "object/refs-name.h"
 #include "refs/refs-check.h"
-
-static bool starts_with(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
-}
 
 int refs_check_complain(struct refs_check *c, const char *where,
 			enum fsck_msg msg, struct error *err, const char *fmt,

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "refs/packed-keep.h"
 #include "refs/packed-refs.h"
@@ -48,11 +49,6 @@ struct refs_files {
 static struct refs_files *files_of(struct refs *refs)
 {
 	return (struct refs_files *)refs;
-}
-
-static bool starts_with(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
 }
 
 static void close_gen(const struct refs_files *files, struct packed_gen *gen)

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "refs/refs-loose.h"
 #include "refs/refs.h"
@@ -21,11 +22,6 @@ static const char *const per_worktree[] = {
 	"refs/worktree/",
 	"refs/rewritten/",
 };
-
-static bool starts_with(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
-}
 
 void refs_loose_release(struct refs_loose *ref)
 {

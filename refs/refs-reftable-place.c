@@ -6,17 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "refs/refs-loose.h"
 #include "refs/refs-reftable.h"
 
 #define DEFAULT_LOCK_TIMEOUT_MS 100
 #define FACTOR_MAX 256
 #define RESTART_MAX 0xffff
-
-static bool starts_with(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
-}
 
 const char *refs_reftable_place(struct buf *dir, const struct repo *repo,
 				const char *name)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "refs/refs-loose.h"
 #include "refs/refs-reftable.h"
@@ -28,11 +29,6 @@ struct refs_reftable {
 static struct refs_reftable *tables_of(struct refs *refs)
 {
 	return (struct refs_reftable *)refs;
-}
-
-static bool starts_with(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
 }
 
 /* Returns whether the repository was opened from a linked work tree. */

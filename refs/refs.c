@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "base/sort.h"
 #include "config/config.h"
@@ -15,11 +16,6 @@
 #include "refs/refs-backend.h"
 
 #define SYMREF_MAX_DEPTH 5
-
-static bool starts_with(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
-}
 
 static const struct refs_backend *backend_of(const struct repo *repo)
 {

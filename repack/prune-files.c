@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "repack/prune-parts.h"
 #include "sys/io.h"
@@ -23,11 +24,6 @@ struct listing {
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct error *err;
 };
-
-static bool starts_with(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
-}
 
 /*
  * Returns the path "<dir>/<name>", or NULL if there is no memory. The caller

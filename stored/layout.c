@@ -2,6 +2,7 @@
 /* Lays out a generation as a bare repository in a directory. */
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "stored/fetch.h"
 #include "stored/layout.h"
@@ -10,18 +11,6 @@
 
 static const char stub_head[] = "ref: refs/heads/.invalid\n";
 static const char stub_heads[] = "this repository uses the reftable format\n";
-
-static bool starts_with(const char *text, const char *start)
-{
-	return !strncmp(text, start, strlen(start));
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t len = strlen(text), end_len = strlen(end);
-
-	return len >= end_len && !strcmp(text + len - end_len, end);
-}
 
 bool stored_layout_allows(const char *path)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "stored/fetch.h"
 #include "stored/layout.h"
@@ -18,13 +19,6 @@
  * older lock counts as left behind by a killed process
  */
 #define LOCK_WAIT_MS 1000
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t len = strlen(text), end_len = strlen(end);
-
-	return len >= end_len && !strcmp(text + len - end_len, end);
-}
 
 /* ---- which files are new */
 

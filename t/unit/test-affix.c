@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of base/affix.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/affix.h"
+
+static void test_start(void **state)
+{
+	assert_true(starts_with("refs/heads/main", "refs/heads/"));
+	assert_true(starts_with("refs/", "refs/"));
+	assert_true(starts_with("refs", ""));
+	assert_false(starts_with("refs", "refs/"));
+	assert_false(starts_with("arefs/", "refs/"));
+	assert_false(starts_with("", "r"));
+}
+
+static void test_end(void **state)
+{
+	assert_true(ends_with("pack-1.idx", ".idx"));
+	assert_true(ends_with(".idx", ".idx"));
+	assert_true(ends_with("pack", ""));
+	assert_false(ends_with("idx", ".idx"));
+	assert_false(ends_with("pack.idx.lock", ".idx"));
+	assert_false(ends_with("", "x"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_start),
+		cmocka_unit_test(test_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
