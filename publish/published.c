@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds published packs. Nothing here writes. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "object/hash.h"
+#include "publish/publish-parts.h"
 #include "publish/published.h"
 #include "sys/io.h"
 
@@ -192,25 +195,34 @@ void published_close(struct published *p)
 }
 
 /*
- * Returns 1 if a place has a file of this name and length that is not retired,
- * 0 if not, or ERR_NOMEM. The length is compared because a copy may have been
- * interrupted.
+ * Returns 1 with the length of a file of a place that is not retired, 0 if
+ * there is none, or ERR_NOMEM.
  */
-static int has_file(const char *place, const char *name, uint64_t len)
+static int is_offered(uint64_t *len, const char *place, const char *name)
 {
 	struct buf path = BUF_INIT;
 	struct sys_stat st;
 	int ret = buf_printf(&path, "%s/%s", place, name);
 
 	if (!ret)
-		ret = !sys_stat(&st, path.data, NULL) && st.is_file &&
-		      st.size == len;
-	if (ret > 0)
+		ret = !sys_stat(&st, path.data, NULL) && st.is_file;
+	if (ret > 0) {
+		*len = st.size;
 		ret = buf_append_str(&path, PUBLISHED_RETIRED) < 0
 			      ? ERR_NOMEM
 			      : !sys_exists(path.data);
+	}
 	buf_release(&path);
 	return ret;
+}
+
+/* The length is compared because a copy may have been interrupted. */
+static int has_file(const char *place, const char *name, uint64_t len)
+{
+	uint64_t found;
+	int ret = is_offered(&found, place, name);
+
+	return ret > 0 ? found == len : ret;
 }
 
 int published_find(struct buf *uri, const struct published *p,
@@ -230,6 +242,57 @@ int published_find(struct buf *uri, const struct published *p,
 	}
 	buf_release(&name);
 	return ret;
+}
+
+/* ---- identity */
+
+/* The files of a place with more packs are not listed for each request. */
+#define PACKS_MAX 1000
+
+static int list_pack(void *ctx, const char *name)
+{
+	struct publish_names *packs = ctx;
+	const char *end = strstr(name, ".pack");
+
+	if (!end || strcmp(end, ".pack") != 0)
+		return 0;
+	return packs->nr == PACKS_MAX ? 1 : publish_names_add(packs, name);
+}
+
+/* Add the packs of a place that published_find() would find. */
+static int identify_place(struct hash_ctx *hash, const char *place)
+{
+	struct publish_names packs = {0};
+	struct buf bytes = BUF_INIT;
+	int ret = sys_dir_each(place, list_pack, &packs, NULL);
+
+	sort_strings(packs.names, ret ? 0 : packs.nr);
+	for (size_t i = 0; !ret && i < packs.nr; i++) {
+		uint64_t len;
+
+		ret = is_offered(&len, place, packs.names[i]);
+		if (ret > 0)
+			ret = buf_printf(&bytes, "%s %" PRIu64 "\n",
+					 packs.names[i], len);
+	}
+	hash_update(hash, bytes.data, bytes.len);
+	buf_release(&bytes);
+	publish_names_release(&packs);
+	/* A place that cannot be listed has no packs. */
+	return ret == ERR_NOMEM || ret > 0 ? ret : 0;
+}
+
+int published_identify(const struct published *p, struct hash_ctx *hash,
+		       struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < p->nr; i++) {
+		ret = identify_place(hash, p->places[i]);
+		hash_update(hash, "", 1);
+	}
+	hash_update(hash, "\n", 1);
+	return ret < 0 ? error_nomem(err) : !ret;
 }
 
 bool published_uri_is_taken(const char *uri, const char *protocols)

@@ -31,6 +31,8 @@
 #include "odb/odb.h"
 #include "repo/repo.h"
 
+struct hash_ctx;
+
 /* Number of hex digits in the name of a place. */
 #define PUBLISHED_PLACE_LEN 32
 
@@ -113,6 +115,14 @@ void published_close(struct published *p);
  */
 int published_find(struct buf *uri, const struct published *p,
 		   const struct oid *checksum, uint64_t len);
+
+/*
+ * Add to *hash the packs that published_find() can find: their names and
+ * lengths. Returns 1, 0 if a place has too many files, or ERR_NOMEM. Cost: a
+ * listing of each place, and two system calls for each pack.
+ */
+int published_identify(const struct published *p, struct hash_ctx *hash,
+		       struct error *err);
 
 /*
  * Returns whether `protocols`, a list from a client such as "http,https", has

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "object/hash.h"
 #include "publish/published.h"
 #include "t/unit/tmprepo.h"
 
@@ -172,6 +173,68 @@ static void test_find(void **state)
 	finish(&f);
 }
 
+/* Sets *id to the identity of the published packs. Returns the result. */
+static int identify(struct fixture *f, struct oid *id)
+{
+	struct odb odb = {
+		.algo = HASH_SHA1, .dirs = &f->t.objects, .dir_nr = 1};
+	struct published p;
+	struct hash_ctx hash;
+	int ret;
+
+	assert_int_equal(published_open(&p, &f->config, &odb, NULL), 0);
+	assert_int_equal(hash_init(&hash, HASH_SHA256), 0);
+	ret = published_identify(&p, &hash, NULL);
+	hash_final(&hash, id);
+	hash_release(&hash);
+	published_close(&p);
+	return ret;
+}
+
+/* Returns whether the identity differs from *id, and stores it there. */
+static bool is_new(struct fixture *f, struct oid *id)
+{
+	struct oid before = *id;
+
+	assert_int_equal(identify(f, id), 1);
+	return !oid_equal(id, &before);
+}
+
+/* The identity changes with each pack that can be found, and only then. */
+static void test_identity(void **state)
+{
+	struct oid id = OID_ZERO_INIT, a = OID_ZERO_INIT, empty;
+	struct buf name = BUF_INIT;
+	struct fixture f;
+
+	start(&f);
+	assert_int_equal(load(&f, "publishUri = http://x/\n"), 0);
+	put(&f, "lock", 0);
+	assert_true(is_new(&f, &id));
+	empty = id;
+	put(&f, "bundle-list", 10);
+	put(&f, "tmp_publish_x", 10);
+	assert_false(is_new(&f, &id));
+	assert_int_equal(published_pack_name(&name, &a, HASH_SHA1), 0);
+	put(&f, name.data, 49);
+	assert_true(is_new(&f, &id));
+	put(&f, name.data, 50);
+	assert_true(is_new(&f, &id));
+	assert_false(is_new(&f, &id));
+	assert_int_equal(buf_append_str(&name, PUBLISHED_RETIRED), 0);
+	put(&f, name.data, 0);
+	assert_true(is_new(&f, &id));
+	assert_true(oid_equal(&id, &empty));
+	for (int i = 0; i <= 1000; i++) {
+		buf_reset(&name);
+		buf_printf(&name, "%d.pack", i);
+		put(&f, name.data, 1);
+	}
+	assert_int_equal(identify(&f, &id), 0);
+	buf_release(&name);
+	finish(&f);
+}
+
 /* Two object directories have two places; two names of one have one. */
 static void test_places(void **state)
 {
@@ -222,6 +285,7 @@ int main(void)
 		cmocka_unit_test(test_config),
 		cmocka_unit_test(test_bad_config),
 		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_identity),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_protocols),
 	};
