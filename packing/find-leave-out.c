@@ -81,9 +81,7 @@ out:
 
 bool found_offers(const struct found *found)
 {
-	const struct packing_elsewhere *e = found->request->elsewhere;
-
-	return e && e->has_pack && !e->nr;
+	return packing_has_packs(found->request->elsewhere);
 }
 
 bool found_is_elsewhere(const struct found *found,

@@ -87,8 +87,21 @@ struct packing_elsewhere {
 	 */
 	int (*tell)(void *ctx, const bool *left_out, const struct oid *pack,
 		    struct error *err);
+	/*
+	 * Add to *hash all values on which the results of has_pack() depend.
+	 * Returns 1, 0 if computing the hash would cost too much, or a negative
+	 * error code. NULL: the hash cannot be computed. Not used if has_pack
+	 * is NULL or `nr` is not 0.
+	 */
+	int (*identify)(void *ctx, struct hash_ctx *hash, struct error *err);
 	void *ctx;
 };
+
+/* Returns whether packs, and not single objects, are elsewhere. */
+static inline bool packing_has_packs(const struct packing_elsewhere *e)
+{
+	return e && e->has_pack && !e->nr;
+}
 
 /* The objects to send. All pointers are borrowed for the call. */
 struct packing_request {

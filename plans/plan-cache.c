@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "plans/plan-cache.h"
+#include "plans/plan-elsewhere.h"
 #include "sys/clock.h"
 #include "sys/thread.h"
 
@@ -397,13 +398,35 @@ static void store(struct making *m, bool is_awaited,
 				 m->question->odb, is_awaited);
 }
 
-static int make_with(const struct plan_question *q, struct pack_sink sink,
-		     struct packing_report *report, struct error *err)
+static int make_with(const struct plan_question *q,
+		     const struct packing_request *request,
+		     struct pack_sink sink, struct packing_report *report,
+		     struct error *err)
 {
-	return q->make ? q->make(q->make_ctx, q->odb, q->request, q->options,
-				 sink, report, err)
-		       : packing_send(q->odb, q->request, q->options, sink,
-				      report, err);
+	return q->make ? q->make(q->make_ctx, q->odb, request, q->options, sink,
+				 report, err)
+		       : packing_send(q->odb, request, q->options, sink, report,
+				      err);
+}
+
+/* Makes the pack, and notes in the plan what the pack lacks. */
+static int make_noting(struct making *m, bool *is_noted,
+		       struct packing_report *report, struct error *err)
+{
+	struct packing_request request = *m->question->request;
+	struct pack_sink sink = plan_recorder_sink(&m->recorder);
+	struct plan_elsewhere noting = {.has_failed = false};
+	struct packing_elsewhere elsewhere;
+	int ret;
+
+	if (request.elsewhere) {
+		elsewhere = plan_elsewhere_note(&noting, request.elsewhere,
+						&m->entry->plan.absent);
+		request.elsewhere = &elsewhere;
+	}
+	ret = make_with(m->question, &request, sink, report, err);
+	*is_noted = !noting.has_failed;
+	return ret;
 }
 
 static int make(struct making *m, const struct pack_sink *sink,
@@ -411,7 +434,7 @@ static int make(struct making *m, const struct pack_sink *sink,
 {
 	struct plan_cache *cache = m->cache;
 	size_t stored_max = cache->dir ? plan_dir_plan_max(cache->dir) : 0;
-	bool is_complete, is_awaited;
+	bool is_complete, is_awaited, is_noted;
 	int ret;
 
 	m->recorder = (struct plan_recorder){
@@ -424,9 +447,8 @@ static int make(struct making *m, const struct pack_sink *sink,
 		.give_up = give_up,
 		.ctx = m,
 	};
-	ret = make_with(m->question, plan_recorder_sink(&m->recorder), report,
-			err);
-	is_complete = !ret && !report->warning.code;
+	ret = make_noting(m, &is_noted, report, err);
+	is_complete = !ret && !report->warning.code && is_noted;
 	is_awaited = publish(m, is_complete, report);
 	if (is_complete)
 		store(m, is_awaited, report);
@@ -481,13 +503,32 @@ static void copy_report(struct packing_report *out,
 	out->count_ns = out->reuse_ns = out->search_ns = out->write_ns = 0;
 }
 
+/* Makes the pack without its plan. */
+static int bypass(const struct plan_question *q, const char *reason,
+		  const struct pack_sink *sink, struct packing_report *report,
+		  struct error *err)
+{
+	int ret = make_with(q, q->request, *sink, report, err);
+
+	report->response_plan = "bypassed";
+	report->no_response_plan = reason;
+	return ret;
+}
+
 static int send_ready(struct plan_entry *e, bool has_waited,
+		      const struct plan_question *q,
 		      const struct pack_sink *sink,
 		      struct packing_report *report, struct error *err)
 {
 	uint64_t start = sys_clock_ns();
-	int ret = plan_send(&e->plan, sink, err);
+	int ret = plan_elsewhere_tell(&e->plan.absent, q->request->elsewhere,
+				      err);
 
+	if (!ret)
+		return bypass(q, "what the plan lacks is not elsewhere now",
+			      sink, report, err);
+	if (ret > 0)
+		ret = plan_send(&e->plan, sink, err);
 	copy_report(report, &e->report);
 	report->reuse_ns = sys_clock_ns() - start;
 	report->response_plan = has_waited ? "joined" : "hit";
@@ -513,7 +554,7 @@ static int find_or_make(struct plan_cache *cache, struct plan_entry *entry,
 
 	if (ret < 0)
 		return ret;
-	return ret ? send_ready(entry, has_waited, sink, report, err)
+	return ret ? send_ready(entry, has_waited, q, sink, report, err)
 		   : make(&m, sink, report, err);
 }
 
@@ -544,15 +585,14 @@ int plan_cache_send(struct plan_cache *cache, struct plan_entry **used,
 		return ret;
 	*used = e;
 	if (e && e->state == READY)
-		return send_ready(e, has_waited, sink, report, err);
+		return send_ready(e, has_waited, question, sink, report, err);
 	if (e && e->state == MAKING)
 		return find_or_make(cache, e, question, key, sink, report, err);
-	ret = make_with(question, *sink, report, err);
-	report->response_plan = "bypassed";
-	report->no_response_plan = e        ? "the plan is too large"
-				   : reason ? reason
-					    : "out of memory";
-	return ret;
+	return bypass(question,
+		      e        ? "the plan is too large"
+		      : reason ? reason
+			       : "out of memory",
+		      sink, report, err);
 }
 
 int plan_cache_send_alone(struct plan_cache *cache,

@@ -14,11 +14,15 @@
 #define HEADER_LEN 104
 #define PIECE_LEN 20
 #define TRAILER_LEN 32
+/* the fixed part of the table of what the pack lacks, without the checksum */
+#define ABSENT_LEN 16
 
 /* In a piece, this number in place of a pack's number means a literal. */
 #define LITERAL UINT32_MAX
 
 #define FLAG_BITMAP UINT32_C(1)
+#define FLAG_ABSENT UINT32_C(2)
+#define FLAGS (FLAG_BITMAP | FLAG_ABSENT)
 #define STRATEGY_SHIFT 8
 
 /*
@@ -26,8 +30,9 @@
  * appended at the end.
  */
 static const char *const strategies[] = {
-	"bitmap",        "bitmap+walk", "walk",    "prepared",
-	"prepared+walk", "stored pack", "nothing",
+	"bitmap",   "bitmap+walk",   "walk",
+	"prepared", "prepared+walk", "stored pack",
+	"nothing",  "published",     "published+walk",
 };
 
 /* ---- parsing */
@@ -44,7 +49,7 @@ static bool take_report(struct packing_report *r, struct cursor *c,
 	uint32_t strategy = flags >> STRATEGY_SHIFT;
 
 	*r = (struct packing_report){.used_bitmap = flags & FLAG_BITMAP};
-	if (flags & ((1u << STRATEGY_SHIFT) - 1) & ~FLAG_BITMAP ||
+	if (flags & ((1u << STRATEGY_SHIFT) - 1) & ~FLAGS ||
 	    strategy >= ARRAY_NR(strategies))
 		return false;
 	r->strategy = strategies[strategy];
@@ -57,6 +62,22 @@ static bool take_report(struct packing_report *r, struct cursor *c,
 	       cursor_be32(c, &r->packs_reused) &&
 	       cursor_be64(c, &r->bytes_verbatim) &&
 	       cursor_be64(c, &r->bytes_recompressed);
+}
+
+/* Takes what the pack lacks. The table must not be empty. */
+static bool take_absent(struct plan_file *f, struct cursor *c)
+{
+	size_t len = hash_len(f->algo), ids;
+
+	if (!cursor_be32(c, &f->absent_nr) ||
+	    !cursor_be32(c, &f->report.objects_elsewhere) ||
+	    !cursor_be64(c, &f->absent_pack_len) ||
+	    !cursor_bytes(c, &f->absent_pack, len) ||
+	    !mem_mul(&ids, f->absent_nr, len) ||
+	    !cursor_bytes(c, &f->absent, ids))
+		return false;
+	f->report.bytes_elsewhere = f->absent_pack_len;
+	return f->absent_nr || f->absent_pack_len;
 }
 
 /*
@@ -143,6 +164,8 @@ static int parse_checked(struct plan_file *f, struct cursor *c,
 	if (algo != HASH_SHA1 && algo != HASH_SHA256)
 		return corrupt(name, "unknown hash", err);
 	f->algo = algo;
+	if (flags & FLAG_ABSENT && !take_absent(f, c))
+		return corrupt(name, "bad table of absent objects", err);
 	if (!take_tables(f, c, literals))
 		return corrupt(name, "wrong length", err);
 	wrong = check_pieces(f);
@@ -197,6 +220,25 @@ static void put_pieces(struct plan *plan, const struct plan_file *f,
 	}
 }
 
+static int put_absent(struct plan_absent *absent, const struct plan_file *f)
+{
+	size_t len = hash_len(f->algo);
+
+	if (f->absent_pack_len) {
+		memcpy(absent->pack.bytes, f->absent_pack, len);
+		absent->pack_len = f->absent_pack_len;
+	}
+	if (!f->absent_nr)
+		return 0;
+	absent->blobs = mem_calloc(f->absent_nr, sizeof(*absent->blobs));
+	if (!absent->blobs)
+		return ERR_NOMEM;
+	for (; absent->nr < f->absent_nr; absent->nr++)
+		memcpy(absent->blobs[absent->nr].bytes,
+		       f->absent + absent->nr * len, len);
+	return 0;
+}
+
 int plan_file_resolve(struct plan *plan, const struct plan_file *file,
 		      const struct odb *odb, struct error *err)
 {
@@ -204,8 +246,10 @@ int plan_file_resolve(struct plan *plan, const struct plan_file *file,
 	int ret = 0;
 
 	*plan = PLAN_INIT;
-	if (!packs || mem_grow(&plan->pieces, &plan->alloc, file->piece_nr,
-			       sizeof(*plan->pieces)) < 0)
+	if (!packs ||
+	    mem_grow(&plan->pieces, &plan->alloc, file->piece_nr,
+		     sizeof(*plan->pieces)) < 0 ||
+	    put_absent(&plan->absent, file) < 0)
 		ret = error_nomem(err);
 	else if (file->algo != odb->algo)
 		ret = error_set(err, ERR_MISSING, "the plan has another hash");
@@ -223,11 +267,20 @@ int plan_file_resolve(struct plan *plan, const struct plan_file *file,
 
 /* ---- printing */
 
+static bool lacks_objects(const struct plan *plan)
+{
+	return plan->absent.nr || plan->absent.pack_len;
+}
+
 size_t plan_file_len(const struct plan *plan, uint32_t pack_nr,
 		     enum hash_algo algo)
 {
-	size_t packs, pieces, len = HEADER_LEN + TRAILER_LEN;
+	size_t packs, pieces, absent, len = HEADER_LEN + TRAILER_LEN;
 
+	if (lacks_objects(plan) &&
+	    (!mem_mul(&absent, plan->absent.nr, hash_len(algo)) ||
+	     !mem_add(&len, absent, len + ABSENT_LEN + hash_len(algo))))
+		return SIZE_MAX;
 	return mem_mul(&packs, pack_nr, hash_len(algo) + 8) &&
 			       mem_mul(&pieces, plan->nr, PIECE_LEN) &&
 			       mem_add(&len, len, packs) &&
@@ -327,6 +380,21 @@ static int put_header(struct buf *out, const uint8_t *key,
 	return ret | buf_append_be64(out, r->bytes_recompressed);
 }
 
+/* Put what the pack lacks, if it lacks anything. */
+static int put_absent_table(struct buf *out, const struct plan_absent *absent,
+			    const struct packing_report *r, enum hash_algo algo)
+{
+	int ret = 0;
+
+	ret |= buf_append_be32(out, (uint32_t)absent->nr);
+	ret |= buf_append_be32(out, r->objects_elsewhere);
+	ret |= buf_append_be64(out, absent->pack_len);
+	ret |= buf_append(out, absent->pack.bytes, hash_len(algo));
+	for (size_t i = 0; i < absent->nr; i++)
+		ret |= buf_append(out, absent->blobs[i].bytes, hash_len(algo));
+	return ret;
+}
+
 static int put_tables(struct buf *out, const struct plan *plan,
 		      const struct used *u)
 {
@@ -349,15 +417,19 @@ int plan_file_print(struct buf *out, const uint8_t key[PLAN_KEY_LEN],
 		    struct error *err)
 {
 	struct used used = {.odb = odb, .pieces = BUF_INIT};
-	uint32_t flags = report->used_bitmap ? FLAG_BITMAP : 0;
+	uint32_t flags = (report->used_bitmap ? FLAG_BITMAP : 0) |
+			 (lacks_objects(plan) ? FLAG_ABSENT : 0);
 	size_t start = out->len;
 	int ret = find_strategy(&flags, report->strategy)
 			  ? use_pieces(&used, plan, err)
 			  : error_set(err, ERR_INVALID, "unknown strategy");
 
-	if (!ret && (put_header(out, key, plan, &used, report, flags) < 0 ||
-		     put_tables(out, plan, &used) < 0 ||
-		     hash_append_trailer(out, start, HASH_SHA256, NULL) < 0))
+	if (!ret &&
+	    (put_header(out, key, plan, &used, report, flags) < 0 ||
+	     (lacks_objects(plan) &&
+	      put_absent_table(out, &plan->absent, report, odb->algo) < 0) ||
+	     put_tables(out, plan, &used) < 0 ||
+	     hash_append_trailer(out, start, HASH_SHA256, NULL) < 0))
 		ret = error_nomem(err);
 	free(used.numbers);
 	free(used.order);

@@ -3,10 +3,12 @@
  * The file of a plan, by which processes share the plan. All numbers are
  * big-endian. Documentation/format/plan.md has a field table and an example.
  *
- *	| header and report | packs | pieces | literals | SHA-256 |
- *	                       ^        |         ^
- *	                       +--------+---------+
+ *	| header and report | absent | packs | pieces | literals | SHA-256 |
+ *	                                 ^        |         ^
+ *	                                 +--------+---------+
  *	          a piece: a range of a pack, or the next bytes of the literals
+ *
+ *	absent: what the sent pack lacks; most files do not have this table
  *
  * A pack is named by its checksum and its size, so a file stays valid when
  * packs are added or removed. A process uses the file only if all packs that
@@ -35,6 +37,13 @@ struct plan_file {
 	const uint8_t *key; /* PLAN_KEY_LEN bytes */
 	enum hash_algo algo;
 	uint32_t pack_nr, piece_nr;
+	/*
+	 * struct plan_absent: checksum and length of the pack, and the ids of
+	 * `absent_nr` objects; NULL and 0 if the sent pack lacks nothing
+	 */
+	const uint8_t *absent_pack, *absent;
+	uint64_t absent_pack_len;
+	uint32_t absent_nr;
 	const uint8_t *packs; /* for each pack: checksum, size (be64) */
 	/* for each piece: pack (be32), offset, length (be64) */
 	const uint8_t *pieces;

@@ -75,8 +75,8 @@ static const char *refuse(const struct plan_question *q)
 
 	if (!r->want_nr)
 		return "nothing is wanted";
-	if (r->elsewhere)
-		return "the client gets objects from elsewhere";
+	if (packing_has_packs(r->elsewhere) && !r->elsewhere->identify)
+		return "the packs that are elsewhere are unknown";
 	if (r->promised_missing)
 		return "missing objects are promised";
 	/*
@@ -94,9 +94,29 @@ static const char *refuse(const struct plan_question *q)
 	return NULL;
 }
 
-/* Returns 1, 0 if there are too many tags, or a negative error code. */
-static int put_request(struct hash_ctx *h, const struct plan_question *q,
-		       struct error *err)
+/*
+ * Hashes what the client may get from elsewhere: the ids of objects, or whole
+ * packs. So a client that accepts no URIs gets only plans of complete packs.
+ * Returns 1, 0 if there are too many packs, or a negative error code.
+ */
+static int put_elsewhere(struct hash_ctx *h, const struct plan_question *q,
+			 struct error *err)
+{
+	const struct packing_elsewhere *e = q->request->elsewhere;
+
+	if (!e)
+		return 1;
+	if (put_oids(h, e->oids, e->nr, hash_len(q->odb->algo)) < 0)
+		return error_nomem(err);
+	return packing_has_packs(e) ? e->identify(e->ctx, h, err) : 1;
+}
+
+/*
+ * Returns 1, 0 with *reason if the key would cost too much, or a negative error
+ * code.
+ */
+static int put_request(struct hash_ctx *h, const char **reason,
+		       const struct plan_question *q, struct error *err)
 {
 	const struct packing_request *r = q->request;
 	size_t len = hash_len(q->odb->algo);
@@ -107,14 +127,20 @@ static int put_request(struct hash_ctx *h, const struct plan_question *q,
 	put_number(h, (uint64_t)r->thin << 0 | (uint64_t)r->ofs_delta << 1 |
 			      (uint64_t)r->use_bitmap << 2 |
 			      (uint64_t)r->knows_shallow << 3 |
-			      (uint64_t) !!r->tags.each << 4);
+			      (uint64_t) !!r->tags.each << 4 |
+			      (uint64_t) !!r->elsewhere << 5);
 	ret = put_oids(h, r->wants, r->want_nr, len);
 	ret |= put_oids(h, r->haves, r->have_nr, len);
 	ret |= put_oids(h, r->shallow, r->shallow_nr, len);
 	ret |= put_filter(h, r->filter);
 	if (ret)
 		return error_nomem(err);
-	return r->tags.each ? r->tags.identify(r->tags.ctx, h, err) : 1;
+	*reason = "there are too many packs elsewhere";
+	ret = put_elsewhere(h, q, err);
+	if (ret <= 0 || !r->tags.each)
+		return ret;
+	*reason = "there are too many tags";
+	return r->tags.identify(r->tags.ctx, h, err);
 }
 
 int plan_cache_key(uint8_t key[PLAN_KEY_LEN], const char **reason,
@@ -129,9 +155,9 @@ int plan_cache_key(uint8_t key[PLAN_KEY_LEN], const char **reason,
 		return 0;
 	if (hash_init(&h, HASH_SHA256) < 0)
 		return error_nomem(err);
-	ret = put_request(&h, question, err);
-	if (!ret)
-		*reason = "there are too many tags";
+	ret = put_request(&h, reason, question, err);
+	if (ret)
+		*reason = NULL;
 	hash_final(&h, &hash);
 	hash_release(&h);
 	memcpy(key, hash.bytes, PLAN_KEY_LEN);

@@ -19,13 +19,15 @@ void plan_release(struct plan *plan)
 	buf_release(&plan->literals);
 	sys_map_close(&plan->map);
 	free(plan->pieces);
+	free(plan->absent.blobs);
 	*plan = PLAN_INIT;
 }
 
 size_t plan_size(const struct plan *plan)
 {
 	return plan->literals.len + plan->map.len +
-	       plan->nr * sizeof(*plan->pieces);
+	       plan->nr * sizeof(*plan->pieces) +
+	       plan->absent.nr * sizeof(*plan->absent.blobs);
 }
 
 uint64_t plan_pack_len(const struct plan *plan)

@@ -20,6 +20,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "object/oid.h"
 #include "pack/writer.h"
 #include "sys/map.h"
 
@@ -27,6 +28,15 @@ struct plan_piece {
 	/* borrowed; NULL: the next bytes of `literals` */
 	const uint8_t *span;
 	size_t len;
+};
+
+/* What a pack lacks because its receiver gets it from elsewhere. */
+struct plan_absent {
+	/* checksum of a whole pack; valid if `pack_len` is not 0 */
+	struct oid pack;
+	uint64_t pack_len; /* length of the pack in bytes; 0: no pack */
+	struct oid *blobs; /* owned; `nr` ids of single objects */
+	size_t nr;
 };
 
 struct plan {
@@ -40,6 +50,7 @@ struct plan {
 	struct sys_map map;
 	struct plan_piece *pieces; /* owned */
 	size_t nr, alloc;
+	struct plan_absent absent;
 };
 
 #define PLAN_INIT ((struct plan){.literals = BUF_INIT})

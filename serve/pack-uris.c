@@ -115,6 +115,12 @@ bool pack_offer_has(void *ctx, const struct oid *checksum, uint64_t len)
 	       0;
 }
 
+int pack_offer_identify(const struct pack_offer *offer, struct hash_ctx *hash,
+			struct error *err)
+{
+	return published_identify(&offer->published, hash, err);
+}
+
 /* Write the section with the URI of a published pack. */
 static int tell_pack(const struct pack_offer *offer, const struct oid *pack,
 		     struct pktline_writer *out, struct error *err)

@@ -189,6 +189,13 @@ static bool has_pack(void *ctx, const struct oid *checksum, uint64_t len)
 	return pack_offer_has(p->offer, checksum, len);
 }
 
+static int identify_packs(void *ctx, struct hash_ctx *hash, struct error *err)
+{
+	const struct sending *p = ctx;
+
+	return pack_offer_identify(p->offer, hash, err);
+}
+
 static void put_progress(void *ctx, const char *text, size_t len)
 {
 	struct sending *p = ctx;
@@ -216,8 +223,10 @@ static int make_pack(struct sending *p, struct error *err)
 {
 	struct request *req = p->req;
 	struct sideband *sb = &p->sb;
-	struct packing_elsewhere elsewhere = {
-		.has_pack = has_pack, .tell = tell_uris, .ctx = p};
+	struct packing_elsewhere elsewhere = {.has_pack = has_pack,
+					      .tell = tell_uris,
+					      .identify = identify_packs,
+					      .ctx = p};
 	const struct serve_options *options = req->s->options;
 	struct progress_out progress = {
 		.put = req->no_progress ? NULL : put_progress,
@@ -363,7 +372,7 @@ int send_pack(struct request *req, struct error *err)
 /*
  * Returns whether a published pack may be a part of the answer. Published packs
  * are made for clones. For other requests, looking for such a pack would only
- * prevent the use of plans (cached responses).
+ * cost time.
  */
 static bool may_be_published(const struct request *req)
 {

@@ -170,6 +170,13 @@ int pack_offer_published(struct pack_offer *offer,
 bool pack_offer_has(void *ctx, const struct oid *checksum, uint64_t len);
 
 /*
+ * Add the published packs that are offered to a hash (published_identify()).
+ * Returns 1, 0 if there are too many, or a negative error code.
+ */
+int pack_offer_identify(const struct pack_offer *offer, struct hash_ctx *hash,
+			struct error *err);
+
+/*
  * Write the section "packfile-uris" of a fetch response and the delim packet
  * that ends it. left_out[i] says whether the pack lacks offer->blobs[i]; only
  * the URIs of such blobs are sent. `pack`: checksum of the published pack that

@@ -217,6 +217,75 @@ test_expect_success 'a new shallow boundary of the server' '
 	plans_are hit
 '
 
+# ask <protocols> <name>: ask for a clone of srv/u.git and write the answer to <name>.
+# Leave <protocols> empty for a client that accepts no URIs.
+ask () {
+	{
+		pkt command=fetch object-format=sha1 D no-progress ofs-delta &&
+		if test -n "$1"
+		then
+			pkt "packfile-uris $1"
+		fi &&
+		pkt "want $(stock -C srv/u.git rev-parse main)" done F
+	} >asked &&
+	GIT_PROTOCOL=version=2 "$GIT" upload-pack --stateless-rpc \
+		srv/u.git <asked >$2
+}
+
+# objects_of <name>: the objects of the pack in an answer
+objects_of () {
+	python3 -c '
+import sys
+answer, pack = open(sys.argv[1], "rb").read(), b""
+while answer:
+    size = max(4, int(answer[:4], 16))
+    if size > 4 and answer[4] == 1:
+        pack += answer[5:size]
+    answer = answer[size:]
+open(sys.argv[1] + ".pack", "wb").write(pack)
+' $1 &&
+	stock index-pack -o $1.idx $1.pack >/dev/null &&
+	stock show-index <$1.idx | cut -d" " -f2
+}
+
+test_expect_success 'clients that get blobs elsewhere have plans of their own' '
+	stock clone -q --bare srv/r.git srv/u.git &&
+	blob=$(stock -C srv/u.git ls-tree -r main |
+		sed -n "1s/.* blob \([0-9a-f]*\).*/\1/p") &&
+	uri="$blob $blob http://127.0.0.1" &&
+	stock -C srv/u.git config uploadpack.blobPackfileUri "$uri/x" &&
+	for i in 1 2 3
+	do
+		ask http with.$i || return 1
+	done &&
+	plans_are made made hit &&
+	test_cmp with.2 with.3 &&
+	grep -a "^....$blob http://127.0.0.1/x$" with.3 &&
+	for i in 1 2 3
+	do
+		ask "" without.$i || return 1
+	done &&
+	plans_are made made hit &&
+	! grep -a $blob without.3 &&
+	{ objects_of with.3 && echo $blob; } | sort >lacking &&
+	objects_of without.3 | sort >complete &&
+	test_cmp complete lacking &&
+	ask https without.4 &&
+	plans_are hit &&
+	test_cmp without.3 without.4 &&
+	stock -C srv/u.git config uploadpack.blobPackfileUri "$uri/y" &&
+	ask http with.4 &&
+	plans_are hit &&
+	grep -a "^....$blob http://127.0.0.1/y$" with.4 &&
+	objects_of with.4 | sort >actual &&
+	objects_of with.3 | sort >expect &&
+	test_cmp expect actual &&
+	stock -C srv/u.git config --add uploadpack.blobPackfileUri \
+		"$(stock -C srv/u.git rev-parse main) $blob http://127.0.0.1/z" &&
+	ask http with.5 &&
+	plans_are made
+'
+
 test_expect_success 'clients at once' '
 	rm -f plans/*.plan plans/keys &&
 	for i in 1 2 3 4 5 6

@@ -215,6 +215,52 @@ test_expect_success 'over HTTP, from the server of the files' '
 	stop_daemon
 '
 
+# plans_are <how>...: how the packs were made since the last call. The record of
+# a request is written after the client has the answer.
+plans_are () {
+	printf "%s\n" "$@" >plans.expect &&
+	wait_until enough_records $# &&
+	sed -n "s/.*\"plan\":\"\([a-z]*\)\".*/\1/p" records >plans.actual &&
+	: >records &&
+	test_cmp plans.expect plans.actual
+}
+
+enough_records () {
+	test $(grep -c "\"plan\":" records) -ge $1
+}
+
+# clone_twice <protocols> <downloads> <how> <how>
+clone_twice () {
+	for try in 1 2
+	do
+		clone $1 "$url/server.git" && test_downloads $2 &&
+		stock -C copy fsck --full --strict || return 1
+	done &&
+	plans_are $3 $4
+}
+
+test_expect_success 'equal clones share a plan, with the same URI' '
+	stock config --global gitreach.requestLog "$PWD/records" &&
+	start_daemon --export-all --workers=1 --listen=http://127.0.0.1:0 &&
+	port=$web_port &&
+	sleep 0.2 && : >records &&
+	clone_twice http 1 made hit &&
+	objects copy >with &&
+	clone_twice none 0 made hit &&
+	objects copy >without && test_cmp without with &&
+	clone_twice https 0 hit hit &&
+	for pack in "$(place)"/*.pack
+	do
+		: >"$pack.retired" || return 1
+	done &&
+	clone_twice http 0 made hit &&
+	rm "$(place)"/*.retired &&
+	clone_twice http 1 hit hit &&
+	objects copy >with && test_cmp without with &&
+	stop_daemon &&
+	stock config --global --unset gitreach.requestLog
+'
+
 test_expect_success 'depth and filters never get more than they ask for' '
 	for arguments in --depth=1 --depth=3 --filter=blob:none \
 		--filter=tree:0 --filter=blob:limit=10k \

@@ -234,6 +234,49 @@ static void test_key(void **state)
 	filter_release(&filter);
 }
 
+static int identify_packs(void *ctx, struct hash_ctx *hash, struct error *err)
+{
+	const int *packs = ctx;
+
+	hash_update(hash, packs, sizeof(*packs));
+	return 1;
+}
+
+static bool has_no_pack(void *ctx, const struct oid *checksum, uint64_t len)
+{
+	return false;
+}
+
+/* What the client may get from elsewhere is a part of the key. */
+static void test_key_elsewhere(void **state)
+{
+	struct oid oids[] = {{{5}}, {{6}}}, oid;
+	struct packing_elsewhere elsewhere = {.nr = 0};
+	struct keyed k;
+	int packs = 1;
+
+	keyed_init(&k);
+	assert_true(is_new_key(&k));
+	k.request.elsewhere = &elsewhere;
+	assert_true(is_new_key(&k));
+	elsewhere.oids = oids;
+	elsewhere.nr = 1;
+	assert_true(is_new_key(&k));
+	elsewhere.nr = 2;
+	assert_true(is_new_key(&k));
+	oid = oids[0];
+	oids[0] = oids[1];
+	oids[1] = oid;
+	assert_false(is_new_key(&k));
+	elsewhere = (struct packing_elsewhere){.has_pack = has_no_pack,
+					       .identify = identify_packs,
+					       .ctx = &packs};
+	assert_true(is_new_key(&k));
+	assert_false(is_new_key(&k));
+	packs = 2;
+	assert_true(is_new_key(&k));
+}
+
 static void assert_no_key(struct keyed *k, const char *expected)
 {
 	const char *reason;
@@ -256,7 +299,10 @@ static int identify_fail(void *ctx, struct hash_ctx *hash, struct error *err)
 
 static void test_no_key(void **state)
 {
-	static const struct packing_elsewhere elsewhere;
+	static const struct packing_elsewhere elsewhere = {
+		.has_pack = has_no_pack};
+	static const struct packing_elsewhere many = {
+		.has_pack = has_no_pack, .identify = identify_none};
 	struct filter filter;
 	struct keyed k;
 	const char *reason;
@@ -273,7 +319,9 @@ static void test_no_key(void **state)
 	k.request.want_nr = 0;
 	assert_no_key(&k, "nothing is wanted");
 	k.request.elsewhere = &elsewhere;
-	assert_no_key(&k, "the client gets objects from elsewhere");
+	assert_no_key(&k, "the packs that are elsewhere are unknown");
+	k.request.elsewhere = &many;
+	assert_no_key(&k, "there are too many packs elsewhere");
 	k.request.promised_missing = true;
 	assert_no_key(&k, "missing objects are promised");
 	k.options.check_reused = true;
@@ -710,12 +758,118 @@ static void test_no_owner(void **state)
 	scene_release(&s);
 }
 
+/* ---- packs that lack objects */
+
+/* A client to which one pack of 9 bytes is offered, or was offered. */
+struct client {
+	struct packing_elsewhere elsewhere;
+	bool is_offered;
+	unsigned makes, tells;
+	bool is_left_out; /* as the client was told last */
+};
+
+static bool is_offered(void *ctx, const struct oid *checksum, uint64_t len)
+{
+	const struct client *c = ctx;
+
+	return c->is_offered && len == 9;
+}
+
+static int tell(void *ctx, const bool *left_out, const struct oid *pack,
+		struct error *err)
+{
+	struct client *c = ctx;
+
+	c->tells++;
+	c->is_left_out = pack;
+	return 0;
+}
+
+static int identify_nothing(void *ctx, struct hash_ctx *hash, struct error *err)
+{
+	return 1;
+}
+
+/* The pack is "short" if a pack is left out, or else "complete". */
+static int make_lacking(void *ctx, const struct odb *odb,
+			const struct packing_request *request,
+			const struct packing_send_options *options,
+			struct pack_sink sink, struct packing_report *report,
+			struct error *err)
+{
+	const struct packing_elsewhere *e = request->elsewhere;
+	const struct oid pack = {{1}};
+	struct client *c = ctx;
+	bool lacks = e && e->has_pack(e->ctx, &pack, 9);
+
+	c->makes++;
+	*report = (struct packing_report){.objects = 1};
+	if (e && e->tell(e->ctx, NULL, lacks ? &pack : NULL, err) < 0)
+		return ERR_IO;
+	return sink.put(sink.ctx, lacks ? "short" : "complete", lacks ? 5 : 8,
+			err);
+}
+
+static void ask_client(struct plan_cache *cache, struct keyed *k,
+		       struct client *c, bool takes_uris, const char *expected,
+		       const char *how)
+{
+	struct answer a = {BUF_INIT, 0};
+	const struct pack_sink sink = {.put = put, .ctx = &a};
+	struct packing_report report;
+	struct plan_entry *used;
+
+	c->elsewhere = (struct packing_elsewhere){.has_pack = is_offered,
+						  .identify = identify_nothing,
+						  .tell = tell,
+						  .ctx = c};
+	k->request.elsewhere = takes_uris ? &c->elsewhere : NULL;
+	k->question.make = make_lacking;
+	k->question.make_ctx = c;
+	assert_int_equal(plan_cache_send(cache, &used, &k->question, &sink,
+					 &report, NULL),
+			 0);
+	plan_cache_release(cache, used);
+	assert_int_equal(a.bytes.len, strlen(expected));
+	assert_memory_equal(a.bytes.data, expected, a.bytes.len);
+	assert_string_equal(report.response_plan, how);
+	buf_release(&a.bytes);
+}
+
+/*
+ * A client without URIs never gets a plan that lacks a pack, nor does a client
+ * that cannot get this pack any more. Each client is told once.
+ */
+static void test_elsewhere(void **state)
+{
+	struct plan_cache *cache = plan_cache_new(CACHE_MAX, NULL);
+	struct client c = {.is_offered = true};
+	struct keyed k;
+
+	assert_non_null(cache);
+	keyed_init(&k);
+	ask_client(cache, &k, &c, true, "short", "made");
+	assert_true(c.is_left_out && c.tells == 1 && c.makes == 1);
+	c.is_left_out = false;
+	ask_client(cache, &k, &c, true, "short", "hit");
+	assert_true(c.is_left_out && c.tells == 2 && c.makes == 1);
+	ask_client(cache, &k, &c, false, "complete", "made");
+	ask_client(cache, &k, &c, false, "complete", "hit");
+	assert_true(c.tells == 2 && c.makes == 2);
+	c.is_offered = false;
+	ask_client(cache, &k, &c, true, "complete", "bypassed");
+	assert_true(!c.is_left_out && c.tells == 3 && c.makes == 3);
+	plan_cache_free(cache);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_requests),
 		cmocka_unit_test(test_key),
+		cmocka_unit_test(test_key_elsewhere),
 		cmocka_unit_test(test_no_key),
+		cmocka_unit_test(test_elsewhere),
 		cmocka_unit_test(test_join),
 		cmocka_unit_test(test_failed_maker),
 		cmocka_unit_test(test_warning),

@@ -138,6 +138,64 @@ static void round_trip(void **state)
 	buf_release(&file);
 }
 
+/* Returns the file of a plan that lacks objects, a pack, or both. */
+static void make_lacking(struct plan *plan, struct buf *file,
+			 const struct packs *p, size_t blobs, uint64_t pack_len)
+{
+	struct packing_report report = numbers;
+
+	make(plan, file, p);
+	buf_reset(file);
+	plan->absent.blobs = mem_calloc(2, sizeof(*plan->absent.blobs));
+	assert_non_null(plan->absent.blobs);
+	plan->absent.nr = blobs;
+	plan->absent.blobs[0].bytes[19] = 1;
+	plan->absent.blobs[1].bytes[0] = 2;
+	plan->absent.pack_len = pack_len;
+	if (pack_len)
+		plan->absent.pack.bytes[5] = 3;
+	report.objects_elsewhere = 9;
+	report.bytes_elsewhere = pack_len;
+	assert_int_equal(
+		plan_file_print(file, key, plan, &report, &p->odb, NULL), 0);
+}
+
+static void absent_objects(void **state)
+{
+	static const struct {
+		size_t blobs;
+		uint64_t pack_len;
+	} cases[] = {{2, 0}, {0, UINT64_C(5) << 33}, {1, 1}};
+	struct packs p;
+	struct plan plan, again;
+	struct plan_file f;
+	struct buf file;
+
+	packs_init(&p);
+	for (size_t i = 0; i < ARRAY_NR(cases); i++) {
+		make_lacking(&plan, &file, &p, cases[i].blobs,
+			     cases[i].pack_len);
+		assert_int_equal(plan_file_len(&plan, 2, HASH_SHA1), file.len);
+		assert_int_equal(
+			plan_file_parse(&f, file.data, file.len, "it", NULL),
+			0);
+		assert_int_equal(f.report.objects_elsewhere, 9);
+		assert_true(f.report.bytes_elsewhere == cases[i].pack_len);
+		assert_int_equal(plan_file_resolve(&again, &f, &p.odb, NULL),
+				 0);
+		assert_same(&plan, &again);
+		assert_int_equal(again.absent.nr, cases[i].blobs);
+		for (size_t k = 0; k < again.absent.nr; k++)
+			assert_true(oid_equal(&again.absent.blobs[k],
+					      &plan.absent.blobs[k]));
+		assert_true(again.absent.pack_len == cases[i].pack_len);
+		assert_true(oid_equal(&again.absent.pack, &plan.absent.pack));
+		plan_release(&again);
+		plan_release(&plan);
+		buf_release(&file);
+	}
+}
+
 /* A plan can be used if the snapshot has all its packs, in any order. */
 static void other_packs(void **state)
 {
@@ -261,7 +319,9 @@ static void wrong_numbers(void **state)
 	assert_int_equal(parse_with(&file, 40, 2), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 44, 0x502), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 44, 0x600), 0);
-	assert_int_equal(parse_with(&file, 44, 0x700), ERR_CORRUPT);
+	assert_int_equal(parse_with(&file, 44, 0x700), 0);
+	assert_int_equal(parse_with(&file, 44, 0x900), ERR_CORRUPT);
+	assert_int_equal(parse_with(&file, 44, 0x504), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 48, 1), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 48, UINT32_MAX), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 52, 4), ERR_CORRUPT);
@@ -287,6 +347,14 @@ static void wrong_numbers(void **state)
 			 ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, pieces + 32, UINT32_MAX),
 			 ERR_CORRUPT);
+	plan_release(&plan);
+	buf_release(&file);
+	/* A table of absent objects that is empty, or too long. */
+	make_lacking(&plan, &file, &p, 1, 0);
+	assert_int_equal(parse_with(&file, 104, 0), ERR_CORRUPT);
+	assert_int_equal(parse_with(&file, 104, 2), ERR_CORRUPT);
+	assert_int_equal(parse_with(&file, 104, UINT32_MAX), ERR_CORRUPT);
+	assert_int_equal(parse_with(&file, 44, 0x500), ERR_CORRUPT);
 	plan_release(&plan);
 	buf_release(&file);
 }
@@ -346,6 +414,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(round_trip),
+		cmocka_unit_test(absent_objects),
 		cmocka_unit_test(other_packs),
 		cmocka_unit_test(no_file),
 		cmocka_unit_test(damage),

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Plans of packs that lack objects, because the receiver gets these objects
+ * from elsewhere (struct packing_elsewhere).
+ *
+ *	pack is made:   tell(left out) -> plan->absent
+ *	plan is used:   plan->absent -> still elsewhere? -> tell(left out)
+ *
+ * The key of a plan contains everything that a client may get from elsewhere
+ * (plans/plan-cache.h). So a client that accepts no URIs never finds a plan of
+ * an incomplete pack. The plan itself says which of the objects its pack lacks.
+ */
+#ifndef PLANS_PLAN_ELSEWHERE_H
+#define PLANS_PLAN_ELSEWHERE_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "packing/send.h"
+#include "plans/plan.h"
+
+/* Passes calls to a struct packing_elsewhere, and notes what is left out. */
+struct plan_elsewhere {
+	const struct packing_elsewhere *to; /* borrowed */
+	struct plan_absent *absent;         /* borrowed */
+	/* the pack that was asked about last, and its length */
+	struct oid asked;
+	uint64_t asked_len;
+	/* memory ran out: `absent` is incomplete */
+	bool has_failed;
+};
+
+/*
+ * Returns the calls that note in *absent what is left out. *e and the result
+ * borrow their arguments. `*absent` must be zero.
+ */
+struct packing_elsewhere plan_elsewhere_note(struct plan_elsewhere *e,
+					     const struct packing_elsewhere *to,
+					     struct plan_absent *absent);
+
+/*
+ * Tells the receiver what the pack of a plan lacks. `e` is that of the request;
+ * NULL: the receiver gets nothing from elsewhere. Returns 1 if the plan can be
+ * sent. Returns 0 if something that the pack lacks is not elsewhere any more;
+ * the receiver was told nothing then. Otherwise returns a negative error code.
+ */
+int plan_elsewhere_tell(const struct plan_absent *absent,
+			const struct packing_elsewhere *e, struct error *err);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of plans/plan-elsewhere.c: what is noted when a pack is made is told to
+ * later receivers, if they can get it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "plans/plan-elsewhere.h"
+
+#define NR 4
+
+/* What one receiver can get from elsewhere, and what it was told. */
+struct receiver {
+	struct oid oids[NR];
+	struct oid offered; /* the only pack; its length is 50 */
+	struct packing_elsewhere elsewhere;
+	unsigned tells;
+	bool left_out[NR];
+	bool has_pack;
+	struct oid pack;
+	int result;
+};
+
+static bool has_pack(void *ctx, const struct oid *checksum, uint64_t len)
+{
+	const struct receiver *r = ctx;
+
+	return oid_equal(checksum, &r->offered) && len == 50;
+}
+
+static int tell(void *ctx, const bool *left_out, const struct oid *pack,
+		struct error *err)
+{
+	struct receiver *r = ctx;
+
+	r->tells++;
+	if (r->elsewhere.nr)
+		memcpy(r->left_out, left_out, sizeof(r->left_out));
+	r->has_pack = pack;
+	if (pack)
+		r->pack = *pack;
+	return r->result;
+}
+
+/* A receiver that can get `nr` objects, with the ids 1, 2, ... or a pack. */
+static void receiver_init(struct receiver *r, size_t nr)
+{
+	memset(r, 0, sizeof(*r));
+	for (int i = 0; i < NR; i++)
+		r->oids[i].bytes[0] = (uint8_t)(i + 1);
+	r->offered.bytes[0] = 77;
+	r->elsewhere = (struct packing_elsewhere){.oids = r->oids,
+						  .nr = nr,
+						  .has_pack = has_pack,
+						  .tell = tell,
+						  .ctx = r};
+}
+
+static void test_objects(void **state)
+{
+	static const bool left_out[NR] = {true, false, true, true};
+	struct plan_absent absent = {.nr = 0};
+	struct plan_elsewhere e;
+	struct packing_elsewhere noting;
+	struct receiver a, b;
+
+	receiver_init(&a, NR);
+	noting = plan_elsewhere_note(&e, &a.elsewhere, &absent);
+	assert_int_equal(noting.nr, NR);
+	assert_int_equal(noting.tell(noting.ctx, left_out, NULL, NULL), 0);
+	assert_memory_equal(a.left_out, left_out, sizeof(left_out));
+	assert_false(e.has_failed);
+	assert_int_equal(absent.nr, 3);
+	assert_int_equal(absent.pack_len, 0);
+	/* The same objects in another order. */
+	receiver_init(&b, NR);
+	b.oids[0].bytes[0] = 4;
+	b.oids[3].bytes[0] = 1;
+	assert_int_equal(plan_elsewhere_tell(&absent, &b.elsewhere, NULL), 1);
+	assert_int_equal(b.tells, 1);
+	assert_true(b.left_out[0] && !b.left_out[1] && b.left_out[2] &&
+		    b.left_out[3]);
+	assert_false(b.has_pack);
+	b.result = ERR_IO;
+	assert_int_equal(plan_elsewhere_tell(&absent, &b.elsewhere, NULL),
+			 ERR_IO);
+	/* Receivers that cannot get an object, or nothing at all. */
+	receiver_init(&b, NR);
+	b.oids[2].bytes[0] = 9;
+	assert_int_equal(plan_elsewhere_tell(&absent, &b.elsewhere, NULL), 0);
+	b.elsewhere.nr = 0;
+	assert_int_equal(plan_elsewhere_tell(&absent, &b.elsewhere, NULL), 0);
+	assert_int_equal(plan_elsewhere_tell(&absent, NULL, NULL), 0);
+	assert_int_equal(b.tells, 0);
+	free(absent.blobs);
+}
+
+static void test_pack(void **state)
+{
+	struct plan_absent absent = {.nr = 0};
+	struct plan_elsewhere e;
+	struct packing_elsewhere noting;
+	struct receiver a;
+	struct oid other = {{5}};
+
+	receiver_init(&a, 0);
+	noting = plan_elsewhere_note(&e, &a.elsewhere, &absent);
+	assert_false(noting.has_pack(noting.ctx, &other, 50));
+	assert_true(noting.has_pack(noting.ctx, &a.offered, 50));
+	assert_int_equal(noting.tell(noting.ctx, NULL, &a.offered, NULL), 0);
+	assert_true(a.has_pack);
+	assert_false(e.has_failed);
+	assert_int_equal(absent.pack_len, 50);
+	receiver_init(&a, 0);
+	assert_int_equal(plan_elsewhere_tell(&absent, &a.elsewhere, NULL), 1);
+	assert_true(a.has_pack && oid_equal(&a.pack, &a.offered));
+	/* The pack has another length, retired, or packs are not asked for. */
+	absent.pack_len = 51;
+	assert_int_equal(plan_elsewhere_tell(&absent, &a.elsewhere, NULL), 0);
+	absent.pack_len = 50;
+	a.elsewhere.nr = 1;
+	assert_int_equal(plan_elsewhere_tell(&absent, &a.elsewhere, NULL), 0);
+	receiver_init(&a, 0);
+	a.offered.bytes[0]++;
+	assert_int_equal(plan_elsewhere_tell(&absent, &a.elsewhere, NULL), 0);
+	assert_int_equal(plan_elsewhere_tell(&absent, NULL, NULL), 0);
+	assert_int_equal(a.tells, 0);
+}
+
+/* A pack of unknown length cannot be offered again. */
+static void test_unknown_pack(void **state)
+{
+	struct plan_absent absent = {.nr = 0};
+	struct plan_elsewhere e;
+	struct packing_elsewhere noting;
+	struct receiver a;
+	struct oid other = {{5}};
+
+	receiver_init(&a, 0);
+	noting = plan_elsewhere_note(&e, &a.elsewhere, &absent);
+	noting.has_pack(noting.ctx, &a.offered, 50);
+	assert_int_equal(noting.tell(noting.ctx, NULL, &other, NULL), 0);
+	assert_true(e.has_failed);
+}
+
+/* Nothing is left out. */
+static void test_nothing(void **state)
+{
+	struct plan_absent absent = {.nr = 0};
+	struct plan_elsewhere e;
+	struct packing_elsewhere noting;
+	struct receiver a;
+
+	receiver_init(&a, 0);
+	noting = plan_elsewhere_note(&e, &a.elsewhere, &absent);
+	assert_int_equal(noting.tell(noting.ctx, NULL, NULL, NULL), 0);
+	assert_false(e.has_failed);
+	assert_int_equal(plan_elsewhere_tell(&absent, &a.elsewhere, NULL), 1);
+	assert_int_equal(a.tells, 2);
+	assert_false(a.has_pack);
+	assert_int_equal(plan_elsewhere_tell(&absent, NULL, NULL), 1);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_pack),
+		cmocka_unit_test(test_unknown_pack),
+		cmocka_unit_test(test_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
