@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Ref transactions with hooks and checks of new values. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,19 +94,35 @@ static int run_hook(void *ctx, const char *const *argv, struct error *err)
 	return ret ? ret : status;
 }
 
+/* Tells once that core.preferSymlinkRefs has made symbolic links. */
+static void advise(struct ref_changer *changer)
+{
+	if (changer->has_advised)
+		return;
+	changer->has_advised = true;
+	builtin_warn("'core.preferSymlinkRefs=true' is nominated for "
+		     "removal.");
+	fputs("hint: Git 3.0 will write every symbolic ref as a file with "
+	      "text.\n"
+	      "hint: Remove core.preferSymlinkRefs from your configuration.\n",
+	      stderr);
+}
+
 /*
  * The on_state callback of a transaction: runs the hook reference-transaction.
  */
 static int tell_hooks(void *ctx, enum ref_state state,
 		      const struct ref_transaction *tx, struct error *err)
 {
-	const struct ref_changer *changer = ctx;
+	struct ref_changer *changer = ctx;
 	struct tell t = {changer->store->repo, tx, BUF_INIT};
 	const char *name = ref_state_name(state);
 	int ret = repo_hooks_run(t.repo, hook_name, &name, 1, run_hook, &t,
 				 err);
 
 	buf_release(&t.input);
+	if (state == REF_COMMITTED && ref_transaction_symlink_nr(tx))
+		advise(changer);
 	if (ret <= 0)
 		return ret;
 	return error_set(err, ERR_DENIED,
@@ -123,9 +140,13 @@ int ref_changer_begin(struct ref_transaction **out, struct ref_changer *changer,
 		.on_state = tell_hooks,
 		.ctx = changer,
 	};
-	int ret;
+	int ret = config_bool(&changer->store->repo->config,
+			      "core.prefersymlinkrefs",
+			      &options.prefer_symlinks, err);
 
 	*out = NULL;
+	if (ret < 0)
+		return ret;
 	buf_reset(&changer->committer);
 	ret = ident_committer(&changer->committer,
 			      &changer->store->repo->config,

@@ -27,6 +27,8 @@ struct ref_changer {
 	 * --batch-updates). Applies to transactions that begin later.
 	 */
 	bool keep_going;
+	/* the advice about core.preferSymlinkRefs was printed */
+	bool has_advised;
 };
 
 void ref_changer_init(struct ref_changer *changer, struct store *store);

@@ -62,19 +62,27 @@ static int show(const struct symbolic_ref *s, const char *name)
 	return ret;
 }
 
-static int change(struct symbolic_ref *s, const struct ref_change *change,
-		  struct error *err)
+/* Makes the change. Prints errors. Returns the exit code. */
+static int change(struct symbolic_ref *s, const struct ref_change *change)
 {
+	struct error err = ERROR_INIT;
 	struct ref_changer changer;
 	struct ref_transaction *tx;
 	int ret;
 
 	ref_changer_init(&changer, &s->store);
-	ret = ref_changer_begin(&tx, &changer, err);
+	if (ref_changer_begin(&tx, &changer, &err) < 0) {
+		ret = builtin_fail(&err);
+		goto out;
+	}
+	ret = ref_transaction_add(tx, change, &err);
 	if (!ret)
-		ret = ref_transaction_add(tx, change, err);
-	if (!ret)
-		ret = ref_transaction_commit(tx, err);
+		ret = ref_transaction_commit(tx, &err);
+	if (ret < 0) {
+		builtin_error("%s", err.msg);
+		ret = 1;
+	}
+out:
 	ref_transaction_free(tx);
 	ref_changer_release(&changer);
 	return ret;
@@ -88,7 +96,6 @@ static int remove_ref(struct symbolic_ref *s, const char *name)
 		.flags = REF_NO_DEREF,
 		.new_oid = &zero,
 	};
-	struct error err = ERROR_INIT;
 	struct ref ref;
 	int ret = refs_read(s->store.refs, name, &ref, NULL);
 
@@ -100,11 +107,7 @@ static int remove_ref(struct symbolic_ref *s, const char *name)
 				   name);
 	if (!strcmp(name, "HEAD"))
 		return builtin_die("deleting '%s' is not allowed", name);
-	if (change(s, &deletion, &err) < 0) {
-		builtin_error("%s", err.msg);
-		return 1;
-	}
-	return 0;
+	return change(s, &deletion);
 }
 
 static int set(struct symbolic_ref *s, const char *name, const char *target)
@@ -115,18 +118,13 @@ static int set(struct symbolic_ref *s, const char *name, const char *target)
 		.new_target = target,
 		.message = s->message,
 	};
-	struct error err = ERROR_INIT;
 
 	if (!strcmp(name, "HEAD") && strncmp(target, "refs/", 5) != 0)
 		return builtin_die("Refusing to point HEAD outside of refs/");
 	if (!refs_name_is_valid_len(target, strlen(target), true))
 		return builtin_die("Refusing to set '%s' to invalid ref '%s'",
 				   name, target);
-	if (change(s, &update, &err) < 0) {
-		builtin_error("%s", err.msg);
-		return 1;
-	}
-	return 0;
+	return change(s, &update);
 }
 
 int cmd_symbolic_ref(int argc, const char **argv, struct builtin_env *env)

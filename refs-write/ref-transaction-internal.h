@@ -146,6 +146,8 @@ struct ref_transaction {
 	struct packed_rewrite *rw;
 	enum sys_fsync_method method;
 	int64_t lock_timeout_ms;
+	/* number of lock files that are symbolic links */
+	size_t symlink_nr;
 	/* scratch memory: path of the file of the current ref */
 	struct buf path;
 };

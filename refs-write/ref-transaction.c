@@ -377,6 +377,11 @@ size_t ref_transaction_nr(const struct ref_transaction *tx)
 	return tx->update_nr;
 }
 
+size_t ref_transaction_symlink_nr(const struct ref_transaction *tx)
+{
+	return tx->symlink_nr;
+}
+
 const struct ref_update *ref_transaction_get(const struct ref_transaction *tx,
 					     size_t i)
 {

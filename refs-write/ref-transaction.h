@@ -164,6 +164,12 @@ struct ref_transaction_options {
 	 */
 	bool keep_going;
 	/*
+	 * Make a symbolic ref a symbolic link to its target
+	 * (core.preferSymlinkRefs). If the file system refuses the link, and in
+	 * reftables, the symbolic ref is written as without this option.
+	 */
+	bool prefer_symlinks;
+	/*
 	 * Called for each new value that is not zero. `name` is the ref after
 	 * symbolic refs were followed. Returns 0, ERR_INVALID with *err set to
 	 * reject the change, or another negative error code to fail the
@@ -270,6 +276,9 @@ int ref_transaction_abort(struct ref_transaction *tx, struct error *err);
 size_t ref_transaction_nr(const struct ref_transaction *tx);
 const struct ref_update *ref_transaction_get(const struct ref_transaction *tx,
 					     size_t i);
+
+/* Returns how many symbolic refs are symbolic links (prefer_symlinks). */
+size_t ref_transaction_symlink_nr(const struct ref_transaction *tx);
 
 /* What a transaction does to one ref, after symbolic refs were followed. */
 struct ref_effect {

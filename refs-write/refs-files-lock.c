@@ -13,8 +13,10 @@
 #include "refs-write/packed-rewrite.h"
 #include "refs-write/refs-files-tx.h"
 #include "refs/refs-loose.h"
+#include "sys/cleanup.h"
 #include "sys/io.h"
 #include "sys/lockfile.h"
+#include "sys/tempdir.h"
 
 #define DEFAULT_LOCK_TIMEOUT_MS 100
 #define LOCK_TRIES 3
@@ -157,6 +159,35 @@ static int clear_dir(struct ref_transaction *tx, struct ref_item *item,
 				 item->name);
 }
 
+/*
+ * Replaces an item's lock file by a symbolic link to the new target. So
+ * renaming the lock file gives readers the old or the new ref, never none. The
+ * link is made at "<ref>.link.lock". Only the holder of the lock uses this
+ * path, so a file at this path is of a process that died. If the link cannot be
+ * made, the lock file keeps its text.
+ */
+static int link_lock(struct ref_transaction *tx, const struct ref_item *item,
+		     struct error *err)
+{
+	const char *target = item->update->new_target;
+	struct sys_hold hold;
+
+	buf_reset(&tx->path);
+	if (refs_loose_path(&tx->path, tx->repo, item->name) < 0 ||
+	    buf_append_str(&tx->path, ".link.lock") < 0)
+		return error_nomem(err);
+	sys_hold_signals(&hold);
+	sys_unlink(tx->path.data, NULL);
+	if (!sys_symlink(target, tx->path.data, NULL)) {
+		if (!sys_rename(tx->path.data, item->lock.path, NULL))
+			tx->symlink_nr++;
+		else
+			sys_unlink(tx->path.data, NULL);
+	}
+	sys_release_signals(&hold);
+	return 0;
+}
+
 int refs_files_tx_stage(struct ref_transaction *tx, struct ref_item *item,
 			struct error *err)
 {
@@ -180,6 +211,8 @@ int refs_files_tx_stage(struct ref_transaction *tx, struct ref_item *item,
 		ret = sys_tempfile_write(&item->lock, text.data, text.len, err);
 	if (!ret)
 		ret = sys_tempfile_finish(&item->lock, tx->method, err);
+	if (!ret && u->new_target && tx->options.prefer_symlinks)
+		ret = link_lock(tx, item, err);
 	if (ret == ERR_IO)
 		error_set(err, ret, "cannot update ref '%s': %s", item->name,
 			  err ? err->msg : "");

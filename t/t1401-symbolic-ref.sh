@@ -3,6 +3,7 @@
 test_description='symbolic-ref does and says what stock Git does and says'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-refs.sh"
+. "$GITREACH_SRC/t/lib-fault.sh"
 
 test_expect_success 'set up' '
 	twins && both "stock update-ref HEAD $A; stock update-ref refs/tags/v $B"
@@ -73,6 +74,62 @@ test_expect_success 'a symbolic ref that is a symbolic link' '
 	test "$(stock symbolic-ref HEAD)" = refs/heads/none &&
 	test ! -h .git/HEAD
 '
+
+# Stock Git removes the old ref before it makes the link. Ours renames the link.
+test_expect_success 'core.preferSymlinkRefs: a symbolic ref is a symbolic link' '
+	prefer="-c core.preferSymlinkRefs=true" &&
+	rm -rf "$TRASH/prefer.git" && repo_linear "$TRASH/prefer.git" 1 &&
+	cd "$TRASH/prefer.git" &&
+	ln -s stale HEAD.link.lock &&
+	git $prefer symbolic-ref -m moved HEAD refs/heads/new 2>err &&
+	test "$(readlink HEAD)" = refs/heads/new &&
+	grep "^warning: .core.preferSymlinkRefs=true. is nominated for" err &&
+	grep "^hint: " err &&
+	test "$(stock symbolic-ref HEAD)" = refs/heads/new &&
+	printf "symref-create refs/%s refs/heads/main\n" a/b c >changes &&
+	git $prefer update-ref --stdin <changes 2>err &&
+	test "$(grep -c ^warning err)" = 1 &&
+	test "$(readlink refs/a/b)" = refs/heads/main &&
+	test "$(readlink refs/c)" = refs/heads/main &&
+	find . -name "*.lock" >left && test_must_be_empty left &&
+	git symbolic-ref HEAD refs/heads/main 2>err &&
+	test_must_be_empty err && test ! -h HEAD &&
+	test_expect_code 128 git -c core.preferSymlinkRefs=x symbolic-ref \
+		HEAD refs/heads/new 2>err &&
+	grep "bad boolean config value .x. for" err
+'
+
+test_expect_success 'core.preferSymlinkRefs: a reftable has no links' '
+	cd "$TRASH" && git init -q --bare --ref-format=reftable tables.git &&
+	git -C tables.git -c core.preferSymlinkRefs=1 symbolic-ref HEAD \
+		refs/heads/new 2>err &&
+	test_must_be_empty err &&
+	test "$(git -C tables.git symbolic-ref HEAD)" = refs/heads/new
+'
+
+prepare_head () {
+	rm -rf p.git && git init -q --bare -b old p.git
+}
+
+# HEAD is the old or the new ref, never absent or damaged.
+head_is_whole () {
+	head=$(stock -C p.git symbolic-ref HEAD) &&
+	case $head in refs/heads/old | refs/heads/new) ;; *) return 1 ;; esac &&
+	rm -f p.git/HEAD.lock &&
+	git -C p.git -c core.preferSymlinkRefs=1 symbolic-ref HEAD \
+		refs/heads/new 2>/dev/null &&
+	test "$(readlink p.git/HEAD)" = refs/heads/new
+}
+
+for mode in kill lose EIO ENOSPC
+do
+	test_expect_success "core.preferSymlinkRefs: $mode at each call" '
+		cd "$TRASH" &&
+		fault_each $mode prepare_head \
+			"$GIT -C p.git -c core.preferSymlinkRefs=1 symbolic-ref HEAD refs/heads/new" \
+			head_is_whole
+	'
+done
 
 test_expect_success 'a ref of zeros is not symbolic, and it exists' '
 	repo_linear zeros.git 1 &&
