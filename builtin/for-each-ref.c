@@ -52,39 +52,64 @@ struct for_each_ref {
 	/* owned: the ref that HEAD points to, or NULL */
 	char *head;
 	int64_t printed;
-	struct buf line;
+	/* the text to print: one line, or all lines if refs are sorted */
+	struct buf out;
 	/* owned: the refs to be sorted */
 	struct ref_sort_item *items;
 	size_t item_nr, item_alloc;
+	/* the fields of a ref to be sorted cannot be read; `err` says why */
+	bool is_unreadable;
 	struct error err;
 };
 
 /* ---- visiting refs */
 
-static int print(struct for_each_ref *f, struct ref_atom_subject *subject)
+static int append_line(struct for_each_ref *f, struct ref_atom_subject *subject)
 {
-	int ret;
+	size_t before = f->out.len;
+	int ret = ref_format_append(&f->out, &f->format, f->quote, subject,
+				    &f->err);
 
-	buf_reset(&f->line);
-	ret = ref_format_append(&f->line, &f->format, f->quote, subject,
-				&f->err);
-	if (!ret && (f->line.len || !f->omit_empty) &&
-	    buf_append_char(&f->line, '\n') < 0)
+	if (!ret && (f->out.len > before || !f->omit_empty) &&
+	    buf_append_char(&f->out, '\n') < 0)
 		ret = error_nomem(&f->err);
-	if (!ret)
-		fwrite(f->line.data, 1, f->line.len, stdout);
 	f->printed++;
 	return ret;
 }
 
+static int print(struct for_each_ref *f, struct ref_atom_subject *subject)
+{
+	int ret;
+
+	buf_reset(&f->out);
+	ret = append_line(f, subject);
+	if (!ret)
+		fwrite(f->out.data, 1, f->out.len, stdout);
+	return ret;
+}
+
+/*
+ * Keeps a ref to be sorted. If the fields of a ref cannot be read, all refs are
+ * kept nevertheless, because their number decides which error is reported.
+ */
 static int keep(struct for_each_ref *f, const struct ref *ref,
 		struct ref_atom_subject *subject)
 {
+	struct error err = ERROR_INIT;
+	int ret;
+
 	if (mem_grow(&f->items, &f->item_alloc, f->item_nr + 1,
 		     sizeof(*f->items)) < 0)
 		return error_nomem(&f->err);
-	return ref_sort_item_init(&f->items[f->item_nr++], &f->sort, ref,
-				  subject, &f->err);
+	ret = ref_sort_item_init(&f->items[f->item_nr++], &f->sort, ref,
+				 subject, &err);
+	if (ret == ERR_NOMEM)
+		return error_nomem(&f->err);
+	if (ret < 0 && !f->is_unreadable) {
+		f->is_unreadable = true;
+		f->err = err;
+	}
+	return 0;
 }
 
 static bool is_enough(const struct for_each_ref *f)
@@ -129,24 +154,87 @@ static int warn_of_flaw(void *ctx, const char *name, enum refs_flaw flaw)
 	return 0;
 }
 
-static int print_sorted(struct for_each_ref *f)
+/* Reads the fields of a kept ref, and appends its line to the text to print. */
+static int append_item(struct for_each_ref *f, const struct ref_sort_item *item)
 {
-	size_t i;
+	struct ref ref = {
+		.name = item->name, .oid = item->oid, .target = item->target};
+	struct ref_atom_subject subject;
+	int ret;
+
+	ref_atom_subject_init(&subject, &f->store, &f->mailmap, &ref, f->head);
+	ret = append_line(f, &subject);
+	ref_atom_subject_release(&subject);
+	return ret;
+}
+
+/* Reads all fields of a kept ref. */
+static int read_item(struct for_each_ref *f, const struct ref_sort_item *item)
+{
+	struct ref ref = {
+		.name = item->name, .oid = item->oid, .target = item->target};
+	struct ref_atom_subject subject;
+	struct ref_sort_item again;
+	int ret;
+
+	ref_atom_subject_init(&subject, &f->store, &f->mailmap, &ref, f->head);
+	ret = ref_sort_item_init(&again, &f->sort, &ref, &subject, &f->err);
+	ref_sort_item_release(&again, &f->sort);
+	ref_atom_subject_release(&subject);
+	buf_reset(&f->out);
+	return ret < 0 ? ret : append_item(f, item);
+}
+
+/*
+ * Reads the fields of refs in the order in which merge sort first compares the
+ * refs, as stock Git does. Returns 0, or the code of the first error. The depth
+ * of the recursion is the logarithm of `nr`.
+ */
+static int read_as_compared(struct for_each_ref *f,
+			    const struct ref_sort_item *items, size_t nr)
+{
+	size_t half = nr / 2;
 	int ret = 0;
 
-	ref_sort_items(f->items, f->item_nr, &f->sort);
-	for (i = 0; !ret && i < f->item_nr && !is_enough(f); i++) {
-		const struct ref_sort_item *item = &f->items[i];
-		struct ref ref = {.name = item->name,
-				  .oid = item->oid,
-				  .target = item->target};
-		struct ref_atom_subject subject;
+	if (nr < 2)
+		return 0;
+	ret = read_as_compared(f, items, half);
+	if (ret >= 0)
+		ret = read_as_compared(f, items + half, nr - half);
+	if (ret >= 0 && half == 1)
+		ret = read_item(f, items);
+	if (ret >= 0 && nr - half == 1)
+		ret = read_item(f, items + half);
+	return ret;
+}
 
-		ref_atom_subject_init(&subject, &f->store, &f->mailmap, &ref,
-				      f->head);
-		ret = print(f, &subject);
-		ref_atom_subject_release(&subject);
-	}
+/*
+ * Sets f->err to the error that stock Git reports if fields of several refs
+ * cannot be read. Keeps f->err if there is one ref only. Returns a negative
+ * error code.
+ */
+static int choose_error(struct for_each_ref *f)
+{
+	struct ref_sort by_name = REF_SORT_INIT;
+
+	ref_sort_items(f->items, f->item_nr, &by_name);
+	read_as_compared(f, f->items, f->item_nr);
+	return f->err.code;
+}
+
+static int print_sorted(struct for_each_ref *f)
+{
+	int ret = 0;
+
+	if (f->is_unreadable)
+		return choose_error(f);
+	ref_sort_items(f->items, f->item_nr, &f->sort);
+	for (size_t i = 0; !ret && i < f->item_nr && !is_enough(f); i++)
+		ret = append_item(f, &f->items[i]);
+	if (ret < 0)
+		return choose_error(f);
+	if (f->item_nr)
+		fwrite(f->out.data, 1, f->out.len, stdout);
 	return ret;
 }
 
@@ -365,7 +453,7 @@ static void release(struct for_each_ref *f)
 	free(f->head);
 	ref_sort_release(&f->sort);
 	ref_format_release(&f->format);
-	buf_release(&f->line);
+	buf_release(&f->out);
 	store_close(&f->store);
 }
 
@@ -382,7 +470,7 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 		.format = REF_FORMAT_INIT,
 		.sort = REF_SORT_INIT,
 		.format_text = default_format,
-		.line = BUF_INIT,
+		.out = BUF_INIT,
 	};
 	bool quotes[4] = {false, false, false, false};
 	const struct option options[] = {

@@ -579,6 +579,33 @@ test_expect_success 'each broken ref is reported' '
 	grep "bad boolean environment value .x. for .GIT_REF_PARANOIA." err
 '
 
+# Stock Git reads the fields of refs when merge sort compares two refs.
+test_expect_success 'sorted: which of several missing objects is reported' '
+	rm -rf "$TRASH/unsorted.git" && repo_linear "$TRASH/unsorted.git" 1 &&
+	cd "$TRASH/unsorted.git" &&
+	main=$(stock rev-parse main) &&
+	for nr in 1 2 3 4 5 6 7 8 9
+	do
+		for bad in 2 3 5 8
+		do
+			echo $main >refs/heads/r$nr &&
+			rm -f refs/heads/x* &&
+			printf "1%039d\n" 0 >refs/heads/x$bad &&
+			printf "2%039d\n" 0 >refs/heads/n &&
+			printf "3%039d\n" 0 >refs/tags/t &&
+			for key in -refname objectname objectsize
+			do
+				test_expect_code 128 stock for-each-ref \
+					--sort=$key 2>expect &&
+				test_expect_code 128 git_alone for-each-ref \
+					--sort=$key >actual.out 2>actual &&
+				test_cmp expect actual &&
+				test_must_be_empty actual.out || return 1
+			done
+		done
+	done
+'
+
 test_expect_success '--stdin: carriage returns, and --start-after' '
 	cd "$TRASH/lacks" &&
 	printf "refs/heads/one\r\n" | git_alone for-each-ref --stdin >actual &&
