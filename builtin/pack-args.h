@@ -47,7 +47,7 @@ struct pack_args {
 		.kind = number, .long_name = name, .value = &(a)->field,       \
 		.help = text                                                   \
 	}
-#define PACK_ARGS_OPTIONS(a)                                                   \
+#define PACK_ARGS_NUMBERS(a)                                                   \
 	PACK_ARGS_NUMBER(OPTION_INT, a, "window", window,                      \
 			 "objects compared with in the delta search"),         \
 		PACK_ARGS_NUMBER(OPTION_INT, a, "depth", depth,                \
@@ -56,12 +56,13 @@ struct pack_args {
 				 "number of threads"),                         \
 		PACK_ARGS_NUMBER(OPTION_U64, a, "window-memory",               \
 				 window_memory,                                \
-				 "bytes per thread of the delta search"),      \
-		{.kind = OPTION_U64,                                           \
-		 .long_name = "max-pack-size",                                 \
-		 .value = &(a)->max_pack_size,                                 \
-		 .flags = OPTION_NO_NEGATE,                                    \
-		 .help = "bytes of a pack; what is over goes into more"},      \
+				 "bytes per thread of the delta search")
+#define PACK_ARGS_OTHERS(a)                                                    \
+	{.kind = OPTION_U64,                                                   \
+	 .long_name = "max-pack-size",                                         \
+	 .value = &(a)->max_pack_size,                                         \
+	 .flags = OPTION_NO_NEGATE,                                            \
+	 .help = "bytes of a pack; what is over goes into more"},              \
 		{.kind = OPTION_INT,                                           \
 		 .long_name = "name-hash-version",                             \
 		 .value = &(a)->name_hash_version,                             \
@@ -78,6 +79,8 @@ struct pack_args {
 		.fn = pack_args_take_choice,                                   \
 		.help = "show progress, also where no one looks"               \
 	}
+
+#define PACK_ARGS_OPTIONS(a) PACK_ARGS_NUMBERS(a), PACK_ARGS_OTHERS(a)
 
 /*
  * Callback for an option whose variable is an int. Sets the int to 1, or to 0

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/approxidate.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/filterargs.h"
@@ -25,6 +26,8 @@ static const char usage_text[] = "git repack [<options>]";
 /* The values of the options on the command line. */
 struct args {
 	struct pack_args packing;
+	/* Numbers as given, or NULL. Stock Git reads them after all checks. */
+	const char *window, *window_memory, *depth, *threads;
 	bool all, loosen, remove_redundant, local, no_server_info;
 	bool cruft, keep_unreachable, quiet;
 	/* 1, 0, or -1: not given */
@@ -67,6 +70,8 @@ static int take_midx(void *value, const char *arg)
 		OPTION_U64, 0, name, field, text, OPTION_NO_NEGATE, NULL,      \
 			NULL, NULL                                             \
 	}
+#define NUMBER(name, field, text)                                              \
+	VALUE(OPTION_STRING, 0, name, field, text, "<n>")
 #define CHOICE(letter, name, field, text)                                      \
 	{                                                                      \
 		OPTION_CALLBACK, letter, name, field, text, OPTION_NO_ARG,     \
@@ -127,7 +132,13 @@ static int parse(struct args *a, int argc, const char **argv)
 		VALUE(OPTION_INT, 'g', "geometric", &a->geometric,
 		      "put small packs into one, for a progression by <n>",
 		      NULL),
-		PACK_ARGS_OPTIONS(&a->packing),
+		NUMBER("window", &a->window,
+		       "objects compared with in the delta search"),
+		NUMBER("depth", &a->depth, "longest chain of deltas"),
+		NUMBER("threads", &a->threads, "number of threads"),
+		NUMBER("window-memory", &a->window_memory,
+		       "bytes per thread of the delta search"),
+		PACK_ARGS_OTHERS(&a->packing),
 		{0},
 	};
 	int operands = options_parse(argc, argv, options, usage_text);
@@ -166,7 +177,46 @@ static int check_args(const struct args *a, struct error *err)
 				 "with '--filter'");
 	if (a->geometric && !filter_is_empty(&a->filter.filter))
 		return incompatible(err, "--geometric", "--filter");
-	return pack_args_check(&a->packing, err);
+	return 0;
+}
+
+/*
+ * Reads the numbers in the order of stock Git. Returns 0, or prints an error
+ * and returns 129 or 128.
+ */
+static int parse_numbers(struct args *a)
+{
+	const struct option options[] = {PACK_ARGS_NUMBERS(&a->packing), {0}};
+	const struct {
+		const char *name, *text;
+	} given[] = {
+		{"window", a->window},
+		{"window-memory", a->window_memory},
+		{"depth", a->depth},
+		{"threads", a->threads},
+	};
+	struct error err = ERROR_INIT;
+	struct buf word = BUF_INIT;
+	int ret = 0;
+
+	for (size_t i = 0; ret >= 0 && i < ARRAY_NR(given); i++) {
+		const char *argv[] = {"repack", NULL, NULL};
+
+		if (!given[i].text)
+			continue;
+		buf_reset(&word);
+		if (buf_printf(&word, "--%s=%s", given[i].name, given[i].text) <
+		    0) {
+			buf_release(&word);
+			return builtin_die("out of memory");
+		}
+		argv[1] = word.data;
+		ret = options_parse(2, argv, options, usage_text);
+	}
+	buf_release(&word);
+	if (ret < 0)
+		return options_failed(ret);
+	return pack_args_check(&a->packing, &err) < 0 ? builtin_fail(&err) : 0;
 }
 
 /*
@@ -211,12 +261,9 @@ static int load_date(int64_t *when, const char *text, struct error *err)
 	return 0;
 }
 
-/* Load the options that concern unreachable objects. */
-static int load_unreachable(struct repack_options *o, const struct args *a,
-			    const struct repo *repo, struct error *err)
+static void choose_objects(struct repack_options *o, const struct args *a)
 {
 	bool loosens = a->loosen || (a->all && a->unpack_unreachable);
-	int ret;
 
 	o->all = a->all || a->loosen || a->cruft;
 	o->combine_cruft_below = a->combine_cruft_below;
@@ -225,6 +272,19 @@ static int load_unreachable(struct repack_options *o, const struct args *a,
 			 : a->keep_unreachable ? REPACK_KEEP
 			 : loosens             ? REPACK_LOOSEN
 					       : REPACK_DROP;
+}
+
+/*
+ * Loads the options that stock Git gives to pack-objects, and that are
+ * therefore checked last.
+ */
+static int load_pack_options(struct repack_options *o, const struct args *a,
+			     const struct repo *repo, struct error *err)
+{
+	int ret;
+
+	pack_args_apply(&o->newpack, &a->packing);
+	pack_args_limit(&o->newpack, a->packing.max_pack_size);
 	ret = load_date(&o->expiry,
 			a->cruft ? a->cruft_expiration : a->unpack_unreachable,
 			err);
@@ -298,13 +358,10 @@ static int load_options(struct repack_options *o, struct args *a,
 				&o->delta_islands, err);
 	if (a->delta_islands >= 0)
 		o->delta_islands = a->delta_islands;
-	pack_args_apply(&o->newpack, &a->packing);
 	if (!ret)
 		ret = load_bool(repo, "repack.usedeltabaseoffset",
 				&o->newpack.ofs_delta, err);
-	pack_args_limit(&o->newpack, a->packing.max_pack_size);
-	if (!ret)
-		ret = load_unreachable(o, a, repo, err);
+	choose_objects(o, a);
 	if (!ret)
 		ret = load_bitmap_option(o, a, repo, err);
 	/*
@@ -340,37 +397,52 @@ static void print_total(const struct repack_result *result)
 		result->report.reused, result->report.reused_deltas);
 }
 
-static int run(struct args *a, struct builtin_env *env, struct error *err)
+static int repack(struct repack_options *o, struct args *a,
+		  struct builtin_env *env, struct error *err)
 {
-	struct repack_options options = {.all = false};
 	struct repack_result result;
 	struct progress_out out;
-	int ret = check_args(a, err);
+	int ret;
 
-	if (!ret)
-		ret = load_options(&options, a, env->repo, err);
-	if (ret < 0)
-		return ret;
 	if (a->quiet)
 		a->packing.progress = 0;
-	options.newpack.make.progress = pack_args_progress(&out, &a->packing);
-	options.newpack.make.write_progress = options.newpack.make.progress;
-	options.cruft.make.progress = options.newpack.make.progress;
-	options.cruft.make.write_progress = options.newpack.make.progress;
-	ret = lazy_fetch_provider(&options.tip_provider, env, LAZY_FETCH_READ,
-				  err);
+	o->newpack.make.progress = pack_args_progress(&out, &a->packing);
+	o->newpack.make.write_progress = o->newpack.make.progress;
+	o->cruft.make.progress = o->newpack.make.progress;
+	o->cruft.make.write_progress = o->newpack.make.progress;
+	ret = lazy_fetch_provider(&o->tip_provider, env, LAZY_FETCH_READ, err);
 	if (ret < 0)
 		return ret;
-	ret = repack_run(&result, env->repo, &options, err);
+	ret = repack_run(&result, env->repo, o, err);
 	if (ret < 0)
 		return ret;
 	if (result.warning.code)
 		builtin_warn("%s", result.warning.msg);
 	if (!result.is_new && !a->quiet)
 		printf("Nothing new to pack.\n");
-	else if (result.is_new && options.newpack.make.progress)
+	else if (result.is_new && o->newpack.make.progress)
 		print_total(&result);
 	return 0;
+}
+
+/* Returns the exit code. */
+static int run(struct args *a, struct builtin_env *env)
+{
+	struct repack_options options = {.all = false};
+	struct error err = ERROR_INIT;
+	int ret = check_args(a, &err);
+
+	if (!ret)
+		ret = load_options(&options, a, env->repo, &err);
+	if (ret < 0)
+		return builtin_fail(&err);
+	ret = parse_numbers(a);
+	if (ret)
+		return ret;
+	ret = load_pack_options(&options, a, env->repo, &err);
+	if (!ret)
+		ret = repack(&options, a, env, &err);
+	return ret < 0 ? builtin_fail(&err) : 0;
 }
 
 int cmd_repack(int argc, const char **argv, struct builtin_env *env)
@@ -382,7 +454,6 @@ int cmd_repack(int argc, const char **argv, struct builtin_env *env)
 		.delta_islands = -1,
 		.max_cruft_size = PACK_ARGS_UNSET,
 	};
-	struct error err = ERROR_INIT;
 	int ret;
 
 	filter_args_init(&a.filter);
@@ -390,8 +461,7 @@ int cmd_repack(int argc, const char **argv, struct builtin_env *env)
 	if (!ret)
 		ret = builtin_open_repo_to_change(env, "repack");
 	if (!ret)
-		ret = run(&a, env, &err) < 0 ? builtin_fail(&err)
-					     : builtin_finish(0);
+		ret = builtin_finish(run(&a, env));
 	named_packs_release(&a.keep_packs);
 	filter_args_release(&a.filter);
 	return ret;

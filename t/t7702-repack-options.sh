@@ -119,6 +119,46 @@ test_expect_success 'options that exclude each other, in the words of stock Git'
 		--unpack-unreachable=now
 '
 
+# Stock Git gives these numbers to pack-objects after all checks of its own, the
+# last value of each, in the order window, window-memory, depth, threads.
+test_expect_success 'wrong values are reported in the order of Git 2.55' '
+	while read -r options
+	do
+		read -r code words &&
+		test_expect_code $code "$GIT" -C base.git repack -a $options \
+			2>actual &&
+		grep "^$words" actual && test_line_count 1 actual || return 1
+	done <<-\EOF
+	--depth=x --window=x
+	129 error: option .window. expects an integer
+	--threads=x --depth=x
+	129 error: option .depth. expects an integer
+	--window-memory=x --window=x
+	129 error: option .window. expects an integer
+	--depth=x --window-memory=x
+	129 error: option .window-memory. expects a non-negative integer
+	--threads=x --max-pack-size=x
+	129 error: option .max-pack-size. expects a non-negative integer
+	--window=x --name-hash-version=9
+	129 error: option .window. expects an integer
+	-A --unpack-unreachable=x --window=x
+	129 error: option .window. expects an integer
+	--window=x --write-midx=x
+	129 error: unknown value for write-midx: x
+	--window=x --geometric=2
+	128 fatal: options .--geometric. and .-A/-a. cannot
+	--window=x --filter-to=y
+	128 fatal: option .--filter-to. can only be used
+	--window=x --filter=y
+	128 fatal: invalid filter-spec .y.
+	EOF
+'
+
+test_expect_success 'the last of several numbers counts' '
+	"$GIT" -C base.git repack -aq --window=x --window=3 &&
+	"$GIT" -C base.git repack -aq --window=x --no-window
+'
+
 test_expect_success 'a repository without a pack directory' '
 	repo_linear loose.git 3 &&
 	rmdir loose.git/objects/pack &&
