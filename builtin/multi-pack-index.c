@@ -53,6 +53,8 @@ struct call {
 	/* for `compact`: checksums of the first and the last layer */
 	const char *from, *to;
 	uint64_t batch_size; /* of repack */
+	/* for `write` and `compact`: how to write a bitmap index */
+	struct newpack_options newpack;
 };
 
 /* Read pack names from standard input. */
@@ -112,17 +114,19 @@ static int finish_write(int ret, const struct multi_pack_options *o,
 	return ret < 0 ? builtin_fail(err) : 0;
 }
 
-static int load_bitmap(const struct call *c, struct newpack_options *newpack,
-		       struct multi_pack_options *o, struct error *err)
+/*
+ * Loads how to write a bitmap index. As in stock Git, a wrong value is an error
+ * also if no bitmap index is written. Prints the error and returns 128.
+ */
+static int load_bitmap_options(struct call *c)
 {
-	int ret;
+	struct error err = ERROR_INIT;
 
-	if (!c->bitmap)
-		return 0;
-	ret = newpack_options_load(newpack, c->common.store.repo, err);
-	newpack->make.progress = c->common.progress;
-	o->bitmap = newpack;
-	return ret;
+	if (newpack_bitmap_options_load(&c->newpack, c->common.store.repo,
+					&err) < 0)
+		return builtin_fail(&err);
+	c->newpack.make.progress = c->common.progress;
+	return 0;
 }
 
 /*
@@ -251,16 +255,16 @@ static int compact_layers(struct call *c, struct odb_midx *from,
 		.dir_nr = c->common.dir_nr,
 		.progress = c->common.progress,
 		.refs = c->common.store.refs,
+		.bitmap = c->bitmap ? &c->newpack : NULL,
 	};
 	struct multi_pack_result result = {.warning = ERROR_INIT};
-	struct newpack_options newpack;
 	struct error err = ERROR_INIT;
-	int ret = load_bitmap(c, &newpack, &o, &err);
+	int ret;
 
-	if (!ret && c->incremental)
+	if (c->incremental)
 		ret = multi_pack_compact(&result, c->common.store.odb, &o, from,
 					 to, &layer, &err);
-	else if (!ret)
+	else
 		ret = write_packs_of(c, &result, &o, from, to, &err);
 	if (!ret)
 		print_checksum(c, result.checksum.bytes);
@@ -330,8 +334,10 @@ static int check_version(const struct config *config)
 
 static int compact(struct object_dir_call *call)
 {
-	int code = check_version(&call->store.repo->config);
+	int code = load_bitmap_options((struct call *)call);
 
+	if (!code)
+		code = check_version(&call->store.repo->config);
 	return code ? code : run_with_retries(call, compact_now);
 }
 
@@ -345,7 +351,6 @@ static int write_now(struct object_dir_call *call)
 {
 	struct call *c = (struct call *)call;
 	struct odb_midx *base = call->store.odb->midxes[call->dir_nr];
-	struct newpack_options newpack;
 	struct multi_pack_options o = {
 		.dir_nr = call->dir_nr,
 		.only = c->stdin_packs ? &c->only : NULL,
@@ -355,6 +360,7 @@ static int write_now(struct object_dir_call *call)
 		.refs_snapshot = c->refs_snapshot && *c->refs_snapshot
 					 ? c->refs_snapshot
 					 : NULL,
+		.bitmap = c->bitmap ? &c->newpack : NULL,
 	};
 	struct multi_pack_result result = {.warning = ERROR_INIT};
 	struct error err = ERROR_INIT;
@@ -365,12 +371,9 @@ static int write_now(struct object_dir_call *call)
 		if (!base && strcmp(c->base, "none") != 0)
 			return no_such_layer(c->base);
 	}
-	ret = load_bitmap(c, &newpack, &o, &err);
-	if (!ret)
-		ret = c->incremental
-			      ? append(c, &result, &o, base, &err)
-			      : multi_pack_write(&result, call->store.odb, &o,
-						 &err);
+	ret = c->incremental
+		      ? append(c, &result, &o, base, &err)
+		      : multi_pack_write(&result, call->store.odb, &o, &err);
 	if (will_retry(c, result.outdated))
 		return 0;
 	return finish_write(ret, &o, &result, &err);
@@ -380,7 +383,10 @@ static int write_midx(struct object_dir_call *call)
 {
 	struct call *c = (struct call *)call;
 	struct error err = ERROR_INIT;
+	int code = load_bitmap_options(c);
 
+	if (code)
+		return code;
 	if (c->stdin_packs && read_names(&c->only, &err) < 0)
 		return builtin_fail(&err);
 	return run_with_retries(call, write_now);
@@ -426,12 +432,44 @@ static int write_again(struct object_dir_call *call)
 	return object_dir_reopen(call) ? 128 : write_midx(call);
 }
 
+/*
+ * Packs if there are several packs to join. Returns 1 if a pack was written, 0
+ * if not, or a negative error code. *packing is set if the error is one of
+ * pack-objects, which stock Git starts then.
+ */
+static int repack_now(const struct call *c, bool *packing, struct error *err)
+{
+	const struct odb *odb = c->common.store.odb;
+	const struct repo *repo = c->common.store.repo;
+	bool pack_kept = false, ofs_delta = true;
+	struct newpack_options newpack;
+	int ret = config_bool(&repo->config, "repack.packkeptobjects",
+			      &pack_kept, err);
+
+	*packing = false;
+	if (ret >= 0)
+		ret = config_bool(&repo->config, "repack.usedeltabaseoffset",
+				  &ofs_delta, err);
+	if (ret >= 0)
+		ret = multi_pack_repack(odb, c->batch_size, pack_kept, NULL,
+					err);
+	if (ret <= 0)
+		return ret;
+	*packing = true;
+	ret = newpack_options_load(&newpack, repo, err);
+	newpack.ofs_delta = ofs_delta;
+	newpack.make.progress = c->common.progress;
+	newpack.make.write_progress = c->common.progress;
+	return ret < 0 ? ret
+		       : multi_pack_repack(odb, c->batch_size, pack_kept,
+					   &newpack, err);
+}
+
 static int repack(struct object_dir_call *call)
 {
 	const struct call *c = (const struct call *)call;
-	struct newpack_options newpack;
 	struct error err = ERROR_INIT;
-	bool pack_kept = false;
+	bool packing;
 	int ret;
 
 	if (call->dir_nr && !call->store.odb->midxes[call->dir_nr])
@@ -439,21 +477,14 @@ static int repack(struct object_dir_call *call)
 	if (call->dir_nr)
 		return builtin_die("repack is for the repository's own object "
 				   "directory");
-	ret = newpack_options_load(&newpack, call->store.repo, &err);
-	if (!ret && config_bool(&call->store.repo->config,
-				"repack.packkeptobjects", &pack_kept, &err) < 0)
-		ret = ERR_INVALID;
-	if (!ret &&
-	    config_bool(&call->store.repo->config, "repack.usedeltabaseoffset",
-			&newpack.ofs_delta, &err) < 0)
-		ret = ERR_INVALID;
-	newpack.make.progress = call->progress;
-	newpack.make.write_progress = call->progress;
-	if (!ret)
-		ret = multi_pack_repack(call->store.odb, c->batch_size,
-					pack_kept, &newpack, &err);
-	if (ret < 0)
+	ret = repack_now(c, &packing, &err);
+	if (ret < 0 && !packing)
 		return builtin_fail(&err);
+	if (ret < 0) {
+		builtin_fail(&err);
+		builtin_error("could not finish pack-objects");
+		return 1;
+	}
 	return ret ? write_again(call) : 0;
 }
 

@@ -297,7 +297,7 @@ int multi_pack_repack(const struct odb *odb, uint64_t batch_size,
 	if (!b.taken || !b.chosen || choose_batch(&b) < 0)
 		ret = error_nomem(err);
 	if (!ret && b.chosen_nr > 1)
-		ret = pack_batch(&b, newpack, err);
+		ret = newpack ? pack_batch(&b, newpack, err) : 1;
 	free(b.taken);
 	free(b.chosen);
 	return ret;

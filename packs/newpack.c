@@ -43,12 +43,9 @@ static int load_bool(const struct config *config, const char *key, bool *out,
 	return found < 0 ? found : 0;
 }
 
-int newpack_options_load(struct newpack_options *options,
-			 const struct repo *repo, struct error *err)
+static void set_defaults(struct newpack_options *options,
+			 const struct repo *repo)
 {
-	uint64_t index_version = 2;
-	int ret;
-
 	*options = (struct newpack_options){
 		.share = repo->share,
 		.ofs_delta = true,
@@ -58,13 +55,14 @@ int newpack_options_load(struct newpack_options *options,
 		.pseudo_merges = true,
 		.bitmap_memory = NEWPACK_BITMAP_MEMORY_AUTO,
 	};
-	ret = packing_send_options_load(&options->make, repo, err);
-	if (!ret)
-		ret = load_bool(&repo->config, "pack.writereverseindex",
-				&options->write_rev, err);
-	if (!ret)
-		ret = load_bool(&repo->config, "pack.writebitmaphashcache",
-				&options->hash_cache, err);
+}
+
+static int load_bitmap_keys(struct newpack_options *options,
+			    const struct repo *repo, struct error *err)
+{
+	int ret = load_bool(&repo->config, "pack.writebitmaphashcache",
+			    &options->hash_cache, err);
+
 	if (!ret)
 		ret = load_bool(&repo->config, "pack.writebitmaplookuptable",
 				&options->lookup_table, err);
@@ -77,6 +75,36 @@ int newpack_options_load(struct newpack_options *options,
 	if (!ret && config_u64(&repo->config, "pack.bitmapbudget",
 			       &options->bitmap_budget, err) < 0)
 		ret = ERR_INVALID;
+	if (options->bitmap_memory &&
+	    options->bitmap_memory < MIN_BITMAP_MEMORY)
+		options->bitmap_memory = MIN_BITMAP_MEMORY;
+	return ret;
+}
+
+static int load_fsync(struct newpack_options *options, const struct repo *repo,
+		      struct error *err)
+{
+	int ret = repo_fsync_method(repo, REPO_FSYNC_PACK, &options->fsync_pack,
+				    err);
+
+	return ret ? ret
+		   : repo_fsync_method(repo, REPO_FSYNC_PACK_METADATA,
+				       &options->fsync_metadata, err);
+}
+
+int newpack_options_load(struct newpack_options *options,
+			 const struct repo *repo, struct error *err)
+{
+	uint64_t index_version = 2;
+	int ret;
+
+	set_defaults(options, repo);
+	ret = packing_send_options_load(&options->make, repo, err);
+	if (!ret)
+		ret = load_bool(&repo->config, "pack.writereverseindex",
+				&options->write_rev, err);
+	if (!ret)
+		ret = load_bitmap_keys(options, repo, err);
 	if (!ret && config_u64(&repo->config, "pack.packsizelimit",
 			       &options->max_pack_size, err) < 0)
 		ret = ERR_INVALID;
@@ -87,16 +115,23 @@ int newpack_options_load(struct newpack_options *options,
 		ret = error_set(err, ERR_INVALID, "bad pack.indexVersion=%llu",
 				(unsigned long long)index_version);
 	options->idx_format.version = (unsigned)index_version;
-	if (options->bitmap_memory &&
-	    options->bitmap_memory < MIN_BITMAP_MEMORY)
-		options->bitmap_memory = MIN_BITMAP_MEMORY;
-	if (!ret)
-		ret = repo_fsync_method(repo, REPO_FSYNC_PACK,
-					&options->fsync_pack, err);
-	if (!ret)
-		ret = repo_fsync_method(repo, REPO_FSYNC_PACK_METADATA,
-					&options->fsync_metadata, err);
-	return ret;
+	return ret ? ret : load_fsync(options, repo, err);
+}
+
+int newpack_bitmap_options_load(struct newpack_options *options,
+				const struct repo *repo, struct error *err)
+{
+	uint64_t threads = 0;
+	int ret;
+
+	set_defaults(options, repo);
+	config_u64(&repo->config, "pack.threads", &threads, NULL);
+	options->make.trace = repo->trace;
+	options->make.threads = threads < PACKING_MAX_THREADS
+					? (unsigned)threads
+					: PACKING_MAX_THREADS;
+	ret = load_bitmap_keys(options, repo, err);
+	return ret ? ret : load_fsync(options, repo, err);
 }
 
 uint64_t newpack_bitmap_memory(const struct newpack_options *options,

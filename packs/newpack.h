@@ -66,6 +66,14 @@ int newpack_options_load(struct newpack_options *options,
 			 const struct repo *repo, struct error *err);
 
 /*
+ * Works like newpack_options_load(), but loads only what is needed to write a
+ * bitmap index of existing packs. Other keys of pack.* are not read, except
+ * pack.threads, whose wrong value counts as missing.
+ */
+int newpack_bitmap_options_load(struct newpack_options *options,
+				const struct repo *repo, struct error *err);
+
+/*
  * Returns the maximum number of bytes of memory for building the bitmap index
  * of a repository (pack_bitmap_write.memory_limit). 0: no limit.
  */

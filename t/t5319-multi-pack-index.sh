@@ -274,6 +274,43 @@ test_expect_success 'midx.version' '
 	stock -C base.git multi-pack-index verify
 '
 
+# Stock Git's repack starts pack-objects, which reads these keys. Now and then the
+# signal SIGPIPE ends stock Git first.
+test_expect_success 'a wrong key of pack-objects stops only repack' '
+	for key in pack.window pack.depth pack.threads pack.indexVersion \
+		pack.writeReverseIndex core.bigFileThreshold
+	do
+		rm -rf ours.git && cp -Rp base.git ours.git &&
+		"$GIT" -C ours.git -c $key=x multi-pack-index write &&
+		"$GIT" -C ours.git -c $key=x multi-pack-index write --bitmap &&
+		"$GIT" -C ours.git -c $key=x multi-pack-index expire &&
+		rm -f ours.git/objects/pack/multi-pack-index* &&
+		"$GIT" -C ours.git -c $key=x multi-pack-index repack &&
+		"$GIT" -C ours.git multi-pack-index write &&
+		pack_names ours.git >before &&
+		test_expect_code 1 "$GIT" -C ours.git -c $key=x \
+			multi-pack-index repack 2>err &&
+		grep "^fatal: bad .* config value .x. for" err &&
+		grep "^error: could not finish pack-objects" err &&
+		pack_names ours.git >after &&
+		test_cmp before after || return 1
+	done
+'
+
+test_expect_success 'wrong keys for bitmaps stop write and compact' '
+	rm -rf ours.git && cp -Rp base.git ours.git &&
+	for key in pack.writeBitmapHashCache pack.writeBitmapLookupTable
+	do
+		for args in write "write --incremental" "compact a b"
+		do
+			test_expect_code 128 "$GIT" -C ours.git -c $key=x \
+				multi-pack-index $args 2>err &&
+			grep "^fatal: bad boolean config value .x. for" err ||
+				return 1
+		done
+	done
+'
+
 test_expect_success 'a writer at work keeps others out' '
 	>base.git/objects/pack/multi-pack-index.lock &&
 	test_expect_code 128 "$GIT" -C base.git multi-pack-index write 2>err &&

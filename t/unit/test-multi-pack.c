@@ -279,6 +279,7 @@ static void test_repack(void **state)
 	 * pack is chosen.
 	 */
 	assert_int_equal(multi_pack_repack(b.odb, 1, false, &newpack, NULL), 0);
+	assert_int_equal(multi_pack_repack(b.odb, 0, false, NULL, NULL), 1);
 	assert_int_equal(multi_pack_repack(b.odb, 0, false, &newpack, NULL), 1);
 	reopen(&b);
 	assert_int_equal(b.odb->pack_nr, 4);

@@ -254,6 +254,33 @@ static void configuration(void **state)
 	tmprepo_release(&t);
 }
 
+/* A bitmap index of packs that exist needs few keys. */
+static void bitmap_options(void **state)
+{
+	static const char text[] = "[pack]\nthreads = 3\nwindow = x\n"
+				   "writeBitmapHashCache = no\n";
+	static const char bad[] = "[pack]\nwriteBitmapLookupTable = x\n";
+	struct newpack_options o;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	assert_int_equal(config_parse(&t.repo.config, text, strlen(text),
+				      CONFIG_LOCAL, NULL, NULL, NULL),
+			 0);
+	assert_int_equal(newpack_options_load(&o, &t.repo, NULL), ERR_INVALID);
+	assert_int_equal(newpack_bitmap_options_load(&o, &t.repo, NULL), 0);
+	assert_int_equal(o.make.threads, 3);
+	assert_true(o.lookup_table && !o.hash_cache);
+	config_release(&t.repo.config);
+	assert_int_equal(config_parse(&t.repo.config, bad, strlen(bad),
+				      CONFIG_LOCAL, NULL, NULL, NULL),
+			 0);
+	assert_int_equal(newpack_bitmap_options_load(&o, &t.repo, NULL),
+			 ERR_INVALID);
+	config_release(&t.repo.config);
+	tmprepo_release(&t);
+}
+
 /* The default memory limit for bitmaps depends on the number of objects. */
 static void bitmap_memory(void **state)
 {
@@ -290,6 +317,7 @@ int main(void)
 		cmocka_unit_test(given_up),
 		cmocka_unit_test(no_directory),
 		cmocka_unit_test(configuration),
+		cmocka_unit_test(bitmap_options),
 		cmocka_unit_test(bitmap_memory),
 	};
 
