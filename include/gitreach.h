@@ -55,7 +55,8 @@
  *   for each other; all others run side by side. A handle is freed when no
  *   other thread uses it. Functions with much work start threads of their own,
  *   and end them before they return. GITREACH_THREADS and members `threads`
- *   limit the number.
+ *   limit the number. Callbacks run in the thread that called the function,
+ *   except progress callbacks.
  * - Cost. Each function that gets an `err` states its cost. Functions that free
  *   a handle take time proportional to its memory. If nothing else is said,
  *   all others take constant time. "Indexed objects" are the objects of the
