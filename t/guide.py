@@ -158,13 +158,29 @@ class Run:
                      "git-upload-archive"):
             os.symlink(os.path.join(BUILD, "bin", name),
                        os.path.join(self.root, "usr/local/bin", name))
+        self.install_library()
+
+    def install_library(self):
+        """The file that pkg-config reads, for the library of the build."""
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+        text = read(os.path.join(source, "gitreach.pc.in"))
+        for name, value in (("prefix", source), ("libdir", BUILD),
+                            ("includedir", os.path.join(source, "include")),
+                            ("version", "0"), ("requires", "")):
+            text = text.replace(f"@{name}@", value.replace(" ", r"\ "))
+        os.makedirs(os.path.join(self.dir, "pkgconfig"))
+        with open(os.path.join(self.dir, "pkgconfig/gitreach.pc"), "w",
+                  encoding="utf-8") as f:
+            f.write(text)
 
     def environment(self):
         path = os.environ["PATH"] + ":/usr/sbin:/sbin"
         env = {"HOME": os.path.join(self.dir, "home"), "LANG": "C.UTF-8",
                "PATH": os.path.join(BUILD, "bin") + ":" + path,
                "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0",
-               "GIT_CEILING_DIRECTORIES": self.dir, "USER": "operator"}
+               "GIT_CEILING_DIRECTORIES": self.dir, "USER": "operator",
+               "PKG_CONFIG_PATH": os.path.join(self.dir, "pkgconfig"),
+               "LD_LIBRARY_PATH": BUILD}
         env.update((k, v) for k, v in os.environ.items()
                    if k.endswith("SAN_OPTIONS") or k in
                    ("GITREACH_SRC", "GITREACH_FALLBACK", "MAKEFLAGS"))

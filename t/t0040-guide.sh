@@ -25,6 +25,7 @@ needs () {
 needs nginx fcgiwrap && test_set_prereq PAGE_proxy
 needs nginx && test_set_prereq PAGE_publishing
 needs curl && test_set_prereq PAGE_monitoring
+needs cc pkg-config && test_have_prereq PLAIN && test_set_prereq PAGE_programs
 needs openssl && test_set_prereq PAGE_users && test_set_prereq PAGE_forge
 
 test_expect_success 'links, manual pages, options and keys exist' '
@@ -57,7 +58,7 @@ for page in "$guide"/*.md
 do
 	name=$(basename "$page" .md)
 	case $name in
-	proxy | monitoring | users | forge | publishing) prereq=PAGE_$name ;;
+	proxy | monitoring | users | forge | publishing | programs) prereq=PAGE_$name ;;
 	*) prereq= ;;
 	esac
 	test_expect_success $prereq "the commands of $name.md" "
