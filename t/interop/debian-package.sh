@@ -113,11 +113,23 @@ test_expect_success 'lintian has nothing to say' '
 	test_must_be_empty out
 '
 
+# make_base: a Debian 12 at $root. debootstrap fails if its directory has a blank in
+# its name, as that of the test has.
+make_base () {
+	base=$(mktemp -d /var/tmp/gitreach.XXXXXX) &&
+	chmod 755 "$base" &&
+	debootstrap --variant=minbase bookworm "$base" >debootstrap.log &&
+	mv "$base" "$root" || {
+		rm -rf "$base"
+		return 1
+	}
+}
+
 if test -n "${GITREACH_DEBIAN_BASE-}"
 then
 	cp -a "$GITREACH_DEBIAN_BASE" "$root"
 else
-	debootstrap --variant=minbase bookworm "$root" >debootstrap.log
+	make_base
 fi || exit 1
 # The directory is removed at the end, so nothing needs to survive a power loss.
 echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/test"
