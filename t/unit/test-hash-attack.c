@@ -14,6 +14,7 @@
 #include "indexer/indexer.h"
 #include "pack/verify.h"
 #include "t/unit/packfile.h"
+#include "t/unit/pushed.h"
 
 static struct oid attack;
 /* number of calls of hash_refuse_attack() with a checked hash */
@@ -120,10 +121,38 @@ static void test_packs(void **state)
 	packfile_release(&p);
 }
 
+/*
+ * A push with an object of an attack is refused, whether the server would keep
+ * the pack or make loose objects. No object and no ref is stored.
+ */
+static void test_push(void **state)
+{
+	static const char *const configs[] = {
+		"[transfer]\nunpackLimit = 1\n",
+		"[transfer]\nunpackLimit = 100\n"};
+	struct pushed p;
+
+	for (size_t i = 0; i < ARRAY_NR(configs); i++) {
+		pushed_init(&p);
+		dialog_config(&p.d, CONFIG_LOCAL, configs[i]);
+		pushed_commit(&p, "n1", "c4");
+		pushed_commit(&p, "n2", "n1");
+		pushed_command(&p, "c4 n2 refs/heads/main", "report-status");
+		attack = p.pack.oids[0];
+		assert_string_equal(pushed_run(&p, true),
+				    "unpack refused|"
+				    "ng refs/heads/main unpacker error|F");
+		assert_true(pushed_ref_is(&p, "refs/heads/main", "c4"));
+		assert_int_equal(pushed_leftovers(&p), 0);
+		pushed_release(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_packs),
+		cmocka_unit_test(test_push),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

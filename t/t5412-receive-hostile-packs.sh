@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='receive-pack of packs that were made to do harm
+
+The packs are those of t5309-index-pack-hostile.sh. Each is pushed three times: to
+become a pack, to become loose objects, and with checks of objects.'
+. "$(dirname "$0")/lib.sh"
+
+# Sanitizers map terabytes of their own.
+case "$GITREACH_BUILD" in
+*address*|*thread*)
+	limit () { :; }
+	;;
+*)
+	test_set_prereq LIMIT
+	limit () { ulimit -v "$1"; }
+	;;
+esac
+
+test_expect_success 'packs' '
+	python3 "$GITREACH_SRC/t/hostile-packs.py" &&
+	stock init -q --bare dst.git &&
+	find dst.git -type f | sort >files.before &&
+	stock init -q --bare good.git &&
+	zero=$(printf %040d 0)
+'
+
+# push_pack <directory> <pack> <id> <setting>...: a client creates refs/tags/new with
+# this pack, with 400 MB of address space for the server. The server must answer.
+push_pack () {
+	dir=$1 pack=$2 id=$3
+	shift 3
+	(
+		for setting
+		do
+			set -- "$@" -c "$setting"
+			shift
+		done &&
+		{
+			line="$zero $id refs/tags/new" &&
+			printf "%04x%s\0report-status\n0000" \
+				$((${#line} + 19)) "$line" &&
+			cat $pack.pack
+		} >request &&
+		limit 400000 &&
+		git "$@" receive-pack $dir <request >out 2>err
+	) &&
+	tr "\0" "\n" <out | grep -a "unpack " >unpack
+}
+
+# refused <pack> <message> [<setting>]: the client gets the message, the ref is not
+# created, and no file is left.
+refused () {
+	for how in transfer.unpackLimit=1 transfer.unpackLimit=1000000 \
+		receive.fsckObjects=true
+	do
+		push_pack dst.git $1 $(printf %040d 1) $how \
+			${3-transfer.fsckObjects=false} &&
+		cat unpack &&
+		grep -a "unpack .*$2" unpack &&
+		grep -a "ng refs/tags/new unpacker error" out &&
+		find dst.git -type f | sort >files &&
+		test_cmp files.before files || return 1
+	done
+}
+
+while read -r pack message
+do
+	test_expect_success "refused: $pack" '
+		refused $pack "$message"
+	'
+done <<\EOC
+two-sizes failed to apply delta at offset 25
+past-base failed to apply delta at offset 25
+huge-blob object does not inflate to its size at offset 12
+short-blob object does not inflate to its size at offset 12
+count-more object does not inflate to its size at offset 25
+count-less pack is corrupted (SHA1 mismatch)
+count-none pack is corrupted (SHA1 mismatch)
+before-start delta base offset is out of bound at offset 25
+at-start delta base offset is out of bound at offset 25
+far-before delta base offset is out of bound at offset 25
+inside delta base offset is out of bound at offset 25
+at-itself at offset
+cycle pack has 2 unresolved deltas
+claim failed to apply delta at offset 25
+huge-delta object does not inflate to its size at offset 25
+huge-count object does not inflate to its size at offset 25
+EOC
+
+test_expect_success LIMIT 'refused: deltas that make more than there is memory' '
+	refused bomb "no memory for an object of 68719476736 bytes at offset" \
+		gitreach.maxPushInflate=0 &&
+	refused bomb-chain "no memory for an object of [0-9]* bytes at offset" \
+		gitreach.maxPushInflate=0
+'
+
+test_expect_success 'refused: more than the default of gitreach.maxPushInflate' '
+	refused bomb "more than 171[0-9]* bytes (gitreach.maxPushInflate)"
+'
+
+test_expect_success 'accepted: an object twice, a chain of 4,000 deltas' '
+	base=$(printf base | stock hash-object --stdin) &&
+	stock -C good.git unpack-objects -q <deep.pack &&
+	last=$(stock -C good.git cat-file --batch-all-objects \
+		--batch-check="%(objectsize) %(objectname)" |
+		sort -n | sed -n "\$s/.* //p") &&
+	for how in transfer.unpackLimit=1 transfer.unpackLimit=1000000
+	do
+		for case in "twice $base" "deep $last"
+		do
+			rm -rf new.git &&
+			stock init -q --bare new.git &&
+			push_pack new.git $case $how &&
+			grep -a "unpack ok" unpack &&
+			stock -C new.git fsck --full --strict --no-dangling &&
+			test "$(stock -C new.git rev-parse refs/tags/new)" = \
+				${case#* } || return 1
+		done
+	done
+'
+
+test_done
