@@ -10,6 +10,8 @@
 #	check		the rules of the tree, see tools/
 #	mutants		whether the tests of ROOM="..." notice small bugs
 #	fuzz		fuzz targets for libFuzzer, with clang
+#	fuzz-all	runs them: TIME=seconds or RUNS=, TARGETS="..."
+#	fuzz-merge	copies the best small inputs of these runs to t/fuzz/corpus
 #	install, uninstall	prefix=, DESTDIR=
 #	guide		the guide for operators as HTML, in $O/guide
 #	dist		build/gitreach-<version>.tar.gz of the commit HEAD
@@ -266,11 +268,25 @@ test-unit: $(unit_bin) $(fuzz_bin)
 	$V$(test_env) tools/scratch prove -j$(JOBS) $(unit_bin) $(fuzz_bin)
 
 # clang's libFuzzer wants the library instrumented as well.
+FUZZ_CC = $(notdir $(firstword $(shell command -v clang || command -v clang-14)))
+FUZZ_CFLAGS = -O1 -g1
+fuzz_sanitize = fuzzer-no-link,address,undefined
 fuzz:
-	@command -v clang >/dev/null || { echo \
-		'gitreach: clang is missing (apt-get install clang)' >&2; exit 1; }
-	$V$(MAKE) CC=clang SANITIZE=fuzzer-no-link,address,undefined fuzz-targets
+	$(if $(FUZZ_CC),,@echo \
+		'gitreach: clang is missing (apt-get install clang)' >&2; exit 1)
+	$V$(MAKE) CC=$(FUZZ_CC) CFLAGS='$(FUZZ_CFLAGS)' \
+		SANITIZE=$(fuzz_sanitize) fuzz-targets
 fuzz-targets: $(fuzz_src:%.c=$O/%)
+
+# New inputs are kept outside of the tree, so that `make clean` and git leave them.
+FUZZ_CORPUS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gitreach/fuzz
+fuzz_tool = BUILD='build-$(subst $(comma),-,$(fuzz_sanitize))' tools/fuzz
+fuzz-all: fuzz
+	$V$(fuzz_tool) run --jobs $(JOBS) --corpus '$(FUZZ_CORPUS)' \
+		$(TIME:%=--time %) $(RUNS:%=--runs %) $(TARGETS)
+fuzz-merge: fuzz
+	$V$(fuzz_tool) merge --corpus '$(FUZZ_CORPUS)' \
+		$(BUDGET:%=--budget %) $(TARGETS)
 
 check: $(lib_obj) $(builtin_obj) $(shared_lib)
 	$VCC='$(CC)' CHECK_CFLAGS="$$(cat $O/flags | sed 's|^$(CC) ||')" \
@@ -338,7 +354,8 @@ ifneq ($(building),)
 -include $(shell find $O -name '*.d' 2>/dev/null)
 endif
 FORCE:
-.PHONY: all lib shared unit git test test-unit fuzz fuzz-targets check format
+.PHONY: all lib shared unit git test test-unit check format
+.PHONY: fuzz fuzz-targets fuzz-all fuzz-merge
 .PHONY: mutants install uninstall guide dist demo print-packages print-commands
 .PHONY: clean distclean FORCE
 .SECONDARY:
