@@ -41,13 +41,13 @@ static int put_char(struct buf *out, const unsigned char **p,
 
 	if (*start >= 0x80)
 		len = json_utf8_len((const char *)start, (const char *)end);
+	*p += len ? len : 1;
 	/*
-	 * Terminals also obey the control characters from U+0080 to U+009F.
-	 * Their bytes are escaped one by one, as bytes that are not UTF-8 are.
+	 * Terminals also obey the control characters from U+0080 to U+009F. The
+	 * second byte of such a character equals its code point.
 	 */
 	if (len == 2 && *start == 0xc2 && start[1] < 0xa0)
-		len = 0;
-	*p += len ? len : 1;
+		return buf_printf(out, "\\u%04x", start[1]);
 	for (size_t i = 0; i < sizeof(named) - 1; i += 2)
 		if (named[i] == (char)*start)
 			return buf_printf(out, "\\%c", named[i + 1]);
