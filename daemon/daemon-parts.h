@@ -215,17 +215,34 @@ struct daemon_place {
 };
 
 /*
+ * A question to the access helper for each name that a path may stand for. All
+ * pointers are borrowed.
+ */
+struct daemon_inquiry {
+	/* daemon_place_find() sets the repository */
+	struct access_question question;
+	/* the answer about the repository that was found */
+	struct access_answer *answer;
+};
+
+/*
  * Finds the repository that the first `len` bytes of the path of a request
- * name. With a store, its local copy is made or refreshed. If `strict` is set,
- * "<path>.git" is not tried. Returns 0, even if no directory with this path
- * exists; ERR_MISSING if the store has no such repository; or another negative
- * error code if its copy cannot be served. The reason is then in the log, and
- * *err says only what a client may know.
+ * name. If `strict` is set, "<path>.git" is not tried.
+ *
+ * With a store, the local copy is made or refreshed. If `inquiry` is not NULL,
+ * the access helper is asked first: the store gets no request about a
+ * repository that the helper denies.
+ *
+ * Returns 0, even if no directory with this path exists; ERR_MISSING if the
+ * store has no such repository; ERR_DENIED or ERR_PEER as daemon_ask(); or
+ * another negative error code if the copy cannot be served. The reason is then
+ * in the log, and *err says only what a client may know.
  */
 int daemon_place_find(struct daemon_place *place,
 		      const struct daemon_options *options,
 		      const struct daemon_conn *conn, const char *path,
-		      size_t len, bool strict, struct error *err);
+		      size_t len, bool strict, struct daemon_inquiry *inquiry,
+		      struct error *err);
 void daemon_place_release(struct daemon_place *place);
 
 /* ---- admit.c */
@@ -461,17 +478,23 @@ const char *daemon_challenge(const struct daemon_request *q);
 /* ---- authorize.c */
 
 /*
- * Asks the access helper about the request of a connection. If `repo` is not
- * NULL, its path replaces the one in *question, or with a store the name of the
- * local copy that *place holds. Returns 0 if the request is allowed,
+ * Asks the access helper about a request. Returns 0 if the request is allowed,
  * ERR_DENIED, or ERR_PEER after a line in the log if there is no answer. The
  * caller releases *out in any case.
+ */
+int daemon_ask(struct access_answer *out, const struct daemon_options *options,
+	       const struct daemon_conn *conn,
+	       const struct access_question *question);
+
+/*
+ * Works like daemon_ask(), for a repository below the base path. If `repo` is
+ * not NULL, its path replaces the one in *question. With a store,
+ * daemon_place_find() has asked before.
  */
 int daemon_authorize(struct access_answer *out,
 		     const struct daemon_options *options,
 		     const struct daemon_conn *conn,
-		     struct access_question *question,
-		     const struct daemon_place *place, const struct repo *repo);
+		     struct access_question *question, const struct repo *repo);
 
 /* ---- git.c */
 
@@ -512,22 +535,26 @@ struct daemon_talk {
 	int child_status;
 	/* released by daemon_talk_close() */
 	struct access_answer access;
+	/* the access helper has denied a repository of a store */
+	bool is_denied;
 	struct daemon_admit admit; /* admission of a fetch */
 	/* whether the client is lost; any thread may set it */
 	atomic_bool is_lost;
 };
 
 /*
- * Ask the access helper about the request. Returns 1 if the helper allows it, 0
- * if there is no helper, ERR_DENIED, or ERR_PEER if there is no answer.
+ * Ask the access helper about the request. With a store, daemon_talk_open() has
+ * asked already. Returns 1 if the helper allows the request, 0 if there is no
+ * helper, ERR_DENIED, or ERR_PEER if there is no answer.
  */
 int daemon_talk_authorize(struct daemon_talk *talk, const struct repo *repo);
 
 /*
  * Open the repository that the request names. Returns 0 with *out for
  * daemon_talk_close(). Returns ERR_DENIED if the path or the repository's owner
- * is not allowed or its requests crash, or ERR_MISSING or another negative
- * error code.
+ * is not allowed, its requests crash, or the access helper denies a repository
+ * of a store (talk->is_denied). Returns ERR_PEER if the helper does not answer,
+ * or ERR_MISSING or another negative error code.
  */
 int daemon_talk_open(struct repo **out, struct daemon_talk *talk,
 		     struct error *err);

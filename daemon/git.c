@@ -75,6 +75,8 @@ static void answer(struct daemon_talk *t)
 		fault = "service not enabled";
 	else if (!(ret = daemon_talk_open(&repo, t, &err)))
 		fault = find_fault(t, repo, &err);
+	else if (t->is_denied)
+		fault = "access denied";
 	else if (t->guard.is_refused)
 		fault = "requests for the repository crash";
 	else if (t->conn->copies && ret != ERR_MISSING && ret != ERR_DENIED)

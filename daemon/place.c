@@ -3,6 +3,9 @@
  * Finds the repository of a request. With a store, the path of a request names
  * a repository of the store: "/team/app.git" is "team/app.git". If the store
  * has none of this name, "<name>.git" is tried, as on the local disk.
+ *
+ * The access helper is asked about a name before the store is, so a client who
+ * is denied costs no request and no download.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,28 +40,103 @@ static char *name_of(const char *path, size_t len)
 	return mem_strndup(path, len);
 }
 
-/* Enters the copy. A name that no repository can have counts as missing. */
-static int try_name(struct daemon_place *place, const struct daemon_conn *conn,
-		    const char *name, struct error *err)
-{
-	int ret = stored_copies_enter(conn->copies, &place->use, name, err);
+/* The search for the repository of a store that a request names. */
+struct search {
+	struct daemon_place *place;
+	const struct daemon_options *options;
+	const struct daemon_conn *conn;
+	struct daemon_inquiry *inquiry; /* NULL: there is no helper */
+	const char *name; /* as the client has sent it, without slashes */
+	struct error *why;
+};
 
-	return ret == ERR_INVALID ? error_recode(err, ERR_MISSING) : ret;
+/* Returns a result of daemon_ask() about a name. */
+static int ask(const struct search *s, const char *name)
+{
+	struct daemon_inquiry *inquiry = s->inquiry;
+	struct buf path = BUF_INIT;
+	int ret;
+
+	if (!inquiry)
+		return 0;
+	if (buf_printf(&path, "/%s", name) < 0)
+		return error_nomem(s->why);
+	/* The answer about another name may be there. */
+	access_answer_release(inquiry->answer);
+	inquiry->question.repository = path.data;
+	ret = daemon_ask(inquiry->answer, s->options, s->conn,
+			 &inquiry->question);
+	inquiry->question.repository = NULL;
+	buf_release(&path);
+	return ret;
+}
+
+/*
+ * Returns the result for a name, from a result of the copies. A name that no
+ * repository can have counts as missing. ERR_DENIED and ERR_PEER are kept for
+ * the access helper.
+ */
+static int result_of(int ret, struct error *why)
+{
+	switch (ret) {
+	case ERR_INVALID:
+		return error_recode(why, ERR_MISSING);
+	case ERR_DENIED:
+	case ERR_PEER:
+		return error_recode(why, ERR_IO);
+	default:
+		return ret;
+	}
+}
+
+/* Asks about the name, and enters the copy. */
+static int try_name(const struct search *s, const char *name)
+{
+	int ret = ask(s, name);
+
+	if (ret)
+		return ret;
+	return result_of(stored_copies_enter(s->conn->copies, &s->place->use,
+					     name, s->why),
+			 s->why);
+}
+
+/*
+ * Tries the name with ".git", after `before` was the result without. If the
+ * helper denies the shorter name and allows the longer one, the shorter one
+ * must not exist: one path must not name different repositories for different
+ * users.
+ */
+static int try_longer(const struct search *s, const char *longer, int before)
+{
+	int ret = before == ERR_DENIED ? ask(s, longer) : 0;
+
+	if (ret)
+		return ret;
+	if (before == ERR_MISSING)
+		return try_name(s, longer);
+	ret = result_of(stored_copies_look(s->conn->copies, s->name, s->why),
+			s->why);
+	if (ret == ERR_MISSING)
+		return result_of(stored_copies_enter(s->conn->copies,
+						     &s->place->use, longer,
+						     s->why),
+				 s->why);
+	return ret ? ret : ERR_DENIED;
 }
 
 /* Tries the name, and then the name with ".git". */
-static int enter(struct daemon_place *place, const struct daemon_conn *conn,
-		 const char *name, bool strict, struct error *err)
+static int enter(const struct search *s, bool strict)
 {
 	struct buf longer = BUF_INIT;
-	int ret = try_name(place, conn, name, err);
+	int ret = try_name(s, s->name);
 
-	if (ret != ERR_MISSING || strict)
+	if ((ret != ERR_MISSING && ret != ERR_DENIED) || strict)
 		return ret;
-	if (buf_printf(&longer, "%s.git", name) < 0)
-		ret = error_nomem(err);
+	if (buf_printf(&longer, "%s.git", s->name) < 0)
+		ret = error_nomem(s->why);
 	else
-		ret = try_name(place, conn, longer.data, err);
+		ret = try_longer(s, longer.data, ret);
 	buf_release(&longer);
 	return ret;
 }
@@ -73,46 +151,63 @@ static void tell(const struct daemon_options *options,
 	daemon_log(options, conn, line);
 }
 
-static int find_copy(struct daemon_place *place,
-		     const struct daemon_options *options,
-		     const struct daemon_conn *conn, const char *path,
-		     size_t len, bool strict, struct error *err)
+/* Fills *err for the client, and writes the reason into the log. */
+static int refuse(const struct search *s, int ret, struct error *err)
 {
-	char *name = name_of(path, len);
-	struct error why = ERROR_INIT;
-	int ret = name ? enter(place, conn, name, strict, &why)
-		       : error_nomem(&why);
+	switch (ret) {
+	case ERR_MISSING:
+		return error_set(err, ret, "no such repository in the store");
+	case ERR_DENIED:
+		return error_set(err, ret, "access denied");
+	case ERR_PEER:
+		return error_set(err, ret, "service unavailable");
+	default:
+		tell(s->options, s->conn, s->name,
+		     "cannot be served from the store", s->why);
+		return error_set(err, ret,
+				 "the repository cannot be served now");
+	}
+}
+
+static int find_copy(const struct search *s, bool strict, struct error *err)
+{
+	struct daemon_place *place = s->place;
+	int ret = enter(s, strict);
 
 	if (!ret) {
 		place->path = mem_strdup(stored_copy_dir(place->use.copy));
 		if (!place->path)
-			ret = error_nomem(&why);
+			ret = error_nomem(s->why);
 	}
 	if (!ret && place->use.is_news)
-		tell(options, conn, name,
+		tell(s->options, s->conn, s->name,
 		     "the copy may be old, because the store does not answer",
-		     &why);
-	if (ret == ERR_MISSING) {
-		error_set(err, ret, "no such repository in the store");
-	} else if (ret) {
-		tell(options, conn, name, "cannot be served from the store",
-		     &why);
-		error_set(err, ret, "the repository cannot be served now");
-	}
-	free(name);
-	return ret;
+		     s->why);
+	return ret ? refuse(s, ret, err) : 0;
 }
 
 int daemon_place_find(struct daemon_place *place,
 		      const struct daemon_options *options,
 		      const struct daemon_conn *conn, const char *path,
-		      size_t len, bool strict, struct error *err)
+		      size_t len, bool strict, struct daemon_inquiry *inquiry,
+		      struct error *err)
 {
-	int ret = conn->copies ? find_copy(place, options, conn, path, len,
-					   strict, err)
-			       : find_below(place, options->base_path, path,
-					    len, err);
+	struct error why = ERROR_INIT;
+	char *name;
+	int ret;
 
+	if (!conn->copies)
+		return find_below(place, options->base_path, path, len, err);
+	name = name_of(path, len);
+	if (name) {
+		const struct search s = {place,   options, conn,
+					 inquiry, name,    &why};
+
+		ret = find_copy(&s, strict, err);
+	} else {
+		ret = error_nomem(err);
+	}
+	free(name);
 	if (ret)
 		daemon_place_release(place);
 	return ret;

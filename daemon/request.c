@@ -116,16 +116,17 @@ static bool end_later(void *ctx, struct summary *summary, bool has_failed)
 
 /*
  * Finds the repository. The store is asked only once for each request, even
- * after a failure.
+ * after a failure, and so is the access helper about a repository of a store.
  */
-static int find_place(struct daemon_request *q, struct error *err)
+static int find_place(struct daemon_request *q, struct daemon_inquiry *inquiry,
+		      struct error *err)
 {
 	int ret = q->place_error.code;
 
 	if (!q->place.path && !ret)
 		ret = daemon_place_find(&q->place, q->options, q->conn,
 					q->http.path_info, q->repo_len, false,
-					&q->place_error);
+					inquiry, &q->place_error);
 	if (ret && err)
 		*err = q->place_error;
 	return ret;
@@ -135,7 +136,7 @@ static int find_place(struct daemon_request *q, struct error *err)
 static int enter_at(struct daemon_request *q, const char *path,
 		    struct error *err)
 {
-	int ret = q->entered || path ? 0 : find_place(q, err);
+	int ret = q->entered || path ? 0 : find_place(q, NULL, err);
 
 	if (ret || q->entered)
 		return ret;
@@ -421,6 +422,28 @@ static bool finish_input(struct daemon_request *q)
 }
 
 /*
+ * Asks the access helper, and opens the repository if this is allowed or, below
+ * the base path, before. Returns like daemon_ask(). If the repository cannot be
+ * opened, *why has the reason. Then the helper is asked about the path only.
+ */
+static int ask_helper(struct daemon_request *q,
+		      const struct access_question *question, struct error *why)
+{
+	struct daemon_inquiry inquiry = {*question, &q->access};
+	int ret;
+
+	if (!q->conn->copies) {
+		enter_snapshot(q, why);
+		return daemon_authorize(&q->access, q->options, q->conn,
+					&inquiry.question, q->entered);
+	}
+	ret = find_place(q, &inquiry, why);
+	if (!ret)
+		enter_snapshot(q, why);
+	return ret == ERR_DENIED || ret == ERR_PEER ? ret : 0;
+}
+
+/*
  * Ask the access helper about the repository. Returns the status of a refusal,
  * or NULL if the request may go on. The helper decides alone:
  * git-daemon-export-ok is not needed.
@@ -444,13 +467,7 @@ static const char *authorize(struct daemon_request *q)
 		return NULL;
 	if (!buf_append(&name, q->http.path_info, q->repo_len)) {
 		question.repository = name.data;
-		/*
-		 * If the repository is missing, the access helper is asked
-		 * about the path only.
-		 */
-		enter_snapshot(q, &why);
-		ret = daemon_authorize(&q->access, o, q->conn, &question,
-				       &q->place, q->entered);
+		ret = ask_helper(q, &question, &why);
 	}
 	buf_release(&name);
 	if (ret == ERR_PEER)
@@ -582,7 +599,7 @@ static int run_child(struct daemon_request *q, bool is_suspect, bool *is_kept,
  */
 static const char *refresh_copy(struct daemon_request *q)
 {
-	int ret = q->conn->copies ? find_place(q, NULL) : 0;
+	int ret = q->conn->copies ? find_place(q, NULL, NULL) : 0;
 
 	if (!ret)
 		return NULL;

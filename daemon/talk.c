@@ -18,6 +18,29 @@
 #include "sys/spawn.h"
 #include "wire/pktline.h"
 
+static struct access_question question_of(const struct daemon_talk *talk)
+{
+	return (struct access_question){
+		.user = talk->user,
+		.service = service_name(talk->service),
+		.repository = talk->path,
+		.protocol = talk->conn->protocol == DAEMON_SSH ? "ssh" : "git",
+		.address = talk->address,
+	};
+}
+
+static int find_place(struct daemon_talk *talk, struct error *err)
+{
+	struct daemon_inquiry inquiry = {question_of(talk), &talk->access};
+	int ret = daemon_place_find(&talk->place, talk->options, talk->conn,
+				    talk->path, strlen(talk->path),
+				    talk->options->strict_paths,
+				    talk->conn->helper ? &inquiry : NULL, err);
+
+	talk->is_denied = ret == ERR_DENIED;
+	return ret;
+}
+
 static int open_guarded(struct repo **out, struct daemon_talk *talk,
 			struct error *err)
 {
@@ -30,12 +53,12 @@ static int open_guarded(struct repo **out, struct daemon_talk *talk,
 
 	if (ret < 0)
 		return ret;
-	ret = daemon_place_find(&talk->place, o, talk->conn, talk->path,
-				strlen(talk->path), o->strict_paths, err);
+	ret = find_place(talk, err);
 	options.path = talk->place.path;
 	if (!ret)
 		ret = repo_open(out, &options, err);
 	if (ret < 0) {
+		access_answer_release(&talk->access);
 		daemon_place_release(&talk->place);
 		daemon_guard_leave(&talk->guard, 0);
 	}
@@ -62,19 +85,15 @@ void daemon_talk_close(struct daemon_talk *talk, struct repo *repo)
 
 int daemon_talk_authorize(struct daemon_talk *talk, const struct repo *repo)
 {
-	struct access_question question = {
-		.user = talk->user,
-		.service = service_name(talk->service),
-		.repository = talk->path,
-		.protocol = talk->conn->protocol == DAEMON_SSH ? "ssh" : "git",
-		.address = talk->address,
-	};
+	struct access_question question = question_of(talk);
 	int ret;
 
 	if (!talk->conn->helper)
 		return 0;
+	if (talk->conn->copies)
+		return 1;
 	ret = daemon_authorize(&talk->access, talk->options, talk->conn,
-			       &question, &talk->place, repo);
+			       &question, repo);
 	return ret < 0 ? ret : 1;
 }
 

@@ -486,6 +486,43 @@ int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 	return ret;
 }
 
+/* Asks the store, unless this would have to wait for a silent store. */
+static int look(struct stored_copies *copies, struct stored_copy *copy,
+		struct error *err)
+{
+	uint64_t asked = sys_clock_ns();
+	struct error why = ERROR_INIT;
+	bool is_down;
+	int ret;
+
+	pthread_mutex_lock(&copies->lock);
+	is_down = is_silent(copies);
+	if (is_down && err)
+		*err = copies->down_err;
+	pthread_mutex_unlock(&copies->lock);
+	if (is_down)
+		return ERR_IO;
+	ret = stored_copy_look(copy, &why);
+	pthread_mutex_lock(&copies->lock);
+	note_answer(copies, ret, &why, asked);
+	pthread_mutex_unlock(&copies->lock);
+	if (ret && err)
+		*err = why;
+	return ret;
+}
+
+int stored_copies_look(struct stored_copies *copies, const char *name,
+		       struct error *err)
+{
+	struct stored_copy *copy;
+	int ret = stored_copy_enter(&copy, copies->node, name, err);
+
+	if (!ret)
+		ret = look(copies, copy, err);
+	stored_copy_close(copy);
+	return ret;
+}
+
 void stored_copies_leave(struct stored_use *use)
 {
 	stored_copy_close(use->copy);

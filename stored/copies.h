@@ -80,6 +80,13 @@ struct stored_node *stored_copies_node(struct stored_copies *copies);
 int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 			const char *name, struct error *err);
 
+/*
+ * Finds out whether the store has a repository, without making a copy. Returns
+ * 0, or an error as stored_copies_enter() does.
+ */
+int stored_copies_look(struct stored_copies *copies, const char *name,
+		       struct error *err);
+
 /* Ends the use of a copy, and zeroes *use. A zeroed *use is allowed. */
 void stored_copies_leave(struct stored_use *use);
 

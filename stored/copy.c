@@ -397,14 +397,34 @@ int stored_copy_advance(struct stored_copy *copy, const struct generation *g,
 	return ret == ERR_MISSING ? error_recode(err, ERR_CORRUPT) : ret;
 }
 
-int stored_copy_refresh(struct stored_copy *copy, struct error *err)
+/* Returns the repository in the store, for questions with a short answer. */
+static struct generation_place probe_of(const struct stored_copy *copy)
 {
 	struct generation_place probe = copy->place;
-	struct generation g = {0};
-	int ret = 0;
 
 	if (copy->node->probe)
 		probe.store = copy->node->probe;
+	return probe;
+}
+
+int stored_copy_look(struct stored_copy *copy, struct error *err)
+{
+	const struct generation_place probe = probe_of(copy);
+	struct generation g = {0};
+	int ret = sys_exists(copy->marker)
+			  ? 0
+			  : generation_newest(&g, &probe, 0, err);
+
+	generation_release(&g);
+	return stored_result(ret, copy->name, err);
+}
+
+int stored_copy_refresh(struct stored_copy *copy, struct error *err)
+{
+	const struct generation_place probe = probe_of(copy);
+	struct generation g = {0};
+	int ret = 0;
+
 	if (!copy->g.number)
 		ret = stored_copy_load(copy, err);
 	if (ret < 0)

@@ -63,6 +63,14 @@ void stored_copy_close(struct stored_copy *copy);
 int stored_copy_refresh(struct stored_copy *copy, struct error *err);
 
 /*
+ * Finds out whether the store has the repository, without a change of the copy.
+ * A copy that exists is an answer; otherwise up to three requests are sent.
+ * Returns 0, ERR_MISSING, ERR_IO if the store does not answer, or another
+ * negative error code.
+ */
+int stored_copy_look(struct stored_copy *copy, struct error *err);
+
+/*
  * Removes objects from the copy that its generation lacks: loose objects,
  * alternates, and packs. Nothing of ours makes them, but stock Git or a hook
  * may. A push must not rely on them, since the store does not have them. If

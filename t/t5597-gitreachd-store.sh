@@ -166,8 +166,55 @@ test_expect_success 'ssh, and an access helper that sees names of the store' '
 	test "$(status "$url/secret/info/refs?service=git-upload-pack")" = 403 &&
 	test "$(status "$url/none/info/refs?service=git-upload-pack")" = 404 &&
 	tr " " "\n" <asked | grep repository= | sort -u >names &&
-	printf "repository=/%s\n" none secret team/app.git >expect &&
+	printf "repository=/%s\n" none none.git secret secret.git team/app \
+		team/app.git | sort >expect &&
 	test_cmp expect names && stop_daemon && unset cache && serve
+'
+
+test_expect_success 'the access helper is asked before the store is' '
+	stop_daemon && cat >helper <<-\EOF &&
+	#!/bin/sh
+	while read -r line
+	do
+		case $line in
+		*repository=/secret* | *repository=/twin\ *) echo deny ;;
+		*repository=/none\ * | *repository=/none.git\ *) echo deny ;;
+		*repository=/silent\ *) exit 1 ;;
+		*repository=/team/app\ *) echo deny ;;
+		*service=upload-archive*) echo allow hide=refs/x ;;
+		*) echo allow ;;
+		esac
+	done
+	EOF
+	import twin && import twin.git &&
+	cache=cache-asked && serve --listen=unix:sock2 --access-helper=./helper \
+		--workers=1 --informative-errors --enable=upload-archive &&
+	wait_until grep "listens on unix" log && sed s/sock/sock2/ ssh >ssh2 &&
+	chmod +x ssh2 && over_ssh () {
+		GIT_SSH_VARIANT=simple GIT_SSH="$PWD/ssh2" stock ls-remote "host:$1"
+	} &&
+	: "the name without .git is denied and does not exist" &&
+	shows $url/team/app && shows $git/team/app && shows $url/team/app.git &&
+	: "it is denied and exists: the other repository is no substitute" &&
+	test "$(status "$url/twin/info/refs?service=git-upload-pack")" = 403 &&
+	test_must_fail stock ls-remote $git/twin 2>err && grep "access denied" err &&
+	shows $url/twin.git &&
+	test_must_fail stock archive --remote=$git/twin.git main &&
+	mv store away &&
+	for name in secret secret.git none
+	do
+		test "$(status "$url/$name/info/refs?service=git-upload-pack")" = 403 &&
+		test_must_fail stock ls-remote $git/$name 2>err &&
+		grep "access denied: /$name" err &&
+		test_must_fail over_ssh $name 2>err && grep "access denied" err ||
+		return 1
+	done &&
+	test "$(status "$url/silent/info/refs?service=git-upload-pack")" = 503 &&
+	grep "the access helper has ended" log &&
+	! grep "secret: cannot be served" log &&
+	mv away store && stop_daemon && test ! -e cache-asked/repo/secret &&
+	test ! -e cache-asked/repo/twin &&
+	unset cache && serve
 '
 
 test_expect_success 'without the store, requests are refused and the log says why' '

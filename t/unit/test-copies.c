@@ -145,6 +145,28 @@ static void test_missing(void **state)
 	served_release(&s);
 }
 
+/* A look makes no copy, and needs no request if there is one. */
+static void test_look(void **state)
+{
+	struct served s;
+	const char *name;
+
+	served_init(&s, 0, 0);
+	name = s.c.s.place.repository;
+	assert_int_equal(stored_copies_look(s.copies, name, &s.c.err), 0);
+	assert_int_equal(stored_copies_look(s.copies, "x", &s.c.err),
+			 ERR_MISSING);
+	assert_int_equal(stored_copies_look(s.copies, "x//", &s.c.err),
+			 ERR_INVALID);
+	assert_int_equal(storedrepo_entries(&s.c.s, "cache/repo"), 0);
+	visit(&s);
+	s.count.is_down = true;
+	assert_int_equal(stored_copies_look(s.copies, name, &s.c.err), 0);
+	assert_int_equal(stored_copies_look(s.copies, "x", &s.c.err), ERR_IO);
+	assert_non_null(strstr(s.c.err.msg, "the store is down"));
+	served_release(&s);
+}
+
 static void test_store_down(void **state)
 {
 	struct stored_use use = {0};
@@ -569,6 +591,7 @@ int main(void)
 		cmocka_unit_test(test_relaxed),
 		cmocka_unit_test(test_removed_by_another),
 		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_look),
 		cmocka_unit_test(test_store_down),
 		cmocka_unit_test(test_stale),
 		cmocka_unit_test(test_silent_store),
