@@ -20,6 +20,12 @@
 /* number of bytes of the longest name, without the repository */
 #define AROUND_MAX (sizeof(REPO INNER "/file/.") - 1 + HEX_SHA256 + HEX_TOKEN)
 
+/*
+ * Maximum number of bytes of a quoted part. A node has a directory of this name
+ * for the local copy, and a store in a directory has one, too.
+ */
+#define PART_MAX 255
+
 static bool is_plain(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -59,6 +65,17 @@ static int quote(struct buf *out, const char *repository)
 	return ret;
 }
 
+/* Returns whether a part of a quoted path is longer than PART_MAX. */
+static bool has_long_part(const char *path)
+{
+	size_t len;
+
+	for (; (len = strcspn(path, "/")) <= PART_MAX; path += len + 1)
+		if (!path[len])
+			return false;
+	return true;
+}
+
 /* Appends the common beginning of the names of a repository. */
 static int append_start(struct buf *out, const char *start,
 			const char *repository, struct error *err)
@@ -85,6 +102,10 @@ static int append_start(struct buf *out, const char *start,
 		buf_set_len(out, before);
 		if (fits)
 			return error_nomem(err);
+		goto too_long;
+	}
+	if (has_long_part(out->data + len)) {
+		buf_set_len(out, before);
 		goto too_long;
 	}
 	if (buf_append_str(out, INNER) == 0)

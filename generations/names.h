@@ -27,7 +27,8 @@
 
 /*
  * Appends a name to *out. `repository` is a relative path without empty parts,
- * without the parts "." and "..", and without control characters. Returns 0,
+ * without the parts "." and "..", without control characters, and without parts
+ * that have more than 255 bytes after quoting. Returns 0,
  * ERR_INVALID if the repository has another form or is too long for a store, or
  * ERR_NOMEM. After an error, *out is unchanged. All functions refuse a
  * repository that is too long for one of the names.

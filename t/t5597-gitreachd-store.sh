@@ -95,6 +95,15 @@ test_expect_success 'a repository that the store does not have' '
 		status "$url/$path/info/refs?service=git-upload-pack" >code &&
 		echo " $path" >>code && cat code && grep "^404" code || return 1
 	done &&
+	# No directory can have such a name, and the store is not asked.
+	mv store away &&
+	long=$(printf "%0256d" 0) && for path in $long team/$long/app.git
+	do
+		test "$(status "$url/$path/info/refs?service=git-upload-pack")" = 404 ||
+			return 1
+	done && mv away store &&
+	test_must_fail git store import --name="$long" src.git "$store" 2>err &&
+	grep "too long for a store" err &&
 	for path in team//app.git ../team/app.git team/../team/app.git
 	do
 		status --path-as-is "$url/$path/info/refs" >code && cat code &&

@@ -107,6 +107,39 @@ static void test_bad_paths(void **state)
 	buf_release(&out);
 }
 
+/* A part becomes the name of a directory. */
+static void test_long_parts(void **state)
+{
+	char path[2 + 256 + 2 + 1], quoted[86];
+	struct error err = ERROR_INIT;
+	struct buf out = BUF_INIT;
+
+	memset(path, 'a', sizeof(path));
+	memcpy(path, "b/", 2);
+	path[2 + 255] = '\0';
+	assert_int_equal(generation_hint_name(&out, path, &err), 0);
+	strcpy(path + 2 + 255, "/c");
+	assert_int_equal(generation_hint_name(&out, path, &err), 0);
+	strcpy(path + 2 + 255, "x");
+	buf_reset(&out);
+	assert_int_equal(generation_hint_name(&out, path, &err), ERR_INVALID);
+	assert_non_null(strstr(err.msg, "too long for a store"));
+	strcpy(path + 2 + 255, "x/c");
+	assert_int_equal(generation_record_name(&out, path, 1, &err),
+			 ERR_INVALID);
+	/* Quoted, each of these bytes becomes three. */
+	memset(quoted, ' ', sizeof(quoted));
+	quoted[85] = '\0';
+	assert_int_equal(generation_hint_name(&out, quoted, &err), 0);
+	buf_reset(&out);
+	assert_int_equal(buf_append_str(&out, "before"), 0);
+	strcpy(path, quoted);
+	strcat(path, " ");
+	assert_int_equal(generation_hint_name(&out, path, &err), ERR_INVALID);
+	assert_string_equal(out.data, "before");
+	buf_release(&out);
+}
+
 static void test_other_hints(void **state)
 {
 	static const char *const cases[] = {
@@ -140,6 +173,7 @@ static void test_long_paths(void **state)
 	struct buf out = BUF_INIT;
 
 	memset(path, 'x', sizeof(path));
+	path[room / 2] = '/';
 	path[room] = '\0';
 	assert_int_equal(generation_file_name(&out, path, &file, NULL), 0);
 	assert_int_equal(out.len, STORE_NAME_MAX);
@@ -165,6 +199,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_quotes),
 		cmocka_unit_test(test_bad_paths),
+		cmocka_unit_test(test_long_parts),
 		cmocka_unit_test(test_other_hints),
 		cmocka_unit_test(test_long_paths),
 	};
