@@ -301,6 +301,9 @@ static int open_store(struct state *state, const struct daemon_report *report,
 		.max_age_ns = s->store_max_age * 1000000,
 		.stale_ns = s->store_stale * 1000000000,
 	};
+	/* A directory is asked at no cost. */
+	if (strncmp(s->store.text, "file:", strlen("file:")) != 0)
+		state->store.absent_ns = s->store_absent_age * 1000000;
 	ret = stored_node_make(&node, s->cache.text, &state->store.origin,
 			       &why);
 	if (ret == ERR_NOMEM)

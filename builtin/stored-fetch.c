@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "builtin/stored-parts.h"
-#include "stored/copies.h"
 #include "stored/trim.h"
 
 static const char usage[] =
@@ -51,14 +50,14 @@ static int trim(struct stored_copies *copies, uint64_t budget)
 int stored_cmd_fetch(int argc, const char **argv, struct builtin_env *env)
 {
 	struct store_s3_settings settings = STORE_S3_SETTINGS_INIT;
-	struct stored_copies_options how = {0};
-	const char *cache = NULL, *default_region = settings.region;
+	uint64_t budget = 0;
+	const char *cache = NULL;
 	const struct option options[] = {
 		OPTION_ROW_STRING(0, "cache", &cache, "<directory>",
 				  "where the copies are"),
 		{.kind = OPTION_U64,
 		 .long_name = "cache-size",
-		 .value = &how.budget,
+		 .value = &budget,
 		 .help = "bytes that the cache may have"},
 		STORED_OPTION_ROWS(&settings),
 		{.kind = OPTION_END},
@@ -66,7 +65,6 @@ int stored_cmd_fetch(int argc, const char **argv, struct builtin_env *env)
 	int operands = options_parse(argc, argv, options, usage);
 	struct stored_copies *copies = NULL;
 	struct stored_place place;
-	struct error err = ERROR_INIT;
 	int code, trimmed;
 
 	(void)env;
@@ -75,22 +73,14 @@ int stored_cmd_fetch(int argc, const char **argv, struct builtin_env *env)
 	if (operands < 1 || !cache)
 		return options_usage(options, usage);
 	code = stored_place_open(&place, argv[1], &settings);
-	how.dir = cache;
-	/* The URL is only read, so the cast is safe. */
-	how.origin = (struct stored_origin){
-		.url = (char *)argv[1],
-		.endpoint = (char *)settings.endpoint,
-		.ca_file = (char *)settings.ca_file,
-	};
-	if (settings.region && strcmp(settings.region, default_region) != 0)
-		how.origin.region = (char *)settings.region;
-	if (!code && stored_copies_open(&copies, &how, &err))
-		code = builtin_fail(&err);
+	if (!code)
+		code = stored_place_copies(&copies, &place, cache, &settings,
+					   budget);
 	if (!code) {
 		code = stored_place_each(&place, argv + 2, operands - 1, fetch,
 					 copies);
 		/* Also if a repository failed: others were downloaded. */
-		trimmed = trim(copies, how.budget);
+		trimmed = trim(copies, budget);
 		code = code ? code : trimmed;
 	}
 	stored_copies_close(copies);

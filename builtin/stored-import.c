@@ -13,12 +13,14 @@
 #include "sys/io.h"
 
 static const char usage[] =
-	"git store import [--name=<name>] [--force] [<options>] <repository> "
-	"<store>\n"
-	"git store import --all [--force] [<options>] <directory> <store>";
+	"git store import [--name=<name>] [--force] [--cache=<directory>] "
+	"[<options>] <repository> <store>\n"
+	"git store import --all [--force] [--cache=<directory>] [<options>] "
+	"<directory> <store>";
 
 struct run {
 	const struct stored_place *place;
+	struct stored_copies *copies; /* owned; NULL: no cache is given */
 	struct stored_import how;
 	struct buf node, user;
 	uint64_t done_nr, failed_nr;
@@ -30,6 +32,16 @@ static int name_origin(struct run *run, struct error *err)
 
 	run->how.node = run->node.data;
 	run->how.user = run->user.len ? run->user.data : "";
+	return ret;
+}
+
+/* Brings the copy in the cache to the new generation. */
+static int fetch(struct run *run, const char *name, struct error *err)
+{
+	struct stored_use use = {0};
+	int ret = stored_copies_enter(run->copies, &use, name, err);
+
+	stored_copies_leave(&use);
 	return ret;
 }
 
@@ -65,7 +77,7 @@ static int import_one(struct run *run, const char *path, const char *name,
 		       name, written->number, written->upload_nr,
 		       written->file_nr, written->upload_bytes, written->bytes);
 	fflush(stdout);
-	return 0;
+	return run->copies ? fetch(run, name, err) : 0;
 }
 
 /* ---- one repository */
@@ -217,7 +229,7 @@ int stored_cmd_import(int argc, const char **argv, struct builtin_env *env)
 	struct store_s3_settings settings = STORE_S3_SETTINGS_INIT;
 	struct progress_out progress;
 	struct run run = {.node = BUF_INIT, .user = BUF_INIT};
-	const char *name = NULL;
+	const char *name = NULL, *cache = NULL;
 	bool all = false;
 	const struct option options[] = {
 		OPTION_ROW_STRING(0, "name", &name, "<name>",
@@ -226,6 +238,8 @@ int stored_cmd_import(int argc, const char **argv, struct builtin_env *env)
 				"all repositories below the directory"),
 		OPTION_ROW_FLAG('f', "force", &run.how.force,
 				"replace the content in the store"),
+		OPTION_ROW_STRING(0, "cache", &cache, "<directory>",
+				  "make the copies of this node, too"),
 		STORED_OPTION_ROWS(&settings),
 		{.kind = OPTION_END},
 	};
@@ -243,11 +257,15 @@ int stored_cmd_import(int argc, const char **argv, struct builtin_env *env)
 	run.how.progress = output_progress(&progress, PROGRESS_IF_TERMINAL);
 	run.place = &place;
 	code = stored_place_make(&place, argv[2], &settings);
+	if (!code && cache)
+		code = stored_place_copies(&run.copies, &place, cache,
+					   &settings, 0);
 	if (!code && name_origin(&run, &err) < 0)
 		code = builtin_fail(&err);
 	if (!code)
 		code = all ? import_all(&run, argv[1])
 			   : import_single(&run, argv[1], name);
+	stored_copies_close(run.copies);
 	buf_release(&run.node);
 	buf_release(&run.user);
 	stored_place_close(&place);

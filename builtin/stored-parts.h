@@ -7,6 +7,7 @@
 #include "builtin/options.h"
 #include "generations/history.h"
 #include "store/open.h"
+#include "stored/copies.h"
 
 /*
  * Subcommands. argv[0] is the subcommand's name. Each prints its errors and
@@ -49,6 +50,16 @@ int stored_place_open(struct stored_place *place, const char *url,
 int stored_place_make(struct stored_place *place, const char *url,
 		      const struct store_s3_settings *settings);
 void stored_place_close(struct stored_place *place);
+
+/*
+ * Open the cache directory `dir` of the store, with a budget in bytes; 0: no
+ * limit. Returns 0 with *out owned by the caller, or prints an error and
+ * returns 128.
+ */
+int stored_place_copies(struct stored_copies **out,
+			const struct stored_place *place, const char *dir,
+			const struct store_s3_settings *settings,
+			uint64_t budget);
 
 /* Returns a repository in the store. Its name is borrowed. */
 struct generation_place stored_place_repository(

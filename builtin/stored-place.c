@@ -39,6 +39,27 @@ void stored_place_close(struct stored_place *place)
 	place->store = NULL;
 }
 
+int stored_place_copies(struct stored_copies **out,
+			const struct stored_place *place, const char *dir,
+			const struct store_s3_settings *settings,
+			uint64_t budget)
+{
+	static const struct store_s3_settings defaults = STORE_S3_SETTINGS_INIT;
+	/* The texts are only read, so the casts are safe. */
+	struct stored_copies_options how = {
+		.dir = dir,
+		.origin = {.url = (char *)place->url,
+			   .endpoint = (char *)settings->endpoint,
+			   .ca_file = (char *)settings->ca_file},
+		.budget = budget,
+	};
+	struct error err = ERROR_INIT;
+
+	if (settings->region && strcmp(settings->region, defaults.region) != 0)
+		how.origin.region = (char *)settings->region;
+	return stored_copies_open(out, &how, &err) ? builtin_fail(&err) : 0;
+}
+
 struct generation_place stored_place_repository(
 	const struct stored_place *place, const char *name)
 {

@@ -33,9 +33,10 @@ struct daemon_settings {
 	/* a store and its cache directory, in place of the base path */
 	struct daemon_text store, store_endpoint, store_region, store_ca_file;
 	struct daemon_text cache;
-	uint64_t cache_size;    /* bytes; 0: no limit */
-	uint64_t store_max_age; /* milliseconds */
-	uint64_t store_stale;   /* seconds */
+	uint64_t cache_size; /* bytes; 0: no limit */
+	/* milliseconds */
+	uint64_t store_max_age, store_absent_age;
+	uint64_t store_stale; /* seconds */
 	struct daemon_text listen[DAEMON_LISTENERS_MAX];
 	size_t listen_nr;
 	bool export_all;

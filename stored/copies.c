@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "stored/absent.h"
 #include "stored/copies.h"
 #include "stored/fetch.h"
 #include "stored/trim.h"
@@ -75,11 +76,12 @@ struct entry {
 
 struct stored_copies {
 	struct stored_node *node; /* owned */
-	uint64_t budget, max_age_ns, stale_ns;
+	uint64_t budget, max_age_ns, stale_ns, absent_ns;
 	pthread_mutex_t lock; /* protects everything below */
 	pthread_cond_t answered;
 	struct entry *buckets[BUCKET_NR]; /* owned */
 	size_t entry_nr;
+	struct stored_absent *absent; /* owned */
 	/* the store is down, until when nobody asks, and why */
 	bool is_down, is_probing;
 	uint64_t down_until_ns;
@@ -98,15 +100,19 @@ int stored_copies_open(struct stored_copies **out,
 	*out = NULL;
 	if (!copies)
 		return error_nomem(err);
-	ret = stored_node_make(&copies->node, options->dir, &options->origin,
-			       err);
+	copies->absent = stored_absent_new();
+	ret = copies->absent ? stored_node_make(&copies->node, options->dir,
+						&options->origin, err)
+			     : error_nomem(err);
 	if (ret) {
+		stored_absent_free(copies->absent);
 		free(copies);
 		return ret;
 	}
 	copies->budget = options->budget;
 	copies->max_age_ns = options->max_age_ns;
 	copies->stale_ns = options->stale_ns;
+	copies->absent_ns = options->absent_ns;
 	pthread_mutex_init(&copies->lock, NULL);
 	pthread_cond_init(&copies->answered, NULL);
 	*out = copies;
@@ -133,6 +139,7 @@ void stored_copies_close(struct stored_copies *copies)
 	pthread_cond_destroy(&copies->answered);
 	pthread_mutex_destroy(&copies->lock);
 	stored_node_close(copies->node);
+	stored_absent_free(copies->absent);
 	free(copies);
 }
 
@@ -191,6 +198,53 @@ static struct entry *find_entry(struct stored_copies *copies, const char *name)
 	*bucket = e;
 	copies->entry_nr++;
 	return e;
+}
+
+/*
+ * Ends the use of an entry; `ret` is the result of its request. The entry of a
+ * repository that does not exist is freed: clients can ask for any number of
+ * them, and would push out entries of others.
+ */
+static void leave_entry(struct stored_copies *copies, struct entry *e, int ret)
+{
+	struct entry **p = bucket_of(copies, e->name);
+
+	if (--e->users || ret != ERR_MISSING)
+		return;
+	while (*p != e)
+		p = &(*p)->next;
+	*p = e->next;
+	entry_free(e);
+	copies->entry_nr--;
+}
+
+/* ---- repositories that the store does not have */
+
+/* Notes whether the store had the repository when it was asked. */
+static void note_absent(struct stored_copies *copies, const char *name,
+			uint64_t asked, int ret)
+{
+	uint32_t hash = stored_node_use_lock(name) / 2;
+
+	if (!copies->absent_ns)
+		return;
+	if (ret == ERR_MISSING)
+		stored_absent_note(copies->absent, name, hash, asked);
+	else if (!ret)
+		stored_absent_forget(copies->absent, name, hash);
+}
+
+/* Returns whether the store did not have the repository a short time ago. */
+static bool is_absent(struct stored_copies *copies, const char *name,
+		      uint64_t now, struct error *err)
+{
+	if (!copies->absent_ns ||
+	    !stored_absent_has(copies->absent, name,
+			       stored_node_use_lock(name) / 2, now,
+			       copies->absent_ns))
+		return false;
+	error_set(err, ERR_MISSING, "'%s' is not in the store", name);
+	return true;
 }
 
 /* ---- the files of a copy */
@@ -363,6 +417,7 @@ static void ask(struct stored_copies *copies, struct entry *e,
 	e->asked_ns = asked;
 	e->ret = ret;
 	e->err = err;
+	note_absent(copies, e->name, asked, ret);
 	if (!ret) {
 		e->newest_ns = asked;
 		e->marker = after;
@@ -445,6 +500,9 @@ static int enter_entry(struct stored_copies *copies, struct entry *e,
 			return 0;
 		if (e->asked_ns >= arrival && (e->ret || is_there(use)))
 			return take_answer(copies, e, use, err);
+		/* Another process may have made a copy meanwhile. */
+		if (is_absent(copies, e->name, arrival, err) && !is_there(use))
+			return ERR_MISSING;
 		if (is_silent(copies))
 			return do_without(copies, e, use, err);
 		if (e->is_asking)
@@ -471,54 +529,61 @@ int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 		e->users++;
 		e->last_ns = arrival;
 		ret = enter_entry(copies, e, use, arrival, err);
-		e->users--;
+		leave_entry(copies, e, ret);
 		is_due = !ret && is_trim_due(copies);
+	} else {
+		ret = error_nomem(err);
 	}
 	pthread_mutex_unlock(&copies->lock);
 	/* Other requests have the answer already, and need not wait for this.
 	 */
 	if (is_due)
 		stored_trim_run(&trim, copies->node, copies->budget, NULL);
-	if (!e)
-		ret = error_nomem(err);
 	if (ret)
 		stored_copies_leave(use);
 	return ret;
 }
 
-/* Asks the store, unless this would have to wait for a silent store. */
-static int look(struct stored_copies *copies, struct stored_copy *copy,
-		struct error *err)
+/*
+ * Returns 0 if the store must be asked for a repository without a copy.
+ * Otherwise returns the result.
+ */
+static int look_before(struct stored_copies *copies, const char *name,
+		       uint64_t now, struct error *err)
 {
-	uint64_t asked = sys_clock_ns();
-	struct error why = ERROR_INIT;
-	bool is_down;
-	int ret;
+	int ret = 0;
 
 	pthread_mutex_lock(&copies->lock);
-	is_down = is_silent(copies);
-	if (is_down && err)
-		*err = copies->down_err;
+	if (is_absent(copies, name, now, err)) {
+		ret = ERR_MISSING;
+	} else if (is_silent(copies)) {
+		if (err)
+			*err = copies->down_err;
+		ret = ERR_IO;
+	}
 	pthread_mutex_unlock(&copies->lock);
-	if (is_down)
-		return ERR_IO;
-	ret = stored_copy_look(copy, &why);
-	pthread_mutex_lock(&copies->lock);
-	note_answer(copies, ret, &why, asked);
-	pthread_mutex_unlock(&copies->lock);
-	if (ret && err)
-		*err = why;
 	return ret;
 }
 
 int stored_copies_look(struct stored_copies *copies, const char *name,
 		       struct error *err)
 {
+	uint64_t asked = sys_clock_ns();
+	struct error why = ERROR_INIT;
 	struct stored_copy *copy;
 	int ret = stored_copy_enter(&copy, copies->node, name, err);
 
-	if (!ret)
-		ret = look(copies, copy, err);
+	if (!ret && !identify(copy).ino)
+		ret = look_before(copies, name, asked, err);
+	if (!ret) {
+		ret = stored_copy_look(copy, &why);
+		if (ret && err)
+			*err = why;
+		pthread_mutex_lock(&copies->lock);
+		note_answer(copies, ret, &why, asked);
+		note_absent(copies, name, asked, ret);
+		pthread_mutex_unlock(&copies->lock);
+	}
 	stored_copy_close(copy);
 	return ret;
 }

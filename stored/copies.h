@@ -20,6 +20,9 @@
  * The cache is trimmed (stored/trim.h) by a request that has its copy. Without
  * a budget, only what killed processes have left is removed.
  *
+ * A repository that the store does not have is remembered for `absent_ns`, so
+ * a client cannot cause a request to the store with each of its own.
+ *
  * Threads may share a struct, and processes a directory. All processes of one
  * directory keep the budget together.
  */
@@ -40,6 +43,12 @@ struct stored_copies_options {
 	 * at most this long ago. 0: it is not served.
 	 */
 	uint64_t stale_ns;
+	/*
+	 * For this long, the store is not asked again for a repository that it
+	 * did not have. A copy that another process of this node makes
+	 * meanwhile is served at once. 0: each request asks.
+	 */
+	uint64_t absent_ns;
 };
 
 /* A copy in use. Zeroed before the call. */

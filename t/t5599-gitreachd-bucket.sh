@@ -59,6 +59,29 @@ test_expect_success MOTO 'nothing new: one request to the service for one of a c
 	done
 '
 
+# absent <status>: the answer for a repository that may be missing
+absent () {
+	curl -s -o /dev/null -w "%{http_code}\n" --max-time 60 \
+		"$url/absent.git/info/refs?service=git-upload-pack" >code &&
+	grep $1 code
+}
+
+test_expect_success MOTO 'a repository that does not exist is asked for once' '
+	stop_daemon && serve --store-absent-age=86400000 &&
+	shim_faults pass && absent 404 && test -s requests &&
+	shim_faults pass && absent 404 && sent 0 &&
+	: "another machine makes it" &&
+	git store import --endpoint=http://127.0.0.1:$moto_port --name=absent.git src.git \
+		$store && absent 404 &&
+	: "this machine makes it" &&
+	git store import --endpoint=http://127.0.0.1:$shim_port --name=absent.git --force \
+		--cache=cache src.git $store && absent 200 &&
+	stop_daemon && serve --store-absent-age=0 &&
+	shim_faults pass && ! stock ls-remote $url/none && test -s requests &&
+	shim_faults pass && ! stock ls-remote $url/none && test -s requests &&
+	stop_daemon && serve && stock -C one.git remote set-url origin $url/team/app.git
+'
+
 test_expect_success MOTO 'a new generation: two requests and its files' '
 	stock -C src.git update-ref refs/heads/new main~3 && import &&
 	shim_faults pass && advertise >code && grep 200 code &&

@@ -25,6 +25,7 @@ struct served {
 	struct stored_copies *copies;
 	struct countstore count;
 	bool is_known; /* for be_silent(): the store is known to be silent */
+	uint64_t absent_ns; /* for served_open() */
 };
 
 static void served_open(struct served *s, uint64_t max_age_ns,
@@ -37,6 +38,7 @@ static void served_open(struct served *s, uint64_t max_age_ns,
 		.budget = budget,
 		.max_age_ns = max_age_ns,
 		.stale_ns = stale_ns,
+		.absent_ns = s->absent_ns,
 	};
 
 	if (stored_copies_open(&s->copies, &options, &s->c.err))
@@ -74,6 +76,23 @@ static unsigned visit(struct served *s)
 	assert_null(use.copy);
 	return s->count.requests - before;
 }
+
+/* nanoseconds that the clock has, which goes on by 1 with each look; 0: none */
+static atomic_uint_least64_t own_clock;
+
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	uint64_t now;
+
+	if (id != CLOCK_MONOTONIC || !own_clock)
+		return (int)syscall(SYS_clock_gettime, id, ts);
+	now = ++own_clock;
+	ts->tv_sec = (time_t)(now / 1000000000);
+	ts->tv_nsec = (long)(now % 1000000000);
+	return 0;
+}
+
+#define SECONDS(n) ((n)*UINT64_C(1000000000))
 
 static void test_strict(void **state)
 {
@@ -143,6 +162,88 @@ static void test_missing(void **state)
 	assert_int_equal(storedrepo_entries(&s.c.s, "cache/repo"), 0);
 	assert_int_equal(visit(&s) > 0, 1);
 	served_release(&s);
+}
+
+/* Returns the number of requests that a repository without files costs. */
+static unsigned visit_absent(struct served *s, const char *name)
+{
+	struct stored_use use = {0};
+	unsigned before = s->count.requests;
+
+	assert_int_equal(stored_copies_enter(s->copies, &use, name, &s->c.err),
+			 ERR_MISSING);
+	assert_non_null(strstr(s->c.err.msg, "is not in the store"));
+	return s->count.requests - before;
+}
+
+static void test_absent(void **state)
+{
+	struct served s;
+	struct stored_use use = {0};
+	struct stored_copy *copy;
+	const char *name;
+	unsigned before;
+
+	served_init(&s, 0, 0);
+	name = s.c.s.place.repository;
+	/* Without the setting, each request asks. */
+	assert_true(visit_absent(&s, "x") > 0);
+	assert_true(visit_absent(&s, "x") > 0);
+	stored_copies_close(s.copies);
+	s.absent_ns = UINT64_MAX / 4;
+	served_open(&s, 0, 0, 0);
+	assert_true(visit_absent(&s, "x") > 0);
+	assert_int_equal(visit_absent(&s, "x"), 0);
+	before = s.count.requests;
+	assert_int_equal(stored_copies_look(s.copies, "x", &s.c.err),
+			 ERR_MISSING);
+	assert_int_equal(s.count.requests, before);
+	/* A look is remembered, too. */
+	assert_int_equal(stored_copies_look(s.copies, "y", &s.c.err),
+			 ERR_MISSING);
+	assert_int_equal(visit_absent(&s, "y"), 0);
+	/* This holds while the store is down. */
+	s.count.is_down = true;
+	assert_int_equal(visit_absent(&s, "x"), 0);
+	assert_int_equal(stored_copies_enter(s.copies, &use, "z", &s.c.err),
+			 ERR_IO);
+	s.count.is_down = false;
+
+	/* Another process of the node imports it, and makes a copy. */
+	s.c.s.place.repository = "x";
+	if (storedrepo_import(&s.c.s, true))
+		fail_msg("%s", s.c.s.err.msg);
+	assert_int_equal(visit_absent(&s, "x"), 0);
+	copy = copynode_enter(&s.c);
+	assert_int_equal(stored_copy_refresh(copy, &s.c.err), 0);
+	stored_copy_close(copy);
+	visit(&s);
+	/* It is there now, also if the copy was evicted. */
+	assert_int_equal(sys_tempdir_remove(
+				 netrepo_path(&s.c.s.n, "cache/repo/x"), NULL),
+			 0);
+	visit(&s);
+	s.c.s.place.repository = name;
+	visit(&s);
+	served_release(&s);
+}
+
+static void test_absent_for_a_time(void **state)
+{
+	struct served s;
+
+	own_clock = SECONDS(1000);
+	served_init(&s, 0, 0);
+	stored_copies_close(s.copies);
+	s.absent_ns = SECONDS(2);
+	served_open(&s, 0, 0, 0);
+	assert_true(visit_absent(&s, "x") > 0);
+	own_clock += SECONDS(1);
+	assert_int_equal(visit_absent(&s, "x"), 0);
+	own_clock += SECONDS(2);
+	assert_true(visit_absent(&s, "x") > 0);
+	served_release(&s);
+	own_clock = 0;
 }
 
 /* A look makes no copy, and needs no request if there is one. */
@@ -225,23 +326,6 @@ static void test_stale(void **state)
 }
 
 /* ---- a silent store */
-
-/* nanoseconds that the clock has, which goes on by 1 with each look; 0: none */
-static atomic_uint_least64_t own_clock;
-
-int clock_gettime(clockid_t id, struct timespec *ts)
-{
-	uint64_t now;
-
-	if (id != CLOCK_MONOTONIC || !own_clock)
-		return (int)syscall(SYS_clock_gettime, id, ts);
-	now = ++own_clock;
-	ts->tv_sec = (time_t)(now / 1000000000);
-	ts->tv_nsec = (long)(now % 1000000000);
-	return 0;
-}
-
-#define SECONDS(n) ((n)*UINT64_C(1000000000))
 
 /* Enters, and returns whether the copy is stale. */
 static bool visit_stale(struct served *s)
@@ -591,6 +675,8 @@ int main(void)
 		cmocka_unit_test(test_relaxed),
 		cmocka_unit_test(test_removed_by_another),
 		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_absent),
+		cmocka_unit_test(test_absent_for_a_time),
 		cmocka_unit_test(test_look),
 		cmocka_unit_test(test_store_down),
 		cmocka_unit_test(test_stale),

@@ -80,6 +80,7 @@ static void test_store(void **state)
 	assert_int_equal(s.cache_size, 2048);
 	assert_int_equal(s.store_stale, 5);
 	assert_int_equal(s.store_max_age, 0);
+	assert_int_equal(s.store_absent_age, 1000);
 	assert_int_equal(daemon_settings_check(&s, &report), 0);
 	assert_int_equal(
 		daemon_settings_option(&s, key("base-path"), "/", &report), 0);
