@@ -123,28 +123,11 @@ static int put_file(const struct upload *u, const struct generation_upload *up,
 /* Finds out whether the store has the generation that the change is made of. */
 static int prove(const struct upload *u, struct error *err)
 {
-	const struct generation *known = u->known;
-	struct generation found;
-	int ret = generation_read(&found, u->place, known->number, err);
-	bool is_same;
+	int ret = generation_prove(u->place, u->known, err);
 
-	if (ret && ret != STORE_ABSENT)
-		return ret < 0 ? ret : GENERATION_STORE_DOWN;
-	/* A collection leaves the parent of a record that is not live. */
-	is_same = !ret &&
-		  (found.is_retired ? !memcmp(found.parent, known->parent,
-					      sizeof(known->parent))
-				    : !memcmp(found.token, known->token,
-					      sizeof(known->token)));
-	if (!ret)
-		generation_release(&found);
-	if (is_same)
-		return 0;
-	error_set(err, ERR_MISSING,
-		  "the store does not have generation %" PRIu64
-		  " of the repository%s",
-		  known->number, ret ? "" : ", but another one");
-	return GENERATION_LOST;
+	if (ret == STORE_ABSENT)
+		return GENERATION_LOST;
+	return ret > 0 ? GENERATION_STORE_DOWN : ret;
 }
 
 static int run_upload(void *ctx, unsigned thread_nr, size_t nr,

@@ -102,6 +102,17 @@ int generation_newer(struct generation *out,
 		     struct error *err);
 
 /*
+ * Finds out whether the store still has record `known`, of which only the
+ * number, the parent and the token are used. A store that was emptied, or
+ * restored from a backup, does not have the record, or has another one with its
+ * number. Returns 0, also if the record was retired; STORE_ABSENT with the
+ * reason in *err; STORE_UNAVAILABLE; or a negative error code. Sends one
+ * request for a few bytes, and a second one if the record is not the same.
+ */
+int generation_prove(const struct generation_place *place,
+		     const struct generation *known, struct error *err);
+
+/*
  * Writes the hint: the number of a record that exists, or 1.
  * generation_commit() calls this function. Repositories are listed by their
  * hints, so the hint of a new repository is written before its first record.

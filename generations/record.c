@@ -272,13 +272,11 @@ static int print_update(struct buf *out, const struct generation_update *u)
 /* Prints the lines that a retired record does not have. */
 static int print_body(struct buf *out, const struct generation *g)
 {
-	int ret = print_bytes(out, "token", g->token, sizeof(g->token));
+	int ret = buf_printf(out,
+			     "time %" PRId64 "\nepoch %" PRIu64
+			     "\ntables %" PRIu64 "\n",
+			     g->time, g->epoch, g->tables);
 
-	if (!ret)
-		ret = buf_printf(out,
-				 "time %" PRId64 "\nepoch %" PRIu64
-				 "\ntables %" PRIu64 "\n",
-				 g->time, g->epoch, g->tables);
 	if (!ret)
 		ret = print_word(out, "node", g->node);
 	if (!ret)
@@ -320,6 +318,26 @@ static int print_end(struct buf *out, uint8_t *sha256, size_t start)
 	return ret;
 }
 
+/* Prints the lines that every record has. */
+static int print_start(struct buf *out, const struct generation *g)
+{
+	int ret = buf_printf(out, MAGIC VERSION "\nnumber %" PRIu64 "\n",
+			     g->number);
+
+	return ret < 0 ? ret
+		       : print_bytes(out, "parent", g->parent,
+				     sizeof(g->parent));
+}
+
+int generation_print_head(struct buf *out, const struct generation *g)
+{
+	int ret = print_start(out, g);
+
+	if (!ret)
+		ret = print_bytes(out, "token", g->token, sizeof(g->token));
+	return ret < 0 ? ERR_NOMEM : 0;
+}
+
 int generation_print(struct buf *out, uint8_t *sha256,
 		     const struct generation *g, struct error *err)
 {
@@ -333,10 +351,8 @@ int generation_print(struct buf *out, uint8_t *sha256,
 		ret = ret ? 0 : ERR_INVALID;
 	}
 	if (!ret)
-		ret = buf_printf(out, MAGIC VERSION "\nnumber %" PRIu64 "\n",
-				 g->number);
-	if (!ret)
-		ret = print_bytes(out, "parent", g->parent, sizeof(g->parent));
+		ret = g->is_retired ? print_start(out, g)
+				    : generation_print_head(out, g);
 	if (!ret)
 		ret = g->is_retired ? buf_append_str(out, "retired\n")
 				    : print_body(out, g);

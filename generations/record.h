@@ -136,6 +136,12 @@ int generation_parse(struct generation *out, const void *bytes, size_t len,
 int generation_print(struct buf *out, uint8_t *sha256,
 		     const struct generation *g, struct error *err);
 
+/*
+ * Appends the first lines of a record that is not retired: the number, the
+ * parent and the token. No two records have the same. Returns 0 or ERR_NOMEM.
+ */
+int generation_print_head(struct buf *out, const struct generation *g);
+
 /* The files of a generation below this directory are its tables of refs. */
 #define GENERATION_TABLES "reftable/"
 bool generation_path_is_table(const char *path);

@@ -40,6 +40,12 @@
 #define DOWN_NS UINT64_C(5000000000)
 #define SLOW_NS UINT64_C(2500000000)
 /*
+ * How often a service is asked whether it still has the generation of a copy:
+ * at most once in so many nanoseconds for each repository. A store in a
+ * directory is asked each time, since this costs a few system calls.
+ */
+#define PROVE_NS UINT64_C(10000000000)
+/*
  * The cache is trimmed after downloads of this part of the budget, and after
  * this time, because other processes put files into the cache, too.
  */
@@ -68,10 +74,15 @@ struct entry {
 	struct error err;
 	/* when the copy was last found to be the newest; 0: not known */
 	uint64_t newest_ns;
-	/* the marker, and the number of its generation */
+	/*
+	 * the marker, and of its generation the number, the parent and the
+	 * token
+	 */
 	struct identity marker;
-	uint64_t number;
+	struct generation known;
 	uint64_t touched_ns, news_ns;
+	/* when the store had the generation of the copy; 0: not known */
+	uint64_t proved_ns;
 };
 
 struct stored_copies {
@@ -381,6 +392,14 @@ static void note_answer(struct stored_copies *copies, int ret,
 
 /* ---- entering */
 
+/* Copies the fields that stored_copy_assume() needs. */
+static void remember(struct generation *known, const struct generation *g)
+{
+	known->number = g->number;
+	memcpy(known->parent, g->parent, sizeof(g->parent));
+	memcpy(known->token, g->token, sizeof(g->token));
+}
+
 /*
  * Asks the store for the newest generation, and brings the copy to this
  * generation. The lock is released meanwhile.
@@ -392,11 +411,15 @@ static void ask(struct stored_copies *copies, struct entry *e,
 	uint64_t asked = sys_clock_ns();
 	struct error err = ERROR_INIT;
 	bool is_due = asked - e->touched_ns > TOUCH_NS || !e->touched_ns;
+	bool is_doubtful = !copies->node->probe || !e->proved_ns ||
+			   asked - e->proved_ns > PROVE_NS;
 	bool is_probe = copies->is_down;
 	int ret;
 
-	if (e->number && is_same(&before, &e->marker))
-		stored_copy_assume(copy, e->number);
+	if (e->known.number && is_same(&before, &e->marker))
+		stored_copy_assume(copy, &e->known);
+	if (is_doubtful)
+		stored_copy_doubt(copy);
 	e->is_asking = true;
 	if (is_probe)
 		copies->is_probing = true;
@@ -421,9 +444,11 @@ static void ask(struct stored_copies *copies, struct entry *e,
 	if (!ret) {
 		e->newest_ns = asked;
 		e->marker = after;
-		e->number = stored_copy_generation(copy)->number;
+		remember(&e->known, stored_copy_generation(copy));
 		if (is_due)
 			e->touched_ns = asked;
+		if (is_doubtful)
+			e->proved_ns = asked;
 	}
 	pthread_cond_broadcast(&copies->answered);
 }

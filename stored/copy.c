@@ -27,6 +27,7 @@ struct stored_copy {
 	int locks; /* descriptor of the lock file */
 	/* number of open calls of stored_copy_begin() */
 	unsigned changes;
+	bool is_doubted; /* by stored_copy_doubt() */
 	struct generation_place place;
 	struct generation g; /* number 0: no usable copy */
 };
@@ -109,10 +110,13 @@ int stored_copy_load(struct stored_copy *copy, struct error *err)
 	return ret < 0 ? ret : !ret;
 }
 
-void stored_copy_assume(struct stored_copy *copy, uint64_t number)
+void stored_copy_assume(struct stored_copy *copy,
+			const struct generation *known)
 {
 	generation_release(&copy->g);
-	copy->g = (struct generation){.number = number};
+	copy->g = (struct generation){.number = known->number};
+	memcpy(copy->g.parent, known->parent, sizeof(known->parent));
+	memcpy(copy->g.token, known->token, sizeof(known->token));
 }
 
 static int write_marker(const struct stored_copy *copy, const char *path,
@@ -419,6 +423,35 @@ int stored_copy_look(struct stored_copy *copy, struct error *err)
 	return stored_result(ret, copy->name, err);
 }
 
+void stored_copy_doubt(struct stored_copy *copy)
+{
+	copy->is_doubted = true;
+}
+
+/*
+ * If there is doubt, finds out whether the store has the generation of the
+ * copy. A store without it was emptied, or restored from a backup. The copy
+ * stays as it is, since it may be the last one of some commits.
+ */
+static int prove(struct stored_copy *copy, const struct generation_place *probe,
+		 struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int ret;
+
+	if (!copy->g.number || !copy->is_doubted)
+		return 0;
+	ret = generation_prove(probe, &copy->g, &why);
+	if (ret == STORE_ABSENT)
+		return error_set(err, ERR_CORRUPT,
+				 "%s: was the store restored from a backup?",
+				 why.msg);
+	if (ret && err)
+		*err = why;
+	copy->is_doubted &= ret != 0;
+	return stored_result(ret, copy->name, err);
+}
+
 int stored_copy_refresh(struct stored_copy *copy, struct error *err)
 {
 	const struct generation_place probe = probe_of(copy);
@@ -432,8 +465,10 @@ int stored_copy_refresh(struct stored_copy *copy, struct error *err)
 	ret = copy->g.number ? generation_newer(&g, &probe, copy->g.number, err)
 			     : generation_newest(&g, &probe, 0, err);
 	if (ret == STORE_ABSENT && copy->g.number)
-		return 0;
+		return prove(copy, &probe, err);
 	ret = stored_result(ret, copy->name, err);
+	if (!ret)
+		ret = prove(copy, &probe, err);
 	if (!ret)
 		ret = stored_copy_advance(copy, &g, err);
 	generation_release(&g);

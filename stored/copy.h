@@ -53,14 +53,23 @@ void stored_copy_close(struct stored_copy *copy);
 
 /*
  * Brings the copy to the newest generation, asked of the store after the call
- * began. If the copy is the newest, one request is sent. Returns 0;
+ * began. If the copy is the newest, one request is sent, and one more after
+ * stored_copy_doubt(). Returns 0;
  * ERR_MISSING if the store has no such repository, and nothing was made;
- * ERR_CORRUPT if the store lacks a file of the generation, or has another one;
+ * ERR_CORRUPT if the store lacks a file of the generation, or has another one,
+ * or if it has lost the generation of the copy;
  * ERR_IO if the store does not answer or the disk failed; or another negative
  * error code. After an error, the copy has one of the generations that it had,
  * whole.
  */
 int stored_copy_refresh(struct stored_copy *copy, struct error *err);
+
+/*
+ * Makes the next refresh find out whether the store still has the generation of
+ * the copy, and not another one. A store that was emptied has no newer
+ * generation, so the copy would look like the newest.
+ */
+void stored_copy_doubt(struct stored_copy *copy);
 
 /*
  * Finds out whether the store has the repository, without a change of the copy.
@@ -105,13 +114,14 @@ void stored_copy_end(struct stored_copy *copy);
 int stored_copy_load(struct stored_copy *copy, struct error *err);
 
 /*
- * Sets the generation number of the marker, in place of a call of
- * stored_copy_load(). The caller has checked that the marker file was not
- * replaced since it was read. stored_copy_refresh() then reads the marker only
- * if there is a newer generation. Until then, stored_copy_generation() has only
- * the number.
+ * Sets the generation of the marker, in place of a call of stored_copy_load().
+ * Only the number, the parent and the token of *known are used. The caller has
+ * checked that the marker file was not replaced since it was read.
+ * stored_copy_refresh() then reads the marker only if there is a newer
+ * generation. Until then, stored_copy_generation() has only these fields.
  */
-void stored_copy_assume(struct stored_copy *copy, uint64_t number);
+void stored_copy_assume(struct stored_copy *copy,
+			const struct generation *known);
 
 /*
  * Returns the generation that the copy had when it was last loaded, refreshed

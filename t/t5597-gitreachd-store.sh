@@ -235,6 +235,15 @@ test_expect_success 'without the store, requests are refused and the log says wh
 	mv away store && shows $url/team/app.git
 '
 
+test_expect_success 'an emptied store does not look as if nothing was new' '
+	shows $url/team/app.git && mv store/repo emptied &&
+	test "$(status "$url/team/app.git/info/refs?service=git-upload-pack")" = 503 &&
+	grep "cannot be served from the store: the store does not have generation" log &&
+	test_must_fail stock ls-remote $git/team/app.git &&
+	"$GIT" -C $copy fsck --full &&
+	mv emptied store/repo && shows $url/team/app.git
+'
+
 test_expect_success 'a repository that lost a file is not taken for another one' '
 	repo_linear other.git 3 && stock -C other.git gc -q &&
 	repo_linear lost.git 4 && stock -C lost.git gc -q &&

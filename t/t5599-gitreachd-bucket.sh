@@ -26,9 +26,11 @@ shows () {
 	test_cmp expect seen
 }
 
-# sent <number>: so many requests were sent since the last call of shim_faults
+# sent <number> [<generation>]: so many requests were sent since the last call of
+# shim_faults. From time to time, the server asks for the generation that it has.
 sent () {
-	cat requests && test $(wc -l <requests) -eq $1
+	cat requests && grep -v "/gen/000000000000000${2-none} " requests >counted
+	test $(wc -l <counted) -eq $1
 }
 
 advertise () {
@@ -54,7 +56,7 @@ test_expect_success MOTO 'a first clone: record, no next record, hint, files' '
 test_expect_success MOTO 'nothing new: one request to the service for one of a client' '
 	for i in 1 2 3
 	do
-		shim_faults pass && advertise >code && grep 200 code && sent 1 ||
+		shim_faults pass && advertise >code && grep 200 code && sent 1 1 ||
 			return 1
 	done
 '
@@ -86,7 +88,29 @@ test_expect_success MOTO 'a new generation: two requests and its files' '
 	stock -C src.git update-ref refs/heads/new main~3 && import &&
 	shim_faults pass && advertise >code && grep 200 code &&
 	# one more table of refs
-	sent 3 && shows && stock -C one.git fetch -q
+	sent 3 1 && shows && stock -C one.git fetch -q
+'
+
+# record away | back: move the newest record of team/app.git out of the bucket, or back
+record () {
+	"$GITREACH_SRC/build/moto/bin/python" - $endpoint $1 <<-\EOF
+	import sys, boto3
+	s3 = boto3.client("s3", endpoint_url=sys.argv[1], region_name="us-east-1")
+	key = "repos/repo/team/app.git/_/gen/0000000000000002"
+	if sys.argv[2] == "away":
+	    open("record", "wb").write(
+	        s3.get_object(Bucket="bucket", Key=key)["Body"].read())
+	    s3.delete_object(Bucket="bucket", Key=key)
+	else:
+	    s3.put_object(Bucket="bucket", Key=key, Body=open("record", "rb").read())
+	EOF
+}
+
+test_expect_success MOTO 'a bucket that lost the repository' '
+	stop_daemon && serve && record away && advertise >code && grep 503 code &&
+	grep "app.git: cannot be served from the store: the store does not have generation 2" \
+		log &&
+	record back && shows
 '
 
 test_expect_success MOTO 'answers that fail are asked for again' '

@@ -9,10 +9,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/open.h"
 #include "stored/copies.h"
 #include "stored/trim.h"
 #include "sys/clock.h"
@@ -94,6 +96,12 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 
 #define SECONDS(n) ((n)*UINT64_C(1000000000))
 
+/*
+ * Requests if there is nothing new: is there a newer record, and is the one of
+ * the copy still there?
+ */
+#define NOTHING_NEW 2
+
 static void test_strict(void **state)
 {
 	struct served s;
@@ -101,13 +109,134 @@ static void test_strict(void **state)
 	served_init(&s, 0, 0);
 	visit(&s);
 	copynode_assert_newest(&s.c);
-	/* Nothing new: one request each. */
-	assert_int_equal(visit(&s), 1);
-	assert_int_equal(visit(&s), 1);
+	assert_int_equal(visit(&s), NOTHING_NEW);
+	assert_int_equal(visit(&s), NOTHING_NEW);
 	copynode_push(&s.c, "three");
 	visit(&s);
 	copynode_assert_newest(&s.c);
+	assert_int_equal(visit(&s), NOTHING_NEW);
+	served_release(&s);
+}
+
+/* A service is asked less often whether it has the record of the copy. */
+static void test_service(void **state)
+{
+	struct served s;
+	struct stored_node *node;
+
+	own_clock = SECONDS(1000);
+	served_init(&s, 0, 0);
+	visit(&s);
+	node = stored_copies_node(s.copies);
+	if (store_open_url(&node->probe, copynode_origin(&s.c).url,
+			   &(struct store_s3_settings)STORE_S3_SETTINGS_INIT,
+			   &s.c.err))
+		fail_msg("%s", s.c.err.msg);
+	filestore_close(s.count.inner);
+	node->probe = countstore_init(&s.count, node->probe);
+	node->store = &s.count.store;
 	assert_int_equal(visit(&s), 1);
+	own_clock += SECONDS(11);
+	assert_int_equal(visit(&s), NOTHING_NEW);
+	assert_int_equal(visit(&s), 1);
+	node->probe = NULL;
+	served_release(&s);
+	own_clock = 0;
+}
+
+/* The result of a request for the repository, and the reason. */
+static int try_visit(struct served *s, bool is_stale, const char *why)
+{
+	struct stored_use use = {0};
+	int ret = stored_copies_enter(s->copies, &use, s->c.s.place.repository,
+				      &s->c.err);
+
+	if (ret || is_stale)
+		assert_non_null(strstr(s->c.err.msg, why));
+	assert_int_equal(use.is_stale, !ret && is_stale);
+	stored_copies_leave(&use);
+	return ret;
+}
+
+/* Moves a directory of the store away, and the one of another time in. */
+static void swap(struct served *s, const char *name, const char *out,
+		 const char *in)
+{
+	char at[4096], to[4096];
+
+	snprintf(at, sizeof(at), "%s", netrepo_path(&s->c.s.n, name));
+	snprintf(to, sizeof(to), "%s", netrepo_path(&s->c.s.n, out));
+	assert_int_equal(sys_rename(at, to, NULL), 0);
+	if (in)
+		assert_int_equal(
+			sys_rename(netrepo_path(&s->c.s.n, in), at, NULL), 0);
+}
+
+/* A copy does not look fresh if its store was emptied, and then comes back. */
+static void test_emptied(void **state)
+{
+	static const char lost[] = "the store does not have generation 1 of "
+				   "the repository";
+	struct served s;
+
+	served_init(&s, 0, 0);
+	visit(&s);
+	swap(&s, "store/repo", "repo-away", NULL);
+	assert_int_equal(try_visit(&s, false, lost), ERR_CORRUPT);
+	assert_int_equal(try_visit(&s, false, "backup"), ERR_CORRUPT);
+	/* The copy is not touched. */
+	copynode_assert_newest(&s.c);
+	swap(&s, "repo-away", "store/repo", NULL);
+	visit(&s);
+
+	/* Relaxed: for --store-max-age, and with --store-stale. */
+	stored_copies_close(s.copies);
+	served_open(&s, UINT64_MAX / 4, 0, 0);
+	visit(&s);
+	swap(&s, "store/repo", "repo-away", NULL);
+	assert_int_equal(visit(&s), 0);
+	stored_copies_close(s.copies);
+	served_open(&s, 0, SECONDS(3600), 0);
+	assert_int_equal(try_visit(&s, true, lost), 0);
+	served_release(&s);
+}
+
+static void back_up(struct served *s)
+{
+	char command[8300], from[4096];
+
+	snprintf(from, sizeof(from), "%s", netrepo_path(&s->c.s.n, "store"));
+	snprintf(command, sizeof(command), "cp -a '%s' '%s'", from,
+		 netrepo_path(&s->c.s.n, "backup"));
+	assert_int_equal(system(command), 0);
+}
+
+/* After a restore, the store has other records with the same numbers. */
+static void test_restored(void **state)
+{
+	static const char another[] = "the store does not have generation 2 of "
+				      "the repository, but another one";
+	struct served s;
+
+	served_init(&s, 0, 0);
+	visit(&s);
+	back_up(&s);
+	copynode_push(&s.c, "lost");
+	visit(&s);
+	swap(&s, "store", "store-before", "backup");
+	/* The store has fewer generations than the copy. */
+	assert_int_equal(try_visit(&s, false, "generation 2"), ERR_CORRUPT);
+	copynode_push(&s.c, "other");
+	assert_int_equal(try_visit(&s, false, another), ERR_CORRUPT);
+	/* A newer one is no way back either. */
+	copynode_push(&s.c, "more");
+	assert_int_equal(try_visit(&s, false, another), ERR_CORRUPT);
+	/* Without its copy, the node serves the restored repository. */
+	assert_int_equal(
+		sys_tempdir_remove(netrepo_path(&s.c.s.n, COPYNODE_COPY), NULL),
+		0);
+	visit(&s);
+	copynode_assert_newest(&s.c);
 	served_release(&s);
 }
 
@@ -282,7 +411,7 @@ static void test_store_down(void **state)
 	assert_non_null(strstr(s.c.err.msg, "the store is down"));
 	assert_null(use.copy);
 	s.count.is_down = false;
-	assert_int_equal(visit(&s), 1);
+	assert_int_equal(visit(&s), NOTHING_NEW);
 	served_release(&s);
 }
 
@@ -394,8 +523,8 @@ static void test_silent_store(void **state)
 	own_clock += SECONDS(6);
 	s.count.is_down = false;
 	s.count.before_read = NULL;
-	assert_int_equal(visit(&s), 1);
-	assert_int_equal(visit(&s), 1);
+	assert_int_equal(visit(&s), NOTHING_NEW);
+	assert_int_equal(visit(&s), NOTHING_NEW);
 	served_release(&s);
 	own_clock = 0;
 }
@@ -552,7 +681,7 @@ struct crowd {
 	struct served s;
 	atomic_uint waits; /* questions that wait in hold_first() */
 	unsigned crowd_nr; /* uses to wait for */
-	atomic_uint asked; /* questions */
+	atomic_uint asked; /* requests */
 };
 
 static void hold_first(void *ctx, const char *name)
@@ -602,7 +731,7 @@ static void test_shared_questions(void **state)
 	}
 	for (int i = 0; i < CROWD_NR; i++)
 		sys_thread_join(threads[i]);
-	assert_int_equal(c.asked, 2);
+	assert_int_equal(c.asked, 2 * NOTHING_NEW);
 	served_release(&c.s);
 }
 
@@ -672,6 +801,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_strict),
+		cmocka_unit_test(test_service),
+		cmocka_unit_test(test_emptied),
+		cmocka_unit_test(test_restored),
 		cmocka_unit_test(test_relaxed),
 		cmocka_unit_test(test_removed_by_another),
 		cmocka_unit_test(test_missing),

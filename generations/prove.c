@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds out whether a store still has a generation that a node knows. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "generations/history.h"
+#include "generations/names.h"
+
+/*
+ * Compares the first bytes of the record in the store with `head`. Returns 0 if
+ * they are the same, STORE_ABSENT if not, or a result of a store.
+ */
+static int compare_head(const struct generation_place *place, uint64_t number,
+			const struct buf *head, struct error *err)
+{
+	struct buf name = BUF_INIT, found = BUF_INIT;
+	int ret = generation_record_name(&name, place->repository, number, err);
+
+	if (!ret && buf_reserve(&found, head->len) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = filestore_get_range(place->store, found.data, name.data,
+					  0, head->len, err);
+	/* The file may be shorter. */
+	if (ret == ERR_INVALID ||
+	    (!ret && memcmp(found.data, head->data, head->len) != 0))
+		ret = STORE_ABSENT;
+	buf_release(&name);
+	buf_release(&found);
+	return ret;
+}
+
+/* Compares the whole record, which may be retired. Returns the same values. */
+static int compare_record(bool *is_there, const struct generation_place *place,
+			  const struct generation *known, struct error *err)
+{
+	struct generation found;
+	int ret = generation_read(&found, place, known->number, err);
+	bool is_same;
+
+	*is_there = !ret;
+	if (ret)
+		return ret;
+	/* A collection leaves the parent of a record that is not live. */
+	is_same = found.is_retired ? !memcmp(found.parent, known->parent,
+					     sizeof(known->parent))
+				   : !memcmp(found.token, known->token,
+					     sizeof(known->token));
+	generation_release(&found);
+	return is_same ? 0 : STORE_ABSENT;
+}
+
+int generation_prove(const struct generation_place *place,
+		     const struct generation *known, struct error *err)
+{
+	struct buf head = BUF_INIT;
+	bool is_there = false;
+	int ret = generation_print_head(&head, known) < 0
+			  ? error_nomem(err)
+			  : compare_head(place, known->number, &head, err);
+
+	if (ret == STORE_ABSENT)
+		ret = compare_record(&is_there, place, known, err);
+	if (ret == STORE_ABSENT)
+		error_set(err, ERR_MISSING,
+			  "the store does not have generation %" PRIu64
+			  " of the repository%s",
+			  known->number, is_there ? ", but another one" : "");
+	buf_release(&head);
+	return ret;
+}
