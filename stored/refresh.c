@@ -112,26 +112,53 @@ int stored_refresh_download(const struct stored_refresh *r, struct error *err)
 /* ---- links */
 
 /*
- * The order in which files are made, so that no file refers to a missing one.
+ * The order in which files are made, so that no file refers to a missing one. A
+ * chain is a list of layers: the file "multi-pack-index-chain" or
+ * "commit-graph-chain". It is made after its layers, and removed before them.
  */
 enum rank {
 	RANK_PACK,
 	RANK_SIDE,
 	RANK_IDX,
+	/* layers and bitmaps of multi-pack-indexes */
+	RANK_MIDX_PART,
 	RANK_MIDX,
+	RANK_MIDX_CHAIN,
 	RANK_REST,
+	RANK_GRAPH_CHAIN,
 	RANK_NR,
 };
 
 static enum rank rank_of(const char *path)
 {
+	if (ends_with(path, "/commit-graph-chain"))
+		return RANK_GRAPH_CHAIN;
 	if (strncmp(path, "objects/pack/", strlen("objects/pack/")) != 0)
 		return RANK_REST;
-	if (strstr(path, "multi-pack-index"))
+	if (ends_with(path, "/multi-pack-index-chain"))
+		return RANK_MIDX_CHAIN;
+	if (ends_with(path, "/multi-pack-index"))
 		return RANK_MIDX;
+	if (strstr(path, "multi-pack-index"))
+		return RANK_MIDX_PART;
 	if (ends_with(path, ".pack"))
 		return RANK_PACK;
 	return ends_with(path, ".idx") ? RANK_IDX : RANK_SIDE;
+}
+
+/* Returns whether a file is a pack or belongs to one. */
+static bool is_of_pack(const char *path)
+{
+	return rank_of(path) <= RANK_IDX;
+}
+
+/* Returns whether other files of its directory are removed after this one. */
+static bool goes_first(const char *path)
+{
+	enum rank rank = rank_of(path);
+
+	return rank == RANK_MIDX || rank == RANK_MIDX_CHAIN ||
+	       rank == RANK_GRAPH_CHAIN;
 }
 
 static int make_parent(const char *path, struct error *err)
@@ -192,10 +219,10 @@ struct visit {
 	const struct stored_refresh *r;
 	const char *sub; /* with a slash at the end, or "" */
 	/*
-	 * in objects/pack: true to visit only indexes, false for all other
-	 * files
+	 * true to visit only files that are removed before others: indexes of
+	 * packs, or chains; false for the others
 	 */
-	bool indexes;
+	bool is_first;
 	const char *list;
 	struct error *err;
 };
@@ -250,17 +277,16 @@ static int remove_other(void *ctx, const char *name)
 	if (buf_printf(&path, "%s%s", v->sub, name) < 0)
 		ret = error_nomem(v->err);
 	else if (stored_layout_allows(path.data) && !is_wanted(v, path.data) &&
-		 (rank_of(path.data) == RANK_REST ||
-		  rank_of(path.data) == RANK_MIDX))
+		 !is_of_pack(path.data) && goes_first(path.data) == v->is_first)
 		ret = remove_path(v, path.data);
 	buf_release(&path);
 	return ret;
 }
 
 /*
- * Removes files that r->g does not have, except packs and tables. So
- * multi-pack-indexes are removed before the packs that they name. A
- * multi-pack-index-chain is removed before its layers.
+ * Directories with files that are removed if r->g does not have them, except
+ * packs and tables. So multi-pack-indexes are removed before the packs that
+ * they name.
  */
 static const char *const file_dirs[] = {
 	"",
@@ -282,8 +308,13 @@ static int remove_others(const struct stored_refresh *r, size_t first,
 	struct visit v = {.r = r, .err = err};
 	int ret = 0;
 
-	for (size_t i = first; !ret && i < ARRAY_NR(file_dirs); i++)
+	for (size_t i = first; !ret && i < ARRAY_NR(file_dirs); i++) {
+		v.is_first = true;
 		ret = visit_dir(&v, file_dirs[i], remove_other);
+		v.is_first = false;
+		if (!ret)
+			ret = visit_dir(&v, file_dirs[i], remove_other);
+	}
 	return ret;
 }
 
@@ -321,7 +352,7 @@ static int remove_pack(void *ctx, const char *name)
 
 	if (buf_printf(&path, "%s%s", v->sub, name) < 0)
 		ret = ERR_NOMEM;
-	else if (ends_with(name, ".idx") == v->indexes &&
+	else if (ends_with(name, ".idx") == v->is_first &&
 		 rank_of(path.data) != RANK_MIDX && !is_wanted(v, path.data))
 		remove_path(v, path.data);
 	buf_release(&path);
@@ -334,7 +365,7 @@ static void remove_packs(const struct stored_refresh *r)
 	struct visit v = {.r = r};
 
 	for (int i = 0; i < 2; i++) {
-		v.indexes = !i;
+		v.is_first = !i;
 		visit_dir(&v, "objects/pack/", remove_pack);
 	}
 }
@@ -392,13 +423,10 @@ static bool is_fanout(const char *name)
 /* Whether a file gives the copy objects that r->g lacks. */
 static bool gives_objects(const struct visit *v, const char *path)
 {
-	enum rank rank = rank_of(path);
-
 	if (!strcmp(path, ALTERNATES))
 		return true;
 	return !is_wanted(v, path) &&
-	       (stored_layout_allows(path) ||
-		(rank != RANK_REST && rank != RANK_MIDX));
+	       (stored_layout_allows(path) || is_of_pack(path));
 }
 
 /* Returns 1 if an entry gives the copy objects, which ends the visit. */

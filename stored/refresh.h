@@ -5,8 +5,9 @@
  *
  *	stored_refresh_download   files of the new generation into the cache
  *	stored_refresh_files      links: packs, then their indexes, then the
- *	                          multi-pack-index, then the rest; then refs;
- *	                          then old files that are no packs go
+ *	                          multi-pack-index, then the rest, chains after
+ *	                          their layers; then refs; then old files that
+ *	                          are no packs go, chains before their layers
  *	stored_refresh_tidy       old packs and tables go, indexes first
  *	(the marker is replaced)
  *

@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "stored/refresh.h"
@@ -83,6 +86,103 @@ static void assert_main(struct step *s, const char *name)
 
 	storedrepo_assert_ref(&s->c.s, name, "refs/heads/main",
 			      oid_to_hex(hex, &s->c.s.tip, HASH_SHA1));
+}
+
+/* The files that appeared and went, in order, one "+<path>" or "-<path>" each.
+ */
+static struct buf moves = BUF_INIT;
+static const char *watched; /* directory whose files are noted; NULL: none */
+
+static void note(char sign, const char *path)
+{
+	size_t len = watched ? strlen(watched) : 0;
+
+	if (len && !strncmp(path, watched, len) && path[len] == '/' &&
+	    buf_printf(&moves, "%c%s\n", sign, path + len + 1) < 0)
+		abort();
+}
+
+int rename(const char *from, const char *to)
+{
+	int ret = (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
+
+	if (!ret)
+		note('+', to);
+	return ret;
+}
+
+int unlink(const char *path)
+{
+	int ret = (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+
+	if (!ret)
+		note('-', path);
+	return ret;
+}
+
+static size_t when(char sign, const char *path)
+{
+	struct buf line = BUF_INIT;
+	const char *at;
+
+	if (buf_printf(&line, "%c%s\n", sign, path) < 0)
+		abort();
+	at = strstr(moves.data, line.data);
+	if (!at)
+		fail_msg("no %s in:\n%s", line.data, moves.data);
+	buf_release(&line);
+	return (size_t)(at - moves.data);
+}
+
+#define MIDX_DIR "objects/pack/multi-pack-index.d/"
+#define GRAPH_DIR "objects/info/commit-graphs/"
+
+/* A reader never sees a chain without one of its layers. */
+static void test_chains(void **state)
+{
+	static const char *const layers[] = {
+		MIDX_DIR "multi-pack-index-f00.midx",
+		MIDX_DIR "multi-pack-index-000.midx",
+		MIDX_DIR "multi-pack-index-f00.bitmap",
+		GRAPH_DIR "graph-f00.graph",
+		GRAPH_DIR "graph-000.graph",
+		"objects/pack/multi-pack-index-f00.bitmap",
+	};
+	static const char *const chains[] = {
+		MIDX_DIR "multi-pack-index-chain",
+		MIDX_DIR "multi-pack-index-chain",
+		MIDX_DIR "multi-pack-index-chain",
+		GRAPH_DIR "commit-graph-chain",
+		GRAPH_DIR "commit-graph-chain",
+		"objects/pack/multi-pack-index",
+	};
+	struct generation without;
+	struct step s;
+
+	step_init(&s);
+	storedrepo_newest(&s.c.s, &without);
+	for (size_t i = 0; i < ARRAY_NR(chains); i++)
+		if (!generation_find_file(&s.g, chains[i]))
+			storedrepo_add_file(&s.c.s, &s.g, chains[i]);
+	for (size_t i = 0; i < ARRAY_NR(layers); i++)
+		storedrepo_add_file(&s.c.s, &s.g, layers[i]);
+	watched = s.dir;
+	step_run(&s);
+	for (size_t i = 0; i < ARRAY_NR(layers); i++)
+		assert_true(when('+', layers[i]) < when('+', chains[i]));
+	assert_true(when('+', "objects/pack/multi-pack-index") <
+		    when('+', GRAPH_DIR "commit-graph-chain"));
+	/* The next generation has none of them. */
+	buf_reset(&moves);
+	s.r.before = &s.g;
+	s.r.g = &without;
+	step_run(&s);
+	watched = NULL;
+	for (size_t i = 0; i < ARRAY_NR(layers); i++)
+		assert_true(when('-', layers[i]) > when('-', chains[i]));
+	buf_release(&moves);
+	generation_release(&without);
+	step_release(&s);
 }
 
 static void test_only_what_is_new(void **state)
@@ -247,6 +347,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_only_what_is_new),
+		cmocka_unit_test(test_chains),
 		cmocka_unit_test(test_removes_other_files),
 		cmocka_unit_test(test_removes_old_packs),
 		cmocka_unit_test(test_left_lock),
