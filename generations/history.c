@@ -141,19 +141,31 @@ static uint64_t parse_hint(const struct buf *text)
 		       : 0;
 }
 
-/* Reads the hint. Without a readable hint, the search only takes longer. */
+/*
+ * Reads the hint. Without a readable hint, the search only takes longer. But a
+ * store that does not answer will not answer the search either. So returns
+ * STORE_UNAVAILABLE then, and the caller waits only once.
+ */
 static int read_hint(uint64_t *number, const struct generation_place *place,
 		     struct error *err)
 {
 	struct buf name = BUF_INIT, text = BUF_INIT;
+	struct error why = ERROR_INIT;
 	int ret = generation_hint_name(&name, place->repository, err);
 
 	*number = 0;
-	if (!ret && !filestore_get(place->store, &text, NULL, name.data,
-				   HINT_MAX, NULL))
+	if (ret)
+		return ret;
+	ret = filestore_get(place->store, &text, NULL, name.data, HINT_MAX,
+			    &why);
+	if (!ret)
 		*number = parse_hint(&text);
 	buf_release(&name);
 	buf_release(&text);
+	if (ret != STORE_UNAVAILABLE)
+		return 0;
+	if (err)
+		*err = why;
 	return ret;
 }
 

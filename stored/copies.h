@@ -14,7 +14,7 @@
  * max_age_ns ago.
  *
  * A store that accepts requests and is silent costs one request about 4
- * seconds, or 8 without a copy, then one request each 5 seconds. All other
+ * seconds, then one request each 5 seconds. All other
  * requests get a stale copy or an error at once, until the store answers.
  *
  * The cache is trimmed (stored/trim.h) by a request that has its copy. Without

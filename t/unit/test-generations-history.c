@@ -272,6 +272,39 @@ static void test_failures(void **state)
 	memstore_release(&r.mem);
 }
 
+static enum memstore_fate fail_hints(void *ctx, enum memstore_op op,
+				     const char *name)
+{
+	return strncmp(name, "hint/", 5) ? MEMSTORE_NORMAL
+					 : *(enum memstore_fate *)ctx;
+}
+
+/*
+ * A silent store costs the time of one request. Other failures of the hint do
+ * no harm.
+ */
+static void test_hint_fails(void **state)
+{
+	enum memstore_fate fate = MEMSTORE_DOWN;
+	struct error err = ERROR_INIT;
+	struct generation g;
+	struct repo r;
+
+	repo_init(&r);
+	put_record(&r, 1, false);
+	r.mem.fate = fail_hints;
+	r.mem.ctx = &fate;
+	r.mem.requests = 0;
+	assert_int_equal(generation_newest(&g, &r.place, 0, &err),
+			 STORE_UNAVAILABLE);
+	assert_int_equal(r.mem.requests, 1);
+	fate = MEMSTORE_ERROR;
+	assert_int_equal(newest(&r, 0, NULL), 1);
+	r.place.repository = "../x";
+	assert_int_equal(generation_newest(&g, &r.place, 0, &err), ERR_INVALID);
+	memstore_release(&r.mem);
+}
+
 struct retiring {
 	struct repo *r;
 	unsigned left;
@@ -318,6 +351,7 @@ int main(void)
 		cmocka_unit_test(test_far),
 		cmocka_unit_test(test_hint),
 		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_hint_fails),
 		cmocka_unit_test(test_retired),
 		cmocka_unit_test(test_newer),
 		cmocka_unit_test(test_newer_without_store),
