@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target for base/approxidate.c: any text as a date. */
+/* Fuzz target for base/approxidate.c: any text is parsed as a date. */
 #include "base/approxidate.h"
 #include "t/fuzz/fuzz.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for names/attrs.c. Any bytes are read as attribute rules, of the
- * top directory and of a subdirectory. If no rule mentions an attribute, the
- * attribute must be unspecified for every path.
+ * Fuzz target for names/attrs.c. Any bytes are parsed as gitattributes files of
+ * the top directory and of a subdirectory. If no rule mentions an attribute,
+ * the attribute must be unspecified for every path.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * Fuzz target for bitmap indexes. The first two bytes of the input are the
  * number of objects in the pack; the rest is a bitmap index file. If the file
  * can be parsed, each of its bitmaps and pseudo-merges is loaded. Loading must
- * fail, or give bits within the pack. Loaded bits are written and must be the
- * same when they are read again.
+ * fail, or give bits within the pack. A loaded bitmap is written to a new file.
+ * Reading this file must give the same bits.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 #include "t/fuzz/fuzz.h"
 
 /*
- * Maximum number of bitmaps to load from one input. A few bytes can describe
- * many bitmaps that are XORed with each other.
+ * Maximum number of bitmaps to load from one input. Needed because a few bytes
+ * can describe many bitmaps that are XORed with each other.
  */
 #define ROWS_MAX 64
 
@@ -103,8 +103,8 @@ static int note(void *ctx, uint32_t nr)
 }
 
 /*
- * Read and look up the pseudo-merges of an index, and use them for a query of
- * all commits.
+ * Look up all pseudo-merges of the index, and complete a query of all commits
+ * with them.
  */
 static void load_pseudo(struct pseudo_merges *pm)
 {
@@ -126,7 +126,10 @@ static void load_pseudo(struct pseudo_merges *pm)
 	bitset_release(&set);
 }
 
-/* Open the same bitmap index a second time, as a layer on top of itself. */
+/*
+ * Open the same bytes as the upper layer of a chain, whose lower layer is
+ * `base`.
+ */
 static void load_layer(const struct bitmap_file *base, const uint8_t *bytes,
 		       size_t len)
 {

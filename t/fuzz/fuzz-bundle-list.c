@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for lists of published bundles. A list that can be parsed is
- * written again. Parsing the written list must give the same result.
+ * Fuzz target for lists of published bundles (publish/bundle-list.c). A list
+ * that can be parsed is written again. Parsing the written list must give the
+ * same list.
  */
 #include "publish/bundle-list.h"
 #include "t/fuzz/fuzz.h"

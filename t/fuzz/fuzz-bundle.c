@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for headers of bundles. A header that can be parsed is written
- * again. Parsing the written header must give the same result.
+ * Fuzz target for headers of bundles (pack/bundle.c). A header that can be
+ * parsed is written again. Parsing the written header must give the same
+ * header.
  */
 #include "pack/bundle.h"
 #include "t/fuzz/fuzz.h"

@@ -11,8 +11,8 @@
 #include "t/fuzz/fuzz.h"
 
 /*
- * Check that [p, p + n) is inside of the input. An empty string may be
- * anywhere.
+ * Check that the string [p, p + n) lies inside of the input. The place of an
+ * empty string is not checked.
  */
 static void check_inside(const char *p, size_t n, const uint8_t *data,
 			 size_t len)

@@ -2,7 +2,8 @@
 /*
  * Fuzz target for pack/entry.c and pack/inflate.c: any bytes are read as an
  * entry of a pack. A header that can be read is written and read again. The
- * stream after the header is inflated at once and in parts, with equal results.
+ * zlib stream after the header is inflated at once and in parts. Both must give
+ * the same result.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for POSIX extended regular expressions, which are rewritten for
- * PCRE2. The input before its first NUL is the pattern, the rest is a name. The
- * rewritten pattern is compiled, and searched in the name.
+ * Fuzz target for POSIX extended regular expressions, which the program
+ * rewrites as PCRE2 patterns. The input up to its first NUL is the expression;
+ * the rest is a name. The rewritten pattern is compiled and matched with the
+ * name.
  */
 #include "base/pattern.h"
 #include "t/fuzz/fuzz.h"

@@ -15,7 +15,7 @@
 
 #define BITS_MAX (1 << 16)
 
-/* Make a plain set of the first BITS_MAX bits of the compressed bitmap. */
+/* Set *set to the first BITS_MAX bits of the compressed bitmap. */
 static void unpack(struct bitset *set, const struct ewah_view *v)
 {
 	size_t bits = v->bits < BITS_MAX ? v->bits : BITS_MAX;
@@ -25,8 +25,8 @@ static void unpack(struct bitset *set, const struct ewah_view *v)
 }
 
 /*
- * Write the parsed bitmap. The bytes must be those that were read, except for
- * words missing at the end of the input.
+ * Write the parsed bitmap. The written bytes must equal the input, except for
+ * words missing at its end.
  */
 static void check_write(const struct ewah_view *v, const uint8_t *bytes,
 			size_t len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for walk/filter.c and walk/sparse.c: any bytes are parsed as an
- * object filter, and as sparse patterns.
+ * object filter, and as the patterns of a sparse filter.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -13,8 +13,7 @@
 #include "t/fuzz/fuzz.h"
 
 /*
- * Print an accepted filter and parse the printed text. The result must be the
- * same filter.
+ * Print an accepted filter. Parsing the printed text must give the same filter.
  */
 static void again(const struct filter *filter)
 {

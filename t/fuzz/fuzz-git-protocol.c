@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for serve/upload-pack.c: any bytes are the value of GIT_PROTOCOL
- * that the client chose.
+ * Fuzz target for serve/upload-pack.c: any bytes are parsed as the value of
+ * GIT_PROTOCOL, which the client chooses.
  */
 #include "serve/upload-pack.h"
 #include "t/fuzz/fuzz.h"
@@ -19,8 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	version = serve_protocol_version(text);
 	require(version >= 0 && version <= 2);
 	/*
-	 * The highest protocol version in the text is chosen, whatever else is
-	 * in the text.
+	 * The highest protocol version in the text must be chosen. Other parts
+	 * of the text must not matter.
 	 */
 	strcat(text, key);
 	require(serve_protocol_version(text) == 2);

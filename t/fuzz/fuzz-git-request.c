@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for the request of a client of git://. If git_request_missing()
- * says that the line is complete, the parser must find the same line, and the
- * strings of a valid request must be plain text.
+ * Fuzz target for the request line of a client of git://. If
+ * git_request_missing() says that the line is complete, the parser must find
+ * the same line. The strings of a valid request must be plain text.
  */
 #include <string.h>
 
@@ -21,7 +21,11 @@ static void check_text(const char *text, size_t size, int is_path)
 	}
 }
 
-/* Returns the length of the first line, as a reader of the socket finds it. */
+/*
+ * Returns the length of the first line; 0: the line is incomplete. Asks
+ * git_request_missing() how much to read, like the code that reads from the
+ * socket.
+ */
 static size_t line_len(const char *bytes, size_t len)
 {
 	size_t have = 0, missing;

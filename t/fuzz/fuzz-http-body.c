@@ -2,9 +2,9 @@
 /*
  * Fuzz target for reading the body of an HTTP request. The first byte of the
  * input chooses whether the body is compressed, has a length, and arrives in
- * small pieces. The rest of the input is the body. Reading all at once and
- * reading piece by piece must give the same bytes. A body that is not
- * compressed must be the input, up to its length.
+ * small pieces. The rest of the input is the body. Reading the body at once and
+ * piece by piece must give the same bytes. If the body is not compressed, these
+ * must be the input, up to the stated length.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -16,15 +16,15 @@
 
 enum {
 	CHOOSE_GZIP = 1 << 0,
-	/* the length is one less than the real length */
+	/* The stated length is one less than the real length. */
 	CHOOSE_LENGTH = 1 << 1,
 	CHOOSE_SMALL_PIECES = 1 << 2,
 	UNPACKED_MAX = 1 << 20,
 };
 
 /*
- * Read the whole body. If `step` is not 0, each read asks for `step` bytes.
- * Returns the result of the last read.
+ * Read the whole body into *out. If `step` is not 0, each read asks for `step`
+ * bytes. Returns the value of the last read.
  */
 static int read_body(struct buf *out, uint8_t choice, const uint8_t *bytes,
 		     size_t len, size_t step)

@@ -19,8 +19,8 @@ static void check_path(const char *path)
 	bool is_plain = http_path_is_plain(path);
 
 	/*
-	 * Check in a slower way, which must agree: search "/./" and "/../" in
-	 * the path with a slash at both ends.
+	 * Check the path a second time in a slower way: add a slash at both
+	 * ends, and search for "/./" and "/../". Both checks must agree.
 	 */
 	require(buf_printf(&around, "%s/", path) == 0);
 	require(!is_plain ||

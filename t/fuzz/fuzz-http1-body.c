@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for a chunked body. The body is read at once, byte by byte, and
- * by a slow and simple reader; all three must agree.
+ * Fuzz target for a chunked HTTP body. The body is read at once, byte by byte,
+ * and by a slow and simple reader. All three results must agree.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +12,16 @@
 
 struct result {
 	struct buf data;
-	/* number of input bytes up to the end of the body */
+	/* Number of input bytes up to the end of the body. */
 	size_t used;
-	/* 1: the body has ended, 0: incomplete, or ERR_PEER */
+	/*
+	 * 1: the body has ended. 0: the body is incomplete. ERR_PEER: the body
+	 * is not valid.
+	 */
 	int ret;
 };
 
-/* Read with at most `step` bytes for each call. */
+/* Read the body. Each call of the tested reader gets at most `step` bytes. */
 static void read_body(struct result *r, const char *bytes, size_t len,
 		      size_t step)
 {
@@ -44,8 +47,8 @@ static void read_body(struct result *r, const char *bytes, size_t len,
 }
 
 /*
- * Returns the length of the line at `p` without CR LF if all its bytes are
- * text, or -1 if the line is not valid or not complete.
+ * Returns the length of the line at `p`, without CR LF. Returns -1 if the line
+ * is incomplete or contains a byte that is not text.
  */
 static ssize_t line_len(const char *p, const char *end)
 {
@@ -61,7 +64,7 @@ static ssize_t line_len(const char *p, const char *end)
 
 /*
  * A slow and simple reader of a chunked body. Returns the end of the body, or
- * NULL if the body is incomplete.
+ * NULL if the body is incomplete or not valid.
  */
 static const char *read_simply(struct buf *out, const char *p, const char *end)
 {

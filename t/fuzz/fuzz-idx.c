@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for pack/idx.c: any bytes are opened as a pack index. If the
- * verification of the index succeeds, every id must be found. Otherwise
- * look-ups must stay inside the bytes.
+ * verification of the index succeeds, a look-up must find every id. If it
+ * fails, look-ups must still not read outside of the bytes.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -23,8 +23,8 @@ static void look_up(const struct pack_idx *idx, uint32_t idx_pos, bool sound)
 	pack_idx_crc(idx, idx_pos);
 	if (pack_idx_find(idx, raw, &found)) {
 		/*
-		 * If an id is in the index twice, the look-up may return the
-		 * other position.
+		 * If the index has an id twice, the look-up may return either
+		 * position.
 		 */
 		if (found >= idx->nr || memcmp(pack_idx_oid(idx, found), raw,
 					       hash_len(idx->algo)) != 0)

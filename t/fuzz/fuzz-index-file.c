@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for the index file of a work tree, with SHA-1 and with SHA-256.
- * Ids are returned until the first error. There must not be more ids than the
- * file has room for.
+ * Fuzz target for the index file of a work tree. The bytes are read with SHA-1
+ * and with SHA-256. The reader returns object ids until the first error. It
+ * must not return more ids than fit into the file.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for the pack indexer. The input is a pack without its trailer.
- * The trailer is computed here, because almost all changed packs would have a
- * wrong checksum. The blob "base" can complete thin packs.
+ * The target computes the trailer, because a fuzzer cannot guess a checksum.
+ * The blob "base" is in the repository, and can complete a thin pack.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,10 @@ struct input {
 	struct oid trailer, known;
 };
 
-/* Callback that reads up to 64 bytes of the input or of its trailer. */
+/*
+ * Callback that reads up to 64 bytes of the pack: the input, and then its
+ * trailer.
+ */
 static ssize_t deal(void *ctx, void *bytes, size_t len, struct error *err)
 {
 	struct input *in = ctx;

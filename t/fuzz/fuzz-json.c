@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for base/json-read.c: any bytes are parsed as a JSON object. A
- * string that was read is written and read again; the result must be the same.
+ * string that can be read is written. Reading the written string must give the
+ * same string.
  */
 #include "base/json-read.h"
 #include "base/json.h"
@@ -30,8 +31,8 @@ static void check_string(const struct json_value *value)
 }
 
 /*
- * Checks an object. If a member was accepted, the members of a nested object
- * must be accepted, too.
+ * Checks a nested JSON object. The reader has accepted the object as a member,
+ * so reading the object's own members must not fail.
  */
 static void check_object(const struct json_value *value)
 {

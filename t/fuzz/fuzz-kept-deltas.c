@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for prepared/kept-deltas.c. Any bytes are read as a file of kept
- * deltas. Each row with a right CRC lies within the file. The rows of a file
- * that passes the check can be found, and written again.
+ * deltas (deltas stored beside a pack). Each row with a right CRC must lie
+ * within the file. If the file passes its check, all rows can be found, and can
+ * be written again.
  */
 #include "base/mem.h"
 #include "object/hash.h"

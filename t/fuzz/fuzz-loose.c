@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for odb/loose.c: any bytes are read as the file of a loose
- * object, and as the inflated content of this file.
+ * object, and as the inflated content of such a file.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for pack/midx.c, its pack order and its verification. Any bytes
- * are opened as a multi-pack-index. The packs do not have its objects.
+ * Fuzz target for pack/midx.c: opening a multi-pack-index, its pack order and
+ * its verification. The input is the file. No packs exist, so no object is
+ * read.
  */
 #include <stddef.h>
 #include <stdint.h>

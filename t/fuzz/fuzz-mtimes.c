@@ -11,8 +11,8 @@
 #include "t/fuzz/fuzz.h"
 
 /*
- * Use an opened .mtimes file. A sound file must equal the file that is written
- * for the same times.
+ * Look up the times in an opened .mtimes file. If the file is valid, write a
+ * file with the same times; its bytes must be the same.
  */
 static void use(const struct pack_mtimes *m, const struct oid *checksum)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for names/pathspec.c. Any bytes are parsed as patterns, one on
- * each line. The last line is a path. The result for each directory above the
- * path must hold for the path.
+ * Fuzz target for names/pathspec.c. The last line of the input is a path; the
+ * other lines are patterns. If pathspec_below() says that all paths or no paths
+ * below a directory match, this must be true for the path.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #define PATTERNS_MAX 16
 
 /*
- * Match a path and the directories above it. To name a directory, the function
- * cuts `path` for a moment.
+ * Match a path, and each directory above it. Sets the slash after the
+ * directory's name to NUL for the time of the call.
  */
 static void ask(const struct pathspec *ps, char *path, size_t len)
 {
@@ -35,7 +35,7 @@ static void ask(const struct pathspec *ps, char *path, size_t len)
 	}
 }
 
-/* Returns true if a tree can have this path. */
+/* Returns true if the text can be the path of a file in a tree. */
 static bool is_path(const char *path, size_t len)
 {
 	return len && path[0] != '/' && path[len - 1] != '/' &&

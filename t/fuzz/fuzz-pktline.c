@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for the packet reader: the input is a stream of packets
- * (pkt-lines). The first byte is the size of the chunks that a reader gets. The
- * reader must return the same packets as the parser that gets all bytes at
- * once.
+ * (pkt-lines). The first byte is the number of bytes that one read returns. The
+ * reader must return the same packets as a parser that gets all bytes at once.
  */
 #include <stdint.h>
 #include <stdlib.h>

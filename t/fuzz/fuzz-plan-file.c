@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for plans/plan-file.c. Any bytes, with a right checksum, are read
- * as the file of a plan.
+ * Fuzz target for plans/plan-file.c. Any bytes are read as the file of a plan
+ * (which parts of stored packs answer a fetch). A right checksum is appended
+ * first.
  */
 #include "object/hash.h"
 #include "plans/plan-file.h"
@@ -9,10 +10,12 @@
 
 #define PACK_NR 2
 
-/* The packs of the snapshot in which the packs of plans are searched. */
+/* The packs of the snapshot. The ranges of a plan must lie in them. */
 static const uint8_t packs[PACK_NR][400];
 
-/* Check that all pieces are in the packs, or are literals. */
+/*
+ * Check that each piece of the plan lies in one of the packs, or is a literal.
+ */
 static void check_plan(const struct plan *plan, const struct plan_file *f)
 {
 	size_t literals = 0;
@@ -43,7 +46,7 @@ static void resolve(const struct plan_file *f)
 	for (uint32_t i = 0; i < PACK_NR; i++) {
 		memset(&list[i].checksum, 0x11 * (int)(i + 1),
 		       hash_len(f->algo));
-		/* The sizes of packs that the plans in the corpus name. */
+		/* Sizes that the plans in the corpus state for their packs. */
 		list[i].file.len = 332 + i;
 		list[i].file.bytes = packs[i];
 	}

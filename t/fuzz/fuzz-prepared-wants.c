@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for prepared/prepared-wants.c. Any bytes, with a right checksum,
- * are read as a file with the wants of prepared answers.
+ * Fuzz target for prepared/prepared-wants.c. Any bytes are read as a file with
+ * the wants of prepared answers (stored responses to likely requests). A right
+ * checksum is appended first.
  */
 #include "object/hash.h"
 #include "prepared/prepared-wants.h"
@@ -22,7 +23,10 @@ static void use(const struct prepared_wants *w)
 	}
 }
 
-/* Write a file that was parsed, and parse the result. */
+/*
+ * Write a parsed file, and parse the written bytes. The result must be the
+ * same.
+ */
 static void write_again(const struct prepared_wants *w)
 {
 	struct prepared_wants again;

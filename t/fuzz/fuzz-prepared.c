@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for prepared/prepared.c. Any bytes, with a right checksum, are
- * read as a file of prepared answers (stored packs for likely requests).
+ * Fuzz target for prepared/prepared.c. Any bytes are read as a file of prepared
+ * answers (stored responses to likely requests). A right checksum is appended
+ * first.
  */
 #include "object/hash.h"
 #include "prepared/prepared.h"

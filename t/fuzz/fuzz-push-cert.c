@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for push certificates. An accepted certificate has its parts in
- * order. Each line is inside of its part, and has no line feed or NUL. No line
- * above the signature may be the start of a signature.
+ * Fuzz target for push certificates. In a certificate that the parser accepts,
+ * the parts must be in order. Each line lies inside of its part, and has no
+ * line feed or NUL. No line above the signature may look like the start of a
+ * signature.
  */
 #include <stdint.h>
 #include <stdlib.h>

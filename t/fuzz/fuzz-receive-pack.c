@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for the command list of a push. The first byte chooses the hash
- * function and the offered capabilities; the rest are packets. An accepted list
- * has ids of the right length and refs without NUL. Their numbers and sizes are
- * within the limits.
+ * function and the offered capabilities; the rest are packets. In a list that
+ * the parser accepts, ids have the right length, and ref names have no NUL. The
+ * numbers and sizes of all parts are within the limits.
  */
 #include <stdint.h>
 #include <stdlib.h>

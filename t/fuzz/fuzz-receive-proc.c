@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for the report of a proc-receive hook, which has one line for
- * each fact. Each command of the push must be either accepted or refused.
- * Rewrites must be complete. Commands that are not for the hook must not
- * change.
+ * Fuzz target for the lines in which a proc-receive hook reports what became of
+ * the commands of a push. Only a command that the hook has named can have an
+ * error or another ref. A command that is not for the hook must not change.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,8 +16,8 @@
 #define HEX_B "74730d410fcb6603ace96f1dc55ea6196122532d"
 
 /*
- * Make the request of a push with three commands. The first two are for the
- * hook.
+ * Make the request of a push with three commands. The hook must answer the
+ * first two commands.
  */
 static void make_request(struct receive_request *req)
 {

@@ -8,7 +8,8 @@
 #include "t/fuzz/fuzz.h"
 
 /*
- * Check that the parts of a parsed line are inside of the line, in their order.
+ * Check that the parts of a parsed line lie inside of the line, and in their
+ * order.
  */
 static void check(const char *bytes, size_t len, enum hash_algo algo)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for reftable/: any bytes are opened as a table. The checksum of
- * the footer is corrected first, because almost all inputs would be refused for
- * a wrong checksum.
+ * the footer is corrected first. Otherwise almost all inputs would be refused
+ * for a wrong checksum.
  */
 #include <stddef.h>
 #include <stdint.h>

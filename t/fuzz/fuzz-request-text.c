@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for wire/request-text.c: any bytes are the text of a fetch. If a
- * text can be parsed, the request is printed again, and parsing the printed
+ * Fuzz target for wire/request-text.c: any bytes are parsed as the text form of
+ * a fetch request. A request that can be parsed is printed. Parsing the printed
  * text must give the same request.
  */
 #include "t/fuzz/fuzz.h"
@@ -23,7 +23,7 @@ static void check(const char *bytes, size_t len, enum hash_algo algo)
 	static struct request_text a, b;
 	struct buf text = BUF_INIT, out = BUF_INIT;
 
-	/* The text ends at the first NUL. */
+	/* The parser reads the input up to its first NUL. */
 	require(!buf_append(&text, bytes, len));
 	require(!buf_append_char(&text, '\0'));
 	if (!request_text_parse(&a, text.data, algo, NULL)) {

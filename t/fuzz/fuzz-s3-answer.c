@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for the XML answers of S3. What is read must satisfy its limits:
- * valid names, visible ASCII in errors, and a token for each further part.
+ * Fuzz target for the XML responses of S3. Parsed values must keep their
+ * limits: names are valid, error texts are visible ASCII, and a list with
+ * further parts has a token for the next part.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for daemon/settings.c and daemon/sockets.c: any bytes are parsed
- * as a configuration file of the server. Either an error is reported, or the
- * values are within their limits.
+ * as a configuration file of the server. If the parser fails, it must report an
+ * error. The values must be within their limits, also after an error.
  */
 #include "daemon/settings.h"
 #include "t/fuzz/fuzz.h"
@@ -28,7 +28,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	require(s.listen_nr <= DAEMON_LISTENERS_MAX);
 	for (size_t i = 0; i < s.listen_nr; i++)
 		require(s.listen[i].text && s.listen[i].line);
-	/* Do not let the check access paths that the input names. */
+	/*
+	 * Without a base path, daemon_settings_check() accesses no path that
+	 * the input names.
+	 */
 	if (!s.base_path.text) {
 		errors = 0;
 		require(daemon_settings_check(&s, &report) < 0 && errors);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for the output of gpg and ssh-keygen about a signature. Parts of
- * the output come from the signer, who may be hostile. The parser must find one
- * verdict, which names at most one key.
+ * the output come from the signer, who may be hostile. The result must be
+ * consistent. For example, a good signature has a key and a signer.
  */
 #include <stdint.h>
 #include <stdlib.h>

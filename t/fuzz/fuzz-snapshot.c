@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target for packs/snapshot.c: any bytes are parsed as a list of tips. */
+/*
+ * Fuzz target for packs/snapshot.c: any bytes are parsed as the text of a list
+ * of tips.
+ */
 #include "packs/snapshot.h"
 #include "t/fuzz/fuzz.h"
 

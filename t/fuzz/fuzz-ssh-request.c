@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for the message of a forced command of sshd. The path of a valid
- * request is absolute and has no control characters.
+ * Fuzz target for the message that a forced command of sshd sends to the
+ * server. The path of a valid request must be absolute and have no control
+ * characters.
  */
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for the text files of a cache directory: markers of copies, and
- * the file about the store. What is parsed is printed as the same bytes.
+ * Fuzz target for two text files of a cache directory: the marker of a local
+ * copy, and the file that names the store. A file that can be parsed is
+ * printed, and must have the same bytes.
  */
 #include "stored/marker.h"
 #include "t/fuzz/fuzz.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for deltas between trees that are split into entries
- * (walk/tree-splice.h). The first byte of the input says where the rest is cut
- * into a tree and a delta. The reported entries must be those of the tree that
- * the delta produces.
+ * Fuzz target for walk/tree-splice.h, which finds out which entries of a tree a
+ * delta changes. The first byte of the input says where the rest is cut into a
+ * tree and a delta. The reported entries must be those of the tree that the
+ * delta produces.
  */
 #include "base/buf.h"
 #include "pack/delta.h"
@@ -15,7 +15,7 @@
 struct told {
 	const uint8_t *base;
 	struct tree_starts starts; /* entries of the base */
-	/* the entries that were reported so far, as bytes of a tree */
+	/* Entries that were reported so far, as the bytes of a tree. */
 	struct buf made;
 };
 
@@ -51,8 +51,8 @@ static const struct tree_splice_ops ops = {
 };
 
 /*
- * Compare the reported entries with those of the delta's result. The delta is
- * applied, and `whole` parses the resulting tree.
+ * Apply the delta, and parse the resulting tree with `whole`. Its entries must
+ * equal the entries that were reported for the delta.
  */
 static void compare(struct told *t, struct tree_splice *whole, size_t base_len,
 		    const uint8_t *delta, size_t delta_len, int ret)
@@ -75,7 +75,7 @@ static void compare(struct told *t, struct tree_splice *whole, size_t base_len,
 	} else {
 		/*
 		 * The input is too short to exceed the space for entries. So
-		 * the only possible error is that the delta's result is no
+		 * the only possible error is that the result of the delta is no
 		 * tree.
 		 */
 		require(ret == ERR_CORRUPT &&
@@ -99,7 +99,8 @@ static void run(const uint8_t *base, size_t base_len, const uint8_t *delta,
 
 		told.starts = (struct tree_starts){starts, (uint32_t)whole.nr};
 		/*
-		 * Keep the entries in `out` while `whole` parses another tree.
+		 * `whole` parses another tree next. Give it new memory, so that
+		 * the entries in `out` remain.
 		 */
 		whole.starts = NULL;
 		whole.alloc = 0;

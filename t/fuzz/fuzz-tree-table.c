@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for trees that are stored as arrays of entry numbers. The first
- * byte of the input says where the rest is cut into a tree and a delta against
- * this tree. An array must have the entries that tree_next() finds, also if the
- * array was derived from the delta.
+ * Fuzz target for tree tables, which store a tree as an array of entry numbers.
+ * The first byte of the input says where the rest is cut into a tree and a
+ * delta against this tree. A table must have the entries that tree_next()
+ * finds, also if the table was derived from the delta.
  */
 #include "pack/delta.h"
 #include "t/fuzz/fuzz.h"
@@ -39,7 +39,7 @@ static void check(const struct entry_pool *pool, struct tree_table table,
 
 /*
  * Derive a table from the delta and from `base`, the table of the base tree.
- * Compare the derived table with the tree that the delta produces.
+ * The derived table must have the entries of the tree that the delta produces.
  */
 static void derive(struct entry_pool *pool, const struct tree_table *base,
 		   const struct input *in)

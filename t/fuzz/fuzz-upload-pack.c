@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for the bytes that a client sends to upload-pack. The first byte
- * chooses the protocol version, a stateless request, the size of the pieces in
- * which input arrives, and a configuration that allows more requests. The
- * repository is the one of t/unit/dialog.h, which sends a description in place
- * of the pack. For any input, the response must consist of packets, except for
- * a pack without side bands.
+ * chooses the protocol version, whether the request is stateless, the size of
+ * the pieces in which input arrives, and a configuration that permits more
+ * kinds of requests. The repository is that of t/unit/dialog.h, and a
+ * description of the request is sent in place of a pack. For any input, the
+ * response must consist of packets, except for a pack without side bands.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -35,7 +35,10 @@ static const char allowed[] =
 	"[remote \"r\"]\npromisor\nurl = x\n"
 	"[transfer]\nadvertiseObjectInfo\nhideRefs = refs/hidden\n";
 
-/* The repository is made once, because that takes longer than any input. */
+/*
+ * The repository is made only once, because making it takes longer than any
+ * input.
+ */
 struct world {
 	struct dialog d;
 	struct config plain, allowing;
@@ -69,7 +72,7 @@ static void make(struct world *w)
 	atexit(clean_up);
 }
 
-/* Add or remove the repository's own shallow boundary. */
+/* Add or remove a file that makes the repository itself shallow. */
 static void set_shallow(struct dialog *d, bool is_shallow)
 {
 	char *from = repo_common_path(&d->t.repo, "was-shallow");

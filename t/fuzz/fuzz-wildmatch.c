@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for base/wildmatch.c. The input is a pattern, a NUL, and a text.
- * Clients choose patterns, in blobs that their filters name. The fuzzer's time
- * limit finds patterns that take too long.
+ * Clients can choose the patterns (sparse filters). The time limit of the
+ * fuzzer finds patterns that take too long.
  */
 #include "base/buf.h"
 #include "base/wildmatch.h"
 #include "t/fuzz/fuzz.h"
 
 /*
- * Check that a pattern of the text's characters, each after a backslash,
- * matches this text and no other.
+ * Make a pattern of the characters of the text, with a backslash before each.
+ * The pattern must match this text and no other.
  */
 static void check_literal(const char *text, unsigned flags)
 {
@@ -37,10 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	for (unsigned flags = 0; flags < 4; flags++) {
 		bool matches = wildmatch(pattern, text, flags);
 
-		/*
-		 * If case is ignored, the pattern must match at least as many
-		 * texts.
-		 */
+		/* A pattern that matches must also match if case is ignored. */
 		if (matches && !strpbrk(pattern, "["))
 			require(wildmatch(pattern, text,
 					  flags | WILDMATCH_ICASE));

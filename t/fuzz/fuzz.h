@@ -17,8 +17,8 @@
 #include "object/oid.h"
 
 /*
- * The function that each fuzz target defines: runs the target on one input.
- * Returns 0. If the tested code is wrong, aborts.
+ * The function that each fuzz target defines. It runs the target on one input.
+ * Returns 0. Aborts if the tested code is wrong.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
@@ -29,8 +29,9 @@ static inline void require(bool ok)
 }
 
 /*
- * Call `check` for both hash functions. The input is copied to memory of
- * exactly its size, so that a sanitizer sees each read past its end.
+ * Call `check` with the input, once for each hash function. The input is copied
+ * to memory of exactly its size, so that a sanitizer sees each read past its
+ * end.
  */
 static inline void fuzz_exactly(const void *data, size_t len,
 				void (*check)(const char *bytes, size_t len,
@@ -49,13 +50,13 @@ static inline void fuzz_exactly(const void *data, size_t len,
 
 struct fuzz_input {
 	const uint8_t *p, *end;
-	/* maximum number of bytes for one read; 0: no limit */
+	/* Maximum number of bytes for one read; 0: no limit. */
 	size_t piece;
 };
 
 /*
- * Callback for functions that read from a peer: returns the next bytes of the
- * struct fuzz_input `ctx`.
+ * Callback for functions that read from a peer. Returns the next bytes of
+ * `ctx`, which is a struct fuzz_input.
  */
 static inline ssize_t fuzz_input_read(void *ctx, void *bytes, size_t len,
 				      struct error *err)

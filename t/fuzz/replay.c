@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The main program of a fuzz target without a fuzzer. It runs the target on the
- * inputs of its corpus. For each input, some hundred others are derived by
- * cutting it and by changing single bytes, always in the same way.
+ * inputs of its corpus. From each input, some hundred others are derived:
+ * prefixes, and copies with single bytes changed. They are the same in each
+ * run.
  *
  *	replay-<name> [<corpus directory>]
  *
@@ -34,8 +35,8 @@ static void feed(const uint8_t *data, size_t len)
 }
 
 /*
- * Run the target on prefixes of an input. A short input is cut at all places, a
- * long input at evenly spread places.
+ * Run the target on prefixes of an input: on all prefixes of a short input, and
+ * on evenly spread ones of a long input.
  */
 static void feed_prefixes(const uint8_t *data, size_t len)
 {

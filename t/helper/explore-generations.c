@@ -52,17 +52,19 @@
 enum bug { BUG_NONE, BUG_DELETE, BUG_NO_GRACE, BUG_UNCHECKED };
 
 /*
- * an object that no ref needs at first; the new value of a push needs it if the
- * push finds it
+ * An object that no ref needs at first. If a push finds this object in the
+ * repository, the new value of its ref needs it.
  */
 #define OLD_OBJECT "a"
 
-/* A change of a ref that an actor has tried. */
+/* A change of the ref that an actor has tried to commit. */
 struct attempt {
 	char before[TEXT], after[TEXT];
-	bool needs_old; /* the new value needs OLD_OBJECT */
+	/* The value `after` needs OLD_OBJECT. */
+	bool needs_old;
 	int result;
-	unsigned landed; /* number of records that have it */
+	/* Number of records that have this change. */
+	unsigned landed;
 };
 
 struct world;
@@ -74,14 +76,20 @@ struct actor {
 	char *stack; /* owned */
 	struct generation_host host;
 	struct generation_place place;
-	/* the careless client of BUG_DELETE, and the names it has put */
+	/*
+	 * With BUG_DELETE, the actor puts files through `careless`. This store
+	 * takes a lost answer for a failure, and notes the names of put files.
+	 * The actor deletes these files after a failed commit.
+	 */
 	struct filestore careless;
 	char *put_names[ATTEMPTS];
 	size_t put_nr;
 	uint64_t random;
-	enum memstore_op op; /* of the request that waits */
+	/* Operation of the request that waits. */
+	enum memstore_op op;
 	char name[STORE_NAME_MAX + 1];
-	bool is_dead; /* none of its requests reaches the store */
+	/* No further request of the actor reaches the store. */
+	bool is_dead;
 	bool is_done;
 };
 
@@ -96,17 +104,22 @@ struct world {
 	size_t actor_nr;
 	struct actor *running;
 	enum bug bug;
-	/* numbers of events that the rest of the run may still have */
+	/*
+	 * Numbers of preemptions, faults and jumps that the rest of the run may
+	 * still have.
+	 */
 	unsigned preemptions, faults, jumps;
 	struct choice choices[DEPTH];
 	size_t choice_nr, depth;
-	/* each record as it was created, and when */
+	/*
+	 * Content of each record at its creation, and the time of its creation.
+	 */
 	struct buf records[RECORDS];
 	int64_t times[RECORDS];
 	uint64_t newest;
 	struct attempt attempts[ATTEMPTS];
 	size_t attempt_nr;
-	/* how often the exploration found each result */
+	/* Number of times that the exploration found each result. */
 	uint64_t committed, refused, unknown, busy, too_late, landed_late;
 	bool is_verbose, is_setup, is_broken;
 	char why[256];
@@ -124,7 +137,10 @@ static unsigned choose(struct world *w, unsigned options)
 	return w->choices[w->depth++].taken;
 }
 
-/* Goes to the next sequence. Returns false after the last one. */
+/*
+ * Changes the stored choices to the next sequence. Returns false after the last
+ * sequence.
+ */
 static bool next_sequence(struct world *w)
 {
 	while (w->choice_nr) {
@@ -153,7 +169,7 @@ static void tell(const struct world *w, const char *format, const char *a,
 	}
 }
 
-/* ---- what must be true of the repository */
+/* ---- checks of the repository */
 
 static void parse(struct generation *g, const struct buf *text)
 {
@@ -231,7 +247,7 @@ static void check_record(struct world *w, const char *name)
 	buf_release(&text);
 }
 
-/* Called after each change of the store. */
+/* Callback after each change of the store: checks the repository. */
 static void check_change(void *ctx, enum memstore_op op, const char *name)
 {
 	struct world *w = ctx;
@@ -302,8 +318,8 @@ static void value_in(struct world *w, char out[TEXT],
 /* ---- the end of a run */
 
 /*
- * Checks that each record follows from its parent by changes that actors have
- * tried.
+ * Checks that each record differs from its parent only by changes that actors
+ * have tried.
  */
 static void check_history(struct world *w)
 {
@@ -345,7 +361,7 @@ static void check_history(struct world *w)
 	}
 }
 
-/* Appends " <object> " for each object of a generation. */
+/* Appends " <name> " for each object of a generation to *out. */
 static void list_objects(struct world *w, struct buf *out,
 			 const struct generation *g)
 {
@@ -437,27 +453,31 @@ static void check_end(struct world *w)
 static const struct {
 	const char *name;
 	enum memstore_fate fate;
-	bool dies; /* no later request of the actor reaches the store */
+	/* No later request of the actor reaches the store. */
+	bool dies;
 } fates[] = {
 	{"", MEMSTORE_NORMAL, false},
 	{"store down", MEMSTORE_DOWN, false},
 	{"dies before", MEMSTORE_DOWN, true},
-	/* from here on: only for puts and deletes */
+	/* The fates from here on apply only to puts and deletes. */
 	{"answer lost", MEMSTORE_LOST, false},
 	{"no effect", MEMSTORE_NOTHING, false},
 	{"answer lost, dies", MEMSTORE_LOST, true},
 	{"no effect, dies", MEMSTORE_NOTHING, true},
-	/* from here on: only for puts */
+	/* The fates from here on apply only to puts. */
 	{"late", MEMSTORE_LATE, false},
 	{"late, dies", MEMSTORE_LATE, true},
-	/* from here on: only for puts of records */
+	/* The fates from here on apply only to puts of records. */
 	{"repeated by a proxy", MEMSTORE_REPEATED, false},
 };
 
 static unsigned fate_nr(const struct world *w, enum memstore_op op,
 			const char *name)
 {
-	/* A missing hint makes a search longer, no more. */
+	/*
+	 * A missing hint only makes a search longer, so requests for hints
+	 * never fail.
+	 */
 	if (!w->faults || !strncmp(name, "hint/", 5))
 		return 1;
 	if (op == MEMSTORE_PUT)
@@ -517,7 +537,10 @@ static void host_sleep(void *ctx, uint64_t ns)
 {
 }
 
-/* Fills the parts that all changes have. */
+/*
+ * Returns a change in which only the fields are set that all changes have in
+ * common.
+ */
 static struct generation_change make_change(struct actor *a,
 					    const struct generation *base)
 {
@@ -555,7 +578,10 @@ static int careless_read(struct filestore *store, struct filestore_info *info,
 			      err);
 }
 
-/* Commits, and with BUG_DELETE deletes the files after a failure. */
+/*
+ * Commits a change. With BUG_DELETE, deletes the change's files after a
+ * failure.
+ */
 static int commit(struct actor *a, struct generation *base,
 		  const struct generation_change *change)
 {
@@ -626,7 +652,7 @@ static void run_pusher(struct actor *a)
 	push(a, value);
 }
 
-/* Whether a ref has needed OLD_OBJECT in some generation up to a number. */
+/* Returns whether a ref needed OLD_OBJECT in a generation up to `number`. */
 static bool is_old_needed(struct world *w, uint64_t number)
 {
 	bool needed = false;
@@ -645,7 +671,10 @@ static bool is_old_needed(struct world *w, uint64_t number)
 	return needed;
 }
 
-/* Writes all objects of a generation, perhaps without OLD_OBJECT. */
+/*
+ * Writes the names of all objects of a generation to *pack. `without_old`:
+ * leaves out OLD_OBJECT.
+ */
 static void pack_objects(struct world *w, struct buf *pack,
 			 const struct generation *g, bool without_old)
 {
@@ -662,8 +691,8 @@ static void pack_objects(struct world *w, struct buf *pack,
 }
 
 /*
- * Replaces all packs by one, and all tables and updates by a table. "d" leaves
- * out an object that no ref needs.
+ * Runs the actor "m" or "d": replaces all packs by one pack, and all tables and
+ * updates by one table. "d" also leaves out OLD_OBJECT if no ref needs it.
  */
 static void run_maintainer(struct actor *a)
 {
@@ -749,8 +778,9 @@ static void start_actor(struct world *w, struct actor *a)
 /* ---- a run */
 
 /*
- * Generation 1 has pack/a, and generation 2 has dropped it for pack/b. Both are
- * old, and so is a file without a record.
+ * Makes the initial state. Generation 1 has pack/a; in generation 2, pack/b has
+ * replaced pack/a. Both generations are older than the grace, and so is a file
+ * that no record lists.
  */
 static void set_up(struct world *w)
 {
@@ -815,8 +845,9 @@ static void land(struct world *w)
 }
 
 /*
- * Chooses the actor that goes on. Returns NULL after another event, which
- * leaves the choice open, or at the end.
+ * Chooses the actor that runs next. Returns NULL if another event was chosen,
+ * so that the caller must choose again. Also returns NULL at the end of the
+ * run, with *is_end set.
  */
 static struct actor *pick(struct world *w, struct actor *last, bool *is_end)
 {
@@ -836,7 +867,10 @@ static struct actor *pick(struct world *w, struct actor *last, bool *is_end)
 		return NULL;
 	jumps = nr && may_jump(w) && (is_free || w->preemptions);
 	events = (unsigned)lands + (unsigned)jumps;
-	/* At the end, a late put takes effect or never does. */
+	/*
+	 * When all actors have ended, a late put may also be lost. This is one
+	 * more event.
+	 */
 	if (!nr && lands)
 		events++;
 	taken = choose(w, nr + events);
@@ -875,8 +909,8 @@ static void run(struct world *w)
 }
 
 /*
- * Runs the scenario once from its initial state, and makes the choices that are
- * stored in `w`.
+ * Runs all actors once from the initial state, with the choices that are stored
+ * in `w`.
  */
 static void run_once(struct world *w, unsigned preemptions, unsigned faults,
 		     unsigned jumps)

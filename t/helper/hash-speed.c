@@ -5,10 +5,11 @@
  *
  *	hash-speed <file> [-<size>]
  *
- * prints "<way> <MB/s>" for the SHA-1 of OpenSSL, for ours with collision
- * checks and all instructions of the processor, for ours without SHA
- * instructions, and for ours without any special instructions. With "-<size>",
- * the file is hashed as messages of this number of bytes.
+ * prints "<way> <MB/s>" for the SHA-1 of OpenSSL, for our SHA-1 with collision
+ * checks and all instructions of the processor, for our SHA-1 without SHA
+ * instructions, and for our SHA-1 without any special instructions. With
+ * "-<size>", the file is cut into messages of <size> bytes, which are hashed
+ * one by one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,10 @@ static void hash_all(struct hash_ctx *h, const struct buf *file, size_t size)
 	}
 }
 
-/* Hash the file several times. Print the speed of the fastest round. */
+/*
+ * Hash the file several times, in messages of `size` bytes. Print the speed of
+ * the fastest round.
+ */
 static void measure(const char *way, struct hash_ctx *h, const struct buf *file,
 		    size_t size)
 {

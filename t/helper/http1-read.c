@@ -3,7 +3,7 @@
  * Reads a stream of HTTP/1.x requests as gitreachd does, and prints one line
  * for each request: the target and the number of bytes of the body. The last
  * line is "end" (also after a request that ends the connection), "more" if the
- * stream ends inside a request, or the status of the error.
+ * stream ends inside a request, or the HTTP status of the error.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,10 @@
 
 static const struct http1_limits limits = {16384, 8192, 64};
 
-/* Returns the end of the body, or NULL after printing why there is none. */
+/*
+ * Returns the end of the request's body. If the body has no valid end, prints
+ * the reason and returns NULL.
+ */
 static const char *skip_body(const struct http1_head *head, const char *p,
 			     const char *end, size_t *total)
 {

@@ -46,8 +46,8 @@
 enum mode { NOTHING, KILL, LOSE, FAIL, FULL, SHORT, TERM };
 
 /*
- * A file that a power failure would damage: its bytes, or one of its names,
- * would be lost.
+ * A file that loses its bytes or one of its names in a power failure, because
+ * no fsync has followed.
  */
 struct volatile_file {
 	char path[PATH_MAX];
@@ -62,13 +62,14 @@ struct volatile_name {
 };
 
 static struct {
-	/* protects all fields of this struct */
+	/* The lock protects all fields of this struct. */
 	pthread_mutex_t lock;
 	bool is_set;
-	bool is_due; /* whether SIGTERM must be sent */
+	/* SIGTERM must be sent before the call returns. */
+	bool is_due;
 	enum mode mode;
 	uint64_t nr;
-	/* number of calls so far, in memory that all processes share */
+	/* Number of calls so far, in memory that all processes share. */
 	uint64_t *count;
 	const char *log;
 	struct volatile_file files[MAX_ENTRIES];
@@ -77,8 +78,8 @@ static struct {
 	size_t name_nr;
 } fault = {
 	/*
-	 * The lock is recursive, because a signal's handler may call this
-	 * library while its thread holds the lock.
+	 * The lock is recursive: a signal handler may call this library while
+	 * its thread holds the lock.
 	 */
 	.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP,
 };
@@ -251,8 +252,8 @@ static void lose_power(void)
 /* ---- counting */
 
 /*
- * Says what a system call needs of the disk. NO_ROOM: no space. ROOM: space.
- * BYTES: space; the call is a write, which can be done by half.
+ * What a system call needs from the disk. NO_ROOM: no space. ROOM: space.
+ * BYTES: space for a write, which can be done by half.
  */
 enum need { NO_ROOM, ROOM, BYTES };
 
@@ -266,9 +267,9 @@ static void die(void)
 }
 
 /*
- * Called before a system call. Returns 0 if the call should be done; -1 if it
- * should be done by half and end the process; -2 if it should be done by half;
- * or an errno with which the call should fail. Holds the lock on return.
+ * Called with the lock before a system call. Returns 0 to do the call, -1 to do
+ * half of it and then end the process, -2 to do half of it, or the errno with
+ * which the call must fail.
  */
 static int enter(enum need need)
 {
@@ -297,7 +298,10 @@ static int enter(enum need need)
 	return 0;
 }
 
-/* Release the lock, and send the signal of the mode "term". */
+/*
+ * Release the lock. In the mode "term", send SIGTERM if the counted call was
+ * the chosen one.
+ */
 static void leave(void)
 {
 	bool is_due = fault.is_due;
@@ -309,8 +313,7 @@ static void leave(void)
 }
 
 /*
- * Take the lock. Returns true if calls are counted, which means that FAULT is
- * set.
+ * Take the lock. Returns true if calls are counted, that is, if FAULT is set.
  */
 static bool begin(void)
 {
@@ -343,8 +346,8 @@ static bool is_file(int fd, struct stat *st)
 }
 
 /*
- * Called before a write of `len` bytes. Returns how many of the bytes to write,
- * or -1 with errno set.
+ * Called before a write of `len` bytes. Returns the number of bytes to write.
+ * If the write must fail, sets errno and returns -1.
  */
 static ssize_t begin_write(int fd, size_t len, bool *dies)
 {
@@ -387,9 +390,9 @@ EXPORT ssize_t write(int fd, const void *bytes, size_t len)
 		struct stat st;
 
 		/*
-		 * The descriptor may be a pipe, on which a write may block.
-		 * Release the lock first, because other threads must not wait
-		 * for it meanwhile.
+		 * The descriptor may be a pipe, and the write may block.
+		 * Release the lock first, so that other threads do not wait for
+		 * the lock meanwhile.
 		 */
 		if (!is_file(fd, &st)) {
 			pthread_mutex_unlock(&fault.lock);
@@ -411,8 +414,8 @@ EXPORT ssize_t pwrite(int fd, const void *bytes, size_t len, off_t off)
 }
 
 /*
- * Write only the first span to a file. Callers of writev() must be able to
- * continue after a short write.
+ * Write only the first element of iov[]. The caller of writev() must continue
+ * after a short write, so it writes the rest itself.
  */
 EXPORT ssize_t writev(int fd, const struct iovec *iov, int nr)
 {

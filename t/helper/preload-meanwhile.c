@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A library for LD_PRELOAD that runs a command just before a process opens a
- * certain file. With it, scripts test changes that another process makes to a
- * repository meanwhile.
+ * certain file. Scripts use the library to test what happens when another
+ * process changes a repository at this moment.
  *
  *	MEANWHILE=<command>     the shell runs it, without this library, before
  *	                        the file or directory is opened, and the process
@@ -42,8 +42,8 @@ static void look(const char *path)
 	if (unlink(once)) {
 		if (errno != ENOENT)
 			abort();
-		return; /* another thread has run the command at the same time
-			 */
+		/* Another thread has removed the file, and runs the command. */
+		return;
 	}
 	unsetenv("LD_PRELOAD");
 	if (system(command))

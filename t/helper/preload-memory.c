@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that runs out, as a library for LD_PRELOAD. t/lib-memory.sh uses this
- * library.
+ * A library for LD_PRELOAD that lets one request for memory fail.
+ * t/lib-memory.sh uses this library.
  *
  *	FAULT=memory:<nr>   the nr-th request for memory fails, once
  *	FAULT_COUNT=<file>  holds the number of requests so far in 8 bytes;
@@ -28,19 +28,25 @@
 #include "preload.h"
 
 static struct {
-	/* address range of the program */
+	/* Address range of the program's own code. */
 	uintptr_t start, end;
 	uint64_t nr;
-	/* number of requests so far, in memory that all processes share */
+	/* Number of requests so far, in memory that all processes share. */
 	uint64_t *count;
-	/* stop() is registered, or has run */
+	/*
+	 * is_started: stop() is registered with atexit(). is_over: stop() has
+	 * run.
+	 */
 	bool is_started, is_over;
 	void *(*malloc)(size_t len);
 	void *(*calloc)(size_t nr, size_t len);
 	void *(*realloc)(void *old, size_t len);
 } memory;
 
-/* dlsym() may call calloc() before the address of calloc() is known. */
+/*
+ * Memory for calls of calloc() before its address is known: dlsym() may call
+ * calloc() itself.
+ */
 static char early[4096];
 static size_t early_len;
 
@@ -93,7 +99,10 @@ static void stop(void)
 	memory.is_over = true;
 }
 
-/* Counts a request from `caller`, and returns whether the request fails. */
+/*
+ * Counts a request for memory from the code address `caller`. Returns whether
+ * the request must fail.
+ */
 static bool fails(const void *caller)
 {
 	uintptr_t at = (uintptr_t)caller;
@@ -102,8 +111,8 @@ static bool fails(const void *caller)
 	    at >= memory.end)
 		return false;
 	/*
-	 * A function that is registered now runs before the destructors of the
-	 * program.
+	 * atexit() is called late, because a function registered now runs
+	 * before the destructors of the program.
 	 */
 	if (!__atomic_exchange_n(&memory.is_started, true, __ATOMIC_RELAXED))
 		atexit(stop);

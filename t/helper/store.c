@@ -5,17 +5,16 @@
  *	store <option>... <url> <act> <argument>...
  *
  *	suite                       check what every kind of store promises
- *	probe                       what a program does before it uses a store
+ *	probe                       check the store as a program does before use
  *	get <name>                  write a file to standard output
- *	range <name> <off> <len>    as above, of a part
- *	head <name>                 print the size, and whether there is a time
+ *	range <name> <off> <len>    write a part of a file to standard output
+ *	head <name>                 print the size, and whether a time is known
  *	put <name> <text>           write a file
- *	create <name> <text>        write a file, which must be new
- *	replace <name> <tag> <text> write a file that has an entity tag
- *	create-file <name> <path>   write a file, which must be new
- *	list <prefix>               print size and name of each file
- *	delete <name>               delete a file
- *	presign <name> <seconds>    print a URL
+ *	create <name> <text>        write a file, which must not exist
+ *	replace <name> <tag> <text> write a file, which must have this entity
+ *tag create-file <name> <path>   as create, with the bytes of a local file list
+ *<prefix>               print size and name of each file delete <name> delete a
+ *file presign <name> <seconds>    print a URL
  *
  * The last line is "ok", "absent", "conflict", "ambiguous" or "unavailable". An
  * error is printed to standard error, and the exit code is 1.
@@ -136,7 +135,10 @@ static int act(struct filestore *s, const char *what, char **args,
 	return do_put(s, what, args, err);
 }
 
-/* Returns whether `arg` is an option, which is stored. */
+/*
+ * Parses `arg` as an option and stores its value in *set. Returns false if
+ * `arg` is not an option.
+ */
 static bool read_option(struct store_s3_settings *set, const char *arg)
 {
 	const char *value = strchr(arg, '=');

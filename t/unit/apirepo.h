@@ -15,7 +15,8 @@ struct apirepo {
 	struct randrepo r;
 	gitreach_repo *repo;
 	gitreach_error *err;
-	bool *want, *have; /* indexed by the number of an object */
+	/* The index is the position of an object in r.objects[]. */
+	bool *want, *have;
 };
 
 /*
@@ -30,7 +31,9 @@ struct apirepo {
 		assert_int_equal(gitreach_error_code((a)->err), 0);            \
 	} while (0)
 
-/* Assert that the call fails with this error code and sets an error message. */
+/*
+ * Assert that `call` returns the error code `code` and sets an error message.
+ */
 #define APIREPO_FAILS(a, code, call)                                           \
 	do {                                                                   \
 		assert_int_equal((call), (code));                              \
@@ -40,7 +43,7 @@ struct apirepo {
 
 /*
  * Make a random repository without opening it. The bitmap index covers most of
- * the history; newer objects are in a second pack or loose.
+ * the history. Newer objects are in a second pack or loose.
  */
 static inline void apirepo_make(struct apirepo *a, enum hash_algo algo,
 				uint32_t commits, uint64_t *seed)
@@ -109,7 +112,10 @@ static inline gitreach_set *apirepo_run(struct apirepo *a, gitreach_query *q)
 	return set;
 }
 
-/* Returns the number of a random object, usually a recent commit. */
+/*
+ * Returns the index in r.objects[] of a random object. The object is usually a
+ * recent commit.
+ */
 static inline uint32_t apirepo_some(struct apirepo *a)
 {
 	struct randrepo *r = &a->r;
@@ -124,8 +130,8 @@ static inline uint32_t apirepo_some(struct apirepo *a)
 }
 
 /*
- * Add random wants and haves to the query. Set the elements of a->want and
- * a->have for all objects that they reach.
+ * Add random wants and haves to the query. Set a->want[i] for each object that
+ * the wants reach, and a->have[i] for each object that the haves reach.
  */
 static inline void apirepo_draw(struct apirepo *a, gitreach_query *q)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dates and the times that Git 2.55 reads from them in UTC, as 'git config
- * --type=expiry-date' and 'git rev-parse --since' print them:
+ * Texts of dates, and the times in UTC as which Git 2.55 parses them. The times
+ * were printed by 'git config --type=expiry-date' and 'git rev-parse --since':
  *
  *	{text, the time if now is 1700000000, the time if now is 1709181296}
  *

@@ -22,11 +22,15 @@ struct asking {
 	struct packing_tag *tags;
 	struct taglist taglist; /* lists `tags` */
 	/*
-	 * indexed by the number of an object: the commit has no parents for
-	 * this request
+	 * Indexed like r->objects: for this request, the commit counts as one
+	 * without parents.
 	 */
 	bool *is_shallow;
-	bool *want, *uninteresting; /* indexed by the number of an object */
+	/*
+	 * Indexed like r->objects: objects that the wants reach, and objects
+	 * that the haves reach.
+	 */
+	bool *want, *uninteresting;
 };
 
 static inline void asking_init(struct asking *a, struct randrepo *r)
@@ -49,8 +53,8 @@ static inline void asking_release(struct asking *a)
 }
 
 /*
- * Set the elements of `set` for all objects that `from` reaches. Stops at the
- * shallow boundary.
+ * Set set[i] for each object that the object `from` reaches. Does not follow
+ * the parents of shallow commits.
  */
 static inline void asking_reach(const struct asking *a, bool *set,
 				uint32_t from)
@@ -68,7 +72,10 @@ static inline void asking_reach(const struct asking *a, bool *set,
 		asking_reach(a, set, o->refs[i]);
 }
 
-/* Returns the number of an object: often of a new commit. */
+/*
+ * Returns the index of a random object in r->objects[]. Often, the object is a
+ * new commit.
+ */
 static inline uint32_t asking_object(const struct asking *a)
 {
 	struct randrepo *r = a->r;
@@ -145,7 +152,10 @@ static inline void asking_random(struct asking *a, bool with_shallow)
 	asking_list_tags(a);
 }
 
-/* Returns whether a tag may be sent because its target is sent. */
+/*
+ * Returns whether a pack with the objects `sent` may also have the tag `nr`:
+ * the tag's target must be sent.
+ */
 static inline bool asking_comes_along(const struct asking *a, const bool *sent,
 				      uint32_t nr)
 {
@@ -154,8 +164,8 @@ static inline bool asking_comes_along(const struct asking *a, const bool *sent,
 }
 
 /*
- * Check that all wanted objects were sent. If the answer must be exact, check
- * that no other object was sent.
+ * Check that all wanted objects were sent. If `exact` is true, check also that
+ * no other object was sent.
  */
 static inline void asking_check(const struct asking *a,
 				const struct sentpack *s,
@@ -176,7 +186,10 @@ static inline void asking_check(const struct asking *a,
 	assert_true(a->request.thin || !s->external);
 }
 
-/* A pack with a bitmap index, another pack, and loose objects. */
+/*
+ * Make a repository that has a pack with a bitmap index, another pack, and
+ * loose objects.
+ */
 static inline void asking_repo(struct randrepo *r, enum hash_algo algo,
 			       uint64_t *seed)
 {

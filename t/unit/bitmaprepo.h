@@ -21,7 +21,7 @@ static inline void bitmaprepo_options(struct repack_options *o,
 	o->all = o->write_bitmap = o->remove_redundant = true;
 }
 
-/* Repack the stored objects that refs reach. */
+/* Repack the objects that refs reach. */
 static inline void bitmaprepo_repack(struct randrepo *r, bool all, bool bitmap)
 {
 	struct error err = ERROR_INIT;
@@ -46,8 +46,8 @@ struct bitmaprepo {
 	struct pack_bitmap *pb;
 	struct walk walk;
 	/*
-	 * indexed by the number of an object: objects that the wants reach,
-	 * uninteresting objects, and objects that a query found
+	 * Indexed like r->objects: objects that the wants reach, uninteresting
+	 * objects, and objects that a query found.
 	 */
 	bool *want, *had, *found;
 };
@@ -79,7 +79,10 @@ static inline void bitmaprepo_close(struct bitmaprepo *b)
 	free(b->found);
 }
 
-/* Returns the number of the object that bit `bit` of the index stands for. */
+/*
+ * Returns the index in r->objects[] of the object that bit `bit` of the bitmap
+ * index stands for.
+ */
 static inline uint32_t bitmaprepo_at(const struct bitmaprepo *b, uint32_t bit)
 {
 	struct oid oid;
@@ -91,8 +94,8 @@ static inline uint32_t bitmaprepo_at(const struct bitmaprepo *b, uint32_t bit)
 }
 
 /*
- * Returns the number of the commit whose bitmap is in row `row` of the bitmap
- * index.
+ * Returns the index in r->objects[] of the commit whose bitmap is in row `row`
+ * of the bitmap index.
  */
 static inline uint32_t bitmaprepo_row(const struct bitmaprepo *b, uint32_t row)
 {
@@ -105,7 +108,10 @@ static inline uint32_t bitmaprepo_row(const struct bitmaprepo *b, uint32_t row)
 	return randrepo_find(b->r, &oid);
 }
 
-/* Check that `set` has exactly the bits of the objects that `from` reaches. */
+/*
+ * Check that `set` has exactly the bits of the objects that the object `from`
+ * reaches.
+ */
 static inline void bitmaprepo_check_reach(struct bitmaprepo *b,
 					  const struct bitset *set,
 					  uint32_t from)
@@ -127,8 +133,8 @@ static inline void bitmaprepo_check_reach(struct bitmaprepo *b,
 }
 
 /*
- * The bitmaps that a test takes from a bitmap index, to write another bitmap
- * index of the same pack.
+ * Bitmaps that were read from a bitmap index. A test writes some of them to
+ * another bitmap index of the same pack.
  */
 struct bitmaprepo_rewrite {
 	struct ewah *full, *stored; /* indexed by entry */
@@ -162,8 +168,7 @@ static inline void bitmaprepo_take_row(struct bitmaprepo *b, uint64_t *seed,
 }
 
 /*
- * Random pseudo-merges. A pseudo-merge contains older commits more often than
- * newer ones.
+ * Random pseudo-merges. Older commits are in them more often than newer ones.
  */
 struct bitmaprepo_pseudo {
 	struct ewah commits[8], objects[8];
@@ -188,8 +193,8 @@ static inline void bitmaprepo_take_pseudo(struct bitmaprepo *b, uint64_t *seed,
 				   &obj_pos) ||
 		    !pack_bitmap_bit(b->pb, &b->walk, obj_pos, &bit))
 			/*
-			 * this object is newer than the pack, which does not
-			 * have it
+			 * The commit is newer than the pack, so the pack does
+			 * not have it.
 			 */
 			continue;
 		in[c] = true;
@@ -231,9 +236,10 @@ static inline void bitmaprepo_types(struct bitmaprepo *b, struct ewah *types)
 }
 
 /*
- * Write the bitmap index again. Each bitmap is kept with a probability of
- * `keep` in 16, but at least one is kept. The bitmaps with which the kept ones
- * are XORed are chosen at random. Adds `pseudo_nr` random pseudo-merges.
+ * Write the bitmap index again with some of its bitmaps. Each bitmap is kept
+ * with a probability of `keep` in 16, but at least one is kept. For each kept
+ * bitmap, the bitmap with which it is XORed is chosen at random. Adds
+ * `pseudo_nr` random pseudo-merges.
  */
 static inline void bitmaprepo_thin_out(struct randrepo *r, unsigned keep,
 				       unsigned pseudo_nr, bool lookup_table,
@@ -294,8 +300,9 @@ static inline void bitmaprepo_thin_out(struct randrepo *r, unsigned keep,
 }
 
 /*
- * Write the bitmap index again with only one of its bitmaps. In this bitmap,
- * which is of commit *nr, the bit of object *wrong is wrong.
+ * Write the bitmap index again with only one of its bitmaps, in which one bit
+ * is wrong. Sets *nr to the commit of the bitmap, and *wrong to the object of
+ * the wrong bit, both as indexes in r->objects[].
  */
 static inline void bitmaprepo_write_wrong(struct randrepo *r, uint32_t *nr,
 					  uint32_t *wrong)
@@ -337,7 +344,10 @@ static inline void bitmaprepo_write_wrong(struct randrepo *r, uint32_t *nr,
 	bitmaprepo_close(&b);
 }
 
-/* Choose random objects as tips: mostly commits, and newer ones more often. */
+/*
+ * Choose random objects as tips: mostly commits, and recent commits more often
+ * than old ones.
+ */
 static inline void bitmaprepo_tips(struct bitmaprepo *b, uint64_t *seed,
 				   struct walk_tips *tips, bool *reached,
 				   uint32_t max)
@@ -377,8 +387,8 @@ static inline int bitmaprepo_note(void *ctx, uint32_t obj_pos,
 }
 
 /*
- * Compare the result of a query with the objects that the wants reach and the
- * haves do not reach. The types are compared, too.
+ * Check that a query has found exactly the objects that the wants reach and the
+ * haves do not reach. The objects' types are checked, too.
  */
 static inline void bitmaprepo_check(struct bitmaprepo *b,
 				    const struct pack_bitmap_result *result)
@@ -401,8 +411,8 @@ static inline void bitmaprepo_check(struct bitmaprepo *b,
 	assert_int_equal(pack_bitmap_count(counts, b->pb, result, NULL), 0);
 	assert_memory_equal(counts, expected, sizeof(counts));
 	/*
-	 * In the indexed pack, result->uninteresting may have more objects than
-	 * the haves reach.
+	 * In the indexed pack, result->uninteresting may also have objects that
+	 * the haves do not reach.
 	 */
 	for (uint32_t bit = 0; bit < b->pb->file.object_nr; bit++)
 		if (result->uninteresting.bits)
@@ -432,8 +442,8 @@ static inline void bitmaprepo_check_trace(const struct pack_bitmap_result *r)
 }
 
 /*
- * Run one random query. Adds the numbers of used bitmaps to *used and
- * *pseudo_used.
+ * Run one random query and check its result. Adds the number of bitmaps that
+ * the query used to *used, and the number of pseudo-merges to *pseudo_used.
  */
 static inline void bitmaprepo_query(struct bitmaprepo *b, uint64_t *seed,
 				    uint32_t *used, uint32_t *pseudo_used)

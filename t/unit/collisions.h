@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The published collisions of SHA-1, in hexadecimal digits. The rest of each
- * file is left out: after the given blocks, the chaining values of both files
- * are equal.
+ * The published collisions of SHA-1, in hexadecimal digits. Only the first
+ * blocks of each file are given. After these blocks, the chaining values of
+ * both files are equal.
  *
  * SHAttered (https://shattered.io, 2017): two PDF files with a common prefix of
  * three blocks, and two different blocks each. "SHA-1 is a Shambles"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* An environment without any configuration of Git. */
+/* Set up an environment without any configuration of Git. */
 #ifndef T_UNIT_CONFENV_H
 #define T_UNIT_CONFENV_H
 
 #include <stdlib.h>
 
 /*
- * Remove the environment variables that could change results. Make `home` the
- * home directory.
+ * Remove environment variables that could change the results of a test. Make
+ * `home` the home directory.
  */
 static inline void confenv_clear(const char *home)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A node for unit tests: a repository and a store (storedrepo.h), and the cache
- * directory <dir>/cache, whose requests to the store are counted. Include this
- * header after cmocka.h.
+ * A node (a server of repositories in a store) for unit tests: a repository and
+ * a store (storedrepo.h), and the cache directory <dir>/cache. The node's
+ * requests to the store are counted. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_COPYNODE_H
 #define T_UNIT_COPYNODE_H
@@ -45,7 +45,10 @@ static inline void copynode_release(struct copynode *c)
 	storedrepo_release(&c->s);
 }
 
-/* Makes a commit on main of the source, and a generation of it. */
+/*
+ * Makes a commit on the branch main of the source repository, and stores the
+ * repository as a new generation.
+ */
 static inline void copynode_push(struct copynode *c, const char *text)
 {
 	netrepo_commit(&c->s.n, "src", text, &c->s.tip);
@@ -62,10 +65,16 @@ static inline struct stored_copy *copynode_enter(struct copynode *c)
 	return copy;
 }
 
-/* The path of the copy below the temporary directory. */
+/*
+ * Path of the node's local copy of the source repository, below the temporary
+ * directory.
+ */
 #define COPYNODE_COPY "cache/repo/team/src.git/_"
 
-/* Checks that main of the copy is that of the source. */
+/*
+ * Checks that the branch main of the local copy has the value of main in the
+ * source repository.
+ */
 static inline void copynode_assert_newest(struct copynode *c)
 {
 	char hex[OID_MAX_HEX_LEN + 1];

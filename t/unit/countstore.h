@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A store for unit tests that passes requests to another store, counts them,
- * and can be down.
+ * A store for unit tests that passes requests on to another store, and counts
+ * them. A test can make it unavailable.
  */
 #ifndef T_UNIT_COUNTSTORE_H
 #define T_UNIT_COUNTSTORE_H
@@ -15,7 +15,7 @@ struct countstore {
 	struct filestore *inner; /* owned */
 	atomic_uint requests, reads;
 	atomic_bool is_down;
-	/* called before a read; NULL: nothing */
+	/* Callback before each read; NULL: none. */
 	void (*before_read)(void *ctx, const char *name);
 	void *ctx;
 };
@@ -105,7 +105,10 @@ static inline void countstore_close(struct filestore *store)
 	filestore_close(c->inner);
 }
 
-/* Takes over `inner`. The struct lives until filestore_close(). */
+/*
+ * Makes a store that passes requests on to `inner`, and takes over `inner`. `c`
+ * must live until filestore_close().
+ */
 static inline struct filestore *countstore_init(struct countstore *c,
 						struct filestore *inner)
 {

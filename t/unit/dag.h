@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Histories in memory, for tests of walks. No repository is needed, because all
- * commits count as parsed. commit_nr 0 is the oldest commit. Include this
+ * commits are marked as parsed. commit_nr 0 is the oldest commit. Include this
  * header after cmocka.h.
  */
 #ifndef T_UNIT_DAG_H
@@ -16,7 +16,8 @@
 #include "walk/history.h"
 
 struct dag {
-	struct objspace space; /* required by `h`, never read */
+	/* The history `h` refers to this space, but the walks never read it. */
+	struct objspace space;
 	struct history h;
 };
 

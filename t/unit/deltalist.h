@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of pack items for loose objects of known content, and a slow check of
- * the delta search. The check applies every delta and follows every chain.
- * Include this header after cmocka.h.
+ * A list of objects for a new pack (struct packing_item), and a slow check of
+ * the delta search. The objects are loose and have known contents. The check
+ * applies every delta and follows every chain. Include this header after
+ * cmocka.h.
  */
 #ifndef T_UNIT_DELTALIST_H
 #define T_UNIT_DELTALIST_H
@@ -34,7 +35,10 @@ static inline void deltalist_init(struct deltalist *d)
 	packing_items_init(&d->list, &d->space);
 }
 
-/* Reset the list to its state before a search. */
+/*
+ * Remove the results of a delta search from the list, so that the test can
+ * search again.
+ */
 static inline void deltalist_reset(struct deltalist *d)
 {
 	for (size_t i = 0; i < d->list.nr; i++) {
@@ -60,7 +64,7 @@ static inline void deltalist_release(struct deltalist *d)
 	tmprepo_release(&d->repo);
 }
 
-/* Add a new loose object to the repository, and its item to the list. */
+/* Write a new loose object to the repository, and append it to the list. */
 static inline struct packing_item *deltalist_add(struct deltalist *d,
 						 enum object_type type,
 						 uint32_t name_hash,
@@ -92,7 +96,7 @@ static inline void text_make(char *text, size_t len, uint64_t *seed)
 				  : (char)('a' + random_next(seed) % 26);
 }
 
-/* Change one letter in each of `nr` lines. */
+/* Change one random letter in each of `nr` lines. */
 static inline void text_edit(char *text, size_t len, unsigned nr,
 			     uint64_t *seed)
 {
@@ -106,7 +110,10 @@ static inline void text_edit(char *text, size_t len, unsigned nr,
 	}
 }
 
-/* Add `versions` versions of a new text. The oldest version is the shortest. */
+/*
+ * Append `versions` versions of a new text to the list. The oldest version is
+ * the shortest.
+ */
 static inline void deltalist_add_versions(struct deltalist *d,
 					  enum object_type type,
 					  uint32_t name_hash, unsigned versions,
@@ -139,8 +146,8 @@ static inline void deltalist_search(struct deltalist *d,
 }
 
 /*
- * Returns the inflated delta of an item. If the search did not keep the delta,
- * makes it again. The caller frees the result.
+ * Returns the inflated delta of a list entry. If the search did not keep the
+ * delta, makes the delta again. The caller frees the result.
  */
 static inline uint8_t *deltalist_delta(struct deltalist *d, uint32_t nr)
 {

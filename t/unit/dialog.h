@@ -45,21 +45,21 @@ struct dialog {
 	struct dialog_object objects[DIALOG_OBJECTS_MAX];
 	size_t nr;
 	/*
-	 * `in`: the bytes that upload-pack reads; `out`: the bytes that it
-	 * wrote
+	 * `in`: bytes that upload-pack reads; `out`: bytes that upload-pack has
+	 * written.
 	 */
 	struct buf in, out;
-	/* number of bytes of `in` that were read so far */
+	/* Number of bytes of `in` that upload-pack has read. */
 	size_t read;
-	/* maximum number of bytes that one read returns; 0: no limit */
+	/* Maximum number of bytes that one read returns; 0: no limit. */
 	size_t chunk;
-	/* writes fail after this number of bytes of output */
+	/* Number of bytes of output after which writes fail. */
 	size_t write_max;
 	struct buf text; /* transcript */
 	struct buf warnings;
 	struct serve_options options;
 	struct error err;
-	/* return value of the last run */
+	/* Return value of the last run of upload-pack. */
 	int ret;
 };
 
@@ -240,7 +240,10 @@ static inline void dialog_init(struct dialog *d, enum hash_algo algo)
 	d->write_max = SIZE_MAX;
 }
 
-/* Add configuration lines with a scope. */
+/*
+ * Add configuration lines. `scope` says from which kind of configuration file
+ * the lines come.
+ */
 static inline void dialog_config(struct dialog *d, enum config_scope scope,
 				 const char *text)
 {
@@ -300,7 +303,10 @@ static inline bool dialog_is_word(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
 }
 
-/* Replace object names at the start of words by ids. */
+/*
+ * Append `text` to *out, with ids in place of object names. Only names at the
+ * start of a word are replaced.
+ */
 static inline void dialog_expand(const struct dialog *d, struct buf *out,
 				 const char *text, size_t len)
 {
@@ -314,7 +320,7 @@ static inline void dialog_expand(const struct dialog *d, struct buf *out,
 			n++;
 		snprintf(word, sizeof(word), "%.*s", (int)n, text + i);
 		/*
-		 * A name that is a part of a ref or of a capability is not
+		 * A name inside of a ref name or of a capability is not
 		 * replaced.
 		 */
 		if (n && n < sizeof(word) && i && text[i - 1] == ' ' &&
@@ -375,7 +381,8 @@ static inline const char *dialog_find(const struct dialog *d, const char *hex,
 }
 
 /*
- * Append a packet to the transcript. Ids are replaced by names, and NUL by '~'.
+ * Append a packet to the transcript, with names in place of ids and '~' in
+ * place of NUL.
  */
 static inline void dialog_shrink(struct dialog *d, const char *data, size_t len)
 {
@@ -394,8 +401,8 @@ static inline void dialog_shrink(struct dialog *d, const char *data, size_t len)
 }
 
 /*
- * Write the transcript of all sent packets. Packets of the side bands start
- * with "1:", "2:" or "3:".
+ * Write the transcript of all packets that upload-pack has sent. Packets of the
+ * side bands start with "1:", "2:" or "3:".
  */
 static inline void dialog_transcribe(struct dialog *d)
 {

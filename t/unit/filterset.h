@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds slowly which objects of a random repository pass a filter, from the
- * known depth, type and size of every object. Tests compare the filters of the
- * program with the result. Include this header after cmocka.h.
+ * A slow computation of the objects of a random repository that pass an object
+ * filter. The depth, type and size of every object are known. Tests compare the
+ * filters of the program with the result. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_FILTERSET_H
 #define T_UNIT_FILTERSET_H
@@ -13,8 +13,8 @@
 #define FILTERSET_MAX_WANTS 6
 
 /*
- * A request: the numbers of the wanted objects, and the properties of each
- * object of the repository.
+ * A request: the wanted objects (indexes in r->objects[]), its filter, and
+ * properties of each object of the repository.
  */
 struct filterset {
 	uint32_t wants[FILTERSET_MAX_WANTS];
@@ -23,19 +23,19 @@ struct filterset {
 	struct filter filter;
 	bool filter_wants;
 	/*
-	 * indexed by the number of an object: its depth plus one; 0: not found
+	 * Indexed like r->objects: depth of the object plus one; 0: not found.
 	 */
 	uint32_t *levels;
 	/*
-	 * indexed by the number of an object: whether a want names the object;
-	 * such an object always passes the filter
+	 * Indexed like r->objects: the request names this object as a want.
+	 * Such an object always passes the filter.
 	 */
 	bool *spared;
 };
 
 /*
- * Add a want. If it is a tag, follow it to the object at the end of the chain
- * of tags; all objects on the way are wanted.
+ * Add a want. If the want is a tag, all objects of the chain of tags are
+ * wanted, up to the object to which the tag peels.
  */
 static inline void filterset_want(struct filterset *s, struct randrepo *r,
 				  struct walk *w, uint32_t nr)
@@ -51,8 +51,8 @@ static inline void filterset_want(struct filterset *s, struct randrepo *r,
 }
 
 /*
- * Record the depth of an object and of the objects below it in s->levels.
- * `level` starts at 1, because 0 means that the object was not found.
+ * Set s->levels for an object and for all objects below it. `level` is the
+ * depth plus one, because 0 means that an object was not found.
  */
 static inline void filterset_find(struct filterset *s, const struct randrepo *r,
 				  uint32_t nr, uint32_t level)
@@ -125,8 +125,9 @@ static inline void filterset_init(struct filterset *s, struct randrepo *r,
 			nr = r->objects[nr].refs[0];
 		}
 		/*
-		 * Objects in a wanted tree have the same depth as those in the
-		 * tree of a wanted commit.
+		 * Entries of a wanted tree have the depth 1, like the root tree
+		 * of a commit. If the filter also applies to wants, the wanted
+		 * tree itself has the depth 1.
 		 */
 		filterset_find(s, r, nr,
 			       r->objects[nr].type == OBJ_TREE &&

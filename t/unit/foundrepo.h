@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects found in a random repository, and the tags to which its refs
- * point.
+ * Functions for the objects that a walk has found in a random repository, and
+ * for the tags to which its refs point.
  */
 #ifndef T_UNIT_FOUNDREPO_H
 #define T_UNIT_FOUNDREPO_H
@@ -10,8 +10,8 @@
 #include "t/unit/bitmaprepo.h"
 
 /*
- * Returns the number of the object to which a tag peels. Returns `nr` if the
- * object is not a tag.
+ * Returns the index in r->objects[] of the object to which a tag peels. Returns
+ * `nr` if the object is not a tag.
  */
 static inline uint32_t foundrepo_peel(const struct randrepo *r, uint32_t nr)
 {
@@ -20,10 +20,7 @@ static inline uint32_t foundrepo_peel(const struct randrepo *r, uint32_t nr)
 	return nr;
 }
 
-/*
- * The tags to which refs point, as context of the callback that visits all
- * tags.
- */
+/* Context of a callback that visits all tags to which refs point. */
 struct foundrepo_tags {
 	const struct randrepo *r;
 	const bool *named; /* indexed by object number */
@@ -56,11 +53,15 @@ static inline void foundrepo_mark(const struct randrepo *r, bool *set,
 {
 	uint32_t nr = randrepo_find(r, oid);
 
-	assert_false(set[nr]); /* each object is found once */
+	/* A walk must find each object only once. */
+	assert_false(set[nr]);
 	set[nr] = true;
 }
 
-/* Set set[nr] for each found object, where `nr` is the number of the object. */
+/*
+ * Set set[i] for each found object, where `i` is the object's index in
+ * r->objects[].
+ */
 static inline void foundrepo_mark_all(const struct randrepo *r, bool *set,
 				      struct found *f)
 {

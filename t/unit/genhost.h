@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A host for tests of generations/: a clock and random numbers of the test. */
+/* The clock and the source of random numbers that tests of generations/ use. */
 #ifndef GENHOST_H
 #define GENHOST_H
 
@@ -30,7 +30,10 @@ static inline int64_t genhost_time(void *ctx)
 	return ((struct genhost *)ctx)->seconds;
 }
 
-/* Makes different bytes in each call, also if several threads call it. */
+/*
+ * Fills `out` with bytes that differ from the bytes of all other calls, also if
+ * several threads call the function.
+ */
 static inline int genhost_random(void *ctx, void *out, size_t len,
 				 struct error *err)
 {
@@ -61,7 +64,7 @@ static inline void genhost_init(struct genhost *h)
 	h->seed = 1;
 }
 
-/* Returns an upload of a file with the content `text`. */
+/* Returns the description of an upload: a file with the content `text`. */
 static inline struct generation_upload genhost_upload(const char *path,
 						      const char *text)
 {

@@ -9,9 +9,9 @@
 #include "base/bytes.h"
 
 /*
- * One commit. Its id is the byte `id`, repeated 20 times. The id of its tree is
- * the byte `tree`, repeated 20 times. The parents have the form in which the
- * chunk CDAT stores them.
+ * A commit of a commit-graph. Its id is the byte `id`, repeated 20 times. The
+ * id of its tree is the byte `tree`, repeated 20 times. The parents have the
+ * form in which the chunk CDAT stores them.
  */
 struct graphfile_commit {
 	uint8_t id, tree;
@@ -26,11 +26,11 @@ struct graphfile {
 	const uint32_t *edges;
 	uint32_t edge_nr;
 	/*
-	 * one byte for each base layer; repeated 20 times, the byte is the
-	 * layer's id
+	 * One byte for each base layer. The byte, repeated 20 times, is the id
+	 * of the layer.
 	 */
 	const char *bases;
-	/* repeated 20 times, this byte is the checksum of the file */
+	/* This byte, repeated 20 times, is the checksum of the file. */
 	uint8_t checksum;
 };
 

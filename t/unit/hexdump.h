@@ -3,8 +3,8 @@
  * Turns a hex dump from the comment of a file format into bytes, so that a test
  * can parse the example. Include this header after cmocka.h.
  *
- * A dump is words of hexadecimal digits. "x <n>" repeats the previous word, so
- * that it is in the bytes n times.
+ * A dump is words of hexadecimal digits. "x <n>" after a word means that the
+ * word occurs n times.
  */
 #ifndef T_UNIT_HEXDUMP_H
 #define T_UNIT_HEXDUMP_H

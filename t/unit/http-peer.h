@@ -26,8 +26,8 @@ struct peer_answer {
 	/* NULL: no answer */
 	const char *text;
 	/*
-	 * what happens after an answer: the connection stays, is closed, or is
-	 * silent
+	 * What happens after the answer: the connection stays open, the server
+	 * closes it, or the server keeps it open and is silent.
 	 */
 	enum { PEER_KEEP, PEER_CLOSE, PEER_SILENT } then;
 };
@@ -50,7 +50,7 @@ struct peer_connection {
 	int fd;
 };
 
-/* Reads a request. Returns false at the end of the connection. */
+/* Reads one request into *out. Returns false at the end of the connection. */
 static bool peer_read(struct buf *out, int fd)
 {
 	size_t want = 0;

@@ -24,8 +24,8 @@ static inline void indexfile_head(struct buf *out, uint32_t version,
 }
 
 /*
- * Append an entry. `last` is the previous entry, because version 4 stores only
- * the difference from its path; NULL for the first entry.
+ * Append an entry. `last` is the previous entry (NULL for the first entry).
+ * Version 4 stores only the difference from the path of `last`.
  */
 static inline void indexfile_put(struct buf *out, uint32_t version,
 				 enum hash_algo algo,
@@ -35,14 +35,12 @@ static inline void indexfile_put(struct buf *out, uint32_t version,
 	size_t start = out->len, len = strlen(e->path), same = 0;
 
 	for (int i = 0; i < 6; i++)
-		/*
-		 * this value stands for times, device and inode, which tests do
-		 * not read
-		 */
+		/* Times, device and inode. Tests do not read these fields. */
 		buf_append_be32(out, 0x01020304);
 	buf_append_be32(out, e->mode);
 	for (int i = 0; i < 3; i++)
-		buf_append_be32(out, 7); /* stands for user, group, size */
+		/* Owner, group and size. Tests do not read these fields. */
+		buf_append_be32(out, 7);
 	buf_append(out, e->oid.bytes, hash_len(algo));
 	buf_append_char(out, (char)((e->extended ? 0x40 : 0) | len >> 8));
 	buf_append_char(out, (char)len);
@@ -61,8 +59,8 @@ static inline void indexfile_put(struct buf *out, uint32_t version,
 		same++;
 	len = last ? strlen(last->path) - same : 0;
 	/*
-	 * write the length as a variable-width integer, as in the distance of
-	 * an OFS_DELTA
+	 * Write the length as a variable-width integer, in the format of the
+	 * distance in an OFS_DELTA entry.
 	 */
 	if (len > 127)
 		buf_append_char(out, (char)(0x80 | (len / 128 - 1)));

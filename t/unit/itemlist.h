@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects of a random repository as the items of a new pack. The items are
- * planned, ordered and written. A slow reader (packread.h) checks the written
- * pack. Include this header after cmocka.h.
+ * A list of objects for a new pack (struct packing_item), taken from a random
+ * repository. The items are planned, ordered and written. A slow reader
+ * (packread.h) checks the written pack. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_ITEMLIST_H
 #define T_UNIT_ITEMLIST_H
@@ -18,14 +18,14 @@ struct itemlist {
 	struct objspace space;
 	struct packs packs;
 	struct packing_items list;
-	/* object[i]: index in r.objects of the object that item i stands for */
+	/* Indexed like the list: index in r.objects[] of the item's object. */
 	uint32_t *object;
 };
 
 /*
  * Make the repository: a pack of deltas, a second pack whose deltas have the
  * opposite direction, and loose objects. An object may be in both packs. The
- * list of items is empty.
+ * list of items stays empty.
  */
 static inline void itemlist_init(struct itemlist *l, uint64_t *seed)
 {
@@ -67,8 +67,8 @@ static inline void itemlist_release(struct itemlist *l)
 }
 
 /*
- * Fill l->list with objects of the repository. Each object is taken with a
- * probability of `keep` in 16.
+ * Fill l->list with random objects of the repository. Each object is taken with
+ * a probability of `keep` in 16.
  */
 static inline void itemlist_fill(struct itemlist *l, unsigned keep,
 				 bool externals)
@@ -98,7 +98,7 @@ static const struct plan_options itemlist_plan_options = {
 	.big_file_threshold = 1 << 20,
 };
 
-/* Plan and write the items. The bytes of the pack are appended to *pack. */
+/* Plan the items, and append the bytes of the pack to *pack. */
 static inline void itemlist_write(struct itemlist *l, struct buf *pack,
 				  const struct write_options *options,
 				  struct write_report *report)

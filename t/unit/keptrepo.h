@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A repository for tests of kept deltas and whole copies: a line of commits,
- * which change one file.
+ * A repository for tests of kept deltas and whole copies of files. Its history
+ * is a line of commits, each of which changes the same file.
  */
 #ifndef T_UNIT_KEPTREPO_H
 #define T_UNIT_KEPTREPO_H
@@ -21,7 +21,10 @@ struct keptrepo {
 	uint32_t commits[KEPTREPO_COMMITS];
 };
 
-/* Add version `nr` of a file of 16 KB: one line differs from other versions. */
+/*
+ * Add version `nr` of a file of 16 KB. One line differs from the other
+ * versions.
+ */
 static inline uint32_t keptrepo_version(struct randrepo *r, uint32_t nr)
 {
 	struct buf data = BUF_INIT;

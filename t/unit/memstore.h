@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A store in memory for tests, with a clock that the test sets. Before each
- * request, the store asks the test what shall happen to the request.
+ * A store in memory for tests, with a clock that the test sets. A callback of
+ * the test decides for each request whether it succeeds, fails or has no
+ * answer.
  */
 #ifndef MEMSTORE_H
 #define MEMSTORE_H
@@ -22,15 +23,19 @@ enum memstore_op {
 	MEMSTORE_DELETE,
 };
 
-/* What happens to a request. */
+/* The ways in which a request can end. */
 enum memstore_fate {
 	MEMSTORE_NORMAL,
-	MEMSTORE_LOST,     /* takes effect; the answer is lost */
-	MEMSTORE_NOTHING,  /* no effect, and no answer */
-	MEMSTORE_LATE,     /* no answer; memstore_land() makes it take effect */
-	MEMSTORE_REPEATED, /* a proxy repeats a conditional put */
-	MEMSTORE_DOWN,     /* fails with STORE_UNAVAILABLE */
-	MEMSTORE_ERROR,    /* fails with ERR_DENIED */
+	/* The request takes effect, but its answer is lost. */
+	MEMSTORE_LOST,
+	MEMSTORE_NOTHING, /* no effect, and no answer */
+	/* No answer. The request takes effect later, in memstore_land(). */
+	MEMSTORE_LATE,
+	/* A proxy sends a conditional put twice. */
+	MEMSTORE_REPEATED,
+	/* The request fails with STORE_UNAVAILABLE. */
+	MEMSTORE_DOWN,
+	MEMSTORE_ERROR, /* fails with ERR_DENIED */
 };
 
 struct memstore_file {
@@ -45,11 +50,14 @@ struct memstore {
 	struct filestore store;
 	struct memstore_file *files; /* owned, sorted by name */
 	size_t nr, alloc;
-	/* pending puts of MEMSTORE_LATE; their mtime is not used */
+	/*
+	 * Puts that have not taken effect yet (MEMSTORE_LATE). Their mtime is
+	 * not used.
+	 */
 	struct memstore_file *late;
 	/*
-	 * indexed like `late`: whether the put takes effect only if there is no
-	 * file
+	 * Indexed like `late`: the put takes effect only if the store has no
+	 * such file.
 	 */
 	bool *late_creates;
 	size_t late_nr, late_alloc, late_creates_alloc;
@@ -58,12 +66,14 @@ struct memstore {
 	unsigned requests;
 	pthread_mutex_t lock; /* guards everything above */
 	/*
-	 * decides what happens to a request; called without the lock; NULL: all
-	 * requests succeed
+	 * Callback that decides what happens to a request. Called without the
+	 * lock. NULL: all requests succeed.
 	 */
 	enum memstore_fate (*fate)(void *ctx, enum memstore_op op,
 				   const char *name);
-	/* called with the lock, after a file was written or deleted */
+	/*
+	 * Callback after a file was written or deleted. Called with the lock.
+	 */
 	void (*changed)(void *ctx, enum memstore_op op, const char *name);
 	void *ctx;
 };
@@ -140,7 +150,7 @@ static inline void memstore_remove(struct memstore *s, const char *name)
 	memmove(f, f + 1, (size_t)(&s->files[--s->nr] - f) * sizeof(*f));
 }
 
-/* Lets the oldest pending put of MEMSTORE_LATE take effect. */
+/* Lets the oldest pending put (MEMSTORE_LATE) take effect. */
 static inline void memstore_land(struct memstore *s)
 {
 	struct memstore_file late = s->late[0];
@@ -155,7 +165,7 @@ static inline void memstore_land(struct memstore *s)
 	free(late.bytes);
 }
 
-/* Drops all pending puts of MEMSTORE_LATE. They never take effect. */
+/* Drops all pending puts (MEMSTORE_LATE), which then never take effect. */
 static inline void memstore_drop_late(struct memstore *s)
 {
 	for (size_t i = 0; i < s->late_nr; i++) {
@@ -181,7 +191,7 @@ static inline void memstore_add_late(struct memstore *s, const char *name,
 	s->late_creates[s->late_nr++] = creates;
 }
 
-/* ---- the functions of a store */
+/* ---- the functions of struct filestore */
 
 static inline struct memstore *memstore_of(struct filestore *store)
 {
@@ -291,7 +301,8 @@ static inline int memstore_put(struct filestore *store, char *etag,
 	int ret = refused ? STORE_CONFLICT : 0;
 
 	/*
-	 * A late put records no entity tag, so its condition cannot name one.
+	 * A pending put does not store an entity tag. So its condition cannot
+	 * require one.
 	 */
 	memstore_check(condition->kind != STORE_REPLACE ||
 		       fate != MEMSTORE_LATE);

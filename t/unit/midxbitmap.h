@@ -10,8 +10,8 @@
 #include "t/unit/bitmaprepo.h"
 
 /*
- * Store a history in one pack, and its last commits in `packs` - 1 further
- * packs.
+ * Store a history in one pack, and its last commits in further packs. There are
+ * `packs` packs in all.
  */
 static inline void midxbitmap_history(struct randrepo *r, uint64_t *seed,
 				      enum hash_algo algo, unsigned packs)
@@ -21,8 +21,8 @@ static inline void midxbitmap_history(struct randrepo *r, uint64_t *seed,
 	for (unsigned i = 0; i < packs; i++) {
 		randrepo_store_pack(r);
 		/*
-		 * Make the next pack contain some objects that are stored
-		 * already.
+		 * Forget that some objects are stored, so that the next pack
+		 * contains them again.
 		 */
 		for (uint32_t k = 0; k < 20; k++)
 			r->objects[randrepo_below(r, r->nr)].is_stored = false;
@@ -63,7 +63,10 @@ static inline void midxbitmap_write(const struct randrepo *r)
 	assert_true(result.bitmap_nr > 0);
 }
 
-/* Compare each bitmap of the index with the objects that its commit reaches. */
+/*
+ * Compare each bitmap of the bitmap index with the objects that the bitmap's
+ * commit reaches.
+ */
 static inline void midxbitmap_check_rows(struct bitmaprepo *b)
 {
 	struct bitset set = BITSET_INIT, scratch = BITSET_INIT;

@@ -35,8 +35,8 @@ static inline void midxchain_layer_name(struct buf *out,
 }
 
 /*
- * Make the bytes of a multi-pack-index that covers one pack. The result is one
- * layer.
+ * Write a multi-pack-index of one pack to the buffer `file`. It is one layer of
+ * the chain.
  */
 static inline void midxchain_make_file(struct midxchain *b, unsigned n,
 				       struct buf *file)
@@ -63,7 +63,9 @@ static inline void midxchain_make_file(struct midxchain *b, unsigned n,
 	oid_to_hex(b->hex[n], &written.checksum, b->t.repo.algo);
 }
 
-/* Write the chain file and the files of the first `nr` layers. */
+/*
+ * Write the file that lists the chain, and the files of the first `nr` layers.
+ */
 static inline void midxchain_write(const struct midxchain *b, unsigned nr)
 {
 	struct buf text = BUF_INIT;

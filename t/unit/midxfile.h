@@ -24,7 +24,10 @@ struct midxfile {
 	struct pack_idx idx[MIDXFILE_PACKS];
 	char names[MIDXFILE_PACKS][16];
 	struct pack_midx_source sources[MIDXFILE_PACKS];
-	/* describes the file to write; tests may change it before writing */
+	/*
+	 * Describes the file to write. Tests may change the request before
+	 * writing.
+	 */
 	struct pack_midx_request request;
 	struct buf file;
 	struct pack_midx_written written;
@@ -58,8 +61,8 @@ static inline void midxfile_make_idx(struct midxfile *f, unsigned p,
 }
 
 /*
- * Make the pack indexes. Pack 0 is empty; packs 2 and 3 have the same age; pack
- * 4 is from before 1970.
+ * Make the pack indexes. Pack 0 is empty. Packs 2 and 3 have the same
+ * modification time. That of pack 4 is before 1970.
  */
 static inline void midxfile_init(struct midxfile *f, enum hash_algo algo,
 				 uint64_t *seed, bool large)
@@ -70,7 +73,9 @@ static inline void midxfile_init(struct midxfile *f, enum hash_algo algo,
 	f->algo = algo;
 	buf_init(&f->file);
 	for (uint32_t i = 0; i < MIDXFILE_IDS; i++) {
-		/* Some ids differ from the id before only in the last byte. */
+		/*
+		 * Some ids differ from the previous id only in the last byte.
+		 */
 		if (i % 4 == 1) {
 			f->ids[i] = f->ids[i - 1];
 			f->ids[i].bytes[hash_len(algo) - 1] = 1;

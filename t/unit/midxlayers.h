@@ -9,7 +9,7 @@
 #include "midx/multi-pack-chain.h"
 #include "t/unit/midxbitmap.h"
 
-/* The arguments for the functions of multi-pack-chain.h. */
+/* The arguments of the functions of multi-pack-chain.h. */
 struct midxlayers {
 	struct refs *refs;
 	struct odb *odb;
@@ -38,8 +38,8 @@ static inline void midxlayers_close(struct midxlayers *m)
 }
 
 /*
- * Append a multi-pack-index of the new packs to the chain, as its highest
- * layer.
+ * Write a multi-pack-index of the packs that no layer has, and append it to the
+ * chain as the highest layer.
  */
 static inline int midxlayers_append(const struct randrepo *r, bool bitmap)
 {
@@ -56,7 +56,7 @@ static inline int midxlayers_append(const struct randrepo *r, bool bitmap)
 	return ret;
 }
 
-/* Returns the layer number `n`, counted from the lowest layer. */
+/* Returns layer number `n` of the chain; 0 is the lowest layer. */
 static inline struct odb_midx *midxlayers_nth(const struct odb *odb, size_t n)
 {
 	struct odb_midx *om = odb->midxes[0];
@@ -67,8 +67,9 @@ static inline struct odb_midx *midxlayers_nth(const struct odb *odb, size_t n)
 }
 
 /*
- * Merge the layers [from, to] into one layer on top of the lowest `base_nr`
- * layers. Layers are counted from the lowest one.
+ * Merge the layers [from, to] into one layer. It replaces them and all layers
+ * between them and the lowest `base_nr` layers. Layers are counted from the
+ * lowest one.
  */
 static inline void midxlayers_compact_onto(const struct randrepo *r,
 					   size_t from, size_t to,
@@ -87,9 +88,7 @@ static inline void midxlayers_compact_onto(const struct randrepo *r,
 	midxlayers_close(&m);
 }
 
-/*
- * Merge the layers [from, to] into one layer on top of the layers below them.
- */
+/* Merge the layers [from, to] into one layer. The layers below them remain. */
 static inline void midxlayers_compact(const struct randrepo *r, size_t from,
 				      size_t to, bool bitmap)
 {
@@ -119,8 +118,8 @@ static inline void midxlayers_history(struct randrepo *r, uint64_t *seed,
 		randrepo_all_refs(r);
 		assert_int_equal(midxlayers_append(r, bitmap), 0);
 		/*
-		 * Make the next pack contain some objects that are stored
-		 * already.
+		 * Forget that some objects are stored, so that the next pack
+		 * contains them again.
 		 */
 		for (uint32_t k = 0; k < 20; k++)
 			r->objects[randrepo_below(r, r->nr)].is_stored = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A network in a temporary directory, and repositories with a few loose
+ * A fork network in a temporary directory, and repositories with a few loose
  * objects, for unit tests. Include this header after cmocka.h.
  *
  *	netrepo_init(&n);                       make <dir>/store
@@ -22,7 +22,7 @@ struct netrepo {
 	char path[512];
 };
 
-/* Returns the path "<dir>/<name>", which is valid until the next call. */
+/* Returns the path "<dir>/<name>". The string is valid until the next call. */
 static inline const char *netrepo_path(struct netrepo *n, const char *name)
 {
 	snprintf(n->path, sizeof(n->path), "%s/%s", n->t.dir, name);
@@ -78,7 +78,7 @@ static inline void netrepo_put(struct loose_writer *w, struct oid *oid,
 	assert_true(loose_writer_put(w, oid, type, data, len, NULL) >= 0);
 }
 
-/* Write the file of a ref of a repository, so that it points to an object. */
+/* Write the file of a ref, so that the ref points to an object. */
 static inline void netrepo_ref(struct netrepo *n, const char *repo,
 			       const char *ref, const struct oid *oid)
 {
@@ -90,8 +90,8 @@ static inline void netrepo_ref(struct netrepo *n, const char *repo,
 }
 
 /*
- * Write a commit without parents on the branch main. Its tree has one file,
- * which contains `text`.
+ * Write a commit without parents, and point the branch main to it. Its tree has
+ * one file, which contains `text`.
  */
 static inline void netrepo_commit(struct netrepo *n, const char *name,
 				  const char *text, struct oid *commit)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that runs out, for unit tests: nomem_each() repeats a call and lets
- * another request for memory fail each time.
+ * Requests for memory that fail, for unit tests. nomem_each() repeats a call of
+ * a function. In each repetition, another request for memory fails.
  *
  * The program that includes this header has its own malloc(), calloc() and
- * realloc(). They are hidden, so only the code of the program calls them, and
- * libraries get memory as always. With a sanitizer, they call the sanitizer's
+ * realloc(). They are hidden symbols: code of the program calls them, and
+ * shared libraries do not. With a sanitizer, they call the sanitizer's
  * functions, so leaks after a failure are found.
  */
 #ifndef T_UNIT_NOMEM_H
@@ -19,8 +19,8 @@
 #include "base/error.h"
 
 /*
- * If a call makes at most this number of allocations, each of them fails once.
- * Of more allocations, only a sample fails.
+ * Number of allocations up to which nomem_each() lets each of them fail. If a
+ * call makes more allocations, only a sample of them fails.
  */
 #ifndef NOMEM_MAX
 #define NOMEM_MAX 300
@@ -35,8 +35,8 @@ extern void *__interceptor_calloc(size_t nr, size_t len) __attribute__((weak));
 extern void *__interceptor_realloc(void *old, size_t len) __attribute__((weak));
 
 /*
- * Number of allocations up to the one that fails. All threads count it down
- * while `nomem_on` is set.
+ * Number of allocations that still succeed before one fails. While `nomem_on`
+ * is set, each allocation of any thread decrements it.
  */
 static long nomem_left;
 static bool nomem_on;
@@ -74,13 +74,13 @@ void *realloc(void *old, size_t len)
 }
 
 /*
- * Calls call(ctx, err) once with enough memory. Then calls it once for each of
- * its allocations, which fails. A call with a failed allocation must return
- * ERR_NOMEM and set the message, or succeed.
+ * Calls call(ctx, err) once with enough memory. Then calls it once for each
+ * allocation of the first call, and lets this allocation fail. A call with a
+ * failed allocation must return ERR_NOMEM and set the message, or succeed.
  *
- * Before each call, reset(ctx) makes the initial state. After each success,
- * check(ctx) must find the same result. No allocation fails in reset() and
- * check(), which may be NULL.
+ * reset(ctx) makes the initial state before each call. check(ctx) checks the
+ * result after each success. No allocation fails in reset() and check(), which
+ * may be NULL.
  */
 static inline void nomem_each(void (*reset)(void *ctx),
 			      int (*call)(void *ctx, struct error *err),
@@ -88,7 +88,7 @@ static inline void nomem_each(void (*reset)(void *ctx),
 {
 	long nr = LONG_MAX, step = 1;
 
-	/* The first round counts the allocations. */
+	/* In the first round, all allocations succeed and are counted. */
 	for (long i = LONG_MAX; i == LONG_MAX || i < nr; i += step) {
 		struct error err = ERROR_INIT;
 		int ret;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A random repository in which some objects are unreachable. The objects are in
- * packs, a kept pack, cruft packs, an alternate and loose files. All files have
- * known times. Include this header after cmocka.h.
+ * packs, a kept pack, cruft packs, an alternate and loose files. The
+ * modification times of all files are known. Include this header after
+ * cmocka.h.
  */
 #ifndef T_UNIT_OLDREPO_H
 #define T_UNIT_OLDREPO_H
@@ -24,8 +25,9 @@ enum oldrepo_place {
 };
 
 /*
- * The modification time of a pack's files is this number plus a number for the
- * place. The times of loose and cruft objects vary.
+ * Base of the modification times of packs. The time of a pack's files is this
+ * number plus a number that depends on the place. The times of loose objects
+ * and of objects in cruft packs vary.
  */
 #define OLDREPO_EPOCH 1700000000
 
@@ -33,14 +35,14 @@ struct oldrepo {
 	struct randrepo r;
 	unsigned *places; /* indexed by object number */
 	/*
-	 * indexed by the number of an object: the time of its latest copy in
-	 * the repository itself, without alternates
+	 * Indexed like r.objects: modification time of the object's latest copy
+	 * in the repository itself, without alternates.
 	 */
 	uint32_t *times;
 	bool *reached; /* indexed by object number */
 	struct odb *odb;
 	struct walk w;
-	/* the set `reached`, indexed by obj_pos */
+	/* The objects of `reached`, as a set indexed by obj_pos. */
 	struct bitset bits;
 };
 
@@ -50,7 +52,7 @@ static inline void oldrepo_time(struct oldrepo *o, uint32_t nr, uint32_t time)
 		o->times[nr] = time;
 }
 
-/* Write the .mtimes file that makes a pack a cruft pack. */
+/* Write the .mtimes file of a pack, which makes the pack a cruft pack. */
 static inline void oldrepo_cruft(struct oldrepo *o, const struct buf *idx_file)
 {
 	uint32_t *mtimes = calloc(RANDREPO_MAX, sizeof(*mtimes));
@@ -81,8 +83,8 @@ static inline void oldrepo_cruft(struct oldrepo *o, const struct buf *idx_file)
 }
 
 /*
- * Write the pack "<dir>/pack/pack-<place>" with the objects that are stored at
- * this place.
+ * Write the pack "<dir>/pack/pack-<place>", which has the objects that are
+ * stored at this place.
  */
 static inline void oldrepo_pack(struct oldrepo *o, const char *dir,
 				unsigned place)
@@ -127,10 +129,7 @@ static inline void oldrepo_loose(struct oldrepo *o, uint32_t nr)
 	oldrepo_time(o, nr, time);
 }
 
-/*
- * Store every object at one of the places `allowed`, and some objects at
- * several of them.
- */
+/* Store every object at one or several of the places `allowed`. */
 static inline void oldrepo_scatter(struct oldrepo *o, unsigned allowed)
 {
 	for (uint32_t i = 0; i < o->r.nr; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handmade packs for unit tests, made entry by entry. The test chooses each
+ * Packs for unit tests that are written entry by entry. The test chooses each
  * delta and each size, right or wrong. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_PACKFILE_H
@@ -20,21 +20,22 @@
 #include "pack/inflate.h"
 #include "pack/pack.h"
 
-#define PACKFILE_MAX 4096 /* maximum number of objects */
+/* Maximum number of objects in a pack. */
+#define PACKFILE_MAX 4096
 
 struct packfile {
 	enum hash_algo algo;
 	struct buf bytes; /* the .pack file */
-	/* the bytes of the .idx file, made by packfile_finish() */
+	/* Bytes of the .idx file, which packfile_finish() makes. */
 	struct buf idx;
 	struct deflater *deflater;
 	struct hash_ctx hash;
-	/* ids in the order in which the entries were added */
+	/* Object ids, in the order in which the entries were added. */
 	struct oid oids[PACKFILE_MAX];
 	uint64_t offsets[PACKFILE_MAX];
 	uint32_t crcs[PACKFILE_MAX];
 	uint32_t nr;
-	/* path of a directory made by packfile_save(), or "" */
+	/* Path of the directory that packfile_save() makes; "" before. */
 	char dir[64];
 	char base[96]; /* "<dir>/pack-test" */
 };
@@ -76,9 +77,9 @@ static inline void packfile_release(struct packfile *p)
 }
 
 /*
- * Add an entry. `e` has the type, the size that the header claims, and the
- * base. `payload` is deflated as the content. `oid` is the id of the object.
- * Returns the entry's number.
+ * Add an entry to the pack. `e` has the type, the size for the entry's header,
+ * and the delta base. `payload` is deflated as the content. `oid` is the id of
+ * the object. Returns the number of the entry, from 0.
  */
 static inline uint32_t packfile_add_entry(struct packfile *p,
 					  const struct pack_entry *e,
@@ -129,7 +130,8 @@ static inline void packfile_make_delta(struct buf *delta, size_t base_len,
 
 	packfile_put_size(delta, base_len);
 	packfile_put_size(delta, base_len + text_len);
-	if (base_len) { /* a length of 0 would stand for 64 KiB */
+	/* A copy instruction with the length 0 would copy 64 KiB. */
+	if (base_len) {
 		/* the length has two bytes */
 		buf_append_char(delta, (char)0xb0);
 		buf_append_char(delta, (char)base_len);
@@ -140,9 +142,9 @@ static inline void packfile_make_delta(struct buf *delta, size_t base_len,
 }
 
 /*
- * Add a delta of the given type. Its result is the content of entry `base`,
- * which has `base_len` bytes, followed by `text`. `oid` is the id of the
- * result.
+ * Add a delta of type `type` against entry `base`. Its result is the content of
+ * the base, which has `base_len` bytes, followed by `text`. `oid` is the id of
+ * the result.
  */
 static inline uint32_t packfile_add_delta(struct packfile *p,
 					  enum object_type type, uint32_t base,
@@ -170,8 +172,8 @@ static inline int packfile_entry_cmp(const void *a, const void *b)
 }
 
 /*
- * Make the pack index. It contains the checksum that stands at the end of the
- * pack's bytes.
+ * Make the pack index. It contains the checksum that the last bytes of the pack
+ * have.
  */
 static inline void packfile_make_idx(struct packfile *p, unsigned version)
 {
@@ -195,8 +197,8 @@ static inline void packfile_make_idx(struct packfile *p, unsigned version)
 }
 
 /*
- * Set the number of objects in the pack header, append the pack trailer, and
- * make a pack index.
+ * Write the number of objects into the pack header, append the trailer, and
+ * make the pack index.
  */
 static inline void packfile_finish(struct packfile *p)
 {
@@ -211,7 +213,7 @@ static inline void packfile_finish(struct packfile *p)
 	packfile_make_idx(p, 2);
 }
 
-/* Write the bytes to the file "<base><ext>". */
+/* Write the bytes to the file "<p->base><ext>". */
 static inline void packfile_save_file(const struct packfile *p, const char *ext,
 				      const void *bytes, size_t len)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A slow reader of packs, with which tests check written packs. It reads entry
- * by entry with zlib, looks for bases among the entries read before, and
- * computes ids from contents. It does not use a pack index. Include this header
- * after cmocka.h.
+ * A slow reader of packs, which checks the packs that the program writes. It
+ * reads entry by entry with zlib, and does not use a pack index. It looks for
+ * delta bases among the entries read before, and computes object ids from the
+ * contents. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_PACKREAD_H
 #define T_UNIT_PACKREAD_H
@@ -15,18 +15,22 @@
 #include "t/unit/randrepo.h"
 
 struct packread_entry {
-	uint64_t off, base_off; /* base_off: only for OFS_DELTA */
-	struct oid base;        /* only for REF_DELTA */
-	/* type in the entry's header */
+	/*
+	 * Offsets in the pack of the entry and of its delta base. base_off is
+	 * set only for OFS_DELTA.
+	 */
+	uint64_t off, base_off;
+	struct oid base; /* only for REF_DELTA */
+	/* Type in the header of the entry, which may be a delta type. */
 	enum object_type stored;
-	/* OBJ_NONE until the delta is resolved */
+	/* Type of the object; OBJ_NONE while the delta is not resolved. */
 	enum object_type type;
 	/*
-	 * `data`: the content of the object; `inflated`: the inflated stream,
-	 * which may be a delta
+	 * `data`: content of the object. `inflated`: inflated bytes of the
+	 * entry, which may be a delta.
 	 */
 	struct buf data, inflated;
-	/* number of the object in the random repository */
+	/* Index of the object in r->objects[] of the random repository. */
 	uint32_t object;
 };
 
@@ -34,15 +38,12 @@ struct packread {
 	const struct randrepo *r;
 	struct packread_entry *entries; /* in pack order */
 	uint32_t nr;
-	/* number of objects in the pack's header */
+	/* Number of objects that the pack header states. */
 	uint32_t header_nr;
 	uint32_t ofs_nr, ref_nr; /* numbers of deltas */
-	/* number of deltas whose base is not in the pack */
+	/* Number of deltas whose base is not in the pack (thin pack). */
 	uint32_t thin_nr;
-	/*
-	 * indexed by the number of an object in the repository: whether the
-	 * pack has it
-	 */
+	/* Indexed like r->objects: whether the pack has the object. */
 	bool *has;
 };
 
@@ -109,8 +110,8 @@ static inline void packread_entries(struct packread *p, const uint8_t *bytes,
 }
 
 /*
- * Set the content of an entry. Checks that the repository has an object of this
- * content, and that no earlier entry has the same object.
+ * Set the content of an entry. Checks that the repository has this object, and
+ * that no earlier entry of the pack has it.
  */
 static inline void packread_settle(struct packread *p, struct packread_entry *e,
 				   enum object_type type, const void *data,
@@ -167,8 +168,8 @@ static inline struct packread_entry *packread_base(struct packread *p,
 
 /*
  * Resolve all deltas whose bases are known. Returns true if a delta was
- * resolved. `thin` (may be NULL): objects that may be bases outside of the
- * pack.
+ * resolved. `thin` is indexed like r->objects, and says which objects may be
+ * bases outside of the pack (NULL: none).
  */
 static inline bool packread_resolve(struct packread *p, const bool *thin)
 {
@@ -193,8 +194,8 @@ static inline bool packread_resolve(struct packread *p, const bool *thin)
 			uint32_t nr = randrepo_find(p->r, &e->base);
 
 			/*
-			 * the receiver does not have the base; a later entry
-			 * may be the base
+			 * The receiver does not have the base. A later entry of
+			 * the pack may be the base.
 			 */
 			if (!thin[nr])
 				continue;
@@ -208,10 +209,9 @@ static inline bool packread_resolve(struct packread *p, const bool *thin)
 }
 
 /*
- * Read a whole pack. `thin` is indexed by the number of an object, and says
- * which objects the receiver has (NULL: none). Checks that every delta can be
- * resolved, that each object is in the pack once, and that the trailer is
- * right.
+ * Read a whole pack. `thin` is indexed like r->objects, and says which objects
+ * the receiver has (NULL: none). Checks that every delta can be resolved, that
+ * each object is in the pack once, and that the trailer is right.
  */
 static inline void packread_open(struct packread *p, const struct randrepo *r,
 				 const void *bytes, size_t len,
@@ -253,9 +253,7 @@ static inline int packread_put(void *ctx, const void *bytes, size_t len,
 	return buf_append(ctx, bytes, len);
 }
 
-/*
- * Set the number of objects in the pack header, and append the right trailer.
- */
+/* Write the number of objects into the pack header, and append the trailer. */
 static inline void packread_seal(struct buf *pack, uint32_t nr,
 				 enum hash_algo algo)
 {

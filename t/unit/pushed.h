@@ -25,7 +25,7 @@ struct pushed {
 	struct dialog d;
 	struct packfile pack;
 	struct receive_options options;
-	/* the text that the callback options.tell received */
+	/* Text that the callback options.tell() received. */
 	struct buf told;
 };
 
@@ -39,8 +39,8 @@ static inline void pushed_init(struct pushed *p)
 	struct oid zero = OID_ZERO_INIT;
 
 	/*
-	 * A hook may exit before it has read its input. Writing to this hook
-	 * must not kill the test.
+	 * A hook may exit before it has read its input. Writing to the closed
+	 * pipe must not kill the test.
 	 */
 	signal(SIGPIPE, SIG_IGN);
 	memset(p, 0, sizeof(*p));
@@ -105,8 +105,8 @@ static inline void pushed_commit(struct pushed *p, const char *name,
 }
 
 /*
- * Add a line to the list of commands. `caps` are the capabilities of the first
- * line; NULL for later lines.
+ * Add a line to the commands of the push. `caps`: the capabilities after the
+ * first command; NULL for later commands.
  */
 static inline void pushed_command(struct pushed *p, const char *line,
 				  const char *caps)
@@ -124,8 +124,8 @@ static inline void pushed_command(struct pushed *p, const char *line,
 }
 
 /*
- * End the list of commands, append the pack, and serve the push. Returns the
- * transcript.
+ * Append the flush packet and, if `with_pack`, the pack. Then run receive-pack
+ * on the input. Returns the transcript.
  */
 static inline const char *pushed_run(struct pushed *p, bool with_pack)
 {
@@ -145,8 +145,8 @@ static inline const char *pushed_run(struct pushed *p, bool with_pack)
 }
 
 /*
- * Returns true if `ref` points to the object `name`. For "zero": returns true
- * if the ref does not exist.
+ * Returns true if the ref `ref` points to the object `name`. If `name` is
+ * "zero", returns true if the ref does not exist.
  */
 static inline bool pushed_ref_is(struct pushed *p, const char *ref,
 				 const char *name)
@@ -173,7 +173,7 @@ static inline int pushed_count_tmp(void *ctx, const char *name)
 	return 0;
 }
 
-/* Returns the number of quarantine directories that still exist. */
+/* Returns the number of quarantine directories that exist in the repository. */
 static inline unsigned pushed_leftovers(const struct pushed *p)
 {
 	unsigned nr = 0;
@@ -198,7 +198,7 @@ static inline void pushed_hook(struct pushed *p, const char *name,
 	buf_release(&path);
 }
 
-/* Prepare the session *r as if the client's request had just been read. */
+/* Initialize *r as if receive-pack had just read the client's request. */
 static inline void pushed_session(struct pushed *p, struct receive *r,
 				  const struct serve_io *io)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random input for tests. The seed is printed, so that the input can be made
- * again.
+ * Random numbers for tests. The seed is printed, so that a failed test can be
+ * repeated with the same input.
  */
 #ifndef T_UNIT_RANDOM_H
 #define T_UNIT_RANDOM_H

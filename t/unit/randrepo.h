@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random repositories of known content. For each object, the objects that it
- * reaches are known without reading the repository. So tests can compare each
- * kind of walk with a slow computation. Include this header after cmocka.h.
+ * Random repositories of known content. r->objects[] lists all objects, and to
+ * which objects each of them refers. So tests can compare each kind of walk
+ * with a slow computation on this list. Include this header after cmocka.h.
  *
  * Histories have roots, merges that cross, merges of many parents, commits with
  * wrong dates, files that are removed and come back, equal contents at several
@@ -17,8 +17,9 @@
 #include "t/unit/random.h"
 #include "t/unit/tmppack.h"
 
-#define RANDREPO_MAX 6000 /* maximum number of objects */
-/* number of paths in the tree of a commit */
+/* Maximum number of objects in a repository. */
+#define RANDREPO_MAX 6000
+/* Number of file paths in the tree of a commit. */
 #define RANDREPO_FILES 12
 #define RANDREPO_CONTENTS 160 /* number of file contents */
 
@@ -26,13 +27,16 @@ struct randrepo_object {
 	enum object_type type;
 	struct oid oid;
 	struct buf data;
-	/* owned: the numbers of the objects whose ids are in this object */
+	/*
+	 * Owned: indexes in r->objects[] of the objects whose ids are in this
+	 * object.
+	 */
 	uint32_t *refs;
 	uint32_t ref_nr;
 	bool is_stored;
 	/*
-	 * for a commit and each path: the number of the file's content; 0: no
-	 * file
+	 * Commits only: for each path, the number of the file's content; 0: no
+	 * file.
 	 */
 	uint8_t files[RANDREPO_FILES];
 };
@@ -80,7 +84,10 @@ static inline uint32_t randrepo_below(struct randrepo *r, uint32_t nr)
 	return (uint32_t)(random_next(r->seed) % nr);
 }
 
-/* Returns the number of an object, which must be in the repository. */
+/*
+ * Returns the index of an object in r->objects[]. The object must be in the
+ * repository.
+ */
 static inline uint32_t randrepo_find(const struct randrepo *r,
 				     const struct oid *oid)
 {
@@ -91,8 +98,8 @@ static inline uint32_t randrepo_find(const struct randrepo *r,
 }
 
 /*
- * Add an object, without storing it. If the object exists already, returns its
- * number.
+ * Append an object to r->objects[] without storing it. Returns its index. If
+ * the object exists already, returns the index of the existing one.
  */
 static inline uint32_t randrepo_add(struct randrepo *r, enum object_type type,
 				    const struct buf *data,
@@ -116,7 +123,10 @@ static inline uint32_t randrepo_add(struct randrepo *r, enum object_type type,
 	return r->nr++;
 }
 
-/* Adds a blob. Blobs have similar contents, so that packs contain deltas. */
+/*
+ * Adds a blob and returns its index. The contents of different blobs are
+ * similar, so that packs contain deltas.
+ */
 static inline uint32_t randrepo_blob(struct randrepo *r, unsigned content)
 {
 	struct buf data = BUF_INIT;
@@ -199,8 +209,7 @@ static inline uint32_t randrepo_root(struct randrepo *r, const uint8_t *files)
 	randrepo_files(r, &root, files, 9, 12);
 	if (files[11]) {
 		/*
-		 * Add a submodule entry. The commit that it names is not in the
-		 * repository.
+		 * Add a submodule entry. Its commit is not in the repository.
 		 */
 		memset(gitlink, files[11], sizeof(gitlink));
 		buf_printf(&root.data, "160000 sub");
@@ -253,7 +262,10 @@ static inline uint32_t randrepo_tag(struct randrepo *r, uint32_t target)
 	return nr;
 }
 
-/* Adds a commit. Its parents are recent commits; some commits have none. */
+/*
+ * Adds a commit. Most commits have recent commits as parents; some have no
+ * parents.
+ */
 static inline void randrepo_grow(struct randrepo *r)
 {
 	uint32_t parents[12], nr = 0, want = randrepo_below(r, 16);
@@ -290,8 +302,8 @@ static inline void randrepo_history(struct randrepo *r, uint32_t commits)
 }
 
 /*
- * Set set[nr] for each object that `from` reaches, by a slow walk with which
- * tests compare fast ones. `set` has RANDREPO_MAX elements.
+ * Set set[i] for each object that the object `from` reaches. Tests compare fast
+ * walks with this slow walk. `set` has RANDREPO_MAX elements.
  */
 static inline void randrepo_reach(const struct randrepo *r, bool *set,
 				  uint32_t from)
@@ -329,8 +341,8 @@ static inline void randrepo_store(struct randrepo *r)
 }
 
 /*
- * Store each object that is not stored yet in one new pack. Every object is
- * stored whole.
+ * Store all objects that are not stored yet in one new pack. Every object is
+ * stored whole (not as a delta).
  */
 static inline void randrepo_store_pack(struct randrepo *r)
 {
@@ -367,7 +379,7 @@ static inline void randrepo_ref(struct randrepo *r, const char *name,
 	buf_release(&text);
 }
 
-/* Write refs from which all objects can be reached. */
+/* Write refs that together reach all objects. */
 static inline void randrepo_all_refs(struct randrepo *r)
 {
 	bool *reached = calloc(RANDREPO_MAX, sizeof(*reached));

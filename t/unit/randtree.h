@@ -2,9 +2,9 @@
 /*
  * Random directory trees for random repositories. Some names sort differently
  * as files and as directories. Files become directories, directories move, and
- * earlier states come back. Packs have real deltas between trees. A slow tree
- * diff, which lists all paths, is here for comparison. Include this header
- * after cmocka.h.
+ * earlier states come back. Packs have real deltas between trees. Tests compare
+ * tree diffs with the slow tree diff of this header, which lists all paths.
+ * Include this header after cmocka.h.
  */
 #ifndef T_UNIT_RANDTREE_H
 #define T_UNIT_RANDTREE_H
@@ -16,7 +16,9 @@
 
 #define RANDTREE_FILES 48
 #define RANDTREE_PATH 40
-/* a file whose content has this number or a larger one is a submodule */
+/*
+ * Lowest content number of a submodule. A file with a lower number is a blob.
+ */
 #define RANDTREE_GITLINK 250
 
 /* A directory tree, as a list of its files. */
@@ -31,7 +33,7 @@ struct randtree {
 /* A repository whose commits have random directory trees. */
 struct randhist {
 	struct randrepo r;
-	/* indexed by commit: r.commits[i] has the tree trees[i] */
+	/* Indexed like r.commits: the tree of the commit. */
 	struct randtree *trees;
 };
 
@@ -49,8 +51,8 @@ static inline bool randtree_is_above(const char *dir, const char *path)
 }
 
 /*
- * Put a file into the tree. Remove files whose paths are directories of the new
- * path, and files below the new path.
+ * Put a file into the tree. Remove files at paths that must now be directories,
+ * and files below the new path.
  */
 static inline void randtree_put(struct randtree *t, const char *path,
 				uint8_t content)
@@ -137,8 +139,8 @@ struct randtree_entry {
 };
 
 /*
- * Compares names in the order of tree objects: a directory's name ends in a
- * slash.
+ * Compares names in the order of tree objects: the name of a directory counts
+ * as if it ended in a slash.
  */
 static inline int randtree_entry_cmp(const void *va, const void *vb)
 {
@@ -256,8 +258,8 @@ static inline void randhist_release(struct randhist *h)
 }
 
 /*
- * Choose random parents among the recent commits. Sets *out to their positions
- * in r->commits. Returns their number.
+ * Choose random parents among the recent commits. Sets *out to their indexes in
+ * r->commits[]. Returns the number of parents.
  */
 static inline uint32_t randhist_parents(struct randrepo *r, uint32_t *out)
 {
@@ -318,15 +320,15 @@ static inline void randhist_grow_by(struct randhist *h, uint32_t commits,
 	}
 }
 
-/* Returns the number of a commit's tree. */
+/* Returns the index in r.objects[] of the commit's tree. */
 static inline uint32_t randhist_tree(const struct randhist *h, uint32_t commit)
 {
 	return h->r.objects[commit].refs[0];
 }
 
 /*
- * Add an object to a pack. The object is stored as a delta against the entry
- * `base_place`, if this delta is smaller than the object.
+ * Add an object to a pack. It is stored as a delta against entry `base_place`
+ * of the pack if this delta is smaller than the object.
  */
 static inline void randtree_pack_one(struct randrepo *r, struct packfile *p,
 				     uint32_t nr, uint32_t base_place,
@@ -354,8 +356,8 @@ static inline void randtree_pack_one(struct randrepo *r, struct packfile *p,
 }
 
 /*
- * Write one pack with at most PACKFILE_MAX of the objects that are not stored
- * yet.
+ * Write a new pack of objects that are not stored yet, of at most PACKFILE_MAX
+ * objects.
  */
 static inline uint32_t randtree_pack_some(struct randrepo *r)
 {
@@ -409,8 +411,8 @@ static inline void randtree_store_packs(struct randrepo *r)
 }
 
 /*
- * All paths of a tree with the objects at these paths, for the slow tree diff.
- * The first path is "", for the tree itself.
+ * All paths of a tree, with the object at each path. The first path is "",
+ * which stands for the tree itself. The slow tree diff uses this list.
  */
 struct pathlist {
 	struct pathlist_item {
@@ -458,8 +460,7 @@ static inline bool pathlist_has(const struct pathlist *l, const char *path,
 }
 
 /*
- * List the paths of `tree` whose objects are new. At such a path, no tree of
- * `parents` has the same object.
+ * List the paths of `tree` at which no tree of `parents` has the same object.
  */
 static inline void pathlist_new(const struct randrepo *r, struct pathlist *out,
 				uint32_t tree, const uint32_t *parents,

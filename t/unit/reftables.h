@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reftables for unit tests: a directory, random refs and reflogs, and tables
- * written from them. Tests compare a table with a plain array of the same refs,
- * struct twin. Include this header after cmocka.h.
+ * Reftables for unit tests: random refs and reflogs, and tables that are
+ * written from them to a directory. Tests compare each table with struct twin,
+ * a plain array of the same refs. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_REFTABLES_H
 #define T_UNIT_REFTABLES_H
@@ -13,7 +13,7 @@
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 
-/* A ref of struct twin, which owns its name. */
+/* A ref of struct twin. `name` is owned. */
 struct twin_ref {
 	char *name;
 	struct reftable_ref ref;
@@ -188,10 +188,10 @@ static inline void twin_write(const struct twin *twin, size_t log_nr,
 }
 
 /*
- * Read the table <dir>/<name>, which has only refs, and remove the highest
- * level of its index. The level below, which has several blocks, becomes the
- * highest one. In tables of stock Git, too, the highest level can have several
- * blocks: up to 3.
+ * Read the table <dir>/<name>, which has only refs. Replace its ref index of
+ * several levels: remove the highest level, so that the level below is the
+ * highest one. This level has several blocks. In tables of stock Git, too, the
+ * highest level can have up to 3 blocks.
  */
 static inline void twin_read_wide(struct buf *bytes, const char *dir,
 				  const char *name, enum hash_algo algo)

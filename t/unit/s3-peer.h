@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens a store in a bucket whose server answers from a script (http-peer.h),
- * for tests.
+ * Opens a store in an S3 bucket for tests. A server that answers from a script
+ * stands in for S3 (http-peer.h).
  */
 #ifndef S3_PEER_H
 #define S3_PEER_H
@@ -19,7 +19,10 @@ struct s3_peer {
 	struct error err;
 };
 
-/* Opens a store with up to three tries of a request, and short pauses. */
+/*
+ * Starts the server and opens the store. The store sends a request up to three
+ * times, with short pauses between the tries.
+ */
 static void s3_peer_start(struct s3_peer *p, const struct peer_answer *script,
 			  size_t script_nr, size_t part_len)
 {
@@ -41,7 +44,8 @@ static void s3_peer_start(struct s3_peer *p, const struct peer_answer *script,
 }
 
 /*
- * Closes the store and stops the server. The recorded requests stay in memory.
+ * Closes the store and stops the server. The recorded requests remain in
+ * memory.
  */
 static void s3_peer_stop(struct s3_peer *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A slow decoder of packs in memory. It finds out which objects of a random
- * repository are in a pack. Include this header after cmocka.h.
+ * A slow decoder of packs in memory. Tests use it to find out which objects of
+ * a random repository were sent. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_SENTPACK_H
 #define T_UNIT_SENTPACK_H
@@ -15,12 +15,12 @@ struct sentpack_entry {
 	struct pack_entry header;
 	uint64_t off;
 	/*
-	 * owned: the content of the object; before a delta is applied: the
-	 * delta
+	 * Owned. The inflated bytes of the entry: the content of the object, or
+	 * the delta while it is not applied.
 	 */
 	uint8_t *payload;
 	size_t len;
-	/* number of the object in the repository, if is_whole */
+	/* Index of the object in r->objects[]; valid if is_whole is set. */
 	uint32_t nr;
 	bool is_whole;
 };
@@ -30,13 +30,13 @@ struct sentpack {
 	struct buf bytes;
 	struct sentpack_entry *entries; /* owned */
 	uint32_t nr;
-	/* owned; indexed by the number of an object: whether the pack has it */
+	/* Owned. Indexed like r->objects: whether the pack has the object. */
 	bool *sent;
-	/* number of entries of type OFS_DELTA */
+	/* Number of entries of type OFS_DELTA. */
 	uint32_t ofs;
-	/* number of entries of type REF_DELTA */
+	/* Number of entries of type REF_DELTA. */
 	uint32_t ref;
-	/* number of entries whose base is not in the pack */
+	/* Number of deltas whose base is not in the pack. */
 	uint32_t external;
 };
 
@@ -70,8 +70,8 @@ static inline void sentpack_release(struct sentpack *s)
 }
 
 /*
- * Find the object whose content an entry has, and set entry->nr. Checks that
- * the repository has the object.
+ * Set e->nr to the object that has the content of the entry. Checks that the
+ * repository has such an object.
  */
 static inline void sentpack_whole(struct sentpack *s, struct sentpack_entry *e,
 				  enum object_type type)
@@ -84,7 +84,8 @@ static inline void sentpack_whole(struct sentpack *s, struct sentpack_entry *e,
 	o = &s->r->objects[e->nr];
 	assert_int_equal(o->type, type);
 	assert_int_equal(o->data.len, e->len);
-	assert_false(s->sent[e->nr]); /* each object is in the pack once */
+	/* The pack must have each object only once. */
+	assert_false(s->sent[e->nr]);
 	s->sent[e->nr] = true;
 	e->is_whole = true;
 }
@@ -195,8 +196,8 @@ static inline void sentpack_check_frame(const struct sentpack *s)
 }
 
 /*
- * Decode the pack. s->sent says which objects are in it. `had`: objects that
- * may be bases outside of the pack (NULL: none).
+ * Decode the pack, and set s->sent for each object in it. `had`: indexed like
+ * r->objects, says which objects may be bases outside of the pack (NULL: none).
  */
 static inline void sentpack_decode(struct sentpack *s, const bool *had)
 {
@@ -209,8 +210,8 @@ static inline void sentpack_decode(struct sentpack *s, const bool *had)
 	sentpack_parse(s);
 	left = s->ofs + s->ref;
 	/*
-	 * The first passes use no bases from outside of the pack, because bases
-	 * in the pack are preferred.
+	 * Look for bases in the pack first. Only when no more deltas can be
+	 * applied, use bases outside of the pack.
 	 */
 	for (const bool *outside = NULL; left; before = left) {
 		before = left;

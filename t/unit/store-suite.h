@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks of the promises that every kind of store must keep
- * (store/filestore.h). The unit tests of the stores run these checks, and
- * t/helper/store.c runs them over any URL.
+ * Checks that a store keeps the promises of store/filestore.h. The unit tests
+ * of the stores run these checks, and t/helper/store.c runs them on the store
+ * at any URL.
  */
 #ifndef STORE_SUITE_H
 #define STORE_SUITE_H
@@ -24,7 +24,7 @@
 static const struct filestore_condition suite_create = {STORE_CREATE, NULL};
 static const struct filestore_condition suite_always = {STORE_ALWAYS, NULL};
 
-/* Returns whether a file has this content. */
+/* Returns whether the store has the file `name` with this content. */
 static bool suite_has(struct filestore *s, const char *name,
 		      const char *content, struct error *err)
 {
@@ -123,8 +123,8 @@ static int suite_note(void *ctx, const struct filestore_entry *entry,
 }
 
 /*
- * Sets *all to the listing of files whose names start with `prefix`. Asks for
- * pages of up to `limit` files.
+ * Sets *all to the names of all files that start with `prefix`. Lists the files
+ * in pages of up to `limit` files, and counts the pages in *page_nr.
  */
 static int suite_pages(struct buf *all, struct filestore *s, const char *prefix,
 		       size_t limit, unsigned *page_nr, struct error *err)
@@ -191,7 +191,10 @@ static int suite_listing(struct filestore *s, struct error *err)
 	return ret;
 }
 
-/* Checks a store without files below "suite/". Returns 0 or an error. */
+/*
+ * Runs all checks on a store. Its files are below "suite/", where no file may
+ * exist before. Returns 0 or a negative error code.
+ */
 static int store_suite(struct filestore *s, struct error *err)
 {
 	int ret = suite_conditions(s, err);

@@ -71,7 +71,7 @@ static inline void storedrepo_newest(struct storedrepo *s, struct generation *g)
 		fail_msg("%s", s->err.msg);
 }
 
-/* Imports, and reads the generation. */
+/* Imports the repository, and reads the new generation into *g. */
 static inline void storedrepo_generation(struct storedrepo *s,
 					 struct generation *g)
 {
@@ -80,7 +80,10 @@ static inline void storedrepo_generation(struct storedrepo *s,
 	storedrepo_newest(s, g);
 }
 
-/* Returns the first file of a generation whose path starts with `start`. */
+/*
+ * Returns the first file in the list of a generation whose path starts with
+ * `start`.
+ */
 static inline struct generation_file *storedrepo_file(struct generation *g,
 						      const char *start)
 {
@@ -91,7 +94,10 @@ static inline struct generation_file *storedrepo_file(struct generation *g,
 	return NULL;
 }
 
-/* Returns the name of a file in the store, malloc()ed. */
+/*
+ * Returns the name under which the store has a file of a generation,
+ * malloc()ed.
+ */
 static inline char *storedrepo_name(struct storedrepo *s,
 				    const struct generation_file *file)
 {
@@ -104,8 +110,8 @@ static inline char *storedrepo_name(struct storedrepo *s,
 }
 
 /*
- * Replaces a file in the store by other content, which is `longer` bytes
- * longer.
+ * Replaces a file in the store by other content, which is longer by `longer`
+ * bytes.
  */
 static inline void storedrepo_damage(struct storedrepo *s,
 				     const struct generation_file *file,
@@ -134,8 +140,8 @@ static inline void storedrepo_delete(struct storedrepo *s,
 }
 
 /*
- * Makes the next generation. It has the files of *g, and one more file of one
- * line.
+ * Makes the next generation. It has the files of *g, and one more file, which
+ * consists of one line.
  */
 static inline void storedrepo_add_file(struct storedrepo *s,
 				       struct generation *g, const char *path)
@@ -193,8 +199,8 @@ static inline int storedrepo_entries(struct storedrepo *s, const char *name)
 }
 
 /*
- * Checks the value of a ref of the repository <dir>/<name>. `value` is an id or
- * the target of a symbolic ref in hexadecimal or text; NULL: no such ref.
+ * Checks the value of a ref of the repository <dir>/<name>. `value`: an id in
+ * hexadecimal, the target of a symbolic ref, or NULL if the ref must not exist.
  */
 static inline void storedrepo_assert_ref(struct storedrepo *s, const char *name,
 					 const char *ref, const char *value)

@@ -35,8 +35,8 @@ static inline void tmppack_deflate(struct buf *out, const void *data,
 }
 
 /*
- * Write a loose object below the directory `dir`, normally "objects". Sets *oid
- * to its id.
+ * Write a loose object below the object directory `dir`, normally "objects".
+ * Sets *oid to the id of the object.
  */
 static inline void tmppack_loose(const struct tmprepo *t, const char *dir,
 				 struct oid *oid, enum object_type type,
@@ -73,8 +73,8 @@ static inline int tmppack_cmp(const void *a, const void *b)
 }
 
 /*
- * Write <dir>/pack/<name>.pack and .idx. If `break_first` is set, the stream of
- * the first object is damaged: some of its bytes are zero.
+ * Write <dir>/pack/<name>.pack and .idx. If `break_first` is set, the
+ * compressed data of the first object is damaged: some bytes are set to zero.
  */
 static inline void tmppack_write(const struct tmprepo *t, const char *dir,
 				 const char *name,

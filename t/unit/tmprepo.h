@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A handmade repository in a temporary directory, for unit tests. Files are
- * written one by one. The directory is removed at the end.
+ * A repository in a temporary directory, for unit tests that write its files
+ * one by one. The directory is removed at the end.
  */
 #ifndef T_UNIT_TMPREPO_H
 #define T_UNIT_TMPREPO_H
@@ -17,7 +17,7 @@
 #include "sys/io.h"
 
 struct tmprepo {
-	/* path of the git directory */
+	/* Path of the .git directory. */
 	char *dir;
 	char *objects;
 	struct repo repo;
@@ -83,7 +83,7 @@ static inline void tmprepo_write(const struct tmprepo *t, const char *name,
 	tmprepo_write_len(t, name, text, strlen(text));
 }
 
-/* Makes a symbolic link <dir>/<name>, whose text is `to`. */
+/* Makes a symbolic link <dir>/<name> with the target `to`. */
 static inline void tmprepo_link(const struct tmprepo *t, const char *name,
 				const char *to)
 {

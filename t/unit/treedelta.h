@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random trees as bytes, and random deltas between them, for tests of code that
- * splits deltas between trees into entries. Include this header after cmocka.h.
+ * Random trees as bytes, and random deltas between them. They test the code
+ * that finds out which entries of a tree a delta changes.
  */
 #ifndef T_UNIT_TREEDELTA_H
 #define T_UNIT_TREEDELTA_H
@@ -15,14 +15,14 @@
 #include "pack/delta.h"
 #include "t/unit/random.h"
 
-/* Called with a delta that applies to `base`. */
+/* Callback for one delta, which applies to the tree `base`. */
 typedef void (*treedelta_fn)(void *ctx, const struct buf *base,
 			     const void *delta, size_t delta_len);
 
 /*
- * Append an entry to a tree. There are few different names and ids. Some bytes
- * inside of an entry look like an entry, so that deltas copy bytes from other
- * places.
+ * Append a random entry to a tree. There are few different names and ids, and
+ * some of them contain the start of another entry. So deltas can copy bytes
+ * from other places.
  */
 static inline void treedelta_entry(struct buf *tree, enum hash_algo algo,
 				   uint64_t *seed)
@@ -77,8 +77,9 @@ static inline void treedelta_insert(struct buf *b, const char *bytes,
 }
 
 /*
- * Makes a delta for `target` of random pieces. If the base has the bytes of a
- * piece, the piece is a copy.
+ * Makes a delta with the result `target`, which is cut into random pieces. A
+ * piece whose bytes are in the base is copied from the base. Other pieces are
+ * inserted.
  */
 static inline void treedelta_chop(struct buf *delta, const struct buf *base,
 				  const struct buf *target, uint64_t *seed)
@@ -126,7 +127,10 @@ static inline void treedelta_vary(struct buf *out, const struct buf *base,
 	}
 }
 
-/* Make deltas of random pieces between similar trees. */
+/*
+ * Make `nr` deltas between similar trees, each of random pieces
+ * (treedelta_chop()). Call `fn` for each.
+ */
 static inline void treedelta_chopped(treedelta_fn fn, void *ctx,
 				     enum hash_algo algo, int nr,
 				     uint64_t *seed)
@@ -145,7 +149,10 @@ static inline void treedelta_chopped(treedelta_fn fn, void *ctx,
 	buf_release(&delta);
 }
 
-/* Make deltas that copy any bytes. Most of their results are not trees. */
+/*
+ * Make `nr` deltas that copy arbitrary ranges of the base. Most of their
+ * results are not trees. Call `fn` for each.
+ */
 static inline void treedelta_wild(treedelta_fn fn, void *ctx,
 				  enum hash_algo algo, int nr, uint64_t *seed)
 {
@@ -179,7 +186,7 @@ static inline void treedelta_wild(treedelta_fn fn, void *ctx,
 	buf_release(&delta);
 }
 
-/* Makes deltas with the delta encoder of packs. */
+/* Make `nr` deltas with the encoder that packs use. Call `fn` for each. */
 static inline void treedelta_real(treedelta_fn fn, void *ctx,
 				  enum hash_algo algo, int nr, uint64_t *seed)
 {

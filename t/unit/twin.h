@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * For the unit tests of ewah/: seeded random numbers, and struct twin, a slow
- * bitmap with one byte for each bit. Tests compare all other bitmaps with it.
+ * bitmap with one byte for each bit. Tests compare the bitmaps of ewah/ with
+ * struct twin.
  */
 #ifndef T_UNIT_TWIN_H
 #define T_UNIT_TWIN_H
@@ -83,8 +84,8 @@ static inline void twin_scatter(struct twin *t, struct rng *r, size_t one_in)
 }
 
 /*
- * Fill the slow bitmap with runs of zeros and ones. A run has `unit` times 1 to
- * 8 bits.
+ * Fill the slow bitmap with runs of zeros and ones. Each run has 1 to 8 times
+ * `unit` bits.
  */
 static inline void twin_runs(struct twin *t, struct rng *r, size_t unit)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A random repository (randtree.h), opened for walks. Include after cmocka.h.
+/*
+ * A random repository with directory trees (randtree.h), opened for walks.
+ * Include this header after cmocka.h.
  */
 #ifndef T_UNIT_WALKREPO_H
 #define T_UNIT_WALKREPO_H
@@ -29,7 +31,7 @@ static inline void walkrepo_close(struct walkrepo *f)
 	odb_close(f->odb);
 }
 
-/* Close the walk and open it again, so that no commit is loaded. */
+/* Close the walk and open it again, so that it has no parsed commit. */
 static inline void walkrepo_reopen(struct walkrepo *f)
 {
 	walkrepo_close(f);
@@ -60,7 +62,10 @@ static inline void walkrepo_release(struct walkrepo *f)
 	randhist_release(&f->h);
 }
 
-/* Convert the number of an object to its obj_pos in the walk, and back. */
+/*
+ * Convert the index of an object in r.objects[] to its obj_pos in the walk, and
+ * back.
+ */
 static inline uint32_t walkrepo_pos(struct walkrepo *f, uint32_t nr)
 {
 	uint32_t obj_pos;
@@ -89,7 +94,7 @@ static inline uint32_t walkrepo_commit(struct walkrepo *f, uint32_t nr)
 	return commit_nr;
 }
 
-/* Returns the number of the object with this commit_nr. */
+/* Returns the index in r.objects[] of the commit with this commit_nr. */
 static inline uint32_t walkrepo_commit_obj(struct walkrepo *f, uint32_t c)
 {
 	return walkrepo_nr(f, f->w.history.commits[c].obj_pos);

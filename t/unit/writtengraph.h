@@ -17,7 +17,10 @@
 struct writtengraph {
 	struct walkrepo f;
 	uint64_t seed;
-	/* current and undamaged bytes of the commit-graph file */
+	/*
+	 * `bytes`: bytes that writtengraph_store() writes, which a test may
+	 * damage. `good`: the undamaged bytes of the file.
+	 */
 	struct buf bytes, good;
 	struct commit_graph *graph;
 };
@@ -51,7 +54,7 @@ static inline void writtengraph_release(struct writtengraph *g)
 	walkrepo_release(&g->f);
 }
 
-/* Write `bytes` to the file, with the right checksum. */
+/* Write g->bytes to the commit-graph file, with the checksum corrected. */
 static inline void writtengraph_store(struct writtengraph *g)
 {
 	enum hash_algo algo = g->f.odb->algo;
@@ -68,7 +71,7 @@ static inline void writtengraph_store(struct writtengraph *g)
 			  g->bytes.data, g->bytes.len);
 }
 
-/* Write the bytes to the file, and open it as g->graph. */
+/* Write g->bytes to the file, and open the file as g->graph. */
 static inline void writtengraph_open(struct writtengraph *g)
 {
 	writtengraph_store(g);
@@ -77,7 +80,7 @@ static inline void writtengraph_open(struct writtengraph *g)
 			 1);
 }
 
-/* Set `bytes` to the original, undamaged bytes. */
+/* Set g->bytes to the undamaged bytes. */
 static inline void writtengraph_restore(struct writtengraph *g)
 {
 	buf_reset(&g->bytes);
@@ -85,7 +88,7 @@ static inline void writtengraph_restore(struct writtengraph *g)
 	writtengraph_open(g);
 }
 
-/* Returns the start of a commit-graph chunk in g->bytes. */
+/* Returns the start of the chunk with the id `id` in g->bytes. */
 static inline char *writtengraph_chunk(struct writtengraph *g, const char *id)
 {
 	const char *row = g->bytes.data + 8;
@@ -98,8 +101,8 @@ static inline char *writtengraph_chunk(struct writtengraph *g, const char *id)
 }
 
 /*
- * Returns the first commit that has this number of parents and a generation
- * number above 2.
+ * Returns the first commit that has `nr` parents and a generation number above
+ * 2.
  */
 static inline uint32_t writtengraph_with_parents(struct writtengraph *g, int nr)
 {
