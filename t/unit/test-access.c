@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of access/access.c. */
+/* Tests of access/access.c: which users may use a repository of the server. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

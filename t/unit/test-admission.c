@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of admission/admission.c: child processes hold tokens, wait and are
- * killed. No test depends on how fast the machine is.
+ * Tests of admission/admission.c, the queue and the tokens for expensive
+ * requests: child processes hold tokens, wait and are killed. No test depends
+ * on how fast the machine is.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +62,7 @@ static unsigned held(struct admission *a)
 	return view.tokens_held;
 }
 
-/* Waits until `nr` tickets are in the state WAITING. */
+/* Waits until `nr` requests wait in the queue. */
 static void await_waiting(struct admission *a, unsigned nr)
 {
 	uint64_t end = sys_clock_ns() + 60 * SECOND_NS;
@@ -84,8 +85,9 @@ struct pauser {
 };
 
 /*
- * A listener that pauses the request, as happens when its place in the queue is
- * written to a slow client.
+ * Callback for the position in the queue. It pauses the request, like code that
+ * waits for a slow client while writing this position. Then it returns an
+ * error.
  */
 static int tell_and_pause(void *ctx, unsigned ahead, struct error *err)
 {
@@ -97,8 +99,8 @@ static int tell_and_pause(void *ctx, unsigned ahead, struct error *err)
 }
 
 /*
- * A pause while a ticket waits changes nothing: the ticket keeps its place, and
- * gets one turn.
+ * A pause has no effect on a request that waits in the queue: the request keeps
+ * its position, and gets one turn.
  */
 static void test_pause(void **state)
 {
@@ -134,12 +136,15 @@ static void test_wait(void **state)
 
 	assert_int_equal(enter(&one, a, "a", NULL, NULL), 0);
 	assert_int_equal(one.tokens, 1);
-	/* The client of a waiting request goes away. */
+	/*
+	 * The client of a waiting request disconnects, so the callback returns
+	 * an error.
+	 */
 	assert_int_equal(enter(&two, a, "b", &listener, &err), ERR_PEER);
 	assert_null(two.a);
 	assert_int_equal(heard, 1);
 	assert_int_equal(waiting(a), 0);
-	/* The time limit ends the wait. */
+	/* A request that waits longer than the time limit fails. */
 	late.limits.wait_ns = SECOND_NS / 100;
 	admission_configure(a, &late);
 	assert_int_equal(enter(&two, a, "b", NULL, &err), ERR_DENIED);
@@ -158,7 +163,10 @@ static void test_wait(void **state)
 	admission_free(a);
 }
 
-/* A child holds the token and is killed; another child waits and is killed. */
+/*
+ * The process that holds the only token is killed, and so is a process that
+ * waits. Then the third process gets the token.
+ */
 static void test_killed(void **state)
 {
 	struct admission *a = admission_new(&options, NULL);
@@ -198,7 +206,7 @@ static void test_killed(void **state)
 	admission_forget(a, holder);
 	assert_int_equal(waitpid(heir, &status, 0), heir);
 	assert_int_equal(WEXITSTATUS(status), 7);
-	/* The child has ended without giving its token back. */
+	/* The third process has exited without giving the token back. */
 	admission_forget(a, heir);
 	assert_int_equal(held(a), 0);
 	admission_free(a);
@@ -227,7 +235,10 @@ static void *work(void *ctx)
 	return NULL;
 }
 
-/* Many threads share one token, and a child is killed again and again. */
+/*
+ * Threads and child processes share one token. The children are killed at any
+ * moment.
+ */
 static void test_crowd(void **state)
 {
 	struct admission *a = admission_new(&options, NULL);
@@ -376,7 +387,10 @@ static void test_crowded_table(void **state)
 	admission_free(a);
 }
 
-/* If no ticket is free, the work goes on without one. */
+/*
+ * If all tickets (entries of the queue's table) are in use, a further request
+ * runs without a ticket.
+ */
 static void test_full(void **state)
 {
 	static struct admission_pass passes[ADMISSION_TICKETS_MAX + 1];

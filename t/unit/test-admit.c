@@ -40,8 +40,8 @@ static unsigned held(struct admission *a)
 }
 
 /*
- * If the thread that sends keep-alives waits for the client, the work keeps its
- * tokens.
+ * The thread that sends keep-alives waits for a slow client. Meanwhile, the
+ * thread that works on the request keeps its tokens.
  */
 static void test_rest(void **state)
 {
@@ -88,8 +88,8 @@ static void check_principal(const char *expected, const char *head)
 }
 
 /*
- * Of the addresses in X-Forwarded-For, only those that trusted proxies appended
- * are used.
+ * A request is counted for an address of X-Forwarded-For only if trusted
+ * proxies have appended that address.
  */
 static void test_principal(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of reftable/append.c and compact.c: random changes of a stack, with
- * merges in between, compared with an array; locks; leftover files.
+ * Tests of reftable/append.c and compact.c. A stack of tables is changed at
+ * random, with merges in between, and is compared with an array. Other tests
+ * hold locks or leave files behind.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -187,7 +188,10 @@ static void test_locks(void **state)
 			 ERR_DENIED);
 	assert_int_equal(reftable_compact_all(t.dir, &options, NULL),
 			 ERR_DENIED);
-	/* If an append is released without a commit, its files are removed. */
+	/*
+	 * If an append is released without a commit, its temporary files are
+	 * removed.
+	 */
 	assert_int_equal(reftable_append_start(&a, 1, NULL), 0);
 	assert_int_equal(reftable_append_finish(&a, NULL), 0);
 	reftable_append_release(&a);
@@ -196,8 +200,8 @@ static void test_locks(void **state)
 	assert_int_equal(count_files(&t, "^tmp"), 0);
 
 	/*
-	 * The lock of the older table is held, as if another process was
-	 * merging it.
+	 * The lock of the older table is held, as if another process were
+	 * merging this table.
 	 */
 	assert_int_equal(reftable_stack_open(&stack, t.dir, HASH_SHA1, NULL),
 			 0);
@@ -210,8 +214,8 @@ static void test_locks(void **state)
 	assert_int_equal(count_files(&t, "lock$"), 1);
 	tmprepo_remove(&t, lock.data);
 	/*
-	 * Tables that tables.list does not name are removed, but not temporary
-	 * files of other programs.
+	 * Merging removes tables that tables.list does not name. Temporary
+	 * files of other programs stay.
 	 */
 	tmprepo_write(&t, "0x01-0x01-00000000.ref", "garbage");
 	tmprepo_write(&t, "tmp_other", "");

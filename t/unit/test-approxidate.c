@@ -21,8 +21,8 @@ struct sample {
 };
 
 /*
- * The times that 'git rev-parse --since=<text>' of Git 2.39.5 prints. For
- * "today", the time that Git 2.55 prints.
+ * Texts and the times that 'git rev-parse --since=<text>' of Git 2.39.5 prints
+ * for them. Only the times of "today" are from Git 2.55.
  */
 static const struct sample samples[] = {
 	{"UTC", "2.weeks.ago", 1700000000, 1698790400},
@@ -240,9 +240,7 @@ static void forms(void **state)
 	}
 }
 
-/*
- * Texts without a number, a month, or a word such as "yesterday", are invalid.
- */
+/* A text without a number, a month or a word such as "yesterday" is no date. */
 static void refused(void **state)
 {
 	static const char *const texts[] = {
@@ -273,8 +271,9 @@ static int64_t parse(const char *text)
 }
 
 /*
- * Dates before 1970. Stock Git reads some of them as the present and some as
- * the far future, which would expire everything.
+ * Dates before 1970 give the time 0. Stock Git takes some of them for the
+ * present and some for the far future. With such a limit, everything would
+ * expire.
  */
 static void long_ago(void **state)
 {
@@ -313,7 +312,7 @@ static void expiry(void **state)
 			 ERR_INVALID);
 }
 
-/* Any text is either an error or a time from 1970 on. */
+/* The parser returns an error or a time from 1970 on, whatever the text is. */
 static void any_text(void **state)
 {
 	static const char *const words[] = {
@@ -339,12 +338,12 @@ static void any_text(void **state)
 static void test_exact(void **state)
 {
 	/*
-	 * The times that Git 2.39.5 and 2.55 read from GIT_COMMITTER_DATE in
-	 * the time zone Europe/Berlin.
+	 * Dates, and the times that Git 2.39.5 and 2.55 parse them as. They
+	 * were given in GIT_COMMITTER_DATE, in the time zone Europe/Berlin.
 	 */
 	static const struct {
 		const char *text;
-		/* -1: the text is not a date */
+		/* Seconds since 1970; -1: the text is not a date. */
 		int64_t when;
 		int zone;
 	} cases[] = {

@@ -55,7 +55,7 @@ static enum attr_state ask(const struct fixture *f, const char *path)
 	return state;
 }
 
-/* Rules of a file that is added later override those of earlier files. */
+/* The rules of a file override those of files that were added before it. */
 static void precedence(void **state)
 {
 	struct fixture f;
@@ -74,8 +74,8 @@ static void precedence(void **state)
 }
 
 /*
- * Writes an index file of a work tree. Its entries are .gitattributes files
- * with these rules.
+ * Writes the index file of a work tree. Its entries are .gitattributes files
+ * with the given rules.
  */
 static void write_index(struct fixture *f, const char *const (*files)[2],
 			size_t nr)
@@ -97,8 +97,8 @@ static void write_index(struct fixture *f, const char *const (*files)[2],
 }
 
 /*
- * An index file lists "d/-x/.gitattributes" before "d/.gitattributes". But the
- * rules of "d" are added first.
+ * In an index file, "d/-x/.gitattributes" comes before "d/.gitattributes". But
+ * the rules of "d" must be added first, because they rank lower.
  */
 static void of_an_index(void **state)
 {
@@ -117,11 +117,14 @@ static void of_an_index(void **state)
 	assert_int_equal(ask(&f, "d/-x/a"), ATTR_SET);
 	assert_int_equal(ask(&f, "a"), ATTR_UNSPECIFIED);
 	/*
-	 * e/.gitattributes is not in the index, but a file in its directory is.
+	 * e/.gitattributes is only in the work tree. It is read because the
+	 * index has another file below e.
 	 */
 	tmprepo_write(&f.t, "work/d/e/.gitattributes", "a delta=1");
 	assert_int_equal(ask(&f, "d/e/f/a"), ATTR_VALUE);
-	/* If the work tree has a file, the file in the index is not read. */
+	/*
+	 * A .gitattributes file in the work tree replaces the one in the index.
+	 */
 	tmprepo_write(&f.t, "work/d/.gitattributes", "b -delta");
 	assert_int_equal(ask(&f, "d/a"), ATTR_UNSPECIFIED);
 	teardown(&f);

@@ -155,7 +155,9 @@ static void limits(void **state)
 	assert_int_equal(attrs_of(a, "a"), ATTR_UNSPECIFIED);
 	assert_int_equal(attrs_of(a, "b"), ATTR_UNSET);
 	attrs_free(a);
-	/* The longest valid chain of macros, and a longer one. */
+	/*
+	 * A chain of macros has the greatest length allowed, and then one more.
+	 */
 	for (int last = 255; last <= 256; last++) {
 		a = attrs_new("delta");
 		buf_reset(&text);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of odb/bad-copies.c: all added copies are found, and no others. */
+/*
+ * Tests of odb/bad-copies.c, the set of damaged object copies: it contains all
+ * copies that were added, and no others.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

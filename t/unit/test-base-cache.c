@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of pack/base-cache.c: which nodes are kept, evicted and freed. */
+/*
+ * Tests of pack/base-cache.c, the cache of delta bases: which bases are kept,
+ * evicted and freed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +26,7 @@ static size_t node_bytes(void)
 	return sizeof(struct base_cache_node) + NODE_LEN;
 }
 
-/* Adds a delta base to the cache, and removes the pin from its node. */
+/* Adds a delta base to the cache and unpins it, so that it can be evicted. */
 static void add(struct base_cache *c, const struct pack *pack, uint64_t off)
 {
 	struct base_cache_node *node = base_cache_alloc(NODE_LEN);

@@ -10,7 +10,10 @@
 
 #include "base/base64.h"
 
-/* The vectors of RFC 4648, section 10, and all values of a character. */
+/*
+ * Decodes the examples of RFC 4648, section 10, and a text with the characters
+ * '+' and '/'.
+ */
 static void test_vectors(void **state)
 {
 	static const char *const vectors[][2] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/bit-filter.c: the results of filtered queries are compared
- * with those of a slow filter.
+ * Tests of bitmap/bit-filter.c, which applies object filters to query results.
+ * The results are compared with those of a slow filter.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,10 +81,10 @@ static void queries(void **state)
 }
 
 /*
- * At first, the set of the receiver's objects has all objects. But its earlier
- * fetches may have been filtered, so it may lack some of them. These are
- * removed from the set. If the filter passes all objects of a type, objects of
- * this type stay.
+ * The client may have made its earlier fetches with a filter. So it may lack
+ * objects that its haves reach. removes_undecided() checks which objects a
+ * filter removes from the set of objects that the client has. Objects of a type
+ * that always passes the filter stay in the set.
  */
 static void removes_undecided(void **state)
 {

@@ -74,7 +74,10 @@ static void wrong_ones(void **state)
 	}
 }
 
-/* A sample of all bitmaps contains the wrong one, so verifying fails. */
+/*
+ * A sample that is as large as possible contains all bitmaps, so it finds the
+ * wrong one.
+ */
 static void samples(void **state)
 {
 	uint64_t seed = random_seed();

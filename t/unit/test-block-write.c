@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of reftable/block-write.c: full blocks, and deflated blocks. */
+/*
+ * Tests of reftable/block-write.c: blocks that are full, and blocks that are
+ * compressed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,8 +18,8 @@ static void test_full(void **state)
 	(void)state;
 	reftable_block_writer_init(&bw);
 	/*
-	 * The limit is exactly the size of one record: header 4 bytes, record 2
-	 * + 1 + 2, restart 3, number of restarts 2.
+	 * The limit is the exact size of a block with one record: header 4
+	 * bytes, record 2 + 1 + 2, restart 3, number of restarts 2.
 	 */
 	assert_int_equal(
 		reftable_block_writer_start(&bw, REFTABLE_REFS, "", 0, 14, 16),
@@ -36,8 +39,9 @@ static void test_full(void **state)
 }
 
 /*
- * A record of 5,000 bytes does not fit into a block of 100 bytes. It is added
- * only if `must_fit` is true, and can be read after inflating.
+ * A record of 5,000 bytes does not fit into a block of 100 bytes. The writer
+ * accepts it only if `must_fit` is true. The record can be read from the
+ * compressed block.
  */
 static void test_deflated(void **state)
 {
@@ -73,7 +77,10 @@ static void test_deflated(void **state)
 	assert_string_equal(cur.key.data, "key");
 	assert_int_equal(cursor_left(&cur.value), sizeof(text));
 	reftable_cursor_release(&cur);
-	/* A deflated block without its last byte is invalid. */
+	/*
+	 * If the last byte of a compressed block is missing, the block is
+	 * invalid.
+	 */
 	file.end--;
 	assert_int_equal(reftable_block_open(&block, &file, 0, NULL),
 			 ERR_CORRUPT);

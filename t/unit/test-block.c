@@ -12,8 +12,8 @@
 #define KEY_NR 200
 
 /*
- * Makes a file of one index block (type 'i'). The key "<number>" leads to the
- * block at position <number>.
+ * Makes a file of one index block (type 'i'). The record with the key
+ * "<number>" refers to the block at position <number>.
  */
 static void make_block(struct buf *bytes, unsigned interval)
 {
@@ -104,7 +104,7 @@ static void test_seek(void **state)
 }
 
 /*
- * Reading a damaged block gives an error or other records, but never more
+ * Reading a damaged block gives an error or other records. It never gives more
  * records than the block had.
  */
 static void test_damaged(void **state)

@@ -33,8 +33,8 @@ static void test_murmur3(void **state)
 }
 
 /*
- * Both versions of the hash function give the same hash, unless there are bytes
- * from 0x80 on.
+ * Versions 1 and 2 of the hash function give the same hash for bytes below
+ * 0x80.
  */
 static void test_versions(void **state)
 {
@@ -45,7 +45,7 @@ static void test_versions(void **state)
 		{"a/b/c", true},
 		{"h\xc3\xa9llo", false},
 		{"\x80", false},
-		/* these bytes would be changed by a wrong sign extension */
+		/* A sign extension would change the hashes of these bytes. */
 		{"\x7f\x01", true},
 		{"abc\xff", true},
 		{"abcd\xff", false},
@@ -61,7 +61,7 @@ static void test_versions(void **state)
 	}
 }
 
-/* The example of bloom.h gives the bytes that are written there. */
+/* The example in bloom.h must give the bytes that are written there. */
 static void test_dump(void **state)
 {
 	static const uint8_t want[] = {0xd9, 0x24};
@@ -133,8 +133,8 @@ static void test_random(void **state)
 		}
 	}
 	/*
-	 * In theory, the filters say "may be changed" for one of a hundred
-	 * unchanged paths. The test allows four.
+	 * In theory, the filters answer "maybe changed" for one of 100
+	 * unchanged paths. The test accepts four of 100.
 	 */
 	assert_true(wrong * 25 < asked);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of status/board.c: a child writes, and the parent reads. */
+/*
+ * Tests of status/board.c, which shares the state of the server's workers in
+ * memory: a child process writes, and the parent process reads.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +57,7 @@ static void test_shared(void **state)
 	status = 0;
 	status_board_each(board, check_path, &status);
 	assert_int_equal(status, 1);
-	/* The view of the server's board shows what the child has written. */
+	/* The parent sees what the child has written. */
 	assert_int_equal(status_boards_view(boards, views, slots, 4, &nr), 1);
 	assert_int_equal(views[0].pid, pid);
 	assert_int_equal(views[0].requests, 1);
@@ -65,7 +68,9 @@ static void test_shared(void **state)
 	assert_true(slots[0].begin_ns > 0);
 	assert_int_equal(status_boards_view(boards, views, slots, 0, &nr), 1);
 	assert_int_equal(nr, 0);
-	/* A board that was given back and is taken again is empty. */
+	/*
+	 * A board (the memory of one worker) is empty when it is taken again.
+	 */
 	status_board_give_back(board);
 	assert_int_equal(status_boards_view(boards, views, slots, 4, &nr), 0);
 	assert_ptr_equal(status_board_take(boards, 2), board);

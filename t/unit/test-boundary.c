@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/boundary.c: an inexact query finds all objects that the haves
- * do not reach, and few other objects.
+ * Tests of bitmap/boundary.c, which answers queries inexactly. The result must
+ * have all objects that the wants reach and the haves do not reach. It may have
+ * few other objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +16,8 @@
 #include "t/unit/bitmaprepo.h"
 
 /*
- * Sums over all random requests. `found`: objects found. `extra`: objects that
- * the haves reach and that were found nevertheless.
+ * Sums over all random queries. `found`: objects that the queries found.
+ * `extra`: those of them that the haves reach.
  */
 struct sums {
 	uint64_t found, extra; /* numbers of objects */
@@ -24,8 +25,9 @@ struct sums {
 };
 
 /*
- * Checks a query's result: it has all wanted objects that the haves do not
- * reach, and only wanted objects. Commits and tags must be exact.
+ * Checks a query's result. It must have all objects that the wants reach and
+ * the haves do not reach, and only objects that the wants reach. Its commits
+ * and tags must be exact.
  */
 static void check(struct bitmaprepo *b, const struct pack_bitmap_result *result,
 		  struct sums *sums)

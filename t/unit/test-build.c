@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of bitmap/build.c: bitmaps of random selections of commits. */
+/*
+ * Tests of bitmap/build.c, which computes bitmaps: each bitmap must have the
+ * objects that its commit reaches. The commits are chosen at random.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +16,8 @@
 #include "walk/walk.h"
 
 /*
- * A random repository whose objects are enumerated. Its objects get random
- * bits.
+ * A random repository, a walk that has found all of its objects, and a random
+ * bit position for each object.
  */
 struct sample {
 	struct randrepo r;
@@ -121,8 +124,8 @@ static uint32_t object_of(struct sample *s, uint32_t commit_nr)
 }
 
 /*
- * Decodes the bitmap of entry i, together with the bitmaps with which it is
- * XORed. Asserts that this chain is within the limits.
+ * Decodes the bitmap of entry i by XORing it with the bitmaps on which it
+ * depends. Asserts that the number of these bitmaps is within the limits.
  */
 static void unpack(struct bitset *set, const struct bitmap_built *built,
 		   size_t i)
@@ -196,7 +199,7 @@ static void check_group(struct sample *s, const struct bitmap_group *group,
 	free(reached);
 }
 
-/* Checks that a build with less memory gives the same bitmaps. */
+/* Checks that a build with a lower limit of memory gives the same bitmaps. */
 static void same_with_less_memory(struct sample *s)
 {
 	static const size_t limits[] = {0, 1, 2000};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of publish/bundle-list.c: lists can be written and read. */
+/*
+ * Tests of publish/bundle-list.c: a list of bundles that was written can be
+ * read again, and damaged lists are refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +64,10 @@ static void written_and_read(void **state)
 						   list.algo, NULL),
 				 0);
 		check_same(&list, &again);
-		/* A shorter text is damaged, or has fewer bundles. */
+		/*
+		 * A prefix of the text is invalid, or is a list of fewer
+		 * bundles.
+		 */
 		for (size_t len = 0; len < text.len; len++)
 			if (!bundle_list_parse(&again, text.data, len,
 					       list.algo, NULL))

@@ -24,7 +24,10 @@ static int parse(struct bundle_header *h, size_t *len, const char *text,
 				   err);
 }
 
-/* Asserts that writing the parsed header gives the same text. */
+/*
+ * Parses a header. Asserts that the header is complete, and that writing it
+ * gives the same text.
+ */
 static void check_whole(const char *text)
 {
 	struct bundle_header h;
@@ -95,8 +98,9 @@ static void test_parts(void **state)
 }
 
 /*
- * Parses each prefix of a header. If more bytes may follow, the parser asks for
- * them. If no bytes follow, the prefix is either a complete header or invalid.
+ * Parses each prefix of a header. With more input to come, the parser asks for
+ * more bytes. At the end of the input, the prefix is either a complete header
+ * or invalid.
  */
 static void test_cut_short(void **state)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/cache.h: files that are downloaded once, and repositories
- * made of links. */
+/*
+ * Tests of stored/cache.h: files of a repository in a store are downloaded
+ * once, and repositories are made of hard links to these files.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,13 +44,16 @@ static void test_downloaded_once(void **state)
 	assert_int_equal(
 		stored_cache_file(cache, &again, &s.place, file, &s.err), 0);
 	assert_string_equal(path.data, again.data);
-	/* A cached file whose size is wrong is not used. */
+	/*
+	 * A cached file of the wrong size is not used but downloaded again,
+	 * which fails here.
+	 */
 	assert_int_equal(sys_truncate(path.data, 1, NULL), 0);
 	assert_int_equal(
 		stored_cache_file(cache, &again, &s.place, file, &s.err),
 		ERR_MISSING);
 	assert_string_equal(path.data, again.data);
-	/* An executable file has permissions of its own. */
+	/* An executable file is cached as a separate file. */
 	file->is_executable = true;
 	assert_int_equal(
 		stored_cache_file(cache, &again, &s.place, file, &s.err),
@@ -96,7 +101,9 @@ static void test_lay_out(void **state)
 	storedrepo_release(&s);
 }
 
-/* whether link() fails as if the file had too many links */
+/*
+ * Whether link() fails with EMLINK, as if the file already had too many links.
+ */
 static bool are_links_used_up;
 
 int link(const char *path, const char *second)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/chains.c: delta bases, depths and types of a pack's entries,
- * and an order in which bases come first.
+ * Tests of pack/chains.c: for each entry of a pack, its delta base, its depth
+ * and its type; and an order in which bases come before their deltas.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +16,8 @@
 #include "t/unit/random.h"
 
 /*
- * Makes an id that is not the hash of the content. The tested code does not
- * notice, because it reads only headers of entries.
+ * Makes an object id from `n`, not from content. The tested code reads only the
+ * headers of entries, so it does not notice.
  */
 static struct oid some_oid(uint32_t n)
 {
@@ -29,8 +29,8 @@ static struct oid some_oid(uint32_t n)
 }
 
 /*
- * Adds an object that is stored whole, or a delta against entry `base`. The
- * content of deltas does not matter.
+ * Adds an object stored whole, or a delta against entry `base` if `type` is a
+ * delta type. The content of a delta does not matter.
  */
 static uint32_t add(struct packfile *f, enum object_type type, uint32_t base)
 {
@@ -87,7 +87,7 @@ static void both_kinds_of_delta(void **state)
 	add(&f, OBJ_TREE, 0);
 	add(&f, OBJ_OFS_DELTA, 0);
 	add(&f, OBJ_REF_DELTA, 1);
-	/* The base of this delta comes after the delta in the pack. */
+	/* In the pack, the base of this delta comes after the delta. */
 	oid = some_oid(f.nr);
 	packfile_add_entry(&f, &forward, "x", 1, &oid);
 	add(&f, OBJ_COMMIT, 0);
@@ -108,7 +108,7 @@ static void both_kinds_of_delta(void **state)
 	packfile_release(&f);
 }
 
-/* Asserts that the arrays of *c agree with each other. */
+/* Asserts that the arrays of *c agree with one another. */
 static void assert_consistent(const struct pack_chains *c)
 {
 	uint8_t seen[PACKFILE_MAX] = {0};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of graph-write/changed-paths.c: Bloom filters contain the changed
- * paths. Existing filters are reused, and limits hold.
+ * Tests of graph-write/changed-paths.c, which computes changed-path Bloom
+ * filters. A filter contains all changed paths. Existing filters are reused,
+ * and limits hold.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -152,7 +153,10 @@ static void test_limit(void **state)
 	release(&x);
 }
 
-/* Existing Bloom filters are reused only if they have the same settings. */
+/*
+ * An existing Bloom filter is reused only if it was made with the same
+ * settings.
+ */
 static void test_reuse(void **state)
 {
 	struct changed_paths_options o = {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/check.h: which damage of a repository in a store is found. */
+/*
+ * Tests of stored/check.h: which kinds of damage the check of a repository in a
+ * store finds.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +38,8 @@ static int check(struct fixture *f, bool full)
 }
 
 /*
- * Asserts that the check finds one problem, and that its text contains `text`.
+ * Asserts that the check reports exactly one problem, and that the report
+ * contains `text`.
  */
 static void assert_finds(struct fixture *f, bool full, const char *text)
 {
@@ -99,7 +103,10 @@ static void test_files(void **state)
 	fixture_release(&f);
 }
 
-/* the read() of a store, and the name of the file that it cannot read */
+/*
+ * The read function of the real store, and the name of the file that cannot be
+ * read.
+ */
 static int (*real_read)(struct filestore *store, struct filestore_info *info,
 			const struct filestore_sink *sink, const char *name,
 			uint64_t off, uint64_t len, struct error *err);
@@ -116,8 +123,8 @@ static int failing_read(struct filestore *store, struct filestore_info *info,
 }
 
 /*
- * One file is wrong, and the next file cannot be read. Only the first is a
- * finding; the second is an error.
+ * One file is damaged, and another file cannot be read. Damage is reported as a
+ * problem. A file that cannot be read makes the check fail.
  */
 static void test_unreadable_file(void **state)
 {
@@ -137,7 +144,10 @@ static void test_unreadable_file(void **state)
 	fixture_release(&f);
 }
 
-/* A generation that is not a repository is a finding. */
+/*
+ * If the files of a generation are no Git repository, the check reports a
+ * problem.
+ */
 static void test_no_repository(void **state)
 {
 	struct generation_change change = {
@@ -175,7 +185,10 @@ static void test_newest_record(void **state)
 	fixture_release(&f);
 }
 
-/* Replaces record 1 by a record with another time, or by other bytes. */
+/*
+ * Replaces the record of generation 1: by `bytes`, or (NULL) by the same record
+ * with another time.
+ */
 static void replace_first(struct fixture *f, const char *bytes)
 {
 	static const struct filestore_condition always = {STORE_ALWAYS, NULL};
@@ -220,8 +233,8 @@ static void test_chain(void **state)
 }
 
 /*
- * Files may be as their record says, and still be no valid repository. Here a
- * ref names a missing object.
+ * All files can match the record, and the repository can still be damaged. In
+ * this test, a ref names a missing object.
  */
 static void test_objects(void **state)
 {

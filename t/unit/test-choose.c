@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/choose.c: together, the chosen bitmaps have at most as many
- * words as those of a plain selection, and nearly as many. Bitmaps near tips
- * and pseudo-merges have a budget of their own.
+ * Tests of bitmap/choose.c, which selects the commits that get bitmaps. The
+ * selected bitmaps must have at most as many words as those of a plain
+ * selection, and nearly as many. Bitmaps near tips and pseudo-merges have
+ * budgets of their own.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,18 +18,18 @@
 
 #define COMMITS 4000
 /*
- * number of topic branches; each has one commit, whose parent is an old commit
- * of the main line
+ * Number of topic branches. Each has one commit, whose parent is an old commit
+ * of the main line.
  */
 #define TOPICS 1500
-/* number of objects that each commit adds, without the commit itself */
+/* Number of trees and blobs that each commit adds. */
 #define ADDED 4
 #define ALL (COMMITS + TOPICS)
 #define OBJECTS (ALL * (1 + ADDED))
 
 /*
- * A main line of commits, and topic branches. In the order of obj_pos, all
- * commits come before all other objects.
+ * A history: a main line of commits, and topic branches. In the order of
+ * obj_pos, all commits come before all other objects.
  */
 struct sample {
 	struct dag d;
@@ -56,8 +57,8 @@ static void sample_add(struct sample *s, uint32_t date, uint32_t parent)
 }
 
 /*
- * Gives each object a bit. The objects that a commit adds get adjacent bits, or
- * bits in random order.
+ * Gives each object a bit position. The objects that a commit adds get adjacent
+ * positions. If `scattered`, they get random positions.
  */
 static void number(struct sample *s, bool scattered, uint64_t *seed)
 {
@@ -128,8 +129,8 @@ static size_t pseudo_words(const struct bitmap_build_result *built)
 }
 
 /*
- * Returns the number of words of the bitmaps of a plain selection, which has no
- * tips of topic branches.
+ * Returns the number of words of the bitmaps of a plain selection, which
+ * ignores the tips of topic branches. Sets *nr to the number of these bitmaps.
  */
 static size_t plain_words(const struct sample *s, size_t *nr)
 {
@@ -165,7 +166,10 @@ static bool has_entry(const struct bitmap_build_result *built, uint32_t c)
 	return false;
 }
 
-/* Without tips, the bitmaps use up the size of a plain selection. */
+/*
+ * Without tips, the bitmaps take nearly the size of a plain selection's
+ * bitmaps, and not more.
+ */
 static void within_the_budget(void **state)
 {
 	struct sample *s = sample_new();
@@ -189,7 +193,9 @@ static void within_the_budget(void **state)
 	sample_free(s);
 }
 
-/* Pseudo-merges take at most the additional words of the default budget. */
+/*
+ * Pseudo-merges take at most the words that the default budget adds for them.
+ */
 static void pseudo_merges(void **state)
 {
 	struct sample *s = sample_new();
@@ -214,8 +220,8 @@ static void pseudo_merges(void **state)
 }
 
 /*
- * All wanted tips get bitmaps. Other tips get as many bitmaps as the budget
- * allows.
+ * Each tip of the kind SELECT_TIP gets a bitmap. Tips of other kinds get
+ * bitmaps only within the budget.
  */
 static void tips(void **state)
 {
@@ -241,7 +247,7 @@ static void tips(void **state)
 	sample_free(s);
 }
 
-/* A configured budget is kept, whether it is small or large. */
+/* The bitmaps stay within a configured budget, whether it is small or large. */
 static void configured_budget(void **state)
 {
 	static const size_t budgets[] = {600, 2000, 8000, 50000};
@@ -270,9 +276,9 @@ static void configured_budget(void **state)
 }
 
 /*
- * Branches for which a fetch would walk many commits get bitmaps near their
- * tips. Each of the oldest 40 topic branches has such a long way to the nearest
- * bitmap.
+ * A branch gets a bitmap near its tip if a fetch would otherwise walk many
+ * commits to the nearest bitmap. This is the case for the 40 oldest topic
+ * branches.
  */
 static void far_branches(void **state)
 {
@@ -299,7 +305,7 @@ static void far_branches(void **state)
 			tip_walk_count(&walk, &walked, &c, 1);
 			max = walked > max ? walked : max;
 		}
-		/* The newest of these tips reaches 104 commits. */
+		/* The newest of the 40 tips reaches 104 commits. */
 		if (far)
 			assert_true(max <= 1);
 		else

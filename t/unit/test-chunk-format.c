@@ -63,7 +63,7 @@ static void test_example(void **state)
 }
 
 /*
- * Each case stores `value` at offset `off` of the example, which makes the
+ * Cases: each stores `value` at the offset `off` of the example. This makes the
  * table of chunks invalid.
  */
 static const struct {
@@ -71,16 +71,17 @@ static const struct {
 	uint32_t value;
 } wrong[] = {
 	{0x08, 0}, /* the table ends too early */
-	/* the chunk EFGH occurs twice */
+	/* The chunk EFGH occurs twice. */
 	{0x08, 0x45464748},
-	/* a chunk ends far after the end of the file */
+	/* A chunk ends far after the end of the file. */
 	{0x0c, 1},
-	/* a chunk begins inside the table */
+	/* A chunk begins inside the table of chunks. */
 	{0x10, 0x2b},
-	/* a chunk ends before it begins */
+	/* A chunk ends before it begins. */
 	{0x1c, 0x2b},
-	{0x20, 0x41424344}, /* the row after the last chunk must have no id */
-	/* the last chunk ends after the end of the body */
+	/* The id after the last chunk is not zero. */
+	{0x20, 0x41424344},
+	/* The last chunk ends after the end of the body. */
 	{0x28, 0x31},
 };
 

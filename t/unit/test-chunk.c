@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of http1/chunk.c: http1/body.c can read the chunks that are written. */
+/*
+ * Tests of http1/chunk.c, which writes chunked HTTP bodies: http1/body.c can
+ * read them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/cleanup.c: children arm the signal handler, make files, and are
- * ended by a signal at a random moment. The test examines the files that
- * remain.
+ * Tests of sys/cleanup.c, which removes temporary files when a signal ends the
+ * process. Child processes make files and get a signal at a random moment. Then
+ * the tests look at the remaining files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,8 +41,8 @@ static void say(const char *word)
 }
 
 /*
- * Runs a child until it reports, waits for `delay_ns`, and sends the signal.
- * Returns the status that waitpid() gives.
+ * Runs fn(dir) in a child process. When the child says that it is ready, waits
+ * for `delay_ns` and sends the signal. Returns the status from waitpid().
  */
 static int end_child(child_fn fn, const char *dir, int signal_nr,
 		     uint64_t delay_ns)
@@ -59,6 +59,7 @@ static int end_child(child_fn fn, const char *dir, int signal_nr,
 		close(fds[1]);
 		/*
 		 * The parent may ignore the signal, for example under nohup(1).
+		 * The child must not inherit this.
 		 */
 		signal(signal_nr, SIG_DFL);
 		sys_cleanup_arm();
@@ -108,8 +109,8 @@ static void make_all_kinds(const char *dir)
 	sys_tempfile_create_exact(&done, in(dir, "y.lock"), 0666, NULL);
 	sys_tempfile_commit(&done, in(dir, "y"), SYS_FSYNC_NONE, NULL);
 	/*
-	 * This symlink stands for a file that another process has created under
-	 * the same name.
+	 * The committed lock file y.lock is gone. This symlink stands for a new
+	 * file of another process with the same name.
 	 */
 	if (symlink("z", in(dir, "y.lock")) < 0)
 		_exit(1);
@@ -192,8 +193,8 @@ static void turn_in_threads(const char *dir)
 }
 
 /*
- * Whenever the signal comes, the file is either complete, or removed without a
- * leftover.
+ * At whatever moment the signal comes, either the complete file exists, or no
+ * file.
  */
 static void test_any_moment(void **state)
 {
@@ -253,7 +254,7 @@ static void test_hold(void **state)
 	tmprepo_release(&t);
 }
 
-/* Without sys_cleanup_arm() signals are not caught. */
+/* A process that has not called sys_cleanup_arm() does not catch signals. */
 static void test_unarmed(void **state)
 {
 	struct sigaction act;
@@ -286,7 +287,9 @@ static void ignore_first(const char *dir)
 	say(".");
 }
 
-/* A signal that is ignored stays ignored, as under nohup(1). */
+/*
+ * sys_cleanup_arm() does not catch a signal that is ignored, as under nohup(1).
+ */
 static void test_ignored(void **state)
 {
 	struct tmprepo t;

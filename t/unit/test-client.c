@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of store/client.c: headers, limits, and requests without an answer. */
+/*
+ * Tests of store/client.c, the HTTP client of stores: headers, limits, and
+ * requests that get no response.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +16,9 @@
 static const struct client_limits limits = {10000, 10000};
 static const struct client_limits impatient = {10000, 1000};
 
-/* One client, one server and one answer. */
+/*
+ * A client, the server that it talks to, and the response of the last request.
+ */
 struct fixture {
 	struct peer peer;
 	struct client *client;
@@ -156,13 +161,14 @@ static void test_lost(void **state)
 	check_lost("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut",
 		   PEER_CLOSE);
 	check_lost("this is not HTTP\r\n\r\n", PEER_CLOSE);
-	/* the server is silent until the time limit */
+	/* The server sends nothing until the client's time limit. */
 	check_lost(NULL, PEER_SILENT);
 }
 
 /*
- * If a server closes a used connection without an answer, it may have executed
- * the request. By default, libcurl would send the request again.
+ * A server that closes a used connection without a response may have executed
+ * the request. So the client must not send the request again, as libcurl would
+ * by default.
  */
 static void check_once(const char *method, size_t body_len)
 {
@@ -194,7 +200,10 @@ static void test_once(void **state)
 	check_once("DELETE", 0);
 }
 
-/* libcurl repeats a request without the flag `once`, with its whole body. */
+/*
+ * Without the flag `once`, libcurl sends the request again, with its whole
+ * body.
+ */
 static void test_again(void **state)
 {
 	const struct peer_answer script[] = {
@@ -222,7 +231,7 @@ static void test_not_sent(void **state)
 	struct fixture f;
 
 	start(&f, NULL, 0);
-	/* The server is stopped, so connections are refused. */
+	/* The server has stopped, so its port refuses connections. */
 	peer_stop(&f.peer);
 	assert_int_equal(run(&f), 0);
 	assert_int_equal(f.answer.outcome, CLIENT_NOT_SENT);
@@ -282,8 +291,8 @@ static void test_authority(void **state)
 	client_answer_init(&answer);
 	assert_int_equal(client_open(&client, &limits, "/none/such", NULL), 0);
 	/*
-	 * The error is about the file of authorities or about the connection,
-	 * whichever fails first.
+	 * Either opening the missing file of authorities or connecting fails
+	 * first. Both are reported as a request that was not sent.
 	 */
 	if (!client_send(client, &answer, &r, &err))
 		assert_int_equal(answer.outcome, CLIENT_NOT_SENT);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of sys/clock.c: clocks run forward, and the alarm ends the process. */
+/*
+ * Tests of sys/clock.c: clocks never run backwards, and the alarm ends the
+ * process.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/commit-ahead.c, for random histories and with a broken commit.
- * The decoded commits are compared with those that a slow walk expects.
+ * Tests of walk/commit-ahead.c, in which threads decode commits before a walk
+ * needs them. The histories are random, and one has a broken commit. The
+ * decoded commits are compared with those that a slow walk expects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,9 +31,9 @@ static void check_commit(struct walkrepo *f, uint32_t nr,
 }
 
 /*
- * Marks in `expect` the commits that must be decoded: those that commit `nr`
- * reaches through packed commits. Loose commits, the commit `cut` on the
- * shallow boundary, and their ancestors are not decoded.
+ * Marks in `expect` the commits that must be decoded: commit `nr` and its
+ * ancestors. The search stops at loose commits and at commit `cut` of the
+ * shallow boundary, which are not decoded.
  */
 static void expect_from(struct walkrepo *f, bool *expect, uint32_t nr,
 			uint32_t cut)
@@ -74,7 +75,7 @@ static void run(struct walkrepo *f, unsigned threads, bool with_cut)
 	for (size_t i = 0; i < nr; i++) {
 		uint32_t tip = walkrepo_some_commit(f);
 
-		/* A tip may be any object, but only commits are decoded. */
+		/* A tip can be any object, but only commits are decoded. */
 		if (!randrepo_below(r, 8))
 			tip = randrepo_below(r, r->nr);
 		from[i] = walkrepo_pos(f, tip);
@@ -107,7 +108,8 @@ static void random_histories(void **state)
 }
 
 /*
- * A broken commit is not decoded, and neither are commits that only it reaches.
+ * A broken commit is not decoded. Commits that only the broken commit reaches
+ * are not decoded either.
  */
 static void broken_commit(void **state)
 {

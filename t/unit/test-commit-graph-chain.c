@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of graph-write/commit-graph-chain.c: which layers stay below a new
- * layer, and which files are removed.
+ * Tests of graph-write/commit-graph-chain.c: which layers of a commit-graph
+ * chain remain below a new layer, and which files are removed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +17,8 @@
 #define LAYERS 4
 
 /*
- * Returns how many of the existing layers stay below a new one. `sizes` are
- * their numbers of commits. The first `elsewhere` layers are in another
+ * Returns how many layers remain below a new layer. `sizes`: numbers of commits
+ * of the existing layers. The first `elsewhere` of them are in another
  * directory.
  */
 static size_t kept(const uint32_t *sizes, size_t elsewhere, uint64_t new_nr,
@@ -49,7 +49,10 @@ static void test_kept(void **state)
 
 	assert_int_equal(kept(sizes, 0, 1, &o), 4);
 	assert_int_equal(kept(sizes, 0, 2, &o), 4);
-	/* merged: 5 <= 2 * 3, and then 10 <= 2 * (3 + 5) */
+	/*
+	 * The upper layers are merged, because 5 <= 2 * 3, and 10 <= 2 * (3 +
+	 * 5).
+	 */
 	assert_int_equal(kept(sizes, 0, 3, &o), 2);
 	assert_int_equal(kept(sizes, 0, 35, &o), 1);
 	assert_int_equal(kept(sizes, 0, 400, &o), 0);
@@ -59,7 +62,7 @@ static void test_kept(void **state)
 	assert_int_equal(kept(sizes, 0, 5, &o), 2);
 	o.max_commits = 8;
 	assert_int_equal(kept(sizes, 0, 4, &o), 4);
-	/* 5 + 5 is more than max_commits, so all layers are merged */
+	/* 5 + 5 is more than max_commits, so all layers are merged. */
 	assert_int_equal(kept(sizes, 0, 5, &o), 0);
 	o.split = COMMIT_GRAPH_SPLIT_NO_MERGE;
 	assert_int_equal(kept(sizes, 0, 4000, &o), 4);
@@ -86,7 +89,7 @@ static const char layer_bb[] = "commit-graphs/graph-"
 static const char layer_cc[] = "commit-graphs/graph-"
 			       "cccccccccccccccccccccccccccccccccccccccc.graph";
 
-/* Installs a commit-graph layer on top of the lowest `kept_nr` layers. */
+/* Installs a new layer on top of the lowest `kept_nr` layers. */
 static int install(struct graphchain *f, size_t kept_nr, int64_t expiry)
 {
 	struct commit_graph_chain_lock lock = COMMIT_GRAPH_CHAIN_LOCK_INIT;
@@ -139,7 +142,7 @@ static void test_install(void **state)
 	assert_chain(&f, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
 			 "cccccccccccccccccccccccccccccccccccccccc\n");
 	/*
-	 * The unused layer stays while it is too new to expire. Later it is
+	 * An unused layer remains until it is old enough to expire. Then it is
 	 * removed.
 	 */
 	assert_true(is_there(&f, layer_bb));
@@ -154,8 +157,8 @@ static void test_install(void **state)
 }
 
 /*
- * A commit-graph in a single file becomes the lowest layer of a chain, by
- * renaming the file.
+ * A commit-graph in a single file becomes the lowest layer of a new chain. The
+ * file is renamed, not written again.
  */
 static void test_single(void **state)
 {

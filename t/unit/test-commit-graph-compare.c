@@ -12,7 +12,7 @@
 #include "graph/commit-graph-verify.h"
 #include "t/unit/writtengraph.h"
 
-/* size of a commit's record in the chunk CDAT, in bytes */
+/* Size in bytes of a commit's record in the chunk CDAT. */
 #define RECORD 36
 
 static struct buf compare(struct writtengraph *g, uint32_t graph_pos)
@@ -26,7 +26,7 @@ static struct buf compare(struct writtengraph *g, uint32_t graph_pos)
 	return lines;
 }
 
-/* Returns the offset of a field in a commit's record. */
+/* Returns a pointer to the field at offset `off` in a commit's record. */
 static char *field(struct writtengraph *g, uint32_t graph_pos, size_t off)
 {
 	return writtengraph_chunk(g, "CDAT") + graph_pos * RECORD + off;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of graph/commit-graph-file.c: a file that was written is parsed and
- * compared.
+ * Tests of graph/commit-graph-file.c, which makes the bytes of a commit-graph
+ * file: parsing the bytes gives the same commits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,8 +56,8 @@ static void write_file(struct buf *out, struct commit_graph_layer *layer,
 }
 
 /*
- * Four commits: the root of the worked example, its child, a merge, and a merge
- * with three parents.
+ * Four commits: a root, its child, a merge, and a merge of three parents. The
+ * root is the one of the example in commit-graph-layer.h.
  */
 static void test_parents(void **state)
 {

@@ -54,7 +54,7 @@ static void test_find(void **state)
 	buf_release(&bytes);
 }
 
-/* The commit of the worked example in commit-graph-layer.h is parsed. */
+/* Parses the commit of the example in commit-graph-layer.h. */
 static void test_dump(void **state)
 {
 	static const uint8_t record[36] = {
@@ -105,8 +105,8 @@ static void test_header(void **state)
 }
 
 /*
- * A truncated file is refused. Each one gets its own allocation, so that the
- * address sanitizer detects reads after its end.
+ * A truncated file is refused. Each truncated file gets its own allocation, so
+ * that AddressSanitizer reports reads past its end.
  */
 static void test_truncated(void **state)
 {

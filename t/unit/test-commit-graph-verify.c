@@ -43,8 +43,8 @@ static void test_right(void **state)
 }
 
 /*
- * All trees in the commit-graph are wrong. The reported lines must come in the
- * order of the commits' ids.
+ * All trees in the commit-graph are wrong. The errors must be reported in the
+ * order of the commit ids, although threads search for them.
  */
 static void test_order(void **state)
 {

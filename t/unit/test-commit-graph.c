@@ -87,8 +87,8 @@ static void test_chain(void **state)
 }
 
 /*
- * The fields that name a parent are set, one after the other, to a position
- * outside of the file.
+ * One field after the other that names a parent is set to a position that no
+ * layer has. Reading the parents must fail.
  */
 static void test_bad_parents(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/commit-map.c: a map is compared with a plain array, with few
- * and with many commits.
+ * Tests of walk/commit-map.c, a map from the obj_pos of commits to values, with
+ * few and with many commits. The map is compared with an array.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,10 @@ static void check(const struct commit_map *map, const uint32_t *want)
 		assert_int_equal(commit_map_get(map, i), want[i]);
 }
 
-/* Adds commits until the map has so many that it stops using a hash table. */
+/*
+ * Adds commits until the map has so many that it switches from a hash table to
+ * an array.
+ */
 static void same_as_an_array(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/complete.c: bitmaps that were kept, and those that were made
- * again, equal the right ones.
+ * Tests of bitmap/complete.c, the cache of whole bitmaps for bitmaps that are
+ * stored as XORs. The cache returns the right bitmap, whether it has kept the
+ * bitmap or must compute it again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,8 +46,8 @@ static void sample_release(struct sample *s)
 }
 
 /*
- * Adds bitmap `i`: some random bits, stored whole or as an XOR with an earlier
- * bitmap.
+ * Adds bitmap `i` with some random bits. It is stored whole or as an XOR with
+ * an earlier bitmap.
  */
 static void add(struct sample *s, size_t i, uint64_t *seed)
 {
@@ -74,8 +75,8 @@ static void add(struct sample *s, size_t i, uint64_t *seed)
 }
 
 /*
- * Returns the bytes that all kept bitmaps take, except the newest ones and
- * bitmap `but`.
+ * Returns the number of bytes of the kept bitmaps. The newest bitmaps, which
+ * are always kept, and bitmap `but` are not counted.
  */
 static size_t bytes_of_old(const struct sample *s, size_t but)
 {
@@ -89,8 +90,8 @@ static size_t bytes_of_old(const struct sample *s, size_t but)
 }
 
 /*
- * Checks that the kept bitmaps respect the limit of memory. Called after bitmap
- * `i` was kept.
+ * Checks that the kept bitmaps are within the memory limit. Called after the
+ * cache has kept bitmap `i`.
  */
 static void check_limit(const struct sample *s, size_t i)
 {
@@ -134,10 +135,7 @@ static void kept_or_made_again(void **state)
 	}
 }
 
-/*
- * Reads bitmaps of old entries that were never put into the cache of whole
- * bitmaps.
- */
+/* Reads bitmaps of old entries that were never put into the cache. */
 static void never_put(void **state)
 {
 	uint64_t seed = random_seed();

@@ -34,7 +34,7 @@ static int teardown(void **state)
 
 /*
  * Returns the whole configuration as text: "key=value;" for each entry, or
- * "key;" for an entry without "=".
+ * "key;" for an entry without a value.
  */
 static char *flat(const struct config *config)
 {
@@ -458,7 +458,8 @@ static void includes(void **state)
 }
 
 /*
- * Returns whether includeIf."<condition>" is true for a repository at home/r.
+ * Returns whether the condition of includeIf."<condition>" is true for the
+ * repository in home/r.
  */
 static bool holds(const char *condition)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/copies.h: strict and relaxed reads, shared questions, a store
- * that does not answer, and a full disk. */
+/*
+ * Tests of stored/copies.h, which keeps local copies of repositories in a store
+ * up to date: strict and relaxed reads, requests to the store that threads
+ * share, a store that does not answer, and a full disk.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +29,11 @@ struct served {
 	struct copynode c;
 	struct stored_copies *copies;
 	struct countstore count;
-	bool is_known; /* for be_silent(): the store is known to be silent */
+	/*
+	 * For be_silent(): whether the server already knows that the store does
+	 * not answer.
+	 */
+	bool is_known;
 	uint64_t absent_ns; /* for served_open() */
 };
 
@@ -64,7 +71,10 @@ static void served_release(struct served *s)
 	copynode_release(&s->c);
 }
 
-/* Enters and leaves. Returns the number of requests that were sent. */
+/*
+ * Brings the local copy up to date and uses it. Returns the number of requests
+ * that the store got.
+ */
 static unsigned visit(struct served *s)
 {
 	struct stored_use use = {0};
@@ -109,6 +119,7 @@ static void test_strict(void **state)
 	served_init(&s, 0, 0);
 	visit(&s);
 	copynode_assert_newest(&s.c);
+	/* Without a change, each use of the copy costs the same requests. */
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	copynode_push(&s.c, "three");
@@ -248,7 +259,7 @@ static void test_relaxed(void **state)
 	visit(&s);
 	copynode_push(&s.c, "three");
 	assert_int_equal(visit(&s), 0);
-	/* Another process is the first to see the change. */
+	/* A relaxed read in a new process finds the change. */
 	stored_copies_close(s.copies);
 	served_open(&s, UINT64_MAX / 4, 0, 0);
 	assert_true(visit(&s) > 0);
@@ -257,7 +268,9 @@ static void test_relaxed(void **state)
 	served_release(&s);
 }
 
-/* A copy that another process has removed is made again, also if it is young.
+/*
+ * Another process has removed the copy, which is younger than its maximum age.
+ * The copy is made again.
  */
 static void test_removed_by_another(void **state)
 {
@@ -423,7 +436,7 @@ static void test_stale(void **state)
 	served_init(&s, 0, UINT64_C(3600000000000));
 	visit(&s);
 	for (int i = 0; i < 3; i++) {
-		/* The third time in a new process. */
+		/* In the third round, a new process uses the copy. */
 		if (i == 2) {
 			stored_copies_close(s.copies);
 			served_open(&s, 0, UINT64_C(3600000000000), 0);
@@ -437,7 +450,10 @@ static void test_stale(void **state)
 		assert_int_equal(use.is_news, i != 1);
 		stored_copies_leave(&use);
 	}
-	/* A repository without a copy cannot be served. */
+	/*
+	 * A repository without a local copy cannot be served while the store is
+	 * down.
+	 */
 	assert_int_equal(stored_copies_enter(s.copies, &use, "other", &s.c.err),
 			 ERR_IO);
 	/* Nor one that is too old. */
@@ -456,7 +472,7 @@ static void test_stale(void **state)
 
 /* ---- a silent store */
 
-/* Enters, and returns whether the copy is stale. */
+/* Uses the local copy. Returns whether it may be out of date. */
 static bool visit_stale(struct served *s)
 {
 	struct stored_use use = {0};
@@ -481,7 +497,10 @@ static void visit_none(struct served *s)
 	assert_null(use.copy);
 }
 
-/* During the question, which takes long, other requests do not wait. */
+/*
+ * Callback during a request to the store, which takes six seconds. Other uses
+ * of the copy must not wait meanwhile.
+ */
 static void be_silent(void *ctx, const char *name)
 {
 	struct served *s = ctx;
@@ -510,7 +529,7 @@ static void test_silent_store(void **state)
 	assert_true(visit_stale(&s));
 	assert_int_equal(s.count.requests, before + 1);
 	s.is_known = true;
-	/* No more question for some seconds. */
+	/* For some seconds, no further request is sent to the store. */
 	assert_true(visit_stale(&s));
 	visit_none(&s);
 	assert_int_equal(s.count.requests, before + 1);
@@ -532,12 +551,15 @@ static void test_silent_store(void **state)
 /* ---- a full disk */
 
 static atomic_bool is_disk_full;
-/* visited once when an index is removed; NULL: none */
+/*
+ * A use of this copy is simulated once, when the index of another copy is
+ * removed. NULL: none.
+ */
 static struct served *visited_meanwhile;
 
 int link(const char *path, const char *second)
 {
-	/* The disk of the cache is full until a copy is evicted. */
+	/* The disk of the cache directory is full until a copy is removed. */
 	if (is_disk_full && strstr(second, "/cache/")) {
 		errno = ENOSPC;
 		return -1;
@@ -554,7 +576,7 @@ int unlinkat(int fd, const char *path, int flags)
 {
 	int ret = (int)syscall(SYS_unlinkat, fd, path, flags);
 
-	/* Removing a copy's index makes room. */
+	/* Removing the .idx file of a copy frees space on the disk. */
 	if (!ret && strstr(path, ".idx"))
 		is_disk_full = false;
 	if (visited_meanwhile && strstr(path, ".idx")) {
@@ -566,7 +588,10 @@ int unlinkat(int fd, const char *path, int flags)
 	return ret;
 }
 
-/* Makes a copy of the same content under another name, on a full disk. */
+/*
+ * Makes a second copy while the disk is full. It is of a repository "other"
+ * with the same content. `result` is the expected result.
+ */
 static void visit_other(struct served *s, int result)
 {
 	struct stored_use use = {0};
@@ -592,7 +617,7 @@ static void test_disk_full(void **state)
 	visit(&s);
 	visit_other(&s, 0);
 	assert_false(is_disk_full);
-	/* The first copy has made room. */
+	/* The copy of the first repository was removed to make room. */
 	assert_false(sys_exists(netrepo_path(&s.c.s.n, COPYNODE_COPY)));
 	served_release(&s);
 }
@@ -610,7 +635,7 @@ static void test_disk_full_for_ever(void **state)
 	visit_other(&s, ERR_IO);
 	assert_non_null(strstr(s.c.err.msg, "No space left"));
 	assert_true(is_disk_full);
-	/* A copy that is complete is served. */
+	/* The complete copy of the first repository can still be used. */
 	visit(&s);
 	is_disk_full = false;
 	assert_false(sys_exists(netrepo_path(&s.c.s.n, "cache/repo/other")));
@@ -620,7 +645,10 @@ static void test_disk_full_for_ever(void **state)
 
 /* ---- trimming */
 
-/* A request has its answer while another one trims. It would wait forever. */
+/*
+ * A request can use a copy while another request removes copies. If it had to
+ * wait, the test would never end.
+ */
 static void test_trim_holds_nobody(void **state)
 {
 	struct served s;
@@ -638,7 +666,10 @@ static void test_trim_holds_nobody(void **state)
 	served_release(&s);
 }
 
-/* What killed processes have left goes, also without a budget. */
+/*
+ * Directories that killed processes have left are removed, also if the cache
+ * has no size limit.
+ */
 static void test_leftovers(void **state)
 {
 	struct served s;
@@ -660,7 +691,10 @@ static void test_leftovers(void **state)
 
 static atomic_uint uses_taken;
 
-/* Counts the requests that wait for an answer or will: they have USE. */
+/*
+ * Counts threads that have the read lock of a copy's file of uses: they wait
+ * for the store, or will soon.
+ */
 int fcntl(int fd, int cmd, ...)
 {
 	va_list ap;
@@ -679,7 +713,8 @@ int fcntl(int fd, int cmd, ...)
 
 struct crowd {
 	struct served s;
-	atomic_uint waits; /* questions that wait in hold_first() */
+	/* Number of requests to the store that wait in hold_first(). */
+	atomic_uint waits;
 	unsigned crowd_nr; /* uses to wait for */
 	atomic_uint asked; /* requests */
 };
@@ -710,7 +745,7 @@ static void *visit_in_thread(void *arg)
 
 #define CROWD_NR 8
 
-/* Those who arrive during a question share the next one. */
+/* Threads that arrive during a request to the store share the next request. */
 static void test_shared_questions(void **state)
 {
 	pthread_t threads[CROWD_NR];
@@ -740,7 +775,9 @@ struct storm {
 	atomic_bool is_over;
 };
 
-/* Each request sees at least the commit that was the newest when it began. */
+/*
+ * Uses the copy again and again. The generation of the copy must never go back.
+ */
 static void *read_on(void *arg)
 {
 	struct storm *storm = arg;
@@ -784,7 +821,7 @@ static void test_storm(void **state)
 		copynode_push(&storm.s.c, text);
 		visit(&storm.s);
 		copynode_assert_newest(&storm.s.c);
-		/* Evicts the copy if it is not in use. */
+		/* Removes the copy if no thread uses it. */
 		assert_int_equal(stored_trim_run(&trim, storm.s.c.node, 1,
 						 &storm.s.c.err),
 				 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/copy.c: bytes of a pack are copied from the mapped file, or by
- * the callback put_file().
+ * Tests of pack/copy.c, which copies bytes of a pack to a writer: from the
+ * mapped file, or by the callback put_file().
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +18,8 @@
 #include "t/unit/tmprepo.h"
 
 /*
- * size of the pack; large enough that the file is opened again and that mapped
- * pages are released
+ * Size of the pack in bytes. It is large enough that the file is opened again
+ * and that mapped pages are released.
  */
 #define LEN ((size_t)9 << 20)
 
@@ -27,7 +27,7 @@ struct env {
 	struct tmprepo t;
 	struct pack pack; /* of random bytes */
 	struct buf got;
-	/* number of bytes that put_file() received */
+	/* Number of bytes that put_file() has received. */
 	size_t by_file;
 };
 
@@ -121,8 +121,8 @@ static void by_map_and_by_file(void **state)
 	}
 	check(&e, true, 0, LEN);
 	/*
-	 * The writer buffers a last piece below 16 KiB, so put_file() does not
-	 * get it.
+	 * The writer buffers the last piece if it is shorter than 16 KiB. So
+	 * put_file() does not get this piece.
 	 */
 	assert_true(e.by_file > LEN - 16384);
 	tmprepo_remove(&e.t, "objects/pack/pack-a.pack");
@@ -140,7 +140,7 @@ static int put_pinned(void *ctx, const void *bytes, size_t len,
 	return buf_append(&e->got, bytes, len);
 }
 
-/* Copy the whole pack, with put_pinned(). */
+/* Copy the whole pack to a sink that has put_pinned(). */
 static void copy_pinned(struct env *e, bool has_checksum)
 {
 	const struct pack_sink sink = {put, e, put_file, put_pinned};
@@ -160,8 +160,8 @@ static void copy_pinned(struct env *e, bool has_checksum)
 }
 
 /*
- * Spans are passed to put_pinned() of the sink only if the pack is pinned. If
- * the bytes need not be hashed, a whole span is passed at once.
+ * put_pinned() gets ranges of the pack only if the pack is pinned. If the bytes
+ * need not be hashed, put_pinned() gets the whole range at once.
  */
 static void by_span(void **state)
 {
@@ -201,7 +201,7 @@ static void what_is_not_there(void **state)
 			 ERR_CORRUPT);
 	assert_int_equal(pack_copy_put(&copy, &writer, 13, 12, NULL),
 			 ERR_CORRUPT);
-	/* A span of length 0 is valid at any offset. */
+	/* A range of length 0 is valid at any offset. */
 	assert_int_equal(pack_copy_put(&copy, &writer, LEN + 1, LEN + 1, NULL),
 			 0);
 	pack_copy_close(&copy);
@@ -215,7 +215,8 @@ static int discard(void *ctx, const void *bytes, size_t len, struct error *err)
 }
 
 /*
- * After a pack was copied, reads it again. Returns the number of page faults.
+ * Copies the pack, and then reads it. Returns the number of page faults of the
+ * reading.
  */
 static long faults_behind(struct env *e)
 {
@@ -257,7 +258,7 @@ static void pages_behind_the_copy(void **state)
 struct checked {
 	struct packfile file;
 	struct pack *pack;
-	/* only the copied bytes are used */
+	/* Only the buffer for the copied bytes is used. */
 	struct env out;
 	struct pack_writer writer;
 	struct pack_copy copy;
@@ -303,8 +304,8 @@ static int copy_range(struct checked *c, uint64_t start, uint64_t end,
 }
 
 /*
- * A copied entry must have the CRC of the index. Entries may be copied in
- * parts.
+ * A copied entry must have the CRC that the pack index states. This holds also
+ * if the entry is copied in parts.
  */
 static void crcs_of_copies(void **state)
 {
@@ -337,7 +338,10 @@ static void crcs_of_copies(void **state)
 	checked_release(&c);
 }
 
-/* No CRC is checked without check_copies, or if the index has no CRCs. */
+/*
+ * No CRC is checked if the option check_copies is off, or if the index has no
+ * CRCs.
+ */
 static void no_crcs(void **state)
 {
 	struct pack *pack;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/coverage.c: compares the coverage that is measured with the
- * numbers of commits that real queries walk.
+ * Tests of bitmap/coverage.c, which measures how many commits fetches walk
+ * before they reach bitmaps. The measured numbers are compared with those of
+ * real queries.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,10 @@
 #include "bitmap/fill.h"
 #include "t/unit/bitmaprepo.h"
 
-/* Runs a query for these tips. Returns the number of commits that it walks. */
+/*
+ * Runs a query for these commits. Returns the number of commits that the query
+ * walks.
+ */
 static uint32_t walked(struct bitmaprepo *b, uint32_t *commits, size_t nr)
 {
 	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
@@ -29,8 +33,8 @@ static uint32_t walked(struct bitmaprepo *b, uint32_t *commits, size_t nr)
 }
 
 /*
- * Compares the measured numbers with queries for each different tip, and for
- * all tips.
+ * Compares the measured numbers with those of queries: one query for each tip,
+ * and one for all tips.
  */
 static void check(struct bitmaprepo *b, const struct bitmap_coverage *c,
 		  struct walk_tips *tips)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Tests of base/cpu.c: the detected instructions are those that /proc/cpuinfo
- * lists.
- */
+/* Tests of base/cpu.c: it detects the instructions that /proc/cpuinfo lists. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,9 +12,9 @@
 #include "base/cpu.h"
 
 /*
- * Returns whether /proc/cpuinfo lists `flag` for the first processor. All flags
- * here are of x86. A program for another processor may still find them there:
- * QEMU shows the file of the machine on which QEMU itself runs.
+ * Returns whether /proc/cpuinfo lists `flag` for the first processor. All
+ * tested flags are flags of x86. Programs for other processors do not read the
+ * file: under QEMU, it is the file of the machine that runs QEMU.
  */
 static bool is_reported(const char *flag)
 {

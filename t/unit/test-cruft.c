@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/cruft.c: written cruft packs have the listed objects and
- * times.
+ * Tests of repack/cruft.c: a cruft pack has the objects and times that were
+ * listed for it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -90,8 +90,8 @@ static void written(void **state)
 		if (cruft_write(&np, &u, &options, &err) != 0)
 			fail_msg("%s", err.msg);
 		/*
-		 * k == 1: no object is dropped, so there is no pack of dropped
-		 * objects.
+		 * If k is 1, no object is dropped. So there is no pack of
+		 * dropped objects.
 		 */
 		assert_int_equal(np.nr, k != 1);
 		if (np.nr)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of daemon/daemon.c: a master in a child process, which serves one
- * request and ends by a signal. t/t5571-gitreachd.sh tests the server with
- * clients.
+ * Tests of daemon/daemon.c. The server's master runs in a child process, serves
+ * one request, and is ended by a signal. t/t5571-gitreachd.sh tests the server
+ * with clients.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -45,7 +45,10 @@ static void is_ready(void *ctx)
 	sys_write_all(*ready, "r", 1, "pipe", NULL);
 }
 
-/* Write a byte into the pipe once all workers serve. */
+/*
+ * Runs the server. Writes a byte into the pipe `ready` when all workers accept
+ * connections.
+ */
 static int serve(int listener, int ready)
 {
 	const struct daemon_program program = {
@@ -111,7 +114,10 @@ static void test_one_server(void **state)
 	    "HTTP/1.1 404 Not Found\r\n");
 	ask(port, "GET /r.git/HEAD HTTP/1.1\r\n\r\n",
 	    "HTTP/1.1 400 Bad Request\r\n");
-	/* If a reload or an upgrade fails, the old workers still serve. */
+	/*
+	 * After a failed reload and a failed upgrade, the old workers must
+	 * still accept connections.
+	 */
 	assert_int_equal(kill(pid, SIGHUP), 0);
 	assert_int_equal(kill(pid, SIGUSR2), 0);
 	ask(port, "GET /r.git/HEAD HTTP/1.1\r\nHost: h\r\n\r\n",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/deflate-stream.c: a stream that was made in pieces inflates to
- * all bytes.
+ * Tests of pack/deflate-stream.c: data that was compressed in pieces inflates
+ * to the same data.
  */
 #include <setjmp.h>
 #include <stdarg.h>

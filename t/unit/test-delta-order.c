@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of deltas/delta-order.c: the order of candidates in the delta search,
- * the objects to make deltas of (targets), and segments for threads.
+ * Tests of deltas/delta-order.c: the order of objects in the delta search, the
+ * objects for which deltas are searched (targets), and the segments that
+ * threads get.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,8 +76,8 @@ static void sorted_by_type_name_external_size(void **state)
 	assert_int_equal(delta_order_init(&order, &list, &options), 0);
 	assert_items(&order, (uint32_t[]){6, 5, 3, 1, 0, 2, 7, 4}, 8);
 	/*
-	 * A commit or a tree that is the only one of its type has no possible
-	 * base.
+	 * A commit or a tree cannot become a delta if no other object has its
+	 * type.
 	 */
 	assert_int_equal(order.segment_nr, 1);
 	assert_int_equal(order.segments[0].first, 2);
@@ -86,7 +87,10 @@ static void sorted_by_type_name_external_size(void **state)
 	packing_items_release(&list);
 }
 
-/* Candidates come from several packs: check names, sizes and targets. */
+/*
+ * The candidates come from several packs: their names, sizes and targets are
+ * checked.
+ */
 static void targets_by_pack(void **state)
 {
 	struct delta_search_options retry = options;
@@ -125,8 +129,8 @@ static void targets_by_pack(void **state)
 
 	list.items[5].pack_nr = 3;
 	/*
-	 * Item 6 becomes external: only the receiver has the object. The item
-	 * comes first now, and is in no pack.
+	 * Item 6 becomes an external item: only the receiver has its object. So
+	 * it now comes first, and belongs to no pack.
 	 */
 	list.items[6].is_external = true;
 	assert_int_equal(delta_order_init(&order, &list, &options), 0);
@@ -137,9 +141,9 @@ static void targets_by_pack(void **state)
 }
 
 /*
- * The delta search has three passes: first candidates ordered by path; then
- * objects that are still whole; then all candidates, with poor deltas once
- * more.
+ * The delta search has three passes. The first has the candidates in the order
+ * of their paths. The second has the objects that are still whole. The third
+ * has all candidates, and also searches again for objects with poor deltas.
  */
 static void passes(void **state)
 {
@@ -191,8 +195,8 @@ static int by_first(const void *a, const void *b)
 }
 
 /*
- * Segments cover each candidate once. Objects with equal names are split only
- * if they are very many.
+ * The segments contain each candidate once. A group of objects with equal names
+ * is split only if it is very large.
  */
 static void segments(void **state)
 {

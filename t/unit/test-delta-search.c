@@ -12,7 +12,10 @@
 #include "deltas/delta-search.h"
 #include "t/unit/deltalist.h"
 
-/* Add items with several versions of texts, in all types that can be deltas. */
+/*
+ * Add items to the list: versions of several texts, as blobs and as tag
+ * objects.
+ */
 static void add_texts(struct deltalist *d, unsigned names, unsigned versions)
 {
 	uint64_t seed = random_seed();
@@ -59,8 +62,8 @@ static void depth_is_kept(void **state)
 }
 
 /*
- * Chains of copied deltas end at an object that the search may store as a
- * delta.
+ * Chains of deltas that are copied from packs end at an object. The search may
+ * make a delta of this object.
  */
 static void depth_with_copied_deltas(void **state)
 {
@@ -80,11 +83,14 @@ static void depth_with_copied_deltas(void **state)
 		items[i].how = PACKING_COPY_DELTA;
 		items[i].base = base;
 	}
-	/* The delta base is an object that only the receiver has. */
+	/* Make the delta base an object that only the receiver has. */
 	items[d.list.nr - 1].base = PACKING_NO_ITEM;
 	options.depth = 8;
 	deltalist_search(&d, &options);
-	/* Chains that are copied from packs may be longer than the limit. */
+	/*
+	 * A chain of deltas that are all copied from packs may be longer than
+	 * the limit.
+	 */
 	deltalist_verify(&d, 16);
 	for (uint32_t i = 0; i < d.list.nr; i++) {
 		uint32_t chain = 0, at = i;
@@ -96,8 +102,8 @@ static void depth_with_copied_deltas(void **state)
 			chain++;
 		}
 		/*
-		 * A chain with at least one new delta must not be longer than
-		 * the limit.
+		 * A chain that has a new delta must not be longer than the
+		 * limit.
 		 */
 		assert_true(!found || chain <= 8);
 		rooted += found && items[i].how == PACKING_COPY_DELTA;
@@ -132,8 +138,8 @@ static void remove_objects(struct deltalist *d)
 }
 
 /*
- * Objects that are in the same pack are not tried against each other, and are
- * not even read.
+ * Objects of the same pack are not compared with each other. They are not even
+ * read.
  */
 static void one_pack(void **state)
 {
@@ -228,8 +234,8 @@ static void little_cache(void **state)
 	assert_int_equal(kept + made, 4 * 19);
 	assert_int_equal(deltalist_verify(&d, 50), 4 * 19);
 	/*
-	 * Set the limit of kept bytes below the size of the largest delta. The
-	 * search then does not keep this delta.
+	 * Set the limit of kept bytes just below the size of the largest delta,
+	 * so that the search does not keep this delta.
 	 */
 	for (uint32_t i = 0; i < d.list.nr; i++)
 		if (d.list.items[i].delta_size > options.cache_limit + 1)
@@ -254,9 +260,9 @@ static void little_cache(void **state)
 }
 
 /*
- * Add three kinds of items: files with one name hash and different paths,
- * versions of a file under two paths, and paths of two names with one path
- * hash.
+ * Add items of three kinds: files with one name hash and different paths;
+ * versions of one file under two paths; and files of two names, whose paths
+ * have equal path hashes.
  */
 static void add_paths(struct deltalist *d)
 {
@@ -274,7 +280,7 @@ static void add_paths(struct deltalist *d)
 	}
 }
 
-/* The chains after three passes are not too long and have no cycle. */
+/* After three passes, no chain is too long, and no chain is a cycle. */
 static void by_path(void **state)
 {
 	struct delta_search_options options = deltalist_options;
@@ -299,8 +305,8 @@ static void by_path(void **state)
 }
 
 /*
- * Sorting by name puts versions of other files between the versions of each
- * file.
+ * In the order of name hashes, versions of other files come between the
+ * versions of a file. In the order of paths, they do not.
  */
 static void paths_in_one_name(void **state)
 {
@@ -369,7 +375,10 @@ static void progress(void **state)
 	add_texts(&d, 2, 5);
 	options.progress = &out;
 	deltalist_search(&d, &options);
-	/* The first candidate of each type has no possible delta base. */
+	/*
+	 * The first candidate of each type is not counted, because it has no
+	 * possible delta base.
+	 */
 	assert_int_equal(buf_append_char(&text, '\0'), 0);
 	assert_non_null(strstr(text.data,
 			       "Compressing objects: 100% (15/15), done.\n"));

@@ -46,7 +46,7 @@ static void teardown(struct fixture *f)
 	deltalist_release(&f->d);
 }
 
-/* Add a version of the common text with `edits` changed lines. */
+/* Add a new item: the common text with `edits` changed lines. */
 static void add_version(struct fixture *f, unsigned edits)
 {
 	char text[sizeof(f->text)];
@@ -109,14 +109,14 @@ static void a_base_stays_longer(void **state)
 	assert_int_equal(slide(&f, 0), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 1), PACKING_NO_ITEM);
 	/*
-	 * Item 0 is the base of item 2, and therefore moves to the newest place
-	 * of the window. Otherwise item 0 would leave the window.
+	 * Item 0 becomes the base of item 2. Therefore it moves to the newest
+	 * place of the window, and does not leave the window next.
 	 */
 	assert_int_equal(slide(&f, 2), 0);
 	assert_int_equal(slide(&f, 3), PACKING_NO_ITEM);
 	/*
-	 * The window has held items 0, 2 and 3. Item 0 was the oldest of them
-	 * and has left.
+	 * Items 0, 2 and 3 were in the window. Item 0 was the oldest and has
+	 * left.
 	 */
 	assert_int_equal(slide(&f, 4), 2);
 	delta_window_reset(f.w);
@@ -134,14 +134,14 @@ static void depth_ends_chains(void **state)
 	assert_int_equal(slide(&f, 0), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 1), 0);
 	/*
-	 * Item 2 has the greatest depth allowed and does not enter the window,
-	 * so item 1 stays.
+	 * Item 2 has the maximum depth, so it cannot be a base. It does not
+	 * enter the window, and item 1 stays.
 	 */
 	assert_int_equal(slide(&f, 2), 1);
 	assert_int_equal(slide(&f, 3), 1);
 	/*
-	 * A copied delta has item 4 as its base. With a base of depth 1 for
-	 * item 4, the chain would be too long.
+	 * A delta whose base is item 4 was copied from a pack. If item 4 became
+	 * a delta, the chain would be too long.
 	 */
 	f.heights[4] = 1;
 	assert_int_equal(slide(&f, 4), PACKING_NO_ITEM);
@@ -193,7 +193,7 @@ static void memory_shrinks_the_window(void **state)
 	assert_int_equal(slide(&f, 1), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 2), PACKING_NO_ITEM);
 	/*
-	 * The newest object of the window stays, even if it is larger than the
+	 * The newest object stays in the window, even if it alone exceeds the
 	 * memory limit.
 	 */
 	assert_int_equal(slide(&f, 3), 2);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of pack/delta.c and delta-create.c: hostile deltas, and round trips. */
+/*
+ * Tests of pack/delta.c and delta-create.c: invalid deltas, and deltas that are
+ * made and applied.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,8 +58,8 @@ static void apply_knows_every_instruction(void **state)
 	char out[11] = "";
 
 	/*
-	 * instructions: copy [2, 5), insert "ab", copy [0, 5) with explicit
-	 * zero bytes
+	 * Instructions of the delta: copy [2, 5); insert "ab"; copy [0, 5),
+	 * with zero bytes written explicitly.
 	 */
 	assert_int_equal(delta_apply(out, 10, base, 10,
 				     BYTES(10, 10, 0x91, 2, 3, 2, 'a', 'b',
@@ -125,8 +128,8 @@ static void append_noise(struct buf *b, size_t len, unsigned letters,
 }
 
 /*
- * Works like round_trip(), but uses delta_create_near(), which makes no index
- * of the whole base.
+ * Like round_trip(), but with delta_create_near(), which does not index the
+ * whole base.
  */
 static void check_near(const struct buf *base, const struct buf *target)
 {
@@ -176,8 +179,8 @@ static size_t round_trip(const struct buf *base, const struct buf *target)
 	assert_memory_equal(out, target->data, target->len);
 
 	/*
-	 * With a limit equal to the delta's length, the same delta is made.
-	 * With one byte less, no delta is made.
+	 * If the limit is the delta's length, the same delta is made. If it is
+	 * one byte less, no delta is made.
 	 */
 	if (delta_create(index, target->data, target->len, len, &limited,
 			 &limited_len) == 0) {
@@ -196,8 +199,8 @@ static size_t round_trip(const struct buf *base, const struct buf *target)
 }
 
 /*
- * The texts have a common prefix and a common suffix, which may overlap in the
- * shorter text.
+ * Base and target have a common prefix and a common suffix. In the shorter
+ * text, the prefix and the suffix may overlap.
  */
 static void near_ones_of_any_middle(void **state)
 {
@@ -219,7 +222,7 @@ static void near_ones_of_any_middle(void **state)
 		}
 }
 
-/* If one id changes in a long tree, the delta is small. */
+/* If one id in a long tree changes, delta_create_near() makes a small delta. */
 static void near_ones_are_small(void **state)
 {
 	uint64_t seed = random_seed();
@@ -234,8 +237,8 @@ static void near_ones_are_small(void **state)
 					   target.len, 100, &delta, &len),
 			 0);
 	/*
-	 * The delta has 6 bytes for the sizes, an insert of 21 bytes, and a
-	 * copy instruction of 4 bytes for each 64 KiB.
+	 * Maximum size of the delta: 6 bytes for the sizes, 21 bytes for an
+	 * insert instruction, and 4 bytes for each 64 KiB that are copied.
 	 */
 	assert_true(len <= 6 + 21 + 4 * 7);
 	free(delta);
@@ -288,8 +291,8 @@ static void small_changes_make_small_deltas(void **state)
 	assert_int_equal(buf_append(&target, base.data, base.len), 0);
 	assert_true(round_trip(&base, &target) <= 10);
 	/*
-	 * An id of 20 bytes changes every 40 bytes, as in a tree. So blocks of
-	 * 16 bytes rarely match.
+	 * An id of 20 bytes changes every 40 bytes, as in a tree. So few blocks
+	 * of 16 bytes are equal.
 	 */
 	for (size_t off = 10; off + 60 < 4000; off += 40)
 		for (size_t i = 0; i < 20; i++)
@@ -299,7 +302,9 @@ static void small_changes_make_small_deltas(void **state)
 	buf_release(&target);
 }
 
-/* A later match that covers the area of earlier copies replaces them. */
+/*
+ * If a later match covers the range of earlier copies, one copy replaces them.
+ */
 static void longer_matches_replace_shorter_ones(void **state)
 {
 	uint64_t seed = random_seed();
@@ -341,7 +346,10 @@ static void hopeless_targets_are_given_up(void **state)
 	buf_release(&target);
 }
 
-/* A middle part that is copied from the base is found by its blocks. */
+/*
+ * A middle part that is equal in base and target is copied. It is found by its
+ * blocks.
+ */
 static void a_middle_is_copied(void **state)
 {
 	uint64_t seed = random_seed();
@@ -356,7 +364,7 @@ static void a_middle_is_copied(void **state)
 	buf_release(&target);
 }
 
-/* Each of many short pieces of the base is found. */
+/* Each of many short pieces of the base that occur in the target is copied. */
 static void short_pieces_are_copied(void **state)
 {
 	enum { PIECES = 60, LEN = 40 };
@@ -375,7 +383,10 @@ static void short_pieces_are_copied(void **state)
 	buf_release(&target);
 }
 
-/* The two sizes at the start of a delta, where their lengths change. */
+/*
+ * Sizes at which the encoding of the two sizes at the start of a delta gets
+ * longer.
+ */
 static void sizes_of_all_lengths(void **state)
 {
 	static const size_t lens[] = {127, 128, 129, 16383, 16384, 16385};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/depth.c: shallow boundaries of random histories, compared with
- * slow computations.
+ * Tests of walk/depth.c, which finds shallow boundaries: its results for random
+ * histories are compared with slow computations.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +60,8 @@ static void slow_distance(struct expected *e, const struct dag *d,
 }
 
 /*
- * Marks the commits that `from` reaches through commits that pass the limits.
+ * Marks the commits that `from` reaches. Follows only commits that pass the
+ * limits.
  */
 static void slow_select(bool *selected, const struct dag *d,
 			const struct depth_limits *limits, const bool *left_out,
@@ -76,8 +77,8 @@ static void slow_select(bool *selected, const struct dag *d,
 }
 
 /*
- * Starts at commit `c` and follows the parents of commits that keep all
- * parents. Marks each visited commit as shallow or as inside.
+ * Starts at commit `c`. Follows the parents of each commit whose parents are
+ * all selected. Marks each visited commit as shallow or as inside.
  */
 static void slow_classify(struct expected *e, const struct dag *d,
 			  const bool *selected, uint32_t c)

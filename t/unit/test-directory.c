@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of store/directory.c: the common suite, and what is on the disk. */
+/*
+ * Tests of store/directory.c, the store in a directory: the checks for all
+ * stores, and what is on the disk.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,8 +71,8 @@ static int count(void *ctx, const char *name)
 }
 
 /*
- * Written files are below the root by their names. No temporary file stays in
- * .tmp.
+ * Files of the store have their own names below the root directory. The
+ * directory .tmp has no temporary files left.
  */
 static void test_files(void **state)
 {
@@ -102,7 +105,9 @@ static void test_files(void **state)
 					    &suite_create, NULL),
 			 0);
 	assert_true(suite_has(f->store, "copy", "abc", NULL));
-	/* A name cannot be a directory of another name. */
+	/*
+	 * A file cannot have a name that is a directory of another file's name.
+	 */
 	assert_int_equal(filestore_put(f->store, NULL, "copy/x", "", 0,
 				       &suite_create, NULL),
 			 ERR_IO);
@@ -110,7 +115,7 @@ static void test_files(void **state)
 	buf_release(&content);
 }
 
-/* A listing has only files with valid names. */
+/* A listing contains only files whose names are valid. */
 static void test_foreign_files(void **state)
 {
 	struct fixture *f = *state;
@@ -149,7 +154,10 @@ static void test_cleaning(void **state)
 	assert_false(sys_exists(path.data));
 	path_of(&path, f, ".tmp/file-new");
 	assert_true(sys_exists(path.data));
-	/* The root may be missing, but it cannot be a file. */
+	/*
+	 * Opening a store fails if its root is a file. store_directory_make()
+	 * makes a missing root directory.
+	 */
 	assert_int_equal(store_directory_open(&again, path.data, NULL),
 			 ERR_INVALID);
 	assert_null(again);
@@ -159,7 +167,11 @@ static void test_cleaning(void **state)
 	buf_release(&path);
 }
 
-/* The place of a file system that is not mounted does not become a store. */
+/*
+ * A missing or empty directory may be the mount point of a file system that is
+ * not mounted. So opening it as a store fails. store_directory_make() makes a
+ * store in it.
+ */
 static void test_not_made(void **state)
 {
 	struct fixture *f = *state;
@@ -185,7 +197,7 @@ static void test_not_made(void **state)
 	buf_release(&tmp);
 }
 
-/* whether fsync() of a directory fails */
+/* Whether fsync() of a directory fails. */
 static bool is_disk_broken;
 
 int fsync(int fd)
@@ -199,7 +211,10 @@ int fsync(int fd)
 	return (int)syscall(SYS_fsync, fd);
 }
 
-/* A name that is taken is durable, also if the first put could not tell. */
+/*
+ * If a put is told that the name exists, the existing file must be durable.
+ * This holds also if fsync() failed in the first put.
+ */
 static void test_taken_is_durable(void **state)
 {
 	struct fixture *f = *state;
@@ -217,7 +232,10 @@ static void test_taken_is_durable(void **state)
 			 STORE_CONFLICT);
 }
 
-/* Without the directory, nobody knows whether there is a file. */
+/*
+ * If the directory of the store is missing, a read fails. It must not say that
+ * the file is absent.
+ */
 static void test_vanished(void **state)
 {
 	struct fixture *f = *state;
@@ -242,7 +260,10 @@ static void test_vanished(void **state)
 				 STORE_UNAVAILABLE);
 		assert_int_equal(filestore_list(f->store, &page, "", 10, NULL),
 				 STORE_UNAVAILABLE);
-		/* As if a file system were not mounted. */
+		/*
+		 * Makes an empty directory, like the mount point of a file
+		 * system that is not mounted.
+		 */
 		assert_int_equal(sys_mkdir_p(f->dir.path, NULL), 0);
 	}
 	assert_int_equal(sys_rmdir(f->dir.path, NULL), 1);

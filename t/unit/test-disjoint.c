@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/disjoint.c, which finds indexed commits that reach no object
- * of a set. No such commit may reach an object of the set. Each commit whose
- * bitmap has no object of the set must be a found commit or an ancestor of one.
+ * Tests of bitmap/disjoint.c, which finds commits with bitmaps that reach no
+ * object of a given set. No found commit may reach an object of the set. Each
+ * commit whose bitmap has no object of the set must be a found commit or an
+ * ancestor of a found commit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 #include "bitmap/fill.h"
 #include "t/unit/bitmaprepo.h"
 
-/* Returns whether the object `from` reaches an object of a set of bits. */
+/* Returns whether the object `from` reaches an object whose bit is in `set`. */
 static bool touches(struct bitmaprepo *b, const struct bitset *set,
 		    uint32_t from)
 {
@@ -38,7 +39,7 @@ static uint32_t bound_at(struct bitmaprepo *b, const struct walk_tips *bounds,
 	return randrepo_find(b->r, &oid);
 }
 
-/* Sets the elements of b->had for the objects that the found commits reach. */
+/* Sets b->had[i] for each object that the found commits reach. */
 static void mark_behind(struct bitmaprepo *b, const struct walk_tips *bounds)
 {
 	memset(b->had, 0, RANDREPO_MAX);
@@ -58,8 +59,8 @@ static void find(struct bitmaprepo *b, struct walk_tips *bounds,
 }
 
 /*
- * Checks each indexed commit that reaches no object of the set: one of the
- * found commits must reach it.
+ * Checks each commit with a bitmap that reaches no object of the set: a found
+ * commit must reach it. Adds the number of these commits to *clear_nr.
  */
 static void check_rows(struct bitmaprepo *b, const struct walk_tips *bounds,
 		       const struct bitset *set, uint32_t *clear_nr)
@@ -106,7 +107,10 @@ static void random_sets(void **state)
 	randrepo_release(&r);
 }
 
-/* If the set is empty, the first indexed commits on all paths are found. */
+/*
+ * With an empty set, each path of the history is followed to its first commit
+ * with a bitmap.
+ */
 static void empty_set(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/dropped-deltas.c: which stored deltas of objects in the tip
- * island are listed.
+ * Tests of packs/dropped-deltas.c. A repack drops deltas of objects in the tip
+ * island (objects of a shallow clone). The code lists these deltas, so that
+ * they can be kept beside the new pack.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,9 +21,10 @@
 #define TIP "tip"
 
 /*
- * The objects of the pack. Three are in the tip island. TIP_WHOLE is stored
- * whole. TIP_DROPPED is a delta of an object outside of the island, and
- * TIP_INSIDE is a delta of TIP_WHOLE. OUTSIDE is a delta outside of the island.
+ * The objects of the pack. TIP_WHOLE, TIP_DROPPED and TIP_INSIDE are in the tip
+ * island. TIP_WHOLE is stored whole. TIP_DROPPED is a delta of an object
+ * outside of the island. TIP_INSIDE is a delta of TIP_WHOLE. OUTSIDE is a delta
+ * outside of the island.
  */
 enum { OLD, OTHER, TIP_WHOLE, TIP_DROPPED, TIP_INSIDE, OUTSIDE, OBJECT_NR };
 
@@ -35,7 +37,7 @@ struct fixture {
 	struct dropped_deltas found;
 };
 
-/* Add a delta of entry `base`, whose content is `whole`. */
+/* Add a delta against entry `base`, whose content is `whole`. */
 static void add_delta(struct packfile *p, uint32_t base, enum object_type type,
 		      const char *whole, const char *text)
 {
@@ -87,7 +89,7 @@ static void fixture_init(struct fixture *f, bool damaged)
 	f->found = (struct dropped_deltas)DROPPED_DELTAS_INIT;
 }
 
-/* Write a file of kept deltas, with TIP_DROPPED as target of each row. */
+/* Write a file of kept deltas. The target of each row is TIP_DROPPED. */
 static void keep(struct fixture *f, struct kept_delta *rows, uint32_t nr)
 {
 	struct buf bytes = BUF_INIT;
@@ -133,7 +135,10 @@ static void check_row(const struct fixture *f, size_t nr, int base)
 	assert_int_equal(row->size, f->found.deltas[0].size);
 }
 
-/* Only a delta of an object in the tip against one outside is listed. */
+/*
+ * Of the deltas in the pack, only one is listed: its target is in the tip
+ * island, and its base is not.
+ */
 static void a_stored_delta(void **state)
 {
 	struct fixture f;
@@ -145,7 +150,7 @@ static void a_stored_delta(void **state)
 	fixture_release(&f);
 }
 
-/* A delta whose bytes do not match the CRC in the pack index is left out. */
+/* A delta is not listed if its bytes do not match the CRC in the pack index. */
 static void a_damaged_delta(void **state)
 {
 	struct fixture f;
@@ -157,8 +162,9 @@ static void a_damaged_delta(void **state)
 }
 
 /*
- * Rows of step 0 in the existing file of kept deltas are listed. Not listed are
- * rows whose delta the pack stores, or whose base is in the tip island.
+ * Rows of an existing file of kept deltas are listed again if their step is 0.
+ * Rows are not listed if the pack stores the same delta, or if the base is in
+ * the tip island.
  */
 static void rows_of_the_present_file(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/entry-pool.c, which numbers tree entries. Equal entries nearly
- * always get equal numbers, and different entries always get different numbers.
+ * Tests of walk/entry-pool.c, which gives each different tree entry a number.
+ * Equal entries nearly always get the same number. Different entries never get
+ * the same number.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,8 +24,8 @@ struct sample {
 };
 
 /*
- * Makes the tree entry "100644 <name>\0<20 bytes>" from a number. Names and ids
- * repeat in many combinations.
+ * Makes the tree entry "100644 <name>\0<20 bytes>" from a number. There are few
+ * names and ids, but many combinations of them.
  */
 static void make(struct sample *s, uint64_t number)
 {
@@ -38,8 +39,8 @@ static void make(struct sample *s, uint64_t number)
 }
 
 /*
- * Puts tree entries into the pool, which numbers them. Checks that each number
- * leads to the right entry.
+ * Puts tree entries into the pool. Checks that the number that each entry gets
+ * leads back to the entry.
  */
 static void add_some(struct entry_pool *pool, const uint64_t *numbers,
 		     uint32_t nr, uint32_t *entry_nrs)
@@ -97,8 +98,8 @@ static void fill(struct entry_pool *pool, uint64_t *seed)
 		for (uint32_t i = 0; i < nr; i++)
 			numbers[i] = random_next(seed) % ENTRIES;
 		/*
-		 * The last tree entry is the same as the first. Both are put
-		 * into the pool by one call.
+		 * Make the last tree entry equal to the first. One call puts
+		 * both into the pool.
 		 */
 		if (nr > 1)
 			numbers[nr - 1] = numbers[0];
@@ -121,7 +122,7 @@ static void fill(struct entry_pool *pool, uint64_t *seed)
 		assert_int_equal(entry_pool_equal(pool, nr_of[a], nr_of[b]),
 				 a == b);
 	}
-	/* Few equal entries get a second number. */
+	/* Only few entries have got a second number. */
 	assert_true(again < 20 * ENTRIES / 100);
 	assert_true(pool->nr < ENTRIES + ENTRIES / 100);
 	check_places(pool);
@@ -143,8 +144,8 @@ static void random_entries(void **state)
 }
 
 /*
- * If the pool's hash table is full, an equal entry may get a second number.
- * Nothing else fails.
+ * If the pool's hash table is full, an entry may get a second number. All else
+ * works.
  */
 static void full_hash_table(void **state)
 {
@@ -162,8 +163,8 @@ static void full_hash_table(void **state)
 }
 
 /*
- * Tree entries that differ in a single bit get different numbers, and each has
- * its own obj_pos.
+ * Tree entries that differ in one bit get different numbers, and their obj_pos
+ * are separate.
  */
 static void entries_that_differ_in_one_bit(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/entry.c: headers are read and written, invalid headers are
- * refused.
+ * Tests of pack/entry.c: headers of pack entries are read and written, and
+ * invalid headers are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,8 +82,8 @@ static void test_round_trip(void **state)
 static void test_known_bytes(void **state)
 {
 	/*
-	 * The bytes 0x95 0x0a are a commit of 165 bytes. The bytes 0x80 0x00
-	 * are a distance of 128 to the delta base.
+	 * 0x95 0x0a is the header of a commit of 165 bytes. 0x80 0x00 is the
+	 * distance 128 to the delta base.
 	 */
 	static const uint8_t commit[] = {0x95, 0x0a};
 	static const uint8_t delta[] = {0x6f, 0x80, 0x00};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/enumerate.c: random requests, compared with recursive searches.
+ * Tests of walk/enumerate.c, which lists the objects of a request. The lists
+ * for random requests are compared with those of a recursive search.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,15 +12,16 @@
 #include "t/unit/walkrepo.h"
 
 /*
- * A random request. The arrays are indexed by the number of an object: whether
- * the wants reach it, and whether the haves reach it.
+ * A random request. Indexed like r->objects: `want`: whether the wants reach
+ * the object. `have`: whether the haves reach the object.
  */
 struct request {
 	struct walk_tips wants, haves;
 	bool *want, *have;
 	/*
-	 * objects that may be missing from the result: those that haves of type
-	 * tag, tree or blob reach, and those in the trees of boundary commits
+	 * Indexed like r->objects: the object may be missing from the result.
+	 * This applies to objects that haves of type tag, tree or blob reach,
+	 * and to objects in the trees of boundary commits.
 	 */
 	bool *excluded;
 };
@@ -59,8 +61,8 @@ static void request_release(struct request *req)
 }
 
 /*
- * Checks that the result has exactly the commits that the wants reach and the
- * haves do not reach.
+ * Checks that the result has exactly the commits that the wants reach and that
+ * the haves do not reach.
  */
 static void check_commits(struct walkrepo *f, const struct request *req,
 			  const struct walk_result *result)
@@ -79,8 +81,9 @@ static void check_commits(struct walkrepo *f, const struct request *req,
 }
 
 /*
- * Marks the expected objects in `expect`: those in the trees of the listed
- * commits, and the tips that are not commits. Excluded objects are not marked.
+ * Marks in `expect` the objects that the result must have: objects in the trees
+ * of the result's commits, and tips that are no commits. Excluded objects are
+ * not marked.
  */
 static void expect_objects(struct walkrepo *f, struct request *req,
 			   const struct walk_result *result, bool boundary,
@@ -117,8 +120,9 @@ static void expect_objects(struct walkrepo *f, struct request *req,
 }
 
 /*
- * Checks result->uninteresting. It may have all trees and blobs that the haves'
- * commits reach, some of them, or none. Returns true if it has all.
+ * Excludes the objects of result->uninteresting, which may have all trees and
+ * blobs that the haves' commits reach, some of them, or none. Returns true if
+ * it has all.
  */
 static bool exclude_uninteresting(struct walkrepo *f, struct request *req,
 				  const struct walk_result *result,
@@ -173,8 +177,8 @@ static void check_objects(struct walkrepo *f, struct request *req,
 		if (expect[i] && !req->have[i])
 			assert_true(found[i]);
 		/*
-		 * An object in the tree of a boundary commit may be found only
-		 * if `exclude_boundary` is not set.
+		 * If `exclude_boundary` is set, the result must not have an
+		 * object in the tree of a boundary commit.
 		 */
 		if (in_part)
 			assert_true(found[i] || !expect[i] || req->excluded[i]);
@@ -240,8 +244,8 @@ static void random_requests(void **state)
 }
 
 /*
- * Options that make the walk enumerate all objects in different ways give the
- * same objects.
+ * The walk has several options that change how it enumerates objects. The
+ * objects must be the same with each of them.
  */
 static void everything(void **state)
 {
@@ -334,8 +338,8 @@ static void missing_objects(void **state)
 }
 
 /*
- * A missing object that only haves reach is no error. Other objects in the tree
- * that names it are then listed.
+ * A missing object is no error if only haves reach it. The other objects of the
+ * tree that contains it may then be listed.
  */
 static void missing_behind_haves(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of base/ere.c: translated expressions match what the C library's
- * regexec() matches.
+ * Tests of base/ere.c, which rewrites POSIX extended regular expressions for
+ * PCRE2. The rewritten expression must match the same texts as regexec() of the
+ * C library.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +17,8 @@
 #include "t/unit/random.h"
 
 /*
- * Asserts that both engines refuse the pattern, or that both accept it and
- * agree about every text. Returns true if they accept the pattern.
+ * Asserts that PCRE2 and the C library both refuse the pattern, or both accept
+ * it and match the same texts. Returns true if they accept the pattern.
  */
 static bool agree(const char *pattern, const char *const *texts, size_t nr)
 {

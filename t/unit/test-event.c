@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/event.c: descriptors that are reported once, alarms that wake a
- * thread, and signals that are read from a descriptor.
+ * Tests of sys/event.c (epoll, event and signal descriptors): descriptors that
+ * are reported once, alarms that wake a thread, and signals that are read from
+ * a descriptor.
  */
 #include <setjmp.h>
 #include <stdarg.h>

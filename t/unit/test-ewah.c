@@ -24,7 +24,7 @@ static uint64_t rlw_make(bool bit, uint64_t run, uint64_t literals)
 	return literals << 33 | run << 1 | bit;
 }
 
-/* Returns word i of the bits in the array `t`. */
+/* Returns word `i` of the bits of the slow bitmap `t`. */
 static uint64_t twin_word(const struct twin *t, size_t i)
 {
 	uint64_t word = 0;
@@ -55,7 +55,7 @@ static void parse_buf(struct ewah_view *view, const struct buf *b)
 	assert_int_equal(parse(view, b->data, b->len), 0);
 }
 
-/* Encodes the array `t` as a bitmap in the way of our own writer. */
+/* Encodes the slow bitmap `t` as our writer does. */
 static void encode_plainly(struct buf *out, const struct twin *t)
 {
 	struct bitset set;
@@ -74,9 +74,9 @@ static void encode_plainly(struct buf *out, const struct twin *t)
 }
 
 /*
- * Encodes a bitmap in a valid but unusual way: run-length words (RLWs)
- * anywhere, empty RLWs, literals that could be runs, random bits after the last
- * bit, no zeros at the end.
+ * Encodes a bitmap in a valid but unusual way: run-length words (RLWs) at any
+ * place, empty RLWs, literals in place of runs, random bits after the last bit,
+ * and no zeros at the end.
  */
 static void encode_wildly(struct buf *out, const struct twin *t, struct rng *r)
 {
@@ -168,8 +168,8 @@ static void check_view(const struct twin *t, const struct ewah_view *v)
 }
 
 /*
- * Asserts the invariants of a bitmap that is being built: its words cover
- * exactly its size, and they can be parsed.
+ * Checks a bitmap that is being built: its words cover exactly its size, and
+ * the words can be parsed.
  */
 static void check_owned(const struct twin *t, const struct ewah *e)
 {
@@ -293,7 +293,10 @@ static void test_append(void **state)
 	ewah_release(&e);
 }
 
-/* Setting each bit of a long range makes a run, not literals. */
+/*
+ * If each bit of a long range is set, the range is stored as a run, not as
+ * literals.
+ */
 static void test_set_makes_runs(void **state)
 {
 	struct ewah e;
@@ -309,7 +312,7 @@ static void test_set_makes_runs(void **state)
 	ewah_release(&e);
 }
 
-/* A bit is set in a last word that is part of a run of zeros. */
+/* Sets a bit in the last word while this word is part of a run of zeros. */
 static void test_set_in_run(void **state)
 {
 	for (size_t words = 1; words < 4; words++) {
@@ -362,8 +365,8 @@ static int set_far(struct ewah *e, size_t i)
 }
 
 /*
- * In turn, appends a word that lacks its last bit, and sets this bit. Each
- * second call makes the last literal a part of a run.
+ * Alternates between two steps: append a word without its last bit, and set
+ * this bit. After the second step, the last literal becomes part of a run.
  */
 static int set_full(struct ewah *e, size_t i)
 {
@@ -376,7 +379,7 @@ static int set_full(struct ewah *e, size_t i)
 	return ret;
 }
 
-/* Each append reserves the memory for the words that it stores. */
+/* Each append must reserve memory for the words that it stores. */
 static void test_growth(void **state)
 {
 	check_growth(append_run);
@@ -385,10 +388,7 @@ static void test_growth(void **state)
 	check_growth(set_full);
 }
 
-/*
- * A copy of a bitmap has no memory to spare. The memory of a bitmap is kept
- * when the bitmap is emptied.
- */
+/* A copied bitmap has no spare memory. Emptying a bitmap keeps its memory. */
 static void test_little_memory(void **state)
 {
 	struct ewah e, copy;
@@ -508,8 +508,8 @@ static void test_into(void **state)
 
 /*
  * Merges two bitmaps into a new one. If the result has more than 16 words, its
- * memory is exactly what the operation reserved. So AddressSanitizer reports an
- * estimate that is too small.
+ * memory has exactly the size that the merge estimated. So AddressSanitizer
+ * reports an estimate that is too small.
  */
 static void check_merge(const struct twin *a, const struct ewah_view *va,
 			const struct twin *b, const struct ewah_view *vb,
@@ -533,7 +533,7 @@ static void check_merge(const struct twin *a, const struct ewah_view *va,
 }
 
 /*
- * Makes an operand for a merge, in either byte order. The returned view borrows
+ * Makes a bitmap for a merge, in either byte order. The returned view borrows
  * `owned` or `bytes`.
  */
 static struct ewah_view make_operand(const struct twin *t, struct ewah *owned,
@@ -582,8 +582,8 @@ static void test_merge(void **state)
 }
 
 /*
- * ewah_xor_below() stops at the limit and not before it. Below the limit it
- * returns the same result as ewah_xor().
+ * Checks that ewah_xor_below() fails for a result of `limit` or more words, and
+ * otherwise returns the result of ewah_xor().
  */
 static void check_below(const struct ewah_view *a, const struct ewah_view *b,
 			size_t limit)
@@ -640,8 +640,8 @@ static void test_xor_below(void **state)
 }
 
 /*
- * ewah_xor_below() needs memory for its limit only, however large the operands
- * are.
+ * ewah_xor_below() reserves no more memory than its limit, however large the
+ * bitmaps are.
  */
 static void test_xor_below_memory(void **state)
 {
@@ -667,10 +667,7 @@ static void test_xor_below_memory(void **state)
 	ewah_release(&out);
 }
 
-/*
- * A merge reuses the memory of its output. Runs in the result are stored as
- * runs.
- */
+/* A merge reuses the memory of its output, and stores runs as runs. */
 static void test_merge_output(void **state)
 {
 	struct rng r = rng_new();
@@ -728,8 +725,8 @@ static void test_rejects(void **state)
 	uint64_t full_run = rlw_make(1, UINT32_MAX, 0);
 
 	/*
-	 * The words of a bitmap may cover its size rounded up to whole words,
-	 * and not one word more.
+	 * The words may cover the size rounded up to whole words, and not one
+	 * word more.
 	 */
 	parse_words(0, 65, 0, 1, rlw_make(1, 2, 0));
 	parse_words(ERR_CORRUPT, 64, 0, 1, rlw_make(1, 2, 0));
@@ -738,15 +735,15 @@ static void test_rejects(void **state)
 	parse_words(ERR_CORRUPT, 64, 0, 2, rlw_make(0, 1, 1), UINT64_C(7));
 	parse_words(0, 6400, 0, 1, rlw_make(0, 0, 0));
 
-	/* a run-length word announces more literals than there are words */
+	/* A run-length word announces more literals than there are words. */
 	parse_words(ERR_CORRUPT, 640, 0, 2, rlw_make(0, 0, 2), UINT64_C(7));
 	parse_words(ERR_CORRUPT, 640, 0, 1, rlw_make(0, 0, 0x7fffffff));
 
-	/* counts that would overflow in unchecked sums */
+	/* Unchecked sums of these counts would overflow. */
 	parse_words(ERR_CORRUPT, UINT32_MAX, 1, 2, full_run, full_run);
 	parse_words(ERR_CORRUPT, UINT32_MAX, 0, 1, full_run);
 
-	/* the stored position of the last run-length word is wrong */
+	/* The stored position of the last run-length word is wrong. */
 	parse_words(ERR_CORRUPT, 64, 1, 2, rlw_make(0, 0, 1), UINT64_C(7));
 	parse_words(ERR_CORRUPT, 128, 0, 2, rlw_make(0, 1, 0),
 		    rlw_make(1, 1, 0));
@@ -755,10 +752,7 @@ static void test_rejects(void **state)
 	parse_words(ERR_CORRUPT, 64, 1, 0);
 }
 
-/*
- * Runs all readers over a view of any bits. The results of all readers must
- * agree.
- */
+/* Runs all readers over a bitmap. The results of all readers must agree. */
 static void read_all(const struct ewah_view *v)
 {
 	struct bitset set;
@@ -835,7 +829,10 @@ static void test_corrupted(void **state)
 	buf_release(&b);
 }
 
-/* Bitmaps are appended to other bytes. An empty bitmap has one empty RLW. */
+/*
+ * ewah writes bitmaps after existing bytes of a buffer. An empty bitmap has one
+ * empty RLW.
+ */
 static void test_written_behind(void **state)
 {
 	static const uint8_t empty[20] = {[7] = 1};

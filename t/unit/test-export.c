@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/export.h: a generation becomes a repository, or nothing is
- * left. */
+/*
+ * Tests of stored/export.h: a generation of a repository in a store is exported
+ * as a repository. If this fails, nothing is left on the disk.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +54,7 @@ static void test_both_kinds_of_refs(void **state)
 	storedrepo_release(&s);
 }
 
-/* the directory that fsync() fails for; 0: none */
+/* Inode of the directory for which fsync() fails; 0: none. */
 static ino_t broken;
 
 int fsync(int fd)
@@ -66,7 +68,10 @@ int fsync(int fd)
 	return (int)syscall(SYS_fsync, fd);
 }
 
-/* The repository is complete, but its name may not be durable. */
+/*
+ * fsync() of the parent directory fails. The repository is complete, but its
+ * name may not be durable.
+ */
 static void test_name_is_not_durable(void **state)
 {
 	struct storedrepo s;
@@ -79,7 +84,7 @@ static void test_name_is_not_durable(void **state)
 	broken = st.st_ino;
 	assert_int_equal(export(&s, &g, "out", REPO_REFS_FILES), ERR_IO);
 	broken = 0;
-	/* the directory has only src and store */
+	/* The directory has only src and store: nothing is left. */
 	assert_int_equal(storedrepo_entries(&s, "."), 2);
 	assert_int_equal(export(&s, &g, "out", REPO_REFS_FILES), 0);
 	generation_release(&g);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/fallback-chains.c: new bases for deltas whose stored base is
- * not sent.
+ * Tests of packing/fallback-chains.c. A stored delta cannot be copied if its
+ * base is not sent. The code finds other bases for such deltas.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,8 +65,8 @@ static void check_delta(const struct itemlist *l, uint32_t nr)
 }
 
 /*
- * Apply all deltas and check that all delta chains end. Returns the number of
- * new deltas.
+ * Apply all deltas, and check that no delta chain is a cycle. Returns the
+ * number of new deltas.
  */
 static size_t check(const struct itemlist *l)
 {
@@ -101,8 +101,8 @@ static size_t orphans(const struct itemlist *l)
 }
 
 /*
- * Random items from packs that store the same objects as deltas of each other.
- * Some objects of the delta chains are not sent.
+ * Random objects are sent. The packs store the same objects as deltas of each
+ * other, and some objects of the delta chains are not sent.
  */
 static void random_lists(void **state)
 {
@@ -125,9 +125,9 @@ static void random_lists(void **state)
 	itemlist_release(&l);
 }
 
-/* ---- packs with known content */
+/* ---- tests with packs of known content */
 
-/* Versions of one text, in packs whose deltas are all REF_DELTAs. */
+/* Versions of one text. The packs store them only as REF_DELTAs. */
 struct versions {
 	struct itemlist l;
 	struct packfile *pack; /* the pack being made */
@@ -135,12 +135,14 @@ struct versions {
 };
 
 #define COMMON_LEN 4000
-/* number of bytes by which one version is longer than the others */
+/*
+ * Number of bytes by which one version of the text is longer than the others.
+ */
 #define LONG_VERSION 1200
 
 /*
- * Returns the object that holds version `nr` of the text. The same `nr` gives
- * the same object.
+ * Returns the object of version `nr` of the text. Equal numbers give the same
+ * object.
  */
 static uint32_t version_object(struct versions *v, unsigned nr)
 {
@@ -227,8 +229,8 @@ static void versions_open(struct versions *v)
 }
 
 /*
- * Append versions to the list of items to send. A negative number in `nrs` ends
- * the array.
+ * Append versions of the text to the list of items to send. A negative number
+ * ends the array `nrs`.
  */
 static void versions_send(struct versions *v, const int *nrs)
 {
@@ -247,8 +249,8 @@ static void versions_send(struct versions *v, const int *nrs)
 }
 
 /*
- * Write one pack of `nr` versions. Each version except the first is a delta of
- * the one before.
+ * Write a pack of `nr` versions. Each version but the first is a delta of the
+ * version before.
  */
 static void versions_chain(struct versions *v, uint64_t *seed, unsigned nr)
 {
@@ -269,7 +271,7 @@ static uint32_t base_of(const struct versions *v, uint32_t item)
 	return i->base;
 }
 
-/* The new delta base is the next object of the delta chain that is sent. */
+/* The new delta base is the nearest object of the delta chain that is sent. */
 static void next_on_the_chain(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -290,8 +292,8 @@ static void next_on_the_chain(void **state)
 }
 
 /*
- * Several deltas have the same base, which is not sent. The object of one of
- * them becomes the base of the others.
+ * Several deltas have the same base, which is not sent. One of their objects is
+ * sent whole, and becomes the base of the others.
  */
 static void heirs(void **state)
 {
@@ -330,8 +332,8 @@ static bool is_third(void *ctx, uint32_t odb_pos)
 }
 
 /*
- * Several deltas have the same base, which only the receiver has. This base is
- * appended to the list once, as an external item.
+ * Several deltas have the same base, which only the receiver has. The base is
+ * appended to the list only once, as an external item.
  */
 static void receiver_has(void **state)
 {
@@ -364,8 +366,8 @@ static void receiver_has(void **state)
 }
 
 /*
- * Plan all items as objects that are deflated whole, without asking how the
- * packs store them.
+ * Plan all items as objects that are compressed whole, however the packs store
+ * them.
  */
 static void plan_by_hand(struct versions *v)
 {
@@ -377,8 +379,8 @@ static void plan_by_hand(struct versions *v)
 }
 
 /*
- * Deltas form a cycle, so none of their objects can be read. The error is
- * reported only when the objects are written.
+ * Deltas form a cycle, so none of their objects can be read. This error is
+ * reported when the objects are written, not before.
  */
 static void ring(void **state)
 {
@@ -400,7 +402,7 @@ static void ring(void **state)
 	itemlist_release(&v.l);
 }
 
-/* The base at the end of a delta chain is in no pack. */
+/* The base at the end of a delta chain is missing from all packs. */
 static void broken(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -420,7 +422,7 @@ static void broken(void **state)
 	itemlist_release(&v.l);
 }
 
-/* After the delta that exceeds the limit of bytes, no further delta is made. */
+/* When the deltas exceed the limit of bytes, no further delta is made. */
 static void budget(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -441,8 +443,8 @@ static void budget(void **state)
 }
 
 /*
- * No fallback delta is made of items that are copied, or that attributes or
- * their size exclude from deltas.
+ * No delta is made for items that are copied, or that attributes or their size
+ * exclude from deltas.
  */
 static void others_stay(void **state)
 {
@@ -463,8 +465,8 @@ static void others_stay(void **state)
 }
 
 /*
- * Items that stay whole are marked for the delta search if another item has the
- * same name hash.
+ * An item that stays whole is marked for the delta search (`retry`) if another
+ * item has the same name hash.
  */
 static void retried(void **state)
 {
@@ -489,8 +491,9 @@ static void retried(void **state)
 		assert_int_equal(
 			fallback_chains_retry(&v.l.list, &v.l.packs, NULL), 0);
 		/*
-		 * Not marked for the search: an item with a name of its own,
-		 * and an item that its pack stores whole.
+		 * Two items are not marked for the delta search: no other item
+		 * has the name hash of the first, and the pack stores the
+		 * second whole.
 		 */
 		assert_false(v.l.list.items[2].retry);
 		assert_false(v.l.list.items[3].retry);
@@ -510,8 +513,8 @@ static void retried(void **state)
 }
 
 /*
- * If a delta has a fifth of the object's size, it is not kept, because the
- * delta search may find a better one.
+ * A delta of a fifth of the object's size is dropped, because the delta search
+ * may find a better one.
  */
 static void mediocre(void **state)
 {

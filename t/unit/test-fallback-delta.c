@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/fallback-delta.c: deltas of objects against given old
- * versions.
+ * Tests of packing/fallback-delta.c: an object is sent as a delta against an
+ * old version that the receiver has.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +17,8 @@
 #define PAIRS 40
 
 /*
- * Items in pairs: each new version of a text is followed by the old version,
- * which is external.
+ * A list of pairs of items: a new version of a text, followed by the old
+ * version. The old version is external (only the receiver has it).
  */
 struct pairs {
 	struct deltalist d;
@@ -67,7 +67,7 @@ static void run(struct pairs *p)
 			 0);
 	odb_reader_free(p->found.walk.reader);
 	/*
-	 * The items after the first `nr` were appended. They are the old
+	 * The items after the first `nr` were appended by the tested code: old
 	 * versions that became delta bases.
 	 */
 	for (size_t i = 0; i < nr; i++) {
@@ -109,9 +109,9 @@ static void versions_become_bases(void **state)
 }
 
 /*
- * Items stay whole if they are small, differ much from the old version, have
- * another type, are planned in another way, or are missing. They also stay
- * whole if the old version is sent too.
+ * An item stays whole if it is small, differs much from the old version, has
+ * another type than it, is planned in another way, or is missing. It also stays
+ * whole if the old version is sent, too.
  */
 static void others_stay_as_they_are(void **state)
 {
@@ -138,7 +138,7 @@ static void others_stay_as_they_are(void **state)
 			 0);
 	text[0] = '4';
 	add_pair(&p, text, text + 4, strlen(text + 4), OBJ_BLOB);
-	/* The old version is sent too. */
+	/* The last old version is sent, too. */
 	p.d.list.items[p.d.list.nr - 1].is_external = false;
 	run(&p);
 	assert_int_equal(p.d.list.nr, 2 * p.found.version_nr);

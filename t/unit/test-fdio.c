@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of wire/fdio.c: connections over file descriptors, and their timeouts.
+ * Tests of wire/fdio.c: reading from and writing to file descriptors with
+ * timeouts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,8 +45,8 @@ static void test_round_trip(void **state)
 }
 
 /*
- * send_file() writes the head, then the bytes of the file. The pipe is enlarged
- * first.
+ * send_file() writes a head and then bytes of a file. The pipe is enlarged
+ * first, so that all of it fits.
  */
 static void test_send_file(void **state)
 {
@@ -77,7 +78,7 @@ static void test_send_file(void **state)
 }
 
 /*
- * The process ends when the time is over and the peer is silent, but not
+ * If the peer is silent, the process ends when the timeout is over, and not
  * earlier.
  */
 static void test_timeout(void **state)
@@ -127,8 +128,8 @@ static pid_t read_all(int *to)
 }
 
 /*
- * Assert that an attempt succeeds. Repeat a failed attempt up to 10 times,
- * because a busy machine may stop all processes for half a second.
+ * Assert that attempt() returns true once in up to 10 tries. Needed because a
+ * busy machine may stop all processes for half a second.
  */
 static void assert_mostly(bool (*attempt)(void))
 {
@@ -160,8 +161,8 @@ static bool trickle(void)
 }
 
 /*
- * A peer that sends only a byte now and then is given up at the timeout. A peer
- * that sends 64 KiB within this time is not.
+ * The timeout ends a connection whose peer sends only a byte now and then. It
+ * does not end a connection whose peer sends 64 KiB within the timeout.
  */
 static void test_trickle(void **state)
 {

@@ -58,7 +58,7 @@ static void test_clone(void **state)
 	      "thin-pack|no-progress|include-tag|ofs-delta|want c4|want c4|"
 	      "want s0|done",
 	      "packfile|1:PACK wants=c4,s0 tags=1 thin ofs|F", 0);
-	/* A request without haves gets the pack at once. */
+	/* The response to a request without haves is a pack. */
 	check(&d, "no-progress|want c4", "packfile|1:PACK wants=c4|F", 0);
 	/* In v2 a client may want any object that exists. */
 	check(&d, "no-progress|want lost|want t|done",
@@ -81,7 +81,7 @@ static void test_negotiation(void **state)
 	      "packfile|1:PACK wants=c4,h0 haves=c2|F", 0);
 	check(&d, "want c4|wait-for-done|have c4", "acknowledgments|ACK c4|F",
 	      0);
-	/* A have that is a tag counts as the commit that the tag names. */
+	/* A have that is a tag counts as the commit to which the tag points. */
 	check(&d, "no-progress|want c4|have v1",
 	      "acknowledgments|ACK v1|ready|D|packfile|"
 	      "1:PACK wants=c4 haves=v1|F",
@@ -142,8 +142,9 @@ static void test_filter(void **state)
 }
 
 /*
- * With gitreach.reachableOnly, only objects that visible refs reach exist for
- * the client. Patterns may be named by a full id or by a visible ref.
+ * With gitreach.reachableOnly, a client gets only objects that visible refs
+ * reach. A sparse filter can name its patterns by a full id or by a visible
+ * ref.
  */
 static void test_reachable_only(void **state)
 {
@@ -175,7 +176,7 @@ static void test_reachable_only(void **state)
 			      "packfile|1:PACK wants=c4 "
 			      "filter=sparse:oid=patterns|F",
 			      0);
-		/* An abbreviated id is refused. */
+		/* An abbreviated id of the patterns is refused. */
 		hex[12] = '\0';
 		snprintf(script, sizeof(script),
 			 "want c4|filter sparse:oid=%s|done", hex);
@@ -194,7 +195,7 @@ static void test_reachable_only(void **state)
 	dialog_release(&d);
 }
 
-/* With sideband-all, all packets of the answer are in a side band. */
+/* With sideband-all, each packet of the response has a side-band number. */
 static void test_sideband_all(void **state)
 {
 	struct dialog d;
@@ -211,8 +212,8 @@ static void test_sideband_all(void **state)
 }
 
 /*
- * Stands for packing_send(). Leaves out the first object that the receiver can
- * get elsewhere, and writes progress.
+ * Replaces packing_send(). Leaves out the first object that the receiver can
+ * download elsewhere, and writes progress.
  */
 static int make_offered(void *ctx, const struct odb *odb,
 			const struct packing_request *r,
@@ -305,7 +306,8 @@ static void test_errors(void **state)
 }
 
 /*
- * The first request on a connection does not change the response to the second.
+ * The response to a second request on a connection does not depend on the first
+ * request.
  */
 static void test_two_requests(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/fetch.h: downloading a file, and which files are refused. */
+/*
+ * Tests of stored/fetch.h: downloading a file of a repository in a store, and
+ * which files are refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +38,7 @@ static void test_content_and_mode(void **state)
 	assert_string_equal(got.data, "a description\n");
 	assert_int_equal(sys_stat(&st, netrepo_path(&s.n, "got"), NULL), 0);
 	assert_int_equal(st.mode & 0111, 0);
-	/* An existing file is replaced. */
+	/* A download replaces an existing file. */
 	file->is_executable = true;
 	assert_int_equal(fetch(&s, file, "got"), 0);
 	assert_int_equal(sys_stat(&st, netrepo_path(&s.n, "got"), NULL), 0);
@@ -71,7 +74,7 @@ static void test_refused(void **state)
 	storedrepo_delete(&s, file);
 	assert_int_equal(fetch(&s, file, "got"), ERR_MISSING);
 	assert_false(sys_exists(netrepo_path(&s.n, "got")));
-	/* the directory has only src and store: no temporary file is left */
+	/* The directory has only src and store: no temporary file is left. */
 	assert_int_equal(storedrepo_entries(&s, "."), 2);
 	generation_release(&g);
 	storedrepo_release(&s);

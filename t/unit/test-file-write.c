@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/file-write.c: files that were written are parsed and
- * compared.
+ * Tests of bitmap/file-write.c, which writes bitmap index files: parsing a
+ * written file gives the same bitmaps.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #define ENTRIES 60
 
 /*
- * The random content of a bitmap index: whole bitmaps, and how each of them is
+ * Random content of a bitmap index: the whole bitmaps, and how each of them is
  * stored.
  */
 struct sample {
@@ -135,7 +135,7 @@ static bool holds(void *ctx, uint32_t idx_pos)
 
 /*
  * ORs the file's bitmaps, in random order, into sets that already have the bits
- * of some of these bitmaps. Compares the results with the expected sets.
+ * of some of them. Compares each result with the expected set.
  */
 static void check_rest(const struct sample *s, const struct bitmap_file *f)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of bitmap/file.c: valid files, and files with each kind of error. */
+/*
+ * Tests of bitmap/file.c, which parses bitmap index files: valid files, and
+ * files with each kind of error.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +39,8 @@ enum {
 	FLAGS = 6,
 	ENTRY_NR = 8,
 	CHECKSUM = 12,
-	PARENT = 0x88, /* offset of the first bitmap entry */
+	/* Offset in bytes of the first bitmap entry. */
+	PARENT = 0x88,
 	COMMIT = 0xaa,
 	ROW_0 = 0xcc,
 	ROW_1 = 0xdc,
@@ -46,8 +50,9 @@ enum {
 };
 
 /*
- * Returns a copy of the example file, which a test may change. The copy has no
- * spare bytes, so that the address sanitizer detects reads after its end.
+ * Returns a copy of the example file, which a test may change. The copy has
+ * exactly the size of the file, so that AddressSanitizer reports reads past its
+ * end.
  */
 static uint8_t *example_bytes(void)
 {
@@ -69,7 +74,10 @@ static int parse(struct bitmap_file *f, const uint8_t *bytes, size_t len,
 				 "x.bitmap", err);
 }
 
-/* Sets *bits to the bits of the bitmap in row `row`, as a number. */
+/*
+ * Sets *bits to the bits of the bitmap in row `row`. Bit i of the bitmap
+ * becomes bit i of the number.
+ */
 static int load(const struct bitmap_file *f, uint32_t row, unsigned *bits)
 {
 	struct bitset set, scratch = BITSET_INIT;
@@ -139,8 +147,8 @@ static void the_example(void **state)
 enum { UPPER_NR = 3, COMMIT_BIT = OBJECT_NR, COMMIT_IDX = OBJECT_NR + 1 };
 
 /*
- * Writes the bitmap index of an upper layer. The layer has three objects: a
- * commit, its tree and the tree's file.
+ * Writes the bitmap index of the upper layer of a chain. The layer has three
+ * objects: a commit, its tree, and the blob in this tree.
  */
 static void write_upper(struct buf *out, bool lookup_table)
 {
@@ -268,8 +276,8 @@ static void layers(void **state)
 			0);
 		check_layers(&f);
 		/*
-		 * The pseudo-merges are those of the lower layer, expressed in
-		 * the bits of both layers.
+		 * The pseudo-merges of the lower layer also apply to the bits
+		 * of both layers.
 		 */
 		assert_int_equal(f.pseudo.nr, 1);
 		assert_int_equal(f.pseudo.object_nr, f.object_nr);
@@ -279,7 +287,7 @@ static void layers(void **state)
 		bytes[EXAMPLE_LEN - 1] ^= 1;
 		bitmap_file_release(&f);
 		/*
-		 * The file is too short for the path hashes of so many objects.
+		 * The file is too short to have path hashes of so many objects.
 		 */
 		assert_int_equal(bitmap_file_parse_layer(
 					 &f, upper.data, upper.len, 1 << 20,
@@ -291,7 +299,9 @@ static void layers(void **state)
 	free(bytes);
 }
 
-/* Removes the bytes [from, to) from the example file. */
+/*
+ * Removes the bytes [from, to) from the example file. Returns the new length.
+ */
 static size_t cut(uint8_t *bytes, size_t len, size_t from, size_t to)
 {
 	memmove(bytes + from, bytes + to, len - to);
@@ -323,8 +333,8 @@ static void without_extensions(void **state)
 }
 
 /*
- * Checks what the file reports about the stored size of each bitmap. The sizes
- * of the sections add up to the size of the file.
+ * Checks the sizes that the parser reports for bitmaps and sections. Together,
+ * the sections must have the size of the file.
  */
 static void what_is_stored(void **state)
 {
@@ -360,8 +370,8 @@ static void what_is_stored(void **state)
 }
 
 /*
- * The file has a section of other bytes between the bitmaps and the tail. It
- * has no pseudo-merges.
+ * The file has a section with a footer of pseudo-merges, but no pseudo-merges.
+ * The section comes after the bitmaps.
  */
 static void pseudo_merges_are_found(void **state)
 {
@@ -370,7 +380,9 @@ static void pseudo_merges_are_found(void **state)
 
 	assert_non_null(more);
 	memcpy(more, bytes, ROW_0);
-	/* all pseudo-merges end before their lookup table */
+	/*
+	 * Footer of the section: the offset of its lookup table, and its size.
+	 */
 	store_be64(more + ROW_0 + 50 - 16, 50 - 24);
 	store_be64(more + ROW_0 + 50 - 8, 50);
 	memcpy(more + ROW_0 + 50, bytes + ROW_0, EXAMPLE_LEN - ROW_0);
@@ -380,7 +392,8 @@ static void pseudo_merges_are_found(void **state)
 	assert_int_equal(f.entries_end, ROW_0);
 	check_example(&f);
 	bitmap_file_release(&f);
-	more[ROW_0 + 50 - 1] = 23; /* the section is shorter than its footer */
+	/* This size is too small, because the footer itself has 24 bytes. */
+	more[ROW_0 + 50 - 1] = 23;
 	assert_int_equal(parse(&f, more, EXAMPLE_LEN + 50, NULL), ERR_CORRUPT);
 	assert_null(f.bytes);
 	free(more);
@@ -425,8 +438,8 @@ static void headers(void **state)
 }
 
 /*
- * A callback `held` that says that no commit has a bitmap already. Asserts that
- * idx_pos is valid.
+ * A callback `held`, which tells which commits have bitmaps in another set
+ * already. This one answers "none", and checks that idx_pos is valid.
  */
 static bool has_none(void *ctx, uint32_t idx_pos)
 {
@@ -435,8 +448,8 @@ static bool has_none(void *ctx, uint32_t idx_pos)
 }
 
 /*
- * A bitmap is XORed with a bitmap that does not exist. The row of the lookup
- * table and the entry of the bitmap agree.
+ * A bitmap is XORed with the bitmap of an object that does not exist. The
+ * lookup table and the entry name the same wrong object.
  */
 static void difference_to_no_object(void **state)
 {
@@ -462,28 +475,32 @@ static void difference_to_no_object(void **state)
 	}
 }
 
-/* Rows of the lookup table contradict the bitmaps' entries or the file. */
+/*
+ * Each case changes a row of the lookup table or an entry, so that row and
+ * entry contradict each other or the file.
+ */
 static void wrong_rows(void **state)
 {
 	static const struct {
 		size_t off;
 		uint32_t value;
 	} cases[] = {
-		/*
-		 * the row of the lookup table names another commit than the
-		 * entry of the bitmap
-		 */
+		/* The row names another commit than the entry. */
 		{ROW_0, 1},
 		{ROW_0 + 4, 1},         /* offset beyond 4 GiB */
 		{ROW_0 + 8, ROW_0 - 5}, /* no room for an entry */
 		{ROW_0 + 8, ROW_0},
 		{ROW_0 + 8, UINT32_MAX},
-		{ROW_0 + 8, PARENT}, /* offset of the other entry */
+		/* The offset of another entry. */
+		{ROW_0 + 8, PARENT},
 		{ROW_0 + 8, COMMIT + 1},
-		{ROW_0 + 12, 0},          /* XORed with itself */
-		{ROW_0 + 12, 2},          /* XORed with no row */
-		{ROW_0 + 12, UINT32_MAX}, /* the entry has an XOR offset */
-		/* the row has the offset of the bitmap of another commit */
+		{ROW_0 + 12, 0}, /* XORed with itself */
+		{ROW_0 + 12, 2}, /* XORed with no row */
+		/*
+		 * No XOR according to the row, but the entry has an XOR offset.
+		 */
+		{ROW_0 + 12, UINT32_MAX},
+		/* The offset in the row is that of another commit's bitmap. */
 		{ROW_1 + 8, COMMIT},
 		{ROW_1 + 12, 0}, /* a cycle */
 		{COMMIT, 2},
@@ -509,7 +526,7 @@ static void wrong_rows(void **state)
 }
 
 /*
- * Wrong entries in files without a lookup table are detected when the file is
+ * In a file without a lookup table, wrong entries are found when the file is
  * parsed.
  */
 static void wrong_entries(void **state)
@@ -519,10 +536,13 @@ static void wrong_entries(void **state)
 		uint8_t byte;
 	} cases[] = {
 		{ENTRY_NR + 3, 3}, /* one entry too many */
-		/* the first bitmap is XORed with a bitmap before it */
+		/*
+		 * The first bitmap is XORed with a bitmap that would be before
+		 * it.
+		 */
 		{PARENT + 4, 1},
 		{COMMIT + 4, 2},
-		/* the XOR offset is larger than the format allows */
+		/* The XOR offset is larger than the format allows. */
 		{COMMIT + 4, 161},
 		{COMMIT + 10, 1},
 	};
@@ -542,8 +562,8 @@ static void wrong_entries(void **state)
 }
 
 /*
- * Loads all bitmaps of a file. Returns true if there was no error. Loaded bits
- * must then be within range.
+ * Loads all bitmaps of a file. Asserts that loaded bits are within range.
+ * Returns true if no load failed.
  */
 static bool read_all(const uint8_t *bytes, size_t len)
 {
@@ -612,8 +632,8 @@ static void random_damage(void **state)
 }
 
 /*
- * Bitmaps are ORed into a set that is larger than the pack. Bits after those of
- * the pack must not change.
+ * ORs bitmaps into a set that has more bits than the pack. The bits after those
+ * of the pack must not change.
  */
 static void large_sets(void **state)
 {
@@ -635,7 +655,9 @@ static void large_sets(void **state)
 	free(bytes);
 }
 
-/* A bitmap with bits after the last word of the pack's bits is refused. */
+/*
+ * A bitmap is refused if it has bits beyond the last word of the pack's bits.
+ */
 static void too_many_bits(void **state)
 {
 	for (uint32_t bit = 63; bit <= 64; bit++) {

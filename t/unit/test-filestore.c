@@ -54,8 +54,8 @@ static void test_page(void **state)
 }
 
 /*
- * Wrong arguments are refused without a call of the store: all its functions
- * are NULL.
+ * Wrong arguments must be refused before the store is called. All functions of
+ * the store are NULL.
  */
 static void test_wrong_arguments(void **state)
 {

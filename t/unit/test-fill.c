@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/fill.c: the closure of tips is added to a set in several
- * steps, with bitmaps of some commits.
+ * Tests of bitmap/fill.c, which adds the closure of tips to a set, partly by
+ * bitmaps and partly by walking. The closure is added in several steps.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +15,8 @@
 #include "t/unit/bitmaprepo.h"
 
 /*
- * Makes a history. Four of five commits are in the indexed pack, and few of the
- * packed commits have bitmaps.
+ * Makes a history. The indexed pack has four of five commits. Few of these
+ * commits have bitmaps.
  */
 static void make(struct randrepo *r, struct bitmaprepo *b, uint64_t *seed)
 {
@@ -97,7 +97,10 @@ static void check_set(struct bitmaprepo *b, const struct bitmap_fill *fill)
 	}
 }
 
-/* Checks that `others` lists each reached object outside of the pack once. */
+/*
+ * Checks that `others` lists each reached object outside of the pack, and each
+ * only once.
+ */
 static void check_others(struct bitmaprepo *b, const struct walk_items *others)
 {
 	for (size_t i = 0; i < others->nr; i++) {
@@ -115,7 +118,7 @@ static void check_others(struct bitmaprepo *b, const struct walk_items *others)
 
 /*
  * Adds tips to a set in several steps. After each step, compares the set with
- * the closure.
+ * the closure of the tips.
  */
 static void steps(void **state)
 {
@@ -159,8 +162,8 @@ static void steps(void **state)
 }
 
 /*
- * Checks the trace of used bitmaps. No bitmap may be used whose commit another
- * used bitmap contains.
+ * Checks which bitmaps a query has used. No used bitmap may be of a commit that
+ * is in another used bitmap.
  */
 static void check_trace(struct bitmaprepo *b, const struct bitmap_trace *trace)
 {
@@ -174,8 +177,8 @@ static void check_trace(struct bitmaprepo *b, const struct bitmap_trace *trace)
 }
 
 /*
- * Adds tips that are not parsed, each listed twice. In some rounds no tip has a
- * bitmap.
+ * Adds tips whose commits are not parsed yet. Each tip is listed twice. In some
+ * rounds, no tip has a bitmap.
  */
 static void tips_that_were_not_read(void **state)
 {
@@ -218,8 +221,8 @@ static void tips_that_were_not_read(void **state)
 }
 
 /*
- * Objects that are added without a bitmap have the same path hash as objects
- * that a walk finds.
+ * Objects found by walking from commits without bitmaps must have the same path
+ * hashes as in a walk without bitmaps.
  */
 static void name_hashes(void **state)
 {
@@ -268,8 +271,8 @@ static void name_hashes(void **state)
 }
 
 /*
- * Counts slowly the indexed commits from bit `bit` on, in pack order, up to the
- * first one with a bitmap.
+ * Counts commits of the pack in pack order, from bit `bit` to the first commit
+ * with a bitmap. This is the slow version of an estimate.
  */
 static size_t slow_distance(const struct bitmaprepo *b, uint32_t bit)
 {
@@ -295,7 +298,7 @@ static bool has_bitmap(struct bitmaprepo *b, const struct oid *oid)
 	       !slow_distance(b, bit);
 }
 
-/* Commits that a used bitmap contains are not walked. */
+/* A commit that is in a used bitmap is not walked. */
 static void stops_at_bitmaps(void **state)
 {
 	uint64_t seed = random_seed();
@@ -373,7 +376,7 @@ static void distances(void **state)
 
 /*
  * If the index has no bitmaps, the estimated distance to the next bitmap is the
- * maximum for every commit.
+ * maximum.
  */
 static void distance_to_nothing(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of serve/filter-policy.c: which filters the configuration allows. */
+/*
+ * Tests of serve/filter-policy.c: which object filters the configuration allows
+ * to clients.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +14,8 @@
 #include "serve/request.h"
 
 /*
- * Check that a filter is allowed, if `message` is "", or refused with this
- * message.
+ * Check the result of the policy for the filter `spec`: the filter is allowed
+ * if `message` is "", and otherwise refused with this message.
  */
 static void check(const char *text, const char *spec, const char *message)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/filter-split.c: which objects of an enumeration pass a filter,
- * for filters with and without paths.
+ * Tests of packs/filter-split.c, which splits the objects of a repack by an
+ * object filter. The filters depend on paths or do not.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,8 +54,8 @@ static void check_many(bool with_paths)
 
 		filterset_init(&s, &f.h.r, &f.w, with_paths);
 		/*
-		 * With filter_wants, the depth of objects in a wanted tree is
-		 * counted in another way.
+		 * With filter_wants, objects in a wanted tree have another
+		 * depth. Skip these requests.
 		 */
 		if (!s.filter_wants)
 			check_one(&f, &s);

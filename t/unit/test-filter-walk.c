@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/filter-walk.c: the delivered objects are compared with the
- * expected ones. These are computed from all depths and paths of each object.
+ * Tests of walk/filter-walk.c, a walk that applies an object filter. The
+ * objects that the walk delivers are compared with a slow computation, which
+ * knows all depths and paths of each object.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,11 +75,14 @@ static void random_filters(void **state)
 	}
 }
 
-/* A repository with one commit, and a blob with sparse patterns. */
+/*
+ * A repository with one commit. A blob of this repository has sparse patterns.
+ */
 struct sparse_repo {
 	struct walkrepo f;
-	uint32_t patterns; /* object number of the blob */
-	int code;          /* what resolve() returns */
+	/* Index in r.objects[] of the blob with the patterns. */
+	uint32_t patterns;
+	int code; /* what resolve() returns */
 };
 
 static int resolve(void *ctx, const char *name, struct oid *oid)

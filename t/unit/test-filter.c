@@ -112,8 +112,8 @@ static void errors(void **state)
 }
 
 /*
- * A filter specification from a client must not grow or nest endlessly. Limits
- * prevent this.
+ * Limits keep a filter specification of a client from becoming too long or too
+ * deeply nested.
  */
 static void limits(void **state)
 {

@@ -10,7 +10,7 @@
 #include "t/unit/walkrepo.h"
 #include "walk/filtered.h"
 
-/* Fills a list with all objects that the request reaches. */
+/* Fills *items with all objects that the wants of the request reach. */
 static void list_all(struct walk_items *items, struct walkrepo *f,
 		     const struct filterset *s)
 {

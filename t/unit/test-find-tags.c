@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/find-tags.c: a request with include-tag finds the tags whose
- * target is sent. If such a tag points to its target through other tags, these
- * are found too. No other tags are found.
+ * Tests of packing/find-tags.c: for a request with include-tag, the tags are
+ * found whose target is sent. If a tag points to its target through other tags,
+ * these tags are found too. No other tag is found.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,23 +21,24 @@ struct env {
 	struct oid wants[WANTS], have;
 	struct packing_request request;
 	/*
-	 * number of calls of may_have(), and number of visits of all tags that
-	 * these calls made unnecessary
+	 * `asked`: number of calls of may_have(). `spared`: number of these
+	 * calls that made a visit of all tags unnecessary.
 	 */
 	uint32_t asked, spared;
 	struct foundrepo_tags tags;
 	/*
-	 * indexed by the number of an object: the object is a tag that a ref
-	 * names
+	 * Indexed like r->objects: whether the object is a tag to which a ref
+	 * points.
 	 */
 	bool *named;
 	bool *want_set, *had_set, *found, *expected;
 };
 
 /*
- * Makes a pack with a bitmap index, and newer objects. If FEW_MAX objects or
- * fewer are sent, packing/find-tags.c makes a list of them. The pack has more
- * objects than FEW_MAX, so requests can be on both sides of this limit.
+ * Makes a pack with a bitmap index, and newer objects outside of the pack.
+ * packing/find-tags.c makes a list of the objects to send if they are FEW_MAX
+ * or fewer. The pack has more objects than that, so requests can be on both
+ * sides of this limit.
  */
 static void env_init(struct env *e, uint64_t *seed)
 {
@@ -86,8 +87,9 @@ static int each_named(void *ctx,
 }
 
 /*
- * The callback may_have(). Returns whether a tag that a ref names has one of
- * `targets` as its target. The answer is exact, and needs no visit of all tags.
+ * Callback: returns 1 if one of `targets` is the target of a tag to which a ref
+ * points, otherwise 0. Computed from the known objects, without visiting all
+ * tags.
  */
 static int may_have(void *ctx, const struct oidmap *targets, struct error *err)
 {
@@ -105,7 +107,7 @@ static int may_have(void *ctx, const struct oidmap *targets, struct error *err)
 	return 0;
 }
 
-/* Write refs to all tags, or to every second tag. */
+/* Write refs to all tags, or only to every second tag. */
 static void name_tags(struct env *e, bool all)
 {
 	for (uint32_t i = 0; i < e->r.nr; i++)
@@ -119,8 +121,8 @@ static uint32_t random_commit(struct env *e, uint32_t newest)
 }
 
 /*
- * Make a request for one commit or many commits of the whole history. If
- * has_have is true, add a have.
+ * Make a request that wants `want_nr` random commits. If `has_have` is true,
+ * add a have.
  */
 static void ask(struct env *e, uint32_t want_nr, bool has_have)
 {
@@ -147,7 +149,7 @@ static void ask(struct env *e, uint32_t want_nr, bool has_have)
 }
 
 /*
- * Compare the objects found with the expected ones: the closure without tags,
+ * Compare the found objects with the expected ones: the closure of the wants,
  * and the tags to include. Returns the number of tags.
  */
 static uint32_t check(struct env *e)
@@ -208,8 +210,8 @@ static int fail_each(void *ctx,
 }
 
 /*
- * If refs cannot be read, the error about refs is reported, and the bitmap
- * index is not blamed.
+ * If refs cannot be read, the error is about refs. It must not say that the
+ * bitmap index is damaged.
  */
 static void errors_of_tags_are_told(void **state)
 {

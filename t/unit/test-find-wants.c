@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/find-wants.c: the closure of many wants is found; types of
- * the wants come from the bitmap index or from the objects.
+ * Tests of packing/find-wants.c: the closure of very many wants is found. The
+ * types of the wants come from the bitmap index, or from the objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,16 +23,16 @@ struct env {
 	struct packing_request request;
 	struct foundrepo_tags tags;
 	/*
-	 * indexed by the number of an object: the object is a tag that a ref
-	 * names
+	 * Indexed like r->objects: whether the object is a tag to which a ref
+	 * points.
 	 */
 	bool *named;
 	bool *expected, *found; /* indexed by object number */
 };
 
 /*
- * Makes a pack with a bitmap index. Unless is_all_packed, there are newer
- * objects outside of the pack.
+ * Makes a pack with a bitmap index. If `is_all_packed` is false, there are also
+ * newer objects outside of the pack.
  */
 static void env_init(struct env *e, uint64_t *seed, bool is_all_packed)
 {
@@ -77,9 +77,9 @@ static void want(struct env *e, uint32_t nr)
 }
 
 /*
- * Make a request for commits, a few objects of any type, and all or nearly all
- * tags. Either all tags have refs, or only some of the wanted tags. In the
- * second case no tag is added to the result.
+ * Make a request that wants commits, a few objects of any type, and all or
+ * nearly all tags. Refs point to all tags, or only to some of the wanted tags.
+ * In the latter case no further tag is sent.
  */
 static void ask(struct env *e, bool all_tags, bool all_refs)
 {
@@ -137,8 +137,9 @@ static void wants_are_answered(void **state)
 			open_found(&e, &f, &warning);
 			assert_non_null(f.pb);
 			/*
-			 * All tags are visited once to find their targets, and
-			 * once more to include tags.
+			 * The list of all tags is read once to find the targets
+			 * of the tags. It is read a second time to include
+			 * tags.
 			 */
 			assert_int_equal(e.tags.visits, i % 3 ? 2 : 1);
 			check(&e, &f);
@@ -149,8 +150,8 @@ static void wants_are_answered(void **state)
 }
 
 /*
- * A damaged bitmap index is closed, and object types that were read from it are
- * forgotten.
+ * If the bitmap index proves to be damaged, it is closed. Object types that
+ * were read from it are forgotten.
  */
 static void a_damaged_index_is_not_believed(void **state)
 {

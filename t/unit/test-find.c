@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of packing/find.c: a bitmap index and a walk find the same objects. */
+/*
+ * Tests of packing/find.c, which finds the objects to send: with and without a
+ * bitmap index, the objects must be the same.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +23,10 @@ struct env {
 	bool *want, *uninteresting, *found; /* indexed by object number */
 };
 
-/* A pack with a bitmap index, another pack, and loose objects. */
+/*
+ * Make a repository that has a pack with a bitmap index, another pack, and
+ * loose objects.
+ */
 static void env_init(struct env *e, uint64_t *seed)
 {
 	memset(e, 0, sizeof(*e));
@@ -98,7 +104,8 @@ static void note(struct env *e, const struct oid *oid)
 {
 	uint32_t nr = randrepo_find(&e->r, oid);
 
-	assert_false(e->found[nr]); /* each object is found once */
+	/* Each object must be found only once. */
+	assert_false(e->found[nr]);
 	e->found[nr] = true;
 }
 
@@ -134,8 +141,9 @@ static void note_all(struct env *e, struct found *f)
 }
 
 /*
- * Check the objects found. With a bitmap index the result is exact. A walk may
- * also find objects that both wants and haves reach.
+ * Check the found objects. If `exact` is true (with a bitmap index), no other
+ * object may be found. A walk may also find objects that both wants and haves
+ * reach.
  */
 static void check(struct env *e, bool exact)
 {
@@ -148,8 +156,8 @@ static void check(struct env *e, bool exact)
 }
 
 /*
- * Check that the receiver has each object in `uninteresting`. Returns the
- * number of these objects.
+ * Check that the receiver has each object that is listed as uninteresting.
+ * Returns the number of these objects.
  */
 static uint32_t check_uninteresting(struct env *e, const struct found *f)
 {
@@ -198,8 +206,8 @@ static void bitmaps_and_walks_agree(void **state)
 }
 
 /*
- * List the objects that are not in `packed`. All of them are planned to be
- * deflated from their content.
+ * List the found objects as items of a pack. Each item will be compressed
+ * whole, and is given the size `size`.
  */
 static void list_items(struct packing_items *items, struct found *f,
 		       uint64_t size)
@@ -216,9 +224,9 @@ static void list_items(struct packing_items *items, struct found *f,
 }
 
 /*
- * Check that the delta bases are objects of the receiver. Each must have the
- * type and name hash of an object that is deflated anew. Returns the number of
- * bases.
+ * Let the tested code add delta bases to the list. Check that the receiver has
+ * each base, and that each base has the type and name hash of an object in the
+ * list. Returns the number of bases.
  */
 static uint32_t check_bases(struct env *e, struct found *f)
 {
@@ -271,7 +279,7 @@ static void bases_of_thin_packs(void **state)
 	env_release(&e);
 }
 
-/* If few bytes are deflated anew, no delta bases are searched. */
+/* If only few bytes must be compressed, no delta bases are added. */
 static void few_bytes_get_no_bases(void **state)
 {
 	uint64_t seed = random_seed();
@@ -297,9 +305,10 @@ static void few_bytes_get_no_bases(void **state)
 }
 
 /*
- * Check that withholding objects from the bitmap's result did not change which
- * objects are sent. Returns the number of objects that got an old version as
- * delta base. *listed gets how many of these were in the list before.
+ * found_withhold_versions() takes objects out of the bitmap's result, to send
+ * them as deltas of old versions. Check that the set of objects to send is the
+ * same as before. Returns the number of objects with an old version. Adds to
+ * *listed how many of these objects were in the list before.
  */
 static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 {
@@ -332,8 +341,8 @@ static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 }
 
 /*
- * Some objects of the bitmap's result are withheld, to be sent as deltas of old
- * versions. This does not change which objects are sent. The receiver must have
+ * Objects are withheld from the bitmap's result, to be sent as deltas of old
+ * versions. The set of objects to send must not change. The receiver must have
  * the old version of each withheld object.
  */
 static void versions_are_withheld(void **state)
@@ -358,8 +367,8 @@ static void versions_are_withheld(void **state)
 }
 
 /*
- * If the bitmap index is broken, the found objects are still right, and there
- * is a warning for the administrator.
+ * If the bitmap index is damaged, the found objects are still right. A warning
+ * names the problem.
  */
 static void a_broken_index_is_set_aside(void **state)
 {
@@ -395,8 +404,9 @@ static void a_broken_index_is_set_aside(void **state)
 }
 
 /*
- * Make some commits shallow, in the request and in the expected closures.
- * Returns their number.
+ * Make some commits shallow, in the request and in the model of the repository.
+ * Saves the old value of ref_nr of all objects in ref_nr[]. Returns the number
+ * of shallow commits.
  */
 static size_t make_shallow(struct env *e, struct oid *shallow, uint32_t *ref_nr)
 {
@@ -410,14 +420,15 @@ static size_t make_shallow(struct env *e, struct oid *shallow, uint32_t *ref_nr)
 			&e->r.objects[e->r.commits[e->r.commit_nr - back]];
 
 		shallow[i] = o->oid;
-		o->ref_nr = 1; /* only the link to its tree stays */
+		/* Only the reference to the tree remains. */
+		o->ref_nr = 1;
 	}
 	return nr;
 }
 
 /*
- * Count the sent trees and blobs that the receiver already has. In a small
- * history these are the few objects that were moved back or copied
+ * Count the sent trees and blobs that the receiver already has. There are few
+ * in a small history: objects that were moved back or copied
  * (walk/tree-changes.c).
  */
 static size_t count_again(const struct env *e, size_t *sent)
@@ -435,8 +446,8 @@ static size_t count_again(const struct env *e, size_t *sent)
 }
 
 /*
- * A request with a shallow boundary is answered by a walk, because bitmaps
- * ignore the boundary.
+ * A request of a shallow client is answered by a walk, because bitmaps ignore
+ * the shallow boundary.
  */
 static void cut_requests_walk(void **state)
 {
@@ -479,8 +490,8 @@ static void cut_requests_walk(void **state)
 }
 
 /*
- * For each object below `tree`, record whether its name hash is that of one of
- * its paths.
+ * Set is_right[i] for each object below `tree` whose entry in `hashes` is the
+ * name hash of one of its paths.
  */
 static void match_names(struct env *e, uint32_t tree, const char *path,
 			const uint32_t *hashes, bool *is_right)
@@ -515,8 +526,8 @@ static int add_item(void *ctx, const struct walk_item *item)
 }
 
 /*
- * Count the objects that were found without name hashes and have the right name
- * hash now.
+ * Count the objects that were found without a name hash, and have got the right
+ * one since.
  */
 static uint32_t check_names(struct env *e, struct found *f)
 {
@@ -571,8 +582,9 @@ static void names_are_found_out(void **state)
 	};
 	for (int i = 0; i < 2; i++) {
 		/*
-		 * First, name hashes come from the bitmap index and from trees;
-		 * then from trees alone.
+		 * In the first round, name hashes come from the bitmap index
+		 * and from trees. In the second round, they come only from
+		 * trees.
 		 */
 		e.request.use_bitmap = i;
 		open_found(&e, &f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of reftable/format.c: the example of reftable/block.h, and damaged
- * files.
+ * Tests of reftable/format.c, the header and footer of a reftable: the example
+ * of reftable/block.h, and damaged files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "reftable/table.h"
 #include "t/unit/hexdump.h"
 
-/* The table of a new repository, as Git 2.55 writes it. */
+/* The reftable of a new repository, as Git 2.55 writes it. */
 static const char example[] =
 	"5245465401001000 0000000000000001 0000000000000001 "
 	"7200003a 0023484541440011 726566732f68656164732f6d6173746572 "
@@ -56,7 +56,10 @@ static void test_example(void **state)
 	buf_release(&dump);
 }
 
-/* Header and footer repeat each other and have a checksum. */
+/*
+ * Changes single bytes. They are noticed because the footer repeats the header
+ * and has a checksum.
+ */
 static void test_damaged(void **state)
 {
 	struct reftable_footer f;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/freshen.c: which copy of an object gets the present time, and
- * when no copy does.
+ * Tests of odb/freshen.c, which gives a copy of an object the present time, so
+ * that the object is not pruned: which copy is chosen, and when there is none.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,8 +78,8 @@ static void test_one_copy(void **state)
 }
 
 /*
- * An object in a cruft pack has a time of its own. So a new time of the pack's
- * file does not freshen the object.
+ * Each object of a cruft pack has its own time in the .mtimes file. So a new
+ * time of the pack file does not protect the object.
  */
 static void test_cruft(void **state)
 {
@@ -89,7 +89,7 @@ static void test_cruft(void **state)
 	tmprepo_write(&f.t, "objects/pack/pack-1.mtimes", "");
 	assert_false(freshen(&f, &f.packed[0].oid));
 	assert_false(is_new(f.pack_path));
-	/* Now a pack that is not a cruft pack has the object too. */
+	/* A pack that is not a cruft pack has the object, too. */
 	tmppack_write(&f.t, "objects", "pack-2", f.packed, 1, false);
 	assert_true(freshen(&f, &f.packed[0].oid));
 	assert_false(is_new(f.pack_path));
@@ -97,8 +97,8 @@ static void test_cruft(void **state)
 }
 
 /*
- * A copy does not count if its pack was removed after it was opened, or if the
- * name of the pack starts with a dot.
+ * A copy of an object does not count if its pack was removed after opening, or
+ * if the pack's name starts with a dot.
  */
 static void test_no_pack(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/fsck-blob.[ch]: .gitmodules, and blobs that are checked at the
- * end.
+ * Tests of odb/fsck-blob.[ch]: .gitmodules files, and blobs whose check is
+ * delayed until all objects are known.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include "odb/fsck-blob.h"
 
-/* Collects all reports, one per line. */
+/* Callback that appends each report as a line to `ctx`. */
 static int hear(void *ctx, const struct fsck_report *report, struct error *err)
 {
 	char *text = ctx;
@@ -78,7 +78,10 @@ static void test_modules(void **state)
 				  "too large to parse\n");
 }
 
-/* Objects: 1 is a good blob, 2 a bad one, 3 a tree; others are missing. */
+/*
+ * Reads an object. By the first byte of its id: 1 is a valid .gitmodules blob,
+ * 2 an invalid one, 3 a tree. Other objects are missing.
+ */
 static int read_object(void *ctx, const struct oid *oid, enum object_type *type,
 		       const void **data, size_t *len, struct error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/fsck-config.[ch]: rules from configuration, lists and skip
- * lists.
+ * Tests of odb/fsck-config.[ch], the settings of fsck: severities and skip
+ * lists from the configuration.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of check/fsck-links.c: reachable, missing and unreachable objects,
- * compared with a model. The fast way and the object-by-object way must agree.
+ * Tests of check/fsck-links.c, which finds missing and unreachable objects. The
+ * results are compared with a slow model. The fast algorithm and the algorithm
+ * that reads every object must agree.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +21,9 @@ struct heard {
 	struct walkrepo *f;
 	size_t broken, mistyped, missing, unreachable;
 	/*
-	 * indexed by the number of an object: `left`: reported as unreachable;
-	 * `dangling`: reported as unreachable, and no object has a link to it
+	 * Indexed like r.objects. `left`: the object was reported as
+	 * unreachable. `dangling`: it was reported as unreachable, and as not
+	 * referred to by any object.
 	 */
 	bool *left;
 	bool *dangling;
@@ -80,7 +82,8 @@ static int on_unreachable(void *ctx, const struct fsck_links_object *object,
 }
 
 /*
- * Runs a check from `root`, and from the missing object `absent` unless NULL.
+ * Runs a check. The roots are `root` and, unless NULL, the missing object
+ * `absent`.
  */
 static void run(struct walkrepo *f, struct heard *h, uint32_t root,
 		const struct oid *absent)
@@ -121,8 +124,8 @@ static void heard_release(struct heard *h)
 }
 
 /*
- * Checks that the unreachable objects are those that the model does not reach,
- * and that dangling objects are those to which no object has a link.
+ * Checks that the unreachable objects are those that the model does not reach.
+ * Dangling objects must be those to which no object refers.
  */
 static void check_model(struct walkrepo *f, const struct heard *h,
 			uint32_t root)
@@ -202,7 +205,10 @@ static void test_damaged(void **state)
 	assert_int_equal(h.missing, 2);
 	heard_release(&h);
 
-	/* The line "tree" of this commit has the id of a commit. */
+	/*
+	 * The header "tree" of this commit has the id of a commit, not of a
+	 * tree.
+	 */
 	oid_to_hex(hex, &f.h.r.objects[f.h.r.commits[0]].oid, HASH_SHA1);
 	root = add_commit(&f, hex, hex);
 	run(&f, &h, root, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of check/fsck-names.c: each object gets a name that leads to it from a
- * named root.
+ * Tests of check/fsck-names.c, which names objects in messages by a path from a
+ * ref, such as "HEAD~10^2".
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,8 +101,8 @@ static void test_commits(void **state)
 	expect(&x, 7, "HEAD~10^2");
 	expect(&x, 8, "HEAD~10^2^");
 	/*
-	 * An object keeps its first name. A link from an object without a name
-	 * gives no name.
+	 * An object that has a name keeps it. An object without a name gives no
+	 * name to the objects to which it refers.
 	 */
 	parent(&x, 8, 2, 1);
 	expect(&x, 2, "refs/heads/main^");

@@ -48,7 +48,7 @@ static int on_object(void *ctx, const struct oid *oid, enum object_type type,
 	return 0;
 }
 
-/* Runs a scan. The caller releases *scan. */
+/* Scans all objects. The caller releases *scan. */
 static void scan(struct fsck_scan *scan, struct walkrepo *f,
 		 struct fsck_rules *rules, struct heard *h, unsigned threads,
 		 bool list)
@@ -110,7 +110,8 @@ static void test_whole(void **state)
 }
 
 /*
- * Two damaged loose files: one has another object's content, one has no object.
+ * Two damaged loose files: the first has the content of another object, the
+ * second is no object at all.
  */
 static void test_corrupt(void **state)
 {

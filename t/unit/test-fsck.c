@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of object/fsck.c: each message about an object is provoked once and has
- * its severity. The expected messages are those of stock Git 2.55;
+ * Tests of object/fsck.c: each possible message is provoked once, and must have
+ * its severity. The expected messages are those of stock Git 2.55.
  * t/t1450-fsck.sh compares with the installed stock Git.
  */
 #include <setjmp.h>
@@ -25,8 +25,8 @@
 #define NO_ID "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 
 /*
- * The reported messages: names separated by blanks, each preceded by 'E' or
- * 'W'.
+ * The names of the reported messages, separated by blanks. 'E' (error) or 'W'
+ * (warning) comes before each name.
  */
 struct heard {
 	char text[1024];
@@ -70,8 +70,8 @@ static int check_with(const struct fsck_rules *rules, struct heard *h,
 	f.found = find;
 	f.ctx = h;
 	/*
-	 * The copy on the heap has no final NUL, so sanitizers notice a read
-	 * past its end.
+	 * Check a copy on the heap that has no final NUL, so that sanitizers
+	 * notice a read past its end.
 	 */
 	memcpy(copy, data, len);
 	ret = fsck_object(&f, &oid, type, copy, len, NULL);
@@ -407,7 +407,7 @@ static void test_attributes(void **state)
 	assert_string_equal(h.text, "E:gitattributesLarge");
 }
 
-/* A callback that fails: its error ends the check. */
+/* A callback that returns an error, which must end the check. */
 static int refuse(void *ctx, const struct fsck_report *report,
 		  struct error *err)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of builtin/gc-lock.c: locking gc, and locks that killed processes left.
+ * Tests of builtin/gc-lock.c: the lock of gc, and locks of processes that were
+ * killed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +59,7 @@ static void test_pid(void **state)
 	assert_true(exists(&t, "gc.pid"));
 	make_old(&t, "gc.pid", 13 * 60 * 60);
 	assert_int_equal(take(&own, &t, false, ""), 0);
-	/* A lock of this process itself is ignored. */
+	/* A lock that this process has written itself is ignored. */
 	assert_int_equal(take(&pid, &t, false, ""), 0);
 	sys_tempfile_abort(&pid);
 	assert_false(exists(&t, "gc.pid"));

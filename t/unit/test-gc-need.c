@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of builtin/gc-need.c: listing and choosing packs, counting loose
- * objects.
+ * Tests of builtin/gc-need.c, which decides whether gc is needed: it lists and
+ * chooses packs, and counts loose objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>

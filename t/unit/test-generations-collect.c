@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of generations/collect.c: which files and records are garbage. */
+/*
+ * Tests of generations/collect.c, the garbage collection of a repository in a
+ * store: which files and records are removed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,13 +23,14 @@ struct repo {
 	struct generation_place place;
 	struct generation base;
 	/*
-	 * what happens to requests with the operation `op` and with `part` in
-	 * their name, after the first `after` of them
+	 * The way in which chosen requests end. A request is chosen if its
+	 * operation is `op`, and its file name contains `part`.
 	 */
 	enum memstore_fate fate;
 	enum memstore_op op;
 	const char *part; /* of the file's name */
-	unsigned after;   /* number of such requests that succeed first */
+	/* Number of chosen requests that succeed before the first fails. */
+	unsigned after;
 };
 
 static enum memstore_fate decide(void *ctx, enum memstore_op op,
@@ -59,8 +63,8 @@ static void repo_release(struct repo *r)
 }
 
 /*
- * Makes a generation that adds the file `add` and drops the file `drop`. NULL:
- * none.
+ * Makes a generation that adds the file `add` and no longer has the file
+ * `drop`. Each may be NULL.
  */
 static void commit(struct repo *r, const char *add, const char *drop)
 {
@@ -125,7 +129,10 @@ static void test_none(void **state)
 	repo_release(&r);
 }
 
-/* A dropped file stays for the grace after the generation that dropped it. */
+/*
+ * A file that a generation has dropped is deleted only when this generation is
+ * older than the grace.
+ */
 static void test_grace(void **state)
 {
 	struct generation_garbage g;
@@ -157,13 +164,16 @@ static void test_grace(void **state)
 	assert_true(is_retired(&r, 1));
 	g = collect(&r, GRACE, false, 0);
 	assert_int_equal(g.file_nr + g.retired_nr, 0);
-	/* After the collection, the next generation can be made. */
+	/* The collection does not hinder later generations. */
 	commit(&r, "c", NULL);
 	assert_int_equal(r.base.number, 3);
 	repo_release(&r);
 }
 
-/* A file that no record names. Its writer has not finished, or has died. */
+/*
+ * No record lists this file. Either its upload is not complete, or its writer
+ * has died.
+ */
 static void test_unnamed(void **state)
 {
 	struct generation_upload up = genhost_upload("x", "xyz");
@@ -178,7 +188,10 @@ static void test_unnamed(void **state)
 	memstore_write(&r.mem, "repo/r/_/file/other", "xyz", 3);
 	memstore_write(&r.mem, "repo/r/_/gen/other", "xyz", 3);
 	memstore_write(&r.mem, "repo/r/a/_/file/x", "xyz", 3);
-	/* Only the clock of the store counts, not that of the collector. */
+	/*
+	 * The collector must use the times of the store. It must not use the
+	 * clock of its own machine, which is ahead here.
+	 */
 	r.host.seconds += 1000 * GRACE;
 	r.host.now_ns += 1000 * GRACE * (uint64_t)1000000000;
 	g = collect(&r, GRACE, false, 0);
@@ -195,8 +208,8 @@ static void test_unnamed(void **state)
 }
 
 /*
- * Old records are retired, the oldest first, also if the store fails in
- * between.
+ * Old records are retired (emptied), the oldest first. If the store fails in
+ * between, a later collection continues.
  */
 static void test_retire(void **state)
 {
@@ -226,7 +239,10 @@ static void test_retire(void **state)
 	repo_release(&r);
 }
 
-/* If records cannot be read, or the store tells no time, nothing is deleted. */
+/*
+ * Nothing is deleted if records cannot be read, or if the time of the store is
+ * unknown.
+ */
 static void test_failures(void **state)
 {
 	static const struct {
@@ -263,7 +279,7 @@ static void test_failures(void **state)
 		g = collect(&r, GRACE, false, cases[i].result);
 		assert_int_equal(r.after, 0);
 		assert_int_equal(g.file_nr, 0);
-		/* if "a" could not be deleted, this is counted */
+		/* A file that could not be deleted is counted. */
 		assert_int_equal(g.failed_nr, cases[i].op == MEMSTORE_DELETE &&
 						      !cases[i].result);
 		assert_int_equal(count(&r, "/file/"), 3);
@@ -271,7 +287,10 @@ static void test_failures(void **state)
 	}
 }
 
-/* The store tells no time. No file may look old because of that. */
+/*
+ * The store gives no times for records or for files. They must not be taken for
+ * old.
+ */
 static void test_no_time(void **state)
 {
 	static const char *const parts[] = {"/gen/", "/file/"};
@@ -285,7 +304,10 @@ static void test_no_time(void **state)
 		for (size_t k = 0; k < r.mem.nr; k++)
 			if (strstr(r.mem.files[k].name, parts[i]))
 				r.mem.files[k].mtime = 0;
-		/* In the second case, the grace of "a" is over. */
+		/*
+		 * If only the files have no times, the grace of the dropped
+		 * file "a" is over.
+		 */
 		r.mem.clock += i ? GRACE + 1 : 0;
 		collect(&r, GRACE, false, ERR_PEER);
 		assert_int_equal(count(&r, "/file/"), 2);
@@ -294,7 +316,10 @@ static void test_no_time(void **state)
 	}
 }
 
-/* If a record is damaged, its files are unknown. */
+/*
+ * If a record is damaged or missing, its files are unknown. So nothing may be
+ * deleted.
+ */
 static void test_damage(void **state)
 {
 	struct repo r;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of generations/commit.c: commits while other writers commit, and
- * commits whose answers are lost.
+ * Tests of generations/commit.c, which makes the next generation of a
+ * repository in a store: while other writers commit, and when answers of the
+ * store are lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,10 +23,13 @@ struct repo {
 	struct memstore mem;
 	struct genhost host;
 	struct generation_place place;
-	/* what happens to the next puts of records, and to reads of records */
+	/*
+	 * How the next puts of records end, and how the next reads of records
+	 * end.
+	 */
 	const enum memstore_fate *puts, *reads;
 	size_t put_nr, read_nr;
-	/* called before a put of a record */
+	/* Callback before each put of a record. */
 	void (*before_put)(struct repo *r);
 	unsigned deletes, record_puts;
 	struct generation base;
@@ -67,15 +71,15 @@ static void repo_init(struct repo *r)
 
 static void repo_release(struct repo *r)
 {
-	/* No failure may delete a file. */
+	/* A commit must never delete a file, whatever fails. */
 	assert_int_equal(r->deletes, 0);
 	generation_release(&r->base);
 	memstore_release(&r->mem);
 }
 
 /*
- * Commits a change of `ref` from `before` to `after`, and one file, on top of
- * *base.
+ * Commits a change on top of *base: the ref `ref` changes from `before` to
+ * `after`, and a file is added.
  */
 static int push(struct repo *r, struct generation *base, const char *ref,
 		const char *before, const char *after, struct error *err)
@@ -101,7 +105,7 @@ static int push(struct repo *r, struct generation *base, const char *ref,
 	return generation_commit(base, &r->place, &change, err);
 }
 
-/* Makes generation `nr`, as another writer does. */
+/* Makes the next generation as another writer would do it. */
 static void other_push(struct repo *r, const char *ref, const char *after)
 {
 	struct generation base;
@@ -156,10 +160,16 @@ static void test_commit(void **state)
 	repo_init(&r);
 	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 	assert_int_equal(r.base.number, 1);
-	/* requests: a file, the first hint, and a record */
+	/*
+	 * There were three requests: puts of a file, of the first hint, and of
+	 * a record.
+	 */
 	assert_int_equal(r.mem.requests, 3);
 	assert_int_equal(push(&r, &r.base, "main", "1", "2", NULL), 0);
-	/* three requests more: a file, the hint, and the record */
+	/*
+	 * There were three more requests: puts of a file, of the hint, and of a
+	 * record.
+	 */
 	assert_int_equal(r.mem.requests, 6);
 	assert_int_equal(push(&r, &r.base, "main", "2", "3", NULL), 0);
 	assert_string_equal(memstore_find(&r.mem, "hint/r/_")->bytes, "2\n");
@@ -187,9 +197,8 @@ static void test_commit(void **state)
 }
 
 /*
- * Notes each request as one letter: "f" puts a file, "h" the hint, "r" a
- * record;
- * "?" is any other request.
+ * Notes each request as one letter: "f" for the put of a file, "h" of the hint,
+ * "r" of a record, and "?" for any other request.
  */
 static char noted[32];
 
@@ -206,8 +215,9 @@ static enum memstore_fate note(void *ctx, enum memstore_op op, const char *name)
 }
 
 /*
- * A push needs two round trips: the files and the hint are written at the same
- * time, and then the record. Without files, a push needs one.
+ * A push needs two round trips. In the first, the files and the hint are
+ * written in parallel; in the second, the record. A push without files needs
+ * only the second one.
  */
 static void test_round_trips(void **state)
 {
@@ -265,7 +275,10 @@ static int begin(struct repo *r, const struct generation_change *change,
 					err);
 }
 
-/* Replaces the record of r->base by a retired one. */
+/*
+ * Replaces the record of r->base by a retired record, which has only a number
+ * and the parent's hash.
+ */
 static void retire(struct repo *r)
 {
 	struct generation g = {.number = r->base.number, .is_retired = true};
@@ -286,7 +299,10 @@ static void retire(struct repo *r)
 	buf_release(&name);
 }
 
-/* The first step finds out whether the store has the generation. */
+/*
+ * A commit has two steps, and the first one begins a session. It fails if the
+ * store does not have the generation on which the change is based.
+ */
 static void test_lost(void **state)
 {
 	struct generation_upload up = genhost_upload("p.pack", "pack");
@@ -305,21 +321,24 @@ static void test_lost(void **state)
 	change.seen = r.base.number;
 	assert_int_equal(begin(&r, &change, NULL), 0);
 
-	/* It has another generation. */
+	/* The store has another generation with the same number. */
 	r.base.token[0] ^= 1;
 	assert_int_equal(begin(&r, &change, &err), GENERATION_LOST);
 	assert_string_equal(err.msg, "the store does not have generation 2 of "
 				     "the repository, but another one");
 	r.base.token[0] ^= 1;
 
-	/* A retired record has no token. */
+	/* A retired record has no token, so only its parent can be compared. */
 	retire(&r);
 	assert_int_equal(begin(&r, &change, NULL), 0);
 	r.base.parent[0] ^= 1;
 	assert_int_equal(begin(&r, &change, NULL), GENERATION_LOST);
 	r.base.parent[0] ^= 1;
 
-	/* The store is empty. Without files, too. */
+	/*
+	 * The store is empty. The first step fails with and without files to
+	 * upload.
+	 */
 	r.place.store = other.place.store;
 	assert_int_equal(begin(&r, &change, &err), GENERATION_LOST);
 	assert_string_equal(err.msg, "the store does not have generation 2 of "
@@ -330,7 +349,10 @@ static void test_lost(void **state)
 	repo_release(&r);
 }
 
-/* The second step is tried again without the ref that another writer has. */
+/*
+ * Another writer has changed one of two refs, so the second step fails. It is
+ * tried again without this ref, in the same session.
+ */
 static void test_prepared_again(void **state)
 {
 	struct generation_ref_change refs[] = {{"other", NULL, "1"},
@@ -372,7 +394,7 @@ static void test_prepared_again(void **state)
 	expect(&r, "other", "o");
 	assert_non_null(generation_find_file(&r.base, "p.pack"));
 
-	/* The session also limits the second step. */
+	/* The time limit of the session also applies to the second step. */
 	change.upload_nr = 0;
 	refs[1] = (struct generation_ref_change){"mine", "1", "2"};
 	r.host.now_ns += MINUTE;
@@ -399,8 +421,8 @@ static enum memstore_fate fail_hint(void *ctx, enum memstore_op op,
 }
 
 /*
- * The first commit writes a hint before its record, because repositories are
- * listed by their hints.
+ * Programs find repositories by their hints. So the first commit writes the
+ * hint before the record.
  */
 static void test_first_hint(void **state)
 {
@@ -421,7 +443,7 @@ static void test_first_hint(void **state)
 	repo_release(&r);
 }
 
-/* Files are written by several threads, and from local files. */
+/* Several threads upload the files, some of them from local files. */
 static void test_threads(void **state)
 {
 	struct generation_upload ups[9];
@@ -495,8 +517,8 @@ static void test_rebase(void **state)
 }
 
 /*
- * The change points into the memory of *base. Meanwhile the commit replaces
- * *base twice.
+ * The change borrows memory of *base. The commit replaces *base twice, so it
+ * must copy what it needs.
  */
 static void test_borrowed(void **state)
 {
@@ -550,7 +572,9 @@ static void test_busy(void **state)
 	repo_release(&r);
 }
 
-/* The caller knows only an old generation. */
+/*
+ * The caller has only an old generation, to which many others have been added.
+ */
 static void test_old_base(void **state)
 {
 	struct generation old = {0}, none = {0};
@@ -568,8 +592,8 @@ static void test_old_base(void **state)
 	assert_int_equal(push(&r, &old, "main", "1", "2", NULL), 0);
 	assert_int_equal(old.number, 42);
 	/*
-	 * A change is refused because of the newest value of a ref, not because
-	 * of an older one.
+	 * If a change is refused, the reason must be the newest value of the
+	 * ref, not an older value.
 	 */
 	assert_int_equal(push(&r, &r.base, "main", "2", "3", NULL), 0);
 	assert_int_equal(push(&r, &none, "main", "3", "4", NULL), 0);
@@ -587,7 +611,8 @@ struct lost_case {
 	enum memstore_fate puts[4], reads[4];
 	size_t put_nr, read_nr;
 	int result;
-	uint64_t newest; /* number of the newest record after the commit */
+	/* Number of the newest record after the commit. */
+	uint64_t newest;
 };
 
 static const struct lost_case lost_cases[] = {
@@ -596,7 +621,7 @@ static const struct lost_case lost_cases[] = {
 	{{MEMSTORE_NOTHING}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_LATE}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_REPEATED}, {0}, 1, 0, GENERATION_COMMITTED, 2},
-	/* one answer is lost, and the record cannot be read */
+	/* One answer is lost, and the record cannot be read. */
 	{{MEMSTORE_LOST}, {MEMSTORE_DOWN}, 1, 1, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_NOTHING}, {MEMSTORE_ERROR}, 1, 1, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_LOST, MEMSTORE_DOWN},
@@ -607,8 +632,8 @@ static const struct lost_case lost_cases[] = {
 	 2},
 	{{MEMSTORE_NOTHING, MEMSTORE_ERROR}, {0}, 2, 0, GENERATION_UNKNOWN, 1},
 	/*
-	 * one answer is lost, the record can be read, and the store does not
-	 * tell whether it stays
+	 * One answer is lost. The record can be read, but no answer of the
+	 * store proves that the record will stay.
 	 */
 	{{MEMSTORE_LOST, MEMSTORE_DOWN}, {0}, 2, 0, GENERATION_UNKNOWN, 2},
 	{{MEMSTORE_LOST, MEMSTORE_LOST, MEMSTORE_LOST, MEMSTORE_LOST},
@@ -631,7 +656,7 @@ static const struct lost_case lost_cases[] = {
 	 4,
 	 GENERATION_UNKNOWN,
 	 2},
-	/* the store refuses the put, and no answer was lost before */
+	/* The store refuses the put, and no earlier answer was lost. */
 	{{MEMSTORE_DOWN}, {0}, 1, 0, GENERATION_STORE_DOWN, 1},
 	{{MEMSTORE_ERROR}, {0}, 1, 0, ERR_DENIED, 1},
 };
@@ -669,7 +694,10 @@ static void land_then_other(struct repo *r)
 		other_push(r, "other", "o");
 }
 
-/* If a put takes effect late, there are never two records of one commit. */
+/*
+ * A put may take effect late, after the commit was tried again. A commit must
+ * never be in two records.
+ */
 static void test_late_put(void **state)
 {
 	static const enum memstore_fate late[] = {MEMSTORE_LATE};
@@ -701,8 +729,8 @@ static void suspend(struct repo *r)
 }
 
 /*
- * A commit that takes too long fails, because its files may have been
- * collected.
+ * A commit that takes longer than its session fails, because a garbage
+ * collection may have deleted its files.
  */
 static void test_session(void **state)
 {
@@ -723,7 +751,10 @@ static void test_session(void **state)
 		assert_non_null(strstr(m.err.msg, "session"));
 		assert_int_equal(r.record_puts, 0);
 
-		/* An answer is lost, and time passes before the next put. */
+		/*
+		 * One answer is lost, and the session ends before the put is
+		 * repeated.
+		 */
 		assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 		r.puts = nothing;
 		r.put_nr = 1;
@@ -753,7 +784,10 @@ static void put_retired(struct repo *r)
 	r->before_put = NULL;
 }
 
-/* Another writer took the next number, and its record was retired meanwhile. */
+/*
+ * Another writer has taken the next number. Its record was retired before it
+ * could be read.
+ */
 static void test_retired(void **state)
 {
 	struct repo r;
@@ -780,7 +814,7 @@ static enum memstore_fate take_long(void *ctx, enum memstore_op op,
 	if (op != MEMSTORE_READ || !memstore_find(&r->mem, name))
 		return MEMSTORE_NORMAL;
 	/*
-	 * The put took effect, and so much time passed that the record was
+	 * The put has taken effect. Then so much time passes that the record is
 	 * retired.
 	 */
 	r->host.now_ns += MINUTE;
@@ -792,8 +826,8 @@ static enum memstore_fate take_long(void *ctx, enum memstore_op op,
 }
 
 /*
- * If the record is retired, the caller cannot know whether its commit
- * succeeded.
+ * If the record at the number of a commit is retired, its caller cannot know
+ * whether the commit succeeded.
  */
 static void test_ours_retired(void **state)
 {
@@ -807,7 +841,7 @@ static void test_ours_retired(void **state)
 	repo_release(&r);
 }
 
-/* If a file cannot be written, no record is made. */
+/* A callback that lets each put of a file fail. Then no record may be made. */
 static enum memstore_fate no_files(void *ctx, enum memstore_op op,
 				   const char *name)
 {
@@ -850,7 +884,7 @@ static void test_upload_failures(void **state)
 }
 
 /*
- * Several changes in one record. A change that fails does not affect the
+ * One record has several changes. A change that is refused does not affect the
  * others.
  */
 static void test_members(void **state)
@@ -895,7 +929,7 @@ static void test_members(void **state)
 
 #define LONG_REFS 2200
 
-/* Fills a change with refs whose values together have nearly 10 MB. */
+/* Fills a change with refs that together need nearly 10 MB of text. */
 static void make_long(struct generation_ref_change *refs, const char *prefix,
 		      const char *value, char (*names)[32])
 {
@@ -907,7 +941,7 @@ static void make_long(struct generation_ref_change *refs, const char *prefix,
 
 /*
  * Two changes that are committed together exceed the maximum size of a record.
- * So the second change is not put into the record of the first.
+ * The first is committed; the second must wait for the next record.
  */
 static void test_long_members(void **state)
 {
@@ -938,8 +972,8 @@ static void test_long_members(void **state)
 	assert_int_equal(m[0].result, GENERATION_COMMITTED);
 	assert_true(m[1].is_done);
 	/*
-	 * The second record would have the refs of both changes, so the second
-	 * change does not fit.
+	 * Together with the refs of the first change, the second change does
+	 * not fit into a record.
 	 */
 	assert_int_equal(m[1].result, ERR_INVALID);
 	assert_int_equal(newest(&r), 1);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of generations/group.c: changes of several threads in one record. */
+/*
+ * Tests of generations/group.c, which puts changes of several threads into one
+ * record of a repository in a store.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +36,10 @@ struct repo {
 	struct genhost host;
 	struct generation_place place;
 	struct generation_group *group;
-	/* number of files that must be written before the leader goes on */
+	/*
+	 * Number of files to be written before the leader (the thread that
+	 * writes the record) continues; number of files written so far.
+	 */
 	unsigned expected, written;
 	pthread_mutex_t lock; /* guards `written` */
 	pthread_cond_t wake;
@@ -55,7 +61,10 @@ static enum memstore_fate decide(void *ctx, enum memstore_op op,
 							: MEMSTORE_NORMAL;
 }
 
-/* The leader's pause ends when all threads have begun to write their files. */
+/*
+ * Replaces the pause of the leader (the thread that writes the record). The
+ * pause ends when all threads have begun to write their files.
+ */
 static void wait_for_all(void *ctx, uint64_t ns)
 {
 	struct genhost *h = ctx;
@@ -109,7 +118,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Prepares pusher i: it creates the ref `ref` with the value "<i>". */
+/* Prepares pusher `i`, which creates the ref `ref` with the value "<i>". */
 static void prepare(struct repo *r, struct pusher *p, unsigned i,
 		    const char *ref)
 {
@@ -158,7 +167,10 @@ static void test_group(void **state)
 			assert_int_equal(p[i].result, GENERATION_COMMITTED);
 	}
 	read_newest(&r, &g);
-	/* A record may have one change or many. No change is in two records. */
+	/*
+	 * A record may have one or several changes. No change may be in two
+	 * records.
+	 */
 	assert_true(g.number <= 3 * THREADS);
 	assert_int_equal(g.update_nr, 3 * THREADS);
 	assert_int_equal(g.file_nr, 3 * THREADS);
@@ -172,8 +184,8 @@ static void test_group(void **state)
 }
 
 /*
- * All threads set the same ref. One succeeds, and the others learn that the ref
- * has changed.
+ * All threads create the same ref. One of them succeeds. The others get the
+ * result that the ref has changed.
  */
 static void test_refused(void **state)
 {
@@ -207,7 +219,10 @@ static void test_refused(void **state)
 	repo_release(&r);
 }
 
-/* A change that drops objects gets a record of its own, or is refused. */
+/*
+ * A change that drops objects must be the only change of its record, or is
+ * refused.
+ */
 static void test_drops(void **state)
 {
 	struct pusher p[THREADS];
@@ -236,7 +251,7 @@ static void test_drops(void **state)
 	repo_release(&r);
 }
 
-/* The store fails. Each change of the record gets a result. */
+/* The store is down for records. Each change must get this result. */
 static void test_failure(void **state)
 {
 	struct pusher p[THREADS];
@@ -263,7 +278,9 @@ static void test_failure(void **state)
 	repo_release(&r);
 }
 
-/* Two groups stand for two nodes, over a store in a directory. */
+/*
+ * Two groups stand for two servers. They share a store, which is a directory.
+ */
 static void test_two_nodes(void **state)
 {
 	struct sys_tempdir dir = SYS_TEMPDIR_INIT;
@@ -298,8 +315,8 @@ static void test_two_nodes(void **state)
 	assert_int_equal(generation_newest(&g, &place, 0, NULL), 0);
 	assert_int_equal(g.update_nr, THREADS / 2);
 	/*
-	 * Two pushes set each ref. One of them succeeded, and only its pusher
-	 * was told so.
+	 * Two pushes set each ref. Exactly one of the two may have succeeded,
+	 * and the results must say which.
 	 */
 	for (unsigned i = 0; i < THREADS; i++) {
 		bool is_there = !strcmp(
@@ -327,10 +344,7 @@ static void test_two_nodes(void **state)
 	repo_release(&r);
 }
 
-/*
- * A change that is invalid in itself is refused without any request to the
- * store.
- */
+/* An invalid change is refused without any request to the store. */
 static void test_invalid(void **state)
 {
 	struct pusher p;

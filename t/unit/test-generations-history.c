@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of generations/history.c: reading, the hint, and the newest record. */
+/*
+ * Tests of generations/history.c, which reads the records of a repository in a
+ * store and finds the newest one. A hint tells a number near the newest.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +49,10 @@ static void put_hint(struct repo *r, const char *text)
 	memstore_write(&r->mem, "hint/a/b.git/_", text, strlen(text));
 }
 
-/* Returns the number of the newest record, and sets the number of requests. */
+/*
+ * Returns the number of the newest record. The search starts at the number
+ * `at_least`. Sets *requests to the number of requests to the store.
+ */
 static uint64_t newest(struct repo *r, uint64_t at_least, unsigned *requests)
 {
 	struct error err = ERROR_INIT;
@@ -99,7 +105,7 @@ static void test_read(void **state)
 	assert_int_equal(info.mtime, 77);
 	generation_release(&g);
 
-	/* The file has the content of a record with another number. */
+	/* The file of record 2 has the content of record 1. */
 	assert_int_equal(
 		buf_append(&text, r.mem.files[0].bytes, r.mem.files[0].len), 0);
 	memstore_write(&r.mem, r.mem.files[1].name, text.data, text.len);
@@ -109,7 +115,10 @@ static void test_read(void **state)
 	memstore_release(&r.mem);
 }
 
-/* From each start, the newest of any number of records is found. */
+/*
+ * The newest record is found from each start, for each number of records from 1
+ * to 70.
+ */
 static void test_newest(void **state)
 {
 	unsigned requests;
@@ -127,8 +136,8 @@ static void test_newest(void **state)
 			assert_true(requests <= 3);
 		}
 		/*
-		 * The maximum number of requests is twice the logarithm of the
-		 * distance, and a few more.
+		 * The search doubles its steps, so it needs at most twice the
+		 * logarithm of the distance, and two requests more.
 		 */
 		newest(&r, 1, &requests);
 		assert_true(requests <= 2 * 7 + 2);
@@ -139,7 +148,10 @@ static void test_newest(void **state)
 	memstore_release(&r.mem);
 }
 
-/* Newer than each number: one request if there is no newer one. */
+/*
+ * Finds a generation that is newer than a given number. If there is none, this
+ * takes one request.
+ */
 static void test_newer(void **state)
 {
 	struct generation g;
@@ -185,7 +197,7 @@ static void test_newer_without_store(void **state)
 	memstore_release(&r.mem);
 }
 
-/* The number of requests is logarithmic. */
+/* The number of requests grows with the logarithm of the distance. */
 static void test_far(void **state)
 {
 	unsigned requests;
@@ -228,7 +240,10 @@ static void test_hint(void **state)
 	assert_int_equal(generation_write_hint(&r.place, 12, NULL), 0);
 	assert_int_equal(newest(&r, 0, &requests), 12);
 	assert_int_equal(requests, 3);
-	/* A hint that is one record behind costs at most one request more. */
+	/*
+	 * If the hint is one record behind, the search needs at most one more
+	 * request.
+	 */
 	put_hint(&r, "11\n");
 	assert_int_equal(newest(&r, 0, &requests), 12);
 	assert_true(requests <= 4);
@@ -310,7 +325,10 @@ struct retiring {
 	unsigned left;
 };
 
-/* Between two requests, the record becomes old and is retired. */
+/*
+ * Callback that retires record 1 between two requests, as a collection of
+ * garbage would do.
+ */
 static enum memstore_fate retire(void *ctx, enum memstore_op op,
 				 const char *name)
 {
@@ -336,7 +354,10 @@ static void test_retired(void **state)
 	r.mem.ctx = &x;
 	assert_int_equal(newest(&r, 1, NULL), 2);
 	assert_int_equal(x.left, 0);
-	/* A collection never retires the newest record. */
+	/*
+	 * A garbage collection never retires the newest record. So this is an
+	 * error.
+	 */
 	put_record(&r, 2, true);
 	assert_int_equal(generation_newest(&g, &r.place, 1, NULL), ERR_CORRUPT);
 	memstore_release(&r.mem);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of generations/lease.c: one process at a time holds the lease, also
- * after a holder died.
+ * Tests of generations/lease.c: a lease is a file in a store that only one
+ * process at a time can hold. If its holder has died, another process can take
+ * the lease.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@ struct node {
 	struct genhost host;
 	struct generation_place place;
 	struct buf holder;
-	/* what happens to the next put or delete; later ones succeed */
+	/* How the next put or delete ends. Later ones succeed. */
 	enum memstore_fate fate;
 };
 
@@ -75,7 +76,10 @@ static void test_one_holder(void **state)
 	assert_int_equal(take(&n, &a, "alpha"), 0);
 	assert_int_equal(take(&n, &b, "beta"), STORE_CONFLICT);
 	assert_string_equal(n.holder.data, "alpha");
-	/* The loser cannot drop the lease of the holder. */
+	/*
+	 * A process that did not get the lease cannot drop the lease of the
+	 * holder.
+	 */
 	assert_int_equal(generation_lease_drop(&b, NULL), 0);
 	assert_int_equal(take(&n, &b, "beta"), STORE_CONFLICT);
 	assert_int_equal(generation_lease_drop(&a, NULL), 0);
@@ -100,8 +104,8 @@ static void test_dead_holder(void **state)
 	n.mem.clock = n.host.seconds;
 	assert_int_equal(take(&n, &next, "next"), 0);
 	/*
-	 * The first holder was slow, and not dead. It cannot drop the lease of
-	 * the next.
+	 * The first holder was only slow. It cannot drop the lease, because
+	 * another process has it now.
 	 */
 	assert_int_equal(generation_lease_drop(&dead, NULL), 0);
 	assert_int_equal(take(&n, &dead, "dead"), STORE_CONFLICT);
@@ -125,7 +129,10 @@ static void test_lost_answers(void **state)
 		n.fate = fates[i];
 		assert_int_equal(take(&n, &lease, "alpha"), 0);
 		assert_int_equal(n.mem.nr, 1);
-		/* the same when an old lease is replaced */
+		/*
+		 * Lost answers have the same effect when an old lease is
+		 * replaced.
+		 */
 		n.host.seconds += 2 * MAX_AGE;
 		n.mem.clock = n.host.seconds;
 		n.fate = fates[i];
@@ -156,7 +163,10 @@ static void test_store_down(void **state)
 	node_release(&n);
 }
 
-/* Another program has written something else under the name. */
+/*
+ * Another program has written a file of other content under the name of the
+ * lease.
+ */
 static void test_strange_lease(void **state)
 {
 	struct generation_lease lease;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of generations/names.c: names of files in a store, and back. */
+/*
+ * Tests of generations/names.c, which makes the names of files in a store from
+ * repository paths, and parses these names.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,8 +57,8 @@ static void test_names(void **state)
 }
 
 /*
- * Each repository path has a valid name of its hint, from which the path can be
- * read back.
+ * The path of a repository is quoted in the name of its hint. The name must be
+ * valid, and the path can be read back from it.
  */
 static void test_quotes(void **state)
 {
@@ -161,12 +164,15 @@ static void test_other_hints(void **state)
 }
 
 /*
- * If the path of a repository is so long that a name of one of its files is too
- * long, all its names are refused.
+ * If the path of a repository is so long that one of its file names would be
+ * too long, all names are refused.
  */
 static void test_long_paths(void **state)
 {
-	/* what is left by "repo/", "/_/file/", a hash, a dot and a token */
+	/*
+	 * Length that remains for the path. The other parts are "repo/",
+	 * "/_/file/", a hash, a dot and a token.
+	 */
 	const size_t room = STORE_NAME_MAX - 5 - 8 - 64 - 1 - 32;
 	struct generation_file file = {.size = 1};
 	char path[STORE_NAME_MAX];

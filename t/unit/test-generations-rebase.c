@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of generations/rebase.c: a change is applied to a generation. */
+/*
+ * Tests of generations/rebase.c, which applies a change to a generation that is
+ * newer than the one for which the change was made.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +17,9 @@
 static const uint8_t token[GENERATION_TOKEN_LEN] = {7};
 
 /*
- * Generation 9: pack "p", table "reftable/1" of generation 5, and the updates
- * main = "m" by 7, old deleted by 8, dir/x = "x" by 9.
+ * Makes generation 9. It has the pack "p" and the table of refs "reftable/1",
+ * which holds the refs up to generation 5. Later updates: 7 set main to "m", 8
+ * deleted old, and 9 set dir/x to "x".
  */
 static void make_base(struct generation *g)
 {
@@ -35,8 +39,8 @@ static void make_base(struct generation *g)
 }
 
 /*
- * Stands for the tables of refs. They have "t" with the value "1", and "u/v"
- * with "2".
+ * Callback that looks up a ref in the tables of a generation. Here the tables
+ * have "t" with the value "1", and "u/v" with the value "2".
  */
 static int find_ref(void *ctx, struct buf *value, const struct generation *g,
 		    const char *ref, struct error *err)
@@ -122,25 +126,25 @@ static void test_start(void **state)
 
 static void test_refs(void **state)
 {
-	/* the newest value is that of an update */
+	/* The newest value of the ref comes from an update. */
 	assert_int_equal(apply_ref("main", "m", "n"), 0);
 	assert_int_equal(apply_ref("main", "m", NULL), 0);
 	assert_int_equal(apply_ref("main", "x", "n"), GENERATION_REF_CHANGED);
 	assert_int_equal(apply_ref("main", NULL, "n"), GENERATION_REF_CHANGED);
 	assert_int_equal(apply_ref("old", NULL, "n"), 0);
 	assert_int_equal(apply_ref("old", "o", "n"), GENERATION_REF_CHANGED);
-	/* the newest value is that of a table, or there is none */
+	/* The newest value comes from a table, or the ref does not exist. */
 	assert_int_equal(apply_ref("t", "1", "n"), 0);
 	assert_int_equal(apply_ref("t", "2", "n"), GENERATION_REF_CHANGED);
 	assert_int_equal(apply_ref("t", NULL, "n"), GENERATION_REF_CHANGED);
 	assert_int_equal(apply_ref("new", NULL, "n"), 0);
 	assert_int_equal(apply_ref("new", "n", NULL), GENERATION_REF_CHANGED);
 	assert_int_equal(apply_ref("broken", NULL, "n"), ERR_CORRUPT);
-	/* the change only checks the value */
+	/* The change only checks the value of the ref. */
 	assert_int_equal(apply_ref("main", "m", "m"), 0);
 	assert_int_equal(apply_ref("main", "n", "n"), GENERATION_REF_CHANGED);
 	assert_int_equal(apply_ref("new", NULL, NULL), 0);
-	/* a ref cannot have a name below that of another ref */
+	/* A ref cannot have a name below the name of another ref. */
 	assert_int_equal(apply_ref("main/x", NULL, "n"),
 			 GENERATION_REF_CHANGED);
 	assert_int_equal(apply_ref("a/main/x", NULL, "n"), 0);
@@ -152,7 +156,10 @@ static void test_refs(void **state)
 	assert_int_equal(apply_ref("u", NULL, "n"), GENERATION_REF_CHANGED);
 }
 
-/* A change may delete the ref that is in the way of a new one. */
+/*
+ * One change may delete a ref and create a ref whose name the deleted one has
+ * blocked.
+ */
 static void test_replaced_name(void **state)
 {
 	const struct generation_ref_change refs[] = {
@@ -169,7 +176,7 @@ static void test_replaced_name(void **state)
 	generation_release(&next);
 }
 
-/* One ref of the change is refused, so nothing of the change is applied. */
+/* If one ref of a change is refused, no part of the change is applied. */
 static void test_all_or_nothing(void **state)
 {
 	const struct generation_ref_change refs[] = {
@@ -204,7 +211,8 @@ static int check_two_refs(const char *a, const char *b, const char *b_after)
 }
 
 /*
- * One change creates two refs, of which one has a name below that of the other.
+ * A change is refused if it creates two refs, and the name of one is below the
+ * name of the other.
  */
 static void test_names_in_one_change(void **state)
 {
@@ -241,11 +249,14 @@ static void test_files(void **state)
 			    sizeof(token));
 	assert_int_equal(next.file_nr, 3);
 	generation_release(&next);
-	/* if the content is equal, the old file stays */
+	/* If a file of the same name and content exists, it stays in use. */
 	assert_int_equal(apply_upload("p", "pack", NULL, 9, &next), 0);
 	assert_int_equal(generation_find_file(&next, "p")->upload[0], 0);
 	generation_release(&next);
-	/* other content replaces the file only if it is dropped */
+	/*
+	 * A file of the same name and other content is replaced only if the
+	 * change drops the existing file.
+	 */
 	assert_int_equal(apply_upload("p", "other", NULL, 9, &next),
 			 GENERATION_FILE_CHANGED);
 	generation_release(&next);
@@ -253,7 +264,10 @@ static void test_files(void **state)
 	assert_int_equal(next.file_nr, 2);
 	assert_int_equal(generation_find_file(&next, "p")->size, 5);
 	generation_release(&next);
-	/* a drop names one upload of a file, by its token and hash */
+	/*
+	 * A drop applies only to the upload of the file that has the same token
+	 * and hash.
+	 */
 	drop.upload[3] = 1;
 	assert_int_equal(apply_upload("q", "new", &drop, 9, &next),
 			 GENERATION_FILE_CHANGED);
@@ -287,7 +301,9 @@ static void test_tables(void **state)
 	assert_string_equal(next.updates[0].ref, "dir/x");
 	assert_int_equal(next.file_nr, 2);
 	generation_release(&next);
-	/* the change was made before the table of generation 5 */
+	/*
+	 * The change was made before generation 5, whose table has newer refs.
+	 */
 	change.seen = change.tables_up_to = 4;
 	assert_int_equal(apply(&next, &change, true), GENERATION_FILE_CHANGED);
 	generation_release(&next);
@@ -321,7 +337,7 @@ static void test_epoch(void **state)
 	generation_release(&next);
 	assert_int_equal(apply(&next, &change, true), 0);
 	assert_int_equal(next.epoch, 10);
-	/* a further change goes into the same record */
+	/* Another change cannot go into a record that drops objects. */
 	change.drops_objects = false;
 	assert_int_equal(rebase_apply(&next, &change, token, false, NULL),
 			 GENERATION_EPOCH_CHANGED);
@@ -357,7 +373,7 @@ static void test_check(void **state)
 	assert_int_equal(rebase_check(&change, NULL), 0);
 	change.session_ns = 0;
 	assert_int_equal(rebase_check(&change, NULL), ERR_INVALID);
-	/* updates cannot be replaced without a table */
+	/* Updates can be replaced only by a table that contains them. */
 	change.session_ns = 1;
 	change.tables_up_to = 9;
 	assert_int_equal(rebase_check(&change, NULL), ERR_INVALID);

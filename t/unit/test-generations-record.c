@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of generations/record.c: printing and parsing records, and changed
- * texts.
+ * Tests of generations/record.c, which prints and parses the record of a
+ * generation (the text that lists its files and refs). Changed texts are
+ * refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +43,7 @@ static const char example[] = "gitreach generation 1\n"
 	"end "                                                                 \
 	"ec8148fb7d8ceac35b9417e730fd4052a6dc53070d16b657b98749037fc1060e\n"
 
-/* Appends the last line of a record: the hash of the text before. */
+/* Appends the last line of a record: the hash of the text before the line. */
 static void add_end(struct buf *text)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -58,7 +59,7 @@ static void add_end(struct buf *text)
 			 0);
 }
 
-/* Parses a record after appending the right last line to `text`. */
+/* Appends the right last line to `text`, and parses the result as a record. */
 static int parse(struct generation *g, const char *text, size_t len,
 		 struct error *err)
 {
@@ -136,7 +137,7 @@ static void test_retired(void **state)
 	generation_release(&g);
 }
 
-/* One place of the example is replaced by something that is not allowed. */
+/* Each case replaces a part of the example by a text that is not allowed. */
 static void test_bad_texts(void **state)
 {
 	static const struct {
@@ -206,7 +207,9 @@ static void test_bad_texts(void **state)
 	}
 }
 
-/* Every truncated text, and every text with a changed byte, is refused. */
+/*
+ * Each truncated record is refused, and so is each record with a changed byte.
+ */
 static void test_damage(void **state)
 {
 	struct buf b = BUF_INIT;
@@ -287,7 +290,7 @@ static void test_refs(void **state)
 	generation_release(&g);
 }
 
-/* A record that the parser would refuse is not printed either. */
+/* If the parser would refuse a record, it is not printed. */
 static void test_bad_records(void **state)
 {
 	char word[GENERATION_WORD_MAX + 2];
@@ -317,7 +320,9 @@ static void test_bad_records(void **state)
 	buf_release(&out);
 }
 
-/* A record of the maximum size is parsed; a longer one is not printed. */
+/*
+ * A record of the maximum size can be parsed. A larger record is not printed.
+ */
 static void test_size(void **state)
 {
 	char text[GENERATION_TEXT_MAX + 1], ref[32];

@@ -15,8 +15,8 @@
 #include "t/unit/oldrepo.h"
 
 /*
- * Returns whether the numbers of objects form a geometric progression after the
- * first `split` packs were merged.
+ * Returns whether the numbers of objects form a geometric progression when the
+ * first `split` packs are merged into one.
  */
 static bool will_do(const uint32_t *counts, size_t nr, uint64_t factor,
 		    size_t split)
@@ -67,10 +67,7 @@ static void fewest(void **state)
 	}
 }
 
-/*
- * The example in geometric.h, and numbers so large that a product could
- * overflow.
- */
+/* The example in geometric.h, and numbers whose product would overflow. */
 static void examples(void **state)
 {
 	static const uint32_t drawn[] = {3, 5, 8, 40, 100, 260};
@@ -96,8 +93,8 @@ static bool is_listed(const struct old_packs *old, const struct odb *odb,
 }
 
 /*
- * Two packs of about the same size are merged, all others stay. Kept packs,
- * cruft packs and packs that arrive later are never chosen.
+ * Two packs of about the same size are chosen for merging. All other packs
+ * stay. Kept packs, cruft packs, and packs that arrive later are never chosen.
  */
 static void chosen(void **state)
 {
@@ -135,8 +132,8 @@ static void chosen(void **state)
 }
 
 /*
- * Objects of listed packs and loose objects are packed, unless another pack has
- * them.
+ * Loose objects and the objects of the listed packs are collected. Objects that
+ * another pack has are left out.
  */
 static void collected(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of daemon/git-request.c. */
+/*
+ * Tests of daemon/git-request.c, which parses the request line of a git://
+ * client.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,7 +92,7 @@ static void test_limits(void **state)
 	max = at + 2 + sizeof(r.protocol) - 1;
 	assert_int_equal(parse(text, max), 0);
 	assert_int_equal(parse(text, max + 1), ERR_PEER);
-	/* The separator and a further parameter do not fit any more. */
+	/* There is no room for the separator and a further parameter. */
 	text[max] = '\0';
 	assert_int_equal(parse(text, max + 2), ERR_PEER);
 	text[max - 1] = '\0';

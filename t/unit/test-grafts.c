@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of repo/grafts.c: the ids in a file. */
+/*
+ * Tests of repo/grafts.c: commit ids and their parents are read from the file
+ * info/grafts.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +19,10 @@
 #define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define C "cccccccccccccccccccccccccccccccccccccccc"
 
-/* Records the first hexadecimal digit of the id. Stops the visit after a 5. */
+/*
+ * Callback that appends the first hexadecimal digit of an id. Returns an error
+ * after an id that starts with 5.
+ */
 static int note(void *ctx, const struct oid *oid)
 {
 	struct buf *seen = ctx;
@@ -45,16 +51,16 @@ static void test_lines(void **state)
 	check("#" A "\n# " A "\n" B "\n", "b", 0);
 	check("\n \n" A "\t" B "  " A "\r\n" B " \n", "abab", 0);
 	/*
-	 * Words that are not ids are skipped: too short, too long, or with
-	 * other characters.
+	 * Words that are no ids are skipped: words that are too short, too
+	 * long, or have other characters.
 	 */
 	check("aaaa " B "b " A "\nx " B "\n", "ab", 0);
 	check(A " 5555555555555555555555555555555555555555 " B, "a5", 5);
 }
 
 /*
- * Looks up the parent `n` of commit A. `want` is the first digit of the
- * expected parent, if the result `ret` is 0.
+ * Looks up parent number `n` of commit A. The result must be `ret`. If `ret` is
+ * 0, the id of the parent must start with the digit `want`.
  */
 static void parent_is(const char *text, size_t n, int ret, char want)
 {
@@ -79,7 +85,7 @@ static void test_parents(void **state)
 	parent_is(A " " B "\n" A " " C "\n", 1, 1, 'b');
 	parent_is("", 1, ERR_MISSING, 0);
 	parent_is(B " " A "\n", 1, ERR_MISSING, 0);
-	/* malformed lines are ignored */
+	/* Malformed lines are ignored. */
 	parent_is(A "  " B "\n", 1, ERR_MISSING, 0);
 	parent_is(A " " B "b\n", 1, ERR_MISSING, 0);
 	parent_is(A " x\n" A " " B " \r\n", 1, 1, 'b');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of graph-write/graph-commits.c: commits of random histories, compared
- * with a recursive search.
+ * Tests of graph-write/graph-commits.c, which finds the commits for a new
+ * commit-graph. Random histories are compared with a recursive search.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static void check_parents(const struct walkrepo *f,
 	}
 }
 
-/* Checks that the records are the commits in `reached`, ordered by id. */
+/* Checks that the list has exactly the commits in `reached`, ordered by id. */
 static void check(struct walkrepo *f, struct graph_commits *c,
 		  const bool *reached)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of graph-write/graph-lacks.c: numbers of missing commits, compared with
- * a recursive search.
+ * Tests of graph-write/graph-lacks.c, which counts the commits that a
+ * commit-graph lacks. The numbers are compared with a recursive search.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@ static int lacks(const struct walkrepo *f, uint64_t limit)
 	return graph_lacks_commits(&f->h.r.t.repo, limit, NULL);
 }
 
-/* Checks that the graph misses exactly `nr` commits. */
+/* Checks that the commit-graph lacks exactly `nr` reachable commits. */
 static void check(const struct walkrepo *f, uint64_t nr)
 {
 	if (nr)
@@ -26,7 +26,10 @@ static void check(const struct walkrepo *f, uint64_t nr)
 	assert_int_equal(lacks(f, UINT64_MAX), 0);
 }
 
-/* Returns how many commits, from number `first` on, commit `tip` reaches. */
+/*
+ * Returns the number of commits that commit `tip` reaches. Only commits with an
+ * index from `first` on are counted.
+ */
 static uint32_t count_from(const struct walkrepo *f, uint32_t first,
 			   uint32_t tip)
 {
@@ -52,7 +55,7 @@ static void run(enum hash_algo algo)
 	randhist_grow_by(&g.f.h, 20, true);
 	tip = randrepo_tag(r, r->commits[r->commit_nr - 1]);
 	randrepo_store(r);
-	/* No ref reaches the new commits yet. */
+	/* No ref reaches the new commits yet, so none is missing. */
 	check(&g.f, 0);
 	randrepo_ref(r, "refs/tags/new", tip);
 	check(&g.f, count_from(&g.f, known, tip));
@@ -66,8 +69,8 @@ static void test_random(void **state)
 }
 
 /*
- * Refs to missing objects and to objects that are not commits are ignored.
- * There may be no graph.
+ * Refs to missing objects, and refs to objects that are no commits, are
+ * ignored. The repository may have no commit-graph.
  */
 static void test_odd_refs(void **state)
 {

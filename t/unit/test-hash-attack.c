@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests how an object that is part of a collision attack is refused. No public
- * pair of objects collides. So this file replaces hash_refuse_attack() of the
- * library and refuses an id that the test chooses. test-hash.c tests the real
- * function.
+ * Tests that an object is refused if it is part of a SHA-1 collision attack. No
+ * two Git objects that collide are publicly known. So this file replaces
+ * hash_refuse_attack() of the library: its function refuses an id that the test
+ * chooses. test-hash.c tests the real function.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,9 @@
 #include "t/unit/pushed.h"
 
 static struct oid attack;
-/* number of calls of hash_refuse_attack() with a checked hash */
+/*
+ * Number of calls of hash_refuse_attack() with a hash that detects collisions.
+ */
 static unsigned asked_nr;
 
 int hash_refuse_attack(const struct hash_ctx *h, const struct oid *oid,
@@ -29,12 +31,12 @@ int hash_refuse_attack(const struct hash_ctx *h, const struct oid *oid,
 				       : 0;
 }
 
-/* The size of a blob that the indexer inflates in pieces. */
+/* Size of a blob that is so large that the indexer inflates it in pieces. */
 enum { LARGE = (16 << 20) + 1 };
 
 /*
- * Makes a pack with a blob stored whole, a delta on it, a delta on that delta,
- * and a large blob.
+ * Makes a pack with a blob stored whole, a delta of this blob, a delta of this
+ * delta, and a large blob.
  */
 static void make_pack(struct packfile *p)
 {
@@ -62,7 +64,7 @@ static ssize_t deal(void *ctx, void *bytes, size_t len, struct error *err)
 	return (ssize_t)n;
 }
 
-/* Receives and resolves a pack, as index-pack and receive-pack do. */
+/* Indexes a pack with the functions that index-pack and receive-pack use. */
 static int receive(const struct packfile *p, struct error *err)
 {
 	const struct pack_indexer_config config = {
@@ -93,8 +95,8 @@ static int verify(const struct pack *pack, struct error *err)
 }
 
 /*
- * The indexer asks about every object, and each object can make it refuse the
- * pack.
+ * The indexer checks every object. If the id of any object is refused, the pack
+ * is refused.
  */
 static void test_packs(void **state)
 {

@@ -24,7 +24,10 @@ static void check(struct hash_ctx *h, const char *want)
 			assert_int_equal(oid.bytes[i], 0);
 }
 
-/* The test vectors of FIPS 180-2, in pieces, with one context. */
+/*
+ * The test vectors of FIPS 180-2. The messages are hashed in pieces, with one
+ * context for all.
+ */
 static void test_vectors(void **state)
 {
 	struct hash_ctx h;
@@ -48,7 +51,7 @@ static void test_vectors(void **state)
 	hash_release(&h);
 }
 
-/* The well-known ids of the empty blob and tree. */
+/* Checks the known ids of the empty blob and the empty tree. */
 static void test_objects(void **state)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -127,8 +130,9 @@ static void make_file(uint8_t *out, size_t len, enum hash_algo algo,
 }
 
 /*
- * Checks the trailers of two files of random lengths, before and after one bit
- * of a file is changed.
+ * hash_check_two() verifies the checksums at the end of two files at once. It
+ * must succeed for two random files, and fail after a bit of one file was
+ * changed.
  */
 static void test_check_two(void **state)
 {
@@ -159,7 +163,10 @@ static void test_check_two(void **state)
 			 0);
 }
 
-/* A checked hash gives the same ids, and refuses the published collision. */
+/*
+ * A hash that detects collisions gives the same ids. It refuses the published
+ * collision.
+ */
 static void test_checked(void **state)
 {
 	struct buf message = BUF_INIT;
@@ -190,7 +197,10 @@ static void test_checked(void **state)
 	assert_int_equal(hash_refuse_attack(&h, &oid, &err), ERR_CORRUPT);
 	assert_string_equal(err.msg, "SHA-1 appears to be part of a "
 				     "collision attack: " SHATTERED_HASH);
-	/* After the attack, the same context accepts an ordinary message. */
+	/*
+	 * After the refused message, the same context accepts an ordinary
+	 * message.
+	 */
 	hash_object(&h, &oid, OBJ_BLOB, message.data, message.len);
 	assert_int_equal(hash_refuse_attack(&h, &oid, &err), 0);
 	hash_release(&plain);
@@ -198,7 +208,7 @@ static void test_checked(void **state)
 	buf_release(&message);
 }
 
-/* Compares with the test vectors of RFC 2202 and RFC 4231. */
+/* Compares an HMAC with the test vectors of RFC 2202 and RFC 4231. */
 static void check_hmac(enum hash_algo algo, const char *expected,
 		       const void *key, size_t key_len, const char *text)
 {
@@ -222,7 +232,9 @@ static void test_hmac_short_key(void **state)
 		   "Jefe", 4, text);
 }
 
-/* The key is longer than a block of the hash. */
+/*
+ * The key is longer than a block of the hash function, so it is hashed first.
+ */
 static void test_hmac_long_key(void **state)
 {
 	static const char text[] =

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/heap.c against a linear search, with many equal keys. */
+/*
+ * Tests of base/heap.c, a priority queue. It is compared with a linear search,
+ * with many equal keys.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,8 +43,8 @@ static void equal_keys_leave_as_they_came(void **state)
 #define NR 400
 
 /*
- * Returns the value that has to leave next: the largest key, and of equal keys
- * the earliest addition.
+ * Returns the value that the heap must return next: the one with the largest
+ * key. Of equal keys, the one that was added first.
  */
 static int slow_pop(const uint64_t *keys, const uint8_t *in)
 {

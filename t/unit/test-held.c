@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of sys/held.c: files that are mapped when they are first read. */
+/*
+ * Tests of sys/held.c, which opens a file at once and maps it only when it is
+ * first read.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,8 +103,8 @@ static void small_is_read_at_once(void **state)
 }
 
 /*
- * A file that is removed or replaced after sys_held_open() keeps its old
- * content for the reader.
+ * If a file is removed or replaced after sys_held_open(), the reader still sees
+ * the old content.
  */
 static void stays_when_it_goes(void **state)
 {
@@ -133,7 +136,7 @@ static void missing_and_unsuitable(void **state)
 	sys_held_close(&held);
 }
 
-/* After mapping has failed, it may succeed later. */
+/* mmap() fails at first, and succeeds later. */
 static void cannot_be_mapped(void **state)
 {
 	struct error err = ERROR_INIT;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/history.c: commits from objects, from a commit-graph, decoded
- * ahead, on the shallow boundary, and missing.
+ * Tests of walk/history.c, the table of parsed commits. Commits come from
+ * objects, from a commit-graph, or from threads that decode ahead. Some are on
+ * the shallow boundary, and some are missing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +45,10 @@ static void parse(struct walkrepo *f, uint32_t c)
 		fail_msg("%s", err.msg);
 }
 
-/* Parses random commits, some twice, after others were decoded ahead. */
+/*
+ * Parses random commits, some of them twice. Threads have decoded some of them
+ * ahead.
+ */
 static void random_commits(void **state)
 {
 	uint64_t seed = random_seed();
@@ -81,8 +85,8 @@ static void random_commits(void **state)
 }
 
 /*
- * Parses commits from a commit-graph. Trees are read at once, or only when
- * history_tree() is called.
+ * Parses commits from a commit-graph. Their tree ids are read at once, or later
+ * by history_tree().
  */
 static void commits_from_a_graph(void **state)
 {
@@ -122,8 +126,8 @@ static void commits_from_a_graph(void **state)
 }
 
 /*
- * A commit on the shallow boundary has no parents, also if it was decoded
- * ahead.
+ * A commit on the shallow boundary has no parents. This also holds if a thread
+ * has decoded the commit ahead.
  */
 static void shallow_boundary(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of serve/hook.c: arguments, input and output of packObjectsHook. */
+/*
+ * Tests of serve/hook.c: uploadpack.packObjectsHook gets the right arguments
+ * and input, and its output is sent.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +13,10 @@
 
 #include "t/unit/dialog.h"
 
-/* A hook that prints its arguments and its input in place of a pack. */
+/*
+ * A hook that prints its arguments and its input. This output is sent in place
+ * of a pack.
+ */
 #define SHOW "[uploadpack]\npackObjectsHook = \"sh -c 'echo $*; cat' --\"\n"
 #define W "want c4 no-progress|"
 
@@ -39,8 +45,8 @@ static void test_hook(void **state)
 }
 
 /*
- * GIT_DIR of the hook is the served repository, whatever GIT_DIR is in this
- * process.
+ * For the hook, GIT_DIR is the served repository. The variable GIT_DIR of this
+ * process must not matter.
  */
 static void test_git_dir(void **state)
 {
@@ -73,7 +79,7 @@ static void test_failures(void **state)
 	dialog_release(&d);
 }
 
-/* A hook in the repository's own configuration is not run. */
+/* A hook that is set in the repository's own configuration is not run. */
 static void test_local(void **state)
 {
 	struct dialog d;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of access/htpasswd.c. */
+/*
+ * Tests of access/htpasswd.c, which checks passwords against a file of hashes.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,8 +86,8 @@ static void test_check(void **state)
 }
 
 /*
- * A right password is remembered, so its slow hash is computed once. A wrong
- * password is not remembered.
+ * A right password is remembered, so that its slow hash is computed only once.
+ * A wrong password is not remembered.
  */
 static void test_memory(void **state)
 {
@@ -101,8 +103,8 @@ static void test_memory(void **state)
 	assert_int_equal(check(s, "bob", "wrong"), 0);
 	assert_int_equal(check(s, "bob", "wrong"), 0);
 	/*
-	 * The remembered check belongs to the old hash, so it is not used any
-	 * more.
+	 * The file has another hash for this user now. So the remembered
+	 * password is not valid any more.
 	 */
 	put(s->path, "bob:$apr1$abcdefgh$xxxxxxxxxxxxxxxxxxxxxx\n");
 	assert_int_equal(check(s, "bob", "right"), 0);
@@ -120,7 +122,10 @@ static void test_change(void **state)
 	warning.code = 0;
 	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);
 	assert_true(warning.code < 0);
-	/* The missing file is reported only once. */
+	/*
+	 * The missing file is reported only once. The users of the old file
+	 * remain.
+	 */
 	assert_int_equal(check(s, "alice", "right"), 1);
 	put(s->path, "dave:" RIGHT);
 	assert_int_equal(check(s, "alice", "right"), 0);

@@ -18,7 +18,7 @@
 
 #define LEN 100000
 
-/* An input from memory that gives at most `piece` bytes at once. */
+/* An input from memory. One read returns at most `piece` bytes. */
 struct input {
 	const uint8_t *bytes;
 	size_t len, at, piece;
@@ -39,7 +39,9 @@ static ssize_t give(void *ctx, void *bytes, size_t len, struct error *err)
 	return (ssize_t)n;
 }
 
-/* LEN bytes that gzip can compress somewhat, and the same bytes compressed. */
+/*
+ * Test data: LEN bytes that can be compressed a little, and their gzip stream.
+ */
 struct sample {
 	uint8_t plain[LEN], packed[LEN * 2];
 	size_t packed_len;
@@ -66,9 +68,7 @@ static struct sample *sample_new(void)
 	return s;
 }
 
-/*
- * Open a body and read all of it. Returns the result of http_body_read_all().
- */
+/* Open a body and read all of it. Returns the value of http_body_read_all(). */
 static int read_all(struct buf *out, struct input *in, const char *length,
 		    const char *encoding, uint64_t max, struct error *err)
 {
@@ -111,7 +111,10 @@ static void test_round_trips(void **state)
 	free(s);
 }
 
-/* A gzip stream of several members, followed by bytes that are no member. */
+/*
+ * A gzip stream may have several members. Bytes after them that are no member
+ * are ignored.
+ */
 static void test_members(void **state)
 {
 	static const size_t pieces[] = {1, 7, 4096, LEN * 8};
@@ -178,7 +181,7 @@ static void test_lengths(void **state)
 			cases[i].ret);
 		assert_int_equal(out.len, cases[i].len);
 		assert_memory_equal(out.data, "abcdef", cases[i].len);
-		/* Bytes after the body were not read. */
+		/* No byte after the body was read. */
 		assert_int_equal(in.at, cases[i].len);
 	}
 	buf_release(&out);

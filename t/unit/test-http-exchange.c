@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of http/http-exchange.c: answers with an error status, and the
- * configuration.
+ * Tests of http/http-exchange.c: responses with an error status, and the effect
+ * of the configuration.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "http/http-exchange.h"
 #include "t/unit/dialog.h"
 
-/* An HTTP request about the repository of dialog.h. */
+/* An HTTP request to the repository of dialog.h. */
 struct asked {
 	struct dialog d;
 	struct serve_io io;
@@ -112,7 +112,10 @@ static void test_keys(void **state)
 	asked_release(&a);
 }
 
-/* Files are not served if clients may only have reachable objects. */
+/*
+ * With gitreach.reachableOnly, files of the repository are not served: they may
+ * hold objects that no ref reaches.
+ */
 static void test_no_files_with_a_limit(void **state)
 {
 	struct asked a;

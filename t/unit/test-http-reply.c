@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of http/http-reply.c: headers and bodies of answers. */
+/* Tests of http/http-reply.c: headers and bodies of HTTP responses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,8 +66,8 @@ static int take_span(void *ctx, const struct serve_span *span,
 }
 
 /*
- * A span is sent as whole chunks. So the chunk before the span ends, and a new
- * chunk begins after it.
+ * A span (a range of a file) is sent in chunks of its own. So the chunk before
+ * the span must end, and a new chunk begins after the span.
  */
 static void test_emit(void **state)
 {
@@ -97,7 +97,7 @@ static void test_emit(void **state)
 	buf_release(&out.bytes);
 }
 
-/* The last bytes of a body and its end are sent by one write. */
+/* The last bytes of a body and the end of the body are sent in one write. */
 static void test_last(void **state)
 {
 	struct output out = {.bytes = BUF_INIT};
@@ -196,7 +196,7 @@ static void test_gone(void **state)
 	http_reply_release(&r);
 }
 
-/* Remove the header Date, which has the time of the test. */
+/* Remove the header Date, whose value depends on the time. */
 static void drop_date(struct buf *b)
 {
 	char *date = strstr(b->data, "Date: "), *next;
@@ -219,7 +219,10 @@ static int send_span(void *ctx, const void *head, size_t len,
 	return 0;
 }
 
-/* An answer of HTTP/1.x with 130 spans, or with a length, or by a file. */
+/*
+ * Checks a response of HTTP/1.x: with 130 spans, with a length, or sent from a
+ * file.
+ */
 static void check_form(enum http_form form, bool has_length, bool keep,
 		       bool no_body, const char *expected, const char *body)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of http/http.c: the status of each failure, and the order of the
- * checks.
+ * Tests of http/http.c: which HTTP status each failure has, and in which order
+ * requests are checked.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,10 @@
 #include "http/http.h"
 #include "t/unit/dialog.h"
 
-/* A web server that serves the repository of dialog.h as /srv/r.git. */
+/*
+ * A simulated web server, which serves the repository of dialog.h as
+ * /srv/r.git.
+ */
 struct server {
 	struct dialog d;
 	struct http_options options;
@@ -66,7 +69,7 @@ static void server_release(struct server *s)
 	buf_release(&s->log);
 }
 
-/* Request "path?query". Returns the answer without carriage returns. */
+/* Send a request for `url`. Returns the response, without carriage returns. */
 static const char *ask(struct server *s, const char *method, const char *url,
 		       const char *body)
 {
@@ -203,8 +206,8 @@ static void test_smart(void **state)
 	assert_string_equal(strstr(answer, "\n\n"), "\n\n");
 
 	/*
-	 * If the client sends a malformed request and the answer has not begun,
-	 * the status is 400.
+	 * A malformed request gets the status 400 if the response has not
+	 * begun.
 	 */
 	s.options.content_type = "application/x-git-upload-pack-request";
 	assert_starts(ask(&s, "POST", "/r.git/git-upload-pack", "00"),
@@ -225,8 +228,8 @@ static void test_smart(void **state)
 }
 
 /*
- * A client closes the connection after one byte of the answer, then another
- * after two bytes, and so on.
+ * A client closes the connection after one byte of the response. The next
+ * client does so after two bytes, and so on.
  */
 static void test_gone(void **state)
 {

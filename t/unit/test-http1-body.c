@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of http1/body.c: bodies with a length, and chunked ones. */
+/*
+ * Tests of http1/body.c, which parses HTTP/1.x request bodies: bodies with a
+ * length, and chunked bodies.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +16,9 @@
 #include "http1/body.h"
 
 /*
- * Read a body from `text`, at most `step` bytes each time. Sets *used to the
- * bytes taken. Returns the last result of http1_body_next().
+ * Read the body in `text`. Each call of http1_body_next() gets at most `step`
+ * bytes. Sets *used to the number of bytes taken. Returns the value of the last
+ * call.
  */
 static int read_all(struct buf *out, size_t *used, const char *text,
 		    size_t step, const struct http1_head *head)
@@ -116,7 +120,7 @@ static void test_bad_chunks(void **state)
 		check(texts[i], &head, ERR_PEER, NULL, 0);
 }
 
-/* The limit applies to the extensions and trailers of a body together. */
+/* One limit applies to all extensions and trailers of a body together. */
 static void test_extra(void **state)
 {
 	static const struct http1_head head = {.framing = HTTP1_CHUNKED};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of http1/head.c: heads of requests, at once and in pieces. */
+/*
+ * Tests of http1/head.c, which parses heads of HTTP/1.x requests: at once, and
+ * in pieces.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +19,10 @@ static const struct http1_limits limits = {200, 40, 4};
 
 #define HOST "Host: h\r\n"
 
-/* Returns the status of the text, 200 if valid, or 0 if more is needed. */
+/*
+ * Parses a head. Returns 200 if it is valid, 0 if more bytes are needed, or the
+ * status of the error.
+ */
 static unsigned status_of(struct http1_head *head, const char *text)
 {
 	int ret;
@@ -172,7 +178,10 @@ static void test_expect(void **state)
 			 417);
 }
 
-/* Fill a request line, or fields, up to each limit and one byte beyond. */
+/*
+ * Request lines and fields that are as long as the limits allow, and one byte
+ * longer.
+ */
 static void test_limits(void **state)
 {
 	char target[64], value[256];
@@ -214,7 +223,7 @@ static void test_limits(void **state)
 	buf_release(&text);
 }
 
-/* A head that arrives in two pieces is parsed like the whole. */
+/* A head that arrives in two pieces gives the same result as a whole head. */
 static void test_pieces(void **state)
 {
 	static const char text[] = "\r\nGET /x HTTP/1.1\r\n" HOST
@@ -236,8 +245,8 @@ static void test_pieces(void **state)
 }
 
 /*
- * A wrong line is refused as soon as it has arrived. Further bytes do not
- * change the result.
+ * An invalid line is refused as soon as the line is complete. The bytes after
+ * it do not change the result.
  */
 static void test_early_errors(void **state)
 {

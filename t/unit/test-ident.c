@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of config/ident.h: the sources of the name, and the forms of dates. */
+/*
+ * Tests of config/ident.h: where the name of a user comes from, and which forms
+ * of dates are accepted.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +83,10 @@ static void test_committer(void **state)
 	assert_ident("", 0, "C <e@x> 1112911993 +0000");
 }
 
-/* The login name replaces an empty name, and no configuration forbids it. */
+/*
+ * The login name replaces an empty or missing name. Even user.useConfigOnly
+ * does not forbid this.
+ */
 static void test_login(void **state)
 {
 	struct buf login = BUF_INIT, expected = BUF_INIT;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/ids.c: look-ups are compared with a linear search, and tables
- * are verified. test-idx.c has further tests, which use indexes.
+ * Tests of pack/ids.c, the sorted tables of object ids in index files: look-ups
+ * are compared with a linear search, and wrong tables are refused. test-idx.c
+ * has further tests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,7 @@
 
 enum { NR = 300, STRIDE = 36 };
 
-/* Ids with 4 other bytes between them, as in an index of version 1. */
+/* Ids with 4 other bytes before each, as in a pack index of version 1. */
 struct sample {
 	uint8_t fanout[256 * 4];
 	uint8_t bytes[NR * STRIDE];
@@ -34,9 +35,11 @@ static void sample_init(struct sample *s, uint64_t *seed)
 
 	for (size_t i = 0; i < sizeof(s->bytes); i++)
 		s->bytes[i] = (uint8_t)(random_next(seed) >> 20);
-	for (size_t i = 0; i < NR; i++) /* many first bytes are equal */
+	/* Only few different first bytes occur. */
+	for (size_t i = 0; i < NR; i++)
 		s->bytes[i * STRIDE] &= i % 3 ? 0xff : 0x11;
-	for (size_t i = 1; i < NR; i += 4) { /* pairs that differ at the end */
+	/* Every fourth id differs from the id before it only at the end. */
+	for (size_t i = 1; i < NR; i += 4) {
 		uint8_t *id = s->bytes + i * STRIDE;
 
 		memcpy(id, id - STRIDE, OID_MAX_LEN);
@@ -52,7 +55,9 @@ static void sample_init(struct sample *s, uint64_t *seed)
 				   HASH_SHA256};
 }
 
-/* Counts the ids that share the first `hex_len` digits with `oid`. */
+/*
+ * Counts the ids whose first `hex_len` hexadecimal digits are those of `oid`.
+ */
 static uint32_t count_prefix(const struct sample *s, const struct oid *oid,
 			     size_t hex_len)
 {
@@ -88,7 +93,7 @@ static void test_find(void **state)
 			assert_int_equal(last - first,
 					 count_prefix(&s, &oid, hex_len));
 		}
-		/* A prefix is at most as long as an id. */
+		/* A prefix of more digits than an id counts as the whole id. */
 		pack_ids_find_prefix(&s.ids, &oid, 200, &first, &last);
 		assert_int_equal(first, i);
 		assert_int_equal(last, i + 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/idx-table.c: lookups give the same results as without the
- * table.
+ * Tests of pack/idx-table.c, a table that makes look-ups in a pack index
+ * faster. Look-ups must give the same results as without the table.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,8 +30,8 @@ static int cmp_oids(const void *a, const void *b)
 }
 
 /*
- * Makes an index whose ids have `same` equal leading bytes, so that the ranges
- * of the table have uneven sizes.
+ * Makes a pack index. The first `same` bytes of its ids are equal, so that the
+ * ranges of the table have different sizes.
  */
 static void make(struct sample *s, uint32_t nr, size_t same,
 		 enum hash_algo algo, unsigned version, uint64_t *seed)
@@ -79,8 +79,8 @@ static void check_same(const struct sample *s, const uint8_t *raw)
 static void check(const struct sample *s, uint64_t *seed)
 {
 	/*
-	 * exactly as long as the bytes in use, so that sanitizers find a read
-	 * past the end
+	 * Copy the ids to memory of exactly their size, so that sanitizers
+	 * report a read past the end.
 	 */
 	const uint8_t **raws = malloc(sizeof(*raws));
 
@@ -124,7 +124,10 @@ static void random_ids(void **state)
 			}
 }
 
-/* If ids do not ascend or are equal, no table is made. */
+/*
+ * If the ids of the index are not in ascending order, or if two are equal, no
+ * table is made.
+ */
 static void odd_indexes(void **state)
 {
 	uint64_t seed = random_seed();

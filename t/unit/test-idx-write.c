@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/idx-write.c: the example of pack/idx.h byte by byte, and
- * invalid input. test-idx.c tests round trips.
+ * Tests of pack/idx-write.c: the bytes of the example in pack/idx.h, and
+ * invalid input. test-idx.c tests that written files can be read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,7 @@ static void test_refused(void **state)
 	buf_release(&out);
 }
 
-/* Offsets at the limits of their 31-bit, 32-bit and 64-bit forms. */
+/* Offsets at the limits of the 31-bit, 32-bit and 64-bit forms. */
 static void test_offsets(void **state)
 {
 	static const uint64_t offsets[] = {12,
@@ -105,7 +105,7 @@ static void test_offsets(void **state)
 	}
 }
 
-/* The version is 2 if an offset reaches the limit that the caller gives. */
+/* Version 2 is written if an offset reaches the limit that the caller gives. */
 static void test_version_of_limit(void **state)
 {
 	static const uint64_t offsets[] = {12, 1999, 2000};

@@ -61,7 +61,7 @@ static void test_example(void **state)
 	buf_release(&b);
 }
 
-/* An index over ids that are random, or crowded into few first bytes. */
+/* A pack index. Its ids are random, or have only few different first bytes. */
 struct sample {
 	struct oid *oids;
 	struct pack_idx_entry *entries;
@@ -238,9 +238,9 @@ static void test_cut(void **state)
 			memcpy(copy, s.file.data,
 			       len < s.file.len ? len : s.file.len);
 			/*
-			 * Without its last eight bytes, the index looks like a
-			 * valid index that has one 64-bit offset less in its
-			 * table.
+			 * If only its last eight bytes are missing, the file
+			 * looks like a valid index whose table of 64-bit
+			 * offsets is one entry shorter.
 			 */
 			if (!pack_idx_parse(&idx, copy, len, HASH_SHA1, "cut",
 					    &err)) {
@@ -258,8 +258,8 @@ static void test_cut(void **state)
 }
 
 /*
- * Calls all functions for an index that may be wrong. Nothing may be read out
- * of bounds.
+ * Calls all functions with an index that may be invalid. They must not read
+ * outside of its bytes.
  */
 static void use_all(const struct pack_idx *idx, const struct sample *s)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/import.h: a repository becomes a generation. */
+/*
+ * Tests of stored/import.h: a repository is imported into a store, as a new
+ * generation of the stored repository.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +43,10 @@ static void test_generations(void **state)
 	assert_int_equal(storedrepo_import(&s, true), 0);
 	assert_false(s.result.written.is_same);
 	assert_int_equal(s.result.written.number, 2);
-	/* a pack with .idx and .rev, and a table; not config, for example */
+	/*
+	 * Uploaded were a pack with .idx and .rev, and a table of refs. The
+	 * file config is unchanged, so it was not uploaded again.
+	 */
 	assert_int_equal(s.result.written.upload_nr, 4);
 	assert_int_equal(s.result.written.file_nr, file_nr);
 	storedrepo_newest(&s, &g);
@@ -51,14 +57,17 @@ static void test_generations(void **state)
 
 /* ---- another writer */
 
-/* A store that imports by itself before a record is created, or read. */
+/*
+ * A store that simulates another writer: once, before a record is created or
+ * read, it makes another import.
+ */
 struct meddler {
 	struct filestore base;
 	struct storedrepo *s;
 	struct filestore *real;
 	/*
-	 * the other import happens when this number of records was read; 0:
-	 * never
+	 * Number of reads of records after which the other import happens; 0:
+	 * never. `reads`, `puts`: calls so far.
 	 */
 	unsigned at_read;
 	unsigned reads, puts;
@@ -119,7 +128,8 @@ static const struct filestore_ops ops = {
 };
 
 /*
- * The base changes while the import collects its files, so nothing is uploaded.
+ * The stored repository changes while the import collects files. So the import
+ * fails and uploads nothing.
  */
 static void test_changed_before_the_upload(void **state)
 {
@@ -131,7 +141,10 @@ static void test_changed_before_the_upload(void **state)
 		if (exists)
 			assert_int_equal(storedrepo_import(&s, false), 0);
 		m.real = s.store;
-		/* To find the base, the import has read one record or two. */
+		/*
+		 * Before that, the import has read one record or two, to find
+		 * the generation that it builds on.
+		 */
 		m.at_read = exists ? 3 : 2;
 		s.place.store = &m.base;
 		tmprepo_write(&s.n.t, "src/description", "other\n");
@@ -144,7 +157,10 @@ static void test_changed_before_the_upload(void **state)
 	}
 }
 
-/* The other writer's generation stays, and ours does not appear over it. */
+/*
+ * The stored repository changes just before the import creates its record. The
+ * generation of the other writer must stay the newest.
+ */
 static void test_changed_meanwhile(void **state)
 {
 

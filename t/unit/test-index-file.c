@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of names/index-file.c: ids are read from index files of all versions.
+ * Tests of names/index-file.c, which reads object ids from the index files of
+ * work trees, in all versions of the format.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +29,7 @@ static void sample_init(struct sample *s, uint32_t version, uint64_t *seed)
 		struct indexfile_entry *e = &s->entries[i];
 		size_t len = random_next(seed) % 40;
 
-		/* the suffix of a path gets longer than 127 bytes */
+		/* Make the suffix of the path longer than 127 bytes. */
 		if (random_next(seed) % 8 == 0)
 			len += 200;
 		snprintf(s->paths[i], sizeof(s->paths[i]), "%02d/%0*d", i,
@@ -110,7 +111,7 @@ static void all_versions(void **state)
 	}
 }
 
-/* A truncated file gives an error, or the ids before the cut. */
+/* Reading a truncated file fails, at whatever byte it was truncated. */
 static void prefixes(void **state)
 {
 	uint64_t seed = random_seed();
@@ -134,8 +135,8 @@ static void prefixes(void **state)
 			ret = index_file_parse(exact, len, HASH_SHA1, note, &v,
 					       &v.shared, NULL);
 			/*
-			 * If only the end of the extension is missing, there
-			 * may be no error.
+			 * If only bytes at the end of the extension are
+			 * missing, there need not be an error.
 			 */
 			assert_true(ret == ERR_CORRUPT || len + 13 >= file.len);
 			free(exact);
@@ -179,7 +180,7 @@ static void refused(void **state)
 	assert_int_equal(parse_one("DIRC", 2, 1, 0, "REUC"), 0);
 	assert_int_equal(parse_one("DIRC", 2, 1, 0, "sdir"), 0);
 	assert_int_equal(parse_one("DIRC", 2, 1, 0, "abcd"), ERR_UNSUPPORTED);
-	/* The extension is too short for the id of the shared index. */
+	/* The extension "link" is too short for the id of the shared index. */
 	assert_int_equal(parse_one("DIRC", 2, 1, 0, "link"), ERR_CORRUPT);
 }
 
@@ -200,7 +201,7 @@ static void a_visit_may_stop(void **state)
 	buf_release(&file);
 }
 
-/* Writes an index with one entry, whose id begins with `byte`. */
+/* Writes an index file with one entry, whose id begins with `byte`. */
 static void write_index(const struct tmprepo *t, const char *name, uint8_t byte,
 			const char *shared)
 {
@@ -217,7 +218,7 @@ static void write_index(const struct tmprepo *t, const char *name, uint8_t byte,
 	buf_release(&file);
 }
 
-/* Visits the repository's own index and the indexes of its work trees. */
+/* The index files of a repository and of its work trees are read. */
 static void of_a_repository(void **state)
 {
 	static const char *const names[] = {"index", "worktrees/a/index",
@@ -243,8 +244,8 @@ static void of_a_repository(void **state)
 }
 
 /*
- * Ids of trees in the cache-tree are visited, except by a check. A tree in the
- * cache-tree may have no id.
+ * The ids of trees in the cache-tree are visited. A check of the index does not
+ * visit them. A tree of the cache-tree may have no id.
  */
 static void cache_tree(void **state)
 {
@@ -285,7 +286,10 @@ static void cache_tree(void **state)
 	tmprepo_release(&t);
 }
 
-/* Notes a tree; skips the trees below one whose id starts with 's'. */
+/*
+ * Callback that notes a tree. If the id of the tree starts with 's', the trees
+ * below are skipped.
+ */
 static int note_tree(void *ctx, struct index_tree *tree)
 {
 	assert_non_null(strstr(tree->index, "/index"));
@@ -293,7 +297,7 @@ static int note_tree(void *ctx, struct index_tree *tree)
 	return note_oid(ctx, &tree->oid);
 }
 
-/* Writes an index without entries and with a cache-tree of `len` bytes. */
+/* Writes an index file that has no entries, and a cache-tree of `len` bytes. */
 static void write_cache_tree(const struct tmprepo *t, const char *tree,
 			     uint32_t len)
 {
@@ -308,7 +312,7 @@ static void write_cache_tree(const struct tmprepo *t, const char *tree,
 	buf_release(&file);
 }
 
-/* A callback may skip the trees below a tree, of any depth. */
+/* A callback can skip the trees below a tree, at any depth. */
 static void cache_tree_skip(void **state)
 {
 	static const char tree[] = "\0009 3\nabcdefghijklmnopqrst"
@@ -344,7 +348,7 @@ static void cache_tree_skip(void **state)
 	tmprepo_release(&t);
 }
 
-/* Entries of the shared index are visited too. */
+/* The entries of the shared index are visited, too (split index). */
 static void split_index(void **state)
 {
 	struct visit v = {.nr = 0};
@@ -364,8 +368,8 @@ static void split_index(void **state)
 }
 
 /*
- * Only a check refuses a wrong checksum. A checksum of zeros means that there
- * is none.
+ * A wrong checksum is an error only for a check of the file. A checksum of
+ * zeros means that the file has none.
  */
 static void checksum(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of indexer/indexer.c and its parts: valid and invalid packs made by
- * hand.
+ * Tests of indexer/indexer.c and its parts, which index a received pack. The
+ * packs are made by hand, valid and invalid.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,14 +49,14 @@ static void remove_files(void)
 }
 
 /*
- * A source that returns bytes in pieces. It also counts the bytes after the
- * pack, which the indexer gives back.
+ * A source of bytes, which returns them in pieces. It also counts the bytes
+ * after the pack, which the indexer gives back.
  */
 struct dealer {
 	const uint8_t *bytes;
 	size_t len, at;
 	size_t piece; /* limit of bytes at a time */
-	/* the indexer may read once more at the end of the bytes */
+	/* Whether the indexer may read again after the last byte. */
 	bool may_end;
 	size_t rest;
 };
@@ -94,8 +94,8 @@ static struct pack_indexer_config config_of(const struct packfile *p)
 }
 
 /*
- * Receives and resolves a pack. Returns the first error, or 0 with *ix owned by
- * the caller.
+ * Indexes the bytes of a pack. Returns the first error, or 0; then *ix is owned
+ * by the caller.
  */
 static int try_bytes(struct pack_indexer **ix,
 		     const struct pack_indexer_config *config, struct dealer *d,
@@ -116,7 +116,10 @@ static int try_bytes(struct pack_indexer **ix,
 	return ret;
 }
 
-/* Asserts that the pack is refused with this code and message. */
+/*
+ * Asserts that the pack is refused with the error code `code`, and that the
+ * message contains `words`.
+ */
 static void refused_with(const struct pack_indexer_config *config,
 			 const struct packfile *p, int code, const char *words)
 {
@@ -188,7 +191,8 @@ static int write_files(struct pack_indexer *ix, bool pack, bool keep)
 }
 
 /*
- * Asserts that the written files have all objects, and a sorted reverse index.
+ * Asserts that the written files contain all objects, and that the reverse
+ * index is sorted.
  */
 static void check_written(const struct packfile *p)
 {
@@ -207,8 +211,8 @@ static void check_written(const struct packfile *p)
 }
 
 /*
- * Asserts that every object of the pack can be read by its id, and no other
- * object.
+ * Asserts that each object of the pack can be read by its id, and that another
+ * id is not found.
  */
 static void check_reading(struct pack_indexer *ix, const struct packfile *p)
 {
@@ -234,8 +238,8 @@ static void check_reading(struct pack_indexer *ix, const struct packfile *p)
 }
 
 /*
- * Indexes a pack in all ways. The written files must be those that the test
- * makes itself.
+ * Indexes a pack with different options. The written files must equal those
+ * that the test makes itself.
  */
 static void check_good(const struct packfile *p, size_t piece)
 {
@@ -267,10 +271,7 @@ static void check_good(const struct packfile *p, size_t piece)
 	}
 }
 
-/*
- * A maker of packs with numbered blobs and deltas, which knows the content of
- * each.
- */
+/* Makes random packs of blobs and deltas. Keeps the content of each entry. */
 struct maker {
 	struct packfile p;
 	struct buf text[PACKFILE_MAX];
@@ -323,7 +324,10 @@ static void empty_pack(void **state)
 	packfile_release(&p);
 }
 
-/* Packs with random deltas of both kinds, received in pieces of all sizes. */
+/*
+ * Packs with random OFS_DELTA and REF_DELTA entries are received in pieces of
+ * all sizes.
+ */
 static void random_packs(void **state)
 {
 	static struct maker m;
@@ -354,8 +358,9 @@ static void random_packs(void **state)
 }
 
 /*
- * The pack has a long delta chain in which each object has a second delta.
- * Little memory is allowed for bases.
+ * The pack has a long delta chain, and each object of the chain has a second
+ * delta. There is so little memory that bases are dropped and must be computed
+ * again.
  */
 static void waiting_bases_are_made_again(void **state)
 {
@@ -373,7 +378,10 @@ static void waiting_bases_are_made_again(void **state)
 	maker_release(&m);
 }
 
-/* A REF_DELTA may come before its base, which may be a delta too. */
+/*
+ * The base of a REF_DELTA may come later in the pack, and may be a delta
+ * itself.
+ */
 static void bases_may_come_later(void **state)
 {
 	static struct maker m;
@@ -483,7 +491,10 @@ static void bytes_after_the_pack(void **state)
 	assert_int_equal(d.rest, 3);
 	pack_indexer_free(ix);
 
-	/* The bytes after the pack have not been read yet. */
+	/*
+	 * With must_end, bytes after the pack are an error, even if they have
+	 * not been read yet.
+	 */
 	d.at = 0;
 	d.piece = 1;
 	source.must_end = true;
@@ -494,7 +505,7 @@ static void bytes_after_the_pack(void **state)
 	packfile_release(&p);
 }
 
-/* Corrects the trailer after a pack was changed. */
+/* Writes the right trailer after a test has changed the pack. */
 static void reseal(struct packfile *p)
 {
 	size_t len = p->bytes.len - hash_len(p->algo);
@@ -579,8 +590,8 @@ static void wrong_deltas(void **state)
 		{"\4\2\x90\1", "failed to apply delta"},
 		{"\4\2\x91\3\2", "failed to apply delta"},
 		/*
-		 * the delta claims a result of a terabyte, and makes two bytes
-		 * or has an invalid copy
+		 * The delta claims a result of a terabyte. It makes two bytes,
+		 * or has an invalid copy instruction.
 		 */
 		{"\4\x80\x80\x80\x80\x80\x20\x90\2", "failed to apply delta"},
 		{"\4\x80\x80\x80\x80\x80\x20\x91\5\2", "failed to apply delta"},
@@ -602,8 +613,8 @@ static void wrong_deltas(void **state)
 }
 
 /*
- * Two deltas are the base of each other. Their ids are invented, because no
- * real hashes can do this.
+ * Two deltas are each other's base. Their ids are invented, because such deltas
+ * cannot have their real ids.
  */
 static void a_cycle_is_unresolved(void **state)
 {
@@ -672,7 +683,7 @@ static void duplicates(void **state)
 	packfile_release(&p);
 }
 
-/* A repository with one object, in which the hooks look. */
+/* A repository of one object, which the callbacks of the indexer search. */
 struct known {
 	struct oid oid;
 	const void *data;
@@ -747,7 +758,7 @@ static void known_objects_are_compared(void **state)
 	free(zeros);
 }
 
-/* Adds a REF_DELTA against an object that is not in the pack. */
+/* Adds a REF_DELTA whose base is not in the pack. */
 static void add_thin(struct packfile *p, const struct oid *base,
 		     const char *base_text, const char *more)
 {
@@ -765,7 +776,7 @@ static void add_thin(struct packfile *p, const struct oid *base,
 	buf_release(&text);
 }
 
-/* Completes a pack. Returns the number of appended bases. */
+/* Completes a thin pack. Returns the number of bases that were appended. */
 static uint32_t complete(const struct packfile *p, struct known *k)
 {
 	struct pack_indexer_config config = config_of(p);
@@ -787,7 +798,10 @@ static uint32_t complete(const struct packfile *p, struct known *k)
 	assert_int_equal(result.nr, p->nr + result.appended_nr);
 	write_files(ix, true, false);
 
-	/* The completed pack is self-contained and gives the same index. */
+	/*
+	 * The completed pack needs no other objects, and indexing it gives the
+	 * same index.
+	 */
 	snprintf(path, sizeof(path), "%s/p.idx", dir);
 	assert_int_equal(sys_read_file(&first, path, NULL), 0);
 	config.hooks.base = NULL;
@@ -821,8 +835,8 @@ static void thin_packs(void **state)
 }
 
 /*
- * The base of one delta is not stored in the pack, but is the result of another
- * delta.
+ * The base of one delta is not stored in the pack. But another delta of the
+ * pack produces this object.
  */
 static void thin_base_in_the_pack(void **state)
 {
@@ -866,7 +880,10 @@ static int remove_dir(void **state)
 	return rmdir(dir);
 }
 
-/* The damaged parts of a pack that the hook `broken` has received. */
+/*
+ * Damage that the callback `broken` was told about: number of damaged entries,
+ * and number of times the pack ended too early.
+ */
 struct losses {
 	unsigned entries, ends;
 };
@@ -881,8 +898,8 @@ static int count_loss(void *ctx, bool is_end, const struct error *what)
 }
 
 /*
- * Indexes the first `nr` bytes of a pack, and continues after errors. Asserts
- * that the remaining objects are a valid pack.
+ * Indexes the first `nr` bytes of a pack, and goes on after errors. Asserts
+ * that the objects that could be read make a valid pack.
  */
 static void salvage(const struct packfile *p, size_t nr, uint32_t want_nr,
 		    unsigned want_entries, unsigned want_ends)
@@ -928,13 +945,13 @@ static void test_salvage(void **state)
 	memset(&oid, 7, sizeof(oid));
 	liar_nr = packfile_add_entry(&p, &liar, "four", 4, &oid);
 	packfile_add(&p, OBJ_BLOB, "two", 3);
-	/* This delta is lost too, because its base is broken. */
+	/* This delta is lost, too, because its base is damaged. */
 	packfile_add_delta(&p, OBJ_OFS_DELTA, liar_nr, 9, "x", &oid);
 	packfile_finish(&p);
 	salvage(&p, p.bytes.len, 2, 1, 1);
 	/*
-	 * The pack without its trailer, and the pack cut in the middle of its
-	 * second object.
+	 * Cut the pack inside its trailer, then inside its third entry, then
+	 * after its header.
 	 */
 	salvage(&p, p.bytes.len - 1, 2, 1, 2);
 	salvage(&p, p.offsets[2] + 2, 1, 1, 1);

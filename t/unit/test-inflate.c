@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/inflate.c: round trips, exact sizes, prefixes, incomplete and
- * changed streams. The results are compared with zlib.
+ * Tests of pack/inflate.c, which compresses and inflates streams: exact sizes,
+ * prefixes, incomplete and changed streams. The results are compared with zlib.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "pack/inflate.h"
 #include "t/unit/random.h"
 
-/* Makes bytes that compress somewhat. */
+/* Makes bytes that can be compressed a little. */
 static uint8_t *make_text(uint64_t *seed, size_t len)
 {
 	uint8_t *text = mem_alloc(len, 1);
@@ -71,8 +71,8 @@ static void check_round_trip(struct inflater *inf, int level, size_t len,
 	assert_memory_equal(back, text, len);
 
 	/*
-	 * The caller expects one byte more or one byte less than the stream
-	 * has.
+	 * The caller expects one byte more, or one byte less, than the stream
+	 * inflates to.
 	 */
 	assert_int_equal(inflater_exact(inf, back, len + 1, b.data + 2,
 					stream_len, NULL),
@@ -103,7 +103,7 @@ static void test_round_trip(void **state)
 	deflater_free(NULL);
 }
 
-/* Level 0 stores the bytes. */
+/* With compression level 0, the bytes are stored and not compressed. */
 static void test_stored(void **state)
 {
 	static const char zeros[100000];
@@ -117,7 +117,10 @@ static void test_stored(void **state)
 	deflater_free(def);
 }
 
-/* Makes small and large streams in turn, more than SMALL_NR of them. */
+/*
+ * One deflater makes small and large streams in turn, more than SMALL_NR of
+ * them.
+ */
 static void test_many(void **state)
 {
 	static const size_t lens[] = {0, 40, 600, 4096, 4097, 9000};
@@ -177,7 +180,7 @@ static void test_prefix(void **state)
 	inflater_free(inf);
 }
 
-/* Streams that are incomplete or changed must not be accepted. */
+/* Incomplete or changed streams are refused. */
 static void test_corrupt(void **state)
 {
 	enum { LEN = 600 };
@@ -218,7 +221,7 @@ static void test_corrupt(void **state)
 	inflater_free(inf);
 }
 
-/* Streams are fed in pieces of all sizes. Other bytes follow each stream. */
+/* Streams arrive in pieces of all sizes. After each stream come other bytes. */
 static void test_pieces(void **state)
 {
 	enum { LEN = 5000 };
@@ -266,7 +269,7 @@ static void test_crc(void **state)
 	uint32_t crc = pack_crc32(0, "12345", 5);
 
 	/*
-	 * The expected value is the published check value: the CRC-32 of
+	 * The expected value is the published check value of CRC-32: the CRC of
 	 * "123456789".
 	 */
 	assert_int_equal(pack_crc32(crc, "6789", 4), 0xcbf43926);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/io.c: complete writes through small pipes, directories, and file
- * attributes.
+ * Tests of sys/io.c: writes through small pipes are complete, and directories
+ * and file attributes are read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static const char *in_dir(char *out, const char *name)
 	return out;
 }
 
-/* Reads everything from a pipe and sums up the bytes. */
+/* Reads everything from a pipe. Computes the sum of the bytes. */
 static void *drain(void *arg)
 {
 	int fd = *(int *)arg;
@@ -54,7 +54,10 @@ static uint64_t sum_of(const uint8_t *bytes, size_t len)
 	return sum;
 }
 
-/* Writes BIG bytes in `spans` spans to a pipe, non-blocking or not. */
+/*
+ * Writes BIG bytes to a pipe, in `spans` pieces of one call. The pipe may be
+ * non-blocking.
+ */
 static void write_big(size_t spans, bool nonblocking)
 {
 	uint8_t *bytes = malloc(BIG);
@@ -98,7 +101,8 @@ static void writes_everything(void **state)
 }
 
 /*
- * Sends a part of a file. If `fd` is not a file, the bytes are written instead.
+ * Sends a part of a file to a pipe. If `fd` is no file, sends bytes of memory
+ * instead.
  */
 static void send_big(int fd, const uint8_t *bytes, uint64_t off, size_t len,
 		     bool nonblocking)
@@ -331,10 +335,7 @@ static void links(void **state)
 	assert_string_equal(out.data, "nowhere");
 	assert_int_equal(sys_readlink(&out, dir, NULL), ERR_IO);
 
-	/*
-	 * The target of the symlink is longer than the buffer that is tried
-	 * first.
-	 */
+	/* The target of the symbolic link is longer than the first buffer. */
 	memset(target, 'x', sizeof(target));
 	target[sizeof(target) - 1] = '\0';
 	buf_reset(&out);
@@ -384,7 +385,10 @@ static void directories_need_room(void **state)
 	assert_true(sys_exists(in_dir(path, "e/f")));
 }
 
-/* This thread does not block SIGPIPE, so the signal would end the test. */
+/*
+ * This thread does not block SIGPIPE. If the tested code did not block it
+ * either, the signal would end the test.
+ */
 static void no_sigpipe_comes(void **state)
 {
 	sigset_t outer, inner, now;

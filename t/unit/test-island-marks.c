@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/island-marks.c: the islands of listed objects are the same
- * with or without an enumeration of all references, and with or without a
- * bitmap index.
+ * Tests of packs/island-marks.c, which finds the delta islands of listed
+ * objects. The islands must be the same with and without an enumeration of all
+ * refs, and with and without a bitmap index.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,8 +26,8 @@ struct fixture {
 };
 
 /*
- * Write branches of several forks that point to any object, and refs in no
- * island.
+ * Write branches of several forks, which point to objects of any type, and refs
+ * that are in no island.
  */
 static void write_refs(struct fixture *f)
 {
@@ -49,8 +49,8 @@ static void write_refs(struct fixture *f)
 }
 
 /*
- * Make an old history, with a bitmap index or without, and a new history. The
- * items are objects of the new history, or of both if `mixed`.
+ * Make an old part of the history, with or without a bitmap index, and a new
+ * part. List the objects of the new part, or of both parts if `mixed`.
  */
 static void setup(struct fixture *f, uint64_t *seed, bool bitmap, bool mixed)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of islands/: the objects of islands, and the allowed delta bases. */
+/*
+ * Tests of islands/ (delta islands): which objects are in which island, and
+ * which delta bases are allowed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +13,10 @@
 #include "t/unit/walkrepo.h"
 #include "walk/ref-tips.h"
 
-/* Marks the closure of an object. Parents of commits are not visited. */
+/*
+ * Marks the object `nr` and all objects that it reaches. Parents of commits are
+ * not visited.
+ */
 static void mark_tree(const struct randrepo *r, uint32_t nr, bool *marks)
 {
 	const struct randrepo_object *o = &r->objects[nr];
@@ -74,7 +80,7 @@ static void the_trees_of_tips(void **state)
 	walkrepo_release(&w);
 }
 
-/* A tree or blob that is itself a tip is put into the tip island. */
+/* If a chosen tip is a tree or a blob, the tip island contains it. */
 static void others_among_tips(void **state)
 {
 	uint64_t seed = random_seed();
@@ -111,7 +117,7 @@ static void which_bases(void **state)
 	assert_false(islands_may_delta(&islands, 1, 3));
 	assert_true(islands_may_delta(&islands, 3, 1));
 	assert_true(islands_may_delta(&islands, 3, 0));
-	/* Objects that were numbered after the marking are in no island. */
+	/* An object that got its number after the marking is in no island. */
 	assert_false(islands_may_delta(&islands, 1, 1000));
 	assert_true(islands_may_delta(&islands, 1000, 3));
 	islands_release(&islands);
@@ -120,8 +126,8 @@ static void which_bases(void **state)
 #define FORKS 5
 
 /*
- * Writes references of some forks to objects of all types, and references that
- * belong to no fork. Sets reached[fork] to the objects that a fork reaches.
+ * Writes refs of some forks to objects of all types, and refs that belong to no
+ * fork. Sets reached[fork][i] for each object that the refs of the fork reach.
  */
 static void write_fork_refs(struct walkrepo *w, bool **reached)
 {
@@ -144,8 +150,8 @@ static void write_fork_refs(struct walkrepo *w, bool **reached)
 }
 
 /*
- * Enumerates all objects that references reach, with the list of new objects of
- * each commit.
+ * Enumerates all objects that refs reach. For each commit, also lists its new
+ * objects.
  */
 static void enumerate(struct walk_result *found, struct walkrepo *w,
 		      struct refs *refs)
@@ -160,7 +166,8 @@ static void enumerate(struct walk_result *found, struct walkrepo *w,
 }
 
 /*
- * Marks the islands of references and of `heads`, which are numbers of commits.
+ * Marks the islands of all refs, and of the heads `heads`, which are indexes in
+ * r.objects[].
  */
 static void mark_all(struct islands *islands, struct walkrepo *w,
 		     const uint32_t *heads, size_t head_nr)
@@ -202,8 +209,8 @@ static bool reached_by_more(bool **reached, uint32_t sub, uint32_t set)
 }
 
 /*
- * An object is in the island of a fork exactly if the fork's references reach
- * it.
+ * An object is in the island of a fork if, and only if, a ref of the fork
+ * reaches it.
  */
 static void what_references_reach(void **state)
 {
@@ -225,7 +232,9 @@ static void what_references_reach(void **state)
 			uint32_t pos = walkrepo_pos(&w, i);
 			uint32_t other = randrepo_below(&w.h.r, w.h.r.nr);
 
-			/* Islands have numbers in the order of their names. */
+			/*
+			 * The islands are numbered in the order of their names.
+			 */
 			for (uint32_t fork = 0; fork < FORKS; fork++)
 				assert_int_equal(
 					island_sets_has(
@@ -248,8 +257,8 @@ static void what_references_reach(void **state)
 }
 
 /*
- * A head adds two islands: all objects that it reaches, and all objects that
- * its tree reaches.
+ * A head adds two islands: one of all objects that it reaches, and one of all
+ * objects that its tree reaches.
  */
 static void heads_and_their_trees(void **state)
 {
@@ -306,8 +315,8 @@ static void heads_and_their_trees(void **state)
 }
 
 /*
- * Sets the expected layer of the objects that object `nr` reaches, unless they
- * are in an earlier layer.
+ * Sets the expected layer of `nr` and of all objects that it reaches. Objects
+ * of an earlier layer stay in that layer.
  */
 static void expect_layers(const struct randrepo *r, enum islands_layer *layers,
 			  uint32_t nr, enum islands_layer layer)
@@ -352,9 +361,9 @@ static void check_layers(struct walkrepo *w, const struct islands *islands,
 }
 
 /*
- * The first layer is the closure of HEAD's branch, then come branches and tags,
- * then other references. A tag is in the layer of its commit. A tree that a
- * reference names is in the last layer.
+ * A pack has layers. The first has what HEAD's branch reaches, the next what
+ * branches and tags add, and the last the rest. A tag object is in the layer of
+ * its commit. A tree to which a ref points is in the last layer.
  */
 static void the_layers_of_clones(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of deltas/item-index.c: a dense table and a sorted array give the same
- * items.
+ * Tests of deltas/item-index.c, which finds the list entry of an object. Its
+ * two forms, a table for dense lists and a sorted array, must give the same
+ * results.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +14,8 @@
 #include "t/unit/itemlist.h"
 
 /*
- * Compare look-ups in the index of the first `nr` items with a search through
- * the list.
+ * Look up objects in the index of the first `nr` list entries. Compare the
+ * results with a search through the list.
  */
 static void check(struct itemlist *l, size_t nr, bool dense)
 {

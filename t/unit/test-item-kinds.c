@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/item-kinds.c: an object that is named as a tree and as a blob
- * is an error.
+ * Tests of walk/item-kinds.c: if a tree entry names an object as a tree and
+ * another one names it as a blob, this is an error.
  */
 #include <setjmp.h>
 #include <stdarg.h>

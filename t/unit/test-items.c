@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of deltas/items.c: a list of objects. */
+/* Tests of deltas/items.c, the list of objects for a new pack. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +55,10 @@ static void append(void **state)
 		assert_int_equal(item->type, i % 2 ? OBJ_TREE : OBJ_BLOB);
 		assert_int_equal(item->name_hash, i * 7);
 		assert_int_equal(item->is_external, i % 5 == 0);
-		/* A new item is not planned yet. */
+		/*
+		 * A new list entry has no plan yet: the object would be stored
+		 * whole.
+		 */
 		assert_int_equal(item->how, PACKING_WHOLE);
 		assert_int_equal(item->base, PACKING_NO_ITEM);
 		assert_int_equal(item->pack_nr, PACKING_NO_ITEM);
@@ -67,7 +70,7 @@ static void append(void **state)
 	assert_null(list.items);
 }
 
-/* Releasing the list frees the deltas that are kept in it. */
+/* Releasing the list also frees the deltas that its entries own. */
 static void deltas_are_owned(void **state)
 {
 	struct packing_items list;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/json-read.c. */
+/* Tests of base/json-read.c, a parser of JSON objects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,10 @@
 #include "base/json.h"
 #include "t/unit/random.h"
 
-/* Returns the number of members, or a negative error code. */
+/*
+ * Parses a JSON object. Returns the number of its members, or a negative error
+ * code.
+ */
 static int count_in(const char *text, size_t len)
 {
 	char *exact = malloc(len + !len);
@@ -173,7 +176,7 @@ static void test_values(void **state)
 	buf_release(&out);
 }
 
-/* The reader reads what the writer writes. */
+/* The parser reads each string that base/json.c writes. */
 static void test_round_trip(void **state)
 {
 	uint64_t seed = random_seed();

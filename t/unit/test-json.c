@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/json.c: any bytes become valid JSON. */
+/* Tests of base/json.c, which writes JSON: any bytes become a valid string. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,8 +34,9 @@ static void test_strings(void **state)
 		{"\303\251 \342\202\254 \360\237\230\200",
 		 "\"\303\251 \342\202\254 \360\237\230\200\""},
 		/*
-		 * Invalid UTF-8: a Latin-1 byte, an incomplete character, an
-		 * overlong form, a surrogate, a number that is too large.
+		 * Bytes that are not valid UTF-8: a Latin-1 byte, an incomplete
+		 * character, an overlong form, a surrogate, and a number that
+		 * is too large.
 		 */
 		{"caf\351", "\"caf\\u00e9\""},
 		{"\342\202", "\"\\u00e2\\u0082\""},
@@ -147,8 +148,8 @@ static void test_random(void **state)
 			uint64_t r = random_next(&seed);
 
 			/*
-			 * Makes the bytes of long UTF-8 characters more
-			 * frequent than others.
+			 * Make bytes from 0x80 on more frequent, so that long
+			 * UTF-8 characters occur.
 			 */
 			bytes[j] = (unsigned char)(r & 256 ? r | 128 : r);
 		}
@@ -157,8 +158,8 @@ static void test_random(void **state)
 		assert_int_equal(undo(back, out.data, out.len), nr);
 		assert_memory_equal(back, expected, nr);
 		/*
-		 * The output is valid UTF-8, so writing it once more changes no
-		 * byte from 0x80 on.
+		 * The output is valid UTF-8. So writing it a second time must
+		 * leave all bytes from 0x80 on unchanged.
 		 */
 		assert_int_equal(json_string(&again, out.data, out.len), 0);
 		for (char *p = again.data; (p = strstr(p, "\\u00")); p++)

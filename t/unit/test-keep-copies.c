@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/keep-copies.c: trees of branches and of the newest tags get
- * whole copies of objects that a pack stores as deltas of newer versions.
+ * Tests of packs/keep-copies.c. A pack may store an old version of a file as a
+ * delta of a newer version. For branches and the newest tags, whole copies of
+ * such versions are kept beside the pack.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +27,7 @@ static const struct oid *tree_of(const struct keptrepo *k, uint32_t nr)
 	return &o[o[k->commits[nr]].refs[0]].oid;
 }
 
-/* Search the deltas of all objects again. */
+/* Repack the repository, and search the deltas of all objects again. */
 static void search_deltas(struct randrepo *r)
 {
 	struct repack_options options;
@@ -38,8 +39,8 @@ static void search_deltas(struct randrepo *r)
 }
 
 /*
- * Make a repository with two branches more and tags, and repack it without a
- * file of kept deltas.
+ * Make a repository with two more branches, and with tags. Repack it without
+ * keeping deltas.
  */
 static void init(struct keptrepo *k)
 {
@@ -60,7 +61,8 @@ static void init(struct keptrepo *k)
 }
 
 /*
- * Trees are listed once each, newest first, and only those of the newest tips.
+ * Only the trees of the newest tips are listed, newest first, and each only
+ * once.
  */
 static void newest_tips(void **state)
 {
@@ -104,7 +106,7 @@ static int take(void *ctx, const struct kept_delta *copy, uint8_t *made)
 	return 0;
 }
 
-/* Make copies for the trees of OLD and OLDER. */
+/* Make whole copies of objects in the trees of the tips OLD and OLDER. */
 static void make(struct got *got, struct keptrepo *k, uint64_t max_len,
 		 uint64_t cost_max)
 {
@@ -137,7 +139,10 @@ static void got_release(struct got *got)
 		free(got->made[i]);
 }
 
-/* The blobs of both tips get copies, which inflate to the blobs. */
+/*
+ * The blobs of both tips get copies. The copies inflate to the content of the
+ * blobs.
+ */
 static void copies_of_blobs(void **state)
 {
 	struct inflater *inflater = inflater_new();
@@ -168,8 +173,8 @@ static void copies_of_blobs(void **state)
 }
 
 /*
- * The limits of bytes and of cost end the copying. Objects of the first tip are
- * copied first.
+ * The copying ends at a limit of bytes and at a limit of cost. Objects of the
+ * first tip come first.
  */
 static void limits(void **state)
 {

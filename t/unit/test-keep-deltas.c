@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of packs/keep-deltas.c: a repack makes deltas of the newest version of
- * a file against older versions, and a wrong delta is noticed.
+ * a file against older versions, and keeps them beside the pack. Wrong deltas
+ * are noticed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +19,8 @@
 #define DELTAS "objects/info/deltas"
 
 /*
- * Kept deltas are made between the trees of HEAD and of the commits 2, 8 and 32
- * commits before HEAD.
+ * Kept deltas are made for the trees of HEAD and of three older commits, which
+ * are 2, 8 and 32 commits before HEAD.
  */
 static void trees_of_steps(void **state)
 {
@@ -43,8 +44,8 @@ static void trees_of_steps(void **state)
 }
 
 /*
- * The rows have deltas of HEAD's version of the file, against its versions in
- * three older commits.
+ * Each row is a delta of the newest version of the file. The bases are the
+ * versions in the three older commits.
  */
 static void rows_of_steps(void **state)
 {
@@ -76,7 +77,9 @@ static void rows_of_steps(void **state)
 	keptrepo_release(&k);
 }
 
-/* Write a file with the rows of the present file, changed by `change`. */
+/*
+ * Write the rows of the existing file again, after change() has changed them.
+ */
 static void rewrite(struct keptrepo *k,
 		    void (*change)(struct kept_delta *rows, uint32_t nr))
 {
@@ -124,7 +127,10 @@ static void forget_delta(struct kept_delta *rows, uint32_t nr)
 	rows[nr - 1].len = rows[nr - 1].size = 0;
 }
 
-/* Wrong deltas are errors. Rows without a base or a delta are not checked. */
+/*
+ * Verifying the file finds wrong deltas. It skips rows that have no base or no
+ * delta.
+ */
 static void verify_finds_wrong_deltas(void **state)
 {
 	static const struct {
@@ -154,7 +160,9 @@ static void verify_finds_wrong_deltas(void **state)
 	}
 }
 
-/* With repack.keptDeltas = 0 there is no file; nothing is verified. */
+/*
+ * With repack.keptDeltas = 0 there is no file. Then verifying checks nothing.
+ */
 static void none(void **state)
 {
 	struct kept_deltas d;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of prepared/kept-deltas.c: the file of kept deltas can be written and
- * read, and damage is noticed.
+ * Tests of prepared/kept-deltas.c: a file of kept deltas (deltas stored beside
+ * a pack) can be written and read, and damage is noticed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,8 +26,8 @@ struct file {
 };
 
 /*
- * Make a file. The targets start with the even numbers; each has the steps 1, 2
- * and 4.
+ * Make a file of kept deltas. The first bytes of the targets are even numbers.
+ * Each target has deltas of the steps 1, 2 and 4.
  */
 static void file_init(struct file *f, enum hash_algo algo, uint64_t *seed)
 {
@@ -90,7 +90,10 @@ static void there_and_back(void **state)
 	}
 }
 
-/* A whole copy is the first row of its target, and has no base. */
+/*
+ * A row can be a whole copy of its target. Such a row has no base, and is the
+ * first row of its target.
+ */
 static void copies(void **state)
 {
 	const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
@@ -139,7 +142,7 @@ static void copies(void **state)
 	}
 }
 
-/* A file of kept deltas without rows has no target. */
+/* In a file without rows, no target is found. */
 static void no_rows(void **state)
 {
 	struct oid oid = OID_ZERO_INIT;
@@ -190,8 +193,8 @@ static void worked_example(void **state)
 }
 
 /*
- * Returns the error of opening, of checking, or of the first bad row of a file.
- * Replaces the checksum first, so that only the content is wrong.
+ * Sets the right checksum, so that only the content is wrong. Returns the error
+ * of opening or of checking the file, or of its first bad row.
  */
 static int use(struct file *f, struct error *err)
 {
@@ -218,8 +221,8 @@ static int use(struct file *f, struct error *err)
 }
 
 /*
- * A changed byte in the header or the rows is detected even if the checksum is
- * not verified.
+ * A changed byte in the header or in the rows is noticed, even without
+ * verifying the checksum.
  */
 static void damaged(void **state)
 {
@@ -237,7 +240,7 @@ static void damaged(void **state)
 	buf_release(&f.bytes);
 }
 
-/* Each truncated file is refused when it is opened. */
+/* Opening a truncated file fails, at whatever byte it was truncated. */
 static void truncated(void **state)
 {
 	uint64_t seed = random_seed();
@@ -252,7 +255,7 @@ static void truncated(void **state)
 	buf_release(&f.bytes);
 }
 
-/* The error message of the check names the problem. */
+/* When a check fails, the error message names the problem. */
 static void refused(void **state)
 {
 	struct error err = ERROR_INIT;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of store/keys.c: files of keys, and where keys are searched. */
+/*
+ * Tests of store/keys.c, which reads the access keys of an S3 store from files
+ * and from the environment.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,7 +103,7 @@ static void test_find(void **state)
 	setenv("AWS_PROFILE", "other", 1);
 	assert_int_equal(store_keys_find(&keys, NULL), 0);
 	assert_string_equal(keys.id, "ID2");
-	/* Keys in the environment are used instead of those in the file. */
+	/* Keys in the environment take precedence over keys in the file. */
 	setenv("AWS_ACCESS_KEY_ID", "ID3", 1);
 	setenv("AWS_SECRET_ACCESS_KEY", "secret3", 1);
 	assert_int_equal(store_keys_find(&keys, NULL), 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/known-objects.c: packed and loose objects are found, and
- * compared with equal and with other content.
+ * Tests of odb/known-objects.c, which compares received objects with objects of
+ * the repository: packed and loose objects, with the same content and with
+ * other content.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -20,7 +20,9 @@ static void put(struct lanes *lanes, struct lane_item *item, const char *client)
 	lanes_put(lanes, item);
 }
 
-/* Takes items until no further item may run. Returns their number. */
+/*
+ * Takes items until no further item may run. Returns the number of items taken.
+ */
 static unsigned take_all(struct lanes *lanes)
 {
 	unsigned nr = 0;
@@ -43,7 +45,10 @@ static void test_order(void **state)
 	put(lanes, &items[5], "b");
 	assert_int_equal(lanes_waiting(lanes, lanes_key("a")), 4);
 	assert_int_equal(lanes_waiting(lanes, lanes_key("c")), 0);
-	/* Lanes take turns. The items of one lane come in order. */
+	/*
+	 * The lanes (queues, one for each client) take turns. The items of one
+	 * lane come in order.
+	 */
 	assert_ptr_equal(lanes_take(lanes), &items[0]);
 	assert_ptr_equal(lanes_take(lanes), &items[4]);
 	assert_ptr_equal(lanes_take(lanes), &items[1]);
@@ -57,7 +62,7 @@ static void test_order(void **state)
 	lanes_free(NULL);
 }
 
-/* Clients with many requests do not get all threads. */
+/* A client with many requests does not get all threads. */
 static void test_greedy(void **state)
 {
 	struct lanes *lanes = lanes_new(THREADS);
@@ -73,8 +78,8 @@ static void test_greedy(void **state)
 	assert_ptr_equal(lanes_take(lanes), &c);
 	lanes_done(lanes, c.key);
 	/*
-	 * When one request of the client ends, one more of its requests may
-	 * run.
+	 * When one request of client "b" ends, at most one more of its requests
+	 * may run.
 	 */
 	for (int i = 0; i < 100; i++) {
 		lanes_done(lanes, lanes_key("b"));
@@ -99,8 +104,8 @@ static void test_single(void **state)
 }
 
 /*
- * If two clients are at their limit, the end of one request lets two requests
- * run.
+ * Two clients have as many running requests as they may. When one request ends,
+ * two requests may run: the limit depends on the number of free threads.
  */
 static void test_two_follow(void **state)
 {
@@ -125,9 +130,8 @@ static void test_two_follow(void **state)
 }
 
 /*
- * At any time, a lane with a waiting item has at least as many threads as are
- * free, or its item may be taken. The end of a request lets at most two items
- * run.
+ * If a lane with waiting items has fewer threads than are free, its next item
+ * may run. The end of a request lets at most two items run.
  */
 static void test_random(void **state)
 {

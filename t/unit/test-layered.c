@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/layered.c: which layers are merged, and which packs a repack
- * leaves as they are.
+ * Tests of packs/layered.c, which plans the repack of a chain of
+ * multi-pack-indexes: which layers are merged, and which packs are left as they
+ * are.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +14,8 @@
 #include "t/unit/midxchain.h"
 
 /*
- * Returns how many layers are merged with the last one. `counts`: the objects
- * of each layer, the lowest first.
+ * Returns the number of layers that are merged with the highest one. `counts`:
+ * number of objects of each layer, the lowest layer first.
  */
 static size_t merged(const uint32_t *counts, size_t nr, uint64_t factor)
 {
@@ -44,8 +45,8 @@ static void test_lowest(void **state)
 	assert_int_equal(merged(equal, 3, 2), 1);
 	assert_int_equal(merged(equal, 3, 6), 2);
 	/*
-	 * Twice the objects above a layer are more than those of the layer: 50
-	 * > 45; 140 > 95; 330 > 200; 730 > 500.
+	 * A layer is merged if twice the number of objects above it is larger
+	 * than its own: 50 > 45; 140 > 95; 330 > 200; 730 > 500.
 	 */
 	assert_int_equal(merged(cascade, 5, 2), 4);
 	assert_int_equal(merged(exactly, 2, 2), 0);
@@ -74,7 +75,8 @@ static void test_base(void **state)
 }
 
 /*
- * Check which packs may be merged if `threshold` is the one for the top layer.
+ * Check that a repack may merge `left` packs. The packs of the top layer may be
+ * merged only if there are at least `threshold` of them.
  */
 static void check_spared(const struct midxchain *m, uint64_t threshold,
 			 size_t left)
@@ -100,7 +102,7 @@ static void test_spare(void **state)
 	midxchain_init(&m, HASH_SHA1);
 	check_spared(&m, 2, 0);
 	check_spared(&m, 1, 1);
-	/* two packs are in no layer */
+	/* Two packs are in no layer. */
 	midxchain_write(&m, 1);
 	check_spared(&m, 2, 2);
 	check_spared(&m, 1, 3);

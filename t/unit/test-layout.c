@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/layout.h: a generation as a directory, and updates of its
- * refs. */
+/*
+ * Tests of stored/layout.h, which makes a repository directory from a
+ * generation, and writes the updates of its refs.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +16,7 @@
 #include "stored/layout.h"
 #include "t/unit/storedrepo.h"
 
-/* Lays out a generation as the directory <dir>/out. */
+/* Makes a repository from a generation, in the directory <dir>/out. */
 static int lay_out(struct storedrepo *s, const struct generation *g)
 {
 	char *dir = storedrepo_dir(s, "out");
@@ -71,7 +73,7 @@ static void rename_file(struct generation *g, const char *path)
 	file->path = strdup(path);
 }
 
-/* Paths that a writer to the store could name, and that no import makes. */
+/* Paths that a hostile writer to the store could use. No import makes them. */
 static void test_paths_that_are_not_allowed(void **state)
 {
 	static const char *const paths[] = {
@@ -128,7 +130,10 @@ static void test_paths_that_are_allowed(void **state)
 		assert_true(stored_layout_allows(paths[i]));
 }
 
-/* The files are in the store, and the record names another repository. */
+/*
+ * A record must not make the repository use files of another repository, for
+ * example by commondir or alternates.
+ */
 static void test_other_repository(void **state)
 {
 	static const char *const paths[] = {"commondir",
@@ -179,7 +184,10 @@ static void test_value_that_is_no_id(void **state)
 	storedrepo_release(&s);
 }
 
-/* Without tables, updates would be written where nobody reads them. */
+/*
+ * Without the file config, refs are not stored in reftables. Then nobody would
+ * read the updates, which are written as a reftable.
+ */
 static void test_configuration_without_tables(void **state)
 {
 	struct storedrepo s;

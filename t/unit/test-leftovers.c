@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/leftovers.c: which objects are listed and added, for all
- * options.
+ * Tests of repack/leftovers.c, which adds loose objects and objects of other
+ * packs to a repack: which objects are added, for all options.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #define LOCAL_PACKS (OLD_PACK | OLD_PACK_2 | OLD_KEPT | OLD_CRUFT)
 #define PACKS (LOCAL_PACKS | OLD_ALTERNATE)
 
-/* A job with random options. Its --keep-pack names pack 2. */
+/* A repack with random options. Its option --keep-pack names pack 2. */
 struct trial {
 	struct oldrepo *o;
 	struct newpack_options newpack;
@@ -63,8 +63,8 @@ static uint32_t pos_of(struct trial *t, uint32_t nr)
 }
 
 /*
- * Returns whether the options let an object into the pack. `places`: where its
- * copies are stored.
+ * Returns whether the options let the new pack have an object. `places`: the
+ * places where copies of the object are stored, as a set.
  */
 static bool is_let_in(const struct trial *t, unsigned places)
 {
@@ -131,8 +131,8 @@ static void added(void **state)
 }
 
 /*
- * Choose at random what the rollup does with the objects of each pack. Returns
- * the packs that will be removed (ROLLUP_INCLUDE), as a set of places.
+ * Choose at random how the repack treats the objects of each pack. Returns the
+ * packs that will be removed (ROLLUP_INCLUDE), as a set of places.
  */
 static unsigned random_parts(struct trial *t, enum rollup_part *parts)
 {
