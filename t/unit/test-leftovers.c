@@ -171,8 +171,9 @@ static void check_cruft(struct trial *t, unsigned going, int64_t expiry)
 			randrepo_reach(&t->o->r, kept, i);
 	}
 	/*
-	 * The search from recent objects may end at objects that stay. So fewer
-	 * objects may be kept, but never more.
+	 * The search from recent objects ends at objects that stay anyway. So
+	 * fewer objects may be kept than this slow search finds, but never
+	 * more.
 	 */
 	for (uint32_t i = 0; expiry && i < t->o->r.nr; i++) {
 		const struct unreachable_item *item = unreachable_find(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of libgitreach/bitmap.c: facts about bitmap indexes, verifying,
- * writing.
+ * Tests of libgitreach/bitmap.c, public functions for bitmap indexes: facts
+ * about an index, verifying it, and writing it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,8 +72,8 @@ static int refuse(void *ctx, const struct gitreach_progress *progress)
 }
 
 /*
- * Verify all bitmaps, and a random sample. Then change one bit of one bitmap,
- * and verify again.
+ * Verify all bitmaps, and a random sample of them. Then change one bit of a
+ * bitmap. Verifying must find this bit.
  */
 static void verifying(void **state)
 {
@@ -107,7 +107,7 @@ static void verifying(void **state)
 	apirepo_release(&a);
 }
 
-/* Writing replaces a wrong index, and creates a missing one. */
+/* Writing replaces a damaged bitmap index, and creates a missing one. */
 static void writing(void **state)
 {
 	uint64_t seed = random_seed();

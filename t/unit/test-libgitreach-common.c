@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of libgitreach/common.c: versions, errors, and calls during which an
- * allocation fails.
+ * Tests of libgitreach/common.c, the common code of public functions: versions,
+ * errors, and calls during which an allocation fails.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +16,9 @@
 #include "t/unit/apirepo.h"
 
 /*
- * Replacements of malloc() and related functions, for this program and the
- * library. The n-th call fails. Sanitizers replace these functions themselves.
+ * Replacements of malloc() and related functions. This program and the library
+ * use them, and the n-th call fails. Sanitizers have their own replacements, so
+ * there are none with a sanitizer.
  */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CAN_FAIL 1
@@ -28,10 +29,13 @@ extern void *__libc_calloc(size_t nr, size_t len);
 extern void *__libc_realloc(void *p, size_t len);
 extern void __libc_free(void *p);
 
-/* number of allocations until one fails; 0: no allocation fails */
+/*
+ * Number of allocations up to and including the one that fails; 0: no
+ * allocation fails.
+ */
 static atomic_long left;
 static atomic_bool counting; /* whether `balance` counts */
-/* number of allocations that were not freed */
+/* Number of allocations that have not been freed, while `counting` is set. */
 static atomic_long balance;
 
 static bool fails(void)
@@ -123,7 +127,10 @@ static int each_bitmap(void *ctx, const struct gitreach_bitmap_entry *entry)
 	return 0;
 }
 
-/* Use the sets and packs of a query. */
+/*
+ * Make use of a query: get its sets and its packs. Sets *nr to the number of
+ * objects found.
+ */
 static int use(gitreach_repo *repo, gitreach_query *query, uint64_t *nr,
 	       gitreach_error *err)
 {
@@ -159,7 +166,10 @@ static int use(gitreach_repo *repo, gitreach_query *query, uint64_t *nr,
 	return ret;
 }
 
-/* Call functions of all kinds in one thread. *nr: number of objects found. */
+/*
+ * Call functions of all kinds in one thread. Sets *nr to the number of objects
+ * found.
+ */
 static int everything(const char *dir, int strategy, uint64_t *nr,
 		      gitreach_error *err)
 {
@@ -188,8 +198,8 @@ static int everything(const char *dir, int strategy, uint64_t *nr,
 }
 
 /*
- * Describe the index, write it, and describe it again. *nr: the number of its
- * objects.
+ * Describe the bitmap index, write it, and describe it again. Sets *nr to the
+ * number of its objects.
  */
 static int write_index(const char *dir, int strategy, uint64_t *nr,
 		       gitreach_error *err)
@@ -221,8 +231,8 @@ static int write_index(const char *dir, int strategy, uint64_t *nr,
 }
 
 /*
- * Let each allocation fail in turn. The answer must be right or an error, and
- * all memory must be freed.
+ * Let each allocation of fn() fail in turn. The result must be right, or an
+ * error. All memory must be freed.
  */
 static void fail_each(struct apirepo *a, int strategy,
 		      int (*fn)(const char *dir, int strategy, uint64_t *nr,
@@ -270,7 +280,7 @@ static void out_of_memory(void **state)
 	apirepo_release(&a);
 }
 
-/* After each failed allocation, there is still a correct index. */
+/* Whichever allocation fails, a valid bitmap index must remain. */
 static void out_of_memory_writing(void **state)
 {
 	uint64_t seed = random_seed();
@@ -288,7 +298,7 @@ static void out_of_memory_writing(void **state)
 
 #define REFUSED(call) assert_int_equal((call), GITREACH_INVALID)
 
-/* Functions refuse NULL as a handle, or treat it as empty. */
+/* Functions refuse NULL as a handle, or treat NULL as an empty object. */
 static void null_handles(void **state)
 {
 	struct gitreach_object_info object = {.size = sizeof(object)};
@@ -334,7 +344,7 @@ static void null_handles(void **state)
 	assert_int_equal(gitreach_repo_id_len(NULL), 0);
 }
 
-/* NULL for a required argument is refused by all functions. */
+/* All functions refuse NULL for a required argument. */
 static void null_arguments(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of libgitreach/names.c: ids as digits, names, references, and single
- * objects.
+ * Tests of libgitreach/names.c, public functions for object ids in hexadecimal,
+ * names of objects, references, and single objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,7 +78,10 @@ static void names(void **state)
 	}
 }
 
-/* What a visit of references has seen. */
+/*
+ * Records the refs that a callback has seen. stop_at: number of refs after
+ * which the callback stops the visit.
+ */
 struct seen {
 	struct apirepo *a;
 	unsigned nr, stop_at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of libgitreach/pack.c: the contents of packs are checked object by
- * object.
+ * Tests of libgitreach/pack.c, public functions that write packs. The packs are
+ * checked object by object.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,9 +27,9 @@ static struct gitreach_pack_options some_options(struct apirepo *a)
 }
 
 /*
- * Check the objects of a pack: all that are wanted and not excluded are there,
- * and all that are there are wanted. The pack of a query may also have excluded
- * objects. If `is_exact`, it may not.
+ * Check the objects of a pack. All wanted objects that are not excluded must be
+ * there, and only wanted objects. Unless `is_exact`, excluded objects may also
+ * be there.
  */
 static void check(struct apirepo *a, const struct sentpack *s, bool is_exact)
 {
@@ -70,8 +70,9 @@ static void of_queries(void **state)
 						    : NULL);
 			check(&a, &s, false);
 			/*
-			 * The bitmap index is not used if the haves reach all
-			 * objects, or if a prepared answer is extended.
+			 * Only every second query may use the bitmap index.
+			 * Even such a query does not use it if the haves reach
+			 * all objects, or if a prepared answer is extended.
 			 */
 			assert_true(k % 2 == 0 || !report.used_bitmap);
 			bitmaps += report.used_bitmap;
@@ -171,8 +172,8 @@ static void endings(void **state)
 		&a, GITREACH_UNSUPPORTED,
 		gitreach_query_write_pack(q, &o, take, &bytes, NULL, a.err));
 	/*
-	 * In a newer, longer struct, members that this version of the library
-	 * does not know must be 0.
+	 * A newer program may have a longer struct. Members that this version
+	 * of the library does not know must then be 0.
 	 */
 	buf_reset(&bytes);
 	APIREPO_OK(&a, gitreach_query_write_pack(q, &newer.known, take, &bytes,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of libgitreach/query.c: the results of queries are compared with known
- * answers.
+ * Tests of libgitreach/query.c, public functions for queries. The results are
+ * compared with expected objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "t/unit/apirepo.h"
 #include "t/unit/filterset.h"
 
-/* All strategies find the same objects, namely the expected ones. */
+/* With each strategy, a query must find exactly the expected objects. */
 static void random_requests(void **state)
 {
 	uint64_t seed = random_seed();
@@ -65,7 +65,10 @@ static void random_filters(void **state)
 	apirepo_release(&a);
 }
 
-/* A filter that bitmaps cannot apply is answered by walking, or refused. */
+/*
+ * If a bitmap index cannot apply a filter, the query walks. A query that may
+ * only use bitmaps is refused.
+ */
 static void filters_by_path(void **state)
 {
 	uint64_t seed = random_seed();
@@ -100,7 +103,10 @@ static void filters_by_path(void **state)
 	apirepo_release(&a);
 }
 
-/* Patterns are read from a blob, which may have any name of gitrevisions(7). */
+/*
+ * The patterns of a sparse filter are in a blob. The filter may name the blob
+ * in any form of gitrevisions(7).
+ */
 static void sparse_filter(void **state)
 {
 	uint64_t seed = random_seed();
@@ -197,7 +203,7 @@ static void inexact(void **state)
 	apirepo_release(&a);
 }
 
-/* A commit that is treated as having no parents reaches only its tree. */
+/* A commit that is marked as shallow reaches only its tree. */
 static void shallow(void **state)
 {
 	uint64_t seed = random_seed();
@@ -224,7 +230,10 @@ static void shallow(void **state)
 	apirepo_release(&a);
 }
 
-/* Wants given as names or prefixes have the same result as ids. */
+/*
+ * A want can be an id, a name or a prefix of an id. The result must be the
+ * same.
+ */
 static void names(void **state)
 {
 	uint64_t seed = random_seed();
@@ -263,7 +272,10 @@ static void names(void **state)
 	apirepo_release(&a);
 }
 
-/* Excluded references add nothing; those that came before stay. */
+/*
+ * Refs that are excluded before adding all refs are not added. Refs that were
+ * added before stay.
+ */
 static void excluded_refs(void **state)
 {
 	uint64_t seed = random_seed();
@@ -304,7 +316,7 @@ static void excluded_refs(void **state)
 
 #define GROUPS 4
 
-/* If a query fails, there are no results. */
+/* If one of several queries fails, there are no results. */
 static void unique_fails(struct apirepo *a, gitreach_query *const *q)
 {
 	const gitreach_query *some[3] = {q[0], q[1], NULL};
@@ -325,7 +337,9 @@ static void unique_fails(struct apirepo *a, gitreach_query *const *q)
 	APIREPO_OK(a, gitreach_query_unique(NULL, NULL, 0, a->err));
 }
 
-/* Each result has the objects that no other query reaches. */
+/*
+ * For each of several queries, finds the objects that no other query reaches.
+ */
 static void unique(void **state)
 {
 	for (int flags = 0; flags <= GITREACH_OPEN_NO_BITMAP;
@@ -415,7 +429,7 @@ static int watch(void *ctx, const struct gitreach_progress *progress)
 	return ++w->calls == w->cancel_at;
 }
 
-/* If a query is cancelled, at any step, it returns an error and no set. */
+/* If a query is cancelled, at whatever step, it returns an error and no set. */
 static void cancelling(void **state)
 {
 	uint64_t seed = random_seed();

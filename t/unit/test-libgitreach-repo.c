@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of libgitreach/repo.c: snapshots, and threads that share one. */
+/*
+ * Tests of libgitreach/repo.c, public functions that open repositories:
+ * snapshots, and threads that share a snapshot.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +34,7 @@ static void opening(void **state)
 	apirepo_release(&a);
 }
 
-/* A refresh makes a new snapshot; the old one does not change. */
+/* A refresh makes a new snapshot. The old snapshot does not change. */
 static void refreshing(void **state)
 {
 	uint64_t seed = random_seed();
@@ -69,7 +72,10 @@ static void refreshing(void **state)
 	apirepo_release(&a);
 }
 
-/* If one bit of a bitmap is wrong, only GITREACH_CHECK finds that. */
+/*
+ * If one bit of a bitmap is wrong, a query with GITREACH_CHECK fails. Other
+ * queries do not notice.
+ */
 static void wrong_index(void **state)
 {
 	uint64_t seed = random_seed();
@@ -101,7 +107,7 @@ struct thread {
 };
 
 /*
- * Called in threads. Uses no cmocka function, because these are not
+ * Runs in threads. It calls no cmocka function, because these are not
  * thread-safe.
  */
 static int ask(struct thread *t, int strategy)

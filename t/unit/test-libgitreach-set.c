@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of libgitreach/set.c: sets of objects are compared with arrays of
- * flags.
+ * Tests of libgitreach/set.c, public functions for sets of objects. The sets
+ * are compared with arrays of flags.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 #include "t/unit/apirepo.h"
 
 /*
- * Returns a random set that bitmaps or a walk found. a->want has the same
- * objects.
+ * Returns the set of a random query, found by bitmaps or by a walk. Sets
+ * a->want[i] for its objects.
  */
 static gitreach_set *some_set(struct apirepo *a)
 {
@@ -89,7 +89,10 @@ static int refuse(void *ctx, const uint8_t *id, size_t id_len, int type)
 	return -1;
 }
 
-/* Each object is visited once, in the order of types. */
+/*
+ * Each object of a set is visited once. Objects of one type come together, in
+ * the order of types.
+ */
 static void each(void **state)
 {
 	uint64_t seed = random_seed();
@@ -143,7 +146,7 @@ static void each_can_be_ended(void **state)
 	APIREPO_FAILS(
 		&a, GITREACH_CANCELLED,
 		gitreach_set_each(set, GITREACH_ANY_TYPE, refuse, NULL, a.err));
-	/* The repository stays open as long as a set or a query uses it. */
+	/* The repository stays open while a set or a query uses it. */
 	gitreach_repo_close(a.repo);
 	a.repo = NULL;
 	gitreach_query_free(q);
@@ -153,8 +156,8 @@ static void each_can_be_ended(void **state)
 }
 
 /*
- * The disk size of all objects is the size of the packs and loose files,
- * without headers, trailers and duplicates.
+ * The disk size of all objects is the size of all packs and loose files.
+ * Headers, trailers and duplicate copies do not count.
  */
 static void disk_size(void **state)
 {
@@ -239,8 +242,8 @@ static void explanations(void **state)
 	assert_true(how.objects_walked > 0);
 	assert_string_equal(how.reason, "");
 	/*
-	 * A program with an older, shorter struct gets only the members that it
-	 * knows.
+	 * An older program has a shorter struct. The library sets only the
+	 * members that this struct has.
 	 */
 	APIREPO_OK(&a, gitreach_set_explain(&small, set, a.err));
 	assert_int_equal(small.strategy, GITREACH_BITMAP);
@@ -262,7 +265,7 @@ static void explanations(void **state)
 	apirepo_release(&a);
 }
 
-/* Sets of random ids, with and without a bitmap index. */
+/* Makes sets of random ids, with and without a bitmap index. */
 static void ids(void **state)
 {
 	for (int flags = 0; flags <= GITREACH_OPEN_NO_BITMAP;
@@ -305,7 +308,7 @@ static int take(void *ctx, const uint8_t *id, size_t id_len, int type)
 	return 0;
 }
 
-/* Bits that are no type are refused. */
+/* A mask of types is refused if it has a bit that is no type. */
 static void unknown_types(void **state)
 {
 	uint64_t seed = random_seed(), bytes;

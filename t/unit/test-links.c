@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of object/links.c: each type of object, and invalid objects. */
+/*
+ * Tests of object/links.c, which finds the ids that an object contains: objects
+ * of each type, and invalid objects.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +68,7 @@ static void named(void **state)
 	assert_int_equal(visit(&s, OBJ_TAG, tag, strlen(tag)), 0);
 	assert_int_equal(s.nr, 1);
 	check(&s, 0, 0xbb, OBJ_BLOB);
-	/* The tree contains a submodule, which is not a link. */
+	/* The tree also contains a submodule. Its commit is not visited. */
 	assert_int_equal(visit(&s, OBJ_TREE, tree, sizeof(tree) - 1), 0);
 	assert_int_equal(s.nr, 3);
 	check(&s, 0, '0', OBJ_BLOB);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/lockfile.c: a lock has one holder, which a PID file names.
- * Others wait for a limited time.
+ * Tests of sys/lockfile.c: only one process at a time holds a lock, and a PID
+ * file names this process. Others wait for a limited time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static void write_text(const char *path, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* The PID file exists as long as the lock is held. */
+/* The PID file exists while the lock is held. */
 static void test_pid_file(void **state)
 {
 	enum sys_fsync_method none = SYS_FSYNC_NONE;
@@ -81,7 +81,7 @@ static void test_pid_file(void **state)
 	buf_printf(&lock, "%s/a.b.lock", t.dir);
 	buf_printf(&pid, "%s/a.b~pid.lock", t.dir);
 	buf_printf(&done, "%s/a.b", t.dir);
-	/* A PID file left by a killed process is replaced. */
+	/* The PID file of a killed process is replaced. */
 	write_text(pid.data, "pid 1\n");
 	assert_int_equal(
 		sys_lockfile_create_mode(&held, lock.data, mode, 0, NULL), 0);
@@ -120,7 +120,9 @@ static void test_pid_file(void **state)
 	tmprepo_release(&t);
 }
 
-/* Reads PID files that name this process, no process, or nothing valid. */
+/*
+ * Reads PID files that name this process, no running process, or nothing valid.
+ */
 static void test_holder(void **state)
 {
 	static const struct {

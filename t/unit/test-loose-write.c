@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/loose-write.c: written objects are read back, with several
- * levels of compression; an object that exists is not written again.
+ * Tests of odb/loose-write.c, which writes loose objects, with several levels
+ * of compression. The objects are read back. An object that exists is not
+ * written again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,13 +73,13 @@ static void test_round_trip(void **state)
 		write_object(&t, &b, "", 1);
 		check_object(&t, &a, "hello\n");
 		check_object(&t, &b, "");
-		/* Writing the object again does not change its file. */
+		/* Writing an existing object does not change its file. */
 		write_object(&t, &a, "hello\n", 0);
 		tmprepo_release(&t);
 	}
 }
 
-/* An object that is too large to be compressed as a whole. */
+/* An object that is too large to be compressed in one piece. */
 static void test_large(void **state)
 {
 	size_t len = (9 << 20) + 17;
@@ -99,8 +100,8 @@ static void test_large(void **state)
 }
 
 /*
- * The object is written in small pieces. If a writer is released early, no file
- * remains.
+ * Writes an object in small pieces. If a writer is released before the end, no
+ * file remains.
  */
 static void test_pieces(void **state)
 {
@@ -136,7 +137,7 @@ static void test_pieces(void **state)
 	tmprepo_release(&t);
 }
 
-/* If an existing object is written again, its file gets the present time. */
+/* Writing an existing object gives its file the present time. */
 static void test_freshened(void **state)
 {
 	char hex[OID_MAX_HEX_LEN + 1], path[256];
@@ -190,7 +191,10 @@ static void test_unwritable(void **state)
 	struct tmprepo t;
 
 	tmprepo_init(&t, HASH_SHA1);
-	/* A file is in the place of the directory, so writing fails. */
+	/*
+	 * A file has the name of the directory that is needed. So writing
+	 * fails.
+	 */
 	tmprepo_write(&t, "objects/00", "");
 	assert_int_equal(loose_writer_init(&w, &t.repo, t.objects, &err), 0);
 	assert_int_equal(loose_writer_put(&w, &oid, OBJ_BLOB, "x", 1, &err),
@@ -199,7 +203,10 @@ static void test_unwritable(void **state)
 	tmprepo_release(&t);
 }
 
-/* A local copy of a repository in a store gets objects in quarantines only. */
+/*
+ * A local copy of a repository in a store must not get objects, except in a
+ * quarantine directory.
+ */
 static void test_copy(void **state)
 {
 	struct loose_writer w;
@@ -208,7 +215,10 @@ static void test_copy(void **state)
 
 	tmprepo_init(&t, HASH_SHA1);
 	t.repo.ref_storage = REPO_REFS_REFTABLE;
-	/* An error is not the absence of the marker. */
+	/*
+	 * If the marker file cannot be read, this is an error. It must not be
+	 * taken for a missing marker.
+	 */
 	snprintf(path, sizeof(path), "%s/" REPO_COPY_MARKER, t.dir);
 	assert_int_equal(symlink(REPO_COPY_MARKER, path), 0);
 	assert_int_equal(

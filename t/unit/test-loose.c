@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of odb/loose.c: headers, whole objects, and malformed ones. */
+/*
+ * Tests of odb/loose.c, which parses loose objects: headers, whole objects, and
+ * malformed objects.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,8 +56,8 @@ static void test_bad_header(void **state)
 		size_t len = strlen(bad[i]);
 
 		/*
-		 * A header is complete only with a valid size, followed by a
-		 * NUL.
+		 * A header is complete only if a valid size and a NUL follow
+		 * the type.
 		 */
 		assert_int_equal(
 			loose_header_parse(&h, bad[i], len + (i != 3), NULL),

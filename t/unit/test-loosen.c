@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/loosen.c: an object that would be lost with its pack is
- * written as a loose file, with the time of the object.
+ * Tests of repack/loosen.c: before a pack is removed, objects that only this
+ * pack has are written as loose objects. They get the time of the packed
+ * object.
  */
 #include <setjmp.h>
 #include <stdarg.h>

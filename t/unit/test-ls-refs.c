@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of serve/ls-refs.c: arguments, prefixes and attributes. */
+/*
+ * Tests of serve/ls-refs.c, the command ls-refs of protocol v2: arguments,
+ * prefixes, and attributes of refs.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,7 +94,10 @@ static void test_unborn(void **state)
 			    "unborn HEAD symref-target:refs/heads/new|F");
 	assert_int_equal(d.warnings.len, 0);
 	assert_string_equal(ls(&d, "ref-prefix HEAD"), "F");
-	/* A broken HEAD is not listed, and the server logs a warning. */
+	/*
+	 * A HEAD that cannot be parsed is not listed. The server logs a
+	 * warning.
+	 */
 	tmprepo_write(&d.t, "HEAD", "nonsense\n");
 	assert_string_equal(ls(&d, "symrefs|unborn|ref-prefix HEAD"), "F");
 	assert_string_equal(d.warnings.data, "broken ref HEAD\n");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/mailmap.c: each form of a line, and which line wins. */
+/*
+ * Tests of base/mailmap.c: each form of a line, and which of several matching
+ * lines is used.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +25,10 @@ static void assert_span(struct mailmap_span actual, const char *expect)
 	assert_memory_equal(actual.p ? actual.p : "", expect, actual.len);
 }
 
-/* The person "name <email>" becomes "new_name <new_email>". */
+/*
+ * Asserts that the mailmap `text` turns "name <email>" into "new_name
+ * <new_email>".
+ */
 static void maps(const char *text, const char *name, const char *email,
 		 const char *new_name, const char *new_email)
 {

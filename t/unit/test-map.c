@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/map.c: mapped and read files; empty, missing and irregular
- * files.
+ * Tests of sys/map.c, which maps or reads whole files: normal files, empty and
+ * missing files, and files of other types.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -102,7 +102,10 @@ static void empty_file(void **state)
 	buf_release(&b);
 }
 
-/* Opening a pipe without a writer fails at once and does not wait. */
+/*
+ * Opening a named pipe that has no writer fails at once, and does not wait for
+ * a writer.
+ */
 static void check_pipe(struct buf *b)
 {
 	char dir[] = "/tmp/gitreach-map-XXXXXX", name[64];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/marker.h: the text files of a cache directory. */
+/*
+ * Tests of stored/marker.h, two text files of a cache directory: the marker of
+ * a local copy, and the file that names the store.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +88,7 @@ static void test_marker(void **state)
 	assert_string_equal(again.name, "a/b c.git");
 	assert_int_equal(again.g.number, 1);
 	stored_marker_release(&again);
-	/* No part of it is a marker. */
+	/* A truncated marker is refused, at whatever byte it was truncated. */
 	for (size_t len = 0; len < text.len; len++) {
 		assert_true(stored_marker_parse(&again, text.data, len, NULL) <
 			    0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/merge-bases.c: random pairs of commits, compared with recursive
- * searches.
+ * Tests of walk/merge-bases.c: the merge bases of random pairs of commits are
+ * compared with a recursive search.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +16,8 @@
 #define COMMITS 60
 
 /*
- * Makes a history of merges, whose parents are a few commits before, and of
- * some roots.
+ * Makes a history of some roots and many merges. The parents of a merge are at
+ * most a few commits older.
  */
 static void make(struct dag *d, uint64_t *seed)
 {
@@ -43,8 +43,8 @@ static bool is_behind(const struct dag *d, uint32_t commit, uint32_t other)
 }
 
 /*
- * Checks the bases of two commits: the common ancestors that no other common
- * ancestor reaches.
+ * Checks the merge bases of two commits. They must be the common ancestors that
+ * no other common ancestor reaches.
  */
 static void check(struct dag *d, uint32_t one, uint32_t other)
 {
@@ -87,7 +87,10 @@ static void test_random(void **state)
 	}
 }
 
-/* Passes ids of commits, of tags, and of other objects. */
+/*
+ * Finds merge bases of given ids: ids of commits, of tags, and of other
+ * objects.
+ */
 static void test_ids(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of reftable/merged.c: random tables against an array of the newest
- * records.
+ * Tests of reftable/merged.c, which reads several tables as one. Random tables
+ * are compared with an array of the newest records.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +56,7 @@ static void check(struct reftable *const *tables, size_t nr, bool keeps,
 	for (size_t i = from; i < newest->nr; i++) {
 		const struct reftable_ref *ref = &newest->refs[i].ref;
 
-		/* An update index of 0 means that no table has the ref. */
+		/* If the update index is 0, no table has the ref. */
 		if (!ref->update_index ||
 		    (!keeps && ref->value == REFTABLE_DELETED))
 			continue;

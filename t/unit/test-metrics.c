@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of metrics/metrics.c: cells, and their text. */
+/*
+ * Tests of metrics/metrics.c: counters that processes share, and their text for
+ * Prometheus.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +61,10 @@ static void check(const struct metrics *m, enum metrics_format format,
 	buf_release(&text);
 }
 
-/* Cells without a value are left out, unless the family has no labels. */
+/*
+ * A counter without a value is left out of the text, unless its family has no
+ * labels.
+ */
 static void test_empty(void **state)
 {
 	struct metrics *m = metrics_new(families, ARRAY_NR(families), NULL);
@@ -91,7 +97,10 @@ static void test_values(void **state)
 	metrics_set(m, OPEN, NULL, 9);
 	metrics_set(m, OPEN, NULL, 5);
 	metrics_add(m, SPENT, NULL, 12000345);
-	/* An observation equal to a bound is counted for this bound. */
+	/*
+	 * An observed value that equals the bound of a histogram bucket is
+	 * counted in this bucket.
+	 */
 	metrics_observe(m, TIME, green, 1000);
 	metrics_observe(m, TIME, green, 1001);
 	metrics_observe(m, TIME, green, 2500001);

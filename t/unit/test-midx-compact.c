@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/midx-compact.c, and layers made by pack/midx-write.c: a chain
- * contains each object once, and combining layers keeps the place of each bit.
+ * Tests of pack/midx-compact.c, which merges layers of a chain of
+ * multi-pack-indexes, and of layers by pack/midx-write.c. A chain has each
+ * object once, and merging layers does not change the bit position of an
+ * object.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +23,10 @@ struct chain {
 	struct buf files[LAYERS];
 	struct pack_midx layers[LAYERS];
 	struct pack_midx_order orders[LAYERS];
-	/* The layers as arrays of pointers, for the functions to test. */
+	/*
+	 * Pointers to the layers, and to their pack orders. The tested
+	 * functions need such arrays.
+	 */
 	const struct pack_midx *midx[LAYERS];
 	const struct pack_midx_order *order[LAYERS];
 };
@@ -78,7 +83,7 @@ static void chain_release(struct chain *c)
 	midxfile_release(&c->f);
 }
 
-/* Counts the layers that contain an id. */
+/* Returns the number of layers that contain an object id. */
 static unsigned layers_with(const struct chain *c, const uint8_t *id)
 {
 	unsigned nr = 0;
@@ -114,7 +119,10 @@ static void test_once(void **state)
 	}
 }
 
-/* Returns the raw id of a bit, counted through `nr` layers. */
+/*
+ * Returns the raw id of the object at bit position `bit` of a chain of `nr`
+ * layers.
+ */
 static const uint8_t *id_of_bit(const struct pack_midx_order *const *orders,
 				size_t nr, uint32_t bit)
 {
@@ -125,7 +133,7 @@ static const uint8_t *id_of_bit(const struct pack_midx_order *const *orders,
 			     pack_midx_order_pos(orders[nr], bit));
 }
 
-/* Combines the layers [from, to) and checks the new chain. */
+/* Merges the layers [from, to) and checks the new chain. */
 static void check_compaction(struct chain *c, size_t from, size_t to,
 			     bool with_order)
 {
@@ -187,7 +195,10 @@ static void test_compact(void **state)
 	}
 }
 
-/* A multi-pack-index that names a missing pack is refused. */
+/*
+ * In one layer, the pack number of an object is too large. Merging the layers
+ * must fail.
+ */
 static void test_corrupt(void **state)
 {
 	uint64_t seed = random_seed();

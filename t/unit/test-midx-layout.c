@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/midx-layout.c: the written values are read back, also in a
- * layer.
+ * Tests of pack/midx-layout.c, which writes the chunks of a multi-pack-index:
+ * parsing the file gives the same values, for a single file and for a layer of
+ * a chain.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,10 @@ enum { NR = 4, BASE_NR = 100 };
 
 static void test_layer(void **state)
 {
-	/* Two objects of pack 1, then two of pack 0; names are not sorted. */
+	/*
+	 * Names of the packs, which are not sorted. In pack order, two objects
+	 * of pack 1 come before two objects of pack 0.
+	 */
 	static const char *const names[] = {"pack-z.idx", "pack-y.idx"};
 	/* bit_pos to midx_pos */
 	static const uint32_t bits[NR] = {3, 1, 2, 0};

@@ -47,8 +47,8 @@ static void bed_release(struct bed *b)
 }
 
 /*
- * Verifies, and expects a line that begins with `begins`. NULL: expects
- * success.
+ * Verifies the file. The first reported line must begin with `begins`. NULL:
+ * verifying must succeed.
  */
 static void check(struct bed *b, const char *begins)
 {
@@ -68,7 +68,8 @@ static void check(struct bed *b, const char *begins)
 }
 
 /*
- * Changes the bytes at `at`, which points into the file, for one verification.
+ * Replaces the bytes at `at`, which points into the file, by `value`. Verifies
+ * the file, and restores the bytes.
  */
 static void check_damaged(struct bed *b, const uint8_t *at, uint32_t value,
 			  const char *begins)
@@ -112,8 +113,8 @@ static void test_damage(void **state)
 }
 
 /*
- * In a layer of a chain, the first bits of packs count the objects of the
- * layers below.
+ * In a layer of a chain, bit positions are counted from the lowest layer. So
+ * the first bit of each pack is larger by the number of objects below.
  */
 static void test_layer(void **state)
 {
@@ -187,7 +188,8 @@ static void test_empty(void **state)
 
 	bed_init(&b);
 	midxfile_reset(&b.f);
-	b.f.request.pack_nr = 1; /* the only pack has no objects */
+	/* The only pack has no objects. */
+	b.f.request.pack_nr = 1;
 	midxfile_write(&b.f);
 	check(&b, "the midx contains no oid\n");
 	bed_release(&b);

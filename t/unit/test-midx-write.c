@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/midx-write.c: each object is in the file once, from the right
- * pack, and in the right bit order. The expected pack comes from a search in
- * all packs.
+ * Tests of pack/midx-write.c: a multi-pack-index has each object once, from the
+ * right pack, and in the right pack order. A search in all packs finds the
+ * expected pack.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +16,8 @@
 #include "t/unit/midxfile.h"
 
 /*
- * Returns the pack whose copy must be chosen, or MIDXFILE_PACKS if no pack has
- * the object.
+ * Returns the pack whose copy of the object must be used, or MIDXFILE_PACKS if
+ * no pack has the object.
  */
 static uint32_t best_pack(const struct midxfile *f, uint32_t preferred,
 			  const uint8_t *id)
@@ -58,7 +58,10 @@ static void check_objects(const struct midxfile *f, uint32_t preferred)
 	assert_int_equal(f->written.nr, nr);
 }
 
-/* Reads the order without verifying it, from valid and from damaged chunks. */
+/*
+ * Reads the pack order without verifying it. The chunks are valid, and then
+ * damaged.
+ */
 static void check_unproven(const struct midxfile *f,
 			   const struct pack_midx_order *proven)
 {
@@ -77,13 +80,15 @@ static void check_unproven(const struct midxfile *f,
 					 proven->spans[i].first);
 	}
 	assert_int_equal(pack_midx_order_prove(&order, NULL), 0);
-	/* A position that is too large is read as 0, and verification fails. */
+	/*
+	 * A position that is too large is read as 0. Verifying the order fails.
+	 */
 	order_bytes[0] ^= 0x80;
 	assert_int_equal(pack_midx_order_pos(&order, 0), 0);
 	assert_int_equal(pack_midx_order_prove(&order, NULL), ERR_CORRUPT);
 	order_bytes[0] ^= 0x80;
 	pack_midx_order_release(&order);
-	/* BTMP gives a pack one bit more, or one bit less. */
+	/* The chunk BTMP states one object more or less than a pack has. */
 	for (uint32_t i = 0; i < f->midx.pack_nr; i++) {
 		span_bytes[8 * i + 7] ^= 1;
 		assert_int_equal(
@@ -117,7 +122,10 @@ static void check_order(const struct midxfile *f, uint32_t preferred)
 		assert_int_equal(load_be32(f->midx.spans + (size_t)8 * p + 4),
 				 order.spans[p].nr);
 	}
-	/* All objects of the preferred pack come from this pack. */
+	/*
+	 * For each object that the preferred pack has, its copy in this pack is
+	 * used.
+	 */
 	assert_int_equal(order.spans[preferred].nr, f->idx[preferred].nr);
 	check_unproven(f, &order);
 	pack_midx_order_release(&order);
@@ -140,8 +148,8 @@ static void check(enum hash_algo algo, bool large, uint32_t preferred,
 	assert_memory_equal(f.midx.checksum, f.written.checksum.bytes,
 			    hash_len(algo));
 	/*
-	 * If an order is written and no pack is preferred, the oldest pack that
-	 * has objects becomes the preferred one.
+	 * If a pack order is written and the caller has no preferred pack, the
+	 * oldest pack that has objects is preferred.
 	 */
 	if (with_order && preferred == PACK_MIDX_NO_PACK)
 		preferred = 4;
@@ -165,7 +173,10 @@ static void test_written(void **state)
 	check(HASH_SHA1, true, PACK_MIDX_NO_PACK, true, &seed);
 }
 
-/* The example of pack/midx.h is read and written again. */
+/*
+ * A file is appended to a buffer that has bytes already. These bytes stay, and
+ * the file is the same as in an empty buffer.
+ */
 static void test_appends(void **state)
 {
 	uint64_t seed = random_seed();

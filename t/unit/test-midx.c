@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of pack/midx.c and midx-order.c: the example of pack/midx.h, invalid
- * files, and damaged files. No read of a damaged file may be out of bounds.
+ * files, and damaged files. Reading a damaged file must never access bytes
+ * outside of it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,7 +74,10 @@ static int parse(const struct buf *file, size_t len)
 	return ret;
 }
 
-/* Offsets in the example, and values that make the file invalid there. */
+/*
+ * Cases: each stores `value` at the offset `off` of the example, which makes
+ * the file invalid.
+ */
 static const struct {
 	size_t off;
 	uint8_t value;
@@ -107,7 +111,10 @@ static void test_refused(void **state)
 	buf_release(&file);
 }
 
-/* Version 1 requires sorted packs, version 2 does not. */
+/*
+ * In version 1, the names of packs must be sorted. In version 2, they need not
+ * be.
+ */
 static void test_names_out_of_order(void **state)
 {
 	uint64_t seed = random_seed();
@@ -124,7 +131,9 @@ static void test_names_out_of_order(void **state)
 	midxfile_release(&f);
 }
 
-/* The order comes from a .rev file, because the multi-pack-index has none. */
+/*
+ * If a multi-pack-index has no pack order, the order is read from a .rev file.
+ */
 static void test_rev_file(void **state)
 {
 	uint64_t seed = random_seed();
@@ -156,7 +165,7 @@ static void test_rev_file(void **state)
 	assert_memory_equal(from_rev.spans, order.spans,
 			    MIDXFILE_PACKS * sizeof(*order.spans));
 	pack_midx_order_release(&from_rev);
-	/* changes the checksum of the multi-pack-index in the .rev file */
+	/* In the .rev file, change the checksum of the multi-pack-index. */
 	rev.data[rev.len - 40] ^= 1;
 	assert_int_equal(pack_midx_order_init(&from_rev, &f.midx, rev.data,
 					      rev.len, NULL),
@@ -167,7 +176,7 @@ static void test_rev_file(void **state)
 	midxfile_release(&f);
 }
 
-/* Orders that omit an object, or that have two objects in the wrong order. */
+/* The hash function that the header names is not that of the repository. */
 static void test_wrong_hash(void **state)
 {
 	uint64_t seed = random_seed();
@@ -186,7 +195,10 @@ static void test_wrong_hash(void **state)
 	midxfile_release(&f);
 }
 
-/* A file without an order leaves an empty one, which may be released. */
+/*
+ * If a file has no pack order, reading it leaves an empty order. The empty
+ * order may be released.
+ */
 static void test_no_order(void **state)
 {
 	uint64_t seed = random_seed();
@@ -203,7 +215,7 @@ static void test_no_order(void **state)
 	midxfile_release(&f);
 }
 
-/* A name of a pack takes two bytes at least. */
+/* The name of a pack and its NUL take at least two bytes of the file. */
 static void test_short_names(void **state)
 {
 	uint64_t seed = random_seed();

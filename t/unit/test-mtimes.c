@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/mtimes.c: written files are read back, and damage is detected.
+ * Tests of pack/mtimes.c: the .mtimes files of cruft packs are written and
+ * read, and damage is detected.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -97,7 +98,7 @@ static void written_and_read(void **state)
 	check_algo(HASH_SHA256, &seed);
 }
 
-/* The example of pack/mtimes.h. */
+/* Writes and reads the example of pack/mtimes.h. */
 static void example(void **state)
 {
 	static const uint32_t mtimes[1] = {1112912057};
@@ -134,7 +135,9 @@ static void example(void **state)
 	buf_release(&out);
 }
 
-/* Verification detects every shortened file, and every changed byte. */
+/*
+ * Verifying detects every truncated file, and every file with a changed byte.
+ */
 static void damaged(void **state)
 {
 	uint64_t seed = random_seed();
@@ -166,7 +169,7 @@ static void clamped(void **state)
 	assert_int_equal(pack_mtimes_clamp(INT64_MAX), UINT32_MAX);
 }
 
-/* Reads the times of a pack, and removes its file. */
+/* Reads the .mtimes file of a pack, and then removes the file. */
 static int read_and_drop(void *ctx, struct error *err)
 {
 	const struct pack *pack = ctx;
@@ -193,7 +196,10 @@ static void is_dropped(void *ctx)
 	pack_mtimes_close(&times);
 }
 
-/* The file <pack>.mtimes is opened, found damaged or missing, and removed. */
+/*
+ * The file "<pack>.mtimes" is opened. It may be damaged or missing. At the end
+ * it is removed.
+ */
 static void files(void **state)
 {
 	static const uint32_t mtimes[] = {1112912057, 7};
@@ -227,7 +233,10 @@ static void files(void **state)
 	packfile_save_file(&f, ".mtimes", bytes.data, bytes.len - 1);
 	assert_int_equal(pack_mtimes_open(&times, pack, &err), ERR_CORRUPT);
 	pack_mtimes_close(&times);
-	/* If the path is not that of a pack, no file is removed. */
+	/*
+	 * If the path does not end as the path of a pack does, no file is
+	 * removed.
+	 */
 	snprintf(path, sizeof(path), "%s.pac", f.base);
 	assert_int_equal(pack_mtimes_drop(path, NULL), 0);
 	assert_int_equal(pack_mtimes_drop("x", NULL), 0);

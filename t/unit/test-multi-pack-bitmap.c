@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of midx/multi-pack-bitmap.c: bitmap indexes over several packs, and
- * queries.
+ * Tests of midx/multi-pack-bitmap.c: the bitmap index of a multi-pack-index.
+ * Query results are compared with expected objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,8 +41,8 @@ static void right_with_sha256(void **state)
 }
 
 /*
- * Queries also find objects that came after the index was written, loose or in
- * another pack.
+ * Queries also find objects that are newer than the bitmap index: loose
+ * objects, and objects of another pack.
  */
 static void later_objects(void **state)
 {
@@ -66,7 +66,8 @@ static void later_objects(void **state)
 }
 
 /*
- * Loose tips, and all objects that only they reach, are left out of the index.
+ * If a tip is a loose object, the bitmap index has neither the tip nor objects
+ * that only such tips reach.
  */
 static void loose_tips(void **state)
 {
@@ -89,7 +90,7 @@ static void loose_tips(void **state)
 }
 
 /*
- * If a pack with reachable objects is not in the multi-pack-index, writing the
+ * A pack with reachable objects is not in the multi-pack-index. So writing the
  * bitmap index fails, and no file is written.
  */
 static void not_closed(void **state)

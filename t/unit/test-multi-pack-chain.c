@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of midx/multi-pack-chain.c: the files of a chain, and which processes
- * may replace the chain.
+ * Tests of midx/multi-pack-chain.c, which writes chains of multi-pack-indexes:
+ * which files a chain has, and when another process's change makes a write
+ * fail.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,10 @@ static int count_file(void *ctx, const char *name)
 	return 0;
 }
 
-/* Count the files of the chain, including the chain file. */
+/*
+ * Returns the number of files of the chain. The file that lists the layers is
+ * counted, too.
+ */
 static unsigned file_nr(const struct randrepo *r)
 {
 	struct buf path = BUF_INIT;
@@ -41,8 +45,8 @@ static void nothing_new(void **state)
 	assert_int_equal(midxlayers_nr(&r), 2);
 	assert_int_equal(file_nr(&r), 3);
 	/*
-	 * If all objects of a pack are in lower layers, no layer covers the
-	 * pack.
+	 * The new pack has only objects that lower layers have, so no layer
+	 * contains the pack.
 	 */
 	for (uint32_t k = 0; k < 5; k++)
 		r.objects[k].is_stored = false;
@@ -53,7 +57,8 @@ static void nothing_new(void **state)
 }
 
 /*
- * The single multi-pack-index becomes the lowest layer, with its bitmap index.
+ * A single multi-pack-index becomes the lowest layer of a new chain. It keeps
+ * its bitmap index.
  */
 static void migration(void **state)
 {
@@ -78,8 +83,8 @@ static void migration(void **state)
 }
 
 /*
- * With no_chain_file, the files of the layer are written, but the chain does
- * not name them.
+ * With the option no_chain_file, the files of the layer are written, but the
+ * chain does not list them.
  */
 static void no_chain_file(void **state)
 {
@@ -101,7 +106,7 @@ static void no_chain_file(void **state)
 	assert_int_equal(midxlayers_nr(&r), 1);
 	/*
 	 * The next writer of the chain removes files that the chain does not
-	 * name.
+	 * list.
 	 */
 	assert_int_equal(midxlayers_append(&r, false), 0);
 	assert_int_equal(midxlayers_nr(&r), 2);
@@ -109,7 +114,10 @@ static void no_chain_file(void **state)
 	randrepo_release(&r);
 }
 
-/* Layers above the new layer's base leave the chain. */
+/*
+ * If a new layer is put on a lower base, the layers above this base are removed
+ * from the chain.
+ */
 static void lower_base(void **state)
 {
 	struct multi_pack_layer_options layer = {NULL, false};
@@ -130,8 +138,9 @@ static void lower_base(void **state)
 }
 
 /*
- * If layers are merged onto a lower base, the layers between the base and the
- * merged ones leave the chain, and so do the layers above.
+ * Layers are merged into one layer on a lower base. The layers between the base
+ * and the merged layers are removed from the chain. So are the layers above the
+ * merged ones.
  */
 static void compacted_onto_a_lower_base(void **state)
 {
@@ -149,8 +158,8 @@ static void compacted_onto_a_lower_base(void **state)
 			 0);
 	midxlayers_close(&m);
 	/*
-	 * All packs that left the chain are new packs for the next layer, and
-	 * its bitmaps cover them.
+	 * The packs of all removed layers count as new packs. The next layer
+	 * and its bitmaps contain them.
 	 */
 	assert_int_equal(midxlayers_append(&r, true), 0);
 	midxlayers_compact_onto(&r, 0, 0, 0, true);
@@ -159,7 +168,8 @@ static void compacted_onto_a_lower_base(void **state)
 }
 
 /*
- * Another writer, of a chain or of a single multi-pack-index, holds the lock.
+ * Another process holds the lock of the chain, or the lock of the single
+ * multi-pack-index. So writing fails.
  */
 static void locked(void **state)
 {
@@ -187,7 +197,10 @@ static void locked(void **state)
 	randrepo_release(&r);
 }
 
-/* Another process replaced the chain after the snapshot was taken. */
+/*
+ * Another process has replaced the chain since the snapshot was opened. So
+ * writing fails.
+ */
 static void replaced(void **state)
 {
 	struct multi_pack_layer_options layer = {NULL, false};

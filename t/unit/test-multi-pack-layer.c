@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of midx/multi-pack-layer.c: bitmap indexes of new and of merged layers
- * give the same answers as walks.
+ * Tests of midx/multi-pack-layer.c, which makes the bitmap indexes of new and
+ * of merged layers. Queries by these bitmaps must give the same results as
+ * walks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,8 +46,8 @@ static void layers_are_right(enum hash_algo algo)
 	midxlayers_history(&r, &seed, algo, LAYERS, true);
 	check(&r, &seed, LAYERS);
 	/*
-	 * After layers were merged, the bitmaps of the layers above them are
-	 * still right.
+	 * After layers were merged, the bitmaps of the layers above must still
+	 * be right.
 	 */
 	midxlayers_compact(&r, 1, 2, true);
 	check(&r, &seed, LAYERS - 1);
@@ -67,7 +68,10 @@ static void right_with_sha256(void **state)
 	layers_are_right(HASH_SHA256);
 }
 
-/* Upper layers have no bitmap index. Queries find their objects by walking. */
+/*
+ * The upper layers have no bitmap index, so queries find the objects of these
+ * layers by walking.
+ */
 static void upper_layers_without(void **state)
 {
 	uint64_t seed = random_seed();
@@ -80,10 +84,7 @@ static void upper_layers_without(void **state)
 	assert_int_equal(midxlayers_append(&r, false), 0);
 	assert_int_equal(midxlayers_nr(&r), 3);
 	check(&r, &seed, 2);
-	/*
-	 * The next layer that gets a bitmap index replaces the layers without
-	 * one.
-	 */
+	/* A new layer with a bitmap index replaces layers that have none. */
 	randrepo_history(&r, 6);
 	randrepo_store_pack(&r);
 	randrepo_all_refs(&r);
@@ -110,8 +111,8 @@ static void compacted_without(void **state)
 }
 
 /*
- * If one file replaces the chain, its bitmap index is made from that of the
- * chain.
+ * When a single multi-pack-index replaces the chain, the bitmap index of the
+ * chain is converted for it.
  */
 static void one_file_again(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/multi-pack-lock.c: only one process holds the lock; others
- * wait.
+ * Tests of packs/multi-pack-lock.c, the lock of a directory's
+ * multi-pack-indexes: only one process holds the lock, and others wait.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,8 +77,8 @@ static void test_check_packs(void **state)
 }
 
 /*
- * The snapshot of the chain is still current if a layer was added on top. It is
- * outdated if a layer was removed.
+ * A snapshot of a chain is still current after a layer was added on top. It is
+ * outdated after a layer was removed.
  */
 static void test_check_current(void **state)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/multi-pack-remove.c: which files are removed, and which stay.
+ * Tests of packs/multi-pack-remove.c: which files of multi-pack-indexes are
+ * removed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +57,7 @@ static void test_chain(void **state)
 		assert_false(has_layer(&m, i, "midx"));
 	assert_int_equal(layer_nr(&m), 0);
 	tmprepo_remove(&m.t, "objects/pack/multi-pack-index.d/other");
-	/* Removing a chain that does not exist is no error. */
+	/* Removing a chain succeeds if there is no chain. */
 	assert_int_equal(multi_pack_remove_chain(dir, NULL), 0);
 	free(dir);
 	midxchain_release(&m);
@@ -93,7 +94,10 @@ static void test_layers(void **state)
 	midxchain_release(&m);
 }
 
-/* A chain is removed if any of its layers names a removed pack. */
+/*
+ * If a pack is to be removed, the chain is removed if one of its layers names
+ * this pack.
+ */
 static void test_naming(void **state)
 {
 	struct named_packs other = NAMED_PACKS_INIT, some = NAMED_PACKS_INIT;
@@ -111,10 +115,7 @@ static void test_naming(void **state)
 	assert_int_equal(multi_pack_remove_naming(dir, &other, 0, NULL), 0);
 	assert_int_equal(layer_nr(&m), 1);
 	assert_int_equal(multi_pack_remove_naming(dir, &some, 0, NULL), 0);
-	/*
-	 * The single multi-pack-index stays, because it does not name the
-	 * removed pack.
-	 */
+	/* The single multi-pack-index does not name the pack, so it stays. */
 	assert_int_equal(layer_nr(&m), 1);
 	assert_false(has_layer(&m, 0, "midx"));
 	assert_int_equal(named_packs_add(&some, "pack-a"), 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of midx/multi-pack-sources.c: which packs are covered. */
+/*
+ * Tests of midx/multi-pack-sources.c: which packs a new multi-pack-index, or a
+ * new layer, will contain.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +35,7 @@ static void test_choice(void **state)
 			 PACK_MIDX_NO_PACK);
 	assert_int_equal(multi_pack_sources_find(&s, NULL), PACK_MIDX_NO_PACK);
 	multi_pack_sources_release(&s);
-	/* Packs that a lower layer of the chain covers are not listed. */
+	/* Packs that a lower layer of the chain contains are not listed. */
 	s = (struct multi_pack_sources){NULL, 0};
 	assert_int_equal(
 		multi_pack_sources_init(&s, odb, &o, odb->midxes[0], NULL), 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of midx/multi-pack.c and multi-pack-use.c: which packs are covered and
- * removed. A wrong multi-pack-index must not cause objects to be lost.
+ * Tests of midx/multi-pack.c and multi-pack-use.c, the commands of git
+ * multi-pack-index: which packs are indexed, and which are removed. No object
+ * may be lost because a multi-pack-index is wrong.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,8 @@
 enum { PACKS = 3, PER_PACK = 2 };
 
 /*
- * Three packs: "pack-a" is the oldest; "pack-c" has all objects of the others.
+ * A repository of three packs. "pack-a" is the oldest. "pack-c" has all objects
+ * of the other packs.
  */
 struct bed {
 	struct tmprepo t;
@@ -204,7 +206,7 @@ static void test_expire(void **state)
 }
 
 /*
- * Another process has replaced or removed the multi-pack-index. Then nothing is
+ * If another process has replaced or removed the multi-pack-index, no pack is
  * removed.
  */
 static void test_expire_outdated(void **state)
@@ -235,8 +237,8 @@ static void test_expire_outdated(void **state)
 }
 
 /*
- * A pack has the only copy of an object, but the multi-pack-index takes no
- * object from the pack. The pack must stay.
+ * A damaged multi-pack-index says that all objects come from "pack-c". The
+ * other packs have objects that "pack-c" does not have, so they must stay.
  */
 static void test_expire_distrusts(void **state)
 {
@@ -252,7 +254,7 @@ static void test_expire_distrusts(void **state)
 	at = (size_t)(om->midx.objects - om->midx.bytes);
 	assert_int_equal(buf_append(&file, om->midx.bytes, om->midx.len), 0);
 	for (uint32_t i = 0; i < om->midx.nr; i++)
-		/* every object comes from "pack-c" */
+		/* Replace the pack number of the object by that of "pack-c". */
 		file.data[at + 8 * (size_t)i + 3] = 2;
 	tmprepo_write_len(&b.t, "objects/pack/multi-pack-index", file.data,
 			  file.len);
@@ -275,8 +277,8 @@ static void test_repack(void **state)
 	assert_int_equal(multi_pack_repack(b.odb, 0, false, &newpack, NULL), 0);
 	write_midx(&b, &o, 3, 4);
 	/*
-	 * With a batch size of 1 byte, no pack is smaller than the batch, so no
-	 * pack is chosen.
+	 * A pack is chosen only if it is smaller than the batch size. With a
+	 * batch size of 1 byte, no pack is.
 	 */
 	assert_int_equal(multi_pack_repack(b.odb, 1, false, &newpack, NULL), 0);
 	assert_int_equal(multi_pack_repack(b.odb, 0, false, NULL, NULL), 1);

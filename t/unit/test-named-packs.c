@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/named-packs.c: packs are found by names with or without an
- * extension.
+ * Tests of packs/named-packs.c, a list of pack names: a pack is found by its
+ * name, with or without an extension.
  */
 #include <setjmp.h>
 #include <stdarg.h>

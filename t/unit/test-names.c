@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of deltas/names.c, which finds paths of listed objects. Each name is
- * that of a path through trees of the list.
+ * Tests of deltas/names.c, which gives name hashes to listed objects that were
+ * found without paths. Each name hash must be that of a path through trees of
+ * the list.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,12 +17,12 @@
 struct naming {
 	struct oldrepo *o;
 	const bool *listed; /* indexed by object number */
-	/* name hashes of the list; indexed by object number */
+	/* Name hashes that were found; indexed like r.objects. */
 	const uint32_t *name_hash;
 	bool *has_name, *is_right; /* indexed by object number */
 };
 
-/* Visit all paths below a tree that lead through trees of the list. */
+/* Visit all paths below `tree` on which every tree is in the list. */
 static void visit(struct naming *n, uint32_t tree, const char *path)
 {
 	const struct randrepo_object *t = &n->o->r.objects[tree];
@@ -64,8 +65,8 @@ static void check(struct oldrepo *o, const bool *listed,
 		if (name_hash[i])
 			assert_true(n.is_right[i]);
 		/*
-		 * Only a tree may also have no name, because it may be the root
-		 * tree of another commit.
+		 * Only a tree may have no name hash although a path leads to
+		 * it: it may also be the root tree of a commit.
 		 */
 		else if (n.has_name[i])
 			assert_int_equal(o->r.objects[i].type, OBJ_TREE);
@@ -110,7 +111,9 @@ static void named(void **state)
 	free(listed);
 }
 
-/* Only blobs whose path is excluded by attributes are marked. */
+/*
+ * A blob is marked only if attributes exclude its path from the delta search.
+ */
 static void unset(void **state)
 {
 	bool *listed = calloc(RANDREPO_MAX, sizeof(*listed));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/negotiate.c with a simulated repository. It has all objects
- * whose ids have a first byte below 0x80. After `enough_nr` common haves, the
- * callback enough() returns true.
+ * Tests of serve/negotiate.c, the negotiation of common commits. The simulated
+ * repository has all objects whose ids start with a byte below 0x80. The
+ * callback enough() returns true after `enough_nr` common haves.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ struct fixture {
 	struct oidset common;
 	struct negotiate n;
 	size_t enough_nr;
-	/* number of calls of the callback enough() */
+	/* Number of calls of the callback enough(). */
 	size_t asked;
 };
 
@@ -70,8 +70,8 @@ static void stop(struct fixture *f)
 }
 
 /*
- * Compare the output since the last call with `want`. Each id is shown by its
- * first byte.
+ * Asserts that the output since the last call is `want`. In `want`, an id is
+ * written as its first byte.
  */
 static void expect(struct fixture *f, const char *want)
 {
@@ -154,7 +154,10 @@ static void test_detailed(void **state)
 	have(&f, 0x12);
 	assert_int_equal(negotiate_flush(&f.n, NULL), 0);
 	expect(&f, "ACK 12 common|ACK 12 ready|NAK|");
-	/* If a round has an unknown have, "ready" is sent for that have. */
+	/*
+	 * After "ready", the server also acknowledges a have that it does not
+	 * know.
+	 */
 	have(&f, 0x13);
 	have(&f, 0x90);
 	assert_int_equal(negotiate_flush(&f.n, NULL), 0);
@@ -194,7 +197,10 @@ static void test_nothing_common(void **state)
 	}
 }
 
-/* The callback enough() is called again only after a new common have. */
+/*
+ * After a call that returned false, enough() is called again only when there is
+ * a new common have.
+ */
 static void test_asks_once(void **state)
 {
 	struct fixture f;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of islands/network-delete.c, which deletes a member of a fork network,
- * its repository and its refs.
+ * Tests of islands/network-delete.c, which deletes a member of a fork network:
+ * its repository, and its refs in the shared store.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,8 +29,8 @@ static void test_delete(void **state)
 	assert_true(netrepo_stored(&f.n, &one));
 	assert_int_equal(network_delete(f.n.network, a, NULL), ERR_MISSING);
 	/*
-	 * If the repository was removed by hand, only the entry of the member
-	 * in the registry is removed.
+	 * The member's repository was removed by hand. So only its entry in the
+	 * registry of members is removed.
 	 */
 	assert_int_equal(sys_tempdir_remove(netrepo_path(&f.n, "b"), NULL), 0);
 	assert_int_equal(network_delete(f.n.network, b, NULL), 0);
@@ -58,7 +58,10 @@ static void test_refused(void **state)
 	netrepo_release(&f.n);
 }
 
-/* A deletion that was killed after the rename is completed by a second one. */
+/*
+ * A process that deleted a member was killed after it had renamed the
+ * repository. A second deletion completes the work.
+ */
 static void test_killed(void **state)
 {
 	struct netsync f;

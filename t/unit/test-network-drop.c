@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of network/network-drop.c: a member repository keeps only objects that
- * the shared store lacks.
+ * Tests of network/network-drop.c: a member repository of a fork network drops
+ * objects that the shared store has.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,10 @@ static void test_drop(void **state)
 	netrepo_release(&f.n);
 }
 
-/* A repository that does not borrow from the store keeps all its objects. */
+/*
+ * A repository that does not borrow objects from the shared store keeps all its
+ * objects.
+ */
 static void test_alone(void **state)
 {
 	struct network_drop_report report;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of islands/network-fork.c, which makes a fork, and completes one whose
- * making was killed.
+ * Tests of islands/network-fork.c, which makes a fork of a repository. If a
+ * process was killed meanwhile, a second call completes the fork.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,8 +68,7 @@ static void test_fork(void **state)
 	assert_int_equal(f.n.network->registry.entries[0].state,
 			 NETWORK_MEMBER);
 	/*
-	 * The destination may not be a file. Its parent directory need not
-	 * exist.
+	 * The new path may not be a file. Its parent directory need not exist.
 	 */
 	assert_int_equal(fork_to(&f, "x", &id), ERR_INVALID);
 	assert_int_equal(fork_to(&f, "x/y/b", &id), ERR_INVALID);
@@ -105,7 +104,10 @@ static void test_killed(void **state)
 	assert_int_equal(id, 1);
 	assert_false(sys_exists(netrepo_path(&f.n, ".b.network-1")));
 	assert_true(sys_exists(netrepo_path(&f.n, "b/packed-refs")));
-	/* The fork was killed after the rename. */
+	/*
+	 * A process that made the fork was killed after it had renamed the
+	 * repository.
+	 */
 	assert_int_equal(network_set_state(f.n.network, 1, NETWORK_FORKING,
 					   SYS_FSYNC_NONE, NULL),
 			 0);

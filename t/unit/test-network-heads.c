@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of network/network-heads.c: which members' HEADs become tips for the
- * pack layout of the store.
+ * Tests of network/network-heads.c: the shared store of a fork network stores
+ * the objects of some tips first. The code chooses the HEADs of members that
+ * become these tips.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,12 +38,12 @@ static void unborn(void **state)
 }
 
 /*
- * The HEAD of the first member comes first, then the HEADs that most members
- * have.
+ * The HEAD of the first member is chosen first. Then come the commits that are
+ * HEAD of the most members.
  */
 static void chosen(void **state)
 {
-	/* Member i has the HEAD commit that the i-th letter names. */
+	/* The i-th letter stands for the commit that is HEAD of member i. */
 	static const char commits[] = "accbbbdefghijk";
 	static const char expect[] = "abcdefgh";
 	struct network_heads heads = {.nr = 0};

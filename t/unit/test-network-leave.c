@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of network/network-leave.c: a repository that leaves its network has
- * all objects it needs.
+ * Tests of network/network-leave.c: when a repository leaves its fork network,
+ * it gets all objects that it needs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,8 +37,8 @@ static void test_leave(void **state)
 }
 
 /*
- * If the shared store has lost an object of the member, leaving the network
- * fails before anything changes.
+ * The shared store has lost an object of the member. Leaving the network must
+ * fail before anything changes.
  */
 static void test_broken(void **state)
 {

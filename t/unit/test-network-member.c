@@ -48,9 +48,7 @@ static void test_link(void **state)
 	assert_string_equal(
 		config_string(&repo->config, "core.alternaterefsprefixes"),
 		"refs/virtual/7/");
-	/*
-	 * If the repository is linked again, the configuration does not change.
-	 */
+	/* Linking the repository again does not change its configuration. */
 	buf_reset(&text);
 	assert_int_equal(
 		sys_read_file(&text, netrepo_path(&n, "a/config"), NULL), 0);
@@ -58,8 +56,8 @@ static void test_link(void **state)
 	repo_close(repo);
 	repo = netrepo_open(&n, "a");
 	/*
-	 * Unlinking with the id of another member leaves the repository's
-	 * configuration as it is.
+	 * Unlinking is called with the id of another member. So the
+	 * configuration of the repository stays as it is.
 	 */
 	assert_int_equal(network_unlink(n.network, repo, 1, NULL), 0);
 	assert_int_equal(link_of(&n, "a"), NETWORK_LINK_NONE);
@@ -114,8 +112,8 @@ static void test_open(void **state)
 }
 
 /*
- * Unlinking removes the configuration line, and its section header if the
- * section has no other line.
+ * Unlinking removes a line of the configuration. If the section has no other
+ * line, its header is removed, too.
  */
 static void test_unlink_config(void **state)
 {
@@ -161,7 +159,10 @@ static void ignore_warning(const char *text)
 {
 }
 
-/* config.lock is removed only if the process that created it is gone. */
+/*
+ * The lock file of the configuration is removed only if the process that
+ * created it has ended.
+ */
 static void test_config_lock(void **state)
 {
 	struct repo *repo;

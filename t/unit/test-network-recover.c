@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of network/network-recover.c: which locks and unfinished files are
- * removed. Nothing is removed while another process works on the network.
- * t/t5602-network-repack.sh tests all places of locks.
+ * Tests of network/network-recover.c, which removes locks and unfinished files
+ * of killed processes. Nothing is removed while another process works on the
+ * network. t/t5602-network-repack.sh tests all places of locks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,8 +81,8 @@ static void test_packs(void **state)
 }
 
 /*
- * Any lock of the network that another process holds, even a shared one,
- * prevents the removal.
+ * If another process holds any lock of the network, even a shared one, nothing
+ * is removed.
  */
 static void test_others(void **state)
 {
@@ -101,7 +101,7 @@ static void test_others(void **state)
 	network_unlock(other, NETWORK_LOCK_OBJECTS);
 	assert_int_equal(network_recover(n.network, NULL), 0);
 	assert_false(is_there(&n, "store/objects/pack/tmp_pack_x"));
-	/* network_recover() holds no lock any more. */
+	/* network_recover() has released its lock. */
 	assert_int_equal(network_lock(other, 99, false, false, NULL), 0);
 	network_close(other);
 	netrepo_release(&n);

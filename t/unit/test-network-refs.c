@@ -60,7 +60,7 @@ static void test_few(void **state)
 	assert_int_equal(store(&n, "a"), 2);
 	assert_int_equal(store(&n, "a"), 0);
 	assert_int_equal(nr_of(&n, "refs/virtual/1/"), 2);
-	/* A directory has replaced the file of an old ref. */
+	/* In the member, a directory has replaced the file of a ref. */
 	tmprepo_remove(&n.t, "a/refs/tags/x");
 	netrepo_ref(&n, "a", "refs/tags/x/y", &oid);
 	assert_int_equal(store(&n, "a"), 2);
@@ -70,9 +70,7 @@ static void test_few(void **state)
 	netrepo_release(&n);
 }
 
-/*
- * Writes many refs, alternately by transactions and by new packed-refs files.
- */
+/* Writes many refs, in turn by transactions and by new packed-refs files. */
 static void test_many(void **state)
 {
 	struct netrepo n;

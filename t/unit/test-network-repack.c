@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of network/network-repack.c: the shared store becomes one pack. The
- * tests check which objects are removed and which stay.
+ * Tests of network/network-repack.c, which repacks the shared store of a fork
+ * network into one pack: which objects are removed and which stay.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,8 +42,8 @@ static void test_repack(void **state)
 	assert_false(netsync_owns(&f, "a", &one));
 	assert_false(netsync_owns(&f, "b", &two));
 	/*
-	 * Objects that became unreachable stay in the store until they are
-	 * pruned.
+	 * Objects that have become unreachable stay in the shared store until
+	 * they are pruned.
 	 */
 	assert_int_equal(network_delete(f.n.network, a, NULL), 0);
 	assert_int_equal(repack(&f, false, &report), 0);
@@ -55,7 +55,7 @@ static void test_repack(void **state)
 	netrepo_release(&f.n);
 }
 
-/* Objects that a reflog names stay. */
+/* Objects that a reflog of a member names are not pruned. */
 static void test_reflog(void **state)
 {
 	struct network_repack_report report;
@@ -80,7 +80,7 @@ static void test_reflog(void **state)
 }
 
 /*
- * If a member's repository is missing, nothing is pruned, because the member
+ * The repository of a member is missing. Nothing is pruned, because this member
  * may need any object.
  */
 static void test_lost(void **state)
@@ -132,8 +132,8 @@ static void test_settle(void **state)
 		sys_exists(netrepo_path(&f.n, "b/objects/info/alternates")));
 	assert_false(sys_exists(netrepo_path(&f.n, "c")));
 	/*
-	 * Adding the member was interrupted before its repository borrowed from
-	 * the store.
+	 * The process that added the member was killed before it had linked the
+	 * repository to the shared store.
 	 */
 	assert_int_equal(network_set_state(f.n.network, 1, NETWORK_ADDING,
 					   SYS_FSYNC_NONE, NULL),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of network/network-stats.c, which counts the objects that are sent as
- * they are stored.
+ * Tests of network/network-stats.c, which counts for a fork network how many
+ * objects can be sent by copying their stored bytes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,8 +37,8 @@ static void test_stats(void **state)
 	assert_true(stats.used_bitmap);
 	assert_true(stats.verbatim_bytes > 0);
 	/*
-	 * Loose objects cannot be copied as they are stored, because their
-	 * header is compressed together with their content.
+	 * A loose object cannot be copied into a pack, because its header is
+	 * compressed together with its content.
 	 */
 	netrepo_commit(&f.n, "a", "two", &two);
 	netrepo_ref(&f.n, "a", "refs/heads/old", &one);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of network/network-sync.h: which objects the shared store gets from
- * member repositories.
+ * Tests of network/network-sync.h: which objects the shared store of a fork
+ * network gets from member repositories.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static void test_add(void **state)
 	assert_true(netrepo_stored(&f.n, &one));
 	assert_int_equal(netsync_add(&f, "a", &id), ERR_INVALID);
 	assert_int_equal(netsync_add(&f, "store", &id), ERR_INVALID);
-	/* A second member, with one object more than the first. */
+	/* Add a second member, which has one object more than the first. */
 	netrepo_repo(&f.n, "b");
 	netrepo_commit(&f.n, "b", "one", &one);
 	netrepo_commit(&f.n, "b", "two", &two);
@@ -58,8 +58,8 @@ static void test_sync(void **state)
 	assert_int_equal(f.report.copied_nr, 3);
 	assert_true(netrepo_stored(&f.n, &oid));
 	/*
-	 * If a branch of a member was deleted, the ref for this branch in the
-	 * store is deleted too.
+	 * A branch of the member was deleted. Its copy in the shared store must
+	 * be deleted, too.
 	 */
 	tmprepo_remove(&f.n.t, "a/refs/heads/main");
 	assert_int_equal(netsync_sync(&f, 1), 0);
@@ -71,8 +71,8 @@ static void test_sync(void **state)
 }
 
 /*
- * Adding a member was killed. Adding it again completes the operation, and the
- * member keeps its id.
+ * A process that added a member was killed. Adding the member again completes
+ * the work, and the member keeps its id.
  */
 static void test_killed_add(void **state)
 {
@@ -93,7 +93,10 @@ static void test_killed_add(void **state)
 	netrepo_release(&f.n);
 }
 
-/* A new fork gets what was pushed to its source after the last sync. */
+/*
+ * After the last sync, a commit was pushed to the source. A new fork must get
+ * it.
+ */
 static void test_fork(void **state)
 {
 	struct netsync f;

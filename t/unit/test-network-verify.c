@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of network/network-verify.c: each kind of problem in a fork network is
- * reported.
+ * Tests of network/network-verify.c, which checks a fork network: each kind of
+ * problem is reported.
  */
 #include <setjmp.h>
 #include <stdarg.h>

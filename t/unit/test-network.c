@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of islands/network.h: a fork network is made, found and changed. */
+/* Tests of islands/network.h: a fork network is created, opened and changed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +29,8 @@ static void test_init(void **state)
 	assert_int_equal(network_init(netrepo_path(&n, "a"), HASH_SHA1, NULL),
 			 ERR_INVALID);
 	/*
-	 * network_init() completes an earlier call that was killed before it
-	 * wrote the registry.
+	 * A process that called network_init() was killed before it wrote the
+	 * registry of members. A second call completes the work.
 	 */
 	tmprepo_remove(&n.t, "store/network/members");
 	assert_int_equal(

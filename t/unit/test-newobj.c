@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/newobj.c, which lists the new objects of commits. The list of
- * each commit is compared with lists of all paths. Unions of lists are compared
- * with all objects that the commits reach.
+ * Tests of walk/newobj.c, which lists for each commit the trees and blobs that
+ * its parents do not have at the same path (new objects). Each list is compared
+ * with lists of all paths. Unions of lists are compared with all objects that
+ * the commits reach.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,23 +13,17 @@
 
 #include "t/unit/walkrepo.h"
 
-/*
- * A set of commits whose lists of new objects are computed. Parents come before
- * their children.
- */
+/* Commits whose new objects are listed. Parents come before their children. */
 struct request {
 	uint32_t *commits;
 	size_t nr;
-	/*
-	 * indexed by the number of an object: whether the object is one of
-	 * `commits`
-	 */
+	/* Indexed like r.objects: whether the object is one of `commits`. */
 	bool *in;
 };
 
 /*
  * Chooses the commits that some random tips reach. If `bounded` is true, leaves
- * out the commits that one other commit reaches.
+ * out the commits that a certain commit reaches.
  */
 static void choose(struct walkrepo *f, struct request *req, bool bounded)
 {
@@ -77,8 +72,8 @@ static void compute(struct walkrepo *f, const struct request *req,
 }
 
 /*
- * Checks the list of new objects of one commit: trees come first, and trees and
- * blobs are in the order of their paths.
+ * Checks the list of new objects of one commit. Trees must come first, and
+ * objects of one type must be in the order of their paths.
  */
 static void check_list(struct walkrepo *f, const struct newobj_list *list,
 		       uint32_t commit)
@@ -116,9 +111,9 @@ static bool *union_of(struct walkrepo *f, const struct newobj_set *set)
 }
 
 /*
- * Checks the union of all lists of new objects. It must have exactly the
- * objects in the commits' trees, without the objects in the trees of parents
- * outside the set.
+ * Checks that the union of all lists has the right objects: all objects in the
+ * commits' trees, except objects in the trees of parents that are not in the
+ * request.
  */
 static void check_union(struct walkrepo *f, const struct request *req,
 			const struct newobj_set *set, bool bounded)
@@ -200,10 +195,7 @@ static void random_requests(void **state)
 	}
 }
 
-/*
- * Reverses the array of commits. The lists of new objects must come in the
- * order of the array.
- */
+/* Reverses the order of the commits. The lists must come in this order. */
 static void check_turned(struct walkrepo *f, struct request *req,
 			 struct newobj_set *lists,
 			 const struct newobj_options *options)
@@ -226,7 +218,8 @@ static void check_turned(struct walkrepo *f, struct request *req,
 }
 
 /*
- * Lists more commits than a thread takes at a time, and uses a look-up table.
+ * There are more commits than a thread takes at a time. The lists of commits
+ * are found by a look-up table.
  */
 static void many_commits(void **state)
 {
@@ -267,8 +260,7 @@ static void many_commits(void **state)
 }
 
 /*
- * Objects in options.known are left out of the lists of new objects; all other
- * objects stay.
+ * Objects in options.known are left out of the lists. All other objects stay.
  */
 static void known_objects(void **state)
 {

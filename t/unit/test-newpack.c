@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/newpack.c: either a new pack has all its files, or readers do
- * not see it.
+ * Tests of packs/newpack.c, which writes the files of a new pack: readers see
+ * all files of the pack, or none.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "sys/io.h"
 #include "t/unit/itemlist.h"
 
-/* Counts the files of each kind in a directory. */
+/* Number of files of each kind in a directory. */
 struct census {
 	int temporary, pack, idx, rev, bitmap, other;
 };
@@ -47,7 +47,7 @@ static struct census census_of(const char *dir)
 	return c;
 }
 
-/* A list of items, and an empty directory for the pack. */
+/* A list of objects, and an empty directory for the pack. */
 struct sample {
 	struct itemlist l;
 	struct newpack_options options;
@@ -72,7 +72,7 @@ static void sample_release(struct sample *s)
 	itemlist_release(&s->l);
 }
 
-/* Open the installed pack as another program does, and check it. */
+/* Open the installed pack as a reader does, and check it. */
 static void check_installed(struct sample *s, const struct newpack *np)
 {
 	char hex[OID_MAX_HEX_LEN + 1], base[4300];
@@ -97,8 +97,8 @@ static void check_installed(struct sample *s, const struct newpack *np)
 		uint32_t idx_pos;
 
 		/*
-		 * np->idx_pos is indexed by bit_pos, the position of an object
-		 * in pack order.
+		 * np->idx_pos[] is indexed by the position of an object in pack
+		 * order.
 		 */
 		assert_true(pack_idx_find(&pack->idx, oid->bytes, &idx_pos));
 		assert_int_equal(np->idx_pos[i], idx_pos);
@@ -129,7 +129,7 @@ static void all_files(void **state)
 			newpack_make(&np, &s.l.list, s.dir, &s.options, NULL),
 			0);
 		assert_int_equal(newpack_index(&np, s.dir, NULL), 0);
-		/* A pack is not visible before it is installed. */
+		/* Before a pack is installed, readers do not see it. */
 		c = census_of(s.dir);
 		assert_int_equal(c.temporary, 2 + (i & 1));
 		assert_int_equal(c.pack + c.idx + c.rev + c.other, 0);
@@ -144,7 +144,7 @@ static void all_files(void **state)
 	}
 }
 
-/* Making the same pack again replaces the files of the first one. */
+/* The same pack is made a second time. It replaces the files of the first. */
 static void twice(void **state)
 {
 	uint64_t seed = random_seed();
@@ -167,7 +167,7 @@ static void twice(void **state)
 	sample_release(&s);
 }
 
-/* If the making of a pack stops at any step, no file is left behind. */
+/* If the making of a pack is stopped, at whatever step, no file remains. */
 static void given_up(void **state)
 {
 	uint64_t seed = random_seed();
@@ -281,7 +281,7 @@ static void bitmap_options(void **state)
 	tmprepo_release(&t);
 }
 
-/* The default memory limit for bitmaps depends on the number of objects. */
+/* The default memory limit for bitmaps grows with the number of objects. */
 static void bitmap_memory(void **state)
 {
 	struct odb few = {.packed_nr = 1000}, many = {.packed_nr = 1 << 24};

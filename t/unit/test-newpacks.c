@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/newpacks.c: each object is in exactly one pack, and no pack is
- * too large.
+ * Tests of packs/newpacks.c, which splits objects into packs of limited size:
+ * each object is in exactly one pack, and no pack is too large.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static void sample_release(struct sample *s)
 	itemlist_release(&s->l);
 }
 
-/* Read a pack object by object. No object may be in two packs. */
+/* Read a pack object by object. Asserts that no object is in two packs. */
 static void check_pack(struct sample *s, const struct newpack *np)
 {
 	char hex[OID_MAX_HEX_LEN + 1], base[4300];
@@ -92,7 +92,8 @@ static void sizes(void **state)
 	sample_init(&s, &seed);
 	check(&s, 0);
 	/*
-	 * With a size limit of 1 byte, each object alone is already too large.
+	 * With a limit of 1 byte, every object is too large, so each gets a
+	 * pack of its own.
 	 */
 	check(&s, 1);
 	check(&s, 100);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/node.h: the cache directory of a node. */
+/*
+ * Tests of stored/node.h: the cache directory of a node (a server of
+ * repositories in a store).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +48,10 @@ static void test_belongs_to_one_store(void **state)
 	copynode_release(&c);
 }
 
-/* A store that is not there gets no cache, and stays away. */
+/*
+ * If the store is missing, for example because its file system is not mounted,
+ * no cache directory is made. Nor is anything written in place of the store.
+ */
 static void test_store_is_not_there(void **state)
 {
 	struct copynode c;
@@ -128,7 +134,10 @@ static void test_paths_that_are_no_copies(void **state)
 	copynode_release(&c);
 }
 
-/* Another thing that is called "store" does not make a directory a cache. */
+/*
+ * A directory with another kind of file called "store" is not taken for a cache
+ * directory.
+ */
 static void test_paths_with_another_store(void **state)
 {
 	static const char *const caches[] = {"repo/cache", "x/repo/repo/cache"};
@@ -169,7 +178,7 @@ static void test_locks(void **state)
 	assert_true(stored_node_use_lock("a") > STORED_LOCK_STORE);
 	assert_int_not_equal(stored_node_use_lock("a"),
 			     stored_node_use_lock("b"));
-	/* fcntl() counts in a signed number. */
+	/* fcntl() has signed offsets, so the number of a lock must fit. */
 	assert_true(stored_node_change_lock("team/app.git") <= INT32_MAX);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/notify.c: messages arrive at a socket of the test, which stands
- * for the socket of the service manager.
+ * Tests of sys/notify.c, which sends messages to the service manager
+ * (sd_notify). A socket of the test receives them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,10 @@
 #include "sys/io.h"
 #include "sys/notify.h"
 
-/* Listen on `name`, of which an initial '@' stands for a NUL. */
+/*
+ * Listen on the socket `name`. A '@' at its start stands for a NUL (abstract
+ * socket).
+ */
 static int listen_on(const char *name)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -69,7 +72,7 @@ static void test_no_socket(void **state)
 	sys_notify("relative", "READY=1");
 	sys_notify("/nonexistent/socket", "READY=1");
 	sys_notify(path, "READY=1");
-	/* sys_notify() leaves no descriptor open. */
+	/* sys_notify() must not leave a descriptor open. */
 	assert_int_equal(dup(0), before);
 	sys_close(before);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/objspace.c, which numbers objects: each object has one number,
- * for all threads.
+ * Tests of walk/objspace.c, which gives each object a number (obj_pos). All
+ * threads see the same numbers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,8 +39,8 @@ static void check_numbers(struct walkrepo *f)
 }
 
 /*
- * Packed objects have fixed numbers. Other objects get a number when they are
- * added.
+ * The number of a packed object is its position in the snapshot. Other objects
+ * get a number when they are added.
  */
 static void numbers_of_objects(void **state)
 {
@@ -97,7 +97,10 @@ static int add_all(void *ctx, unsigned thread_nr, size_t task_nr,
 	return 0;
 }
 
-/* Threads add the same objects at the same time, and get the same numbers. */
+/*
+ * Several threads add the same objects at the same time. They must get the same
+ * numbers.
+ */
 static void threads_get_equal_numbers(void **state)
 {
 	uint64_t seed = random_seed();

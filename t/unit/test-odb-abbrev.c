@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/odb-abbrev.c: the results for prefixes and for the shortest
- * lengths equal those of a comparison with every object.
+ * Tests of odb/odb-abbrev.c: objects found by a prefix of their ids, and the
+ * shortest unique prefixes. The results are compared with those of a search
+ * through all objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@ struct fixture {
 	struct oid oids[ALL];
 };
 
-/* Makes a repository. Half of its packed objects are in a second pack too. */
+/* Makes a repository. A second pack has half of the packed objects again. */
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -66,8 +67,8 @@ static int teardown(void **state)
 }
 
 /*
- * Counts the objects whose ids start with the digits `hex`, by comparing every
- * object.
+ * Returns how many object ids start with the hexadecimal digits `hex`. Compares
+ * every object.
  */
 static int count(const struct fixture *f, const char *hex, size_t len)
 {

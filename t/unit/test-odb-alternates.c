@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of odb/odb-alternates.c: nesting, cycles, quoting, relative paths. */
+/*
+ * Tests of odb/odb-alternates.c: nested alternates, cycles, quoted paths, and
+ * relative paths.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,8 +39,8 @@ static void test_next(void **state)
 }
 
 /*
- * Lists the object directories. Directories that exist are compared by their
- * last components.
+ * Asserts that the object directories of a repository are `expected`.
+ * Directories that exist are compared by their last path component.
  */
 static void assert_dirs(const struct tmprepo *t, const char *const *expected,
 			struct error *warning)

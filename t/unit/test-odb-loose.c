@@ -9,7 +9,7 @@
 #include "odb/odb.h"
 #include "t/unit/tmppack.h"
 
-/* Receives the objects that a visit finds. */
+/* Records the objects that a visit of loose objects has found. */
 struct seen {
 	struct oid oids[8];
 	int nr;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of odb/odb-midx-open.c: chains of multi-pack-indexes, good and bad. */
+/*
+ * Tests of odb/odb-midx-open.c, which opens multi-pack-indexes: valid and
+ * damaged chains.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +13,11 @@
 
 #include "t/unit/midxchain.h"
 
-/* Asserts that all objects are found, and that `layer_nr` layers are used. */
+/*
+ * Opens the repository. Asserts that all objects are found, and that `layer_nr`
+ * layers of the chain are used. `why`: part of the expected warning; NULL:
+ * none.
+ */
 static void check(const struct midxchain *b, size_t layer_nr, const char *why)
 {
 	struct error warning = ERROR_INIT;
@@ -62,7 +69,10 @@ static void test_layers(void **state)
 	}
 }
 
-/* If there is a single multi-pack-index file, a chain is not used. */
+/*
+ * If a directory has a single multi-pack-index and a chain, the chain is not
+ * used.
+ */
 static void test_file_first(void **state)
 {
 	struct buf file = BUF_INIT;
@@ -81,7 +91,7 @@ static void test_file_first(void **state)
 	midxchain_release(&b);
 }
 
-/* The layers below an unusable layer are used. */
+/* If a layer cannot be used, the layers below it are still used. */
 static void test_bad_layers(void **state)
 {
 	struct buf path = BUF_INIT, file = BUF_INIT;
@@ -128,8 +138,8 @@ static void test_bad_chain(void **state)
 }
 
 /*
- * A layer that names a missing pack is not used, and neither are the layers
- * above it.
+ * If a layer names a missing pack, neither this layer nor the layers above it
+ * are used.
  */
 static void test_missing_pack(void **state)
 {
@@ -156,7 +166,8 @@ static void test_missing_pack(void **state)
 }
 
 /*
- * A new chain for the same packs replaces the chain. That counts as a change.
+ * If another chain replaces the chain, odb_has_changed() must notice, even if
+ * the packs are the same.
  */
 static void test_has_changed(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/odb-midx.c and odb-find.c: positions from a multi-pack-index,
- * and multi-pack-indexes that cannot be used.
+ * Tests of odb/odb-midx.c and odb-find.c: positions of objects in a
+ * multi-pack-index, and multi-pack-indexes that cannot be used.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,8 +19,8 @@
 enum { PACKS = 3, PER_PACK = 3 };
 
 /*
- * Three packs that share an object. Pack "b" is the preferred pack; pack "c" is
- * not in the multi-pack-index.
+ * A repository of three packs. All have a common object. Pack "b" is the
+ * preferred pack. Pack "c" is not in the multi-pack-index.
  */
 struct bed {
 	struct tmprepo t;
@@ -29,7 +29,7 @@ struct bed {
 
 static const char *const names[PACKS] = {"pack-a", "pack-b", "pack-c"};
 
-/* Writes a multi-pack-index of the first `nr` packs by name. */
+/* Writes a multi-pack-index of the first `nr` packs in the order of names. */
 static void write_midx(const struct bed *b, uint32_t nr, uint32_t preferred)
 {
 	struct pack_midx_source sources[PACKS];
@@ -111,8 +111,8 @@ static void test_canonical(void **state)
 				    "pack-b");
 	assert_string_equal(pack_name(odb, &b.objects[0][1].oid), "pack-a");
 	/*
-	 * If a pack in the multi-pack-index and a pack outside of it have an
-	 * object, the pack in the multi-pack-index is used.
+	 * A pack in the multi-pack-index and a pack outside of it have the same
+	 * object. The copy in the multi-pack-index is used.
 	 */
 	assert_string_equal(pack_name(odb, &b.objects[2][1].oid), "pack-b");
 	assert_string_equal(pack_name(odb, &b.objects[2][0].oid), "pack-c");
@@ -123,7 +123,7 @@ static void test_canonical(void **state)
 	bed_release(&b);
 }
 
-/* The lookup table gives the same positions as a binary search. */
+/* The table gives the same positions as a binary search. */
 static void test_table(void **state)
 {
 	struct odb_midx *om;
@@ -148,8 +148,8 @@ static void test_table(void **state)
 }
 
 /*
- * Opens a snapshot with an unusable multi-pack-index. Asserts that every object
- * is found.
+ * Opens a repository whose multi-pack-index cannot be used. Asserts that every
+ * object is found. `why`: part of the expected warning.
  */
 static void check_unused(const struct bed *b, const char *why)
 {
@@ -191,7 +191,7 @@ static void test_unused(void **state)
 	bed_release(&b);
 }
 
-/* The multi-pack-index names packs that do not have the objects. */
+/* In the multi-pack-index, the pack numbers of objects are wrong. */
 static void test_wrong(void **state)
 {
 	struct odb_midx *om;

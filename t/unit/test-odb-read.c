@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/odb-read.c: packed and loose objects, and other copies of
- * damaged ones.
+ * Tests of odb/odb-read.c: packed and loose objects are read. If a copy is
+ * damaged, another copy is read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -109,7 +109,10 @@ static void test_other_copy(void **state)
 	close_odb(&f);
 }
 
-/* After the snapshot was opened, its loose objects are packed, twice. */
+/*
+ * While the snapshot is open, its loose objects are packed, and then packed
+ * again.
+ */
 static void test_packed_meanwhile(void **state)
 {
 	struct tmppack_object late[] = {{OBJ_BLOB, "one", {{0}}},
@@ -132,7 +135,10 @@ static void test_packed_meanwhile(void **state)
 	assert_true(odb_reader_has(f.reader, &loose));
 	assert_object(&f, &loose, OBJ_BLOB, "one");
 	assert_int_equal(odb_read(f.reader, &loose, &held, NULL), 0);
-	/* Waits longer than one tick of the file system's clock. */
+	/*
+	 * Wait until the clock of the file system has advanced, so that the
+	 * change of the directory can be noticed.
+	 */
 	usleep(20000);
 	tmppack_write(&f.t, "objects", "pack-b", late, 2, false);
 	tmprepo_remove(&f.t, "objects/pack/pack-a.idx");
@@ -184,7 +190,7 @@ static void test_peel(void **state)
 	close_odb(&f);
 }
 
-/* The empty tree can be read even if it is not stored, and is not listed. */
+/* The empty tree can be read although it is not stored. It is not listed. */
 static void test_empty_tree(void **state)
 {
 	const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
@@ -212,7 +218,9 @@ static void test_empty_tree(void **state)
 	}
 }
 
-/* A damaged stored copy of the empty tree is not read. */
+/*
+ * If the stored copy of the empty tree is damaged, the reader does not use it.
+ */
 static void test_empty_tree_corrupt(void **state)
 {
 	struct tmppack_object packed[] = {{OBJ_TREE, "", {{0}}}};
@@ -227,8 +235,8 @@ static void test_empty_tree_corrupt(void **state)
 }
 
 /*
- * A provider (a callback that fetches missing objects). It stores one of its
- * objects each time it is called.
+ * A provider, the callback that fetches missing objects in a partial clone.
+ * Each call stores one more of its objects.
  */
 struct store {
 	struct fixture *f;
@@ -286,8 +294,8 @@ static void test_provider(void **state)
 	assert_object(&f, &objects[0].oid, OBJ_BLOB, "one");
 	assert_int_equal(s.calls, 1);
 	/*
-	 * There is no pause before this call, so the directory may still have
-	 * the same modification time.
+	 * This call follows at once, so the modification time of the directory
+	 * may be the same as before.
 	 */
 	assert_int_equal(odb_reader_need(f.reader, &objects[1].oid, NULL), 1);
 	assert_int_equal(s.calls, 2);

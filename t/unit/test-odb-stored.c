@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/odb-stored.c: how objects are stored, compared with the files.
+ * Tests of odb/odb-stored.c, which says how an object is stored (size on disk,
+ * delta base). The results are compared with the files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +13,8 @@
 #include "t/unit/bitmaprepo.h"
 
 /*
- * The lengths of a pack's entries add up to the length of the pack. The base of
- * a delta is in the pack.
+ * The sum of the lengths of a pack's entries must be the length of the pack.
+ * The base of each delta must be in the pack.
  */
 static void packed(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/odb-table.c: the lookup table finds the objects that
- * odb_find_raw() finds.
+ * Tests of odb/odb-table.c, a hash table of all packed ids. The table must give
+ * the same results as odb_find_raw().
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,8 +24,8 @@ static void check(const struct odb *odb, const struct odb_table *table,
 }
 
 /*
- * Looks up ids of objects in one pack or several, and similar ids that no
- * object has.
+ * Looks up the ids of objects in one or several packs, and similar ids that do
+ * not exist.
  */
 static void same_answers(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/odb.c: the order of packs, canonical positions, and packs that
- * are left out.
+ * Tests of odb/odb.c: the order in which packs are searched, which of several
+ * copies of an object counts, and packs that are not used.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #include "odb/odb.h"
 #include "t/unit/tmppack.h"
 
-/* Gives <dir>/<name> a modification time. */
+/* Sets the modification time of the file <dir>/<name>. */
 static void set_mtime(const struct tmprepo *t, const char *name, long seconds)
 {
 	struct timeval times[2] = {{seconds, 0}, {seconds, 0}};
@@ -148,8 +148,8 @@ static void test_left_out(void **state)
 }
 
 /*
- * Makes an object whose packed form is longer than the bytes that are read when
- * a pack is opened.
+ * Makes random text. In a pack, the object is longer than the bytes that are
+ * read when the pack is opened.
  */
 static char *make_noise(size_t len, unsigned seed)
 {
@@ -177,8 +177,8 @@ static void assert_reads(struct odb_reader *reader, const struct oid *oid,
 #define HELD_PACKS 6
 
 /*
- * Packs stay readable after their files are removed, whether they were mapped
- * at once or are mapped later.
+ * Removes the files of packs. Packs that were mapped at once, and packs that
+ * are mapped later, must stay readable.
  */
 static void check_gone(const struct tmprepo *t, struct odb *odb,
 		       const struct tmppack_object *objects, size_t held_nr)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of object/oid.c: hexadecimal both ways, names of hash functions, lines
- * of ids.
+ * Tests of object/oid.c: object ids in hexadecimal, names of hash functions,
+ * and files with one id on each line.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +75,8 @@ static void test_hex_rejects(void **state)
 }
 
 /*
- * Tries every byte value at every position of hexadecimal ids of both lengths.
+ * Puts every byte value at every position of a hexadecimal id, for ids of both
+ * lengths.
  */
 static void test_hex_everywhere(void **state)
 {
@@ -127,10 +128,7 @@ static void test_compare(void **state)
 	assert_false(oid_equal(&a, &b));
 }
 
-/*
- * The ids are those that `git hash-object -t tree /dev/null` of stock Git
- * prints.
- */
+/* The ids are those that `git hash-object -t tree /dev/null` prints. */
 static void test_empty_tree(void **state)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -147,7 +145,10 @@ static void test_empty_tree(void **state)
 #define A "2f4045abf1af51f49ecff8034da3bca195a47c77"
 #define B "6949608296cf6f325502708aa42097b5c5144209"
 
-/* Reads ids until the end or an error. Returns the result of the last call. */
+/*
+ * Reads ids up to the end of the text or the first error. Returns the value of
+ * the last call.
+ */
 static int read_all(struct oid *oids, size_t *nr, const char *text,
 		    enum hash_algo algo, struct error *err)
 {

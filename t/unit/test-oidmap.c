@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of object/oidmap.c: a map is compared with an array of the inserted
- * entries.
+ * Tests of object/oidmap.c, a hash table of object ids. It is compared with an
+ * array of the inserted entries.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,10 +14,7 @@
 #include "base/bytes.h"
 #include "random.h"
 
-/*
- * Makes distinct ids. Every eighth id shares its leading eight bytes with
- * others.
- */
+/* Makes different ids. Every eighth id has the same first eight bytes. */
 static struct oid make_oid(uint32_t n)
 {
 	uint64_t lead = n % 8 ? n * UINT64_C(0x9e3779b97f4a7c15) : 42;
@@ -87,8 +84,8 @@ static void test_add_keeps_put_replaces(void **state)
 }
 
 /*
- * Ids that were chosen to have equal leading bytes collide no more often than
- * random ids.
+ * An attacker can choose ids with equal first bytes. They must collide no more
+ * often than random ids.
  */
 static void test_chosen(void **state)
 {
@@ -115,8 +112,8 @@ static void test_chosen(void **state)
 enum { NR = 4096, PLACES = 2 * NR };
 
 /*
- * Counts the pairs of ids that share a slot. About NR / 4 pairs are expected by
- * chance.
+ * Returns the number of pairs of ids that have the same slot. The ids differ in
+ * the four bytes from `at` on. Random ids would have about NR / 4 such pairs.
  */
 static size_t count_collisions(const struct oidhash *hash, size_t at)
 {
@@ -134,8 +131,8 @@ static size_t count_collisions(const struct oidhash *hash, size_t at)
 }
 
 /*
- * Ids differ in few bytes, at every position. They collide as rarely as random
- * ids with random keys.
+ * The ids differ in only four bytes, which are tried at every position. With
+ * random keys, such ids must collide about as rarely as random ids.
  */
 static void test_spread(void **state)
 {
@@ -156,7 +153,7 @@ static void test_spread(void **state)
 	assert_in_range(total, 0, rounds * NR);
 }
 
-/* The hash depends on every byte of the id and on the key. */
+/* A change of any byte of the id, or of the key, changes the hash. */
 static void test_key(void **state)
 {
 	struct oidhash a, b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/oidset.c: ordered sets of ids. */
+/* Tests of wire/oidset.c, an ordered set of object ids. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,8 +59,8 @@ static void test_maximum(void **state)
 }
 
 /*
- * 60,000 ids have the same first bytes. Most of them must be in their own slot
- * of the hash table or near it.
+ * 60,000 ids have the same first bytes, as an attacker could choose them. Most
+ * of them must still be in their own slot of the hash table or near it.
  */
 static void test_chosen(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of packs/old-packs.c: which packs are removed, and which stay. */
+/*
+ * Tests of packs/old-packs.c, which removes the packs that a repack has
+ * replaced: which packs are removed, and which stay.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +20,8 @@ static const char hex_b[] = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
 static const char hex_c[] = "cccccccccccccccccccccccccccccccccccccccc";
 
 /*
- * Create the files of a pack. The files are empty, because their content is
- * never read.
+ * Create the files of a pack with the given extensions. They are empty, because
+ * their content is never read.
  */
 static void add_pack(const struct tmprepo *t, const char *hex,
 		     const char *extensions)
@@ -84,13 +87,14 @@ static void listing(void **state)
 	struct tmprepo t;
 
 	tmprepo_init(&t, HASH_SHA1);
-	/* The pack directory does not exist yet. */
+	/* The pack directory does not exist yet, so the list is empty. */
 	list(&old, &t);
 	assert_int_equal(old.nr, 0);
 	old_packs_release(&old);
 	add_pack(&t, hex_a, "pack idx rev bitmap");
 	add_pack(&t, hex_b, "pack idx keep");
-	add_pack(&t, hex_c, "pack"); /* not listed: it has no index */
+	/* This pack has no index, so it is not listed. */
+	add_pack(&t, hex_c, "pack");
 	tmprepo_write(&t, "objects/pack/tmp_pack_X", "");
 	tmprepo_write(&t, "objects/pack/multi-pack-index", "");
 	list(&old, &t);
@@ -117,7 +121,7 @@ static void promisor_packs(void **state)
 	tmprepo_release(&t);
 }
 
-/* All packs are removed, with all their files, except the new pack. */
+/* All packs but the new one are removed, with all their files. */
 static void removal(void **state)
 {
 	static const char *const all[] = {"pack", "idx", "rev", "bitmap",
@@ -133,7 +137,7 @@ static void removal(void **state)
 	add_file(&t, midx_rev);
 	list(&old, &t);
 	assert_int_equal(old.nr, 2);
-	/* Packs that come after the listing are not touched. */
+	/* A pack that has come since the listing is not removed. */
 	add_pack(&t, hex_c, "pack idx");
 	spare(&old, hex_b);
 	assert_int_equal(old_packs_remove(&old, NULL), 0);
@@ -145,7 +149,7 @@ static void removal(void **state)
 	assert_false(has_file(&t, "multi-pack-index"));
 	assert_false(has_file(&t, midx_bitmap));
 	assert_false(has_file(&t, midx_rev));
-	/* A second call of old_packs_remove() finds nothing to remove. */
+	/* A second call of old_packs_remove() has nothing to remove. */
 	assert_int_equal(old_packs_remove(&old, NULL), 0);
 	assert_true(has(&t, hex_b, "pack"));
 	assert_true(has(&t, hex_c, "pack"));
@@ -154,8 +158,8 @@ static void removal(void **state)
 }
 
 /*
- * A pack had a .keep file only at the moment of the snapshot, neither before
- * nor after.
+ * The pack had a .keep file when the snapshot was opened, but not before or
+ * after that.
  */
 static void kept_for_a_while(void **state)
 {
@@ -180,7 +184,7 @@ static void kept_for_a_while(void **state)
 	tmprepo_release(&t);
 }
 
-/* A pack gets a .keep file after it was listed. */
+/* The pack has got a .keep file since it was listed. */
 static void kept_since_the_listing(void **state)
 {
 	struct old_packs old;
@@ -200,8 +204,8 @@ static void kept_since_the_listing(void **state)
 }
 
 /*
- * After the old packs were listed, another repack has made a pack of the same
- * name.
+ * Since the old packs were listed, another repack has made a pack with the name
+ * of an old one.
  */
 static void made_again(void **state)
 {

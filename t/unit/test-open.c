@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of store/open.c: the forms of URLs, and where keys come from. */
+/*
+ * Tests of store/open.c, which opens a store by its URL: the forms of URLs, and
+ * where access keys come from.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

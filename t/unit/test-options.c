@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of builtin/options.c: accepted words and error messages. */
+/*
+ * Tests of builtin/options.c, which parses command lines: accepted words, and
+ * error messages.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +18,7 @@
 
 #define WORDS_MAX 16
 
-/* Options of all kinds, and their values after parsing. */
+/* Variables that the options set, one for each kind of option. */
 struct world {
 	bool all, quiet, no_reuse, no_twice;
 	int verbose;
@@ -23,14 +26,14 @@ struct world {
 	uint64_t memory;
 	int64_t window;
 	/*
-	 * the argument with which the callback was called; "<negated>" for a
-	 * negated option, "<none>" without argument
+	 * Argument of the last call of the callback: "<negated>" for a negated
+	 * option, "<none>" if there was no argument.
 	 */
 	const char *called_with;
 	int operand_nr;
 	char words[256];
 	const char *argv[WORDS_MAX + 1]; /* point into words */
-	/* printed text, of both streams */
+	/* Text that was printed to standard output and standard error. */
 	char text[4096];
 };
 
@@ -46,7 +49,10 @@ static int remember(void *value, const char *arg)
 	return arg && !strcmp(arg, "bad") ? -1 : 0;
 }
 
-/* Parse `words` and collect the text that is printed on both streams. */
+/*
+ * Parse the command line `words`, and collect what is printed to standard
+ * output and standard error.
+ */
 static int run(struct world *w, const char *words)
 {
 	const struct option options[] = {
@@ -354,8 +360,8 @@ static void mistakes(void **state)
 }
 
 /*
- * The option that only stock Git has is found at any position, before and after
- * invalid words.
+ * Command lines with an option that only stock Git has, before and after
+ * invalid words. The option must be found at any position.
  */
 static const char *const stock_only[] = {
 	"--stock-only",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of daemon/outbox.c: the sent bytes are the literals and the framed
- * spans, in their order, also if they are sent in pieces of any size.
+ * Tests of daemon/outbox.c, the queue of bytes for a socket: copied bytes and
+ * framed ranges of packs are sent in their order. The sent bytes must not
+ * depend on how much the socket takes at a time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,7 @@
 
 #define MAP_LEN ((size_t)6 << 20)
 
-/* Makes random bytes that stand for a mapped pack. */
+/* Makes random bytes, which stand for a mapped pack. */
 static uint8_t *make_map(void)
 {
 	uint8_t *map = malloc(MAP_LEN);
@@ -29,7 +30,10 @@ static uint8_t *make_map(void)
 	return map;
 }
 
-/* Send up to `max` bytes into *out. Returns their number. */
+/*
+ * Takes up to `max` bytes from the queue and appends them to *out. Returns
+ * their number.
+ */
 static size_t send_piece(struct outbox *box, struct buf *out, size_t max)
 {
 	struct outbox_block block;
@@ -49,7 +53,9 @@ static size_t send_piece(struct outbox *box, struct buf *out, size_t max)
 	return n;
 }
 
-/* ---- a slow twin: one packet at a time, one group at a time */
+/*
+ * ---- a slow model, which frames one packet and one group of packets at a time
+ */
 
 static void frame_packets(struct buf *out, const uint8_t *p, size_t len,
 			  const struct serve_span *span)
@@ -122,7 +128,10 @@ static void test_one_span(void **state)
 	outbox_release(&box);
 }
 
-/* Adds a random literal or span to the outbox and to the slow twin. */
+/*
+ * Adds random bytes or a random span (a range of the pack) to the queue and to
+ * the slow model.
+ */
 static void add_some(struct outbox *box, struct buf *expected,
 		     const uint8_t *map, size_t *at, uint64_t *seed)
 {
@@ -141,7 +150,10 @@ static void add_some(struct outbox *box, struct buf *expected,
 		buf_append(expected, map, len);
 		return;
 	}
-	/* often directly after the last span, and often of whole groups */
+	/*
+	 * Often, the span follows the previous span directly. Often, it has the
+	 * size of whole groups.
+	 */
 	if (r >> 17 & 1)
 		*at = random_next(seed) % (MAP_LEN / 2);
 	span.len = r >> 18 & 1 ? 16 * (size_t)span.packet_max
@@ -186,7 +198,10 @@ static void test_random(void **state)
 	free(map);
 }
 
-/* Neighbouring spans are joined into one item, however many there are. */
+/*
+ * Adjacent spans become one entry of the queue, however many there are. So the
+ * queue of a large clone is short.
+ */
 static void test_clone_is_short(void **state)
 {
 	const uint32_t max = 65515;
@@ -199,7 +214,10 @@ static void test_clone_is_short(void **state)
 		span.bytes += span.len;
 	}
 	assert_int_equal(box.nr - box.first, 1);
-	/* A span that ends with an incomplete group cannot be continued. */
+	/*
+	 * After a span that ends inside a group of packets, the next span needs
+	 * an entry of its own.
+	 */
 	span.len = 100;
 	outbox_add_span(&box, &span);
 	span.bytes += span.len;

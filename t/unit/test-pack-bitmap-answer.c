@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack-bitmap-answer.c: results by the bitmap index and by a walk are
- * compared with expected objects.
+ * Tests of pack-bitmap-answer.c, which answers a request by a bitmap index or
+ * by a walk. Both results are compared with the expected objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,8 +33,8 @@ static void note_walked(struct bitmaprepo *b, const struct walk_items *walked)
 }
 
 /*
- * Checks that queries by a bitmap index and by a walk both give exactly the
- * expected objects.
+ * Checks that queries by a bitmap index and by a walk find exactly the expected
+ * objects.
  */
 static void both_ways(void **state)
 {
@@ -76,7 +76,7 @@ static void both_ways(void **state)
 	randrepo_release(&r);
 }
 
-/* With commits_only, exactly the expected commits are found. */
+/* With commits_only, a request finds exactly the expected commits. */
 static void commits_only(void **state)
 {
 	uint64_t seed = random_seed();
@@ -113,8 +113,8 @@ static void commits_only(void **state)
 }
 
 /*
- * Checks the reason that is given for a walk: requests that bitmaps cannot
- * answer, and a broken index.
+ * Checks the reasons for a walk: bitmaps cannot answer the request, or the
+ * index is broken.
  */
 static void reasons(void **state)
 {
@@ -157,7 +157,10 @@ static void reasons(void **state)
 	randrepo_release(&r);
 }
 
-/* A wanted tree passes the filter, except if the haves reach the tree. */
+/*
+ * With the filter tree:0, a wanted tree is still found. But it is not found if
+ * the haves reach it.
+ */
 static void wanted_and_had(void **state)
 {
 	uint64_t seed = random_seed();
@@ -199,9 +202,15 @@ static void wanted_and_had(void **state)
 	randrepo_release(&r);
 }
 
-/* The context of a callback confirm(). */
+/*
+ * Context of confirm(), the callback that may refuse the answer of the bitmap
+ * index.
+ */
 struct judge {
-	/* the test sets the following fields */
+	/*
+	 * Fields that the test sets: the value to return, and the code for
+	 * *why.
+	 */
 	int ret;
 	enum error_code why_code; /* 0: *why stays unset */
 	unsigned nr;              /* number of calls */
@@ -218,8 +227,8 @@ static int confirm(void *ctx, struct error *why, struct error *err)
 }
 
 /*
- * The callback confirm() may accept the bitmap index, call it broken, or stop
- * the request.
+ * The callback confirm() accepts the answer of the bitmap index, calls the
+ * index broken, or stops the request.
  */
 static void confirmed(void **state)
 {
@@ -275,7 +284,7 @@ static void confirmed(void **state)
 	randrepo_release(&r);
 }
 
-/* plan->reason tells why a walk is cheaper. */
+/* plan->reason says why a walk is cheaper. */
 static void planned(void **state)
 {
 	uint64_t seed = random_seed();

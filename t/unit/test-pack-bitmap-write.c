@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack-bitmap-write.c: the bitmap index of an enumerated pack is
- * written, and its bitmaps are verified.
+ * Tests of pack-bitmap-write.c, which writes the bitmap index of a pack. Its
+ * bitmaps are verified.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static void check_repository(struct randrepo *r)
 
 /*
  * Adds commits and writes a new bitmap index, several times. Each index reuses
- * bitmaps of the one before.
+ * bitmaps of the previous one.
  */
 static void every_bitmap(void **state)
 {
@@ -90,8 +90,8 @@ static void layouts(void **state)
 }
 
 /*
- * Writes the bitmap index with a budget. Returns the length of the file, and
- * sets *rows to the number of bitmaps.
+ * Writes the bitmap index with the budget `budget`, in bytes. Returns the
+ * length of the file. Sets *rows to the number of bitmaps.
  */
 static size_t with_budget(struct randrepo *r, uint64_t budget, uint32_t *rows)
 {
@@ -112,7 +112,9 @@ static size_t with_budget(struct randrepo *r, uint64_t budget, uint32_t *rows)
 	return len;
 }
 
-/* The whole file fits into the budget, with as many bitmaps as possible. */
+/*
+ * The file must fit into the budget, and must have as many bitmaps as possible.
+ */
 static void budget(void **state)
 {
 	uint64_t seed = random_seed();
@@ -132,7 +134,10 @@ static void budget(void **state)
 		before = rows;
 	}
 	assert_int_equal(before, all);
-	/* A budget that is too small for any bitmap still gives an index. */
+	/*
+	 * If the budget is too small for any bitmap, an index is written
+	 * nevertheless.
+	 */
 	with_budget(&r, 1, &rows);
 	assert_true(rows > 0);
 	randrepo_release(&r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack-bitmap.c: queries on random histories are compared with
- * expected objects.
+ * Tests of pack-bitmap.c, queries of a bitmap index. The results for random
+ * histories are compared with the expected objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,8 @@
 static const struct {
 	enum hash_algo algo;
 	uint32_t commits;
-	unsigned keep; /* about `keep` of 16 bitmaps are kept */
+	/* About `keep` of 16 bitmaps remain in the index. */
+	unsigned keep;
 	unsigned pseudo_nr;
 	bool lookup_table, hash_cache;
 } layouts[] = {
@@ -30,7 +31,7 @@ static const struct {
 
 /*
  * Makes a bitmap index of most of the history. Newer objects are loose, in a
- * second pack, or both. Some packed objects are loose as well.
+ * second pack, or both. Some packed objects are also loose.
  */
 static void make(struct randrepo *r, size_t layout, uint64_t *seed)
 {
@@ -62,8 +63,8 @@ static void random_queries(void **state)
 		make(&r, i, &seed);
 		for (int k = 0; k < 400; k++) {
 			/*
-			 * The result must not depend on objects that the walk
-			 * has loaded before.
+			 * Reopen sometimes: the result must not depend on
+			 * objects that the walk has loaded before.
 			 */
 			if (k % 40 == 0) {
 				if (k)
@@ -89,8 +90,8 @@ static bool names_trees(const struct walk_tips *tips)
 }
 
 /*
- * The result of an inexact query may contain objects that the haves reach. But
- * if a tree is itself a want or a have, its objects are exact.
+ * The result of an inexact query may have objects that the haves reach. But if
+ * a tree is itself a want or a have, its objects are exact.
  */
 static void inexact_queries(void **state)
 {
@@ -121,15 +122,13 @@ static void inexact_queries(void **state)
 		walk_tips_release(&wants);
 		walk_tips_release(&haves);
 	}
-	/*
-	 * Of the tested requests, some must have only trees and blobs as haves.
-	 */
+	/* Some of the requests must have had only trees and blobs as haves. */
 	assert_true(exact_nr > 20);
 	bitmaprepo_close(&b);
 	randrepo_release(&r);
 }
 
-/* A walk without bitmaps finds the same objects as a query. */
+/* A query without bitmaps finds the same objects as a query with bitmaps. */
 static void walks_agree(void **state)
 {
 	uint64_t seed = random_seed();
@@ -164,8 +163,8 @@ static void walks_agree(void **state)
 }
 
 /*
- * Checks types, ids and positions of found objects. An object outside of the
- * pack must have the same path hash as in a walk.
+ * Checks the types, ids and positions of found objects. An object outside of
+ * the pack must have the path hash that a walk gives it.
  */
 static void types_and_positions(void **state)
 {
@@ -223,7 +222,7 @@ static void bitmaps_are_tested(void **state)
 	randrepo_release(&r);
 }
 
-/* The test of a commit finds one wrong bit in its bitmap. */
+/* pack_bitmap_test() finds a single wrong bit of the commit's bitmap. */
 static void wrong_bitmaps_are_noticed(void **state)
 {
 	uint64_t seed = random_seed();
@@ -252,8 +251,8 @@ static void wrong_bitmaps_are_noticed(void **state)
 }
 
 /*
- * Counts the objects of the newest commit that no older commit reaches. Opens
- * the bitmap index and closes it.
+ * State of a call that opens the bitmap index, counts the newest commit's
+ * objects that no older commit reaches, and closes the index.
  */
 struct counting {
 	const struct randrepo *r;
@@ -330,9 +329,7 @@ static void no_memory(void **state)
 	randrepo_release(&r);
 }
 
-/*
- * Opens the bitmap index after byte `at` of a file was changed (-1: no byte).
- */
+/* Changes byte `at` of a file (-1: no byte), and opens the bitmap index. */
 static int open_damaged(const struct randrepo *r, const struct odb *odb,
 			const char *name, struct buf *file, ssize_t at,
 			struct error *err)
@@ -348,8 +345,8 @@ static int open_damaged(const struct randrepo *r, const struct odb *odb,
 		file->data[at] ^= 0x10;
 	assert_int_equal(pb != NULL, ret == 1);
 	/*
-	 * Opening does not verify everything, so the checksums are verified
-	 * here.
+	 * Opening verifies only a part of the files. So verify the checksums,
+	 * too.
 	 */
 	if (pb && pack_bitmap_prove(pb, err) < 0)
 		ret = ERR_CORRUPT;
@@ -406,8 +403,8 @@ static void no_index(void **state)
 }
 
 /*
- * If a have's history has a missing object, the query succeeds. If a want's
- * history has one, it fails.
+ * If an object is missing in the history of a have, the query succeeds. If it
+ * is missing in the history of a want, the query fails.
  */
 static void missing_objects(void **state)
 {

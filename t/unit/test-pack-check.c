@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/pack-check.[ch]: form and links of objects that arrive in any
- * order.
+ * Tests of odb/pack-check.[ch], which checks the objects of a received pack:
+ * their form, and whether they refer to existing objects. The objects arrive in
+ * any order.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +26,7 @@ static int count(void *ctx, const struct fsck_report *report, struct error *err)
 }
 
 /*
- * Callback that says whether the repository has an object. It has those whose
+ * Callback: whether the repository has an object. Here it has the objects whose
  * ids start with a 2.
  */
 static int has(void *ctx, unsigned thread_nr, const struct oid *oid,
@@ -37,8 +38,8 @@ static int has(void *ctx, unsigned thread_nr, const struct oid *oid,
 static const struct pack_indexer_hooks known = {.has = has};
 
 /*
- * Callback that says whether the repository has an object. The first call
- * fails. Later calls find the object.
+ * Callback: whether the repository has an object. The first call fails. All
+ * later calls find the object.
  */
 static int has_later(void *ctx, unsigned thread_nr, const struct oid *oid,
 		     struct error *err)
@@ -148,7 +149,7 @@ static void test_links(void **state)
 	end(&f);
 
 	/*
-	 * The empty tree need not be stored. But then the pack is not
+	 * The empty tree need not be stored. But a pack without it is not
 	 * self-contained.
 	 */
 	begin(&f, false, true);
@@ -157,14 +158,19 @@ static void test_links(void **state)
 	assert_false(contained);
 	end(&f);
 
-	/* A link names the object as a tree, but the object is a blob. */
+	/*
+	 * The commit names this object as its tree, but the object is a blob.
+	 */
 	begin(&f, false, true);
 	put(&f, 0x11, OBJ_BLOB, "x");
 	put(&f, 3, OBJ_COMMIT, "tree " ONES "\n" WHO);
 	assert_int_equal(links(&f, &contained, message), ERR_CORRUPT);
 	end(&f);
 
-	/* If the callback fails, the object must not count as found. */
+	/*
+	 * If the callback returns an error, the object must not count as
+	 * existing.
+	 */
 	begin(&f, false, true);
 	put(&f, 3, OBJ_COMMIT, "tree " TWOS "\n" WHO);
 	assert_int_equal(pack_check_links(f.check, &hooks, &contained, NULL),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/pack-job.c: which objects the options leave out, and the
- * effects on the bitmap index.
+ * Tests of packs/pack-job.c, which makes a pack as pack-objects does: which
+ * objects the options leave out, and when the pack gets a bitmap index.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "packs/pack-job.h"
 #include "t/unit/sentpack.h"
 
-/* The places at which an object has copies. */
+/* Places at which copies of an object can be stored. */
 enum place {
 	LOOSE = 1 << 0,
 	PACKED = 1 << 1,
@@ -33,7 +33,7 @@ struct env {
 	struct odb *odb;
 	struct refs *refs;
 	char *dir, *base;
-	/* indexed by the number of an object: whether the new pack has it */
+	/* Indexed like r.objects: whether the new pack has the object. */
 	bool *packed;
 };
 
@@ -132,7 +132,7 @@ static void open_job(struct env *e)
 static void close_job(struct env *e)
 {
 	pack_job_close(&e->job);
-	/* Closing the job a second time does nothing. */
+	/* Closing a job that is closed already does nothing. */
 	pack_job_close(&e->job);
 	refs_close(e->refs);
 	odb_close(e->odb);
@@ -170,7 +170,7 @@ static char *new_path(const struct env *e, const char *ext)
 	return buf_detach(&path, NULL);
 }
 
-/* Set e->packed for the objects of the new pack. */
+/* Read the new pack, and set e->packed[i] for its objects. */
 static void read_new(struct env *e)
 {
 	char *base = new_path(e, "");
@@ -201,7 +201,7 @@ static bool has_bitmap(const struct env *e)
 }
 
 /*
- * Remove the new pack's files, so that the next job starts from the same
+ * Remove the files of the new pack, so that the next job starts with the same
  * repository.
  */
 static void remove_new(const struct env *e)
@@ -283,8 +283,8 @@ static void filters(void **state)
 }
 
 /*
- * A pack of listed objects gets no bitmap index, even if it is closed under
- * reachability.
+ * A pack of listed objects gets no bitmap index, even if its objects reach no
+ * objects outside of the pack.
  */
 static void listed_objects(void **state)
 {
@@ -297,7 +297,10 @@ static void listed_objects(void **state)
 	env_init(&e, &seed, LOOSE | PACKED | KEPT);
 	e.options.honor_keep = true;
 	open_job(&e);
-	/* Objects that a list names twice are packed once. */
+	/*
+	 * The list names each object twice. Each object must be packed only
+	 * once.
+	 */
 	for (uint32_t i = 0; i < 2 * e.r.nr; i++) {
 		const struct oid *oid = &e.r.objects[i % e.r.nr].oid;
 
@@ -320,8 +323,8 @@ static void listed_objects(void **state)
 }
 
 /*
- * With haves, the pack is not closed under reachability and gets no bitmap
- * index.
+ * If there are haves, the pack lacks objects that its objects reach. So it gets
+ * no bitmap index.
  */
 static void haves(void **state)
 {
@@ -356,7 +359,9 @@ static void haves(void **state)
 	env_release(&e);
 }
 
-/* Send the pack with the same objects to a callback. No file is written. */
+/*
+ * The job sends a pack of the same objects to a callback, and writes no file.
+ */
 static void sending(void **state)
 {
 	uint64_t seed = random_seed();

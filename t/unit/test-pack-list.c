@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of odb/pack-list.c: the packs in a directory, and their side files. */
+/*
+ * Tests of odb/pack-list.c, which lists the packs of a directory and their side
+ * files (.idx, .rev, .bitmap, ...).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +24,7 @@ static char *pack_dir(const struct tmprepo *t)
 }
 
 /*
- * Returns the list's entry for "pack-<name>", or NULL if the pack is not
+ * Returns the entry for "pack-<name>" of the list, or NULL if this pack is not
  * listed.
  */
 static const struct pack_list_entry *entry_of(const struct pack_list *list,
@@ -95,8 +98,8 @@ static void many(void **state)
 }
 
 /*
- * If a directory has few packs, pack_list_read() does not search their side
- * files.
+ * If a directory has only few packs, pack_list_read() does not look for their
+ * side files.
  */
 static void few(void **state)
 {

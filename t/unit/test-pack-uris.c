@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/pack-uris.c: configured URIs, and those that a client accepts.
+ * Tests of serve/pack-uris.c, URIs of packs that a client may download
+ * (packfile-uris): configured URIs, and URIs that the client accepts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,8 +48,8 @@ static int put(void *ctx, struct iovec *iov, size_t nr, struct error *err)
 }
 
 /*
- * Check the section packfile-uris of the response. Bit i of left_out: the i-th
- * blob was left out of the pack.
+ * Check the section packfile-uris of the response. If bit i of left_out is set,
+ * blob number i must be missing from the pack.
  */
 static void expect(const struct fixture *f, const char *protocols,
 		   unsigned left_out, const char *text)

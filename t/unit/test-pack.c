@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of pack/pack.c: opening, invalid packs, entries, the reverse index. */
+/*
+ * Tests of pack/pack.c, which opens packs: valid and invalid packs, their
+ * entries, and the reverse index.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +27,7 @@ static int try_open(const struct packfile *p, struct error *err)
 	return ret;
 }
 
-/* The examples of pack/pack.h and pack/idx.h. */
+/* Opens the examples of pack/pack.h and pack/idx.h. */
 static void test_example(void **state)
 {
 	struct pack_entry e;
@@ -65,7 +68,7 @@ static void test_example(void **state)
 	packfile_release(&p);
 }
 
-/* Makes a pack of a blob, an OFS_DELTA and a REF_DELTA against the blob. */
+/* Makes a pack of a blob and two deltas of it: an OFS_DELTA and a REF_DELTA. */
 static void make_small(struct packfile *p, enum hash_algo algo)
 {
 	struct oid second = {{2}}, third = {{3}};
@@ -133,8 +136,8 @@ static void test_open(void **state)
 }
 
 /*
- * pack_open_file() accepts only the file that was opened before, not a new file
- * of the same name.
+ * pack_open_file() opens a pack again for reading. It refuses a new file that
+ * has got the same name.
  */
 static void test_open_file(void **state)
 {
@@ -204,8 +207,8 @@ static void test_rev_file(void **state)
 }
 
 /*
- * Verifies the checksum of a .rev file, alone and together with that of
- * `other`. Compares the results with `alone` and `both`.
+ * Verifies the checksum of a .rev file. The result must be `alone`. Then
+ * verifies it together with a file `other`. The result must be `both`.
  */
 static void check_rev_sum(const struct packfile *p, const struct buf *other,
 			  int alone, int both)
@@ -222,7 +225,9 @@ static void check_rev_sum(const struct packfile *p, const struct buf *other,
 	pack_close(pack);
 }
 
-/* A wrong checksum of the .rev file is found, though the order is right. */
+/*
+ * A wrong checksum of the .rev file is found although the order in it is right.
+ */
 static void test_rev_sum(void **state)
 {
 	struct buf file = BUF_INIT, wrong = BUF_INIT;
@@ -262,8 +267,8 @@ static void test_entry_bounds(void **state)
 
 	make_small(&p, HASH_SHA1);
 	/*
-	 * Two invalid deltas: the distance of the first leads into the header
-	 * of the pack; the base id of the second is unknown.
+	 * Add two invalid deltas. The distance of the first leads into the
+	 * header of the pack. The second has the id of an unknown base.
 	 */
 	e.base_distance = p.bytes.len - 11;
 	packfile_add_entry(&p, &e, "abc", 3, &other);
@@ -305,7 +310,10 @@ static void test_missing(void **state)
 	packfile_release(&p);
 }
 
-/* Saves the pack with the byte at `at` changed, opens it, and restores it. */
+/*
+ * Changes the byte at `at` of the pack, tries to open the pack, and restores
+ * the byte. Returns the result of opening.
+ */
 static int try_changed(struct packfile *p, size_t at, struct error *err)
 {
 	int ret;
@@ -336,8 +344,8 @@ static void test_refused(void **state)
 		assert_int_equal(try_open(&p, &err), ERR_CORRUPT);
 	}
 	/*
-	 * A change inside of an entry is detected only by the checksum of the
-	 * pack.
+	 * Only the checksum of the pack reveals a changed byte inside of an
+	 * entry.
 	 */
 	p.bytes.data[14] ^= 1;
 	packfile_save(&p);

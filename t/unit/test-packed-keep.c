@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs/packed-keep.c: which calls share a map.
- * t/t5577-gitreachd-fresh.sh tests that no answer is stale.
+ * Tests of refs/packed-keep.c: users of one packed-refs file share its map,
+ * unless the file has changed. t/t5577-gitreachd-fresh.sh tests that no
+ * response is out of date.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,9 @@
 #include "sys/clock.h"
 #include "t/unit/nomem.h"
 
-/* A change that is older than this does not count as recent. */
+/*
+ * Age in nanoseconds from which a change of the file does not count as recent.
+ */
 #define SETTLE_NS UINT64_C(150000000)
 
 #define LINE "1234567890123456789012345678901234567890 refs/heads/"
@@ -36,7 +39,7 @@ static void fill(const char *path, const char *text)
 	assert_int_equal(rename(other, path), 0);
 }
 
-/* Returns the table, which has one record with this name. */
+/* Returns the map of the file. Asserts that it contains the ref `name`. */
 static const struct packed_kept *get(struct packed_keep *keep, const char *path,
 				     const char *name)
 {
@@ -57,7 +60,7 @@ static void test_share(void **state)
 
 	assert_true(close(mkstemp(path)) == 0);
 	fill(path, "# pack-refs with: sorted \n" LINE "a\n");
-	/* The file changed so recently that its map is not shared. */
+	/* The file has changed so recently that its map is not shared. */
 	a = get(keep, path, "refs/heads/a");
 	b = get(keep, path, "refs/heads/a");
 	assert_ptr_not_equal(a, b);
@@ -68,8 +71,8 @@ static void test_share(void **state)
 	b = get(keep, path, "refs/heads/a");
 	assert_ptr_equal(a, b);
 	/*
-	 * After a change, a new table is used at once. Users of the old table
-	 * can still read it.
+	 * After a change of the file, it is mapped again at once. Users of the
+	 * old map can still read it.
 	 */
 	fill(path, "# pack-refs with: sorted \n" LINE "c\n");
 	c = get(keep, path, "refs/heads/c");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs/packed-refs.c: a fixed file is parsed; searches in random files
- * are compared with a scan.
+ * Tests of refs/packed-refs.c: a fixed packed-refs file is parsed. Searches in
+ * random files are compared with a scan of all records.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static void assert_name(const struct packed_ref *ref, const char *name)
 	assert_memory_equal(ref->name, name, ref->name_len);
 }
 
-/* Only the bytes of the names are compared, not the bytes after them. */
+/* Only the given bytes are compared, and not the bytes after them. */
 static void test_name_cmp(void **state)
 {
 	assert_int_equal(packed_refs_name_cmp("az", 1, "ab", 2), -1);
@@ -150,7 +150,7 @@ static void test_malformed(void **state)
 	}
 }
 
-/* An error shows at most 200 bytes of the bad line. */
+/* An error message shows at most 200 bytes of an invalid line. */
 static void test_shown(void **state)
 {
 	for (int len = 198; len < 203; len++) {
@@ -184,7 +184,10 @@ static void test_malformed_sorted(void **state)
 	assert_int_equal(parse(&refs, HEADER "\n\n\n", NULL), ERR_CORRUPT);
 	assert_int_equal(parse(&refs, HEADER HEX_A "\n", NULL), ERR_CORRUPT);
 	assert_int_equal(parse(&refs, HEADER "# end\n", NULL), ERR_CORRUPT);
-	/* Parsing checks only the last line, and only its length. */
+	/*
+	 * Parsing a sorted file checks only its last line, and only the length
+	 * of this line.
+	 */
 	assert_int_equal(
 		parse(&refs, HEADER "\n\n" HEX_A " refs/heads/x\n", NULL), 0);
 	assert_int_equal(packed_refs_find(&refs, "refs/heads/a", &ref, NULL),
@@ -238,7 +241,8 @@ static void test_sha256(void **state)
 }
 
 /*
- * Finds the record that packed_refs_seek() must find, by a scan of all records.
+ * Returns the offset of the record that packed_refs_seek() must find. Scans all
+ * records.
  */
 static size_t scan(const struct packed_refs *refs, const char *key)
 {
@@ -267,8 +271,8 @@ static void random_name(char out[32], unsigned *seed)
 }
 
 /*
- * Checks that a search from any earlier record, with any hint, has the same
- * result.
+ * Checks that a search gives the expected result, from whatever earlier record
+ * it starts and whatever hint it gets.
  */
 static void assert_same_from_before(const struct packed_refs *refs,
 				    const char *key, size_t expected,
@@ -334,8 +338,8 @@ static void test_random(void **state)
 }
 
 /*
- * Computes slowly what packed_refs_may_peel() must return, by a scan of all
- * records of a fully peeled file.
+ * Returns the expected value of packed_refs_may_peel(): scans all records of a
+ * fully peeled file.
  */
 static int scan_peeled(const struct packed_refs *refs, const char *prefix,
 		       const struct oidmap *ids)
@@ -352,7 +356,7 @@ static int scan_peeled(const struct packed_refs *refs, const char *prefix,
 	return 0;
 }
 
-/* Makes a random id. Many ids have the same first bytes. */
+/* Makes a random id. Many of the ids have the same first bytes. */
 static void random_id(struct oid *oid, unsigned *seed)
 {
 	memset(oid, 0, sizeof(*oid));
@@ -399,7 +403,7 @@ static void test_may_peel(void **state)
 	assert_true(found > 20 && found < 280);
 }
 
-/* If the header has no traits, a record without a peeled id may be a tag. */
+/* If the header has no traits, a ref without a peeled id may still be a tag. */
 static void test_may_peel_traits(void **state)
 {
 	static const char body[] = HEX_A " refs/tags/v1\n";
@@ -424,7 +428,9 @@ static void test_may_peel_traits(void **state)
 	packed_refs_release(&refs);
 }
 
-/* A peeled id that is too short, at the end of the file, names no object. */
+/*
+ * A peeled id at the end of the file is too short. It must not match an object.
+ */
 static void test_may_peel_cut(void **state)
 {
 	static const char *const cut[] = {"^\n", "^b\n", "^bb\n"};
@@ -438,8 +444,8 @@ static void test_may_peel_cut(void **state)
 		size_t line_len = strlen(HEADER HEX_A " refs/tags/v1\n");
 		size_t len = line_len + strlen(cut[i]);
 		/*
-		 * exactly as long as the file, so that sanitizers find a read
-		 * past the end
+		 * Copy the file to memory of exactly its size, so that
+		 * sanitizers report a read past its end.
 		 */
 		char *file = malloc(len);
 

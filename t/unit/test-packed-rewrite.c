@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs-write/packed-rewrite.c: edits are merged, the lock is held, and
- * traits are kept.
+ * Tests of refs-write/packed-rewrite.c, which writes a new packed-refs file:
+ * changes are merged with the old refs, the lock is held, and the traits of the
+ * header are kept.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +63,7 @@ static void test_edits(void **state)
 	assert_file(&t, "packed-refs.lock", "");
 	packed_rewrite_release(&rw);
 	assert_file(&t, "packed-refs.lock", NULL);
-	/* The new file gets no trait that the old file does not have. */
+	/* The header of the new file has only traits that the old file has. */
 	assert_file(&t, "packed-refs",
 		    "# pack-refs with: peeled sorted \n" HEX_A
 		    " refs/a\n^" HEX_B "\n" HEX_A " refs/b\n" HEX_B
@@ -92,7 +93,7 @@ static void test_nothing_to_do(void **state)
 }
 
 /*
- * If a killed process has left a new file, it is replaced. An abort removes the
+ * A new file that a killed process has left is replaced. An abort removes the
  * new file.
  */
 static void test_left_over(void **state)
@@ -117,7 +118,10 @@ static void test_left_over(void **state)
 
 #define NAMES 3000
 
-/* Makes random edits of a large file, and compares its bytes with a model. */
+/*
+ * Makes random changes of a large file. Compares the bytes of the new file with
+ * a slow computation.
+ */
 static void test_random(void **state)
 {
 	struct buf before = BUF_INIT, after = BUF_INIT;

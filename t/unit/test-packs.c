@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/packs.c: where stored bytes begin and end, and the bases of
- * deltas.
+ * Tests of packing/packs.c, which reads stored entries of packs for reuse:
+ * where the bytes of an entry begin and end, and what the base of a delta is.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,8 +32,8 @@ static void make(struct randrepo *r, bool ofs_delta, uint64_t *seed)
 }
 
 /*
- * Check that the entries of a pack follow each other without gaps, up to the
- * trailer.
+ * Check that each entry of a pack begins where the previous one ends, up to the
+ * trailer. Returns the number of deltas.
  */
 static uint32_t check_pack(struct packs *p, uint32_t pack_nr)
 {
@@ -100,8 +100,8 @@ static void all_entries(void **state)
 }
 
 /*
- * Two bad deltas: one has a distance that points between objects, the other a
- * base in another pack.
+ * Two invalid deltas. The distance of the first leads into the middle of an
+ * object. The base of the second is not in the same pack.
  */
 static void bad_bases(void **state)
 {

@@ -106,8 +106,8 @@ static void test_commit_corrupt(void **state)
 }
 
 /*
- * Copies exactly `len` bytes to the heap, so that AddressSanitizer detects a
- * read past the end.
+ * Copies `len` bytes to memory of exactly this size, so that AddressSanitizer
+ * reports a read past the end.
  */
 static void *exact_copy(const void *bytes, size_t len)
 {
@@ -199,8 +199,8 @@ static void check_tree(enum hash_algo algo)
 	assert_int_equal(tree_next(&e, &c, algo), 0);
 
 	/*
-	 * If the tree is cut, the cut is between two entries, or the tree is
-	 * corrupt.
+	 * Cut the tree at every byte. The result is valid only if the cut is
+	 * between two entries.
 	 */
 	for (size_t len = 0; len < b.len; len++) {
 		char *cut = exact_copy(b.data, len);
@@ -254,8 +254,8 @@ static void test_tree_corrupt(void **state)
 }
 
 /*
- * A simple implementation of tree_next() that works byte by byte. Tests compare
- * the fast one with it.
+ * A simple version of tree_next(), which reads byte by byte. The fast version
+ * is compared with it.
  */
 static int slow_tree_next(size_t *name_len, const uint8_t *p, size_t len)
 {
@@ -319,8 +319,8 @@ static void test_tree_random(void **state)
 }
 
 /*
- * Compares the search for the end of a name, by eight and by sixteen bytes,
- * with a search byte by byte.
+ * Finds the end of a name by eight and by sixteen bytes at a time. The results
+ * are compared with a search byte by byte.
  */
 static void test_name_end(void **state)
 {
@@ -410,8 +410,8 @@ static void test_tag_odd(void **state)
 }
 
 /*
- * The expected values were stored by stock Git 2.39 in the path hashes of a
- * bitmap, for files with these names.
+ * The expected values are path hashes that stock Git 2.39 wrote to a bitmap
+ * index for files with these names.
  */
 static void test_name_hash(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/passing.c: messages with descriptors, with both ends of a
- * connection in one process.
+ * Tests of sys/passing.c, which passes messages with file descriptors between
+ * processes. Both ends of the connection are in this process.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +57,7 @@ static void test_listens(void **state)
 	assert_int_equal(sys_passing_listen(e.path, NULL), ERR_IO);
 	close(e.listener);
 	assert_int_equal(sys_passing_connect(e.path, NULL), ERR_IO);
-	/* No process listens on the socket file, so the file is replaced. */
+	/* No process listens on the existing socket file. So it is replaced. */
 	again = sys_passing_listen(e.path, NULL);
 	assert_true(again >= 0);
 	e.listener = again;
@@ -76,8 +76,8 @@ static void test_passes(void **state)
 	assert_int_equal(pipe(out), 0);
 	assert_int_equal(sys_passing_send(e.client, "abc", 3, out, 2, NULL), 0);
 	/*
-	 * The message can be read without taking it, if the buffer is large
-	 * enough.
+	 * A message can be read without taking it, if the buffer is large
+	 * enough for it.
 	 */
 	assert_int_equal(sys_passing_peek(e.server, got, 2), 0);
 	assert_int_equal(sys_passing_peek(e.server, got, 8), 3);
@@ -111,7 +111,8 @@ static void test_refuses(void **state)
 	next = dup(0);
 	close(next);
 	/*
-	 * messages with too many descriptors, too few, too many bytes, and none
+	 * Send messages with too many descriptors, too few descriptors, too
+	 * many bytes, and no descriptor.
 	 */
 	sys_passing_send(e.client, "a", 1, in, 3, NULL);
 	sys_passing_send(e.client, "a", 1, in, 1, NULL);
@@ -123,7 +124,10 @@ static void test_refuses(void **state)
 	shutdown(e.client, SHUT_WR);
 	assert_int_equal(sys_passing_receive(e.server, got, 4, fds, 2, NULL),
 			 ERR_PEER);
-	/* Check that no descriptor was left open. */
+	/*
+	 * Check that no descriptor was leaked: the lowest free number is the
+	 * same as before.
+	 */
 	fds[0] = dup(0);
 	assert_int_equal(fds[0], next);
 	close(fds[0]);

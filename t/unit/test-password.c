@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of access/password.c. The hashes are those of htpasswd(1) and crypt(3)
- * for the password "right".
+ * Tests of access/password.c, which checks passwords. The hashes were made by
+ * htpasswd(1) and crypt(3) for the password "right".
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static void test_forms(void **state)
 	password_crypt_release(&c);
 }
 
-/* Hashes that are truncated or have wrong characters are refused. */
+/* A truncated hash is refused, and so is a hash with wrong characters. */
 static void test_damaged(void **state)
 {
 	static const char *const damaged[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of graph-write/path-changes.c: compares changes between random commits
- * with lists of all paths, with and without a pathspec.
+ * Tests of graph-write/path-changes.c, a tree diff. The changes between random
+ * commits are compared with lists of all paths, with and without a pathspec.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +56,7 @@ static bool has_line(const char *text, const char *path, size_t len)
 	return false;
 }
 
-/* Checks that each line of `a` that `b` lacks has its path in `changed`. */
+/* Checks that each line of `a` that is not in `b` has its path in `changed`. */
 static void check_lines(const char *a, const char *b, const char *changed)
 {
 	for (; *a; a = strchr(a, '\n') + 1) {
@@ -71,7 +71,8 @@ static void check_lines(const char *a, const char *b, const char *changed)
 }
 
 /*
- * Checks that each path in `changed` has a line that only `a` or only `b` has.
+ * Checks that each path in `changed` has different lines in `a` and `b`, or a
+ * line in only one of them.
  */
 static void check_changed(const char *changed, const char *a, const char *b)
 {
@@ -93,8 +94,8 @@ static void check_changed(const char *changed, const char *a, const char *b)
 }
 
 /*
- * Receives changes and writes them as lines "<path> <change>". With a pathspec,
- * keeps only the paths that it chooses.
+ * Collects changes as lines "<path> <change>". With a pathspec, only paths that
+ * the pathspec takes are collected.
  */
 struct noting {
 	struct buf out;
@@ -106,15 +107,15 @@ static int note_change(void *ctx, const char *path, size_t len,
 {
 	struct noting *n = ctx;
 
-	/* The path is not a submodule, because random trees have none. */
+	/* Random trees have no submodules, so the path is none. */
 	if (n->ps && !pathspec_takes(n->ps, path, len, false))
 		return 0;
 	return buf_printf(&n->out, "%s %d\n", path, (int)change);
 }
 
 /*
- * Checks that a comparison limited by a pathspec reports exactly the changes
- * that the pathspec chooses.
+ * Checks a tree diff that is limited by a pathspec. It must report exactly the
+ * changes of paths that the pathspec takes.
  */
 static void check_limited(struct path_changes *p, uint32_t ta, uint32_t tb,
 			  const char *path)
@@ -178,7 +179,7 @@ static void check_pair(struct walkrepo *f, struct path_changes *p, uint32_t a,
 	check_lines(lb.data, la.data, changed.data);
 	check_changed(changed.data, la.data, lb.data);
 	check_limits(p, walkrepo_pos(f, ta), walkrepo_pos(f, tb), changed.data);
-	/* In a comparison with no tree, all files are changes. */
+	/* Compared with no tree, all files count as changed. */
 	buf_reset(&changed);
 	assert_int_equal(path_changes_run(p, walkrepo_pos(f, ta),
 					  PATH_CHANGES_NO_TREE, take_path,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of simplify/path-filters.c: for a commit that changed the path, Bloom
- * filters never say that it did not.
+ * Tests of simplify/path-filters.c, which asks changed-path Bloom filters about
+ * a pathspec. If a commit has changed such a path, the answer must never be
+ * "no".
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@ struct fixture {
 };
 
 /*
- * Makes a history and a commit-graph with Bloom filters. The newest `loose`
+ * Makes a history, and a commit-graph with Bloom filters. The `loose` newest
  * commits are not in the graph.
  */
 static void setup(struct fixture *x, uint64_t *seed, int64_t version)
@@ -107,8 +108,8 @@ static void check_paths(struct fixture *x, struct path_changes *p,
 }
 
 /*
- * Asks the filters about every path of the last commit, with several kinds of
- * patterns.
+ * Asks the Bloom filters about every path of the last commit, in several forms
+ * of patterns.
  */
 static void run_random(uint64_t *seed, int64_t version)
 {
@@ -172,7 +173,8 @@ static void test_unfit(void **state)
 						   NULL),
 				 0);
 		/*
-		 * A pattern that excludes paths does not disable Bloom filters.
+		 * Bloom filters can still be used if the pattern only excludes
+		 * paths.
 		 */
 		assert_int_equal(filters.graph != NULL, i == 3);
 		path_filters_release(&filters);

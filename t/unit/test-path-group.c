@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of object/path-group.c: groups of paths. */
+/*
+ * Tests of object/path-group.c, which computes numbers of paths that replace
+ * name hashes in the delta search.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +20,8 @@ static uint32_t group(enum path_grouping grouping, const char *path)
 }
 
 /*
- * path_group_path() gives the same group as path_group_enter() for one
- * component after the other. Groups are numbers of 31 bits, so bit 31 is never
+ * path_group_path() must give the same number as path_group_enter() for one
+ * path component after the other. The numbers have 31 bits, so bit 31 is never
  * set.
  */
 static void component_by_component(void **state)
@@ -37,7 +40,7 @@ static void component_by_component(void **state)
 	assert_int_equal(group(PATH_GROUP_NONE, "dir/x.c"), 0);
 }
 
-/* Different paths with equal path hashes are in different groups. */
+/* Different paths with the same name hash get different numbers. */
 static void tells_paths_apart(void **state)
 {
 	static const char tail[] = "/a-name-of-more-than-sixteen.txt";
@@ -57,8 +60,8 @@ static void tells_paths_apart(void **state)
 }
 
 /*
- * Groups of --name-hash-version=2 are ordered by the name first, then by the
- * directory.
+ * With --name-hash-version=2, the order of the numbers depends first on the
+ * file name, then on the directory.
  */
 static void components_overlaid(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of names/pathspec.c: choices of paths as stock Git makes them. The
- * results for directories must agree with those for paths.
+ * Tests of names/pathspec.c: a pathspec takes the same paths as in stock Git.
+ * Its results for directories must agree with its results for paths.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/pattern.c: which names match, and the captures. */
+/*
+ * Tests of base/pattern.c, regular expressions: which names match, and what the
+ * groups capture.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +62,7 @@ static void anywhere(void **state)
 	pattern_free(p);
 }
 
-/* Random patterns match the same names as the C library's regexec(). */
+/* Random patterns must match the same names as regexec() of the C library. */
 static void random_patterns(void **state)
 {
 	static const char *const pieces[] = {"a",   "b",    "[ab]", "a*",
@@ -100,8 +103,8 @@ static void bad_patterns(void **state)
 	assert_null(p);
 	assert_non_null(strstr(err.msg, "refs/("));
 	/*
-	 * A pattern that takes exponential time is stopped by the limit of
-	 * steps.
+	 * This pattern takes exponential time. A limit of steps stops the
+	 * search.
 	 */
 	memset(name, 'a', sizeof(name));
 	assert_int_equal(pattern_new(&p, "(a|a|aa)*[bc]", true, NULL), 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of islands/patterns.c: the islands of reference names. */
+/*
+ * Tests of islands/patterns.c, which finds the delta island of a ref by its
+ * name (pack.island).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +56,7 @@ static void names(void **state)
 	assert_int_equal(match(&p, "refs/virtual/6/heads/x"), 3);
 	assert_int_equal(match(&p, "refs/virtual/7/heads/y"), 0);
 	assert_int_equal(match(&p, "refs/notes/x"), NONE);
-	/* A pattern must match at the start of the name. */
+	/* The pattern must match from the start of the name. */
 	assert_int_equal(match(&p, "refs/x/refs/heads/main"), NONE);
 	assert_int_equal(island_patterns_find(&p, "7"), 0);
 	assert_int_equal(island_patterns_find(&p, ""), 1);

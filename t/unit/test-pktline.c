@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of wire/pktline.c: parsing packets, reading them from input in pieces,
- * writing them.
+ * Tests of wire/pktline.c: packets are parsed, read from input in pieces, and
+ * written.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +15,8 @@
 #include "wire/pktline.h"
 
 /*
- * An input from memory that gives `chunk` bytes at once, and an output to
- * memory.
+ * An input from memory, which returns at most `chunk` bytes per read, and an
+ * output to memory.
  */
 struct mem {
 	const char *in;
@@ -118,7 +118,10 @@ static void test_messages(void **state)
 	assert_string_equal(err.msg, "protocol error: bad line length 65535");
 }
 
-/* The packets that are read do not depend on the size of the input's pieces. */
+/*
+ * The input arrives in pieces. Their size must not change the packets that are
+ * read.
+ */
 static void test_read_chunks(void **state)
 {
 	static const char text[] = "0006a\n0005b00000001000fhello\nworld"
@@ -153,8 +156,8 @@ static void test_read_chunks(void **state)
 }
 
 /*
- * Raw bytes after the packets are not changed, whether the reader has read them
- * ahead or not.
+ * Raw bytes after the packets are not changed, even if the reader has already
+ * buffered them.
  */
 static void test_read_raw(void **state)
 {
