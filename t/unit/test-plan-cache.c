@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of plans/plan-cache.c and its parts: a plan sends the same bytes again.
- * A request finds only plans of equal requests, and waits while an equal
- * request makes the plan.
+ * Tests of plans/plan-cache.c and its parts. A plan says which parts of stored
+ * packs answer a request, and sends the same bytes again. A request may only
+ * use plans of equal requests. It waits while an equal request makes a plan.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,10 +30,14 @@ static int identify(void *ctx, struct hash_ctx *hash, struct error *err)
 	return 1;
 }
 
-/* A sink that records which bytes came as ranges of pinned packs. */
+/*
+ * A sink for a pack, which also counts the bytes that come as ranges of pinned
+ * packs.
+ */
 struct answer {
 	struct buf bytes;
-	size_t pinned; /* number of bytes from pinned packs */
+	/* Number of bytes that came from pinned packs. */
+	size_t pinned;
 };
 
 static int put(void *ctx, const void *bytes, size_t len, struct error *err)
@@ -53,8 +57,7 @@ static int put_pinned(void *ctx, const void *bytes, size_t len,
 }
 
 /*
- * Answers a request, by a plan or by making the pack. The caller releases the
- * answer.
+ * Answers a request: by a plan, or by making the pack. The caller releases *a.
  */
 static void answer(struct plan_cache *cache, struct answer *a,
 		   struct packing_report *report,
@@ -80,7 +83,7 @@ static void reverse(struct oid *oids, size_t nr)
 	}
 }
 
-/* Check that a pack has the objects that were asked for. */
+/* Check that a pack has the objects that the request asks for. */
 static void check_pack(const struct asking *a, const struct answer *made,
 		       const struct packing_report *report)
 {
@@ -95,8 +98,8 @@ static void check_pack(const struct asking *a, const struct answer *made,
 }
 
 /*
- * Check that an equal request, which names the objects in another order, gets
- * the same bytes by the plan.
+ * Check that an equal request gets the same bytes from the plan. The equal
+ * request has its ids in another order.
  */
 static void check_request(struct asking *a, struct plan_cache *cache,
 			  const struct plan_question *question)
@@ -153,7 +156,10 @@ static void test_random_requests(void **state)
 
 /* ---- keys */
 
-/* A request of one want and one have, and its key. */
+/*
+ * A request with one want and one have, and the key under which its plan is
+ * stored.
+ */
 struct keyed {
 	struct odb odb;
 	struct oid want, have, shallow;
@@ -178,8 +184,8 @@ static void keyed_init(struct keyed *k)
 }
 
 /*
- * Computes and stores the key of the request. Returns whether it differs from
- * the key before.
+ * Computes the key of the request and stores it in *k. Returns whether the key
+ * has changed.
  */
 static bool is_new_key(struct keyed *k)
 {
@@ -337,40 +343,51 @@ static void test_no_key(void **state)
 			 ERR_IO);
 }
 
-/* ---- requests that wait for each other */
+/* ---- tests of requests that wait for each other */
 
 #define PART 1000
 
 /*
- * A pack of two parts. Between the parts, its maker can wait until another
- * request asks for the same pack.
+ * A pack of two parts, for tests with threads. After the first part, the
+ * request that makes the pack can wait until another request asks for the same
+ * pack.
  */
 struct scene {
 	struct plan_cache *cache;
 	struct keyed k;
 	pthread_mutex_t lock;
 	pthread_cond_t change;
-	/* `lock` guards all fields below */
-	/* number of requests that began to make the pack */
+	/* The lock guards all fields below. */
+	/* Number of requests that have begun to make the pack. */
 	unsigned makers;
 	bool is_begun; /* the first part was put */
-	/* true: a request waits for the plan */
+	/* True after a request has begun to wait for the plan. */
 	bool is_awaited;
-	/* true: a request other than the first has ended */
+	/* True after a request other than the first has ended. */
 	bool is_other_done;
-	/* true: the maker waits until `is_awaited` is true */
+	/* If true, the request that makes the pack waits for `is_awaited`. */
 	bool waits_for_other;
-	/* length of the second part of the pack */
+	/* Length in bytes of the second part of the pack. */
 	size_t second;
 	int result; /* of the first maker */
-	/* error code of the warning that the first maker gives; 0: none */
+	/*
+	 * Error code of a warning, which the first request gives when it makes
+	 * the pack; 0: no warning.
+	 */
 	int warning;
-	/* true: the sink of the first request waits for `is_other_done` */
+	/*
+	 * If true, the sink of the first request waits for `is_other_done`,
+	 * like a client that does not read.
+	 */
 	bool stalls;
-	/* number of bytes that the client had when the second part was made */
+	/*
+	 * Number of bytes that the first client had when the second part was
+	 * made.
+	 */
 	size_t sent_at_second;
 	/*
-	 * result of the callback that asks a waiting request about its client
+	 * Value that the callback `poll` of a waiting request returns. A
+	 * negative value says that the client has disconnected.
 	 */
 	int poll_result;
 };
@@ -418,7 +435,7 @@ static int poll_waiting(void *ctx, const char *title, uint64_t done,
 	return s->poll_result;
 }
 
-/* One request. Some requests run in their own threads. */
+/* One request of the test. Some requests run in threads of their own. */
 struct asker {
 	struct scene *s;
 	bool is_first;
@@ -494,7 +511,10 @@ static void *ask(void *arg)
 	return NULL;
 }
 
-/* Starts a request, and starts the other requests when the first has begun. */
+/*
+ * Starts the first request. After it has begun to make the pack, starts the
+ * other requests.
+ */
 static void run(struct scene *s, struct asker *askers, unsigned nr)
 {
 	pthread_t threads[8];
@@ -526,7 +546,10 @@ static void release(struct asker *askers, unsigned nr)
 		buf_release(&askers[i].answer.bytes);
 }
 
-/* Makes one more request while no other request runs. */
+/*
+ * Makes one more request, while no other request runs. The report must say
+ * `expected`.
+ */
 static void ask_alone(struct scene *s, const char *expected)
 {
 	struct asker asker = {.s = s};
@@ -551,13 +574,16 @@ static void test_join(void **state)
 	}
 	assert_int_equal(s.makers, 1);
 	assert_string_equal(askers[0].report.response_plan, "made");
-	/* A request that begins when the plan is complete does not wait. */
+	/*
+	 * A request that begins after the plan was complete finds it and does
+	 * not wait.
+	 */
 	for (unsigned i = 1; i < 8; i++)
 		assert_true(!strcmp(askers[i].report.response_plan, "joined") ||
 			    !strcmp(askers[i].report.response_plan, "hit"));
 	/*
-	 * While other requests waited for the plan, the maker did not send the
-	 * following bytes to its own client.
+	 * While other requests wait for the plan, the pack is made as fast as
+	 * possible: its bytes are not sent to the first client meanwhile.
 	 */
 	assert_int_equal(s.sent_at_second, 1);
 	ask_alone(&s, "hit");
@@ -583,8 +609,8 @@ static void test_failed_maker(void **state)
 }
 
 /*
- * No plan is kept of a pack that was made with a warning, because another way
- * of making it may be better.
+ * If a pack was made with a warning, its plan is not kept. Another attempt may
+ * make a better pack.
  */
 static void test_warning(void **state)
 {
@@ -603,7 +629,10 @@ static void test_warning(void **state)
 	scene_release(&s);
 }
 
-/* The client of the maker reads no byte until another request was answered. */
+/*
+ * The client of the request that makes the pack does not read, until another
+ * request has got its answer.
+ */
 static void test_stalled_maker(void **state)
 {
 	struct scene s;
@@ -643,7 +672,7 @@ static void test_too_large(void **state)
 	scene_release(&s);
 }
 
-/* The callback begin_sending: holds all bytes back. */
+/* The callback begin_sending(). It returns true: hold all bytes back. */
 static bool begin_behind(void *ctx)
 {
 	return true;
@@ -654,9 +683,9 @@ static void do_nothing(void *ctx)
 }
 
 /*
- * When a plan becomes too large, the memory of its literals is freed. Before
- * that, the sink must have copied all literals that were held back, also long
- * ones.
+ * When a plan exceeds its maximum size, the memory of its literals is freed.
+ * Before that, the sink must get all bytes that were held back, including long
+ * literals.
  */
 static void test_literals_of_a_plan_that_ends(void **state)
 {
@@ -682,7 +711,7 @@ static void test_literals_of_a_plan_that_ends(void **state)
 	buf_release(&a.bytes);
 }
 
-/* The client of a waiting request goes away. */
+/* The client of a waiting request disconnects. */
 static void test_cancelled(void **state)
 {
 	struct scene s;
@@ -701,7 +730,7 @@ static void test_cancelled(void **state)
 
 /* ---- room */
 
-/* Makes a request whose only want is made from a number. */
+/* Makes a request whose only want is an id made from a number. */
 static void ask_number(struct scene *s, uint8_t number, const char *expected)
 {
 	s->k.want.bytes[0] = number;
@@ -719,7 +748,8 @@ static void test_eviction(void **state)
 		ask_number(&s, i, "made");
 	for (uint8_t i = 4; i < 16; i++) {
 		ask_number(&s, i, "made");
-		ask_number(&s, 0, "hit"); /* plan 0 is used again and again */
+		/* Plan 0 is used again and again, so it must not be evicted. */
+		ask_number(&s, 0, "hit");
 	}
 	ask_number(&s, 1, "made"); /* plan 1 was dropped */
 	scene_release(&s);

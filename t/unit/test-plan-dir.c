@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of plans/plan-dir.c: processes find each other's plans and wait for
- * each other. Killed makers, damaged files and missing directories do no harm.
+ * Tests of plans/plan-dir.c, a directory in which processes share plans (which
+ * parts of stored packs answer a fetch). Processes find each other's plans, and
+ * wait for them. Killed processes, damaged files and a missing directory do no
+ * harm.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,8 +30,8 @@
 #define MAX ((uint64_t)1 << 20)
 
 /*
- * A directory of plans, and a snapshot with one pack, whose content is
- * arbitrary bytes.
+ * A directory of plans, and a snapshot with one pack. The content of the pack
+ * is arbitrary.
  */
 struct bench {
 	struct tmprepo t;
@@ -78,7 +80,7 @@ static void bench_release(struct bench *b)
 static const struct packing_report report = {.objects = 7,
 					     .strategy = "bitmap"};
 
-/* Makes a plan that consists of a span of the pack and `len` literal bytes. */
+/* Makes a plan of a range of the pack and `len` literal bytes. */
 static void make_plan(struct plan *plan, const struct bench *b, size_t len)
 {
 	*plan = PLAN_INIT;
@@ -123,7 +125,10 @@ static void end(struct asker *a)
 	plan_release(&a->plan);
 }
 
-/* Asks for a plan, asserts that there is none, and stores one. */
+/*
+ * Asks for a plan. Asserts that there is none, and stores one. `reason`: the
+ * expected reason if the plan is not stored; NULL: the plan is stored.
+ */
 static void make(struct bench *b, uint8_t number, size_t len,
 		 const char *reason)
 {
@@ -168,7 +173,7 @@ static bool is_stored(const struct bench *b, uint8_t number)
 	return plan_dir_has(b->dir, key, &b->odb);
 }
 
-/* Appends the path of a plan's file. The caller releases the path. */
+/* Appends the path of a plan's file to *path. The caller releases *path. */
 static void plan_path(struct buf *path, const struct bench *b, uint8_t number)
 {
 	buf_printf(path, "%s/", b->path.data);
@@ -186,8 +191,8 @@ static void test_short(void **state)
 	assert_stored(&b, 1, 100);
 	assert_false(is_stored(&b, 2));
 	/*
-	 * The plan names a pack whose checksum is right and whose size is
-	 * wrong.
+	 * The plan refers to a pack with this checksum and another size, so the
+	 * plan cannot be used.
 	 */
 	b.pack.file.len++;
 	assert_false(is_stored(&b, 1));
@@ -199,8 +204,8 @@ static void test_short(void **state)
 #define LATER "the plan is stored when it is asked for again"
 
 /*
- * A plan that is long, or long in comparison to its pack, is stored only at the
- * second request.
+ * A plan is stored only at the second request if it is long, or if it is long
+ * in comparison to its pack.
  */
 static void test_second_request(void **state)
 {
@@ -218,7 +223,10 @@ static void test_second_request(void **state)
 	bench_release(&b);
 }
 
-/* No request waits for a plan that is known to be too large. */
+/*
+ * If it is known that a plan is too large to be stored, no request waits for
+ * it.
+ */
 static void test_too_large(void **state)
 {
 	struct asker a = {0};
@@ -271,7 +279,10 @@ static void test_damage(void **state)
 		flip(path.data, i);
 	}
 	assert_true(is_stored(&b, 1));
-	/* A file that contains another key than its name says is not used. */
+	/*
+	 * The name of a file states another key than its content. Such a file
+	 * is not used.
+	 */
 	plan_path(&other, &b, 2);
 	assert_int_equal(sys_link(path.data, other.data, NULL), 0);
 	assert_false(is_stored(&b, 2));
@@ -279,7 +290,7 @@ static void test_damage(void **state)
 		assert_int_equal(sys_truncate(path.data, len, NULL), 0);
 		assert_false(is_stored(&b, 1));
 	}
-	/* The next plan for this key replaces the file. */
+	/* The next plan with this key replaces the wrong file. */
 	make(&b, 1, 20, NULL);
 	assert_stored(&b, 1, 20);
 	buf_release(&path);
@@ -287,7 +298,7 @@ static void test_damage(void **state)
 	bench_release(&b);
 }
 
-/* ---- a directory that cannot be used */
+/* ---- tests with a directory that cannot be used */
 
 static void assert_fault(const char *path, const char *fault)
 {
@@ -332,7 +343,7 @@ static void test_unusable(void **state)
 	bench_release(&b);
 }
 
-/* The directory is lost while a plan is made. */
+/* The directory is removed while a plan is made. */
 static void test_lost_directory(void **state)
 {
 	struct buf keys = BUF_INIT;
@@ -359,7 +370,7 @@ static void test_lost_directory(void **state)
 	bench_release(&b);
 }
 
-/* A plan's file cannot be created, because a directory has its name. */
+/* The file of a plan cannot be created, because a directory has its name. */
 static void test_unwritable(void **state)
 {
 	struct buf path = BUF_INIT;
@@ -382,7 +393,9 @@ static void test_unwritable(void **state)
 	plan_path(&path, &b, 1);
 	assert_int_equal(mkdir(path.data, 0700), 0);
 	make(&b, 1, 10, "the plan cannot be written");
-	/* For some time, no process waits for a plan with this key. */
+	/*
+	 * For some time after that, no process waits for a plan with this key.
+	 */
 	{
 		struct asker a = {0};
 
@@ -402,7 +415,7 @@ static int add_size(void *ctx, const char *name)
 	const char *dot = strrchr(name, '.');
 
 	*(unsigned *)ctx += dot && !strcmp(dot, ".plan");
-	/* The directory must contain only plans and the file `keys`. */
+	/* The directory may contain only plans and the file `keys`. */
 	assert_true((dot && !strcmp(dot, ".plan")) || !strcmp(name, "keys"));
 	return 0;
 }
@@ -415,7 +428,9 @@ static unsigned count_plans(const struct bench *b)
 	return nr;
 }
 
-/* Sets the time of a plan's file back by `seconds`, which may be negative. */
+/*
+ * Makes the file of a plan `seconds` older. A negative number makes it newer.
+ */
 static void age(const struct bench *b, uint8_t number, int64_t seconds)
 {
 	struct buf path = BUF_INIT;
@@ -439,7 +454,7 @@ static void test_room(void **state)
 	}
 	assert_int_equal(count_plans(&b), 10);
 	assert_stored(&b, 0, 4000); /* plan 0 is used now */
-	/* This temporary file stands for one that a killed process has left. */
+	/* This temporary file stands for the file of a killed process. */
 	buf_printf(&path, "%s/tmp_plan_123456", b.path.data);
 	assert_int_equal(sys_append(path.data, "x", 1, 0600, NULL), 0);
 	for (uint8_t i = 10; i < 20; i++) {
@@ -456,8 +471,8 @@ static void test_room(void **state)
 }
 
 /*
- * A plan's file has a time in the future, because the clock was wrong when the
- * plan was used.
+ * The time of a plan's file is in the future, because the clock was wrong when
+ * the plan was used.
  */
 static void test_clock(void **state)
 {
@@ -476,11 +491,11 @@ static void test_clock(void **state)
 	bench_release(&b);
 }
 
-/* ---- requests that wait for each other */
+/* ---- tests of requests that wait for each other */
 
 /*
- * Starts a maker in another process. The process stops when it has the right to
- * make the plan.
+ * Starts a process that asks for a plan, and stops when it has to make the
+ * plan.
  */
 static pid_t start_maker(struct bench *b, uint8_t number, bool sends)
 {
@@ -563,7 +578,9 @@ static void test_stalled_maker(void **state)
 	assert_string_equal(a.claim.reason,
 			    "another process is slow to make it");
 	end(&a);
-	/* A maker does not block requests with other keys. */
+	/*
+	 * A process that makes a plan does not block requests with other keys.
+	 */
 	ask(&a, &b, 2);
 	assert_true(a.claim.locks >= 0);
 	assert_false(a.has_waited);
@@ -600,8 +617,9 @@ static void *ask_in_thread(void *arg)
 }
 
 /*
- * A long plan is stored at once if other processes wait for it. The maker
- * notices these, and does not wait for its own client any more.
+ * A long plan is stored at once if other processes wait for it. The process
+ * that makes the plan notices them. It then makes the plan as fast as possible,
+ * without waiting for its own client.
  */
 static void test_joined(void **state)
 {
@@ -639,7 +657,7 @@ static void test_joined(void **state)
 	bench_release(&b);
 }
 
-/* ---- caches of two processes */
+/* ---- tests with the caches of two processes */
 
 static int identify(void *ctx, struct hash_ctx *hash, struct error *err)
 {
@@ -656,7 +674,7 @@ static int put(void *ctx, const void *bytes, size_t len, struct error *err)
 }
 
 /*
- * Stands for one process: it has its own snapshot and its own cache of plans.
+ * A simulated process, which has its own snapshot and its own cache of plans.
  */
 struct process {
 	struct odb *odb;
@@ -679,7 +697,10 @@ static void process_release(struct process *p)
 	odb_close(p->odb);
 }
 
-/* Returns how the answer was made. The caller releases *out. */
+/*
+ * Answers a request. Returns how the answer was made, for example "made" or
+ * "hit". The caller releases *out.
+ */
 static const char *answer(struct process *p, struct asking *a, struct buf *out,
 			  struct packing_report *made,
 			  const struct packing_send_options *options)
@@ -741,7 +762,7 @@ static void test_processes(void **state)
 		check_pack(&a, &third, &made);
 		assert_int_equal(second.len, third.len);
 		assert_memory_equal(second.data, third.data, second.len);
-		/* With another configuration of packs, the key is different. */
+		/* Another configuration of packs gives another key. */
 		options.window++;
 		buf_release(&first);
 		buf_release(&second);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of plans/plan-file.c: a plan that is printed and parsed does not
- * change, and a damaged file is refused.
+ * Tests of plans/plan-file.c: a plan (which parts of stored packs answer a
+ * fetch) is written to a file and read. A damaged file is refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #define PACK_NR 3
 #define PACK_LEN 332
 
-/* A snapshot of packs whose content is arbitrary bytes. */
+/* A snapshot of packs. The content of the packs is arbitrary. */
 struct packs {
 	struct odb odb;
 	struct odb_pack list[PACK_NR];
@@ -68,7 +68,7 @@ static void add(struct plan *plan, const uint8_t *span, const char *literal,
 }
 
 /*
- * Makes a plan that uses two of the packs, and its file. The caller releases
+ * Makes a plan that uses ranges of two packs, and its file. The caller releases
  * both.
  */
 static void make(struct plan *plan, struct buf *file, const struct packs *p)
@@ -196,7 +196,10 @@ static void absent_objects(void **state)
 	}
 }
 
-/* A plan can be used if the snapshot has all its packs, in any order. */
+/*
+ * A plan can be used if the snapshot has all packs to which the plan refers, in
+ * any order.
+ */
 static void other_packs(void **state)
 {
 	struct packs p;
@@ -260,10 +263,7 @@ static void no_file(void **state)
 	buf_release(&file);
 }
 
-/*
- * A file with one changed byte is refused, and so is a file that is truncated
- * at any length.
- */
+/* A file with a changed byte is refused. A truncated file is refused, too. */
 static void damage(void **state)
 {
 	struct packs p;
@@ -287,7 +287,10 @@ static void damage(void **state)
 	buf_release(&file);
 }
 
-/* Parse a file with another number at `off`, and with a right checksum. */
+/*
+ * Parse a copy of the file with the number `number` at the offset `off`, and
+ * with a right checksum.
+ */
 static int parse_with(const struct buf *file, size_t off, uint32_t number)
 {
 	struct buf bytes = BUF_INIT;
@@ -328,16 +331,19 @@ static void wrong_numbers(void **state)
 	assert_int_equal(parse_with(&file, 52, UINT32_MAX), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 56, UINT32_MAX), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 60, 6), ERR_CORRUPT);
-	/* wrong size of the first pack, whose last bytes are a piece */
+	/*
+	 * The size of the first pack is wrong. The last bytes of this pack
+	 * belong to the plan.
+	 */
 	assert_int_equal(parse_with(&file, 104 + 24, PACK_LEN - 1),
 			 ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 104 + 24, PACK_LEN + 1), 0);
-	/* wrong offset and wrong length of a literal */
+	/* The offset of a literal is wrong, then its length. */
 	assert_int_equal(parse_with(&file, pieces + 8, 1), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, pieces + 16, 5), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, pieces + 16, 7), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, pieces + 16, 0), ERR_CORRUPT);
-	/* wrong pack, wrong offset and wrong length of a span */
+	/* The pack of a range is wrong, then its offset, then its length. */
 	assert_int_equal(parse_with(&file, pieces + 20, 1), 0);
 	assert_int_equal(parse_with(&file, pieces + 20, 2), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, pieces + 28, PACK_LEN - 20), 0);

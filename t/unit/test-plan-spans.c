@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of plans/plan-spans.c: the pack of a span is found, and a sink gets
- * long spans as ranges of files.
+ * Tests of plans/plan-spans.c: the pack of a span (a range of bytes) is found,
+ * and a sink gets long spans as ranges of files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,8 @@
 #define LEN ((size_t)100000)
 
 /*
- * Two files with different bytes that stand for packs. They are no valid packs.
+ * Two files that stand for packs. They are not valid packs, but have different
+ * bytes.
  */
 struct packs {
 	struct tmprepo t;
@@ -47,8 +48,8 @@ static void packs_init(struct packs *p)
 		path->data[path->len - 5] = '\0';
 		p->packs[i].path = path->data;
 		/*
-		 * A pack's file is opened again only if it ends with the pack's
-		 * checksum.
+		 * A pack's file is opened again only if the last bytes of the
+		 * file are the pack's checksum.
 		 */
 		p->packs[i].algo = HASH_SHA1;
 		memset(p->packs[i].checksum.bytes, 'a' + i, 20);
@@ -87,7 +88,7 @@ static void test_find(void **state)
 	packs_release(&p);
 }
 
-/* A sink that reads the ranges of files that it gets. */
+/* A sink for a pack. If it gets a range of a file, it reads the range. */
 struct taken {
 	struct buf bytes;
 	unsigned files;
@@ -118,7 +119,7 @@ static int put_file(void *ctx, const struct sys_file_span *span,
 	return ret ? ret : t->result;
 }
 
-/* Returns how many ranges of files the sink has got. */
+/* Returns the number of ranges of files that the sink got. */
 static unsigned send(const struct packs *p, bool takes_files)
 {
 	struct taken t = {BUF_INIT, 0, 0};

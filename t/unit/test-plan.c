@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/plan.c: which objects are copied, and that copying them
- * gives a valid pack.
+ * Tests of packing/plan.c, which decides for each object of a pack whether its
+ * stored bytes are copied. Copying them must give a valid pack.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,8 +21,8 @@ static void plan(struct itemlist *l, const struct plan_options *options)
 }
 
 /*
- * Check that no chain of bases is a cycle, and that each base is in the list.
- * Returns the number of copied deltas.
+ * Check that no delta chain is a cycle, and that each base is in the list.
+ * Returns the number of deltas that are copied.
  */
 static size_t check_chains(const struct itemlist *l)
 {
@@ -92,7 +92,10 @@ static void random_lists(void **state)
 	itemlist_release(&l);
 }
 
-/* Objects that are stored whole in a large enough pack are marked `settled`. */
+/*
+ * If an object is stored whole in a pack that is large enough, the object is
+ * marked `settled`.
+ */
 static void settled(void **state)
 {
 	uint64_t seed = random_seed();
@@ -136,7 +139,10 @@ static bool receiver_has(void *ctx, uint32_t odb_pos)
 	return receiver->has[randrepo_find(&receiver->l->r, &oid)];
 }
 
-/* A delta whose base only the receiver has gets no item as base. */
+/*
+ * A delta may have a base that only the receiver has (thin pack). Such a base
+ * is not in the list.
+ */
 static void thin(void **state)
 {
 	uint64_t seed = random_seed();
@@ -172,7 +178,10 @@ static void thin(void **state)
 		if (stored.entry.type != OBJ_OFS_DELTA &&
 		    stored.entry.type != OBJ_REF_DELTA)
 			continue;
-		/* Each base is in the list, or the receiver has it. */
+		/*
+		 * For each delta, the base is in the list or at the receiver.
+		 * So the delta is copied.
+		 */
 		assert_int_equal(item->how, PACKING_COPY_DELTA);
 		nr++;
 		without += item->base == PACKING_NO_ITEM;
@@ -182,9 +191,7 @@ static void thin(void **state)
 	itemlist_release(&l);
 }
 
-/*
- * The deltas of a pack form a cycle, so one of their objects is stored whole.
- */
+/* The stored deltas form a cycle. So one of the objects must be sent whole. */
 static void ring(void **state)
 {
 	uint64_t seed = random_seed();
@@ -250,7 +257,7 @@ static void missing(void **state)
 	itemlist_release(&l);
 }
 
-/* The list states another type for an object than the pack. */
+/* The list says that an object has another type than it has in the pack. */
 static void wrong_type(void **state)
 {
 	uint64_t seed = random_seed();
@@ -259,7 +266,7 @@ static void wrong_type(void **state)
 	uint32_t obj_pos;
 
 	itemlist_init(&l, &seed);
-	/* Add commits, of which some are stored whole and others as deltas. */
+	/* Add commits to the list. Some are stored whole, others as deltas. */
 	for (uint32_t i = 0; i < 50; i++) {
 		uint32_t nr = l.r.commits[i];
 
@@ -274,8 +281,8 @@ static void wrong_type(void **state)
 	assert_int_equal(
 		plan_items(&l.list, &l.packs, &itemlist_plan_options, &err), 0);
 	/*
-	 * No entry that is stored whole is copied, because its object must be
-	 * read again.
+	 * The stored bytes of an object of the wrong type must not be copied.
+	 * Reading the object again will report the error.
 	 */
 	for (size_t i = 0; i < l.list.nr; i++)
 		assert_int_not_equal(l.list.items[i].how, PACKING_COPY);
@@ -283,9 +290,9 @@ static void wrong_type(void **state)
 }
 
 /*
- * Deltas of objects in the tip island have bases in the tip island. An object
- * whose base is forbidden is marked `retry`, and so is the whole object at the
- * end of the base's chain.
+ * An object in the tip island may only have a delta base in the tip island. If
+ * its stored base is forbidden, the object is marked `retry`. So is the object
+ * at the end of the base's delta chain.
  */
 static void tip_island(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of ewah/popcount.c: the results equal counting the bits one by one. */
+/*
+ * Tests of ewah/popcount.c, which counts set bits. The results are compared
+ * with counting bit by bit.
+ */
 #include "t/unit/twin.h"
 
 #include "base/bytes.h"
@@ -29,8 +32,8 @@ static void test_corners(void **state)
 }
 
 /*
- * Counts arrays of every length, and bytes at an odd address in both byte
- * orders.
+ * Counts the bits of arrays of every length. The bytes are at an odd address,
+ * in both byte orders.
  */
 static void test_arrays(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/power.c: known powers, and laws that hold for all powers. */
+/*
+ * Tests of base/power.c, which computes powers: known values, and laws of
+ * powers.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,8 +58,8 @@ static void out_of_range(void **state)
 }
 
 /*
- * The laws are a^x a^y = a^(x+y) and a^x b^x = (ab)^x, and powers grow with the
- * base.
+ * Checks the laws a^x a^y = a^(x+y) and a^x b^x = (ab)^x. Powers must also grow
+ * with the base.
  */
 static void laws(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/prepare.c: the same bytes are sent with prepared answers as
- * without.
+ * Tests of packs/prepare.c, which prepares answers to likely requests (clones).
+ * With and without prepared answers, the same bytes must be sent.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,11 +27,12 @@ struct preparedrepo {
 	struct prepared prepared;
 	struct refs *refs;
 	struct oid wants[RANDREPO_MAX];
-	/* the ids to which all branches and tags point */
+	/* Number of different ids to which branches and tags point. */
 	size_t want_nr;
 	struct packing_tag tags[TAGS_MAX];
 	struct taglist taglist;
-	size_t tag_nr; /* number of tags in the pack */
+	/* Number of tag objects in the pack. */
+	size_t tag_nr;
 	uint32_t head;
 };
 
@@ -43,7 +44,10 @@ static int add_want(void *ctx, const struct ref *ref)
 	return 0;
 }
 
-/* Give a ref to each tag, and to each object that no other object reaches. */
+/*
+ * Write a ref to each tag object, and to each object that no other object
+ * reaches.
+ */
 static void write_refs(struct preparedrepo *p)
 {
 	struct randrepo *r = &p->r;
@@ -74,8 +78,8 @@ static void write_refs(struct preparedrepo *p)
 }
 
 /*
- * Make a repository. Its branches and tags do not reach all of the history, so
- * their closure is not the whole pack.
+ * Make a repository in which branches and tags do not reach all objects. So a
+ * clone does not send the whole pack.
  */
 static void preparedrepo_init(struct preparedrepo *p, enum hash_algo algo,
 			      const char *config, uint64_t *seed)
@@ -128,17 +132,20 @@ static struct packing_report send(struct preparedrepo *p, struct sentpack *out,
 	return report;
 }
 
-/* The packs that a receiver can get from another place. */
+/* A receiver that can download certain packs elsewhere (packfile-uris). */
 struct elsewhere {
 	const struct prepared *prepared;
-	/* the answer whose content without tags can be got; -1: all */
+	/*
+	 * Index of the prepared answer whose pack without tags can be
+	 * downloaded; -1: the packs of all answers.
+	 */
 	int answer;
 	unsigned told;
-	/* whether commits were read, to find the objects */
+	/* Set when commits are read in the search for objects. */
 	bool has_searched;
-	/* tell() must be called before */
+	/* Whether the callback tell() must come before that search. */
 	bool is_early;
-	/* NULL: no pack was left out */
+	/* Content of the pack that was left out; NULL: none. */
 	const struct prepared_content *left_out;
 };
 
@@ -189,7 +196,10 @@ static int note_pack(void *ctx, const bool *left_out, const struct oid *pack,
 	return 0;
 }
 
-/* Add the objects of a content to those that were sent. */
+/*
+ * Add the objects of a prepared content to those that were sent. Asserts that
+ * none of them was sent already.
+ */
 static void add_content(struct sentpack *s, const struct preparedrepo *p,
 			const struct prepared *prepared,
 			const struct prepared_content *content)
@@ -215,11 +225,10 @@ static void add_content(struct sentpack *s, const struct preparedrepo *p,
 }
 
 /*
- * Send the same request to receivers that can get packs from another place. The
- * sent pack and the other pack must have all objects, and none twice. The sent
- * pack must need nothing from the other pack. `is_early`: the receiver is told
- * before the search that it gets no other pack. (The search for an answer to
- * extend comes before.)
+ * Send the same request to receivers that can download packs elsewhere.
+ * Together, the sent pack and the other pack must have all objects, and none
+ * twice. The sent pack must not depend on the other pack. `is_early`: if there
+ * is no other pack, the receiver must be told before the search for objects.
  */
 static void check_elsewhere(const struct preparedrepo *p,
 			    const struct packing_request *request,
@@ -264,8 +273,8 @@ static void check_elsewhere(const struct preparedrepo *p,
 }
 
 /*
- * Compare the bytes that are sent with and without prepared answers.
- * `is_prepared`: a prepared answer must be used. Returns the number of objects
+ * Check that the same bytes are sent with and without prepared answers. If
+ * `is_prepared`, a prepared answer must be used. Returns the number of objects
  * sent.
  */
 static uint32_t compare(struct preparedrepo *p,
@@ -288,8 +297,9 @@ static uint32_t compare(struct preparedrepo *p,
 }
 
 /*
- * Compare the objects that are sent with and without prepared answers. The tags
- * are not those at preparation, so the order of the objects differs.
+ * Check that the same objects are sent with and without prepared answers. Tags
+ * have changed since the preparation, so the order of the objects may differ.
+ * Returns the number of objects sent.
  */
 static uint32_t compare_objects(struct preparedrepo *p,
 				const struct packing_request *request)
@@ -319,10 +329,7 @@ static struct packing_request clone_of(const struct oid *wants, size_t nr)
 	};
 }
 
-/*
- * Make the requests of clients that clone, with and without tags, and other
- * requests of the same size.
- */
+/* Make requests for clones with and without tags, and similar requests. */
 static void check_clones(struct preparedrepo *p)
 {
 	const struct oid *head = &p->r.objects[p->head].oid;
@@ -374,8 +381,8 @@ static void check_depth_1(struct preparedrepo *p)
 }
 
 /*
- * Add commits to the repository, loose or in a pack, and open the objects. The
- * repack has dropped unreachable objects, so they are stored again.
+ * Add commits to the repository, as loose objects or in a pack, and reopen it.
+ * Unreachable objects were dropped by a repack, so store them again.
  */
 static void push(struct preparedrepo *p, uint32_t commits, uint64_t *seed)
 {
@@ -398,10 +405,10 @@ static void push(struct preparedrepo *p, uint32_t commits, uint64_t *seed)
 }
 
 /*
- * Set wants[] to the wants of a clone after pushes. These are the wants before
- * the pushes, and the objects from number `first` on that no other new object
- * reaches. Some old wants that are reached by new commits are left out. Returns
- * the number of wants.
+ * Set wants[] to the wants of a clone after pushes: the wants before the
+ * pushes, and new objects that no other new object reaches. New objects have
+ * indexes from `first` on. Some old wants that new commits reach are left out.
+ * Returns the number of wants.
  */
 static size_t wants_after(struct preparedrepo *p, struct oid *wants,
 			  uint32_t first, uint64_t *seed)
@@ -428,8 +435,8 @@ static size_t wants_after(struct preparedrepo *p, struct oid *wants,
 }
 
 /*
- * Compare the objects of two clones, with and without prepared answers. Returns
- * whether a prepared answer was extended.
+ * Compare the objects that two clones get with and without prepared answers.
+ * Returns whether a prepared answer was extended by newer objects.
  */
 static bool is_extended(struct preparedrepo *p,
 			const struct packing_request *request)
@@ -450,8 +457,9 @@ static bool is_extended(struct preparedrepo *p,
 }
 
 /*
- * After pushes, a clone gets a prepared answer and the new objects. If a want
- * of the answer is neither wanted nor reached, the answer is not extended.
+ * After pushes, a clone gets a prepared answer and the new objects. This is not
+ * possible if the prepared answer has a want that the clone neither wants nor
+ * reaches.
  */
 static void clones_after_pushes(void **state)
 {
@@ -509,7 +517,10 @@ static void what_clones_get(void **state)
 	}
 }
 
-/* If repack.prepareAnswers is false, the file is removed. */
+/*
+ * If repack.prepareAnswers is false, a repack removes the file of prepared
+ * answers.
+ */
 static void unless_it_is_unwanted(void **state)
 {
 	static const char config[] = "[repack]\ntipIsland = true\n";
@@ -543,8 +554,8 @@ static void unless_it_is_unwanted(void **state)
 }
 
 /*
- * Write the file of prepared answers with the byte at `at` changed by `mask`.
- * `at` counts from the first answer.
+ * Write the file of prepared answers with one byte changed: the byte at `at`,
+ * counted from the first answer, is XORed with `mask`.
  */
 static void write_changed(struct preparedrepo *p, size_t at, uint8_t mask)
 {
@@ -564,8 +575,8 @@ static void write_changed(struct preparedrepo *p, size_t at, uint8_t mask)
 }
 
 /*
- * prepare_verify() finds a wrong checksum, a wrong count, a wrong run of bytes,
- * and objects of another request.
+ * prepare_verify() finds a wrong checksum, a wrong count, a wrong range of
+ * bytes, and objects of another request.
  */
 static void what_is_wrong(void **state)
 {
@@ -591,18 +602,15 @@ static void what_is_wrong(void **state)
 		assert_non_null(strstr(err.msg, "is wrong"));
 	}
 	/*
-	 * Change the request from a clone of depth 1 to a clone with full
-	 * history.
+	 * Change the kind of the request: a clone of depth 1 becomes a full
+	 * clone.
 	 */
 	write_changed(&p, 0, PREPARED_CLONE ^ PREPARED_DEPTH_1);
 	assert_true(verify(&p, &nr, NULL) < 0);
 	preparedrepo_release(&p);
 }
 
-/*
- * prepare_verify() finds answers whose wants were exchanged in the file of
- * wants.
- */
+/* prepare_verify() notices if the wants of two answers were exchanged. */
 static void wrong_wants(void **state)
 {
 	static const char config[] = "[repack]\ntipIsland = true\n";

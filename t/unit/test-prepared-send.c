@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of prepared/prepared-send.c: stored runs of a pack's bytes are sent,
- * and progress is counted.
+ * Tests of prepared/prepared-send.c, which sends a prepared answer: ranges of a
+ * pack's bytes are sent, and progress is counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,9 @@ static int put(void *ctx, const void *bytes, size_t len, struct error *err)
 	return buf_append(ctx, bytes, len);
 }
 
-/* Send two runs of a pack's bytes, as if they had `object_nr` objects. */
+/*
+ * Send two ranges of a pack's bytes as if they contained `object_nr` objects.
+ */
 static void check(const struct pack *pack, uint32_t object_nr,
 		  const struct prepared_run runs[2])
 {
@@ -56,7 +58,8 @@ static void check(const struct pack *pack, uint32_t object_nr,
 }
 
 /*
- * At the end the progress meter has counted all objects, whatever their sizes.
+ * At the end, the progress meter has counted all objects, even if their sizes
+ * differ much.
  */
 static void all_is_counted(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of prepared/prepared-wants.c. The file lists, for each prepared answer,
- * the ids that the answered request wants. The tests write and read such files.
+ * Tests of prepared/prepared-wants.c. The file lists, for each prepared answer
+ * (stored response to a likely request), the wants of the request. Files are
+ * written and read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +27,10 @@ struct file {
 	struct buf bytes;
 };
 
-/* Make a file: id i starts with the number 2 * i, so odd numbers are absent. */
+/*
+ * Make a file. Id number i starts with the number 2 * i, so ids that start with
+ * odd numbers are absent.
+ */
 static void file_init(struct file *f, enum hash_algo algo, uint64_t *seed)
 {
 	memset(f, 0, sizeof(*f));
@@ -62,7 +66,10 @@ static int parse(struct prepared_wants *w, const struct file *f)
 				    f->made.algo, "file", NULL);
 }
 
-/* Write the file again and parse it. Returns the result. */
+/*
+ * Write the changed content to a file, and parse it. Returns the result of
+ * parsing.
+ */
 static int parse_changed(struct file *f)
 {
 	struct prepared_wants w;
@@ -143,7 +150,10 @@ static void worked_example(void **state)
 	buf_release(&again);
 }
 
-/* Ids and answers out of order, and unknown ids, are errors. */
+/*
+ * The parser refuses ids and answers in the wrong order, and answers that refer
+ * to an id that is not in the file.
+ */
 static void refused(void **state)
 {
 	uint64_t seed = random_seed();
@@ -167,7 +177,7 @@ static void refused(void **state)
 	file_release(&f);
 }
 
-/* Each truncated file, and each file with a changed byte, is refused. */
+/* Each truncated file is refused, and so is each file with a changed byte. */
 static void damaged(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of prepared/prepared.c: the file of prepared answers can be written and
- * read.
+ * Tests of prepared/prepared.c: a file of prepared answers (stored responses to
+ * likely requests) is written and read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,8 +56,8 @@ static void random_content(struct prepared_content *content,
 }
 
 /*
- * Make tags in ascending order of ids, and choose which of them an answer adds
- * to the pack.
+ * Make tags with ascending ids. Choose the tags that an answer adds to the
+ * pack.
  */
 static void random_tags(struct file *f, size_t answer, uint64_t *seed)
 {
@@ -106,8 +106,8 @@ static int parse(struct prepared *p, const struct file *f)
 }
 
 /*
- * Check that prepared pack content is found by its runs, and which offsets are
- * in the runs.
+ * Check that the content of a prepared pack is found by its runs (ranges of the
+ * stored pack). Check which offsets are in the runs.
  */
 static void check_content(const struct prepared *p,
 			  const struct prepared_content *content,
@@ -232,7 +232,7 @@ static void worked_example(void **state)
 	buf_release(&again);
 }
 
-/* The order of wants does not matter, nor does a want that is listed twice. */
+/* Neither the order of the wants nor a duplicate want changes the request. */
 static void requests(void **state)
 {
 	uint64_t seed = random_seed();
@@ -264,7 +264,7 @@ static void requests(void **state)
 
 #define NR 1000
 
-/* A pack index with ascending offsets, and the order of its pack. */
+/* A pack index with ascending offsets, and the pack order. */
 struct indexed {
 	struct oid ids[NR];
 	struct buf file;
@@ -303,7 +303,10 @@ static void indexed_release(struct indexed *p)
 	buf_release(&p->file);
 }
 
-/* Turn objects of a pack into runs, and the runs back into objects. */
+/*
+ * Convert objects of a pack to runs (ranges of its bytes), and convert the runs
+ * back.
+ */
 static void runs_of_objects(void **state)
 {
 	uint64_t seed = random_seed();
@@ -351,8 +354,8 @@ static void what_is_broken(void **state)
 		int ret = parse(&p, &f);
 
 		/*
-		 * ERR_MISSING: a changed length exceeds the file, as if writing
-		 * the file had been interrupted.
+		 * ERR_MISSING: a changed length exceeds the file, as after an
+		 * interrupted write.
 		 */
 		assert_true(ret == ERR_CORRUPT || ret == ERR_MISSING);
 		f.bytes.data[at] ^= 0x10;
@@ -393,7 +396,7 @@ static void another_version(void **state)
 	file_release(&f);
 }
 
-/* Even if the checksum is right, the content of the file is checked. */
+/* Wrong content is refused although the checksum is right. */
 static void what_is_wrong(void **state)
 {
 	uint64_t seed = random_seed();

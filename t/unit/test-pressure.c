@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of admission/pressure.c. */
+/*
+ * Tests of admission/pressure.c, which adjusts the number of tokens for
+ * expensive work to the load of the machine.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,17 +49,17 @@ static void test_adjust(void **state)
 {
 	int full = ADMISSION_PRESSURE_CPU + 1;
 
-	/* Without pressure, the number grows by one, up to the limit. */
+	/* If the load is low, the number grows by one, up to the limit. */
 	assert_int_equal(admission_pressure_adjust(1, 8, 0, 0), 2);
 	assert_int_equal(admission_pressure_adjust(8, 8, 0, 0), 8);
 	assert_int_equal(admission_pressure_adjust(9, 4, 0, 0), 4);
-	/* Under pressure, the number is halved, but never below 1. */
+	/* If the load is high, the number is halved, but never below 1. */
 	assert_int_equal(admission_pressure_adjust(8, 8, full, 0), 4);
 	assert_int_equal(admission_pressure_adjust(
 				 7, 8, 0, ADMISSION_PRESSURE_MEMORY + 1),
 			 3);
 	assert_int_equal(admission_pressure_adjust(1, 8, full, full), 1);
-	/* If the pressure is unknown (-1), it counts as no pressure. */
+	/* An unknown load (-1) counts as low. */
 	assert_int_equal(admission_pressure_adjust(3, 8, -1, -1), 4);
 	assert_int_equal(admission_pressure_adjust(3, 8, ADMISSION_PRESSURE_CPU,
 						   ADMISSION_PRESSURE_MEMORY),

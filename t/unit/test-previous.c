@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/previous.c: bitmaps are converted to the bits of another
- * index.
+ * Tests of bitmap/previous.c, which converts the bitmaps of an old index to the
+ * bit positions of a new one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "t/unit/midxbitmap.h"
 
 /*
- * Decodes the bitmap of `entry`, including the bitmaps with which it is XORed.
+ * Decodes the bitmap of `entry`. XORs it with the bitmaps on which it depends.
  */
 static void complete(const struct bitmap_previous *p, size_t entry,
 		     struct bitset *set)
@@ -29,8 +29,8 @@ static void complete(const struct bitmap_previous *p, size_t entry,
 }
 
 /*
- * Checks that every bitmap has the same objects in the old and in the new
- * index.
+ * Checks that each bitmap has the same objects in the old index and in the new
+ * one.
  */
 static void check_entries(struct bitmaprepo *b, const struct bitmap_space *to,
 			  const struct bitmap_previous *p)
@@ -86,8 +86,8 @@ static void check_notes(struct bitmaprepo *b, const struct bitmap_space *to,
 }
 
 /*
- * Converts bitmaps to an index with the same pack order, and to the index of a
- * pack with all objects.
+ * Converts bitmaps to the index of a pack with the same order, and to the index
+ * of a pack with all objects.
  */
 static void other_orders(void **state)
 {
@@ -118,8 +118,8 @@ static void other_orders(void **state)
 			to = bitmap_space_of_pack(
 				b.odb, one, pack_get_rev(one->pack, NULL));
 			/*
-			 * The new pack lacks objects that bitmaps contain, so
-			 * the old index is unusable.
+			 * Bitmaps contain objects that the new pack does not
+			 * have. So no bitmap of the old index can be used.
 			 */
 			assert_int_equal(bitmap_previous_load(&p, &b.pb->file,
 							      &b.pb->space, &to,
@@ -141,7 +141,8 @@ static void other_orders(void **state)
 }
 
 /*
- * Converts the index of a pack to that of a multi-pack-index with more packs.
+ * Converts bitmaps of a pack to those of a multi-pack-index that has more
+ * packs.
  */
 static void from_a_pack(void **state)
 {
@@ -179,7 +180,7 @@ static void from_a_pack(void **state)
 
 /*
  * Writes a bitmap index of `nr` commits. The last bitmap is XORed with the
- * first one.
+ * first.
  */
 static void write_far(struct buf *out, struct bitmaprepo *b, uint32_t nr)
 {
@@ -214,8 +215,8 @@ static void write_far(struct buf *out, struct bitmaprepo *b, uint32_t nr)
 }
 
 /*
- * If an XOR offset is larger than all implementations can read, the bitmap is
- * converted to a whole one.
+ * Some implementations cannot read large XOR offsets. A bitmap with such an
+ * offset is converted to a whole bitmap.
  */
 static void far_differences(void **state)
 {

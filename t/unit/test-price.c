@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of packing/price.c. test-send.c tests when packs ask. */
+/*
+ * Tests of packing/price.c, which estimates the cost of a request. test-send.c
+ * tests when the server asks for admission.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +71,10 @@ static void test_send(void **state)
 	assert_true(packing_price_deflate(1 << 20) > 1000);
 }
 
-/* The price of runs follows the stored bytes, however they are divided. */
+/*
+ * The price depends on the stored bytes, and not on how they are divided into
+ * ranges.
+ */
 static void test_spans(void **state)
 {
 	uint64_t seed = random_seed(), all, odd;
@@ -95,7 +101,9 @@ static void test_spans(void **state)
 	all = packing_price_spans(&space, &bits);
 	assert_int_equal(all, nr / 4 + (pack->file.len - 32) / 800);
 	assert_true(odd > 0 && odd < all);
-	/* A single large object at the end raises the price, too. */
+	/*
+	 * A single large object at the end of the pack also raises the price.
+	 */
 	bitset_clear(&bits);
 	bitset_set(&bits, nr - 1);
 	assert_int_equal(packing_price_spans(&space, &bits),
@@ -126,7 +134,7 @@ static void test_admit(void **state)
 	options.admission = &admission;
 	assert_int_equal(packing_admit(&threads, &options, 1, NULL), 0);
 	assert_int_equal(threads, 2);
-	/* The sum of prices must not overflow. */
+	/* Adding to the largest possible price must not overflow. */
 	assert_int_equal(packing_admit(&threads, &options, UINT64_MAX, NULL),
 			 0);
 	options.threads = 4;

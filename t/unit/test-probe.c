@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of store/probe.c: for each promise, a store that breaks it must be
+ * Tests of store/probe.c, which checks a store before it is used. For each
+ * promise of store/filestore.h, a store that breaks this promise must be
  * refused.
  */
 #include <setjmp.h>
@@ -19,28 +20,33 @@
 
 enum fault {
 	NO_FAULT,
-	/* the store accepts a condition of a put and does not check it */
+	/*
+	 * The store accepts a put with the condition "the file does not exist",
+	 * and ignores the condition.
+	 */
 	IGNORES_CREATE,
-	/* the same for the condition of a put that replaces a file */
+	/* The store ignores the condition "the file has this entity tag". */
 	IGNORES_REPLACE,
-	/* the store checks a condition some time before it writes */
+	/* The store checks a condition some time before it writes the file. */
 	RACY_CREATE,
 	RACY_REPLACE,
-	ALWAYS_CONFLICT, /* in a race, no client wins */
-	/* a listing does not have new files */
+	/* If several clients write at the same time, none of them succeeds. */
+	ALWAYS_CONFLICT,
+	/* A new file is missing in listings. */
 	STALE_LIST,
-	STALE_READ, /* a get does not find a new file */
+	/* A new file is not found. */
+	STALE_READ,
 	NO_DELETE,
 	NO_TAG,
-	/* a get returns bytes that nobody has written */
+	/* Reading returns bytes that nobody has written. */
 	OTHER_CONTENT,
-	/* the answers to all puts are lost, and no put has an effect */
+	/* No put has an effect or an answer. */
 	LOST_ANSWERS,
 	DENIED,
 };
 
 /*
- * A store that breaks one promise. It passes all other calls to a store in a
+ * A store that breaks one promise. Other calls are passed to a store in a
  * directory.
  */
 struct broken {
@@ -78,7 +84,7 @@ static int head_broken(struct filestore *s, struct filestore_info *info,
 	return ret;
 }
 
-/* Checks the condition, waits, and then writes without a condition. */
+/* Checks the condition, waits, and then writes the file without a condition. */
 static int put_late(struct broken *b, char *etag, const char *name,
 		    const void *bytes, size_t len,
 		    const struct filestore_condition *c, struct error *err)
@@ -149,7 +155,10 @@ static int delete_broken(struct filestore *s, const char *name,
 	return b->inner->ops->delete (b->inner, name, err);
 }
 
-/* Probes a store with this fault. */
+/*
+ * Probes a store with the fault `fault`. The result must be `want`, with the
+ * error message `message`.
+ */
 static void check(enum fault fault, int want, const char *message)
 {
 	static const struct filestore_ops ops = {

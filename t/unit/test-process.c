@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/process.c: the process id, the environment of children, user,
- * memory.
+ * Tests of sys/process.c: the id of the process, the environment of child
+ * processes, the user, and memory usage.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +62,9 @@ static void test_usage(void **state)
 	free(bytes);
 }
 
-/* Work that is far shorter than a tick of the clock has used some time. */
+/*
+ * Work that takes much less time than a tick of the clock must also be counted.
+ */
 static void test_short_usage(void **state)
 {
 	struct sys_usage before, after;
@@ -86,7 +88,10 @@ static void test_user_names(void **state)
 	int ret = sys_user_name(&login, false, NULL);
 
 	(void)state;
-	/* In a container, the password file may have no entry for the user. */
+	/*
+	 * In a container, there may be no entry for the user in the password
+	 * file.
+	 */
 	assert_true(ret == 0 || ret == ERR_MISSING);
 	assert_int_equal(login.len > 0, ret == 0);
 	assert_int_equal(sys_user_name(&full, true, NULL), ret);
@@ -123,7 +128,10 @@ static void in_use_stays(void **state)
 	sys_memory_trim();
 }
 
-/* Allocates sizes below, at and above a large page. All bytes are usable. */
+/*
+ * Allocates blocks that are smaller than a large page, as large, and larger.
+ * All bytes must be usable.
+ */
 static void large(void **state)
 {
 	static const size_t sizes[] = {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of sys/progress.c: meters draw the same text as Git. */
+/*
+ * Tests of sys/progress.c: progress meters print the same text as those of Git.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,7 +83,10 @@ static void unknown_total(void **state)
 	buf_release(&text);
 }
 
-/* The test does not wait. Instead it changes the times stored in the meter. */
+/*
+ * Does not wait for time to pass, but changes the times that the meter has
+ * stored.
+ */
 static void once_a_second_without_a_total(void **state)
 {
 	struct buf text = BUF_INIT;
@@ -170,8 +175,8 @@ static int poll_it(void *ctx, const char *title, uint64_t done, uint64_t total)
 }
 
 /*
- * The callback is called at once, and then rarely. Work that was cancelled
- * stays cancelled.
+ * The callback is called at once, and then rarely. After it has cancelled the
+ * work, the work stays cancelled.
  */
 static void polling(void **state)
 {

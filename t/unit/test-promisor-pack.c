@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/promisor-pack.c: promisor packs are merged into one; other
- * packs are not changed.
+ * Tests of repack/promisor-pack.c: promisor packs are merged into one pack.
+ * Other packs do not change.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +14,8 @@
 #include "t/unit/randrepo.h"
 
 /*
- * Write a pack of every `step`-th object. Returns the number of objects in the
- * pack.
+ * Write a pack with every `step`-th object. `mark`: extension of an empty file
+ * beside the pack. Returns the number of its objects.
  */
 static uint32_t write_pack(struct randrepo *r, int nr, uint32_t step,
 			   const char *mark)
@@ -79,7 +79,7 @@ static void close_job(struct bed *b)
 	free(b->base);
 }
 
-/* Returns the number of objects in new packs that have a .promisor file. */
+/* Returns the number of objects in the new promisor packs. */
 static uint32_t count_new(struct bed *b)
 {
 	struct odb *odb;

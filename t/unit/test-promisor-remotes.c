@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/promisor-remotes.c: the value that is advertised, and the
- * answers of clients.
+ * Tests of serve/promisor-remotes.c, the capability promisor-remote: the value
+ * that the server advertises, and the answers of clients.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +22,8 @@ struct fixture {
 };
 
 /*
- * Load the configuration `text` with promisor.advertise. Returns the advertised
- * value.
+ * Load the configuration `text`, with promisor.advertise set. Returns the
+ * advertised value.
  */
 static const char *load(struct fixture *f, const char *text)
 {
@@ -62,7 +62,7 @@ static void check(const char *config, const char *expect, const char *warning)
 #define B "[remote \"b\"]\npromisor\nurl = https://b/x\n"
 #define FIELDS "partialCloneFilter = blob:none\ntoken = t k\n"
 
-/* The expected values are those that stock Git 2.55 prints. */
+/* The expected values were printed by stock Git 2.55. */
 static void test_print(void **state)
 {
 	check("", "", "");

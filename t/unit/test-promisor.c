@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of check/promisor.c and promisor-walk.c, in random repositories. Some
- * objects are in a promisor pack, some are loose, and some that the pack has
- * links to are missing.
+ * Tests of check/promisor.c and promisor-walk.c, which handle partial clones.
+ * In the random repositories, some objects are in a promisor pack and some are
+ * loose. Others are missing, but the promisor pack refers to them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,8 +46,8 @@ static void write_pack(struct bed *b)
 }
 
 /*
- * Distributes the objects. Commits and tags are never missing, since tips refer
- * to them.
+ * Puts some objects into the promisor pack, makes some loose, and leaves some
+ * out. Commits and tags are never left out, because refs point to them.
  */
 static void scatter(struct bed *b)
 {
@@ -104,8 +104,8 @@ static uint32_t pos_of(struct bed *b, uint32_t nr)
 }
 
 /*
- * Marks the expected objects in b->expect: those that `nr` reaches through
- * objects that are neither missing nor in the promisor pack.
+ * Sets b->expect[i] for the objects that `nr` reaches. Objects that are missing
+ * or in the promisor pack are not visited.
  */
 static void expect(struct bed *b, uint32_t nr)
 {

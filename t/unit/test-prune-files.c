@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/prune-files.c: which files are listed, and which are
- * temporary.
+ * Tests of repack/prune-files.c, which lists files of an object directory:
+ * which files are listed, and which are temporary.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of repack/prune-packed.c: which loose objects are removed. */
+/*
+ * Tests of repack/prune-packed.c, which removes loose objects that are also
+ * packed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +22,7 @@ static void count(void *ctx, const char *path)
 	++*(unsigned *)ctx;
 }
 
-/* Loose objects that a pack has are removed; all other loose objects stay. */
+/* A loose object is removed if a pack has it. Other loose objects stay. */
 static void loose_objects(void **state)
 {
 	struct tmppack_object packed[] = {{.type = OBJ_BLOB, .text = "one\n"},
@@ -59,9 +62,9 @@ static void loose_objects(void **state)
 }
 
 /*
- * An object is in a cruft pack that states its time, in an ordinary pack, and
- * in a loose file of time 1000. The modification time of the cruft pack must
- * not matter.
+ * An object is in a cruft pack, in an ordinary pack, and in a loose file of
+ * time 1000. The cruft pack states a time for the object. The modification time
+ * of its file must not matter.
  */
 static void times(void **state)
 {
@@ -104,8 +107,8 @@ static void times(void **state)
 		assert_int_equal(odb_has_loose(odb, &one), !goes);
 		assert_int_equal(sys_stat(&st, path.data, NULL), 0);
 		/*
-		 * If the pack has no .mtimes file, it gets the time of the
-		 * younger loose file.
+		 * If the pack has no .mtimes file, its file gets the time of
+		 * the loose file, which is newer.
 		 */
 		assert_int_equal(st.mtime_ns / 1000000000 > 5000, k == 2);
 		odb_close(odb);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/prune-unnamed.c: which unnamed packs (.tmp-<pid>-pack-<hash>)
- * are removed, and when.
+ * Tests of repack/prune-unnamed.c, which removes packs of killed processes that
+ * have no final name yet (.tmp-<pid>-pack-<hash>).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,8 +39,8 @@ static bool is_there(const struct tmprepo *t, const char *name)
 }
 
 /*
- * Prune the unnamed packs of a repository. `wanted`: objects of these packs are
- * needed. Returns how many removals were reported.
+ * Prune unnamed packs. `wanted`: objects of these packs are needed. Returns the
+ * number of removals that were reported.
  */
 static unsigned prune(const struct tmprepo *t, bool wanted, bool asks,
 		      int64_t expiry)
@@ -93,8 +93,8 @@ static void whole_packs(void **state)
 }
 
 /*
- * A .pack without .idx, or an .idx without .pack, is removed. Files with other
- * names stay.
+ * A .pack file without its .idx file is removed, and so is an .idx file without
+ * its .pack file. Files with other names stay.
  */
 static void single_files(void **state)
 {

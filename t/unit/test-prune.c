@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of repack/prune.c: which loose objects are removed. */
+/* Tests of repack/prune.c, which removes unreachable loose objects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,8 +87,8 @@ static void what_goes(void **state)
 
 	fixture_init(&f);
 	/*
-	 * No object is removed with expiry 0, or if all files are younger than
-	 * the expiry.
+	 * No object is removed if the expiry is 0, or if all files are newer
+	 * than the expiry.
 	 */
 	for (int64_t expiry = 0; expiry < 2000000; expiry += 1000000) {
 		told = prune(&f, expiry, false, 0);
@@ -116,8 +116,8 @@ static void tell_shallow(void *ctx, const struct oid *oid)
 }
 
 /*
- * A commit of the shallow file that no ref reaches is removed from this file. A
- * dry run only reports the commit.
+ * A commit of the file `shallow` that no ref reaches is removed from this file.
+ * A dry run only reports it.
  */
 static void shallow(void **state)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/pseudo-config.c: valid values, defaults, and invalid values.
+ * Tests of bitmap/pseudo-config.c, the configuration of pseudo-merges: valid
+ * values, defaults, and invalid values.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,7 @@
 #define NOW INT64_C(1700000000)
 #define DAY (24 * 3600)
 
-/* Loads `text` as configuration. `warning` may be NULL. */
+/* Loads `text` as a configuration of pseudo-merges. `warning` may be NULL. */
 static int load(struct pseudo_config *out, const char *text,
 		struct error *warning, struct error *err)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/pseudo-fill.c: the used pseudo-merges are compared with a
- * search of all pseudo-merges.
+ * Tests of bitmap/pseudo-fill.c, which completes a set of objects with
+ * pseudo-merges. It must use the same pseudo-merges as a search through all of
+ * them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,8 +25,8 @@ struct sample {
 };
 
 /*
- * Makes a pseudo-merge of a few random commits. Its objects include these
- * commits.
+ * Makes a pseudo-merge of a few random commits. These commits are also among
+ * its objects.
  */
 static void random_merge(struct sample *s, int i, uint64_t *seed)
 {
@@ -67,8 +68,8 @@ static void sample_release(struct sample *s)
 }
 
 /*
- * Tries all pseudo-merges that have a commit in `noted`, until none can be
- * used. Returns how many were used.
+ * Tries all pseudo-merges that have a commit in `noted`, again and again, until
+ * no further one can be used. Returns the number of those used.
  */
 static uint32_t all_that_serve(const struct sample *s, struct bitset *reached,
 			       const struct bitset *noted)
@@ -120,8 +121,8 @@ static void random_requests(void **state)
 		assert_int_equal(bitset_init(&noted, BITS), 0);
 		pseudo_fill_init(&pf, &s.pm);
 		/*
-		 * In the second round, objects that the first round has reached
-		 * count too.
+		 * In the second round, a commit also counts as noted if the
+		 * first round has reached it.
 		 */
 		for (int round = 0; round < 2; round++) {
 			for (uint32_t bit = 0; bit < 40; bit++) {
@@ -152,7 +153,7 @@ static void random_requests(void **state)
 	assert_true(served > 100);
 }
 
-/* If the index has no pseudo-merges, no memory is allocated. */
+/* If the index has no pseudo-merges, no memory is needed. */
 static void none(void **state)
 {
 	struct pseudo_merges pm = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/pseudo-merge.c: valid sections, and sections with each kind
- * of error.
+ * Tests of bitmap/pseudo-merge.c, which parses the section of pseudo-merges of
+ * a bitmap index: valid sections, and sections with each kind of error.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static const char example[] =
 
 /* Offsets in the section. */
 enum {
-	/* offset of the section in the file */
+	/* Offset in bytes of the section in the file. */
 	START = 0x1000,
 	ROW_1 = 0x7c,
 	ROW_4 = 0x88,
@@ -45,8 +45,8 @@ enum {
 };
 
 /*
- * Returns a file with the example, which a test may change. The file has no
- * spare bytes, so that the address sanitizer detects reads after its end.
+ * Returns a file with the example, which a test may change. It has exactly the
+ * size of the file, so that AddressSanitizer reports reads past its end.
  */
 static uint8_t *example_file(void)
 {
@@ -122,15 +122,15 @@ static int count(void *ctx, uint32_t nr)
 }
 
 /*
- * An extended entry may list a pseudo-merge twice. Stock Git writes one item
- * for each ref to the commit.
+ * An extended entry may name a pseudo-merge twice. Stock Git writes one item
+ * for each ref that points to the commit.
  */
 static void names_a_pseudo_merge_twice(void **state)
 {
 	/*
-	 * The extended entry of commit 1, and the pseudo-merges that must be
-	 * passed. The parts after the entry are 8 bytes later than in the
-	 * example.
+	 * Each row: the extended entry of commit 1, and the expected
+	 * pseudo-merges. The parts after the entry are 8 bytes later than in
+	 * the example.
 	 */
 	static const uint64_t offsets[][3] = {
 		{0x1000, 0x1000, 0x1038},
@@ -212,7 +212,7 @@ static void wrong_sizes(void **state)
 	}
 }
 
-/* The section may not begin before the end of the entries. */
+/* The section must not begin before the end of the bitmap entries. */
 static void cut_short(void **state)
 {
 	uint8_t *file = example_file();
@@ -288,7 +288,9 @@ static void positions_out_of_range(void **state)
 	}
 }
 
-/* After any change of a byte, there is an error, or a result within range. */
+/*
+ * After any byte was changed, parsing fails, or all results are within range.
+ */
 static void changed_bytes(void **state)
 {
 	for (size_t at = 0; at < EXAMPLE_LEN; at++)

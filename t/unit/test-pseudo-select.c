@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/pseudo-select.c: how tips are distributed to pseudo-merges,
- * on random histories.
+ * Tests of bitmap/pseudo-select.c, which puts tips into groups. Each group gets
+ * a pseudo-merge. The histories are random.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,8 +25,8 @@ struct sample {
 };
 
 /*
- * Makes commits with dates from 1000 on, each with up to two parents among the
- * commits before it.
+ * Makes commits with dates from 1000 on. Each commit has up to two parents
+ * among the commits before it.
  */
 static void sample_init(struct sample *s, uint64_t *seed)
 {
@@ -87,8 +87,8 @@ static void reach(const struct sample *s, bool *set, uint32_t c)
 }
 
 /*
- * Marks the commits that a request finds with bitmaps. The request is for the
- * tips of a class and of all classes before.
+ * Marks the commits that bitmaps cover in a request for the tips of a class.
+ * Tips of the classes before count as covered, because they have pseudo-merges.
  */
 static void reach_covered(const struct sample *s, bool *covered,
 			  enum pseudo_class class)
@@ -102,8 +102,8 @@ static void reach_covered(const struct sample *s, bool *covered,
 }
 
 /*
- * Returns whether a group of tips belongs to a class. The first commit of the
- * group decides.
+ * Returns whether a group belongs to a class: its first commit must be a tip of
+ * this class.
  */
 static bool is_of(const struct sample *s, const struct bitmap_group *group,
 		  enum pseudo_class class)
@@ -124,8 +124,8 @@ static bool is_tip(const struct sample *s, uint32_t c, enum pseudo_class class)
 }
 
 /*
- * Returns whether pseudo-merges of a class save enough, if a request walks this
- * number of commits without them.
+ * Returns whether pseudo-merges of a class save enough. `walked`: number of
+ * commits that a request walks without them.
  */
 static bool is_worth_it(const struct sample *s, enum pseudo_class class,
 			size_t walked)
@@ -144,8 +144,8 @@ static bool is_worth_it(const struct sample *s, enum pseudo_class class,
 }
 
 /*
- * Checks that the groups of a class and the covered commits reach everything
- * that the tips of the class reach.
+ * Checks the groups of a class. Together with the covered commits, they must
+ * reach all commits that the tips of the class reach.
  */
 static void check_class(const struct sample *s, enum pseudo_class class)
 {
@@ -169,8 +169,8 @@ static void check_class(const struct sample *s, enum pseudo_class class)
 			assert_true(is_tip(s, group->commits[i], class));
 			assert_false(covered[group->commits[i]]);
 			/*
-			 * No tip of a group is an ancestor of another tip of a
-			 * group.
+			 * No tip of a group is an ancestor of another tip in
+			 * the groups of the class.
 			 */
 			assert_false(reached[group->commits[i]]);
 			assert_true(!i ||
@@ -214,7 +214,7 @@ static void by_default(void **state)
 	assert_true(groups > 10);
 }
 
-/* Old tips are in large groups, new tips in small groups. */
+/* Old tips are in large groups, and new tips in small groups. */
 static void halves(void **state)
 {
 	static const size_t expect[] = {500, 250, 125, 125};
@@ -233,14 +233,17 @@ static void halves(void **state)
 		assert_int_equal(s.groups.groups[i].nr, expect[i]);
 		assert_int_equal(s.groups.groups[i].commits[0], c);
 	}
-	/* If the number of pseudo-merges is limited, the last one is larger. */
+	/*
+	 * If the number of pseudo-merges is limited, the last one has all
+	 * remaining tips.
+	 */
 	s.default_merge_nr = 2;
 	choose(&s, COMMITS);
 	assert_int_equal(s.groups.nr, 2);
 	assert_int_equal(s.groups.groups[0].nr, 500);
 	assert_int_equal(s.groups.groups[1].nr, 500);
 	s.default_merge_nr = PSEUDO_DEFAULT_MERGES;
-	/* A commit outside the pack is in no pseudo-merge. */
+	/* A commit that is not in the pack is in no group. */
 	choose(&s, 600);
 	for (size_t i = 0; i < s.groups.nr; i++)
 		for (size_t k = 0; k < s.groups.groups[i].nr; k++)
@@ -248,7 +251,9 @@ static void halves(void **state)
 	sample_release(&s);
 }
 
-/* Makes a history without merges: the parent of each commit is the one before.
+/*
+ * Makes a history without merges. The parent of each commit is the previous
+ * commit.
  */
 static void make_line(struct sample *s)
 {
@@ -266,7 +271,7 @@ static void make_line(struct sample *s)
 
 /*
  * A class gets pseudo-merges if they save one of PSEUDO_DEFAULT_SAVED_PART
- * commits. Only bitmaps of tips count as bitmaps that a request finds.
+ * commits of a request. Only bitmaps of tips count in this estimate.
  */
 static void worth_it(void **state)
 {
@@ -329,7 +334,10 @@ static void set_rules(struct sample *s, const struct pseudo_rules *rules,
 	s->tips.group_nr = nr;
 }
 
-/* Makes every commit before number 900 a tip. Dates begin with 1000. */
+/*
+ * Makes each commit before number 900 a tip. The dates of commits start at
+ * 1000.
+ */
 static void make_tips(struct sample *s, uint64_t *seed)
 {
 	sample_init(s, seed);
@@ -356,8 +364,8 @@ static void check_sizes(const struct sample *s, const size_t *sizes, size_t nr,
 static void stable_and_unstable(void **state)
 {
 	/*
-	 * the rules give 251 stable tips in groups of 100, and 349 unstable
-	 * tips in 3 equal groups
+	 * Expected sizes of groups. By the rules, 251 tips are stable, in
+	 * groups of 100. The other 349 tips are in 3 equal groups.
 	 */
 	static const size_t sizes[] = {100, 100, 51, 116, 117, 116};
 	static const struct pseudo_rules rules = {
@@ -374,10 +382,7 @@ static void stable_and_unstable(void **state)
 	set_rules(&s, &rules, 1);
 	choose(&s, COMMITS);
 	check_sizes(&s, sizes, ARRAY_NR(sizes), 0);
-	/*
-	 * Stable tips are used even if they have bitmaps, and all of them are
-	 * used.
-	 */
+	/* All stable tips are used, even if they have bitmaps. */
 	memset(s.has_bitmap, 1, sizeof(s.has_bitmap));
 	s.tips.rules[0].sample_rate = .1;
 	choose(&s, COMMITS);
@@ -386,8 +391,8 @@ static void stable_and_unstable(void **state)
 }
 
 /*
- * The sizes of groups decrease as n^-decay. Here they are proportional to 1,
- * 1/2, 1/3, 1/4.
+ * The sizes of groups are proportional to n^-decay: here to 1, 1/2, 1/3 and
+ * 1/4.
  */
 static void decay(void **state)
 {
@@ -410,17 +415,15 @@ static void decay(void **state)
 	choose(&s, COMMITS);
 	assert_int_equal(s.groups.nr, 0);
 	/*
-	 * With a steep decay, later groups are empty. Each commit is still in
-	 * some group.
+	 * If the sizes decrease steeply, later groups are empty. Still, each
+	 * commit is in a group.
 	 */
 	s.tips.rules[0].max_merges = 64;
 	s.tips.rules[0].decay = 9;
 	choose(&s, COMMITS);
 	assert_true(s.groups.nr > 1 && s.groups.nr < 10);
 	assert_true(s.groups.groups[0].nr > 890);
-	/*
-	 * The configured sizes may ask for more groups than there are commits.
-	 */
+	/* The configuration may ask for more groups than there are commits. */
 	s.tips.rules[0].decay = 0;
 	s.tips.rules[0].max_merges = UINT32_MAX;
 	choose(&s, COMMITS);
@@ -452,7 +455,8 @@ static void sampling(void **state)
 }
 
 /*
- * A commit may be in several groups. Commits outside the pack are in no group.
+ * A commit may be in several groups. A commit that is not in the pack is in no
+ * group.
  */
 static void groups_overlap(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of packs/pseudo-tips.c: refs become tips for pseudo-merges. */
+/*
+ * Tests of packs/pseudo-tips.c, which finds the tips of pseudo-merges among the
+ * refs.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,8 +74,8 @@ static void classes(void **state)
 }
 
 /*
- * Pseudo-merges get one group for each configuration section and captured text.
- * A tip may be in several groups.
+ * The tips form one group for each configuration section and each text that its
+ * pattern captures. A tip may be in several groups.
  */
 static void configured(void **state)
 {

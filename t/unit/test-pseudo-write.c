@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/pseudo-write.c: sections that were written are parsed and
- * compared.
+ * Tests of bitmap/pseudo-write.c, which writes the section of pseudo-merges of
+ * a bitmap index: parsing it gives the same pseudo-merges.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,9 @@ struct sample {
 	uint32_t nr;
 };
 
-/* Makes random sets. A set has each commit with a probability of rate / 64. */
+/*
+ * Makes random sets. Each commit is in a set with a probability of rate / 64.
+ */
 static void sample_init(struct sample *s, uint32_t nr, unsigned rate,
 			uint64_t *seed)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of publish/publish.c: which packs are published, and when they are
- * removed.
+ * Tests of publish/publish.c, which writes packs for clients to download from a
+ * web server: which packs are published, and when they are removed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ struct fixture {
 	struct randrepo r;
 	struct published_config config;
 	char *place;
-	/* how often each event was noted */
+	/* Number of times that each event was reported. */
 	unsigned events[PUBLISH_REMOVED + 1];
 };
 
@@ -83,7 +83,10 @@ static int run_at(struct fixture *f, int64_t now)
 	return publish_run(&f->r.t.repo, &f->config, &options, NULL);
 }
 
-/* Check the number of files that were noted as new, kept, retired, removed. */
+/*
+ * Check how many files were reported as new, kept, retired (not offered any
+ * more), and removed.
+ */
 static void check_events(const struct fixture *f, unsigned made, unsigned kept,
 			 unsigned retired, unsigned removed)
 {
@@ -94,7 +97,10 @@ static void check_events(const struct fixture *f, unsigned made, unsigned kept,
 	assert_int_equal(f->events[PUBLISH_REMOVED], removed);
 }
 
-/* Check that a file is the pack that its name says. */
+/*
+ * Check that a published file is a pack, and that its name contains the pack's
+ * checksum.
+ */
 static int check_file(void *ctx, const char *name)
 {
 	const struct fixture *f = ctx;
@@ -134,7 +140,7 @@ static void test_life(void **state)
 		check_events(&f, 3, 0, 0, 0);
 		assert_int_equal(sys_dir_each(f.place, check_file, &f, NULL),
 				 0);
-		/* Remains of a killed process are removed. */
+		/* A temporary file of a killed process is removed. */
 		buf_printf(&left, "web/%s/tmp_publish_123",
 			   strrchr(f.place, '/') + 1);
 		tmprepo_write(&f.r.t, left.data, "x");
@@ -142,7 +148,10 @@ static void test_life(void **state)
 		check_events(&f, 0, 3, 0, 0);
 		assert_int_equal(sys_dir_each(f.place, check_file, &f, NULL),
 				 0);
-		/* Without prepared answers all retire, and come back. */
+		/*
+		 * Without prepared answers, all published packs are retired.
+		 * After a repack, they are offered again.
+		 */
 		tmprepo_write(&f.r.t, "objects/info/prepared", "");
 		assert_int_equal(run_at(&f, 20 * DAY), ERR_MISSING);
 		tmprepo_remove(&f.r.t, "objects/info/prepared");

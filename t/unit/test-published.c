@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of publish/published.c: the configuration, and which files are found.
+ * Tests of publish/published.c, which finds published packs (packs that clients
+ * download from a web server): the configuration, and which files are found.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,7 +104,7 @@ static void test_bad_config(void **state)
 	finish(&f);
 }
 
-/* Write a file of `len` bytes into the place of the repository. */
+/* Write a file of `len` bytes into the publish directory of the repository. */
 static void put(struct fixture *f, const char *name, size_t len)
 {
 	char *place = published_place(&f->config, f->t.objects, NULL);
@@ -119,7 +120,10 @@ static void put(struct fixture *f, const char *name, size_t len)
 	free(place);
 }
 
-/* Returns whether a pack of 50 bytes is found. Its URI must be right. */
+/*
+ * Returns whether a published pack of 50 bytes is found. Asserts that its URI
+ * is right.
+ */
 static bool finds(struct fixture *f, const struct oid *checksum)
 {
 	char *place = published_place(&f->config, f->t.objects, NULL);
@@ -166,7 +170,7 @@ static void test_find(void **state)
 	assert_int_equal(buf_append_str(&name, PUBLISHED_RETIRED), 0);
 	put(&f, name.data, 0);
 	assert_false(finds(&f, &a));
-	/* Without a URI nothing is found. */
+	/* Without a configured URI, no pack is found. */
 	assert_int_equal(load(&f, ""), 0);
 	assert_false(finds(&f, &a));
 	buf_release(&name);
@@ -235,7 +239,10 @@ static void test_identity(void **state)
 	finish(&f);
 }
 
-/* Two object directories have two places; two names of one have one. */
+/*
+ * Two object directories have different publish directories. Two paths of one
+ * object directory have the same one.
+ */
 static void test_places(void **state)
 {
 	struct buf other = BUF_INIT;
@@ -254,7 +261,10 @@ static void test_places(void **state)
 	assert_string_equal(a, b);
 	assert_string_not_equal(a, c);
 	free(c);
-	/* Another salt makes another place; a damaged one makes none. */
+	/*
+	 * The name of the publish directory depends on a salt. A damaged salt
+	 * gives no name.
+	 */
 	tmprepo_write(&f.t, "objects/" PUBLISHED_SALT, OTHER_SALT);
 	c = published_place(&f.config, f.t.objects, NULL);
 	assert_non_null(c);

@@ -21,8 +21,8 @@ static int parse(struct push_cert *cert, const char *text)
 }
 
 /*
- * Join the values of all headers named `header` of a push certificate with "|".
- * If `header` is NULL, join all commands.
+ * Join the values of all headers `header` of a push certificate with "|". If
+ * `header` is NULL, join the commands.
  */
 static const char *join(char out[64], const struct push_cert *cert,
 			const char *header)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of receive/push-nonce.c: making and checking nonces. */
+/*
+ * Tests of receive/push-nonce.c: nonces of push certificates are made and
+ * checked.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +34,7 @@ static struct push_nonce_check check(const char *nonce, bool stateless,
 	return out;
 }
 
-/* The expected nonces are those that stock Git 2.39 and 2.55 sent. */
+/* The expected nonces were sent by stock Git 2.39 and 2.55. */
 static void test_make(void **state)
 {
 	static const struct push_nonce_maker sha1 = {HASH_SHA1, "sekret",
@@ -70,7 +73,7 @@ static void test_others(void **state)
 	buf_release(&nonce);
 }
 
-/* If `stateless` is false, only the nonce that this process issued is OK. */
+/* If `stateless` is false, only the nonce that this session has sent is OK. */
 static void test_session(void **state)
 {
 	struct buf nonce = BUF_INIT;
@@ -96,7 +99,7 @@ static void test_stateless(void **state)
 	assert_true(got.status == PUSH_NONCE_SLOP && got.slop == 7);
 	got = check(nonce.data, true, 7);
 	assert_true(got.status == PUSH_NONCE_OK && got.was_slop);
-	/* The nonce was issued by a server whose clock is 3 seconds ahead. */
+	/* The clock of the server that sent the nonce is 3 seconds ahead. */
 	make(&nonce, &maker, NOW + 3);
 	got = check(nonce.data, true, 0);
 	assert_true(got.status == PUSH_NONCE_SLOP && got.slop == -3);
@@ -122,8 +125,8 @@ static void test_bogus(void **state)
 		assert_int_equal(check(bogus[i], true, 600).status,
 				 PUSH_NONCE_BAD);
 	/*
-	 * A nonce whose time has a leading zero is bad. So is a nonce with any
-	 * one character changed.
+	 * A nonce is bad if its time has a leading zero, or if any character is
+	 * changed.
 	 */
 	buf_append_char(&nonce, '0');
 	assert_int_equal(push_nonce_make(&nonce, &maker, NOW), 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/push.h: pushes into local copies of two nodes, and the number
- * of requests that a push sends.
+ * Tests of stored/push.h: pushes to a repository in a store, through the local
+ * copies of two nodes (servers). The number of requests to the store is
+ * checked, too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,10 +19,12 @@
 
 struct fixture {
 	struct copynode c;
-	struct stored_node *other; /* a second cache of the store */
+	/* A second node: another cache directory of the same store. */
+	struct stored_node *other;
 	struct buf warnings;
 	struct error err;
-	uint64_t now; /* nanoseconds of fake_now() */
+	/* Time in nanoseconds of the simulated clock. */
+	uint64_t now;
 };
 
 static void warn(void *ctx, const char *message)
@@ -52,7 +55,7 @@ static void fake_sleep(void *ctx, uint64_t ns)
 	((struct fixture *)ctx)->now += ns;
 }
 
-/* Gives the first node a clock that only sleep moves. */
+/* Gives the first node a clock that only advances when the node sleeps. */
 static void fake_clock(struct fixture *f)
 {
 	f->c.node->host.now_ns = fake_now;
@@ -136,7 +139,7 @@ static void session_close(struct session *s)
 	stored_copy_close(s->copy);
 }
 
-/* Pushes one ref through a node. */
+/* Pushes one ref through the node `node`. */
 static void push_one(struct fixture *f, struct stored_node *node,
 		     const char *ref, const struct oid *oid)
 {
@@ -150,7 +153,10 @@ static void push_one(struct fixture *f, struct stored_node *node,
 	session_close(&s);
 }
 
-/* Checks a ref of the store by the copy of the second node. */
+/*
+ * Checks the value of a ref in the store, through the local copy of the second
+ * node. `oid` NULL: no such ref.
+ */
 static void expect(struct fixture *f, const char *ref, const struct oid *oid)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -165,7 +171,10 @@ static void expect(struct fixture *f, const char *ref, const struct oid *oid)
 	stored_copy_close(copy);
 }
 
-/* Makes a quarantine with the files of a pack. */
+/*
+ * Makes a quarantine directory with the files of a pack. Returns its path,
+ * which the caller frees.
+ */
 static char *make_quarantine(struct fixture *f)
 {
 	static const char *const names[] = {"pack-00.pack", "pack-00.idx",
@@ -187,9 +196,10 @@ static char *make_quarantine(struct fixture *f)
 }
 
 /*
- * A push asks once whether the copy is the newest. It writes three files and
- * the hint, and reads the record of the copy, at the same time. Then it writes
- * its record. The refresh afterwards asks nothing and downloads nothing.
+ * Checks the requests of a push. First, the node asks for a newer generation
+ * than that of its copy. Then, in parallel, it uploads three files and the
+ * hint, and reads the record of the generation. Last, it writes the new record.
+ * Updating the copy needs no further request and no download.
  */
 static void test_requests(void **state)
 {
@@ -226,7 +236,7 @@ static void test_requests(void **state)
 	assert_null(generation_find_file(g, "objects/pack/other.pack"));
 	ref_transaction_free(s.tx);
 
-	/* The second transaction of the push has no files. */
+	/* The second transaction of the push has no files to upload. */
 	session_begin(&s, true);
 	session_set(&s, "refs/heads/old", NULL);
 	assert_int_equal(session_commit(&s), 0);
@@ -235,14 +245,20 @@ static void test_requests(void **state)
 	expect(&f, "refs/heads/new", &f.c.s.tip);
 	expect(&f, "refs/heads/old", NULL);
 
-	/* The generation has the pack already. */
+	/*
+	 * The generation has the pack already, so its files are not uploaded
+	 * again.
+	 */
 	f.c.count.requests = 0;
 	session_open(&s, &f, f.c.node);
 	assert_int_equal(stored_push_upload(s.push, dir, &f.err), 0);
 	assert_int_equal(f.c.count.requests, 2);
 	session_close(&s);
 
-	/* A deletion: two questions, and the record. */
+	/*
+	 * A push that only deletes a ref needs three requests: two reads, and
+	 * the put of the record.
+	 */
 	f.c.count.requests = 0;
 	push_one(&f, f.c.node, "refs/heads/new", NULL);
 	assert_int_equal(f.c.count.requests, 3);
@@ -251,7 +267,9 @@ static void test_requests(void **state)
 	fixture_release(&f);
 }
 
-/* Another node is faster, with other refs, the same ref, and names in its way.
+/*
+ * Another node commits first: changes of other refs, of the same ref, and of
+ * refs whose names exclude each other.
  */
 static void test_races(void **state)
 {
@@ -297,7 +315,7 @@ static void test_races(void **state)
 	expect(&f, "refs/heads/race", &one);
 	expect(&f, "refs/heads/a", NULL);
 
-	/* If all changes are rejected, there is no record. */
+	/* If all changes of refs are rejected, no record is written. */
 	session_open(&s, &f, f.c.node);
 	push_one(&f, f.other, "refs/heads/mine", &one);
 	session_begin(&s, true);
@@ -306,7 +324,10 @@ static void test_races(void **state)
 	assert_int_equal(ref_transaction_get(s.tx, 0)->result, REF_OLD_DIFFERS);
 	ref_transaction_free(s.tx);
 
-	/* A transaction that may not go on is refused as a whole. */
+	/*
+	 * Without keep_going, the whole transaction fails if one change is
+	 * rejected.
+	 */
 	push_one(&f, f.other, "refs/heads/x", &one);
 	session_begin(&s, false);
 	session_set(&s, "refs/heads/w", &one);
@@ -317,7 +338,7 @@ static void test_races(void **state)
 	fixture_release(&f);
 }
 
-/* Refs that are in tables, and not in updates. */
+/* The changed refs are in tables of the generation, and not in its updates. */
 static void test_tables(void **state)
 {
 	struct fixture f;
@@ -332,7 +353,10 @@ static void test_tables(void **state)
 	expect(&f, "refs/heads/main/sub", &one);
 	expect(&f, "refs/heads/main", NULL);
 
-	/* A ref of the tables is in the way of a new one. */
+	/*
+	 * A table has a ref whose name excludes the name of a new ref. Another
+	 * push has deleted this ref.
+	 */
 	netrepo_ref(&f.c.s.n, "src", "refs/tags/t/u", &one);
 	assert_int_equal(storedrepo_import(&f.c.s, true), 0);
 	session_open(&s, &f, f.c.node);
@@ -349,7 +373,7 @@ static void test_tables(void **state)
 	fixture_release(&f);
 }
 
-/* Makes a tag in the store. */
+/* Makes a tag object and imports it into the store. */
 static void import_tag(struct fixture *f, struct oid *tag)
 {
 	struct netrepo *n = &f->c.s.n;
@@ -373,8 +397,8 @@ static void import_tag(struct fixture *f, struct oid *tag)
 }
 
 /*
- * Sets two refs in one transaction: one with a name of `len` bytes, and another
- * one. Returns the result of the first one.
+ * Sets two refs in one transaction: first a ref with a long name, then a
+ * sibling. Returns the result for the long name.
  */
 static enum ref_result push_long(struct fixture *f, const char *name,
 				 const struct oid *tag, bool keep_going)
@@ -403,8 +427,9 @@ static enum ref_result push_long(struct fixture *f, const char *name,
 }
 
 /*
- * A ref that is too long for a table is rejected, and its sibling is not. Each
- * ref that is accepted can be read by another node, and can be deleted.
+ * A ref whose name is too long for a reftable is rejected. Other refs of the
+ * push are not. Each accepted ref can be read by the other node, and can be
+ * deleted.
  */
 static void check_long_names(const char *config, unsigned most)
 {
@@ -452,12 +477,15 @@ static void test_long_names(void **state)
 {
 	(void)state;
 	check_long_names("", 6);
-	/* A record has a limit, too. */
+	/* With a block size this large, the limit of the record applies. */
 	check_long_names("[reftable]\n\tblockSize = 65536\n", 6);
 	check_long_names("[reftable]\n\tblockSize = 1024\n", 0);
 }
 
-/* Changes that change nothing are checked, and make no generation. */
+/*
+ * A change that sets a ref to the value that it has is checked, but makes no
+ * generation.
+ */
 static void test_no_change(void **state)
 {
 	struct fixture f;
@@ -478,7 +506,7 @@ static void test_no_change(void **state)
 	assert_int_equal(stored_copy_generation(s.copy)->number, 2);
 	session_close(&s);
 
-	/* The values are compared with those of the copy. */
+	/* The values are compared with those in the local copy. */
 	session_open(&s, &f, f.c.node);
 	session_begin(&s, true);
 	session_set(&s, "refs/heads/ghost", NULL);
@@ -492,7 +520,10 @@ static void test_no_change(void **state)
 	session_close(&s);
 	expect(&f, "refs/heads/ghost", &f.c.s.tip);
 
-	/* The only change is rejected, and the rest is no change. */
+	/*
+	 * The only real change is rejected. The other one changes nothing, so
+	 * no generation is made.
+	 */
 	session_open(&s, &f, f.c.node);
 	push_one(&f, f.other, "refs/heads/race", &f.c.s.tip);
 	session_begin(&s, true);
@@ -506,7 +537,7 @@ static void test_no_change(void **state)
 	assert_int_equal(g.number, 4);
 	generation_release(&g);
 
-	/* With one change, all are in one record. */
+	/* If at least one ref changes, all changes are in one record. */
 	session_open(&s, &f, f.c.node);
 	session_begin(&s, false);
 	session_set(&s, "refs/heads/none", NULL);
@@ -518,7 +549,10 @@ static void test_no_change(void **state)
 	fixture_release(&f);
 }
 
-/* Another push of the node has the turn, and does not end. */
+/*
+ * Pushes of one node take turns. Here another push holds the lock and never
+ * ends.
+ */
 static void test_turn(void **state)
 {
 	struct fixture f;
@@ -534,7 +568,7 @@ static void test_turn(void **state)
 	snprintf(path, sizeof(path), "%s",
 		 netrepo_path(&f.c.s.n, COPYNODE_COPY "/store-pushes"));
 	fd = sys_rangelock_open(path, NULL);
-	/* It waits, but not for ever. */
+	/* The push waits for its turn, but only for a limited time. */
 	assert_int_equal(sys_rangelock_take(fd, 0, false, false, NULL), 0);
 	push_one(&f, f.c.node, "refs/heads/three", &f.c.s.tip);
 	assert_true(f.now >= 1000000000);
@@ -567,7 +601,10 @@ static void test_too_late(void **state)
 	fixture_release(&f);
 }
 
-/* Objects were taken back after the push was checked. */
+/*
+ * A garbage collection has removed objects after the push was checked. So the
+ * push must fail.
+ */
 static void test_epoch(void **state)
 {
 	struct fixture f;
@@ -620,8 +657,8 @@ static void test_down(void **state)
 }
 
 /*
- * Moves the directory of the store away. The empty one in its place is a store,
- * as if another process had opened it.
+ * Moves the directory of the store away. In its place is an empty store, as if
+ * the directory had been lost.
  */
 static void empty_store(struct fixture *f)
 {
@@ -633,7 +670,9 @@ static void empty_store(struct fixture *f)
 	free(storedrepo_dir(&f->c.s, "store/.tmp"));
 }
 
-/* What the store says is for the administrator. */
+/*
+ * Errors of the store are reported to the administrator, and not to the client.
+ */
 static void test_messages(void **state)
 {
 	struct stored_push_options told = {
@@ -668,7 +707,10 @@ static void test_messages(void **state)
 	fixture_release(&f);
 }
 
-/* The copy is the newest as far as the empty store can tell. */
+/*
+ * The store is empty, so no generation in it is newer than the local copy. A
+ * push must still fail.
+ */
 static void test_emptied_store(void **state)
 {
 	static const char *const refs[] = {"refs/heads/new", "refs/heads/main"};
@@ -688,7 +730,7 @@ static void test_emptied_store(void **state)
 			       "the store does not have generation 2 of the "
 			       "repository"));
 	session_close(&s);
-	/* Without files: a new value, and a deletion. */
+	/* Pushes without files: a new branch, and a deletion. */
 	for (size_t i = 0; i < ARRAY_NR(refs); i++) {
 		session_open(&s, &f, f.c.node);
 		session_begin(&s, true);

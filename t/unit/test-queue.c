@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of admission/queue.c with a simulated clock: bounds of fairness, no
- * starvation, processes that die.
+ * Tests of admission/queue.c, the queue for expensive work, with a simulated
+ * clock: limits of unfairness, no starvation, and processes that die.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,8 @@
 
 #define US UINT64_C(1000)
 #define MS (1000 * US)
-#define DEAR 1000000 /* a price in microseconds that is never cheap */
+/* A price in microseconds that is always too high for a cheap request. */
+#define DEAR 1000000
 
 static const struct admission_limits limits = {
 	.token_max = 8,
@@ -67,7 +68,10 @@ static int grant_all(struct admission_queue *q, uint64_t now)
 	return nr;
 }
 
-/* Sets the service of all accounts to 0, as a repair of the queue does. */
+/*
+ * Sets the service that all accounts have used to 0, as repairing the queue
+ * does.
+ */
 static void clear_service(struct admission_queue *q)
 {
 	q->now_us = 0;
@@ -79,7 +83,8 @@ static void clear_service(struct admission_queue *q)
 }
 
 /*
- * Checks that the counters of the queue are those that follow from its tickets.
+ * Checks that the counters of the queue agree with its tickets (waiting and
+ * running requests).
  */
 static void check(const struct admission_queue *q)
 {
@@ -109,20 +114,23 @@ static void test_share(void **st)
 	struct admission_queue *q = new_queue(8);
 	int b;
 
-	/* If no other principal waits, one principal may hold all tokens. */
+	/*
+	 * One principal (the user or client that is charged) may hold all
+	 * tokens if no other principal waits.
+	 */
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(add(q, "a", "n", DEAR), i);
 	assert_int_equal(grant_all(q, 0), 8);
 	b = add(q, "b", "n", DEAR);
 	assert_int_equal(grant_all(q, 0), 0);
-	/* The next token goes to the principal that has had none. */
+	/* The next token goes to the principal that has had none yet. */
 	admission_queue_remove(q, 0, 5 * MS);
 	assert_int_equal(admission_queue_next(q, 5 * MS), b);
 	assert_int_equal(admission_queue_next(q, 5 * MS), -1);
 	check(q);
 	free(q);
 	/*
-	 * If both principals wait from the start, neither gets more than a
+	 * Both principals wait from the start. Then neither gets more than a
 	 * quarter of the tokens.
 	 */
 	q = new_queue(8);
@@ -146,7 +154,10 @@ static void test_threads(void **st)
 	struct admission_queue *q = new_queue(8);
 	int dear, cheap;
 
-	/* An expensive request gets at most half of the free tokens. */
+	/*
+	 * An expensive request gets several tokens, but at most half of the
+	 * free ones.
+	 */
 	dear = add(q, "a", "n", DEAR);
 	assert_int_equal(admission_queue_next(q, 0), dear);
 	assert_int_equal(q->tickets[dear].tokens, 4);
@@ -171,18 +182,27 @@ static void test_express(void **st)
 	cheap = add(q, "b", "n", 100);
 	second = add(q, "b", "n", 100);
 	other = add(q, "a", "n", 100);
-	/* One cheap request of each principal runs at a time. */
+	/*
+	 * Cheap requests may run without a token (express). Each principal has
+	 * at most one such request at a time.
+	 */
 	assert_int_equal(grant_all(q, 0), 2);
 	assert_int_equal(state(q, cheap), ADMISSION_EXPRESS);
 	assert_int_equal(state(q, second), ADMISSION_WAITING);
 	assert_int_equal(state(q, other), ADMISSION_EXPRESS);
-	/* The number of express requests of all principals is limited. */
+	/*
+	 * There is also a limit for the express requests of all principals
+	 * together.
+	 */
 	add(q, "c", "n", 100);
 	assert_int_equal(grant_all(q, 0), 0);
 	admission_queue_remove(q, cheap, MS);
 	assert_int_equal(grant_all(q, MS), 1);
 	check(q);
-	/* A request that turns out to be expensive is not express any more. */
+	/*
+	 * If an express request turns out to be expensive, it must wait for a
+	 * token.
+	 */
 	assert_false(admission_queue_yield(q, other, MS));
 	assert_true(admission_queue_yield(q, other, 200 * MS));
 	assert_int_equal(state(q, other), ADMISSION_WAITING);
@@ -199,7 +219,10 @@ static void test_yield(void **st)
 
 	assert_int_equal(grant_all(q, 0), 2);
 	add(q, "a", "n", DEAR);
-	/* No other principal waits for a token, so the request goes on. */
+	/*
+	 * No other principal waits for a token, so the request need not yield
+	 * its token.
+	 */
 	assert_false(admission_queue_yield(q, a, 500 * MS));
 	b = add(q, "b", "n", DEAR);
 	assert_false(admission_queue_yield(q, a, 50 * MS));
@@ -223,7 +246,10 @@ static void test_pause(void **st)
 	assert_int_equal(admission_queue_next(q, 0), a);
 	admission_queue_pause(q, a, 10 * MS);
 	assert_int_equal(admission_queue_next(q, 10 * MS), b);
-	/* Time in which the client does not read is not charged as service. */
+	/*
+	 * While the client does not read, the time of the request is not
+	 * charged.
+	 */
 	assert_int_equal(q->accounts[q->tickets[a].flow].used_us, 10000);
 	admission_queue_resume(q, a);
 	assert_int_equal(admission_queue_next(q, 10000 * MS), -1);
@@ -240,7 +266,7 @@ static void test_pause(void **st)
 #define PRINCIPALS 40
 #define PRICE_MAX 200000
 
-/* A token in use, in simulated time. The work ends at a known time. */
+/* A running request of the simulation, which ends at a known time. */
 struct job {
 	int nr, principal;
 	uint64_t begin, end;
@@ -258,7 +284,9 @@ struct world {
 static void ask(struct world *w, int principal, const char *network)
 {
 	char name[16];
-	/* The real cost may differ much from the estimated price. */
+	/*
+	 * The real cost of a request may differ much from its estimated price.
+	 */
 	uint64_t price = ADMISSION_CHEAP_US + random_next(&w->random) % 1000000;
 	int nr;
 
@@ -280,7 +308,7 @@ static void run_next(struct world *w)
 	}
 }
 
-/* Ends the job that would end first. Returns its principal. */
+/* Ends the running request whose end comes first. Returns its principal. */
 static int end_next(struct world *w)
 {
 	unsigned first = 0;
@@ -298,7 +326,10 @@ static int end_next(struct world *w)
 	return job.principal;
 }
 
-/* Principals with 1 to 10 tickets that always wait get the same service. */
+/*
+ * Principals with 1 to 10 waiting requests each must get the same amount of
+ * service.
+ */
 static void test_fair(void **st)
 {
 	struct world w = {.q = new_queue(4)};
@@ -318,7 +349,7 @@ static void test_fair(void **st)
 		high = w.service_us[p] > high ? w.service_us[p] : high;
 	}
 	/*
-	 * The bound of start-time fair queuing: the largest price, for each
+	 * Start-time fair queuing has this bound: the largest price for each
 	 * token.
 	 */
 	assert_true(high - low <= 4 * (PRICE_MAX + 1000000 + 30000));
@@ -351,8 +382,8 @@ static void test_networks(void **st)
 }
 
 /*
- * While another principal has 200 tickets, a single ticket waits for about one
- * job.
+ * Another principal has 200 waiting requests. A single request must then wait
+ * for about one of them.
  */
 static void test_greedy(void **st)
 {
@@ -380,7 +411,7 @@ static void test_greedy(void **st)
 	free(w.q);
 }
 
-/* A principal that was idle gets no extra service afterwards. */
+/* A principal that was idle must not get extra service afterwards. */
 static void test_newcomer(void **st)
 {
 	struct world w = {.q = new_queue(1)};
@@ -455,9 +486,7 @@ static void test_pushes(void **st)
 		ask.principal = i == 1 ? "b" : "a";
 		nr[i] = admission_queue_add(q, &ask, 0);
 	}
-	/*
-	 * Two pushes run in addition to the request that holds the only token.
-	 */
+	/* Two pushes run although another request holds the only token. */
 	assert_int_equal(grant_all(q, 0), 3);
 	assert_int_equal(state(q, nr[1]), ADMISSION_RUNNING);
 	assert_int_equal(state(q, nr[2]), ADMISSION_WAITING);
@@ -472,7 +501,7 @@ static void test_pushes(void **st)
 	free(q);
 }
 
-/* One principal never takes all places for pushes to a repository. */
+/* One principal must not take all places for pushes to a repository. */
 static void test_push_share(void **st)
 {
 	struct admission_queue *q = new_queue(1);
@@ -507,7 +536,7 @@ static void test_ahead(void **st)
 	assert_int_equal(admission_queue_ahead(q, a3), 3);
 	b1 = add(q, "b", "n", DEAR);
 	b2 = add(q, "b", "n", DEAR);
-	/* the tickets get tokens in the order a b a b a a */
+	/* The requests get tokens in the order a b a b a a. */
 	assert_in_range(admission_queue_ahead(q, b1), 0, 1);
 	assert_in_range(admission_queue_ahead(q, b2), 1, 3);
 	assert_int_equal(admission_queue_ahead(q, a3), 5);
@@ -542,8 +571,8 @@ static void test_forget(void **st)
 }
 
 /*
- * A repair computes the right numbers from the tickets, whatever numbers a
- * killed process has left.
+ * Repairing the queue computes the right counters from the tickets, whatever
+ * counters a killed process has left.
  */
 static void test_repair(void **st)
 {
@@ -577,7 +606,10 @@ static void test_repair(void **st)
 	free(copy);
 }
 
-/* After random calls, the numbers of the queue still agree with its tickets. */
+/*
+ * Makes random calls. After each, the counters of the queue must agree with its
+ * tickets.
+ */
 static void test_random(void **st)
 {
 	struct admission_queue *q = new_queue(3);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/quote.c: known strings, invalid strings, and every byte. */
+/*
+ * Tests of base/quote.c, which quotes paths as Git does: known strings, invalid
+ * strings, and every byte.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

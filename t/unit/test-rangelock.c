@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/rangelock.c: which locks exclude each other, and for how long.
+ * Tests of sys/rangelock.c, locks on numbers of a file: which locks exclude
+ * each other, and for how long.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +30,10 @@ static void test_holders(void **state)
 	assert_int_equal(sys_rangelock_take(b, 7, false, false, &err),
 			 ERR_DENIED);
 	assert_int_equal(err.code, ERR_DENIED);
-	/* sys_rangelock_is_taken() looks only at locks of other descriptors. */
+	/*
+	 * sys_rangelock_is_taken() ignores locks of the given descriptor
+	 * itself.
+	 */
 	assert_true(sys_rangelock_is_taken(a, 7));
 	assert_false(sys_rangelock_is_taken(a, 6));
 	/* A lock on another number does not conflict. */

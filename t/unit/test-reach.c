@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/reach.c: random histories and targets, compared with a
- * recursive search.
+ * Tests of walk/reach.c, which finds the commits that reach a target. Random
+ * histories and targets are compared with a recursive search.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 /*
  * Returns whether `from` is a target or has a target among its ancestors.
- * Computed by a slow walk.
+ * Searches slowly.
  */
 static bool slow(const struct dag *d, const bool *targets, uint32_t from)
 {
@@ -89,7 +89,7 @@ static void test_no_targets(void **state)
 	dag_release(&d);
 }
 
-/* A target whose date equals the date of its child is found. */
+/* A target is found even if its child has the same date. */
 static void test_equal_dates(void **state)
 {
 	struct dag d;
@@ -107,7 +107,10 @@ static void test_equal_dates(void **state)
 	dag_release(&d);
 }
 
-/* If dates are wrong, generation numbers still lead to the targets. */
+/*
+ * Some dates are wrong. With generation numbers, the targets are found
+ * nevertheless.
+ */
 static void test_generations_instead_of_dates(void **state)
 {
 	struct dag d;
@@ -125,7 +128,7 @@ static void test_generations_instead_of_dates(void **state)
 	dag_release(&d);
 }
 
-/* The walk does not read ancestors of the oldest target. */
+/* The walk must not read commits that are older than all targets. */
 static void test_old_commits_are_not_read(void **state)
 {
 	struct dag d;
@@ -138,7 +141,7 @@ static void test_old_commits_are_not_read(void **state)
 	target = dag_add(&d, 995, false, NULL, 0);
 	reach_init(&r, &d.h);
 	assert_int_equal(reach_add_target(&r, target, NULL), 0);
-	/* The test would crash if the commit was read. */
+	/* Reading this commit would crash the test. */
 	d.h.commits[900].parsed = false;
 	assert_int_equal(reach_all(&r, &c, 1, NULL), 0);
 	reach_release(&r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/reader.c: whole objects, both kinds of delta, long delta
- * chains, cycles, and invalid packs. The result is always an error or the right
+ * Tests of pack/reader.c: whole objects, OFS_DELTA and REF_DELTA objects, long
+ * delta chains, cycles, and invalid packs. A read must fail or return the right
  * bytes.
  */
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 
 #define CACHE_LIMIT ((size_t)1 << 20)
 
-/* A pack, and the content of its objects. */
+/* A pack, and the expected content of its objects. */
 struct sample {
 	struct packfile file;
 	struct buf text[PACKFILE_MAX];
@@ -37,7 +37,10 @@ static uint32_t sample_add(struct sample *s, enum object_type type,
 	return n;
 }
 
-/* Adds a delta: the object `base` followed by `more`. */
+/*
+ * Adds a delta against entry `base`. Its result is the content of `base`,
+ * followed by `more`.
+ */
 static uint32_t sample_add_delta(struct sample *s, enum object_type type,
 				 uint32_t base, const char *more)
 {
@@ -192,7 +195,7 @@ static void test_chain(void **state)
 	}
 }
 
-/* An object stays valid while other objects are read. */
+/* An object that was read remains valid while other objects are read. */
 static void test_pins(void **state)
 {
 	struct pack_object objs[60];
@@ -223,7 +226,10 @@ static void test_pins(void **state)
 	sample_release(&s);
 }
 
-/* Objects that have equal offsets in two packs must not be confused. */
+/*
+ * Two packs have different objects at the same offset. The cache must not
+ * confuse them.
+ */
 static void test_two_packs(void **state)
 {
 	struct pack_reader *r = pack_reader_new(CACHE_LIMIT);
@@ -278,7 +284,7 @@ static void test_cycles(void **state)
 	packfile_init(&p, HASH_SHA1);
 	e.base_oid = b.bytes;
 	packfile_add_entry(&p, &e, "\1\1x", 3, &a);
-	/* An OFS_DELTA, and a REF_DELTA whose base is itself. */
+	/* Add an OFS_DELTA, and a REF_DELTA that is its own base. */
 	packfile_add_delta(&p, OBJ_OFS_DELTA, 0, 1, "y", &b);
 	e.base_oid = self.bytes;
 	packfile_add_entry(&p, &e, "\1\1x", 3, &self);
@@ -307,8 +313,8 @@ static void add_claim(struct packfile *p, enum object_type type, uint64_t size,
 static void test_lies(void **state)
 {
 	/*
-	 * Deltas for a base of 4 bytes: a copy with a result of 2^40 bytes, a
-	 * delta for a base of 5 bytes, and an incomplete delta.
+	 * Invalid deltas of a base of 4 bytes: a result of 2^40 bytes, a delta
+	 * made for a base of 5 bytes, and an incomplete delta.
 	 */
 	static const char huge[] = "\x04\x80\x80\x80\x80\x80\x20\x90\x04";
 	static const char other_base[] = "\x05\x01\x01z";
@@ -341,8 +347,8 @@ static void test_lies(void **state)
 }
 
 /*
- * The header of an entry claims a size to which the bytes of the entry cannot
- * inflate. All bytes of the pack together could inflate to this size.
+ * The header of an entry states a size that is too large for the bytes of this
+ * entry. The whole pack has enough bytes to inflate to such a size.
  */
 static void test_large_claim(void **state)
 {
@@ -368,7 +374,7 @@ static void test_large_claim(void **state)
 }
 
 /*
- * Reads all objects of a pack that may be damaged. Each read must fail or
+ * Reads all objects of a pack that may be damaged. Each read must fail, or
  * return the right object.
  */
 static void read_changed(struct sample *s)
@@ -394,8 +400,8 @@ static void read_changed(struct sample *s)
 			continue;
 		}
 		/*
-		 * If the base of a delta is damaged, the delta makes an object
-		 * with another id.
+		 * A delta of a damaged base may give an object, but with
+		 * another id.
 		 */
 		hash_object(&s->file.hash, &oid, obj.type, obj.data, obj.len);
 		if (oid_equal(&oid, &s->file.oids[i]))
@@ -426,7 +432,7 @@ static void test_changed_bytes(void **state)
 	sample_release(&s);
 }
 
-/* The pack is shortened, but its trailer agrees with the index. */
+/* The pack is truncated, but its trailer agrees with the pack index. */
 static void test_cut_short(void **state)
 {
 	struct sample s;
@@ -444,11 +450,14 @@ static void test_cut_short(void **state)
 	sample_release(&s);
 }
 
-/* The intact objects of a pack with damaged ones, for the callback spare(). */
+/*
+ * Context of the callback spare(), which returns intact copies of the objects
+ * of a damaged pack.
+ */
 struct spares {
 	const struct sample *s;
 	int calls;
-	/* number of calls that asked for the content */
+	/* Number of calls that asked for the content of an object. */
 	int bodies;
 };
 
@@ -478,7 +487,7 @@ static int spare(void *ctx, struct pack *pack, uint64_t offset,
 	return ERR_MISSING;
 }
 
-/* Adds an entry whose header claims too large a size. */
+/* Adds an entry whose header states a size that is too large. */
 static void add_damaged(struct sample *s, enum object_type type, uint32_t base,
 			const char *text)
 {
@@ -518,7 +527,9 @@ static void check_spared(struct sample *s, uint32_t n)
 	pack_object_release(r, &obj);
 	assert_int_equal(err.code, 0);
 	assert_int_equal(all.bodies, 1);
-	/* The intact copy is cached, so the callback is not called again. */
+	/*
+	 * The intact copy is in the cache, so the callback is not called again.
+	 */
 	all.calls = 0;
 	check_read(s, r, pack, n);
 	check_info(s, r, pack, n);
@@ -532,7 +543,10 @@ static void check_spared(struct sample *s, uint32_t n)
 	pack_close(pack);
 }
 
-/* Another copy replaces a damaged delta base, and a damaged delta. */
+/*
+ * If a delta base or a delta is damaged, another copy of the object replaces
+ * it.
+ */
 static void test_spares(void **state)
 {
 	struct sample s;
@@ -551,7 +565,7 @@ static void test_spares(void **state)
 	sample_release(&s);
 }
 
-/* If no other copy exists, the error about the damaged object is returned. */
+/* If there is no other copy, the error is about the damaged object. */
 static void test_no_spare(void **state)
 {
 	struct pack_reader *r = pack_reader_new(CACHE_LIMIT);
@@ -584,7 +598,10 @@ static void test_no_spare(void **state)
 	sample_release(&empty);
 }
 
-/* An entry that inflates, but has another CRC than in the index, is damaged. */
+/*
+ * An entry that inflates is still damaged if its CRC differs from that in the
+ * pack index.
+ */
 static void test_crcs(void **state)
 {
 	struct pack_reader *r = pack_reader_new(0);
@@ -599,7 +616,10 @@ static void test_crcs(void **state)
 	check_read(&s, r, pack, 2);
 	pack_reader_check_crcs(r);
 	for (uint32_t i = 0; i < s.file.nr; i++) {
-		/* Objects 5 to 8 are deltas that are made from object 2. */
+		/*
+		 * Objects 5 to 8 depend on object 2, because they are deltas of
+		 * it.
+		 */
 		if (i != 2 && (i < 5 || i > 8)) {
 			check_read(&s, r, pack, i);
 			continue;
@@ -619,7 +639,10 @@ static void test_crcs(void **state)
 	sample_release(&s);
 }
 
-/* The cache has objects of a pack until the reader forgets the pack. */
+/*
+ * The cache keeps objects of a pack until the reader is told to forget the
+ * pack.
+ */
 static void test_forget(void **state)
 {
 	struct pack_reader *r = pack_reader_new(CACHE_LIMIT);
@@ -634,7 +657,7 @@ static void test_forget(void **state)
 	sample_add_delta(&s, OBJ_OFS_DELTA, 1, "two");
 	pack = packfile_open(&s.file);
 	check_read(&s, r, pack, 2);
-	/* The bytes of a file as small as this one are copied into memory. */
+	/* A file as small as this one is copied to memory. */
 	assert_true(s.file.bytes.len <= SYS_MAP_COPY_MAX);
 	bytes = (uint8_t *)(uintptr_t)pack_bytes(pack, NULL);
 	memset(bytes + s.file.offsets[0] + 2, 0, 4);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of receive/receive-advertise.c: refs, capabilities and ".have" lines.
+ * Tests of receive/receive-advertise.c, the advertisement of receive-pack:
+ * refs, capabilities and ".have" lines.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,8 +57,8 @@ static void test_hidden(void **state)
 }
 
 /*
- * Each id to which only refs outside of the namespace point is advertised as a
- * ".have" line.
+ * Refs outside of the namespace are not advertised by name. Their ids are
+ * advertised as ".have" lines.
  */
 static void test_namespace(void **state)
 {

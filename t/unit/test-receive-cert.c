@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of receive/receive-cert.c: what hooks learn about signed pushes. */
+/*
+ * Tests of receive/receive-cert.c: which variables hooks get in a signed push.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +19,7 @@
 	"advertisePushOptions\n"
 
 /*
- * A hook script that prints the variables GIT_PUSH_CERT*, sorted and without
+ * A shell command that prints the variables GIT_PUSH_CERT*, sorted, without
  * this prefix.
  */
 #define TELL "env | sed -n 's/^GIT_PUSH_CERT//p' | sort"
@@ -36,8 +38,8 @@ static void init(struct signed_push *s)
 }
 
 /*
- * Push a deletion with a push certificate. `headers`: additional headers of the
- * certificate; NULL ends the list. Returns the response.
+ * Push a deletion with a push certificate. `headers`: further headers of the
+ * certificate, up to a NULL. Returns the response.
  */
 static const char *run(struct signed_push *s, const char *const *headers,
 		       const char *caps)
@@ -67,8 +69,8 @@ static void read_told(struct buf *out, struct signed_push *s, const char *name)
 
 /*
  * Install a hook that writes the variables GIT_PUSH_CERT* to the file
- * told.<name> and then runs `after`. The test does not run in the git
- * directory, so the hook first changes to it.
+ * told.<name>, and then runs `after`. The hook first changes to the git
+ * directory, because the test runs elsewhere.
  */
 static void hook(struct signed_push *s, const char *name, const char *after)
 {
@@ -155,7 +157,10 @@ static void test_nonces(void **state)
 	pushed_release(&s.p);
 }
 
-/* If push options differ from the signed ones, the push is refused. */
+/*
+ * If the push options differ from those in the certificate, the push is
+ * refused.
+ */
 static void test_options(void **state)
 {
 	static const char *const headers[] = {"push-option a", "pushee x",
@@ -182,7 +187,7 @@ static void test_options(void **state)
 	pushed_release(&s.p);
 }
 
-/* Without hooks the signature is not verified. */
+/* If there is no hook, the signature is not verified. */
 static void test_no_hook(void **state)
 {
 	struct signed_push s;

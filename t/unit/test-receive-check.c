@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of receive/receive-check.c: the checks of single commands. */
+/* Tests of receive/receive-check.c, which checks each command of a push. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,10 @@ static void test_deny(void **state)
 	      "ng refs/heads/side bad ref");
 }
 
-/* A fast-forward over commits whose dates are far in the past is recognised. */
+/*
+ * Commits with dates far in the past lie between the old and the new value. The
+ * push must still count as a fast-forward.
+ */
 static void test_skewed_dates(void **state)
 {
 	static const char *const line[] = {"c4", "n1", "n2", "n3", "n4",

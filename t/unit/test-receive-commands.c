@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of receive/receive-commands.c: the example of receive-commands.h,
- * capabilities, limits.
+ * Tests of receive/receive-commands.c, which parses the commands of a push: the
+ * example of receive-commands.h, capabilities, and limits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,8 +46,8 @@ static void test_take(void **state)
 	assert_int_equal(req.shallow.nr, 1);
 	assert_true(req.report_v2 && req.quiet && req.sideband);
 	/*
-	 * Capabilities must be false if they were not advertised, or if the
-	 * client did not send them.
+	 * A capability is false if it was not advertised, or if the client did
+	 * not ask for it.
 	 */
 	assert_false(req.report || req.atomic || req.has_options);
 	assert_false(receive_request_only_deletes(&req));
@@ -163,8 +163,8 @@ static void test_read(void **state)
 }
 
 /*
- * Parse lines of a push request until one is refused. Returns the last return
- * value.
+ * Parse lines of a push request until one is refused. Returns the result of the
+ * last line.
  */
 static int take_lines(struct receive_request *req, const char *const *lines)
 {
@@ -204,7 +204,7 @@ static void test_certificate(void **state)
 	receive_request_release(&req);
 }
 
-/* A push with a certificate and also with unsigned commands is refused. */
+/* A push that has both a certificate and unsigned commands is refused. */
 static void test_bad_certificates(void **state)
 {
 	static const char *const bad[][9] = {

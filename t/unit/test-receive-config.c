@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of receive/receive-config.c: defaults, precedence, malformed values. */
+/*
+ * Tests of receive/receive-config.c, the configuration of receive-pack:
+ * defaults, precedence, and malformed values.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of receive/receive-connect.c: complete and incomplete pushes. */
+/*
+ * Tests of receive/receive-connect.c, which checks that the repository has all
+ * objects that a push needs.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +16,7 @@
 #include "t/unit/pushed.h"
 
 /*
- * Push commit n1, whose parent is `parent`. Returns whether the push is
+ * Push commit n1 with the parent `parent`. Returns whether the push is
  * accepted.
  */
 static bool accepts(struct pushed *p, const char *parent, const char *command)
@@ -37,16 +40,16 @@ static void check(const char *parent, const char *command, bool expected)
 }
 
 /*
- * A pushed commit's parent must be known to be complete. For each way in which
- * it can be known, a push is accepted.
+ * All objects that the pushed commit's parent reaches must be known to exist.
+ * Several facts can prove this. For each of them, a push is accepted.
  */
 static void test_ways(void **state)
 {
-	/* The parent of the pushed commit is the old value of the command. */
+	/* The parent is the old value in the command. */
 	check("c4", "c4 n1 refs/heads/main", true);
 	/* The parent is HEAD. */
 	check("c4", "zero n1 refs/heads/new", true);
-	/* The pushed commit's parent is the value of refs/heads/side. */
+	/* The parent is the value of refs/heads/side. */
 	check("s0", "zero n1 refs/heads/new", true);
 	/* The tag v1 points to the parent. */
 	check("c3", "zero n1 refs/heads/new", true);
@@ -54,14 +57,14 @@ static void test_ways(void **state)
 	check("h0", "zero n1 refs/heads/new", true);
 	/* HEAD reaches the parent. */
 	check("c1", "zero n1 refs/heads/new", true);
-	/* No ref reaches `lost`, but all objects that it reaches exist. */
+	/*
+	 * No ref reaches the commit `lost`, but it exists with all objects that
+	 * it reaches.
+	 */
 	check("lost", "zero n1 refs/heads/new", true);
 	check("none", "zero n1 refs/heads/new", false);
 	check(NULL, "zero n1 refs/heads/new", true);
-	/*
-	 * The command names an old value that does not exist, so it is not the
-	 * value of the ref.
-	 */
+	/* The old value in the command does not exist, so it proves nothing. */
 	check("none", "none n1 refs/heads/main", false);
 }
 
@@ -109,7 +112,7 @@ static void test_limit(void **state)
 	}
 }
 
-/* A parent exists, but its own parent is missing. */
+/* The parent exists, but the parent's own parent is missing. */
 static void test_leftovers(void **state)
 {
 	struct pushed p;
@@ -118,7 +121,7 @@ static void test_leftovers(void **state)
 	dialog_commit(&p.d, "broken", 1700000050, "none", NULL);
 	assert_false(accepts(&p, "broken", "zero n1 refs/heads/new"));
 	pushed_release(&p);
-	/* A ref whose object is missing does not make that object complete. */
+	/* A ref points to the parent, but the parent is missing. */
 	pushed_init(&p);
 	dialog_ref(&p.d, "refs/heads/ghost", "none");
 	assert_false(accepts(&p, "none", "zero n1 refs/heads/new"));
@@ -140,8 +143,8 @@ static void push_dated(struct pushed *p, const char *name, const char *parent,
 }
 
 /*
- * If new commits have old dates, the walk does not read all of history. In
- * particular, it does not read the corrupt commit that c5 reaches.
+ * New commits have old dates. The walk must not read the whole history.
+ * Otherwise it would find the corrupt commit that c5 reaches.
  */
 static void test_old_dates(void **state)
 {
@@ -160,8 +163,8 @@ static void test_old_dates(void **state)
 }
 
 /*
- * A tip that the repository had before the push is not checked. Here the tree
- * of this commit is not even a tree object.
+ * A commit that was a tip before the push is not checked again. Here the tree
+ * of this commit has the wrong type.
  */
 static void test_tip_that_was_there(void **state)
 {
@@ -214,7 +217,7 @@ static void test_trees(void **state)
 	pushed_init(&p);
 	push_tree(&p, "40000", "t", true);
 	pushed_release(&p);
-	/* The commit that a submodule entry names may be missing. */
+	/* The commit of a submodule entry need not exist. */
 	pushed_init(&p);
 	push_tree(&p, "160000", "none", true);
 	pushed_release(&p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of receive/receive-env.c: the variables that hooks get. */
+/* Tests of receive/receive-env.c: the environment variables that hooks get. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,10 @@ static void test_flags(void **state)
 	assert_string_equal(find(&env, "GIT_PUSH_OPTION_COUNT"), "1");
 	assert_string_equal(find(&env, "GIT_PUSH_OPTION_0"), "a=b");
 	receive_environment_release(&env);
-	/* A path in the list of alternates is quoted. */
+	/*
+	 * In the variable for alternates, a path with special characters is
+	 * quoted.
+	 */
 	real = r.quarantine.dir.path;
 	r.quarantine.dir.path = odd;
 	assert_int_equal(receive_environment_init(

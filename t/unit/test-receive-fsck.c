@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of receive/receive-fsck.c: with checks, without checks, and with
- * ignored findings.
+ * Tests of receive/receive-fsck.c: received objects are checked, not checked,
+ * or checked with some messages ignored.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +14,8 @@
 #include "t/unit/pushed.h"
 
 /*
- * Push a commit whose author has no date, and compare the response of the
- * server with `answer`.
+ * Push a commit whose author has no date. The response must be `answer`.
+ * `told`: part of the message that the server reports; NULL: not checked.
  */
 static void check(const char *config, const char *answer, const char *told)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of receive/receive-haves.c, which lists ids of the refs of alternates:
- * with ref prefixes, and from a command.
+ * Tests of receive/receive-haves.c, which lists the ids of refs of alternates
+ * for ".have" lines: with prefixes of refs, and by a command.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,8 +30,8 @@ static int append(void *ctx, const struct oid *oid)
 }
 
 /*
- * List the ids that receive_haves_each() finds. The alternate is the repository
- * of dialog.h.
+ * List the ids that receive_haves_each() finds. The repository of dialog.h is
+ * the alternate.
  */
 static int haves(struct pushed *p, struct list *l, const char *config,
 		 struct error *err)
@@ -96,8 +96,8 @@ static void test_command(void **state)
 	assert_string_equal(l.text.data, "c2 ");
 	buf_release(&l.text);
 	/*
-	 * If the command prints a line that is no id, there is a warning, and
-	 * the list ends.
+	 * If the command prints a line that is not an id, the list ends with a
+	 * warning.
 	 */
 	assert_int_equal(haves(&p, &l,
 			       "[core]\nalternateRefsCommand = echo oops\n",

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of receive/receive-hooks.c: input and exit codes of hooks. */
+/*
+ * Tests of receive/receive-hooks.c: the input of hooks, and what their exit
+ * codes do.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +31,8 @@ static void test_all(void **state)
 	assert_non_null(strstr(p.d.text.data, "2:pre\ns0 zero refs/heads/side|"
 					      "2:up refs/heads/side|"));
 	/*
-	 * The client does not get the output of the hook reference-transaction.
+	 * The output of the hook reference-transaction is not sent to the
+	 * client.
 	 */
 	assert_null(strstr(p.d.text.data, "prepar"));
 	assert_non_null(strstr(p.d.text.data, "2:post\ns0 zero refs/heads/side|"
@@ -61,8 +65,8 @@ static void test_decline(void **state)
 }
 
 /*
- * The hooks post-receive and post-update cannot refuse a push. They run only if
- * a command was executed.
+ * The hooks post-receive and post-update run only if a ref was changed. They
+ * cannot refuse a push.
  */
 static void test_post(void **state)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of receive/receive-objects.c: packs that are kept, unpacked or refused.
+ * Tests of receive/receive-objects.c: the pack of a push is kept, unpacked to
+ * loose objects, or refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +15,8 @@
 #include "t/unit/pushed.h"
 
 /*
- * Receive a pack whose last `cut` bytes are missing. *kept is set to whether it
- * is stored as a pack. Returns the result.
+ * Receive a pack without its last `cut` bytes. Sets *kept to whether it was
+ * kept as a pack. Returns the result.
  */
 static int take(const char *config, size_t cut, bool *kept)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of receive/receive-pack.c: whole pushes, and pushes that are cut off.
+ * Tests of receive/receive-pack.c: complete pushes, and pushes that are
+ * truncated.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,8 +69,8 @@ static void test_bad_request(void **state)
 }
 
 /*
- * If a request is cut off at any byte, no ref changes and no file is left
- * behind.
+ * The request is truncated at each byte. No ref may change, and no file may be
+ * left.
  */
 static void test_cut_off(void **state)
 {
@@ -97,7 +98,10 @@ static void test_cut_off(void **state)
 	pushed_release(&p);
 }
 
-/* The client closes the connection before it gets the response. */
+/*
+ * The client closes the connection before it gets the response. The session
+ * ends with an error.
+ */
 static void test_no_answer(void **state)
 {
 	struct pushed p;
@@ -125,7 +129,7 @@ static void test_tell(void **state)
 	pushed_release(&p);
 }
 
-/* ---- a target in place of the repository */
+/* ---- a target, which takes objects and refs in place of the repository */
 
 struct target {
 	struct receive_target target;
@@ -162,13 +166,19 @@ static int target_publish(void *ctx, struct ref_transaction *tx,
 	return t->fails_to_publish ? error_set(err, ERR_DENIED, "no luck") : 0;
 }
 
-/* Pushes a new branch into a target. Returns the transcript. */
+/*
+ * Pushes a new branch to a repository with the target `t`. Returns the
+ * transcript.
+ */
 static const char *push_to_target(struct pushed *p, struct target *t)
 {
 	t->target = (struct receive_target){target_store, target_publish, t,
 					    target_purge};
 	pushed_init(p);
-	/* Without a lookup of refs in tables, nothing is in the way. */
+	/*
+	 * Make the refs a reftable, as in a local copy of a repository in a
+	 * store.
+	 */
 	assert_int_equal(repo_init_reftable(p->d.t.dir, HASH_SHA1,
 					    "refs/heads/main", 0, NULL),
 			 0);
@@ -179,7 +189,10 @@ static const char *push_to_target(struct pushed *p, struct target *t)
 	return pushed_run(p, true);
 }
 
-/* The objects never become a part of the repository, and no ref is changed. */
+/*
+ * The target gets the objects and the changes of refs. The repository itself
+ * must not change.
+ */
 static void test_target(void **state)
 {
 	struct target good = {.stores = 0}, full = {.fails_to_store = true},

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of receive/receive-peer.c: messages with and without side bands. */
+/*
+ * Tests of receive/receive-peer.c, which sends messages to the client of a
+ * push, with and without side bands.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +38,7 @@ static void release(struct fixture *f)
 	pushed_release(&f->p);
 }
 
-/* Compare the packets that the client got. */
+/* Asserts that the client has got the packets `text`. */
 static void assert_sent(struct fixture *f, const char *text)
 {
 	dialog_transcribe(&f->p.d);
@@ -69,8 +72,8 @@ static void test_no_band(void **state)
 }
 
 /*
- * Messages with paths go only to the callback `tell`, and only if the code is
- * ERR_IO.
+ * If the error code is ERR_IO, the message may contain paths. It goes only to
+ * the callback `tell`, and not to the client.
  */
 static void test_failure(void **state)
 {
@@ -86,8 +89,8 @@ static void test_failure(void **state)
 }
 
 /*
- * Before refs change, a failed write to the client is an error. While refs
- * change, it is only recorded in `gone`.
+ * Before refs change, a failed write to the client is an error. After refs have
+ * begun to change, it only sets `gone`.
  */
 static void test_settling(void **state)
 {

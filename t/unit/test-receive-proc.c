@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of receive/receive-proc.c: commands for the hook proc-receive are
- * selected, and the hook's report is read.
+ * Tests of receive/receive-proc.c: which commands are for the hook
+ * proc-receive, and how its report is parsed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,8 +56,8 @@ static int take(struct receive *r, struct receive_command **at,
 	int ret = receive_proc_take(&messages, r, at, line);
 
 	/*
-	 * Malformed lines give messages; other lines give none. A line "ng"
-	 * refuses a command without a message.
+	 * A malformed line gives a message. The line "ng" refuses its command
+	 * and gives no message.
 	 */
 	assert_int_equal(messages.len > 0,
 			 ret > 0 && strncmp(text, "ng ", 3) != 0);

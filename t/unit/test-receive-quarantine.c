@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of receive/receive-quarantine.c: which objects are visible before and
- * after the migration.
+ * after the quarantine is migrated.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,7 +103,10 @@ static void test_release(void **state)
 	pushed_release(&p);
 }
 
-/* The path of the object directory has a colon, so it must be quoted. */
+/*
+ * The path of the object directory contains a colon. So it must be quoted in
+ * the variable for alternates.
+ */
 static void test_quoting(void **state)
 {
 	struct pushed p;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of receive/receive-report.c: reports with side bands and rewrites. */
+/*
+ * Tests of receive/receive-report.c, the report of a push: with side bands, and
+ * with refs that the hook proc-receive has changed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

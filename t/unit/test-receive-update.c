@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of receive/receive-update.c: commands in single and in atomic
- * transactions.
+ * Tests of receive/receive-update.c, which changes the refs of a push: in one
+ * transaction for each command, or in one for all (atomic).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,8 +45,8 @@ static void test_atomic(void **state)
 }
 
 /*
- * Deletions are executed first. So `side/x` can be created by the push that
- * deletes `side`.
+ * Deletions come first. So one push can delete the ref `side` and create
+ * `side/x`.
  */
 static void test_makes_room(void **state)
 {
@@ -74,9 +74,7 @@ static void test_namespace(void **state)
 	pushed_release(&p);
 }
 
-/*
- * The value of a branch must be a commit. The value of a tag may be any object.
- */
+/* A branch must be a commit. A tag may be any object. */
 static void test_values(void **state)
 {
 	struct pushed p;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of receive/receive-worktree.c: finding the work tree of a branch.
- * Updates of work trees need stock Git, see t5405-update-instead.sh.
+ * Tests of receive/receive-worktree.c, which finds the work tree of a pushed
+ * branch. Updating a work tree needs stock Git; t5405-update-instead.sh tests
+ * it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +48,7 @@ static void release(struct fixture *f)
 }
 
 /*
- * Compare `path` with "<git directory>/<name>", or with the git directory if
+ * Asserts that `path` is "<git directory>/<name>", or the git directory if
  * `name` is "".
  */
 static void assert_below(const struct fixture *f, const char *path,
@@ -71,8 +72,8 @@ static void test_bare(void **state)
 }
 
 /*
- * If the git directory is not named ".git", the work tree is known only from
- * core.worktree.
+ * If the git directory has another name than ".git", only core.worktree tells
+ * where the work tree is.
  */
 static void test_main(void **state)
 {
@@ -125,8 +126,8 @@ static const char *push_side(struct fixture *f, const char *command)
 }
 
 /*
- * The hook push-to-checkout gets the path of the worktree in GIT_WORK_TREE. The
- * hook does not run if the old id in the push is not the value of the ref.
+ * The hook push-to-checkout gets the path of the work tree in GIT_WORK_TREE. It
+ * does not run if the ref has another value than the old id of the command.
  */
 static void test_hook(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of receive/receive.c: start and end of a push, and which objects
- * clients may know of.
+ * Tests of receive/receive.c: the start and the end of a push, and which
+ * objects exist for clients.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +70,10 @@ static void test_discard(void **state)
 	pushed_release(&p);
 }
 
-/* Only a hidden ref reaches `h0`, so for clients `h0` is missing. */
+/*
+ * Only a hidden ref reaches the commit h0. So clients must not learn that h0
+ * exists.
+ */
 static void test_sees(void **state)
 {
 	struct receive r;

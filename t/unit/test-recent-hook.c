@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of repack/recent-hook.c: output and failures of the commands. */
+/*
+ * Tests of repack/recent-hook.c, which runs the commands of
+ * gc.recentObjectsHook: their output, and failures.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +57,7 @@ static void hooks(void **state)
 	assert_int_equal(sum, 0);
 	assert_int_equal(run(two_hooks, &sum), 0);
 	assert_int_equal(sum, 12);
-	/* The last line of the output has no line feed. */
+	/* The last line of the output may lack its line feed. */
 	assert_int_equal(
 		run("[gc]\nrecentObjectsHook = printf " ID("06") "\n", &sum),
 		0);

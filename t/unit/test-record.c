@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of reftable/record.c: written records are read back, and incomplete
+ * Tests of reftable/record.c: records are written and read, and incomplete
  * records are refused.
  */
 #include <setjmp.h>
@@ -96,7 +96,7 @@ static void test_logs(void **state)
 	check_log(&log, HASH_SHA1);
 }
 
-/* Newer entries of a reflog sort before older ones. */
+/* In the order of records, a newer reflog entry comes before an older one. */
 static void test_log_order(void **state)
 {
 	struct buf old = BUF_INIT, new = BUF_INIT, other = BUF_INIT;
@@ -139,8 +139,8 @@ static void test_keys(void **state)
 	assert_int_equal(cursor_left(&c), 0);
 	assert_int_equal(reftable_key_take(&c, &key, &extra), 0);
 	/*
-	 * The stored key claims to share more bytes with the previous key than
-	 * the previous key has.
+	 * The record states a common prefix with the previous key that is
+	 * longer than this key.
 	 */
 	buf_reset(&key);
 	c = cursor_make("\1\010x", 3);

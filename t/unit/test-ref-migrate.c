@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs-write/ref-migrate.c: a migration keeps all refs, and a refused
- * one changes nothing. t/t1460-refs-migrate.sh compares with stock Git and
- * kills migrations.
+ * Tests of refs-write/ref-migrate.c, which converts refs between files and
+ * reftables: a migration keeps all refs, and a migration that is refused
+ * changes nothing. t/t1460-refs-migrate.sh compares with stock Git and kills
+ * migrations.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs-write/ref-pack.h: when refs are packed. t/t3210-pack-refs.sh
- * compares packing with stock Git.
+ * Tests of refs-write/ref-pack.h: when loose refs are packed automatically.
+ * t/t3210-pack-refs.sh compares packing with stock Git.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +14,8 @@
 #include "t/unit/tmprepo.h"
 
 /*
- * Each case has a size of packed-refs, and the number of loose refs at which
- * Git 2.55 packs refs.
+ * Cases: a size of packed-refs, and the number of loose refs from which on Git
+ * 2.55 packs them.
  */
 static void test_limit(void **state)
 {
@@ -39,8 +39,8 @@ static bool is_no_tag(void *ctx, const char *name)
 }
 
 /*
- * Loose refs count only if options.wants() takes them, if they name objects,
- * and if all work trees share them.
+ * A loose ref counts only if options.wants() accepts it, if it has an id, and
+ * if it belongs to all work trees.
  */
 static void test_due(void **state)
 {

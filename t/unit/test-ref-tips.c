@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of walk/ref-tips.c: refs, reflogs and index files give tips. */
+/*
+ * Tests of walk/ref-tips.c, which finds the tips of a walk: in refs, reflogs
+ * and index files.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,7 +78,7 @@ static void all_refs(void **state)
 
 	setup(&x, &seed);
 	assert_int_equal(add(&x, "", &err), 0);
-	/* HEAD and main have one commit */
+	/* HEAD and main point to the same commit. */
 	assert_int_equal(x.tips.commit_nr, 3);
 	for (int i = 1; i < 4; i++)
 		assert_true(has_commit(&x, x.commits[i]));
@@ -91,7 +94,7 @@ static void all_refs(void **state)
 	teardown(&x);
 }
 
-/* HEAD is detached, or leads to an unborn branch. */
+/* HEAD is detached, or points to a branch that does not exist yet. */
 static void heads(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -158,10 +161,7 @@ static void reflogs(void **state)
 	teardown(&x);
 }
 
-/*
- * Commits that only info/grafts names are tips. An id without an object is
- * ignored.
- */
+/* Commits in info/grafts are tips. Ids of missing objects are ignored. */
 static void grafts(void **state)
 {
 	char hex[2][OID_MAX_HEX_LEN + 1];
@@ -185,7 +185,7 @@ static void grafts(void **state)
 	teardown(&x);
 }
 
-/* An index file names two blobs, of which one is missing. */
+/* The index file contains two blobs. One of them is missing. */
 static void index_entries(void **state)
 {
 	uint64_t seed = random_seed();

@@ -30,8 +30,8 @@ static struct oid oid_of(uint8_t byte)
 }
 
 /*
- * Makes three refs: a symbolic HEAD to main, the loose ref main, and the packed
- * ref old.
+ * Makes three refs: HEAD is a symbolic ref to main, main is loose, and old is
+ * packed.
  */
 static void fill(struct tmprepo *t)
 {
@@ -57,8 +57,8 @@ static struct ref_transaction *begin(struct tmprepo *t, bool keep_going)
 }
 
 /*
- * Adds a change of a ref to the queue. An id is given as one byte that repeats;
- * -1: no id.
+ * Adds a change of a ref to the transaction. An id is given as a byte, which is
+ * repeated; -1: no id.
  */
 static void add(struct ref_transaction *tx, const char *name, int new_byte,
 		int old_byte, unsigned flags)
@@ -153,7 +153,7 @@ static void test_values(void **state)
 	tmprepo_release(&t);
 }
 
-/* Each of these changes fails, and so does the transaction. */
+/* Cases: each change fails, and so does its transaction. */
 static void test_refused(void **state)
 {
 	static const struct {
@@ -228,7 +228,10 @@ static void test_bad_names(void **state)
 		assert_int_equal(ref_transaction_add(tx, &change, NULL),
 				 ERR_INVALID);
 	}
-	/* A file with a bad name can be removed, but only below refs/. */
+	/*
+	 * The file of a ref with a bad name can be removed, but only below
+	 * refs/.
+	 */
 	for (size_t i = 0; i < 3; i++) {
 		static const char *const names[] = {"refs/heads/a..b",
 						    "refs/../config", "../x y"};
@@ -259,8 +262,8 @@ static void test_keep_going(void **state)
 	assert_int_equal(ref_transaction_commit(tx, NULL), 0);
 	assert_int_equal(ref_transaction_get(tx, 0)->result, REF_LOCKED);
 	/*
-	 * The change of the first ref fails and is left out. The change of the
-	 * other ref is made.
+	 * The change of the first ref fails and is left out. The other ref is
+	 * changed.
 	 */
 	assert_int_equal(ref_transaction_get(tx, 1)->result, REF_NAME_CONFLICT);
 	assert_int_equal(ref_transaction_get(tx, 2)->result, REF_OK);
@@ -363,10 +366,10 @@ static void test_reflogs(void **state)
 	tmprepo_release(&t);
 }
 
-/* Receives the states of a transaction, by the callback on_state(). */
+/* Records the states of a transaction, which the callback on_state() gets. */
 struct told {
 	struct buf out;
-	/* the state for which on_state() fails, or -1 */
+	/* State for which on_state() fails; -1: none. */
 	int refuse;
 };
 
@@ -450,7 +453,10 @@ static void test_check_value(void **state)
 	tmprepo_release(&t);
 }
 
-/* Empty directories at the paths of refs or reflogs do not prevent new refs. */
+/*
+ * An empty directory has the path of a ref or of a reflog. The ref can be
+ * created nevertheless.
+ */
 static void test_empty_dirs(void **state)
 {
 	struct ref_transaction *tx;
@@ -477,8 +483,8 @@ static void test_empty_dirs(void **state)
 #define MODEL_NAMES 12
 
 /*
- * Makes random transactions, and compares the refs with an array that gets the
- * same changes.
+ * Makes random transactions. Compares the refs with an array to which the same
+ * changes are applied.
  */
 static void test_model(void **state)
 {

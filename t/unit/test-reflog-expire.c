@@ -24,8 +24,8 @@ static void tell(void *ctx, const struct reflog_line *line)
 }
 
 /*
- * Expires a reflog of two lines with these limits, and compares the calls of
- * the callback with `told`.
+ * Expires a reflog of two lines with the given limits. The calls of the
+ * callback must be `told`.
  */
 static void check(int64_t total, int64_t unreachable, bool stale_fix,
 		  const char *told)
@@ -62,8 +62,8 @@ static void test_limits(void **state)
 }
 
 /*
- * If the ref is missing, no commit is reachable. With stale_fix, lines with
- * missing objects are dropped.
+ * If the ref is missing, all commits count as unreachable. With stale_fix,
+ * lines with missing objects are dropped.
  */
 static void test_objects(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of check/reflog-limits.c: limits are read from the configuration. */
+/*
+ * Tests of check/reflog-limits.c, which reads the limits for expiring reflogs
+ * from the configuration.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs/reflog-reftable.c: edits of a reflog give the same result in a
- * reftable and in a file.
+ * Tests of refs/reflog-reftable.c, which edits reflogs in reftables. The same
+ * edit of a reflog in a file must have the same result.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,8 +19,8 @@
 static const char ref_name[] = "refs/heads/main";
 
 /*
- * Two repositories that get the same edits. One stores refs in files, the other
- * in a reftable.
+ * Two repositories that get the same edits. `file` stores refs in files,
+ * `table` in a reftable.
  */
 struct twins {
 	struct tmprepo file, table;
@@ -44,8 +44,8 @@ static struct oid id_of(unsigned nr)
 }
 
 /*
- * Adds entry i (counted from 1) to a reflog. The entry changes the ref from id
- * i - 1 to id i.
+ * Adds entry number `i` (from 1) to a reflog. In this entry, the ref changes
+ * from id i - 1 to id i.
  */
 static void put_record(const struct tmprepo *t, const char *dir,
 		       const char *name, unsigned i)
@@ -99,7 +99,7 @@ static void setup(struct twins *t, unsigned nr)
 			   100 + i, i & 1 ? "-0230" : "+0100");
 		put_record(&t->table, "reftable", ref_name, i);
 		/*
-		 * The reftable also has reflogs of other refs, which must not
+		 * The reftable has reflogs of further refs. They must not
 		 * change.
 		 */
 		put_record(&t->table, "reftable", "refs/heads/mai", i);
@@ -207,7 +207,7 @@ static void test_random(void **state)
 	}
 }
 
-/* Returns the list of tables of a stack. */
+/* Returns the content of tables.list, the list of tables of a stack. */
 static struct buf list_of(const struct tmprepo *t)
 {
 	struct buf path = BUF_INIT, list = BUF_INIT;
@@ -219,8 +219,8 @@ static struct buf list_of(const struct tmprepo *t)
 }
 
 /*
- * An edit removes all entries. The reflog still exists, and other reflogs do
- * not change.
+ * An edit removes all entries. The reflog still exists, and other reflogs stay
+ * as they are.
  */
 static void test_empty(void **state)
 {
@@ -248,7 +248,10 @@ static void test_empty(void **state)
 	teardown(&t);
 }
 
-/* Adds a record of a ref: a symbolic ref, or a deletion if target is NULL. */
+/*
+ * Adds a record of a ref: a symbolic ref to `target`, or a deletion if `target`
+ * is NULL.
+ */
 static void put_ref(const struct tmprepo *t, const char *name,
 		    const char *target)
 {
@@ -284,8 +287,8 @@ static int note_tip(void *ctx, const char *name, const struct oid *tip,
 }
 
 /*
- * An edit gets the id of the ref, but no id if the ref is symbolic or missing.
- * Then the edit does not set the ref.
+ * An edit gets the id of its ref. If the ref is symbolic or missing, the edit
+ * gets no id, and does not set the ref.
  */
 static void test_tip(void **state)
 {
@@ -313,7 +316,7 @@ static void test_tip(void **state)
 	assert_int_equal(refs_read(refs, "refs/heads/main/x", &ref, NULL), 1);
 	assert_string_equal(ref.target, ref_name);
 	refs_close(refs);
-	/* Read several reflogs one after the other with the same struct. */
+	/* Read several reflogs with the same struct. */
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(
 			reflog_read(&log, &t.table.repo, ref_name, NULL), 1);
@@ -354,8 +357,8 @@ static void names_are(const struct repo *repo, bool all, const char *want)
 }
 
 /*
- * Lists the same names as for files: shared reflogs, reflogs of this work tree,
- * and on request those of other work trees.
+ * The same reflogs are listed as for files: shared reflogs, those of this work
+ * tree, and on request those of other work trees.
  */
 static void test_names(void **state)
 {
@@ -402,7 +405,7 @@ static void check_list(void *ctx)
 			    "HEAD\nrefs/heads/a\nworktrees/w/HEAD\n");
 }
 
-/* Makes a reflog of two lines again. */
+/* Writes a reflog of two lines, in place of the old reflog. */
 static void write_again(void *ctx)
 {
 	struct twins *t = ctx;
@@ -413,8 +416,8 @@ static void write_again(void *ctx)
 }
 
 /*
- * Drops the second line of a reflog. The ref then gets the id of the first
- * line.
+ * Drops the second line of a reflog. The edit also sets the ref to the id of
+ * the first line.
  */
 static int edit_again(void *ctx, struct error *err)
 {
@@ -451,7 +454,9 @@ static void test_no_memory(void **state)
 	put_record(&t, "reftable", "refs/heads/a", 1);
 	put_record(&t, "worktrees/w/reftable", "HEAD", 1);
 	l.repo = &t.repo;
-	/* add_name() has room enough, so it never fails. */
+	/*
+	 * The buffer is large enough, so that add_name() allocates no memory.
+	 */
 	assert_int_equal(buf_reserve(&l.names, 256), 0);
 	nomem_each(NULL, list, check_list, &l);
 	buf_release(&l.names);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs/reflog-write.c: which refs get a reflog, and the form of
+ * Tests of refs/reflog-write.c: which refs have reflogs, and the form of reflog
  * entries.
  */
 #include <setjmp.h>
@@ -146,8 +146,8 @@ static void test_sha256(void **state)
 }
 
 /*
- * A reflog cannot be written if its path is a directory, or a directory of its
- * path is a file.
+ * A reflog cannot be written if its path is a directory, or if a file has the
+ * path of one of its directories.
  */
 static void test_path_conflict(void **state)
 {
@@ -167,7 +167,7 @@ static void test_path_conflict(void **state)
 	tmprepo_write(&t, "logs/refs/heads/a/b/c/d", "");
 	assert_int_equal(reflog_append(&t.repo, &entry, true, &before, NULL),
 			 ERR_IO);
-	/* There is no reflog to remove at these paths. */
+	/* Removing a reflog that does not exist succeeds. */
 	assert_int_equal(reflog_remove(&t.repo, entry.name, NULL), 0);
 	assert_int_equal(reflog_remove(&t.repo, "refs/heads/a/b/c/d/e", NULL),
 			 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs/reflog.c: parses well-formed and malformed lines, and edits
- * reflogs under locks.
+ * Tests of refs/reflog.c: well-formed and malformed lines are parsed, and
+ * reflogs are edited under locks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ static void test_lines(void **state)
 		assert_int_equal(parse(&line, bad[i]), ERR_CORRUPT);
 }
 
-/* A callback `decide` that drops the lines whose bits are set in *ctx. */
+/* A callback decide() that drops line i if bit i of *ctx is set. */
 static int drop(void *ctx, const char *name, const struct oid *tip,
 		struct reflog *log, struct error *err)
 {
@@ -117,14 +117,16 @@ static void test_edit(void **state)
 	assert_int_equal(run(&t, 2, true, true), 0);
 	file_is(&t, "logs/refs/heads/main", Z " " B WHO "2 +0000\t\n");
 	file_is(&t, "refs/heads/main", B "\n");
-	/* All reflog lines are dropped. The ref still keeps its value. */
+	/* All lines of the reflog are dropped. The ref keeps its value. */
 	assert_int_equal(run(&t, 1, true, true), 0);
 	file_is(&t, "logs/refs/heads/main", "");
 	file_is(&t, "refs/heads/main", B "\n");
 	tmprepo_release(&t);
 }
 
-/* Inside a push's quarantine, an edit leaves the ref and its reflog. */
+/*
+ * In the quarantine of a push, an edit changes neither the ref nor its reflog.
+ */
 static void test_quarantine(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -146,7 +148,10 @@ static void test_quarantine(void **state)
 	tmprepo_release(&t);
 }
 
-/* An edit locks a packed ref in a directory of its own, which it removes. */
+/*
+ * To lock a packed ref, the edit creates a directory. It removes the directory
+ * afterwards.
+ */
 static void test_packed(void **state)
 {
 	unsigned bits = 1;
@@ -268,7 +273,9 @@ static void test_names(void **state)
 	tmprepo_release(&t);
 }
 
-/* Lists reflogs from a linked work tree. Refs of each work tree are private. */
+/*
+ * Lists the reflogs from a linked work tree. Each work tree has private refs.
+ */
 static void test_linked_names(void **state)
 {
 	struct buf git_dir = BUF_INIT;

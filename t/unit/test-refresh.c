@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/refresh.h: what a refresh puts into a directory, and what it
- * removes. */
+/*
+ * Tests of stored/refresh.h, which brings a local copy of a repository from one
+ * generation to the next: which files are added and removed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +17,7 @@
 #include "sys/clock.h"
 #include "t/unit/copynode.h"
 
-/* A directory with one generation, and a second generation. */
+/* A directory with one generation of a repository, and the next generation. */
 struct step {
 	struct copynode c;
 	struct generation before, g;
@@ -65,7 +67,7 @@ static bool has(const struct step *s, const char *path)
 	return sys_exists(full);
 }
 
-/* Makes a file in the directory, `age` seconds old. */
+/* Makes a file in the directory. Its modification time is `age` seconds ago. */
 static void make(const struct step *s, const char *path, int64_t age)
 {
 	char full[4096], *slash;
@@ -196,14 +198,17 @@ static void test_only_what_is_new(void **state)
 					       s.c.s.place.repository};
 	step_run(&s);
 	assert_main(&s, "out");
-	/* The pack of loose objects with .idx and .rev, and a table. */
+	/* The new files are a pack with .idx and .rev, and a table of refs. */
 	assert_in_range(s.c.count.reads - reads, 1, 5);
 	reads = s.c.count.reads;
-	/* A second time, as after a crash before the marker was written. */
+	/*
+	 * Refresh again, as after a crash before the marker file was written.
+	 * No file is downloaded again.
+	 */
 	step_run(&s);
 	assert_int_equal(s.c.count.reads, reads);
 	assert_main(&s, "out");
-	/* A file that somebody removed comes back. */
+	/* A file of the generation that somebody has removed is restored. */
 	assert_int_equal(sys_unlink(netrepo_path(&s.c.s.n, "out/config"), NULL),
 			 0);
 	step_run(&s);
@@ -235,7 +240,7 @@ static void test_removes_other_files(void **state)
 		make(&s, gone[i], 10);
 	for (size_t i = 0; i < ARRAY_NR(kept); i++)
 		make(&s, kept[i], 10);
-	/* A refresh that was killed has left these. */
+	/* Make files like those of a refresh that was killed. */
 	make(&s, "objects/pack/pack-2.pack", 10);
 	make(&s, "objects/pack/pack-2.idx", 10);
 	step_run(&s);
@@ -249,7 +254,10 @@ static void test_removes_other_files(void **state)
 	step_release(&s);
 }
 
-/* Packs and tables of the old generation go, also from the cache. */
+/*
+ * Packs and tables of refs that only the old generation has are removed from
+ * the directory and from the cache.
+ */
 static void test_removes_old_packs(void **state)
 {
 	struct step s;
@@ -279,7 +287,7 @@ static void test_removes_old_packs(void **state)
 	step_release(&s);
 }
 
-/* A killed process has left the lock of the refs. */
+/* A process that changed refs was killed and has left its lock. */
 static void test_left_lock(void **state)
 {
 	struct step s;
@@ -303,7 +311,10 @@ static void test_file_that_is_not_allowed(void **state)
 	step_release(&s);
 }
 
-/* Objects that others have written go, and nothing else. */
+/*
+ * Objects that other programs have written to the directory are removed. All
+ * other files stay.
+ */
 static void test_purge(void **state)
 {
 	static const char *const others[] = {

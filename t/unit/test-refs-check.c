@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs/refs-check.c and its parts: reports for given bytes, equal to
- * those of stock Git 2.55.
+ * Tests of refs/refs-check.c and its parts, which check refs. The reports for
+ * given files are those of stock Git 2.55.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -172,7 +172,7 @@ static void test_packed(void **state)
 }
 
 /*
- * An error was found before this file is checked. The order of names is still
+ * An earlier file had an error. In this file, the wrong order of names is still
  * reported, and c.failed stays set.
  */
 static void test_failed_before(void **state)
@@ -205,7 +205,7 @@ static void test_severity(void **state)
 	expect(&f, "");
 	refs_check_loose(&f.c, "refs/x", A, HASH_SHA1, NULL);
 	expect(&f, "E refs/x: refMissingNewline: misses LF at the end\n");
-	/* After a message that is ignored, the checks go on. */
+	/* If a message is ignored, the following checks are still made. */
 	f.rules.severity[FSCK_BAD_REFERENT_NAME] = FSCK_IGNORE;
 	refs_check_loose(&f.c, "refs/x", "ref: logs/.x\n", HASH_SHA1, NULL);
 	expect(&f, "W refs/x: symrefTargetIsNotARef: points to non-ref "
@@ -214,7 +214,8 @@ static void test_severity(void **state)
 }
 
 /*
- * Checks a directory with one file of each kind. The reports come in any order.
+ * Checks a directory with one file of each kind. The order of the reports does
+ * not matter.
  */
 static void test_files(void **state)
 {
@@ -253,7 +254,7 @@ static void test_files(void **state)
 	teardown(&f);
 }
 
-/* Checks the repository, and expects the reports of its files. */
+/* Checks the refs of a repository. The reports must be `said`. */
 static void check_repo(struct fixture *f, const struct tmprepo *t,
 		       const char *said)
 {
@@ -300,8 +301,8 @@ static void test_file_types(void **state)
 }
 
 /*
- * A symbolic link counts as a symbolic ref to a path in the git directory. A
- * link that leads elsewhere is reported with the path.
+ * A symbolic link counts as a symbolic ref if it leads to a path in the git
+ * directory. For other links, the report has the path to which they lead.
  */
 static void test_links(void **state)
 {
@@ -323,7 +324,9 @@ static void test_links(void **state)
 		   "E refs/link: badReferentName: points to invalid refname "
 		   "'/etc'\n");
 	tmprepo_remove(&t, "refs/link");
-	/* A root ref that is a link is not checked. */
+	/*
+	 * If a root ref (such as HEAD) is a symbolic link, it is not checked.
+	 */
 	tmprepo_write(&t, "config", "x\n");
 	tmprepo_link(&t, "HEAD", "config");
 	check_repo(&f, &t, "");
@@ -331,7 +334,7 @@ static void test_links(void **state)
 	teardown(&f);
 }
 
-/* Renames the only table of a stack. */
+/* Renames the only table of a stack to `to`. */
 static void rename_table(const struct tmprepo *t, const char *to)
 {
 	struct buf list = BUF_INIT, from = BUF_INIT, path = BUF_INIT;
@@ -419,8 +422,8 @@ static void put(const struct tmprepo *t, const char *dir, const char *name,
 }
 
 /*
- * Checks the targets of symbolic refs in all work trees. Replaced records do
- * not count.
+ * Checks the targets of symbolic refs in all work trees. Records that newer
+ * tables have replaced are ignored.
  */
 static void test_reftable_targets(void **state)
 {
@@ -502,7 +505,7 @@ static void test_no_memory(void **state)
 	struct run r;
 
 	setup(&r.f);
-	/* take() has room enough, so it never fails. */
+	/* The buffer is large enough, so that take() allocates no memory. */
 	assert_int_equal(buf_reserve(&r.f.said, 4096), 0);
 	tmprepo_init(&r.t, HASH_SHA1);
 	tmprepo_write(&r.t, "refs/heads/x", "ref: refs/.y\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs/refs-files-kept.c: objects that reflogs and other work trees
- * keep alive.
+ * Tests of refs/refs-files-kept.c, which finds objects to keep: those in
+ * reflogs, and in refs of other work trees.
  */
 #include <setjmp.h>
 #include <stdarg.h>

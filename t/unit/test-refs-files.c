@@ -27,8 +27,8 @@ static int append_ref(void *ctx, const struct ref *ref)
 }
 
 /*
- * Makes refs: for each letter a packed ref, a loose ref, both or none. Appends
- * the names that a visit must give to *expected.
+ * Makes refs. For each letter there is a packed ref, a loose ref, both, or
+ * none. Appends the names that a visit must find to *expected.
  */
 static void fill(struct tmprepo *t, struct buf *expected, uint64_t *seed,
 		 unsigned excepted)
@@ -39,10 +39,7 @@ static void fill(struct tmprepo *t, struct buf *expected, uint64_t *seed,
 	for (size_t d = 0; d < DIR_NR; d++) {
 		bool left_out = excepted & 1u << d;
 
-		/*
-		 * The directory b/c/ is skipped together with b/, because it is
-		 * in b/.
-		 */
+		/* If the directory b/ is skipped, b/c/ is skipped, too. */
 		if (d == 1 && (excepted & 1u << 2))
 			left_out = true;
 		for (char c = 'd'; c < 'h'; c++) {
@@ -102,7 +99,10 @@ static void test_except(void **state)
 	}
 }
 
-/* A mapped table does not change when the file is replaced. */
+/*
+ * While packed-refs is mapped, the file is replaced. The mapped content must
+ * not change.
+ */
 static void test_packed_table(void **state)
 {
 	const struct packed_refs *old, *table;
@@ -131,7 +131,7 @@ struct visit {
 	struct buf found;
 };
 
-/* Visits all refs, and finds some of them by their names. */
+/* Visits all refs, and looks up some of them by name. */
 static int visit(void *ctx, struct error *err)
 {
 	struct visit *v = ctx;
@@ -184,7 +184,9 @@ static void test_no_memory(void **state)
 		      HEADER "3333333333333333333333333333333333333333 "
 			     "refs/heads/p\n");
 	v.repo = &t.repo;
-	/* append_ref() has room enough, so it never fails. */
+	/*
+	 * The buffer is large enough, so that append_ref() allocates no memory.
+	 */
 	assert_int_equal(buf_reserve(&v.found, 4096), 0);
 	nomem_each(NULL, visit, check_visit, &v);
 	buf_release(&v.found);
@@ -192,8 +194,8 @@ static void test_no_memory(void **state)
 }
 
 /*
- * A loose ref below the prefix may peel to any object, also if other loose refs
- * come before it.
+ * The peeled id of a loose ref is unknown. So if there is a loose ref below the
+ * prefix, the answer must be "maybe".
  */
 static void test_may_peel(void **state)
 {
@@ -215,7 +217,7 @@ static void test_may_peel(void **state)
 	tmprepo_release(&t);
 }
 
-/* A prefix may be the whole name of a packed ref. */
+/* The prefix may be the whole name of a packed ref. */
 static void test_whole_name(void **state)
 {
 	struct buf found = BUF_INIT;

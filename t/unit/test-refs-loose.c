@@ -97,14 +97,14 @@ static void test_read(void **state)
 		refs_loose_read(&ref, &t.repo, "refs/heads/loop", &err),
 		ERR_IO);
 	assert_int_equal(err.code, ERR_IO);
-	/* A link to a path below refs/ is a symbolic ref. */
+	/* A symbolic link to a path below refs/ is a symbolic ref. */
 	tmprepo_link(&t, "refs/heads/sym", "refs/heads/none");
 	assert_int_equal(refs_loose_read(&ref, &t.repo, "refs/heads/sym", NULL),
 			 1);
 	assert_int_equal(ref.kind, REFS_LOOSE_SYMBOLIC);
 	assert_string_equal(ref.target, "refs/heads/none");
 	refs_loose_release(&ref);
-	/* Other links are followed. */
+	/* For any other link, the file to which it leads is read. */
 	tmprepo_link(&t, "refs/heads/other", "main");
 	assert_int_equal(
 		refs_loose_read(&ref, &t.repo, "refs/heads/other", NULL), 1);

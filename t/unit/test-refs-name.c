@@ -71,8 +71,8 @@ static void test_len(void **state)
 }
 
 /*
- * Checks a component of a name slowly: one rule after the other, in the order
- * of the manual page.
+ * Checks a component of a ref name slowly: one rule after the other, in the
+ * order of git-check-ref-format(1).
  */
 static bool twin_component(const char *s, size_t len)
 {
@@ -101,8 +101,8 @@ static bool twin(const char *s, size_t len)
 }
 
 /*
- * Random names with one or two special bytes at any position of a chunk of 16
- * bytes.
+ * Makes random names with one or two special bytes. The fast check works on
+ * chunks of 16 bytes, so these bytes are at each position of a chunk.
  */
 static void test_random(void **state)
 {

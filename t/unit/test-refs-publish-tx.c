@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs-write/refs-publish-tx.c. A publishing function that applies the
- * effects to the tables must have the same result as an ordinary transaction.
+ * Tests of refs-write/refs-publish-tx.c, transactions whose changes are made by
+ * a callback publish(). If the callback makes the changes in reftables, the
+ * results must be those of an ordinary transaction.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +29,10 @@ struct plan {
 	struct oid new_oid, old_oid;
 };
 
-/* The other place of a test: a repository, or a result. */
+/*
+ * Context of the callback publish(), which makes the changes in a repository,
+ * or returns a given result.
+ */
 struct place {
 	struct tmprepo *t;
 	struct ref_transaction *tx;
@@ -63,7 +67,7 @@ static void make_plan(struct plan *p, uint64_t *seed)
 		p->new_oid.bytes[0] = 0;
 		p->change.new_oid = &p->new_oid;
 	}
-	/* Without loops of symbolic refs. */
+	/* Make no loop of symbolic refs. */
 	if (what == 8) {
 		p->change.name = "refs/sym";
 		p->change.new_target = "refs/heads/main";
@@ -71,12 +75,12 @@ static void make_plan(struct plan *p, uint64_t *seed)
 	}
 	if (what == 9 || random_next(seed) % 3 == 0)
 		p->change.old_oid = &p->old_oid;
-	/* HEAD always leads to a branch. */
+	/* Never replace HEAD, so that it remains a symbolic ref. */
 	if (random_next(seed) % 4 == 0 && strcmp(p->change.name, "HEAD") != 0)
 		p->change.flags |= REF_NO_DEREF;
 }
 
-/* Applies one effect to the tables, and checks the value before. */
+/* Makes one change in the reftables, if the ref has the expected old value. */
 static int apply(void *ctx, const struct ref_effect *effect, struct error *err)
 {
 	static const struct oid zero = OID_ZERO_INIT;
@@ -116,7 +120,10 @@ static int publish(void *ctx, struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
-/* Appends the results of the changes and all refs to *out. */
+/*
+ * Runs a transaction. Appends the results of its changes and the values of all
+ * refs to *out.
+ */
 static void run(struct tmprepo *t, const struct plan *plans, size_t nr,
 		bool keep_going, bool publishes, struct buf *out)
 {
@@ -151,7 +158,9 @@ static void run(struct tmprepo *t, const struct plan *plans, size_t nr,
 	refs_close(refs);
 }
 
-/* Whether the name, or a symbolic ref that may lead to it, is in another plan.
+/*
+ * Returns whether another change is for the same ref, or for a symbolic ref
+ * that may lead to it.
  */
 static bool is_twice(const struct plan *plans, size_t nr, const char *name)
 {
@@ -232,7 +241,10 @@ static int only_see(void *ctx, struct ref_transaction *tx, struct error *err)
 	return ret ? ret : p->result ? error_set(err, p->result, "result") : 0;
 }
 
-/* Sets refs/heads/a and refs/heads/b, with what *p says. */
+/*
+ * Sets refs/heads/a and refs/heads/b in one transaction. *p determines the
+ * result of publishing.
+ */
 static int set_two(struct place *p, bool keep_going, enum ref_result results[2])
 {
 	struct ref_transaction_options options = {
@@ -274,7 +286,7 @@ static void test_states(void **state)
 	assert_int_equal(set_two(&p, true, results), 0);
 	assert_string_equal(p.seen.data, "refs/heads/a refs/heads/b ");
 	assert_string_equal(p.states.data, "preparing prepared committed ");
-	/* The repository itself is not changed. */
+	/* The callback only notes the changes, so the refs stay as they are. */
 	assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
 	assert_int_equal(refs_read(refs, "refs/heads/a", &ref, NULL), 0);
 	refs_close(refs);
@@ -325,7 +337,10 @@ static int change_main(struct tmprepo *t, struct error *err)
 	return ret;
 }
 
-/* Nothing but a publication changes the refs of a copy. */
+/*
+ * The refs of a local copy (of a repository in a store) can only be changed by
+ * publishing.
+ */
 static void test_copy(void **state)
 {
 	const struct ref_pack_options options = {.prune = true};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs-write/refs-reftable-tx.c: random transactions in reftables and
- * in files. Results, refs and reflogs must be the same.
+ * Tests of refs-write/refs-reftable-tx.c, transactions in reftables. Random
+ * transactions in reftables and in files must have the same results, refs and
+ * reflogs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +28,10 @@ static void prepare(struct tmprepo *t, enum repo_ref_storage storage)
 {
 	tmprepo_init(t, HASH_SHA1);
 	t->repo.ref_storage = storage;
-	/* A repository with a work tree writes reflogs by default. */
+	/*
+	 * By default, reflogs are written only in a repository that has a work
+	 * tree.
+	 */
 	t->repo.is_bare = false;
 	if (storage == REPO_REFS_REFTABLE)
 		assert_int_equal(repo_init_reftable(t->dir, HASH_SHA1,
@@ -67,12 +71,12 @@ static void make_plan(struct plan *p, uint64_t *seed)
 		p->change.flags |= REF_NO_DEREF;
 	if (random_next(seed) % 4 == 0)
 		p->change.flags |= REF_FORCE_REFLOG;
-	/* Do not let HEAD become a symbolic ref to itself. */
+	/* HEAD must not become a symbolic ref to itself. */
 	if (p->change.new_target && !strcmp(p->change.new_target, "HEAD"))
 		p->change.new_target = "refs/heads/main";
 }
 
-/* Runs a transaction, and appends its results to *out as text. */
+/* Runs a transaction. Appends its results to *out as text. */
 static void run(const struct tmprepo *t, const struct plan *plans, size_t nr,
 		bool keep_going, struct buf *out)
 {
@@ -93,8 +97,8 @@ static void run(const struct tmprepo *t, const struct plan *plans, size_t nr,
 		const struct ref_update *u = ref_transaction_get(tx, i);
 
 		/*
-		 * The reason of a failure depends on the storage, so only "ok"
-		 * or "no" is appended.
+		 * The reason of a failure depends on the storage. So append
+		 * only "ok" or "no".
 		 */
 		buf_printf(out, " %s", u->result == REF_OK ? "ok" : "no");
 	}
@@ -114,7 +118,10 @@ static int append_oid(void *ctx, const struct oid *oid)
 	return 0;
 }
 
-/* Appends all refs with their values, and how often each id is in a reflog. */
+/*
+ * Appends all refs with their values to *out, and for each id the number of its
+ * uses in reflogs.
+ */
 static void describe(const struct tmprepo *t, struct buf *out)
 {
 	unsigned kept[256] = {0};

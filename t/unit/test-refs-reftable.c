@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs/refs-reftable.c: lookups and visits, from the main work tree
- * and from a linked one.
+ * Tests of refs/refs-reftable.c: refs in reftables are looked up and visited,
+ * from the main work tree and from a linked one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -137,7 +137,7 @@ static int check_peeled(void *ctx, const struct ref *ref)
 
 /*
  * Checks has_peeled of refs. When stock Git migrates tags, it stores no peeled
- * ids, so it is not known whether a ref is a tag. Branches cannot be tags.
+ * ids. So it is unknown whether such a ref is a tag. A branch is never a tag.
  */
 static void assert_peeled(struct repo *repo)
 {
@@ -233,7 +233,7 @@ static void test_linked(void **state)
 	tmprepo_release(&t);
 }
 
-/* A snapshot does not change until it is closed. */
+/* An open snapshot does not change when refs change. */
 static void test_snapshot(void **state)
 {
 	struct tmprepo t;
@@ -264,7 +264,10 @@ static void assert_below(struct refs *refs, const char *dir,
 	buf_release(&other);
 }
 
-/* Finds a ref below a directory, in the stack that has refs of this name. */
+/*
+ * Tests whether there is a ref below a directory. Each name is looked up in the
+ * stack that holds refs of this kind.
+ */
 static void test_below(void **state)
 {
 	struct tmprepo t;
@@ -292,7 +295,7 @@ static int stop(void *ctx, const struct ref *ref)
 	return 17;
 }
 
-/* Root refs are records of the work tree's own stack. */
+/* Root refs such as HEAD are in the stack of the work tree. */
 static void test_roots(void **state)
 {
 	struct buf out = BUF_INIT;
@@ -308,7 +311,10 @@ static void test_roots(void **state)
 	assert_int_equal(refs_each_root(refs, append_ref, &out, NULL, NULL), 0);
 	assert_string_equal(out.data, "HEAD=2>refs/heads/main ORIG_HEAD=4 ");
 	assert_int_equal(refs_each_root(refs, stop, NULL, NULL, NULL), 17);
-	/* Records do not tell which refs may peel to an object. */
+	/*
+	 * A reftable cannot tell which refs may peel to an object. So the
+	 * answer is always "maybe".
+	 */
 	assert_int_equal(refs_may_peel(refs, "refs/none/", NULL, NULL), 1);
 	buf_release(&out);
 	refs_close(refs);
@@ -382,7 +388,8 @@ static int refuse(void *ctx, const struct oid *oid)
 }
 
 /*
- * Visits HEADs and private refs of all work trees. Shared refs are not visited.
+ * Visits the HEAD and the private refs of each work tree. Shared refs are left
+ * out.
  */
 static void test_kept(void **state)
 {
@@ -450,14 +457,16 @@ static void test_no_memory(void **state)
 	fill(&t);
 	put(&t, "worktrees/w/reftable", "HEAD", 9, NULL);
 	v.repo = &t.repo;
-	/* append_ref() has room enough, so it never fails. */
+	/*
+	 * The buffer is large enough, so that append_ref() allocates no memory.
+	 */
 	assert_int_equal(buf_reserve(&v.found, 4096), 0);
 	nomem_each(NULL, visit, check_visit, &v);
 	buf_release(&v.found);
 	tmprepo_release(&t);
 }
 
-/* The peeled id of a tag is in its record. */
+/* The record of a tag contains the peeled id. */
 static void test_tag(void **state)
 {
 	struct reftable_append_options options = {.algo = HASH_SHA1};

@@ -17,8 +17,8 @@
 #define HEADER "# pack-refs with: peeled fully-peeled sorted \n"
 
 /*
- * Makes refs: HEAD leads to main, which is loose and packed. There are also a
- * packed tag, and a branch in a directory.
+ * Makes refs. HEAD is a symbolic ref to main, which is loose and packed. There
+ * are also a packed tag, and a branch in a directory.
  */
 static struct refs *fill(struct tmprepo *t)
 {
@@ -70,8 +70,8 @@ static int append_broken(void *ctx, const char *name, enum refs_flaw flaw)
 }
 
 /*
- * refs_each_or_broken() passes the names of broken and of dangling refs, and
- * what is wrong with each.
+ * refs_each_or_broken() also visits broken and dangling refs, and says what is
+ * wrong with them.
  */
 static void test_broken(void **state)
 {
@@ -205,8 +205,8 @@ static void test_each_except(void **state)
 	assert_string_equal(out.data, "refs/heads/main=bb refs/heads/old=aa! ");
 	refs_close(refs);
 	/*
-	 * The header has the trait "sorted", but the records are not sorted.
-	 * The visit must end.
+	 * The header says that the records are sorted, but they are not. The
+	 * visit must still end.
 	 */
 	tmprepo_write(&t, "packed-refs",
 		      HEADER HEX_A " refs/z\n" HEX_A " refs/heads/x\n" HEX_A
@@ -348,7 +348,10 @@ static void test_lookup(void **state)
 	tmprepo_release(&t);
 }
 
-/* refs_read() returns a symbolic ref itself, not the ref it leads to. */
+/*
+ * refs_read() does not follow symbolic refs: it returns the symbolic ref
+ * itself.
+ */
 static void test_read(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -450,8 +453,8 @@ static void test_dwim(void **state)
 	assert_int_equal(refs_dwim(refs, "none", &ref, NULL), 0);
 	assert_int_equal(refs_dwim(refs, "objects/pack", &ref, NULL), 0);
 	/*
-	 * If all expansions that exist are broken, the result is an error that
-	 * names the first one.
+	 * Each existing ref to which the name expands is broken. Then the error
+	 * names the first of them.
 	 */
 	assert_int_equal(refs_dwim(refs, "cut", &ref, &err), ERR_CORRUPT);
 	assert_string_equal(err.msg, "broken ref refs/tags/cut");
@@ -472,9 +475,8 @@ static void assert_dwim_nr(struct refs *refs, const char *name, int nr,
 }
 
 /*
- * refs_dwim_nr() counts the refs to which a name expands, and tells about those
- * that are broken. A file that may not be a ref at all is ignored without a
- * note.
+ * refs_dwim_nr() counts the refs to which a name expands, and reports those
+ * that are broken. A file that cannot be a ref is ignored, and not reported.
  */
 static void test_dwim_nr(void **state)
 {
@@ -504,7 +506,7 @@ static void test_dwim_nr(void **state)
 	assert_dwim_nr(refs, "HEAD", 0, "");
 	tmprepo_write(&t, "HEAD", "no id\n");
 	assert_dwim_nr(refs, "HEAD", 0, "");
-	/* An error that is not about one ref ends the search. */
+	/* An error that does not concern a single ref ends the search. */
 	tmprepo_write(&t, "packed-refs", "rubbish\n");
 	assert_int_equal(refs_dwim_nr(refs, "old", &notes, &err), ERR_CORRUPT);
 	assert_non_null(strstr(err.msg, "unexpected line in "));
@@ -513,7 +515,9 @@ static void test_dwim_nr(void **state)
 	tmprepo_release(&t);
 }
 
-/* Visits each ref to which a name expands; broken refs are left out. */
+/*
+ * refs_dwim_each() visits each ref to which a name expands, except broken refs.
+ */
 static void test_dwim_each(void **state)
 {
 	struct buf out = BUF_INIT;
@@ -536,7 +540,10 @@ static void test_dwim_each(void **state)
 	tmprepo_release(&t);
 }
 
-/* A ref below refs/replace/ whose name is no id is left out with a warning. */
+/*
+ * A ref below refs/replace/ is ignored with a warning if the last part of its
+ * name is not an id.
+ */
 static void test_bad_replace(void **state)
 {
 	struct error warning = ERROR_INIT;
@@ -555,9 +562,9 @@ static void test_bad_replace(void **state)
 }
 
 /*
- * If GIT_REF_PARANOIA is false, refs to missing objects and broken refs are
- * left out, also in strict visits. Only refs to missing objects are passed to
- * the callback for broken refs.
+ * If GIT_REF_PARANOIA is false, refs to missing objects are left out, and so
+ * are broken refs. This also applies to strict visits. The callback for broken
+ * refs gets only refs to missing objects.
  */
 static void test_salvage(void **state)
 {
@@ -609,8 +616,8 @@ static void test_salvage(void **state)
 }
 
 /*
- * A loose ref may be a tag with any peeled id. Peeled ids of packed refs are
- * known.
+ * The peeled id of a packed ref is known. A loose ref may be a tag that peels
+ * to any object.
  */
 static void test_may_peel(void **state)
 {
@@ -643,8 +650,8 @@ static void test_may_peel(void **state)
 }
 
 /*
- * A ref is packed while a snapshot is open. The snapshot finds it in the new
- * packed-refs.
+ * A ref is packed while a snapshot is open. The snapshot must find it in the
+ * new packed-refs file.
  */
 static void test_packed_meanwhile(void **state)
 {
@@ -665,8 +672,8 @@ static void test_packed_meanwhile(void **state)
 }
 
 /*
- * A visit fails because packed-refs is malformed. The next visit of the same
- * snapshot reads the file again.
+ * A visit fails because packed-refs is malformed. After the file was repaired,
+ * the next visit of the same snapshot succeeds.
  */
 static void test_packed_malformed(void **state)
 {
@@ -687,7 +694,7 @@ static void test_packed_malformed(void **state)
 }
 
 /*
- * The context of a visit whose callback looks up refs, which must not disturb
+ * Context of a visit. Its callback looks up other refs, which must not disturb
  * the visit.
  */
 struct nested {

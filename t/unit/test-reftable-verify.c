@@ -13,7 +13,9 @@
 #include "sys/map.h"
 #include "t/unit/reftables.h"
 
-/* Asserts that the range of symbolic refs is that of the array `twin`. */
+/*
+ * Asserts that the range of symbolic refs is the same as in the array `twin`.
+ */
 static void check_symbolic(const struct reftable_names *names,
 			   const struct twin *twin)
 {
@@ -86,8 +88,8 @@ static size_t count_refs(const struct reftable *table, const struct twin *twin)
 }
 
 /*
- * If verification does not detect a change, the change affects only values, or
- * names up to the next restart.
+ * If verifying does not notice a changed bit, only a value can be wrong, or
+ * names up to the next restart point.
  */
 static void test_damaged(void **state)
 {

@@ -72,7 +72,7 @@ static void test_refused(void **state)
 	tmprepo_release(&t);
 }
 
-/* Adds one ref to a table with this block size. */
+/* Adds one ref to a new table with the block size `block_size`. */
 static int add_alone(const struct tmprepo *t, enum hash_algo algo,
 		     uint32_t block_size, const struct reftable_ref *ref)
 {
@@ -94,7 +94,10 @@ static int add_alone(const struct tmprepo *t, enum hash_algo algo,
 	return ret;
 }
 
-/* The size is exact for the longest value, and enough for the others. */
+/*
+ * reftable_writer_ref_size() is exact for the longest kind of value. For the
+ * others, it is large enough.
+ */
 static void test_ref_size(void **state)
 {
 	static const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
@@ -176,7 +179,10 @@ static void test_sections(void **state)
 		assert_int_equal(f->log_index_off != 0, cases[i].log_index);
 		assert_int_equal(reftable_section(table, REFTABLE_REFS, &off),
 				 cases[i].nr != 0);
-		/* All sections except reflogs are aligned. */
+		/*
+		 * All sections but the reflogs begin at multiples of the block
+		 * size.
+		 */
 		assert_int_equal(f->ref_index_off % 4096, 0);
 		assert_int_equal(f->obj_off % 4096, 0);
 		reftable_close(table);

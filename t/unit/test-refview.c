@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/refview.c: hide rules, namespaces, short names. */
+/*
+ * Tests of wire/refview.c, the refs that one client may see: hide rules,
+ * namespaces, and short names.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +64,10 @@ static void id_of(struct oid *id, const char *first, const char *second)
 	refview_rules_release(&rules);
 }
 
-/* The order, the kind and the borders of rules count. */
+/*
+ * The id of a set of rules depends on their order, on their kinds, and on where
+ * each rule ends.
+ */
 static void test_rules_id(void **state)
 {
 	static const char *const rules[][2] = {
@@ -177,8 +183,8 @@ static void test_each(void **state)
 }
 
 /*
- * The visible refs are the same whether directories are skipped or not, and
- * whether the rules decide for ranges of names or for each name.
+ * A visit may skip whole directories, and may decide once for a range of names.
+ * The visible refs must be the same without these shortcuts.
  */
 static void test_skips(void **state)
 {
@@ -304,7 +310,10 @@ static void test_namespace(void **state)
 	tmprepo_release(&t);
 }
 
-/* Check refview_head() with some hide rules and a namespace. */
+/*
+ * Check refview_head() with the hide rules `rules` and the namespace
+ * `namespace`.
+ */
 static void head(const char *namespace, const char *rules, int expect_ret,
 		 const char *expect_branch)
 {
@@ -345,9 +354,7 @@ static void test_head(void **state)
 	head("a/b", "", 0, NULL);
 }
 
-/*
- * The HEAD of a namespace is a symbolic ref to a ref outside of the namespace.
- */
+/* In a namespace, HEAD is a symbolic ref to a ref outside of the namespace. */
 static void test_head_outside(void **state)
 {
 	const char *branch;
@@ -368,7 +375,7 @@ static void test_head_outside(void **state)
 }
 
 /*
- * A rule without a value is an error, because ignoring it could show hidden
+ * A hide rule without a value is an error. Ignoring the rule could show hidden
  * refs.
  */
 static void test_no_value(void **state)
@@ -410,8 +417,8 @@ static void test_lookup(void **state)
 	assert_int_equal(refview_expand(&v, "config", &ref, NULL), 0);
 	assert_int_equal(refview_expand(&v, "", &ref, NULL), 0);
 	/*
-	 * Names that are not normalized would also lead to the files of hidden
-	 * refs, so they are refused.
+	 * A name that is not normalized may lead to the file of a hidden ref.
+	 * So it is refused.
 	 */
 	assert_int_equal(
 		refview_lookup(&v, "main-worktree/refs/secret/x", &ref, NULL),

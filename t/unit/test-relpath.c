@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of base/relpath.c: known paths, and random paths that lead to their
- * target.
+ * Tests of base/relpath.c, which computes relative paths: known paths, and
+ * random paths that must lead to their target.
  */
 #include <setjmp.h>
 #include <stdarg.h>

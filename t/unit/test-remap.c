@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/remap.c: bits of one bitmap index are mapped to those of
- * another.
+ * Tests of bitmap/remap.c, which converts bit positions of one bitmap index to
+ * those of another.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +66,10 @@ static void packs_and_midx(void **state)
 	midxrepo_release(&m);
 }
 
-/* Makes a random mapping of bits with several runs. */
+/*
+ * Makes a random mapping of bit positions. It has several runs of consecutive
+ * positions.
+ */
 static void make_up(struct bitmap_remap *map, uint32_t nr, uint64_t *seed)
 {
 	uint32_t at = 0, to = nr;
@@ -90,7 +93,10 @@ static void make_up(struct bitmap_remap *map, uint32_t nr, uint64_t *seed)
 	}
 }
 
-/* Compares the mapping of whole words with the mapping of single bits. */
+/*
+ * Converts bitmaps word by word. Compares the results with a conversion bit by
+ * bit.
+ */
 static void random_sets(void **state)
 {
 	uint64_t seed = random_seed();

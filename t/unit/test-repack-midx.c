@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/repack-midx.c: which packs the multi-pack-index of a repack
- * covers.
+ * Tests of repack/repack-midx.c, which writes the multi-pack-index of a repack:
+ * which packs it contains.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,8 +28,8 @@ static void run(struct randrepo *r, bool all, uint64_t geometric, bool bitmap,
 }
 
 /*
- * Check that the multi-pack-index covers all packs that exist, and names no
- * other pack.
+ * Check that the multi-pack-index has all packs of the repository, and that all
+ * packs that it names exist.
  */
 static void check_covers(const struct randrepo *r, uint32_t packs)
 {
@@ -61,8 +61,8 @@ static void all_into_one(void **state)
 	midxbitmap_check_rows(&b);
 	bitmaprepo_close(&b);
 	/*
-	 * A second repack makes a pack with the same name again. This pack must
-	 * not be removed.
+	 * A second repack makes a pack with the same name. This pack must not
+	 * be removed as an old one.
 	 */
 	run(&r, true, 0, true, &result);
 	check_covers(&r, 1);
@@ -89,8 +89,8 @@ static void geometric(void **state)
 			    b.odb->packs[largest].pack->idx.nr)
 				largest = k;
 		/*
-		 * The new pack is the preferred pack, so that its objects have
-		 * the first bits.
+		 * The new pack is preferred. So its objects have the first bit
+		 * positions.
 		 */
 		assert_int_equal(b.pb->order.spans[b.pb->order.preferred].nr,
 				 b.odb->packs[largest].pack->idx.nr);
@@ -103,8 +103,8 @@ static void geometric(void **state)
 }
 
 /*
- * The bitmap index of a single pack is removed, because readers would not use
- * it.
+ * When a multi-pack-index gets a bitmap index, the bitmap index of a single
+ * pack is removed: readers would not use it.
  */
 static void pack_bitmaps_go(void **state)
 {
@@ -168,7 +168,7 @@ static void run_layers(struct randrepo *r, uint64_t split_factor)
 
 /*
  * Each repack adds a layer to the chain. A geometric repack merges layers, so
- * that each one is small compared with those below.
+ * that each layer is small in comparison to those below.
  */
 static void layers(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/repack.c: no reachable object is lost, and objects to remove
- * are removed.
+ * Tests of repack/repack.c: reachable objects are never lost, and unreachable
+ * objects are removed when they should be.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "t/unit/bitmaprepo.h"
-/* Fewer allocations fail than by default, because a repack takes long. */
+/* Let only a sample of the allocations fail, because a repack takes long. */
 #define NOMEM_MAX 100
 #include "t/unit/nomem.h"
 
@@ -28,8 +28,8 @@ static struct repack_result repack(const struct randrepo *r,
 }
 
 /*
- * indexed by the number of an object: whether it is in a pack, and whether it
- * is loose
+ * Indexed like r->objects: whether a pack has the object, and whether it is
+ * loose.
  */
 struct there {
 	const struct randrepo *r;
@@ -81,7 +81,7 @@ static void there_release(struct there *t)
 	free(t->loose);
 }
 
-/* Check that each object in `set` can be read and is unchanged. */
+/* Check that each object in `set` can be read, with the right content. */
 static void check_readable(const struct randrepo *r, const bool *set)
 {
 	struct error err = ERROR_INIT;
@@ -108,8 +108,8 @@ static void check_readable(const struct randrepo *r, const bool *set)
 }
 
 /*
- * Make a repository. Half of the objects are packed (some in two packs), half
- * are loose, and some are both.
+ * Make a repository. Half of the objects are packed, some of them in two packs.
+ * The other half is loose, and some objects are both.
  */
 static void make(struct randrepo *r, enum hash_algo algo, uint64_t *seed)
 {
@@ -126,7 +126,10 @@ static void make(struct randrepo *r, enum hash_algo algo, uint64_t *seed)
 		randrepo_store_one(r, "objects", i);
 }
 
-/* Check that each bitmap has the objects that a walk from its commit finds. */
+/*
+ * Check that each bitmap has the objects that a walk from the bitmap's commit
+ * finds. There must be `expected` bitmaps.
+ */
 static void check_bitmaps(const struct randrepo *r, uint32_t expected)
 {
 	struct bitmaprepo b;
@@ -155,8 +158,8 @@ static void check_bitmaps(const struct randrepo *r, uint32_t expected)
 }
 
 /*
- * After a repack with -a -d -b, if all objects are reachable, there is one pack
- * and no loose object.
+ * All objects are reachable. After a repack with -a -d -b, there must be one
+ * pack, and no loose object.
  */
 static void everything(enum hash_algo algo)
 {
@@ -216,7 +219,7 @@ static void write_reflog(struct randrepo *r, uint32_t nr)
 	buf_release(&text);
 }
 
-/* Write an index file of the work tree with one file. */
+/* Write an index file with one entry, which is the object `nr`. */
 static void write_index(struct randrepo *r, uint32_t nr)
 {
 	uint8_t file[12 + 64 + 20] = "DIRC";
@@ -231,8 +234,8 @@ static void write_index(struct randrepo *r, uint32_t nr)
 }
 
 /*
- * Objects that only a reflog or an index file names stay. Unreachable objects
- * are removed.
+ * An object that only a reflog or an index file names is kept. Unreachable
+ * objects are removed.
  */
 static void roots_and_garbage(void **state)
 {
@@ -264,8 +267,8 @@ static void roots_and_garbage(void **state)
 	for (uint32_t i = 0; i < r.nr; i++) {
 		assert_int_equal(t.packed[i], live[i]);
 		/*
-		 * Loose unreachable objects stay: only git-prune(1) removes
-		 * them.
+		 * Loose objects that are unreachable stay. Only git-prune(1)
+		 * removes them.
 		 */
 		assert_int_equal(t.loose[i], was_loose[i] && !live[i]);
 		dead += !t.packed[i] && !t.loose[i];
@@ -279,7 +282,7 @@ static void roots_and_garbage(void **state)
 	randrepo_release(&r);
 }
 
-/* Without -d nothing is removed. */
+/* Without -d, a repack removes nothing. */
 static void nothing_is_removed_unasked(void **state)
 {
 	uint64_t seed = random_seed();
@@ -302,7 +305,8 @@ static void nothing_is_removed_unasked(void **state)
 }
 
 /*
- * Without -a, an additional pack is made of the reachable loose objects only.
+ * Without -a, a repack only packs reachable loose objects, into an additional
+ * pack.
  */
 static void loose_objects_only(void **state)
 {
@@ -335,7 +339,8 @@ static void loose_objects_only(void **state)
 	assert_int_equal(result.object_nr, expected);
 	assert_int_equal(after.pack_nr, before.pack_nr + 1);
 	result = repack(&r, &options);
-	assert_false(result.is_new); /* no loose object was left to pack */
+	/* There was no loose object to pack. */
+	assert_false(result.is_new);
 	there_release(&before);
 	there_release(&after);
 	free(live);
@@ -343,8 +348,8 @@ static void loose_objects_only(void **state)
 }
 
 /*
- * The pack of the oldest objects has a .keep file. It stays, with its
- * unreachable objects.
+ * The pack with the oldest objects has a .keep file. The pack stays, including
+ * its unreachable objects.
  */
 static void kept_packs(void **state)
 {
@@ -388,9 +393,7 @@ static void kept_packs(void **state)
 	randrepo_release(&r);
 }
 
-/*
- * Check that a repack fails with the error code `expected` and removes nothing.
- */
+/* Check that a repack fails with `expected`, and removes nothing. */
 static void check_refused(struct randrepo *r, int expected)
 {
 	struct error err = ERROR_INIT;
@@ -419,8 +422,8 @@ static void refusals(void **state)
 	make(&r, HASH_SHA1, &seed);
 	randrepo_all_refs(&r);
 	/*
-	 * A ref cannot be read. It might be the only one that reaches some
-	 * objects, so the repack fails.
+	 * A ref cannot be read. Perhaps only this ref reaches some objects, so
+	 * the repack must fail.
 	 */
 	tmprepo_write(&r.t, "refs/heads/broken", "nonsense\n");
 	check_refused(&r, ERR_CORRUPT);
@@ -484,8 +487,8 @@ static void nothing(void **state)
 }
 
 /*
- * A repository in which one ref reaches a part of the objects; `live` has these
- * objects.
+ * A repository with one ref, which reaches a part of the objects. live[i]: the
+ * ref reaches the object.
  */
 struct partly {
 	struct randrepo r;
@@ -532,7 +535,7 @@ static uint32_t cruft_packs(const struct randrepo *r)
 	return nr;
 }
 
-/* -A: unreachable objects of removed packs are made loose. */
+/* With -A, unreachable objects of removed packs become loose objects. */
 static void loosened(void **state)
 {
 	uint64_t seed = random_seed();
@@ -560,7 +563,7 @@ static void loosened(void **state)
 	partly_release(&p);
 }
 
-/* -k: unreachable objects are put into the new pack, loose ones too. */
+/* With -k, the new pack also has the unreachable objects, packed and loose. */
 static void unreachable_kept(void **state)
 {
 	uint64_t seed = random_seed();
@@ -581,8 +584,8 @@ static void unreachable_kept(void **state)
 }
 
 /*
- * --cruft: unreachable objects are put into a cruft pack. A further repack
- * rewrites this pack, or keeps it if it is large enough.
+ * With --cruft, unreachable objects are put into a cruft pack. The next repack
+ * writes this pack anew, or keeps it if it is large enough.
  */
 static void cruft(void **state)
 {
@@ -638,7 +641,10 @@ static void is_repacked(void *ctx)
 	assert_int_equal(cruft_packs(&p->r), 1);
 }
 
-/* Lack of memory loses no object, and the next repack removes leftovers. */
+/*
+ * When memory runs out, no object is lost. The next repack removes the
+ * temporary files.
+ */
 static void no_memory(void **state)
 {
 	uint64_t seed = random_seed();
@@ -658,7 +664,10 @@ static void no_memory(void **state)
 	partly_release(&p);
 }
 
-/* Returns the number of objects of the only pack in a directory. */
+/*
+ * Returns the number of objects of the only pack in a directory. Asserts
+ * whether it is a cruft pack.
+ */
 static uint32_t objects_in(const char *dir, bool is_cruft)
 {
 	struct old_packs packs = {.nr = 0};
@@ -677,8 +686,8 @@ static uint32_t objects_in(const char *dir, bool is_cruft)
 }
 
 /*
- * Unreachable objects that are older than the expiry leave the repository. With
- * expire_to, they are put into a pack elsewhere.
+ * Unreachable objects older than the expiry are removed. With expire_to, they
+ * are written to a pack in another directory.
  */
 static void expired(void **state)
 {
@@ -707,7 +716,10 @@ static void expired(void **state)
 	partly_release(&p);
 }
 
-/* Objects that the filter leaves out are put into a pack of their own. */
+/*
+ * With an object filter, the objects that do not pass the filter are put into a
+ * second pack.
+ */
 static void filtered(void **state)
 {
 	uint64_t seed = random_seed();
@@ -735,7 +747,9 @@ static void filtered(void **state)
 	result = repack(&r, &options);
 	assert_int_equal(result.object_nr + result.filtered_nr, r.nr);
 	assert_int_equal(objects_in(dir.data, false), result.filtered_nr);
-	/* Blobs that a tag names are roots, and roots stay. */
+	/*
+	 * A blob to which a tag points is a root. Roots stay in the first pack.
+	 */
 	assert_in_range(result.filtered_nr, 1, blobs);
 	filter_release(&filter);
 	buf_release(&dir);
@@ -743,7 +757,9 @@ static void filtered(void **state)
 	randrepo_release(&r);
 }
 
-/* Additional roots keep their objects. A root that is missing is ignored. */
+/*
+ * Additional roots keep the objects that they reach. A missing root is ignored.
+ */
 static void given_roots(void **state)
 {
 	uint64_t seed = random_seed();
@@ -772,7 +788,10 @@ static int refuse(void *ctx, const struct old_packs *leaving, struct error *err)
 	return error_set(err, ERR_CANCELLED, "not now");
 }
 
-/* The callback before the removal gets the packs, and may keep them. */
+/*
+ * Before packs are removed, a callback gets their list. It may refuse the
+ * removal.
+ */
 static void removal_refused(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of odb/replaced.c: which object is read instead of another. */
+/*
+ * Tests of odb/replaced.c, replace refs: which object is read in place of
+ * another.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +17,8 @@
 #define OBJECTS 8
 
 /*
- * Makes objects with distinct contents in one pack; some objects are loose too.
+ * Makes objects with different contents in one pack. Some objects are loose,
+ * too.
  */
 static void make(struct randrepo *r, uint64_t *seed)
 {
@@ -40,7 +44,7 @@ static void replace(struct randrepo *r, uint32_t nr, uint32_t by)
 }
 
 /*
- * Reads object `nr`, and expects the content of object `by`, its replacement.
+ * Reads object `nr`. It must have the content of object `by`, its replacement.
  */
 static void check(struct randrepo *r, const struct odb *odb, uint32_t nr,
 		  uint32_t by)
@@ -89,8 +93,8 @@ static void test_reading(void **state)
 	assert_null(odb->replaced);
 	odb_close(odb);
 	/*
-	 * Replaces objects of any type, packed or loose. Some replacements are
-	 * replaced in turn.
+	 * Replace packed and loose objects of all types. Some replacements are
+	 * themselves replaced.
 	 */
 	replace(&r, 0, last);
 	replace(&r, last, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repo/hook.c: where hooks are looked for, and which hooks an event
- * has.
+ * Tests of repo/hook.c: where hooks are searched, and which hooks run for an
+ * event.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,15 +67,15 @@ static int note(void *ctx, const char *const *argv, struct error *err)
 	for (; *argv; argv++)
 		buf_printf(told, "%s%s", *argv, argv[1] ? "," : "|");
 	/*
-	 * Each hook returns a different exit code: the length of the text in
-	 * *told, which grows with each hook.
+	 * Each hook must have another exit code. The length of *told grows with
+	 * each hook, so it is used.
 	 */
 	return (int)told->len;
 }
 
 /*
- * Runs the hooks of pre-receive with a configuration. Returns "!<message>", or
- * the hooks that ran.
+ * Runs the hooks of pre-receive with the configuration `text`. Returns the
+ * names of the hooks that ran, or "!<message>" after an error.
  */
 static const char *run_with(struct buf *told, const char *text)
 {
@@ -102,8 +102,8 @@ static const char *run_with(struct buf *told, const char *text)
 				 1);
 	}
 	/*
-	 * The program in the directory comes last. Its path is different in
-	 * each run.
+	 * The hook in the hooks directory runs last. Its path is different in
+	 * each run of the test, so it is shortened.
 	 */
 	if (ret > 0) {
 		char *path = strstr(told->data, t.dir);
@@ -129,8 +129,9 @@ static void test_configured(void **state)
 		{"[hook \"a\"]\nevent = pre-receive\ncommand = one\n",
 		 RUN("one")},
 		/*
-		 * Hooks run in the order of their first lines for the event.
-		 * The last command of a hook counts.
+		 * Hooks run in the order in which the configuration first names
+		 * them for the event. If a hook has several commands, the last
+		 * one is used.
 		 */
 		{"[hook \"a.b\"]\nevent = update\nevent = pre-receive\n"
 		 "command = one\n"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of repo/shallow.c: reading and adding ids, and errors. */
+/*
+ * Tests of repo/shallow.c, the file `shallow`: ids are read and added, and
+ * wrong files are refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +41,7 @@ static void test_each(void **state)
 	expect(&t, "");
 	tmprepo_write(&t, "shallow", HEX_B "\n" HEX_A "\n");
 	expect(&t, "bb aa ");
-	/* The last line of the file has no line feed. */
+	/* The last line of the file may lack its line feed. */
 	tmprepo_write(&t, "shallow", HEX_B);
 	expect(&t, "bb ");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -20,7 +20,10 @@
 static struct tmprepo top;
 static char path_bytes[2][4096];
 
-/* Returns "<top>/<name>"; valid until the second call after this one. */
+/*
+ * Returns "<top>/<name>". The string is valid until the second call after this
+ * one.
+ */
 static const char *in_top(const char *name)
 {
 	static unsigned turn;
@@ -61,8 +64,8 @@ static int open_at(struct repo **repo, const char *name, unsigned flags,
 }
 
 /*
- * Opens a repository and checks its directories below the top ("-": no work
- * tree).
+ * Opens a repository and compares its directories, which are given relative to
+ * the top. `worktree` "-": there is no work tree.
  */
 static void opens(const char *name, unsigned flags, const char *git_dir,
 		  const char *worktree)
@@ -312,8 +315,8 @@ static void enters(void **state)
 	refuses("w", REPO_OPEN_EXACT, ERR_MISSING, "does not appear");
 	refuses("w/a", REPO_OPEN_ENTER, ERR_MISSING, "does not appear");
 	/*
-	 * The name <dir> is searched as <dir>/.git, <dir>, <dir>.git/.git and
-	 * <dir>.git, in this order.
+	 * For the name <dir>, these paths are tried in this order: <dir>/.git,
+	 * <dir>, <dir>.git/.git and <dir>.git.
 	 */
 	assert_int_equal(repo_init(in_top("o.git"), NULL, "x", 0, NULL), 0);
 	opens("o", REPO_OPEN_ENTER, "o.git", "-");
