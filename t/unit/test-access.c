@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of access/access.c: which users may use a repository of the server. */
+/*
+ * Tests of access/access.c, which parses the answers of the access helper: a
+ * program that decides about requests to the server.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

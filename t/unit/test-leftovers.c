@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/leftovers.c, which adds loose objects and objects of other
- * packs to a repack: which objects are added, for all options.
+ * Tests of repack/leftovers.c, the options of pack-objects for unreachable
+ * objects: which objects are listed, and which are added to the pack.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,8 @@
 #define LOCAL_PACKS (OLD_PACK | OLD_PACK_2 | OLD_KEPT | OLD_CRUFT)
 #define PACKS (LOCAL_PACKS | OLD_ALTERNATE)
 
-/* A repack with random options. Its option --keep-pack names pack 2. */
+/* A run of pack-objects with random options. Its option --keep-pack names
+ * pack 2. */
 struct trial {
 	struct oldrepo *o;
 	struct newpack_options newpack;

@@ -438,8 +438,9 @@ static void a_format_is_its_own(void **state)
 	struct repo *repo;
 
 	/*
-	 * The repository's format is read only from its own file: includes and
-	 * other files have no effect.
+	 * The format of a repository is read only from its own configuration
+	 * file. Included files and the user's configuration have no effect on
+	 * it.
 	 */
 	tmprepo_write(&top, "f.git/inc", "[core]\nrepositoryformatversion=9\n");
 	tmprepo_write(&top, ".gitconfig",
@@ -453,7 +454,7 @@ static void a_format_is_its_own(void **state)
 	assert_true(repo->has_promisor);
 	assert_true(repo->is_bare);
 	repo_close(repo);
-	/* Without a version the other settings have no effect. */
+	/* If the file has no format version, its extensions have no effect. */
 	tmprepo_write(&top, "f.git/config",
 		      "[extensions]\nobjectFormat=sha256\nfoo=1\n");
 	assert_int_equal(open_at(&repo, "f.git", 0, NULL), 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/request-text.c. */
+/*
+ * Tests of wire/request-text.c, the text form of a fetch request (for logs): it
+ * is printed and parsed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,8 +80,7 @@ static void test_invalid(void **state)
 }
 
 /*
- * If a list is long, the text has its first ids and the number of the other
- * ids.
+ * The text of a long list has only the first ids, and the number of the others.
  */
 static void test_cut(void **state)
 {

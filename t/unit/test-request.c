@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of serve/request.c: the lines of a request. */
+/* Tests of serve/request.c, which parses the lines of a fetch request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ static void test_take_line(void **state)
 	dialog_ref(&f.d, "refs/heads/v1", "c0");
 	assert_int_equal(take(&f, "deepen-not", "v1"), ERR_PEER);
 	assert_int_equal(f.req.nots.nr, 1);
-	/* A client may repeat a line, but not without end. */
+	/* A client may repeat a line, but only up to a limit. */
 	for (int i = 0; i < 16384 - 3; i++)
 		assert_int_equal(take(&f, "deepen-not", "main"), 1);
 	assert_int_equal(take(&f, "deepen-not", "main"), ERR_PEER);
@@ -128,14 +128,14 @@ static void test_ops(void **state)
 	assert_int_equal(ops.enough(ops.ctx, &f.req.common, NULL), 0);
 	oidset_add(&f.req.common, dialog_oid(&f.d, "c0"), NULL);
 	assert_int_equal(ops.enough(ops.ctx, &f.req.common, NULL), 1);
-	/* The wants were loaded once. */
+	/* The wants were added to the walk only once. */
 	assert_int_equal(f.req.want_tips.commit_nr, 2);
 	stop(&f);
 }
 
 /*
- * A client that has a commit also has its parents. Here s0 forked at c1, the
- * parent of a have.
+ * If a client has a commit, it also has the commit's parents. Here the have s0
+ * is a child of c1.
  */
 static void test_parents_count(void **state)
 {
@@ -152,7 +152,7 @@ static void test_parents_count(void **state)
 	stop(&f);
 }
 
-/* A have that no ref reaches may lack its parents. */
+/* A have that no ref reaches may lack its parents, which is no error. */
 static void test_missing_parent(void **state)
 {
 	struct fixture f;
@@ -169,10 +169,7 @@ static void test_missing_parent(void **state)
 	stop(&f);
 }
 
-/*
- * Callback in place of packing_send(), which sends nothing and reports invented
- * numbers.
- */
+/* Replaces packing_send(). Sends nothing, and reports invented numbers. */
 static int make_numbers(void *ctx, const struct odb *odb,
 			const struct packing_request *r,
 			const struct packing_send_options *options,
@@ -202,7 +199,7 @@ static int make_numbers(void *ctx, const struct odb *odb,
 	return 0;
 }
 
-/* Runs one fetch. Returns the text that the trace gets. */
+/* Runs one fetch. Returns the text that was written to the trace. */
 static const char *traced(struct dialog *d, enum trace_target target,
 			  const char *script)
 {
@@ -224,7 +221,7 @@ static const char *traced(struct dialog *d, enum trace_target target,
 	return text;
 }
 
-/* The summary of a request and of its pack in the trace. */
+/* The trace has a summary of the request and of its pack. */
 static void test_summary(void **state)
 {
 	struct dialog d;
@@ -265,14 +262,17 @@ static void test_summary(void **state)
 	assert_non_null(strstr(text, "\"command\":\"fetch\","));
 	assert_non_null(strstr(text, "\"protocol\":0,"));
 	d.options.version = 2;
-	/* A request without a pack. */
+	/* A request that gets no pack. */
 	text = traced(&d, TRACE_LOG, "command=fetch|D|want c4|have none|F");
 	assert_non_null(strstr(text, "\"wants\":1,\"haves\":1,"));
 	assert_null(strstr(text, "strategy"));
 	dialog_release(&d);
 }
 
-/* The summary of each request counts the refs that this request looked at. */
+/*
+ * For each request, the summary counts the refs that only this request has
+ * looked at.
+ */
 static void test_refs_looked_at(void **state)
 {
 	static const char key[] = "\"refs_looked_at\":";

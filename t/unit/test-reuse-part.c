@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/reuse-part.c: bits of a pack are converted to positions in
- * the pack, and stored offsets to offsets of copied bytes.
+ * Tests of packing/reuse-part.c, which describes the part of a pack that is
+ * copied: bit positions are converted to positions in the pack, and offsets in
+ * the pack to offsets in the copy.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,13 +43,13 @@ static void bits(void **state)
 		assert_int_equal(with, parts[i].nr);
 		reuse_part_release(&part);
 	}
-	/* Exactly one part is a whole pack: the preferred one. */
+	/* One part is a whole pack: that of the preferred pack. */
 	assert_int_equal(whole, 1);
 	free(parts);
 	midxrepo_release(&m);
 }
 
-/* The bit space has more bits than the pack has objects. */
+/* The part states more bits than the pack has objects. It cannot be used. */
 static void too_many(void **state)
 {
 	struct bitmap_space_part *parts;
@@ -62,7 +63,7 @@ static void too_many(void **state)
 	assert_int_equal(reuse_part_init(&part, &m.space, &parts[0], 1, NULL),
 			 1);
 	reuse_part_release(&part);
-	/* This part has objects of another pack. */
+	/* The bits of this part stand for objects of another pack. */
 	parts[1].pack = parts[0].pack;
 	parts[1].first = parts[2].first;
 	parts[1].nr = 1;
@@ -81,7 +82,10 @@ static void segments(void **state)
 	assert_int_equal(reuse_part_map(&part, 40, 40), 0);
 	assert_int_equal(part.segment_nr, 1);
 	assert_int_equal(reuse_part_map(&part, 100, 70), 0);
-	/* A header became longer, so the distance of the copied bytes grows. */
+	/*
+	 * The header of an entry has become longer, so the following entries
+	 * move.
+	 */
 	assert_int_equal(reuse_part_map(&part, 300, 320), 0);
 	assert_int_equal(part.segment_nr, 3);
 	assert_int_equal(reuse_part_mapped(&part, 13), 13);

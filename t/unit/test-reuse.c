@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/reuse.c: the copied spans have the same objects as decoding
- * every entry gives.
+ * Tests of packing/reuse.c, which copies ranges of a stored pack into a new
+ * pack. The copied objects are compared with those that decoding each entry
+ * gives.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@
 #include "t/unit/packread.h"
 
 /*
- * Make a repository with one pack whose deltas are all OFS_DELTAs or all
+ * Make a repository with one pack. All of its deltas are OFS_DELTAs, or all are
  * REF_DELTAs.
  */
 static void make(struct randrepo *r, bool ofs_delta, uint64_t *seed)
@@ -34,7 +35,7 @@ static void make(struct randrepo *r, bool ofs_delta, uint64_t *seed)
 	assert_true(result.report.deltas > 50);
 }
 
-/* Set bits in runs, with gaps between them, of random lengths. */
+/* Set runs of bits in a set. The lengths of runs and of gaps are random. */
 static void random_runs(struct bitset *set, size_t bits, uint64_t *seed)
 {
 	unsigned longest = 1 + random_next(seed) % 60;
@@ -83,8 +84,8 @@ static void copy_release(struct copy *c)
 }
 
 /*
- * Check that each wanted object is copied or left over, and that a reason is
- * given for each object left over.
+ * Check that each wanted object is either copied or left over. For each object
+ * left over, a reason must be given.
  */
 static void copy_check(const struct bitmaprepo *b, const struct copy *c,
 		       const struct reuse_request *request,
@@ -167,8 +168,8 @@ static void subsets_of_ref_deltas(void **state)
 }
 
 /*
- * If all objects are wanted and the receiver reads OFS_DELTA, the pack is
- * copied byte for byte.
+ * All objects are wanted, and the receiver accepts OFS_DELTA. So the whole pack
+ * is copied byte for byte.
  */
 static void everything(void **state)
 {
@@ -208,8 +209,8 @@ static void everything(void **state)
 }
 
 /*
- * If gaps are so large that distances need fewer bytes, headers shrink, and
- * later entries move.
+ * There are large gaps between the copied objects. So distances to delta bases
+ * shrink, headers get shorter, and later entries move.
  */
 static void far_bases(void **state)
 {
@@ -243,10 +244,7 @@ static void far_bases(void **state)
 	randrepo_release(&r);
 }
 
-/*
- * The pack has a REF_DELTA before its base. The delta is left over and not
- * copied.
- */
+/* A REF_DELTA comes before its base in the pack. Such a delta is left over. */
 static void base_after_delta(void **state)
 {
 	uint64_t seed = random_seed();
@@ -285,8 +283,8 @@ static void base_after_delta(void **state)
 	request.space = &space;
 	request.want = &want;
 	/*
-	 * If the receiver reads OFS_DELTA, the pack is copied as a whole.
-	 * Otherwise each entry is examined.
+	 * If the receiver accepts OFS_DELTA, the pack is copied as a whole.
+	 * Otherwise each entry is looked at.
 	 */
 	copy_make(&c, &request);
 	assert_int_equal(c.report.objects, 2);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of pack/rev.c: written, parsed and computed tables agree. */
+/*
+ * Tests of pack/rev.c, the reverse index of a pack: written, parsed and
+ * computed tables must be the same.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,8 +29,8 @@ struct sample {
 };
 
 /*
- * Makes a pack index. Offsets ascend by irregular steps, and ids get them in
- * random order. If `is_large`, some offsets need 64 bits.
+ * Makes a pack index. Its ids have ascending offsets in random order. If
+ * `is_large`, some offsets need 64 bits.
  */
 static void sample_init(struct sample *s, enum hash_algo algo, bool is_large,
 			uint64_t *seed)
@@ -135,7 +138,10 @@ static void test_written_parsed_computed(void **state)
 	check_algo(HASH_SHA256, true, &seed);
 }
 
-/* The index and reverse index of pack/idx.h and pack/rev.h. */
+/*
+ * The examples of a pack index and a reverse index in pack/idx.h and
+ * pack/rev.h.
+ */
 static void test_example(void **state)
 {
 	static const uint32_t order[1] = {0};
@@ -182,7 +188,7 @@ static int parse(const struct sample *s, const void *bytes, size_t len)
 
 	if (ret < 0)
 		return ret;
-	/* Even if the table is wrong, the results are valid positions. */
+	/* Even with a wrong table, all results must be valid positions. */
 	for (uint32_t i = 0; i < s->idx.nr; i++)
 		assert_true(pack_rev_idx_pos(&rev, i) < s->idx.nr);
 	ret = pack_rev_verify(&rev, "rev", NULL);
@@ -217,7 +223,10 @@ static void test_refused(void **state)
 	sample_release(&s);
 }
 
-/* Tables that do not sort the offsets, or that omit an object. */
+/*
+ * The tables do not sort the offsets, or an object is missing in them.
+ * Verifying must fail.
+ */
 static void check_lies(bool is_large)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of names/revname-reflog.c: numbers, dates, gaps, and empty reflogs. */
+/*
+ * Tests of names/revname-reflog.c, names such as "main@{1}" and
+ * "main@{yesterday}": numbers, dates, gaps, and empty reflogs.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +99,8 @@ static void test_find(void **state)
 	static const struct {
 		const char *ref, *selector;
 		int ret;
-		uint8_t byte; /* value of all bytes of the id */
+		/* This byte, repeated, is the expected id. */
+		uint8_t byte;
 		const char *notes;
 	} cases[] = {
 		{"main", "0", 1, 0xcc, ""},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of names/revname-short.c: ambiguous ids, hints, and lengths of
- * abbreviations.
+ * Tests of names/revname-short.c, abbreviated object ids: ambiguous ids, hints,
+ * and the lengths of abbreviations.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,8 +40,7 @@ static int resolve(struct fixture *f, struct oid *oid, const char *hex,
 }
 
 /*
- * Writes blobs with numbers until the id of one begins with the same four
- * digits as `oid`.
+ * Writes blobs until the id of one starts with the same four digits as `oid`.
  */
 static void make_twin(struct fixture *f, const struct oid *oid)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of names/revname.c: every form of a name, in a small history. */
+/*
+ * Tests of names/revname.c, which parses the names of gitrevisions(7): every
+ * form of a name, in a small history.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +14,9 @@
 #include "t/unit/tmppack.h"
 
 /*
- * root <- side, root <- main; merge has main and side as parents and the
- * tree { dir: { file: blob } }; tag v1 names merge, nested names v1.
+ * The commits root <- side and root <- main. The commit `merge` has the parents
+ * main and side, and the tree { dir: { file: blob } }. The tag v1 points to
+ * `merge`, and the tag `nested` points to v1.
  */
 struct fixture {
 	struct tmprepo t;
@@ -242,7 +246,7 @@ static void test_failures(void **state)
 	}
 }
 
-/* Checks the messages for the user, and the error that is returned. */
+/* Checks the error, and the notes that are printed for the user. */
 static void test_notes(void **state)
 {
 	static const struct {
@@ -307,7 +311,7 @@ static void check_may_be_unsupported(bool expected, const char *format,
 	buf_release(&arg);
 }
 
-/* An unsupported name may be anywhere in the argument. */
+/* A name of an unsupported form may be any part of the argument. */
 static void test_may_be_unsupported(void **state)
 {
 	static const char *const unsupported[] = {
@@ -330,7 +334,10 @@ static void test_may_be_unsupported(void **state)
 	}
 }
 
-/* A name with very many suffixes is refused before the stack overflows. */
+/*
+ * A name with very many suffixes is refused. Otherwise the stack could
+ * overflow.
+ */
 static void test_many_suffixes(void **state)
 {
 	struct fixture *f = *state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/revwalk.c: random requests, compared with recursive searches.
+ * Tests of walk/revwalk.c, which walks over commits. The results of random
+ * requests are compared with a recursive search.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,8 +56,9 @@ static void check_result(const struct dag *d, const struct revwalk_tips *tips,
 }
 
 /*
- * Checks the order: children come after their parents. The commits that the
- * first tip reaches come first, then those that each further tip adds.
+ * Checks the order of the commits. Children come after their parents. First
+ * come the commits that the first tip reaches, then those that the second tip
+ * adds, and so on.
  */
 static void check_parents_first(const struct dag *d,
 				const struct revwalk_tips *tips,
@@ -126,8 +128,8 @@ static void one_request(struct dag *d, bool exact, uint64_t *seed)
 }
 
 /*
- * If the limit of the walk is small, the walk returns 1. From some limit on,
- * the walk is complete.
+ * With a small limit, the walk returns 1. From some limit on, the walk is
+ * complete.
  */
 static void walks_within_limits(void **state)
 {
@@ -171,7 +173,7 @@ static void walks_within_limits(void **state)
 	dag_release(&d);
 }
 
-/* Gives some commits dates that are wrong by a large amount. */
+/* Changes the dates of some commits by a large amount. */
 static void skew(struct dag *d, uint64_t *seed)
 {
 	for (size_t i = 0; i < d->h.nr; i++)
@@ -180,8 +182,8 @@ static void skew(struct dag *d, uint64_t *seed)
 }
 
 /*
- * Sets generation numbers, as if from a commit-graph that lacks the newest
- * commits.
+ * Gives commits generation numbers like those of a commit-graph in which the
+ * newest commits are missing.
  */
 static void set_generations(struct dag *d, uint64_t *seed)
 {
@@ -200,8 +202,8 @@ static void set_generations(struct dag *d, uint64_t *seed)
 		d->h.commits[c].generation = generation;
 	}
 	/*
-	 * One commit has an unknown generation number, like one with too many
-	 * parents for the reader of the graph.
+	 * One commit gets an unknown generation number, like a commit with too
+	 * many parents for the commit-graph.
 	 */
 	if (known && random_next(seed) % 3 == 0) {
 		d->h.commits[random_next(seed) % known].generation =
@@ -231,7 +233,7 @@ static void random_requests(void **state)
 }
 
 /*
- * Without `exact`, the result is still right if dates are wrong by a few
+ * Without `exact`, the result must be right even if dates are wrong by a few
  * commits.
  */
 static void slight_skew(void **state)
@@ -242,8 +244,8 @@ static void slight_skew(void **state)
 	struct dag d;
 
 	/*
-	 * The have reaches commits that the want also reaches, but only through
-	 * an old commit.
+	 * Most of the commits that the have reaches are also reached by the
+	 * want. But the path from the want leads through an old commit.
 	 */
 	dag_init(&d);
 	c[0] = dag_add(&d, 100, false, NULL, 0);
@@ -260,7 +262,10 @@ static void slight_skew(void **state)
 	dag_release(&d);
 }
 
-/* Adds chains of commits, so long that decoding ahead begins. */
+/*
+ * Adds chains of commits. They are so long that threads decode commits ahead of
+ * the walk.
+ */
 static void grow_chains(struct randhist *h, uint32_t nr)
 {
 	struct randtree none = {.nr = 0};
@@ -279,7 +284,7 @@ static void grow_chains(struct randhist *h, uint32_t nr)
 	}
 }
 
-/* Decoding ahead does not change the result. */
+/* Whether threads decode commits ahead must not change the result. */
 static void long_walks(void **state)
 {
 	struct revwalk_result results[4] = {0};
@@ -316,8 +321,8 @@ static void long_walks(void **state)
 }
 
 /*
- * A missing commit that wants reach is an error; one that only haves reach is
- * not.
+ * A missing commit is an error if wants reach it. It is no error if only haves
+ * reach it.
  */
 static void missing_commits(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/rollup.c: the list has the objects of included packs that no
- * excluded pack has.
+ * Tests of repack/rollup.c, which lists the objects for a new pack: those of
+ * the included packs that no excluded pack has.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,10 +12,7 @@
 #include "repack/rollup.h"
 #include "t/unit/oldrepo.h"
 
-/*
- * Returns the place (a bit of enum oldrepo_place) of objects whose copies are
- * in this pack.
- */
+/* Returns the place of a pack, which is one bit of enum oldrepo_place. */
 static unsigned place_of(const struct pack *pack)
 {
 	return (unsigned)atoi(pack->name + 5);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of packs/roots.c: roots of reachability, and which tips get bitmaps. */
+/*
+ * Tests of packs/roots.c, which finds the roots of a repack, and the tips that
+ * get bitmaps.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +51,7 @@ static void write_reflog(struct walkrepo *w, uint32_t nr)
 	buf_release(&text);
 }
 
-/* Writes an index file with one entry. */
+/* Writes an index file with one entry, which is the object `nr`. */
 static void write_index(struct walkrepo *w, uint32_t nr)
 {
 	uint8_t file[12 + 64 + 20] = "DIRC";
@@ -92,7 +95,7 @@ static void roots(void **state)
 }
 
 /*
- * A broken ref is an error, because it may have been the only one to reach some
+ * A ref that cannot be read is an error. Perhaps only this ref reaches some
  * objects.
  */
 static void a_broken_ref_is_an_error(void **state)
@@ -114,7 +117,7 @@ static void a_broken_ref_is_an_error(void **state)
 	walkrepo_release(&w);
 }
 
-/* Returns the mark of a commit. */
+/* Returns how a commit is marked: which kind of tip it is. */
 static enum select_tip kind_of(struct walkrepo *w, const uint8_t *marks,
 			       uint32_t nr)
 {
@@ -200,7 +203,7 @@ static void branches_by_default(void **state)
 	walkrepo_release(&w);
 }
 
-/* If there are very many branches, only the newest ones are marked as new. */
+/* If there are many branches, only the newest of them are marked as new. */
 static void newest_branches(void **state)
 {
 	enum { OLD = 40 };
@@ -212,7 +215,10 @@ static void newest_branches(void **state)
 
 	walkrepo_init(&w, HASH_SHA1, &seed, 1, 1);
 	for (uint32_t i = 0; i < ROOTS_NEW_BRANCHES + OLD; i++) {
-		/* The age of a branch does not follow from its name. */
+		/*
+		 * The names of the branches are not in the order of their
+		 * dates.
+		 */
 		uint32_t nr = randrepo_commit(&w.h.r, files, NULL, 0,
 					      (i * 7 % 64) * 1000 + i);
 		char hex[OID_MAX_HEX_LEN + 1];
@@ -240,7 +246,10 @@ static void newest_branches(void **state)
 	walkrepo_release(&w);
 }
 
-/* Returns the number of tips in the tip island with this configuration. */
+/*
+ * Returns the number of commits that are tips of the tip island with the
+ * configuration `config`.
+ */
 static size_t island_tips(struct walkrepo *w, const char *config, bool is_bare,
 			  bool *has_head)
 {
@@ -265,7 +274,7 @@ static size_t island_tips(struct walkrepo *w, const char *config, bool is_bare,
 	return nr;
 }
 
-/* Returns the value of repack.tipIsland that names no ref, or NULL. */
+/* Returns a value of repack.tipIsland that matches no ref, or NULL. */
 static const char *idle_island(struct walkrepo *w, const char *config)
 {
 	struct repo *repo = &w->h.r.t.repo;

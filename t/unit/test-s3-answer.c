@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of store/s3-answer.c: listings, errors, and uploads in parts. */
+/*
+ * Tests of store/s3-answer.c, which parses XML responses of S3: listings,
+ * errors, and uploads in parts.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,9 +13,7 @@
 #include "base/mem.h"
 #include "store/s3-answer.h"
 
-/*
- * One file of a listing, as the API reference of Amazon S3 shows it, shortened.
- */
+/* A file in a listing, shortened from the API reference of Amazon S3. */
 #define FILE_OF(key, size)                                                     \
 	"<Contents><Key>" key "</Key>"                                         \
 	"<LastModified>2009-10-12T17:50:30.000Z</LastModified>"                \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of store/s3-request.c: which failures are temporary, and which requests
- * are sent again.
+ * Tests of store/s3-request.c, which sends requests to S3: which failures are
+ * temporary, and which requests are sent again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,8 +26,8 @@ static const struct filestore_condition create = {STORE_CREATE, NULL};
 static const struct filestore_condition always = {STORE_ALWAYS, NULL};
 
 /*
- * Puts a file. The first answer of the server is a failure, the second is a
- * success.
+ * Puts a file. The first try of the request fails with `failure`, the second
+ * succeeds. `want`: expected result; `requests`: expected number of requests.
  */
 static void check(const struct filestore_condition *condition,
 		  const char *failure, int want, size_t requests)
@@ -91,10 +91,7 @@ static void test_final(void **state)
 	check(&always, FAILED("418", "x"), ERR_PEER, 1);
 }
 
-/*
- * When the maximum number of tries is reached, the result is that of the last
- * failure.
- */
+/* After the maximum number of tries, the result is that of the last try. */
 static void test_tries(void **state)
 {
 	const struct peer_answer slow[] = {
@@ -127,7 +124,7 @@ static void test_tries(void **state)
 	assert_int_equal(p.peer.request_nr, 3);
 	peer_release(&p.peer);
 
-	/* A failed read is never ambiguous, because a read has no effect. */
+	/* A read has no effect. So a failed read is never ambiguous. */
 	s3_peer_start(&p, mixed, 3, 100);
 	assert_int_equal(filestore_head(p.store, &info, "a", &p.err),
 			 STORE_UNAVAILABLE);
@@ -135,7 +132,10 @@ static void test_tries(void **state)
 	peer_release(&p.peer);
 }
 
-/* nanoseconds that each look at the clock takes; 0: the real clock */
+/*
+ * clock_step: nanoseconds by which each look at the simulated clock advances
+ * it; 0: the real clock is used.
+ */
 static atomic_uint_least64_t clock_step, own_clock;
 
 int clock_gettime(clockid_t id, struct timespec *ts)
@@ -152,7 +152,7 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 	return 0;
 }
 
-/* A request that took too long is not repeated. */
+/* A request that has taken too long is not tried again. */
 static void test_time_for_tries(void **state)
 {
 	const struct peer_answer script[] = {
@@ -181,8 +181,8 @@ static void test_time_for_tries(void **state)
 }
 
 /*
- * If an earlier try may have had an effect, the result is ambiguous even if a
- * later try has a permanent error.
+ * The first try may have had an effect. So the result is ambiguous, even if the
+ * next try fails with a permanent error.
  */
 static void test_error_after_unknown(void **state)
 {

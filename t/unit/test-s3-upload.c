@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of store/s3-upload.c: the requests of an upload, and its failures. */
+/*
+ * Tests of store/s3-upload.c, which uploads large files to S3 in parts: the
+ * requests of an upload, and failures.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +55,10 @@ static void test_upload(void **state)
 	assert_int_equal(p.peer.request_nr, 4);
 	assert_true(peer_got(&p.peer, 0,
 			     "POST /bucket/pre/a?uploads= HTTP/1.1\r\n"));
-	/* The parts are on their way at the same time. */
+	/*
+	 * The requests of both parts are sent in parallel, so they may arrive
+	 * in any order.
+	 */
 	first = peer_got(&p.peer, 1, "partNumber=1") ? 1 : 2;
 	assert_true(peer_got(&p.peer, first,
 			     "PUT /bucket/pre/a?partNumber=1&uploadId=a%2Bb "));
@@ -72,7 +78,10 @@ static void test_upload(void **state)
 	peer_release(&p.peer);
 }
 
-/* The last step fails; `after` is how many requests follow. */
+/*
+ * The last request of an upload gets `answer`. `want`: expected result;
+ * `after`: expected number of further requests.
+ */
 static void check_last(const char *answer, int want, size_t after)
 {
 	const struct peer_answer script[] = {
@@ -97,7 +106,10 @@ static void test_last_step(void **state)
 	check_last(CLOSED("412 Precondition Failed", ""), STORE_CONFLICT, 1);
 	check_last(CLOSED("200 OK", LATE("PreconditionFailed")), STORE_CONFLICT,
 		   1);
-	/* If the outcome is unknown, the upload must not be aborted. */
+	/*
+	 * Nobody knows whether the upload has succeeded, so it must not be
+	 * aborted.
+	 */
 	check_last(NULL, STORE_AMBIGUOUS, 0);
 	check_last(CLOSED("500 Bad", ""), STORE_AMBIGUOUS, 0);
 	check_last(CLOSED("200 OK", LATE("InternalError")), STORE_AMBIGUOUS, 0);
@@ -124,8 +136,8 @@ static void test_begin_fails(void **state)
 }
 
 /*
- * Both parts are refused, or the second part is not sent after the first was
- * refused.
+ * The server refuses both parts. Or it refuses the first part, and the second
+ * part is not sent any more.
  */
 static void test_part_fails(void **state)
 {

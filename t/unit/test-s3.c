@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of store/s3.c with a server that sends prepared answers.
- * t/t5590-store.sh tests with real servers.
+ * Tests of store/s3.c, a store in an S3 bucket, with a server that answers from
+ * a script. t/t5590-store.sh tests with real servers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,8 @@ static const struct filestore_condition always = {STORE_ALWAYS, NULL};
 /* ---- reading */
 
 /*
- * If an answer is cut off, the next request asks for the rest of the same file.
+ * If a response is truncated, the next request asks for the rest of the same
+ * version of the file.
  */
 static void test_resume(void **state)
 {
@@ -60,7 +61,10 @@ static void test_resume(void **state)
 	buf_release(&got);
 }
 
-/* Reads a file of which the first answer is cut after "01". */
+/*
+ * Reads a file. The first response is truncated after "01", and the second is
+ * `second`. `want`: expected result.
+ */
 static void check_rest(const char *first, const char *second, int want)
 {
 	const struct peer_answer script[] = {{first, PEER_CLOSE},
@@ -85,7 +89,8 @@ static void test_bad_rest(void **state)
 	check_rest(cut, BODY("412 Changed", "0", ""), STORE_UNAVAILABLE);
 	check_rest(cut, NO_KEY, STORE_ABSENT);
 	/*
-	 * A 404 with the page of a proxy does not mean that the file is absent.
+	 * Status 404 with the page of a proxy does not mean that the file is
+	 * absent.
 	 */
 	check_rest(BODY("404 Not Found", "4", "page"), NULL, ERR_INVALID);
 	check_rest(cut, BODY("200 OK", "2", "23"), ERR_PEER);
@@ -101,10 +106,13 @@ static void test_bad_rest(void **state)
 		   HEAD_OF("206 Part", "Content-Length: 1\r\n"
 				       "Content-Range: bytes 2-2/4\r\n") "2",
 		   ERR_PEER);
-	/* If the answer has no entity tag, the rest is not requested. */
+	/*
+	 * Without an entity tag in the response, the rest of the file is not
+	 * requested.
+	 */
 	check_rest(HEAD_OF("200 OK", "Content-Length: 4\r\n") "01", NULL,
 		   STORE_UNAVAILABLE);
-	/* If an answer has no size, reading fails. */
+	/* A response without a size is an error. */
 	check_rest(HEAD_OF("200 OK", "Connection: close\r\n") "01", NULL,
 		   ERR_PEER);
 }
@@ -129,10 +137,10 @@ static void test_ranges(void **state)
 	s3_peer_start(&p, script, 4, 100);
 	assert_int_equal(filestore_get_range(p.store, got, "a", 9, 1, &p.err),
 			 ERR_INVALID);
-	/* If the server ignores the range, reading fails. */
+	/* The server ignores the requested range, which is an error. */
 	assert_int_equal(filestore_get_range(p.store, got, "a", 1, 2, &p.err),
 			 ERR_PEER);
-	/* The range begins at the end of the file, so it is empty. */
+	/* The range starts at the end of the file. So it is empty. */
 	assert_int_equal(filestore_read(p.store, &info, &sink, "a", 4,
 					STORE_TO_END, &p.err),
 			 0);
@@ -147,8 +155,8 @@ static void test_ranges(void **state)
 }
 
 /*
- * After a HEAD with status 404, the body of a second request tells whether the
- * file is absent.
+ * The response to HEAD has no body, so 404 is not enough. The body of a second
+ * request tells whether the file is absent.
  */
 static void test_head(void **state)
 {

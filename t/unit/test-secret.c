@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of sys/secret.c: random bytes differ from call to call. */
+/*
+ * Tests of sys/secret.c, which returns random bytes for secrets: they differ
+ * from call to call.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

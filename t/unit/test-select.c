@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/select.c: tips and merges are selected, with the wanted
- * density.
+ * Tests of bitmap/select.c, which selects the commits that get bitmaps: tips,
+ * merges, and commits at certain distances.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #define DENSE_NR SELECT_MAX_DENSE_NR
 
-/* A history with commits newest first, and the tips. */
+/* A history, its commits from the newest to the oldest, and its tips. */
 struct sample {
 	struct dag d;
 	uint32_t *commits, *parents_first;
@@ -67,7 +67,10 @@ static void sample_release(struct sample *s)
 	dag_release(&s->d);
 }
 
-/* Makes a linear history. One of `merge` commits is a merge (0: none). */
+/*
+ * Makes a history that is one line of commits. Every `merge`-th commit counts
+ * as a merge (0: none).
+ */
 static void linear(struct sample *s, uint32_t nr, uint32_t merge)
 {
 	sample_init(s, nr);
@@ -80,8 +83,8 @@ static void linear(struct sample *s, uint32_t nr, uint32_t merge)
 }
 
 /*
- * Returns the largest number of commits that a query has to walk from a commit
- * in [from, to) until it meets a selected one.
+ * Returns the largest number of commits in [from, to) that a query must walk
+ * until it meets a selected commit.
  */
 static uint32_t longest_gap(const struct sample *s, uint32_t from, uint32_t to)
 {
@@ -121,7 +124,7 @@ static void dense_near_the_newest(void **state)
 	for (size_t i = 1; i < s.selected_nr; i++)
 		assert_true(s.selected[i] < s.selected[i - 1]);
 	/*
-	 * The distances between selected commits grow with the distance from
+	 * The distance between selected commits grows with the distance from
 	 * the newest commit.
 	 */
 	for (uint32_t i = 100; i < s.nr; i *= 2)
@@ -165,7 +168,7 @@ static void tips_are_always_taken(void **state)
 		else
 			assert_false(s.is_tip[c]);
 	}
-	/* All tips are selected, in addition to the other commits. */
+	/* If all commits are tips (SELECT_TIP), all of them are selected. */
 	for (uint32_t i = 0; i < s.nr; i++)
 		s.is_tip[i] = SELECT_TIP;
 	sample_select(&s);
@@ -184,10 +187,11 @@ static void merges_are_preferred(void **state)
 		uint32_t c = s.selected[i];
 
 		/*
-		 * In this history, one of 7 commits is a merge. The 16 *
-		 * DENSE_NR newest commits are skipped here, because their gaps
-		 * may be too short to contain a merge. Behind them, only the
-		 * last gap may be too short.
+		 * One of 7 commits is a merge, so each long gap between
+		 * selected commits must end at a merge. The newest 16 *
+		 * DENSE_NR commits are skipped: their gaps may be too short to
+		 * contain a merge. Of the other gaps, only the last one may be
+		 * too short.
 		 */
 		if (c > s.nr - 16 * DENSE_NR)
 			continue;
@@ -199,7 +203,7 @@ static void merges_are_preferred(void **state)
 	sample_release(&s);
 }
 
-/* Tips of references are not selected, except wanted ones. */
+/* Of the tips, only those of the kind SELECT_TIP must be selected. */
 static void only_wanted_tips(void **state)
 {
 	static const enum select_tip kinds[] = {SELECT_REF, SELECT_BRANCH,
@@ -216,8 +220,8 @@ static void only_wanted_tips(void **state)
 	sample_select(&s);
 	assert_int_equal(s.selected_nr, without);
 	/*
-	 * If a wanted tip is on the only line, it is selected, and no other
-	 * commit of its gap.
+	 * A tip on the only line takes the place of another commit: it is
+	 * selected, and no other commit of its gap is.
 	 */
 	s.is_tip[150] = SELECT_TIP;
 	sample_select(&s);
@@ -228,7 +232,7 @@ static void only_wanted_tips(void **state)
 
 /*
  * The first parent of each commit is the nearest even commit before it. So the
- * even commits are the first-parent line of the tip, and odd commits are side
+ * even commits are the first-parent line of the tip. The odd commits are side
  * branches.
  */
 static void lines_are_preferred(void **state)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of packing/send-options.c: configuration for making packs. */
+/*
+ * Tests of packing/send-options.c, which reads the configuration for packs that
+ * are sent.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

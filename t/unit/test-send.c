@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/send.c: packs for receivers are decoded and compared with
- * the expected objects.
+ * Tests of packing/send.c, which makes and sends packs. The packs are decoded
+ * and compared with the expected objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static void random_options(struct packing_send_options *o, struct randrepo *r)
 	o->reuse_object = randrepo_below(r, 8) > 0;
 }
 
-/* Counts of events in many requests. */
+/* Counters over many requests. */
 struct tally {
 	uint32_t bitmaps, spans, external, deltas, empty;
 };
@@ -94,20 +94,19 @@ static void shallow(void **state)
 	struct tally tally = {0};
 
 	random_requests(HASH_SHA1, 60, true, &tally);
-	/* Bitmaps are never used for a request with a shallow boundary. */
+	/* Bitmaps must not be used for a request with a shallow boundary. */
 	assert_int_equal(tally.bitmaps, 0);
 }
 
 /*
- * Objects that are left out of the pack, because the receiver gets them from
- * another place.
+ * Objects that are left out of the pack, because the receiver can download them
+ * elsewhere.
  */
 struct elsewhere {
 	struct oid oids[8];
 	bool left_out[8];
 	/*
-	 * the pack, which must still be empty when the callback tell() is
-	 * called
+	 * The pack. It must still be empty when the callback tell() is called.
 	 */
 	const struct sentpack *s;
 	unsigned told;
@@ -125,7 +124,7 @@ static int note_left_out(void *ctx, const bool *left_out,
 	return e->s->bytes.len ? ERR_INVALID : 0;
 }
 
-/* Choose random objects for `e`. An object may be listed twice. */
+/* Choose random objects for `e`. The same object may be chosen twice. */
 static void choose_elsewhere(struct elsewhere *e, struct randrepo *r)
 {
 	*e = (struct elsewhere){.told = 0};
@@ -134,8 +133,8 @@ static void choose_elsewhere(struct elsewhere *e, struct randrepo *r)
 }
 
 /*
- * Send the same request, but leave the objects of struct elsewhere out. Exactly
- * those of them that would have been sent must be reported.
+ * Send the same request, and leave out the objects in struct elsewhere. Exactly
+ * those of them that the pack would contain must be reported.
  */
 static void send_without(struct asking *a, const struct odb *odb)
 {
@@ -194,7 +193,7 @@ static void objects_elsewhere(void **state)
 	randrepo_release(&r);
 }
 
-/* The receiver has all objects, so the pack has no object. */
+/* The receiver has all objects, so the pack is empty. */
 static void nothing_to_send(void **state)
 {
 	uint64_t seed = random_seed();
@@ -239,10 +238,7 @@ static int refuse(void *ctx, const void *bytes, size_t len, struct error *err)
 	return error_set(err, ERR_PEER, "gone");
 }
 
-/*
- * Three failures: a want that does not exist, a have that does not exist, and a
- * sink that is closed.
- */
+/* A want is missing. A have is missing. The sink returns an error. */
 static void failures(void **state)
 {
 	uint64_t seed = random_seed();
@@ -282,7 +278,7 @@ static void failures(void **state)
 	randrepo_release(&r);
 }
 
-/* A request that is sent again and again. */
+/* A request that is sent several times, while memory runs out. */
 struct again {
 	struct asking a;
 	struct odb *odb;
@@ -298,7 +294,10 @@ static void begin_again(void *ctx)
 
 	sentpack_release(&again->s);
 	again->sink = sentpack_init(&again->s, again->a.r);
-	/* The pack is smaller, so sentpack_put() never fails. */
+	/*
+	 * The buffer is larger than the pack, so that sentpack_put() allocates
+	 * no memory.
+	 */
 	assert_int_equal(buf_reserve(&again->s.bytes, 1 << 18), 0);
 }
 
@@ -319,7 +318,7 @@ static void check_again(void *ctx)
 	asking_check(a, &again->s, &again->report, false);
 }
 
-/* If an allocation fails, the request fails, or all objects are sent. */
+/* If an allocation fails, either the request fails, or all objects are sent. */
 static void no_memory(void **state)
 {
 	uint64_t seed = random_seed();
@@ -346,7 +345,10 @@ static void no_memory(void **state)
 	randrepo_release(&r);
 }
 
-/* Counts the calls, and refuses the call number `refused`. */
+/*
+ * Context of the callback for admission. It counts its calls, and refuses call
+ * number `refused`.
+ */
 struct asked {
 	struct sentpack *s;
 	unsigned calls, refused;
@@ -358,7 +360,7 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 {
 	struct asked *asked = ctx;
 
-	/* All calls but the last come before any part of the pack is sent. */
+	/* Only the last call may come after a part of the pack was sent. */
 	if (asked->calls < 2)
 		assert_int_equal(asked->s->bytes.len, 0);
 	asked->price_us += price_us;
@@ -368,7 +370,10 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 		       : 0;
 }
 
-/* A walk asks before it walks, before the pack begins, and before deflating. */
+/*
+ * A walk asks for admission three times: before it walks, before the pack
+ * begins, and before objects are compressed.
+ */
 static void admission(void **state)
 {
 	uint64_t seed = random_seed();
@@ -405,7 +410,7 @@ static void admission(void **state)
 		sentpack_release(&s);
 	}
 	assert_string_equal(err.msg, "busy");
-	/* For an empty pack, the callback for admission is not called. */
+	/* For an empty pack, the callback for admission must not be called. */
 	a.request.want_nr = 0;
 	sink = sentpack_init(&s, &r);
 	asked = (struct asked){.s = &s};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of serve/serve-config.c: keys, defaults, and bad values. */
+/*
+ * Tests of serve/serve-config.c, the configuration of upload-pack: keys,
+ * defaults, and invalid values.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +22,7 @@ static int load(struct serve_config *c, const struct dialog *d,
 	return serve_config_load(c, &d->t.repo, &warning, err);
 }
 
-/* Load the configuration `lines` of the section uploadpack. */
+/* Load the configuration lines `lines` in the section uploadpack. */
 static void load_configured(struct serve_config *c, struct dialog *d,
 			    const char *lines)
 {
@@ -113,7 +116,7 @@ static void test_unborn(void **state)
 }
 
 /*
- * The key uploadpack.packObjectsHook in the repository's own file is ignored.
+ * uploadpack.packObjectsHook is ignored in the repository's own configuration.
  */
 static void test_hook_is_protected(void **state)
 {
@@ -132,14 +135,15 @@ static void test_hook_is_protected(void **state)
 }
 
 /*
- * allowAnySHA1InWant sets all three flags. A later entry overrides earlier
- * ones.
+ * allowAnySHA1InWant sets or clears all three flags. A later entry overrides
+ * earlier ones.
  */
 static void test_allow(void **state)
 {
 	static const struct {
 		const char *config;
-		const char *expect; /* flags tip, reachable, any */
+		/* Expected values of the flags tip, reachable and any. */
+		const char *expect;
 	} cases[] = {
 		{"allowTipSHA1InWant\n", "100"},
 		{"allowReachableSHA1InWant\n", "010"},

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of serve/send.c: side bands, tags and failures of the pack. */
+/*
+ * Tests of serve/send.c, which sends the pack of a fetch: side bands, tags, and
+ * failures.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +13,7 @@
 #include "sys/clock.h"
 #include "t/unit/dialog.h"
 
-/* A function that replaces packing_send(): it sends some bytes, then fails. */
+/* Replaces packing_send(): sends some bytes and then fails. */
 static int fail_to_pack(void *ctx, const struct odb *odb,
 			const struct packing_request *request,
 			const struct packing_send_options *options,
@@ -26,8 +29,8 @@ static int fail_to_pack(void *ctx, const struct odb *odb,
 }
 
 /*
- * If making the pack fails, the client learns only that it failed. The
- * administrator gets the reason.
+ * If the pack cannot be made, the client only learns this. The reason is for
+ * the administrator.
  */
 static void test_failure(void **state)
 {
@@ -82,7 +85,7 @@ static void test_report(void **state)
 	dialog_release(&d);
 }
 
-/* A tag that cannot be read does not stop the pack. */
+/* If a tag cannot be read, the pack is sent nevertheless. */
 static void test_broken_tag(void **state)
 {
 	struct dialog d;
@@ -96,8 +99,8 @@ static void test_broken_tag(void **state)
 }
 
 /*
- * If each want is also a have, the pack is empty. It is not empty for a shallow
- * client, which may lack ancestors, or if there are other wants.
+ * If all wants are also haves, the pack is empty. But a shallow client may lack
+ * ancestors of its haves, so its pack is not empty.
  */
 static void test_had_wants(void **state)
 {
@@ -120,8 +123,8 @@ static void test_had_wants(void **state)
 static struct dialog *waiting;
 
 /*
- * A function that replaces packing_send(): it announces much work, then waits
- * for a keep-alive packet.
+ * Replaces packing_send(): reports much work, and then waits until a keep-alive
+ * packet was sent.
  */
 
 static int wait_and_pack(void *ctx, const struct odb *odb,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/server-info.c: the content of both files, and when they are
- * written.
+ * Tests of repack/server-info.c, which writes info/refs and objects/info/packs:
+ * their content, and when they are written.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,7 +80,7 @@ static void contents(void **state)
 	randrepo_release(&r);
 }
 
-/* A file that already has the right content is not written again. */
+/* A file with the right content is not written again. */
 static void rewritten_when_changed(void **state)
 {
 	uint64_t seed = random_seed();
@@ -119,8 +119,8 @@ static void packs_are(const struct randrepo *r, const char *expect)
 }
 
 /*
- * Packs that were listed keep their order, packs that are gone leave the list,
- * and new packs come last.
+ * Packs that are in the old list keep their order. Packs that do not exist any
+ * more are removed from the list. New packs come last.
  */
 static void packs_keep_their_order(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of daemon/service.c. */
+/*
+ * Tests of daemon/service.c, the services of Git's own protocol: their names,
+ * and whether the server offers them over git://.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/session.c: which files of the repository a connection opens.
+ * Tests of serve/session.c, the state of one connection: which files of the
+ * repository are opened, and when.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@ static int open_session(struct session *s, struct dialog *d, struct error *err)
 	return session_init(s, &d->options, &io, err);
 }
 
-/* Objects, history and refs are opened only when they are first used. */
+/* Objects, history and refs are not opened before their first use. */
 static void test_opens_nothing(void **state)
 {
 	struct dialog d;
@@ -67,7 +68,7 @@ static void test_peel(void **state)
 	assert_int_equal(session_peel_ref(&s, &ref, &peeled, NULL), 0);
 	assert_string_equal(d.warnings.data,
 			    "refs/x does not point to a valid object!\n");
-	/* If packed-refs has the peeled value, no object is read. */
+	/* packed-refs has the peeled id, so no object is read. */
 	ref.has_peeled = ref.is_tag = true;
 	ref.peeled = *dialog_oid(&d, "c2");
 	assert_int_equal(session_peel_ref(&s, &ref, &peeled, NULL), 1);
@@ -86,8 +87,8 @@ static int own_objects(void *ctx, struct odb **odb, struct error *warning,
 }
 
 /*
- * The caller may open the objects, and then sets the provider itself. Its
- * warning is passed on.
+ * The caller of the session may provide opened objects by a callback. Then the
+ * session does not set the provider, and logs the callback's warning.
  */
 static void test_own_objects(void **state)
 {
@@ -116,7 +117,7 @@ static void test_own_objects(void **state)
 	dialog_release(&d);
 }
 
-/* A bad namespace ends the session before any output. */
+/* A namespace that is not valid ends the session before any output. */
 static void test_bad_namespace(void **state)
 {
 	struct error err = ERROR_INIT;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of islands/sets.c: sets are compared with arrays of bool. */
+/*
+ * Tests of islands/sets.c, which numbers sets of delta islands. The sets are
+ * compared with arrays of bool.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +73,10 @@ static void random_unions(void **state)
 			assert_int_equal(island_sets_contains(&sets, numbers[a],
 							      numbers[b]),
 					 contains);
-			/* Equal sets have the same number. */
+			/*
+			 * Equal sets must have the same number, and different
+			 * sets different numbers.
+			 */
 			assert_int_equal(numbers[a] == numbers[b], equal);
 		}
 	}
@@ -78,8 +84,8 @@ static void random_unions(void **state)
 }
 
 /*
- * Makes more sets than the first table has room for, and more unions than the
- * cache has slots.
+ * Makes so many sets that the first table is too small, and so many unions that
+ * the cache is too small.
  */
 static void many(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of daemon/settings.c; t/t5572-gitreachd-config.sh tests messages. */
+/*
+ * Tests of daemon/settings.c, the configuration file of the server.
+ * t/t5572-gitreachd-config.sh tests the messages.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

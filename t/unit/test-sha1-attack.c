@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of object/sha1-attack.c: comparing columns gives the same results as
- * checking the conditions one by one. The recomputation is tested with blocks
+ * Tests of object/sha1-attack.c, which detects SHA-1 collision attacks. All
+ * columns of a block are compared at once. The result must be the same as when
+ * each condition is checked alone. The recomputation is tested with blocks
  * whose result is known.
  */
 #include <setjmp.h>
@@ -56,8 +57,8 @@ static void fill(struct bench *b)
 }
 
 /*
- * Asserts that the ways with and without AVX2 instructions find the same
- * suspects as the slow way.
+ * Finds the suspected disturbance vectors of a block with and without AVX2
+ * instructions. The results must equal those of the slow way.
  */
 static void check_suspects(struct bench *b)
 {
@@ -88,8 +89,8 @@ static void check_suspects(struct bench *b)
 
 /*
  * Changes message words until they meet all conditions of a disturbance vector.
- * For each condition that fails, one of its two bits is flipped at random,
- * since two conditions may share a bit.
+ * For each condition that fails, flips one of its two bits. The bit is chosen
+ * at random, because two conditions may share a bit.
  */
 static void make_suspect(uint32_t *words, unsigned family, unsigned k,
 			 uint64_t *seed)
@@ -113,8 +114,8 @@ static void make_suspect(uint32_t *words, unsigned family, unsigned k,
 }
 
 /*
- * A block that meets all conditions is found, and blocks that fail one
- * condition each are not.
+ * A block that meets all conditions of the vector is suspected. A block that
+ * fails one of them is not.
  */
 static void check_vector(unsigned family, unsigned k, void *ctx)
 {
@@ -151,8 +152,8 @@ static void test_suspects(void **state)
 /* ---- recomputing */
 
 /*
- * With difference 0 a block collides with itself, at any step. With any other
- * difference it does not collide.
+ * With an all-zero difference, a block collides with itself, at whatever step
+ * the recomputation starts. With another difference, it does not collide.
  */
 static void check_block(struct sha1_block *block, uint64_t *seed)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of object/sha1-block.c: the example of FIPS 180, and the kept states.
+ * Tests of object/sha1-block.c, which compresses one SHA-1 block: the example
+ * of FIPS 180, and the recorded states.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,9 +37,8 @@ static void test_example(void **state)
 }
 
 /*
- * Checks what sha1_block_compress() records of a block. The expanded words must
- * be those of the standard. Four steps from a kept state must give the next
- * kept state.
+ * Checks what sha1_block_compress() records. The expanded words must be those
+ * of the standard. Each recorded state must be four steps after the one before.
  */
 static void test_record(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of object/sha1-checked.c: hashes equal those of OpenSSL, the published
- * collisions are detected, and other blocks are not. All tests run with and
- * without the processor's SHA instructions.
+ * Tests of object/sha1-checked.c: its hashes equal those of OpenSSL, the
+ * published collisions are detected, and other blocks are not. All tests run
+ * with and without the processor's SHA instructions.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,8 +21,8 @@
 enum { WAY_NR = 3 };
 
 /*
- * Makes a context that may use all instructions (way 0), all except SHA (1), or
- * none (2).
+ * Makes a hash context. way 0: all instructions of the processor may be used;
+ * 1: all but the SHA instructions; 2: no special instructions.
  */
 static struct sha1_checked *make_way(unsigned way)
 {
@@ -98,8 +98,8 @@ static void test_hashes(void **state)
 /* ---- collisions */
 
 /*
- * Asserts that the collision attack in the message is detected, in whatever
- * pieces the message is hashed.
+ * Asserts that the attack in a message is detected, in whatever pieces the
+ * message is hashed.
  */
 static void check_attack(const char *part1, const char *part2, const char *hash)
 {
@@ -118,8 +118,8 @@ static void check_attack(const char *part1, const char *part2, const char *hash)
 			assert_memory_equal(got, want.data, 20);
 		}
 		/*
-		 * If a bit is changed, or other bytes come first, the message
-		 * is no attack.
+		 * If one bit is changed, or if other bytes come first, the
+		 * message is no attack.
 		 */
 		for (size_t bit = 0; bit < 8 * message.len; bit += 7) {
 			message.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -129,7 +129,7 @@ static void check_attack(const char *part1, const char *part2, const char *hash)
 		}
 		assert_false(digest(h, got, message.data + SHA1_BLOCK_LEN,
 				    message.len - SHA1_BLOCK_LEN, 4096));
-		/* The message without its last block is not an attack. */
+		/* Without its last block, the message is no attack. */
 		assert_false(digest(h, got, message.data,
 				    message.len - SHA1_BLOCK_LEN, 4096));
 		free(h);
@@ -150,7 +150,7 @@ static void test_shambles(void **state)
 	check_attack(shambles_2, "", SHAMBLES_HASH);
 }
 
-/* The attack is still reported when other bytes follow. */
+/* The attack is also detected if other bytes follow. */
 static void test_tail(void **state)
 {
 	struct buf message = BUF_INIT;
@@ -174,8 +174,8 @@ static void test_tail(void **state)
 }
 
 /*
- * Random blocks are not taken for attacks: a million blocks, or fewer without
- * SHA instructions.
+ * Hashes random blocks. None of them may be taken for an attack. There are a
+ * million blocks, or fewer without SHA instructions.
  */
 static void test_random(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of object/sha1-pair.c: hashing two messages at once gives the same
- * results as hashing each alone.
+ * Tests of object/sha1-pair.c, which hashes two messages at the same time. The
+ * results must be those of hashing each message alone.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,8 +32,8 @@ static void pairs(void **state)
 	(void)state;
 	if (!sha1_pair_is_here()) {
 		/*
-		 * cmocka's skip() prints "not ok", which prove counts as a
-		 * failure.
+		 * Do not call skip() of cmocka. It prints "not ok", which
+		 * prove(1) counts as a failure.
 		 */
 		puts("# skipped: the processor has no SHA instructions");
 		return;

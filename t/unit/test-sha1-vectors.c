@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of object/sha1-vectors.c: the tables agree with their definitions. */
+/*
+ * Tests of object/sha1-vectors.c, tables of disturbance vectors and of bit
+ * conditions: they agree with their definitions.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +13,7 @@
 #include "object/sha1-checked.h"
 #include "t/unit/sha1vectors.h"
 
-/* Makes the words -5 to 79 of a disturbance vector from its definition. */
+/* Computes the words -5 to 79 of a disturbance vector by its definition. */
 static void make_vector(uint32_t *d, unsigned family, int k)
 {
 	unsigned b = family % 2 ? 2 : 0;
@@ -40,7 +43,10 @@ static void check_difference(unsigned family, unsigned k, void *ctx)
 			d[i] ^ sha1_rotate(d[i - 1], 5) ^ d[i - 2] ^
 				sha1_rotate(d[i - 3] ^ d[i - 4] ^ d[i - 5],
 					    30));
-	/* The difference of two messages obeys the message expansion. */
+	/*
+	 * The XOR difference of two messages must follow the message expansion
+	 * of SHA-1.
+	 */
 	for (int i = 16; i < SHA1_STEP_NR; i++)
 		assert_int_equal(got[i],
 				 sha1_rotate(got[i - 3] ^ got[i - 8] ^

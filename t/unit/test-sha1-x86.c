@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of object/sha1-x86.c: the results equal those of sha1_block_compress()
- * and sha1_attack_sample().
+ * Tests of object/sha1-x86.c, which compresses SHA-1 blocks with SHA
+ * instructions: its results equal those of sha1_block_compress() and
+ * sha1_attack_sample().
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,10 @@ static void fill(uint8_t *bytes, size_t len, uint64_t *seed)
 		bytes[i] = (uint8_t)random_next(seed);
 }
 
-/* Compresses batches of every length, starting at every lane. */
+/*
+ * Compresses batches of all lengths. A batch starts at each lane of the
+ * vectors.
+ */
 static void test_compress(void **state)
 {
 	uint64_t seed = random_seed();
@@ -31,8 +35,8 @@ static void test_compress(void **state)
 	sha1_x86_detect(&batch);
 	if (!batch.has_sha) {
 		/*
-		 * cmocka's skip() prints "not ok", which prove counts as a
-		 * failure.
+		 * Do not call skip() of cmocka. It prints "not ok", which
+		 * prove(1) counts as a failure.
 		 */
 		puts("# skipped: the processor has no SHA instructions");
 		return;

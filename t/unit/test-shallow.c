@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of serve/shallow.c: moving shallow boundaries in v0 and v2. */
+/*
+ * Tests of serve/shallow.c, requests that move the shallow boundary, in
+ * protocols v0 and v2.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +72,8 @@ static void test_relative(void **state)
 	      "shallow c1|unshallow c3|F|NAK|"
 	      "=PACK wants=c4,c2 haves=c3 shallow=c1,c3");
 	/*
-	 * If the wants do not reach the shallow boundary, nothing is deepened.
+	 * The wants do not reach the shallow boundary of the client. So nothing
+	 * is deepened.
 	 */
 	check(&d,
 	      "want c4 no-progress deepen-relative|shallow s0|deepen 1|F|done",
@@ -104,7 +108,7 @@ static void test_since_and_not(void **state)
 	dialog_release(&d);
 }
 
-/* The requests come from a shallow client that keeps its shallow boundary. */
+/* A shallow client keeps its shallow boundary: it asks for no other depth. */
 static void test_keep(void **state)
 {
 	struct dialog d;
@@ -137,7 +141,7 @@ static void test_v2(void **state)
 	dialog_release(&d);
 }
 
-/* The boundary of a shallow server is sent to clients. */
+/* The shallow boundary of the server's repository is sent to clients. */
 static void test_shallow_repository(void **state)
 {
 	struct dialog d;

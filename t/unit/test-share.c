@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of sys/share.c: the modes equal those of stock Git's files. */
+/*
+ * Tests of sys/share.c (core.sharedRepository): files and directories get the
+ * same modes as those of stock Git.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +60,8 @@ static unsigned mode_of(const char *path)
 }
 
 /*
- * Only directories that the call creates get the mode of a shared repository.
+ * Only directories that this call creates get the mode. Existing directories
+ * keep theirs.
  */
 static void test_made(void **state)
 {

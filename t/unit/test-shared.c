@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/shared.c: a child dies while it holds a lock; a lock excludes
- * other processes; a child wakes its parent.
+ * Tests of sys/shared.c, memory and locks that processes share. A child process
+ * dies while it holds a lock, a lock excludes other processes, and a child
+ * wakes its parent.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +35,7 @@ static struct memory *new_memory(void)
 	return m;
 }
 
-/* Waits up to a minute until the word has another value than `value`. */
+/* Waits until the word differs from `value`, for at most a minute. */
 static void await(atomic_uint *word, unsigned value)
 {
 	uint64_t end = sys_clock_ns() + 60 * SECOND_NS;
@@ -106,8 +107,8 @@ static void test_word(void **state)
 	await(&m->done, 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	/*
-	 * If the word has another value, there is no wait. If it has the same
-	 * value, the wait ends at its time limit.
+	 * sys_word_wait() returns at once if the word has another value.
+	 * Otherwise it returns at the end of the time limit.
 	 */
 	sys_word_wait(&m->word, 8, 60 * SECOND_NS);
 	start = sys_clock_ns();

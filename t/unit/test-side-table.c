@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/side-table.c: the format that .rev and .mtimes files share.
+ * Tests of pack/side-table.c, the common format of .rev and .mtimes files.
  * test-rev.c and test-mtimes.c test sizes, damage and examples.
  */
 #include <setjmp.h>
@@ -42,7 +42,7 @@ static void check_algo(enum hash_algo algo)
 		.pack_checksum = checksum.bytes,
 	};
 
-	/* The buffer has content already, to which the file is appended. */
+	/* The file is appended to a buffer that has bytes already. */
 	assert_int_equal(buf_append_str(&file, "before"), 0);
 	assert_int_equal(side_table_write(&file, &kind, numbers, 2, &checksum,
 					  algo, NULL),

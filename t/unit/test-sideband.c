@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of wire/sideband.c: framed bytes can be read back, and packets are not
- * too large.
+ * Tests of wire/sideband.c, which frames bytes in side-band packets: the bytes
+ * can be read back, and no packet is too large.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,9 +16,9 @@
 
 struct sink {
 	struct buf out;
-	/* largest number of spans in one gathered write */
+	/* Largest number of pieces in one writev(). */
 	size_t largest_write;
-	/* bytes that were sent from a file */
+	/* Number of bytes that were sent from a file. */
 	size_t file_bytes;
 	bool fail;
 };
@@ -79,7 +79,7 @@ static void stop(struct fixture *f)
 	buf_release(&f->sink.out);
 }
 
-/* Collect in *out the bytes that were sent on one band. */
+/* Append the bytes that were sent on band `band` to *out. */
 static void demultiplex(struct buf *out, const struct sink *s, char band,
 			size_t packet_max)
 {
@@ -117,8 +117,8 @@ static void check_size(enum sideband_mode mode, size_t len, size_t packet_max)
 }
 
 /*
- * Check that bytes of a file are sent in the same packets as bytes in memory.
- * `can`: the output has the callback send_file().
+ * Check that a range of a file is sent in the same packets as bytes in memory.
+ * `can`: whether the output has the callback send_file().
  */
 static void check_file(enum sideband_mode mode, size_t len, bool can)
 {
@@ -191,7 +191,8 @@ static void test_bands(void **state)
 }
 
 /*
- * Without side-band, keep-alives are not sent, and the output is the pack only.
+ * Without side-band, no keep-alive packets are sent. The output is only the
+ * pack.
  */
 static void test_keep_alive(void **state)
 {
@@ -254,7 +255,7 @@ static void test_output_fails(void **state)
 	stop(&f);
 }
 
-/* Data of sideband_add() is sent together with the next packet. */
+/* Bytes of sideband_add() are sent together with the next packet. */
 static void test_add(void **state)
 {
 	struct fixture f;
@@ -288,8 +289,8 @@ static int emit(void *ctx, const struct serve_span *span, struct error *err)
 }
 
 /*
- * Bytes of a pinned pack are not framed here. Packets that were added before
- * are sent first.
+ * Bytes of a pinned pack are passed on without framing. Packets that were added
+ * before must be sent first.
  */
 static void test_pinned(void **state)
 {
@@ -320,7 +321,7 @@ static void test_pinned(void **state)
 	stop(&f);
 }
 
-/* A large span is sent with few gathered writes. */
+/* Many packets of a large range are sent by one writev(). */
 static void test_gathers(void **state)
 {
 	char *data = calloc(1, 3000000);

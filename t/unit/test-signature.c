@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repo/signature.c: signatures are verified by test programs with a
- * fixed output.
+ * Tests of repo/signature.c, which verifies signatures with gpg and ssh-keygen.
+ * Test scripts with fixed output replace these programs.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -20,7 +20,7 @@
 #define PGP_SIG "-----BEGIN PGP SIGNATURE-----\nabc\n"
 #define X509_SIG "-----BEGIN SIGNED MESSAGE-----\nabc\n"
 
-/* Writes a program or file into the directory of a repository. */
+/* Writes the file or script `name` into the directory of a repository. */
 static void script(struct tmprepo *t, const char *name, const char *text)
 {
 	struct buf b = BUF_INIT;
@@ -84,8 +84,8 @@ static void test_find(void **state)
 	assert_int_equal(find("x\n\n" X509_SIG, &format), 3);
 	assert_int_equal(format, SIGNATURE_X509);
 	/*
-	 * The first line of a signature is not at the start of a line, or is
-	 * incomplete.
+	 * The first line of a signature must be complete, and must be at the
+	 * start of a line.
 	 */
 	assert_int_equal(find("a" SSH_SIG, &format), strlen("a" SSH_SIG));
 	assert_int_equal(find("-----BEGIN SSH", &format), 14);
@@ -115,10 +115,10 @@ static void test_gpg(void **state)
 	parse_gpg("[GNUPG:] REVKEYSIG 1 a\n", 'R', "a", "1");
 	parse_gpg("[GNUPG:] ERRSIG 1 22 8 00 17952 9\n", 'E', "-", "1");
 	parse_gpg("[GNUPG:] GOODSIG\n", 'G', "", "");
-	/* Two lines with different signers are an error. */
+	/* The output names two signers, which is an error. */
 	parse_gpg("[GNUPG:] GOODSIG 1 a\n[GNUPG:] GOODSIG 2 b\n", 'E', "-",
 		  "-");
-	/* A line that only looks like a status line is ignored. */
+	/* Lines that only look like status lines are ignored. */
 	parse_gpg("x [GNUPG:] GOODSIG 1 a\n[GNUPG:] GOODSIGH 1 a\n", 'N', "-",
 		  "-");
 }
@@ -171,8 +171,8 @@ static void test_verify_gpg(void **state)
 	       "-----BEGIN PGP SIGNATURE-----", "12");
 	expect(verify(&config, &t, X509_SIG), 'B', "you", "34");
 	/*
-	 * The newer name of the variable has precedence. A good signature
-	 * requires exit status 0.
+	 * gpg.openpgp.program takes precedence over gpg.program. A signature is
+	 * good only if the exit status is 0.
 	 */
 	configure(&config, &t, "[gpg \"openpgp\"]\nprogram = %s/mixed\n");
 	expect(verify(&config, &t, PGP_SIG), 'E', "me", "12");
@@ -184,8 +184,8 @@ static void test_verify_gpg(void **state)
 }
 
 /*
- * A test program in place of ssh-keygen. It knows two signers and accepts the
- * second.
+ * A test script in place of ssh-keygen. It knows two signers, and accepts the
+ * second one.
  */
 static const char keygen[] =
 	"case \"$2\" in\n"
@@ -212,7 +212,7 @@ static void test_verify_ssh(void **state)
 	tmprepo_write(&t, "nobody", "");
 	configure(&config, &t, "[gpg \"ssh\"]\nprogram = %s/keygen\n");
 	/*
-	 * Without a file of allowed signers, no SSH signature can be checked.
+	 * Without a file of allowed signers, SSH signatures cannot be verified.
 	 */
 	check = verify(&config, &t, SSH_SIG);
 	assert_non_null(strstr(check.problem, "allowedSignersFile"));
@@ -221,13 +221,13 @@ static void test_verify_ssh(void **state)
 		  "[gpg \"ssh\"]\nallowedSignersFile = %s/signers\n");
 	expect(verify(&config, &t, SSH_SIG), 'G', "second", "K");
 	/*
-	 * The signature is good, but the file of allowed signers has no signer
-	 * for the key.
+	 * The signature is valid, but the file of allowed signers does not have
+	 * its key.
 	 */
 	configure(&config, &t,
 		  "[gpg \"ssh\"]\nallowedSignersFile = %s/nobody\n");
 	expect(verify(&config, &t, SSH_SIG), 'U', "-", "K");
-	/* The file of revoked keys is passed to the program. */
+	/* The name of the file of revoked keys is passed to the program. */
 	configure(&config, &t,
 		  "[gpg \"ssh\"]\nallowedSignersFile = %s/signers\n"
 		  "revocationFile = %s/nobody\n");
@@ -251,8 +251,8 @@ int main(void)
 	};
 
 	/*
-	 * The verifying program may exit without reading its input. Writing to
-	 * it must not kill the test.
+	 * The program may exit without reading its input. Writing to the closed
+	 * pipe must not kill the test.
 	 */
 	signal(SIGPIPE, SIG_IGN);
 	return cmocka_run_group_tests(tests, NULL, NULL);

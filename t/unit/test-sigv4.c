@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of store/sigv4.c, with the examples of "Authenticating Requests: Using
- * the Authorization Header" and "... Query Parameters" in the API reference of
- * Amazon S3. Their keys are published there, and belong to nobody.
+ * Tests of store/sigv4.c, signatures of S3 requests. The examples are those of
+ * "Authenticating Requests: Using the Authorization Header" and "... Query
+ * Parameters" in the API reference of Amazon S3. Their keys are published
+ * there, and are not in use.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 
 #include "store/sigv4.h"
 
-/* Fri, 24 May 2013 00:00:00 GMT */
+/* Time of the examples: Fri, 24 May 2013 00:00:00 GMT. */
 #define NOW 1369353600
 #define EMPTY_HASH                                                             \
 	"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

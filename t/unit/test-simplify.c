@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of simplify/simplify.c: random histories of one file, compared with the
- * rules of git-rev-list(1), applied commit by commit.
+ * Tests of simplify/simplify.c, which simplifies history for a path. Random
+ * histories of one file are compared with the rules of git-rev-list(1), applied
+ * commit by commit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,18 +17,21 @@
 
 #define COMMITS 80
 
-/* A random history, and the object that each commit has at one path. */
+/* A random history, and the object that each commit has at the path `path`. */
 struct model {
 	struct walkrepo f;
 	const char *path;
 	/*
-	 * indexed by the number of a commit's object: the object at the path;
-	 * 0: none
+	 * Indexed like r.objects, for commits: index of the object at the path;
+	 * 0: no such object.
 	 */
 	uint32_t *at;
 };
 
-/* Returns the number of the object that a tree has at a path, or 0. */
+/*
+ * Returns the index in r->objects[] of the object at a path in a tree; 0: no
+ * such object.
+ */
 static uint32_t look(struct randrepo *r, uint32_t tree, const char *path)
 {
 	struct cursor c = cursor_make(r->objects[tree].data.data,
@@ -67,8 +71,8 @@ static bool is_same(const struct model *m, uint32_t c, uint32_t parent)
 }
 
 /*
- * Returns whether a commit is TREESAME to all its parents. A commit without
- * parents is compared with an empty tree.
+ * Returns whether a commit is TREESAME to all its parents. A root commit is
+ * compared with an empty tree.
  */
 static bool is_treesame(const struct model *m, uint32_t c)
 {
@@ -81,8 +85,7 @@ static bool is_treesame(const struct model *m, uint32_t c)
 }
 
 /*
- * Marks the commits that a walk from `c` visits, and those of them that it
- * shows.
+ * Marks the commits that a walk from `c` visits, and those that the walk shows.
  */
 static void mark(const struct model *m, uint32_t c, bool full, bool *walked,
 		 bool *shown)
@@ -104,8 +107,8 @@ static void mark(const struct model *m, uint32_t c, bool full, bool *walked,
 }
 
 /*
- * Runs a walk and checks that each commit is returned once. Returns the number
- * of commits.
+ * Runs a walk. Checks that no commit is returned twice. Returns the number of
+ * commits.
  */
 static size_t run(struct model *m, const struct revwalk_tips *tips,
 		  const struct simplify_options *o, uint32_t *out, bool *found)
@@ -131,7 +134,7 @@ static size_t run(struct model *m, const struct revwalk_tips *tips,
 	return nr;
 }
 
-/* Checks that no commit comes after one of its parents. */
+/* Checks that each commit comes before its parents. */
 static void check_order(const struct model *m, const uint32_t *out, size_t nr)
 {
 	bool *done = calloc(m->f.h.r.nr, sizeof(*done));
@@ -210,7 +213,7 @@ static void test_rules(void **state)
 	}
 }
 
-/* Bloom filters in a commit-graph do not change the result of a walk. */
+/* Bloom filters in the commit-graph must not change the result of a walk. */
 static void test_filters(void **state)
 {
 	uint64_t seed = random_seed();
@@ -232,7 +235,7 @@ static void test_filters(void **state)
 	}
 }
 
-/* ---- without paths: limits, boundaries */
+/* ---- tests without paths: limits and boundaries */
 
 static void reach(const struct model *m, uint32_t c, bool *seen)
 {
@@ -277,7 +280,8 @@ static void check_request(struct model *m, uint32_t a, uint32_t b)
 		assert_int_equal(some[i], all[2 + some_nr - 1 - i]);
 	assert_int_equal(some_nr, all_nr < 2 ? 0 : all_nr < 5 ? all_nr - 2 : 3);
 	/*
-	 * The boundary has the uninteresting parents of the returned commits.
+	 * The boundary consists of the uninteresting parents of the returned
+	 * commits.
 	 */
 	memset(found, 0, nr);
 	o = (struct simplify_options){

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/snapshot.c: lines with ids, with marked ids, and other lines.
+ * Tests of packs/snapshot.c, which parses a list of tips: lines with ids, lines
+ * with marked ids, and invalid lines.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of daemon/snapshots.c: which requests share an open repository.
- * t/t5577-gitreachd-fresh.sh tests that no answer is stale.
+ * Tests of daemon/snapshots.c, a cache of open repositories: which requests
+ * share an open repository. t/t5577-gitreachd-fresh.sh tests that no response
+ * is out of date.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@
 #include "daemon/snapshots.h"
 #include "sys/clock.h"
 
-/* After this time, a change of a file does not count as recent any more. */
+/* Age in nanoseconds from which a change of a file does not count as recent. */
 #define SETTLE_NS UINT64_C(3200000000)
 
 struct place {
@@ -118,8 +119,8 @@ static void test_shared(void **state)
 }
 
 /*
- * A cache of two repositories: the third repository replaces the least recently
- * used one.
+ * The cache has room for two repositories. A third one replaces the least
+ * recently used one.
  */
 static void test_bounded(void **state)
 {
@@ -133,7 +134,10 @@ static void test_bounded(void **state)
 	daemon_snapshots_leave(p->cache, &use);
 	assert_ptr_equal(enter(p, &use, 1), second);
 	daemon_snapshots_leave(p->cache, &use);
-	/* The request that uses the first repository can still use it. */
+	/*
+	 * The first repository was replaced in the cache. The request that
+	 * still uses it must be able to go on.
+	 */
 	assert_ptr_not_equal(enter(p, &use, 0), first);
 	assert_string_equal(first->git_dir, use.snapshot ? p->path[0] : "");
 	daemon_snapshots_leave(p->cache, &use);
@@ -168,7 +172,7 @@ static void append(const char *dir, const char *name, const char *text)
 }
 
 /*
- * If a pack is added, the packs are opened again, and the configuration is not
+ * After a pack was added, the packs are opened again. The configuration is not
  * read again.
  */
 static void test_new_pack(void **state)
@@ -197,7 +201,7 @@ static void test_new_config(void **state)
 	assert_null(config_string(&repo->config, "x.y"));
 	assert_string_equal(config_string(&now->config, "x.y"), "1");
 	/*
-	 * After such a recent change, the repository is opened for each
+	 * After such a recent change, the repository is opened anew for each
 	 * request.
 	 */
 	assert_ptr_not_equal(enter(p, &c, 1), now);
@@ -207,8 +211,8 @@ static void test_new_config(void **state)
 }
 
 /*
- * A repository with includeIf is not shared: the condition can change although
- * no file changes.
+ * A repository whose configuration has includeIf is not shared: the condition
+ * can change without a change of any file.
  */
 static void test_conditional(void **state)
 {

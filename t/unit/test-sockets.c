@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of daemon/sockets.c. */
+/*
+ * Tests of daemon/sockets.c, the listening sockets of the server: they are
+ * opened, kept, and passed to a new process.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,7 +87,7 @@ static void test_protocols_and_activated_urls(void **state)
 			 ERR_INVALID);
 }
 
-/* Returns settings with these listeners. The strings are not copied. */
+/* Returns settings with one or two listeners. The strings are borrowed. */
 static struct daemon_settings listeners(char *first, char *second)
 {
 	return (struct daemon_settings){
@@ -117,14 +120,19 @@ static void test_open(void **state)
 	assert_int_not_equal(first.items[0].fd, first.items[1].fd);
 	daemon_sockets_replace(&none, &first, false, &report);
 	assert_int_equal(lines, 2);
-	/* If the listeners stay the same, the same sockets are used. */
+	/*
+	 * If the settings of the listeners are the same, the sockets are kept.
+	 */
 	assert_int_equal(daemon_sockets_open(&second, &first, &two, &bad, NULL),
 			 0);
 	assert_int_equal(second.items[0].fd, first.items[0].fd);
 	assert_int_equal(second.items[1].fd, first.items[1].fd);
 	daemon_sockets_replace(&first, &second, false, &report);
 	assert_int_equal(lines, 2);
-	/* If one listener cannot be opened, the old sockets do not change. */
+	/*
+	 * If one of the new listeners cannot be opened, the old sockets stay as
+	 * they are.
+	 */
 	snprintf(used, sizeof(used), "http://127.0.0.1:%u",
 		 (unsigned)sys_socket_port(first.items[1].fd));
 	two = listeners(any_v6, used);
@@ -190,7 +198,7 @@ static void test_lists(void **state)
 		assert_int_equal(out.items[i].fd, in.items[i].fd);
 		assert_string_equal(out.items[i].name, in.items[i].name);
 	}
-	/* A descriptor that is in the list twice is refused. */
+	/* A list that contains a descriptor twice is refused. */
 	assert_int_equal(daemon_sockets_read(&out, list.data, NULL),
 			 ERR_INVALID);
 	for (size_t i = 0; i < ARRAY_NR(wrong); i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of base/sort.c: the results equal those of the C library's qsort(),
- * with keys of every width.
+ * Tests of base/sort.c: the results are those of qsort(), with keys of all
+ * widths.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,10 @@
 #include "t/unit/random.h"
 #include "base/mem.h"
 
-/* Orders by key, then by value. The values ascend in the input. */
+/*
+ * Compares two items by key, then by value. Values ascend in the input, so this
+ * order is that of a stable sort.
+ */
 static int slow_compare(const void *va, const void *vb)
 {
 	const struct sort_item *a = va, *b = vb;
@@ -65,7 +68,7 @@ static void agrees_with_qsort(void **state)
 			check(sizes[s], masks[m], &random);
 }
 
-/* The array has runs of equal keys, and gaps between the keys. */
+/* Makes an array with runs of equal keys, and with gaps between keys. */
 static void finds_the_first(void **state)
 {
 	struct sort_item items[90];
@@ -95,7 +98,7 @@ static void strings(void **state)
 	sort_strings(items, 0);
 }
 
-/* Asserts that each name sorts before all names that follow it. */
+/* Asserts that each name comes before all names after it in the array. */
 static void assert_order(const char *const *names, size_t nr,
 			 const char *const *suffixes, size_t suffix_nr)
 {
@@ -144,10 +147,7 @@ static void which_suffix(void **state)
 	assert_order(first, ARRAY_NR(first), list, ARRAY_NR(list));
 }
 
-/*
- * Compares random names. A sanitizer build reports any read past the end of a
- * name.
- */
+/* Compares random names. Sanitizers report a read past the end of a name. */
 static void any_names(void **state)
 {
 	static const char letters[] = "a1-0.";

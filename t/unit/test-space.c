@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/space.c: bits, ids and numbers of the objects of a pack and
- * of a multi-pack-index.
+ * Tests of bitmap/space.c, the order in which bits of a bitmap index stand for
+ * objects: bit positions, ids and numbers of objects, for a pack and for a
+ * multi-pack-index.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +12,7 @@
 
 #include "t/unit/midxrepo.h"
 
-/* Checks what must hold in every bit space. */
+/* Checks facts that are true for every order of bits. */
 static void check_space(const struct midxrepo *m,
 			const struct bitmap_space *space)
 {
@@ -76,7 +77,7 @@ static void of_midx(void **state)
 	midxrepo_init(&m);
 	assert_int_equal(bitmap_space_nr(&m.space), 8);
 	check_space(&m, &m.space);
-	/* Check the same again with the table that makes lookups fast. */
+	/* Check the same facts with the table that makes look-ups fast. */
 	bitmap_space_prepare(&m.space);
 	check_space(&m, &m.space);
 	midxrepo_release(&m);
@@ -98,8 +99,8 @@ static void of_packs(void **state)
 }
 
 /*
- * Objects are found by the obj_pos of any copy, also of a copy that is not
- * indexed.
+ * An object is found by the obj_pos of any copy, even of a copy that is not in
+ * the multi-pack-index.
  */
 static void other_copies(void **state)
 {
@@ -121,7 +122,9 @@ static void other_copies(void **state)
 	midxrepo_release(&m);
 }
 
-/* A multi-pack-index says that an object is in a pack that lacks it. */
+/*
+ * The multi-pack-index says that an object is in a pack that does not have it.
+ */
 static void wrong_pack(void **state)
 {
 	char path[] = "objects/pack/multi-pack-index";

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of walk/sparse.c: pattern files, and the paths that they include. */
+/*
+ * Tests of walk/sparse.c, patterns of sparse filters: which paths they include.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +13,8 @@
 #include "walk/sparse.h"
 
 /*
- * Returns whether sparse patterns include a file. Asks for its directories
- * first, as a walk does.
+ * Returns whether sparse patterns include a file. Looks at the file's
+ * directories first, as a walk does.
  */
 static bool takes(const struct sparse *sparse, const char *path)
 {

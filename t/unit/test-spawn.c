@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of sys/spawn.c: pipes, environment and exit codes of children. */
+/*
+ * Tests of sys/spawn.c, which starts child processes: pipes, environment, and
+ * exit codes.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -110,7 +113,7 @@ static int hear(void *ctx, const char *bytes, size_t len, struct error *err)
 	return h->answer;
 }
 
-/* Records the bytes of standard error in brackets. */
+/* Appends what the child has written to standard error, in brackets. */
 static int hear_error(void *ctx, const char *bytes, size_t len,
 		      struct error *err)
 {
@@ -153,11 +156,11 @@ static void talks_and_listens(void **state)
 		       SYS_SPAWN_ERR_TO_OUT;
 	struct heard h = {.len = 0};
 
-	/* Both directions carry more bytes than a pipe holds. */
+	/* Send more bytes in both directions than a pipe can hold. */
 	assert_int_equal(talk(&h, "cat | wc -c; echo bad >&2", all, 1 << 20),
 			 0);
 	assert_string_equal(h.text, "1048576\nbad\n");
-	/* The child does not read its input. */
+	/* The child exits without reading its input. */
 	h = (struct heard){.len = 0};
 	assert_int_equal(talk(&h, "echo x", all, 1 << 20), 0);
 	assert_string_equal(h.text, "x\n");
@@ -193,21 +196,28 @@ static void hears_both_outputs(void **state)
 			 0);
 	assert_true(!strcmp(h.text, "[a\n]1048576\n[b\n]") ||
 		    !strcmp(h.text, "[a\n][b\n]1048576\n"));
-	/* The child closes its output, and writes to standard error later. */
+	/*
+	 * The child closes its standard output, and later writes to standard
+	 * error.
+	 */
 	h = (struct heard){.len = 0};
 	assert_int_equal(
 		talk(&h, "echo x; exec >&-; sleep 0.05; echo e >&2", all, 0),
 		0);
 	assert_string_equal(h.text, "x\n[e\n]");
 	/*
-	 * A negative result of the callback ends the exchange with the child.
+	 * If the callback returns a negative value, the communication with the
+	 * child ends.
 	 */
 	h = (struct heard){.answer = ERR_PEER};
 	assert_int_equal(talk(&h, "echo e >&2", all, 0), ERR_PEER);
 	assert_string_equal(h.text, "[");
 }
 
-/* Hooks may be scripts without a "#!" line. */
+/*
+ * A script without a "#!" line is run by the shell, because hooks may be such
+ * scripts.
+ */
 static void shell_reads_what_names_no_program(void **state)
 {
 	char path[] = "/tmp/gitreach-spawn-XXXXXX", arg[] = "7";
@@ -249,7 +259,7 @@ static void heir_keeps_descriptors(void **state)
 	assert_string_equal(got, "yes\n");
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(WEXITSTATUS(status), 5);
-	/* A descriptor that is not kept is closed. */
+	/* A descriptor that is not in the list is closed in the child. */
 	pid = sys_spawn_heir(argv, environ, NULL, 0, NULL);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(read(fds[0], got, sizeof(got)), 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/splitmix.h: published numbers of the generator. */
+/*
+ * Tests of base/splitmix.h, a generator of random numbers: it returns the
+ * published numbers.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of daemon/ssh-request.c. */
+/*
+ * Tests of daemon/ssh-request.c, which parses the message of a forced command
+ * of sshd.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

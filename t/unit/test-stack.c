@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of reftable/stack.c: which table is used, and invalid lists. */
+/*
+ * Tests of reftable/stack.c: which table of a stack has the value of a ref, and
+ * lists of tables that are not valid.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +12,7 @@
 #include "reftable/stack.h"
 #include "t/unit/reftables.h"
 
-/* Makes a table of one ref with the given update index. */
+/* Makes a table with one ref, whose update index is `index`. */
 static void make_table(const struct tmprepo *t, const char *file,
 		       const char *name, uint64_t index,
 		       enum reftable_value value)
@@ -27,7 +30,7 @@ static void make_table(const struct tmprepo *t, const char *file,
 	twin_write(&twin, 0, &options, t->dir, file);
 }
 
-/* Returns the first byte of the ref's id, or 0 if there is no ref. */
+/* Returns the first byte of a ref's id; 0: no such ref. */
 static int find(const struct reftable_stack *stack, const char *name)
 {
 	struct reftable_iter it;
@@ -65,7 +68,10 @@ static void test_find(void **state)
 			 0);
 	assert_int_equal(stack.nr, 4);
 	assert_true(reftable_stack_max_index(&stack) == 4);
-	/* Removing files does not change an opened stack. */
+	/*
+	 * After their files were removed, the tables of an open stack can still
+	 * be read.
+	 */
 	tmprepo_remove(&t, "3");
 	assert_int_equal(find(&stack, "refs/a"), 3);
 	assert_int_equal(find(&stack, "refs/b"), 0);

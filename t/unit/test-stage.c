@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/stage.h: which files of a repository a generation gets. */
+/*
+ * Tests of stored/stage.h, which makes a stage: a temporary repository with
+ * exactly the files that a generation gets from a local repository.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +53,7 @@ static void test_reachable_objects(void **state)
 	assert_false(odb_has(odb, &gone));
 	odb_close(odb);
 	stored_stage_release(&stage);
-	/* the directory has only src and store: the stage is gone */
+	/* The directory has only src and store: the stage was removed. */
 	assert_int_equal(storedrepo_entries(&s, "."), 2);
 	storedrepo_release(&s);
 }
@@ -98,7 +101,10 @@ static void test_files(void **state)
 	storedrepo_release(&s);
 }
 
-/* Appends a line to a file of the source, without replacing the file. */
+/*
+ * Appends a line to a file of the source repository, without replacing the
+ * file.
+ */
 static void edit(struct storedrepo *s, const char *name)
 {
 	FILE *file = fopen(netrepo_path(&s->n, name), "a");
@@ -121,7 +127,7 @@ static bool is_edited(const struct stored_stage *stage, const char *name)
 	return found;
 }
 
-/* Files that are edited in place do not change in the stage. */
+/* If a file of the source is edited in place, the stage does not change. */
 static void test_edits_during_an_import(void **state)
 {
 	static const char *const names[] = {"description", "hooks/update",
@@ -148,8 +154,8 @@ static void test_edits_during_an_import(void **state)
 }
 
 /*
- * A stage on another file system, if there is one. A symlink would follow a
- * file that is replaced.
+ * The stage is on another file system, if there is one. If files were linked by
+ * symbolic links, a replaced file would change in the copy, too.
  */
 static void test_other_file_system(void **state)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of status/statistics.c: counters, costs of repositories, slow requests.
+ * Tests of status/statistics.c, statistics of the server: counters, costs of
+ * repositories, and slow requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,7 +86,7 @@ static void test_counters(void **state)
 	HAS("gitreach_connections 4\n");
 	HAS("gitreach_workers 2\n");
 #undef HAS
-	/* No text that a client has sent becomes the value of a label. */
+	/* Text from clients must not become the value of a label. */
 	assert_null(strstr(text.data, "a.git"));
 	assert_null(strstr(text.data, "ann"));
 	buf_release(&text);
@@ -94,8 +95,8 @@ static void test_counters(void **state)
 }
 
 /*
- * If there are more repositories than entries, the expensive ones keep their
- * entries.
+ * If there are more repositories than entries, the most expensive repositories
+ * keep their entries.
  */
 static void test_costs(void **state)
 {
@@ -124,9 +125,7 @@ static void test_costs(void **state)
 	statistics_free(st);
 }
 
-/*
- * Time in which a request waits for its client does not make it a slow request.
- */
+/* A request is not slow if it only waits for its client. */
 static void test_slow(void **state)
 {
 	struct statistics *st = statistics_new(NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of status/status.c and status/status-page.c: JSON and HTML. */
+/*
+ * Tests of status/status.c and status/status-page.c, the status of the server
+ * as JSON and HTML.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +14,7 @@
 #include "status/status.h"
 #include "sys/clock.h"
 
-/* Add a slow fetch of a repository. */
+/* Add a slow fetch of the repository `path` to the statistics. */
 static void add_fetch(struct statistics *st, const char *path)
 {
 	const struct repo repo = {.git_dir = (char *)path};
@@ -34,7 +37,10 @@ static void add_fetch(struct statistics *st, const char *path)
 	summary_release(&s);
 }
 
-/* Note packs of a repository: the newest is 90 s old, the oldest 3 days. */
+/*
+ * Record packs of a repository. The newest is 90 seconds old, the oldest 3
+ * days.
+ */
 static void note_packs(struct statistics *st, const char *path)
 {
 	uint64_t now = (uint64_t)sys_clock_seconds();
@@ -47,7 +53,7 @@ static void note_packs(struct statistics *st, const char *path)
 	statistics_note_packs(st, path, &packs);
 }
 
-/* Texts from clients are escaped in the page, and the JSON is well-formed. */
+/* In the page, text from clients is escaped. The JSON is well-formed. */
 static void test_pages(void **state)
 {
 	struct statistics *st = statistics_new(NULL);
@@ -104,7 +110,8 @@ static void test_pages(void **state)
 }
 
 /*
- * Long lists are cut off, and the page does not mention the other repositories.
+ * Long lists are truncated. The page must not mention the repositories that are
+ * left out.
  */
 static void test_long_lists(void **state)
 {
@@ -127,7 +134,7 @@ static void test_long_lists(void **state)
 	assert_int_equal(status_print_html(&html, &s), 0);
 	for (const char *p = html.data; (p = strstr(p, "<tr><td")); p++)
 		rows++;
-	/* plus one row for the reason and one row for the plan */
+	/* There is one more row for the reason, and one for the plan. */
 	assert_int_equal(rows, STATUS_COSTS_SHOWN_MAX + STATUS_SLOW_MAX + 2);
 	/* The page shows only the last 80 bytes of a long path. */
 	assert_null(strstr(html.data, "0000000000000000000000000000000000000000"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/copy.h: making a copy, and newer generations in place. */
+/*
+ * Tests of stored/copy.h, the local copy of a repository in a store: it is
+ * made, and is brought to newer generations in place.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +19,10 @@
 #include "sys/tempdir.h"
 #include "t/unit/copynode.h"
 
-/* counts the entries of the packs when a marker is replaced; NULL: nothing */
+/*
+ * When a marker file of this copy is replaced, the entries of its pack
+ * directory are counted. NULL: nothing is counted.
+ */
 static struct copynode *watched;
 static int entries_at_marker;
 
@@ -64,7 +70,7 @@ static void test_made_and_refreshed(void **state)
 			    netrepo_path(&c.s.n, COPYNODE_COPY));
 	inode = inode_of(&c, "config");
 
-	/* Nothing new: one request. */
+	/* If there is no newer generation, a refresh needs one request. */
 	c.count.requests = 0;
 	refresh(&c, copy);
 	assert_int_equal(c.count.requests, 1);
@@ -73,14 +79,17 @@ static void test_made_and_refreshed(void **state)
 	refresh(&c, copy);
 	assert_int_equal(stored_copy_generation(copy)->number, 2);
 	copynode_assert_newest(&c);
-	/* The same directory, and the same file. */
+	/* The copy still has the same directory and the same file. */
 	assert_int_equal(inode_of(&c, "config"), inode);
 	stored_copy_close(copy);
 	stored_copy_close(NULL);
 	copynode_release(&c);
 }
 
-/* If a process is killed, no old pack is left that nobody looks for. */
+/*
+ * Old packs must be removed before the marker is replaced. If the process were
+ * killed in between, nobody would look for them later.
+ */
 static void test_old_packs_go_before_the_marker(void **state)
 {
 	struct copynode c;
@@ -131,7 +140,10 @@ static void test_opened_by_its_path(void **state)
 	copynode_assert_newest(&c);
 	stored_copy_close(copy);
 
-	/* An error is not the absence of the marker. */
+	/*
+	 * An error of reading the marker must not be taken for a missing
+	 * marker.
+	 */
 	snprintf(moved, sizeof(moved), "%s",
 		 netrepo_path(&c.s.n, "src/" REPO_COPY_MARKER));
 	assert_int_equal(sys_symlink(REPO_COPY_MARKER, moved, NULL), 0);
@@ -141,7 +153,7 @@ static void test_opened_by_its_path(void **state)
 	assert_null(copy);
 	assert_int_equal(sys_unlink(moved, NULL), 0);
 
-	/* Moved away, it is in no cache directory. */
+	/* A copy that was moved out of its cache directory cannot be opened. */
 	snprintf(moved, sizeof(moved), "%s", netrepo_path(&c.s.n, "moved"));
 	assert_int_equal(
 		sys_rename(netrepo_path(&c.s.n, COPYNODE_COPY), moved, NULL),
@@ -167,7 +179,10 @@ static void test_missing(void **state)
 	copynode_release(&c);
 }
 
-/* A file that is lost does not make the repository unknown. */
+/*
+ * If a file of the repository is missing in the store, this is an error. It
+ * must not be reported as a missing repository.
+ */
 static void test_lost_file(void **state)
 {
 	struct copynode c;
@@ -208,7 +223,10 @@ static void test_store_down(void **state)
 	copynode_release(&c);
 }
 
-/* A push has made the record, and has the files. */
+/*
+ * A push has written a new record. It has the files itself, so the copy is
+ * brought to this generation without requests.
+ */
 static void test_advance(void **state)
 {
 	struct copynode c;
@@ -248,7 +266,10 @@ static void test_advance(void **state)
 	storedrepo_assert_ref(&c.s, COPYNODE_COPY, "refs/heads/new", hex);
 	storedrepo_assert_ref(&c.s, COPYNODE_COPY, "HEAD", "refs/heads/new");
 
-	/* An older generation changes nothing, also if it was not seen. */
+	/*
+	 * An older generation changes nothing, even if this struct has not
+	 * loaded the newer one yet.
+	 */
 	assert_int_equal(stored_copy_advance(other, &one, &c.err), 0);
 	assert_int_equal(stored_copy_generation(other)->number, 2);
 	storedrepo_assert_ref(&c.s, COPYNODE_COPY, "refs/heads/main", NULL);
@@ -259,7 +280,10 @@ static void test_advance(void **state)
 	copynode_release(&c);
 }
 
-/* A marker of another run of the system, or a damaged one, is worth nothing. */
+/*
+ * A marker is not trusted if it is damaged, or if it was written before the
+ * machine was restarted. Then the copy is made anew.
+ */
 static void test_made_anew(void **state)
 {
 	static const char *const scripts[] = {
@@ -282,7 +306,7 @@ static void test_made_anew(void **state)
 		snprintf(extra, sizeof(extra), "%s",
 			 netrepo_path(&c.s.n, COPYNODE_COPY "/extra"));
 		assert_int_equal(sys_append(extra, "x", 1, 0666, NULL), 0);
-		/* The format is one of the table above. */
+		/* Replace "%s" in the script by the path of the marker. */
 		snprintf(command, sizeof(command), "%s", scripts[i]);
 		*strstr(command, "%s") = '\0';
 		snprintf(command + strlen(command),
@@ -293,7 +317,10 @@ static void test_made_anew(void **state)
 		copy = copynode_enter(&c);
 		c.count.requests = 0;
 		refresh(&c, copy);
-		/* Its files are in the cache. */
+		/*
+		 * Making the copy anew needs few requests, because its files
+		 * are in the cache.
+		 */
 		assert_true(c.count.requests <= 3);
 		assert_false(sys_exists(extra));
 		copynode_assert_newest(&c);
@@ -336,7 +363,10 @@ static void test_locks(void **state)
 	copynode_release(&c);
 }
 
-/* A purge of a sound copy locks nothing, and asks nothing. */
+/*
+ * If a copy has no foreign objects, purging it takes no lock and sends no
+ * request.
+ */
 static void test_purge(void **state)
 {
 	struct copynode c;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/strategy.c, which chooses between bitmaps and a walk. The
- * distances between commits and bitmaps are known.
+ * Tests of bitmap/strategy.c, which chooses between bitmaps and a walk for a
+ * request. In the history of the test, the distances between commits and
+ * bitmaps are known.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,15 +16,15 @@
 #include "t/unit/bitmaprepo.h"
 
 enum {
-	/* number of commits in the linear history */
+	/* Number of commits in the history, which is a line. */
 	COMMITS = 1200,
-	/* number of its commits, the oldest ones, that are in the index */
+	/* Number of commits in the bitmap index. They are the oldest ones. */
 	INDEXED = 60,
 };
 
 /*
- * Makes a line of commits that change one file each. The oldest `indexed`
- * commits are in the pack with the bitmap index.
+ * Makes a line of commits. Each changes one file. The oldest `indexed` commits
+ * are in a pack with a bitmap index.
  */
 static void make_line(struct randrepo *r, uint32_t indexed)
 {
@@ -62,13 +63,13 @@ static int open_line(void **state, uint32_t indexed)
 	return 0;
 }
 
-/* Makes a bitmap index of a small part of the line. */
+/* Makes a bitmap index that has only the oldest commits. */
 static int setup(void **state)
 {
 	return open_line(state, INDEXED);
 }
 
-/* Makes a bitmap index of the whole linear history, with few bitmaps. */
+/* Makes a bitmap index that has all commits, but few bitmaps. */
 static int setup_sparse(void **state)
 {
 	return open_line(state, COMMITS);
@@ -87,8 +88,8 @@ static int teardown(void **state)
 }
 
 /*
- * Queries the objects between two commits of the line. Returns 0 if the bitmap
- * index was used, 1 if the plan prefers a walk.
+ * Asks for the objects between two commits of the line. Returns 0 if the bitmap
+ * index was used, or 1 if a walk is better.
  */
 static int ask_filtered(struct bitmaprepo *b, struct bitmap_plan *plan,
 			uint32_t want, uint32_t have,
@@ -149,8 +150,8 @@ static void few_commits_far_away_are_walked(void **state)
 	assert_int_equal(plan.boundary, 1);
 	assert_int_equal(plan.walk_cost, 3);
 	/*
-	 * The search for bitmaps ended after a few commits, because too many
-	 * commits are not indexed.
+	 * The search for bitmaps has ended early, because too many commits were
+	 * not in the index.
 	 */
 	assert_true(plan.bitmap_cost > plan.walk_cost);
 	assert_int_equal(plan.have_commits, 21);
@@ -163,8 +164,8 @@ static void many_commits_far_away_are_not(void **state)
 	struct bitmap_plan plan = {.strategy = BITMAP_STRATEGY_AUTO};
 
 	/*
-	 * The have is 100 commits away from a bitmap, and the wanted commits
-	 * are too many to count all.
+	 * The have is 100 commits away from a bitmap. There are too many wanted
+	 * commits to count them all.
 	 */
 	assert_int_equal(ask(*state, &plan, COMMITS - 1, INDEXED + 99), 0);
 	assert_int_equal(plan.have_commits, 100);
@@ -173,8 +174,8 @@ static void many_commits_far_away_are_not(void **state)
 }
 
 /*
- * If no trees are wanted, walking few commits gives the whole result. If there
- * are more commits, bitmaps are searched for.
+ * If no trees are wanted, a walk over few commits gives the whole result. If
+ * the commits are more, bitmaps are searched.
  */
 static void commits_alone(void **state)
 {
@@ -195,10 +196,7 @@ static void commits_alone(void **state)
 		0);
 	assert_string_equal(plan.reason, "bitmaps are near the haves");
 	assert_int_equal(plan.have_commits, 10);
-	/*
-	 * If trees are wanted, walking the commits does not give the whole
-	 * result.
-	 */
+	/* If trees are wanted, a walk over the commits is not enough. */
 	assert_int_equal(ask(*state, &plan, INDEXED + 59, INDEXED + 9), 0);
 	assert_string_equal(plan.reason,
 			    "looking for bitmaps costs less than walking");
@@ -216,7 +214,7 @@ static uint32_t newest_row(const bool *has_row, uint32_t at)
 	return at;
 }
 
-/* Sets has_row[] for the commits of the line that have bitmaps. */
+/* Sets has_row[i] to whether commit `i` of the line has a bitmap. */
 static void list_rows(bool has_row[COMMITS], const struct bitmaprepo *b)
 {
 	memset(has_row, 0, COMMITS);
@@ -226,9 +224,7 @@ static void list_rows(bool has_row[COMMITS], const struct bitmaprepo *b)
 				has_row[i] = true;
 }
 
-/*
- * Compares a plan with the known distances to bitmaps in the line of commits.
- */
+/* Checks a plan: the distances in it must be those in the line of commits. */
 static void check_plan(const struct bitmap_plan *plan, bool walks,
 		       const bool *has_row, uint32_t want, uint32_t have)
 {
@@ -251,11 +247,14 @@ static void check_plan(const struct bitmap_plan *plan, bool walks,
 	saved = plan->walk_cost - plan->want_beyond;
 	most = saved * (plan->want_beyond < plan->want_commits ? 8 : 32);
 	/*
-	 * Some commits are walked before the estimated cost of a walk is known.
+	 * Some commits are walked before the cost of the walk can be estimated.
 	 */
 	assert_true(plan->have_commits <= most ||
 		    plan->have_commits <= 64 + 8 * plan->want_commits);
-	/* A bitmap that is near is found, whatever the estimated cost. */
+	/*
+	 * A bitmap near the have is found, however low the estimated cost of a
+	 * walk is.
+	 */
 	if (walks)
 		assert_true(back > most || back > 3 * (4 + plan->walk_cost));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of daemon/stream.c. */
+/* Tests of daemon/stream.c, connections of the server as streams of bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +76,7 @@ static void test_write(void **state)
 	assert_int_equal(read(p->peer, bytes, 8), 0);
 }
 
-/* The peer does not read, and then closes its end. */
+/* The peer does not read, and then closes the connection. */
 static void test_full(void **state)
 {
 	struct pair *p = *state;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/successor.h: a directory becomes the next generation. */
+/*
+ * Tests of stored/successor.h, which makes the next generation of a stored
+ * repository from a changed directory.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +15,10 @@
 
 static const char other_pack[] = "objects/pack/pack-other.pack";
 
-/* A generation that is laid out in <dir>/work, to be changed there. */
+/*
+ * A generation of a repository, as files in the directory <dir>/work. The test
+ * changes these files.
+ */
 struct work {
 	struct storedrepo s;
 	struct generation base;
@@ -64,7 +70,7 @@ static int commit(struct work *w, bool drops_objects)
 				       &w->s.err);
 }
 
-/* Another writer adds a pack. */
+/* Another writer adds a pack to the repository, which makes a generation. */
 static void push(struct work *w)
 {
 	struct generation g;
@@ -125,7 +131,10 @@ static void test_push_is_an_obstacle(void **state)
 	generation_release(&w.base);
 	storedrepo_newest(&w.s, &w.base);
 	assert_int_equal(w.base.number, 2);
-	/* Compared with the newest generation, the work lacks the pack. */
+	/*
+	 * The directory does not have the pack of the newest generation. So the
+	 * pack is dropped.
+	 */
 	assert_int_equal(commit(&w, true), 0);
 	assert_int_equal(w.base.number, 3);
 	assert_int_equal(w.base.epoch, 3);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of wire/summary.c: the summary of a request, with a trace and without.
+ * Tests of wire/summary.c, which writes a summary of each request to the trace:
+ * with a trace, and without.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +50,10 @@ static void stop(struct listener *l)
 	close(l->fd);
 }
 
-/* Returns the number after `"key":` in a text. Fails if the key is missing. */
+/*
+ * Returns the number after `"key":` in a text. The test fails if the key is
+ * missing.
+ */
 static uint64_t number(const char *text, const char *key)
 {
 	char quoted[64];
@@ -87,8 +91,9 @@ static void test_requests(void **state)
 	summary_init(&s, &l.repo, NULL, "upload-pack");
 	assert_ptr_equal(summary_tap(&s), &s.tap);
 	/*
-	 * Bytes that were read ahead before the request count for the request.
-	 * Time spent waiting before the request does not count.
+	 * Bytes of the request may have been read before it began. They count
+	 * for the request. The time of waiting before the request does not
+	 * count.
 	 */
 	s.tap.bytes_read = 100;
 	s.tap.read_ns = 5000000;
@@ -122,7 +127,7 @@ static void test_requests(void **state)
 		    number(l.text, "negotiate_us") + number(l.text, "pack_us"));
 	assert_null(strstr(l.text, "hooks_us"));
 	assert_true(number(l.text, "peak_rss_kib") > 0);
-	/* The counts of the next request start from zero. */
+	/* The next request starts with all counters at zero. */
 	error_set(&err, ERR_PEER, "gone");
 	summary_begin(&s, "ls-refs");
 	summary_end(&s, &err);
@@ -133,8 +138,8 @@ static void test_requests(void **state)
 				       "\"bytes_received\":0,"));
 	assert_null(strstr(l.text, "wants"));
 	/*
-	 * No event is written if no request has begun, or if the request was
-	 * dropped.
+	 * No summary is written if no request has begun, or after
+	 * summary_drop().
 	 */
 	summary_end(&s, NULL);
 	summary_begin(&s, "fetch");
@@ -145,7 +150,10 @@ static void test_requests(void **state)
 	stop(&l);
 }
 
-/* Phases are regions in the trace, even if the request does not end. */
+/*
+ * The phases of a request are regions of the trace. They are closed even if the
+ * request does not end.
+ */
 static void test_regions(void **state)
 {
 	struct listener l;
@@ -167,7 +175,7 @@ static void test_regions(void **state)
 	stop(&l);
 }
 
-/* The wait after summary_suspend() counts as a wait for the client. */
+/* Time after summary_suspend() counts as waiting for the client. */
 static void test_suspend(void **state)
 {
 	struct listener l;
@@ -195,7 +203,7 @@ static void test_suspend(void **state)
 	text = said(&l);
 	assert_int_equal(number(text, "wants"), 3);
 	assert_int_equal(number(text, "bytes_sent"), 43);
-	/* The CPU time that was used before the wait is counted. */
+	/* The CPU time that was used before the wait is still counted. */
 	assert_true(number(text, "cpu_user_us") + number(text, "cpu_sys_us") >
 		    0);
 	assert_in_range(number(text, "wait_send_us"), 20000, 10000000);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of daemon/suspects.c. */
+/*
+ * Tests of daemon/suspects.c, the list of repositories whose requests may crash
+ * the server's workers.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +22,7 @@ static void test_verdicts(void **state)
 
 	assert_non_null(s);
 	assert_int_equal(daemon_suspects_judge(s, "/a", 2, 1), DAEMON_TRUSTED);
-	/* A repository that is no suspect cannot be convicted. */
+	/* A repository without crashes is not refused. */
 	daemon_suspects_convict(s, "/a", 2, 1);
 	assert_int_equal(daemon_suspects_judge(s, "/a", 2, 1), DAEMON_TRUSTED);
 	assert_int_equal(daemon_suspects_crash(s, "/a", 2, 1), 1);
@@ -32,7 +35,7 @@ static void test_verdicts(void **state)
 	daemon_suspects_convict(s, "/a", 2, SECOND_NS);
 	assert_int_equal(daemon_suspects_judge(s, "/a", 2, 600 * SECOND_NS),
 			 DAEMON_GUILTY);
-	/* A suspect is forgotten after ten minutes. */
+	/* Ten minutes after its last crash, a repository is forgotten. */
 	assert_int_equal(daemon_suspects_judge(s, "/a", 2, 601 * SECOND_NS),
 			 DAEMON_TRUSTED);
 	assert_int_equal(daemon_suspects_crash(s, "/a", 2, 601 * SECOND_NS), 1);
@@ -50,7 +53,9 @@ static void test_many(void **state)
 		daemon_suspects_crash(s, path, strlen(path), i + 1);
 		daemon_suspects_crash(s, path, strlen(path), i + 1);
 	}
-	/* Only the last 64 suspects are remembered. */
+	/*
+	 * The list has room for 64 repositories. The oldest ones were dropped.
+	 */
 	assert_int_equal(daemon_suspects_judge(s, "/136", 4, 201),
 			 DAEMON_SUSPECT);
 	assert_int_equal(daemon_suspects_judge(s, "/199", 4, 201),

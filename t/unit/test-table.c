@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of reftable/table.c: written records are found, with any block size. */
+/*
+ * Tests of reftable/table.c: the records of a written table are found, with any
+ * block size.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +31,10 @@ static void check_all(const struct reftable *table, const struct twin *twin)
 	reftable_iter_release(&it);
 }
 
-/* Seeks names that exist, names that do not exist, and prefixes of names. */
+/*
+ * Searches names in the table: existing names, other names, and prefixes of
+ * names.
+ */
 static void check_seeks(const struct reftable *table, const struct twin *twin,
 			uint64_t *seed)
 {

@@ -104,7 +104,10 @@ static void test_updates_over_tables(void **state)
 	fixture_release(&f);
 }
 
-/* Compares two generations, and the text of the changes. */
+/*
+ * Finds the changes of refs between two generations. As text, they must be
+ * `expect`.
+ */
 static void assert_changes(struct fixture *f, const struct generation *before,
 			   const struct generation *after, const char *expect)
 {
@@ -132,7 +135,7 @@ static bool ignores_d(void *ctx, const char *ref)
 	return !strcmp(ref, "refs/heads/d");
 }
 
-/* Refs that are a part of another ref's name. */
+/* The name of a ref is a directory of another ref's name, or the reverse. */
 static void test_collisions(void **state)
 {
 	static const struct {
@@ -171,7 +174,10 @@ static void test_changes(void **state)
 	after.number++;
 	set_ref(&after, "refs/heads/b", NULL);
 	set_ref(&after, "refs/heads/c", one);
-	/* no change: the ref already has this value, or never existed */
+	/*
+	 * These are no changes: the first ref has this value already, and the
+	 * second ref does not exist.
+	 */
 	set_ref(&after, "refs/heads/d", f.tip);
 	set_ref(&after, "refs/heads/none", NULL);
 	assert_true(stored_tables_are_same(&f.g, &after));
@@ -179,7 +185,7 @@ static void test_changes(void **state)
 		   f.tip);
 	assert_changes(&f, &f.g, &after, expect.data);
 
-	/* The tables differ, so all refs are compared. */
+	/* The generations have different tables, so all refs are compared. */
 	netrepo_ref(&f.s.n, "src", "refs/heads/e", &f.s.tip);
 	tmprepo_remove(&f.s.n.t, "src/refs/heads/b");
 	tmprepo_remove(&f.s.n.t, "src/refs/heads/main");
@@ -216,7 +222,10 @@ static void test_damaged_table(void **state)
 	fixture_release(&f);
 }
 
-/* Replaces the first "b" of a ref's name in the cached table by ESC. */
+/*
+ * In the cached table, replaces the first "b" in the name of a ref by the
+ * control character ESC.
+ */
 static void put_escape(struct fixture *f)
 {
 	struct buf path = BUF_INIT, bytes = BUF_INIT;
@@ -238,7 +247,7 @@ static void put_escape(struct fixture *f)
 }
 
 /*
- * Refs whose names have control characters are refused, because names are
+ * A ref with a control character in its name is refused, because names are
  * printed on terminals.
  */
 static void test_control_characters(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of sys/tcp.c: connections over the loopback interface. */
+/* Tests of sys/tcp.c: TCP connections over the loopback interface. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,7 +92,9 @@ static void test_read(void **state)
 	assert_int_equal(sys_socket_try_read(p->server, bytes, 8), ERR_PEER);
 }
 
-/* More spans than one system call takes, some of them empty. */
+/*
+ * Writes more pieces than one system call takes. Some of the pieces are empty.
+ */
 static void test_write(void **state)
 {
 	struct pair *p = *state;
@@ -118,7 +120,10 @@ static void test_write(void **state)
 	assert_memory_equal(bytes + 1497, "aabend", 6);
 }
 
-/* A peer that reads nothing, and a peer that is gone. */
+/*
+ * The peer does not read. Then the peer has closed the connection. Writing must
+ * fail.
+ */
 static void test_write_fails(void **state)
 {
 	struct pair *p = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/tempdir.c: directories are made, filled and removed; also tests
- * failures.
+ * Tests of sys/tempdir.c: temporary directories are made, filled and removed.
+ * Some steps fail.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static void test_life(void **state)
 	assert_true(sys_exists(b.path));
 	outside = repo_common_path(&t.repo, "stays");
 	assert_true(sys_exists(outside));
-	/* Removing a directory that does not exist is no error. */
+	/* Removing a directory that does not exist succeeds. */
 	assert_int_equal(sys_tempdir_remove(a.path, NULL), 0);
 	assert_int_equal(sys_tempdir_create(&none, a.path, "x", NULL), ERR_IO);
 	assert_null(none.path);
@@ -52,7 +52,7 @@ static void test_life(void **state)
 	tmprepo_release(&t);
 }
 
-/* Takes all free descriptors. Returns their number. */
+/* Opens descriptors until no more can be opened. Returns their number. */
 static size_t take_descriptors(int *taken, size_t max)
 {
 	size_t nr = 0;
@@ -93,16 +93,13 @@ static void test_no_descriptor(void **state)
 	assert_null(none.path);
 	assert_int_equal(sys_tempdir_drop(&td, NULL), 0);
 	assert_false(sys_exists(td.path));
-	/* The directory was removed already, so this call does nothing. */
+	/* The directory was already removed, so this call does nothing. */
 	assert_int_equal(sys_tempdir_drop(&td, NULL), 0);
 	sys_tempdir_release(&td);
 	for (size_t i = 0; i < nr; i++)
 		close(taken[i]);
 	setrlimit(RLIMIT_NOFILE, &before);
-	/*
-	 * The directory could not be opened after it was made, so it was
-	 * removed again.
-	 */
+	/* The new directory could not be opened, so it was removed again. */
 	assert_int_equal(sys_tempdir_create(&td, t.dir, "tmp_y-", NULL), 0);
 	buf_reset(&path);
 	buf_printf(&path, "ls -d %s/tmp_y-* | wc -l | grep -qx 1", t.dir);

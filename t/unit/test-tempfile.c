@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/tempfile.c: files appear complete or not at all, and failures
- * leave nothing behind.
+ * Tests of sys/tempfile.c: a file appears completely or not at all, and
+ * failures leave no file behind.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,12 +22,12 @@
 
 static char dir[] = "/tmp/gitreach-tempfile-XXXXXX";
 
-/* Replaces fsync(2) for the code under test. */
+/* State of the function that replaces fsync(2). */
 static struct {
 	unsigned files, dirs; /* numbers of syncs */
 	/*
-	 * error number that fsync() of a directory returns, or 0; EINTR is
-	 * returned only once
+	 * Errno with which fsync() of a directory fails; 0: it succeeds. EINTR
+	 * is returned only once.
 	 */
 	int dir_errno;
 } synced;
@@ -141,7 +141,9 @@ static void bytes_at_an_offset(void **state)
 	buf_release(&b);
 }
 
-/* The kernel applies the umask, even while other threads create files. */
+/*
+ * The umask limits the mode of the file, even while other threads create files.
+ */
 static void umask_counts(void **state)
 {
 	struct sys_tempfile tf;
@@ -182,8 +184,8 @@ static void failed_rename_leaves_nothing(void **state)
 }
 
 /*
- * Commits a file. `synced` records whether the file and its directory were
- * synced.
+ * Creates and commits a file. Sets the counters of `synced` to the number of
+ * fsync() calls for files and directories.
  */
 static int commit_synced(enum sys_fsync_method method, int dir_errno,
 			 struct error *err)
@@ -215,9 +217,9 @@ static void the_name_is_made_durable(void **state)
 	assert_int_equal(synced.dirs, 1);
 	assert_int_equal(commit_synced(SYS_FSYNC_NONE, 0, NULL), 0);
 	assert_int_equal(synced.files + synced.dirs, 0);
-	/* The file system cannot sync directories. */
+	/* Some file systems cannot sync directories. This is no error. */
 	assert_int_equal(commit_synced(SYS_FSYNC_FSYNC, EINVAL, NULL), 0);
-	/* A signal interrupts fsync(), which is then repeated. */
+	/* A signal has interrupted fsync(), so it is repeated. */
 	assert_int_equal(commit_synced(SYS_FSYNC_FSYNC, EINTR, NULL), 0);
 	assert_int_equal(synced.dirs, 2);
 	assert_int_equal(commit_synced(SYS_FSYNC_FSYNC, EIO, &err), ERR_IO);

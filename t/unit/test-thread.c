@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/thread.c: each task runs once, and the lowest failed task gives
- * the error.
+ * Tests of sys/thread.c, which runs tasks in threads: each task runs once. If
+ * tasks fail, the error is that of the task with the lowest number.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 struct record {
 	atomic_uint runs[TASKS];
 	unsigned threads;
-	/* number of the first task that fails; all later tasks fail too */
+	/* Number of the first task that fails. All later tasks fail, too. */
 	size_t fail_from;
 };
 
@@ -78,8 +78,8 @@ static void the_lowest_failure_is_reported(void **state)
 				 ERR_CORRUPT);
 		assert_string_equal(err.msg, "task 100");
 		/*
-		 * Tasks start in ascending order, so all tasks before the
-		 * failed one have run.
+		 * Tasks start in ascending order. So all tasks before the
+		 * failed one must have run.
 		 */
 		for (size_t task = 0; task <= 100; task++)
 			assert_int_equal(r.runs[task], 1);
@@ -92,7 +92,7 @@ static void there_is_a_processor(void **state)
 	assert_true(sys_cpu_nr() >= 1);
 }
 
-/* All tasks run once, and some of them run in the calling thread. */
+/* Each task runs once. Some tasks run in the calling thread. */
 static void a_loop_goes_on_meanwhile(void **state)
 {
 	for (unsigned threads = 0; threads < 6; threads++) {
@@ -131,8 +131,8 @@ static void a_loop_is_cancelled(void **state)
 	for (size_t i = 1; i < TASKS; i++)
 		assert_true(r.runs[i] <= r.runs[i - 1]);
 	/*
-	 * With one thread, tasks run only in sys_loop_finish(). So a cancelled
-	 * loop has run no task.
+	 * With one thread, tasks run only in sys_loop_finish(). The loop is
+	 * cancelled before that, so no task has run.
 	 */
 	memset(&r, 0, sizeof(r));
 	assert_int_equal(sys_loop_start(&loop, 1, TASKS, run, &r, NULL), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/ticker.c: the function is called at intervals, and a ticker
- * stops at once.
+ * Tests of sys/ticker.c: a function is called at intervals, and the ticker can
+ * be stopped at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,8 +39,8 @@ static void test_ticks(void **state)
 }
 
 /*
- * The state of a tick whose callback blocks until it is released, for at most
- * ten seconds.
+ * State of a callback that blocks until the test releases it, for at most ten
+ * seconds.
  */
 struct stuck {
 	atomic_uint nr, is_free, has_waited;
@@ -58,8 +58,8 @@ static void tick_stuck(void *ctx)
 }
 
 /*
- * A ticker does not tick before sys_ticker_go(). This function does not wait
- * for a tick.
+ * The function is not called before sys_ticker_go(), which returns without
+ * waiting for a call.
  */
 static void test_goes_later(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/tip-select.c: after a selection, no request for one tip walks
- * far, and few commits are selected.
+ * Tests of bitmap/tip-select.c, which selects commits near tips for bitmaps:
+ * after the selection, no request for one tip walks far. Few commits are
+ * selected.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,8 +106,8 @@ static uint32_t count_reached(const struct sample *s, uint32_t tip)
 }
 
 /*
- * If the number of bitmaps is not limited, no tip of a wanted kind stays far
- * from a bitmap.
+ * If the number of bitmaps is not limited, each tip of a wanted kind must be
+ * near a bitmap.
  */
 static void no_far_tips(void **state)
 {
@@ -135,8 +136,8 @@ static void no_far_tips(void **state)
 }
 
 /*
- * Ten branches start near each other, far from any bitmap. One bitmap on the
- * main line serves all of them.
+ * Ten branches start near each other, far from any bitmap. One new bitmap on
+ * the main line is enough for all of them.
  */
 static void one_for_many(void **state)
 {
@@ -153,7 +154,7 @@ static void one_for_many(void **state)
 	sample_free(s);
 }
 
-/* If a bitmap serves only one branch, the bitmap of its tip is chosen. */
+/* If a bitmap is useful for only one branch, the tip of the branch gets it. */
 static void single_tips(void **state)
 {
 	struct sample *s = sample_new();
@@ -169,7 +170,10 @@ static void single_tips(void **state)
 	sample_free(s);
 }
 
-/* If the number of bitmaps is limited, those that save most are chosen. */
+/*
+ * If the number of bitmaps is limited, those that save the most commits are
+ * chosen.
+ */
 static void limited(void **state)
 {
 	struct sample *s = sample_new();
@@ -188,8 +192,8 @@ static void limited(void **state)
 }
 
 /*
- * Each tip is close to a merge of a long side branch. A bitmap on the
- * first-parent line does not help, so the tips get bitmaps.
+ * Each tip is a child of a merge of a long side branch. A bitmap on the
+ * first-parent line would not save the side branch. So each tip gets a bitmap.
  */
 static void merges(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/tip-walk.c: compares the counts with slow walks, on random
- * histories.
+ * Tests of bitmap/tip-walk.c, which counts the commits that a request for a tip
+ * walks in spite of bitmaps. The counts are compared with slow walks over
+ * random histories.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,9 +38,9 @@ static void sample_init(struct sample *s, uint64_t *seed)
 }
 
 /*
- * Returns the number of commits in the closure of the tip that no bitmap
- * covers. A commit is covered if a commit with a bitmap in this closure reaches
- * it.
+ * Returns the number of commits that `tip` reaches and that no bitmap covers. A
+ * bitmap covers a commit if the commit of the bitmap is reached by `tip` and
+ * reaches the commit.
  */
 static uint32_t slow_count(const struct sample *s, uint32_t tip)
 {
@@ -68,7 +69,10 @@ static void counts(void **state)
 		assert_int_equal(tip_walk_init(&walk, &s->d.h, s->commits,
 					       COMMITS, s->has_bitmap),
 				 0);
-		/* A pass leaves nothing behind that changes the next count. */
+		/*
+		 * Several counts with the same struct: no count may change the
+		 * next one.
+		 */
 		for (size_t nr = TIPS; nr; nr /= 7) {
 			tip_walk_count(&walk, s->walked, s->tips, nr);
 			for (size_t i = 0; i < nr; i++)

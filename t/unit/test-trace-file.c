@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/trace-file.c: which target each value opens. Errors of an open
- * target are ignored.
+ * Tests of sys/trace-file.c, targets of the trace: which file or descriptor
+ * each value opens. Errors of an open target are ignored.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +74,7 @@ static void test_values(void **state)
 	}
 }
 
-/* Two writers append to the same file. */
+/* Two writers append to one file. The lines of both must be in it. */
 static void test_append(void **state)
 {
 	struct trace_file a, b;
@@ -110,8 +110,8 @@ static void test_directory(void **state)
 	snprintf(path, sizeof(path), "%s/name.2", in);
 	check_content(path, "x");
 	/*
-	 * The first call makes a file, the second makes the marker, and the
-	 * third makes nothing.
+	 * The directory may have one file. The first call creates it. The
+	 * second call creates the marker file. The third call creates nothing.
 	 */
 	for (int i = 0; i < 3; i++) {
 		ret = trace_file_open(&f, in, &limited, NULL);
@@ -122,7 +122,7 @@ static void test_directory(void **state)
 	snprintf(path, sizeof(path), "%s/" TRACE_FILE_DISCARD, in);
 	check_content(path, "y");
 	/*
-	 * If the caller gives no file name, a directory is not a valid target.
+	 * A directory is a valid target only if the caller gives a file name.
 	 */
 	assert_int_equal(trace_file_open(&f, in, &none, NULL), ERR_IO);
 }
@@ -162,10 +162,7 @@ static void test_sockets(void **state)
 	check_socket(SOCK_STREAM, "dgram:", ERR_IO);
 }
 
-/*
- * The reader has closed the pipe. Without protection, SIGPIPE would end the
- * test.
- */
+/* The reader has closed the pipe. Writing must not end the test by SIGPIPE. */
 static void test_reader_gone(void **state)
 {
 	struct trace_file f = TRACE_FILE_INIT;
@@ -177,7 +174,7 @@ static void test_reader_gone(void **state)
 	trace_file_append(&f, "x", 1);
 	trace_file_append(&f, "x", 1);
 	close(fds[1]);
-	/* Errors of a full disk are ignored. */
+	/* The disk is full. The error is ignored. */
 	f.fd = open("/dev/full", O_WRONLY);
 	trace_file_append(&f, "x", 1);
 	close(f.fd);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of sys/trace-line.c: words, numbers and columns. */
+/*
+ * Tests of sys/trace-line.c, which makes lines of the trace: quoted words,
+ * numbers and columns.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +13,7 @@
 #include "sys/trace-line.h"
 
 /*
- * The expected text is the output of `GIT_TRACE=1 git rev-parse <words>` of Git
+ * The expected text was printed by `GIT_TRACE=1 git rev-parse <words>` of Git
  * 2.39.5.
  */
 static void test_words(void **state)
@@ -39,7 +42,7 @@ static void test_array(void **state)
 	buf_release(&out);
 }
 
-/* The expected words are those of `GIT_TRACE2=1 git <words>` of Git 2.55. */
+/* The expected words were printed by `GIT_TRACE2=1 git <words>` of Git 2.55. */
 static void test_passwords(void **state)
 {
 	static const struct {
@@ -105,7 +108,9 @@ static void test_escaped(void **state)
 	buf_release(&out);
 }
 
-/* A name that is longer than its column moves the next columns. */
+/*
+ * If a file name is wider than its column, the next columns move to the right.
+ */
 static void test_begin(void **state)
 {
 	static const struct trace_at near = {"a.c", 1}, far = {"abcdefgh.c", 2};

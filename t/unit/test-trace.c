@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of sys/trace.c: the lines equal those of stock Git. */
+/*
+ * Tests of sys/trace.c: trace lines for GIT_TRACE2 and similar variables are
+ * those of stock Git.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +22,7 @@
 
 static const struct trace_at at = {"room/file.c", 7};
 
-/* A trace with one target, which is a pipe. */
+/* A trace whose only target is a pipe. The test reads from the pipe. */
 struct listener {
 	struct trace t;
 	int fd;
@@ -106,7 +109,7 @@ static void test_normal(void **state)
 	trace_exit_at(&l.t, at, 1);
 	check_matches(&l, "^exit elapsed:0\\.[0-9]{6} code:1\n"
 			  "atexit elapsed:0\\.[0-9]{6} code:1\n$");
-	/* The target GIT_TRACE2 has no lines for regions and data. */
+	/* GIT_TRACE2 gets no lines for regions and data. */
 	trace_region_enter_at(&l.t, at, "c", "l");
 	trace_data_at(&l.t, at, "c", "k", "v");
 	trace_region_leave_at(&l.t, at, "c", "l");
@@ -181,8 +184,10 @@ static void test_event(void **state)
 			  "\"value\":\"v\"\\}\n$");
 	trace_region_enter_at(&l.t, at, "cat", "inner");
 	said(&l);
-	/* Regions nest deeper than the limit, so only request records are
-	 * written. */
+	/*
+	 * Regions are nested too deeply, so no data is written. Records of
+	 * requests are still written.
+	 */
 	trace_data_at(&l.t, at, "cat", "key", "v");
 	trace_json_at(&l.t, at, "cat", "key", "[]");
 	check_said(&l, "");
@@ -237,7 +242,7 @@ static void test_packets(void **state)
 	stop(&l);
 }
 
-/* The longest packet is written as one line with one system call. */
+/* A packet of the maximum length is one line, written by one system call. */
 static void test_long_line(void **state)
 {
 	struct listener l;
@@ -255,8 +260,8 @@ static void test_long_line(void **state)
 }
 
 /*
- * Nests more regions than the number of times that a trace can store. Then
- * leaves more regions than were entered.
+ * Regions are nested more deeply than the trace can store. Then more regions
+ * are left than were entered.
  */
 static void test_nesting(void **state)
 {
@@ -312,7 +317,7 @@ static void test_thread(void **state)
 	trace_request_at(&t, at, "{}");
 	assert_non_null(strstr(said(&l), "\"value\":{}"));
 	trace_release(&t);
-	/* The target was borrowed, so it is still open. */
+	/* The trace has only borrowed the descriptor, so it is still open. */
 	trace_request_at(&l.t, at, "{}");
 	assert_non_null(strstr(said(&l), "\"value\":{}"));
 	close(l.fd);

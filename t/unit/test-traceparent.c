@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/traceparent.c. */
+/*
+ * Tests of wire/traceparent.c, which parses the header traceparent (W3C Trace
+ * Context).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +42,10 @@ static void test_invalid(void **state)
 		assert_false(traceparent_is_valid(texts[i]));
 }
 
-/* No other byte is valid at any place, and no shorter text. */
+/*
+ * At each position, all other bytes are tried: none of them is valid. Shorter
+ * texts are not valid either.
+ */
 static void test_each_byte(void **state)
 {
 	char text[TRACEPARENT_LEN + 1] = VALID;

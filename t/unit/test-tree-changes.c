@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/tree-changes.c: tree diffs are compared with full walks of both
- * trees.
+ * Tests of walk/tree-changes.c, tree diffs: the results are compared with full
+ * walks of both trees.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,9 +13,9 @@
 #include "walk/treediff.h"
 
 /*
- * Compares two trees. Sets found[nr] for each new object of the new tree. Sets
- * old[nr] for each object of the old tree that the comparison reports. `nr` is
- * the number of an object.
+ * Compares two trees, which are given as indexes in r.objects[]. Sets found[i]
+ * for each object of the new tree that is reported as new. Sets old[i] for each
+ * object of the old tree that is marked as seen.
  */
 static int compare(struct walkrepo *f, uint32_t old_nr, uint32_t new_nr,
 		   bool *found, bool *old)
@@ -87,7 +87,7 @@ static void random_pairs(void **state)
 	assert_true(told > 20);
 }
 
-/* Two trees made by hand. All objects are loose. */
+/* Two trees that a test makes by hand. All objects are loose. */
 struct pair {
 	struct walkrepo f;
 	struct randtree t;
@@ -107,8 +107,8 @@ static void begin(struct pair *p, uint64_t *seed)
 }
 
 /*
- * Compares the two trees, after the object `missing` was removed, if there is
- * one.
+ * Stores the new tree and compares the two trees. If `missing` is set, this
+ * object is removed first.
  */
 static int run(struct pair *p, uint32_t missing)
 {
@@ -158,8 +158,8 @@ static void one_file_changed(void **state)
 }
 
 /*
- * A file has moved to another name. Its blob is new, and is also marked in the
- * old tree.
+ * A file has got another name. Its blob is reported as new, and is also marked
+ * as an object of the old tree.
  */
 static void moved_file(void **state)
 {
@@ -217,8 +217,8 @@ static void equal_trees(void **state)
 }
 
 /*
- * A missing subtree of the old tree makes the comparison fail. A missing
- * subtree of the new tree makes it return 1.
+ * If a subtree of the old tree is missing, the comparison fails. If a subtree
+ * of the new tree is missing, the comparison returns 1.
  */
 static void missing_subtrees(void **state)
 {

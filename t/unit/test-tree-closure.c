@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/tree-closure.c: found objects are compared with the known
- * closures of random trees.
+ * Tests of walk/tree-closure.c, which finds all objects that trees reach. The
+ * results for random trees are compared with known closures.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +16,8 @@
 #define ROOTS_MAX 40
 
 /*
- * Chooses random trees as roots, and marks the objects that they reach. Returns
- * the number of roots.
+ * Chooses random trees as roots. Sets reached[i] for each object that they
+ * reach. Returns the number of roots.
  */
 static size_t random_roots(struct walkrepo *f, uint32_t *roots, bool *reached)
 {
@@ -34,7 +34,10 @@ static size_t random_roots(struct walkrepo *f, uint32_t *roots, bool *reached)
 	return nr;
 }
 
-/* Adds all objects that a commit reaches to `seen`. */
+/*
+ * Adds all objects that a random commit reaches to `seen`. The search must not
+ * report them.
+ */
 static void exclude(struct walkrepo *f, struct bitset *seen, bool *excluded)
 {
 	struct randrepo *r = &f->h.r;
@@ -52,7 +55,10 @@ static void exclude(struct walkrepo *f, struct bitset *seen, bool *excluded)
 	}
 }
 
-/* Checks that each reached object that is not excluded was found once. */
+/*
+ * Checks that each reached object that is not excluded was found, and was found
+ * only once.
+ */
 static void check_found(struct walkrepo *f, const struct walk_items *found,
 			const struct bitset *seen, const bool *reached,
 			const bool *excluded, bool trees_only)
@@ -162,7 +168,7 @@ static void broken_trees(void **state)
 	walkrepo_release(&f);
 }
 
-/* Trees nested one level deeper than allowed are an error. */
+/* Trees that are nested one level deeper than the limit are an error. */
 static void deep_trees(void **state)
 {
 	const struct tree_closure_options options = {.threads = 2};
@@ -199,8 +205,8 @@ static void deep_trees(void **state)
 }
 
 /*
- * An id of zeros, or another unusual id, is not mistaken for an id that was
- * looked up before.
+ * Looks up an id of zeros and other unusual ids. None of them may be mistaken
+ * for an id from an earlier look-up.
  */
 static void unusual_ids(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/tree-family.c. A family is a tree and the trees stored as
- * deltas of it. All entries are reported, and families agree with the deltas in
- * the packs.
+ * Tests of walk/tree-family.c. A family is a tree, the trees stored as deltas
+ * of it, the deltas of these, and so on. All tree entries must be reported, and
+ * families must agree with the deltas in the packs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,13 +18,14 @@
 #define CACHE_LIMIT ((size_t)1 << 20)
 
 /*
- * Receives reported entries: objects named as trees, and objects named as
- * blobs. Both arrays are indexed by the number of an object.
+ * The objects that were reported as trees, and those that were reported as
+ * blobs. Both arrays are indexed like r.objects.
  */
 struct reported {
 	struct walkrepo *f;
 	bool *trees, *blobs;
-	size_t left; /* number of calls up to the failure */
+	/* Number of calls before the callback fails. */
+	size_t left;
 };
 
 static int take(void *ctx, const struct tree_find *finds, size_t nr,
@@ -44,7 +45,8 @@ static int take(void *ctx, const struct tree_find *finds, size_t nr,
 }
 
 /*
- * Chooses random trees with a probability of `share` in four. Returns how many.
+ * Chooses random trees, each with a probability of `share` in four. Returns the
+ * number of trees.
  */
 static size_t random_trees(struct walkrepo *f, uint32_t *trees, uint32_t share)
 {
@@ -59,8 +61,8 @@ static size_t random_trees(struct walkrepo *f, uint32_t *trees, uint32_t share)
 }
 
 /*
- * Checks the part of a family that consists of a tree and of the deltas on top
- * of it. Each tree must occur once. Returns the number of trees.
+ * Checks a tree of a family, and all trees that depend on it as deltas. Each
+ * tree must occur only once. Returns the number of trees.
  */
 static uint32_t check_family(const struct tree_families *fam, uint32_t tree,
 			     bool *met)
@@ -73,7 +75,8 @@ static uint32_t check_family(const struct tree_families *fam, uint32_t tree,
 		uint32_t nr;
 
 		/*
-		 * A delta comes after its base and after the deltas before it.
+		 * A delta comes after its base, and after the earlier deltas of
+		 * the same base.
 		 */
 		assert_true(i > last);
 		nr = check_family(fam, i, met);
@@ -102,7 +105,7 @@ static void check_families(const struct tree_families *fam)
 	free(met);
 }
 
-/* Reads all tree families, in several calls. */
+/* Reads all families, in several calls. */
 static int read_all(struct reported *reported, const struct tree_families *fam,
 		    bool trees_only, struct error *err)
 {
@@ -122,7 +125,7 @@ static int read_all(struct reported *reported, const struct tree_families *fam,
 	return ret;
 }
 
-/* Checks that the reported objects are those that the trees' entries name. */
+/* Checks that the reported objects are exactly those that the trees contain. */
 static void check_reported(const struct reported *reported,
 			   const uint32_t *trees, size_t nr, bool trees_only)
 {
@@ -211,8 +214,8 @@ static void grow_trees(struct randrepo *r, uint32_t *trees)
 }
 
 /*
- * Adds tree i to a pack, as a delta of tree i - 1. The delta states a wrong
- * length of its base.
+ * Adds tree number `i` to a pack, as a delta of tree i - 1. The delta states a
+ * length of its base that is wrong by `wrong_by`.
  */
 static void add_grown(struct packfile *p, const struct randrepo *r,
 		      const uint32_t *trees, uint32_t i, size_t wrong_by)
@@ -245,8 +248,8 @@ static void store_pack(struct randrepo *r, struct packfile *p, const char *name)
 }
 
 /*
- * Stores the trees in a pack. The delta of the second tree does not fit its
- * base. Returns the offset of this delta.
+ * Stores the trees in a pack. The delta of the second tree is broken: it does
+ * not fit its base. Returns the offset of this delta.
  */
 static uint64_t store_broken(struct randrepo *r, const uint32_t *trees)
 {
@@ -266,7 +269,10 @@ static uint64_t store_broken(struct randrepo *r, const uint32_t *trees)
 	return offset;
 }
 
-/* Stores the second tree in an older pack, as a whole object. */
+/*
+ * Stores a second copy of the second tree in an older pack. The copy is stored
+ * whole.
+ */
 static void store_copy(struct randrepo *r, const uint32_t *trees)
 {
 	const struct buf *second = &r->objects[trees[1]].data;
@@ -282,7 +288,8 @@ static void store_copy(struct randrepo *r, const uint32_t *trees)
 
 /*
  * If a delta is broken, the error names the pack and the offset. If the tree
- * has another copy, there is no error, and deltas of this tree are read too.
+ * has another copy, there is no error. Then the deltas of this tree are also
+ * read.
  */
 static void check_broken(bool has_copy)
 {

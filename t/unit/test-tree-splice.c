@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of walk/tree-splice.c, which finds the entries of a new tree from an
- * old tree and a delta. The reported old and new entries make up the new tree.
+ * old tree and a delta. In order, the entries that were kept and the new
+ * entries must make up the new tree.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,7 @@ struct fixture {
 	struct tree_splice whole, splice;
 	const struct buf *base;
 	const struct tree_starts *starts; /* entries of the base */
-	/* the new tree, put together from the reported entries */
+	/* The new tree, as the bytes of the reported entries. */
 	struct buf made;
 };
 
@@ -73,7 +74,7 @@ static int parse(struct fixture *f, const struct buf *tree)
 				 tree->len);
 }
 
-/* Applies a delta to the tree `base` by a splice. */
+/* Applies a delta to the entries of the tree `base`. */
 static int splice(struct fixture *f, const struct buf *base, const void *delta,
 		  size_t delta_len, bool with_starts)
 {
@@ -104,8 +105,8 @@ static void check_starts(struct fixture *f, const struct buf *tree)
 }
 
 /*
- * Checks that the reported entries are the bytes of the new tree. If the bytes
- * are not a tree, the splice must fail.
+ * Checks that the reported entries are the bytes of the new tree. If the result
+ * of the delta is not a tree, tree_splice_delta() must fail.
  */
 static void check_delta(void *ctx, const struct buf *base, const void *delta,
 			size_t delta_len)
@@ -173,7 +174,8 @@ static void bad_deltas(void **state)
 	treedelta_copy(&delta, 0, 29);
 	assert_int_equal(splice_buf(&f, &base, &delta), 0);
 	assert_int_equal(f.splice.nr, 2);
-	treedelta_copy(&delta, 1, 29); /* copies bytes past the base */
+	/* This copy reads past the end of the base. */
+	treedelta_copy(&delta, 1, 29);
 	assert_int_equal(splice_buf(&f, &base, &delta), ERR_CORRUPT);
 	buf_reset(&delta);
 	treedelta_size(&delta, 28); /* states another base size */
@@ -193,8 +195,8 @@ static void bad_deltas(void **state)
 }
 
 /*
- * An entry whose name has too many pieces is refused. The caller must then use
- * the plain parser.
+ * A name is put together from too many pieces of the delta, so the entry is
+ * refused. The caller must then apply the delta and parse the whole tree.
  */
 static void long_names(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/tree-store.c: the tables of entries are compared with the bytes
- * of the trees.
+ * Tests of walk/tree-store.c, which reads trees as tables of entry numbers. The
+ * tables are compared with the bytes of the trees.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #define LIMIT ((size_t)1 << 20)
 
-/* Checks that the object of an entry has the entry's id. */
+/* Checks that the entry with the number `entry_nr` has the right object. */
 static void check_object(struct walkrepo *f, struct tree_store *store,
 			 uint32_t entry_nr)
 {
@@ -93,7 +93,7 @@ static void random_reads(void **state)
 	}
 }
 
-/* Trees in use stay valid while other trees are read. */
+/* A tree in use remains valid while other trees are read. */
 static void trees_in_use(void **state)
 {
 	uint64_t seed = random_seed();
@@ -128,8 +128,8 @@ static void trees_in_use(void **state)
 }
 
 /*
- * At its size limit a store drops all trees, and reads them again when they are
- * needed.
+ * When the store reaches its size limit, it drops all trees. Trees that are
+ * needed later are read again.
  */
 static void trimmed_store(void **state)
 {
@@ -154,9 +154,7 @@ static void trimmed_store(void **state)
 	walkrepo_release(&f);
 }
 
-/*
- * Objects that are stored as trees but are malformed, each with its own error.
- */
+/* Malformed trees. Each has its own error message. */
 static void malformed_trees(void **state)
 {
 	static const char bad[] = "100644 a\0aaaaaaaaaaaaaaaaaaaa100644 b";

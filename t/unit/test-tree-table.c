@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/tree-table.c: tables of entries made from deltas equal tables
- * made from the bytes of trees.
+ * Tests of walk/tree-table.c, which stores a tree as a table of entry numbers.
+ * A table made from a delta must equal the table made from the bytes of the
+ * tree.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +37,7 @@ static void teardown(struct fixture *f)
 	entry_pool_release(&f->pool);
 }
 
-/* Checks that a parsed table has the entries that tree_next() gives. */
+/* Checks that a parsed table has the entries that tree_next() returns. */
 static void check_parsed(struct fixture *f, const struct buf *tree)
 {
 	struct cursor c = cursor_make(tree->data, tree->len);
@@ -64,8 +65,8 @@ static void check_parsed(struct fixture *f, const struct buf *tree)
 }
 
 /*
- * Applies a delta to a table and to bytes. Both must give the same tree, or
- * both must fail.
+ * Applies a delta to a table, and to the bytes of the tree. Both must give the
+ * same tree, or both must fail.
  */
 static void check_delta(void *ctx, const struct buf *base, const void *delta,
 			size_t delta_len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/treediff.c: the new objects found are compared with lists of
- * all paths.
+ * Tests of walk/treediff.c, which finds the new objects of a tree in comparison
+ * to other trees. The results are compared with lists of all paths.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,10 @@ struct fixture {
 	struct objspace space;
 };
 
-/* Makes a history. Most trees are deltas in packs, some are loose. */
+/*
+ * Makes a history. Most of its trees are stored as deltas in packs; some are
+ * loose.
+ */
 static void setup(struct fixture *f, enum hash_algo algo, uint64_t *seed)
 {
 	randhist_init(&f->h, algo, seed);
@@ -51,7 +54,7 @@ static uint32_t pos_of(struct fixture *f, uint32_t nr)
 	return obj_pos;
 }
 
-/* Checks the trees or the blobs of a result against the expected paths. */
+/* Checks the list of new trees or of new blobs against the expected paths. */
 static void check_list(struct fixture *f, const struct newobj *items, size_t nr,
 		       const struct pathlist *expect, bool trees)
 {
@@ -80,8 +83,8 @@ static void check_result(struct fixture *f,
 }
 
 /*
- * Compares the tree of a random commit with random other trees, mostly those of
- * its parents.
+ * Compares the tree of a random commit with other trees, mostly those of its
+ * parents.
  */
 static void compare_one(struct fixture *f, struct treediff *d)
 {
@@ -135,7 +138,8 @@ static void random_trees(void **state)
 }
 
 /*
- * Objects in options.known, which is closed under reachability, are left out.
+ * Objects in options.known are not reported as new. This set is closed under
+ * reachability.
  */
 static void known_objects_are_left_out(void **state)
 {
@@ -188,7 +192,7 @@ static void known_objects_are_left_out(void **state)
 	teardown(&f);
 }
 
-/* Returns the packed tree with the most paths. */
+/* Returns the packed tree that has the most paths. */
 static uint32_t largest_tree(struct fixture *f)
 {
 	uint32_t best = 0;
@@ -209,8 +213,8 @@ static uint32_t largest_tree(struct fixture *f)
 }
 
 /*
- * If the lists of new objects are shared, a later commit leaves out objects
- * that an earlier commit has listed, but not the reverse.
+ * With shared lists, an object is new in only one commit: a later commit leaves
+ * out the objects of an earlier commit, but not the reverse.
  */
 static void shared_lists(void **state)
 {
@@ -240,9 +244,7 @@ static void shared_lists(void **state)
 	teardown(&f);
 }
 
-/*
- * A tree may be compared with itself, and the same parent may be given twice.
- */
+/* A tree can be compared with itself, and a parent can be given twice. */
 static void same_trees(void **state)
 {
 	uint64_t seed = random_seed();
@@ -262,7 +264,10 @@ static void same_trees(void **state)
 	teardown(&f);
 }
 
-/* Adds a tree object with these bytes. */
+/*
+ * Adds an object of type tree with the given bytes, which need not be a valid
+ * tree.
+ */
 static uint32_t raw_tree(struct randrepo *r, const char *bytes, size_t len)
 {
 	struct buf data = BUF_INIT;
@@ -319,7 +324,7 @@ static void check_broken(bool packed)
 	expect_error(&f, parents[0], ERR_CORRUPT, "malformed tree: ");
 	expect_error(&f, parents[1], ERR_CORRUPT, "not a tree object: ");
 	expect_error(&f, parents[2], ERR_MISSING, "is missing");
-	/* Broken trees are ignored if they are trees of parents. */
+	/* A broken tree of a parent is ignored. */
 	good = randhist_tree(&f.h, f.h.r.commits[9]);
 	pathlist_new(&f.h.r, &expect, good, NULL, 0);
 	d = treediff_new(&f.space, NULL,
@@ -339,7 +344,7 @@ static void broken_trees(void **state)
 	check_broken(false);
 }
 
-/* Trees nested one level deeper than allowed are an error. */
+/* Trees that are nested one level deeper than the limit are an error. */
 static void deep_trees(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/treepair.c: pairs of old and new versions are compared with
- * lists of all paths.
+ * Tests of walk/treepair.c, which pairs objects of a new tree with the old
+ * versions at the same path. The pairs are compared with lists of all paths.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,10 @@
 struct expecting {
 	struct walkrepo *w;
 	struct pathlist newer, older;
-	/* number of pairs found, and the number at which to stop */
+	/*
+	 * Number of pairs found, and number at which the callback stops the
+	 * search.
+	 */
 	size_t nr, limit;
 };
 
@@ -101,7 +104,7 @@ static int count_only(void *ctx, uint32_t new_pos, uint32_t old_pos,
 	return 0;
 }
 
-/* A tree that cannot be read is treated as empty, and is no error. */
+/* A tree that cannot be read counts as empty. This is no error. */
 static void unreadable_trees(void **state)
 {
 	static const uint8_t nothing[OID_MAX_LEN] = {9};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/treewalk.c: the order and the paths of a walk, compared with a
- * recursive function.
+ * Tests of walk/treewalk.c, a walk over a tree: the order and the paths of the
+ * objects are compared with a recursive function.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,12 +12,13 @@
 #include "t/unit/walkrepo.h"
 #include "walk/treewalk.h"
 
-/* The objects and paths that a walk must deliver, in this order. */
+/* The objects and paths that a walk must deliver, in order. */
 struct expectation {
 	struct walkrepo *f;
 	struct pathlist list;
 	size_t at;
-	size_t stop_at; /* index of the item for which the callback fails */
+	/* Index of the object for which the callback fails. */
+	size_t stop_at;
 };
 
 static int check_next(void *ctx, uint32_t obj_pos, enum object_type type,
@@ -37,7 +38,7 @@ static int check_next(void *ctx, uint32_t obj_pos, enum object_type type,
 	return 0;
 }
 
-/* Lists the paths below `tree` whose objects are not in `seen` yet. */
+/* Lists the paths below `tree` whose objects are not in `seen`. */
 static void expect(struct expectation *e, struct walkrepo *f, bool *seen,
 		   uint32_t tree, const char *path)
 {
@@ -75,7 +76,10 @@ static void one_tree(struct walkrepo *f, struct treewalk *w, bool *seen)
 	if (treewalk_run(w, pos, path, randrepo_below(r, 3) ? check_next : NULL,
 			 &e, &err) < 0)
 		fail_msg("%s", err.msg);
-	/* e.at counts the calls of check_next(), which may be left out. */
+	/*
+	 * e.at is the number of calls of check_next(); 0: the walk had no
+	 * callback.
+	 */
 	if (e.at)
 		assert_int_equal(e.at, e.list.nr);
 	free(e.list.items);
@@ -104,7 +108,7 @@ static void random_walks(void **state)
 	}
 }
 
-/* If the callback returns an error, the walk stops. */
+/* An error of the callback stops the walk. */
 static void stopped_by_callback(void **state)
 {
 	uint64_t seed = random_seed();
@@ -198,7 +202,9 @@ static void broken_trees(void **state)
 	fails(&f, walkrepo_pos(&f, nr[0]), ERR_CORRUPT, "malformed tree: ");
 	fails(&f, walkrepo_pos(&f, nr[1]), ERR_MISSING, "6161616161");
 	fails(&f, walkrepo_pos(&f, nr[2]), ERR_CORRUPT, "not a tree object: ");
-	/* If objects are only added to `seen`, a missing tree is no error. */
+	/*
+	 * If the walk only adds objects to `seen`, a missing tree is no error.
+	 */
 	assert_int_equal(walk(&f, walkrepo_pos(&f, nr[1]), NULL, NULL), 0);
 	skips_missing(&f, walkrepo_pos(&f, nr[1]));
 	assert_int_equal(objspace_add(&f.w.space, (const uint8_t *)lost, &pos),

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/trim.h: a budget for the cache directory of a node. */
+/*
+ * Tests of stored/trim.h, which keeps the cache directory of a node below a
+ * size limit by removing local copies.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +33,10 @@ static bool has(struct cache *t, const char *name)
 	return sys_exists(netrepo_path(&t->c.s.n, path));
 }
 
-/* Imports one more commit as `name`, and makes the copy `age` seconds old. */
+/*
+ * Imports a repository with one more commit as `name`, and makes its local
+ * copy. The copy was last used `age` seconds ago.
+ */
 static void add(struct cache *t, const char *name, int64_t age)
 {
 	struct stored_copy *copy;
@@ -104,7 +110,10 @@ static void test_in_use(void **state)
 	copynode_release(&t.c);
 }
 
-/* Files that two copies have stay until the last of them goes. */
+/*
+ * Two copies share files of the cache. A file stays until the last copy that
+ * has it is removed.
+ */
 static void test_shared_files(void **state)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -119,7 +128,10 @@ static void test_shared_files(void **state)
 	assert_int_equal(storedrepo_import(&t.c.s, true), 0);
 	add(&t, "two", 10);
 	run(&t, 0);
-	/* The second one has one more commit. */
+	/*
+	 * Repository "two" has one commit more than "one". All other files are
+	 * shared.
+	 */
 	assert_true(t.trim.bytes < 2 * all);
 	run(&t, t.trim.bytes - 1);
 	assert_int_equal(t.trim.evicted, 1);
@@ -128,7 +140,10 @@ static void test_shared_files(void **state)
 	copynode_release(&t.c);
 }
 
-/* called once when a copy is moved away; its result is that of rename() */
+/*
+ * Called once when a copy is moved away for its removal. If it returns a
+ * negative value, rename() fails.
+ */
 static int (*on_eviction)(void);
 static struct cache *evicted_from;
 
@@ -150,7 +165,7 @@ static int fail_once(void)
 	return -1;
 }
 
-/* A copy that cannot be removed does not keep the others. */
+/* If one copy cannot be removed, the other copies are removed nevertheless. */
 static void test_goes_on(void **state)
 {
 	struct cache t;
@@ -173,7 +188,7 @@ static int grow(void)
 	struct copynode *c = &evicted_from->c;
 	struct stored_copy *copy;
 
-	/* Not compressed to nothing, so the pack is larger than before. */
+	/* The text does not compress well, so the pack becomes larger. */
 	copynode_push(c, "0123456789abcdefghijklmnopqrstuvwxyz");
 	copy = copynode_enter(c);
 	assert_int_equal(stored_copy_refresh(copy, NULL), 0);
@@ -181,7 +196,10 @@ static int grow(void)
 	return 0;
 }
 
-/* Files that came after the sum was made are not taken off. */
+/*
+ * The first copy grows after the sizes were summed up. Its new files must not
+ * be subtracted from the sum.
+ */
 static void test_growing(void **state)
 {
 	struct cache t;
@@ -238,7 +256,10 @@ static void test_leftovers(void **state)
 	copynode_release(&t.c);
 }
 
-/* Makes a quarantine in the copy "one" with a file of `len` bytes. */
+/*
+ * Makes a quarantine directory in the copy "one". It has a file of `len` bytes,
+ * and is `age` seconds old.
+ */
 static void make_quarantine(struct cache *t, const char *name, size_t len,
 			    int64_t age)
 {
@@ -266,7 +287,7 @@ static void make_quarantine(struct cache *t, const char *name, size_t len,
 	}
 }
 
-/* A killed push has left its quarantine in a copy. */
+/* A push was killed, and its quarantine directory is still in the copy. */
 static void test_quarantines(void **state)
 {
 	static const char young[] =
@@ -313,7 +334,7 @@ static void test_busy(void **state)
 	copynode_release(&t.c);
 }
 
-/* Directories of other programs stay. */
+/* Directories of other programs are not removed. */
 static void test_foreign(void **state)
 {
 	struct cache t;

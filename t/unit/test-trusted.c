@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of access/trusted.c. */
+/*
+ * Tests of access/trusted.c: which addresses belong to trusted proxies, and the
+ * names under which clients are counted.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/unpack.c: whole objects, deltas, objects in pieces, known
- * objects.
+ * Tests of odb/unpack.c, which unpacks a received pack to loose objects: whole
+ * objects, deltas, large objects in pieces, and objects that exist already.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ struct fixture {
 	const struct oid *known;
 };
 
-/* Makes a pack of two blobs and a delta between them. */
+/* Makes a pack of two blobs, and a delta of one of them. */
 static void setup(struct fixture *f)
 {
 	struct hash_ctx hash;
@@ -71,7 +71,10 @@ static int run(struct fixture *f, uint64_t piecewise_above)
 	return ret;
 }
 
-/* Returns which of the three objects exist as loose objects, as bits. */
+/*
+ * Returns a bit mask: which of the three objects of the pack exist as loose
+ * objects.
+ */
 static unsigned loose(struct fixture *f)
 {
 	struct odb *odb;
@@ -110,7 +113,10 @@ static void test_all(void **state)
 	check_all(0);
 }
 
-/* Objects that are stored whole are written in pieces; the delta is not. */
+/*
+ * Objects that are stored whole are written in pieces. The delta is written at
+ * once.
+ */
 static void test_pieces(void **state)
 {
 	check_all(2);

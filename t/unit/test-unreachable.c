@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/unreachable.c: which objects are listed, their times, and
- * which are kept.
+ * Tests of repack/unreachable.c, which lists unreachable objects: which objects
+ * are listed, which times they have, and which are kept.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,8 +61,8 @@ static void listed(void **state)
 }
 
 /*
- * Compare the kept objects with all objects that recent objects reach,
- * according to the links that the test knows.
+ * Check which objects are kept: exactly those that recent objects reach. The
+ * test computes them from r.objects[].
  */
 static void check_kept(struct oldrepo *o, struct unreachable *u, int64_t expiry)
 {
@@ -103,7 +103,7 @@ static void kept(void **state)
 	}
 }
 
-/* If a recent object links to missing objects, these are skipped. */
+/* A recent object refers to missing objects. They are skipped. */
 static void torn(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of bitmap/update.c: bitmaps are added to an index several times. */
+/*
+ * Tests of bitmap/update.c, which adds bitmaps to an existing index. Bitmaps
+ * are added several times.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +40,7 @@ static void rounds(void **state)
 	randrepo_release(&r);
 }
 
-/* Besides tips, only some new commits get a bitmap. */
+/* Apart from tips, only some of the new commits get bitmaps. */
 static void few_are_added(void **state)
 {
 	uint64_t seed = random_seed();

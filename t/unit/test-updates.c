@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/updates.h: the stack of tables of a generation. Layouts of
- * generations with updates are in test-layout.c. */
+/*
+ * Tests of stored/updates.h, which writes the updates of a generation (changed
+ * refs of its record) as a reftable. test-layout.c tests whole repositories
+ * with updates.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +17,8 @@
 struct updates {
 	struct copynode c;
 	struct generation g;
-	char *dir; /* owned: a repository with *g */
+	/* Owned. Directory of a repository that has the generation *g. */
+	char *dir;
 	char hex[OID_MAX_HEX_LEN + 1];
 };
 
@@ -48,7 +52,10 @@ static void set(struct updates *u, const char *ref, const char *value)
 		generation_set_ref(&u->g, u->g.number, ref, value, NULL), 0);
 }
 
-/* The refs follow from the record, whatever was there before. */
+/*
+ * The updates are installed several times. The refs must only depend on the
+ * record, and not on what was installed before.
+ */
 static void test_installed_again(void **state)
 {
 	struct updates u;
@@ -66,7 +73,10 @@ static void test_installed_again(void **state)
 	storedrepo_assert_ref(&u.c.s, "out", "refs/heads/x", NULL);
 	storedrepo_assert_ref(&u.c.s, "out", "refs/heads/x/y", u.hex);
 	storedrepo_assert_ref(&u.c.s, "out", "refs/heads/main", u.hex);
-	/* Another name, because a reader may have the old one open. */
+	/*
+	 * The second table has another name, because a reader may have opened
+	 * the first one.
+	 */
 	assert_int_equal(storedrepo_entries(&u.c.s, "out/reftable"), nr + 2);
 	generation_release(&u.g);
 	storedrepo_newest(&u.c.s, &u.g);
@@ -97,7 +107,9 @@ static void test_refused(void **state)
 	updates_release(&u);
 }
 
-/* A record may have a name that is too long for a block of the usual size. */
+/*
+ * A name in the record can be too long for a reftable block of the usual size.
+ */
 static void test_long_names(void **state)
 {
 	static const size_t lens[] = {4000, 4030, GENERATION_TEXT_MAX};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of serve/upload-pack-v0.c: states, capabilities, stateless rounds. */
+/*
+ * Tests of serve/upload-pack-v0.c, fetches with protocols v0 and v1: states,
+ * capabilities, and stateless rounds.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,8 +83,8 @@ static void test_negotiation(void **state)
 	      "=PACK wants=c4 haves=c2,c1",
 	      0);
 	/*
-	 * The have s0 is not an ancestor of the want c4, so more haves are
-	 * needed.
+	 * The have s0 is no ancestor of the want c4. So the server does not
+	 * stop the negotiation.
 	 */
 	check(&d,
 	      "want c4 multi_ack_detailed no-progress|want h0|F|have s0|F|"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/upload-pack.c: versions, stateless requests, errors, agents.
+ * Tests of serve/upload-pack.c: protocol versions, stateless requests, errors,
+ * and agents.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,7 +108,7 @@ static void test_stateless_v2_is_one_request(void **state)
 	dialog_release(&d);
 }
 
-/* Each client gets the errors of its own request only, and each error once. */
+/* A client gets only the errors of its own request, and each of them once. */
 static void test_errors(void **state)
 {
 	struct dialog d;
@@ -147,8 +148,8 @@ static void test_broken_output(void **state)
 }
 
 /*
- * The response does not depend on how the bytes of the request are split into
- * reads.
+ * The request arrives in pieces of any size. The response must always be the
+ * same.
  */
 static void test_pieces(void **state)
 {
@@ -167,9 +168,7 @@ static void test_pieces(void **state)
 	dialog_release(&d);
 }
 
-/*
- * Callback in place of packing_send(): makes a pack without allocating memory.
- */
+/* Replaces packing_send(). Makes a pack without allocating memory. */
 static int put_pack(void *ctx, const struct odb *odb,
 		    const struct packing_request *r,
 		    const struct packing_send_options *options,
@@ -189,7 +188,10 @@ static void rewind_dialog(void *ctx)
 	dialog_script(d, script_now);
 	d->read = 0;
 	buf_reset(&d->out);
-	/* The answers are shorter, so dialog_writev() never fails. */
+	/*
+	 * The buffer is larger than any response, so that dialog_writev()
+	 * allocates no memory.
+	 */
 	assert_int_equal(buf_reserve(&d->out, 4096), 0);
 }
 
@@ -214,8 +216,9 @@ static void check_answer(void *ctx)
 }
 
 /*
- * Lack of memory ends a request, or changes nothing. Haves are left out: a have
- * that cannot be looked up counts as unknown.
+ * If memory runs out, a request fails, or its response is the same. The
+ * requests have no haves: a have that cannot be looked up for lack of memory
+ * counts as unknown.
  */
 static void test_no_memory(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/v2-info.c: object-info sends the sizes of objects, and
- * bundle-uri lists the bundle.* keys.
+ * Tests of serve/v2-info.c, two commands of protocol v2: object-info sends the
+ * sizes of objects, and bundle-uri lists the keys bundle.*.
  */
 #include <setjmp.h>
 #include <stdarg.h>

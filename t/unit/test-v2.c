@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of serve/v2.c: the outer state machine of protocol v2. */
+/*
+ * Tests of serve/v2.c, the state machine of protocol v2 that reads commands and
+ * capabilities.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,7 +95,10 @@ static void test_keys(void **state)
 	      "agent=a|server-option=x|server-option=y|command=ls-refs|"
 	      "object-format=sha1|D|ref-prefix HEAD|F",
 	      "c4 HEAD|F", 0);
-	/* A command without arguments ends with the flush. */
+	/*
+	 * The first command has no delim and no arguments, so it ends with its
+	 * flush.
+	 */
 	check(&d, "command=ls-refs|F|command=ls-refs|D|ref-prefix HEAD|F",
 	      "c4 HEAD|c4 refs/heads/main|s0 refs/heads/side|h0 refs/hidden/h|"
 	      "v1 refs/tags/v1|F|c4 HEAD|F",
@@ -104,7 +110,10 @@ static void test_keys(void **state)
 	dialog_release(&d);
 }
 
-/* The key promisor-remote is known if promisors are advertised. */
+/*
+ * The capability promisor-remote is accepted only if promisor remotes are
+ * advertised.
+ */
 static void test_promisors(void **state)
 {
 	struct dialog d;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/verify-all.c: right indexes pass, and the error names a wrong
- * bitmap.
+ * Tests of bitmap/verify-all.c, which verifies all bitmaps of an index: right
+ * bitmaps pass, and the error names a wrong bitmap.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,8 +37,8 @@ static int verify(const struct randrepo *r, struct error *err)
 }
 
 /*
- * Right bitmap indexes pass: unchanged ones, with fewer bitmaps, with other
- * XORs, or with pseudo-merges.
+ * Right bitmap indexes pass: unchanged indexes, and indexes with fewer bitmaps,
+ * other XORs, or pseudo-merges.
  */
 static void right_ones(void **state)
 {
@@ -103,7 +103,7 @@ static void wrong_types(void **state)
 	randrepo_release(&r);
 }
 
-/* Bitmaps that are not in the order of their commits are an error. */
+/* The bitmaps are not in the order of their commits. This is an error. */
 static void wrong_order(void **state)
 {
 	uint64_t seed = random_seed();
@@ -113,7 +113,10 @@ static void wrong_order(void **state)
 	struct randrepo r;
 
 	make(&r, &seed);
-	/* The file has no lookup table, so its bitmaps can be changed here. */
+	/*
+	 * Write the index without a lookup table, so that the test can exchange
+	 * bitmaps.
+	 */
 	bitmaprepo_thin_out(&r, 16, 0, false, false);
 	bitmaprepo_open(&b, &r);
 	file = &b.pb->file;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of pack/verify.c: a valid pack passes, and all damage is detected. */
+/*
+ * Tests of pack/verify.c: a valid pack passes, and each kind of damage is
+ * found.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +19,8 @@
 #define THREADS 3
 
 /*
- * A pack, and the content of its objects, from which the ids of deltas are
- * computed.
+ * A pack, and the content of its objects. The test computes the ids of deltas
+ * from the contents.
  */
 struct sample {
 	struct packfile file;
@@ -63,7 +66,7 @@ static void sample_add_delta(struct sample *s, enum object_type type,
 	packfile_add_delta(&s->file, type, base, s->text[base].len, more, &oid);
 }
 
-/* Opens and verifies the files as they are, like `git verify-pack`. */
+/* Opens and verifies the saved files of a pack, as `git verify-pack` does. */
 static int verify_saved(const struct packfile *f, unsigned threads,
 			struct error *err)
 {
@@ -103,7 +106,10 @@ static void assert_bad(struct packfile *f, const char *message)
 		fail_msg("%s", err.msg);
 }
 
-/* Makes delta families of all shapes: long chains, wide ones, and mixtures. */
+/*
+ * Makes deltas of all shapes: long chains, bases with many deltas, and
+ * mixtures.
+ */
 static void make_random(struct sample *s, uint64_t *seed, uint32_t nr)
 {
 	uint32_t reach = 1 + random_next(seed) % 20;
@@ -133,7 +139,7 @@ static void random_packs(void **state)
 		sample_init(s, round & 1 ? HASH_SHA256 : HASH_SHA1);
 		make_random(s, &seed, random_next(&seed) % 400);
 		assert_good(&s->file);
-		/* A pack index of version 1 has no CRCs. */
+		/* In a pack index of version 1, there are no CRCs. */
 		packfile_make_idx(&s->file, 1);
 		packfile_save(&s->file);
 		assert_int_equal(verify_saved(&s->file, THREADS, NULL), 0);
@@ -170,8 +176,8 @@ static void every_changed_byte_is_noticed(void **state)
 }
 
 /*
- * The checksums of these packs are right, so each check must detect its damage
- * alone.
+ * The checksums of the pack and of its index are right. So the check of the
+ * object ids must find the damage.
  */
 
 static void an_object_with_another_id(void **state)
@@ -185,7 +191,7 @@ static void an_object_with_another_id(void **state)
 	packfile_release(&f);
 }
 
-/* One wrong object among many families is detected, wherever it is. */
+/* One object of many has a wrong id. It must be found wherever it is. */
 static void one_object_of_many(void **state)
 {
 	static const uint32_t wrong[] = {0, 1, 62, 63, 64, 65, 128, 149};
@@ -251,7 +257,10 @@ static void sizes_that_lie(void **state)
 	}
 }
 
-/* Asserts the error message for an invalid delta whose base has six bytes. */
+/*
+ * Asserts that verifying a pack with an invalid delta gives the error
+ * `message`. The base of the delta has six bytes.
+ */
 static void bad_delta(const char *bytes, size_t len, const char *message)
 {
 	struct pack_entry e = {.type = OBJ_OFS_DELTA, .size = len};
@@ -271,7 +280,10 @@ static void deltas_that_lie(void **state)
 	bad_delta("", 0, "delta does not fit its base");
 	bad_delta("\x06", 1, "delta does not fit its base");
 	bad_delta("\x05\x01\x01x", 4, "delta does not fit its base");
-	/* At most two instructions claim a result of 2^41 bytes. */
+	/*
+	 * The delta states a result of 2^41 bytes, but is far too short to make
+	 * it.
+	 */
 	bad_delta("\x06\x80\x80\x80\x80\x80\x40\x01x", 9,
 		  "delta does not fit its base");
 	bad_delta("\x06\x02\x01x", 4, "malformed delta");
@@ -287,7 +299,10 @@ static void files_only(void **state)
 
 	packfile_init(&f, HASH_SHA1);
 	packfile_add(&f, OBJ_BLOB, "hello\n", 6);
-	/* the change is not detected, because objects are not read */
+	/*
+	 * This function does not read objects, so it does not notice the
+	 * changed id.
+	 */
 	f.oids[0].bytes[7] ^= 1;
 	pack = packfile_open(&f);
 	assert_int_equal(pack_verify_files(pack, NULL), 0);
@@ -301,14 +316,14 @@ static void files_only(void **state)
 	packfile_release(&f);
 }
 
-/* Indexed by idx_pos: what the callbacks have received about each object. */
+/* Calls of the callbacks. The arrays are indexed by idx_pos of the object. */
 struct told {
 	const struct pack *pack;
 	int objects[4], bad[4];
 	enum object_type type[4];
 	size_t len[4];
 	struct error why;
-	/* what the callbacks return */
+	/* Values that the callbacks return. */
 	int object_result, bad_result;
 };
 
@@ -354,9 +369,9 @@ static int verify_objects(struct told *told, struct pack *pack,
 }
 
 /*
- * The callbacks are called for each object, but not for deltas that are made
- * from a wrong object. The verification continues after a wrong object, and
- * stops when a callback fails.
+ * The callbacks are called for each object. For deltas of a wrong object they
+ * are not called. Verifying continues after a wrong object. It stops when a
+ * callback fails.
  */
 static void callbacks(void **state)
 {
@@ -413,7 +428,10 @@ static void save_rev(struct packfile *f, const struct pack *pack,
 	buf_release(&bytes);
 }
 
-/* A .rev file may be missing. Otherwise its order and its checksum count. */
+/*
+ * A missing .rev file is no error. If there is one, its order and its checksum
+ * must be right.
+ */
 static void rev_files(void **state)
 {
 	struct error err = ERROR_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of wire/visible.c: each way in which an object can be found visible,
- * and comparisons between the ways.
+ * Tests of wire/visible.c, which decides whether visible refs reach an object.
+ * There are several ways to find this out, and their results are compared.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,10 @@ static struct visible *open_one(struct dialog *d, const char *namespace)
 	return v;
 }
 
-/* Ask a new struct visible whether clients may know of the object `name`. */
+/*
+ * Returns whether clients may know of the object `name`. Makes a new struct
+ * visible for this question.
+ */
 static int sees(struct dialog *d, const char *name)
 {
 	struct visible *v = open_one(d, NULL);
@@ -72,8 +75,8 @@ static void test_kinds(void **state)
 }
 
 /*
- * A struct visible caches results. Each of its results is the same as that of a
- * new struct visible.
+ * A struct visible caches results. They must be the same as those of a new
+ * struct visible.
  */
 static void test_all_at_once(void **state)
 {
@@ -99,7 +102,7 @@ static void test_all_at_once(void **state)
 	dialog_release(&d);
 }
 
-/* If no visible ref points to a hint, the hint makes no object visible. */
+/* A hint that is not the value of a visible ref makes no object visible. */
 static void test_hints(void **state)
 {
 	struct visible *v;
@@ -137,8 +140,8 @@ static void test_namespace(void **state)
 }
 
 /*
- * Objects that only broken history reaches are not visible; all other objects
- * are.
+ * One ref points to a commit whose parent is missing, another to a missing
+ * object. Objects that other refs reach must still be visible.
  */
 static void test_broken(void **state)
 {
@@ -171,8 +174,8 @@ static void test_limit(void **state)
 	init(&d, "");
 	assert_false(limit(&d));
 	/*
-	 * The shared store of a fork network that lists no member repositories
-	 * counts as its own member.
+	 * This file makes the repository the shared store of a fork network. In
+	 * a fork network, gitreach.reachableOnly is on by default.
 	 */
 	tmprepo_write(&d.t, "network/members", "");
 	assert_true(limit(&d));
@@ -184,8 +187,8 @@ static void test_limit(void **state)
 }
 
 /*
- * Dialogs with a limited server: wants, haves, shallow boundaries, object
- * sizes.
+ * Dialogs with gitreach.reachableOnly: wants, haves, shallow boundaries, and
+ * sizes of objects.
  */
 static void test_dialogs(void **state)
 {
@@ -212,7 +215,9 @@ static void test_dialogs(void **state)
 			 dialog_answer(&d, other));
 		snprintf(one, sizeof(one), script, id);
 		snprintf(answer, sizeof(answer), "%s", dialog_answer(&d, one));
-		/* Do not compare the id of the object itself. */
+		/*
+		 * Cut out the id of the object, which differs in each response.
+		 */
 		found = strstr(answer, id);
 		if (found) {
 			memmove(found + 4, found + strlen(id),

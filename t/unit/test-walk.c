@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/walk.c: opens walks with shallow boundaries, and adds tips of
- * all types.
+ * Tests of walk/walk.c, which opens walks, with shallow boundaries, and adds
+ * tips of all types.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 #include "t/unit/walkrepo.h"
 
 /*
- * Adds object `nr` as a tip. Compares the tips with the objects in its chain of
- * tags.
+ * Adds object `nr` as a tip. Checks that the added tips are all objects of its
+ * chain of tags.
  */
 static void check_tip(struct walkrepo *f, struct walk_tips *tips, uint32_t nr,
 		      bool lenient)
@@ -86,7 +86,7 @@ static void check_bad(struct walkrepo *f, const struct oid *oid, int code,
 	walk_tips_release(&tips);
 }
 
-/* Missing and broken objects are errors. With `lenient` they are left out. */
+/* Missing and broken tips are errors. With `lenient`, they are left out. */
 static void bad_tips(void **state)
 {
 	uint64_t seed = random_seed();

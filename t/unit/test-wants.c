@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of serve/wants.c: which wants the configuration allows. */
+/* Tests of serve/wants.c: which wants of a client the configuration allows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,10 @@ static void test_stateful(void **state)
 	dialog_release(&d);
 }
 
-/* With --stateless-rpc, a client may want objects that visible refs reach. */
+/*
+ * In a stateless request (as over HTTP), a client may want any object that
+ * visible refs reach.
+ */
 static void test_stateless(void **state)
 {
 	struct dialog d;
@@ -87,8 +90,9 @@ static void test_detached_head(void **state)
 }
 
 /*
- * Clock skew: the wanted commit is younger than the tip that reaches it. A walk
- * by date does not find it, but the exact walk before a refusal does.
+ * The wanted commit has a later date than the tip that reaches it (clock skew).
+ * A walk by date misses it. Before a want is refused, an exact walk must find
+ * it.
  */
 static void test_clock_skew(void **state)
 {

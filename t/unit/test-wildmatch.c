@@ -138,8 +138,8 @@ static void takes_no_exponential_time(void **state)
 }
 
 /*
- * Returns whether the asterisks that end at `end` are a whole component of the
- * pattern.
+ * Returns whether the asterisks before `end` are a whole component of the
+ * pattern, as in the pattern a/(two asterisks)/b.
  */
 static bool twin_is_deep(const char *p, const char *start, const char *end)
 {
@@ -148,8 +148,8 @@ static bool twin_is_deep(const char *p, const char *start, const char *end)
 }
 
 /*
- * A slow matcher that tries every length for every asterisk. Tests compare the
- * fast one with it. It does not support brackets.
+ * A slow matcher, which tries every length for every asterisk. Tests compare
+ * the fast matcher with it. Brackets are not supported.
  */
 static bool twin(const char *p, const char *start, const char *text)
 {

@@ -64,7 +64,10 @@ static void test_others(void **state)
 		ERR_CORRUPT);
 }
 
-/* The printed dates agree with the calendar of the C library. */
+/*
+ * Dates that strftime() of the C library has printed must be parsed to the same
+ * time.
+ */
 static void test_times(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of sys/witness.c: each kind of change to files and directories. */
+/*
+ * Tests of sys/witness.c, which tells whether files have changed since they
+ * were read: each kind of change to files and directories.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +21,8 @@
 #include "sys/witness.h"
 
 /*
- * After this time, a change of a file does not count as recent any more. The
- * second value is for file systems with times of whole seconds.
+ * Age in nanoseconds from which a change of a file does not count as recent.
+ * The second value is for file systems whose times are whole seconds.
  */
 #define SETTLE_NS UINT64_C(150000000)
 #define SETTLE_COARSE_NS UINT64_C(3200000000)
@@ -33,7 +36,7 @@ static void put(const char *path, const char *text)
 	fclose(f);
 }
 
-/* Wait until changes that were made before this call do not count as recent. */
+/* Wait until the changes made so far do not count as recent. */
 static void settle(void)
 {
 	struct stat s;
@@ -70,7 +73,10 @@ static int leave(void **state)
 	return 0;
 }
 
-/* Changes a file, and checks which witnesses hold afterwards. */
+/*
+ * Adds `path` to a witness, and makes a change. Then the witness must hold (the
+ * files are unchanged) if `holds` is true.
+ */
 static void check(const char *path, enum sys_witness_kind kind,
 		  void (*change)(void), bool holds)
 {
@@ -92,8 +98,8 @@ static void change_nothing(void)
 }
 
 /*
- * The size and the time of modification stay the same, so only st_ctime tells
- * of the change.
+ * Changes the content, but not the size and the modification time. Only
+ * st_ctime reveals the change.
  */
 static void change_secretly(void)
 {
@@ -159,7 +165,7 @@ static void test_unchanged(void **state)
 	check("link", SYS_WITNESS_CONTENT, change_nothing, true);
 	check("none", SYS_WITNESS_CONTENT, change_nothing, true);
 	check("file/none", SYS_WITNESS_CONTENT, change_nothing, true);
-	/* The list of names stays the same. */
+	/* In a directory, only changes of the list of names count. */
 	check("dir", SYS_WITNESS_CONTENT, change_in_dir, true);
 	check("dir", SYS_WITNESS_IDENTITY, add_to_dir, true);
 }
@@ -209,7 +215,10 @@ static void test_permission(void **state)
 	check("file", SYS_WITNESS_IDENTITY, give_away, false);
 }
 
-/* A file that changed just before counts as changed, also later. */
+/*
+ * A file that has changed very recently counts as changed, and always will for
+ * this witness.
+ */
 static void test_recent(void **state)
 {
 	struct sys_witness w;
@@ -221,7 +230,7 @@ static void test_recent(void **state)
 	settle();
 	assert_false(sys_witness_holds(&w));
 	sys_witness_release(&w);
-	/* The file changes while it is read. */
+	/* The file changes between sys_witness_init() and sys_witness_add(). */
 	sys_witness_init(&w);
 	put("file", "newer");
 	sys_witness_add(&w, "file", SYS_WITNESS_CONTENT);
@@ -247,7 +256,8 @@ static void test_trust(void **state)
 	assert_true(sys_witness_can_trust("dir"));
 	assert_false(sys_witness_can_trust("none"));
 	/*
-	 * proc is not trusted: the kernel makes its files when they are read.
+	 * Files in /proc are not trusted, because the kernel makes them when
+	 * they are read.
 	 */
 	assert_false(sys_witness_can_trust("/proc"));
 }

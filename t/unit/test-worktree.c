@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of repo/worktree.c: the linked work trees and their paths. */
+/* Tests of repo/worktree.c, which finds linked work trees and their paths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 #include "t/unit/tmprepo.h"
 
 /*
- * Checks the result for a content of "gitdir" (NULL: no file). `expected` NULL:
- * nothing is found.
+ * Writes `text` as the file "gitdir" of a linked work tree (NULL: no file). The
+ * path of the work tree must be `expected` (NULL: no work tree is found).
  */
 static void check(const struct tmprepo *t, const char *text,
 		  const char *expected)
@@ -42,9 +42,10 @@ static void test_git_file(void **state)
 	tmprepo_release(&t);
 }
 
-/* A callback that ends the visit early. */
+/* State of a callback. It stops the visit after `left` work trees. */
 struct visit {
-	struct buf seen; /* names of visited work trees */
+	/* Names of the visited work trees. */
+	struct buf seen;
 	int left;
 	const char *common_dir;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/write-order.c: items are sorted by type, and bases come
- * before deltas.
+ * Tests of packing/write-order.c, the order of objects in a new pack: sorted by
+ * type, and delta bases before deltas.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,8 +27,8 @@ static unsigned rank(uint8_t type)
 }
 
 /*
- * Make items of random types. A base has the type of its delta, and chains have
- * no cycles.
+ * Make list entries of random types. A delta and its base have the same type.
+ * No delta chain is a cycle.
  */
 static void fill(struct packing_items *list, uint32_t nr, uint64_t *seed)
 {
@@ -40,8 +40,9 @@ static void fill(struct packing_items *list, uint32_t nr, uint64_t *seed)
 				 0);
 	for (uint32_t i = 0; i < nr; i++) {
 		/*
-		 * The number of item i is i * 7919 % nr. Each base has a
-		 * smaller number than its delta, so chains have no cycles.
+		 * Number entry i with i * 7919 % nr. The base of each delta
+		 * gets a smaller number than the delta, so that no chain is a
+		 * cycle.
 		 */
 		uint32_t base = (uint32_t)(random_next(seed) % nr);
 
@@ -54,7 +55,7 @@ static void fill(struct packing_items *list, uint32_t nr, uint64_t *seed)
 	}
 }
 
-/* Fills the list like fill(), but with items that are not deltas. */
+/* Like fill(), but without deltas. */
 static void fill_alone(struct packing_items *list, uint32_t nr, uint64_t *seed)
 {
 	fill(list, nr, seed);
@@ -105,7 +106,7 @@ static void random_lists(void **state)
 	}
 }
 
-/* If there are no deltas, items of one type stay in the order of the list. */
+/* Without deltas, objects of one type stay in the order of the list. */
 static void order_is_kept(void **state)
 {
 	uint64_t seed = random_seed();
@@ -124,7 +125,10 @@ static void order_is_kept(void **state)
 	packing_items_release(&list);
 }
 
-/* One chain of all items, with the deepest delta first in the list. */
+/*
+ * All entries form one delta chain. The deepest delta is the first entry of the
+ * list.
+ */
 static void long_chain(void **state)
 {
 	enum { NR = 100000 };
@@ -182,8 +186,8 @@ static void tip_first(void **state)
 }
 
 /*
- * Returns whether a clone of this kind needs an object. There are four kinds of
- * clones.
+ * Returns whether a clone of a certain kind needs an object. There are four
+ * kinds.
  */
 static bool is_asked_for(const struct islands *islands, uint32_t obj_pos,
 			 int kind)
@@ -198,8 +202,9 @@ static bool is_asked_for(const struct islands *islands, uint32_t obj_pos,
 }
 
 /*
- * There are clones of all tips, of HEAD's tip, of HEAD's history and of all
- * branches. For each kind, the objects form one run for each type.
+ * The four kinds of clones are: all tips, the tip of HEAD, the history of HEAD,
+ * and all branches. For each kind, the needed objects of one type must be
+ * adjacent in the pack.
  */
 static void one_run_each(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of packing/write.c: the written pack has the items of the list. */
+/*
+ * Tests of packing/write.c, which writes the bytes of a new pack: the pack has
+ * the objects of the list.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +24,8 @@ static const struct delta_search_options search_options = {
 };
 
 /*
- * Check that each item, except external ones, is in the pack at its offset and
- * with its CRC.
+ * Check that the pack has each object of the list, except external ones, at the
+ * stated offset and with the stated CRC.
  */
 static void check(struct itemlist *l, const struct buf *pack,
 		  const struct write_options *options,
@@ -88,7 +91,10 @@ static void random_lists(void **state)
 		struct write_report report;
 		struct buf pack = BUF_INIT;
 
-		/* with a cache of one byte, deltas are made again */
+		/*
+		 * With a cache of one byte, deltas of the search are not kept
+		 * and must be made again.
+		 */
 		search.cache_size = i & 4 ? 1 : 0;
 		plan.reuse_delta = i & 8;
 		itemlist_fill(&l, i & 2 ? 16 : 9, true);
@@ -105,9 +111,9 @@ static void random_lists(void **state)
 }
 
 /*
- * Write all items after one stored copy was damaged. If there is another copy,
- * that copy is written. Otherwise the error names a pack. Returns whether there
- * was another copy.
+ * Write all objects after one stored copy was damaged. If there is another
+ * copy, this copy is used. Otherwise the error names the pack. Returns whether
+ * there was another copy.
  */
 static bool write_damaged(struct itemlist *l,
 			  const struct write_options *options)
@@ -143,8 +149,8 @@ static bool write_damaged(struct itemlist *l,
 }
 
 /*
- * If a byte of a stored entry is changed, the entry is not copied into a new
- * pack.
+ * If a byte of a stored entry is damaged, the entry must not be copied into the
+ * new pack.
  */
 static void corruption_does_not_spread(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of pack/writer.c: bytes arrive in order, hashed and counted. */
+/*
+ * Tests of pack/writer.c, which passes the bytes of a pack to a sink: they
+ * arrive in order, and are hashed and counted.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +21,9 @@
 
 struct collector {
 	struct buf got;
-	const void *last;  /* the last span received */
-	size_t fail_after; /* number of successful puts */
+	const void *last; /* the last span received */
+	/* Number of puts that succeed before the sink fails. */
+	size_t fail_after;
 };
 
 static int collect(void *ctx, const void *bytes, size_t len, struct error *err)
@@ -70,7 +74,7 @@ static void empty_pack(void **state)
 	buf_release(&c.got);
 }
 
-/* Writes spans of all sizes, and compares the output with one plain buffer. */
+/* Writes pieces of all sizes. Compares the output with one plain buffer. */
 static void check_spans(enum hash_algo algo, uint64_t *seed)
 {
 	struct collector c = {BUF_INIT, NULL, SIZE_MAX};
@@ -129,8 +133,8 @@ static int collect_file(void *ctx, const struct sys_file_span *span,
 }
 
 /*
- * Large spans of a file are passed to the sink as parts of the file, if the
- * sink accepts this. Small spans are passed as bytes.
+ * Large ranges of a file are passed to the sink as parts of the file, if the
+ * sink can take them. Small ranges are passed as bytes.
  */
 static void spans_of_a_file(void **state)
 {
@@ -162,7 +166,10 @@ static void spans_of_a_file(void **state)
 	}
 }
 
-/* A known checksum becomes the trailer, whatever bytes are written. */
+/*
+ * If the checksum is known in advance, it becomes the trailer, whatever bytes
+ * are written.
+ */
 static void a_known_checksum(void **state)
 {
 	struct collector c = {BUF_INIT, NULL, SIZE_MAX};
@@ -204,7 +211,10 @@ static void large_spans_are_not_copied(void **state)
 	buf_release(&c.got);
 }
 
-/* The buffered bytes and the trailer are one span if there is room. */
+/*
+ * The last buffered bytes and the trailer are put together if they fit into the
+ * buffer.
+ */
 static void trailer_comes_along(void **state)
 {
 	static const uint8_t span[16000];
@@ -272,7 +282,7 @@ static size_t file_len(const struct sys_tempfile *tf)
 	return (size_t)lseek(tf->fd, 0, SEEK_END);
 }
 
-/* Small and large pieces; the file grows by blocks. */
+/* Writes small and large pieces. The file grows in blocks. */
 static void pieces(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of store/xml.c: documents that the reader accepts, and documents that
- * it refuses.
+ * Tests of store/xml.c, a reader of XML: documents that it accepts, and
+ * documents that it refuses.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,10 @@
 #include "base/mem.h"
 #include "store/xml.h"
 
-/* Writes the events of a document as text. Returns the last result. */
+/*
+ * Appends the events of a document to *out as text. Returns the last result of
+ * the reader.
+ */
 static int read_all(struct buf *out, const char *doc)
 {
 	struct error err = ERROR_INIT;
@@ -103,7 +106,7 @@ static void test_refused(void **state)
 	};
 	struct buf got = BUF_INIT;
 
-	/* The last document is refused because its end is missing. */
+	/* The end of the last document is missing, so it is refused. */
 	for (size_t i = 0; i < ARRAY_NR(docs); i++)
 		assert_int_equal(read_all(&got, docs[i]), ERR_CORRUPT);
 	buf_release(&got);
