@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='the ground the other tests stand on'
+test_description='what other tests need: stock Git, our git, test repositories'
 . "$(dirname "$0")/lib.sh"
 
 test_expect_success 'stock Git is installed and is not gitreach' '

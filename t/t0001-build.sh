@@ -3,7 +3,8 @@
 test_description='building, configuring, installing and removing'
 . "$(dirname "$0")/lib.sh"
 
-# A copy of the tree's sources, so that nothing is written into the tree.
+# Copy the sources of the tree to <directory>, so that a test writes nothing
+# into the tree.
 copy_tree () {
 	mkdir "$1" &&
 	(cd "$GITREACH_SRC" && tar cf - --exclude=./build --exclude='./build-*' \
@@ -19,9 +20,10 @@ test_expect_success 'the shared library exports the public symbols only' '
 	grep "SONAME.*\[libgitreach\.so\.0\]" dynamic
 '
 
-# In the tree itself, with the variables that `make test` was given (they come
-# in MAKEFLAGS), so that nothing is built again under the other tests. That
-# make's job server is left behind: sharness has other uses for its descriptors.
+# Run make in the tree itself, with the variables of `make test`, which are in
+# MAKEFLAGS. Otherwise make would build the programs again while other tests use
+# them. The options of the job server are removed, because sharness uses the
+# same descriptors.
 MAKEFLAGS=$(echo "${MAKEFLAGS-}" |
 	sed 's/\(^\| \)-j[0-9]*//g; s/--jobserver-[a-z]*=[^ ]*//g')
 export MAKEFLAGS
@@ -48,7 +50,8 @@ test_expect_success 'the guide is installed, and its links lead to installed fil
 	test -f "$doc/contrib/nginx/gitreachd.conf"
 '
 
-# A sanitizer's run time would have to be linked with it.
+# With a sanitizer, the program would have to be linked with the sanitizer's
+# library.
 test_expect_success PLAIN 'a program builds against the installed library' '
 	cat >use.c <<-\EOC &&
 	#include <gitreach.h>
@@ -84,7 +87,8 @@ test_expect_success 'programs and exec path are installed' '
 	done
 '
 
-# For `git` itself only where no other Git has a completion.
+# Without stock Git's completion, our completion is also installed for `git`
+# itself. With it, only for our commands.
 test_expect_success 'completion is installed' '
 	dir=$root/share/bash-completion/completions &&
 	cmp "$GITREACH_SRC/completion/gitreach.bash" $dir/git-bitmap &&
@@ -117,7 +121,8 @@ test_expect_success 'units of systemd are installed' '
 		$root/lib/tmpfiles.d/gitreachd.conf
 '
 
-# The program is not at its final place here.
+# The program is not at the path that the units name. So the test changes the
+# path.
 test_expect_success SYSTEMD 'systemd accepts the units' '
 	mkdir units &&
 	for unit in gitreachd.service gitreachd.socket
@@ -135,7 +140,8 @@ test_expect_success SYSTEMD 'the service is well confined' '
 		units/gitreachd.service >out 2>&1
 '
 
-# In a root directory of its own. Only root can give the directories away.
+# The test gives systemd a root directory of its own. Only root can give the new
+# directories to another user.
 test "$(id -u)" -ne 0 || ! command -v systemd-sysusers >/dev/null ||
 	test_set_prereq SYSUSERS
 
@@ -174,7 +180,8 @@ test_expect_success 'another Git is never overwritten' '
 	test_cmp expect "other$prefix/bin/git"
 '
 
-# The rest happens in a copy, with none of those variables.
+# The following tests run make in a copy of the tree, without the variables of
+# `make test`.
 in_copy () {
 	(cd tree && env -i PATH="$PATH" HOME="$HOME" "$@")
 }
@@ -279,8 +286,8 @@ test_expect_success 'a static library in the directory of LDFLAGS is found' '
 	grep " \.\./named/libpcre2-8\.a" tree/build/libs
 '
 
-# The compiler makes code for this machine. The two options only change what it says
-# about the machine.
+# The compiler makes code for this machine. The options only change the macros
+# that describe the machine.
 test_expect_success 'other machines are refused with one line' '
 	big="-U__BYTE_ORDER__ -D__BYTE_ORDER__=__ORDER_BIG_ENDIAN__" &&
 	small="-U__SIZEOF_POINTER__ -D__SIZEOF_POINTER__=4" &&
@@ -313,7 +320,7 @@ test_expect_success AUTOCONF './configure refuses other machines, too' '
 	test_must_fail test -e tree/config.mak
 '
 
-# A pkg-config that knows no library.
+# A pkg-config that finds no library.
 test_expect_success 'for a missing library one line names the package' '
 	mkdir fake &&
 	printf "#!/bin/sh\nexit 1\n" >fake/pkg-config &&
@@ -329,14 +336,15 @@ test_expect_success 'for a missing library one line names the package' '
 	grep "libcmocka-dev" err
 '
 
-# What can report errors brings all of it, relocated at every start.
-test_expect_success 'of libcrypto the program holds hash functions only' '
+# Functions of libcrypto that report errors need most of libcrypto, which is
+# relocated at every start of the program.
+test_expect_success 'of libcrypto, the program contains only hash functions' '
 	nm "$GIT" >symbols &&
 	grep " SHA1_Update" symbols &&
 	! grep -e OPENSSL_init_crypto -e ERR_new -e EVP_ symbols
 '
 
-# Each costs a twentieth of a small request.
+# Loading one shared library takes a twentieth of the time of a small request.
 test_expect_success 'few shared libraries are loaded at each start' '
 	readelf -d "$GIT" >dynamic &&
 	grep "NEEDED.*libz" dynamic &&

@@ -35,7 +35,7 @@ test_expect_success 'gen-repo writes the same stream for the same arguments' '
 	! cmp -s stream other
 '
 
-test_expect_success 'counting objects that a pack has verbatim' '
+test_expect_success 'counting objects that one pack has copied from another' '
 	stock -C gen.git repack -adfq &&
 	pack=$(ls gen.git/objects/pack/*.pack) &&
 	"$perf/verbatim" gen.git "$pack" >whole &&
@@ -55,19 +55,19 @@ test_expect_success 'counting objects that a pack has verbatim' '
 	test_cmp expect sum
 '
 
-test_expect_success 'the speed of the ways to hash' '
+test_expect_success 'measuring the ways to hash' '
 	"$GITREACH_BUILD/t/helper/hash-speed" stream >speeds &&
 	"$GITREACH_BUILD/t/helper/hash-speed" -100 stream >>speeds &&
 	test_line_count 8 speeds &&
 	! grep -v "^[a-z-]* [1-9][0-9]*$" speeds
 '
 
-test_expect_success 'the first byte of a pack' '
+test_expect_success 'measuring the time to the first byte of a pack' '
 	"$perf/first-byte" gen.git "$STOCK_GIT" upload-pack >ms &&
 	grep "^[0-9]*\.[0-9]$" ms
 '
 
-test_expect_success 'the main job, measured on stock Git' '
+test_expect_success 'measuring the main job with stock Git' '
 	cp -r gen.git job.git &&
 	PATH=$STOCK_PATH "$perf/main-job" "$STOCK_GIT" "" job.git >facts &&
 	grep "^bitmaps [1-9]" facts &&
@@ -76,7 +76,7 @@ test_expect_success 'the main job, measured on stock Git' '
 	test "$(sed -n "s/^counted //p" facts)" -eq "$(wc -l <expect)"
 '
 
-test_expect_success 'clients of a server, gitreachd and stock git daemon' '
+test_expect_success 'measuring clients of gitreachd and of stock git daemon' '
 	for program in "$GITREACH_BUILD/bin/gitreachd" "$STOCK_GIT"
 	do
 		PATH=$STOCK_PATH "$perf/served" "$program" gen.git >facts &&
@@ -85,7 +85,7 @@ test_expect_success 'clients of a server, gitreachd and stock git daemon' '
 	done
 '
 
-test_expect_success 'index or walk, request by request' '
+test_expect_success 'measuring requests with a bitmap index and by walking' '
 	cp -r gen.git strategies.git &&
 	"$GITREACH_BUILD/bin/git" -C strategies.git repack -adbq &&
 	GIT=$GITREACH_BUILD/bin/git "$perf/strategies" -n 1 strategies.git \
@@ -100,7 +100,7 @@ test_expect_success 'index or walk, request by request' '
 	grep "^worst ratio [0-9]*\.[0-9][0-9]$" table
 '
 
-test_expect_success 'costs of growing repositories, and a drawing of them' '
+test_expect_success 'measuring growing repositories, and drawing the costs' '
 	GIT=$GITREACH_BUILD/bin/git STOCK_GIT=$STOCK_GIT PERF_DIR=. \
 		PYTHONDONTWRITEBYTECODE=1 \
 		"$perf/growth" 60:5 120:5 60:80 >growth.tsv &&
@@ -113,7 +113,7 @@ xml.parse(sys.argv[1])" growth.svg &&
 	test_cmp expect curves
 '
 
-test_expect_success 'the comparison of both, job by job' '
+test_expect_success 'comparing gitreach with stock Git, job by job' '
 	mkdir work &&
 	REPO=gen.git PERF_DIR=work PYTHONDONTWRITEBYTECODE=1 \
 		"$perf/run" -n 1 >table &&
@@ -133,7 +133,7 @@ test_expect_success 'the comparison of both, job by job' '
 	test_must_fail env REPO=gen.git "$perf/run" no-such-job
 '
 
-test_expect_success 'requests to upload-pack, one by one' '
+test_expect_success 'measuring requests to upload-pack, one by one' '
 	stock -C gen.git repack -adbq &&
 	PYTHONDONTWRITEBYTECODE=1 "$perf/serve" -n 1 gen.git "$GIT" \
 		"$STOCK_GIT" >table &&
@@ -144,7 +144,7 @@ test_expect_success 'requests to upload-pack, one by one' '
 	test_must_fail "$perf/serve" gen.git "$GIT" "$STOCK_GIT" no-such-job
 '
 
-test_expect_success 'fetches of clients that are some commits behind' '
+test_expect_success 'measuring fetches of clients that are some commits behind' '
 	for side in ours theirs
 	do
 		cp -r gen.git $side.git || return
@@ -172,7 +172,7 @@ test_expect_success 'fetches of clients that are some commits behind' '
 		100000
 '
 
-# A control group counts the CPU of each side.
+# The test needs a control group, which counts the CPU time of each server.
 for dir in /sys/fs/cgroup/cpuacct /sys/fs/cgroup/cpu,cpuacct /sys/fs/cgroup
 do
 	try=$dir/gitreach-try.$$
@@ -187,7 +187,7 @@ done
 	command -v nginx && command -v fcgiwrap
 ) >/dev/null && test_set_prereq NGINX
 
-test_expect_success CGROUP,NGINX 'what serves over HTTP, three sides' '
+test_expect_success CGROUP,NGINX 'measuring three servers of Git over HTTP' '
 	mkdir served &&
 	PATH=$STOCK_PATH PYTHONDONTWRITEBYTECODE=1 "$perf/server" -n 1 -k 3 \
 		served "$GITREACH_BUILD" "$STOCK_GIT" gen.git >table &&
@@ -201,7 +201,7 @@ test_expect_success CGROUP,NGINX 'what serves over HTTP, three sides' '
 		gen.git no-such-job
 '
 
-test_expect_success 'many refs, shown and hidden' '
+test_expect_success 'measuring many refs, shown and hidden' '
 	PYTHONDONTWRITEBYTECODE=1 "$perf/refs" "$GIT" "$STOCK_GIT" 300 \
 		hidden >table &&
 	test_line_count 11 table &&
@@ -209,7 +209,7 @@ test_expect_success 'many refs, shown and hidden' '
 	grep "^reftable  *hidden: want-ref " table
 '
 
-test_expect_success 'many refs over the commits of a repository' '
+test_expect_success 'measuring many refs to the commits of an existing repository' '
 	PYTHONDONTWRITEBYTECODE=1 "$perf/refs" -r gen.git "$GIT" "$STOCK_GIT" \
 		300 "hidden: want" >table &&
 	test_line_count 5 table &&

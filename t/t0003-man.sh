@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='manual pages: their names, what they list, how they look'
+test_description='manual pages: their names, their options and settings, and their form'
 . "$(dirname "$0")/lib.sh"
 
 cd_src () {
@@ -23,7 +23,7 @@ then
 	test_set_prereq PYTHON
 fi
 
-# What tools/check-man reads, to be damaged.
+# A copy of the files that tools/check-man reads. The tests change these files.
 copy_sources () {
 	rm -rf tree &&
 	mkdir tree &&
@@ -82,7 +82,7 @@ test_expect_success PYTHON 'a setting of the server that a page lacks is noticed
 	grep "gitreachd.conf.5: gitreachd has no key head-timeout" err
 '
 
-# groff, which check-man uses without mandoc, does not report this mistake.
+# check-man uses groff if mandoc is missing. groff does not report this mistake.
 if test_have_prereq PYTHON && command -v mandoc >/dev/null
 then
 	test_set_prereq MANDOC
@@ -96,7 +96,7 @@ test_expect_success MANDOC 'a mistake that mandoc finds is noticed' '
 	test_must_fail grep "missing date" err
 '
 
-# A page as a reader sees it, words joined by single blanks.
+# Print a page as a reader sees it, with one blank between words.
 rendered () {
 	man -l "$GITREACH_SRC/Documentation/$1" | col -bx | tr -s " \n" "  "
 }

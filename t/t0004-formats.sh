@@ -9,7 +9,8 @@ then
 	test_done
 fi
 
-# The bytes of a page's hex dump: the indented lines "<offset>  <words>".
+# Print the bytes of the hex dump in a page of Documentation/format. The lines
+# of a dump are indented, and have the form "<offset>  <words>".
 cat >dump.py <<\EOF
 import re, sys
 data = b""
@@ -24,8 +25,11 @@ dump () {
 	python3 dump.py "$GITREACH_SRC/Documentation/format/$1.md"
 }
 
-# rename.py <offset, from the end if negative> [<hex>]: the file with another
-# pack's name at the offset, or the same, and the checksum that it has then.
+# rename.py <offset> [<hex>]
+# Reads a file from standard input. Puts the 20 bytes <hex>, the checksum of
+# another pack, at the offset (counted from the end if negative). Then corrects
+# the checksum at the end of the file. Without <hex>, only corrects the
+# checksum.
 cat >rename.py <<\EOF
 import hashlib, sys
 data = bytearray(sys.stdin.buffer.read())
@@ -47,8 +51,8 @@ test_expect_success 'each hex dump ends in the checksum of its bytes' '
 	done
 '
 
-# The bytes of the pack, and so its name, depend on the library that deflates;
-# the order of its objects does not.
+# The name of a pack is a checksum of its bytes, which depend on the compression
+# library. The order of its objects does not.
 test_expect_success 'the hex dumps are the bytes that repack writes' '
 	repo_init tiny.git &&
 	cat >stream <<-\EOC &&

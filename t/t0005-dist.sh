@@ -14,7 +14,8 @@ version=$(sed -n 's/.define GITREACH_VERSION "\(.*\)"/\1/p' \
 name=gitreach-$version
 here=$PWD
 
-# dist <directory> [<variable>...]: make the tarball from the commit of the tree.
+# dist <directory> [<variable>...]
+# Makes the tarball from the commit of the tree.
 dist () {
 	dist_dir=$1 &&
 	shift &&
@@ -62,7 +63,8 @@ test_expect_success 'SOURCE_DATE_EPOCH sets the times' '
 	echo "2005-04-07 22:13:13" >expect && test_cmp expect actual
 '
 
-# A whole build would take minutes. These files do not depend on the others.
+# Building everything would take minutes. These files do not depend on the
+# others.
 test_expect_success 'the unpacked tarball builds without .git' '
 	some="build/builtin/exec-path.o build/base/heap.o build/builtin/git.o" &&
 	(cd out/$name && env -i PATH="$STOCK_PATH" HOME="$HOME" \

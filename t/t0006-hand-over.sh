@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='what commands of ours do not have, stock Git does instead'
+test_description='stock Git runs commands with features that ours do not have'
 . "$(dirname "$0")/lib.sh"
 
 test_expect_success 'a repository with a work tree, and a bare one' '
@@ -24,7 +24,7 @@ test_expect_success 'a repository with a work tree, and a bare one' '
 	printf "%s\n" text a/g >paths
 '
 
-# The answer of `git <words>` to a file, with its errors and exit code.
+# Print what a command prints to both streams, and its exit code.
 answer () {
 	{
 		"$@" <"$input"
@@ -32,7 +32,8 @@ answer () {
 	} 2>&1
 }
 
-# same <words>: our git and stock Git give the same answer.
+# same <words>: asserts that our git and stock Git print the same, with the same
+# exit code.
 input=/dev/null
 same () {
 	answer git "$@" >actual
@@ -40,8 +41,9 @@ same () {
 	test_cmp expect actual
 }
 
-# A spy in stock Git's place: what it is called with, how often.
-test_expect_success 'a spy' '
+# A script in place of stock Git. It records each call with its arguments, and
+# then runs stock Git.
+test_expect_success 'a script that records the calls of stock Git' '
 	cat >spy <<-EOC &&
 	#!/bin/sh
 	test "\$1" != --exec-path || exec "$STOCK_GIT" "\$1"
@@ -59,8 +61,8 @@ spied () {
 	GITREACH_FALLBACK=$PWD/spy "$@"
 }
 
-# Words of commands with something that we do not have: one line each, split
-# at blanks. These are right anywhere.
+# Command lines with something that gitreach does not support, one on each line.
+# The words are separated by blanks. These lines work in any repository.
 cat >lines <<\EOF
 rev-list --since=2005-04-01 HEAD
 rev-list --max-age=1112912300 --all
@@ -126,7 +128,7 @@ rev-parse --resolve-git-dir .git
 rev-parse --show-superproject-working-tree
 EOF
 
-# These are about the index, reflogs and work tree.
+# These command lines need an index, reflogs or a work tree.
 cat >lines.tree <<\EOF
 rev-list side@{u}..HEAD
 rev-list side@{u}
@@ -145,8 +147,8 @@ hash-object -w a/g text
 hash-object --path=text a/g
 EOF
 
-# check <repository> <words>: the answer is stock Git's, which is called once,
-# with the words that were given.
+# check <repository> <words>: asserts that the output is stock Git's. Stock Git
+# must be called once, with the given words.
 check () {
 	repo=$1
 	shift
@@ -158,8 +160,8 @@ check () {
 	test_cmp words called
 }
 
-# refused <repository> <words>: without a stock Git, by name. What rev-parse
-# has taken before is printed by then.
+# refused <repository> <words>: without stock Git, the command must fail, and
+# name what is not supported. Only rev-parse may have printed something before.
 refused () {
 	repo=$1
 	shift

@@ -8,8 +8,8 @@ test_expect_success 'setup' '
 	repo_linear r 1
 '
 
-# A client and a server on one machine share the stream. Messages that were written
-# in pieces would mix.
+# A client and a server on one machine may write to the same stream. Messages
+# that are written in pieces would be mixed.
 test_expect_success STRACE 'an error message is written at once' '
 	test_must_fail strace -f -o log -e trace=write \
 		"$GITREACH_BUILD/bin/git" -C r cat-file -e no/such/name 2>err &&

@@ -8,7 +8,8 @@ test_expect_success 'a repository' '
 	mkdir sub
 '
 
-# What a command that we start would see, ours against stock Git's.
+# Print the variables that a child process of `git` gets. Compare ours with
+# those of stock Git.
 seen_by () {
 	"$@" | grep -E "^(GIT_|PWD=)" |
 	grep -v -e "^GIT_EXEC_PATH=" -e "^GIT_CONFIG_PARAMETERS=" | sort
@@ -48,7 +49,7 @@ test_expect_success '-C with an empty path changes nothing' '
 	test_cmp expect actual
 '
 
-test_expect_success 'commands of ours see the options' '
+test_expect_success 'our commands see the options' '
 	stock -C repo.git rev-list main >expect &&
 	git -C repo.git rev-list main >actual &&
 	test_cmp expect actual &&
@@ -65,7 +66,7 @@ test_expect_success 'commands of ours see the options' '
 	grep "^fatal: bad numeric config value .x. for .pack.threads." err
 '
 
-# Read back by stock Git through GIT_CONFIG_PARAMETERS.
+# Stock Git reads the values back from GIT_CONFIG_PARAMETERS.
 test_expect_success '-c' '
 	git -c a.b=c -c "x.quote=it'\''s! \"so\"" -c x.empty= -c x.true \
 		-c "s.u=b.v=w" config --list >all &&
@@ -98,7 +99,8 @@ test_expect_success '--config-env' '
 	test_cmp theirs actual
 '
 
-# Messages and exit codes, ours and stock Git's.
+# Asserts that our git and stock Git print the same messages, with the same exit
+# code.
 same_answer () {
 	git "$@" >actual 2>&1
 	code=$?
@@ -150,7 +152,8 @@ test_expect_success 'git version prints the version of stock Git, then ours' '
 	test_cmp expect actual
 '
 
-# Three numbers, from which forges tell what the Git can do.
+# Forges read the first three numbers of the version, to find out what this Git
+# can do.
 test_expect_success 'the agent that clients see names our version' '
 	"$GIT" upload-pack --advertise-refs repo.git >advertised &&
 	grep -a "agent=git/2.55.0.$(cat ours)-Linux" advertised
@@ -174,7 +177,7 @@ test_expect_success 'git --exec-path' '
 	test_cmp expect actual
 '
 
-test_expect_success 'a name with an underscore is not a command of ours' '
+test_expect_success 'a name with an underscore is not one of our commands' '
 	test_must_fail git show_index </dev/null 2>err &&
 	grep "is not a git command" err
 '

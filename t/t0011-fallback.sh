@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='the stock Git for what is not ours, and ours for its children'
+test_description='stock Git runs commands that we do not have, and its children use ours'
 . "$(dirname "$0")/lib.sh"
 
-# `git stripspace` stands for a command that is never ours.
+# `git stripspace` stands for all commands that gitreach never has.
 
-test_expect_success 'another command is stock Git'\''s' '
+test_expect_success 'a command that we do not have is run by stock Git' '
 	echo "a  " | git stripspace >actual &&
 	echo a >expect &&
 	test_cmp expect actual
@@ -28,7 +28,7 @@ test_expect_success 'stock Git'\''s viewer shows the help for a command of ours'
 	grep "^page: gitreach-version" actual
 '
 
-# ---- which Git that is
+# ---- which program is used as stock Git
 
 test_expect_success 'GITREACH_FALLBACK names stock Git' '
 	cat >named <<-EOC &&
@@ -77,7 +77,7 @@ test_expect_success 'only absolute directories of PATH are looked into' '
 	test_cmp expect actual
 '
 
-# ---- never in a circle
+# ---- gitreach never starts itself in a circle
 
 test_expect_success 'other copies of gitreach on PATH are skipped' '
 	mkdir copy1 copy2 &&
@@ -118,7 +118,8 @@ test_expect_success 'a program that starts gitreach for some commands only' '
 	grep "^fatal: .stripspace. went 100 times" err
 '
 
-# As one before 2.46 does, which knows no `git reflog`.
+# The stock Git does not have the command itself, and starts the program of its
+# name in the exec path. This program is ours.
 test_expect_success 'a stock Git that lacks a command and starts ours' '
 	cat >old <<-EOC &&
 	#!/bin/sh
@@ -143,10 +144,10 @@ test_expect_success 'a malformed GITREACH_TRAIL is ignored' '
 
 # ---- children of stock Git
 #
-# An installation of its own, whose exec path leads to a script that keeps a
-# record of what is started and then goes on to our program.
+# An installation of gitreach with an exec path of its own. Its programs are a
+# script that records its name and arguments, and then runs gitreach.
 
-test_expect_success 'an installation that keeps a record' '
+test_expect_success 'an installation that records the programs it starts' '
 	mkdir -p spied/bin &&
 	cp "$GIT" spied/bin/git &&
 	for name in upload-pack receive-pack upload-archive daemon http-backend
@@ -168,8 +169,9 @@ test_expect_success 'an installation that keeps a record' '
 	repo_linear repo.git 5
 '
 
-# What was started, as a pattern per line, when the rest of the arguments run
-# with the spied installation first on PATH.
+# started <pattern> <command>...
+# Runs a command with the recording installation first on PATH. Asserts that a
+# program was started whose record matches the pattern.
 started () {
 	pattern=$1
 	shift
@@ -200,14 +202,15 @@ test_expect_success 'a local clone runs our upload-pack' '
 	test_cmp expect actual
 '
 
-# Their check of what arrived runs our rev-list, with --alternate-refs.
+# When stock Git checks the received objects, it runs our rev-list with
+# --alternate-refs.
 test_expect_success 'a fetch runs our upload-pack, and a push our receive-pack' '
 	started "^git-upload-pack " git -C clone fetch -q &&
 	started "^git-receive-pack " git -C clone push -q origin HEAD:new &&
 	stock -C repo.git rev-parse --verify refs/heads/new
 '
 
-# One request for the list of references, as a client of the daemon sends it.
+# Send one request for the list of refs to a daemon, as a client does.
 daemon_request () {
 	request="git-upload-pack /repo.git0host=example.com0"
 	printf "%04x" $((4 + ${#request})) &&
@@ -265,7 +268,7 @@ test_expect_success 'a GIT_EXEC_PATH that the user sets is not changed' '
 	test_must_be_empty record
 '
 
-# ---- another stock Git than the one of our links
+# ---- another stock Git than the one to which our exec path links
 
 test_expect_success 'an installation and another stock Git' '
 	mkdir -p here/bin there/core &&
@@ -336,7 +339,7 @@ test_expect_success 'without PATH and that Git, the usual directories are search
 	echo a >stripped && test_cmp stripped out
 '
 
-test_expect_success 'they are found again without a question' '
+test_expect_success 'helpers are found again without asking stock Git' '
 	there "$here" stripspace >actual &&
 	test_cmp expect actual && echo stripspace >calls &&
 	test_cmp calls asked

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 test_description='lists on standard input that cannot be read are errors
 
-A list that is cut off must not pass for a shorter one: a pack would lack objects,
-a transaction would be half of what was meant. A directory cannot be read.'
+A truncated list must not be taken for a shorter list. Otherwise a pack would
+lack objects, or only a part of a transaction would be made. The tests use a
+directory as standard input, which cannot be read.'
 . "$(dirname "$0")/lib.sh"
 
 test_expect_success 'set up' '

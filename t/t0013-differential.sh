@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='the comparison of command lines with stock Git'
+test_description='t/interop/differential, which compares command lines with stock Git'
 . "$(dirname "$0")/lib.sh"
 
-# Each test prepares the copy of "ours" that it needs: a shell script that runs
-# the stock Git and then does something else.
+# Makes the program "ours" of a test: a shell script that runs stock Git and
+# then does something else. The script is read from standard input.
 false_git () {
 	mkdir -p build/bin &&
 	{
@@ -15,7 +15,8 @@ false_git () {
 	chmod +x build/bin/git
 }
 
-# compare_false <line> [<option>...]: compare that with stock Git.
+# compare_false <line> [<option>...]: compares this program with stock Git.
+# <line> is a template of command lines.
 compare_false () {
 	line=$1
 	shift &&
@@ -32,14 +33,15 @@ test_expect_success 'equal programs do not differ' '
 	grep "^4 distinct command lines, 0 differences" out
 '
 
-# differs_in <part>...: exactly these parts are reported.
+# differs_in <part>...: asserts that differences are reported for exactly these
+# parts.
 differs_in () {
 	printf "%s\n" "$@" >expect &&
 	sed -n "s/^    \([a-z][a-z]*\)[: ].*/\1/p" out | grep -v repeat >actual &&
 	test_cmp expect actual
 }
 
-test_expect_success 'another exit code is seen' '
+test_expect_success 'a different exit code is reported' '
 	echo "stock \"\$@\"; exit 3" | false_git &&
 	test_must_fail compare_false "[plain] show-ref" &&
 	differs_in exit &&
@@ -52,7 +54,8 @@ test_expect_success 'a different output is reported' '
 	differs_in stdout stderr
 '
 
-# changed_by <line>: what a line of the shell changes is seen.
+# changed_by <line>: the program "ours" also runs this line of shell. Asserts
+# that the comparison reports a different state of the repository.
 changed_by () {
 	{
 		echo "stock \"\$@\"" &&
@@ -63,7 +66,7 @@ changed_by () {
 	differs_in state
 }
 
-test_expect_success 'another state is seen' '
+test_expect_success 'a different state of the repository is reported' '
 	changed_by "stock update-ref refs/heads/new main" &&
 	grep "file repo/refs/heads/new" out &&
 	changed_by "stock update-ref -d refs/tags/tag" &&
@@ -123,7 +126,8 @@ test_expect_success 'a template expands to all its command lines' '
 	test_line_count 10 out
 '
 
-# A newer STOCK_GIT judges more lines: with git 2.55 all tables may run.
+# With a newer STOCK_GIT, more of the command lines can be compared. With Git
+# 2.55, all tables can be run.
 test_expect_success '400 command lines do what the stock Git does' '
 	PATH=$STOCK_PATH STOCK_GIT=$STOCK_GIT \
 		"$GITREACH_SRC/t/interop/differential" --jobs 2 \

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='what shells need to complete our commands and options'
+test_description='completion of our commands and options in shells'
 . "$(dirname "$0")/lib.sh"
 
 export XDG_DATA_DIRS="$PWD/none"
 export ours="$GITREACH_SRC/completion/gitreach.bash"
 
-# ---- what the program offers
+# ---- words that --git-completion-helper offers
 
-# words <command>...: the words that it offers, one a line.
+# words <command>...: prints the words that the program offers, one on each
+# line.
 words () {
 	"$@" --git-completion-helper </dev/null | tr " " "\n" | sed /^$/d
 }
@@ -72,7 +73,7 @@ command -v bash >/dev/null && test_set_prereq BASH
 stock_file=/usr/share/bash-completion/completions/git
 test -f "$stock_file" && test_set_prereq STOCK_FILE
 
-# Complete the line as a terminal does: the words that are offered.
+# Complete a command line as a terminal does, and print the offered words.
 cat >try.bash <<\EOF
 try () {
 	local line=$1 function
@@ -201,7 +202,7 @@ test_expect_success BASH,STOCK_FILE,LOADER 'stock Git'\''s completion loads ours
 command -v zsh >/dev/null && zsh -f -c 'zmodload zsh/zpty' 2>/dev/null &&
 	test_set_prereq ZSH
 
-# try.zsh <line> <text>...: type the line and a tab, until the text is there.
+# try.zsh <line> <text>...: types the line and a tab, until the text appears.
 cat >try.zsh <<\EOF
 zmodload zsh/zpty
 zpty shell zsh -f -i

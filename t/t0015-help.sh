@@ -3,7 +3,8 @@
 test_description='git help: lists, pages and typing errors'
 . "$(dirname "$0")/lib.sh"
 
-# No other git on PATH, but what a viewer of pages may need.
+# A PATH without another git, but with programs that viewers of manual pages
+# need.
 test_expect_success 'a PATH without stock Git' '
 	mkdir alone &&
 	for name in env sh sed cat grep
@@ -33,7 +34,8 @@ test_expect_success 'without stock Git our commands are listed' '
 	alone help --guides >guides && grep "^   gitreach " guides
 '
 
-# The exec path of the build has a file for each command.
+# The directory of programs (exec path) of the build has a file for each
+# command.
 test_expect_success 'each command is in a group' '
 	for file in "$GITREACH_BUILD"/exec/git-*
 	do

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='words of error messages that people and scripts look for
+test_description='error messages that people and scripts look for
 
 The expected words are those of Git 2.55.'
 . "$(dirname "$0")/lib.sh"
@@ -12,7 +12,8 @@ object_file () {
 	echo "$1/objects/$(echo "$2" | sed 's,^..,&/,')"
 }
 
-# says <words> <command>...: the command fails and says the words
+# says <words> <command>...: the command must fail, and its message must contain
+# the words.
 says () {
 	words=$1 &&
 	shift &&
@@ -102,7 +103,7 @@ test_expect_success 'options that exclude each other, and missing files' '
 		git bundle create x HEAD
 '
 
-# The same repository, seen from different places.
+# The same repository is named by different paths, from different directories.
 paths () {
 	while read -r file where
 	do
@@ -126,7 +127,7 @@ test_expect_success 'messages print paths relative to the work tree or repositor
 	grep -F "object corrupt or missing: $PWD/checkout/.git/objects/$name" err
 '
 
-# phases <command>...: the final lines of progress
+# phases <command>...: prints the last line of each progress meter.
 phases () {
 	GIT_PROGRESS_DELAY=0 git "$@" 2>&1 >/dev/null </dev/null |
 	tr "\r" "\n" | grep "done\.$" | sed "s/, [0-9.]* [KMG]*i*B.*,/,/"
@@ -217,7 +218,7 @@ test_expect_success 'the reason is a line of its own if -c or the environment is
 	test_cmp expect err
 '
 
-test_expect_success 'the preferred pack is unknown among no packs' '
+test_expect_success 'a preferred pack is unknown if there are no packs' '
 	test_must_fail git -C wrong.git multi-pack-index write \
 		--preferred-pack=x 2>err &&
 	printf "%s\n" "warning: unknown preferred pack: ${SQ}x${SQ}" \

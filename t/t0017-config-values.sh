@@ -11,8 +11,8 @@ test_expect_success 'a repository' '
 	repo_linear r.git 2
 '
 
-# refused <key>=<value>: the last line of the error is standard input. All but
-# the commands in `spared` refuse the value.
+# refused <key>=<value>: all commands except those in `spared` must refuse the
+# value. The last line of the error message must be standard input.
 refused () {
 	sed "s/Q/$SQ/g" >expect &&
 	for args in "rev-parse HEAD" "rev-list -1 HEAD" show-ref \
@@ -32,7 +32,7 @@ refused () {
 	done
 }
 
-test_expect_success 'booleans' '
+test_expect_success 'keys with boolean values' '
 	echo "fatal: bad boolean config value QxQ for Qcore.filemodeQ" |
 	refused core.fileMode=x &&
 	echo "fatal: bad boolean config value QxQ for Qcore.autocrlfQ" |
@@ -41,7 +41,7 @@ test_expect_success 'booleans' '
 		-c branch.autoSetupMerge=simple -c color.advice=auto show-ref
 '
 
-test_expect_success 'numbers' '
+test_expect_success 'keys with numbers' '
 	echo "fatal: bad zlib compression level 99" |
 	refused core.compression=99 &&
 	echo "fatal: bad pack compression level -2" |
@@ -61,7 +61,7 @@ test_expect_success 'numbers' '
 		-c core.abbrev=99 show-ref
 '
 
-test_expect_success 'words' '
+test_expect_success 'keys whose values are words' '
 	echo "fatal: invalid mode for object creation: x" |
 	refused core.createObject=x &&
 	refused core.disambiguate=x <<-\EOF &&

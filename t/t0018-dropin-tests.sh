@@ -3,8 +3,9 @@
 test_description='the tests of t/interop/dropin-tests.txt exist'
 . "$(dirname "$0")/lib.sh"
 
-# missing <table>: print the rows whose script or test does not exist, and the
-# behaviours without a test. A name may be a part of the name of a test.
+# missing.py <table> <tests>: prints the rows whose script or test does not
+# exist, and the behaviours that have no test. A row may have only a part of the
+# name of a test.
 cat >missing.py <<\EOP
 import os
 import re

@@ -21,7 +21,7 @@ test_expect_success 'simulations keep accounts, and agree with formulas' '
 	test_line_count 9 checks
 '
 
-# The same random numbers lead to the same tables.
+# With the same random numbers, the simulation must give the same tables.
 test_expect_success 'the page has the tables that are calculated' '
 	"$scale" figures cpu record probes hot money >tables &&
 	grep "^|" tables >lines &&

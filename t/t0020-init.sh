@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='git init makes what stock Git makes, and says so alike'
+test_description='git init makes the same files and messages as stock Git'
 . "$(dirname "$0")/lib.sh"
 
-# What there is below a directory: kinds, modes and names, then what the
-# files say. Sample hooks and "branches" come from stock Git's template.
+# Print what a directory has: the kind, mode and name of each file, and the
+# content of HEAD and config files. Sample hooks and the directory "branches"
+# are left out, because they come from stock Git's template.
 picture () {
 	(
 		cd "$1" &&
@@ -24,7 +25,7 @@ picture () {
 	)
 }
 
-# Run `<who> <arguments>` in a fresh directory "place" that $prepare readied.
+# Run `<who> <arguments>` in a new directory "place", after the script $prepare.
 run_in_place () {
 	who=$1 &&
 	shift &&
@@ -78,7 +79,8 @@ do
 	"
 done
 
-# Each way to name the place, with each way to call the repository bare.
+# Try each way to name the directory, combined with each way to ask for a bare
+# repository.
 for made in : 'mkdir -p w x/w'
 do
 	prepare=$made
@@ -204,7 +206,7 @@ test_expect_success 'stock Git works in a repository that we made' '
 	test "$(cat format)" = sha256
 '
 
-# What Git 2.55 makes, and says.
+# The expected files and messages are those of Git 2.55.
 test_expect_success 'init.defaultObjectFormat' '
 	git -c init.defaultObjectFormat=sha256 init -q --bare format.git &&
 	test $(git -C format.git rev-parse --show-object-format) = sha256 &&

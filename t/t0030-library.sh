@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='libgitreach, installed, as other programs use it'
+test_description='the installed libgitreach, used by other programs'
 . "$(dirname "$0")/lib.sh"
 
-# A sanitizer's run time would have to be linked with the programs.
+# With a sanitizer, the programs would have to be linked with the sanitizer's
+# library.
 if ! test_have_prereq PLAIN
 then
 	skip_all='a plain build is needed'
@@ -20,8 +21,8 @@ test_expect_success 'the library is installed' '
 	lib=${header%/include/gitreach.h}/lib
 '
 
-# The flags that pkg-config has for a tree that is not at its place yet: paths
-# are relative, as that of the test has a blank in it.
+# Flags that pkg-config gives for an installation below DESTDIR. The paths are
+# relative, because the path of the test contains a blank.
 flags () {
 	PKG_CONFIG_PATH=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=dest \
 		PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 \
@@ -39,7 +40,7 @@ do
 done
 reach=$GITREACH_SRC/Documentation/examples/reach.py
 
-# Programs may have functions of these names, which the library has inside.
+# A program may have functions with the names of functions inside the library.
 test_expect_success 'the static library defines gitreach_* only' '
 	cat >names.c <<-\EOF &&
 	#include <gitreach.h>
@@ -77,8 +78,8 @@ run () {
 	LD_LIBRARY_PATH=$PWD/$lib "$@"
 }
 
-# Roots, merges that cross, an octopus, tags of everything; an index over most
-# of it, and newer commits.
+# The history has roots, criss-cross merges, an octopus merge, and tags of all
+# types. The bitmap index has most of the commits; newer commits are outside.
 test_expect_success 'a repository' '
 	repo_criss_cross repo 20 &&
 	repo_octopus octopus 5 &&
@@ -89,7 +90,8 @@ test_expect_success 'a repository' '
 	stock -C repo fetch -q ../newer "refs/heads/main:refs/heads/newer"
 '
 
-# stock_counts <dir>: "<type>s <nr> objects <bytes> bytes" as the example has it
+# stock_counts <dir>: prints "<type>s <nr> objects <bytes> bytes" for each type,
+# in the form of the example.
 stock_counts () {
 	stock -C "$1" rev-list --objects --no-object-names --all |
 	stock -C "$1" cat-file \
@@ -116,7 +118,8 @@ test_expect_success 'counting: the same number as stock Git' '
 	stock -C repo config --unset pack.useBitmaps
 '
 
-# What <a> reaches and <b> does not: exactly.
+# exact_difference <a> <b>: lists exactly the objects that <a> reaches and <b>
+# does not.
 exact_difference () {
 	repo_objects repo "$1" >in-a &&
 	repo_objects repo "$2" >in-b &&
@@ -139,13 +142,14 @@ test_expect_success 'differences: the same objects as stock Git' '
 	done
 '
 
-# below <prefix>...: the objects that refs with these prefixes reach
+# below <prefix>...: lists the objects that refs with these prefixes reach.
 below () {
 	repo_objects repo $(stock -C repo for-each-ref --format="%(objectname)" \
 		"$@")
 }
 
-# exact_use <prefix> <prefix>...: what only refs with the first prefix reach
+# exact_use <prefix> <prefix>...: counts the objects that only refs with the
+# first prefix reach.
 exact_use () {
 	prefix=$1 &&
 	others=$(shift && printf "%s\n" "$@" | grep -vxF "$prefix") &&
@@ -248,7 +252,7 @@ test_expect_success PYTHON '500 random requests: bitmaps and walks agree' '
 	grep "^500 requests, [1-9][0-9]* objects: the same" out
 '
 
-# A copy of what the checker of the interface looks at.
+# A copy of the files that tools/check-abi reads. The test changes these files.
 abi_tree () {
 	rm -rf tree && mkdir -p tree/include &&
 	cp -R "$GITREACH_SRC/tools" tree/ &&
@@ -261,7 +265,7 @@ check_abi () {
 
 test_expect_success PYTHON 'check-abi allows new members at the end only' '
 	abi_tree && check_abi &&
-	# what is new wants to be recorded
+	# Members at the end are allowed, but must be recorded.
 	sed "s/^\(	uint64_t seed;.*\)/	uint64_t more;\n\1/" tree/include/gitreach.h >h &&
 	mv h tree/include/gitreach.h &&
 	! check_abi && grep "changed: struct gitreach_verify_options.seed" err &&

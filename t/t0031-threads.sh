@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='how many threads are started'
+test_description='how many threads commands start: pack.threads and its default'
 . "$(dirname "$0")/lib.sh"
 
 if ! test_have_prereq PLAIN
@@ -9,8 +9,8 @@ then
 	test_done
 fi
 
-# threads_of <command>...: run it with any input; print how many threads it
-# starts.
+# threads_of <command>...: runs the command with any input. Prints the number of
+# threads that it starts.
 threads_of () {
 	: >threads &&
 	THREADS_FILE=$PWD/threads \
@@ -22,7 +22,8 @@ threads_of () {
 	wc -c <threads
 }
 
-# An index of old commits, and many commits that only walks find.
+# The bitmap index has only old commits. Most commits can only be found by
+# walking, which may use threads.
 test_expect_success 'setup' '
 	repo_linear repo.git 150 &&
 	repo_linear big.git 450 &&
@@ -116,7 +117,8 @@ test_expect_success 'the library: GITREACH_THREADS' '
 	fi
 '
 
-# The timer of keep-alive packets may be a thread.
+# At most one thread is allowed: the timer of keep-alive packets may be a
+# thread.
 test_expect_success 'pack.threads=1: fetches and pushes' '
 	stock init -q --bare to.git && stock -C to.git config pack.threads 1 &&
 	cp -R repo.git from.git && stock -C from.git config pack.threads 1 &&

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='the package of Python: its own tests, and a wheel'
+test_description='the Python package: its own tests, and a wheel'
 . "$(dirname "$0")/lib.sh"
 
 python=$GITREACH_SRC/bindings/python
@@ -12,7 +12,7 @@ fi
 export PYTHONDONTWRITEBYTECODE=1
 export LIBGITREACH="$GITREACH_BUILD/libgitreach.so"
 
-# tested <directory of the package>
+# tested <directory of the package>: runs the tests of the package.
 tested () {
 	PYTHONPATH=$1 GIT=$STOCK_GIT \
 		GITREACH_ABI="$GITREACH_SRC/include/gitreach.abi" \
@@ -28,7 +28,8 @@ test_expect_success 'the tests of the package' '
 	tested "$python/src"
 '
 
-# pip would build in the source tree, and without a network it needs setuptools.
+# pip builds in the source tree, so the test gives it a copy. Without a network,
+# pip needs an installed setuptools.
 if python3 -c "import pip, setuptools, wheel" 2>/dev/null
 then
 	test_set_prereq WHEEL

@@ -6,16 +6,17 @@ and keys exist'
 
 guide=$GITREACH_SRC/Documentation/guide
 helper=$GITREACH_SRC/t/guide.py
-# Commands of the guide do not quote paths, and the test's directory has a space.
-# The path of a socket file must be short.
+# The commands of the guide do not quote paths, but the path of the test
+# directory has a blank. Also, the path of a socket file must be short. So the
+# commands run in another temporary directory.
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
-# The environment of a new user, who has configured nothing.
+# The environment of a new user who has no configuration.
 unset GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE
 unset GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL GIT_COMMITTER_DATE
 export PATH="$STOCK_PATH"
 
-# needs <program>...: the programs are installed
+# needs <program>...: succeeds if the programs are installed.
 needs () {
 	for program
 	do
@@ -84,7 +85,8 @@ test_expect_success HTML 'the guide as HTML, whose links lead to files' '
 	done <links
 '
 
-# A page is refused for each of these lines: bad_page <kind> <line>...
+# bad_page <kind> <line>...: asserts that the checker refuses a page for each of
+# these lines.
 bad_page () {
 	kind=$1 &&
 	shift &&

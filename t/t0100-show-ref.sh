@@ -91,7 +91,7 @@ test_expect_success '--exclude-existing prints lines of missing refs' '
 	rm input
 '
 
-# As Git 2.55 has it.
+# The expected results are those of Git 2.55.
 test_expect_success '--exists tells whether a ref exists' '
 	echo 1111111111111111111111111111111111111111 \
 		>repo/.git/refs/heads/bad &&
@@ -138,7 +138,8 @@ test_expect_success 'one name among many packed refs' '
 		same show-ref 12345)
 '
 
-# Expected is what Git 2.55 does; 2.39 verifies refs/ and HEAD only.
+# The expected results are those of Git 2.55. Git 2.39 verifies only HEAD and
+# names below refs/.
 test_expect_success '--verify of HEADs other than HEAD' '
 	cd "$TRASH/repo" &&
 	oid=$(stock rev-parse HEAD) &&

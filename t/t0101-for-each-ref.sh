@@ -74,14 +74,14 @@ do
 	'
 done
 
-# Messages of odd forms.
+# Commit messages of unusual forms.
 nr=0
 for message in '' 'one' 'a\n\nb' '\r\na\r\n\r\nb\n' 'a\nb\n\n\nc\n' \
 	'a\n-----BEGIN PGP SIGNATURE-----\nx\n' \
 	'a\n\nb\n-----BEGIN PGP SIGNATURE-----\nx\n'
 do
 	nr=$((nr + 1))
-	test_expect_success "message $nr" '
+	test_expect_success "fields of commit message $nr" '
 		(
 			cd repo &&
 			{
@@ -120,7 +120,8 @@ test_expect_success 'a ref to a missing object' '
 	rm repo/.git/refs/heads/bad
 '
 
-# The names are made of what is odd about suffixes.
+# The names contain the cases in which versionsort suffixes are difficult to
+# compare.
 test_expect_success 'version numbers with suffixes' '
 	stock init -q --bare versions &&
 	oid=$(echo v | stock -C versions hash-object -w --stdin) &&
@@ -158,7 +159,8 @@ test_expect_success 'version numbers with suffixes' '
 	)
 '
 
-# A branch whose commits are older than what they follow, and merges.
+# The history has merges, and a branch whose commits have older dates than their
+# parents.
 test_expect_success '--merged and --contains select by history' '
 	repo_criss_cross history 6 &&
 	(
@@ -247,7 +249,7 @@ test_expect_success 'patterns from standard input' '
 	)
 '
 
-# The stock Git of Debian 12 has neither of these.
+# The stock Git of Debian 12 has neither --start-after nor --include-root-refs.
 test_expect_success '--start-after: page by page' '
 	stock -C repo for-each-ref --format="%(refname)" >expect &&
 	: >actual &&
@@ -280,7 +282,7 @@ test_expect_success '--start-after: all refs in their order, or none' '
 	test_cmp expect err
 '
 
-# Printed is what Git 2.55 prints.
+# The expected lines were printed by Git 2.55.
 test_expect_success '--include-root-refs' '
 	rm -rf roots tables &&
 	for format in files reftable
@@ -320,7 +322,8 @@ test_expect_success '--omit-empty' '
 	test_cmp expect actual
 '
 
-# Expected is what Git 2.55 prints; 2.39 peels one tag only.
+# The expected lines were printed by Git 2.55. Git 2.39 peels only one tag of a
+# chain of tags.
 test_expect_success 'tags of tags' '
 	rm -rf "$TRASH/tags" &&
 	stock init -q -b main "$TRASH/tags" &&
@@ -368,7 +371,8 @@ test_expect_success 'tags of tags' '
 	test_cmp expect actual
 '
 
-# refused <field> <message>, as Git 2.55 says it
+# refused <field> <message>: the field must be refused with this message of Git
+# 2.55.
 refused () {
 	echo "fatal: $2" >expect &&
 	test_expect_code 128 git for-each-ref --format="x%($1)" 2>err \
@@ -434,7 +438,7 @@ dated () {
 	test_cmp expect actual
 }
 
-# Expected is what Git 2.55 prints.
+# The expected lines were printed by Git 2.55.
 test_expect_success 'dates of malformed persons' '
 	cd "$TRASH/tags" &&
 	dated "A <a@b> 1 +0000" "1 +0000" 1970-01-01T00:00:01Z &&
@@ -452,7 +456,7 @@ test_expect_success 'dates of malformed persons' '
 	stock update-ref -d refs/x/dated
 '
 
-# Expected is what Git 2.55 prints; 2.39 sorts by the seconds.
+# The expected lines were printed by Git 2.55. Git 2.39 sorts by the seconds.
 test_expect_success 'dates with a format are sorted by their text' '
 	cd "$TRASH/tags" &&
 	for day in 02-10 03-04 04-04

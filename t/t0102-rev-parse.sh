@@ -188,7 +188,8 @@ places='--git-dir --git-common-dir --absolute-git-dir --is-inside-git-dir
 paths='HEAD objects/x refs/heads/x refs/bisect/x logs/HEAD hooks/x
 	info/sparse-checkout'
 
-# same_places [<option>]: every option and path, from here
+# same_places [<option>]: compares the output of every option and for every path
+# with stock Git's, in the current directory.
 same_places () {
 	for option in $places
 	do
@@ -272,13 +273,14 @@ test_expect_success 'SHA-256' '
 		same rev-parse --short HEAD)
 '
 
-# write <type> <format> <arguments>...
+# write <type> <format> <arguments>...: writes an object whose content printf
+# makes. Prints its id.
 write () {
 	write_type=$1 && shift &&
 	printf "$@" | stock hash-object -t $write_type -w --stdin
 }
 
-# The numbers make ids that start with dead and beef.
+# The numbers were chosen so that the ids start with "dead" or "beef".
 test_expect_success 'several objects have ids with one prefix' '
 	rm -rf "$TRASH/twins" &&
 	stock init -q -b main "$TRASH/twins" &&
@@ -304,7 +306,9 @@ test_expect_success 'several objects have ids with one prefix' '
 	done
 '
 
-# candidates <name> <configured hint> <pattern of lines of `all`>
+# candidates <name> <configured hint> <pattern>: asserts that git lists the
+# candidates for an ambiguous name. They are the lines of the file `all` that
+# match the pattern.
 candidates () {
 	{
 		echo "error: short object ID dead is ambiguous" &&
@@ -317,7 +321,7 @@ candidates () {
 	test_cmp expect actual
 }
 
-# Expected is what Git 2.55 prints.
+# The expected lists were printed by Git 2.55.
 test_expect_success 'candidates for an ambiguous id' '
 	cd "$TRASH/twins" &&
 	cat >all <<-\EOF &&
@@ -379,7 +383,7 @@ test_expect_success 'core.disambiguate chooses' '
 	test_cmp expect actual
 '
 
-# Expected is what Git 2.55 does.
+# The expected results are those of Git 2.55.
 test_expect_success 'patterns, separators and empty arguments' '
 	cd "$TRASH/repo" &&
 	head=$(stock rev-parse HEAD) &&

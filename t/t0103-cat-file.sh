@@ -140,7 +140,7 @@ test_expect_success 'unsupported options are refused by name' '
 	grep "option .textconv. is not supported" err
 '
 
-# Printed is what Git 2.55 prints.
+# The expected output was printed by Git 2.55.
 test_expect_success '-Z and --filter' '
 	stock init -q zf && cd zf &&
 	echo a >a && echo long >b && stock add . && stock commit -qm x &&
@@ -170,7 +170,7 @@ test_expect_success '-Z and --filter' '
 	cd ..
 '
 
-# Expected is what Git 2.55 says.
+# The expected messages are those of Git 2.55.
 test_expect_success 'messages about options and formats' '
 	test_expect_code 129 git -C "$TRASH/repo" cat-file -e -p HEAD 2>err &&
 	grep "^error: options .-p. and .-e. cannot be used together" err &&

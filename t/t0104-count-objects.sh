@@ -4,7 +4,7 @@ test_description='count-objects prints what stock Git prints'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-compare.sh"
 
-# all_forms: every way to print the numbers
+# Compare all forms of the output with those of stock Git.
 all_forms () {
 	same count-objects &&
 	same count-objects -H &&

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='the empty tree is built in: a commit may name one that is not stored'
+test_description='the empty tree is built in: a commit may name it though it is not stored'
 . "$(dirname "$0")/lib.sh"
 
-# same <command> <argument>...: both print the same, with the same exit code.
+# same <command> <argument>...: asserts that our git and stock Git print the
+# same, with the same exit code.
 same () {
 	(cd "$TRASH/$format" && stock "$@") >"$TRASH/expect"
 	echo "exit $?" >>"$TRASH/expect"
@@ -12,7 +13,7 @@ same () {
 	test_cmp "$TRASH/expect" "$TRASH/actual"
 }
 
-# stored <dir>: what is stored in a repository
+# stored <dir>: lists the objects that are stored in a repository.
 stored () {
 	stock -C "$1" cat-file --batch-all-objects \
 		--batch-check='%(objecttype) %(objectname)'

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 
-test_description='traces of commands: targets, and the lines of stock Git'
+test_description='traces of commands (GIT_TRACE2): targets, and the same lines as stock Git'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
 
-# The events of a file, one a line: the event and the names of its members, for
-# those that both Gits are to tell alike.
+# shape <file>: prints the events of a trace, one on each line: the event and
+# the names of its members. Events that stock Git and our git need not have in
+# common are left out.
 shape () {
 	python3 - "$1" <<-\EOP
 	import json, sys
@@ -19,7 +20,8 @@ shape () {
 	EOP
 }
 
-# value <file> <event> <member>: of the first such event.
+# value <file> <event> <member>: prints the member of the first event of this
+# kind.
 value () {
 	python3 - "$@" <<-\EOP
 	import json, sys
@@ -50,7 +52,7 @@ do
 	'
 done
 
-# The messages and formats are those of stock Git 2.55.
+# The expected messages and formats are those of stock Git 2.55.
 SQ=\'
 test_expect_success 'messages have an error event' '
 	rm -f events &&
@@ -163,7 +165,8 @@ test_expect_success 'the configuration of the user opens targets' '
 '
 
 # passwords <file> <git>...
-# The words and values of all events and lines that name the host of the URL.
+# Runs a command whose arguments, configuration and environment have URLs with
+# passwords. Writes all words of the trace that contain such a URL to the file.
 passwords () {
 	file=$1 && shift &&
 	rm -f trace &&
@@ -190,7 +193,7 @@ test_expect_success 'passwords in URLs are hidden unless GIT_TRACE2_REDACT=0' '
 		grep "http://user:<REDACTED>@host" actual &&
 		grep "https://user:<REDACTED>@host" actual &&
 		! grep "user:foo@" actual &&
-		# GIT_TRACE hides nothing
+		# GIT_TRACE does not hide passwords.
 		test "$(grep -c "user:word@host\$" actual)" = 1 || return 1
 	done &&
 	for value in 0 false ""
@@ -303,7 +306,8 @@ test_expect_success 'children of gc, and parts of fsck' '
 '
 
 # never_ran [<variable>=<value>...] <command>...
-# It has had one child, which could not be started.
+# Asserts that the command has tried to start one child process, and that the
+# trace has the start and the exit of this child.
 never_ran () {
 	rm -f ours &&
 	{ env GIT_TRACE2_EVENT="$PWD/ours" "$@" >/dev/null 2>err || :; } &&

@@ -1,19 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 
-test_description='traces of serving: packets, and the account of each request'
+test_description='traces of servers: packets, and the summary of each request'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
 
-# packets <file>: those of the server, without times and places; what names
-# the program or a capability that only one side has does not count.
+# packets <file>: prints the packets of the server in a trace, without times and
+# places. Removes lines that name the program, or a capability that only one of
+# both servers has.
 packets () {
 	sed -n -e "s/^.*packet: *\([a-z]*-pack[<>]\)/\1/p" "$1" |
 	sed -e "s/\\\\0.*//" -e "/agent=/d" -e "/object-info$/d" \
 		-e "/session-id=/d"
 }
 
-# requests <file> <expression>: of every account, `r`, one a line.
+# requests <file> <expression>: evaluates the expression for the summary `r` of
+# each request in a trace. Prints one result on each line.
 requests () {
 	python3 - "$@" <<-\EOP
 	import json, sys
@@ -48,11 +50,12 @@ do
 		test_cmp expected actual
 	'
 
-	# Before version 2, who may be told to be ready is for the server to
-	# say, and of a cut history we say it sooner.
+	# Before version 2, servers may choose when to send "ready". We send
+	# "ready" earlier than stock Git if the fetch has a depth. So the depth
+	# is only tested with version 2.
 	cut=
 	test $version = 2 && cut=--depth=2
-	test_expect_success "version $version: of a fetch, too" '
+	test_expect_success "version $version: packets of a fetch are those of stock Git" '
 		rm -rf ours stocks c1 c2 &&
 		for c in c1 c2
 		do
@@ -67,7 +70,7 @@ do
 		packets stocks >expected &&
 		packets ours >actual &&
 		grep "^upload-pack< have" actual &&
-		# Newer ones acknowledge no more than they have to.
+		# Newer versions of stock Git send fewer ACK lines.
 		test_have_prereq STOCK_239 ||
 		sed -i "/^upload-pack> ACK/d" expected actual &&
 		test_cmp expected actual
@@ -129,7 +132,8 @@ test_expect_success 'the summary of a clone by bitmap has its costs' '
 	test "$(sort -u actual)" = True
 '
 
-# fetch_info <argument>...: the events of a fetch that stock Git has as well.
+# fetch_info <argument>...: runs a fetch. Prints the events of its trace that
+# stock Git also has.
 fetch_info () {
 	pkt command=fetch object-format=sha1 D "$@" done F >request &&
 	rm -f events &&

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='git requests: sums of the log of requests'
+test_description='git requests: sums over the requests in a log of the server'
 . "$(dirname "$0")/lib.sh"
 
-# write_log: a log of 3,000 requests with known sums
+# write_log: writes a log of 3,000 requests. The sums over these requests are
+# known.
 write_log () {
 	python3 - "$@" <<-\EOP
 	import json, random, sys
@@ -38,7 +39,8 @@ write_log () {
 	EOP
 }
 
-# A slow and simple twin of the command.
+# A slow and simple version of the command. Its results are compared with those
+# of the command.
 cat >check.py <<\EOF
 import json, sys
 from collections import defaultdict
@@ -84,7 +86,7 @@ def check(log, out, by, order, n, keep=lambda v, t: True):
     assert seen["others"] == {}
 EOF
 
-test_expect_success 'sums, groups and slowest requests are those of a simple twin' '
+test_expect_success 'sums, groups and slowest requests are those of a slow version' '
 	write_log &&
 	for order in time total cpu sent requests
 	do

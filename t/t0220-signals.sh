@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='what is left of commands that a signal ends
+test_description='commands that are ended by a signal leave a clean repository
 
-SIGTERM at each call that changes the disk: no lock file, no temporary file and
-no quarantine stays, no pack is without its index, and refs are all as they were
-or all as they should be. The exit status says which signal it was.'
+SIGTERM comes at each call that changes the disk. No lock file, temporary file
+or quarantine may stay, and each pack has its index. Either no ref has changed,
+or all refs have. The exit status tells the signal.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
@@ -67,7 +67,8 @@ fresh () {
 	printf "[receive]\n\tunpackLimit = %d\n" ${limit:-1} >>r.git/config
 }
 
-# Files that nobody should find, packs without index and the reverse.
+# Check that no temporary file or lock is left, no pack without an index, and no
+# index without a pack.
 is_tidy () {
 	find r.git \( -name "tmp_*" -o -name "*.lock" -o -name "*.new" -o \
 		-name "*.keep" -o -name "gc.pid" \) >left &&
@@ -84,7 +85,8 @@ is_tidy () {
 	test_must_be_empty left
 }
 
-# has_ended <refs before> <refs after>
+# has_ended <refs before> <refs after>: checks the repository after a signal.
+# The refs must be one of both lists.
 has_ended () {
 	{ fault_exited term || test $fault_code = "$or_code" ||
 		test $fault_code = "$or_continued"; } &&
@@ -98,7 +100,9 @@ has_ended () {
 	fi
 }
 
-# ends_well <words>...: options of ours, at each third call, or at each $step-th.
+# ends_well <words>...: runs our git with these words again and again. SIGTERM
+# ends the command at each third call that changes the disk, or at each
+# $step-th.
 ends_well () {
 	fault_step=$(fault_thin ${step:-3}) &&
 	fault_each term fresh "$GIT -C r.git -c core.fsync=all $*" \
@@ -165,8 +169,8 @@ test_expect_success 'multi-pack-index and commit-graph' '
 	ends_well commit-graph write --reachable --split
 '
 
-# It may be one of its steps that the signal ends. Then gc ends, or goes on with
-# what does not need that step.
+# The signal may end a step of gc. Then gc ends, or continues with the steps
+# that do not need this one.
 test_expect_success 'gc' '
 	or_code=128 or_continued=1 &&
 	ends_well gc -q

@@ -25,9 +25,10 @@ test_expect_success 'setup' '
 	sed "s/^/info /" blobs >infos
 '
 
-# do_in <clone> <git> <result> <command>...: run the command in a fresh copy.
-# <result>.out, .err, .code: what it printed. <result>.wants: the number of
-# objects in each fetch.
+# do_in <clone> <git> <result> <command>...
+# Runs the command in a new copy of the clone. Writes its output, errors and
+# exit code to <result>.out, .err and .code. Writes the number of objects in
+# each fetch to <result>.wants.
 do_in () {
 	rm -rf r && cp -R "$1" r && name=$PWD/$3 do_git=$2 &&
 	shift 3 && rm -f trace && code=0 &&
@@ -41,7 +42,8 @@ do_in () {
 		trace >$name.wants
 }
 
-# Without ours in PATH, as "stock" does.
+# A script that runs stock Git without gitreach in PATH, like the function
+# "stock".
 stock_git=$PWD/stock-git
 cat >stock-git <<EOS
 #!/bin/sh
@@ -49,7 +51,8 @@ PATH='$STOCK_PATH' exec '$STOCK_GIT' "\$@"
 EOS
 chmod +x stock-git
 
-# same <clone> <command>...: as stock Git, with the same fetches.
+# same <clone> <command>...: asserts that the command has the same results with
+# our git as with stock Git, and makes the same fetches.
 same () {
 	do_in "$1" "$stock_git" expect "$2" &&
 	do_in "$1" "$GIT" actual "$2" &&
@@ -59,7 +62,8 @@ same () {
 	test -s actual.wants
 }
 
-# same_in_total <clone> <command>...: perhaps with fewer fetches.
+# same_in_total <clone> <command>...: like same, but our git may fetch the same
+# number of objects in fewer fetches.
 same_in_total () {
 	do_in "$1" "$stock_git" expect "$2" &&
 	do_in "$1" "$GIT" actual "$2" &&
@@ -69,8 +73,9 @@ same_in_total () {
 	test $(wc -l <actual.wants) -le $(wc -l <expect.wants)
 }
 
-# offline <clone> <command>...: nothing is fetched; the code is as in stock Git
-# 2.55: 128 or <code>.
+# offline <clone> <command> [<code>]: asserts that nothing is fetched with
+# GIT_NO_LAZY_FETCH. The exit code must be that of stock Git 2.55: <code>, or
+# 128.
 offline () {
 	GIT_NO_LAZY_FETCH=1 && export GIT_NO_LAZY_FETCH &&
 	do_in "$1" "$GIT" actual "$2"
@@ -323,8 +328,8 @@ test_expect_success 'thin packs: index-pack and unpack-objects fetch bases' '
 	done
 '
 
-# Many fetches leave many small packs. The maintenance after each fetch must
-# neither start over and over nor write to standard output.
+# Each fetch adds a small pack and starts maintenance. Maintenance must not
+# repack again and again, and must not write to standard output.
 test_expect_success 'maintenance after fetches' '
 	rm -rf many && cp -R blob:none many &&
 	stock -C many cat-file --batch-check <blobs >/dev/null &&

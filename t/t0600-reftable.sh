@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 test_description='refs in reftables
 
-The same commands in a repository whose refs are files and in one whose refs
-are in reftables: they say and do the same. What stock Git makes of the tables
-is in t/interop/reftable.sh.'
+The same commands run in a repository whose refs are files, and in one whose refs
+are in reftables. Output and results must be the same. t/interop/reftable.sh
+tests that stock Git can read the tables.'
 . "$(dirname "$0")/lib.sh"
 
 GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@example.com
@@ -17,7 +17,8 @@ g () {
 	"$GIT" "$@"
 }
 
-# make <format> <hash>: the repositories "files" and "tables", and $A, $B, $T.
+# make <hash>: makes the repositories "files" and "tables", and the ids $A, $B
+# (commits) and $T (a tag).
 make () {
 	rm -rf files tables &&
 	g init -q --bare -b main --object-format=$1 files &&
@@ -37,7 +38,8 @@ make () {
 	export A B T
 }
 
-# both '<script>': in each; compares all that it says, and the refs afterwards.
+# both '<script>': runs the script in both repositories. Compares the output,
+# the errors, and the refs afterwards.
 both () {
 	for side in files tables
 	do
@@ -173,7 +175,7 @@ test_expect_success 'configured blocks, restarts and objects' '
 	grep "reftable.blocksize" err
 '
 
-# Stock Git 2.55 refuses such a message, and reads the table.
+# Stock Git 2.55 does not write such a message, but can read the table.
 test_expect_success 'a message that is larger than a block' '
 	make sha1 && text=$(printf "%03000d" 0) &&
 	g -C tables -c reftable.blockSize=100 update-ref --create-reflog \

@@ -1,17 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='reftables when a command ends in its midst
+test_description='reftables when commands are interrupted
 
-Killed and without power, with a disk that fails or is full, at each call that
-changes the disk: all refs and reflogs are as before, or all are as they were to
-be, and the next run does as if nothing had happened.'
+At each call that changes the disk, the command is ended, power fails, or the
+disk fails or is full. Then all refs and reflogs have their old values, or all
+have their new ones. The next run of the command succeeds.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
 GIT_COMMITTER_NAME=C GIT_COMMITTER_EMAIL=c@example.com
 export GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 
-# Two tables; the change makes a third, which is merged with the second.
+# The stack has two tables. The change adds a third table, which is merged with
+# the second.
 test_expect_success 'a repository with a stack' '
 	repo_linear src.git 4 &&
 	three=$(stock -C src.git rev-parse main~3) &&
@@ -51,7 +52,9 @@ fresh () {
 	rm -rf r.git && cp -R good.git r.git
 }
 
-# has_ended <mode>: killed, or told of an error and tidy.
+# has_ended <mode>: after a kill or a loss of power, the command must have been
+# killed. After another fault, it must have succeeded or reported an error, and
+# no temporary file or lock may be left.
 has_ended () {
 	find r.git -name "tmp_*" -o -name "*.lock" >left &&
 	if test -n "$fault_over"
@@ -61,7 +64,8 @@ has_ended () {
 		case $1 in
 		lose) test $fault_code -eq 137 ;;
 		term) test $fault_code -eq 143 && test_must_be_empty left ;;
-		# What cannot be removed stays; merging may fail unsaid.
+		# A file that cannot be removed stays. Merging tables may fail
+		# without an error.
 		EIO) { test $fault_code -eq 0 || fault_said; } ;;
 		*) { test $fault_code -eq 0 || fault_said; } &&
 			test_must_be_empty left ;;
@@ -92,7 +96,7 @@ is_old_or_new () {
 	is_packed
 }
 
-# Packing changes nothing, and removes what is in no list.
+# Packing must not change the refs, and must remove tables that are in no list.
 is_packed () {
 	"$GIT" -C r.git for-each-ref >before &&
 	"$GIT" -C r.git pack-refs &&
@@ -129,7 +133,7 @@ do
 	"
 done
 
-# entries <dir>: what is in all reflogs
+# entries <dir>: lists the entries of all reflogs.
 entries () {
 	"$GIT" -C $1 reflog list &&
 	"$GIT" -C $1 reflog expire --all --expire=now --dry-run --verbose
@@ -175,7 +179,7 @@ test_expect_success 'tables are removed after the list without them is durable' 
 	test $(sed "s/:.*//" renamed) -lt $(sed "s/:.*//" first)
 '
 
-# The proof that the tests above would see it.
+# This test shows that the tests above would notice a missing fsync.
 test_expect_success 'without fsync a power failure may lose all refs' '
 	test_must_fail fault_each lose fresh \
 		"$GIT -C r.git -c core.fsync=none pack-refs" \

@@ -9,9 +9,10 @@ SQ="'"
 Z=0000000000000000000000000000000000000000
 SORTED="# pack-refs with: peeled fully-peeled sorted "
 
-# damaged <code> <code of fsck> <damage>: after the damage to a copy of base,
-# "verify" says what standard input has, and so does fsck, which has more to
-# say, unless it is told not to.
+# damaged <code> <code of fsck> <damage>
+# Damages a copy of the repository "base". `git refs verify` must report the
+# lines of standard input. `git fsck` must report the same lines, among others.
+# With --no-references, it must not report them.
 damaged () {
 	rm -rf r tree && cp -R base r && cd r &&
 	eval "$3" &&
@@ -27,7 +28,8 @@ damaged () {
 	code_=$? && cd .. && return $code_
 }
 
-# packed <code> <code of fsck> <bytes of packed-refs>: as above
+# packed <code> <code of fsck> <bytes>: like damaged, with these bytes as
+# packed-refs.
 packed () {
 	bytes=$3
 	damaged "$1" "$2" 'printf "$bytes" >.git/packed-refs'

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='refs are read and written where GIT_REFERENCE_BACKEND says
+test_description='refs are stored in the directory that GIT_REFERENCE_BACKEND names
 
-and where a URI in extensions.refStorage says. Which file lands where is what
-Git 2.55 does, which found each of these files with the same commands.'
+or that a URI in extensions.refStorage names. The expected places of the files are
+those of Git 2.55, which finds all these files with the same commands.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
-# Files of the directory $1 that hold refs or reflogs.
+# List the files of the directory $1 that hold refs or reflogs.
 refs_files () {
 	(cd "$1" && find . -path ./.git/objects -prune -o -type f -print |
 		grep -e HEAD -e refs/ -e logs/ -e packed-refs | LC_ALL=C sort)

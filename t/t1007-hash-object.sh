@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='hash-object, against stock Git'
+test_description='hash-object does what stock Git does'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-compare.sh"
 
@@ -43,7 +43,7 @@ test_expect_success '--stdin-paths below the top of a work tree' '
 	test_cmp expect actual
 '
 
-test_expect_success 'mistakes' '
+test_expect_success 'wrong arguments' '
 	same hash-object --stdin-paths a &&
 	same hash-object --stdin --stdin-paths &&
 	same hash-object --path=x --no-filters a &&
@@ -102,7 +102,7 @@ test_expect_success 'an existing object is not written again' '
 	test_must_be_empty found
 '
 
-test_expect_success 'malformed objects are refused, unless meant' '
+test_expect_success 'malformed objects are refused without --literally' '
 	test_when_finished "rm -rf ../w" &&
 	stock init -q ../w &&
 	for type in commit tree tag

@@ -76,7 +76,7 @@ do
 	END
 done
 
-# Git 2.39 prints the sizes before replacement.
+# Git 2.39 prints the sizes of objects before names are replaced.
 for repo in repo bare.git link
 do
 	for args in "--batch-all-objects --batch" "-s v1" "-s HEAD" \

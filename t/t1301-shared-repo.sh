@@ -3,8 +3,8 @@
 test_description='core.sharedRepository: files and directories get stock Git'"'"'s modes'
 . "$(dirname "$0")/lib.sh"
 
-# Kinds and modes of what is below a directory. Packs are named alike, and
-# what only one of the two writes is not compared.
+# List the kinds and modes of files below a directory. All packs get the same
+# name. Files that only our git or only stock Git writes are left out.
 modes () {
 	(cd "$1" && find . ! -path "*/hooks/*.sample" ! -name branches \
 		! -path "./info*" ! -name "*.bitmap" ! -name "*.rev" \
@@ -12,8 +12,8 @@ modes () {
 	sed -E "s/(pack|graph|multi-pack-index)-[0-9a-f]{40}/\\1-X/" | sort
 }
 
-# <who> <umask> <share>: everything that makes files in a repository, as
-# "<who>.git".
+# use <who> <umask> <share> <path of git>: runs commands that make all kinds of
+# files in the new repository "<who>.git". Lists their modes in "<who>.modes".
 use () {
 	dir=$1.git
 	(
@@ -153,7 +153,7 @@ test_expect_success 'accepted values of --shared are written as by stock Git' '
 	done
 '
 
-# The first line of an error is what scripts match; what follows is advice.
+# Scripts look for the first line of an error. The lines after it are advice.
 test_same_error () {
 	head -n 1 stock.all >stock.err &&
 	head -n 1 ours.all >ours.err &&

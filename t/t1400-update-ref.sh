@@ -13,7 +13,8 @@ test_expect_success 'set up' '
 	cp -r ours bare-ours && cp -r theirs bare-theirs
 '
 
-# Each line is run on what the lines before it have left.
+# Each line is a script. It runs in the repositories as the scripts before it
+# have left them.
 while read -r script
 do
 	test_expect_success "$script" "both '$script'"
@@ -90,7 +91,8 @@ test_expect_success 'of commands' 'twins && both "
 	stock update-ref refs/heads/a $A && stock update-ref HEAD $A"
 '
 
-# The same with commands on standard input; \n and \0 as printf has them.
+# The same commands on standard input. In these lines,
+#  and \0 are escapes of printf.
 while read -r commands
 do
 	test_expect_success "--stdin: $commands" "
@@ -208,7 +210,7 @@ test_expect_success 'no ref of another work tree is deleted by its long name' '
 	test $(stock rev-parse HEAD) = $A
 '
 
-# What stock Git 2.39 does not have yet.
+# Commands that stock Git 2.39 does not have.
 test_expect_success 'symbolic refs by commands' '
 	cd "$TRASH" && twins && cd ours &&
 	git update-ref refs/heads/a $A &&
@@ -275,8 +277,8 @@ test_expect_success '--batch-updates makes possible changes and reports the othe
 	test_must_fail git update-ref --stdin <input
 '
 
-# Expected is what Git 2.55 prints: the ref that a symbolic ref leads to, the
-# zero id for targets, and "(null)" for a value that was not given.
+# Expected is the output of Git 2.55. It prints the ref to which a symbolic ref
+# leads, the zero id for targets, and "(null)" for a value that was not given.
 test_expect_success '--batch-updates names the target of a rejected symbolic ref' '
 	cd "$TRASH" && twins && cd ours &&
 	git update-ref refs/heads/a $A &&
@@ -326,8 +328,8 @@ test_expect_success '--batch-updates names the target of a rejected symbolic ref
 	test_cmp expect actual
 '
 
-# Expected is what Git 2.55 does: after an empty argument where "ref" or "oid"
-# would be, it ignores one more argument.
+# Expected is the behaviour of Git 2.55. If the argument is empty where "ref" or
+# "oid" could be, it ignores the next argument.
 test_expect_success 'symref-update -z without an old value' '
 	cd "$TRASH" && twins && cd ours &&
 	git update-ref refs/heads/a $A &&
@@ -351,7 +353,7 @@ test_expect_success 'symref-update -z without an old value' '
 	grep "^fatal: prepare: cannot lock ref" err
 '
 
-# Expected is what Git 2.55 says.
+# The expected messages are those of Git 2.55.
 test_expect_success 'FETCH_HEAD and MERGE_HEAD are not refs to change' '
 	cd "$TRASH" &&
 	for format in files reftable
@@ -378,7 +380,7 @@ test_expect_success 'FETCH_HEAD and MERGE_HEAD are not refs to change' '
 	done
 '
 
-# Stock Git 2.39 says more.
+# Stock Git 2.39 prints additional lines.
 test_expect_success 'a held lock gives the message of Git 2.55' '
 	cd "$TRASH" && twins && cd ours &&
 	lock=$PWD/.git/refs/heads/held.lock && >$lock &&
@@ -447,8 +449,8 @@ test_expect_success 'stock Git finds no error in the refs and reflogs' '
 	stock -C "$TRASH/ours" fsck --no-dangling
 '
 
-# Two processes add to the same counter, each from the value it has read; what
-# fails is tried again. Nothing may be lost.
+# Two processes add commits to the same ref, each on top of the value that it
+# has read. A failed update is tried again. No commit may be lost.
 test_expect_success 'two writers' '
 	cd "$TRASH" && twins --bare && cd ours &&
 	stock update-ref refs/heads/main $A &&
@@ -482,8 +484,8 @@ test_expect_success 'two writers' '
 	! find . -name "*.lock" | grep .
 '
 
-# HEAD is read first and locked later. Its reflog would get the entry of a branch
-# that it does not lead to any more.
+# The command reads HEAD first and locks it later. If HEAD is switched in
+# between, its reflog must not get an entry of the old branch.
 test_expect_success 'HEAD is switched to another branch before it is locked' '
 	cd "$TRASH" && twins && cd ours &&
 	stock update-ref refs/heads/main $A &&

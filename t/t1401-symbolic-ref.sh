@@ -51,7 +51,7 @@ test_expect_success 'wrong usage' '
 	done
 '
 
-# Stock Git writes such links with core.preferSymlinkRefs.
+# With core.preferSymlinkRefs, stock Git writes symbolic refs as symbolic links.
 test_expect_success 'a symbolic ref that is a symbolic link' '
 	rm -rf "$TRASH/links" &&
 	stock init -q -b main "$TRASH/links" &&

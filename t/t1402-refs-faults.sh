@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='update-ref and pack-refs when they end in their midst
+test_description='update-ref and pack-refs that are interrupted
 
-Killed and without power, with a disk that fails or is full, at each call that
-changes the disk: each ref has its old value or its new one, never an older one
-that packed-refs still had, and the next run does as if nothing had happened.'
+At each call that changes the disk, the command is killed, power fails, or the
+disk fails or is full. Then each ref has its old value or its new one, never an
+older value that packed-refs still had. The next run of the command succeeds.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
-# Packed, loose, and packed with a newer loose value; each also to be deleted.
+# There are packed refs, loose refs, and packed refs with a newer loose value.
+# Of each kind, one ref is deleted.
 test_expect_success 'a repository with refs of all kinds' '
 	repo_linear good.git 4 &&
 	rm -r good.git/hooks &&
@@ -68,7 +69,7 @@ list_leftovers () {
 	find r.git -name "tmp_*" -o -name "*.lock" -o -name "*.new" >"$1"
 }
 
-# What is done when a command was killed, as its message says.
+# Remove the locks, as the error message after a killed command advises.
 unlock () {
 	while read -r file
 	do
@@ -76,7 +77,8 @@ unlock () {
 	done <left
 }
 
-# each_old_or_new: no ref has a third value, and none is missing that stays.
+# each_old_or_new: each ref must have its old value or its new value. Refs that
+# are not deleted must exist.
 each_old_or_new () {
 	refs_of &&
 	comm -23 now old-or-new >third &&
@@ -94,7 +96,7 @@ each_old_or_new () {
 	test_cmp now ours
 }
 
-# The same changes, whatever is done of them already.
+# Make the same changes again, even if some of them were made already.
 is_updated_again () {
 	unlock &&
 	sed "s/^create/update/; s/^\([a-z]* [^ ]* [0-9a-f]*\) .*/\1/
@@ -104,7 +106,8 @@ is_updated_again () {
 	test_cmp new now
 }
 
-# A full disk refuses all or nothing, unless it has no room for a name either.
+# If the disk is full, no ref may have changed. The exception is a disk that has
+# no room for a new name.
 is_unchanged () {
 	test "$1" != ENOSPC || grep "cannot rename" fault.err >"/dev/null" || {
 		test_cmp old now &&
@@ -137,7 +140,7 @@ do
 	"
 done
 
-# Packing changes no value.
+# Packing must not change any value.
 is_packed () {
 	list_leftovers left &&
 	fault_ended "$1" left &&
@@ -170,7 +173,7 @@ test_expect_success 'packed-refs is durable before a loose ref is removed' '
 	test $(sed "s/:.*//" renamed) -lt $(sed "s/:.*//" first)
 '
 
-# The proof that the tests above would see it.
+# This test shows that the tests above would notice a missing fsync.
 test_expect_success 'without fsync a power failure may lose all refs' '
 	fault_step=1 &&
 	test_must_fail fault_each lose fresh \

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 test_description='a ref without a value is not taken for a ref that is missing
 
-A symbolic ref that leads nowhere is not overwritten by a change that expects
-no ref. A ref of zeros can be repaired. Empty directories do not keep a packed
-ref from being updated. The words and exit codes are those of Git 2.55.'
+If a change requires that a ref does not exist, it does not overwrite a symbolic
+ref that leads to a missing ref. A ref whose value is the zero id can be repaired.
+Empty directories do not prevent an update of a packed ref. The messages and exit
+codes are those of Git 2.55.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
@@ -28,7 +29,8 @@ do
 		done
 	'
 
-	# Columns: ref, exit code, command, what the last line of stderr says.
+	# The columns are: ref, exit code, arguments of update-ref, and text of
+	# the last line of the errors.
 	while IFS="|" read -r ref code change words
 	do
 		test_expect_success "$format: $change" '
@@ -155,7 +157,8 @@ test_expect_success 'a directory with other files is not removed' '
 	test_cmp expect r.git/refs/heads/foo/bar/junk
 '
 
-# A lock file that a killed process left is no ref. The transaction changes nothing.
+# A killed process has left a lock file in the directory. A lock file is no ref,
+# but the directory cannot be removed. So the transaction must change nothing.
 test_expect_success 'a non-empty directory in the place of a new ref' '
 	fresh && mkdir -p r.git/refs/heads/dir/sub &&
 	: >r.git/refs/heads/dir/sub/x.lock &&
@@ -197,7 +200,8 @@ test_expect_success 'a non-empty directory: an atomic push changes no ref' '
 	git -C pushed.git for-each-ref >after && test_cmp before after
 '
 
-# Faults: HEAD and foo have the old value or the new one, and a run mends them.
+# After each fault, HEAD and foo must have the old value or the new one. Running
+# the command again must repair them.
 prepare () {
 	fresh && git -C r.git config core.fsync reference &&
 	echo $ZERO >r.git/HEAD &&

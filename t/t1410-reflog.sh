@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='reflog expire, delete, drop, list, exists, against stock Git'
+test_description='reflog expire, delete, drop, list and exists do what stock Git does'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
 ZERO=0000000000000000000000000000000000000000
 GONE=1234567890123456789012345678901234567890
 
-# at <seconds> <stock git's words>...
+# at <seconds> <words>...: runs stock Git in the repository "good" at this time.
 at () {
 	when=$1 && shift &&
 	GIT_COMMITTER_DATE="$when +0000" stock -C good "$@"
@@ -39,7 +39,8 @@ test_expect_success 'a branch that went back, another one, a stash' '
 	cp -R good untipped && rm untipped/.git/refs/heads/side
 '
 
-# outcome <name> <from>: everything that may have changed
+# outcome <name> <repository>: writes everything that a command may have changed
+# to a file.
 outcome () {
 	(
 		cd "$2" && cat .git/HEAD && stock for-each-ref &&
@@ -52,14 +53,16 @@ outcome () {
 	) >>"$1"
 }
 
-# same <repository> <words of git reflog>...
+# same <repository> <words>...: asserts that `git reflog <words>` has the same
+# results as in stock Git.
 same () {
 	from=$1 && shift &&
 	for side in stock git
 	do
 		rm -rf r && cp -R "$from" r && code=0 &&
 		$side -C r "$@" >$side.out 2>$side.err || code=$?
-		# Version 2.39 visits logs in the order of the directory.
+		# Git 2.39 visits reflogs in the order of the directory, so its
+		# output is sorted.
 		case "$*" in *--all*) sort -o $side.out $side.out ;; esac &&
 		echo "exit $code" >>$side.out &&
 		outcome $side.out r || return 1
@@ -174,13 +177,14 @@ test_expect_success 'reflog show and write are handed to stock Git' '
 	grep "reset: moving to HEAD~1" actual
 '
 
-# entries <dir>: messages of all logs
+# entries <dir>: lists the messages of all reflogs.
 entries () {
 	git -C $1 reflog list &&
 	git -C $1 reflog expire --all --expire=now --dry-run --verbose
 }
 
-# Stock Git of this version reads no reftables: files are the measure.
+# This version of stock Git reads no reftables. So the results are compared with
+# those for files.
 test_expect_success 'reflog commands work alike with reftables' '
 	for format in files reftable
 	do
@@ -229,7 +233,8 @@ again () {
 	rm -rf r && cp -R good r
 }
 
-# Each log is the old one or the new one; the branch has a value of its log.
+# After a fault, each reflog must have its old or its new lines. The branch must
+# have a value of its reflog.
 whole () {
 	stock -C r fsck --no-dangling --no-progress >fsck 2>&1 || {
 		cat fsck
@@ -244,7 +249,7 @@ whole () {
 
 for mode in kill lose ENOSPC
 do
-	test_expect_success "ended at any call: $mode" '
+	test_expect_success "interrupted at any call: $mode" '
 		stock -C good config core.fsync all &&
 		rm -rf done && cp -R good done &&
 		git -C done reflog expire --expire=1700005500 --updateref \

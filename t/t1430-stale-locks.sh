@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='locks that a killed command left: who is named, and what works
+test_description='locks of killed commands: messages name the process, and what still works
 
 Each row kills a command right after it wrote the PID file of one lock.'
 . "$(dirname "$0")/lib.sh"
@@ -12,10 +12,11 @@ fresh () {
 
 # row <lock> <killed command> <next command> <code> [<line of its errors>]
 #
-# <lock> is an extended expression for the path without ".lock". The commands
-# are words behind "git -C r". With the code 0, the next command does not need
-# the lock. Else it names the lock and the process. With $at set, the command is
-# killed after the first call that matches this expression.
+# <lock> is an extended regular expression for the path of the lock without
+# ".lock". The commands are arguments of "git -C r". If the code is 0, the next
+# command does not need the lock. Otherwise its error must name the lock and the
+# process. If $at is set, the first command is killed after the first call that
+# matches this expression.
 row () {
 	fresh && fault_run none "$GIT" -C r $2 &&
 	nr=$(grep -nE "${at:-^write .*/$1~pid[.]lock}" fault.log |

@@ -1,17 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='fsck, against stock Git, on whole and on damaged repositories'
+test_description='fsck of undamaged and damaged repositories, compared with stock Git'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-compare.sh"
 
-# object_file <rev>: where it is, loose
+# object_file <rev>: prints the path of a loose object.
 object_file () {
 	oid_=$(stock rev-parse "$1") &&
 	echo ".git/objects/$(echo $oid_ | cut -c1-2)/$(echo $oid_ | cut -c3-)"
 }
 
-# both <argument>...: both fscks print the same lines in some order, and give
-# the same exit code; with `codes` only the latter is compared.
+# both <argument>...: asserts that our fsck and stock Git's print the same
+# lines, in any order, with the same exit code. If `codes` is set, only the exit
+# codes are compared.
 both () {
 	stock fsck "$@" >"$TRASH/expect" 2>"$TRASH/expect.err"
 	expect_=$?
@@ -28,7 +29,8 @@ both () {
 	test_cmp "$TRASH/expect.sorted" "$TRASH/actual.sorted"
 }
 
-# damaged <name> <damage>: in a fresh copy, after the damage, both
+# damaged <name> <damage>: runs the damaging script in a new copy of the
+# repository. Then both fscks must agree.
 damaged () {
 	test_expect_success "$1" '
 		rm -rf "$TRASH/d" &&
@@ -55,7 +57,7 @@ test_expect_success 'a repository with objects, refs and reflogs of all kinds' '
 	echo y | stock commit-tree HEAD~1^{tree} -p $lost
 '
 
-test_expect_success 'whole: every option' '
+test_expect_success 'an undamaged repository, with every option' '
 	both &&
 	both --unreachable &&
 	both --root --tags &&
@@ -71,7 +73,7 @@ test_expect_success 'whole: every option' '
 	both nonesuch
 '
 
-# As stock Git 2.55; 2.39 exits with 1.
+# The expected code is that of stock Git 2.55. Git 2.39 exits with 1.
 test_expect_success 'the exit code for a missing named object' '
 	no=1111111111111111111111111111111111111111 &&
 	test_expect_code 2 git fsck $no >out 2>err &&
@@ -143,7 +145,8 @@ test_expect_success 'loose objects that are broken' '
 	grep "hash-path mismatch, found at: .*/objects/" ../actual.err
 '
 
-# Without an index, whose cached trees stock Git names first.
+# The repository has no index file, because stock Git would first name objects
+# by the index's cached trees.
 test_expect_success '--name-objects' '
 	rm -rf ../b.git && stock clone -q --bare ../r ../b.git &&
 	for object in HEAD:a HEAD~1:a HEAD:d/b HEAD:d HEAD^{tree} HEAD~1
@@ -154,7 +157,8 @@ test_expect_success '--name-objects' '
 		rm -f objects/$(echo $oid | sed "s,..,&/,") &&
 		both --name-objects &&
 		{
-			# The commit of side: 2.39 exits with 1.
+			# The missing object is the commit of the branch `side`.
+			# Git 2.39 exits with 1.
 			test $object = HEAD~1 || both --name-objects side
 		} &&
 		stock fsck --name-objects | grep "(.*)" || return 1
@@ -269,8 +273,8 @@ test_expect_success 'a pack whose index cannot be opened' '
 	grep "error: .*other.idx: index file too small" ../err
 '
 
-# Exit codes are those of Git 2.55, but for a chain that is broken, of which
-# that says nothing.
+# The exit codes are those of Git 2.55, except for a broken chain: Git 2.55 does
+# not report it.
 test_expect_success 'a multi-pack-index or chain whose packs are missing' '
 	rm -rf ../d && cp -R ../r ../d && cd ../d &&
 	stock repack -dq &&
@@ -292,8 +296,10 @@ test_expect_success 'a multi-pack-index or chain whose packs are missing' '
 	test_expect_code 32 git fsck
 '
 
-# with_type <mode> <type> <object>: what commands say of a repository where a tree
-# of a branch names the object with a mode, or (-) a tag with a type.
+# with_type <mode> <type> <object>
+# Makes a repository in which a tree of a branch names the object with this
+# mode, or (mode "-") a tag names it with this type. Checks the results of
+# commands in it.
 with_type () {
 	rm -rf "$TRASH/d" &&
 	cp -R "$TRASH/r" "$TRASH/d" &&
@@ -358,13 +364,13 @@ parent $(stock -C "$TRASH/r" rev-parse main^{tree})"
 	done
 '
 
-# flip <file> <offset>: change one byte
+# flip <file> <offset>: changes one byte of a file.
 flip () {
 	printf '\377' | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
 }
 
-# refuses <what stock and ours say>: both end with 128. The stock Git of Debian
-# 12 does not look at the indexes of worktrees.
+# refuses <stock's message> <our message>: both fscks must exit with 128. The
+# stock Git of Debian 12 does not read the index files of linked work trees.
 refuses () {
 	if test "$index" = .git/index
 	then

@@ -5,13 +5,14 @@ which objects are reported; as in stock Git 2.55'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-compare.sh"
 
-# object_file <rev>: where it is, loose
+# object_file <rev>: prints the path of a loose object.
 object_file () {
 	oid_=$(stock rev-parse "$1") &&
 	echo ".git/objects/$(echo $oid_ | cut -c1-2)/$(echo $oid_ | cut -c3-)"
 }
 
-# fresh <directory>: two commits, a tag, a branch; all objects are loose
+# fresh <directory>: makes a repository with two commits, a tag and a branch.
+# All objects are loose.
 fresh () {
 	cd "$TRASH" && rm -rf "$1" && stock init -q "$1" && cd "$1" &&
 	mkdir -p d/e && echo a >a && echo b >d/b && echo c >d/e/c &&
@@ -20,8 +21,8 @@ fresh () {
 	stock tag -a -m tag t1 && stock branch side HEAD~1
 }
 
-# finds <code> <argument>...: fsck exits with the code, and prints to standard
-# output the lines of the file ../expect, in any order
+# finds <code> <argument>...: asserts that fsck exits with the code, and prints
+# the lines of ../expect to standard output, in any order.
 finds () {
 	code_=$1 &&
 	shift &&
@@ -91,7 +92,7 @@ test_expect_success 'local objects that refer to promised objects' '
 	finds 2 --unreachable
 '
 
-# write_loose <file> <bytes to deflate>
+# write_loose <file> <bytes>: writes the bytes, compressed, as a loose object.
 write_loose () {
 	rm -f "$1" && mkdir -p "$(dirname "$1")" &&
 	python3 -c "import sys, zlib; sys.stdout.buffer.write(

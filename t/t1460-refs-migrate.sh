@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: MIT
 test_description='refs migrate: all refs and reflogs in the other storage
 
-Also killed, and with a disk that fails or is full, at each call that changes
-the disk: all refs and reflogs are in the old storage or all are in the new one.'
+At each call that changes the disk, the migration is killed, or the disk fails or
+is full. Then all refs and reflogs are in the old storage, or all in the new one.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
 GIT_COMMITTER_NAME=C GIT_COMMITTER_EMAIL=c@example.com
 export GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 
-# all_of <dir>: refs, symbolic refs and reflogs
+# all_of <dir>: lists refs, symbolic refs and reflogs.
 all_of () {
 	"$GIT" -C $1 for-each-ref --include-root-refs \
 		--format="%(objectname) %(*objectname) %(refname) %(symref)" &&
@@ -99,7 +99,8 @@ test_expect_success 'a dry run keeps the new store apart' '
 	rm -r r.git
 '
 
-# refuses <code> <message>: nothing is changed
+# refuses <code> <message>: asserts that the migration fails and changes
+# nothing.
 refuses () {
 	cp -R r.git before.git &&
 	test_expect_code $1 "$GIT" -C r.git refs migrate \
@@ -156,7 +157,8 @@ fresh () {
 	rm -rf r.git && cp -R $from.git r.git
 }
 
-# One of both stores is complete, and the next migrations work.
+# After a fault, one of both ref stores must be complete, and the next
+# migrations must succeed.
 is_whole () {
 	all_of r.git >actual &&
 	test_cmp expect actual &&

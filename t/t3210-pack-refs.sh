@@ -61,7 +61,7 @@ test_expect_success 'a ref that is locked or changed meanwhile stays loose' '
 	)
 '
 
-# What stock Git 2.39 does not have yet.
+# Options that stock Git 2.39 does not have.
 test_expect_success '--include, --exclude' '
 	cd "$TRASH" && twins --bare && cd ours &&
 	for name in heads/a heads/b tags/a tags/b
@@ -94,7 +94,8 @@ test_expect_success '--auto packs if there are many loose refs' '
 	test $(wc -l <packed-refs) -eq 17
 '
 
-# Readers see every ref at any time, whoever packs and updates.
+# Each ref must be readable at any time, while other processes pack and update
+# refs.
 test_expect_success 'packing while refs change' '
 	cd "$TRASH" && twins --bare && cd ours &&
 	stock update-ref refs/heads/steady $A &&
