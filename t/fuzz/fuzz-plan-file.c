@@ -10,11 +10,15 @@
 
 #define PACK_NR 2
 
-/* The packs of the snapshot. The ranges of a plan must lie in them. */
+/*
+ * The packs of the snapshot. The ranges of a plan (cached response) must lie in
+ * them.
+ */
 static const uint8_t packs[PACK_NR][400];
 
 /*
- * Check that each piece of the plan lies in one of the packs, or is a literal.
+ * Check that each piece of the plan (cached response) lies in one of the packs,
+ * or is a literal.
  */
 static void check_plan(const struct plan *plan, const struct plan_file *f)
 {
@@ -46,7 +50,10 @@ static void resolve(const struct plan_file *f)
 	for (uint32_t i = 0; i < PACK_NR; i++) {
 		memset(&list[i].checksum, 0x11 * (int)(i + 1),
 		       hash_len(f->algo));
-		/* Sizes that the plans in the corpus state for their packs. */
+		/*
+		 * Sizes that the plans (cached responses) in the corpus state
+		 * for their packs.
+		 */
 		list[i].file.len = 332 + i;
 		list[i].file.bytes = packs[i];
 	}

@@ -63,7 +63,7 @@ struct attempt {
 	/* The value `after` needs OLD_OBJECT. */
 	bool needs_old;
 	int result;
-	/* Number of records that have this change. */
+	/* Number of records (manifests) that have this change. */
 	unsigned landed;
 };
 
@@ -112,7 +112,8 @@ struct world {
 	struct choice choices[DEPTH];
 	size_t choice_nr, depth;
 	/*
-	 * Content of each record at its creation, and the time of its creation.
+	 * Content of each record (manifest) at its creation, and the time of
+	 * its creation.
 	 */
 	struct buf records[RECORDS];
 	int64_t times[RECORDS];
@@ -177,7 +178,7 @@ static void parse(struct generation *g, const struct buf *text)
 					NULL) == 0);
 }
 
-/* Calls `fn` for the name of each file of a record. */
+/* Calls `fn` for the name of each file of a record (manifest). */
 static void each_file(struct world *w, const struct generation *g,
 		      void (*fn)(struct world *w, const char *name, void *ctx),
 		      void *ctx)
@@ -318,8 +319,8 @@ static void value_in(struct world *w, char out[TEXT],
 /* ---- the end of a run */
 
 /*
- * Checks that each record differs from its parent only by changes that actors
- * have tried.
+ * Checks that each record (manifest) differs from its parent only by changes
+ * that actors have tried.
  */
 static void check_history(struct world *w)
 {
@@ -361,7 +362,7 @@ static void check_history(struct world *w)
 	}
 }
 
-/* Appends " <name> " for each object of a generation to *out. */
+/* Appends " <name> " for each object of a generation (version) to *out. */
 static void list_objects(struct world *w, struct buf *out,
 			 const struct generation *g)
 {
@@ -467,7 +468,7 @@ static const struct {
 	/* The fates from here on apply only to puts. */
 	{"late", MEMSTORE_LATE, false},
 	{"late, dies", MEMSTORE_LATE, true},
-	/* The fates from here on apply only to puts of records. */
+	/* The fates from here on apply only to puts of records (manifests). */
 	{"repeated by a proxy", MEMSTORE_REPEATED, false},
 };
 
@@ -476,7 +477,7 @@ static unsigned fate_nr(const struct world *w, enum memstore_op op,
 {
 	/*
 	 * A missing hint only makes a search longer, so requests for hints
-	 * never fail.
+	 * (files with a recent number) never fail.
 	 */
 	if (!w->faults || !strncmp(name, "hint/", 5))
 		return 1;
@@ -652,7 +653,10 @@ static void run_pusher(struct actor *a)
 	push(a, value);
 }
 
-/* Returns whether a ref needed OLD_OBJECT in a generation up to `number`. */
+/*
+ * Returns whether a ref needed OLD_OBJECT in a generation (version) up to
+ * `number`.
+ */
 static bool is_old_needed(struct world *w, uint64_t number)
 {
 	bool needed = false;
@@ -672,8 +676,8 @@ static bool is_old_needed(struct world *w, uint64_t number)
 }
 
 /*
- * Writes the names of all objects of a generation to *pack. `without_old`:
- * leaves out OLD_OBJECT.
+ * Writes the names of all objects of a generation (version) to *pack.
+ * `without_old`: leaves out OLD_OBJECT.
  */
 static void pack_objects(struct world *w, struct buf *pack,
 			 const struct generation *g, bool without_old)
@@ -779,8 +783,8 @@ static void start_actor(struct world *w, struct actor *a)
 
 /*
  * Makes the initial state. Generation 1 has pack/a; in generation 2, pack/b has
- * replaced pack/a. Both generations are older than the grace, and so is a file
- * that no record lists.
+ * replaced pack/a. Both generations (versions) are older than the grace period,
+ * and so is a file that no record lists.
  */
 static void set_up(struct world *w)
 {

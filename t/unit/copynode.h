@@ -47,7 +47,7 @@ static inline void copynode_release(struct copynode *c)
 
 /*
  * Makes a commit on the branch main of the source repository, and stores the
- * repository as a new generation.
+ * repository as a new generation (version).
  */
 static inline void copynode_push(struct copynode *c, const char *text)
 {
@@ -66,8 +66,8 @@ static inline struct stored_copy *copynode_enter(struct copynode *c)
 }
 
 /*
- * Path of the node's local copy of the source repository, below the temporary
- * directory.
+ * Path below the temporary directory of the node's (server's) local copy of the
+ * source repository.
  */
 #define COPYNODE_COPY "cache/repo/team/src.git/_"
 

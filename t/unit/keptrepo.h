@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A repository for tests of kept deltas and whole copies of files. Its history
- * is a line of commits, each of which changes the same file.
+ * A repository for tests of kept deltas (stored beside the pack) and whole
+ * copies of files. Its history is a line of commits, each of which changes the
+ * same file.
  */
 #ifndef T_UNIT_KEPTREPO_H
 #define T_UNIT_KEPTREPO_H

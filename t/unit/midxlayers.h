@@ -67,9 +67,9 @@ static inline struct odb_midx *midxlayers_nth(const struct odb *odb, size_t n)
 }
 
 /*
- * Merge the layers [from, to] into one layer. It replaces them and all layers
- * between them and the lowest `base_nr` layers. Layers are counted from the
- * lowest one.
+ * Merge the layers [from, to] of a chain into one layer. It replaces them and
+ * all layers between them and the lowest `base_nr` layers. Layers are counted
+ * from the lowest one.
  */
 static inline void midxlayers_compact_onto(const struct randrepo *r,
 					   size_t from, size_t to,
@@ -88,7 +88,10 @@ static inline void midxlayers_compact_onto(const struct randrepo *r,
 	midxlayers_close(&m);
 }
 
-/* Merge the layers [from, to] into one layer. The layers below them remain. */
+/*
+ * Merge the layers [from, to] of a chain into one layer. The layers below them
+ * remain.
+ */
 static inline void midxlayers_compact(const struct randrepo *r, size_t from,
 				      size_t to, bool bitmap)
 {

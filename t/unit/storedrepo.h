@@ -71,7 +71,7 @@ static inline void storedrepo_newest(struct storedrepo *s, struct generation *g)
 		fail_msg("%s", s->err.msg);
 }
 
-/* Imports the repository, and reads the new generation into *g. */
+/* Imports the repository, and reads the new generation (version) into *g. */
 static inline void storedrepo_generation(struct storedrepo *s,
 					 struct generation *g)
 {
@@ -81,8 +81,8 @@ static inline void storedrepo_generation(struct storedrepo *s,
 }
 
 /*
- * Returns the first file in the list of a generation whose path starts with
- * `start`.
+ * Returns the first file in the list of a generation (version) whose path
+ * starts with `start`.
  */
 static inline struct generation_file *storedrepo_file(struct generation *g,
 						      const char *start)
@@ -95,7 +95,7 @@ static inline struct generation_file *storedrepo_file(struct generation *g,
 }
 
 /*
- * Returns the name under which the store has a file of a generation,
+ * Returns the name under which the store has a file of a generation (version),
  * malloc()ed.
  */
 static inline char *storedrepo_name(struct storedrepo *s,

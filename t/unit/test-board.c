@@ -79,7 +79,7 @@ static void test_shared(void **state)
 	assert_int_equal(views[0].pid, 0);
 	assert_int_equal(views[0].requests, 0);
 	assert_int_equal(views[0].gauges[STATUS_GAUGE_CONNECTIONS], 0);
-	/* All STATUS_BOARDS_MAX boards can be taken. */
+	/* All STATUS_BOARDS_MAX boards (one for each worker) can be taken. */
 	for (int i = 1; i < STATUS_BOARDS_MAX; i++)
 		assert_non_null(status_board_take(boards, 1));
 	assert_null(status_board_take(boards, 1));

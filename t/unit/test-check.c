@@ -145,8 +145,8 @@ static void test_unreadable_file(void **state)
 }
 
 /*
- * If the files of a generation are no Git repository, the check reports a
- * problem.
+ * If the files of a generation (version) are no Git repository, the check
+ * reports a problem.
  */
 static void test_no_repository(void **state)
 {
@@ -186,8 +186,8 @@ static void test_newest_record(void **state)
 }
 
 /*
- * Replaces the record of generation 1: by `bytes`, or (NULL) by the same record
- * with another time.
+ * Replaces the record (manifest) of generation 1: by `bytes`, or (NULL) by the
+ * same record with another time.
  */
 static void replace_first(struct fixture *f, const char *bytes)
 {
@@ -233,8 +233,8 @@ static void test_chain(void **state)
 }
 
 /*
- * All files can match the record, and the repository can still be damaged. In
- * this test, a ref names a missing object.
+ * All files can match the record (manifest), and the repository can still be
+ * damaged. In this test, a ref names a missing object.
  */
 static void test_objects(void **state)
 {

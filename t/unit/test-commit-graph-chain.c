@@ -17,9 +17,9 @@
 #define LAYERS 4
 
 /*
- * Returns how many layers remain below a new layer. `sizes`: numbers of commits
- * of the existing layers. The first `elsewhere` of them are in another
- * directory.
+ * Returns how many layers of the chain remain below a new layer. `sizes`:
+ * numbers of commits of the existing layers. The first `elsewhere` of them are
+ * in another directory.
  */
 static size_t kept(const uint32_t *sizes, size_t elsewhere, uint64_t new_nr,
 		   const struct commit_graph_split_options *o)
@@ -50,8 +50,8 @@ static void test_kept(void **state)
 	assert_int_equal(kept(sizes, 0, 1, &o), 4);
 	assert_int_equal(kept(sizes, 0, 2, &o), 4);
 	/*
-	 * The upper layers are merged, because 5 <= 2 * 3, and 10 <= 2 * (3 +
-	 * 5).
+	 * The upper layers of the chain are merged, because 5 <= 2 * 3, and 10
+	 * <= 2 * (3 + 5).
 	 */
 	assert_int_equal(kept(sizes, 0, 3, &o), 2);
 	assert_int_equal(kept(sizes, 0, 35, &o), 1);
@@ -62,7 +62,10 @@ static void test_kept(void **state)
 	assert_int_equal(kept(sizes, 0, 5, &o), 2);
 	o.max_commits = 8;
 	assert_int_equal(kept(sizes, 0, 4, &o), 4);
-	/* 5 + 5 is more than max_commits, so all layers are merged. */
+	/*
+	 * 5 + 5 is more than max_commits, so all layers of the chain are
+	 * merged.
+	 */
 	assert_int_equal(kept(sizes, 0, 5, &o), 0);
 	o.split = COMMIT_GRAPH_SPLIT_NO_MERGE;
 	assert_int_equal(kept(sizes, 0, 4000, &o), 4);
@@ -89,7 +92,7 @@ static const char layer_bb[] = "commit-graphs/graph-"
 static const char layer_cc[] = "commit-graphs/graph-"
 			       "cccccccccccccccccccccccccccccccccccccccc.graph";
 
-/* Installs a new layer on top of the lowest `kept_nr` layers. */
+/* Installs a new layer of the chain on top of the lowest `kept_nr` layers. */
 static int install(struct graphchain *f, size_t kept_nr, int64_t expiry)
 {
 	struct commit_graph_chain_lock lock = COMMIT_GRAPH_CHAIN_LOCK_INIT;
@@ -142,8 +145,8 @@ static void test_install(void **state)
 	assert_chain(&f, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
 			 "cccccccccccccccccccccccccccccccccccccccc\n");
 	/*
-	 * An unused layer remains until it is old enough to expire. Then it is
-	 * removed.
+	 * An unused layer of the chain remains until it is old enough to
+	 * expire. Then it is removed.
 	 */
 	assert_true(is_there(&f, layer_bb));
 	assert_int_equal(install(&f, 0, sys_clock_seconds() + 1), 0);

@@ -776,7 +776,8 @@ struct storm {
 };
 
 /*
- * Uses the copy again and again. The generation of the copy must never go back.
+ * Uses the copy again and again. The generation (version) of the copy must
+ * never go back.
  */
 static void *read_on(void *arg)
 {

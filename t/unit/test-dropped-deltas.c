@@ -22,9 +22,9 @@
 
 /*
  * The objects of the pack. TIP_WHOLE, TIP_DROPPED and TIP_INSIDE are in the tip
- * island. TIP_WHOLE is stored whole. TIP_DROPPED is a delta of an object
- * outside of the island. TIP_INSIDE is a delta of TIP_WHOLE. OUTSIDE is a delta
- * outside of the island.
+ * island (objects of shallow clones). TIP_WHOLE is stored whole. TIP_DROPPED is
+ * a delta of an object outside of the island. TIP_INSIDE is a delta of
+ * TIP_WHOLE. OUTSIDE is a delta outside of the island.
  */
 enum { OLD, OTHER, TIP_WHOLE, TIP_DROPPED, TIP_INSIDE, OUTSIDE, OBJECT_NR };
 
@@ -89,7 +89,10 @@ static void fixture_init(struct fixture *f, bool damaged)
 	f->found = (struct dropped_deltas)DROPPED_DELTAS_INIT;
 }
 
-/* Write a file of kept deltas. The target of each row is TIP_DROPPED. */
+/*
+ * Write a file of kept deltas (stored beside the pack). The target of each row
+ * is TIP_DROPPED.
+ */
 static void keep(struct fixture *f, struct kept_delta *rows, uint32_t nr)
 {
 	struct buf bytes = BUF_INIT;
@@ -137,7 +140,7 @@ static void check_row(const struct fixture *f, size_t nr, int base)
 
 /*
  * Of the deltas in the pack, only one is listed: its target is in the tip
- * island, and its base is not.
+ * island (objects of shallow clones), and its base is not.
  */
 static void a_stored_delta(void **state)
 {
@@ -162,9 +165,9 @@ static void a_damaged_delta(void **state)
 }
 
 /*
- * Rows of an existing file of kept deltas are listed again if their step is 0.
- * Rows are not listed if the pack stores the same delta, or if the base is in
- * the tip island.
+ * Rows of an existing file of kept deltas (stored beside the pack) are listed
+ * again if their step is 0. Rows are not listed if the pack stores the same
+ * delta, or if the base is in the tip island (objects of shallow clones).
  */
 static void rows_of_the_present_file(void **state)
 {

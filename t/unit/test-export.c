@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/export.h: a generation of a repository in a store is exported
- * as a repository. If this fails, nothing is left on the disk.
+ * Tests of stored/export.h: a generation (version) of a repository in a store
+ * is exported as a repository. If this fails, nothing is left on the disk.
  */
 #include <setjmp.h>
 #include <stdarg.h>

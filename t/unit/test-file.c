@@ -276,8 +276,8 @@ static void layers(void **state)
 			0);
 		check_layers(&f);
 		/*
-		 * The pseudo-merges of the lower layer also apply to the bits
-		 * of both layers.
+		 * The pseudo-merges of the lower layer of the chain also apply
+		 * to the bits of both layers.
 		 */
 		assert_int_equal(f.pseudo.nr, 1);
 		assert_int_equal(f.pseudo.object_nr, f.object_nr);
@@ -491,7 +491,7 @@ static void wrong_rows(void **state)
 		{ROW_0 + 8, ROW_0 - 5}, /* no room for an entry */
 		{ROW_0 + 8, ROW_0},
 		{ROW_0 + 8, UINT32_MAX},
-		/* The offset of another entry. */
+		/* This offset is that of another entry. */
 		{ROW_0 + 8, PARENT},
 		{ROW_0 + 8, COMMIT + 1},
 		{ROW_0 + 12, 0}, /* XORed with itself */

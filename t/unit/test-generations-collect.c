@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of generations/collect.c, the garbage collection of a repository in a
- * store: which files and records are removed.
+ * store: which files and records (manifests) are removed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,8 +63,8 @@ static void repo_release(struct repo *r)
 }
 
 /*
- * Makes a generation that adds the file `add` and no longer has the file
- * `drop`. Each may be NULL.
+ * Makes a generation (version) that adds the file `add` and no longer has the
+ * file `drop`. Each may be NULL.
  */
 static void commit(struct repo *r, const char *add, const char *drop)
 {
@@ -130,8 +130,8 @@ static void test_none(void **state)
 }
 
 /*
- * A file that a generation has dropped is deleted only when this generation is
- * older than the grace.
+ * A file that a generation (version) has dropped is deleted only when this
+ * generation is older than the grace period.
  */
 static void test_grace(void **state)
 {
@@ -164,7 +164,7 @@ static void test_grace(void **state)
 	assert_true(is_retired(&r, 1));
 	g = collect(&r, GRACE, false, 0);
 	assert_int_equal(g.file_nr + g.retired_nr, 0);
-	/* The collection does not hinder later generations. */
+	/* The collection does not hinder later generations (versions). */
 	commit(&r, "c", NULL);
 	assert_int_equal(r.base.number, 3);
 	repo_release(&r);
@@ -208,8 +208,8 @@ static void test_unnamed(void **state)
 }
 
 /*
- * Old records are retired (emptied), the oldest first. If the store fails in
- * between, a later collection continues.
+ * Old records (manifests) are retired (emptied), the oldest first. If the store
+ * fails in between, a later collection continues.
  */
 static void test_retire(void **state)
 {
@@ -240,8 +240,8 @@ static void test_retire(void **state)
 }
 
 /*
- * Nothing is deleted if records cannot be read, or if the time of the store is
- * unknown.
+ * Nothing is deleted if records (manifests) cannot be read, or if the time of
+ * the store is unknown.
  */
 static void test_failures(void **state)
 {
@@ -288,8 +288,8 @@ static void test_failures(void **state)
 }
 
 /*
- * The store gives no times for records or for files. They must not be taken for
- * old.
+ * The store gives no times for records (manifests) or for files. They must not
+ * be taken for old.
  */
 static void test_no_time(void **state)
 {
@@ -305,8 +305,8 @@ static void test_no_time(void **state)
 			if (strstr(r.mem.files[k].name, parts[i]))
 				r.mem.files[k].mtime = 0;
 		/*
-		 * If only the files have no times, the grace of the dropped
-		 * file "a" is over.
+		 * If only the files have no times, the grace period of the
+		 * dropped file "a" is over.
 		 */
 		r.mem.clock += i ? GRACE + 1 : 0;
 		collect(&r, GRACE, false, ERR_PEER);
@@ -317,8 +317,8 @@ static void test_no_time(void **state)
 }
 
 /*
- * If a record is damaged or missing, its files are unknown. So nothing may be
- * deleted.
+ * If a record (manifest) is damaged or missing, its files are unknown. So
+ * nothing may be deleted.
  */
 static void test_damage(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of generations/commit.c, which makes the next generation of a
+ * Tests of generations/commit.c, which makes the next generation (version) of a
  * repository in a store: while other writers commit, and when answers of the
  * store are lost.
  */
@@ -24,12 +24,12 @@ struct repo {
 	struct genhost host;
 	struct generation_place place;
 	/*
-	 * How the next puts of records end, and how the next reads of records
-	 * end.
+	 * How the next puts of records (manifests) end, and how the next reads
+	 * of records end.
 	 */
 	const enum memstore_fate *puts, *reads;
 	size_t put_nr, read_nr;
-	/* Callback before each put of a record. */
+	/* Callback before each put of a record (manifest). */
 	void (*before_put)(struct repo *r);
 	unsigned deletes, record_puts;
 	struct generation base;
@@ -105,7 +105,7 @@ static int push(struct repo *r, struct generation *base, const char *ref,
 	return generation_commit(base, &r->place, &change, err);
 }
 
-/* Makes the next generation as another writer would do it. */
+/* Makes the next generation (version) as another writer would do it. */
 static void other_push(struct repo *r, const char *ref, const char *after)
 {
 	struct generation base;
@@ -161,14 +161,14 @@ static void test_commit(void **state)
 	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 	assert_int_equal(r.base.number, 1);
 	/*
-	 * There were three requests: puts of a file, of the first hint, and of
-	 * a record.
+	 * There were three requests: puts of a file, of the first hint (a file
+	 * with a recent number), and of a record (manifest).
 	 */
 	assert_int_equal(r.mem.requests, 3);
 	assert_int_equal(push(&r, &r.base, "main", "1", "2", NULL), 0);
 	/*
-	 * There were three more requests: puts of a file, of the hint, and of a
-	 * record.
+	 * There were three more requests: puts of a file, of the hint (a file
+	 * with a recent number), and of a record (manifest).
 	 */
 	assert_int_equal(r.mem.requests, 6);
 	assert_int_equal(push(&r, &r.base, "main", "2", "3", NULL), 0);
@@ -197,8 +197,9 @@ static void test_commit(void **state)
 }
 
 /*
- * Notes each request as one letter: "f" for the put of a file, "h" of the hint,
- * "r" of a record, and "?" for any other request.
+ * Notes each request as one letter: "f" for the put of a file, "h" of the hint
+ * (a file with a recent number), "r" of a record (manifest), and "?" for any
+ * other request.
  */
 static char noted[32];
 
@@ -215,9 +216,9 @@ static enum memstore_fate note(void *ctx, enum memstore_op op, const char *name)
 }
 
 /*
- * A push needs two round trips. In the first, the files and the hint are
- * written in parallel; in the second, the record. A push without files needs
- * only the second one.
+ * A push needs two round trips. In the first, the files and the hint (a file
+ * with a recent number) are written in parallel; in the second, the record
+ * (manifest). A push without files needs only the second one.
  */
 static void test_round_trips(void **state)
 {
@@ -276,8 +277,8 @@ static int begin(struct repo *r, const struct generation_change *change,
 }
 
 /*
- * Replaces the record of r->base by a retired record, which has only a number
- * and the parent's hash.
+ * Replaces the record (manifest) of r->base by a retired (emptied) record,
+ * which has only a number and the parent's hash.
  */
 static void retire(struct repo *r)
 {
@@ -300,8 +301,9 @@ static void retire(struct repo *r)
 }
 
 /*
- * A commit has two steps, and the first one begins a session. It fails if the
- * store does not have the generation on which the change is based.
+ * A commit has two steps. The first one begins a session, which limits the time
+ * of the commit. It fails if the store does not have the generation (version)
+ * on which the change is based.
  */
 static void test_lost(void **state)
 {
@@ -321,14 +323,17 @@ static void test_lost(void **state)
 	change.seen = r.base.number;
 	assert_int_equal(begin(&r, &change, NULL), 0);
 
-	/* The store has another generation with the same number. */
+	/* The store has another generation (version) with the same number. */
 	r.base.token[0] ^= 1;
 	assert_int_equal(begin(&r, &change, &err), GENERATION_LOST);
 	assert_string_equal(err.msg, "the store does not have generation 2 of "
 				     "the repository, but another one");
 	r.base.token[0] ^= 1;
 
-	/* A retired record has no token, so only its parent can be compared. */
+	/*
+	 * A retired (emptied) record (manifest) has no token, so only its
+	 * parent can be compared.
+	 */
 	retire(&r);
 	assert_int_equal(begin(&r, &change, NULL), 0);
 	r.base.parent[0] ^= 1;
@@ -350,8 +355,8 @@ static void test_lost(void **state)
 }
 
 /*
- * Another writer has changed one of two refs, so the second step fails. It is
- * tried again without this ref, in the same session.
+ * Another writer has changed one of two refs, so the second step of the commit
+ * fails. It is tried again without this ref.
  */
 static void test_prepared_again(void **state)
 {
@@ -394,7 +399,10 @@ static void test_prepared_again(void **state)
 	expect(&r, "other", "o");
 	assert_non_null(generation_find_file(&r.base, "p.pack"));
 
-	/* The time limit of the session also applies to the second step. */
+	/*
+	 * The time limit of the session also applies to the second step of the
+	 * commit.
+	 */
 	change.upload_nr = 0;
 	refs[1] = (struct generation_ref_change){"mine", "1", "2"};
 	r.host.now_ns += MINUTE;
@@ -421,8 +429,8 @@ static enum memstore_fate fail_hint(void *ctx, enum memstore_op op,
 }
 
 /*
- * Programs find repositories by their hints. So the first commit writes the
- * hint before the record.
+ * Programs find repositories by their hints (files with a recent number). So
+ * the first commit writes the hint before the record (manifest).
  */
 static void test_first_hint(void **state)
 {
@@ -573,7 +581,8 @@ static void test_busy(void **state)
 }
 
 /*
- * The caller has only an old generation, to which many others have been added.
+ * The caller has only an old generation (version), to which many others have
+ * been added.
  */
 static void test_old_base(void **state)
 {
@@ -611,7 +620,7 @@ struct lost_case {
 	enum memstore_fate puts[4], reads[4];
 	size_t put_nr, read_nr;
 	int result;
-	/* Number of the newest record after the commit. */
+	/* Number of the newest record (manifest) after the commit. */
 	uint64_t newest;
 };
 
@@ -621,7 +630,7 @@ static const struct lost_case lost_cases[] = {
 	{{MEMSTORE_NOTHING}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_LATE}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_REPEATED}, {0}, 1, 0, GENERATION_COMMITTED, 2},
-	/* One answer is lost, and the record cannot be read. */
+	/* One answer is lost, and the record (manifest) cannot be read. */
 	{{MEMSTORE_LOST}, {MEMSTORE_DOWN}, 1, 1, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_NOTHING}, {MEMSTORE_ERROR}, 1, 1, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_LOST, MEMSTORE_DOWN},
@@ -632,8 +641,8 @@ static const struct lost_case lost_cases[] = {
 	 2},
 	{{MEMSTORE_NOTHING, MEMSTORE_ERROR}, {0}, 2, 0, GENERATION_UNKNOWN, 1},
 	/*
-	 * One answer is lost. The record can be read, but no answer of the
-	 * store proves that the record will stay.
+	 * One answer is lost. The record (manifest) can be read, but no answer
+	 * of the store proves that the record will stay.
 	 */
 	{{MEMSTORE_LOST, MEMSTORE_DOWN}, {0}, 2, 0, GENERATION_UNKNOWN, 2},
 	{{MEMSTORE_LOST, MEMSTORE_LOST, MEMSTORE_LOST, MEMSTORE_LOST},
@@ -696,7 +705,7 @@ static void land_then_other(struct repo *r)
 
 /*
  * A put may take effect late, after the commit was tried again. A commit must
- * never be in two records.
+ * never be in two records (manifests).
  */
 static void test_late_put(void **state)
 {
@@ -729,8 +738,8 @@ static void suspend(struct repo *r)
 }
 
 /*
- * A commit that takes longer than its session fails, because a garbage
- * collection may have deleted its files.
+ * A commit that takes longer than the time limit of its session fails, because
+ * a garbage collection may have deleted its files.
  */
 static void test_session(void **state)
 {
@@ -752,8 +761,8 @@ static void test_session(void **state)
 		assert_int_equal(r.record_puts, 0);
 
 		/*
-		 * One answer is lost, and the session ends before the put is
-		 * repeated.
+		 * One answer is lost, and the time limit is exceeded before the
+		 * put is repeated.
 		 */
 		assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 		r.puts = nothing;
@@ -785,8 +794,8 @@ static void put_retired(struct repo *r)
 }
 
 /*
- * Another writer has taken the next number. Its record was retired before it
- * could be read.
+ * Another writer has taken the next number. Its record (manifest) was retired
+ * (emptied) before it could be read.
  */
 static void test_retired(void **state)
 {
@@ -814,8 +823,8 @@ static enum memstore_fate take_long(void *ctx, enum memstore_op op,
 	if (op != MEMSTORE_READ || !memstore_find(&r->mem, name))
 		return MEMSTORE_NORMAL;
 	/*
-	 * The put has taken effect. Then so much time passes that the record is
-	 * retired.
+	 * The put has taken effect. Then so much time passes that the record
+	 * (manifest) is retired (emptied).
 	 */
 	r->host.now_ns += MINUTE;
 	g.parent[0] = 1;
@@ -826,8 +835,8 @@ static enum memstore_fate take_long(void *ctx, enum memstore_op op,
 }
 
 /*
- * If the record at the number of a commit is retired, its caller cannot know
- * whether the commit succeeded.
+ * If the record (manifest) at the number of a commit is retired (emptied), its
+ * caller cannot know whether the commit succeeded.
  */
 static void test_ours_retired(void **state)
 {
@@ -841,7 +850,10 @@ static void test_ours_retired(void **state)
 	repo_release(&r);
 }
 
-/* A callback that lets each put of a file fail. Then no record may be made. */
+/*
+ * A callback that lets each put of a file fail. Then no record (manifest) may
+ * be made.
+ */
 static enum memstore_fate no_files(void *ctx, enum memstore_op op,
 				   const char *name)
 {
@@ -884,8 +896,8 @@ static void test_upload_failures(void **state)
 }
 
 /*
- * One record has several changes. A change that is refused does not affect the
- * others.
+ * One record (manifest) has several changes. A change that is refused does not
+ * affect the others.
  */
 static void test_members(void **state)
 {
@@ -940,8 +952,8 @@ static void make_long(struct generation_ref_change *refs, const char *prefix,
 }
 
 /*
- * Two changes that are committed together exceed the maximum size of a record.
- * The first is committed; the second must wait for the next record.
+ * Two changes that are committed together exceed the maximum size of a record
+ * (manifest). The first is committed; the second must wait for the next record.
  */
 static void test_long_members(void **state)
 {
@@ -973,7 +985,7 @@ static void test_long_members(void **state)
 	assert_true(m[1].is_done);
 	/*
 	 * Together with the refs of the first change, the second change does
-	 * not fit into a record.
+	 * not fit into a record (manifest).
 	 */
 	assert_int_equal(m[1].result, ERR_INVALID);
 	assert_int_equal(newest(&r), 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of generations/group.c, which puts changes of several threads into one
- * record of a repository in a store.
+ * record (manifest) of a repository in a store.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -168,8 +168,8 @@ static void test_group(void **state)
 	}
 	read_newest(&r, &g);
 	/*
-	 * A record may have one or several changes. No change may be in two
-	 * records.
+	 * A record (manifest) may have one or several changes. No change may be
+	 * in two records.
 	 */
 	assert_true(g.number <= 3 * THREADS);
 	assert_int_equal(g.update_nr, 3 * THREADS);
@@ -220,8 +220,8 @@ static void test_refused(void **state)
 }
 
 /*
- * A change that drops objects must be the only change of its record, or is
- * refused.
+ * A change that drops objects must be the only change of its record (manifest),
+ * or is refused.
  */
 static void test_drops(void **state)
 {
@@ -251,7 +251,9 @@ static void test_drops(void **state)
 	repo_release(&r);
 }
 
-/* The store is down for records. Each change must get this result. */
+/*
+ * The store is down for records (manifests). Each change must get this result.
+ */
 static void test_failure(void **state)
 {
 	struct pusher p[THREADS];

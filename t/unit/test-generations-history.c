@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of generations/history.c, which reads the records of a repository in a
- * store and finds the newest one. A hint tells a number near the newest.
+ * Tests of generations/history.c, which reads the records (manifests) of a
+ * repository in a store and finds the newest one. A hint tells a number near
+ * the newest.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,8 +51,8 @@ static void put_hint(struct repo *r, const char *text)
 }
 
 /*
- * Returns the number of the newest record. The search starts at the number
- * `at_least`. Sets *requests to the number of requests to the store.
+ * Returns the number of the newest record (manifest). The search starts at the
+ * number `at_least`. Sets *requests to the number of requests to the store.
  */
 static uint64_t newest(struct repo *r, uint64_t at_least, unsigned *requests)
 {
@@ -116,8 +117,8 @@ static void test_read(void **state)
 }
 
 /*
- * The newest record is found from each start, for each number of records from 1
- * to 70.
+ * The newest record (manifest) is found from each start, for each number of
+ * records from 1 to 70.
  */
 static void test_newest(void **state)
 {
@@ -149,8 +150,8 @@ static void test_newest(void **state)
 }
 
 /*
- * Finds a generation that is newer than a given number. If there is none, this
- * takes one request.
+ * Finds a generation (version) that is newer than a given number. If there is
+ * none, this takes one request.
  */
 static void test_newer(void **state)
 {
@@ -241,8 +242,8 @@ static void test_hint(void **state)
 	assert_int_equal(newest(&r, 0, &requests), 12);
 	assert_int_equal(requests, 3);
 	/*
-	 * If the hint is one record behind, the search needs at most one more
-	 * request.
+	 * If the hint is one record (manifest) behind, the search needs at most
+	 * one more request.
 	 */
 	put_hint(&r, "11\n");
 	assert_int_equal(newest(&r, 0, &requests), 12);
@@ -355,8 +356,8 @@ static void test_retired(void **state)
 	assert_int_equal(newest(&r, 1, NULL), 2);
 	assert_int_equal(x.left, 0);
 	/*
-	 * A garbage collection never retires the newest record. So this is an
-	 * error.
+	 * A garbage collection never retires the newest record (manifest). So
+	 * this is an error.
 	 */
 	put_record(&r, 2, true);
 	assert_int_equal(generation_newest(&g, &r.place, 1, NULL), ERR_CORRUPT);

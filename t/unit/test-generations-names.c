@@ -57,8 +57,9 @@ static void test_names(void **state)
 }
 
 /*
- * The path of a repository is quoted in the name of its hint. The name must be
- * valid, and the path can be read back from it.
+ * The path of a repository is quoted in the name of its hint (a file with a
+ * recent number). The name must be valid, and the path can be read back from
+ * it.
  */
 static void test_quotes(void **state)
 {

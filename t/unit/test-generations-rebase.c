@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of generations/rebase.c, which applies a change to a generation that is
- * newer than the one for which the change was made.
+ * Tests of generations/rebase.c, which applies a change to a generation
+ * (version) that is newer than the one for which the change was made.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -337,7 +337,9 @@ static void test_epoch(void **state)
 	generation_release(&next);
 	assert_int_equal(apply(&next, &change, true), 0);
 	assert_int_equal(next.epoch, 10);
-	/* Another change cannot go into a record that drops objects. */
+	/*
+	 * Another change cannot go into a record (manifest) that drops objects.
+	 */
 	change.drops_objects = false;
 	assert_int_equal(rebase_apply(&next, &change, token, false, NULL),
 			 GENERATION_EPOCH_CHANGED);

@@ -220,8 +220,8 @@ static int send_span(void *ctx, const void *head, size_t len,
 }
 
 /*
- * Checks a response of HTTP/1.x: with 130 spans, with a length, or sent from a
- * file.
+ * Checks a response of HTTP/1.x: with 130 spans (ranges of files), with a
+ * length, or sent from a file.
  */
 static void check_form(enum http_form form, bool has_length, bool keep,
 		       bool no_body, const char *expected, const char *body)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of stored/import.h: a repository is imported into a store, as a new
- * generation of the stored repository.
+ * generation (version) of the stored repository.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,16 +58,16 @@ static void test_generations(void **state)
 /* ---- another writer */
 
 /*
- * A store that simulates another writer: once, before a record is created or
- * read, it makes another import.
+ * A store that simulates another writer: once, before a record (manifest) is
+ * created or read, it makes another import.
  */
 struct meddler {
 	struct filestore base;
 	struct storedrepo *s;
 	struct filestore *real;
 	/*
-	 * Number of reads of records after which the other import happens; 0:
-	 * never. `reads`, `puts`: calls so far.
+	 * Number of reads of records (manifests) after which the other import
+	 * happens; 0: never. `reads`, `puts`: calls so far.
 	 */
 	unsigned at_read;
 	unsigned reads, puts;
@@ -142,8 +142,8 @@ static void test_changed_before_the_upload(void **state)
 			assert_int_equal(storedrepo_import(&s, false), 0);
 		m.real = s.store;
 		/*
-		 * Before that, the import has read one record or two, to find
-		 * the generation that it builds on.
+		 * Before that, the import has read one record (manifest) or
+		 * two, to find the generation (version) that it builds on.
 		 */
 		m.at_read = exists ? 3 : 2;
 		s.place.store = &m.base;
@@ -158,8 +158,9 @@ static void test_changed_before_the_upload(void **state)
 }
 
 /*
- * The stored repository changes just before the import creates its record. The
- * generation of the other writer must stay the newest.
+ * The stored repository changes just before the import creates its record
+ * (manifest). The generation (version) of the other writer must stay the
+ * newest.
  */
 static void test_changed_meanwhile(void **state)
 {

@@ -27,7 +27,7 @@ struct fixture {
 
 /*
  * Write branches of several forks, which point to objects of any type, and refs
- * that are in no island.
+ * that are in no delta island.
  */
 static void write_refs(struct fixture *f)
 {

@@ -80,7 +80,10 @@ static void the_trees_of_tips(void **state)
 	walkrepo_release(&w);
 }
 
-/* If a chosen tip is a tree or a blob, the tip island contains it. */
+/*
+ * If a chosen tip is a tree or a blob, the tip island (objects of shallow
+ * clones) contains it.
+ */
 static void others_among_tips(void **state)
 {
 	uint64_t seed = random_seed();
@@ -117,7 +120,10 @@ static void which_bases(void **state)
 	assert_false(islands_may_delta(&islands, 1, 3));
 	assert_true(islands_may_delta(&islands, 3, 1));
 	assert_true(islands_may_delta(&islands, 3, 0));
-	/* An object that got its number after the marking is in no island. */
+	/*
+	 * An object that got its number after the marking is in no delta
+	 * island.
+	 */
 	assert_false(islands_may_delta(&islands, 1, 1000));
 	assert_true(islands_may_delta(&islands, 1000, 3));
 	islands_release(&islands);
@@ -166,8 +172,8 @@ static void enumerate(struct walk_result *found, struct walkrepo *w,
 }
 
 /*
- * Marks the islands of all refs, and of the heads `heads`, which are indexes in
- * r.objects[].
+ * Marks the delta islands of all refs, and of the heads `heads`, which are
+ * indexes in r.objects[].
  */
 static void mark_all(struct islands *islands, struct walkrepo *w,
 		     const uint32_t *heads, size_t head_nr)
@@ -209,7 +215,7 @@ static bool reached_by_more(bool **reached, uint32_t sub, uint32_t set)
 }
 
 /*
- * An object is in the island of a fork if, and only if, a ref of the fork
+ * An object is in the delta island of a fork if, and only if, a ref of the fork
  * reaches it.
  */
 static void what_references_reach(void **state)
@@ -233,7 +239,8 @@ static void what_references_reach(void **state)
 			uint32_t other = randrepo_below(&w.h.r, w.h.r.nr);
 
 			/*
-			 * The islands are numbered in the order of their names.
+			 * The delta islands are numbered in the order of their
+			 * names.
 			 */
 			for (uint32_t fork = 0; fork < FORKS; fork++)
 				assert_int_equal(

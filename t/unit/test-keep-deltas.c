@@ -19,8 +19,8 @@
 #define DELTAS "objects/info/deltas"
 
 /*
- * Kept deltas are made for the trees of HEAD and of three older commits, which
- * are 2, 8 and 32 commits before HEAD.
+ * Deltas to keep beside the pack are made for the trees of HEAD and of three
+ * older commits, which are 2, 8 and 32 commits before HEAD.
  */
 static void trees_of_steps(void **state)
 {

@@ -26,8 +26,8 @@ struct file {
 };
 
 /*
- * Make a file of kept deltas. The first bytes of the targets are even numbers.
- * Each target has deltas of the steps 1, 2 and 4.
+ * Make a file of kept deltas (stored beside the pack). The first bytes of the
+ * targets are even numbers. Each target has deltas of the steps 1, 2 and 4.
  */
 static void file_init(struct file *f, enum hash_algo algo, uint64_t *seed)
 {

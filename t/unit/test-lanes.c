@@ -130,8 +130,8 @@ static void test_two_follow(void **state)
 }
 
 /*
- * If a lane with waiting items has fewer threads than are free, its next item
- * may run. The end of a request lets at most two items run.
+ * If a client's lane (queue) has waiting items and fewer threads than are free,
+ * its next item may run. The end of a request lets at most two items run.
  */
 static void test_random(void **state)
 {

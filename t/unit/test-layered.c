@@ -14,8 +14,8 @@
 #include "t/unit/midxchain.h"
 
 /*
- * Returns the number of layers that are merged with the highest one. `counts`:
- * number of objects of each layer, the lowest layer first.
+ * Returns the number of layers of the chain that are merged with the highest
+ * one. `counts`: number of objects of each layer, the lowest layer first.
  */
 static size_t merged(const uint32_t *counts, size_t nr, uint64_t factor)
 {
@@ -45,8 +45,8 @@ static void test_lowest(void **state)
 	assert_int_equal(merged(equal, 3, 2), 1);
 	assert_int_equal(merged(equal, 3, 6), 2);
 	/*
-	 * A layer is merged if twice the number of objects above it is larger
-	 * than its own: 50 > 45; 140 > 95; 330 > 200; 730 > 500.
+	 * A layer of the chain is merged if twice the number of objects above
+	 * it is larger than its own: 50 > 45; 140 > 95; 330 > 200; 730 > 500.
 	 */
 	assert_int_equal(merged(cascade, 5, 2), 4);
 	assert_int_equal(merged(exactly, 2, 2), 0);
@@ -75,8 +75,8 @@ static void test_base(void **state)
 }
 
 /*
- * Check that a repack may merge `left` packs. The packs of the top layer may be
- * merged only if there are at least `threshold` of them.
+ * Check that a repack may merge `left` packs. The packs of the top layer of the
+ * chain may be merged only if there are at least `threshold` of them.
  */
 static void check_spared(const struct midxchain *m, uint64_t threshold,
 			 size_t left)
@@ -102,7 +102,7 @@ static void test_spare(void **state)
 	midxchain_init(&m, HASH_SHA1);
 	check_spared(&m, 2, 0);
 	check_spared(&m, 1, 1);
-	/* Two packs are in no layer. */
+	/* Two packs are in no layer of the chain. */
 	midxchain_write(&m, 1);
 	check_spared(&m, 2, 2);
 	check_spared(&m, 1, 3);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of stored/layout.h, which makes a repository directory from a
- * generation, and writes the updates of its refs.
+ * generation (version), and writes the updates of its refs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,9 @@
 #include "stored/layout.h"
 #include "t/unit/storedrepo.h"
 
-/* Makes a repository from a generation, in the directory <dir>/out. */
+/*
+ * Makes a repository from a generation (version), in the directory <dir>/out.
+ */
 static int lay_out(struct storedrepo *s, const struct generation *g)
 {
 	char *dir = storedrepo_dir(s, "out");
@@ -131,8 +133,8 @@ static void test_paths_that_are_allowed(void **state)
 }
 
 /*
- * A record must not make the repository use files of another repository, for
- * example by commondir or alternates.
+ * A record (manifest) must not make the repository use files of another
+ * repository, for example by commondir or alternates.
  */
 static void test_other_repository(void **state)
 {

@@ -72,7 +72,8 @@ static void of_queries(void **state)
 			/*
 			 * Only every second query may use the bitmap index.
 			 * Even such a query does not use it if the haves reach
-			 * all objects, or if a prepared answer is extended.
+			 * all objects, or if a prepared answer (stored
+			 * response) is extended.
 			 */
 			assert_true(k % 2 == 0 || !report.used_bitmap);
 			bitmaps += report.used_bitmap;

@@ -24,8 +24,8 @@ struct chain {
 	struct pack_midx layers[LAYERS];
 	struct pack_midx_order orders[LAYERS];
 	/*
-	 * Pointers to the layers, and to their pack orders. The tested
-	 * functions need such arrays.
+	 * Pointers to the layers of the chain, and to their pack orders. The
+	 * tested functions need such arrays.
 	 */
 	const struct pack_midx *midx[LAYERS];
 	const struct pack_midx_order *order[LAYERS];
@@ -83,7 +83,7 @@ static void chain_release(struct chain *c)
 	midxfile_release(&c->f);
 }
 
-/* Returns the number of layers that contain an object id. */
+/* Returns the number of layers of the chain that contain an object id. */
 static unsigned layers_with(const struct chain *c, const uint8_t *id)
 {
 	unsigned nr = 0;
@@ -196,8 +196,8 @@ static void test_compact(void **state)
 }
 
 /*
- * In one layer, the pack number of an object is too large. Merging the layers
- * must fail.
+ * In one layer of the chain, the pack number of an object is too large. Merging
+ * the layers must fail.
  */
 static void test_corrupt(void **state)
 {

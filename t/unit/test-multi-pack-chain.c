@@ -45,8 +45,8 @@ static void nothing_new(void **state)
 	assert_int_equal(midxlayers_nr(&r), 2);
 	assert_int_equal(file_nr(&r), 3);
 	/*
-	 * The new pack has only objects that lower layers have, so no layer
-	 * contains the pack.
+	 * The new pack has only objects that lower layers of the chain have, so
+	 * no layer contains the pack.
 	 */
 	for (uint32_t k = 0; k < 5; k++)
 		r.objects[k].is_stored = false;
@@ -158,8 +158,8 @@ static void compacted_onto_a_lower_base(void **state)
 			 0);
 	midxlayers_close(&m);
 	/*
-	 * The packs of all removed layers count as new packs. The next layer
-	 * and its bitmaps contain them.
+	 * The packs of all removed layers of the chain count as new packs. The
+	 * next layer and its bitmaps contain them.
 	 */
 	assert_int_equal(midxlayers_append(&r, true), 0);
 	midxlayers_compact_onto(&r, 0, 0, 0, true);

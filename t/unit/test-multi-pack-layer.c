@@ -46,8 +46,8 @@ static void layers_are_right(enum hash_algo algo)
 	midxlayers_history(&r, &seed, algo, LAYERS, true);
 	check(&r, &seed, LAYERS);
 	/*
-	 * After layers were merged, the bitmaps of the layers above must still
-	 * be right.
+	 * After layers of the chain were merged, the bitmaps of the layers
+	 * above must still be right.
 	 */
 	midxlayers_compact(&r, 1, 2, true);
 	check(&r, &seed, LAYERS - 1);
@@ -69,8 +69,8 @@ static void right_with_sha256(void **state)
 }
 
 /*
- * The upper layers have no bitmap index, so queries find the objects of these
- * layers by walking.
+ * The upper layers of the chain have no bitmap index, so queries find the
+ * objects of these layers by walking.
  */
 static void upper_layers_without(void **state)
 {
@@ -84,7 +84,10 @@ static void upper_layers_without(void **state)
 	assert_int_equal(midxlayers_append(&r, false), 0);
 	assert_int_equal(midxlayers_nr(&r), 3);
 	check(&r, &seed, 2);
-	/* A new layer with a bitmap index replaces layers that have none. */
+	/*
+	 * A new layer of the chain with a bitmap index replaces layers that
+	 * have none.
+	 */
 	randrepo_history(&r, 6);
 	randrepo_store_pack(&r);
 	randrepo_all_refs(&r);
@@ -94,7 +97,10 @@ static void upper_layers_without(void **state)
 	randrepo_release(&r);
 }
 
-/* Layers without bitmap indexes can be merged into one layer that has one. */
+/*
+ * Layers without bitmap indexes can be merged into one layer of the chain that
+ * has one.
+ */
 static void compacted_without(void **state)
 {
 	uint64_t seed = random_seed();

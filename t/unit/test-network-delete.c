@@ -59,8 +59,8 @@ static void test_refused(void **state)
 }
 
 /*
- * A process that deleted a member was killed after it had renamed the
- * repository. A second deletion completes the work.
+ * A process that deleted a repository of the network was killed after it had
+ * renamed the repository. A second deletion completes the work.
  */
 static void test_killed(void **state)
 {

@@ -38,8 +38,8 @@ static void unborn(void **state)
 }
 
 /*
- * The HEAD of the first member is chosen first. Then come the commits that are
- * HEAD of the most members.
+ * The HEAD of the network's first repository is chosen first. Then come the
+ * commits that are HEAD of the most repositories.
  */
 static void chosen(void **state)
 {

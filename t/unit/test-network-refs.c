@@ -60,7 +60,9 @@ static void test_few(void **state)
 	assert_int_equal(store(&n, "a"), 2);
 	assert_int_equal(store(&n, "a"), 0);
 	assert_int_equal(nr_of(&n, "refs/virtual/1/"), 2);
-	/* In the member, a directory has replaced the file of a ref. */
+	/*
+	 * In the member repository, a directory has replaced the file of a ref.
+	 */
 	tmprepo_remove(&n.t, "a/refs/tags/x");
 	netrepo_ref(&n, "a", "refs/tags/x/y", &oid);
 	assert_int_equal(store(&n, "a"), 2);

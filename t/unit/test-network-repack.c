@@ -55,7 +55,7 @@ static void test_repack(void **state)
 	netrepo_release(&f.n);
 }
 
-/* Objects that a reflog of a member names are not pruned. */
+/* An object is not pruned if a reflog of a member repository names it. */
 static void test_reflog(void **state)
 {
 	struct network_repack_report report;
@@ -132,8 +132,8 @@ static void test_settle(void **state)
 		sys_exists(netrepo_path(&f.n, "b/objects/info/alternates")));
 	assert_false(sys_exists(netrepo_path(&f.n, "c")));
 	/*
-	 * The process that added the member was killed before it had linked the
-	 * repository to the shared store.
+	 * The process that added the repository to the network was killed
+	 * before it had linked the repository to the shared store.
 	 */
 	assert_int_equal(network_set_state(f.n.network, 1, NETWORK_ADDING,
 					   SYS_FSYNC_NONE, NULL),

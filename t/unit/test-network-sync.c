@@ -28,7 +28,10 @@ static void test_add(void **state)
 	assert_true(netrepo_stored(&f.n, &one));
 	assert_int_equal(netsync_add(&f, "a", &id), ERR_INVALID);
 	assert_int_equal(netsync_add(&f, "store", &id), ERR_INVALID);
-	/* Add a second member, which has one object more than the first. */
+	/*
+	 * Add a second repository to the network. It has one object more than
+	 * the first.
+	 */
 	netrepo_repo(&f.n, "b");
 	netrepo_commit(&f.n, "b", "one", &one);
 	netrepo_commit(&f.n, "b", "two", &two);
@@ -58,8 +61,8 @@ static void test_sync(void **state)
 	assert_int_equal(f.report.copied_nr, 3);
 	assert_true(netrepo_stored(&f.n, &oid));
 	/*
-	 * A branch of the member was deleted. Its copy in the shared store must
-	 * be deleted, too.
+	 * A branch of the member repository was deleted. Its copy in the shared
+	 * store must be deleted, too.
 	 */
 	tmprepo_remove(&f.n.t, "a/refs/heads/main");
 	assert_int_equal(netsync_sync(&f, 1), 0);
@@ -71,8 +74,8 @@ static void test_sync(void **state)
 }
 
 /*
- * A process that added a member was killed. Adding the member again completes
- * the work, and the member keeps its id.
+ * A process that added a repository to the network was killed. Adding it again
+ * completes the work, and the member keeps its id.
  */
 static void test_killed_add(void **state)
 {

@@ -91,7 +91,9 @@ static void test_file_first(void **state)
 	midxchain_release(&b);
 }
 
-/* If a layer cannot be used, the layers below it are still used. */
+/*
+ * If a layer of the chain cannot be used, the layers below it are still used.
+ */
 static void test_bad_layers(void **state)
 {
 	struct buf path = BUF_INIT, file = BUF_INIT;
@@ -138,8 +140,8 @@ static void test_bad_chain(void **state)
 }
 
 /*
- * If a layer names a missing pack, neither this layer nor the layers above it
- * are used.
+ * If a layer of the chain names a missing pack, neither this layer nor the
+ * layers above it are used.
  */
 static void test_missing_pack(void **state)
 {

@@ -151,8 +151,8 @@ static void add_some(struct outbox *box, struct buf *expected,
 		return;
 	}
 	/*
-	 * Often, the span follows the previous span directly. Often, it has the
-	 * size of whole groups.
+	 * Often, the span (range of a pack) follows the previous span directly.
+	 * Often, it has the size of whole groups.
 	 */
 	if (r >> 17 & 1)
 		*at = random_next(seed) % (MAP_LEN / 2);
@@ -199,8 +199,8 @@ static void test_random(void **state)
 }
 
 /*
- * Adjacent spans become one entry of the queue, however many there are. So the
- * queue of a large clone is short.
+ * Adjacent spans (ranges of a pack) become one entry of the queue, however many
+ * there are. So the queue of a large clone is short.
  */
 static void test_clone_is_short(void **state)
 {
@@ -215,8 +215,8 @@ static void test_clone_is_short(void **state)
 	}
 	assert_int_equal(box.nr - box.first, 1);
 	/*
-	 * After a span that ends inside a group of packets, the next span needs
-	 * an entry of its own.
+	 * After a span (range of a pack) that ends inside a group of packets,
+	 * the next span needs an entry of its own.
 	 */
 	span.len = 100;
 	outbox_add_span(&box, &span);

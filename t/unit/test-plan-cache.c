@@ -57,7 +57,8 @@ static int put_pinned(void *ctx, const void *bytes, size_t len,
 }
 
 /*
- * Answers a request: by a plan, or by making the pack. The caller releases *a.
+ * Answers a request: by a plan (cached response), or by making the pack. The
+ * caller releases *a.
  */
 static void answer(struct plan_cache *cache, struct answer *a,
 		   struct packing_report *report,
@@ -98,8 +99,8 @@ static void check_pack(const struct asking *a, const struct answer *made,
 }
 
 /*
- * Check that an equal request gets the same bytes from the plan. The equal
- * request has its ids in another order.
+ * Check that an equal request gets the same bytes from the plan (cached
+ * response). The equal request has its ids in another order.
  */
 static void check_request(struct asking *a, struct plan_cache *cache,
 			  const struct plan_question *question)
@@ -157,8 +158,8 @@ static void test_random_requests(void **state)
 /* ---- keys */
 
 /*
- * A request with one want and one have, and the key under which its plan is
- * stored.
+ * A request with one want and one have, and the key under which its plan
+ * (cached response) is stored.
  */
 struct keyed {
 	struct odb odb;
@@ -361,7 +362,10 @@ struct scene {
 	/* Number of requests that have begun to make the pack. */
 	unsigned makers;
 	bool is_begun; /* the first part was put */
-	/* True after a request has begun to wait for the plan. */
+	/*
+	 * True after a request has begun to wait for the plan (cached
+	 * response).
+	 */
 	bool is_awaited;
 	/* True after a request other than the first has ended. */
 	bool is_other_done;
@@ -575,15 +579,16 @@ static void test_join(void **state)
 	assert_int_equal(s.makers, 1);
 	assert_string_equal(askers[0].report.response_plan, "made");
 	/*
-	 * A request that begins after the plan was complete finds it and does
-	 * not wait.
+	 * A request that begins after the plan (cached response) was complete
+	 * finds it and does not wait.
 	 */
 	for (unsigned i = 1; i < 8; i++)
 		assert_true(!strcmp(askers[i].report.response_plan, "joined") ||
 			    !strcmp(askers[i].report.response_plan, "hit"));
 	/*
-	 * While other requests wait for the plan, the pack is made as fast as
-	 * possible: its bytes are not sent to the first client meanwhile.
+	 * While other requests wait for the plan (cached response), the pack is
+	 * made as fast as possible: its bytes are not sent to the first client
+	 * meanwhile.
 	 */
 	assert_int_equal(s.sent_at_second, 1);
 	ask_alone(&s, "hit");
@@ -609,8 +614,8 @@ static void test_failed_maker(void **state)
 }
 
 /*
- * If a pack was made with a warning, its plan is not kept. Another attempt may
- * make a better pack.
+ * If a pack was made with a warning, its plan (cached response) is not kept.
+ * Another attempt may make a better pack.
  */
 static void test_warning(void **state)
 {
@@ -683,9 +688,9 @@ static void do_nothing(void *ctx)
 }
 
 /*
- * When a plan exceeds its maximum size, the memory of its literals is freed.
- * Before that, the sink must get all bytes that were held back, including long
- * literals.
+ * When a plan (cached response) exceeds its maximum size, the memory of its
+ * literals is freed. Before that, the sink must get all bytes that were held
+ * back, including long literals.
  */
 static void test_literals_of_a_plan_that_ends(void **state)
 {

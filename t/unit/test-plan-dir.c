@@ -30,8 +30,8 @@
 #define MAX ((uint64_t)1 << 20)
 
 /*
- * A directory of plans, and a snapshot with one pack. The content of the pack
- * is arbitrary.
+ * A directory of plans (cached responses), and a snapshot with one pack. The
+ * content of the pack is arbitrary.
  */
 struct bench {
 	struct tmprepo t;
@@ -80,7 +80,10 @@ static void bench_release(struct bench *b)
 static const struct packing_report report = {.objects = 7,
 					     .strategy = "bitmap"};
 
-/* Makes a plan of a range of the pack and `len` literal bytes. */
+/*
+ * Makes a plan (cached response) of a range of the pack and `len` literal
+ * bytes.
+ */
 static void make_plan(struct plan *plan, const struct bench *b, size_t len)
 {
 	*plan = PLAN_INIT;
@@ -126,8 +129,9 @@ static void end(struct asker *a)
 }
 
 /*
- * Asks for a plan. Asserts that there is none, and stores one. `reason`: the
- * expected reason if the plan is not stored; NULL: the plan is stored.
+ * Asks for a plan (cached response). Asserts that there is none, and stores
+ * one. `reason`: the expected reason if the plan is not stored; NULL: the plan
+ * is stored.
  */
 static void make(struct bench *b, uint8_t number, size_t len,
 		 const char *reason)
@@ -148,7 +152,9 @@ static void make(struct bench *b, uint8_t number, size_t len,
 	end(&a);
 }
 
-/* Asks for a plan, and asserts that the stored plan is found. */
+/*
+ * Asks for a plan (cached response), and asserts that the stored plan is found.
+ */
 static void assert_stored(struct bench *b, uint8_t number, size_t len)
 {
 	struct asker a = {0};
@@ -173,7 +179,10 @@ static bool is_stored(const struct bench *b, uint8_t number)
 	return plan_dir_has(b->dir, key, &b->odb);
 }
 
-/* Appends the path of a plan's file to *path. The caller releases *path. */
+/*
+ * Appends the path of a stored plan (cached response) to *path. The caller
+ * releases *path.
+ */
 static void plan_path(struct buf *path, const struct bench *b, uint8_t number)
 {
 	buf_printf(path, "%s/", b->path.data);
@@ -191,8 +200,8 @@ static void test_short(void **state)
 	assert_stored(&b, 1, 100);
 	assert_false(is_stored(&b, 2));
 	/*
-	 * The plan refers to a pack with this checksum and another size, so the
-	 * plan cannot be used.
+	 * The plan (cached response) refers to a pack with this checksum and
+	 * another size, so the plan cannot be used.
 	 */
 	b.pack.file.len++;
 	assert_false(is_stored(&b, 1));
@@ -204,8 +213,8 @@ static void test_short(void **state)
 #define LATER "the plan is stored when it is asked for again"
 
 /*
- * A plan is stored only at the second request if it is long, or if it is long
- * in comparison to its pack.
+ * A plan (cached response) is stored only at the second request if it is long,
+ * or if it is long in comparison to its pack.
  */
 static void test_second_request(void **state)
 {
@@ -224,8 +233,8 @@ static void test_second_request(void **state)
 }
 
 /*
- * If it is known that a plan is too large to be stored, no request waits for
- * it.
+ * If it is known that a plan (cached response) is too large to be stored, no
+ * request waits for it.
  */
 static void test_too_large(void **state)
 {
@@ -290,7 +299,10 @@ static void test_damage(void **state)
 		assert_int_equal(sys_truncate(path.data, len, NULL), 0);
 		assert_false(is_stored(&b, 1));
 	}
-	/* The next plan with this key replaces the wrong file. */
+	/*
+	 * The next plan (cached response) with this key replaces the wrong
+	 * file.
+	 */
 	make(&b, 1, 20, NULL);
 	assert_stored(&b, 1, 20);
 	buf_release(&path);
@@ -343,7 +355,7 @@ static void test_unusable(void **state)
 	bench_release(&b);
 }
 
-/* The directory is removed while a plan is made. */
+/* The directory is removed while a plan (cached response) is made. */
 static void test_lost_directory(void **state)
 {
 	struct buf keys = BUF_INIT;
@@ -370,7 +382,10 @@ static void test_lost_directory(void **state)
 	bench_release(&b);
 }
 
-/* The file of a plan cannot be created, because a directory has its name. */
+/*
+ * The file of a plan (cached response) cannot be created, because a directory
+ * has its name.
+ */
 static void test_unwritable(void **state)
 {
 	struct buf path = BUF_INIT;
@@ -394,7 +409,8 @@ static void test_unwritable(void **state)
 	assert_int_equal(mkdir(path.data, 0700), 0);
 	make(&b, 1, 10, "the plan cannot be written");
 	/*
-	 * For some time after that, no process waits for a plan with this key.
+	 * For some time after that, no process waits for a plan (cached
+	 * response) with this key.
 	 */
 	{
 		struct asker a = {0};
@@ -415,7 +431,10 @@ static int add_size(void *ctx, const char *name)
 	const char *dot = strrchr(name, '.');
 
 	*(unsigned *)ctx += dot && !strcmp(dot, ".plan");
-	/* The directory may contain only plans and the file `keys`. */
+	/*
+	 * The directory may contain only plans (cached responses) and the file
+	 * `keys`.
+	 */
 	assert_true((dot && !strcmp(dot, ".plan")) || !strcmp(name, "keys"));
 	return 0;
 }
@@ -429,7 +448,8 @@ static unsigned count_plans(const struct bench *b)
 }
 
 /*
- * Makes the file of a plan `seconds` older. A negative number makes it newer.
+ * Makes the file of a plan (cached response) `seconds` older. A negative number
+ * makes it newer.
  */
 static void age(const struct bench *b, uint8_t number, int64_t seconds)
 {
@@ -471,8 +491,8 @@ static void test_room(void **state)
 }
 
 /*
- * The time of a plan's file is in the future, because the clock was wrong when
- * the plan was used.
+ * The time of a stored plan (cached response) is in the future, because the
+ * clock was wrong when the plan was used.
  */
 static void test_clock(void **state)
 {
@@ -494,8 +514,8 @@ static void test_clock(void **state)
 /* ---- tests of requests that wait for each other */
 
 /*
- * Starts a process that asks for a plan, and stops when it has to make the
- * plan.
+ * Starts a process that asks for a plan (cached response), and stops when it
+ * has to make the plan.
  */
 static pid_t start_maker(struct bench *b, uint8_t number, bool sends)
 {
@@ -579,7 +599,8 @@ static void test_stalled_maker(void **state)
 			    "another process is slow to make it");
 	end(&a);
 	/*
-	 * A process that makes a plan does not block requests with other keys.
+	 * A process that makes a plan (cached response) does not block requests
+	 * with other keys.
 	 */
 	ask(&a, &b, 2);
 	assert_true(a.claim.locks >= 0);
@@ -617,9 +638,9 @@ static void *ask_in_thread(void *arg)
 }
 
 /*
- * A long plan is stored at once if other processes wait for it. The process
- * that makes the plan notices them. It then makes the plan as fast as possible,
- * without waiting for its own client.
+ * A long plan (cached response) is stored at once if other processes wait for
+ * it. The process that makes the plan notices them. It then makes the plan as
+ * fast as possible, without waiting for its own client.
  */
 static void test_joined(void **state)
 {
@@ -674,7 +695,8 @@ static int put(void *ctx, const void *bytes, size_t len, struct error *err)
 }
 
 /*
- * A simulated process, which has its own snapshot and its own cache of plans.
+ * A simulated process, which has its own snapshot and its own cache of plans
+ * (cached responses).
  */
 struct process {
 	struct odb *odb;

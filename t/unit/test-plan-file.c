@@ -68,8 +68,8 @@ static void add(struct plan *plan, const uint8_t *span, const char *literal,
 }
 
 /*
- * Makes a plan that uses ranges of two packs, and its file. The caller releases
- * both.
+ * Makes a plan (cached response) that uses ranges of two packs, and its file.
+ * The caller releases both.
  */
 static void make(struct plan *plan, struct buf *file, const struct packs *p)
 {
@@ -197,8 +197,8 @@ static void absent_objects(void **state)
 }
 
 /*
- * A plan can be used if the snapshot has all packs to which the plan refers, in
- * any order.
+ * A plan (cached response) can be used if the snapshot has all packs to which
+ * the plan refers, in any order.
  */
 static void other_packs(void **state)
 {
@@ -333,7 +333,7 @@ static void wrong_numbers(void **state)
 	assert_int_equal(parse_with(&file, 60, 6), ERR_CORRUPT);
 	/*
 	 * The size of the first pack is wrong. The last bytes of this pack
-	 * belong to the plan.
+	 * belong to the plan (cached response).
 	 */
 	assert_int_equal(parse_with(&file, 104 + 24, PACK_LEN - 1),
 			 ERR_CORRUPT);
@@ -403,7 +403,7 @@ static void worked_example(void **state)
 	assert_ptr_equal(plan.pieces[1].span, p.bytes[1] + 12);
 	assert_int_equal(plan.pieces[1].len, 300);
 	assert_memory_equal(plan.stored, "PACK", 4);
-	/* Printing the plan again gives the same file. */
+	/* Printing the parsed plan again gives the same file. */
 	assert_int_equal(buf_append(&plan.literals, f.literals, f.literal_len),
 			 0);
 	assert_int_equal(

@@ -273,9 +273,9 @@ static void check_elsewhere(const struct preparedrepo *p,
 }
 
 /*
- * Check that the same bytes are sent with and without prepared answers. If
- * `is_prepared`, a prepared answer must be used. Returns the number of objects
- * sent.
+ * Check that the same bytes are sent with and without prepared answers (stored
+ * responses). If `is_prepared`, a prepared answer must be used. Returns the
+ * number of objects sent.
  */
 static uint32_t compare(struct preparedrepo *p,
 			const struct packing_request *request, bool is_prepared)
@@ -297,9 +297,9 @@ static uint32_t compare(struct preparedrepo *p,
 }
 
 /*
- * Check that the same objects are sent with and without prepared answers. Tags
- * have changed since the preparation, so the order of the objects may differ.
- * Returns the number of objects sent.
+ * Check that the same objects are sent with and without prepared answers
+ * (stored responses). Tags have changed since the preparation, so the order of
+ * the objects may differ. Returns the number of objects sent.
  */
 static uint32_t compare_objects(struct preparedrepo *p,
 				const struct packing_request *request)
@@ -435,8 +435,9 @@ static size_t wants_after(struct preparedrepo *p, struct oid *wants,
 }
 
 /*
- * Compare the objects that two clones get with and without prepared answers.
- * Returns whether a prepared answer was extended by newer objects.
+ * Compare the objects that two clones get with and without prepared answers
+ * (stored responses). Returns whether a prepared answer was extended by newer
+ * objects.
  */
 static bool is_extended(struct preparedrepo *p,
 			const struct packing_request *request)
@@ -457,9 +458,9 @@ static bool is_extended(struct preparedrepo *p,
 }
 
 /*
- * After pushes, a clone gets a prepared answer and the new objects. This is not
- * possible if the prepared answer has a want that the clone neither wants nor
- * reaches.
+ * After pushes, a clone gets a prepared answer (stored response) and the new
+ * objects. This is not possible if the prepared answer has a want that the
+ * clone neither wants nor reaches.
  */
 static void clones_after_pushes(void **state)
 {
@@ -519,7 +520,7 @@ static void what_clones_get(void **state)
 
 /*
  * If repack.prepareAnswers is false, a repack removes the file of prepared
- * answers.
+ * answers (stored responses).
  */
 static void unless_it_is_unwanted(void **state)
 {
@@ -554,8 +555,8 @@ static void unless_it_is_unwanted(void **state)
 }
 
 /*
- * Write the file of prepared answers with one byte changed: the byte at `at`,
- * counted from the first answer, is XORed with `mask`.
+ * Write the file of prepared answers (stored responses) with one byte changed:
+ * the byte at `at`, counted from the first answer, is XORed with `mask`.
  */
 static void write_changed(struct preparedrepo *p, size_t at, uint8_t mask)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of prepared/prepared-send.c, which sends a prepared answer: ranges of a
- * pack's bytes are sent, and progress is counted.
+ * Tests of prepared/prepared-send.c, which sends a prepared answer (stored
+ * response): ranges of a pack's bytes are sent, and progress is counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>

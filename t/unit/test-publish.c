@@ -149,8 +149,9 @@ static void test_life(void **state)
 		assert_int_equal(sys_dir_each(f.place, check_file, &f, NULL),
 				 0);
 		/*
-		 * Without prepared answers, all published packs are retired.
-		 * After a repack, they are offered again.
+		 * Without prepared answers (stored responses), all published
+		 * packs are retired (not offered any more). After a repack,
+		 * they are offered again.
 		 */
 		tmprepo_write(&f.r.t, "objects/info/prepared", "");
 		assert_int_equal(run_at(&f, 20 * DAY), ERR_MISSING);

@@ -19,7 +19,7 @@
 
 struct fixture {
 	struct copynode c;
-	/* A second node: another cache directory of the same store. */
+	/* A second node (server): another cache directory of the same store. */
 	struct stored_node *other;
 	struct buf warnings;
 	struct error err;
@@ -55,7 +55,10 @@ static void fake_sleep(void *ctx, uint64_t ns)
 	((struct fixture *)ctx)->now += ns;
 }
 
-/* Gives the first node a clock that only advances when the node sleeps. */
+/*
+ * Gives the first node (server) a clock that only advances when the node
+ * sleeps.
+ */
 static void fake_clock(struct fixture *f)
 {
 	f->c.node->host.now_ns = fake_now;
@@ -155,7 +158,7 @@ static void push_one(struct fixture *f, struct stored_node *node,
 
 /*
  * Checks the value of a ref in the store, through the local copy of the second
- * node. `oid` NULL: no such ref.
+ * node (server). `oid` NULL: no such ref.
  */
 static void expect(struct fixture *f, const char *ref, const struct oid *oid)
 {
@@ -196,10 +199,11 @@ static char *make_quarantine(struct fixture *f)
 }
 
 /*
- * Checks the requests of a push. First, the node asks for a newer generation
- * than that of its copy. Then, in parallel, it uploads three files and the
- * hint, and reads the record of the generation. Last, it writes the new record.
- * Updating the copy needs no further request and no download.
+ * Checks the requests of a push. First, the node (server) asks for a newer
+ * generation (version) than that of its copy. Then, in parallel, it uploads
+ * three files and the hint (a file with a recent number), and reads the record
+ * (manifest) of the generation. Last, it writes the new record. Updating the
+ * copy needs no further request and no download.
  */
 static void test_requests(void **state)
 {
@@ -246,8 +250,8 @@ static void test_requests(void **state)
 	expect(&f, "refs/heads/old", NULL);
 
 	/*
-	 * The generation has the pack already, so its files are not uploaded
-	 * again.
+	 * The generation (version) has the pack already, so its files are not
+	 * uploaded again.
 	 */
 	f.c.count.requests = 0;
 	session_open(&s, &f, f.c.node);
@@ -257,7 +261,7 @@ static void test_requests(void **state)
 
 	/*
 	 * A push that only deletes a ref needs three requests: two reads, and
-	 * the put of the record.
+	 * the put of the record (manifest).
 	 */
 	f.c.count.requests = 0;
 	push_one(&f, f.c.node, "refs/heads/new", NULL);
@@ -268,8 +272,8 @@ static void test_requests(void **state)
 }
 
 /*
- * Another node commits first: changes of other refs, of the same ref, and of
- * refs whose names exclude each other.
+ * Another node (server) commits first: changes of other refs, of the same ref,
+ * and of refs whose names exclude each other.
  */
 static void test_races(void **state)
 {
@@ -315,7 +319,9 @@ static void test_races(void **state)
 	expect(&f, "refs/heads/race", &one);
 	expect(&f, "refs/heads/a", NULL);
 
-	/* If all changes of refs are rejected, no record is written. */
+	/*
+	 * If all changes of refs are rejected, no record (manifest) is written.
+	 */
 	session_open(&s, &f, f.c.node);
 	push_one(&f, f.other, "refs/heads/mine", &one);
 	session_begin(&s, true);
@@ -338,7 +344,10 @@ static void test_races(void **state)
 	fixture_release(&f);
 }
 
-/* The changed refs are in tables of the generation, and not in its updates. */
+/*
+ * The changed refs are in tables of the generation (version), and not in its
+ * updates.
+ */
 static void test_tables(void **state)
 {
 	struct fixture f;
@@ -428,8 +437,8 @@ static enum ref_result push_long(struct fixture *f, const char *name,
 
 /*
  * A ref whose name is too long for a reftable is rejected. Other refs of the
- * push are not. Each accepted ref can be read by the other node, and can be
- * deleted.
+ * push are not. Each accepted ref can be read by the other node (server), and
+ * can be deleted.
  */
 static void check_long_names(const char *config, unsigned most)
 {
@@ -477,7 +486,10 @@ static void test_long_names(void **state)
 {
 	(void)state;
 	check_long_names("", 6);
-	/* With a block size this large, the limit of the record applies. */
+	/*
+	 * With a block size this large, the limit of the record (manifest)
+	 * applies.
+	 */
 	check_long_names("[reftable]\n\tblockSize = 65536\n", 6);
 	check_long_names("[reftable]\n\tblockSize = 1024\n", 0);
 }
@@ -522,7 +534,7 @@ static void test_no_change(void **state)
 
 	/*
 	 * The only real change is rejected. The other one changes nothing, so
-	 * no generation is made.
+	 * no generation (version) is made.
 	 */
 	session_open(&s, &f, f.c.node);
 	push_one(&f, f.other, "refs/heads/race", &f.c.s.tip);
@@ -537,7 +549,10 @@ static void test_no_change(void **state)
 	assert_int_equal(g.number, 4);
 	generation_release(&g);
 
-	/* If at least one ref changes, all changes are in one record. */
+	/*
+	 * If at least one ref changes, all changes are in one record
+	 * (manifest).
+	 */
 	session_open(&s, &f, f.c.node);
 	session_begin(&s, false);
 	session_set(&s, "refs/heads/none", NULL);
@@ -550,8 +565,8 @@ static void test_no_change(void **state)
 }
 
 /*
- * Pushes of one node take turns. Here another push holds the lock and never
- * ends.
+ * Pushes of one node (server) take turns. Here another push holds the lock and
+ * never ends.
  */
 static void test_turn(void **state)
 {
@@ -708,8 +723,8 @@ static void test_messages(void **state)
 }
 
 /*
- * The store is empty, so no generation in it is newer than the local copy. A
- * push must still fail.
+ * The store is empty, so no generation (version) in it is newer than the local
+ * copy. A push must still fail.
  */
 static void test_emptied_store(void **state)
 {

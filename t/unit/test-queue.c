@@ -123,15 +123,18 @@ static void test_share(void **st)
 	assert_int_equal(grant_all(q, 0), 8);
 	b = add(q, "b", "n", DEAR);
 	assert_int_equal(grant_all(q, 0), 0);
-	/* The next token goes to the principal that has had none yet. */
+	/*
+	 * The next token goes to the principal (user or client) that has had
+	 * none yet.
+	 */
 	admission_queue_remove(q, 0, 5 * MS);
 	assert_int_equal(admission_queue_next(q, 5 * MS), b);
 	assert_int_equal(admission_queue_next(q, 5 * MS), -1);
 	check(q);
 	free(q);
 	/*
-	 * Both principals wait from the start. Then neither gets more than a
-	 * quarter of the tokens.
+	 * Both principals (users or clients) wait from the start. Then neither
+	 * gets more than a quarter of the tokens.
 	 */
 	q = new_queue(8);
 	for (int i = 0; i < 8; i++) {
@@ -183,16 +186,16 @@ static void test_express(void **st)
 	second = add(q, "b", "n", 100);
 	other = add(q, "a", "n", 100);
 	/*
-	 * Cheap requests may run without a token (express). Each principal has
-	 * at most one such request at a time.
+	 * Cheap requests may run without a token (express). Each principal
+	 * (user or client) has at most one such request at a time.
 	 */
 	assert_int_equal(grant_all(q, 0), 2);
 	assert_int_equal(state(q, cheap), ADMISSION_EXPRESS);
 	assert_int_equal(state(q, second), ADMISSION_WAITING);
 	assert_int_equal(state(q, other), ADMISSION_EXPRESS);
 	/*
-	 * There is also a limit for the express requests of all principals
-	 * together.
+	 * Requests that run without a token (express) also have a limit for all
+	 * principals together.
 	 */
 	add(q, "c", "n", 100);
 	assert_int_equal(grant_all(q, 0), 0);
@@ -200,8 +203,8 @@ static void test_express(void **st)
 	assert_int_equal(grant_all(q, MS), 1);
 	check(q);
 	/*
-	 * If an express request turns out to be expensive, it must wait for a
-	 * token.
+	 * If a request that runs without a token turns out to be expensive, it
+	 * must wait for a token.
 	 */
 	assert_false(admission_queue_yield(q, other, MS));
 	assert_true(admission_queue_yield(q, other, 200 * MS));
@@ -220,8 +223,8 @@ static void test_yield(void **st)
 	assert_int_equal(grant_all(q, 0), 2);
 	add(q, "a", "n", DEAR);
 	/*
-	 * No other principal waits for a token, so the request need not yield
-	 * its token.
+	 * No other principal (user or client) waits for a token, so the request
+	 * need not yield its token.
 	 */
 	assert_false(admission_queue_yield(q, a, 500 * MS));
 	b = add(q, "b", "n", DEAR);
@@ -308,7 +311,10 @@ static void run_next(struct world *w)
 	}
 }
 
-/* Ends the running request whose end comes first. Returns its principal. */
+/*
+ * Ends the running request whose end comes first. Returns its principal (user
+ * or client).
+ */
 static int end_next(struct world *w)
 {
 	unsigned first = 0;
@@ -327,8 +333,8 @@ static int end_next(struct world *w)
 }
 
 /*
- * Principals with 1 to 10 waiting requests each must get the same amount of
- * service.
+ * Principals (users or clients) with 1 to 10 waiting requests each must get the
+ * same amount of service.
  */
 static void test_fair(void **st)
 {
@@ -357,7 +363,10 @@ static void test_fair(void **st)
 	free(w.q);
 }
 
-/* Networks get equal shares, however many principals each network has. */
+/*
+ * Networks get equal shares, however many principals (users or clients) each
+ * network has.
+ */
 static void test_networks(void **st)
 {
 	struct world w = {.q = new_queue(4)};
@@ -382,8 +391,8 @@ static void test_networks(void **st)
 }
 
 /*
- * Another principal has 200 waiting requests. A single request must then wait
- * for about one of them.
+ * Another principal (user or client) has 200 waiting requests. A single request
+ * must then wait for about one of them.
  */
 static void test_greedy(void **st)
 {
@@ -411,7 +420,10 @@ static void test_greedy(void **st)
 	free(w.q);
 }
 
-/* A principal that was idle must not get extra service afterwards. */
+/*
+ * A principal (user or client) that was idle must not get extra service
+ * afterwards.
+ */
 static void test_newcomer(void **st)
 {
 	struct world w = {.q = new_queue(1)};
@@ -462,7 +474,10 @@ static void test_limits(void **st)
 			 ADMISSION_NETWORK_FULL);
 	ask.network = "m";
 	assert_int_equal(admission_queue_judge(q, &ask), ADMISSION_NO_REFUSAL);
-	/* Fill the table of tickets, until it has no free entry. */
+	/*
+	 * Fill the table of tickets (requests in the queue), until it has no
+	 * free entry.
+	 */
 	for (unsigned i = limits.queue_max; i < ADMISSION_TICKETS_MAX; i++) {
 		snprintf(name, sizeof(name), "d%u", i);
 		assert_int_equal(add(q, name, name, DEAR), i);
@@ -501,7 +516,10 @@ static void test_pushes(void **st)
 	free(q);
 }
 
-/* One principal must not take all places for pushes to a repository. */
+/*
+ * One principal (user or client) must not take all places for pushes to a
+ * repository.
+ */
 static void test_push_share(void **st)
 {
 	struct admission_queue *q = new_queue(1);
@@ -571,8 +589,8 @@ static void test_forget(void **st)
 }
 
 /*
- * Repairing the queue computes the right counters from the tickets, whatever
- * counters a killed process has left.
+ * Repairing the queue computes the right counters from the tickets (requests in
+ * the queue), whatever counters a killed process has left.
  */
 static void test_repair(void **st)
 {
@@ -608,7 +626,7 @@ static void test_repair(void **st)
 
 /*
  * Makes random calls. After each, the counters of the queue must agree with its
- * tickets.
+ * tickets (requests in the queue).
  */
 static void test_random(void **st)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of stored/refresh.h, which brings a local copy of a repository from one
- * generation to the next: which files are added and removed.
+ * generation (version) to the next: which files are added and removed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,10 @@
 #include "sys/clock.h"
 #include "t/unit/copynode.h"
 
-/* A directory with one generation of a repository, and the next generation. */
+/*
+ * A directory with one generation (version) of a repository, and the next
+ * generation.
+ */
 struct step {
 	struct copynode c;
 	struct generation before, g;
@@ -208,7 +211,10 @@ static void test_only_what_is_new(void **state)
 	step_run(&s);
 	assert_int_equal(s.c.count.reads, reads);
 	assert_main(&s, "out");
-	/* A file of the generation that somebody has removed is restored. */
+	/*
+	 * A file of the generation (version) that somebody has removed is
+	 * restored.
+	 */
 	assert_int_equal(sys_unlink(netrepo_path(&s.c.s.n, "out/config"), NULL),
 			 0);
 	step_run(&s);
@@ -255,8 +261,8 @@ static void test_removes_other_files(void **state)
 }
 
 /*
- * Packs and tables of refs that only the old generation has are removed from
- * the directory and from the cache.
+ * Packs and tables of refs that only the old generation (version) has are
+ * removed from the directory and from the cache.
  */
 static void test_removes_old_packs(void **state)
 {

@@ -247,8 +247,8 @@ static void newest_branches(void **state)
 }
 
 /*
- * Returns the number of commits that are tips of the tip island with the
- * configuration `config`.
+ * Returns the number of commits that are tips of the tip island (objects of
+ * shallow clones) with the configuration `config`.
  */
 static size_t island_tips(struct walkrepo *w, const char *config, bool is_bare,
 			  bool *has_head)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of stored/stage.h, which makes a stage: a temporary repository with
- * exactly the files that a generation gets from a local repository.
+ * exactly the files that a generation (version) gets from a local repository.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of stored/copy.h, the local copy of a repository in a store: it is
- * made, and is brought to newer generations in place.
+ * made, and is brought to newer generations (versions) in place.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +70,10 @@ static void test_made_and_refreshed(void **state)
 			    netrepo_path(&c.s.n, COPYNODE_COPY));
 	inode = inode_of(&c, "config");
 
-	/* If there is no newer generation, a refresh needs one request. */
+	/*
+	 * If there is no newer generation (version), a refresh needs one
+	 * request.
+	 */
 	c.count.requests = 0;
 	refresh(&c, copy);
 	assert_int_equal(c.count.requests, 1);
@@ -87,8 +90,8 @@ static void test_made_and_refreshed(void **state)
 }
 
 /*
- * Old packs must be removed before the marker is replaced. If the process were
- * killed in between, nobody would look for them later.
+ * Old packs must be removed before the marker file is replaced. If the process
+ * were killed in between, nobody would look for them later.
  */
 static void test_old_packs_go_before_the_marker(void **state)
 {
@@ -141,7 +144,7 @@ static void test_opened_by_its_path(void **state)
 	stored_copy_close(copy);
 
 	/*
-	 * An error of reading the marker must not be taken for a missing
+	 * An error of reading the marker file must not be taken for a missing
 	 * marker.
 	 */
 	snprintf(moved, sizeof(moved), "%s",
@@ -224,8 +227,8 @@ static void test_store_down(void **state)
 }
 
 /*
- * A push has written a new record. It has the files itself, so the copy is
- * brought to this generation without requests.
+ * A push has written a new record (manifest). It has the files itself, so the
+ * copy is brought to this generation (version) without requests.
  */
 static void test_advance(void **state)
 {
@@ -267,8 +270,8 @@ static void test_advance(void **state)
 	storedrepo_assert_ref(&c.s, COPYNODE_COPY, "HEAD", "refs/heads/new");
 
 	/*
-	 * An older generation changes nothing, even if this struct has not
-	 * loaded the newer one yet.
+	 * An older generation (version) changes nothing, even if this struct
+	 * has not loaded the newer one yet.
 	 */
 	assert_int_equal(stored_copy_advance(other, &one, &c.err), 0);
 	assert_int_equal(stored_copy_generation(other)->number, 2);
@@ -281,8 +284,8 @@ static void test_advance(void **state)
 }
 
 /*
- * A marker is not trusted if it is damaged, or if it was written before the
- * machine was restarted. Then the copy is made anew.
+ * A marker file is not trusted if it is damaged, or if it was written before
+ * the machine was restarted. Then the copy is made anew.
  */
 static void test_made_anew(void **state)
 {
@@ -306,7 +309,7 @@ static void test_made_anew(void **state)
 		snprintf(extra, sizeof(extra), "%s",
 			 netrepo_path(&c.s.n, COPYNODE_COPY "/extra"));
 		assert_int_equal(sys_append(extra, "x", 1, 0666, NULL), 0);
-		/* Replace "%s" in the script by the path of the marker. */
+		/* Replace "%s" in the script by the path of the marker file. */
 		snprintf(command, sizeof(command), "%s", scripts[i]);
 		*strstr(command, "%s") = '\0';
 		snprintf(command + strlen(command),

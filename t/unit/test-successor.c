@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/successor.h, which makes the next generation of a stored
- * repository from a changed directory.
+ * Tests of stored/successor.h, which makes the next generation (version) of a
+ * stored repository from a changed directory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +16,8 @@
 static const char other_pack[] = "objects/pack/pack-other.pack";
 
 /*
- * A generation of a repository, as files in the directory <dir>/work. The test
- * changes these files.
+ * A generation (version) of a repository, as files in the directory <dir>/work.
+ * The test changes these files.
  */
 struct work {
 	struct storedrepo s;

@@ -22,7 +22,10 @@ static void test_verdicts(void **state)
 
 	assert_non_null(s);
 	assert_int_equal(daemon_suspects_judge(s, "/a", 2, 1), DAEMON_TRUSTED);
-	/* A repository without crashes is not refused. */
+	/*
+	 * A repository is not refused if no worker has crashed during its
+	 * requests.
+	 */
 	daemon_suspects_convict(s, "/a", 2, 1);
 	assert_int_equal(daemon_suspects_judge(s, "/a", 2, 1), DAEMON_TRUSTED);
 	assert_int_equal(daemon_suspects_crash(s, "/a", 2, 1), 1);

@@ -105,8 +105,8 @@ static void test_updates_over_tables(void **state)
 }
 
 /*
- * Finds the changes of refs between two generations. As text, they must be
- * `expect`.
+ * Finds the changes of refs between two generations (versions). As text, they
+ * must be `expect`.
  */
 static void assert_changes(struct fixture *f, const struct generation *before,
 			   const struct generation *after, const char *expect)
@@ -185,7 +185,10 @@ static void test_changes(void **state)
 		   f.tip);
 	assert_changes(&f, &f.g, &after, expect.data);
 
-	/* The generations have different tables, so all refs are compared. */
+	/*
+	 * The generations (versions) have different tables, so all refs are
+	 * compared.
+	 */
 	netrepo_ref(&f.s.n, "src", "refs/heads/e", &f.s.tip);
 	tmprepo_remove(&f.s.n.t, "src/refs/heads/b");
 	tmprepo_remove(&f.s.n.t, "src/refs/heads/main");

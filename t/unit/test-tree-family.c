@@ -105,7 +105,7 @@ static void check_families(const struct tree_families *fam)
 	free(met);
 }
 
-/* Reads all families, in several calls. */
+/* Reads all families (trees and their deltas), in several calls. */
 static int read_all(struct reported *reported, const struct tree_families *fam,
 		    bool trees_only, struct error *err)
 {

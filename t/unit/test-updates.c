@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/updates.h, which writes the updates of a generation (changed
- * refs of its record) as a reftable. test-layout.c tests whole repositories
- * with updates.
+ * Tests of stored/updates.h. The record (manifest) of a repository version
+ * lists refs that have changed, and the code writes them as a reftable.
+ * test-layout.c tests whole repositories with updates.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,10 @@
 struct updates {
 	struct copynode c;
 	struct generation g;
-	/* Owned. Directory of a repository that has the generation *g. */
+	/*
+	 * Owned. Directory of a repository that has the generation (version)
+	 * *g.
+	 */
 	char *dir;
 	char hex[OID_MAX_HEX_LEN + 1];
 };
@@ -54,7 +57,7 @@ static void set(struct updates *u, const char *ref, const char *value)
 
 /*
  * The updates are installed several times. The refs must only depend on the
- * record, and not on what was installed before.
+ * record (manifest), and not on what was installed before.
  */
 static void test_installed_again(void **state)
 {
@@ -108,7 +111,8 @@ static void test_refused(void **state)
 }
 
 /*
- * A name in the record can be too long for a reftable block of the usual size.
+ * A name in the record (manifest) can be too long for a reftable block of the
+ * usual size.
  */
 static void test_long_names(void **state)
 {

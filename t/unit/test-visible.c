@@ -102,7 +102,10 @@ static void test_all_at_once(void **state)
 	dialog_release(&d);
 }
 
-/* A hint that is not the value of a visible ref makes no object visible. */
+/*
+ * A hint is a commit whose trees are likely to contain the object. A hint that
+ * is not the value of a visible ref is ignored.
+ */
 static void test_hints(void **state)
 {
 	struct visible *v;

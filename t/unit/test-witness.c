@@ -74,8 +74,8 @@ static int leave(void **state)
 }
 
 /*
- * Adds `path` to a witness, and makes a change. Then the witness must hold (the
- * files are unchanged) if `holds` is true.
+ * Adds `path` to a witness (a check for changes of files), and makes a change.
+ * Then the witness must hold (the files are unchanged) if `holds` is true.
  */
 static void check(const char *path, enum sys_witness_kind kind,
 		  void (*change)(void), bool holds)

@@ -151,7 +151,10 @@ static void long_chain(void **state)
 	packing_items_release(&list);
 }
 
-/* Within each type, objects of the tip island come first. */
+/*
+ * Within each type, objects of the tip island (objects of shallow clones) come
+ * first.
+ */
 static void tip_first(void **state)
 {
 	uint64_t seed = random_seed();
