@@ -15,7 +15,10 @@ struct apirepo {
 	struct randrepo r;
 	gitreach_repo *repo;
 	gitreach_error *err;
-	/* The index is the position of an object in r.objects[]. */
+	/*
+	 * Indexed like r.objects[]: the objects that the wants reach, and the
+	 * objects that the haves reach.
+	 */
 	bool *want, *have;
 };
 

@@ -368,7 +368,7 @@ static inline uint32_t randtree_pack_some(struct randrepo *r)
 
 	assert_non_null(p);
 	packfile_init(p, r->t.repo.algo);
-	/* add the newest objects first, as in real packs */
+	/* Add the newest objects first, as in real packs. */
 	for (uint32_t i = r->nr; i-- > 0 && p->nr < PACKFILE_MAX;) {
 		struct randrepo_object *o = &r->objects[i];
 		uint32_t back = randrepo_below(r, 6) + 1, place = p->nr;

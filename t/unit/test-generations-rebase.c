@@ -61,7 +61,7 @@ static const struct generation_change nothing = {
 	.session_ns = 1,
 };
 
-/* Applies a change to the base. */
+/* Applies a change to the generation that make_base() makes. */
 static int apply(struct generation *next,
 		 const struct generation_change *change, bool is_first)
 {

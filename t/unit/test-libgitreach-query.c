@@ -273,8 +273,8 @@ static void names(void **state)
 }
 
 /*
- * Refs that are excluded before adding all refs are not added. Refs that were
- * added before stay.
+ * If refs are excluded, and all refs are added afterwards, the excluded refs
+ * are left out. Refs that were added before stay.
  */
 static void excluded_refs(void **state)
 {

@@ -263,7 +263,7 @@ static void test_write(void **state)
 	assert_int_equal(pktline_send(&w, NULL), 0);
 	assert_int_equal(m.write_nr, 1);
 
-	/* Large spans are written without being copied. */
+	/* Large pieces of data are written without being copied. */
 	iov[1] = (struct iovec){large, sizeof(large)};
 	assert_int_equal(pktline_write_flush(&w, NULL), 0);
 	assert_int_equal(pktline_send_spans(&w, iov, 2, NULL), 0);

@@ -32,7 +32,7 @@ static int identify(void *ctx, struct hash_ctx *hash, struct error *err)
 
 /*
  * A sink for a pack, which also counts the bytes that come as ranges of pinned
- * packs.
+ * packs (packs that stay mapped while they are sent).
  */
 struct answer {
 	struct buf bytes;

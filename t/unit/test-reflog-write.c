@@ -125,7 +125,7 @@ static void test_append(void **state)
 	tmprepo_release(&t);
 }
 
-/* Ids of SHA-256 are longer. */
+/* Ids of SHA-256, which are longer, are written too. */
 static void test_sha256(void **state)
 {
 	struct reflog_entry entry = {
