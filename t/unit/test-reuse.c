@@ -244,7 +244,10 @@ static void far_bases(void **state)
 	randrepo_release(&r);
 }
 
-/* A REF_DELTA comes before its base in the pack. Such a delta is left over. */
+/*
+ * A REF_DELTA comes before its base in the pack. Such a delta is left over (its
+ * entry is not copied), unless the pack is copied as a whole.
+ */
 static void base_after_delta(void **state)
 {
 	uint64_t seed = random_seed();
@@ -284,7 +287,7 @@ static void base_after_delta(void **state)
 	request.want = &want;
 	/*
 	 * If the receiver accepts OFS_DELTA, the pack is copied as a whole.
-	 * Otherwise each entry is looked at.
+	 * Otherwise each entry is checked.
 	 */
 	copy_make(&c, &request);
 	assert_int_equal(c.report.objects, 2);
