@@ -145,6 +145,52 @@ int stored_cache_link(struct stored_cache *cache, const char *path,
 	return ret;
 }
 
+bool stored_cache_has(const struct stored_cache *cache,
+		      const struct generation_file *file)
+{
+	struct buf path = BUF_INIT;
+	bool has = !path_of(cache, &path, file, NULL) &&
+		   is_there(path.data, file);
+
+	buf_release(&path);
+	return has;
+}
+
+int stored_cache_put(struct stored_cache *cache,
+		     const struct generation_file *file, const void *bytes,
+		     size_t len, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret = path_of(cache, &path, file, err);
+
+	if (!ret)
+		ret = make_parent(path.data, err);
+	if (!ret)
+		ret = stored_fetch_put(file, path.data, bytes, len,
+				       SYS_FSYNC_FSYNC, err);
+	buf_release(&path);
+	return ret;
+}
+
+int stored_cache_borrow(struct stored_cache *cache, struct sys_map *map,
+			const struct generation_place *place,
+			const struct generation_file *file, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret = path_of(cache, &path, file, err);
+
+	if (!ret)
+		ret = make_parent(path.data, err);
+	if (!ret)
+		ret = fetch(cache, path.data, place, file, SYS_FSYNC_NONE, err);
+	if (!ret) {
+		ret = sys_map_open(map, path.data, err);
+		sys_unlink(path.data, NULL);
+	}
+	buf_release(&path);
+	return ret;
+}
+
 int stored_cache_add(struct stored_cache *cache,
 		     const struct generation_file *file, const char *path,
 		     struct error *err)

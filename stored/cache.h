@@ -22,6 +22,7 @@
 #define STORED_CACHE_H
 
 #include "generations/history.h"
+#include "sys/map.h"
 
 /*
  * Time in seconds that a file stays in the cache although no repository has it.
@@ -60,6 +61,27 @@ int stored_cache_file(struct stored_cache *cache, struct buf *path,
 int stored_cache_link(struct stored_cache *cache, const char *path,
 		      const struct generation_place *place,
 		      const struct generation_file *file, struct error *err);
+
+/* Returns whether the cache has a file of a generation. */
+bool stored_cache_has(const struct stored_cache *cache,
+		      const struct generation_file *file);
+
+/*
+ * Adds `len` bytes to the cache as the content of `file`, which the cache does
+ * not have. Returns 0, ERR_CORRUPT if the size or the SHA-256 is wrong, or
+ * another negative error code. Several threads may call this function.
+ */
+int stored_cache_put(struct stored_cache *cache,
+		     const struct generation_file *file, const void *bytes,
+		     size_t len, struct error *err);
+
+/*
+ * Downloads a file, maps it, and does not keep it in the cache. Returns 0 with
+ * *map to be closed by the caller, or an error of stored_fetch().
+ */
+int stored_cache_borrow(struct stored_cache *cache, struct sys_map *map,
+			const struct generation_place *place,
+			const struct generation_file *file, struct error *err);
 
 /*
  * Adds the local file `path` to the cache as the content of `file`. The caller

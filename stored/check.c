@@ -11,6 +11,9 @@
 #include "stored/check.h"
 #include "stored/fetch.h"
 #include "stored/layout.h"
+#include "stored/side.h"
+#include "sys/io.h"
+#include "sys/map.h"
 #include "sys/tempdir.h"
 
 struct checking {
@@ -270,6 +273,37 @@ static int check_laid_out(struct checking *c, const char *dir)
 	return ret < 0 ? ret : 0;
 }
 
+/* Checks the side bundle, which is in no directory. */
+static int check_bundle(struct checking *c, const struct generation *g,
+			const char *dir)
+{
+	const struct generation_file *file = generation_find_file(
+		g, STORED_SIDE_PATH);
+	char *path = file ? stored_join(dir, "side-files", c->err) : NULL;
+	struct stored_side side = {0};
+	struct sys_map map;
+	int ret = !file  ? 0
+		  : path ? fetch_file(c, file, path, c->err)
+			 : ERR_NOMEM;
+
+	if (!file || ret || !sys_exists(path)) {
+		free(path);
+		return ret;
+	}
+	ret = sys_map_open(&map, path, c->err);
+	if (!ret) {
+		ret = stored_side_parse(&side, map.data, map.len, c->err);
+		if (!ret)
+			ret = stored_side_verify(&side, c->err);
+		if (is_problem(ret))
+			ret = tell(c, "%s", c->err->msg);
+		stored_side_release(&side);
+		sys_map_close(&map);
+	}
+	free(path);
+	return ret;
+}
+
 static int check_content(struct checking *c, const struct generation *g)
 {
 	const struct stored_layout how = {
@@ -284,7 +318,9 @@ static int check_content(struct checking *c, const struct generation *g)
 
 	if (ret)
 		return ret;
-	ret = stored_layout_make(td.path, g, &how, c->err);
+	ret = check_bundle(c, g, td.path);
+	if (!ret)
+		ret = stored_layout_make(td.path, g, &how, c->err);
 	if (c->unread.code) {
 		ret = c->unread.code;
 		*c->err = c->unread;

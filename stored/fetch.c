@@ -133,6 +133,22 @@ static int start(struct receiver *r, const char *path, struct error *err)
 	return ret;
 }
 
+/*
+ * Gives the file its name if `ret` is 0 and the content is right, and ends the
+ * receiver. Returns `ret` or another negative error code.
+ */
+static int finish(struct receiver *r, int ret, const char *path,
+		  enum sys_fsync_method method, struct error *err)
+{
+	if (!ret)
+		ret = check(r, err);
+	if (!ret)
+		ret = sys_tempfile_commit(&r->tmp, path, method, err);
+	sys_tempfile_abort(&r->tmp);
+	hash_release(&r->hash);
+	return ret;
+}
+
 int stored_fetch(const struct generation_place *place,
 		 const struct generation_file *file, const char *path,
 		 enum sys_fsync_method method, struct error *err)
@@ -149,12 +165,18 @@ int stored_fetch(const struct generation_place *place,
 						   name.data, 0, STORE_TO_END,
 						   err),
 				    file->path, err);
-	if (!ret)
-		ret = check(&r, err);
-	if (!ret)
-		ret = sys_tempfile_commit(&r.tmp, path, method, err);
-	sys_tempfile_abort(&r.tmp);
-	hash_release(&r.hash);
 	buf_release(&name);
-	return ret;
+	return finish(&r, ret, path, method, err);
+}
+
+int stored_fetch_put(const struct generation_file *file, const char *path,
+		     const void *bytes, size_t len,
+		     enum sys_fsync_method method, struct error *err)
+{
+	struct receiver r = {.file = file, .tmp = SYS_TEMPFILE_INIT};
+	int ret = start(&r, path, err);
+
+	if (!ret)
+		ret = receive(&r, bytes, len, err);
+	return finish(&r, ret, path, method, err);
 }

@@ -12,8 +12,13 @@
 #include "generations/history.h"
 #include "sys/tempfile.h"
 
-/* number of threads that transfer or check files in parallel */
+/* number of threads that upload or check files in parallel */
 #define STORED_THREADS 4
+/*
+ * Number of threads that download files in parallel. They mostly wait for the
+ * store, which keeps a connection for each of them.
+ */
+#define STORED_DOWNLOADS 16
 
 /* Returns "<dir>/<name>", malloc()ed, or NULL with *err set. */
 char *stored_join(const char *dir, const char *name, struct error *err);
@@ -42,5 +47,13 @@ int stored_result(int ret, const char *what, struct error *err);
 int stored_fetch(const struct generation_place *place,
 		 const struct generation_file *file, const char *path,
 		 enum sys_fsync_method method, struct error *err);
+
+/*
+ * Works like stored_fetch(), with `len` bytes that the caller has. No request
+ * is sent.
+ */
+int stored_fetch_put(const struct generation_file *file, const char *path,
+		     const void *bytes, size_t len,
+		     enum sys_fsync_method method, struct error *err);
 
 #endif

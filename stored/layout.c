@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "stored/fetch.h"
 #include "stored/layout.h"
+#include "stored/side.h"
 #include "sys/io.h"
 #include "sys/thread.h"
 
@@ -61,10 +62,14 @@ static int put_one(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 {
 	const struct putting *p = ctx;
 	const struct generation_file *file = &p->g->files[nr];
-	char *path = stored_join(p->dir, file->path, err);
-	int ret = path ? p->how->put(p->how->ctx, file, path, err) : ERR_NOMEM;
+	char *path;
+	int ret;
 
 	(void)thread_nr;
+	if (stored_side_is(file->path))
+		return 0;
+	path = stored_join(p->dir, file->path, err);
+	ret = path ? p->how->put(p->how->ctx, file, path, err) : ERR_NOMEM;
 	free(path);
 	return ret;
 }

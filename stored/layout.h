@@ -3,7 +3,8 @@
  * Lays out a generation as a bare repository in a directory, which every
  * command can open. The refs are reftables:
  *
- *	<files of the record>      config, objects/pack/..., reftable/<name>
+ *	<files of the record>      config, objects/pack/..., reftable/<name>;
+ *	                           without the side bundle (stored/side.h)
  *	reftable/tables.list       the tables in the order of the record
  *	reftable/<one more>        the updates of the record, if there are any
  *	HEAD, refs/heads           text for programs that do not know reftables

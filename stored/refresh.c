@@ -7,12 +7,13 @@
 #include "base/affix.h"
 #include "base/mem.h"
 #include "stored/fetch.h"
+#include "stored/gather.h"
 #include "stored/layout.h"
 #include "stored/refresh.h"
+#include "stored/side.h"
 #include "sys/io.h"
 #include "sys/map.h"
 #include "sys/tempdir.h"
-#include "sys/thread.h"
 
 /*
  * milliseconds to wait for the lock of another program that changes refs; an
@@ -43,6 +44,9 @@ static int is_needed(const struct stored_refresh *r,
 	char *path;
 	bool is_there;
 
+	/* No directory has a bundle, so a new one is needed, and no other. */
+	if (stored_side_is(file->path))
+		return !old || !is_equal(old, file);
 	if (!old || !is_equal(old, file))
 		return 1;
 	path = stored_join(r->dir, file->path, err);
@@ -69,31 +73,13 @@ static int find_needed(bool *needed, const struct stored_refresh *r,
 
 /* ---- downloading */
 
-struct download {
-	const struct stored_refresh *r;
-	const bool *needed;
-};
-
-static int download_one(void *ctx, unsigned thread_nr, size_t nr,
-			struct error *err)
-{
-	const struct download *d = ctx;
-	struct buf path = BUF_INIT;
-	int ret;
-
-	(void)thread_nr;
-	if (!d->needed[nr])
-		return 0;
-	ret = stored_cache_file(d->r->cache, &path, d->r->place,
-				&d->r->g->files[nr], err);
-	buf_release(&path);
-	return ret;
-}
-
-int stored_refresh_download(const struct stored_refresh *r, struct error *err)
+int stored_refresh_download_with(const struct stored_refresh *r,
+				 int (*also)(void *ctx, struct error *err),
+				 void *ctx, struct error *err)
 {
 	bool *needed = mem_calloc(r->g->file_nr + 1, sizeof(*needed));
-	struct download d = {r, needed};
+	const struct stored_gather gather = {r->cache, r->place, r->g,
+					     needed,   also,     ctx};
 	int ret = needed ? find_needed(needed, r, err) : error_nomem(err);
 
 	for (size_t i = 0; !ret && i < r->g->file_nr; i++)
@@ -103,10 +89,14 @@ int stored_refresh_download(const struct stored_refresh *r, struct error *err)
 					"'%s'",
 					r->g->files[i].path);
 	if (!ret)
-		ret = sys_parallel(STORED_THREADS, r->g->file_nr, download_one,
-				   &d, err);
+		ret = stored_gather(&gather, err);
 	free(needed);
 	return ret;
+}
+
+int stored_refresh_download(const struct stored_refresh *r, struct error *err)
+{
+	return stored_refresh_download_with(r, NULL, NULL, err);
 }
 
 /* ---- links */
@@ -203,7 +193,7 @@ static int put_files(const struct stored_refresh *r, struct error *err)
 
 	for (int rank = 0; !ret && rank < RANK_NR; rank++)
 		for (size_t i = 0; !ret && i < r->g->file_nr; i++)
-			if (needed[i] &&
+			if (needed[i] && !stored_side_is(r->g->files[i].path) &&
 			    (int)rank_of(r->g->files[i].path) == rank)
 				ret = put_file(r, scratch, &r->g->files[i],
 					       err);

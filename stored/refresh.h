@@ -44,6 +44,15 @@ struct stored_refresh {
 int stored_refresh_download(const struct stored_refresh *r, struct error *err);
 
 /*
+ * Works like stored_refresh_download(), and calls also() once at the same time.
+ * If also() returns a negative error code, no further download begins, and this
+ * is the result.
+ */
+int stored_refresh_download_with(const struct stored_refresh *r,
+				 int (*also)(void *ctx, struct error *err),
+				 void *ctx, struct error *err);
+
+/*
  * Puts the files and the refs of r->g into the directory, and removes other
  * files that a generation may have (stored_layout_allows()), except packs and
  * tables. Returns 0 or a negative error code.

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "stored/fetch.h"
 #include "stored/layout.h"
+#include "stored/side.h"
 #include "stored/successor.h"
 #include "sys/io.h"
 #include "sys/thread.h"
@@ -41,18 +42,15 @@ struct listing {
 
 static int list_dir(struct making *m, struct buf *name);
 
-static int add_file(struct making *m, const char *name,
-		    const struct sys_stat *st)
+/* Adds a file of the directory. Its hash is computed later. */
+static int add_path(struct making *m, const char *name, uint64_t size)
 {
 	struct generation_upload upload = {
-		.file.size = st->size,
+		.file.size = size,
 		.file.is_executable = !strncmp(name, "hooks/", 6),
 	};
 	struct generation_upload *added;
 
-	/* files such as HEAD, which each layout makes anew */
-	if (!stored_layout_allows(name))
-		return 0;
 	if (mem_grow(&m->files, &m->alloc, m->nr + 1, sizeof(*m->files)) < 0)
 		return error_nomem(m->err);
 	added = &m->files[m->nr++];
@@ -62,6 +60,15 @@ static int add_file(struct making *m, const char *name,
 		return error_nomem(m->err);
 	added->local_path = stored_join(m->how->dir, name, m->err);
 	return added->local_path ? 0 : ERR_NOMEM;
+}
+
+static int add_file(struct making *m, const char *name,
+		    const struct sys_stat *st)
+{
+	/* files such as HEAD, which each layout makes anew */
+	if (!stored_layout_allows(name) || stored_side_is(name))
+		return 0;
+	return add_path(m, name, st->size);
 }
 
 static int list_entry(void *ctx, const char *entry)
@@ -119,6 +126,24 @@ static int list_files(struct making *m)
 	buf_release(&name);
 	return ret ? ret
 		   : sys_parallel(sys_cpu_nr(), m->nr, hash_file, m, m->err);
+}
+
+/*
+ * Adds a side bundle of the small files. Its line in the record follows those
+ * of its files.
+ */
+static int bundle(struct making *m)
+{
+	char *path = stored_join(m->how->dir, STORED_SIDE_PATH, m->err);
+	int ret = path ? stored_side_write(path, m->files, m->nr, m->err)
+		       : ERR_NOMEM;
+
+	free(path);
+	if (!ret)
+		ret = add_path(m, STORED_SIDE_PATH, 0);
+	if (!ret)
+		ret = hash_file(m, 0, m->nr - 1, m->err);
+	return ret > 0 ? 0 : ret;
 }
 
 /* ---- what the base has */
@@ -272,6 +297,8 @@ static int run(struct making *m, struct stored_written *out)
 {
 	int ret = list_files(m);
 
+	if (!ret)
+		ret = bundle(m);
 	if (!ret)
 		ret = compare(m, out);
 	out->is_same = !m->nr && !m->drop_nr;

@@ -26,8 +26,8 @@
 struct stored_successor {
 	/*
 	 * A bare repository with refs in reftables, which nobody changes
-	 * meanwhile. Files that a generation cannot have
-	 * (stored_layout_allows()) are ignored.
+	 * meanwhile. A side bundle (stored/side.h) is written into it. Files
+	 * that a generation cannot have (stored_layout_allows()) are ignored.
 	 */
 	const char *dir;
 	/* names of the node, the user and the action in the record */
@@ -39,7 +39,10 @@ struct stored_successor {
 	bool drops_objects;
 };
 
-/* Numbers about the next generation and the files that were uploaded for it. */
+/*
+ * Numbers about the next generation and the files that were uploaded for it,
+ * with its side bundle.
+ */
 struct stored_written {
 	uint64_t number; /* number of the generation */
 	/* number and total size of its files */

@@ -219,7 +219,7 @@ test_expect_success 'a second import writes what is new' '
 	add_commit full.git main second && add_commit full.git topic third &&
 	stock -C full.git update-ref -d refs/heads/none &&
 	git store import --force full.git "$store" >out &&
-	grep "^full.git: generation 2, wrote 4 of " out &&
+	grep "^full.git: generation 2, wrote 5 of " out &&
 	export_again full.git && same_as full.git out.git &&
 	rm -rf out.git &&
 	git store export --generation=1 "$store" full.git out.git &&

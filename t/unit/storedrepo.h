@@ -94,6 +94,19 @@ static inline struct generation_file *storedrepo_file(struct generation *g,
 	return NULL;
 }
 
+/* Returns the first pack of a generation. */
+static inline struct generation_file *storedrepo_pack(struct generation *g)
+{
+	for (size_t i = 0; i < g->file_nr; i++) {
+		const char *dot = strrchr(g->files[i].path, '.');
+
+		if (dot && !strcmp(dot, ".pack"))
+			return &g->files[i];
+	}
+	fail_msg("no pack");
+	return NULL;
+}
+
 /*
  * Returns the name under which the store has a file of a generation (version),
  * malloc()ed.

@@ -133,7 +133,7 @@ static void test_unreadable_file(void **state)
 
 	fixture_init(&f);
 	storedrepo_damage(&f.s, &f.g.files[0], 0);
-	unreadable = storedrepo_name(&f.s, &f.g.files[f.g.file_nr - 1]);
+	unreadable = storedrepo_name(&f.s, storedrepo_pack(&f.g));
 	ops = *f.s.store->ops;
 	real_read = ops.read;
 	ops.read = failing_read;

@@ -44,10 +44,11 @@ static void test_generations(void **state)
 	assert_false(s.result.written.is_same);
 	assert_int_equal(s.result.written.number, 2);
 	/*
-	 * Uploaded were a pack with .idx and .rev, and a table of refs. The
-	 * file config is unchanged, so it was not uploaded again.
+	 * Uploaded were a pack with .idx and .rev, a table of refs, and the
+	 * side bundle. The file config is unchanged, so it was not uploaded
+	 * again.
 	 */
-	assert_int_equal(s.result.written.upload_nr, 4);
+	assert_int_equal(s.result.written.upload_nr, 5);
 	assert_int_equal(s.result.written.file_nr, file_nr);
 	storedrepo_newest(&s, &g);
 	assert_int_equal(g.file_nr, file_nr);

@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "stored/refresh.h"
+#include "stored/side.h"
 #include "sys/clock.h"
 #include "t/unit/copynode.h"
 
@@ -355,7 +356,8 @@ static void test_purge(void **state)
 	for (size_t i = 0; i < ARRAY_NR(kept); i++)
 		assert_true(has(&s, kept[i]));
 	for (size_t i = 0; i < s.g.file_nr; i++)
-		assert_true(has(&s, s.g.files[i].path));
+		assert_int_equal(has(&s, s.g.files[i].path),
+				 !stored_side_is(s.g.files[i].path));
 	assert_main(&s, "out");
 	step_release(&s);
 }

@@ -195,7 +195,7 @@ static void test_lost_file(void **state)
 	copynode_init(&c);
 	copynode_push(&c, "two");
 	storedrepo_newest(&c.s, &g);
-	storedrepo_delete(&c.s, storedrepo_file(&g, "objects/pack/"));
+	storedrepo_delete(&c.s, storedrepo_pack(&g));
 	copy = copynode_enter(&c);
 	assert_int_equal(stored_copy_refresh(copy, &c.err), ERR_CORRUPT);
 	assert_int_equal(c.err.code, ERR_CORRUPT);

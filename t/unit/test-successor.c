@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "stored/cache.h"
+#include "stored/side.h"
 #include "stored/successor.h"
 #include "t/unit/storedrepo.h"
 
@@ -107,8 +108,11 @@ static void test_push_is_kept(void **state)
 	assert_int_equal(commit(&w, false), 0);
 	assert_false(w.written.is_same);
 	assert_int_equal(w.written.number, 3);
-	assert_int_equal(w.written.upload_nr, 1);
-	assert_int_equal(w.written.upload_bytes, 7);
+	/* the description, and the side bundle */
+	assert_int_equal(w.written.upload_nr, 2);
+	assert_int_equal(
+		w.written.upload_bytes,
+		7 + generation_find_file(&w.base, STORED_SIDE_PATH)->size);
 	assert_int_equal(w.base.number, 3);
 	assert_int_equal(w.base.file_nr, file_nr + 1);
 	assert_int_equal(generation_find_file(&w.base, "description")->size, 7);

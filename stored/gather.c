@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Downloads files of a generation into the cache. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "stored/fetch.h"
+#include "stored/gather.h"
+#include "stored/side.h"
+#include "sys/thread.h"
+
+/* A bundle is used in place of at least this number of files. */
+#define SIDE_MIN 2
+
+struct gathering {
+	const struct stored_gather *how;
+	/* owned: the tasks of a parallel loop */
+	const struct generation_file **tasks;
+	size_t nr;
+	/* the bundle that is the first task; NULL: none */
+	const struct generation_file *bundle;
+	struct sys_map map; /* of the bundle, if `has_map` */
+	bool has_map;
+	struct stored_side side;
+};
+
+/* Downloads the bundle. Without it, its files are downloaded one by one. */
+static void fetch_bundle(struct gathering *g)
+{
+	struct error ignored = ERROR_INIT;
+
+	g->has_map = !stored_cache_borrow(g->how->cache, &g->map, g->how->place,
+					  g->bundle, &ignored);
+	if (g->has_map)
+		stored_side_parse(&g->side, g->map.data, g->map.len, &ignored);
+}
+
+/* Takes a file from the bundle. Returns whether this was possible. */
+static bool take_part(struct gathering *g, const struct generation_file *file)
+{
+	const struct stored_side_part *part = stored_side_find(&g->side,
+							       file->sha256);
+	struct error ignored = ERROR_INIT;
+
+	return part && !stored_cache_put(g->how->cache, file, part->bytes,
+					 (size_t)part->size, &ignored);
+}
+
+static int fetch_file(struct gathering *g, const struct generation_file *file,
+		      struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret;
+
+	if (g->side.nr && !stored_cache_has(g->how->cache, file) &&
+	    take_part(g, file))
+		return 0;
+	ret = stored_cache_file(g->how->cache, &path, g->how->place, file, err);
+	buf_release(&path);
+	return ret;
+}
+
+/* Task 0 is also(), if there is one. The others are those of `tasks`. */
+static int run_task(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
+{
+	struct gathering *g = ctx;
+
+	(void)thread_nr;
+	if (g->how->also && !nr--)
+		return g->how->also(g->how->ctx, err);
+	if (g->tasks[nr] == g->bundle) {
+		fetch_bundle(g);
+		return 0;
+	}
+	return fetch_file(g, g->tasks[nr], err);
+}
+
+static int run_part(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
+{
+	struct gathering *g = ctx;
+
+	(void)thread_nr;
+	return fetch_file(g, g->tasks[nr], err);
+}
+
+static bool is_missing(const struct gathering *g, size_t nr)
+{
+	const struct stored_gather *how = g->how;
+	const struct generation_file *file = &how->g->files[nr];
+
+	return how->needed[nr] && !stored_side_is(file->path) &&
+	       !stored_cache_has(how->cache, file);
+}
+
+/* Finds the bundle, if it should be used. */
+static void choose_bundle(struct gathering *g)
+{
+	const struct generation *gen = g->how->g;
+	size_t small = 0;
+
+	for (size_t i = 0; i < gen->file_nr; i++) {
+		if (g->how->needed[i] && stored_side_is(gen->files[i].path))
+			g->bundle = &gen->files[i];
+		small += !g->bundle && stored_side_takes(&gen->files[i]) &&
+			 is_missing(g, i);
+	}
+	if (small < SIDE_MIN ||
+	    (g->bundle && g->bundle->size > STORED_SIDE_MAX))
+		g->bundle = NULL;
+}
+
+/*
+ * Lists the missing files that the bundle probably has, or the others. The line
+ * of a bundle in a record follows those of its files, and files of later pushes
+ * follow the bundle.
+ */
+static void list_tasks(struct gathering *g, bool from_bundle)
+{
+	const struct generation_file *files = g->how->g->files;
+
+	for (size_t i = 0; i < g->how->g->file_nr; i++) {
+		bool is_part = g->bundle && &files[i] < g->bundle &&
+			       stored_side_takes(&files[i]);
+
+		if (is_part == from_bundle && is_missing(g, i))
+			g->tasks[g->nr++] = &files[i];
+	}
+}
+
+int stored_gather(const struct stored_gather *how, struct error *err)
+{
+	struct gathering g = {
+		.how = how,
+		.tasks = mem_alloc(how->g->file_nr + 1, sizeof(*g.tasks)),
+	};
+	int ret;
+
+	if (!g.tasks)
+		return error_nomem(err);
+	choose_bundle(&g);
+	if (g.bundle)
+		g.tasks[g.nr++] = g.bundle;
+	list_tasks(&g, false);
+	ret = sys_parallel(STORED_DOWNLOADS, g.nr + (how->also != NULL),
+			   run_task, &g, err);
+	if (!ret && g.bundle) {
+		g.nr = 0;
+		list_tasks(&g, true);
+		ret = sys_parallel(STORED_DOWNLOADS, g.nr, run_part, &g, err);
+	}
+	stored_side_release(&g.side);
+	if (g.has_map)
+		sys_map_close(&g.map);
+	free(g.tasks);
+	return ret;
+}

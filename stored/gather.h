@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Downloads files of a generation into the cache, all at the same time.
+ *
+ *	side bundle -> parts of it -> the cache      if several small files
+ *	packs, large files ---------> the cache      are missing
+ *	small files ----------------> the cache      otherwise
+ */
+#ifndef STORED_GATHER_H
+#define STORED_GATHER_H
+
+#include "stored/cache.h"
+
+/* What to download. Everything is borrowed. */
+struct stored_gather {
+	struct stored_cache *cache;
+	const struct generation_place *place;
+	const struct generation *g;
+	/*
+	 * Whether file i of *g is needed. A needed side bundle is used if it
+	 * saves requests, and it is never kept.
+	 */
+	const bool *needed;
+	/* called once at the same time; NULL: nothing */
+	int (*also)(void *ctx, struct error *err);
+	void *ctx;
+};
+
+/*
+ * Brings all needed files into the cache. A bundle that is missing or damaged
+ * costs requests, and is no error. Returns 0, a negative result of also(), or
+ * an error of stored_fetch().
+ */
+int stored_gather(const struct stored_gather *gather, struct error *err);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The side bundle of a generation: one file with the content of the small files
+ * of the generation. A node without a copy downloads the side bundle in one
+ * request, in place of one request for each small file.
+ *
+ *	objects/pack/pack-1.pack      downloaded by itself
+ *	objects/pack/pack-1.idx   \
+ *	config                     >  also in the file objects/pack/side-files
+ *	reftable/0x5-0x5-1.ref    /
+ *
+ * The bundle is a file of the record, and it is in no directory of a
+ * repository. Each file of the generation is also in the store by itself. So a
+ * bundle may be old or missing. Documentation/format/side-files.md has the
+ * bytes.
+ */
+#ifndef STORED_SIDE_H
+#define STORED_SIDE_H
+
+#include "generations/history.h"
+
+/* the path of a bundle in a record */
+#define STORED_SIDE_PATH "objects/pack/side-files"
+/* maximum size of a file in a bundle, and of a bundle, in bytes */
+#define STORED_SIDE_FILE_MAX ((uint64_t)16 << 20)
+#define STORED_SIDE_MAX ((uint64_t)64 << 20)
+
+/* Returns whether `path` is that of a bundle. */
+bool stored_side_is(const char *path);
+
+/*
+ * Returns whether a bundle may have a file: no pack, no bundle, and not larger
+ * than STORED_SIDE_FILE_MAX.
+ */
+bool stored_side_takes(const struct generation_file *file);
+
+/* One file of a bundle. */
+struct stored_side_part {
+	uint8_t sha256[GENERATION_SHA256_LEN];
+	uint64_t size;        /* bytes */
+	const uint8_t *bytes; /* points into the parsed bytes */
+};
+
+/* A parsed bundle. Zero-initialised before its first use. */
+struct stored_side {
+	struct stored_side_part *parts; /* owned; sorted by hash */
+	size_t nr;
+};
+
+/*
+ * Parses a bundle. The hashes of the content are not compared. *out borrows
+ * `bytes`. Returns 0, ERR_CORRUPT, ERR_UNSUPPORTED for another version, or
+ * ERR_NOMEM. After an error, *out is released.
+ */
+int stored_side_parse(struct stored_side *out, const void *bytes, size_t len,
+		      struct error *err);
+void stored_side_release(struct stored_side *side);
+
+/*
+ * Compares the content of each part with its hash. Returns 0, ERR_CORRUPT or
+ * ERR_NOMEM.
+ */
+int stored_side_verify(const struct stored_side *side, struct error *err);
+
+/* Returns the part with a hash, or NULL. Takes logarithmic time. */
+const struct stored_side_part *stored_side_find(
+	const struct stored_side *side,
+	const uint8_t sha256[GENERATION_SHA256_LEN]);
+
+/*
+ * Writes the local file `path` as a bundle of those uploads that
+ * stored_side_takes() allows. Each upload has its size, its hash and its local
+ * path. Uploads with the same content in another order give the same bytes.
+ * Returns 0, 1 if a bundle would have one file only or would be larger than
+ * STORED_SIDE_MAX, so that none was written, or a negative error code.
+ */
+int stored_side_write(const char *path, const struct generation_upload *uploads,
+		      size_t nr, struct error *err);
+
+#endif
