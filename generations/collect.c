@@ -73,11 +73,11 @@ static int check_mtime(const struct collection *c,
  * Asks the store for its time by writing the hint. The hint is small, and
  * writing it again does no harm.
  */
-static int ask_time(struct collection *c, uint64_t number)
+static int ask_time(struct collection *c, const struct generation *newest)
 {
 	struct filestore_info info;
 	struct buf name = BUF_INIT;
-	int ret = generation_write_hint(c->place, number, c->err);
+	int ret = generation_write_hint_record(c->place, newest, c->err);
 
 	if (!ret)
 		ret = generation_hint_name(&name, c->place->repository, c->err);
@@ -292,7 +292,7 @@ int generation_collect(struct generation_garbage *out,
 		.err = err,
 	};
 	struct generation newest = {0};
-	uint64_t number;
+	uint64_t number = 0;
 	int ret;
 
 	memset(out, 0, sizeof(*out));
@@ -301,10 +301,11 @@ int generation_collect(struct generation_garbage *out,
 				 "the grace of a garbage collection must be a "
 				 "second at least");
 	ret = generation_newest(&newest, place, 0, err);
-	number = newest.number;
+	if (!ret) {
+		number = newest.number;
+		ret = ask_time(&c, &newest);
+	}
 	generation_release(&newest);
-	if (!ret)
-		ret = ask_time(&c, number);
 	/*
 	 * Search for the newest record again, because this must happen after
 	 * the time was asked.

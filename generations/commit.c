@@ -541,7 +541,7 @@ int generation_session_begin(struct generation_session *session,
 			     const struct generation_change *change,
 			     const struct generation *known, struct error *err)
 {
-	struct upload u = {change, session, place, known->number, known, NULL};
+	struct upload u = {change, session, place, 0, known, NULL};
 	int ret = start_session(session, place, change, err);
 
 	return ret ? ret : upload(&u, err);

@@ -9,8 +9,8 @@
 #include "sys/clock.h"
 #include "sys/secret.h"
 
-/* maximum size of a hint in bytes: a number and a line feed */
-#define HINT_MAX 24
+/* maximum size of a hint in bytes that is a number and a line feed */
+#define HINT_NUMBER_MAX 24
 /*
  * maximum number of searches, because the newest record may be retired during a
  * search
@@ -107,19 +107,40 @@ int generation_read(struct generation *out,
 
 /* ---- the hint */
 
-int generation_write_hint(const struct generation_place *place, uint64_t number,
-			  struct error *err)
+static int put_hint(const struct generation_place *place, const char *text,
+		    size_t len, struct error *err)
 {
 	static const struct filestore_condition always = {STORE_ALWAYS, NULL};
 	struct buf name = BUF_INIT;
-	char text[HINT_MAX];
-	int len = snprintf(text, sizeof(text), "%" PRIu64 "\n", number);
 	int ret = generation_hint_name(&name, place->repository, err);
 
 	if (!ret)
-		ret = filestore_put(place->store, NULL, name.data, text,
-				    (size_t)len, &always, err);
+		ret = filestore_put(place->store, NULL, name.data, text, len,
+				    &always, err);
 	buf_release(&name);
+	return ret;
+}
+
+int generation_write_hint(const struct generation_place *place, uint64_t number,
+			  struct error *err)
+{
+	char text[HINT_NUMBER_MAX];
+	int len = snprintf(text, sizeof(text), "%" PRIu64 "\n", number);
+
+	return put_hint(place, text, (size_t)len, err);
+}
+
+int generation_write_hint_record(const struct generation_place *place,
+				 const struct generation *g, struct error *err)
+{
+	struct buf text = BUF_INIT;
+	int ret = generation_print(&text, NULL, g, err);
+
+	if (!ret)
+		ret = text.len > GENERATION_HINT_MAX
+			      ? generation_write_hint(place, g->number, err)
+			      : put_hint(place, text.data, text.len, err);
+	buf_release(&text);
 	return ret;
 }
 
@@ -142,27 +163,69 @@ static uint64_t parse_hint(const struct buf *text)
 }
 
 /*
- * Reads the hint. Without a readable hint, the search only takes longer. But a
- * store that does not answer will not answer the search either. So returns
- * STORE_UNAVAILABLE then, and the caller waits only once.
+ * Reads the hint. If it is a copy of a record, *out is this record. Otherwise,
+ * only out->number is set, to 0 if the hint cannot be used. Returns 0 or a
+ * result of a store.
  */
-static int read_hint(uint64_t *number, const struct generation_place *place,
-		     struct error *err)
+static int read_hint(struct generation *out,
+		     const struct generation_place *place, struct error *err)
 {
 	struct buf name = BUF_INIT, text = BUF_INIT;
-	struct error why = ERROR_INIT;
 	int ret = generation_hint_name(&name, place->repository, err);
 
-	*number = 0;
-	if (ret)
-		return ret;
-	ret = filestore_get(place->store, &text, NULL, name.data, HINT_MAX,
-			    &why);
+	memset(out, 0, sizeof(*out));
 	if (!ret)
-		*number = parse_hint(&text);
+		ret = filestore_get(place->store, &text, NULL, name.data,
+				    GENERATION_HINT_MAX, err);
+	if (ret == ERR_CORRUPT) {
+		/* The hint is too long. */
+		ret = 0;
+	} else if (!ret) {
+		out->number = parse_hint(&text);
+		if (!out->number)
+			ret = generation_parse(out, text.data, text.len, "hint",
+					       err);
+		if (ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED)
+			ret = 0;
+		if (out->number > NUMBER_MAX)
+			generation_release(out);
+	}
 	buf_release(&name);
 	buf_release(&text);
-	if (ret != STORE_UNAVAILABLE)
+	return ret;
+}
+
+int generation_read_hint(struct generation *out,
+			 const struct generation_place *place,
+			 struct error *err)
+{
+	int ret = read_hint(out, place, err);
+
+	/* A record has files, and a number alone has none. */
+	if (!ret && !out->file_nr) {
+		generation_release(out);
+		ret = STORE_ABSENT;
+	}
+	return ret;
+}
+
+/*
+ * Returns in *number the number of the hint. Without a readable hint, the
+ * search for the newest record only takes longer. But a store that does not
+ * answer will not answer the search either. So returns STORE_UNAVAILABLE then,
+ * and the caller waits only once.
+ */
+static int read_hint_number(uint64_t *number,
+			    const struct generation_place *place,
+			    struct error *err)
+{
+	struct error why = ERROR_INIT;
+	struct generation hint;
+	int ret = read_hint(&hint, place, &why);
+
+	*number = ret ? 0 : hint.number;
+	generation_release(&hint);
+	if (ret != ERR_INVALID && ret != ERR_NOMEM && ret != STORE_UNAVAILABLE)
 		return 0;
 	if (err)
 		*err = why;
@@ -303,7 +366,7 @@ int generation_newest(struct generation *out,
 
 	memset(out, 0, sizeof(*out));
 	if (!is_sure)
-		ret = read_hint(&at_least, place, err);
+		ret = read_hint_number(&at_least, place, err);
 	if (!ret)
 		ret = take_newest(&s, out, at_least, is_sure);
 	search_release(&s);

@@ -80,7 +80,7 @@ int generation_read_info(struct generation *out, struct filestore_info *info,
 /*
  * Reads the newest record into *out. `at_least` is the number of a record that
  * exists, where the search starts. If it is 0, the search starts at the number
- * in the hint, which costs one more request. The search sends two requests if
+ * of the hint, which costs one more request. The search sends two requests if
  * the start is the newest record, and three if the start is one behind.
  * Otherwise, the number of requests is logarithmic in the number of generations
  * that the start is behind. Returns 0, STORE_ABSENT if the repository has no
@@ -120,6 +120,31 @@ int generation_prove(const struct generation_place *place,
  */
 int generation_write_hint(const struct generation_place *place, uint64_t number,
 			  struct error *err);
+
+/*
+ * A hint may also be a copy of a record, if the record has at most this many
+ * bytes.
+ */
+#define GENERATION_HINT_MAX ((size_t)64 << 10)
+
+/*
+ * Writes a copy of the record *g into the hint. The record must exist in the
+ * store. For a longer record, only its number is written. Returns values of
+ * filestore_put().
+ */
+int generation_write_hint_record(const struct generation_place *place,
+				 const struct generation *g, struct error *err);
+
+/*
+ * Reads the record of which the hint is a copy. A newer record may exist. If
+ * the repository was removed and its hint was not, the files of this record do
+ * not exist. Returns 0, STORE_ABSENT if there is no hint or if it has no
+ * record, STORE_UNAVAILABLE, or a negative error code. After an error, *out is
+ * zeroed.
+ */
+int generation_read_hint(struct generation *out,
+			 const struct generation_place *place,
+			 struct error *err);
 
 /* ---- changing */
 
@@ -285,10 +310,10 @@ struct generation_session {
  * `known` is the generation that the change was made from. Only its number, its
  * parent and its token are used, and the number is not 0. Its record is read at
  * the same time as the files are written, and compared. So a store that has
- * lost the repository takes no record. Its number is the hint. Without files,
- * the record is read, and no hint is written. Returns 0, GENERATION_STORE_DOWN,
- * GENERATION_LOST, or a negative error code. If the second step never follows,
- * generation_collect() removes the files.
+ * lost the repository takes no record. No hint is written: the caller may call
+ * generation_write_hint_record() after the second step. Returns 0,
+ * GENERATION_STORE_DOWN, GENERATION_LOST, or a negative error code. If the
+ * second step never follows, generation_collect() removes the files.
  */
 int generation_session_begin(struct generation_session *session,
 			     const struct generation_place *place,

@@ -42,6 +42,15 @@ const struct generation_place *stored_copy_place(const struct stored_copy *copy)
 	return &copy->place;
 }
 
+struct generation_place stored_copy_probe_place(const struct stored_copy *copy)
+{
+	struct generation_place probe = copy->place;
+
+	if (copy->node->probe)
+		probe.store = copy->node->probe;
+	return probe;
+}
+
 struct stored_cache *stored_copy_cache(const struct stored_copy *copy)
 {
 	return copy->node->cache;
@@ -401,19 +410,9 @@ int stored_copy_advance(struct stored_copy *copy, const struct generation *g,
 	return ret == ERR_MISSING ? error_recode(err, ERR_CORRUPT) : ret;
 }
 
-/* Returns the repository in the store, for questions with a short answer. */
-static struct generation_place probe_of(const struct stored_copy *copy)
-{
-	struct generation_place probe = copy->place;
-
-	if (copy->node->probe)
-		probe.store = copy->node->probe;
-	return probe;
-}
-
 int stored_copy_look(struct stored_copy *copy, struct error *err)
 {
-	const struct generation_place probe = probe_of(copy);
+	const struct generation_place probe = stored_copy_probe_place(copy);
 	struct generation g = {0};
 	int ret = sys_exists(copy->marker)
 			  ? 0
@@ -452,27 +451,118 @@ static int prove(struct stored_copy *copy, const struct generation_place *probe,
 	return stored_result(ret, copy->name, err);
 }
 
+/* A question that is asked while files are downloaded. */
+struct asking {
+	const struct generation_place *place; /* borrowed */
+	uint64_t number;
+	int ret;             /* of generation_newer() */
+	struct generation g; /* owned */
+};
+
+static int ask_newer(void *ctx, struct error *err)
+{
+	struct asking *a = ctx;
+
+	a->ret = generation_newer(&a->g, a->place, a->number, err);
+	return a->ret == STORE_ABSENT ? 0
+				      : stored_result(a->ret, "a record", err);
+}
+
+/*
+ * Makes the copy from the record *guess of the hint. The files are downloaded
+ * while the store is asked for a newer record, so this takes one round trip.
+ * The caller has CHANGE, and there is no usable copy.
+ */
+static int make_guessed(struct stored_copy *copy,
+			const struct generation_place *probe,
+			const struct generation *guess, struct error *err)
+{
+	const struct stored_refresh r = {copy->node->cache, &copy->place,
+					 copy->dir, NULL, guess};
+	struct asking ask = {.place = probe, .number = guess->number};
+	struct generation *g = &ask.g;
+	int ret = stored_refresh_download_with(&r, ask_newer, &ask, err);
+
+	if (ask.ret && ask.ret != STORE_ABSENT)
+		return ret;
+	if (ask.ret == STORE_ABSENT && !ret)
+		return stored_copy_advance(copy, guess, err);
+	/*
+	 * Files that the newer record still has are in the cache now. The hint
+	 * of a removed repository names files that do not exist.
+	 */
+	if (ask.ret == STORE_ABSENT &&
+	    (ret == ERR_MISSING || ret == ERR_CORRUPT))
+		ret = stored_result(generation_newest(g, probe, 0, err),
+				    copy->name, err);
+	else if (!ask.ret)
+		ret = 0;
+	if (!ret)
+		ret = stored_copy_advance(copy, g, err);
+	generation_release(g);
+	return ret;
+}
+
+/*
+ * Makes the copy by the hint, if it is a copy of a record. Returns 0, 1 if it
+ * is not or if another process has made the copy meanwhile, or a negative error
+ * code.
+ */
+static int make_by_hint(struct stored_copy *copy,
+			const struct generation_place *probe, struct error *err)
+{
+	struct generation guess;
+	int ret = generation_read_hint(&guess, probe, err);
+
+	if (ret == STORE_UNAVAILABLE)
+		return stored_result(ret, copy->name, err);
+	if (ret)
+		return ret == ERR_NOMEM ? ret : 1;
+	ret = stored_copy_begin(copy, err);
+	if (!ret) {
+		ret = stored_copy_load(copy, err);
+		if (ret > 0)
+			ret = make_guessed(copy, probe, &guess, err);
+		else if (!ret)
+			ret = 1;
+		stored_copy_end(copy);
+	}
+	generation_release(&guess);
+	return ret;
+}
+
+/* Asks for a newer record, or searches the newest one. */
+static int ask_and_advance(struct stored_copy *copy,
+			   const struct generation_place *probe,
+			   struct error *err)
+{
+	struct generation g = {0};
+	int ret = copy->g.number
+			  ? generation_newer(&g, probe, copy->g.number, err)
+			  : generation_newest(&g, probe, 0, err);
+
+	if (ret == STORE_ABSENT && copy->g.number)
+		return prove(copy, probe, err);
+	ret = stored_result(ret, copy->name, err);
+	if (!ret)
+		ret = prove(copy, probe, err);
+	if (!ret)
+		ret = stored_copy_advance(copy, &g, err);
+	generation_release(&g);
+	return ret;
+}
+
 int stored_copy_refresh(struct stored_copy *copy, struct error *err)
 {
-	const struct generation_place probe = probe_of(copy);
-	struct generation g = {0};
+	const struct generation_place probe = stored_copy_probe_place(copy);
 	int ret = 0;
 
 	if (!copy->g.number)
 		ret = stored_copy_load(copy, err);
 	if (ret < 0)
 		return ret;
-	ret = copy->g.number ? generation_newer(&g, &probe, copy->g.number, err)
-			     : generation_newest(&g, &probe, 0, err);
-	if (ret == STORE_ABSENT && copy->g.number)
-		return prove(copy, &probe, err);
-	ret = stored_result(ret, copy->name, err);
-	if (!ret)
-		ret = prove(copy, &probe, err);
-	if (!ret)
-		ret = stored_copy_advance(copy, &g, err);
-	generation_release(&g);
-	return ret;
+	ret = copy->g.number ? 1 : make_by_hint(copy, &probe, err);
+	return ret > 0 ? ask_and_advance(copy, &probe, err) : ret;
 }
 
 /* ---- objects of others */

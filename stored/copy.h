@@ -132,6 +132,8 @@ const struct generation *stored_copy_generation(const struct stored_copy *copy);
 /* The results of the next functions are borrowed from the copy. */
 const struct generation_place *stored_copy_place(
 	const struct stored_copy *copy);
+/* Returns the same place, with short time limits for small requests. */
+struct generation_place stored_copy_probe_place(const struct stored_copy *copy);
 struct stored_cache *stored_copy_cache(const struct stored_copy *copy);
 /* Returns the absolute path of the repository. */
 const char *stored_copy_dir(const struct stored_copy *copy);

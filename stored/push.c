@@ -44,6 +44,11 @@ struct stored_push {
 	struct generation tables_of;
 	struct stored_tables tables;
 	bool has_tables;
+	/* a thread that writes the hint for the generation `made` (owned) */
+	pthread_t hint;
+	bool has_hint;
+	struct generation_place hint_place;
+	struct generation made;
 };
 
 /* ---- results for the client */
@@ -165,6 +170,9 @@ void stored_push_close(struct stored_push *push)
 {
 	if (!push)
 		return;
+	if (push->has_hint)
+		sys_thread_join(push->hint);
+	generation_release(&push->made);
 	free_uploads(push);
 	free(push->uploads);
 	close_tables(push);
@@ -641,6 +649,30 @@ static void advance(struct stored_push *push, const struct generation *g)
 		fail(push, ERR_IO, "the local copy is behind", &why, NULL);
 }
 
+static void *write_hint(void *ctx)
+{
+	const struct stored_push *push = ctx;
+
+	/* A missing hint makes searches longer, no more. */
+	generation_write_hint_record(&push->hint_place, &push->made, NULL);
+	return NULL;
+}
+
+/*
+ * Writes the hint while the client gets its report. The last of several pushes
+ * at the same time writes it for all of them. *g is moved.
+ */
+static void start_hint(struct stored_push *push, struct generation *g)
+{
+	if (push->has_hint ||
+	    stored_copy_generation(push->copy)->number > g->number)
+		return;
+	push->hint_place = stored_copy_probe_place(push->copy);
+	push->made = *g;
+	*g = (struct generation){0};
+	push->has_hint = !sys_thread_start(&push->hint, write_hint, push);
+}
+
 /*
  * Makes the record of the generation after the one of the copy, and brings the
  * copy to the new generation.
@@ -666,6 +698,8 @@ static int publish(struct publishing *p)
 		advance(push, &base);
 	}
 	end_turn(&turn);
+	if (!ret)
+		start_hint(push, &base);
 	generation_release(&base);
 	/* 1: there was no record */
 	return ret > 0 ? 0 : ret;

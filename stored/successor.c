@@ -306,6 +306,9 @@ static int run(struct making *m, struct stored_written *out)
 		ret = check_base(m);
 	if (!ret && !out->is_same)
 		ret = commit(m);
+	/* A missing hint makes searches longer, no more. */
+	if (!ret && !out->is_same)
+		generation_write_hint_record(m->place, m->base, NULL);
 	out->number = m->base->number;
 	return ret;
 }

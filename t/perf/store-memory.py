@@ -4,7 +4,8 @@
     store-memory.py <milliseconds>
 
 It listens on 127.0.0.1, prints its port, and answers each request after so many
-milliseconds. Names are kept without their bucket. Signatures are not checked, and
+milliseconds. A GET of /requests is answered at once, with the number of all other
+requests since the last one of these. Names are kept without their bucket. Signatures are not checked, and
 there are no listings. It takes about 0.2 ms of CPU for a request, so that a
 measurement is one of the client.
 """
@@ -14,6 +15,7 @@ import hashlib
 import sys
 
 FILES = {}
+COUNT = [0]
 DELAY = float(sys.argv[1]) / 1000
 
 
@@ -52,6 +54,11 @@ async def connection(reader, writer):
                 writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             length = int(headers.get("content-length", 0))
             body = await reader.readexactly(length)
+            if name == "/requests":
+                writer.write(b"".join(answer("200 OK", b"%d" % COUNT[0])))
+                COUNT[0] = 0
+                continue
+            COUNT[0] += 1
             await asyncio.sleep(DELAY)
             head, body = serve(method, name.partition("?")[0], headers, body)
             writer.write(head + (b"" if method == "HEAD" else body))

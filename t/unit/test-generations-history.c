@@ -262,6 +262,60 @@ static void test_hint(void **state)
 	memstore_release(&r.mem);
 }
 
+/* A hint may be a copy of a record, and short enough. */
+static void test_hint_record(void **state)
+{
+	struct generation g = {.number = 12, .parent = {1}}, read;
+	struct generation_file file = {.path = (char *)"config"};
+	struct buf path = BUF_INIT;
+	unsigned requests;
+	struct repo r;
+
+	repo_init(&r);
+	for (uint64_t n = 1; n <= 12; n++)
+		put_record(&r, n, false);
+	assert_int_equal(generation_read_hint(&read, &r.place, NULL),
+			 STORE_ABSENT);
+	put_hint(&r, "12\n");
+	assert_int_equal(generation_read_hint(&read, &r.place, NULL),
+			 STORE_ABSENT);
+	assert_int_equal(generation_add_file(&g, &file, NULL), 0);
+	assert_int_equal(generation_write_hint_record(&r.place, &g, NULL), 0);
+	assert_int_equal(generation_read_hint(&read, &r.place, NULL), 0);
+	assert_int_equal(read.number, 12);
+	assert_int_equal(read.file_nr, 1);
+	assert_string_equal(read.files[0].path, "config");
+	generation_release(&read);
+	assert_int_equal(newest(&r, 0, &requests), 12);
+	assert_int_equal(requests, 3);
+
+	/* A damaged copy counts as a missing hint. */
+	put_hint(&r, "gitreach generation 1\nnumber 12\n");
+	assert_int_equal(generation_read_hint(&read, &r.place, NULL),
+			 STORE_ABSENT);
+	assert_int_equal(newest(&r, 0, NULL), 12);
+
+	/* Only the number of a long record is written. */
+	file.path = path.data;
+	for (unsigned i = 0; i < 40; i++) {
+		buf_reset(&path);
+		assert_int_equal(buf_printf(&path, "%02u%01998u", i, 0U), 0);
+		file.path = path.data;
+		assert_int_equal(generation_add_file(&g, &file, NULL), 0);
+	}
+	assert_int_equal(generation_write_hint_record(&r.place, &g, NULL), 0);
+	assert_int_equal(generation_read_hint(&read, &r.place, NULL),
+			 STORE_ABSENT);
+	assert_int_equal(newest(&r, 0, &requests), 12);
+	assert_int_equal(requests, 3);
+	put_hint(&r, path.data);
+	assert_int_equal(generation_read_hint(&read, &r.place, NULL),
+			 STORE_ABSENT);
+	buf_release(&path);
+	generation_release(&g);
+	memstore_release(&r.mem);
+}
+
 static enum memstore_fate fail_records(void *ctx, enum memstore_op op,
 				       const char *name)
 {
@@ -372,6 +426,7 @@ int main(void)
 		cmocka_unit_test(test_newest),
 		cmocka_unit_test(test_far),
 		cmocka_unit_test(test_hint),
+		cmocka_unit_test(test_hint_record),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_hint_fails),
 		cmocka_unit_test(test_retired),

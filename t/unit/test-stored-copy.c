@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "stored/copy.h"
 #include "stored/layout.h"
+#include "stored/side.h"
 #include "sys/rangelock.h"
 #include "sys/tempdir.h"
 #include "t/unit/copynode.h"
@@ -86,6 +87,99 @@ static void test_made_and_refreshed(void **state)
 	assert_int_equal(inode_of(&c, "config"), inode);
 	stored_copy_close(copy);
 	stored_copy_close(NULL);
+	copynode_release(&c);
+}
+
+/* The number of packs of a generation, each of which takes a request. */
+static unsigned count_packs(const struct generation *g)
+{
+	unsigned nr = 0;
+
+	for (size_t i = 0; i < g->file_nr; i++) {
+		const char *dot = strrchr(g->files[i].path, '.');
+
+		nr += dot && !strcmp(dot, ".pack");
+	}
+	return nr;
+}
+
+/* Makes a copy in the empty cache, and returns how many requests that took. */
+static unsigned make_cold(struct copynode *c, uint64_t number)
+{
+	struct stored_copy *copy = copynode_enter(c);
+
+	c->count.requests = 0;
+	refresh(c, copy);
+	assert_int_equal(stored_copy_generation(copy)->number, number);
+	copynode_assert_newest(c);
+	stored_copy_close(copy);
+	sys_tempdir_remove(netrepo_path(&c->s.n, "cache/repo"), NULL);
+	sys_tempdir_remove(netrepo_path(&c->s.n, "cache/file"), NULL);
+	return c->count.requests;
+}
+
+/*
+ * A node with an empty cache asks for the hint, for a newer record, for the
+ * side bundle, and for each pack.
+ */
+static void test_requests_when_cold(void **state)
+{
+	struct generation old, g;
+	struct copynode c;
+	unsigned packs;
+
+	copynode_init(&c);
+	copynode_push(&c, "two");
+	copynode_push(&c, "three");
+	storedrepo_newest(&c.s, &g);
+	packs = count_packs(&g);
+	assert_int_equal(make_cold(&c, 2), 3 + packs);
+
+	/* A hint that is one record behind: two records more, and their files.
+	 */
+	old = g;
+	copynode_push(&c, "four");
+	assert_int_equal(generation_write_hint_record(&c.s.place, &old, NULL),
+			 0);
+	assert_in_range(make_cold(&c, 3), 4 + packs, 10 + 3 * packs);
+	generation_release(&old);
+
+	/* A hint that is a number is read twice, and then the record. */
+	storedrepo_newest(&c.s, &g);
+	packs = count_packs(&g);
+	assert_int_equal(generation_write_hint(&c.s.place, 3, NULL), 0);
+	assert_int_equal(make_cold(&c, 3), 5 + packs);
+
+	/* Without the bundle, a request for each file. */
+	storedrepo_delete(&c.s, storedrepo_file(&g, STORED_SIDE_PATH));
+	assert_int_equal(generation_write_hint_record(&c.s.place, &g, NULL), 0);
+	assert_int_equal(make_cold(&c, 3), 2 + g.file_nr);
+	generation_release(&g);
+	copynode_release(&c);
+}
+
+/* The hint of a repository that was removed, and of a damaged one. */
+static void test_wrong_hint(void **state)
+{
+	struct copynode c;
+	struct stored_copy *copy;
+	struct generation g;
+	struct buf name = BUF_INIT;
+
+	copynode_init(&c);
+	copynode_push(&c, "two");
+	storedrepo_newest(&c.s, &g);
+	for (size_t i = 0; i < g.file_nr; i++)
+		storedrepo_delete(&c.s, &g.files[i]);
+	assert_int_equal(
+		generation_record_name(&name, c.s.place.repository, 1, NULL),
+		0);
+	assert_int_equal(filestore_delete(c.s.store, name.data, NULL), 0);
+	copy = copynode_enter(&c);
+	assert_int_equal(stored_copy_refresh(copy, &c.err), ERR_MISSING);
+	stored_copy_close(copy);
+	buf_release(&name);
+	generation_release(&g);
 	copynode_release(&c);
 }
 
@@ -399,6 +493,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_made_and_refreshed),
+		cmocka_unit_test(test_requests_when_cold),
+		cmocka_unit_test(test_wrong_hint),
 		cmocka_unit_test(test_old_packs_go_before_the_marker),
 		cmocka_unit_test(test_opened_by_its_path),
 		cmocka_unit_test(test_missing),
