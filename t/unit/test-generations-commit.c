@@ -23,10 +23,7 @@ struct repo {
 	struct memstore mem;
 	struct genhost host;
 	struct generation_place place;
-	/*
-	 * How the next puts of records (manifests) end, and how the next reads
-	 * of records end.
-	 */
+	/* Results of the next puts of records (manifests), and of reads. */
 	const enum memstore_fate *puts, *reads;
 	size_t put_nr, read_nr;
 	/* Callback before each put of a record (manifest). */
@@ -160,16 +157,10 @@ static void test_commit(void **state)
 	repo_init(&r);
 	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 	assert_int_equal(r.base.number, 1);
-	/*
-	 * There were three requests: puts of a file, of the first hint (a file
-	 * with a recent number), and of a record (manifest).
-	 */
+	/* One put each of a file, a hint file, and a record (manifest). */
 	assert_int_equal(r.mem.requests, 3);
 	assert_int_equal(push(&r, &r.base, "main", "1", "2", NULL), 0);
-	/*
-	 * There were three more requests: puts of a file, of the hint (a file
-	 * with a recent number), and of a record (manifest).
-	 */
+	/* One put each of a file, a hint file, and a record (manifest). */
 	assert_int_equal(r.mem.requests, 6);
 	assert_int_equal(push(&r, &r.base, "main", "2", "3", NULL), 0);
 	assert_string_equal(memstore_find(&r.mem, "hint/r/_")->bytes, "2\n");
@@ -275,10 +266,7 @@ static int begin(struct repo *r, const struct generation_change *change,
 					err);
 }
 
-/*
- * Replaces the record (manifest) of r->base by a retired (emptied) record,
- * which has only a number and the parent's hash.
- */
+/* Replaces the record (manifest) of r->base by a retired (emptied) one. */
 static void retire(struct repo *r)
 {
 	struct generation g = {.number = r->base.number, .is_retired = true};
@@ -329,20 +317,14 @@ static void test_lost(void **state)
 				     "the repository, but another one");
 	r.base.token[0] ^= 1;
 
-	/*
-	 * A retired (emptied) record (manifest) has no token, so only its
-	 * parent can be compared.
-	 */
+	/* In a retired (emptied) record, only the parent can be compared. */
 	retire(&r);
 	assert_int_equal(begin(&r, &change, NULL), 0);
 	r.base.parent[0] ^= 1;
 	assert_int_equal(begin(&r, &change, NULL), GENERATION_LOST);
 	r.base.parent[0] ^= 1;
 
-	/*
-	 * The store is empty. The first step fails with and without files to
-	 * upload.
-	 */
+	/* The store is empty. First with, then without files to upload. */
 	r.place.store = other.place.store;
 	assert_int_equal(begin(&r, &change, &err), GENERATION_LOST);
 	assert_string_equal(err.msg, "the store does not have generation 2 of "
@@ -398,10 +380,7 @@ static void test_prepared_again(void **state)
 	expect(&r, "other", "o");
 	assert_non_null(generation_find_file(&r.base, "p.pack"));
 
-	/*
-	 * The time limit of the session also applies to the second step of the
-	 * commit.
-	 */
+	/* The time limit of the session also applies to the second step. */
 	change.upload_nr = 0;
 	refs[1] = (struct generation_ref_change){"mine", "1", "2"};
 	r.host.now_ns += MINUTE;
@@ -579,10 +558,7 @@ static void test_busy(void **state)
 	repo_release(&r);
 }
 
-/*
- * The caller has only an old generation (version), to which many others have
- * been added.
- */
+/* The caller has only an old generation (version) of the repository. */
 static void test_old_base(void **state)
 {
 	struct generation old = {0}, none = {0};
@@ -759,10 +735,7 @@ static void test_session(void **state)
 		assert_non_null(strstr(m.err.msg, "session"));
 		assert_int_equal(r.record_puts, 0);
 
-		/*
-		 * One answer is lost, and the time limit is exceeded before the
-		 * put is repeated.
-		 */
+		/* One answer is lost. The next put is after the time limit. */
 		assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 		r.puts = nothing;
 		r.put_nr = 1;
@@ -849,10 +822,7 @@ static void test_ours_retired(void **state)
 	repo_release(&r);
 }
 
-/*
- * A callback that lets each put of a file fail. Then no record (manifest) may
- * be made.
- */
+/* A callback that lets each put of a file fail. No record may be made. */
 static enum memstore_fate no_files(void *ctx, enum memstore_op op,
 				   const char *name)
 {
