@@ -95,14 +95,18 @@ static int is_usable(const struct stored_copy *copy,
 	return ret;
 }
 
-int stored_copy_load(struct stored_copy *copy, struct error *err)
+/*
+ * Reads a file with the form of a marker. Returns 0, 1 if it is missing or
+ * cannot be used, or a negative error code.
+ */
+static int read_marker(struct generation *out, const struct stored_copy *copy,
+		       const char *path, struct error *err)
 {
 	struct stored_marker m = {0};
 	struct buf text = BUF_INIT;
-	int ret = sys_read_file(&text, copy->marker, err);
+	int ret = sys_read_file(&text, path, err);
 
-	generation_release(&copy->g);
-	copy->g = (struct generation){0};
+	*out = (struct generation){0};
 	if (!ret)
 		ret = stored_marker_parse(&m, text.data, text.len, err);
 	buf_release(&text);
@@ -112,11 +116,17 @@ int stored_copy_load(struct stored_copy *copy, struct error *err)
 	if (!ret)
 		ret = is_usable(copy, &m, err);
 	if (ret > 0) {
-		copy->g = m.g;
+		*out = m.g;
 		m.g = (struct generation){0};
 	}
 	stored_marker_release(&m);
 	return ret < 0 ? ret : !ret;
+}
+
+int stored_copy_load(struct stored_copy *copy, struct error *err)
+{
+	generation_release(&copy->g);
+	return read_marker(&copy->g, copy, copy->marker, err);
 }
 
 void stored_copy_assume(struct stored_copy *copy,
@@ -145,6 +155,33 @@ static int write_marker(const struct stored_copy *copy, const char *path,
 	buf_release(&text);
 	buf_release(&boot);
 	return ret;
+}
+
+int stored_copy_note_made(const struct stored_copy *copy,
+			  const struct generation *g, struct error *err)
+{
+	char *path = stored_join(copy->dir, STORED_COPY_MADE, err);
+	int ret = path ? write_marker(copy, path, g, err) : ERR_NOMEM;
+
+	free(path);
+	return ret;
+}
+
+int stored_copy_newest_made(struct generation *out,
+			    const struct stored_copy *copy, struct error *err)
+{
+	char *path = stored_join(copy->dir, STORED_COPY_MADE, err);
+	struct error ignored = ERROR_INIT;
+	int ret = path ? read_marker(out, copy, path, &ignored) : ERR_NOMEM;
+
+	free(path);
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	if (!ret && out->number > copy->g.number)
+		return 0;
+	if (!ret)
+		generation_release(out);
+	return generation_copy(out, &copy->g, err);
 }
 
 /* ---- opening */

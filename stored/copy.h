@@ -30,6 +30,7 @@
 struct stored_copy;
 
 #define STORED_COPY_USED "store-used"
+#define STORED_COPY_MADE "store-made"
 
 /*
  * Opens the copy at `git_dir`, and its cache directory. Returns 0 with *out
@@ -97,6 +98,23 @@ int stored_copy_purge(struct stored_copy *copy, struct error *err);
  */
 int stored_copy_advance(struct stored_copy *copy, const struct generation *g,
 			struct error *err);
+
+/*
+ * Notes in a file of the copy that *g is the newest generation that pushes of
+ * this node have made. The copy may be brought to it later, so the next push
+ * need not wait for that. Only one process may call this at a time. Returns 0
+ * or a negative error code.
+ */
+int stored_copy_note_made(const struct stored_copy *copy,
+			  const struct generation *g, struct error *err);
+
+/*
+ * Sets *out to the generation that stored_copy_note_made() has noted last, or
+ * to that of the copy if it is not older. Both exist in the store. The copy was
+ * loaded before. Returns 0 or ERR_NOMEM.
+ */
+int stored_copy_newest_made(struct generation *out,
+			    const struct stored_copy *copy, struct error *err);
 
 /*
  * Takes the lock CHANGE, after waiting for it. A program that changes the refs

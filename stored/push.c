@@ -23,8 +23,8 @@
 
 /* the longest wait for other pushes of this node; pauses between two tries */
 #define TURN_NS (5 * NS_PER_SECOND)
-#define TURN_PAUSE_NS UINT64_C(1000000)
-#define TURN_PAUSE_MAX_NS (16 * TURN_PAUSE_NS)
+#define TURN_PAUSE_NS UINT64_C(500000)
+#define TURN_PAUSE_MAX_NS (4 * TURN_PAUSE_NS)
 
 struct stored_push {
 	struct stored_copy *copy; /* borrowed */
@@ -640,12 +640,38 @@ static int load_copy(struct publishing *p)
 	return ret ? fail_read(p->push, ret, &why, p->err) : 0;
 }
 
-/* Brings the copy to the generation that the push has made. */
+/*
+ * Brings the copy to the newest generation that pushes of this node have made,
+ * for all of them. Another push may have done so already.
+ */
+static int advance_to_newest(struct stored_push *push,
+			     const struct generation *g, struct error *err)
+{
+	struct generation newest = {0};
+	bool is_done = false;
+	int ret = stored_copy_load(push->copy, err);
+
+	if (ret < 0)
+		return ret;
+	if (!ret && stored_copy_generation(push->copy)->number >= g->number)
+		return 0;
+	ret = stored_copy_newest_made(&newest, push->copy, err);
+	if (!ret && newest.number > g->number)
+		is_done = !stored_copy_advance(push->copy, &newest, NULL);
+	generation_release(&newest);
+	return ret || is_done ? ret : stored_copy_advance(push->copy, g, err);
+}
+
 static void advance(struct stored_push *push, const struct generation *g)
 {
 	struct error why = ERROR_INIT;
+	int ret = stored_copy_begin(push->copy, &why);
 
-	if (stored_copy_advance(push->copy, g, &why) < 0)
+	if (!ret) {
+		ret = advance_to_newest(push, g, &why);
+		stored_copy_end(push->copy);
+	}
+	if (ret < 0)
 		fail(push, ERR_IO, "the local copy is behind", &why, NULL);
 }
 
@@ -683,23 +709,21 @@ static int publish(struct publishing *p)
 	struct generation base = {0};
 	int turn = take_turn(push);
 	int ret = load_copy(p);
-	uint64_t start = stored_copy_generation(push->copy)->number;
 
 	if (!ret)
-		ret = generation_copy(&base, stored_copy_generation(push->copy),
-				      p->err);
+		ret = stored_copy_newest_made(&base, push->copy, p->err);
 	if (!ret)
 		ret = commit(p, &base);
+	/* If this fails, the next push finds the record with one request more.
+	 */
+	if (!ret && turn >= 0)
+		stored_copy_note_made(push->copy, &base, NULL);
+	end_turn(&turn);
 	if (!ret) {
 		free_uploads(push);
-		/* Files of other nodes may have to be downloaded. */
-		if (base.number != start + 1)
-			end_turn(&turn);
 		advance(push, &base);
-	}
-	end_turn(&turn);
-	if (!ret)
 		start_hint(push, &base);
+	}
 	generation_release(&base);
 	/* 1: there was no record */
 	return ret > 0 ? 0 : ret;

@@ -18,7 +18,8 @@
  *
  * Pushes of one node to one repository make their records one after the other
  * (the file "store-pushes" in the copy is locked). Each starts from the
- * generation that the one before has made. Without this lock they would compete
+ * generation that the one before has made (the file "store-made"). The copy is
+ * brought to it without this lock. Without this lock they would compete
  * like pushes through different nodes. Correctness does not depend on the lock,
  * so a push waits for it some seconds at most.
  */

@@ -596,6 +596,37 @@ static void test_turn(void **state)
 	fixture_release(&f);
 }
 
+/*
+ * Another push of the node has made a record, and the copy is not there yet. No
+ * number is tried twice.
+ */
+static void test_record_before_the_copy(void **state)
+{
+	struct generation g;
+	struct fixture f;
+	struct session s;
+
+	(void)state;
+	fixture_init(&f);
+	push_one(&f, f.c.node, "refs/heads/one", &f.c.s.tip);
+	session_open(&s, &f, f.c.node);
+	push_one(&f, f.other, "refs/heads/two", &f.c.s.tip);
+	storedrepo_newest(&f.c.s, &g);
+	assert_int_equal(stored_copy_note_made(s.copy, &g, NULL), 0);
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/three", &f.c.s.tip);
+	f.c.count.requests = 0;
+	assert_int_equal(session_commit(&s), 0);
+	/* the record that was seen, and the new one; perhaps the hint */
+	assert_in_range(f.c.count.requests, 2, 3);
+	assert_int_equal(stored_copy_generation(s.copy)->number, g.number + 1);
+	session_close(&s);
+	expect(&f, "refs/heads/two", &f.c.s.tip);
+	expect(&f, "refs/heads/three", &f.c.s.tip);
+	generation_release(&g);
+	fixture_release(&f);
+}
+
 static void test_too_late(void **state)
 {
 	struct fixture f;
@@ -775,6 +806,7 @@ int main(void)
 		cmocka_unit_test(test_emptied_store),
 		cmocka_unit_test(test_no_change),
 		cmocka_unit_test(test_turn),
+		cmocka_unit_test(test_record_before_the_copy),
 		cmocka_unit_test(test_too_late),
 		cmocka_unit_test(test_messages),
 	};

@@ -183,6 +183,44 @@ static void test_wrong_hint(void **state)
 	copynode_release(&c);
 }
 
+static uint64_t newest_made(struct stored_copy *copy)
+{
+	struct generation g;
+	uint64_t number;
+
+	assert_int_equal(stored_copy_newest_made(&g, copy, NULL), 0);
+	number = g.number;
+	generation_release(&g);
+	return number;
+}
+
+/* The newest generation that pushes have made, before the copy has it. */
+static void test_made(void **state)
+{
+	struct copynode c;
+	struct stored_copy *copy;
+	struct generation g;
+
+	copynode_init(&c);
+	copynode_push(&c, "two");
+	copy = copynode_enter(&c);
+	refresh(&c, copy);
+	assert_int_equal(newest_made(copy), 1);
+	copynode_push(&c, "three");
+	storedrepo_newest(&c.s, &g);
+	assert_int_equal(stored_copy_note_made(copy, &g, NULL), 0);
+	assert_int_equal(newest_made(copy), 2);
+	copynode_push(&c, "four");
+	refresh(&c, copy);
+	assert_int_equal(newest_made(copy), 3);
+	/* A damaged note is ignored. */
+	tmprepo_write(&c.s.n.t, COPYNODE_COPY "/" STORED_COPY_MADE, "x\n");
+	assert_int_equal(newest_made(copy), 3);
+	generation_release(&g);
+	stored_copy_close(copy);
+	copynode_release(&c);
+}
+
 /*
  * Old packs must be removed before the marker file is replaced. If the process
  * were killed in between, nobody would look for them later.
@@ -495,6 +533,7 @@ int main(void)
 		cmocka_unit_test(test_made_and_refreshed),
 		cmocka_unit_test(test_requests_when_cold),
 		cmocka_unit_test(test_wrong_hint),
+		cmocka_unit_test(test_made),
 		cmocka_unit_test(test_old_packs_go_before_the_marker),
 		cmocka_unit_test(test_opened_by_its_path),
 		cmocka_unit_test(test_missing),
