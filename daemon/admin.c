@@ -17,6 +17,36 @@
 #include "status/status.h"
 #include "http/http-exchange.h"
 
+/* Returns the counters of the store, or NULL. */
+static struct stored_counts *counts_of(const struct daemon_request *q)
+{
+	return q->conn->copies ? stored_copies_node(q->conn->copies)->counts
+			       : NULL;
+}
+
+static void take_store(struct status_store *t, const struct daemon_request *q)
+{
+	struct stored_counts_view v;
+
+	stored_counts_look(&v, counts_of(q));
+	*t = (struct status_store){
+		.is_used = q->conn->copies != NULL,
+		.requests = v.requests,
+		.failures = v.failures,
+		.received = v.received,
+		.sent = v.sent,
+		.answered = v.answered,
+		.downloads = v.downloads,
+		.evictions = v.evictions,
+		.bytes = v.cache_bytes,
+		.limit = q->options->store ? q->options->store->budget : 0,
+	};
+	for (unsigned i = 0; i < STORED_LOOKUPS; i++)
+		if (v.lookups[i])
+			t->lookups[t->lookup_nr++] = (struct status_count){
+				stored_lookup_name(i), v.lookups[i]};
+}
+
 /* Fills in the body of an answer, and sets *type to its media type. */
 typedef int (*page_fn)(struct buf *body, const char **type,
 		       struct daemon_request *q, const struct status *s);
@@ -46,13 +76,17 @@ static int put_metrics(struct buf *body, const char **type,
 	bool is_open = accept &&
 		       memmem(q->conn->input->bytes + accept->value.off,
 			      accept->value.len, name, sizeof(name) - 1);
+	enum metrics_format format = is_open ? METRICS_OPENMETRICS
+					     : METRICS_PROMETHEUS;
+	int ret = stored_counts_print(body, counts_of(q), s->store.limit,
+				      format);
 
 	*type = is_open ? "application/openmetrics-text; version=1.0.0; "
 			  "charset=utf-8"
 			: "text/plain; version=0.0.4; charset=utf-8";
-	return statistics_print(body, q->conn->shared->statistics, &s->now,
-				is_open ? METRICS_OPENMETRICS
-					: METRICS_PROMETHEUS);
+	return ret ? ret
+		   : statistics_print(body, q->conn->shared->statistics,
+				      &s->now, format);
 }
 
 static page_fn find_page(const char *path)
@@ -85,6 +119,7 @@ static int send_page(struct daemon_request *q, page_fn fn,
 		s->agent = q->options->agent;
 		status_take(s, shared->boards, shared->statistics);
 		admission_look(&s->now.admission, shared->admission);
+		take_store(&s->store, q);
 		ret = fn(&body, &type, q, s);
 	}
 	if (!ret)

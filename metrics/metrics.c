@@ -37,16 +37,18 @@ static size_t cell_size(const struct metrics_family *f)
 	return f->kind == METRICS_HISTOGRAM ? f->bound_nr + 2 : 1;
 }
 
-struct metrics *metrics_new(const struct metrics_family *families, size_t nr,
-			    struct error *err)
+/* Returns the cells without memory for their numbers, or NULL. */
+static struct metrics *make(const struct metrics_family *families, size_t nr)
 {
 	struct metrics *m = mem_calloc(1, sizeof(*m));
 	size_t number_nr = 0;
 
 	if (m)
 		m->starts = mem_alloc(nr, sizeof(*m->starts));
-	if (!m || !m->starts)
-		goto fail;
+	if (!m || !m->starts) {
+		free(m);
+		return NULL;
+	}
 	m->families = families;
 	m->nr = nr;
 	for (size_t i = 0; i < nr; i++) {
@@ -54,12 +56,36 @@ struct metrics *metrics_new(const struct metrics_family *families, size_t nr,
 		number_nr += cell_nr(&families[i]) * cell_size(&families[i]);
 	}
 	m->size = number_nr * sizeof(*m->numbers);
-	m->numbers = sys_memory_shared(m->size);
-	if (m->numbers)
+	return m;
+}
+
+struct metrics *metrics_new(const struct metrics_family *families, size_t nr,
+			    struct error *err)
+{
+	struct metrics *m = make(families, nr);
+
+	if (m)
+		m->numbers = sys_memory_shared(m->size);
+	if (m && m->numbers)
 		return m;
-fail:
 	metrics_free(m);
 	error_nomem(err);
+	return NULL;
+}
+
+struct metrics *metrics_open(const struct metrics_family *families, size_t nr,
+			     const char *path, struct error *err)
+{
+	struct metrics *m = make(families, nr);
+
+	if (!m) {
+		error_nomem(err);
+		return NULL;
+	}
+	m->numbers = sys_memory_file(path, m->size, err);
+	if (m->numbers)
+		return m;
+	metrics_free(m);
 	return NULL;
 }
 
@@ -244,8 +270,8 @@ static int put_head(struct buf *out, const struct metrics_family *f,
 			  suffix, f->help, f->name, suffix, kinds[f->kind]);
 }
 
-int metrics_print(struct buf *out, const struct metrics *m,
-		  enum metrics_format format)
+int metrics_print_part(struct buf *out, const struct metrics *m,
+		       enum metrics_format format)
 {
 	int ret = 0;
 
@@ -258,6 +284,14 @@ int metrics_print(struct buf *out, const struct metrics *m,
 			ret = put_cell(&s, m->numbers + m->starts[i] +
 						   s.cell * cell_size(f));
 	}
+	return ret;
+}
+
+int metrics_print(struct buf *out, const struct metrics *m,
+		  enum metrics_format format)
+{
+	int ret = metrics_print_part(out, m, format);
+
 	if (!ret && format == METRICS_OPENMETRICS)
 		ret = buf_append_str(out, "# EOF\n");
 	return ret;

@@ -66,6 +66,14 @@ struct metrics;
 struct metrics *metrics_new(const struct metrics_family *families, size_t nr,
 			    struct error *err);
 
+/*
+ * Works like metrics_new(), and keeps the numbers in a file. All processes that
+ * open the file share them, and they outlive the processes. The name of the
+ * file must change with the families. Returns NULL after an error.
+ */
+struct metrics *metrics_open(const struct metrics_family *families, size_t nr,
+			     const char *path, struct error *err);
+
 /* Releases the memory in this process. NULL is allowed. */
 void metrics_free(struct metrics *m);
 
@@ -100,5 +108,9 @@ enum metrics_format {
  */
 int metrics_print(struct buf *out, const struct metrics *m,
 		  enum metrics_format format);
+
+/* Works like metrics_print(), and more families follow. */
+int metrics_print_part(struct buf *out, const struct metrics *m,
+		       enum metrics_format format);
 
 #endif

@@ -331,7 +331,8 @@ static uint64_t most_of(const struct status_count *counts, size_t nr)
 
 /* Prints a table with a number and a bar for each value of a label. */
 static int put_counts(struct buf *out, const char *title, const char *heading,
-		      const struct status_count *counts, size_t nr)
+		      const char *what, const struct status_count *counts,
+		      size_t nr)
 {
 	uint64_t most = most_of(counts, nr);
 	int ret = begin_table(out, title, nr, heading);
@@ -341,7 +342,7 @@ static int put_counts(struct buf *out, const char *title, const char *heading,
 		      put_text(out, counts[i].value) ||
 		      put_bar(out, counts[i].nr, most) ||
 		      buf_append_str(out, "</td>") ||
-		      put_number(out, "Packs", counts[i].nr) ||
+		      put_number(out, what, counts[i].nr) ||
 		      buf_append_str(out, "</tr>\n");
 	return ret || end_table(out, nr);
 }
@@ -349,7 +350,7 @@ static int put_counts(struct buf *out, const char *title, const char *heading,
 static int put_reasons(struct buf *out, const struct status *s)
 {
 	return put_counts(out, "Packs sent without bitmaps",
-			  "<th>Reason</th><th class=\"n\">Packs</th>",
+			  "<th>Reason</th><th class=\"n\">Packs</th>", "Packs",
 			  s->reasons, s->reason_nr);
 }
 
@@ -360,8 +361,55 @@ static int put_reasons(struct buf *out, const struct status *s)
 static int put_plans(struct buf *out, const struct status *s)
 {
 	return put_counts(out, "Packs by plans of earlier packs",
-			  "<th>Plan</th><th class=\"n\">Packs</th>", s->plans,
-			  s->plan_nr);
+			  "<th>Plan</th><th class=\"n\">Packs</th>", "Packs",
+			  s->plans, s->plan_nr);
+}
+
+static int put_limit(struct buf *out, uint64_t limit)
+{
+	return limit ? put_bytes(out, "Limit", limit)
+		     : begin_number(out, "Limit") ||
+			       buf_append_str(out, "none</td>");
+}
+
+static int put_answer(struct buf *out, const struct status *s)
+{
+	return begin_number(out, "Last answer") ||
+	       (s->store.answered ? put_age(out, status_store_age(s)) ||
+					    buf_append_str(out, " ago")
+				  : buf_append_str(out, "none")) ||
+	       buf_append_str(out, "</td>");
+}
+
+/* Prints the store and the cache, if the server has them. */
+static int put_store(struct buf *out, const struct status *s)
+{
+	const struct status_store *t = &s->store;
+
+	if (!t->is_used)
+		return 0;
+	return begin_table(out, "Store and cache", 1,
+			   "<th class=\"n\">Last answer</th>"
+			   "<th class=\"n\">Requests</th>"
+			   "<th class=\"n\">Failed</th>"
+			   "<th class=\"n\">Read</th>"
+			   "<th class=\"n\">Written</th>"
+			   "<th class=\"n\">Downloads</th>"
+			   "<th class=\"n\">Evictions</th>"
+			   "<th class=\"n\">Cache</th>"
+			   "<th class=\"n\">Limit</th>") ||
+	       buf_append_str(out, "<tr>") || put_answer(out, s) ||
+	       put_number(out, "Requests", t->requests) ||
+	       put_number(out, "Failed", t->failures) ||
+	       put_bytes(out, "Read", t->received) ||
+	       put_bytes(out, "Written", t->sent) ||
+	       put_number(out, "Downloads", t->downloads) ||
+	       put_number(out, "Evictions", t->evictions) ||
+	       put_bytes(out, "Cache", t->bytes) || put_limit(out, t->limit) ||
+	       buf_append_str(out, "</tr>\n") || end_table(out, 1) ||
+	       put_counts(out, "Local copies of repositories",
+			  "<th>Copy</th><th class=\"n\">Requests</th>",
+			  "Requests", t->lookups, t->lookup_nr);
 }
 
 /* Prints the phases of a request as one bar. */
@@ -479,8 +527,8 @@ int status_print_html(struct buf *out, const struct status *s)
 	int ret = buf_append_str(out, head) || buf_append_str(out, "<h1>") ||
 		  put_text(out, s->agent) || buf_append_str(out, "</h1>\n") ||
 		  put_cards(out, s) || put_queue(out, s) ||
-		  put_flights(out, s) || put_costs(out, s) ||
-		  put_slow(out, s) || put_plans(out, s) ||
+		  put_flights(out, s) || put_store(out, s) ||
+		  put_costs(out, s) || put_slow(out, s) || put_plans(out, s) ||
 		  put_reasons(out, s) ||
 		  buf_append_str(out, "<p><a href=\"status.json\">JSON</a> "
 				      "&middot; <a href=\"metrics\">metrics"

@@ -71,6 +71,13 @@ void status_take(struct status *s, const struct status_boards *boards,
 	s->plan_nr = statistics_plans(statistics, s->plans);
 }
 
+uint64_t status_store_age(const struct status *s)
+{
+	uint64_t now = (uint64_t)s->taken;
+
+	return now > s->store.answered ? now - s->store.answered : 0;
+}
+
 /* ---- JSON */
 
 /* Returns the milliseconds since a request began. */
@@ -216,6 +223,29 @@ static int put_queue(struct buf *out, const struct status *s)
 	return ret || buf_append_str(out, "]}");
 }
 
+static int put_store(struct buf *out, const struct status *s)
+{
+	const struct status_store *t = &s->store;
+	int ret;
+
+	if (!t->is_used)
+		return 0;
+	ret = json_key(out, "store") || buf_append_char(out, '{') ||
+	      json_member_u64(out, "requests", t->requests) ||
+	      json_member_u64(out, "failures", t->failures) ||
+	      json_member_u64(out, "received_bytes", t->received) ||
+	      json_member_u64(out, "sent_bytes", t->sent);
+	if (!ret && t->answered)
+		ret = json_member_u64(out, "answer_age_seconds",
+				      status_store_age(s));
+	return ret || put_counts(out, "lookups", t->lookups, t->lookup_nr) ||
+	       json_member_u64(out, "downloads", t->downloads) ||
+	       json_member_u64(out, "evictions", t->evictions) ||
+	       json_member_u64(out, "cache_bytes", t->bytes) ||
+	       json_member_u64(out, "cache_limit_bytes", t->limit) ||
+	       buf_append_char(out, '}');
+}
+
 int status_print_json(struct buf *out, const struct status *s)
 {
 	int ret = buf_append_char(out, '{') ||
@@ -229,7 +259,7 @@ int status_print_json(struct buf *out, const struct status *s)
 		  put_slow(out, s) ||
 		  put_counts(out, "bitmap_unused", s->reasons, s->reason_nr) ||
 		  put_counts(out, "plan_lookups", s->plans, s->plan_nr) ||
-		  buf_append_str(out, "}\n");
+		  put_store(out, s) || buf_append_str(out, "}\n");
 
 	return ret ? ERR_NOMEM : 0;
 }

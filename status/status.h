@@ -17,6 +17,23 @@
 #define STATUS_FLIGHTS_MAX 50
 #define STATUS_COSTS_SHOWN_MAX 20
 
+/* The store of a server, and the cache of its repositories. */
+struct status_store {
+	/* false: the server has no store, and nothing is shown */
+	bool is_used;
+	/* requests to the store: all, and those without a useful answer */
+	uint64_t requests, failures;
+	uint64_t received, sent; /* bytes of files */
+	/* seconds since 1970: the last useful answer; 0: none */
+	uint64_t answered;
+	/* requests of clients by how the local copy was found */
+	struct status_count lookups[STATUS_COUNTS_MAX];
+	size_t lookup_nr;
+	uint64_t downloads, evictions;
+	/* bytes of the cache, and its budget; 0: no limit */
+	uint64_t bytes, limit;
+};
+
 struct status {
 	/* "<name>/<version>"; borrowed */
 	const char *agent;
@@ -39,14 +56,18 @@ struct status {
 	size_t reason_nr;
 	struct status_count plans[STATUS_COUNTS_MAX];
 	size_t plan_nr;
+	struct status_store store; /* the caller fills it */
 };
 
 /*
  * Takes the status from the memory that the processes share, without the
- * numbers of now.admission.
+ * numbers of now.admission and of the store.
  */
 void status_take(struct status *s, const struct status_boards *boards,
 		 const struct statistics *statistics);
+
+/* Returns how many seconds ago the store gave its last useful answer. */
+uint64_t status_store_age(const struct status *s);
 
 /* Append the status in one form. Both functions return 0 or ERR_NOMEM. */
 int status_print_json(struct buf *out, const struct status *s);

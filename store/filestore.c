@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "store/filestore.h"
+#include "sys/clock.h"
 #include "sys/map.h"
 
 /* maximum number of files in a page for filestore_list_each() */
@@ -55,23 +56,72 @@ static int check_name(const char *name, struct error *err)
 			 name);
 }
 
+/* ---- watching */
+
+void filestore_watch(struct filestore *store,
+		     const struct filestore_watch *watch)
+{
+	store->watch = *watch;
+}
+
+/* Returns when a request begins; 0: nobody watches. */
+static uint64_t begin(const struct filestore *store)
+{
+	return store->watch.fn ? sys_clock_ns() : 0;
+}
+
+/* Reports a request, and returns its result. */
+static int end(const struct filestore *store, uint64_t start,
+	       struct filestore_event event, int ret)
+{
+	if (store->watch.fn) {
+		event.ret = ret;
+		event.ns = sys_clock_ns() - start;
+		store->watch.fn(store->watch.ctx, &event);
+	}
+	return ret;
+}
+
 /* ---- reading */
+
+/* A sink that counts bytes. */
+struct counted {
+	const struct filestore_sink *sink;
+	uint64_t len;
+};
+
+static int write_counted(void *ctx, const void *bytes, size_t len,
+			 struct error *err)
+{
+	struct counted *c = ctx;
+
+	c->len += len;
+	return c->sink->write(c->sink->ctx, bytes, len, err);
+}
 
 int filestore_read(struct filestore *store, struct filestore_info *info,
 		   const struct filestore_sink *sink, const char *name,
 		   uint64_t off, uint64_t len, struct error *err)
 {
-	uint64_t end;
+	struct counted counted = {sink, 0};
+	const struct filestore_sink counting = {write_counted, &counted};
+	uint64_t last, start;
 	int ret = check_name(name, err);
 
 	if (!ret && len != STORE_TO_END &&
-	    (!len || __builtin_add_overflow(off, len, &end)))
+	    (!len || __builtin_add_overflow(off, len, &last)))
 		ret = error_set(err, ERR_INVALID,
 				"a range of '%s' is empty or too large", name);
 	if (info)
 		memset(info, 0, sizeof(*info));
-	return ret ? ret
-		   : store->ops->read(store, info, sink, name, off, len, err);
+	if (ret)
+		return ret;
+	start = begin(store);
+	ret = store->ops->read(store, info, &counting, name, off, len, err);
+	return end(store, start,
+		   (struct filestore_event){.operation = STORE_READ,
+					    .received = counted.len},
+		   ret);
 }
 
 /* A destination in memory: `buf` up to `max` bytes, or the array `at`. */
@@ -134,9 +184,15 @@ int filestore_head(struct filestore *store, struct filestore_info *info,
 		   const char *name, struct error *err)
 {
 	int ret = check_name(name, err);
+	uint64_t start;
 
 	memset(info, 0, sizeof(*info));
-	return ret ? ret : store->ops->head(store, info, name, err);
+	if (ret)
+		return ret;
+	start = begin(store);
+	return end(store, start,
+		   (struct filestore_event){.operation = STORE_HEAD},
+		   store->ops->head(store, info, name, err));
 }
 
 /* ---- writing */
@@ -147,6 +203,7 @@ int filestore_put(struct filestore *store, char *etag, const char *name,
 		  struct error *err)
 {
 	char unused[STORE_ETAG_MAX + 1];
+	uint64_t start;
 	int ret = check_name(name, err);
 
 	if (!etag)
@@ -156,9 +213,14 @@ int filestore_put(struct filestore *store, char *etag, const char *name,
 	    (!condition->etag || !*condition->etag))
 		ret = error_set(err, ERR_INVALID,
 				"no entity tag is given for '%s'", name);
-	return ret ? ret
-		   : store->ops->put(store, etag, name, bytes, len, condition,
-				     err);
+	if (ret)
+		return ret;
+	start = begin(store);
+	ret = store->ops->put(store, etag, name, bytes, len, condition, err);
+	return end(store, start,
+		   (struct filestore_event){.operation = STORE_PUT,
+					    .sent = ret ? 0 : len},
+		   ret);
 }
 
 int filestore_put_file(struct filestore *store, char *etag, const char *name,
@@ -181,8 +243,12 @@ int filestore_delete(struct filestore *store, const char *name,
 		     struct error *err)
 {
 	int ret = check_name(name, err);
+	uint64_t start = begin(store);
 
-	return ret ? ret : store->ops->delete (store, name, err);
+	return ret ? ret
+		   : end(store, start,
+			 (struct filestore_event){.operation = STORE_DELETE},
+			 store->ops->delete (store, name, err));
 }
 
 /* ---- listing */
@@ -216,13 +282,16 @@ int filestore_page_add(struct filestore_page *page, const char *name,
 int filestore_list(struct filestore *store, struct filestore_page *page,
 		   const char *prefix, size_t limit, struct error *err)
 {
+	uint64_t start = begin(store);
 	int ret;
 
 	for (size_t i = 0; i < page->nr; i++)
 		free(page->entries[i].name);
 	page->nr = 0;
 	if (is_prefix(prefix) && limit)
-		ret = store->ops->list(store, page, prefix, limit, err);
+		ret = end(store, start,
+			  (struct filestore_event){.operation = STORE_LIST},
+			  store->ops->list(store, page, prefix, limit, err));
 	else
 		ret = error_set(err, ERR_INVALID,
 				"invalid prefix for a listing: '%s'", prefix);

@@ -132,10 +132,46 @@ struct filestore_ops {
 	void (*close)(struct filestore *store);
 };
 
+/* ---- watching */
+
+enum filestore_operation {
+	STORE_READ,
+	STORE_HEAD,
+	STORE_PUT,
+	STORE_LIST,
+	STORE_DELETE,
+	STORE_OPERATIONS,
+};
+
+/*
+ * A request that has ended, with the requests that repeat it after failures and
+ * the parts of a large file.
+ */
+struct filestore_event {
+	enum filestore_operation operation;
+	int ret;     /* the result of the function */
+	uint64_t ns; /* time that it took */
+	/* bytes of files */
+	uint64_t received, sent;
+};
+
+struct filestore_watch {
+	/* Called in the thread of the request; NULL: nobody watches. */
+	void (*fn)(void *ctx, const struct filestore_event *event);
+	void *ctx; /* borrowed */
+};
+
 /* The first member of the struct of each kind of store. */
 struct filestore {
 	const struct filestore_ops *ops;
+	struct filestore_watch watch;
 };
+
+/* Sets who watches a store, before other threads use it. */
+void filestore_watch(struct filestore *store,
+		     const struct filestore_watch *watch);
+
+/* ---- requests */
 
 /*
  * Returns whether a name is allowed: up to STORE_NAME_MAX characters of

@@ -19,6 +19,7 @@
 struct stored_cache {
 	char *dir;                        /* owned: "<dir>/file" */
 	atomic_uint_least64_t downloaded; /* bytes */
+	struct stored_counts *counts;     /* borrowed, or NULL */
 };
 
 int stored_cache_open(struct stored_cache **out, const char *dir,
@@ -46,6 +47,12 @@ void stored_cache_close(struct stored_cache *cache)
 		return;
 	free(cache->dir);
 	free(cache);
+}
+
+void stored_cache_count(struct stored_cache *cache,
+			struct stored_counts *counts)
+{
+	cache->counts = counts;
 }
 
 /* Appends the path of a file in the cache. */
@@ -91,8 +98,10 @@ static int fetch(struct stored_cache *cache, const char *path,
 {
 	int ret = stored_fetch(place, file, path, method, err);
 
-	if (!ret)
+	if (!ret) {
 		atomic_fetch_add(&cache->downloaded, file->size);
+		stored_counts_download(cache->counts, file->size);
+	}
 	return ret;
 }
 

@@ -22,6 +22,7 @@
 #define STORED_CACHE_H
 
 #include "generations/history.h"
+#include "stored/counts.h"
 #include "sys/map.h"
 
 /*
@@ -40,6 +41,10 @@ int stored_cache_open(struct stored_cache **out, const char *dir,
 		      struct error *err);
 /* Closes the cache, and keeps its files. NULL is allowed. */
 void stored_cache_close(struct stored_cache *cache);
+
+/* Sets the counters of downloads; borrowed. NULL: nothing is counted. */
+void stored_cache_count(struct stored_cache *cache,
+			struct stored_counts *counts);
 
 /*
  * Appends the path of a file of a generation to *path, and downloads the file

@@ -405,8 +405,9 @@ static void remember(struct generation *known, const struct generation *g)
  * generation. The lock is released meanwhile.
  */
 static void ask(struct stored_copies *copies, struct entry *e,
-		struct stored_copy *copy)
+		struct stored_use *use)
 {
+	struct stored_copy *copy = use->copy;
 	struct identity before = identify(copy), after = {0, 0, 0};
 	uint64_t asked = sys_clock_ns();
 	struct error err = ERROR_INIT;
@@ -432,6 +433,9 @@ static void ask(struct stored_copies *copies, struct entry *e,
 	 * too small. The only effect is one more request.
 	 */
 	after = identify(copy);
+	if (!is_same(&before, &after))
+		use->how = before.ino ? STORED_LOOKUP_REFRESHED
+				      : STORED_LOOKUP_MADE;
 	pthread_mutex_lock(&copies->lock);
 	e->is_asking = false;
 	if (is_probe)
@@ -533,8 +537,18 @@ static int enter_entry(struct stored_copies *copies, struct entry *e,
 		if (e->is_asking)
 			pthread_cond_wait(&copies->answered, &copies->lock);
 		else
-			ask(copies, e, use->copy);
+			ask(copies, e, use);
 	}
+}
+
+static void count(struct stored_copies *copies, const struct stored_use *use,
+		  int ret)
+{
+	stored_counts_lookup(copies->node->counts,
+			     ret == ERR_MISSING ? STORED_LOOKUP_MISSING
+			     : ret              ? STORED_LOOKUP_FAILED
+			     : use->is_stale    ? STORED_LOOKUP_STALE
+						: use->how);
 }
 
 int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
@@ -560,6 +574,7 @@ int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 		ret = error_nomem(err);
 	}
 	pthread_mutex_unlock(&copies->lock);
+	count(copies, use, ret);
 	/* Other requests have the answer already, and need not wait for this.
 	 */
 	if (is_due)

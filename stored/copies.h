@@ -60,6 +60,8 @@ struct stored_use {
 	 * minute.
 	 */
 	bool is_stale, is_news;
+	/* whether this request has made or refreshed the copy */
+	enum stored_lookup how;
 };
 
 /*

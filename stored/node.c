@@ -36,6 +36,7 @@ void stored_node_close(struct stored_node *node)
 	stored_cache_close(node->cache);
 	filestore_close(node->store);
 	filestore_close(node->probe);
+	stored_counts_close(node->counts);
 	free(node->dir);
 	free(node);
 }
@@ -78,11 +79,17 @@ static int open_with(struct stored_node **out, char *dir,
 		ret = open_store(&node->probe, origin, true, err);
 	if (!ret)
 		ret = stored_cache_open(&node->cache, dir, err);
-	if (ret)
+	if (ret) {
 		stored_node_close(node);
-	else
-		*out = node;
-	return ret;
+		return ret;
+	}
+	node->counts = stored_counts_open(dir);
+	stored_counts_watch(node->counts, node->store);
+	if (node->probe)
+		stored_counts_watch(node->counts, node->probe);
+	stored_cache_count(node->cache, node->counts);
+	*out = node;
+	return 0;
 }
 
 /* Reads the file "<dir>/store". */

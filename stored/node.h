@@ -7,6 +7,7 @@
  *	<dir>/repo/<path>/_       the local copy of a repository (stored/copy.h)
  *	<dir>/tmp/<name>          copies that are being made or removed
  *	<dir>/locks               locks, see sys/rangelock.h
+ *	<dir>/counts-1            counters (stored/counts.h)
  *
  * <path> is the name of the repository, quoted as in generations/names.h. So
  * the copy of "a/b" is not in the directory of the copy of "a".
@@ -16,6 +17,7 @@
 
 #include "generations/history.h"
 #include "stored/cache.h"
+#include "stored/counts.h"
 #include "stored/marker.h"
 
 struct stored_node {
@@ -27,6 +29,9 @@ struct stored_node {
 	 */
 	struct filestore *probe;
 	struct stored_cache *cache; /* owned */
+	/* owned: counts the requests of both stores; NULL: nothing is counted
+	 */
+	struct stored_counts *counts;
 	struct generation_host host;
 };
 

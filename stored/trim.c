@@ -377,6 +377,9 @@ int stored_trim_run(struct stored_trim *out, struct stored_node *node,
 		ret = 0;
 	} else if (!ret) {
 		ret = trim_locked(out, node, budget, err);
+		if (!ret)
+			stored_counts_trim(node->counts, out->bytes,
+					   out->evicted);
 	}
 	sys_close(locks);
 	return ret;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions about this process: its environment, resources, user and memory. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <ctype.h>
@@ -185,6 +188,48 @@ void *sys_memory_shared(size_t size)
 	void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
+	return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+/* Appends zeros until the file has `size` bytes. */
+static int lengthen(int fd, size_t size, const char *path, struct error *err)
+{
+	static const char zeros[4096];
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return error_set_errno(err, "cannot read '%s'", path);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, ERR_IO, "'%s' is no file", path);
+	while ((size_t)st.st_size < size) {
+		size_t left = size - (size_t)st.st_size;
+		ssize_t n = pwrite(fd, zeros,
+				   left < sizeof(zeros) ? left : sizeof(zeros),
+				   st.st_size);
+
+		if (n < 0 && errno != EINTR)
+			return error_set_errno(err, "cannot write '%s'", path);
+		st.st_size += n > 0 ? n : 0;
+	}
+	return 0;
+}
+
+void *sys_memory_file(const char *path, size_t size, struct error *err)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
+	void *bytes = MAP_FAILED;
+
+	if (fd < 0) {
+		error_set_errno(err, "cannot open '%s'", path);
+		return NULL;
+	}
+	if (!lengthen(fd, size, path, err)) {
+		bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			     0);
+		if (bytes == MAP_FAILED)
+			error_set_errno(err, "cannot map '%s'", path);
+	}
+	close(fd);
 	return bytes == MAP_FAILED ? NULL : bytes;
 }
 

@@ -111,10 +111,63 @@ test_expect_success 'no label has a value that a client has chosen' '
 	EOP
 '
 
+# ---- a server with a store
+
+test_expect_success 'the store and the cache are counted, without names' '
+	stock -C srv/r.git config http.receivepack true &&
+	git store import --name=marker.git srv/r.git "file://$PWD/marker-store" &&
+	mv log log.first && first=$server first_admin=$admin &&
+	served_from= start_daemon --store="file://$PWD/marker-store" --cache=cache \
+		--cache-size=1g --export-all --listen=http://127.0.0.1:0 \
+		--admin=http://127.0.0.1:0 --workers=2 --store-stale=3600 &&
+	admin=$(sed -n "s/^gitreachd: listens on \(.*\) (status)$/\1/p" log) &&
+	metrics >before && grep "^gitreach_cache_limit_bytes 1073741824$" before &&
+	grep "^gitreach_cache_bytes 0$" before && ! grep "^gitreach_cache_lookups_total{" before &&
+	stock clone -q --bare $url/marker.git counted.git &&
+	! stock ls-remote $url/marker-none &&
+	stock -C counted.git push -q $url/marker.git main:refs/heads/marker-ref &&
+	mv marker-store away && stock ls-remote $url/marker.git >refs && mv away marker-store &&
+	metrics >store-seen && ! grep -i marker store-seen && ! grep "$PWD" store-seen &&
+	for line in "store_requests_total.operation=.read.,status=.ok.." \
+		"store_requests_total.operation=.read.,status=.absent.." \
+		"store_requests_total.operation=.read.,status=.unavailable.." \
+		"store_requests_total.operation=.put.,status=.ok.." \
+		"store_request_seconds_count.operation=.put.." \
+		"store_received_bytes_total" "store_sent_bytes_total" \
+		"store_answered_timestamp_seconds" cache_downloads_total cache_bytes \
+		"cache_lookups_total.result=.hit.." "cache_lookups_total.result=.made.." \
+		"cache_lookups_total.result=.missing.." "cache_lookups_total.result=.stale.."
+	do
+		grep "^gitreach_$line [1-9]" store-seen || return 1
+	done &&
+	curl -s --max-time 60 "$admin/status.json" >status &&
+	python3 - status store-seen <<-\EOP &&
+	import json, re, sys
+	store = json.load(open(sys.argv[1]))["store"]
+	seen = open(sys.argv[2]).read()
+	def total(name, label=""):
+	    return sum(int(n) for n in re.findall(
+	        r"^gitreach_%s(?:{[^}]*%s[^}]*})? (\d+)$" % (name, label), seen, re.M))
+	assert store["requests"] == total("store_requests_total"), store
+	assert store["failures"] == total("store_requests_total", "unavailable"), store
+	assert store["sent_bytes"] == total("store_sent_bytes_total")
+	assert store["lookups"]["made"] == 1 and store["lookups"]["stale"] >= 1
+	assert store["cache_limit_bytes"] == 1 << 30 and 0 <= store["answer_age_seconds"]
+	assert 0 < store["cache_bytes"] <= store["received_bytes"]
+	EOP
+	curl -s --max-time 60 "$admin/" | grep "Store and cache" &&
+	: "the counters outlive the server" &&
+	stop_daemon && served_from= start_daemon --store="file://$PWD/marker-store" \
+		--cache=cache --listen=http://127.0.0.1:0 --admin=http://127.0.0.1:0 &&
+	admin=$(sed -n "s/^gitreachd: listens on \(.*\) (status)$/\1/p" log) &&
+	metrics | grep "^gitreach_cache_lookups_total.result=.made.. 1$" && stop_daemon &&
+	mv log.first log && server=$first admin=$first_admin
+'
+
 # ---- rules and dashboard
 
 test_expect_success PROMTOOL 'promtool accepts metrics and rules, and tests the rules' '
-	metrics | promtool check metrics &&
+	metrics | promtool check metrics && promtool check metrics <store-seen &&
 	promtool check rules "$CONTRIB/prometheus/gitreachd.rules.yml" &&
 	promtool test rules "$CONTRIB/prometheus/gitreachd.test.yml"
 '
@@ -125,7 +178,7 @@ test_expect_success 'the dashboard is the output of its program' '
 '
 
 test_expect_success 'rules and dashboard use metrics that exist, with their labels' '
-	metrics >seen &&
+	metrics >seen && cat store-seen >>seen &&
 	python3 - "$CONTRIB" <<-\EOP
 	import json, re, sys
 	kinds, labels = {}, {}

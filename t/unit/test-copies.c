@@ -388,6 +388,55 @@ static void test_absent_for_a_time(void **state)
 	own_clock = 0;
 }
 
+/* Uses the local copy. Returns whether it may be out of date. */
+static bool visit_stale(struct served *s)
+{
+	struct stored_use use = {0};
+	bool is_stale;
+
+	if (stored_copies_enter(s->copies, &use, s->c.s.place.repository,
+				&s->c.err))
+		fail_msg("%s", s->c.err.msg);
+	is_stale = use.is_stale;
+	stored_copies_leave(&use);
+	return is_stale;
+}
+
+/* Each request is counted once, by how the copy was found. */
+static void test_counts(void **state)
+{
+	struct stored_counts_view before, v;
+	struct stored_use use = {0};
+	struct served s;
+
+	served_init(&s, 0, SECONDS(3600));
+	/* copynode_init() has another node of the same directory. */
+	stored_counts_look(&before, s.c.node->counts);
+	assert_int_equal(before.requests, 0);
+	visit(&s);
+	visit(&s);
+	visit(&s);
+	copynode_push(&s.c, "three");
+	visit(&s);
+	assert_int_equal(stored_copies_enter(s.copies, &use, "x", NULL),
+			 ERR_MISSING);
+	s.count.is_down = true;
+	visit_stale(&s);
+	assert_int_equal(stored_copies_enter(s.copies, &use, "y", NULL),
+			 ERR_IO);
+	stored_counts_look(&v, s.c.node->counts);
+	assert_int_equal(v.lookups[STORED_LOOKUP_MADE], 1);
+	assert_int_equal(v.lookups[STORED_LOOKUP_HIT], 2);
+	assert_int_equal(v.lookups[STORED_LOOKUP_REFRESHED], 1);
+	assert_int_equal(v.lookups[STORED_LOOKUP_MISSING], 1);
+	assert_int_equal(v.lookups[STORED_LOOKUP_STALE], 1);
+	assert_int_equal(v.lookups[STORED_LOOKUP_FAILED], 1);
+	assert_true(v.downloads > 3);
+	assert_true(v.received >= v.cache_bytes && v.cache_bytes > 0);
+	assert_true(v.requests > 0);
+	served_release(&s);
+}
+
 /* A look makes no copy, and needs no request if there is one. */
 static void test_look(void **state)
 {
@@ -471,20 +520,6 @@ static void test_stale(void **state)
 }
 
 /* ---- a silent store */
-
-/* Uses the local copy. Returns whether it may be out of date. */
-static bool visit_stale(struct served *s)
-{
-	struct stored_use use = {0};
-	bool is_stale;
-
-	if (stored_copies_enter(s->copies, &use, s->c.s.place.repository,
-				&s->c.err))
-		fail_msg("%s", s->c.err.msg);
-	is_stale = use.is_stale;
-	stored_copies_leave(&use);
-	return is_stale;
-}
 
 static void visit_none(struct served *s)
 {
@@ -847,6 +882,7 @@ int main(void)
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_absent),
 		cmocka_unit_test(test_absent_for_a_time),
+		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_look),
 		cmocka_unit_test(test_store_down),
 		cmocka_unit_test(test_stale),

@@ -63,7 +63,7 @@ static void test_wrong_arguments(void **state)
 	const struct filestore_condition always = {STORE_ALWAYS, NULL};
 	const struct filestore_condition no_tag = {STORE_REPLACE, NULL};
 	const struct filestore_condition empty_tag = {STORE_REPLACE, ""};
-	struct filestore s = {&none};
+	struct filestore s = {.ops = &none};
 	struct filestore_page page = {NULL, 0, 0, NULL};
 	struct filestore_sink sink = {NULL, NULL};
 	struct filestore_info info = {.size = 1};

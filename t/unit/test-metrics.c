@@ -143,12 +143,42 @@ static void test_shared(void **state)
 	metrics_free(m);
 }
 
+/* Numbers in a file outlive the process, and other families follow them. */
+static void test_file(void **state)
+{
+	char path[] = "/tmp/gitreach-metrics-XXXXXX";
+	const unsigned values[] = {1, 1};
+	struct buf part = BUF_INIT, whole = BUF_INIT;
+	struct metrics *m;
+
+	assert_true(close(mkstemp(path)) == 0);
+	for (int i = 1; i <= 2; i++) {
+		m = metrics_open(families, ARRAY_NR(families), path, NULL);
+		assert_non_null(m);
+		metrics_add(m, BOXES, values, 2);
+		assert_int_equal(metrics_get(m, BOXES, values), 2 * i);
+		if (i < 2)
+			metrics_free(m);
+	}
+	assert_int_equal(metrics_print_part(&part, m, METRICS_OPENMETRICS), 0);
+	assert_int_equal(metrics_print(&whole, m, METRICS_OPENMETRICS), 0);
+	assert_memory_equal(whole.data, part.data, part.len);
+	assert_string_equal(whole.data + part.len, "# EOF\n");
+	metrics_free(m);
+	buf_release(&part);
+	buf_release(&whole);
+	unlink(path);
+	assert_null(
+		metrics_open(families, ARRAY_NR(families), "/dev/full", NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,6 +148,36 @@ static void large(void **state)
 	}
 }
 
+static void memory_of_a_file(void **state)
+{
+	char path[] = "/tmp/gitreach-memory-XXXXXX";
+	struct error err = ERROR_INIT;
+	int fd = mkstemp(path);
+	char *a, *b;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "abc", 3), 3);
+	close(fd);
+	/* The file is lengthened, and what it has stays. */
+	a = sys_memory_file(path, 10000, &err);
+	assert_non_null(a);
+	assert_memory_equal(a, "abc", 4);
+	assert_int_equal(a[9999], 0);
+	a[9999] = 7;
+	b = sys_memory_file(path, 10000, &err);
+	assert_non_null(b);
+	assert_int_equal(b[9999], 7);
+	sys_memory_unshare(a, 10000);
+	sys_memory_unshare(b, 10000);
+	unlink(path);
+	assert_null(sys_memory_file("/tmp", 10, &err));
+	assert_int_equal(err.code, ERR_IO);
+	assert_null(sys_memory_file("/dev/null", 10, &err));
+	assert_null(sys_memory_file("/nonexistent/x", 10, &err));
+	/* Here the disk is always full. */
+	assert_null(sys_memory_file("/dev/full", 10, &err));
+}
+
 static void shared(void **state)
 {
 	char *bytes = sys_memory_shared(100);
@@ -178,6 +208,7 @@ int main(void)
 		cmocka_unit_test(in_use_stays),
 		cmocka_unit_test(large),
 		cmocka_unit_test(shared),
+		cmocka_unit_test(memory_of_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,6 +79,24 @@ static void test_pages(void **state)
 	assert_int_equal(s.now.connections, 3);
 	assert_int_equal(s.now.requests, 1);
 	assert_int_equal(s.now.workers, 1);
+	/* Without a store, the page does not mention one. */
+	assert_int_equal(status_print_html(&html, &s), 0);
+	assert_int_equal(status_print_json(&json, &s), 0);
+	assert_null(strstr(html.data, "cache"));
+	assert_null(strstr(json.data, "\"store\""));
+	buf_reset(&html);
+	buf_reset(&json);
+	s.store = (struct status_store){
+		.is_used = true,
+		.requests = 12345,
+		.failures = 67,
+		.received = 5000000,
+		.answered = (uint64_t)s.taken - 300,
+		.lookups = {{"hit", 9}, {"stale", 3}},
+		.lookup_nr = 2,
+		.bytes = 900,
+	};
+	assert_int_equal(status_store_age(&s), 300);
 	assert_int_equal(status_print_html(&html, &s), 0);
 	assert_null(strstr(html.data, "<script"));
 	assert_null(strstr(html.data, "<i>.git"));
@@ -103,6 +121,17 @@ static void test_pages(void **state)
 	assert_non_null(strstr(json.data, "\"packs\":7,\"newest_pack\":"));
 	assert_non_null(strstr(json.data, "\"bitmap_unused\":{\"other\":1}"));
 	assert_non_null(strstr(json.data, "\"plan_lookups\":{\"joined\":1}"));
+	assert_non_null(
+		strstr(json.data,
+		       "\"store\":{\"requests\":12345,\"failures\":67,"
+		       "\"received_bytes\""
+		       ":5000000,\"sent_bytes\":0,\"answer_age_seconds\":300,"
+		       "\"lookups\":{\"hit\":9,\"stale\":3},\"downloads\":0,"
+		       "\"evictions\":0,\"cache_bytes\":900,\"cache_limit_"
+		       "bytes\":0}"));
+	assert_non_null(strstr(html.data, "data-l=\"Last answer\">5 min ago<"));
+	assert_non_null(strstr(html.data, "data-l=\"Limit\">none<"));
+	assert_non_null(strstr(html.data, "<td>stale<"));
 	buf_release(&html);
 	buf_release(&json);
 	status_boards_free(boards);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counters of a node: requests to its store, and the use of its cache. They are
+ * in the file <cache>/counts-1, so all processes of the cache directory share
+ * them: workers of servers, processes that receive pushes, and commands. They
+ * are never reset while the cache exists.
+ *
+ * All functions are safe in several threads and processes. A pointer to struct
+ * stored_counts may be NULL: then nothing is counted.
+ */
+#ifndef STORED_COUNTS_H
+#define STORED_COUNTS_H
+
+#include "metrics/metrics.h"
+#include "store/filestore.h"
+
+struct stored_counts;
+
+/*
+ * Opens the counters of the cache directory `dir`. Returns NULL if the file
+ * cannot be made, for example because the disk is full: a node works without
+ * counters.
+ */
+struct stored_counts *stored_counts_open(const char *dir);
+void stored_counts_close(struct stored_counts *counts);
+
+/* Counts each further request to a store. */
+void stored_counts_watch(struct stored_counts *counts, struct filestore *store);
+
+/* How a request for a repository was answered. */
+enum stored_lookup {
+	/* by the copy as it was */
+	STORED_LOOKUP_HIT,
+	/* by the copy, after it was brought to a newer generation */
+	STORED_LOOKUP_REFRESHED,
+	/* by a copy that was made */
+	STORED_LOOKUP_MADE,
+	/* by an old copy, because the store did not answer */
+	STORED_LOOKUP_STALE,
+	/* the store does not have the repository */
+	STORED_LOOKUP_MISSING,
+	STORED_LOOKUP_FAILED,
+	STORED_LOOKUPS,
+};
+
+/* Returns the name, as in the metrics. */
+const char *stored_lookup_name(enum stored_lookup result);
+
+void stored_counts_lookup(struct stored_counts *counts,
+			  enum stored_lookup result);
+
+/* Counts a file of `bytes` bytes that was downloaded into the cache. */
+void stored_counts_download(struct stored_counts *counts, uint64_t bytes);
+
+/* Notes that the cache has `bytes` bytes after `evicted` copies were removed.
+ */
+void stored_counts_trim(struct stored_counts *counts, uint64_t bytes,
+			uint64_t evicted);
+
+/* ---- reading */
+
+/* The counters for people. */
+struct stored_counts_view {
+	/* requests to the store: all, and those without an answer of use */
+	uint64_t requests, failures;
+	uint64_t received, sent; /* bytes of files */
+	/* seconds since 1970: the last answer of use; 0: none */
+	uint64_t answered;
+	uint64_t lookups[STORED_LOOKUPS];
+	uint64_t downloads, evictions;
+	/* bytes of the cache when it was last measured, and downloaded since */
+	uint64_t cache_bytes;
+};
+
+void stored_counts_look(struct stored_counts_view *out,
+			const struct stored_counts *counts);
+
+/*
+ * Appends the counters as text for Prometheus, to which other families are
+ * appended. `limit` is the budget of the cache in bytes; 0: none. Returns 0 or
+ * ERR_NOMEM.
+ */
+int stored_counts_print(struct buf *out, struct stored_counts *counts,
+			uint64_t limit, enum metrics_format format);
+
+#endif
