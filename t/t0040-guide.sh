@@ -39,7 +39,8 @@ test_expect_success 'series of Prometheus exist' '
 	test -s series &&
 	while read series
 	do
-		grep "\"$series\"" "$GITREACH_SRC/status/statistics.c" || return
+		cat "$GITREACH_SRC/status/statistics.c" "$GITREACH_SRC/stored/counts.c" |
+		grep "\"$series\"" || return
 	done <series
 '
 
