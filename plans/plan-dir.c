@@ -234,17 +234,17 @@ static void touch(const char *path)
 }
 
 static int load_file(struct plan *plan, struct packing_report *report,
-		     struct sys_map *map, const uint8_t *key,
+		     struct buf *bytes, const uint8_t *key,
 		     const struct odb *odb)
 {
 	struct plan_file file;
 
-	if (plan_file_parse(&file, map->data, map->len, "plan", NULL) < 0 ||
+	if (plan_file_parse(&file, bytes->data, bytes->len, "plan", NULL) < 0 ||
 	    memcmp(file.key, key, PLAN_KEY_LEN) != 0 ||
 	    plan_file_resolve(plan, &file, odb, NULL) < 0)
 		return 0;
-	plan->map = *map;
-	*map = (struct sys_map)SYS_MAP_INIT;
+	plan->file = *bytes;
+	*bytes = (struct buf)BUF_INIT;
 	*report = file.report;
 	return 1;
 }
@@ -256,19 +256,21 @@ static int load(struct plan *plan, struct packing_report *report,
 		const struct plan_dir *dir, const uint8_t *key,
 		const struct odb *odb)
 {
-	struct sys_map map = SYS_MAP_INIT;
-	struct buf path = BUF_INIT;
+	struct buf path = BUF_INIT, bytes = BUF_INIT;
+	struct sys_stat st;
 	int ret = 0;
 
 	*plan = PLAN_INIT;
 	if (!plan_dir_path(&path, dir, key) &&
-	    !sys_map_open(&map, path.data, NULL))
-		ret = load_file(plan, report, &map, key, odb);
+	    !sys_stat(&st, path.data, NULL) &&
+	    st.size <= plan_dir_plan_max(dir) &&
+	    !sys_read_file(&bytes, path.data, NULL))
+		ret = load_file(plan, report, &bytes, key, odb);
 	if (ret)
 		touch(path.data);
 	else
 		plan_release(plan);
-	sys_map_close(&map);
+	buf_release(&bytes);
 	buf_release(&path);
 	return ret;
 }

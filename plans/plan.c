@@ -17,7 +17,7 @@
 void plan_release(struct plan *plan)
 {
 	buf_release(&plan->literals);
-	sys_map_close(&plan->map);
+	buf_release(&plan->file);
 	free(plan->pieces);
 	free(plan->absent.blobs);
 	*plan = PLAN_INIT;
@@ -25,7 +25,7 @@ void plan_release(struct plan *plan)
 
 size_t plan_size(const struct plan *plan)
 {
-	return plan->literals.len + plan->map.len +
+	return plan->literals.len + plan->file.len +
 	       plan->nr * sizeof(*plan->pieces) +
 	       plan->absent.nr * sizeof(*plan->absent.blobs);
 }

@@ -22,7 +22,6 @@
 #include "base/error.h"
 #include "object/oid.h"
 #include "pack/writer.h"
-#include "sys/map.h"
 
 struct plan_piece {
 	/* borrowed; NULL: the next bytes of `literals` */
@@ -43,17 +42,21 @@ struct plan {
 	struct buf literals; /* empty if `stored` is set */
 	/*
 	 * the literals of a plan that comes from a file (plans/plan-file.h);
-	 * they point into `map`. NULL: they are in `literals`
+	 * they point into `file`. NULL: they are in `literals`
 	 */
 	const uint8_t *stored;
-	/* owned: map of the plan's file; zero if the plan is not from a file */
-	struct sys_map map;
+	/*
+	 * the bytes of the plan's file; empty if the plan is not from a file.
+	 * The file is not mapped: it may be damaged or truncated while the plan
+	 * is in use.
+	 */
+	struct buf file;
 	struct plan_piece *pieces; /* owned */
 	size_t nr, alloc;
 	struct plan_absent absent;
 };
 
-#define PLAN_INIT ((struct plan){.literals = BUF_INIT})
+#define PLAN_INIT ((struct plan){.literals = BUF_INIT, .file = BUF_INIT})
 
 void plan_release(struct plan *plan);
 
