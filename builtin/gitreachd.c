@@ -234,6 +234,9 @@ static struct admission_options admission_options(
 	};
 }
 
+/* the lowest priority of a thread */
+#define NICE_MAX 19
+
 static void fill_options(struct state *state, struct server *server)
 {
 	const struct daemon_settings *s = &state->settings;
@@ -256,6 +259,10 @@ static void fill_options(struct state *state, struct server *server)
 	o->worker_nr = (unsigned)s->workers;
 	o->thread_nr = (unsigned)s->threads;
 	o->admission = admission_options(s);
+	o->nice = sys_thread_nice();
+	o->work_nice = o->nice + (int)s->work_nice;
+	if (o->work_nice > NICE_MAX)
+		o->work_nice = NICE_MAX;
 	o->limits_loopback = s->connections_of_address;
 	o->head_timeout = (unsigned)s->head_timeout;
 	o->timeout = (unsigned)s->timeout;

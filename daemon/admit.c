@@ -14,6 +14,7 @@
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/passing.h"
+#include "sys/thread.h"
 
 #define HEADER "X-Forwarded-For"
 
@@ -235,6 +236,12 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 		put_line(ad, ", done.\n", 0);
 	ad->has_told = false;
 	*threads = ad->pass.tokens;
+	/*
+	 * Small requests of other clients, which run without a token, go first.
+	 * The worker restores the priority after the request.
+	 */
+	if (!ret && ad->pass.price_us >= ADMISSION_CHEAP_US)
+		sys_thread_set_nice(ad->work_nice);
 	return ret;
 }
 
@@ -259,10 +266,12 @@ static void put(void *ctx, const char *text, size_t len)
 }
 
 void daemon_admit_init(struct daemon_admit *ad,
+		       const struct daemon_options *options,
 		       const struct daemon_shared *shared,
 		       const char *principal, const atomic_bool *is_lost)
 {
 	*ad = (struct daemon_admit){
+		.work_nice = options->work_nice,
 		.shared = shared,
 		.principal = principal,
 		.is_lost = is_lost,

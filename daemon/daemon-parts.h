@@ -287,6 +287,7 @@ void daemon_network_name(struct buf *out, const struct repo *repo);
 
 /* A fetch that asks for admission before its pack is made. */
 struct daemon_admit {
+	int work_nice;                      /* daemon_options.work_nice */
 	const struct daemon_shared *shared; /* borrowed */
 	/* borrowed: a user or an address */
 	const char *principal;
@@ -312,13 +313,15 @@ struct daemon_admit {
  * the struct, and borrowed.
  */
 void daemon_admit_init(struct daemon_admit *ad,
+		       const struct daemon_options *options,
 		       const struct daemon_shared *shared,
 		       const char *principal, const atomic_bool *is_lost);
 
 /*
  * Works like packing_send(), but waits for admission first. While the request
- * waits, the client gets messages with its place in the queue. `ctx` is a
- * struct daemon_admit.
+ * waits, the client gets messages with its place in the queue. If the work is
+ * not cheap, the calling thread has the nice value ad->work_nice afterwards.
+ * `ctx` is a struct daemon_admit.
  */
 int daemon_admit_send(void *ctx, const struct odb *odb,
 		      const struct packing_request *request,

@@ -68,6 +68,8 @@ struct daemon_options {
 	 */
 	bool is_hooked;
 	unsigned worker_nr, thread_nr; /* threads of each worker */
+	/* the nice values of a thread: usual, and for expensive work */
+	int nice, work_nice;
 	/* limits of connections and of work, for all processes */
 	struct admission_options admission;
 	/*

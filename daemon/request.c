@@ -249,8 +249,8 @@ static int make_pack(void *ctx, const struct odb *odb,
 	};
 	int ret;
 
-	daemon_admit_init(&q->admit, q->conn->shared, principal_of(q),
-			  &q->output.has_failed);
+	daemon_admit_init(&q->admit, q->options, q->conn->shared,
+			  principal_of(q), &q->output.has_failed);
 	q->output.patience.waits = daemon_admit_rest;
 	q->output.patience.ctx = &q->admit;
 	ret = send_planned(q, &question, &sink, report, err);

@@ -88,6 +88,8 @@ const struct daemon_key daemon_keys[] = {
 	 "expensive fetches that work at once (0: one for each processor)"},
 	{"token-share", DAEMON_NUMBER, AT(token_share), 100, "<percent>",
 	 "the part of the tokens that one user has while others wait"},
+	{"work-nice", DAEMON_AMOUNT, AT(work_nice), 19, "<n>",
+	 "expensive fetches get less of the processors (0: the same)"},
 	{"max-queue", DAEMON_NUMBER, AT(queue), ADMISSION_TICKETS_MAX, "<n>",
 	 "fetches of one network that wait for a token"},
 	{"max-queue-per-user", DAEMON_NUMBER, AT(queue_of_user),
@@ -137,6 +139,7 @@ void daemon_settings_init(struct daemon_settings *s)
 		.queue_of_user = 64,
 		.queue_timeout = 300,
 		.pushes = 8,
+		.work_nice = 10,
 	};
 }
 

@@ -64,7 +64,7 @@ struct daemon_settings {
 	uint64_t plan_directory_size; /* MiB */
 	/* limits of work and of waiting; see daemon_keys */
 	uint64_t tokens, token_share, queue, queue_of_user, queue_timeout;
-	uint64_t pushes;
+	uint64_t pushes, work_nice;
 	/*
 	 * 0: not set. Then the default applies, but not to loopback addresses.
 	 */

@@ -209,8 +209,8 @@ static int fetch(struct daemon_talk *t, const struct repo *repo)
 	};
 	struct error err = ERROR_INIT;
 
-	daemon_admit_init(&t->admit, t->conn->shared, daemon_talk_principal(t),
-			  &t->is_lost);
+	daemon_admit_init(&t->admit, t->options, t->conn->shared,
+			  daemon_talk_principal(t), &t->is_lost);
 	t->patience.waits = daemon_admit_rest;
 	t->patience.ctx = &t->admit;
 	if (!serve_upload_pack(&options, &io, &err))

@@ -64,6 +64,15 @@
 #define TRIM_REQUESTS 256
 #define TRIM_INTERVAL 5
 
+/* A thread that answers requests. */
+struct thread {
+	struct worker *worker; /* borrowed */
+	pthread_t id;
+	struct status_slot *slot; /* of the board */
+	bool is_joinable;         /* used only by the loop */
+	bool is_tired;            /* guarded by worker->lock; see give_back() */
+};
+
 struct worker {
 	const struct daemon_options *options;
 	struct status_board *board;         /* borrowed */
@@ -84,15 +93,14 @@ struct worker {
 	struct plan_cache *plans;           /* owned; NULL: none */
 	struct access_helper *helper;       /* owned; NULL: none */
 	struct stored_copies *copies;       /* owned; NULL: no store */
-	pthread_t *threads;
+	struct thread *threads;             /* owned; thread_nr elements */
 	unsigned thread_nr;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	/* protected by `lock`: lists that are linked by `next` */
 	struct daemon_conn *done;
 	struct lanes *lanes; /* owned */
-	/* number of slots of the board that threads have taken */
-	unsigned slot_nr;
+	unsigned tired_nr;   /* threads to replace */
 	bool is_over;
 	bool has_hinted; /* used only by the loop, see hint() */
 };
@@ -166,11 +174,18 @@ static struct daemon_conn *take(struct worker *w)
 		    : NULL;
 }
 
-static void give_back(struct worker *w, struct daemon_conn *conn)
+/*
+ * `is_tired`: the thread cannot get its usual priority back after expensive
+ * work, so it ends, and the loop starts another one.
+ */
+static void give_back(struct thread *t, struct daemon_conn *conn, bool is_tired)
 {
+	struct worker *w = t->worker;
 	bool was_empty;
 
 	pthread_mutex_lock(&w->lock);
+	t->is_tired = is_tired;
+	w->tired_nr += is_tired;
 	lanes_done(w->lanes, conn->lane.key);
 	was_empty = !w->done;
 	conn->next = w->done;
@@ -182,15 +197,13 @@ static void give_back(struct worker *w, struct daemon_conn *conn)
 
 static void *run_thread(void *ctx)
 {
-	struct worker *w = ctx;
+	struct thread *t = ctx;
+	struct worker *w = t->worker;
 	struct daemon_conn *conn;
-	struct status_slot *slot;
+	bool is_tired = false;
 
-	pthread_mutex_lock(&w->lock);
-	slot = status_board_slot(w->board, w->slot_nr++);
-	pthread_mutex_unlock(&w->lock);
-	while ((conn = take(w))) {
-		conn->slot = slot;
+	while (!is_tired && (conn = take(w))) {
+		conn->slot = t->slot;
 		conn->shared = w->shared;
 		conn->helper = w->helper;
 		conn->plans = w->plans;
@@ -201,9 +214,39 @@ static void *run_thread(void *ctx)
 			daemon_serve_ssh(w->options, conn);
 		else
 			daemon_serve(w->options, w->snapshots, w->plans, conn);
-		give_back(w, conn);
+		is_tired = !sys_thread_set_nice(w->options->nice);
+		give_back(t, conn, is_tired);
 	}
 	return NULL;
+}
+
+static int start_thread(struct thread *t)
+{
+	int code = sys_thread_start(&t->id, run_thread, t);
+
+	t->is_joinable = !code;
+	return code;
+}
+
+/*
+ * Start new threads in place of tired ones. If a thread cannot be started, the
+ * loop tries again later.
+ */
+static void replace_threads(struct worker *w)
+{
+	for (unsigned i = 0; i < w->thread_nr; i++) {
+		struct thread *t = &w->threads[i];
+
+		pthread_mutex_lock(&w->lock);
+		if (t->is_tired) {
+			/* The thread has no use for the lock any more. */
+			if (t->is_joinable)
+				sys_thread_join(t->id);
+			t->is_tired = start_thread(t) != 0;
+			w->tired_nr -= !t->is_tired;
+		}
+		pthread_mutex_unlock(&w->lock);
+	}
 }
 
 /*
@@ -655,12 +698,16 @@ static void accept_all(struct worker *w)
 static void take_back(struct worker *w)
 {
 	struct daemon_conn *conn, *next;
+	unsigned tired_nr;
 
 	sys_event_unwake(w->alarm);
 	pthread_mutex_lock(&w->lock);
 	conn = w->done;
 	w->done = NULL;
+	tired_nr = w->tired_nr;
 	pthread_mutex_unlock(&w->lock);
+	if (tired_nr)
+		replace_threads(w);
 	for (; conn; conn = next) {
 		next = conn->next;
 		if (conn->request)
@@ -843,12 +890,15 @@ static int open_events(struct worker *w, struct error *err)
 
 static int start_threads(struct worker *w, struct error *err)
 {
-	w->threads = mem_alloc(w->options->thread_nr, sizeof(*w->threads));
+	w->threads = mem_calloc(w->options->thread_nr, sizeof(*w->threads));
 	if (!w->threads)
 		return error_nomem(err);
 	while (w->thread_nr < w->options->thread_nr) {
-		errno = sys_thread_start(&w->threads[w->thread_nr], run_thread,
-					 w);
+		struct thread *t = &w->threads[w->thread_nr];
+
+		t->worker = w;
+		t->slot = status_board_slot(w->board, w->thread_nr);
+		errno = start_thread(t);
 		if (errno)
 			return error_set_errno(err, "cannot start a thread");
 		w->thread_nr++;
@@ -862,8 +912,9 @@ static void end_threads(struct worker *w)
 	w->is_over = true;
 	pthread_cond_broadcast(&w->wake);
 	pthread_mutex_unlock(&w->lock);
-	while (w->thread_nr)
-		sys_thread_join(w->threads[--w->thread_nr]);
+	for (; w->thread_nr; w->thread_nr--)
+		if (w->threads[w->thread_nr - 1].is_joinable)
+			sys_thread_join(w->threads[w->thread_nr - 1].id);
 	free(w->threads);
 }
 

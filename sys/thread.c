@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/mem.h"
@@ -45,6 +46,17 @@ int sys_thread_start(pthread_t *thread, void *(*fn)(void *arg), void *arg)
 void sys_thread_join(pthread_t thread)
 {
 	pthread_join(thread, NULL);
+}
+
+/* On Linux, nice values belong to threads; 0 is the calling thread. */
+int sys_thread_nice(void)
+{
+	return getpriority(PRIO_PROCESS, 0);
+}
+
+bool sys_thread_set_nice(int nice)
+{
+	return sys_thread_nice() == nice || !setpriority(PRIO_PROCESS, 0, nice);
 }
 
 int sys_wake_init(pthread_cond_t *wake)

@@ -10,6 +10,7 @@
 #define SYS_THREAD_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,20 @@ int sys_thread_start(pthread_t *thread, void *(*fn)(void *arg), void *arg);
 
 /* Waits until a thread has ended. */
 void sys_thread_join(pthread_t thread);
+
+/*
+ * Returns the nice value of the calling thread: its priority when threads
+ * compete for processors, from -20 (first) to 19 (last). New threads inherit
+ * it.
+ */
+int sys_thread_nice(void);
+
+/*
+ * Sets the nice value of the calling thread. Returns whether the thread has
+ * this value now. A greater value is always possible; a smaller one needs a
+ * privilege that most servers do not have.
+ */
+bool sys_thread_set_nice(int nice);
 
 /*
  * Initialises a condition variable for sys_wake_wait(). Returns 0 or an error

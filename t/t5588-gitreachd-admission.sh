@@ -6,6 +6,7 @@ Retry-After, and the place in the queue on the side band'
 . "$GITREACH_SRC/t/lib-serve.sh"
 
 DAEMON=$GITREACH_BUILD/bin/gitreachd
+confine=
 server= clients=
 trap 'touch go; kill $server $clients 2>/dev/null' EXIT
 if ! command -v curl >/dev/null
@@ -29,7 +30,7 @@ start () {
 		ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0" \
 		MEANWHILE='touch held; while ! test -e go; do sleep 0.05; done' \
 		MEANWHILE_AT="*/objects/$blob" MEANWHILE_ONCE="$PWD/once" \
-		"$DAEMON" --base-path=srv --export-all --workers=1 \
+		$confine "$DAEMON" --base-path=srv --export-all --workers=1 \
 		--listen=http://127.0.0.1:0 --listen=git://127.0.0.1:0 \
 		--admin=http://127.0.0.1:0 --plan-memory=0 "$@" 2>log &
 	server=$!
@@ -325,6 +326,56 @@ test_expect_success 'pushes to a repository wait for each other' '
 	stock -C srv/r.git for-each-ref >refs &&
 	test_line_count 4 refs &&
 	stop
+'
+
+# nices: how many threads of the server's processes have which nice value
+nices () {
+	for pid in $(cat /proc/$server/task/$server/children)
+	do
+		cat /proc/$pid/task/*/stat || return 1
+	done | sed "s/.*) //" | cut -d" " -f17 | sort | uniq -c
+}
+
+# have_nices <file>: whether they are as before
+have_nices () {
+	nices >now && test_cmp $1 now
+}
+
+# test_nice: during expensive work, the thread has a lower priority. Afterwards, all
+# threads have the usual one.
+test_nice () {
+	start --tokens=1 --work-nice=9 --threads=3 &&
+	usual=$(nice) &&
+	hold &&
+	nices >before && cat before &&
+	clone n.git &&
+	wait_until test -e held &&
+	nices >during && cat during &&
+	grep " 1 $((usual + 9 > 19 ? 19 : usual + 9))$" during &&
+	touch go &&
+	wait_until have_nices before &&
+	wait ${clients##* } &&
+	clone o.git &&
+	wait ${clients##* } &&
+	wait_until have_nices before &&
+	stop &&
+	rm -rf n.git o.git
+}
+
+test_expect_success 'expensive work leaves the processors to other requests' '
+	test_nice
+'
+
+# Without the privilege to raise a priority, the thread is replaced.
+if test "$(id -u)" = 0 && setpriv --bounding-set -sys_nice true 2>/dev/null
+then
+	test_set_prereq CONFINED
+fi
+
+test_expect_success CONFINED 'the same without privileges' '
+	confine="setpriv --bounding-set -sys_nice" &&
+	test_nice &&
+	confine=
 '
 
 test_done

@@ -47,13 +47,14 @@ static void test_rest(void **state)
 {
 	struct admission *a = admission_new(&options, NULL);
 	const struct daemon_shared shared = {.admission = a};
+	const struct daemon_options daemon_options = {.work_nice = 0};
 	struct admission_ask ask = {
 		.principal = "p", .network = "n", .price_us = 1000000};
 	atomic_bool is_lost = false;
 	struct daemon_admit ad;
 	pthread_t other;
 
-	daemon_admit_init(&ad, &shared, "p", &is_lost);
+	daemon_admit_init(&ad, &daemon_options, &shared, "p", &is_lost);
 	assert_int_equal(admission_enter(&ad.pass, a, &ask, NULL, NULL), 0);
 	assert_true(held(a) > 0);
 	assert_int_equal(sys_thread_start(&other, rest, &ad), 0);

@@ -141,6 +141,35 @@ static void a_loop_is_cancelled(void **state)
 	sys_loop_cancel(NULL);
 }
 
+/* The priority belongs to a thread, and new threads inherit it. */
+static void *be_nice(void *arg)
+{
+	int usual = *(int *)arg;
+	pthread_t child;
+
+	assert_int_equal(sys_thread_nice(), usual);
+	assert_true(sys_thread_set_nice(usual));
+	if (usual < 18) {
+		int less = 18;
+
+		assert_true(sys_thread_set_nice(18));
+		assert_int_equal(sys_thread_nice(), 18);
+		assert_int_equal(sys_thread_start(&child, be_nice, &less), 0);
+		sys_thread_join(child);
+	}
+	return NULL;
+}
+
+static void threads_have_priorities(void **state)
+{
+	int usual = sys_thread_nice();
+	pthread_t thread;
+
+	assert_int_equal(sys_thread_start(&thread, be_nice, &usual), 0);
+	sys_thread_join(thread);
+	assert_int_equal(sys_thread_nice(), usual);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +177,7 @@ int main(void)
 		cmocka_unit_test(few_tasks_and_none),
 		cmocka_unit_test(the_lowest_failure_is_reported),
 		cmocka_unit_test(there_is_a_processor),
+		cmocka_unit_test(threads_have_priorities),
 		cmocka_unit_test(a_loop_goes_on_meanwhile),
 		cmocka_unit_test(a_loop_is_cancelled),
 	};
