@@ -182,6 +182,16 @@ do
 	rmdir $try
 	test $moved = 0 && test_set_prereq CGROUP && break
 done
+for dir in /sys/fs/cgroup/memory /sys/fs/cgroup
+do
+	try=$dir/gitreach-try.$$
+	test -w $dir && mkdir $try 2>/dev/null || continue
+	sh -c 'cd "$0" && echo $$ >cgroup.procs && { test -e memory.peak ||
+		test -e memory.max_usage_in_bytes; }' $try 2>/dev/null
+	limits=$?
+	rmdir $try
+	test $limits = 0 && test_set_prereq MEMORY_CGROUP && break
+done
 (
 	PATH=$STOCK_PATH:/usr/sbin:/sbin
 	command -v nginx && command -v fcgiwrap
@@ -199,6 +209,29 @@ test_expect_success CGROUP,NGINX 'measuring three servers of Git over HTTP' '
 	! grep " 0\.000 " table &&
 	test_must_fail "$perf/server" served "$GITREACH_BUILD" "$STOCK_GIT" \
 		gen.git no-such-job
+'
+
+test_expect_success CGROUP,NGINX 'a crowd, also before a cache of bytes' '
+	for depth in 0 1
+	do
+		PATH=$STOCK_PATH PYTHONDONTWRITEBYTECODE=1 "$perf/crowd" -k 3 \
+			-d $depth crowd.$depth "$GITREACH_BUILD/bin" \
+			"$STOCK_GIT" gen.git >table &&
+		cat table &&
+		for side in none memory directory process process-dir nginx
+		do
+			grep "^$side  *[0-9]" table || return 1
+		done &&
+		grep "^nginx-cache  *1  *0  *2  " table || return 1
+	done
+'
+
+test_expect_success MEMORY_CGROUP 'many full fetches with little memory' '
+	PYTHONDONTWRITEBYTECODE=1 "$perf/burst" -k 3 -m 512 \
+		"$GITREACH_BUILD/bin/gitreachd" gen.git >table &&
+	cat table &&
+	grep "^3 of 3 fetches succeeded, " table &&
+	grep "^memory: peak [1-9].* 0 killed$" table
 '
 
 test_expect_success 'measuring many refs, shown and hidden' '
