@@ -5,7 +5,10 @@
  * not found in the haves yet.
  */
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/mem.h"
 #include "bitmap/fill.h"
 #include "object/oidmap.h"
 #include "object/parse.h"
@@ -20,37 +23,96 @@
 #define LOOKUPS_RATIO 4
 #define LIST_MAX (1u << 18)
 
+/* A slot of a hash table of objects. The id is in the bitmap index. */
+struct slot {
+	/* the upper half of the hash of the id */
+	uint32_t tag;
+	/* 1 plus the bit_pos of the object; 0: the slot is free */
+	uint32_t bit;
+};
+
+/*
+ * A hash table of the undecided objects, with linear probing. A slot has 8
+ * bytes, because the memory of a larger table would cost more time than the
+ * lookups.
+ */
+struct list {
+	/*
+	 * owned; NULL, or an array whose number of slots is a power of two, at
+	 * least twice the number of objects
+	 */
+	struct slot *slots;
+	size_t mask; /* the number of slots less 1 */
+	struct oidhash hash;
+};
+
 struct settling {
 	struct bitset *uninteresting;
 	/* indexed by bit_pos: undecided objects */
 	struct bitset undecided;
 	struct bitmap_fill *fill;
-	/* ids of the undecided objects, with their bits */
-	struct oidmap list;
-	/* whether `list` is complete */
-	bool is_listed;
+	/* the objects that were undecided when the list was made */
+	struct list list;
 	/* number of lookups before the list is made */
 	size_t lookups_left;
 	struct error *err;
 };
 
+/*
+ * Returns the slot of an object with the given id and its hash, or the free
+ * slot for it if the list does not have it.
+ */
+static struct slot *find_slot(const struct settling *s, const uint8_t *raw,
+			      uint64_t hash)
+{
+	const struct bitmap_space *space = &s->fill->space;
+	size_t id_len = hash_len(s->fill->w->odb->algo);
+
+	for (size_t i = hash & s->list.mask;; i = (i + 1) & s->list.mask) {
+		struct slot *slot = &s->list.slots[i];
+		uint32_t idx_pos;
+
+		if (!slot->bit)
+			return slot;
+		if (slot->tag != hash >> 32)
+			continue;
+		idx_pos = bitmap_space_idx_pos(space, slot->bit - 1);
+		if (!memcmp(bitmap_space_id(space, idx_pos), raw, id_len))
+			return slot;
+	}
+}
+
+static uint64_t hash_of(const struct settling *s, const uint8_t *raw)
+{
+	struct oid oid;
+
+	oid_from_raw(&oid, raw, s->fill->w->odb->algo);
+	return oidhash_of(&s->list.hash, &oid);
+}
+
 static int list_undecided(struct settling *s)
 {
 	const struct bitmap_space *space = &s->fill->space;
-	enum hash_algo algo = s->fill->w->odb->algo;
+	size_t nr = bitset_count(&s->undecided), slot_nr = 1;
 
+	while (slot_nr < 2 * nr)
+		slot_nr *= 2;
+	s->list.slots = mem_calloc(slot_nr, sizeof(*s->list.slots));
+	if (!s->list.slots)
+		return ERR_NOMEM;
+	s->list.mask = slot_nr - 1;
+	oidhash_init(&s->list.hash);
 	for (size_t bit = bitset_next(&s->undecided, 0);
 	     bit < s->undecided.bits;
 	     bit = bitset_next(&s->undecided, bit + 1)) {
 		uint32_t bit_pos = (uint32_t)bit;
-		uint32_t idx_pos = bitmap_space_idx_pos(space, bit_pos);
-		struct oid oid;
+		const uint8_t *raw = bitmap_space_id(
+			space, bitmap_space_idx_pos(space, bit_pos));
+		uint64_t hash = hash_of(s, raw);
 
-		oid_from_raw(&oid, bitmap_space_id(space, idx_pos), algo);
-		if (oidmap_put(&s->list, &oid, bit_pos) < 0)
-			return ERR_NOMEM;
+		*find_slot(s, raw, hash) = (struct slot){(uint32_t)(hash >> 32),
+							 bit_pos + 1};
 	}
-	s->is_listed = true;
 	return 0;
 }
 
@@ -74,16 +136,15 @@ static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 {
 	const struct bitmap_space *space = &s->fill->space;
 	uint32_t idx_pos;
-	struct oid oid;
 
 	/* If memory runs out, lookups continue to search the bitmap index. */
-	if (!s->is_listed && !s->lookups_left-- && list_undecided(s) < 0)
-		oidmap_release(&s->list);
-	if (!s->is_listed)
+	if (!s->list.slots && !s->lookups_left--)
+		list_undecided(s);
+	if (!s->list.slots)
 		return bitmap_space_find(space, raw, &idx_pos) &&
 		       bitmap_space_bit_of(space, idx_pos, bit);
-	oid_from_raw(&oid, raw, s->fill->w->odb->algo);
-	return oidmap_get(&s->list, &oid, bit);
+	*bit = find_slot(s, raw, hash_of(s, raw))->bit - 1;
+	return *bit != UINT32_MAX;
 }
 
 /*
@@ -162,7 +223,6 @@ int bitmap_boundary_settle(struct bitset *uninteresting,
 		.uninteresting = uninteresting,
 		.undecided = BITSET_INIT,
 		.fill = fill,
-		.list = OIDMAP_INIT,
 		.err = err,
 	};
 	int ret = nr ? note_undecided(&s) : 0;
@@ -170,6 +230,6 @@ int bitmap_boundary_settle(struct bitset *uninteresting,
 	for (size_t i = 0; i < nr && !ret; i++)
 		ret = settle_commit(&s, commits[i]);
 	bitset_release(&s.undecided);
-	oidmap_release(&s.list);
+	free(s.list.slots);
 	return ret;
 }
