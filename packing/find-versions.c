@@ -24,6 +24,7 @@
 #include "object/parse.h"
 #include "pack/entry.h"
 #include "packing/find-parts.h"
+#include "packing/price.h"
 #include "walk/treediff.h"
 
 /* Maximum number of objects that are examined. */
@@ -56,6 +57,21 @@
  */
 #define SAVED_MIN 32
 
+/*
+ * If stored bytes would be sent instead, a fallback delta is made only if these
+ * are at least 1 / SHARE_MIN of all bytes to send. So a large response, of
+ * which the delta would save little, costs no more than copying. Exception: the
+ * limits BYTES_MAX_OF_MORE and BYTES_MAX_OF_FEW apply without this one.
+ */
+#define SHARE_MIN 128
+
+/*
+ * A fallback delta is made only if at most this number of bytes is inflated for
+ * each byte that can be saved. With a kept delta, little can be saved. The same
+ * exception as for SHARE_MIN applies.
+ */
+#define COST_MAX 8
+
 /* A value of candidate.bit: the object is in found->objects. */
 #define LISTED UINT32_MAX
 
@@ -70,9 +86,15 @@ struct candidate {
 	/* number of inflated bytes of the object */
 	uint64_t size;
 	/*
-	 * Number of inflated bytes for each byte that is saved, times 256. 0:
-	 * the object is an orphan, a delta whose base is not sent. An orphan
-	 * has to be inflated in any case.
+	 * Number of stored bytes that can be sent instead of a fallback delta:
+	 * of the kept delta, else of the object, which is stored whole. 0: none
+	 * can be sent. The object is an orphan, a delta whose base is not sent,
+	 * and has to be inflated in any case.
+	 */
+	uint64_t stored;
+	/*
+	 * Number of inflated bytes for each byte that can be saved, times 256.
+	 * 0: the object is an orphan.
 	 */
 	uint64_t cost;
 	struct kept_choice kept;
@@ -89,6 +111,13 @@ struct versions {
 	 * are chosen first.
 	 */
 	uint64_t orphan_bytes_max;
+	/* whether bytes_max is more than BYTES_MAX */
+	bool is_more;
+	/*
+	 * A fallback delta is made only if at least this number of stored bytes
+	 * would be sent instead, or if none could be sent.
+	 */
+	uint64_t stored_min;
 	/* Owned: indexes into found->objects, sorted by obj_pos. */
 	struct sort_item *listed;
 	size_t listed_nr;
@@ -222,22 +251,21 @@ static int learn_older(struct versions *v)
 /*
  * Returns whether an object cannot be sent as its stored delta, so that it
  * needs a fallback delta. Sets c->size and, if the object is stored whole,
- * c->cost.
+ * c->stored.
  */
 static bool needs_base(struct candidate *c, struct versions *v)
 {
 	const struct found *f = v->f;
 	struct pack_entry entry;
-	uint64_t off, base_off, stored;
+	uint64_t off, base_off;
 	const struct odb_pack *p = locate(c, f, &off);
 
 	if (!p || pack_entry_at(&entry, p->pack, off, NULL) < 0)
 		return false;
 	if (entry.type != OBJ_OFS_DELTA && entry.type != OBJ_REF_DELTA) {
-		stored = stored_len(p, off);
 		c->size = entry.size;
-		c->cost = stored ? c->size * 256 / stored : UINT64_MAX;
-		return true;
+		c->stored = stored_len(p, off);
+		return c->stored > 0;
 	}
 	return pack_entry_base(&base_off, p->pack, off, &entry, NULL) > 0 &&
 	       !is_with_receiver(v, p, base_off) && !learn_older(v) &&
@@ -303,8 +331,11 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 		return 0;
 	find_kept(&c.kept, f, objspace_raw(&f->walk.space, new_pos), c.bit,
 		  old_pos, v->warning);
-	if (!c.kept.delta.stream && c.cost && c.size >= v->bytes_max)
+	if (c.kept.delta.stream)
+		c.stored = c.kept.delta.len;
+	if (!c.kept.delta.stream && c.stored && c.size >= v->bytes_max)
 		return 0;
+	c.cost = c.stored ? c.size * 256 / c.stored : 0;
 	c.item.name_hash = name_hash_add(0, path, path_len);
 	c.item.group = path_group_path(f->grouping, path, path_len);
 	if (add_candidate(v, &c) < 0)
@@ -424,12 +455,33 @@ static int withhold(struct found *f, const struct candidate *c)
 static bool is_worth_making(const struct candidate *c, const struct versions *v,
 			    uint64_t *taken)
 {
-	uint64_t max = c->cost ? v->bytes_max : v->orphan_bytes_max;
+	uint64_t max = c->stored ? v->bytes_max : v->orphan_bytes_max;
 
 	if (is_kept_best(c) || c->size > max || *taken > max - c->size)
 		return false;
+	if (!v->is_more && c->stored &&
+	    (c->stored < v->stored_min || c->cost > COST_MAX * 256))
+		return false;
 	*taken += c->size;
 	return true;
+}
+
+/*
+ * Set v->stored_min from the number of bytes that would be sent if no fallback
+ * delta were made.
+ */
+static void set_stored_min(struct versions *v)
+{
+	const struct found *f = v->f;
+	uint64_t len = 0;
+
+	if (v->is_more)
+		return;
+	if (f->space.odb)
+		len = packing_stored_len(&f->space, &f->packed);
+	for (size_t i = 0; i < v->nr; i++)
+		len += v->candidates[i].stored;
+	v->stored_min = len / SHARE_MIN;
 }
 
 /*
@@ -444,6 +496,7 @@ static int choose(struct versions *v)
 	uint64_t taken = 0;
 	int ret = ERR_NOMEM;
 
+	set_stored_min(v);
 	f->versions = mem_alloc(v->nr, sizeof(*f->versions));
 	for (size_t i = 0; order && i < v->nr; i++)
 		order[i] = (struct sort_item){v->candidates[i].cost,
@@ -479,6 +532,7 @@ static void set_limits(struct versions *v)
 		v->bytes_max = BYTES_MAX_OF_FEW;
 	if (is_shallow && f->walked_few_nr == 1)
 		v->orphan_bytes_max = BYTES_MAX_OF_FEW;
+	v->is_more = is_more;
 }
 
 /*

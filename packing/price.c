@@ -119,8 +119,8 @@ static void sample_runs(struct runs *r, const struct bitmap_space *space,
 	}
 }
 
-uint64_t packing_price_spans(const struct bitmap_space *space,
-			     const struct bitset *packed)
+uint64_t packing_stored_len(const struct bitmap_space *space,
+			    const struct bitset *packed)
 {
 	uint64_t nr = bitset_count(packed);
 	struct bitmap_space_part *parts;
@@ -128,7 +128,7 @@ uint64_t packing_price_spans(const struct bitmap_space *space,
 	size_t part_nr;
 
 	if (bitmap_space_parts(&parts, &part_nr, space) < 0)
-		return nr / FOUND_PER_US;
+		return 0;
 	for (size_t i = 0; i < part_nr; i++)
 		sample_runs(&r, space, &parts[i], packed,
 			    packed->bits / RUNS_MAX + 1);
@@ -136,7 +136,14 @@ uint64_t packing_price_spans(const struct bitmap_space *space,
 	if (r.nr && r.nr < nr)
 		r.len = r.len / r.nr < PACK_LEN_MAX / nr ? r.len / r.nr * nr
 							 : PACK_LEN_MAX;
-	return nr / FOUND_PER_US + r.len / HASHED_PER_US;
+	return r.len;
+}
+
+uint64_t packing_price_spans(const struct bitmap_space *space,
+			     const struct bitset *packed)
+{
+	return bitset_count(packed) / FOUND_PER_US +
+	       packing_stored_len(space, packed) / HASHED_PER_US;
 }
 
 uint64_t packing_price_items(size_t item_nr)

@@ -194,6 +194,46 @@ test_expect_success 'a fetch gets deltas of objects that are stored whole' '
 	stock -C f.git fsck --full --strict
 '
 
+# how_sent <repo>: whether the file "small" of main is sent to a client with
+# main^ as a delta or whole.
+how_sent () {
+	rm -rf client.git && stock init -q --bare client.git &&
+	stock -C client.git fetch -q "file://$PWD/$1" \
+		$(stock -C "$1" rev-parse main^):refs/heads/old &&
+	stock -C "$1" rev-parse main ^main^ |
+		"$GIT" -C "$1" pack-objects --revs --thin --stdout -q \
+			--delta-base-offset |
+		stock -C client.git index-pack --fix-thin --stdin >/dev/null &&
+	id=$(stock -C "$1" rev-parse main:small) &&
+	stock verify-pack -v client.git/objects/pack/*.idx |
+		awk -v id="$id" '$1 == id { print NF == 7 ? "delta" : "whole" }'
+}
+
+test_expect_success 'a small file of a large fetch is copied, not made a delta' '
+	{
+		stream_commit main 1 1112990000 small "$(seq 1000 1400)" &&
+		stream_commit main 2 1112990060 small "$(seq 1001 1400)"
+	} | repo_import large.git &&
+	stock -C large.git symbolic-ref HEAD refs/heads/main &&
+	"$GIT" -C large.git -c repack.keptDeltas=0 repack -adbq &&
+	test "$(how_sent large.git)" = delta &&
+	{
+		stream_commit main 3 1112990120 small "$(seq 1002 1400)" \
+			"from refs/heads/main^0" &&
+		awk "BEGIN {
+			srand(1)
+			print \"M 100644 inline big\"
+			print \"data 500000\"
+			while (nr++ < 50000)
+				printf \"%.8f\", rand()
+			print \"\"
+		}"
+	} | stock -C large.git fast-import --quiet --date-format=raw &&
+	"$GIT" -C large.git -c repack.keptDeltas=0 repack -adbq &&
+	test "$(how_sent large.git)" = whole &&
+	stock -C client.git fsck --full --strict
+'
+
 test_expect_success 'deepening and unshallowing a clone of depth 1' '
 	stock -C c fetch -q "$UP" --depth 5 origin main &&
 	stock -C c fsck --full --strict &&

@@ -93,6 +93,7 @@ static void test_spans(void **state)
 	nr = bitmap_space_nr(&space);
 	assert_int_equal(bitset_init(&bits, nr), 0);
 	assert_int_equal(packing_price_spans(&space, &bits), 0);
+	assert_int_equal(packing_stored_len(&space, &bits), 0);
 	for (uint32_t bit = 1; bit < nr; bit += 2)
 		bitset_set(&bits, bit);
 	odd = packing_price_spans(&space, &bits);
@@ -100,6 +101,8 @@ static void test_spans(void **state)
 		bitset_set(&bits, bit);
 	all = packing_price_spans(&space, &bits);
 	assert_int_equal(all, nr / 4 + (pack->file.len - 32) / 800);
+	assert_int_equal(packing_stored_len(&space, &bits),
+			 pack->file.len - 32);
 	assert_true(odd > 0 && odd < all);
 	/*
 	 * A single large object at the end of the pack also raises the price.
