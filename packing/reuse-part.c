@@ -12,7 +12,7 @@
  * If there is at least one look-up for each MANY_RATIO objects, the order of
  * the pack is checked first.
  */
-#define MANY_RATIO 64
+#define MANY_RATIO 16
 
 /*
  * Fill in part->pack_pos. The bits and the entries of the pack are both sorted
