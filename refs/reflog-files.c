@@ -285,10 +285,34 @@ static int edit_log(const struct repo *repo, const char *name,
 	return ret < 0 ? ret : 0;
 }
 
+/*
+ * Removes a reflog and the directories that are then empty, up to "logs"
+ * itself. A deleted ref leaves "logs/refs/heads".
+ */
+static int drop_log(const struct repo *repo, const char *name,
+		    struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret = reflog_remove(repo, name, err);
+
+	if (!ret && refs_log_path(&path, repo, name) < 0)
+		ret = error_nomem(err);
+	if (ret < 0)
+		goto out;
+	for (const char *end = name; end; end = strchr(end + 1, '/')) {
+		*strrchr(path.data, '/') = '\0';
+		if (sys_rmdir(path.data, NULL) <= 0)
+			break;
+	}
+out:
+	buf_release(&path);
+	return ret;
+}
+
 const struct reflog_backend reflog_files_backend = {
 	.exists = log_exists,
 	.read = read_named,
 	.list = reflog_files_list,
 	.edit = edit_log,
-	.drop = reflog_remove,
+	.drop = drop_log,
 };

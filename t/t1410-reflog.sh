@@ -138,6 +138,17 @@ test_expect_success 'list and drop' '
 	test -z "$(git -C r reflog list)"
 '
 
+test_expect_success 'drop removes directories that are empty then' '
+	rm -rf r w && cp -R good r && stock -C r worktree add -q ../w side &&
+	git -C r update-ref --create-reflog refs/heads/a/b/c HEAD &&
+	git -C r reflog drop refs/heads/a/b/c &&
+	test ! -e r/.git/logs/refs/heads/a && test -d r/.git/logs/refs/heads &&
+	git -C r reflog drop --all &&
+	test ! -e r/.git/logs && test ! -e r/.git/worktrees/w/logs &&
+	git -C r update-ref -m again refs/heads/main HEAD~ &&
+	git -C r reflog exists refs/heads/main
+'
+
 test_expect_success 'reflogs of other work trees' '
 	rm -rf r w && cp -R good r && stock -C r worktree add -q ../w side &&
 	git -C r reflog expire --expire=now --all --single-worktree &&
