@@ -18,8 +18,9 @@
 #include "builtin/fsck-parts.h"
 #include "builtin/options.h"
 #include "object/parse.h"
-#include "odb/odb-alternates.h"
 #include "odb/fsck-config.h"
+#include "odb/odb-alternates.h"
+#include "repo/grafts.h"
 #include "sys/trace.h"
 
 static const char usage_text[] =
@@ -367,6 +368,11 @@ int cmd_fsck(int argc, const char **argv, struct builtin_env *env)
 	ret = store_open(&r.s, env);
 	if (ret)
 		return ret;
+	/* Only stock Git follows grafts. */
+	if (grafts_exist(r.s.repo, NULL) > 0 && builtin_has_stock()) {
+		store_close(&r.s);
+		return BUILTIN_NOT_OURS;
+	}
 	fsck_rules_init(&r.rules, r.s.repo->algo, r.a.strict);
 	ret = do_without_midx(&r);
 	if (!ret)

@@ -20,6 +20,7 @@
 #include "odb/odb.h"
 #include "packing/send.h"
 #include "packs/pack-job.h"
+#include "repo/grafts.h"
 #include "walk/ref-tips.h"
 
 /* One run of the command. */
@@ -483,6 +484,14 @@ static int run_all(struct run *r, struct builtin_env *env)
 	return run_job(r);
 }
 
+/* Returns whether to run stock Git, which follows grafts. */
+static bool follows_grafts(const struct pack_objects_args *a,
+			   const struct repo *repo)
+{
+	return a->revs && !a->keep_true_parents &&
+	       grafts_exist(repo, NULL) > 0 && builtin_has_stock();
+}
+
 int cmd_pack_objects(int argc, const char **argv, struct builtin_env *env)
 {
 	struct error err = ERROR_INIT;
@@ -493,6 +502,8 @@ int cmd_pack_objects(int argc, const char **argv, struct builtin_env *env)
 	ret = pack_objects_args_parse(&r.a, argc, argv);
 	if (!ret)
 		ret = builtin_open_repo(env);
+	if (!ret && follows_grafts(&r.a, env->repo))
+		ret = BUILTIN_NOT_OURS;
 	if (ret) {
 		pack_objects_args_release(&r.a);
 		return ret;

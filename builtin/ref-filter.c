@@ -277,16 +277,11 @@ static bool asks_history(const struct ref_filter *f)
 	       f->no_contains.nr;
 }
 
-static int stop_at_first(void *ctx, const struct oid *oid)
-{
-	return 1;
-}
-
 /* Leave a repository with info/grafts to stock Git, as rev-list does. */
 static int refuse_grafts(const struct store *store)
 {
 	struct error err = ERROR_INIT;
-	int ret = grafts_each_oid(store->repo, stop_at_first, NULL, &err);
+	int ret = grafts_exist(store->repo, &err);
 
 	if (ret < 0)
 		return builtin_fail(&err);

@@ -362,17 +362,12 @@ static int check_keys(const struct config *config, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-static int stop_at_first(void *ctx, const struct oid *oid)
-{
-	return 1;
-}
-
 /*
  * Leave a repository with info/grafts to stock Git, whose walks follow grafts.
  */
 static int check_grafts(const struct repo *repo, struct error *err)
 {
-	int ret = grafts_each_oid(repo, stop_at_first, NULL, err);
+	int ret = grafts_exist(repo, err);
 
 	if (ret <= 0)
 		return ret;

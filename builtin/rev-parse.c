@@ -499,20 +499,6 @@ static int without_repository(int argc, const char **argv)
 	return -1;
 }
 
-static int stop_at_first(void *ctx, const struct oid *oid)
-{
-	return 1;
-}
-
-/*
- * Returns whether info/grafts changes parents of commits. Only stock Git
- * follows such grafts.
- */
-static bool has_grafts(const struct repo *repo)
-{
-	return grafts_each_oid(repo, stop_at_first, NULL, NULL) > 0;
-}
-
 int cmd_rev_parse(int argc, const char **argv, struct builtin_env *env)
 {
 	struct rev_parse rp = {
@@ -530,7 +516,8 @@ int cmd_rev_parse(int argc, const char **argv, struct builtin_env *env)
 	ret = store_open_replaced(&rp.store, env);
 	if (ret)
 		return ret;
-	if (has_grafts(rp.store.repo) && builtin_has_stock()) {
+	/* Only stock Git follows grafts in histories. */
+	if (grafts_exist(rp.store.repo, NULL) > 0 && builtin_has_stock()) {
 		store_close(&rp.store);
 		return BUILTIN_NOT_OURS;
 	}

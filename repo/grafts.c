@@ -140,3 +140,13 @@ int grafts_each_oid(const struct repo *repo,
 	buf_release(&text);
 	return ret;
 }
+
+static int stop_at_first(void *ctx, const struct oid *oid)
+{
+	return 1;
+}
+
+int grafts_exist(const struct repo *repo, struct error *err)
+{
+	return grafts_each_oid(repo, stop_at_first, NULL, err);
+}

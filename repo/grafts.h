@@ -54,4 +54,10 @@ int grafts_each_oid(const struct repo *repo,
 		    int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 		    struct error *err);
 
+/*
+ * Returns 1 if the file, as for grafts_each_oid(), names any id, 0 if not, or
+ * ERR_IO or ERR_NOMEM.
+ */
+int grafts_exist(const struct repo *repo, struct error *err);
+
 #endif

@@ -412,6 +412,20 @@ test_expect_success 'damaged indexes, also those of worktrees' '
 	done
 '
 
+test_expect_success 'grafts: history that they hide is unreachable' '
+	repo_linear grafted.git 3 && repo_linear alone.git 3 &&
+	for repo in grafted.git alone.git
+	do
+		git -C $repo rev-parse main~1 >$repo/info/grafts || return 1
+	done &&
+	stock -C grafted.git fsck --unreachable >expect 2>&1 &&
+	grep "unreachable commit" expect &&
+	"$GIT" -C grafted.git fsck --unreachable >actual 2>&1 &&
+	test_cmp expect actual &&
+	git_alone -C alone.git fsck --unreachable >actual &&
+	test_must_be_empty actual
+'
+
 test_expect_success 'alternates, shallow histories, sha256, an empty repository' '
 	cd .. && rm -rf d && stock clone -q --shared r d && cd d &&
 	both && both --unreachable &&

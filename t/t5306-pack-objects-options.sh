@@ -292,6 +292,26 @@ test_expect_success 'a mode that does not exist' '
 	test_expect_code 128 "$GIT" -C repo.git pack-objects --stdin-packs=x y
 '
 
+test_expect_success 'grafts hide parents, except with --keep-true-parents' '
+	repo_linear grafted.git 3 &&
+	git -C grafted.git rev-parse main~1 >grafted.git/info/grafts &&
+	echo main >one &&
+	for option in "" --keep-true-parents
+	do
+		rm -f ours-* stock-* &&
+		"$GIT" -C grafted.git pack-objects -q --revs $option \
+			"$PWD/ours" <one >name &&
+		stock -C grafted.git pack-objects -q --revs $option \
+			"$PWD/stock" <one >name &&
+		stock show-index <$(ls ours-*.idx) | cut -d" " -f2 |
+			sort >actual &&
+		stock show-index <$(ls stock-*.idx) | cut -d" " -f2 |
+			sort >expect &&
+		test_cmp expect actual && wc -l <actual || return 1
+	done >counts &&
+	test $(sed -n 1p counts) -lt $(sed -n 2p counts)
+'
+
 test_expect_success '--keep-true-parents, --sparse: what is packed is the same' '
 	echo HEAD >in &&
 	pack "$GIT" plain --revs && ids_of plain.idx >expect &&

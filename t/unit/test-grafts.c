@@ -98,8 +98,10 @@ static void test_file(void **state)
 
 	tmprepo_init(&t, HASH_SHA1);
 	assert_int_equal(grafts_each_oid(&t.repo, note, &seen, NULL), 0);
+	assert_int_equal(grafts_exist(&t.repo, NULL), 0);
 	assert_int_equal(seen.len, 0);
 	tmprepo_write(&t, "info/grafts", A "\n");
+	assert_int_equal(grafts_exist(&t.repo, NULL), 1);
 	assert_int_equal(grafts_each_oid(&t.repo, note, &seen, NULL), 0);
 	setenv("GIT_GRAFT_FILE", "/dev/null", 1);
 	assert_true(grafts_each_oid(&t.repo, note, &seen, NULL) <= 0);
