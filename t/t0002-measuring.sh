@@ -101,16 +101,26 @@ test_expect_success 'measuring requests with a bitmap index and by walking' '
 '
 
 test_expect_success 'measuring growing repositories, and drawing the costs' '
-	GIT=$GITREACH_BUILD/bin/git STOCK_GIT=$STOCK_GIT PERF_DIR=. \
-		PYTHONDONTWRITEBYTECODE=1 \
-		"$perf/growth" 60:5 120:5 60:80 >growth.tsv &&
-	test_line_count 19 growth.tsv &&
+	GIT=$GITREACH_BUILD/bin/git STOCK_GIT=$STOCK_GIT PERF_DIR=$PWD \
+		GITREACHD=$GITREACH_BUILD/bin/gitreachd REQUESTS=4 \
+		PYTHONDONTWRITEBYTECODE=1 "$perf/growth" 60:5 120:5 60:80 \
+		--clients=60:5:1,2 >growth.tsv 2>log &&
+	test_line_count 33 growth.tsv &&
 	"$perf/plot" growth.tsv >growth.svg &&
 	python3 -c "import sys, xml.dom.minidom as xml
 xml.parse(sys.argv[1])" growth.svg &&
 	grep -c "<polyline" growth.svg >curves &&
-	echo 12 >expect &&
-	test_cmp expect curves
+	echo 20 >expect &&
+	test_cmp expect curves &&
+	test_must_fail "$perf/plot" --jobs=none growth.tsv
+'
+
+test_expect_success 'the drawings in the documentation are those of the figures' '
+	figures=$perf/results/growth.md &&
+	"$perf/plot" --jobs=build,clone "$figures" >guide.svg &&
+	test_cmp "$GITREACH_SRC/Documentation/guide/growth.svg" guide.svg &&
+	"$perf/plot" --jobs=build,query,walk "$figures" >design.svg &&
+	test_cmp "$GITREACH_SRC/Documentation/design/growth.svg" design.svg
 '
 
 test_expect_success 'comparing gitreach with stock Git, job by job' '
