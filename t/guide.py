@@ -5,9 +5,11 @@
     guide.py run <page> <directory>
     guide.py check <page>...
     guide.py links <page>...
+    guide.py html <file>...
 
 The second form checks what can be checked without running anything, the third
-only that links lead to files.
+only that links lead to files. The fourth checks links and pictures of HTML files:
+each leads to a file, and to an element of it; nothing is loaded from elsewhere.
 
 A page is Markdown. The first word after ``` says what a fenced block is:
 
@@ -33,6 +35,7 @@ In an output, <id> stands for an object id, <n> for a number, <...> for other
 text in a line, and a line ... for any lines.
 """
 
+import html.parser
 import os
 import re
 import shlex
@@ -518,12 +521,54 @@ def check(pages, links_only):
         raise Failure("\n".join(checker.errors))
 
 
+class Html(html.parser.HTMLParser):
+    """The links, pictures and ids of an HTML file."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.loaded, self.ids = [], [], set()
+        self.feed(read(path))
+
+    def handle_starttag(self, tag, attrs):
+        for name, value in attrs:
+            if name == "id":
+                self.ids.add(value)
+            elif name == "href" and tag == "a":
+                self.links.append(value)
+            elif name in ("href", "src", "srcset", "data", "poster"):
+                self.loaded.append(value)
+
+
+def check_html(paths):
+    errors = []
+    for path in paths:
+        page = Html(path)
+        for target in page.loaded + page.links:
+            file, _, anchor = target.partition("#")
+            if "://" in target:
+                if target in page.loaded:
+                    errors.append(f"{path}: loads {target}")
+                continue
+            file = os.path.join(os.path.dirname(path), file) if file else path
+            if not os.path.exists(file):
+                errors.append(f"{path}: there is no {target}")
+            elif (anchor and file.endswith(".html") and
+                    anchor not in Html(file).ids):
+                errors.append(f"{path}: there is no {target}")
+        if re.search(r"url\(|@import|<script", read(path)):
+            errors.append(f"{path}: has a script, or loads a style")
+    if errors:
+        raise Failure("\n".join(errors))
+
+
 def main():
     try:
         if sys.argv[1:2] == ["run"] and len(sys.argv) == 4:
             run(sys.argv[2], sys.argv[3])
         elif sys.argv[1:2] in (["check"], ["links"]) and len(sys.argv) > 2:
             check(sys.argv[2:], sys.argv[1] == "links")
+        elif sys.argv[1:2] == ["html"] and len(sys.argv) > 2:
+            check_html(sys.argv[2:])
         else:
             sys.exit(__doc__)
     except Failure as failure:

@@ -78,12 +78,7 @@ test_expect_success HTML 'the guide as HTML, whose links lead to files' '
 	cat html/*.html >all &&
 	test "$(grep -c "<pre class=\"sh\"" all)" = \
 		"$(cat "$guide"/*.md | grep -c "^\`\`\`sh")" &&
-	grep -o "href=\"[^\"#]*" all | sed "s/href=.//" | sort -u >links &&
-	grep "^index.html" links &&
-	while read link
-	do
-		test -f "html/$link" || return
-	done <links
+	python3 "$helper" html html/*.html
 '
 
 # bad_page <kind> <line>...: asserts that the checker refuses a page for each of
