@@ -117,7 +117,7 @@ static bool take_number(struct rewrite *r, unsigned *nr)
 /* Takes an interval: "{m}", "{m,}", "{,n}" or "{m,n}". */
 static int take_interval(struct rewrite *r)
 {
-	unsigned from, to;
+	unsigned from, to = 0;
 	bool has_from, has_comma, has_to = false;
 
 	r->p++;
