@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of receive/receive-proc.c: which commands are for the hook
- * proc-receive, and how its report is parsed.
+ * Tests of receive/receive-proc.c: commands for the hook proc-receive are
+ * selected, and the hook's report is read. Hooks that answer nothing, or wrong
+ * lines, or only for some refs, make the push fail with a message.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 
 #include "base/mem.h"
 #include "receive/receive-parts.h"
+#include "t/unit/pushed.h"
 
 static struct receive_proc_ref proc_ref = {(char *)"refs/for", true, true, true,
 					   false};
@@ -136,12 +138,105 @@ static void test_wrong(void **state)
 	receive_request_release(&r.request);
 }
 
+/* ---- hooks */
+
+/* Words for `printf`: packets of the hook. */
+#define VERSION "000eversion=1\\n0000"
+#define OK_A "0011ok refs/for/a"
+#define OK_B "0011ok refs/for/b"
+/* A hook that writes these packets, closes its output, and reads all its input.
+ */
+#define HOOK(packets) "printf '" packets "'\nexec cat >/dev/null"
+
+#define NOT_RUN(ref) "ng refs/for/" ref " fail to run proc-receive hook|"
+#define NOT_TOLD(ref)                                                          \
+	"ng refs/for/" ref " proc-receive failed to report status|"
+#define FAILED "unpack ok|" NOT_RUN("a") NOT_RUN("b")
+#define MAIN_OK "ok refs/heads/new|F"
+
+/*
+ * Pushes to two refs of the hook, and to one other ref. Compares the report
+ * with `expected`, and the messages for the client with `told`.
+ */
+static void push(const char *hook, const char *caps, const char *expected,
+		 const char *told)
+{
+	struct buf line = BUF_INIT;
+	struct pushed p;
+
+	pushed_init(&p);
+	dialog_config(&p.d, CONFIG_LOCAL,
+		      "[receive]\nprocReceiveRefs = refs/for\n");
+	if (hook)
+		pushed_hook(&p, "proc-receive", hook);
+	buf_printf(&line, "report-status %s", caps);
+	pushed_command(&p, "zero c4 refs/for/a", line.data);
+	pushed_command(&p, "zero c4 refs/for/b", NULL);
+	pushed_command(&p, "zero c4 refs/heads/new", NULL);
+	assert_string_equal(pushed_run(&p, true), expected);
+	assert_string_equal(p.told.len ? p.told.data : "", told);
+	assert_true(pushed_ref_is(&p, "refs/for/a", "zero"));
+	assert_true(pushed_ref_is(&p, "refs/heads/new",
+				  strstr(expected, MAIN_OK) ? "c4" : "zero"));
+	assert_int_equal(pushed_leftovers(&p), 0);
+	pushed_release(&p);
+	buf_release(&line);
+}
+
+static void test_hook_without_version(void **state)
+{
+	push(NULL, "", FAILED MAIN_OK,
+	     "error: cannot find hook 'proc-receive'\n");
+	push("exec cat >/dev/null", "", FAILED MAIN_OK,
+	     "error: fail to negotiate version with proc-receive hook\n");
+	push(HOOK("000eversion=2\\n0000"), "", FAILED MAIN_OK,
+	     "error: proc-receive version '2' is not supported\n");
+	push(HOOK("00zz"), "", FAILED MAIN_OK,
+	     "error: protocol error: bad line length character: 00zz\n");
+}
+
+static void test_hook_report(void **state)
+{
+	/* without a version, version 1 is assumed */
+	push(HOOK("0000" OK_A OK_B "0000"), "",
+	     "unpack ok|ok refs/for/a|ok refs/for/b|" MAIN_OK, "");
+	push(HOOK(VERSION OK_A "0000"), "",
+	     "unpack ok|ok refs/for/a|" NOT_TOLD("b") MAIN_OK, "");
+	/* the report may end without a flush */
+	push(HOOK(VERSION OK_A "0011huh refs/fo/b"), "",
+	     "unpack ok|ok refs/for/a|" NOT_TOLD("b") MAIN_OK,
+	     "error: proc-receive reported bad status 'huh' on ref "
+	     "'refs/fo/b'\n");
+	push(HOOK(VERSION OK_A "00zz"), "",
+	     "unpack ok|ok refs/for/a|" NOT_TOLD("b") MAIN_OK,
+	     "error: protocol error: bad line length character: 00zz\n");
+	push(HOOK(VERSION OK_A OK_B "0012ok refs/none/x0000"), "",
+	     "unpack ok|ok refs/for/a|ok refs/for/b|" MAIN_OK,
+	     "error: proc-receive reported status on unknown ref: "
+	     "refs/none/x\n");
+	push("printf '" VERSION OK_A OK_B "0000'\ncat >/dev/null\nexit 1", "",
+	     "unpack ok|ok refs/for/a|ok refs/for/b|" MAIN_OK, "");
+}
+
+static void test_hook_of_atomic_push(void **state)
+{
+	push(HOOK(VERSION OK_A OK_B "0000"), "atomic",
+	     "unpack ok|ok refs/for/a|ok refs/for/b|" MAIN_OK, "");
+	push(HOOK(VERSION OK_A "0000"), "atomic",
+	     "unpack ok|ok refs/for/a|" NOT_TOLD(
+		     "b") "ng refs/heads/new fail to run proc-receive hook|F",
+	     "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_choose),
 		cmocka_unit_test(test_rewrites),
 		cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_hook_without_version),
+		cmocka_unit_test(test_hook_report),
+		cmocka_unit_test(test_hook_of_atomic_push),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
