@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of http/http.c: which HTTP status each failure has, and in which order
- * requests are checked.
+ * Tests of http/http.c: which HTTP status each failure has, in which order
+ * requests are checked, and the files and lists for dumb clients.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -169,6 +170,135 @@ static void test_translated(void **state)
 	server_release(&s);
 }
 
+/* ---- dumb clients */
+
+/* Requests a file, and compares the body of the answer. */
+static void assert_answer(struct server *s, const char *url,
+			  const char *expected)
+{
+	const char *body = strstr(ask(s, "GET", url, NULL), "\n\n");
+
+	assert_non_null(body);
+	assert_string_equal(body + 2, expected);
+}
+
+/* A symbolic HEAD, one with an id, and one that names an unborn branch. */
+static void test_dumb_head(void **state)
+{
+	struct buf head = BUF_INIT;
+	struct server s;
+
+	server_init(&s);
+	assert_answer(&s, "/r.git/HEAD", "ref: refs/heads/main\n");
+	buf_printf(&head, "%s\n", dialog_hex(&s.d, "c2"));
+	tmprepo_write(&s.d.t, "HEAD", head.data);
+	assert_answer(&s, "/r.git/HEAD", head.data);
+	tmprepo_write(&s.d.t, "HEAD", "ref: refs/heads/unborn\n");
+	assert_answer(&s, "/r.git/HEAD", "");
+	buf_release(&head);
+	server_release(&s);
+}
+
+/*
+ * Lists of refs and packs. A ref that cannot be read does not prevent the list
+ * of the other refs.
+ */
+static void test_dumb_lists(void **state)
+{
+	struct server s;
+	const char *answer;
+
+	server_init(&s);
+	tmprepo_write(&s.d.t, "refs/heads/broken", "no id\n");
+	answer = ask(&s, "GET", "/r.git/info/refs", NULL);
+	assert_non_null(strstr(answer, "\nCache-Control: no-cache, "));
+	assert_non_null(strstr(answer, "\trefs/heads/main\n"));
+	assert_non_null(strstr(answer, "\trefs/hidden/h\n"));
+	assert_non_null(strstr(answer, "\trefs/tags/v1^{}\n"));
+	assert_null(strstr(answer, "broken"));
+	assert_answer(&s, "/r.git/objects/info/packs", "\n");
+	server_release(&s);
+}
+
+/* The path of the loose object `name` in the URL of a request. */
+static void url_of(char *url, size_t size, struct server *s, const char *name)
+{
+	const char *hex = dialog_hex(&s->d, name);
+
+	snprintf(url, size, "/r.git/objects/%.2s/%s", hex, hex + 2);
+}
+
+static void test_dumb_files(void **state)
+{
+	static const char alternates[] = "/r.git/objects/info/alternates";
+	struct server s;
+	char url[128], length[64];
+	const char *answer;
+	uint64_t size;
+	struct buf path = BUF_INIT;
+	int fd;
+
+	server_init(&s);
+	url_of(url, sizeof(url), &s, "c4");
+	buf_printf(&path, "%s%s", s.d.t.objects,
+		   url + strlen("/r.git/objects"));
+	fd = sys_open_read(path.data, &size, NULL);
+	assert_true(fd >= 0);
+	sys_close(fd);
+	snprintf(length, sizeof(length), "\nContent-Length: %u\n",
+		 (unsigned)size);
+	answer = ask(&s, "HEAD", url, NULL);
+	assert_non_null(strstr(answer, length));
+	assert_non_null(strstr(answer, "\nCache-Control: public, max-age="));
+	assert_non_null(strstr(answer, "application/x-git-loose-object\n"));
+	assert_string_equal(strstr(answer, "\n\n"), "\n\n");
+	ask(&s, "GET", url, NULL);
+	assert_int_equal(s.d.ret, 0);
+	/* The bytes of the file are at the end of the answer. */
+	assert_true(s.d.out.len > size);
+
+	/* Files that do not exist, and files that are no regular files. */
+	url_of(url, sizeof(url), &s, "none");
+	assert_starts(ask(&s, "GET", url, NULL), "Status: 404 ");
+	assert_starts(ask(&s, "GET", alternates, NULL), "Status: 404 ");
+	buf_reset(&path);
+	buf_printf(&path, "%s/info", s.d.t.objects);
+	mkdir(path.data, 0700);
+	buf_append_str(&path, "/alternates");
+	assert_int_equal(mkfifo(path.data, 0600), 0);
+	assert_starts(ask(&s, "GET", alternates, NULL), "Status: 404 ");
+	assert_int_equal(unlink(path.data), 0);
+	tmprepo_write(&s.d.t, "objects/info/alternates", "/other\n");
+	assert_answer(&s, alternates, "/other\n");
+	buf_release(&path);
+	server_release(&s);
+}
+
+/* A client that goes away at any byte is an error, and nothing else happens. */
+static void test_dumb_gone(void **state)
+{
+	static const char *const urls[] = {"/r.git/HEAD", "/r.git/info/refs",
+					   "/r.git/objects/info/packs",
+					   "/r.git/objects/info/alternates"};
+	struct server s;
+
+	server_init(&s);
+	tmprepo_write(&s.d.t, "objects/info/alternates", "/other\n");
+	for (size_t i = 0; i < ARRAY_NR(urls); i++) {
+		size_t len;
+
+		s.d.write_max = SIZE_MAX;
+		ask(&s, "GET", urls[i], NULL);
+		len = s.d.out.len;
+		for (size_t max = 0; max < len; max += 13) {
+			s.d.write_max = max;
+			ask(&s, "GET", urls[i], NULL);
+			assert_int_equal(s.d.ret, ERR_PEER);
+		}
+	}
+	server_release(&s);
+}
+
 static void test_configured(void **state)
 {
 	struct server s;
@@ -253,6 +383,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_statuses),
 		cmocka_unit_test(test_translated),
+		cmocka_unit_test(test_dumb_head),
+		cmocka_unit_test(test_dumb_lists),
+		cmocka_unit_test(test_dumb_files),
+		cmocka_unit_test(test_dumb_gone),
 		cmocka_unit_test(test_configured),
 		cmocka_unit_test(test_smart),
 		cmocka_unit_test(test_gone),
