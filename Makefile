@@ -8,6 +8,8 @@
 #	lib, unit	the static library; the unit tests
 #	test		all tests, through prove (TESTS="..." for some of them)
 #	check		the rules of the tree, see tools/
+#	coverage	lines and branches of the library that the tests execute;
+#			SCRIPTS=no runs only compiled tests
 #	mutants		whether the tests of ROOM="..." notice small bugs
 #	fuzz		fuzz targets for libFuzzer, with clang
 #	fuzz-all	runs them: TIME=seconds or RUNS=, TARGETS="..."
@@ -47,7 +49,8 @@ JOBS ?= 2
 
 comma := ,
 V := $(if $(VERBOSE),,@)
-O := build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))$(if $(DEBUG),-debug)
+O := build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))$(if \
+	$(DEBUG),-debug)$(if $(COVERAGE),-coverage)
 version := $(shell sed -n \
 	's/.define GITREACH_VERSION "\(.*\)"/\1/p' include/gitreach.h)
 
@@ -130,8 +133,10 @@ std_cflags = -std=c11 -D_GNU_SOURCE -I. -fPIC -fvisibility=hidden -pthread \
 	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wwrite-strings -Wno-unused-parameter \
 	-fno-strict-aliasing
+# Counters of lines are atomic, because threads share them.
 san_flags = $(if $(SANITIZE),-fsanitize=$(SANITIZE) \
-	-fno-sanitize-recover=all -fno-omit-frame-pointer)
+	-fno-sanitize-recover=all -fno-omit-frame-pointer)$(if \
+	$(COVERAGE),--coverage -fprofile-update=atomic)
 debug_flags = $(if $(DEBUG),-O0 -g3)
 all_cflags = $(std_cflags) $(CFLAGS) $(debug_flags) $(san_flags) $(dep_cflags)
 all_ldflags = -pthread -Wl,--as-needed $(san_flags) $(LDFLAGS)
@@ -146,6 +151,8 @@ path_flags = -DGITREACH_EXEC_DIR='"$(execdir)"' \
 command_flags = -DGITREACH_COMMANDS='$(foreach c,$(commands),COMMAND($(subst \
 	-,_,$c)))'
 fuzz_ldflags := -fsanitize=fuzzer
+# gold links a test with sanitizers in a third of the time of ld.
+gold = $(if $(shell command -v ld.gold),-fuse-ld=gold)
 # clang generates code when it links; GCC has to be told.
 lto_flag = $(if $(findstring -flto,$(CC) $(CFLAGS)),$(shell \
 	$(CC) -dM -E -x c /dev/null | grep -q __clang__ || \
@@ -267,6 +274,18 @@ test: all $(filter $(unit_bin) $(fuzz_bin),$(TESTS)) $(helper_bin)
 test-unit: $(unit_bin) $(fuzz_bin)
 	$V$(test_env) tools/scratch prove -j$(JOBS) $(unit_bin) $(fuzz_bin)
 
+# The counters are files that a process writes when it ends. Tests that count or
+# fail system calls, or requests for memory, would see those of the counters.
+coverage_scripts = $(if $(filter no,$(SCRIPTS)),,$(shell grep -LE \
+	'lib-(fault|memory|strace|small-disk)|preload-' $(command_tests)))
+coverage:
+	$V$(MAKE) COVERAGE=1 CFLAGS='-O0 -g1' LDFLAGS='$(gold)' coverage-run
+coverage-run: all $(unit_bin) $(fuzz_bin) $(helper_bin)
+	$Vfind $O -name '*.gcda' -delete
+	-$V$(test_env) tools/scratch prove -j$(JOBS) $(coverage_scripts) \
+		$(fuzz_bin) $(unit_bin)
+	$Vtools/coverage $O
+
 # clang's libFuzzer wants the library instrumented as well.
 FUZZ_CC = $(notdir $(firstword $(shell command -v clang || command -v clang-14)))
 FUZZ_CFLAGS = -O1 -g1
@@ -355,7 +374,7 @@ ifneq ($(building),)
 endif
 FORCE:
 .PHONY: all lib shared unit git test test-unit check format
-.PHONY: fuzz fuzz-targets fuzz-all fuzz-merge
+.PHONY: coverage coverage-run fuzz fuzz-targets fuzz-all fuzz-merge
 .PHONY: mutants install uninstall guide dist demo print-packages print-commands
 .PHONY: clean distclean FORCE
 .SECONDARY:
