@@ -168,7 +168,7 @@ static void check(enum fault fault, int want, const char *message)
 		.list = list_broken,
 		.delete = delete_broken,
 	};
-	struct broken b = {{&ops}, NULL, fault};
+	struct broken b = {.store = {.ops = &ops}, .fault = fault};
 	struct sys_tempdir dir = SYS_TEMPDIR_INIT;
 	struct error err = ERROR_INIT;
 
