@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pushes into the local copy of a repository in a store. */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -108,12 +109,29 @@ static int purge(void *ctx, struct error *err)
 
 /* ---- opening */
 
+/*
+ * Returns whether the server has just refreshed this copy. Hooks and later
+ * requests must not see the variable.
+ */
+static bool was_asked(const struct stored_copy *copy)
+{
+	const char *path = getenv(STORED_COPY_ASKED);
+	bool is_same = path && !strcmp(path, stored_copy_dir(copy));
+
+	unsetenv(STORED_COPY_ASKED);
+	return is_same;
+}
+
 static int begin(struct serving_copy *c, const struct repo *repo,
 		 struct error *err)
 {
 	struct buf node = BUF_INIT, user = BUF_INIT;
 	struct stored_push_options options = {
-		.algo = repo->algo, .warn = warn, .ctx = (void *)repo};
+		.algo = repo->algo,
+		.was_asked = was_asked(c->copy),
+		.warn = warn,
+		.ctx = (void *)repo,
+	};
 	int ret = sys_host_name(&node, err);
 
 	if (!ret)

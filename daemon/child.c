@@ -124,6 +124,8 @@ static void fill(struct variables *v, const struct daemon_request *q)
 	set(v, "REMOTE_ADDR", q->conn->address);
 	set(v, "REMOTE_USER", o->remote_user);
 	set(v, "HTTP_TRACEPARENT", q->about.traceparent);
+	if (stored_copies_were_asked(q->conn->copies, &q->place.use))
+		set(v, STORED_COPY_ASKED, q->place.path);
 	if (o->export_all)
 		set(v, "GIT_HTTP_EXPORT_ALL", "1");
 	if (q->access.hidden_nr) {

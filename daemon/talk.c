@@ -284,23 +284,31 @@ static int run_child(const struct daemon_talk *t, const struct repo *repo,
 		     struct error *err)
 {
 	struct buf address = BUF_INIT, protocol = BUF_INIT, user = BUF_INIT;
-	struct buf hidden = BUF_INIT;
+	struct buf hidden = BUF_INIT, asked = BUF_INIT;
 	int ret = buf_printf(&address, "REMOTE_ADDR=%s", t->address);
 
 	ret |= buf_printf(&protocol, "GIT_PROTOCOL=%s", t->protocol);
 	ret |= buf_printf(&user, "REMOTE_USER=%s", t->user);
 	if (t->access.hidden_nr)
 		ret |= access_environment(&hidden, &t->access);
+	if (stored_copies_were_asked(t->conn->copies, &t->place.use))
+		ret |= buf_printf(&asked, STORED_COPY_ASKED "=%s",
+				  t->place.path);
 	if (ret < 0) {
 		ret = error_nomem(err);
 	} else {
-		const char *const variables[] = {address.data, protocol.data,
-						 user.data, hidden.data};
+		const char *variables[5] = {address.data, protocol.data,
+					    user.data};
+		size_t nr = 3;
 
-		ret = spawn(t, repo->git_dir, variables,
-			    ARRAY_NR(variables) - !hidden.len, err);
+		if (hidden.len)
+			variables[nr++] = hidden.data;
+		if (asked.len)
+			variables[nr++] = asked.data;
+		ret = spawn(t, repo->git_dir, variables, nr, err);
 	}
 	buf_release(&hidden);
+	buf_release(&asked);
 	buf_release(&address);
 	buf_release(&protocol);
 	buf_release(&user);

@@ -47,11 +47,13 @@ struct curl_functions {
 };
 
 struct client {
-	void *library; /* owned */
+	/* owned; set by load_library() before the first handle is made */
+	void *library;
 	struct curl_functions f;
 	struct client_limits limits;
 	char *ca_file;        /* owned, or NULL */
 	pthread_mutex_t lock; /* guards the fields below */
+	bool is_loaded;
 	CURL *idle[IDLE_MAX]; /* owned */
 	size_t idle_nr;
 };
@@ -74,6 +76,7 @@ static int load_library(struct client *c, struct error *err)
 		ret = sys_library_find(&c->f.name, c->library, #name, err);
 	FUNCTIONS(FIND)
 #undef FIND
+	c->is_loaded = !ret;
 	return ret < 0 ? error_recode(err, ERR_UNSUPPORTED) : 0;
 }
 
@@ -88,7 +91,7 @@ int client_open(struct client **out, const struct client_limits *limits,
 		return error_nomem(err);
 	pthread_mutex_init(&c->lock, NULL);
 	c->limits = *limits;
-	ret = load_library(c, err);
+	ret = limits->is_lazy ? 0 : load_library(c, err);
 	if (!ret && ca_file) {
 		c->ca_file = mem_strdup(ca_file);
 		if (!c->ca_file)
@@ -116,15 +119,24 @@ void client_close(struct client *client)
 	free(client);
 }
 
-static CURL *take_handle(struct client *c)
+/* Returns a handle, or NULL with the reason in *err. */
+static CURL *take_handle(struct client *c, struct error *err)
 {
 	CURL *handle = NULL;
+	int ret = 0;
 
 	pthread_mutex_lock(&c->lock);
+	if (!c->is_loaded)
+		ret = load_library(c, err);
 	if (c->idle_nr)
 		handle = c->idle[--c->idle_nr];
 	pthread_mutex_unlock(&c->lock);
-	return handle ? handle : c->f.curl_easy_init();
+	if (!ret && !handle) {
+		handle = c->f.curl_easy_init();
+		if (!handle)
+			error_nomem(err);
+	}
+	return handle;
 }
 
 static void give_handle(struct client *c, CURL *handle)
@@ -483,7 +495,7 @@ int client_send(struct client *client, struct client_answer *answer,
 		const struct client_request *request, struct error *err)
 {
 	struct exchange e = {.client = client,
-			     .handle = take_handle(client),
+			     .handle = take_handle(client, err),
 			     .request = request,
 			     .answer = answer,
 			     .err = err};
@@ -494,7 +506,7 @@ int client_send(struct client *client, struct client_answer *answer,
 
 	client_answer_release(answer);
 	if (!e.handle)
-		return error_nomem(err);
+		return error_recorded(err, ERR_NOMEM);
 	set_options(&e, message);
 	ret = set_headers(&e, &list);
 	if (!ret) {

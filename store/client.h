@@ -73,6 +73,12 @@ struct client_limits {
 	unsigned connect_ms;
 	/* time limit for a transfer below 1 KiB/s, rounded up to seconds */
 	unsigned stall_ms;
+	/*
+	 * Whether libcurl is loaded for the first request, and not when the
+	 * client is opened. That takes longer than all else in a process that
+	 * sends no request.
+	 */
+	bool is_lazy;
 };
 
 struct client;
@@ -80,7 +86,8 @@ struct client;
 /*
  * Opens a client. `ca_file` names a file with certificates of authorities;
  * NULL: those of the system. Returns 0 with *out owned by the caller,
- * ERR_UNSUPPORTED if libcurl is not installed, or ERR_NOMEM. Threads may open
+ * ERR_UNSUPPORTED if libcurl is not installed, or ERR_NOMEM. With is_lazy,
+ * client_send() may return ERR_UNSUPPORTED instead. Threads may open
  * clients at the same time, from libcurl 7.84 on.
  */
 int client_open(struct client **out, const struct client_limits *limits,

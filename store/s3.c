@@ -598,8 +598,8 @@ static int copy_settings(struct s3 *s3, const struct store_s3_settings *set,
 int store_s3_open(struct filestore **out,
 		  const struct store_s3_settings *settings, struct error *err)
 {
-	struct client_limits limits = {settings->connect_ms,
-				       settings->stall_ms};
+	struct client_limits limits = {settings->connect_ms, settings->stall_ms,
+				       settings->is_lazy};
 	int ret = check_settings(settings, err);
 	struct s3 *s3;
 

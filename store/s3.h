@@ -55,6 +55,8 @@ struct store_s3_settings {
 	 * in bytes. Services require 5 MiB at least.
 	 */
 	size_t part_len;
+	/* load libcurl for the first request (struct client_limits) */
+	bool is_lazy;
 };
 
 #define STORE_S3_SETTINGS_INIT                                                 \

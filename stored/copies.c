@@ -628,6 +628,12 @@ int stored_copies_look(struct stored_copies *copies, const char *name,
 	return ret;
 }
 
+bool stored_copies_were_asked(const struct stored_copies *copies,
+			      const struct stored_use *use)
+{
+	return use->copy && !use->is_stale && !copies->max_age_ns;
+}
+
 void stored_copies_leave(struct stored_use *use)
 {
 	stored_copy_close(use->copy);

@@ -98,6 +98,13 @@ int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 int stored_copies_look(struct stored_copies *copies, const char *name,
 		       struct error *err);
 
+/*
+ * Returns whether the copy in use was found to be the newest generation after
+ * the request arrived. So a child process need not ask the store again.
+ */
+bool stored_copies_were_asked(const struct stored_copies *copies,
+			      const struct stored_use *use);
+
 /* Ends the use of a copy, and zeroes *use. A zeroed *use is allowed. */
 void stored_copies_leave(struct stored_use *use);
 

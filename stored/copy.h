@@ -33,6 +33,12 @@ struct stored_copy;
 #define STORED_COPY_MADE "store-made"
 
 /*
+ * The environment variable by which a server tells its child the path of a copy
+ * that the server has refreshed after the request arrived.
+ */
+#define STORED_COPY_ASKED "GITREACH_COPY_ASKED"
+
+/*
  * Opens the copy at `git_dir`, and its cache directory. Returns 0 with *out
  * owned by the caller, 1 if the directory is no copy, or a negative error code.
  * For a directory without a marker, the cost is one system call.

@@ -43,9 +43,13 @@ void stored_node_close(struct stored_node *node)
 
 /* ---- opening */
 
+/*
+ * If `is_lazy`, the library for requests is loaded for the first request. Most
+ * children of a server send none.
+ */
 static int open_store(struct filestore **out,
 		      const struct stored_origin *origin, bool is_probe,
-		      struct error *err)
+		      bool is_lazy, struct error *err)
 {
 	struct store_s3_settings settings = STORE_S3_SETTINGS_INIT;
 
@@ -55,6 +59,7 @@ static int open_store(struct filestore **out,
 		settings.stall_ms = PROBE_MS;
 		settings.try_ms = PROBE_TRY_MS;
 	}
+	settings.is_lazy = is_lazy;
 	settings.endpoint = origin->endpoint;
 	settings.ca_file = origin->ca_file;
 	if (origin->region)
@@ -74,9 +79,9 @@ static int open_with(struct stored_node **out, char *dir,
 	}
 	node->dir = dir;
 	generation_host_init(&node->host);
-	ret = open_store(&node->store, origin, false, err);
+	ret = open_store(&node->store, origin, false, true, err);
 	if (!ret && !strncmp(origin->url, "s3:", 3))
-		ret = open_store(&node->probe, origin, true, err);
+		ret = open_store(&node->probe, origin, true, true, err);
 	if (!ret)
 		ret = stored_cache_open(&node->cache, dir, err);
 	if (ret) {
@@ -191,7 +196,7 @@ int stored_node_make(struct stored_node **out, const char *dir,
 		     const struct stored_origin *origin, struct error *err)
 {
 	struct filestore *store;
-	int ret = open_store(&store, origin, false, err), fd;
+	int ret = open_store(&store, origin, false, false, err), fd;
 
 	*out = NULL;
 	/* A store that is not there does not get a cache. */

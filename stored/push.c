@@ -137,7 +137,10 @@ int stored_push_open(struct stored_push **out, struct stored_copy *copy,
 	push->options = *options;
 	push->node = copy_word(options->node, err);
 	push->user = push->node ? copy_word(options->user, err) : NULL;
-	ret = push->user ? stored_copy_refresh(copy, &why) : ERR_NOMEM;
+	ret = push->user ? 0 : ERR_NOMEM;
+	if (!ret &&
+	    (!options->was_asked || !stored_copy_generation(copy)->number))
+		ret = stored_copy_refresh(copy, &why);
 	if (ret) {
 		ret = fail_open(push, ret, &why, err);
 		stored_push_close(push);

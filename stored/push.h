@@ -37,6 +37,12 @@ struct stored_push_options {
 	/* borrowed: names of the node and the user in the record */
 	const char *node, *user;
 	/*
+	 * The copy was found to be the newest after the request for this push
+	 * arrived. Then the store is not asked again. If that is wrong, the
+	 * push may be refused, and no change is lost.
+	 */
+	bool was_asked;
+	/*
 	 * Prints a message for the administrator: one line without a prefix.
 	 * The client should not see it, because it can contain names of
 	 * machines. NULL: messages are dropped.
@@ -46,9 +52,10 @@ struct stored_push_options {
 };
 
 /*
- * Begins a push, and refreshes the copy, which is borrowed. Call this before
- * refs of the copy are read. Returns 0 with *out owned by the caller, or an
- * error code of stored_copy_refresh() with a message for the client.
+ * Begins a push, and refreshes the copy, which is borrowed, unless was_asked.
+ * Call this before refs of the copy are read. Returns 0 with *out owned by the
+ * caller, or an error code of stored_copy_refresh() with a message for the
+ * client.
  */
 int stored_push_open(struct stored_push **out, struct stored_copy *copy,
 		     const struct stored_push_options *options,

@@ -71,6 +71,30 @@ test_expect_success MOTO 'after a push, one round trip and its files more' '
 	test_cmp expect actual && stop_daemon
 '
 
+# sent <count and method>...: so many requests of each kind
+sent () {
+	printf "%s\n" "$@" >expect &&
+	sed "s/ .*//" requests | sort | uniq -c | sed "s/^ *//" >actual &&
+	cmp expect actual
+}
+
+# A push sends three files and reads the record that it saw, then its record, then the
+# hint. The server asks for a newer record once for each request, and its child does not.
+test_expect_success MOTO 'a push through the server' '
+	stock -C src.git config http.receivepack true &&
+	stock -C src.git config daemon.receivepack true &&
+	git store import --force --endpoint=$endpoint --name=s.git src.git $store &&
+	cold --listen=http://127.0.0.1:0 --workers=1 &&
+	http=$(sed -n "s/^gitreachd: listens on \(http:.*\)/\1/p" log) &&
+	stock clone -q $url/s.git work2 &&
+	shim_faults pass && stock -C work2 commit -q --allow-empty -m one &&
+	stock -C work2 push -q $url/s.git HEAD:refs/heads/one &&
+	wait_until sent "2 GET" "5 PUT" &&
+	shim_faults pass && stock -C work2 commit -q --allow-empty -m two &&
+	stock -C work2 push -q $http/s.git HEAD:refs/heads/two &&
+	wait_until sent "3 GET" "5 PUT" && stop_daemon
+'
+
 test_expect_success MOTO 'a hint of a repository that was removed' '
 	cold && "$GITREACH_SRC/build/moto/bin/python" - <<-EOF &&
 	import boto3

@@ -27,6 +27,15 @@ def answer(status, body=b"", etag=None):
     return "\r\n".join(head).encode() + b"\r\n\r\n", body
 
 
+def part(body, etag, wanted):
+    """The answer to a range "bytes=<first>-[<last>]"."""
+    first, _, last = wanted.partition("=")[2].partition("-")
+    first, last = int(first), min(int(last or len(body)), len(body) - 1)
+    head, sent = answer("206 Partial Content", body[first:last + 1], etag)
+    return head[:-2] + b"Content-Range: bytes %d-%d/%d\r\n\r\n" % (
+        first, last, len(body)), sent
+
+
 def serve(method, name, headers, body):
     if method == "PUT":
         if headers.get("if-none-match") == "*" and name in FILES:
@@ -38,6 +47,8 @@ def serve(method, name, headers, body):
         return answer("404 Not Found",
                       b"<Error><Code>NoSuchKey</Code></Error>")
     body, etag = FILES[name]
+    if headers.get("range") and body:
+        return part(body, etag, headers["range"])
     return answer("200 OK", body, etag)
 
 

@@ -13,8 +13,8 @@
 #include "store/client.h"
 #include "t/unit/http-peer.h"
 
-static const struct client_limits limits = {10000, 10000};
-static const struct client_limits impatient = {10000, 1000};
+static const struct client_limits limits = {10000, 10000, false};
+static const struct client_limits impatient = {10000, 1000, true};
 
 /*
  * A client, the server that it talks to, and the response of the last request.
