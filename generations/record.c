@@ -208,14 +208,17 @@ static const char *find_fault(const struct generation *g)
 int generation_append_hex(struct buf *out, const uint8_t *bytes, size_t len)
 {
 	static const char digits[] = "0123456789abcdef";
-	int ret = 0;
+	size_t start = out->len;
+	int ret = buf_reserve(out, 2 * len);
 
-	for (size_t i = 0; !ret && i < len; i++) {
-		char pair[2] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
-
-		ret = buf_append(out, pair, sizeof(pair));
+	if (ret < 0)
+		return ret;
+	buf_set_len(out, start + 2 * len);
+	for (size_t i = 0; i < len; i++) {
+		out->data[start + 2 * i] = digits[bytes[i] >> 4];
+		out->data[start + 2 * i + 1] = digits[bytes[i] & 15];
 	}
-	return ret;
+	return 0;
 }
 
 /* Appends "<key> <hexadecimal>", and a line feed. */

@@ -167,21 +167,53 @@ int stored_copy_note_made(const struct stored_copy *copy,
 	return ret;
 }
 
-int stored_copy_newest_made(struct generation *out,
-			    const struct stored_copy *copy, struct error *err)
+/*
+ * Returns the number of the generation in a file with the form of a marker, or
+ * 0. The file is not checked.
+ */
+static uint64_t peek(const char *path)
+{
+	static const char key[] = "\nnumber ";
+	struct buf text = BUF_INIT;
+	const char *at = path && !sys_read_file(&text, path, NULL)
+				 ? strstr(text.data, key)
+				 : NULL;
+	uint64_t number = at ? strtoull(at + strlen(key), NULL, 10) : 0;
+
+	buf_release(&text);
+	return number;
+}
+
+/*
+ * Reads the generation that was noted, if it is newer than `number`. Returns 0,
+ * 1 if it is not or cannot be used, or a negative error code.
+ */
+static int read_made(struct generation *out, const struct stored_copy *copy,
+		     uint64_t number, struct error *err)
 {
 	char *path = stored_join(copy->dir, STORED_COPY_MADE, err);
-	struct error ignored = ERROR_INIT;
-	int ret = path ? read_marker(out, copy, path, &ignored) : ERR_NOMEM;
+	int ret = path ? 1 : ERR_NOMEM;
 
-	free(path);
-	if (ret == ERR_NOMEM)
-		return error_nomem(err);
-	if (!ret && out->number > copy->g.number)
-		return 0;
-	if (!ret)
+	*out = (struct generation){0};
+	if (peek(path) > number)
+		ret = read_marker(out, copy, path, err);
+	if (!ret && out->number <= number) {
 		generation_release(out);
-	return generation_copy(out, &copy->g, err);
+		ret = 1;
+	}
+	free(path);
+	return ret;
+}
+
+int stored_copy_newest_made(struct generation *out, struct stored_copy *copy,
+			    struct error *err)
+{
+	int ret = read_made(out, copy, peek(copy->marker), err);
+
+	if (ret <= 0)
+		return ret;
+	ret = stored_copy_load(copy, err);
+	return ret ? ret : generation_copy(out, &copy->g, err);
 }
 
 /* ---- opening */
@@ -427,9 +459,14 @@ static int make_anew(struct stored_copy *copy, const struct generation *g,
 	return ret ? ret : adopt(copy, g, err);
 }
 
-int stored_copy_advance(struct stored_copy *copy, const struct generation *g,
-			struct error *err)
+/*
+ * Brings the copy to *g, or to a newer generation that was noted if
+ * `may_be_made`.
+ */
+static int advance(struct stored_copy *copy, const struct generation *g,
+		   bool may_be_made, struct error *err)
 {
+	struct generation made = {0};
 	int ret = stored_copy_begin(copy, err);
 
 	if (ret)
@@ -438,13 +475,31 @@ int stored_copy_advance(struct stored_copy *copy, const struct generation *g,
 	 * Another process may have brought the copy to the generation already.
 	 */
 	ret = stored_copy_load(copy, err);
-	if (ret > 0)
+	if (ret > 0) {
 		ret = make_anew(copy, g, err);
-	else if (!ret && copy->g.number < g->number)
-		ret = advance_in_place(copy, g, err);
+	} else if (!ret && copy->g.number < g->number) {
+		if (may_be_made && !read_made(&made, copy, g->number, NULL) &&
+		    !advance_in_place(copy, &made, NULL))
+			ret = 0;
+		else
+			ret = advance_in_place(copy, g, err);
+		generation_release(&made);
+	}
 	stored_copy_end(copy);
 	/* The repository is there, and one of its files is not. */
 	return ret == ERR_MISSING ? error_recode(err, ERR_CORRUPT) : ret;
+}
+
+int stored_copy_advance(struct stored_copy *copy, const struct generation *g,
+			struct error *err)
+{
+	return advance(copy, g, false, err);
+}
+
+int stored_copy_advance_made(struct stored_copy *copy,
+			     const struct generation *g, struct error *err)
+{
+	return advance(copy, g, true, err);
 }
 
 int stored_copy_look(struct stored_copy *copy, struct error *err)

@@ -116,11 +116,18 @@ int stored_copy_note_made(const struct stored_copy *copy,
 
 /*
  * Sets *out to the generation that stored_copy_note_made() has noted last, or
- * to that of the copy if it is not older. Both exist in the store. The copy was
- * loaded before. Returns 0 or ERR_NOMEM.
+ * to that of the copy if it is not older. Both exist in the store. Returns 0, 1
+ * if there is no usable copy, or a negative error code.
  */
-int stored_copy_newest_made(struct generation *out,
-			    const struct stored_copy *copy, struct error *err);
+int stored_copy_newest_made(struct generation *out, struct stored_copy *copy,
+			    struct error *err);
+
+/*
+ * Works like stored_copy_advance(), or brings the copy to the newest noted
+ * generation, if that is newer than *g.
+ */
+int stored_copy_advance_made(struct stored_copy *copy,
+			     const struct generation *g, struct error *err);
 
 /*
  * Takes the lock CHANGE, after waiting for it. A program that changes the refs

@@ -647,35 +647,31 @@ static int load_copy(struct publishing *p)
  * Brings the copy to the newest generation that pushes of this node have made,
  * for all of them. Another push may have done so already.
  */
-static int advance_to_newest(struct stored_push *push,
-			     const struct generation *g, struct error *err)
-{
-	struct generation newest = {0};
-	bool is_done = false;
-	int ret = stored_copy_load(push->copy, err);
-
-	if (ret < 0)
-		return ret;
-	if (!ret && stored_copy_generation(push->copy)->number >= g->number)
-		return 0;
-	ret = stored_copy_newest_made(&newest, push->copy, err);
-	if (!ret && newest.number > g->number)
-		is_done = !stored_copy_advance(push->copy, &newest, NULL);
-	generation_release(&newest);
-	return ret || is_done ? ret : stored_copy_advance(push->copy, g, err);
-}
-
 static void advance(struct stored_push *push, const struct generation *g)
 {
 	struct error why = ERROR_INIT;
-	int ret = stored_copy_begin(push->copy, &why);
 
-	if (!ret) {
-		ret = advance_to_newest(push, g, &why);
-		stored_copy_end(push->copy);
-	}
-	if (ret < 0)
+	if (stored_copy_advance_made(push->copy, g, &why) < 0)
 		fail(push, ERR_IO, "the local copy is behind", &why, NULL);
+}
+
+/*
+ * Reads the newest generation that is known without a request. Without a usable
+ * copy, asks the store.
+ */
+static int read_base(struct publishing *p, struct generation *base)
+{
+	struct error why = ERROR_INIT;
+	int ret = stored_copy_newest_made(base, p->push->copy, &why);
+
+	if (ret > 0) {
+		ret = stored_copy_refresh(p->push->copy, &why);
+		if (!ret)
+			ret = generation_copy(
+				base, stored_copy_generation(p->push->copy),
+				&why);
+	}
+	return ret ? fail_read(p->push, ret, &why, p->err) : 0;
 }
 
 static void *write_hint(void *ctx)
@@ -711,10 +707,8 @@ static int publish(struct publishing *p)
 	struct stored_push *push = p->push;
 	struct generation base = {0};
 	int turn = take_turn(push);
-	int ret = load_copy(p);
+	int ret = read_base(p, &base);
 
-	if (!ret)
-		ret = stored_copy_newest_made(&base, push->copy, p->err);
 	if (!ret)
 		ret = commit(p, &base);
 	/* If this fails, the next push finds the record with one request more.

@@ -31,6 +31,23 @@ static bool is_equal(const struct generation_file *a,
 }
 
 /*
+ * Returns the file of r->before with the path of a file of r->g, or NULL. Most
+ * files have the same position in both.
+ */
+static const struct generation_file *find_before(
+	const struct stored_refresh *r, const struct generation_file *file)
+{
+	const struct generation *before = r->before;
+	size_t nr = (size_t)(file - r->g->files);
+
+	if (!before)
+		return NULL;
+	if (nr < before->file_nr && !strcmp(before->files[nr].path, file->path))
+		return &before->files[nr];
+	return generation_find_file(before, file->path);
+}
+
+/*
  * Returns 1 if a file of r->g must be put into the directory, 0 if not, or
  * ERR_NOMEM. No generation has an upload again after one generation dropped it.
  * So if r->before and r->g both have an upload, all generations between them
@@ -39,8 +56,7 @@ static bool is_equal(const struct generation_file *a,
 static int is_needed(const struct stored_refresh *r,
 		     const struct generation_file *file, struct error *err)
 {
-	const struct generation_file *old =
-		r->before ? generation_find_file(r->before, file->path) : NULL;
+	const struct generation_file *old = find_before(r, file);
 	char *path;
 	bool is_there;
 
@@ -214,12 +230,45 @@ struct visit {
 	 */
 	bool is_first;
 	const char *list;
+	/*
+	 * owned: the paths of r->g, sorted; NULL: not enough memory, so
+	 * searches are slow
+	 */
+	const char **paths;
 	struct error *err;
 };
 
+static int cmp_path(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Begins visits that ask which files are wanted. */
+static void visit_begin(struct visit *v)
+{
+	const struct generation *g = v->r->g;
+
+	v->paths = mem_alloc(g->file_nr, sizeof(*v->paths));
+	for (size_t i = 0; v->paths && i < g->file_nr; i++)
+		v->paths[i] = g->files[i].path;
+	if (v->paths && g->file_nr)
+		qsort(v->paths, g->file_nr, sizeof(*v->paths), cmp_path);
+}
+
+static void visit_end(struct visit *v)
+{
+	free(v->paths);
+	v->paths = NULL;
+}
+
 static bool is_wanted(const struct visit *v, const char *path)
 {
-	return generation_find_file(v->r->g, path) != NULL;
+	const struct generation *g = v->r->g;
+
+	if (!v->paths)
+		return generation_find_file(g, path) != NULL;
+	return g->file_nr && bsearch(&path, v->paths, g->file_nr,
+				     sizeof(*v->paths), cmp_path);
 }
 
 /*
@@ -298,6 +347,7 @@ static int remove_others(const struct stored_refresh *r, size_t first,
 	struct visit v = {.r = r, .err = err};
 	int ret = 0;
 
+	visit_begin(&v);
 	for (size_t i = first; !ret && i < ARRAY_NR(file_dirs); i++) {
 		v.is_first = true;
 		ret = visit_dir(&v, file_dirs[i], remove_other);
@@ -305,6 +355,7 @@ static int remove_others(const struct stored_refresh *r, size_t first,
 		if (!ret)
 			ret = visit_dir(&v, file_dirs[i], remove_other);
 	}
+	visit_end(&v);
 	return ret;
 }
 
@@ -354,10 +405,12 @@ static void remove_packs(const struct stored_refresh *r)
 {
 	struct visit v = {.r = r};
 
+	visit_begin(&v);
 	for (int i = 0; i < 2; i++) {
 		v.is_first = !i;
 		visit_dir(&v, "objects/pack/", remove_pack);
 	}
+	visit_end(&v);
 }
 
 /* Removes a table that is in no line of the list. */
@@ -444,8 +497,10 @@ int stored_refresh_has_others(const struct stored_refresh *r, struct error *err)
 	struct visit v = {.r = r, .err = err};
 	int ret = visit_dir(&v, "objects/", find_other);
 
+	visit_begin(&v);
 	for (size_t i = FIRST_OF_OBJECTS; !ret && i < ARRAY_NR(file_dirs); i++)
 		ret = visit_dir(&v, file_dirs[i], find_other);
+	visit_end(&v);
 	return ret;
 }
 
