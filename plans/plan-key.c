@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "object/hash.h"
 #include "plans/plan-cache.h"
+#include "plans/plan-haves.h"
 #include "repo/grafts.h"
 #include "sys/io.h"
 #include "sys/map.h"
@@ -32,6 +33,26 @@ static int compare(const void *a, const void *b)
 	return oid_cmp(a, b);
 }
 
+static void put_sorted(struct hash_ctx *h, const struct oid *oids, size_t nr,
+		       size_t len)
+{
+	put_number(h, nr);
+	for (size_t i = 0; i < nr; i++)
+		hash_update(h, oids[i].bytes, len);
+}
+
+/* Returns a sorted copy, which the caller frees, or NULL. `nr` is not 0. */
+static struct oid *sort(const struct oid *oids, size_t nr)
+{
+	struct oid *sorted = mem_alloc(nr, sizeof(*sorted));
+
+	if (!sorted)
+		return NULL;
+	memcpy(sorted, oids, nr * sizeof(*sorted));
+	qsort(sorted, nr, sizeof(*sorted), compare);
+	return sorted;
+}
+
 /*
  * Hashes the ids in sorted order: the order in which a client names objects
  * does not matter.
@@ -39,19 +60,27 @@ static int compare(const void *a, const void *b)
 static int put_oids(struct hash_ctx *h, const struct oid *oids, size_t nr,
 		    size_t len)
 {
-	struct oid *sorted;
+	struct oid *sorted = nr ? sort(oids, nr) : NULL;
 
-	put_number(h, nr);
-	if (!nr)
-		return 0;
-	sorted = mem_alloc(nr, sizeof(*sorted));
-	if (!sorted)
+	if (nr && !sorted)
 		return ERR_NOMEM;
-	memcpy(sorted, oids, nr * sizeof(*sorted));
-	qsort(sorted, nr, sizeof(*sorted), compare);
-	for (size_t i = 0; i < nr; i++)
-		hash_update(h, sorted[i].bytes, len);
+	put_sorted(h, sorted, nr, len);
 	free(sorted);
+	return 0;
+}
+
+/* Hashes the haves that remain after plan_haves_reduce(). */
+static int put_haves(struct hash_ctx *h, const struct plan_question *q)
+{
+	const struct packing_request *r = q->request;
+	struct oid *haves = r->have_nr ? sort(r->haves, r->have_nr) : NULL;
+	size_t nr = r->have_nr;
+
+	if (nr && !haves)
+		return ERR_NOMEM;
+	plan_haves_reduce(haves, &nr, q->odb, r);
+	put_sorted(h, haves, nr, hash_len(q->odb->algo));
+	free(haves);
 	return 0;
 }
 
@@ -130,7 +159,7 @@ static int put_request(struct hash_ctx *h, const char **reason,
 			      (uint64_t) !!r->tags.each << 4 |
 			      (uint64_t) !!r->elsewhere << 5);
 	ret = put_oids(h, r->wants, r->want_nr, len);
-	ret |= put_oids(h, r->haves, r->have_nr, len);
+	ret |= put_haves(h, q);
 	ret |= put_oids(h, r->shallow, r->shallow_nr, len);
 	ret |= put_filter(h, r->filter);
 	if (ret)

@@ -286,6 +286,43 @@ test_expect_success 'clients that get blobs elsewhere have plans of their own' '
 	plans_are made
 '
 
+# ask_having <name> <have>...: ask for main of srv/r.git, and write the answer to <name>
+ask_having () {
+	name=$1 &&
+	shift &&
+	{
+		pkt command=fetch object-format=sha1 D no-progress ofs-delta \
+			"want $(stock -C srv/r.git rev-parse main)" &&
+		for have in $(stock -C srv/r.git rev-parse "$@")
+		do
+			pkt "have $have" || return
+		done &&
+		pkt done F
+	} >asked &&
+	GIT_PROTOCOL=version=2 "$GIT" upload-pack --stateless-rpc \
+		srv/r.git <asked >$name
+}
+
+test_expect_success 'the newest common commits decide, not their ancestors' '
+	ask_having have.1 main~3 main~4 main~5 &&
+	ask_having have.2 main~3 main~4 &&
+	ask_having have.3 main~4 main~3 main~5 main~6 &&
+	ask_having have.4 main~3 &&
+	plans_are made made hit hit &&
+	test_cmp have.2 have.3 &&
+	test_cmp have.2 have.4 &&
+	ask_having have.5 main~4 main~5 &&
+	plans_are made &&
+	stock -C srv/r.git rev-parse main~10 >srv/r.git/shallow &&
+	for i in 1 2 3
+	do
+		ask_having have.6 main~3 main~4 || return 1
+	done &&
+	ask_having have.7 main~3 &&
+	plans_are made made hit made &&
+	rm srv/r.git/shallow
+'
+
 test_expect_success 'clients at once' '
 	rm -f plans/*.plan plans/keys &&
 	for i in 1 2 3 4 5 6

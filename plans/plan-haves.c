@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Removes haves that other haves reach by one step. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "object/parse.h"
+#include "plans/plan-haves.h"
+#include "repo/grafts.h"
+#include "repo/shallow.h"
+
+/*
+ * If there are more haves, reading them costs more than most plans save. A
+ * client of stock Git sends 16 haves first.
+ */
+#define HAVES_MAX 64
+
+static int stop(void *ctx, const struct oid *oid)
+{
+	return 1;
+}
+
+/* Returns whether each commit has the parents that it names. */
+static bool has_all_parents(const struct repo *repo)
+{
+	struct buf grafts = BUF_INIT;
+	bool ret = !repo_shallow_each(repo, stop, NULL, NULL) &&
+		   !grafts_read(&grafts, repo, NULL) && !grafts.len;
+
+	buf_release(&grafts);
+	return ret;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return oid_cmp(a, b);
+}
+
+/* Marks the parents of a commit among the haves. */
+static void mark_parents(bool *is_parent, const struct oid *haves, size_t nr,
+			 const struct odb_object *object, enum hash_algo algo)
+{
+	struct commit_view view;
+
+	if (object->type != OBJ_COMMIT ||
+	    commit_parse(&view, object->data, object->len, algo, NULL) < 0)
+		return;
+	for (size_t i = 0; i < view.parent_nr; i++) {
+		const struct oid *found;
+		struct oid parent;
+
+		commit_parent(&parent, &view, i, algo);
+		found = bsearch(&parent, haves, nr, sizeof(parent), compare);
+		if (found)
+			is_parent[found - haves] = true;
+	}
+}
+
+static void mark_all(bool *is_parent, const struct oid *haves, size_t nr,
+		     struct odb_reader *reader, enum hash_algo algo)
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct odb_object object = ODB_OBJECT_INIT;
+
+		if (!odb_read(reader, &haves[i], &object, NULL))
+			mark_parents(is_parent, haves, nr, &object, algo);
+		odb_object_release(reader, &object);
+	}
+}
+
+void plan_haves_reduce(struct oid *haves, size_t *nr, const struct odb *odb,
+		       const struct packing_request *request)
+{
+	bool is_parent[HAVES_MAX] = {false};
+	struct odb_reader *reader;
+	size_t kept = 0;
+
+	if (*nr < 2 || *nr > HAVES_MAX || request->shallow_nr ||
+	    !request->knows_shallow || !has_all_parents(odb->repo))
+		return;
+	reader = odb_reader_new(odb, 0);
+	if (!reader)
+		return;
+	mark_all(is_parent, haves, *nr, reader, odb->algo);
+	odb_reader_free(reader);
+	for (size_t i = 0; i < *nr; i++)
+		if (!is_parent[i])
+			haves[kept++] = haves[i];
+	*nr = kept;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reduces the common haves of a request to those that matter for the key of a
+ * plan.
+ *
+ * Clients list commits until the server knows enough: often 16 commits in a
+ * row. How many of them are common depends on the client's other branches. All
+ * such lists stand for the same objects, if their newest commits are the same:
+ *
+ *	haves  a - b - c - d      b - c - d      key: d
+ *	            \- e              \- e            e
+ */
+#ifndef PLANS_PLAN_HAVES_H
+#define PLANS_PLAN_HAVES_H
+
+#include <stddef.h>
+
+#include "object/oid.h"
+#include "odb/odb.h"
+#include "packing/send.h"
+
+/*
+ * Removes each have that is a parent of another have. `haves`: *nr sorted ids
+ * without duplicates; they stay sorted. The haves that remain reach the same
+ * objects. Nothing is removed if parents may be absent: the client has a
+ * shallow boundary, or the repository has a shallow boundary or grafts. Then,
+ * and if there are many haves or memory runs out, all haves remain. Cost: reads
+ * each commit once.
+ */
+void plan_haves_reduce(struct oid *haves, size_t *nr, const struct odb *odb,
+		       const struct packing_request *request);
+
+#endif

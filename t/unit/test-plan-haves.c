@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of plans/plan-haves.c: the haves that remain reach the same objects, in
+ * random repositories.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "plans/plan-haves.h"
+#include "t/unit/asking.h"
+
+#define NR 40
+
+struct fixture {
+	struct randrepo r;
+	struct odb *odb;
+	struct packing_request request;
+	struct oid haves[NR];
+	size_t nr;
+	uint64_t seed;
+};
+
+static void start(struct fixture *f)
+{
+	memset(f, 0, sizeof(*f));
+	f->seed = random_seed();
+	asking_repo(&f->r, HASH_SHA1, &f->seed);
+	assert_int_equal(odb_open(&f->odb, &f->r.t.repo, NULL, NULL), 0);
+	f->request.knows_shallow = true;
+}
+
+static void finish(struct fixture *f)
+{
+	odb_close(f->odb);
+	randrepo_release(&f->r);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return oid_cmp(a, b);
+}
+
+/*
+ * Fills in recent commits, each with probability 1/2, and some other objects,
+ * sorted and without duplicates.
+ */
+static void draw(struct fixture *f)
+{
+	size_t kept = 0;
+	struct randrepo *r = &f->r;
+
+	f->nr = 0;
+	for (uint32_t i = 0; i < NR - 4 && i < r->commit_nr; i++)
+		if (randrepo_below(r, 2))
+			f->haves[f->nr++] =
+				r->objects[r->commits[r->commit_nr - 1 - i]]
+					.oid;
+	for (int i = 0; i < 4; i++)
+		f->haves[f->nr++] = r->objects[randrepo_below(r, r->nr)].oid;
+	qsort(f->haves, f->nr, sizeof(*f->haves), compare);
+	for (size_t i = 0; i < f->nr; i++)
+		if (!kept || !oid_equal(&f->haves[kept - 1], &f->haves[i]))
+			f->haves[kept++] = f->haves[i];
+	f->nr = kept;
+}
+
+static void mark(const struct randrepo *r, bool *reached, uint32_t nr)
+{
+	const struct randrepo_object *o = &r->objects[nr];
+
+	if (reached[nr])
+		return;
+	reached[nr] = true;
+	for (uint32_t i = 0; i < o->ref_nr; i++)
+		mark(r, reached, o->refs[i]);
+}
+
+/* Returns which objects the haves reach. The caller frees it. */
+static bool *closure(const struct fixture *f)
+{
+	bool *reached = calloc(RANDREPO_MAX, sizeof(*reached));
+
+	assert_non_null(reached);
+	for (size_t i = 0; i < f->nr; i++)
+		mark(&f->r, reached, randrepo_find(&f->r, &f->haves[i]));
+	return reached;
+}
+
+static void test_same_objects(void **state)
+{
+	struct fixture f;
+	size_t removed = 0;
+
+	start(&f);
+	for (int i = 0; i < 50; i++) {
+		bool *before, *after;
+		size_t nr;
+
+		draw(&f);
+		nr = f.nr;
+		before = closure(&f);
+		plan_haves_reduce(f.haves, &f.nr, f.odb, &f.request);
+		after = closure(&f);
+		assert_true(f.nr && f.nr <= nr);
+		removed += nr - f.nr;
+		assert_memory_equal(before, after, RANDREPO_MAX);
+		for (size_t k = 1; k < f.nr; k++)
+			assert_true(oid_cmp(&f.haves[k - 1], &f.haves[k]) < 0);
+		free(before);
+		free(after);
+	}
+	assert_true(removed > 50);
+	finish(&f);
+}
+
+/* Asserts that all haves remain. */
+static void assert_kept(struct fixture *f)
+{
+	struct oid haves[NR];
+	size_t nr;
+
+	draw(f);
+	nr = f->nr;
+	memcpy(haves, f->haves, sizeof(haves));
+	plan_haves_reduce(f->haves, &f->nr, f->odb, &f->request);
+	assert_int_equal(f->nr, nr);
+	assert_memory_equal(f->haves, haves, nr * sizeof(*haves));
+}
+
+/* Parents may be absent, so a list of haves is needed as a whole. */
+static void test_absent_parents(void **state)
+{
+	struct fixture f;
+	char hex[OID_MAX_HEX_LEN + 2];
+
+	start(&f);
+	f.request.knows_shallow = false;
+	assert_kept(&f);
+	f.request.knows_shallow = true;
+	f.request.shallow = &f.r.objects[f.r.commits[0]].oid;
+	f.request.shallow_nr = 1;
+	assert_kept(&f);
+	f.request.shallow_nr = 0;
+	oid_to_hex(hex, f.request.shallow, HASH_SHA1);
+	strcat(hex, "\n");
+	tmprepo_write(&f.r.t, "shallow", hex);
+	assert_kept(&f);
+	tmprepo_remove(&f.r.t, "shallow");
+	tmprepo_write(&f.r.t, "info/grafts", hex);
+	assert_kept(&f);
+	finish(&f);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_same_objects),
+		cmocka_unit_test(test_absent_parents),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
