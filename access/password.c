@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Computes hashes of passwords. libcrypt computes most kinds; it is loaded when
- * a file of passwords is configured. This file computes the kinds of Apache.
+ * Computes hashes of passwords. crypt_r() computes most kinds; its library is
+ * loaded when a file of passwords is configured. This file computes the kinds
+ * of Apache.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 
@@ -18,6 +19,17 @@
 #include "access/password.h"
 #include "sys/library.h"
 
+/*
+ * glibc has no crypt_r(). Other C libraries, such as musl, have the function
+ * themselves, and their struct crypt_data has another size than that of
+ * libcrypt.so.1.
+ */
+#ifdef __GLIBC__
+#define CRYPT_LIBRARY "libcrypt.so.1"
+#else
+#define CRYPT_LIBRARY NULL
+#endif
+
 #define APR1 "$apr1$"
 #define APR1_SALT_MAX 8
 #define APR1_HASH_LEN 22
@@ -28,7 +40,7 @@ int password_crypt_open(struct password_crypt *c, struct error *err)
 	int ret;
 
 	*c = (struct password_crypt){NULL, NULL};
-	ret = sys_library_open(&c->library, "libcrypt.so.1", err);
+	ret = sys_library_open(&c->library, CRYPT_LIBRARY, err);
 	return ret < 0 ? ret
 		       : sys_library_find(&c->crypt, c->library, "crypt_r",
 					  err);

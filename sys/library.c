@@ -9,7 +9,8 @@ int sys_library_open(void **out, const char *name, struct error *err)
 {
 	*out = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 	return *out ? 0
-		    : error_set(err, ERR_MISSING, "cannot load %s: %s", name,
+		    : error_set(err, ERR_MISSING, "cannot load %s: %s",
+				name ? name : "the program's libraries",
 				dlerror());
 }
 

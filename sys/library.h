@@ -9,7 +9,8 @@
 #include "base/error.h"
 
 /*
- * Loads a library by its name, such as "libssl.so.3". Returns 0 with *out owned
+ * Loads a library by its name, such as "libssl.so.3". NULL means the program
+ * itself, with the libraries that it was linked with. Returns 0 with *out owned
  * by the caller, or ERR_MISSING.
  */
 int sys_library_open(void **out, const char *name, struct error *err);

@@ -310,6 +310,10 @@ test_expect_success 'a C library without the other libraries is refused with one
 	grep "gitreach: cc .* does not use glibc" err &&
 	: >libc/zlib.h &&
 	(cd tree && CC="cc -nostdinc -I../libc" tools/machine) >actual &&
+	test_line_count 1 actual &&
+	grep "has no <crypt.h>" actual &&
+	: >libc/crypt.h &&
+	(cd tree && CC="cc -nostdinc -I../libc" tools/machine) >actual &&
 	test_must_be_empty actual
 '
 

@@ -29,6 +29,19 @@ static void test_find(void **state)
 	sys_library_close(library);
 }
 
+/* The functions of libc, as musl has crypt_r() there. */
+static void test_program(void **state)
+{
+	size_t (*length)(const char *) = NULL;
+	struct error err = ERROR_INIT;
+	void *library;
+
+	assert_int_equal(sys_library_open(&library, NULL, &err), 0);
+	assert_int_equal(sys_library_find(&length, library, "strlen", &err), 0);
+	assert_int_equal(length("abc"), 3);
+	sys_library_close(library);
+}
+
 static void test_missing(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -45,6 +58,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_program),
 		cmocka_unit_test(test_missing),
 	};
 
