@@ -528,19 +528,21 @@ static int resolve_path(const struct resolver *r, struct oid *oid,
 
 /*
  * Returns the colon between a revision and a path, or NULL if there is none.
- * Colons inside braces do not count.
+ * Colons inside the braces of "@{...}" and "^{...}" do not count.
  */
 static const char *find_colon(const char *name)
 {
 	unsigned braces = 0;
+	char before = '\0';
 
 	for (; *name; name++) {
-		if (*name == '{')
+		if (*name == '{' && (before == '@' || before == '^'))
 			braces++;
 		else if (*name == '}' && braces)
 			braces--;
 		else if (*name == ':' && !braces)
 			return name;
+		before = *name;
 	}
 	return NULL;
 }

@@ -120,6 +120,24 @@ test_expect_success 'the parents that the shallow file and grafts hide' '
 	)
 '
 
+# Only braces after "@" and "^" hide a colon.
+test_expect_success 'a colon in braces' '
+	for name in "{HEAD:a}" "main{a:b}" "HEAD^{/{x}:a}"
+	do
+		echo "fatal: invalid object name '"'"'${name%%:*}'"'"'." >expect &&
+		test_expect_code 128 git_alone -C repo cat-file -t "$name" \
+			2>actual &&
+		test_cmp expect actual || return 1
+	done &&
+	for name in "HEAD^{a:b}" "HEAD@{a:b" "HEAD^{x^{a}:b}"
+	do
+		echo "fatal: Not a valid object name $name" >expect &&
+		test_expect_code 128 git_alone -C repo cat-file -t "$name" \
+			2>actual &&
+		test_cmp expect actual || return 1
+	done
+'
+
 test_expect_success 'names that go through grafted parents, without a stock Git' '
 	test_when_finished "rm repo/.git/info/grafts" &&
 	side=$(stock -C repo rev-parse side) &&
