@@ -30,6 +30,7 @@ static const char default_format[] = "%(objectname) %(objecttype)\t%(refname)";
 struct for_each_ref {
 	struct store store;
 	struct ref_format format;
+	struct ref_filter_list sort_keys; /* as given, borrowed from argv */
 	struct ref_sort sort;
 	enum ref_format_quote quote;
 	const char *format_text;
@@ -297,13 +298,13 @@ static int visit_all(struct for_each_ref *f)
 
 static int add_sort(void *value, const char *arg)
 {
-	struct for_each_ref *f = value;
+	struct ref_filter_list *keys = value;
 
 	if (arg == option_negated) {
-		ref_sort_release(&f->sort);
+		keys->nr = 0;
 		return 0;
 	}
-	return ref_sort_add(&f->sort, arg, &f->err);
+	return ref_filter_add(keys, arg) ? builtin_error("out of memory") : 0;
 }
 
 static int add_to_list(void *value, const char *arg)
@@ -352,7 +353,7 @@ static int check_start(const struct for_each_ref *f)
 {
 	if (!f->start_after)
 		return 0;
-	if (f->sort.nr)
+	if (f->sort_keys.nr)
 		return builtin_die(
 			"cannot use --start-after with custom sort options");
 	if (*f->filter.patterns)
@@ -381,24 +382,39 @@ static int find_head(struct for_each_ref *f)
 	return f->head ? 0 : builtin_die("out of memory");
 }
 
-static int run(struct for_each_ref *f, const char **patterns,
-	       struct builtin_env *env)
+/*
+ * Parses the format, then the sort keys. As in stock Git, the commits of the
+ * other options were resolved before.
+ */
+static int parse_fields(struct for_each_ref *f)
 {
 	const char *format = f->format_text ? f->format_text : default_format;
 	int ret;
 
-	f->filter.patterns = patterns;
 	if (ref_format_parse(&f->format, format, &f->err) < 0)
 		return bad_field(f);
+	ret = f->from_stdin ? read_patterns(f) : 0;
+	if (!ret)
+		ret = check_start(f);
+	for (size_t i = 0; !ret && i < f->sort_keys.nr; i++)
+		if (ref_sort_add(&f->sort, f->sort_keys.items[i], &f->err) < 0)
+			ret = bad_field(f);
+	return ret;
+}
+
+static int run(struct for_each_ref *f, const char **patterns,
+	       struct builtin_env *env)
+{
+	int ret;
+
+	f->filter.patterns = patterns;
 	ret = store_open_replaced(&f->store, env);
 	if (!ret)
 		ret = store_fetch_missing(&f->store, env);
 	if (!ret)
 		ret = ref_filter_open(&f->filter, &f->store);
-	if (!ret && f->from_stdin)
-		ret = read_patterns(f);
 	if (!ret)
-		ret = check_start(f);
+		ret = parse_fields(f);
 	if (!ret)
 		ret = find_head(f);
 	if (ret)
@@ -451,6 +467,7 @@ static void release(struct for_each_ref *f)
 	ref_filter_release(&f->filter);
 	mailmap_use_release(&f->mailmap);
 	free(f->head);
+	free(f->sort_keys.items);
 	ref_sort_release(&f->sort);
 	ref_format_release(&f->format);
 	buf_release(&f->out);
@@ -488,7 +505,7 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 		 .help = "stop after <n> refs"},
 		OPTION_ROW_STRING(0, "format", &f.format_text, "<format>",
 				  "what to print for each ref"),
-		OPTION_ROW_CALLBACK(0, "sort", add_sort, &f, "<key>",
+		OPTION_ROW_CALLBACK(0, "sort", add_sort, &f.sort_keys, "<key>",
 				    "sort by this field; with \"-\" before it, "
 				    "downwards"),
 		OPTION_ROW_CALLBACK(0, "points-at", add_to_list,
@@ -528,7 +545,7 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 	int ret = options_parse(argc, argv, options, text);
 
 	if (ret < 0)
-		ret = f.err.code ? bad_field(&f) : options_failed(ret);
+		ret = options_failed(ret);
 	else if (check_arguments(&f, quotes))
 		ret = options_usage(options, text);
 	else

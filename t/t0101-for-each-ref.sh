@@ -583,6 +583,32 @@ test_expect_success 'each broken ref is reported' '
 	grep "bad boolean environment value .x. for .GIT_REF_PARANOIA." err
 '
 
+# All options are read before the format, and the format before sort keys.
+test_expect_success 'which of several wrong options is reported' '
+	cd "$TRASH/repo" &&
+	while read -r options
+	do
+		read -r code words &&
+		test_expect_code $code git_alone for-each-ref $options \
+			2>actual &&
+		head -n 1 actual | grep "^$words" || return 1
+	done <<-\EOF &&
+	--sort=x --format=%(y)
+	128 fatal: unknown field name: y
+	--sort=x --count=-1
+	129 error: invalid --count argument
+	--sort=x --shell --perl
+	129 error: more than one quoting style
+	--sort=x --contains=nothing
+	129 error: malformed object name nothing
+	--format=%(x) --merged=nothing
+	128 fatal: malformed object name nothing
+	--sort=x --start-after=y
+	128 fatal: cannot use --start-after with custom sort
+	EOF
+	git_alone for-each-ref --sort=x --no-sort
+'
+
 # Stock Git reads the fields of refs when merge sort compares two refs.
 test_expect_success 'sorted: which of several missing objects is reported' '
 	rm -rf "$TRASH/unsorted.git" && repo_linear "$TRASH/unsorted.git" 1 &&
