@@ -42,6 +42,14 @@ int pack_args_check(const struct pack_args *args, struct error *err)
 	return 0;
 }
 
+void pack_args_check_islands(struct pack_args *args, bool delta_islands)
+{
+	if (!delta_islands || args->path_walk <= 0)
+		return;
+	builtin_warn("cannot use --delta-islands with --path-walk");
+	args->path_walk = 0;
+}
+
 /*
  * Choose how objects are grouped for the delta search, from --path-walk and
  * --name-hash-version. Any version other than 2 leaves the default.

@@ -96,6 +96,11 @@ int pack_args_take_choice(void *value, const char *arg);
 int pack_args_check(const struct pack_args *args, struct error *err);
 
 /*
+ * Ignores --path-walk, with a warning, if delta islands are used.
+ */
+void pack_args_check_islands(struct pack_args *args, bool delta_islands);
+
+/*
  * Override the configuration by the options that are given. A negative window
  * or depth is set to 0, and a negative number of threads to 1. Numbers above
  * the limits of packing/send.h are lowered to these limits.

@@ -47,12 +47,13 @@ struct run {
 static int load_options(struct run *r, const struct repo *repo)
 {
 	struct packing_send_options *make = &r->newpack.make;
-	const struct pack_objects_args *a = &r->a;
+	struct pack_objects_args *a = &r->a;
 	int ret = newpack_options_load(&r->newpack, repo, r->err);
 	bool write_too;
 
 	if (ret < 0)
 		return ret;
+	pack_args_check_islands(&a->packing, a->delta_islands);
 	pack_args_apply(&r->newpack, &a->packing);
 	pack_args_limit(&r->newpack, a->packing.max_pack_size);
 	r->newpack.ofs_delta = a->ofs_delta;

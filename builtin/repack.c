@@ -292,7 +292,8 @@ static int load_pack_options(struct repack_options *o, const struct args *a,
 	if (!ret)
 		ret = cruft_options_load(&o->cruft, repo, err);
 	pack_args_apply(&o->cruft, &a->packing);
-	pack_args_limit(&o->cruft, a->max_cruft_size);
+	if (a->cruft)
+		pack_args_limit(&o->cruft, a->max_cruft_size);
 	return ret;
 }
 
@@ -439,6 +440,7 @@ static int run(struct args *a, struct builtin_env *env)
 	ret = parse_numbers(a);
 	if (ret)
 		return ret;
+	pack_args_check_islands(&a->packing, options.delta_islands);
 	ret = load_pack_options(&options, a, env->repo, &err);
 	if (!ret)
 		ret = repack(&options, a, env, &err);

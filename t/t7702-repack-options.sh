@@ -154,6 +154,17 @@ test_expect_success 'wrong values are reported in the order of Git 2.55' '
 	EOF
 '
 
+test_expect_success 'delta islands exclude --path-walk' '
+	"$GIT" -C base.git repack -adq -i --path-walk 2>err &&
+	echo "warning: cannot use --delta-islands with --path-walk" >expect &&
+	test_cmp expect err &&
+	"$GIT" -C base.git pack-objects -q --all --delta-islands --path-walk \
+		"$PWD/islands" </dev/null 2>err &&
+	test_cmp expect err &&
+	"$GIT" -C base.git repack -Adq --max-cruft-size=10 2>err &&
+	test_must_be_empty err
+'
+
 test_expect_success 'the last of several numbers counts' '
 	"$GIT" -C base.git repack -aq --window=x --window=3 &&
 	"$GIT" -C base.git repack -aq --window=x --no-window
