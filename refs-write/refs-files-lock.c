@@ -93,6 +93,7 @@ static int create_lock(struct ref_transaction *tx, struct ref_item *item,
 int refs_files_tx_lock(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *err)
 {
+	struct ref_update *u = item->update;
 	struct error why = ERROR_INIT;
 	struct buf other = BUF_INIT;
 	size_t len;
@@ -111,7 +112,12 @@ int refs_files_tx_lock(struct ref_transaction *tx, struct ref_item *item,
 	}
 	if (why.sys_errno == ENOTDIR || why.sys_errno == EEXIST)
 		ret = refs_files_conflict_above(tx, item->name, &other, err);
-	if (ret > 0)
+	if (ret > 0 && u->has_old && !oid_is_zero(&u->old_oid))
+		ret = ref_update_reject(tx, u, REF_ABSENT, err,
+					"cannot lock ref '%s': unable to "
+					"resolve reference '%s'",
+					u->name, item->name);
+	else if (ret > 0)
 		ret = ref_item_reject_conflict(tx, item, other.data, err);
 	else if (!ret)
 		ret = reject_lock(tx, item, &why, err);

@@ -157,6 +157,20 @@ test_expect_success 'a directory with other files is not removed' '
 	test_cmp expect r.git/refs/heads/foo/bar/junk
 '
 
+# A value is expected, so the missing ref is reported, not the conflict.
+test_expect_success 'an expected value of a ref below another ref' '
+	fresh &&
+	for command in "update refs/heads/foo/x $ONE $ONE" \
+		"delete refs/heads/foo/x $ONE" "verify refs/heads/foo/x $ONE"
+	do
+		echo "$command" >commands &&
+		test_expect_code 128 git -C r.git update-ref --stdin \
+			<commands 2>err &&
+		grep "unable to resolve reference ${SQ}refs/heads/foo/x$SQ" \
+			err || return 1
+	done
+'
+
 # A killed process has left a lock file in the directory. A lock file is no ref,
 # but the directory cannot be removed. So the transaction must change nothing.
 test_expect_success 'a non-empty directory in the place of a new ref' '
