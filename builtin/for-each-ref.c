@@ -505,6 +505,8 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 		 .help = "stop after <n> refs"},
 		OPTION_ROW_STRING(0, "format", &f.format_text, "<format>",
 				  "what to print for each ref"),
+		OPTION_ROW_STRING(0, "start-after", &f.start_after, "<marker>",
+				  "begin after this name"),
 		OPTION_ROW_CALLBACK(0, "sort", add_sort, &f.sort_keys, "<key>",
 				    "sort by this field; with \"-\" before it, "
 				    "downwards"),
@@ -520,8 +522,6 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 		OPTION_ROW_FLAG(0, "omit-empty", &f.omit_empty,
 				"print no line for a ref whose formatted text "
 				"is empty"),
-		OPTION_ROW_STRING(0, "start-after", &f.start_after, "<marker>",
-				  "begin after this name"),
 		OPTION_ROW_CALLBACK(0, "exclude", add_to_list,
 				    &f.filter.exclude, "<pattern>",
 				    "leave out refs that match the pattern"),

@@ -606,7 +606,9 @@ test_expect_success 'which of several wrong options is reported' '
 	--sort=x --start-after=y
 	128 fatal: cannot use --start-after with custom sort
 	EOF
-	git_alone for-each-ref --sort=x --no-sort
+	git_alone for-each-ref --sort=x --no-sort &&
+	test_expect_code 129 git_alone for-each-ref --s 2>err &&
+	grep "ambiguous option: s (could be --sort or --stdin)" err
 '
 
 # Stock Git reads the fields of refs when merge sort compares two refs.

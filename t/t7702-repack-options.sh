@@ -167,6 +167,7 @@ test_expect_success 'delta islands exclude --path-walk' '
 
 test_expect_success 'the last of several numbers counts' '
 	"$GIT" -C base.git repack -aq --window=x --window=3 &&
+	"$GIT" -C base.git repack -aq --name-hash-version=0 &&
 	"$GIT" -C base.git repack -aq --window=x --no-window
 '
 
