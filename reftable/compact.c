@@ -142,6 +142,53 @@ static int copy_records(struct compaction *c, struct reftable_merged *m,
 	return ret;
 }
 
+/* Returns whether a table may have a ref that needs a block above `size`. */
+static bool has_larger_blocks(const struct compaction *c, size_t size)
+{
+	for (size_t i = 0; i < c->nr; i++) {
+		uint32_t block =
+			c->a.stack.tables[c->from + i]->file.footer.block_size;
+
+		/* 0: the blocks have no common size. */
+		if (!block || block > size)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Raises the block size of the new table until each ref fits into a block. The
+ * tables may have larger blocks than are configured now. A compaction must not
+ * fail because of refs that can be read.
+ */
+static int fit_blocks(struct compaction *c, struct reftable_merged *m,
+		      struct error *err)
+{
+	struct reftable_append_options *o = &c->a.options;
+	size_t size = o->block_size ? o->block_size
+				    : REFTABLE_BLOCK_SIZE_DEFAULT;
+	size_t least = size;
+	const struct reftable_iter *it;
+	int ret;
+
+	if (!has_larger_blocks(c, size))
+		return 0;
+	ret = reftable_merged_seek(m, REFTABLE_REFS, "", 0, err);
+	while (!ret && (ret = reftable_merged_next(m, &it, err)) > 0) {
+		size_t need = reftable_writer_ref_size(
+			it->ref.name_len,
+			it->ref.value == REFTABLE_SYMBOLIC ? it->ref.target_len
+							   : 0,
+			o->algo);
+
+		least = need > least ? need : least;
+		ret = 0;
+	}
+	if (!ret && least > size && least <= REFTABLE_BLOCK_SIZE_MAX)
+		o->block_size = (uint32_t)least;
+	return ret;
+}
+
 static int merge(struct compaction *c, struct error *err)
 {
 	struct reftable *const *tables = c->a.stack.tables + c->from;
@@ -162,7 +209,9 @@ static int merge(struct compaction *c, struct error *err)
 	ret = reftable_merged_init(&m, tables, c->nr, c->from > 0, err);
 	if (ret < 0)
 		return ret;
-	ret = reftable_append_writer(&c->a, min, max, err);
+	ret = fit_blocks(c, &m, err);
+	if (!ret)
+		ret = reftable_append_writer(&c->a, min, max, err);
 	if (!ret)
 		ret = copy_records(c, &m, REFTABLE_REFS, err);
 	if (!ret)

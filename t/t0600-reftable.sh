@@ -175,6 +175,24 @@ test_expect_success 'configured blocks, restarts and objects' '
 	grep "reftable.blocksize" err
 '
 
+# The block size of the configuration may be smaller than that of old tables.
+test_expect_success 'a ref that is larger than a block is packed' '
+	make sha1 && part=$(printf "%0200d" 0) && long=refs/heads &&
+	for i in $(seq 1 20)
+	do
+		long=$long/$part || return 1
+	done && long=$long/$(printf "%046d" 0) &&
+	test_must_fail g -C tables update-ref $long $A &&
+	g -C tables -c reftable.blockSize=16384 update-ref $long $A &&
+	g -C tables update-ref refs/heads/x $A && g -C tables update-ref refs/heads/y $B &&
+	g -C tables pack-refs --all && test_line_count 1 tables/reftable/tables.list &&
+	test $(g -C tables rev-parse $long) = $A && g -C tables refs verify &&
+	g -C tables for-each-ref >found && grep $long found &&
+	g -C tables -c reftable.blockSize=16384 update-ref -d $long &&
+	g -C tables pack-refs --all &&
+	g -C tables refs verify && g -C tables for-each-ref >found && ! grep $long found
+'
+
 # Stock Git 2.55 does not write such a message, but can read the table.
 test_expect_success 'a message that is larger than a block' '
 	make sha1 && text=$(printf "%03000d" 0) &&
