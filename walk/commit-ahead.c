@@ -197,8 +197,8 @@ static int decode_bytes(struct commit_ahead *a, struct lane *lane,
 
 /*
  * Appends a record of a commit if the commit can be read. Most commits are
- * stored whole and are no delta base, so they are inflated without taking a
- * place in the delta-base cache.
+ * stored whole and are no delta base, so they are inflated directly and do not
+ * fill the delta-base cache.
  */
 static int decode(struct commit_ahead *a, struct lane *lane, uint32_t obj_pos)
 {
@@ -269,9 +269,9 @@ static int push_parents(struct commit_ahead *a, unsigned lane_nr, size_t first)
 }
 
 /*
- * Takes this thread's share of the commits on the stack, and decodes them. The
- * caller holds the lock before and after the call. While commits are decoded,
- * the lock is free.
+ * Takes some of the commits on the stack, and decodes them. The caller holds
+ * the lock before and after the call. While commits are decoded, the lock is
+ * free.
  */
 static int work(struct commit_ahead *a, unsigned lane_nr)
 {
@@ -344,7 +344,7 @@ static int prepare(struct commit_ahead *a, const uint32_t *from, size_t from_nr)
 	return 0;
 }
 
-/* Releases the fields that only decoding needs. */
+/* Releases the fields that are needed only while commits are decoded. */
 static void release_tools(struct commit_ahead *a)
 {
 	for (unsigned i = 0; a->lanes && i < a->lane_nr; i++) {

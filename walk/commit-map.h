@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Maps the obj_pos of commits to values. Few commits are kept in a hash table,
- * so that a small request does not touch many pages of memory. Many commits are
- * kept in arrays indexed by obj_pos, so that a walk of a whole history does not
- * search.
+ * Maps commits (by obj_pos) to values. While the map has few commits, it is a
+ * hash table, so that a small request does not touch many pages of memory. With
+ * many commits, it is a pair of arrays indexed by obj_pos, so that a walk of a
+ * whole history does not search.
  */
 #ifndef WALK_COMMIT_MAP_H
 #define WALK_COMMIT_MAP_H

@@ -69,9 +69,10 @@ struct depth_limits {
 };
 
 /*
- * Computes the shallow boundary by limits. Takes the commits that `from`
- * reaches and the limits keep. A commit is shallow if the limits leave out one
- * of its parents, or if it is in h->shallow. Other commits are inside.
+ * Computes the shallow boundary by limits. Considers the commits that are
+ * reachable from `from` and are not left out by the limits. Such a commit is
+ * shallow if the limits leave out one of its parents, or if it is in
+ * h->shallow. Otherwise it is inside.
  *
  * A commit that is reachable only through shallow commits is neither shallow
  * nor inside. Stock Git lists some of these commits as shallow too. But a

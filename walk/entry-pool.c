@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The hash table of tree entries. The hash function is predictable, so an
- * attacker could choose entries with equal hashes to make searches slow. So a
- * search looks at PROBES_MAX slots at most. If none of them is free, a new
- * entry replaces the last one.
+ * attacker could choose entries with equal hashes to make searches slow.
+ * Therefore a search looks at PROBES_MAX slots at most. If none of these slots
+ * is free, a new entry replaces the entry in the last of them.
  */
 #include "base/error.h"
 #include "base/mem.h"

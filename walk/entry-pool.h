@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers for tree entries.
+ * Gives numbers to tree entries, so that trees can be compared as arrays of
+ * integers.
  *
  * Successive trees of a directory share nearly all of their entries. The pool
  * keeps each distinct entry (mode, name and id, byte for byte) once and gives
@@ -16,8 +17,8 @@
  * callers put several entries first and number them together, and the waits for
  * memory overlap:
  *
- *	words  | obj_pos, len | "100644 a\0..id.." | obj_pos, len | ...
- *	         ^ entry_nr 0                        ^ entry_nr 5
+ *  *	words  | obj_pos, len | "100644 a\0..id.." | obj_pos, len | ...
+ *  *	         ^ entry_nr 0                        ^ entry_nr 5
  *
  * For use by one thread. Numbers and pointers are valid until the pool is
  * reset; pointers also become invalid when the next entry is put.
@@ -71,8 +72,8 @@ struct entry_pool {
 	struct pool_slot *slots;
 	size_t slot_nr;
 	/*
-	 * hashes of the waiting entries. Here `entry_nr` is the index of a
-	 * waiting entry in `words`.
+	 * hashes of the waiting entries. In these elements, `entry_nr` is the
+	 * index of a waiting entry in `words`.
 	 */
 	struct pool_slot waiting[ENTRY_POOL_WAIT_MAX];
 	uint32_t waiting_nr;

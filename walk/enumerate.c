@@ -30,8 +30,8 @@ struct enumerate {
 	bool has_paths;
 	/*
 	 * New objects that a comparison with one tree has found; see
-	 * use_tree_changes. Some objects are listed twice, and some are
-	 * uninteresting.
+	 * use_tree_changes in walk.h. Some objects are listed twice, and some
+	 * are uninteresting.
 	 */
 	struct walk_items changes;
 	/* whether `changes` has all trees and blobs that the request needs */
@@ -284,8 +284,9 @@ static int emit_lists(struct enumerate *e, struct error *err)
 /*
  * Returns whether the objects can be found as a plain set, without the
  * new-object lists of newobj.h. A set is not enough with boundary commits but
- * without exclude_boundary. Then an object is listed unless a parent commit has
- * it at the same path. Only the new-object lists tell this.
+ * without exclude_boundary. In this case an object is listed unless a parent
+ * commit has it at the same path. Only the new-object lists take account of
+ * paths.
  */
 static bool is_set_enough(const struct enumerate *e)
 {

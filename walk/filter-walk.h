@@ -31,8 +31,9 @@ struct filter_walk {
 	 */
 	struct bitset excluded;
 	/*
-	 * owned, indexed by obj_pos: one more than the smallest `level` (see
-	 * filter-walk.c) at which a tree was walked; 0: the tree was not walked
+	 * owned, indexed by obj_pos: one more than the smallest level (depth
+	 * plus one, see filter-walk.c) at which a tree was walked; 0: the tree
+	 * was not walked
 	 */
 	uint32_t *depths;
 	size_t depth_alloc;
@@ -63,9 +64,9 @@ int filter_walk_run(struct filter_walk *fw, uint32_t tree_pos, const char *path,
 		    struct error *err);
 
 /*
- * Returns 1 if an object passes the types and sizes of a filter, 0 if not, or a
- * negative error code. Ignores depths and sparse patterns. Reads the size of a
- * blob if the filter has a limit; a missing blob passes.
+ * Returns 1 if an object meets the filter's conditions on type and size, 0 if
+ * not, or a negative error code. Ignores depths and sparse patterns. Reads the
+ * size of a blob if the filter has a limit; a missing blob passes.
  */
 int filter_takes(const struct filter *filter, struct objspace *space,
 		 struct odb_reader *reader, uint32_t obj_pos,

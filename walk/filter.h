@@ -35,7 +35,10 @@ enum filter_kind {
 	FILTER_TREE,
 	FILTER_OBJECT_TYPE,
 	FILTER_SPARSE_OID,
-	/* not the kind of a part; only for filter_kind_name() */
+	/*
+	 * Names a combination of filters in filter_kind_name(). No single part
+	 * has this kind.
+	 */
 	FILTER_COMBINE,
 };
 

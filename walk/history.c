@@ -107,10 +107,10 @@ static int add_parent(struct history *h, const uint8_t *raw)
 #define GRAPH_PARENTS_MAX 64
 
 /*
- * Maximum number of recorded graph positions that are searched one by one. With
- * more positions, by_graph is filled, a table with an element for each commit
- * of the graph. For small requests the table would be slower: its memory must
- * be cleared first.
+ * Maximum number of commits whose positions in the commit-graph are searched
+ * one by one. For more commits, the table h->by_graph is made, with an element
+ * for each commit of the graph. For small requests the table would be slower:
+ * its memory must be cleared first.
  */
 #define FEW_NOTED 64
 
@@ -153,8 +153,8 @@ static int note_graph_pos(struct history *h, uint32_t commit_nr,
 }
 
 /*
- * Finds the commit with a recorded graph_pos. Returns false if no commit has
- * this position.
+ * Finds the commit whose recorded position in the commit-graph is `graph_pos`.
+ * Returns false if there is none.
  */
 static bool find_noted(const struct history *h, uint32_t graph_pos,
 		       uint32_t *commit_nr)

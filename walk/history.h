@@ -81,8 +81,8 @@ struct history {
 	/* counts parsed commits and calls `poll`; shows no progress */
 	struct progress meter;
 	/*
-	 * Set if the commit-graph's entry of some commit was damaged. Then this
-	 * commit has no generation number, although its children have one.
+	 * Set if the commit-graph's entry of some commit was damaged. That
+	 * commit has no generation number, although its children may have one.
 	 */
 	bool lacks_generations;
 	/*
@@ -132,9 +132,9 @@ void history_check_graph(struct history *h);
 void history_drop_graph(struct history *h);
 
 /*
- * Makes history_parse() call out->poll, and return ERR_CANCELLED if that
- * callback says so. *out is copied; `out` may be NULL. Call this function at
- * most once.
+ * Makes history_parse() call out->poll, and return ERR_CANCELLED if out->poll
+ * asks to cancel. *out is copied; `out` may be NULL. Call this function at most
+ * once.
  */
 void history_poll(struct history *h, const struct progress_out *out);
 
@@ -180,10 +180,10 @@ static inline bool history_graph_pos(const struct history *h,
 }
 
 /*
- * Decodes all commits that the unparsed commits reach, on h->threads threads.
- * Parsing these commits later is then fast. Useful only if nearly all of them
- * will be parsed. Does nothing with one thread, at a second call, or if a
- * commit-graph is used.
+ * Decodes all commits that are reachable from the unparsed commits, on
+ * h->threads threads. Parsing these commits later is then fast. Useful only if
+ * nearly all of these commits will be parsed. Does nothing with one thread, at
+ * a second call, or if a commit-graph is used.
  */
 void history_read_ahead(struct history *h);
 

@@ -96,8 +96,8 @@ static int compute_commit(struct compute *c, struct treediff *differ,
 }
 
 /*
- * Makes the lists [first, last) point into the chunk's array of objects. The
- * array must be complete, so that it no longer moves in memory.
+ * Sets the pointers of the lists [first, last) into the chunk's array of
+ * objects. The array must be complete, so that it no longer moves in memory.
  */
 static void settle_chunk(struct compute *c, struct newobj_chunk *chunk,
 			 size_t first, size_t last)
@@ -154,8 +154,9 @@ static int compute_chunk(void *ctx, unsigned thread_nr, size_t task_nr,
 }
 
 /*
- * Orders the commits by date. A branch shares most trees with the trunk at the
- * same time. So in this order, most trees are found in the cache.
+ * Orders the commits by date. Commits of similar dates share most trees, even
+ * if they are on different branches. So in this order, most trees are found in
+ * the cache.
  */
 static int take_turns(struct compute *c)
 {
@@ -196,9 +197,9 @@ static int parse_parents(struct history *h, const uint32_t *commits, size_t nr,
 }
 
 /*
- * Returns the cache limit of one thread in bytes. `all` is the memory limit of
- * all threads, or 0. The limit applies twice: to tree tables and to their
- * entries.
+ * Returns the limit in bytes of one thread's cache of tree tables. The same
+ * limit applies to the pool of tree entries that the tables refer to. `all` is
+ * the memory limit of all threads, or 0.
  */
 static size_t cache_limit(uint64_t all, unsigned threads)
 {

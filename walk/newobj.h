@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each commit adds: enumeration by tree diff.
+ * Finds the objects that each commit adds, by tree diff.
  *
  * new(c) is the set of trees and blobs of commit c that no parent of c has at
  * the same path. For any set A of commits that is closed under reachability
  *
- *	objects of A's trees  =  union of new(a) over all a in A
+ *  *	objects of A's trees  =  union of new(a) over all a in A
  *
  * because an object of tree(a) that is not in new(a) is in the tree of some
  * parent. For a set with a boundary (parents outside A) the union holds all
@@ -29,8 +29,8 @@
 #include "walk/history.h"
 
 /*
- * Maximum number of a commit's parents that are compared. Comparing more
- * parents could only make new(c) smaller.
+ * Maximum number of parents with which a commit is compared. Comparing more
+ * parents could only make new(c) smaller, so ignoring them loses no object.
  */
 #define NEWOBJ_MAX_PARENTS 8
 
@@ -77,10 +77,10 @@ struct newobj_options {
 	unsigned threads;
 	const struct progress_out *progress; /* NULL: none */
 	/*
-	 * Limit of the memory, in bytes. Half is for the lists. This half is
-	 * only an estimate, since lists take as much as they need. The threads
-	 * share the other half for decoded trees, each up to a fixed limit. 0:
-	 * each thread has the fixed limit.
+	 * Memory limit in bytes. Half is set aside for the lists, but the lists
+	 * may take more. The threads share the other half for decoded trees,
+	 * each up to a fixed limit. 0: no limit but the fixed one of each
+	 * thread.
 	 */
 	uint64_t memory_limit;
 	/*
@@ -104,9 +104,10 @@ struct newobj_options {
 /*
  * Computes the new-object lists of `nr` parsed commits. The result does not
  * depend on the number of threads. With union_only, a single list may depend on
- * this number, but the union of all lists does not. Commits are compared in the
- * order of their dates, whatever the order of the array. *set must be
- * initialised; release it in any case. Returns 0 or a negative error code.
+ * the number of threads, but the union of all lists does not. Commits are
+ * compared in the order of their dates, whatever the order of the array. *set
+ * must be initialised; release it in any case. Returns 0 or a negative error
+ * code.
  */
 int newobj_compute(struct newobj_set *set, struct history *h,
 		   const uint32_t *commits, size_t nr,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers for all objects that a walk meets.
+ * Gives an integer, `obj_pos`, to each object that a walk meets.
  *
- * `obj_pos` is the odb_pos of a packed object. Other objects (loose or missing)
- * get numbers from packed_nr upwards when they are first met. An id is looked
- * up once, when it is read. After that, objects are integers and sets are
- * bitmaps.
+ * The obj_pos of a packed object is its position in the object database
+ * (odb_pos). Loose and missing objects get numbers from packed_nr upwards when
+ * they are first met. An id is looked up once, when it is read. From then on,
+ * the walk handles integers, and sets are bitmaps.
  *
  * Threads may share a space: look-ups of packed objects take no lock.
  */
@@ -26,9 +26,9 @@
 struct objspace {
 	const struct odb *odb; /* borrowed */
 	/*
-	 * All packed objects have smaller numbers than packed_nr. It is 0 if
-	 * the repository replaces objects (git-replace(1)). All objects are
-	 * then numbered in the order in which they are met, and read by id.
+	 * All packed objects have smaller numbers than packed_nr. packed_nr is
+	 * 0 if the repository replaces objects (git-replace(1)). All objects
+	 * are then numbered in the order in which they are met, and read by id.
 	 */
 	uint32_t packed_nr;
 	/*

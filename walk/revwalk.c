@@ -193,8 +193,8 @@ static int enqueue_parents(struct walk *w, uint32_t c, struct error *err)
 
 /*
  * Prepares the end of the walk, when all queued commits are uninteresting.
- * Counts the threats: queued commits that may reach a result. After this,
- * commits may only be removed from the result.
+ * Counts queued commits that may reach a result (w->threat_nr). From now on,
+ * the walk can only remove commits from the result.
  */
 static void begin_end(struct walk *w, const struct revwalk_result *result)
 {

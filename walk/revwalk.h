@@ -60,8 +60,9 @@ int revwalk_run(struct revwalk_result *result, struct history *h,
 
 /*
  * Works like revwalk_run() with `exact` false, but visits at most `limit`
- * commits. Returns 1 if more visits were needed. *result then has the commits
- * found so far, of which some may turn out to be uninteresting.
+ * commits. Returns 0 if the result is complete, 1 if more visits were needed,
+ * or a negative error code. If 1 is returned, *result has the commits found so
+ * far. A longer walk might find some of these commits uninteresting.
  */
 int revwalk_within(struct revwalk_result *result, struct history *h,
 		   const struct revwalk_tips *tips, size_t limit,

@@ -10,7 +10,8 @@ struct changes {
 	struct treewalk *old;
 	/*
 	 * added: number of reported entries whose name is new; changed: number
-	 * of all reported entries. TREE_CHANGES_*_MAX are their limits.
+	 * of all reported entries. TREE_CHANGES_*_MAX are the limits of these
+	 * two numbers.
 	 */
 	unsigned added, changed;
 	struct error *err;

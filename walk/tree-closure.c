@@ -32,10 +32,10 @@
 #define TOGETHER_NR 32
 
 /*
- * Size of a thread's table of recently looked-up ids: RECENT_NR, or
- * RECENT_FEW_NR for up to FEW_ROOTS trees. If the trees are those of many
- * commits, most entries have an id that was looked up before. With few trees, a
- * small table saves page faults.
+ * Number of slots of a thread's table of recently looked-up ids. RECENT_FEW_NR
+ * is used for at most FEW_ROOTS trees, otherwise RECENT_NR. If the trees are
+ * those of many commits, most entries have an id that was looked up before.
+ * With few trees, a small table saves page faults.
  */
 #define RECENT_NR 16384
 #define RECENT_FEW_NR 256
@@ -66,8 +66,8 @@ struct closure {
 	const struct tree_closure_options *options;
 	uint32_t recent_nr; /* of each lane */
 	/*
-	 * size of the set `seen` while trees of one depth are read; threads use
-	 * only bits below this number
+	 * number of bits of the set `seen` while the trees of one depth are
+	 * read; threads read and set only bits below this number
 	 */
 	size_t shared_bits;
 	struct item_kinds kinds;

@@ -32,8 +32,9 @@ struct treediff {
 };
 
 /*
- * A parent's tree, and how far it was read. All entries of this tree before
- * `at` have smaller names than the child's entries from `synced` on.
+ * A parent's tree, and the position up to which it was compared with the
+ * child's tree. All entries of this tree before `at` have smaller names than
+ * the child's entries from `synced` on.
  */
 struct side {
 	struct tree tree;
@@ -184,8 +185,8 @@ static uint32_t common_run(const uint32_t *a, const uint32_t *b, uint32_t max)
 
 /*
  * Returns how many entries of the child and of one parent's tree are equal,
- * from the child's entry `from` on. The side must be at the entry that
- * corresponds to `from`, and moves past the equal entries.
+ * from the child's entry `from` on. `side` must be at the entry that
+ * corresponds to `from`. It moves past the equal entries.
  */
 static uint32_t skip_common(const struct treediff *d, struct side *side,
 			    const struct tree_table *child, uint32_t from)

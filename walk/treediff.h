@@ -48,9 +48,9 @@ void treediff_shared_release(struct treediff_shared *shared);
 struct treediff;
 
 /*
- * Makes the working memory of tree diffs. `shared` is NULL if the lists may not
- * leave out trees that lists of earlier commits have. The options are borrowed
- * for the call. Returns NULL if memory runs out.
+ * Makes the working memory of tree diffs. `shared` is not NULL if a list may
+ * leave out trees that the lists of earlier commits have. The options are
+ * borrowed for the call. Returns NULL if memory runs out.
  */
 struct treediff *treediff_new(struct objspace *space,
 			      struct treediff_shared *shared,
@@ -112,9 +112,9 @@ int treepair_run(struct objspace *space, struct odb_reader *reader,
  * and only entries that differ are looked up.
  *
  * An object may be in both trees at different paths. A copied file counts as
- * new. A moved file does not, because old->seen contains the file from its old
- * path. Use this function for trees that differ in few entries, without new
- * directories of many files.
+ * new. A moved file does not count as new, because old->seen has the file from
+ * its old path. Use this function for trees that differ in few entries. It
+ * gives up at a new directory with many files.
  */
 
 /*
@@ -129,9 +129,9 @@ int treepair_run(struct objspace *space, struct odb_reader *reader,
  * perhaps twice. Puts objects of the old tree into old->seen: those at the same
  * paths, and those at paths that the new tree does not have.
  *
- * Returns 0, or 1 if a limit is exceeded or the new tree cannot be read.
- * Returns ERR_MISSING or ERR_CORRUPT if the old tree cannot be read, or
- * ERR_NOMEM.
+ * Returns 0 if `found` is complete, or 1 if a limit is exceeded or the new tree
+ * cannot be read. Returns ERR_MISSING or ERR_CORRUPT if the old tree cannot be
+ * read, or ERR_NOMEM.
  */
 int tree_changes_find(struct walk_items *found, struct treewalk *old,
 		      uint32_t old_tree, uint32_t new_tree, struct error *err);

@@ -33,7 +33,9 @@ struct treewalk {
 	const struct pathspec *paths;
 	/* may be set: skip trees that are missing */
 	bool skips_missing;
-	/* trees and blobs that the walk met, without excluded trees */
+	/*
+	 * trees and blobs that the walk has met, except those in excluded trees
+	 */
 	struct item_kinds kinds;
 	/* path of the current entry */
 	struct buf path;
@@ -58,8 +60,8 @@ int treewalk_init(struct treewalk *w, struct objspace *space,
 void treewalk_release(struct treewalk *w);
 
 /*
- * Puts an object into w->seen. Returns 1 if the object is new there, 0 if not,
- * or ERR_NOMEM.
+ * Adds an object to w->seen. Returns 1 if the object was not in the set before,
+ * 0 if it was, or ERR_NOMEM.
  */
 int treewalk_see(struct treewalk *w, uint32_t obj_pos);
 
