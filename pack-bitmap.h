@@ -239,10 +239,10 @@ struct pack_bitmap_query {
  * lack because of this filter are not in `uninteresting`. *result must be
  * initialised; the caller releases it in any case.
  *
- * Returns 0, or 1 if the index should not be used (walk instead; see
- * query->plan). Returns ERR_MISSING if a commit or tree that had to be read is
- * missing; blobs are not checked. Returns ERR_CORRUPT for a broken bitmap (walk
- * instead).
+ * Returns 0 if answered, or 1 if the index should not be used (walk instead;
+ * see query->plan). Returns ERR_MISSING if a commit or tree that had to be read
+ * is missing; blobs are not checked. Returns ERR_CORRUPT for a broken bitmap
+ * (walk instead).
  */
 int pack_bitmap_query(struct pack_bitmap_result *result,
 		      const struct pack_bitmap *pb, struct walk *w,
@@ -348,8 +348,9 @@ struct pack_bitmap_write {
 	const struct bitmap_update *update;
 	bool lookup_table;
 	/*
-	 * Limit of memory in bytes. Lists of new objects count, and decoded
-	 * bitmaps that can be decoded again. 0: no limit.
+	 * Memory limit in bytes. Counted are the lists of new objects, and
+	 * those decoded bitmaps that can be dropped and decoded again. 0: no
+	 * limit.
 	 */
 	uint64_t memory_limit;
 	/*

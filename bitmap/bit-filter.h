@@ -48,9 +48,9 @@ int bitmap_filter_apply(const struct bitmap_filter *bf, struct bitset *packed,
 			struct walk_items *others, struct error *err);
 
 /*
- * Removes from `packed` the objects that a receiver may lack because of its
- * filter. Before the call, `packed` has objects to which the receiver's objects
- * refer.
+ * Removes from `packed` the objects that a receiver may lack because it asked
+ * for this filter. Before the call, `packed` has the objects that are reachable
+ * from objects of the receiver.
  */
 void bitmap_filter_undecided(const struct bitmap_file *file,
 			     const struct filter *filter,

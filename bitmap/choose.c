@@ -20,8 +20,8 @@
 struct choosing {
 	const struct bitmap_choose_input *in;
 	/*
-	 * maximum number of words of the bitmaps that are spread over the
-	 * history
+	 * maximum number of words of the bitmaps of commits that are spread
+	 * over the history
 	 */
 	size_t spread_words;
 	/* maximum number of words of all bitmaps of the index */
@@ -168,7 +168,7 @@ static size_t next_guess(const struct choosing *s, size_t dense_nr,
 struct range {
 	/* the highest density that fits the budget; 0: none so far */
 	size_t fits;
-	/* the highest density that may fit and is wanted */
+	/* the highest density that is worth trying */
 	size_t most;
 };
 

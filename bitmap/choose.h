@@ -42,8 +42,8 @@
 
 /*
  * The budget of commits spread over the history, in sixteenths of the plain
- * selection's size. The last sixteenth is reserve: XORs are chosen to keep
- * chains short, and are a little larger than the smallest XORs.
+ * selection's size. The last sixteenth is kept in reserve. XORs are chosen to
+ * keep chains short, and are a little larger than the smallest XORs.
  */
 #define CHOOSE_BUDGET_SIXTEENTHS 15
 /*
@@ -80,8 +80,8 @@ struct bitmap_choose_input {
 	size_t object_nr;
 	/*
 	 * Limit of the words of all bitmaps, except those of configured
-	 * pseudo-merges. Wanted tips get bitmaps even beyond the limit. 0: the
-	 * default.
+	 * pseudo-merges. Wanted tips (SELECT_TIP in bitmap/select.h) get
+	 * bitmaps even beyond the limit. 0: the default.
 	 */
 	size_t budget_words;
 };

@@ -40,7 +40,10 @@ struct bitmap_complete {
 	 * or kept and used since the last visit of the clock algorithm
 	 */
 	uint8_t *state;
-	/* bytes: size of the kept bitmaps; limit: its maximum; 0: no maximum */
+	/*
+	 * `bytes`: total size of the kept bitmaps; `limit`: the maximum of
+	 * `bytes`, or 0 if there is none
+	 */
 	size_t bytes, limit;
 	/* number of entries so far, whether their bitmaps are kept or not */
 	size_t end;

@@ -242,8 +242,9 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 		   uint32_t row, struct bitset *scratch, struct error *err);
 
 /*
- * Facts about a set of bits, which saves decoding. For every commit in
- * the set that has a bitmap, the set contains this whole bitmap.
+ * What a caller knows about a set of bits. With these facts,
+ * bitmap_file_or_rest() skips bitmaps that the set already contains. For every
+ * commit in the set that has a bitmap, the set must contain this whole bitmap.
  */
 struct bitmap_held {
 	bool is_empty; /* the set is empty */

@@ -204,8 +204,8 @@ int bitmap_boundary_settle(struct bitset *uninteresting,
  * object. Then the first indexed commits on all paths from `wants` are
  * appended.
  *
- * The cost is that of walking these paths, or of decoding each bitmap that no
- * appended commit covers.
+ * With an empty set, the cost is that of walking these paths. Otherwise the
+ * cost is that of decoding each bitmap whose commit no appended commit reaches.
  */
 int bitmap_disjoint_commits(struct walk_tips *bounds,
 			    const struct bitmap_file *file,

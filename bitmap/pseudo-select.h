@@ -29,8 +29,9 @@
 
 /*
  * Minimum number of walked commits that default pseudo-merges must save for a
- * request. It is PSEUDO_DEFAULT_MIN_SAVED, or one of PSEUDO_DEFAULT_SAVED_PART
- * commits that the request reaches, if that is less.
+ * request. The minimum is PSEUDO_DEFAULT_MIN_SAVED, or the number of commits
+ * that the request reaches divided by PSEUDO_DEFAULT_SAVED_PART, whichever is
+ * less.
  */
 #define PSEUDO_DEFAULT_MIN_SAVED 256
 #define PSEUDO_DEFAULT_SAVED_PART 256

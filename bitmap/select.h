@@ -10,11 +10,12 @@
  * newest 2 * dense_nr commits are all selected. The number of bitmaps grows
  * with the logarithm of the history's length, until gaps have the maximum size.
  *
- * Within a gap, the best commit is one that is on the first-parent lines of
- * most wanted tips. A walk from any commit soon reaches such a line. Also, each
- * bitmap on a line contains the older ones, so their XORs are small. Among
- * equal commits, a merge is better, because later branches start from merges.
- * Then the newest commit is best. Wanted tips are always selected.
+ * Within a gap, the best commit is the one that lies on the first-parent lines
+ * of the largest number of wanted tips. Wanted tips are HEAD and configured
+ * tips. A walk from any commit soon reaches such a line. Also, each bitmap on a
+ * line contains the older ones, so their XORs are small. Among equal commits, a
+ * merge is better, because later branches start from merges. Then the newest
+ * commit is best. Wanted tips are always selected.
  *
  * A plain selection ignores the distance of a walk. It contains all of the
  * newest SELECT_PLAIN_NEWEST commits, and then one of SELECT_PLAIN_GAP. After
@@ -60,7 +61,7 @@ size_t bitmap_select_dense_nr(size_t object_nr);
 
 /*
  * Which kind of tip a commit is. If several references name the commit, the
- * last of these kinds counts.
+ * kind that comes last in this enum counts.
  */
 enum select_tip {
 	SELECT_NO_TIP,

@@ -12,9 +12,9 @@
 #define COMMITS_FIRST 64
 
 /*
- * Used instead of COMMITS_FIRST if no trees are wanted. If there are few
- * commits, walking them is then the whole answer. Walking more commits costs as
- * much as the index saves.
+ * Used instead of COMMITS_FIRST if no trees are wanted. A walk that ends within
+ * so few commits has found the whole answer. Walking more commits costs as much
+ * as the index saves.
  */
 #define COMMITS_FIRST_NO_TREES 8
 
@@ -25,10 +25,10 @@
 #define COMMITS_GROWTH 2
 
 /*
- * The search for bitmaps among the haves' commits, while the cost of a walk is
- * unknown. If `n` commits must be walked to know more, the search may walk n /
- * LOOK_RATIO_LEAST commits in any case. If bitmaps are probably near, it may
- * walk n / LOOK_RATIO_MOST commits.
+ * Limits of the search for bitmaps among the haves' commits while the cost of a
+ * walk is unknown. Suppose that `n` commits must be walked to know more about
+ * this cost. The search may then walk n / LOOK_RATIO_LEAST commits in any case.
+ * If bitmaps are probably near, it may walk n / LOOK_RATIO_MOST commits.
  */
 #define LOOK_RATIO_LEAST 4
 #define LOOK_RATIO_MOST 2

@@ -8,9 +8,10 @@
 #include "bitmap/tip-walk.h"
 
 /*
- * Maximum number of rounds. In the first round, a limit is half as far from its
- * tip as a bitmap may be. In the second round, it is a quarter as far. In the
- * last round, the limit is the tip itself.
+ * Maximum number of rounds. In each round, every far tip gets a limit: the
+ * oldest commit that may serve the tip. In the first round, the limit is half
+ * as far from the tip as a bitmap may be. In the second round, it is a quarter
+ * as far. In the last round, the limit is the tip itself.
  */
 #define ROUNDS 3
 
@@ -35,8 +36,8 @@ struct tip_selecting {
 	 */
 	uint32_t *depth;
 	/*
-	 * owned: the far tips in `tips`; in `walked`, the number of commits
-	 * that a request for each of these tips walks
+	 * owned: `tips` has the far tips, whose requests walk far; walked[i] is
+	 * the number of commits that a request for tips[i] walks
 	 */
 	uint32_t *tips, *walked;
 	size_t tip_nr;
@@ -127,7 +128,7 @@ static int measure_depths(struct tip_selecting *s)
 	return s->depth ? 0 : ERR_NOMEM;
 }
 
-/* Drops the tips that are not far. */
+/* Removes the tips whose requests do not walk far. */
 static void keep_far(struct tip_selecting *s)
 {
 	size_t kept = 0;

@@ -145,7 +145,7 @@ static void visit(struct tip_walk *walk, uint32_t *walked, size_t rank)
 }
 
 /*
- * Counts for tip i in walked[i] the commits that a request for this tip walks.
+ * Sets walked[i] to the number of commits that a request for tips[i] walks.
  * `nr` is at most TIPS_PER_PASS.
  */
 static void pass(struct tip_walk *walk, uint32_t *walked, const uint32_t *tips,

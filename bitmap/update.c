@@ -205,8 +205,8 @@ static bool is_wanted_tip(const struct updating *s, uint32_t c)
 }
 
 /*
- * Returns the size of a gap between bitmaps: of so many new commits, one gets a
- * bitmap.
+ * Returns the size of a gap between bitmaps. One commit of each gap of new
+ * commits gets a bitmap.
  */
 static size_t choose_gap(const struct updating *s)
 {

@@ -21,9 +21,12 @@ struct fdio {
 	unsigned timeout;
 	/* The capacity of the output pipe has already been enlarged. */
 	bool is_wide;
-	/* bytes of the current 64 KiB that were read so far */
+	/*
+	 * number of bytes read so far of the current piece of 64 KiB; see
+	 * `timeout`
+	 */
 	uint64_t heard;
-	/* nanoseconds spent waiting for the bytes in `heard` */
+	/* nanoseconds spent waiting for the `heard` bytes */
 	uint64_t waited_ns;
 };
 

@@ -20,8 +20,8 @@ struct summary;
 
 /*
  * Bytes that stay valid until the whole answer has been sent: see
- * serve_io.emit(). The output frames the bytes as packets and HTTP chunks, as
- * the other fields say.
+ * serve_io.emit(). The output adds the headers of packets and of HTTP chunks,
+ * as the other fields say.
  */
 struct serve_span {
 	const uint8_t *bytes; /* borrowed */

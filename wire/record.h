@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the records that wire/summary.h writes into the log of requests: one
- * trace event a line, whose value is the record
+ * Reads the log of requests, which wire/summary.h writes. Each line is one
+ * trace event, and the value of the event is the record of one request
  * (Documentation/format/trace.md).
  */
 #ifndef WIRE_RECORD_H

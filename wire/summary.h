@@ -3,8 +3,8 @@
  * The summary of one request: what the client asked for, and what the request
  * cost. At the end of the request, one trace event is written
  * (Documentation/format/trace.md lists its members), and a callback gets the
- * numbers. If nobody wants them, nothing is measured: every call is one
- * comparison.
+ * numbers. If there is neither a trace nor a callback, nothing is measured, and
+ * every call costs one comparison.
  *
  * A summary is used by one thread.
  */
@@ -47,8 +47,8 @@ enum summary_phase {
 };
 
 /*
- * The numbers of a request, in the order of their JSON members. The name of a
- * member is the rest of the name here, in lower case.
+ * The numbers of a request, in the order of their JSON members. A member's name
+ * is the constant without "SUMMARY_", in lower case.
  */
 enum summary_number {
 	SUMMARY_PROTOCOL,
@@ -95,7 +95,10 @@ enum summary_number {
 	SUMMARY_NUMBER_NR,
 };
 
-/* The texts of a request, named as the numbers are. */
+/*
+ * The texts of a request. Their JSON members are named like those of enum
+ * summary_number.
+ */
 enum summary_text {
 	SUMMARY_FILTER,
 	SUMMARY_REQUEST, /* see wire/request-text.h */
@@ -156,8 +159,8 @@ struct summary {
 	/* CPU and memory usage when the request began */
 	struct sys_usage usage;
 	/*
-	 * when summary_suspend() was called; `usage` is then the usage of the
-	 * whole request. 0: not called.
+	 * Time at which summary_suspend() was called; 0: not called. After the
+	 * call, `usage` is the usage of the whole request.
 	 */
 	uint64_t suspended_ns;
 	/*
@@ -181,8 +184,9 @@ struct summary {
 
 /*
  * Initialise a summary of requests to a repository. Results go to repo->trace,
- * and to about->done(). If nobody wants them, nothing is measured. `about` may
- * be NULL. `repo` and `about` are borrowed. The caller releases the summary.
+ * and to about->done(). If there is neither a trace nor a callback, nothing is
+ * measured. `about` may be NULL. `repo` and `about` are borrowed. The caller
+ * releases the summary.
  */
 void summary_init(struct summary *s, const struct repo *repo,
 		  const struct summary_about *about, const char *service);

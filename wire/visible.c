@@ -18,8 +18,8 @@ enum {
 };
 
 /*
- * Which objects have been marked as visible so far. Each extent includes those
- * above it.
+ * Which objects have been marked as visible so far. Each value includes the
+ * objects of the values above it.
  */
 enum extent {
 	EXTENT_NONE,
