@@ -342,9 +342,9 @@ static struct indexer_ref *find_ref(const struct pack_indexer *ix,
 }
 
 /*
- * Takes the list of deltas from its owner, so that only one thread resolves
- * them. Returns the first entry, or INDEXER_NONE if another thread or entry has
- * taken the list already.
+ * Takes the list of deltas out of *ref, so that only one thread resolves the
+ * deltas. Returns the first entry, or INDEXER_NONE if another thread or entry
+ * has taken the list already.
  */
 static uint32_t take_list(struct indexer_ref *ref)
 {
@@ -500,8 +500,9 @@ static int resolve_outside(void *ctx, unsigned thread_nr, size_t task_nr,
 		return ret;
 	first = take_list(ref);
 	/*
-	 * While the base was read, an object of the pack may have been found to
-	 * have this id, and has taken the list.
+	 * While the base was read, another thread may have made an object of
+	 * the pack with this id. The entry of that object has then taken the
+	 * list.
 	 */
 	if (first == INDEXER_NONE) {
 		free(data);

@@ -11,9 +11,9 @@
  * Islands of references are configured by pack.island. One island is, for
  * instance, all objects that the references of a fork reach.
  *
- * The tip is the closure of the trees of chosen commits: the objects of a clone
- * of depth 1. Without it, packs store files of the newest commit as deltas of
- * older versions, which such a clone does not get.
+ * The tip island is the closure of the trees of chosen commits: the objects of
+ * a clone of depth 1. Without this island, packs store files of the newest
+ * commit as deltas of older versions, which such a clone does not get.
  *
  * Layers are for clones with history: of HEAD's branch, or of all branches and
  * tags. References of other kinds, for instance pull requests, are seldom
@@ -63,8 +63,8 @@ struct island_sets {
 	/* number of words in the memory of `words` */
 	size_t alloc;
 	/*
-	 * owned: hash table that finds equal sets: indexes of sets, or 0 for a
-	 * free slot
+	 * owned: hash table that finds equal sets: the number of a set, or 0
+	 * for a free slot
 	 */
 	uint32_t *table;
 	/* number of slots in `table`, a power of two */
@@ -83,11 +83,17 @@ struct island_sets {
 int island_sets_init(struct island_sets *sets, uint32_t island_nr);
 void island_sets_release(struct island_sets *sets);
 
-/* Sets *set to the set of one island, < island_nr. Returns 0 or ERR_NOMEM. */
+/*
+ * Sets *set to the number of the set that has only `island` (< island_nr).
+ * Returns 0 or ERR_NOMEM.
+ */
 int island_sets_single(uint32_t *set, struct island_sets *sets,
 		       uint32_t island);
 
-/* Sets *set to the union of itself and `other`. Returns 0 or ERR_NOMEM. */
+/*
+ * Replaces *set by the number of the union of the sets *set and `other`.
+ * Returns 0 or ERR_NOMEM.
+ */
 int island_sets_add(uint32_t *set, struct island_sets *sets, uint32_t other);
 
 bool island_sets_has(const struct island_sets *sets, uint32_t set,
@@ -106,7 +112,7 @@ uint32_t island_sets_count(const struct island_sets *sets, uint32_t set);
 
 /*
  * The layers of a pack: the objects that one kind of clone gets in addition to
- * those of the layers before.
+ * the objects of the layers before it.
  */
 enum islands_layer {
 	/* objects that HEAD reaches, and tags of these objects */
@@ -163,11 +169,11 @@ int islands_mark_tip(struct islands *islands, struct walk *w,
 		     const struct walk_tips *tips, struct error *err);
 
 /*
- * Marks the islands of references (pack.island). `found` is an enumeration of
- * all references with lists (keep_lists). A set of islands is computed for each
- * commit, from children to parents, and given to the objects of the commit's
- * list. The only trees read are those that references name directly and those
- * of `heads`.
+ * Marks the islands of references (pack.island). `found` is the result of
+ * walk_enumerate() for all references, with keep_lists. A set of islands is
+ * computed for each commit, from children to parents, and given to the objects
+ * of the commit's list. The only trees read are those that references name
+ * directly and those of `heads`.
  *
  * Clients also request each commit of `heads` by itself, with history and
  * without. So a head adds two islands: all that the commit reaches, and all
@@ -188,10 +194,10 @@ int islands_mark_refs(struct islands *islands, struct walk *w,
 		      const struct promisor *promisor, struct error *err);
 
 /*
- * Marks the layers of objects. `found` is an enumeration of all references with
- * lists (keep_lists). Tags are read, trees are not. Without HEAD nothing is
- * marked. Returns 0 or a negative error code. After an error, *islands may be
- * partly marked.
+ * Marks the layers of objects. `found` is the result of walk_enumerate() for
+ * all references, with keep_lists. Tags are read, trees are not. Without HEAD
+ * nothing is marked. Returns 0 or a negative error code. After an error,
+ * *islands may be partly marked.
  */
 int islands_mark_layers(struct islands *islands, struct walk *w,
 			const struct walk_result *found, struct refs *refs,

@@ -86,10 +86,10 @@ int network_batch_add(struct network_batch *batch, uint32_t id,
 		      struct error *err);
 
 /*
- * Writes the changes and empties the batch. Few changes are two transactions,
- * deletions first; many changes are one new packed-refs. If the process is
- * killed, only some references may have changed. Returns 0 or a negative error
- * code.
+ * Writes the changes and empties the batch. Few changes are written as two
+ * transactions, deletions first. Many changes are written as one new
+ * packed-refs file. If the process is killed, only some references may have
+ * changed. Returns 0 or a negative error code.
  */
 int network_batch_write(struct network_batch *batch, struct error *err);
 void network_batch_release(struct network_batch *batch);

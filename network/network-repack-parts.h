@@ -31,7 +31,7 @@
 
 /*
  * Maximum number of HEADs that the store's pack is optimised for. Each HEAD
- * costs a walk of its tree in every repack, and some deltas.
+ * costs a walk of its tree in every repack, and makes some deltas impossible.
  */
 #define NETWORK_HEADS_MAX 8
 

@@ -48,8 +48,8 @@ static int choose_level(int *out, const struct config *config,
 }
 
 /*
- * A local copy gets objects by pushes only. The objects of a push are written
- * to a quarantine, by receive-pack or by a hook.
+ * A local copy of a repository in a store gets objects by pushes only. The
+ * objects of a push are written to a quarantine, by receive-pack or by a hook.
  */
 static int check_place(const struct repo *repo, const char *dir,
 		       struct error *err)

@@ -37,11 +37,11 @@ struct pack_copy {
 	 */
 	const struct pack_rev *rev;
 	/*
-	 * The comparison of an entry with its CRC. pack_pos: the entry that is
-	 * being copied. crc: CRC of its bytes before offset `checked`.
-	 * entry_end: offset of its end. If a range to copy begins elsewhere
-	 * than at `checked`, it begins with another entry. Or it begins after
-	 * the header of an entry whose header is written anew.
+	 * State of the comparison of copied entries with their CRCs. pack_pos:
+	 * the entry that is being copied. crc: CRC of the entry's bytes before
+	 * the offset `checked`. entry_end: offset at which the entry ends. The
+	 * next range to copy may begin elsewhere than at `checked`: at another
+	 * entry, or after a header that is written anew.
 	 */
 	uint32_t pack_pos, crc;
 	uint64_t checked, entry_end;

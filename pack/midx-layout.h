@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the bytes of a multi-pack-index whose copies of objects are already
- * chosen. midx-write.c and midx-compact.c use these functions.
+ * Writes the bytes of a multi-pack-index. The caller has already chosen one
+ * copy of each object. midx-write.c and midx-compact.c use these functions.
  */
 #ifndef PACK_MIDX_LAYOUT_H
 #define PACK_MIDX_LAYOUT_H

@@ -2,10 +2,10 @@
 /*
  * The reverse index, from a .rev file or by sorting.
  *
- * A .rev file is proved with the index. The order is right if the table has one
- * position per object, and the offsets at these positions ascend. This proves
- * more than the checksum of the file, in the same time. Callers that look up a
- * few objects of a large pack skip this proof.
+ * A .rev file is verified with the help of the index. The order is right if the
+ * table has one position per object, and the offsets at these positions ascend.
+ * This finds more errors than the checksum of the file, in the same time.
+ * Callers that look up a few objects of a large pack skip the verification.
  */
 #include "base/bytes.h"
 #include "base/mem.h"
