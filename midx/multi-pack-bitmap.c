@@ -10,8 +10,8 @@
 
 /*
  * A request for all tips walks commits that have no bitmap, although the older
- * index covers them. If their number exceeds this one, the new index should
- * have pseudo-merges.
+ * index covers them. If the walk visits more commits than this, the new index
+ * should have pseudo-merges.
  */
 #define PSEUDO_MANY_WALKED (4 * PSEUDO_DEFAULT_MIN_SAVED)
 
@@ -253,8 +253,9 @@ static int note_rest(struct making *m, struct error *err)
 }
 
 /*
- * Prepare an update of the older bitmap index. Returns 0, or 1 if the index has
- * to be made from all objects, or a negative error code.
+ * Prepare an update of the older bitmap index. Returns 0 if the update is
+ * ready, 1 if the index has to be made from all objects, or a negative error
+ * code.
  */
 static int prepare_update(struct making *m, struct error *err)
 {

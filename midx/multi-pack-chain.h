@@ -38,10 +38,10 @@ struct multi_pack_layer_options {
 
 /*
  * Write a layer of the packs that the options select and that no lower layer
- * covers. Returns 0, or 1 if nothing was written, because there are no such
- * packs or all their objects are in lower layers. Otherwise returns a negative
- * error code: those of multi_pack_write(), and ERR_IO if another process
- * replaced the chain after the snapshot was taken.
+ * covers. Returns 0 if the layer was written, or 1 if nothing was written,
+ * because there are no such packs or all their objects are in lower layers.
+ * Otherwise returns a negative error code: those of multi_pack_write(), and
+ * ERR_IO if another process replaced the chain after the snapshot was taken.
  */
 int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,
 		      const struct multi_pack_options *options,

@@ -123,7 +123,8 @@ int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
  * expected size of `batch_size` or more are skipped. Cruft packs are never
  * chosen, kept packs only with `pack_kept_objects`.
  *
- * `newpack`: NULL to write no pack, and only to return what would be returned.
+ * `newpack`: NULL: no pack is written, and the function only returns whether
+ * one would be.
  *
  * Returns 1 if a pack was written, 0 if fewer than two packs were chosen, or a
  * negative error code: ERR_UNSUPPORTED for a chain. After 1 the caller opens a

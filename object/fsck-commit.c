@@ -54,8 +54,8 @@ static const char *take_line(struct lines *l, size_t *len)
 
 /*
  * Checks that the headers contain no NUL and that each header line ends in a
- * newline. An empty line ends the headers, or the end of the object. All later
- * checks rely on these facts, so the error cannot be demoted.
+ * newline. The headers end at an empty line, or at the end of the object. All
+ * later checks rely on these facts, so the error cannot be demoted.
  */
 static int check_headers(const struct fsck_check *c)
 {

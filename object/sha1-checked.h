@@ -27,9 +27,10 @@
  *
  * Testing a block for one attack costs as much as compressing it, and there are
  * 32 attack vectors. So the conditions of sha1-vectors.h are checked first.
- * They compare single bits of the words 35 to 64, eleven bits of each word. For
- * different K, the compared bits are at different words but in the same
- * pattern:
+ * They compare single bits of the words 35 to 64, eleven bits of each word.
+ * Vectors are grouped in families; the members of a family differ only in their
+ * position K. For different K, the compared bits are at different words but in
+ * the same pattern:
  *
  * 	columns[4]   bit 4 of the words 35, 36, 37 ...   0 1 1 0 1 0 0 1 ...
  * 	columns[29]  bit 29 of the same words            1 0 0 1 1 0 1 0 ...

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SHA-1 of two messages at the same time. As in sha1-x86.c, an instruction
- * makes four steps, and the first of four words is the highest in its register.
- * Each lane has one message: registers for sixteen words of the message, for
- * the words a, b, c and d, and one from which e is computed.
+ * Computes SHA-1 of two messages at the same time. Each instruction performs
+ * four steps of SHA-1, as in sha1-x86.c. Of the four words in a register, the
+ * first one is the highest. A lane is the state of one message. It has
+ * registers with sixteen words of the message, a register with the words a, b,
+ * c and d, and one from which e is computed.
  */
 #include "object/sha1-block.h"
 

@@ -53,7 +53,9 @@ int grafts_each(const char *bytes, size_t len, enum hash_algo algo,
 	return ret;
 }
 
-/* The line of a commit, while it is read. */
+/*
+ * The state of reading one line of info/grafts, to find a parent of `commit`.
+ */
 struct graft {
 	const struct oid *commit;
 	struct oid *parent;

@@ -287,9 +287,9 @@ struct repo_init_options {
  * Creates an empty repository at `git_dir` as `git init` does. It gets HEAD
  * (pointing to refs/heads/<branch>), config, objects/ (or
  * GIT_OBJECT_DIRECTORY), refs/, and the files of the template. With reftables,
- * HEAD is in a table. Then the files HEAD and refs/heads contain text that
- * tells other programs about it. The built-in template has description, hooks/
- * and info/exclude.
+ * HEAD is in a table. In this case the files HEAD and refs/heads only contain
+ * text that tells other programs about the tables. The built-in template has
+ * description, hooks/ and info/exclude.
  *
  * Existing files stay, but missing variables are added to config. Names in the
  * template that start with a dot are skipped; a missing template counts as

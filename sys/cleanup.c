@@ -15,7 +15,7 @@
 
 enum {
 	DEPTH_MAX = 24, /* nested directories */
-	/* bytes of a directory listing that are read at a time */
+	/* number of bytes of a directory listing to read at a time */
 	LIST_BYTES = 2048,
 	/*
 	 * nanoseconds between two checks whether another thread has left its

@@ -9,8 +9,8 @@
 #include "sys/io.h"
 
 /*
- * Limit of the number of held files that are open and not mapped yet: one of
- * HELD_PART descriptors of the process, and at most HELD_MAX.
+ * Limit of the number of held files that are open and not mapped yet: the
+ * process's limit of descriptors divided by HELD_PART, but at most HELD_MAX.
  */
 #define HELD_PART 4
 #define HELD_MAX 256

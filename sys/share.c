@@ -6,7 +6,7 @@
 
 #define EXACT (1U << 21)
 
-/* Adds an x for each r: who may read may also execute. */
+/* Adds execute permission for each class of users that has read permission. */
 static unsigned executable(unsigned bits)
 {
 	return bits | (bits & 0444) >> 2;

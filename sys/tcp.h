@@ -66,7 +66,7 @@ void sys_socket_end_output(int fd);
 struct sys_patience {
 	unsigned limit_ms;
 	uint64_t waited_ns; /* for the current 64 KiB */
-	/* bytes of the current 64 KiB */
+	/* number of bytes of the current 64 KiB that were transferred */
 	uint64_t moved;
 	/*
 	 * Called with true when a wait for the peer begins, and with false when
