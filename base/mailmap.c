@@ -166,9 +166,10 @@ static size_t find_first(const struct mailmap *m,
 }
 
 /*
- * Collect the new name and address for a key. Among lines for any name, each
- * line overrides only what the line gives. A line for one name replaces earlier
- * lines as a whole. Returns whether there is a line.
+ * Collect the new name and address for a key. A line without an old name
+ * applies to every name, and overrides only the new name or address that the
+ * line gives. A line with an old name replaces earlier lines as a whole.
+ * Returns whether there is a line for the key.
  */
 static bool collect(struct mailmap_entry *found, const struct mailmap *m,
 		    const struct mailmap_entry *key)

@@ -117,9 +117,10 @@ void sort_strings(char **strings, size_t nr)
 #define NO_SUFFIX ((size_t)-1)
 
 /*
- * `differs` is the offset of the first byte in which two names differ. Returns
- * the index of the suffix in `name` that contains this byte or ends directly
- * before it, or NO_SUFFIX. A suffix that ends earlier is in both names.
+ * Returns the index of the suffix in `name` that contains the byte at offset
+ * `differs` or ends directly before it. Returns NO_SUFFIX if there is none.
+ * `differs` is the offset of the first byte in which two names differ. A suffix
+ * that ends earlier is in both names and decides nothing.
  */
 static size_t find_suffix(const char *name, size_t differs,
 			  const char *const *suffixes, size_t nr)

@@ -2,8 +2,8 @@
 /*
  * Promised objects of a partial clone (gitrepository-layout(5),
  * technical/partial-clone): the objects in packs with a .promisor file, and the
- * objects that these have links to. Promised objects may be missing. This
- * module does not fetch missing objects.
+ * objects to which these objects have links. Promised objects may be missing.
+ * This module does not fetch missing objects.
  *
  * The objects of promisor packs are known from the indexes. Linked objects are
  * known only after the commits, trees and tags of these packs were read. This

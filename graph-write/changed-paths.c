@@ -14,7 +14,7 @@
 #include "sys/thread.h"
 
 #define TASK_COMMITS 256
-/* bytes of each thread's cache of trees */
+/* maximum number of bytes in each thread's cache of trees */
 #define CACHE_LIMIT ((size_t)48 << 20)
 /* Result of take_path() if a commit has too many entries for a filter. */
 #define STOPPED 1

@@ -9,10 +9,10 @@
  * 	bit i:  (h0 + i * h1) mod 2^32 mod (8 * len)
  *
  * h0 and h1 are the 32-bit murmur3 hashes of the path with seeds 0x293ae76f and
- * 0x7e646e2c. The document lacks the last digit of a seed. The full value was
- * found by comparison with stock Git's filters. Bit b is bit (b mod 8) of byte
- * (b / 8). Version 1 reads bytes from 0x80 on as negative numbers; version 2 is
- * standard murmur3.
+ * 0x7e646e2c. The manual page lacks the last digit of one seed. The full value
+ * was found by comparison with stock Git's filters. Bit b is bit (b mod 8) of
+ * byte (b / 8). Version 1 reads bytes from 0x80 on as negative numbers; version
+ * 2 is standard murmur3.
  *
  * Example: the one path "g" in a filter of two bytes. h0 is 0x3e3945d4 and h1
  * is 0x1b91d333. This gives bits 4, 7, 10, 13, 0, 3, 6. Stock Git writes

@@ -3,8 +3,9 @@
  * Verifies commit-graphs.
  *
  * If the table of ids of a layer is wrong, the commits of this layer are not
- * checked. Otherwise all processors read the commits in the order of their
- * packs. Messages about commits are printed in the order of their ids.
+ * checked. Otherwise all processors read the commits, in the order in which
+ * packs store them. Messages about commits are printed in the order of their
+ * ids.
  */
 #include <stdarg.h>
 #include <string.h>

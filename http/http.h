@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Git over HTTP, for a web server that starts a CGI program (RFC 3875) for each
- * request, and for a server that is connected with clients itself. Fetches and
+ * request, and for a server that talks to its clients directly. Fetches and
  * pushes are handled in this process. Dumb clients get files. For archives, the
  * program `git upload-archive` is started.
  */
@@ -78,10 +78,11 @@ struct http_options {
 	/*
 	 * Begin a push into the entered repository: set *target to the place
 	 * where the push is stored, or to NULL for the repository itself. It is
-	 * borrowed and lives until http_serve() returns. May replace *repo,
-	 * which is the entered repository, by a newer view of it, which lives
-	 * as long. Returns 0 or a negative error code. NULL: the repository
-	 * itself. `ctx` is that of enter().
+	 * borrowed and lives until http_serve() returns. The function may
+	 * replace *repo, the entered repository, by a newer view of the same
+	 * repository. The view also lives until http_serve() returns. Returns 0
+	 * or a negative error code. NULL: the repository itself. `ctx` is that
+	 * of enter().
 	 */
 	int (*begin_push)(void *ctx, const struct repo **repo,
 			  const struct receive_target **target,

@@ -12,7 +12,9 @@ struct metrics {
 	const struct metrics_family *families; /* borrowed */
 	size_t nr;
 	size_t size; /* bytes of `numbers` */
-	/* owned: the first number of each family */
+	/*
+	 * owned: indexed by family, the index in `numbers` of its first number
+	 */
 	size_t *starts;
 	_Atomic uint64_t *numbers;
 };
@@ -154,7 +156,7 @@ uint64_t metrics_get(const struct metrics *m, unsigned family,
 
 /* ---- text */
 
-/* Append a number of cells in the unit of the family. */
+/* Append a number of a cell, converted to the unit of the family. */
 static int put_number(struct buf *out, const struct metrics_family *f,
 		      uint64_t number)
 {
@@ -164,7 +166,7 @@ static int put_number(struct buf *out, const struct metrics_family *f,
 			  number % f->scale * (1000000 / f->scale));
 }
 
-/* The printing of one cell. */
+/* The state of printing one cell. */
 struct sample {
 	struct buf *out;
 	const struct metrics_family *family;

@@ -13,11 +13,13 @@
  * 	post-receive                    commands that were executed
  * 	post-update <ref>...            nothing
  *
- * With a target (struct receive_target), the quarantine exists until the end,
- * so that update, reference-transaction and proc-receive read it, too. For
- * post-receive and post-update it is an alternate, if the push is signed or the
- * repository lacks the objects. Otherwise it is gone: a hook that fetches into
- * another repository must not take it for a place where objects stay.
+ * If the push has a target (struct receive_target), the quarantine exists until
+ * the end of the push. So the hooks update, reference-transaction and
+ * proc-receive can read it too. For post-receive and post-update, the
+ * quarantine is an alternate of the repository if the push is signed or the
+ * repository lacks the objects. Otherwise the quarantine is removed before
+ * these two hooks run. A hook that fetches into another repository could take
+ * the quarantine for a place where objects stay.
  *
  * receive-worktree.c starts push-to-checkout, and receive-proc.c starts
  * proc-receive. A hook that does not exist counts as a hook that succeeds.

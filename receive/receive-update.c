@@ -22,8 +22,8 @@ struct batch {
 	struct receive_command **commands;
 	size_t nr;
 	/*
-	 * The function of the target failed; *err has the message for the
-	 * client.
+	 * The function publish() of the target has failed. *err has the message
+	 * for the client.
 	 */
 	bool has_failed;
 	struct error *err;
@@ -224,8 +224,8 @@ static int take_results(struct batch *b)
 }
 
 /*
- * Tell the client why a transaction failed as a whole. Returns the reason for
- * its commands: `why`, or that of the target.
+ * Tell the client why a transaction failed as a whole. Returns the reason that
+ * its commands get: `why`, or the message of the target.
  */
 static const char *tell_reason(struct batch *b, const char *why)
 {

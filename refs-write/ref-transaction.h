@@ -10,9 +10,9 @@
  * file. Committing appends to reflogs and renames the lock files. While lock
  * files are being renamed, a reader may see some refs changed and others not.
  *
- * A transaction with `publish` only checks the changes, and lets this function
- * make them in another place. Such a transaction locks nothing and writes
- * nothing.
+ * If the option `publish` is set, the transaction only checks the changes, and
+ * the function `publish` makes them in another place. Such a transaction locks
+ * nothing and writes nothing itself.
  *
  * A transaction does not check that objects exist, and does not run hooks. The
  * caller does both, in `check_value` and `on_state`.

@@ -30,8 +30,9 @@ static int publish_nothing(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Rejects the new value of a ref that is too long for a table. The local copies
- * have their refs in tables, and tables are written after the record is made.
+ * Rejects the new value of a ref that is too long for a table. Local copies
+ * have their refs in tables. A copy writes its tables only after the change in
+ * the store is complete, when it is too late to reject the change.
  */
 static int check_len(struct ref_transaction *tx, const struct ref_item *item,
 		     size_t block_size, struct error *err)
@@ -65,8 +66,8 @@ static int check_lens(struct ref_transaction *tx, struct error *err)
 }
 
 /*
- * Rejects changes that no table could have, and changes of one ref, which a
- * symbolic ref and its target may name.
+ * Rejects changes that do not fit into a table. Also rejects two changes of the
+ * same ref, for instance under its own name and through a symbolic ref.
  */
 static int publish_ready(struct ref_transaction *tx, struct error *err)
 {
@@ -103,7 +104,7 @@ const struct ref_tx_backend refs_publish_tx_backend = {
 	.unlock = publish_unlock,
 };
 
-/* ---- what the function learns of the changes */
+/* ---- showing the changes to the function `publish` */
 
 static int show(struct ref_transaction *tx, const struct ref_item *item,
 		int (*fn)(void *ctx, const struct ref_effect *effect,

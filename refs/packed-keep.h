@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The packed-refs file of a repository, mapped once for many snapshots of refs.
- * A server needs this, because mapping the file, touching its pages and
- * unmapping the file cost more than a search.
+ * A keep: the packed-refs file of a repository, mapped once for many snapshots
+ * of refs. A server needs this, because mapping the file, touching its pages
+ * and unmapping the file cost more than a search.
  *
  * No snapshot gets a table that is older than its request: each request for the
  * table asks a witness (sys/witness.h) whether the file has changed since it

@@ -100,8 +100,9 @@ int refs_each_except(struct refs *refs, const char *prefix,
  * Visits refs like refs_each(), but leaves out names less than `start` (NULL:
  * visits all). Continues an earlier visit without reading the refs before
  * `start`. `broken` is called with the name of each ref that is left out; a
- * nonzero return of it also ends the visit and is returned. If GIT_REF_PARANOIA
- * is false, only refs to missing objects are passed to `broken`.
+ * nonzero return value of `broken` also ends the visit and is returned. If
+ * GIT_REF_PARANOIA is false, only refs to missing objects are passed to
+ * `broken`.
  */
 int refs_each_from(struct refs *refs, const char *prefix, const char *start,
 		   int (*fn)(void *ctx, const struct ref *ref),

@@ -37,8 +37,9 @@ struct path_filters {
 	/* number of patterns that do not exclude paths */
 	size_t nr;
 	/*
-	 * numbers of commits by the result for their filters: the commit has no
-	 * filter, "perhaps", "no"
+	 * Numbers of commits by the result of the filter. absent_nr: the commit
+	 * has no filter. maybe_nr: the result was "perhaps". no_nr: the result
+	 * was "no".
 	 */
 	uint64_t absent_nr;
 	uint64_t maybe_nr, no_nr;

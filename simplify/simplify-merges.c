@@ -3,9 +3,9 @@
  * --simplify-merges: replaces each commit by its simplification, parents first.
  *
  * Parents that other parents reach are dropped. Root commits without any of the
- * paths are dropped too. But if the commit is TREESAME to some parents, at
- * least one of these stays. A commit that is then TREESAME to its only parent
- * is replaced by that parent.
+ * paths are dropped too. But if a commit is TREESAME to some of its parents, at
+ * least one of these parents stays. A commit that is then TREESAME to its only
+ * parent is replaced by that parent.
  */
 #include <string.h>
 

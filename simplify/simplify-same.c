@@ -123,8 +123,9 @@ static int keep_same(struct simplify *s, uint32_t c)
 }
 
 /*
- * Counts the relevant parents of a merge. Also records whether the merge
- * differs from any relevant or irrelevant parent.
+ * The result of comparing a merge with its parents: the number of relevant
+ * parents, and whether the merge differs from any relevant or irrelevant
+ * parent.
  */
 struct tally {
 	uint32_t relevant_nr;
@@ -299,7 +300,9 @@ int simplify_commit(struct simplify *s, uint32_t c, struct error *err)
 	for (uint32_t i = 0; i < nr && !ret; i++)
 		ret = compare_parent(s, c, i, &t, err);
 	/*
-	 * Stock Git stops after it has counted the second parent as relevant.
+	 * With --first-parent, stock Git also counts the second parent, if that
+	 * parent is relevant, and then stops. The count decides whether the
+	 * merge is TREESAME.
 	 */
 	if (s->o.first_parent && simplify_node(s, c)->parent_nr > 1)
 		t.relevant_nr += simplify_is_relevant(
