@@ -76,9 +76,9 @@ int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
 
 /*
  * Works like pack_bitmap_open() for the multi-pack-index of a directory, if
- * there is one. In a chain, some layer may have no bitmap index. Then only the
- * layers below it are opened, and objects of that layer and of the layers above
- * have no bit.
+ * there is one. If a layer of a chain has no bitmap index, only the layers
+ * below are opened. Objects of this layer and of the layers above it have no
+ * bit.
  */
 int pack_bitmap_open_midx(struct pack_bitmap **out, const struct odb *odb,
 			  size_t dir_nr, struct error *err);
@@ -93,9 +93,9 @@ int pack_bitmap_open_next(struct pack_bitmap **out, const struct odb *odb,
 
 /*
  * Verifies the checksums of the index file and of the file with the order of
- * the pack. Without this, a flipped bit could add or omit an object unnoticed.
- * Both files are read, which takes some milliseconds for a million objects.
- * Returns 0 or ERR_CORRUPT.
+ * the pack. Without this check, a flipped bit could add or omit an object
+ * unnoticed. Both files are read, which takes some milliseconds for a million
+ * objects. Returns 0 or ERR_CORRUPT.
  *
  * If there are at most PACK_REV_SMALL_NR objects, each query verifies the
  * checksums itself. For a larger index the caller decides whether to verify:
@@ -310,8 +310,9 @@ struct pack_bitmap_write {
 	const struct walk_result *enumerated;
 	/*
 	 * For a layer of a chain: the bits of the layer and of the layers
-	 * below. Then `idx_pos` is ignored, and `hash_cache` and `types` have
-	 * only the layer's own objects. NULL: the index is no layer.
+	 * below. In this case `idx_pos` is ignored, and `hash_cache` and
+	 * `types` have only the layer's own objects. NULL: the index is no
+	 * layer.
 	 */
 	const struct bitmap_space *space;
 	/*

@@ -39,8 +39,8 @@ int json_member_bool(struct buf *out, const char *key, bool value);
 int json_key(struct buf *out, const char *key);
 
 /*
- * Returns the length of the valid UTF-8 character of two or more bytes at
- * `bytes`, which has a byte of at least 0x80, or 0 if there is none.
+ * Returns the length of a valid UTF-8 character of two or more bytes at
+ * `bytes`, or 0 if there is none. The first byte must be 0x80 or more.
  */
 size_t json_utf8_len(const char *bytes, const char *end);
 

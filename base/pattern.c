@@ -62,8 +62,8 @@ static int compile(struct pattern *p, const char *text, bool anchored,
 	if (ret < 0)
 		return ret;
 	/*
-	 * PCRE2 has no JIT compiler for some processors. Then matching is
-	 * slower but works, so an error is ignored.
+	 * PCRE2 has no JIT compiler for some processors. On these processors
+	 * matching is slower but works, so an error is ignored.
 	 */
 	pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE);
 	pcre2_pattern_info(p->code, PCRE2_INFO_CAPTURECOUNT, &p->group_nr);

@@ -2,9 +2,9 @@
 /*
  * Powers with real exponents.
  *
- * This replaces pow(3), which would be the only function of libm that the
- * program needs. Loading libm took a twentieth of the CPU of a fetch that finds
- * nothing new.
+ * This function replaces pow(3), which would be the only function of libm that
+ * the program needs. Loading libm took a twentieth of the CPU of a fetch that
+ * finds nothing new.
  */
 #ifndef BASE_POWER_H
 #define BASE_POWER_H

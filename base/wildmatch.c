@@ -5,8 +5,8 @@
  * If a character does not match, the match goes back only to the latest "*".
  * All elements before that "*" matched as early as possible, so an earlier "*"
  * cannot give a better result. With WILDMATCH_PATHNAME a "*" does not match a
- * slash. Then the match may also go back to the latest "**", which can match
- * slashes.
+ * slash. So with this flag the match may also go back to the latest "**", which
+ * can match slashes.
  */
 #include <stddef.h>
 #include <stdint.h>

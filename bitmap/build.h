@@ -5,9 +5,9 @@
  *
  * The bitmap of a commit is the union of new(a) over its ancestors a: the
  * new-object lists of walk/newobj.h. To build a bitmap, the code walks back to
- * the nearest commits that have a bitmap. It ORs the bitmaps of these commits,
- * and sets the bits of the lists of all commits in between. No tree is read
- * here.
+ * the nearest commits that have a bitmap. The code ORs the bitmaps of these
+ * commits, and sets the bits of the lists of all commits in between. No tree is
+ * read here.
  *
  * Pseudo-merges are built in the same way, from all their commits at once.
  *

@@ -431,9 +431,10 @@ out:
 }
 
 /*
- * Adds bitmaps near tips, and pseudo-merges. Their sizes are only estimated
- * before they are built. If they exceed the budget, fewer are tried. The last
- * try adds only configured pseudo-merges, to which no limit applies.
+ * Adds bitmaps near tips, and pseudo-merges. The sizes of both are only
+ * estimated before they are built. If the built ones exceed the budget, the
+ * next try adds fewer. The last try adds only configured pseudo-merges, to
+ * which no limit applies.
  */
 static int extend(const struct choosing *s, struct bitmap_build_result *out)
 {

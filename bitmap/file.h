@@ -39,11 +39,12 @@
  * 	0ec  00000000 00000000 00000000 62000000    name hash of "b"
  * 	0fc  c8650ca8 3545e467 0ee04113 99f0a289 2a807c24
  *
- * In a chain of multi-pack-indexes each layer may have a file. Its bits and
- * idx_pos count from the lowest layer on. It has types and name hashes of the
- * layer's own objects, and bitmaps of any commits. In this interface such a
- * file represents all layers down to the lowest. Rows count from the lowest
- * layer too, but XORs and lookup tables stay within one file.
+ * In a chain of multi-pack-indexes each layer may have a bitmap file. The bits
+ * and idx_pos in the file count from the lowest layer on. The file has types
+ * and name hashes of the layer's own objects, and bitmaps of any commits. In
+ * this interface such a file represents all layers down to the lowest. Rows
+ * count from the lowest layer too, but XORs and lookup tables stay within one
+ * file.
  */
 #ifndef BITMAP_FILE_H
 #define BITMAP_FILE_H

@@ -42,9 +42,9 @@ struct pseudo_config {
  * A number out of range is replaced by the default, as in stock Git. *warning
  * (may be NULL) then describes the last such number.
  *
- * Returns 0, or a negative error code. ERR_INVALID comes with stock Git's
- * message: for an invalid number, date or expression, for a name without
- * pattern, and if the unstable threshold is before the stable one.
+ * Returns 0, or a negative error code. ERR_INVALID means an invalid number,
+ * date or expression, a name without pattern, or an unstable threshold before
+ * the stable one. The message is that of stock Git.
  */
 int pseudo_config_load(struct pseudo_config *out, const struct config *config,
 		       int64_t now, struct error *warning, struct error *err);

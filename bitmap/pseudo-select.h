@@ -11,8 +11,8 @@
  * bitmap, and no tip with a bitmap in the same request reaches it. A tip that
  * another such tip reaches is omitted, since the union is the same without it.
  *
- * The remaining tips are divided by age, in halves. This is because a ref that
- * moves or is deleted makes its whole pseudo-merge unusable, and refs with old
+ * The remaining tips are divided by age, in halves. The reason is that a ref
+ * that moves or is deleted makes its whole pseudo-merge unusable. Refs with old
  * tips move least. A tip takes some 20 bytes, so the number of tips is limited,
  * and the newest are omitted.
  */

@@ -37,9 +37,9 @@
  * Number of the haves' commits on the way to bitmaps that cost as much as one
  * tree diff. HAVES_PER_COST applies if a bitmap of a wanted commit is used:
  * then trees of the haves' commits are read as far as needed. Otherwise these
- * commits are only decoded, and HAVES_PER_COST_DECIDED applies. It counts a
- * commit as twice as expensive as its decoding, because less is then known
- * about usable delta bases.
+ * commits are only decoded, and HAVES_PER_COST_DECIDED applies.
+ * HAVES_PER_COST_DECIDED counts a commit as twice as expensive as its decoding,
+ * because an answer without these trees knows fewer usable delta bases.
  */
 #define HAVES_PER_COST 8
 #define HAVES_PER_COST_DECIDED 32
@@ -255,8 +255,9 @@ static int walk_is_done(struct planning *p)
 /*
  * Looks for bitmaps while the cost of a walk is unknown: `limit` commits must
  * be walked to know more. Walks a fraction of `limit` commits from the haves.
- * The fraction is larger if bitmaps are probably near. Then it also grows with
- * the number of wanted commits that were counted so far.
+ * The fraction is larger if bitmaps are probably near. In this case the
+ * fraction also grows with the number of wanted commits that were counted so
+ * far.
  */
 static int look(struct planning *p, size_t limit)
 {

@@ -66,8 +66,9 @@ int bitmap_verify_sample(const struct bitmap_file *file,
  * (bitmap/build.h), and compared bit by bit with the stored ones.
  *
  * If the stored index was written by the same code, an error in this code is
- * not found: both bitmaps are wrong in the same way. bitmap_verify_row() does
- * not use this code: it walks every tree, for one bitmap at a time.
+ * not found: both bitmaps are wrong in the same way. The function
+ * bitmap_verify_row() does not use this code. It walks every tree, for one
+ * bitmap at a time.
  */
 
 /*

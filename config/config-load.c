@@ -121,9 +121,9 @@ static int hasconfig_holds(struct config_loader *loader, const char *p,
 }
 
 /*
- * Evaluates `condition`, the subsection of an includeIf. Returns 0 if it does
- * not hold, 1 if it holds, 2 if it holds and the included file must not have
- * URLs of remotes, or a negative error code.
+ * Evaluates `condition`, the subsection of an includeIf. Returns 0 if the
+ * condition does not hold, 1 if it holds, or a negative error code. Returns 2
+ * if the condition holds and the included file must not have URLs of remotes.
  */
 static int condition_holds(struct config_loader *loader, const char *condition,
 			   size_t len, struct error *err)

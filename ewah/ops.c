@@ -7,8 +7,8 @@
  * The memory of the output is reserved once. A step appends at most one word
  * for each literal word that it consumes. A step on two runs appends at most
  * one word and uses up one of the runs. So the output has at most the words of
- * both operands together, plus END_WORDS. It also has at most the words of the
- * plain bitmap plus END_WORDS.
+ * both operands together, plus END_WORDS. The output also has at most the words
+ * of the plain bitmap plus END_WORDS.
  */
 #include <string.h>
 

@@ -77,12 +77,12 @@ struct http_options {
 		       struct error *err);
 	/*
 	 * Begin a push into the entered repository: set *target to the place
-	 * where the push is stored, or to NULL for the repository itself. It is
-	 * borrowed and lives until http_serve() returns. The function may
-	 * replace *repo, the entered repository, by a newer view of the same
-	 * repository. The view also lives until http_serve() returns. Returns 0
-	 * or a negative error code. NULL: the repository itself. `ctx` is that
-	 * of enter().
+	 * where the push is stored, or to NULL for the repository itself.
+	 * *target is borrowed and lives until http_serve() returns. The
+	 * function may replace *repo, the entered repository, by a newer view
+	 * of the same repository. The view also lives until http_serve()
+	 * returns. Returns 0 or a negative error code. NULL: the repository
+	 * itself. `ctx` is that of enter().
 	 */
 	int (*begin_push)(void *ctx, const struct repo **repo,
 			  const struct receive_target **target,

@@ -4,9 +4,9 @@
  *
  * The order by id is made with two radix passes over the first four bytes, with
  * entry numbers, and an insertion sort for ids whose first four bytes are
- * equal. The ids are hashes of objects that we have seen, so an attacker cannot
- * make many such ids. base/sort.h would need 32 bytes of memory per entry;
- * these passes need 8.
+ * equal. Every id is the hash of an object that the indexer has seen, so an
+ * attacker cannot make many ids that share four bytes. base/sort.h would need
+ * 32 bytes of memory per entry; these passes need 8.
  */
 #include <inttypes.h>
 #include <stdatomic.h>

@@ -185,10 +185,10 @@ int pack_indexer_open(struct pack_indexer *ix, const char *path,
  * appended to a received pack, whose header and checksum are then rewritten.
  *
  * Returns 0, ERR_CORRUPT, ERR_DENIED if the pack needs more work than max_work,
- * or another error code. The pack is corrupt if a delta
- * does not fit its base, or if an object collides with an existing one. It is
- * also corrupt if deltas remain without a base ("pack has 2 unresolved
- * deltas"); a cycle of deltas has the same effect.
+ * or another error code. The pack is corrupt if a delta does not fit its base,
+ * or if an object collides with an existing one. The pack is also corrupt if
+ * deltas remain without a base ("pack has 2 unresolved deltas"); a cycle of
+ * deltas has the same effect.
  */
 int pack_indexer_resolve(struct pack_indexer *ix, struct error *err);
 

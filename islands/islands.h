@@ -181,9 +181,9 @@ int islands_mark_tip(struct islands *islands, struct walk *w,
  * must reach the heads.
  *
  * In a partial clone, `promisor` is not NULL, and `found` is the result of
- * promisor_enumerate(), which has no lists. Then the trees of all found commits
- * are read, once for each set of islands. Objects of promisor packs get no
- * islands, and neither do objects that only promised objects reach.
+ * promisor_enumerate(), which has no lists. In this case the trees of all found
+ * commits are read, once for each set of islands. Objects of promisor packs get
+ * no islands, and neither do objects that only promised objects reach.
  *
  * Without pack.island and without heads nothing is marked. Returns 0 or a
  * negative error code. After an error, *islands may be partly marked.

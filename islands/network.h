@@ -10,8 +10,8 @@
  * <store>/refs/virtual/<id>/<x>   copy of refs/<x> of the member
  *
  * The store is closed under reachability: with each object, it has all objects
- * that the object reaches. This holds at every moment of an operation that adds
- * or removes objects (Documentation/design/networks.md).
+ * that the object reaches. The store is closed at every moment of an operation
+ * that adds or removes objects (Documentation/design/networks.md).
  *
  * One thread.
  */
@@ -32,13 +32,12 @@
  * The registry of a fork network, the file network/members of its store. It
  * lists the members and their paths (Documentation/format/network.md).
  *
- * # gitreach network 1
- * next 4                            the id of the next new member
- * member 1 ../git.git               id, path; ascending ids
- * forking 3 ../forks/new.git
+ * # gitreach network 1 next 4                            the id of the next new
+ * member member 1 ../git.git               id, path; ascending ids forking 3
+ * ../forks/new.git
  *
  * Lines end with a newline. Ids are decimal numbers from 1 on and are never
- * reused. A path goes to the end of its line. It is absolute, or relative to
+ * reused. A path goes to the end of its line, and is absolute or relative to
  * the store's directory. The first word of a member's line is its state.
  *
  * Example: a registry with one member ("r" in the directory of the store):

@@ -38,7 +38,7 @@ struct multi_pack_layer_options {
 
 /*
  * Write a layer of the packs that the options select and that no lower layer
- * covers. Returns 0 if the layer was written, or 1 if nothing was written,
+ * covers. Returns 0 if the layer was written. Returns 1 if nothing was written,
  * because there are no such packs or all their objects are in lower layers.
  * Otherwise returns a negative error code: those of multi_pack_write(), and
  * ERR_IO if another process replaced the chain after the snapshot was taken.

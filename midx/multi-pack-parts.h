@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Functions that the writers of a single multi-pack-index and of chains share.
- * They are in multi-pack.c.
+ * multi-pack.c defines them.
  */
 #ifndef MIDX_MULTI_PACK_PARTS_H
 #define MIDX_MULTI_PACK_PARTS_H

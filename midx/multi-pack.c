@@ -442,8 +442,8 @@ static int verify_layers(const struct odb *odb, size_t dir_nr,
 	if (ret == ERR_MISSING)
 		return 0;
 	/*
-	 * `why` describes a layer that could not be opened. It is set even if
-	 * other layers were opened.
+	 * `why` describes a layer that could not be opened. `why` is set even
+	 * if other layers were opened.
 	 */
 	if (why.code)
 		ret = error_set(err, why.code, "%s", why.msg);

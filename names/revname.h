@@ -60,10 +60,10 @@ struct revname_options {
 	/*
 	 * Messages for the user are appended, each a line with "warning: " or
 	 * "error: " in front. There is a message about a short name that
-	 * several refs have, unless core.warnAmbiguousRefs is false. There is
-	 * also one about a ref that cannot be read, and one about an object of
-	 * another type than a suffix requires; with each of these two the
-	 * function returns ERR_MISSING, like for an unknown name. NULL: no
+	 * several refs have, unless core.warnAmbiguousRefs is false. There is a
+	 * message about a ref that cannot be read, and one about an object of
+	 * another type than a suffix requires. With these two messages the
+	 * function returns ERR_MISSING, as for an unknown name. NULL: no
 	 * messages are made.
 	 */
 	struct buf *notes;

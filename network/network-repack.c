@@ -198,8 +198,9 @@ static int rescue_member(struct run *r, uint32_t id,
 
 /*
  * Copy objects that members need out of packs that are about to be removed.
- * Pushes do not wait for the repack: a reference that changed after its member
- * was synced may need an object that only a pack in `leaving` has.
+ * Pushes do not wait for the repack, so a reference may change after its member
+ * was synced. The reference may then need an object that only a pack in
+ * `leaving` has.
  */
 static int rescue(void *ctx, const struct old_packs *leaving, struct error *err)
 {

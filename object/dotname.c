@@ -27,9 +27,10 @@ static const struct special {
 };
 
 /*
- * Returns false if the name certainly stands for no special name. A name cannot
- * be special if its first byte is not '.', 'g' or 'm', and if it has no
- * backslash and no byte with which a character starts that HFS+ ignores.
+ * Returns false if the name certainly stands for no special name. The first
+ * test is whether the first byte is '.', 'g' or 'm'. Any other name can only be
+ * special if it has a backslash, or a byte with which a character starts that
+ * HFS+ ignores.
  */
 static bool is_suspect(const char *name, size_t len)
 {

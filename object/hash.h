@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hashing with two implementations. hash_init() is for trailers and for objects
- * that this program makes. It uses OpenSSL with the processor's SHA
- * instructions. hash_init_checked() is for objects that come from other
- * programs. It computes the same hash, and searches SHA-1 blocks for signs of a
- * collision attack (object/sha1-checked.h), at 70% of the speed.
- * Documentation/design/hashing.md lists the users of both functions.
+ * Computes hashes with one of two implementations. hash_init() is for trailers
+ * and for objects that this program makes. Its implementation is OpenSSL with
+ * the processor's SHA instructions. hash_init_checked() is for objects that
+ * come from other programs. Its implementation computes the same hash at 70% of
+ * the speed, and searches SHA-1 blocks for signs of a collision attack
+ * (object/sha1-checked.h). Documentation/design/hashing.md lists the users of
+ * both functions.
  */
 #ifndef OBJECT_HASH_H
 #define OBJECT_HASH_H

@@ -44,7 +44,7 @@ static __m128i join(__m128i values)
 
 /*
  * Converts the hexadecimal digits of an id to bytes. The id is stored in two
- * halves of 16 bytes, because it is copied in such halves later: a load that
+ * halves of 16 bytes, because later code copies ids in such halves. A load that
  * spans several smaller stores would wait for all of them.
  */
 static bool from_hex(struct oid *oid, const char *hex, size_t nr)

@@ -62,10 +62,10 @@ static __m128i is_special(__m128i bytes)
 }
 
 /*
- * Returns whether a ref name of at least CHUNK bytes is certainly valid: the
- * name has a slash, no empty component, and no other byte that a rule mentions.
- * Nearly all names are of this kind. The last CHUNK bytes may overlap the bytes
- * examined before.
+ * Returns whether a ref name of at least CHUNK bytes is certainly valid. Such a
+ * name has a slash, no empty component, and no other byte that a rule of
+ * git-check-ref-format(1) mentions. Nearly all names are of this kind. The last
+ * CHUNK bytes may overlap the bytes examined before.
  */
 static bool is_plain(const char *name, size_t len)
 {

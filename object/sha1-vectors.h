@@ -8,10 +8,10 @@
  * conditions" (USENIX Security 2017).
  *
  * An attack changes one bit of the working state in some steps, and corrects
- * each change in the five steps that follow. A disturbance vector gives these
- * steps. It has 80 words that obey the message expansion, so 16 words determine
- * the others. Manuel describes two types of vectors. All words from K to K+14
- * are zero, except:
+ * each change in the five steps that follow. A disturbance vector gives the
+ * steps in which bits are changed. The vector has 80 words that obey the
+ * message expansion, so 16 words determine the others. S. Manuel describes two
+ * types of vectors. All words from K to K+14 are zero, except:
  *
  * 	type I(K,b): word K+15 = 1 << b
  * 	type II(K,b): word K+15 = 1 << b, words K+1 and K+3 = 1 << (b+31)

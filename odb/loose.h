@@ -54,8 +54,9 @@ struct loose_object {
 
 /*
  * Decodes the file of a loose object. Returns 0, ERR_CORRUPT or ERR_NOMEM;
- * after an error *obj is zeroed. The size in the header may be impossible for
- * the length of the file. This is an error before any memory is allocated.
+ * after an error *obj is zeroed. A size in the header that is impossible for
+ * the length of the file is an error. This error is found before any memory is
+ * allocated.
  */
 int loose_read(struct loose_object *obj, struct inflater *inf, const void *file,
 	       size_t file_len, const char *name, struct error *err);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the alternate object directories of a repository. They come from two
- * places. The file objects/info/alternates (gitrepository-layout(5)) has one
- * path per line. A "#" starts a comment, a path in double quotes is a C string,
- * and a relative path is relative to the object directory. The environment
- * variable GIT_ALTERNATE_OBJECT_DIRECTORIES has paths separated by ':'.
+ * Finds the alternate object directories of a repository. Paths of these
+ * directories come from two places. The file objects/info/alternates
+ * (gitrepository-layout(5)) has one path per line. A "#" starts a comment, a
+ * path in double quotes is a C string, and a relative path is relative to the
+ * object directory. The environment variable GIT_ALTERNATE_OBJECT_DIRECTORIES
+ * has paths separated by ':'.
  */
 #ifndef ODB_ODB_ALTERNATES_H
 #define ODB_ODB_ALTERNATES_H

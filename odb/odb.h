@@ -388,9 +388,9 @@ void odb_object_release(struct odb_reader *reader, struct odb_object *obj);
 
 /*
  * Works like odb_read(), but verifies more. A copy counts as damaged if its
- * content has another id. It also counts as damaged if its CRC-32, or that of
- * one of its delta bases, differs from the index. Use this slower function for
- * an object with a copy that was found damaged.
+ * content has another id. A copy also counts as damaged if its CRC-32, or that
+ * of one of its delta bases, differs from the index. Use this slower function
+ * for an object with a copy that was found damaged.
  */
 int odb_read_sound(struct odb_reader *reader, const struct oid *oid,
 		   struct odb_object *obj, struct error *err);

@@ -7,15 +7,16 @@
  * that a repetitive base costs no more than any other base. The target is read
  * once, front to back. At each byte there are two kinds of candidates. One is
  * each block of the base with the same hash. The other is the place in the base
- * where the last copy would have continued: replaced bytes often have the
- * length of their replacement, such as an id in a tree. Candidates are extended
- * in both directions. The one that covers most of the target becomes a copy.
+ * where the last copy would have continued. This place often matches, because
+ * replaced bytes often have the length of their replacement, such as an id in a
+ * tree. Candidates are extended in both directions. The one that covers most of
+ * the target becomes a copy.
  *
  * Copies wait in a short queue before they are encoded. A later match is
- * extended backwards. If it then covers a whole earlier copy, the match
- * replaces the copy. This is the correcting 1.5-pass algorithm of Ajtai, Burns,
- * Fagin, Long and Stockmeyer, "Compactly encoding unstructured inputs with
- * differential compression", J. ACM 49(3), 2002.
+ * extended backwards. If the extended match covers a whole earlier copy, the
+ * match replaces the copy. This method is the correcting 1.5-pass algorithm of
+ * Ajtai, Burns, Fagin, Long and Stockmeyer, "Compactly encoding unstructured
+ * inputs with differential compression", J. ACM 49(3), 2002.
  */
 #include <stdbool.h>
 #include <string.h>

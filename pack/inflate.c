@@ -104,8 +104,8 @@ static int run_stream(struct inflater *inf, uint8_t *dst, size_t dst_len,
 	if (status == Z_STREAM_END)
 		return 1;
 	/*
-	 * zlib reports Z_BUF_ERROR if it made no progress. This is right if dst
-	 * is full.
+	 * zlib reports Z_BUF_ERROR if it made no progress. If dst is full,
+	 * Z_BUF_ERROR is no error.
 	 */
 	return status == Z_BUF_ERROR && out == dst_len ? 0 : ERR_CORRUPT;
 }

@@ -4,7 +4,7 @@
  *
  * A .rev file is verified with the help of the index. The order is right if the
  * table has one position per object, and the offsets at these positions ascend.
- * This finds more errors than the checksum of the file, in the same time.
+ * This check finds more errors than the checksum of the file, in the same time.
  * Callers that look up a few objects of a large pack skip the verification.
  */
 #include "base/bytes.h"

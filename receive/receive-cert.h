@@ -25,17 +25,17 @@
  * use an old certificate again (gitprotocol-capabilities(5), "push-cert";
  * git-receive-pack(1)).
  *
- *	1795290525-0c57491798408521baf716dc6534e1687c077707
- *	seconds    HMAC of receive.certNonceSeed, keyed with the
- *	           repository's path, a colon and the seconds
+ *  *	1795290525-0c57491798408521baf716dc6534e1687c077707
+ *  *	seconds    HMAC of receive.certNonceSeed, keyed with the
+ *  *	           repository's path, a colon and the seconds
  *
  * Nonces are not stored. A process that has the seed can verify the nonce of
  * another process, for instance in a later HTTP request. Servers that share a
  * seed accept each other's nonces, stock Git's too. For this reason the nonce
  * is made like that of stock Git 2.39 and 2.55: the seed is the text of the
- * HMAC, and the path is a part of the HMAC's key. (git-config(1) calls the seed
- * the key, but stock Git's output shows otherwise.) The hash algorithm is the
- * repository's. The path is the argument of receive-pack.
+ * HMAC, and the path is a part of the HMAC's key. git-config(1) calls the seed
+ * the key, but stock Git's output shows otherwise. The hash algorithm is that
+ * of the repository. The path is the argument of receive-pack.
  */
 
 /*

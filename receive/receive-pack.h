@@ -25,8 +25,8 @@
 struct receive_target {
 	/*
 	 * Stores the objects of the push: the packs in "<dir>/pack", with .idx
-	 * and .rev. These files are durable. Called after the pre-receive hook
-	 * has accepted the push, unless the push has no objects. After an
+	 * and .rev. All these files are durable. Called after the pre-receive
+	 * hook has accepted the push, unless the push has no objects. After an
 	 * error, all commands are refused, with the error message as reason.
 	 */
 	int (*store)(void *ctx, const char *dir, struct error *err);

@@ -42,7 +42,7 @@ struct ref_pack_options {
 
 /*
  * Returns how many wanted loose refs are needed before a packed-refs file of
- * `size` bytes is rewritten. This is the limit of stock Git, measured from its
+ * `size` bytes is rewritten. The limit is that of stock Git, measured from its
  * behaviour.
  */
 size_t ref_pack_limit(uint64_t size);

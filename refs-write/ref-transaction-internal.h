@@ -237,8 +237,8 @@ int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 const struct ref_item *ref_item_final(const struct ref_item *item);
 
 /*
- * Returns whether the item's ref gets a reflog entry. If so, sets *entry, which
- * borrows strings, and *make, which tells whether to create a missing reflog.
+ * Returns whether the item's ref gets a reflog entry. If so, sets *entry, whose
+ * strings are borrowed, and sets *make to whether a missing reflog is created.
  */
 bool ref_item_log(const struct ref_transaction *tx, const struct ref_item *item,
 		  struct reflog_entry *entry, bool *make);

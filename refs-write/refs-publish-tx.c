@@ -54,7 +54,10 @@ static int check_len(struct ref_transaction *tx, const struct ref_item *item,
 static int check_lens(struct ref_transaction *tx, struct error *err)
 {
 	struct reftable_append_options options;
-	/* With larger blocks, a ref could be too long for the store. */
+	/*
+	 * A configured block size above the default is ignored: a ref that
+	 * needs such a block could be too long for the store.
+	 */
 	size_t size = REFTABLE_BLOCK_SIZE_DEFAULT;
 	int ret = refs_reftable_options(&options, tx->repo, err);
 

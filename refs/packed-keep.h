@@ -4,7 +4,7 @@
  * of refs. A server needs this, because mapping the file, touching its pages
  * and unmapping the file cost more than a search.
  *
- * No snapshot gets a table that is older than its request: each request for the
+ * No snapshot gets a table that is older than its request. Each request for the
  * table asks a witness (sys/witness.h) whether the file has changed since it
  * was mapped. The map stays readable after the file is replaced, until its last
  * user ends.

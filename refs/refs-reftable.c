@@ -158,8 +158,8 @@ static int read_file_ref(struct refs *refs, const char *name, struct ref *ref,
 }
 
 /*
- * Sets the id and the peeled id of a ref that is not symbolic. If a record has
- * no peeled id, it is not known whether the ref is a tag, because `git refs
+ * Sets the id and the peeled id of a ref that is not symbolic. A record without
+ * a peeled id does not tell whether the ref is a tag, because `git refs
  * migrate` of stock Git does not store peeled ids. Branches are known to be
  * commits.
  */

@@ -46,9 +46,9 @@
  *            CRC-32 of the footer so far (4)
  *
  * The offset of a missing section is zero. The offset of reflogs is also zero
- * if the table has no refs. Then the type of the first block shows that the
- * block belongs to reflogs. This is the table that Git 2.55 writes for a new
- * repository with HEAD -> refs/heads/master:
+ * if the table has no refs. In this case the type of the first block shows that
+ * the block belongs to reflogs. The following table is the one that Git 2.55
+ * writes for a new repository with HEAD -> refs/heads/master:
  *
  * 	00  52454654 01 001000  0000000000000001 0000000000000001
  * 	18  72 00003a                       r-block, to offset 3a

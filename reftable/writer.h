@@ -54,11 +54,11 @@ int reftable_writer_add_ref(struct reftable_writer *w,
 			    const struct reftable_ref *ref, struct error *err);
 
 /*
- * Returns the smallest block size in bytes with which every table can have a
- * ref whose name has `name_len` bytes: as an id with or without a peeled id, as
- * a deletion, and as a symbolic ref whose target has `target_len` bytes. With
- * this block size, reftable_writer_add_ref() never says that the ref is too
- * large.
+ * Returns the smallest block size, in bytes, that is enough for a ref in every
+ * table. The name of the ref has `name_len` bytes. The ref may be stored as an
+ * id with or without a peeled id, as a deletion, or as a symbolic ref whose
+ * target has `target_len` bytes. With this block size,
+ * reftable_writer_add_ref() never says that the ref is too large.
  */
 size_t reftable_writer_ref_size(size_t name_len, size_t target_len,
 				enum hash_algo algo);

@@ -139,7 +139,7 @@ static int find_kept(struct run *r, struct error *err)
 
 	/*
 	 * A reference may have moved to an object that only a newer pack has.
-	 * Then start again.
+	 * So the search starts again with newer packs.
 	 */
 	if (ret == ERR_MISSING) {
 		release_walk(r);
@@ -277,10 +277,10 @@ static int prune_shallow(struct run *r, struct error *err)
 }
 
 /*
- * Find what may be removed, and remove it. Enumerating is slow. It is skipped
- * if the expiry says that everything stays. It is also skipped if the
- * repository has none of these: loose objects, a shallow boundary, unnamed
- * packs.
+ * Find what may be removed, and remove it. Enumerating is slow, so it is
+ * skipped if the expiry says that everything stays. Enumerating is also skipped
+ * if the repository has none of these: loose objects, a shallow boundary,
+ * unnamed packs.
  */
 static int prune(struct run *r, struct error *err)
 {

@@ -128,12 +128,13 @@ struct repo_options {
  * ERR_UNSUPPORTED.
  *
  * If a repository that was discovered or entered belongs to another user, the
- * result is ERR_DENIED with stock Git's message ("detected dubious ownership in
- * repository at '<path>'", and lines of advice). safe.directory in a protected
- * configuration can allow it: by its absolute path, by "." if it is the current
- * directory, by "*", or by a prefix that ends in a slash and an asterisk; an
- * empty value resets the list. safe.bareRepository=explicit forbids discovered
- * bare repositories.
+ * result is ERR_DENIED. The message is stock Git's: "detected dubious ownership
+ * in repository at '<path>'", and lines of advice. The key safe.directory in a
+ * protected configuration can allow the repository. The value is the absolute
+ * path, or "." for the current directory, or "*", or a prefix that ends in a
+ * slash and an asterisk. An empty value resets the list. With
+ * safe.bareRepository=explicit, bare repositories that were discovered are
+ * forbidden.
  *
  * Returns 0 with *out owned by the caller, ERR_MISSING ("not a git repository
  * (or any of the parent directories): .git"), or another error code.
@@ -165,7 +166,7 @@ int repo_check_quarantine(const struct repo *repo, struct error *err);
 
 /*
  * The file that marks a local copy of a repository in a store (stored/copy.h).
- * It is in the common directory.
+ * The file is in the common directory.
  */
 #define REPO_COPY_MARKER "store-copy"
 

@@ -326,10 +326,10 @@ int simplify_merges(struct simplify *s, struct error *err);
  * Tells whether named paths differ between two trees. Reads only the entries of
  * these names.
  *
- * This is made for single pairs of trees of a history, for example those that
- * changed-path filters did not exclude. Trees are searched as bytes, and only a
- * reader's cache is kept. For the trees of all commits in order, path-changes.h
- * is faster.
+ * The search is made for single pairs of trees of a history, for example those
+ * that changed-path filters did not exclude. Trees are searched as bytes, and
+ * only a reader's cache is kept. For the trees of all commits in order,
+ * path-changes.h is faster.
  */
 
 struct path_look;

@@ -92,7 +92,7 @@ void sys_event_wake(int alarm)
 	ssize_t n = write(alarm, &one, sizeof(one));
 
 	/*
-	 * write() fails only if the counter is full. Then the alarm is set
+	 * write() fails only if the counter is full. The alarm is then set
 	 * already.
 	 */
 	(void)n;

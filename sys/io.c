@@ -479,8 +479,8 @@ static int empty_entry(void *ctx, const char *name)
 		ret = sys_rmdir_empty(path.data, e->err);
 	buf_release(&path);
 	/*
-	 * If the entry stays, its directory cannot be removed. Then return 1,
-	 * so that the listing ends.
+	 * If the entry stays, its directory cannot be removed. So the callback
+	 * returns 1, which ends the listing.
 	 */
 	return ret < 0 ? ret : !ret;
 }

@@ -80,7 +80,7 @@ void sys_memory_unshare(void *bytes, size_t size);
 /*
  * Returns freed memory, which the C library keeps for later allocations, to the
  * system if possible. This is useful between two phases of a long job, if the
- * first phase needed much memory. It takes some milliseconds, and later
+ * first phase needed much memory. The call takes some milliseconds, and later
  * allocations have page faults. Other threads may allocate meanwhile.
  */
 void sys_memory_trim(void);

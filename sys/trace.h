@@ -5,9 +5,9 @@
  * (git(1), and "Trace2 API" of Git's documentation). The log of requests
  * contains only the events with category "gitreach" and key "request".
  *
- * Code that traces gets a `struct trace *`. It is usually NULL, which means
- * that no trace is on; a call then costs only the comparison. No function here
- * fails: a line that cannot be written is dropped.
+ * Code that traces gets a `struct trace *`. The pointer is usually NULL, which
+ * means that no trace is on. With NULL, a call costs only one comparison. No
+ * function here fails: a line that cannot be written is dropped.
  *
  * Any thread may call these functions. Regions belong to the thread that opened
  * the trace. Strings may contain any bytes.

@@ -214,9 +214,9 @@ static int add_uninteresting(struct enumerate *e,
 
 /*
  * Excludes the objects that the haves reach. If one of these objects is
- * unreadable, no object is excluded. Such an object may exist, because only the
- * wants are guaranteed to be complete. If a partly read tree was in `seen`,
- * needed objects below this tree would not be listed.
+ * unreadable, no object is excluded. An unreadable object is possible, because
+ * only the wants are guaranteed to be complete. If a partly read tree was in
+ * `seen`, needed objects below this tree would not be listed.
  */
 static int exclude_uninteresting(struct enumerate *e,
 				 const struct walk_tips *haves,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tells whether commits have a target (a commit of a given set) among their
- * ancestors. upload-pack uses this module to end a negotiation ("ready"), and
- * to check wants by uploadpack.allowReachableSHA1InWant.
+ * Tells whether a commit of a given set, a target, is among the ancestors of
+ * other commits. upload-pack uses this module to end a negotiation ("ready"),
+ * and to check wants by uploadpack.allowReachableSHA1InWant.
  *
  * Targets are only added, never removed. So a commit that reaches a target is
  * not walked again. A commit that reaches no target is walked again after a

@@ -23,8 +23,8 @@ enum {
 
 /*
  * A walk without haves is expected to visit all commits if it has this many
- * results, and one for each AHEAD_AFTER_SHARE packed objects. Then threads
- * decode the commits ahead of the walk.
+ * results, and one for each AHEAD_AFTER_SHARE packed objects. In this case
+ * threads decode the commits ahead of the walk.
  */
 #define AHEAD_AFTER 512
 #define AHEAD_AFTER_SHARE 256

@@ -172,7 +172,8 @@ static int prepare_lane(struct lane *lane)
 		return ERR_NOMEM;
 	/*
 	 * A slot of zeros would look as if the id of zeros had been looked up.
-	 * This id belongs to slot 0 or 1, so these two slots get another value.
+	 * The id of zeros belongs to slot 0 or 1, so these two slots get
+	 * another value.
 	 */
 	memset(lane->recent[0].bytes, 0xff, sizeof(lane->recent[0].bytes));
 	memset(lane->recent[1].bytes, 0xff, sizeof(lane->recent[1].bytes));

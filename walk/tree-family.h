@@ -3,9 +3,9 @@
  * Reads many trees of packs family by family: a tree, the trees stored as
  * deltas of it, the deltas of these, and so on.
  *
- *	pack    |  A  |  B(A)  |  C(B)  |  D(A)  |  E(C)  |  F  |
- *	families   A -- B -- C -- E                         F
- *	            \-- D
+ *  *	pack    |  A  |  B(A)  |  C(B)  |  D(A)  |  E(C)  |  F  |
+ *  *	families   A -- B -- C -- E                         F
+ *  *	            \-- D
  *
  * The order is depth first: a tree is made from its base while the base is in
  * memory. Only the entries that a delta inserts are looked at, not those that
@@ -18,8 +18,8 @@
  * that its delta copies are not reported again. They were reported for its
  * base, for the base's base, or for the head.
  *
- * A tree is the head of its own family in three cases: its base is not among
- * the trees; its base comes later in the pack, so circles are impossible; or
+ * A tree is the head of its own family in three cases. Its base is not among
+ * the trees. Its base comes later in the pack; this case excludes circles. Or
  * the tree is in no pack. A head is read like any object. If a tree cannot be
  * made from its base, it is also read like any object, and that reading reports
  * the error.

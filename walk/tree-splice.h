@@ -3,15 +3,15 @@
  * Applies a delta to a tree entry by entry: which entries of the base are
  * copied as they are, and which are new.
  *
- *	base    |  e0  |  e1  |  e2  |  e3  |  e4  |
- *	delta    copy------------xx     insert    copy-------------
- *	made    |  e0  |  e1  |  e2 x..yyyy  |  e3  |  e4  |
- *	         taken   taken   ^ parsed      taken  taken
+ *  *	base    |  e0  |  e1  |  e2  |  e3  |  e4  |
+ *  *	delta    copy------------xx     insert    copy-------------
+ *  *	made    |  e0  |  e1  |  e2 x..yyyy  |  e3  |  e4  |
+ *  *	         taken   taken   ^ parsed      taken  taken
  *
  * A delta copies ranges of its base. Suppose that a copied range begins at an
  * entry of the base, and is copied to a place between two entries of the new
  * tree. Then all entries that lie completely in the range are entries of the
- * new tree: parsing the new tree there would read the same bytes. These entries
+ * new tree: parsing the new tree there would read the same bytes. Such entries
  * are taken by number. Only the few entries at the ends of ranges are assembled
  * and parsed.
  *

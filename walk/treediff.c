@@ -186,7 +186,7 @@ static uint32_t common_run(const uint32_t *a, const uint32_t *b, uint32_t max)
 /*
  * Returns how many entries of the child and of one parent's tree are equal,
  * from the child's entry `from` on. `side` must be at the entry that
- * corresponds to `from`. It moves past the equal entries.
+ * corresponds to `from`. The function moves `side` past the equal entries.
  */
 static uint32_t skip_common(const struct treediff *d, struct side *side,
 			    const struct tree_table *child, uint32_t from)

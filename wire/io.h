@@ -70,14 +70,14 @@ struct serve_io {
 	 * be NULL: then callers use writev() instead.
 	 *
 	 * The caller must know that the bytes stay mapped and unchanged until
-	 * the owner of the serve_io declares the answer over: when its last
-	 * byte is sent, or the peer is lost. So only the owner can allow it.
-	 * In the daemon, the owner pins a snapshot of the repository for the
-	 * answer, and marks the packs of the snapshot (`is_pinned` in
-	 * pack/pack.h). Everything else is written with writev(), which copies
-	 * the bytes or waits for the peer. Examples are the files of prepared
-	 * answers and bitmaps, which a request opens for itself, and packs that
-	 * a reader finds after the snapshot was made.
+	 * the owner of the serve_io declares the answer over. An answer is over
+	 * when its last byte is sent, or the peer is lost. So only the owner
+	 * can allow it. In the daemon, the owner pins a snapshot of the
+	 * repository for the answer, and marks the packs of the snapshot
+	 * (`is_pinned` in pack/pack.h). Everything else is written with
+	 * writev(), which copies the bytes or waits for the peer. Examples are
+	 * the files of prepared answers and bitmaps, which a request opens for
+	 * itself, and packs that a reader finds after the snapshot was made.
 	 *
 	 * The order with writev() is kept. Returns 0 or a negative error code.
 	 */
