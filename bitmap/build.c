@@ -26,7 +26,7 @@
 struct build_chain {
 	/* number of bitmaps in the chain before the entry */
 	uint32_t links;
-	/* words of the whole chain, including those of the entry */
+	/* number of words of the whole chain, including those of the entry */
 	uint32_t words;
 };
 
@@ -61,7 +61,10 @@ struct build {
 	 * by `order`
 	 */
 	struct heap queue;
-	/* the entry of the nearest ancestor with a bitmap, or NO_BITMAP */
+	/*
+	 * index of the entry of the nearest ancestor with a bitmap, or
+	 * NO_BITMAP
+	 */
 	uint32_t nearest;
 };
 

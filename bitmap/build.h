@@ -101,7 +101,10 @@ struct bitmap_build_input {
 /* The bitmap of a commit as it is stored: whole, or as an XOR. */
 struct bitmap_built {
 	uint32_t commit_nr;
-	/* 0: stored whole; n: XORed with the n-th entry before this one */
+	/*
+	 * 0: the bitmap is stored whole; n > 0: it is XORed with the bitmap of
+	 * the n-th entry before this one
+	 */
 	uint8_t xor_offset;
 	struct ewah bitmap;
 };

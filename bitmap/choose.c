@@ -258,11 +258,11 @@ static int build_spread(struct choosing *s, struct bitmap_build_result *out)
  * history.
  */
 struct extension {
-	/* owned: indexed by commit_nr */
+	/* owned: indexed by commit_nr: whether the commit has a bitmap */
 	uint8_t *has_bitmap;
-	/* estimate of the words of an added bitmap */
+	/* estimated number of words of an added bitmap */
 	size_t entry_words;
-	/* words that may still be added */
+	/* number of words that may still be added */
 	size_t room;
 	/* number of added bitmaps of commits */
 	size_t added_nr;

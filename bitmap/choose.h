@@ -156,14 +156,15 @@ struct bitmap_update_input {
 
 struct bitmap_update {
 	/*
-	 * owned: the commits whose new-object lists are needed, parents first
+	 * owned: the commits (commit_nr) whose new-object lists are needed,
+	 * parents first
 	 */
 	uint32_t *commits;
 	size_t commit_nr, commit_alloc;
 	/* number of commits without a bit in the older index */
 	size_t new_nr;
 	struct newobj_set lists;
-	/* owned: the commits that get bitmaps */
+	/* owned: the commits (commit_nr) that get bitmaps */
 	uint32_t *selected;
 	size_t selected_nr, selected_alloc;
 	struct pseudo_groups groups; /* pseudo-merges to build */

@@ -47,7 +47,7 @@ struct bitmap_complete {
 	size_t bytes, limit;
 	/* number of entries so far, whether their bitmaps are kept or not */
 	size_t end;
-	/* the entry that the clock algorithm visits next */
+	/* index of the entry that the clock algorithm visits next */
 	size_t turn;
 	/* borrowed; has as many bits as a bitmap */
 	struct bitset *scratch;

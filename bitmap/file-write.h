@@ -15,7 +15,10 @@
 
 struct bitmap_write_entry {
 	uint32_t idx_pos; /* of the commit */
-	/* 0: stored whole; n: XORed with the n-th entry before this one */
+	/*
+	 * 0: the bitmap is stored whole; n > 0: it is XORed with the bitmap of
+	 * the n-th entry before this one
+	 */
 	uint8_t xor_offset;
 	/* borrowed: the bitmap, or its XOR, as it is stored */
 	const struct ewah *bitmap;

@@ -101,7 +101,10 @@ static inline enum object_type bitmap_object_type(enum bitmap_type type)
 
 struct bitmap_row {
 	uint32_t idx_pos; /* of the commit */
-	/* the row whose bitmap is XORed with this one, or BITMAP_NO_XOR */
+	/*
+	 * number of the row whose bitmap is XORed with this one, or
+	 * BITMAP_NO_XOR
+	 */
 	uint32_t xor_row;
 	/* offset of the row's entry in the file */
 	uint64_t off;

@@ -82,7 +82,7 @@ struct bitmap_side {
 	struct walk_items *others; /* NULL: not wanted */
 	/* commits that were not visited yet, newest first */
 	struct heap queue;
-	/* owned: the visited commits without a bitmap */
+	/* owned: the visited commits (commit_nr) without a bitmap */
 	uint32_t *walked;
 	size_t walked_nr, walked_alloc;
 	struct pseudo_fill pseudo;

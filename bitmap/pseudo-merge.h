@@ -62,7 +62,7 @@ struct pseudo_merges {
 	uint64_t lookup;
 	/* offset of the extended entries in the file */
 	uint64_t extended;
-	/* offset of the positions in the file */
+	/* offset in the file of the list of all pseudo-merges' offsets */
 	uint64_t positions;
 	uint32_t nr; /* number of pseudo-merges */
 	/* number of commits that are in at least one pseudo-merge */

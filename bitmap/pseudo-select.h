@@ -61,11 +61,14 @@ struct pseudo_rules {
 	double decay;       /* >= 0 */
 	double sample_rate; /* > 0, <= 1 */
 	/*
-	 * a tip is unstable if it was committed at this time (seconds since
-	 * 1970) or before
+	 * time in seconds since 1970: a tip is unstable if it was committed
+	 * then or before
 	 */
 	int64_t threshold;
-	/* a tip is stable if it was committed at this time or before */
+	/*
+	 * time in seconds since 1970: a tip is stable if it was committed then
+	 * or before
+	 */
 	int64_t stable_threshold;
 	/* number of pseudo-merges for unstable tips */
 	uint32_t max_merges;

@@ -143,7 +143,10 @@ const struct odb_pack *bitmap_space_locate(const struct bitmap_space *space,
 struct bitmap_space_part {
 	/* borrowed from the snapshot */
 	const struct odb_pack *pack;
-	/* the range is [first, first + nr), as bit_pos */
+	/*
+	 * first bit_pos of the range and its length: the range is [first, first
+	 * + nr)
+	 */
 	uint32_t first, nr;
 };
 

@@ -243,8 +243,8 @@ static int go_on(struct planning *p)
 }
 
 /*
- * Decides that a walk answers the request. While the cost of the walk was
- * measured, all commits of the answer were found.
+ * Decides that a walk answers the request, because measuring the cost of the
+ * walk has already found all commits of the answer.
  */
 static int walk_is_done(struct planning *p)
 {

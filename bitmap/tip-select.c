@@ -18,7 +18,7 @@
 /* A commit that is to be selected in this round. */
 struct pick {
 	uint32_t commit_nr;
-	/* the last far tip that the commit serves */
+	/* commit_nr of the last far tip that the commit serves */
 	uint32_t tip;
 	/* number of far tips that the commit serves */
 	uint32_t tips_nr;
@@ -41,13 +41,16 @@ struct tip_selecting {
 	 */
 	uint32_t *tips, *walked;
 	size_t tip_nr;
-	/* owned: scratch; far tips by the depth of their limits */
+	/*
+	 * owned: scratch memory: the far tips, sorted by the depth of their
+	 * limits
+	 */
 	struct sort_item *by_limit;
 	/* owned: indexed by commit_nr: index in `picks` plus one; 0: none */
 	uint32_t *pick_of;
 	struct pick *picks; /* owned */
 	size_t pick_nr;
-	/* how many times the distance of the limits was halved */
+	/* number of times that the distance of the limits was halved */
 	int halvings;
 	/* number of commits that may still be selected */
 	size_t left;

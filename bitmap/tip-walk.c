@@ -15,9 +15,9 @@
  * of the pass.
  */
 struct tip_walk_mark {
-	/* the tip reaches the commit */
+	/* bit i: the i-th tip reaches the commit */
 	uint64_t reached[PASS_WORDS];
-	/* a bitmap that the tip reaches contains the commit */
+	/* bit i: a bitmap that the i-th tip reaches contains the commit */
 	uint64_t covered[PASS_WORDS];
 };
 

@@ -32,7 +32,10 @@ struct tip_walk {
 	/* borrowed: commit_nr, parents first; a closed set of commits */
 	const uint32_t *commits;
 	size_t commit_nr;
-	/* borrowed: indexed by commit_nr; may change between counts */
+	/*
+	 * borrowed: indexed by commit_nr: whether the commit has a bitmap; may
+	 * change between counts
+	 */
 	const uint8_t *has_bitmap;
 	/*
 	 * owned: indexed by commit_nr: rank of the commit. The last commit in

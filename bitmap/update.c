@@ -23,7 +23,7 @@ enum {
 struct updating {
 	struct bitmap_update *u;
 	const struct bitmap_update_input *in;
-	/* owned: indexed by commit_nr */
+	/* owned: indexed by commit_nr: SEEN_NEW and the other flags above */
 	uint8_t *flags;
 	size_t flag_nr;
 	uint32_t *stack; /* owned: commits to visit */

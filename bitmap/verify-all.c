@@ -15,7 +15,7 @@ struct verify {
 	const struct bitmap_file *file;
 	struct bitmap_space space;
 	struct walk *w;
-	/* owned: the commits that have bitmaps in the index */
+	/* owned: the commits (commit_nr) that have bitmaps in the index */
 	uint32_t *commits;
 	size_t commit_nr;
 	/* owned: indexed by number of a pseudo-merge: its commits */

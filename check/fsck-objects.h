@@ -89,7 +89,10 @@ struct fsck_scan {
 	 * if has_checked; otherwise all objects with a type were checked.
 	 */
 	struct bitset checked;
-	/* whether the scan has left out packs and alternates */
+	/*
+	 * whether the scan has left out packs and alternates, so that `checked`
+	 * is used
+	 */
 	bool has_checked;
 	/* whether fsck_scan_list() was called, not fsck_scan_run() */
 	bool is_list;

@@ -19,7 +19,10 @@
  * neither.
  */
 struct line {
-	/* half-open range of offsets in the text, including the line feed */
+	/*
+	 * offsets in the text: the line is [start, end), including its line
+	 * feed
+	 */
 	size_t start, end;
 	/*
 	 * offset in the text of the variable's name; `end` if the line has no

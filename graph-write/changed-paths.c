@@ -39,7 +39,8 @@ struct computing {
 	const struct graph_records *r;
 	const struct changed_paths_options *o;
 	/*
-	 * owned: records whose filters are computed, in the order of processing
+	 * owned: indexes of the records whose filters are computed, in the
+	 * order of processing
 	 */
 	uint32_t *todo;
 	size_t todo_nr;

@@ -264,8 +264,8 @@ static int put_old_lines(struct buf *out, const struct commit_graph *graph)
 }
 
 /*
- * Cleans up after the new chain is in place: removes the commit-graph file that
- * is no chain, and layers that the new chain does not use.
+ * Cleans up after the new chain is in place: removes the single commit-graph
+ * file that the chain replaces, and layers that the new chain does not use.
  */
 static int tidy_up(const struct commit_graph_chain *c, struct error *err)
 {

@@ -33,8 +33,9 @@ struct graph_commits {
 	/* borrowed: the existing commit-graph; NULL: none */
 	const struct commit_graph *graph;
 	/*
-	 * commits of `graph` with a lower graph_pos than this are not
-	 * collected; the caller may lower the number
+	 * graph_pos of the first commit to collect: commits of `graph` with a
+	 * lower graph_pos are in layers that stay. The caller may lower the
+	 * number.
 	 */
 	uint32_t below_nr;
 	const struct progress_out *progress; /* may be set by the caller */

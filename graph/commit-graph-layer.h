@@ -75,7 +75,8 @@ struct commit_graph_layer {
 	 */
 	uint32_t below_nr;
 	/*
-	 * `ids`, `data` and the pointers below them point into the file's bytes
+	 * The pointers from here on, and those in `ids`, point into the file's
+	 * bytes.
 	 */
 	struct pack_ids ids;
 	const uint8_t *data;  /* chunk CDAT */

@@ -63,7 +63,7 @@ struct http1_body {
 	bool is_chunked;
 	/* bytes left of the chunk, or of the body if it has a length */
 	uint64_t left;
-	/* digits of the current size */
+	/* number of digits of the current chunk size that were read */
 	unsigned digit_nr;
 	/* bytes of extensions and trailers so far */
 	unsigned extra;

@@ -15,7 +15,10 @@
 #include "indexer/indexer-parts.h"
 #include "sys/io.h"
 
-/* A delta chain, from an object down to the base that is stored whole. */
+/*
+ * A delta chain, from an object down to its base that is stored whole. An
+ * element is a place, an index into ix->by_offset.
+ */
 struct chain {
 	uint32_t *places; /* owned */
 	size_t nr, alloc;

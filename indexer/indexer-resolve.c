@@ -45,7 +45,7 @@ struct worker {
 	/* total number of bytes of the objects in all frames of the stack */
 	size_t held;
 	/*
-	 * the bytes of the objects in frames with a lower number were dropped
+	 * number of frames, from the root on, whose objects' bytes were dropped
 	 */
 	size_t dropped;
 	enum object_type type; /* of the family */

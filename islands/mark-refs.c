@@ -30,7 +30,7 @@ struct marking {
 	 */
 	uint32_t *commit_sets;
 	uint32_t commit_end;
-	/* the set of islands that all objects below a tree get */
+	/* number of the set of islands that all objects below a tree get */
 	uint32_t set;
 	/* the tree belongs to a head, so its objects are put into the tip */
 	bool is_a_tip;

@@ -161,7 +161,10 @@ int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
 struct batch {
 	const struct odb *odb;
 	const struct odb_midx *om;
-	/* in bytes; 0: all packs are chosen */
+	/*
+	 * sum of sizes in bytes up to which packs are chosen; 0: all packs are
+	 * chosen
+	 */
 	uint64_t size;
 	bool pack_kept_objects;
 	/* owned: the result of count_taken() */

@@ -189,8 +189,8 @@ static int note_too_old(const struct search *s)
 }
 
 /*
- * Sets *out to the id after the entry `at`, counted from the oldest. *tip is
- * the id that the ref has now.
+ * Sets *out to the new id of the reflog entry with index `at`; entry 0 is the
+ * oldest. *tip is the id that the ref has now.
  */
 static int take_entry(const struct search *s, struct oid *out, size_t at,
 		      const struct oid *tip)

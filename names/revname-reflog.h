@@ -21,7 +21,7 @@
 struct revname_selector {
 	/* whether `time` selects the entry, and not `nth` */
 	bool by_time;
-	/* entries back from the newest one, which is 0 */
+	/* number of entries to go back from the newest one, which is 0 */
 	uint64_t nth;
 	int64_t time; /* seconds since 1970 */
 	/* omit the warning that the reflog begins after `time` */

@@ -37,7 +37,10 @@ int network_heads_add(struct network_heads *heads, const struct repo *member,
 /* A commit that is the HEAD of one or more members. */
 struct candidate {
 	struct oid oid;
-	/* position of the first member that has this HEAD */
+	/*
+	 * index of the first member that has this HEAD, in the order of the
+	 * members
+	 */
 	size_t first;
 	size_t nr; /* number of members */
 };

@@ -166,7 +166,10 @@ static const char *next_mark(const char *p)
 	return p;
 }
 
-/* Takes an ident and its newline, and checks the ident. */
+/*
+ * Takes an ident ("name <email> seconds zone") and its newline, and checks the
+ * ident.
+ */
 static int check_ident(struct lines *l)
 {
 	const struct fsck_check *c = l->check;

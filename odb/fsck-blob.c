@@ -15,7 +15,10 @@
 struct modules {
 	struct fsck *f;
 	const struct oid *oid;
-	/* 1 if a message with severity "error" was reported, else 0 */
+	/*
+	 * return value of the check: 1 if a message with severity "error" was
+	 * reported, else 0
+	 */
 	int wrong;
 };
 

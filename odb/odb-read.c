@@ -66,8 +66,8 @@ struct odb_reader {
 	/* owned: reader of odb_read_sound(); NULL until it is needed */
 	struct odb_reader *sound;
 	/*
-	 * 0 in `first`; in a spare reader, one more than in the reader that it
-	 * serves
+	 * nesting depth: 0 in `first`; in a spare reader, one more than in the
+	 * reader that it serves
 	 */
 	unsigned depth;
 	bool is_sound; /* verify ids and CRCs */

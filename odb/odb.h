@@ -124,7 +124,7 @@ struct odb {
 	bool use_midx;   /* core.multiPackIndex */
 	bool named_only; /* see odb_open_named() */
 	bool read_rev;   /* pack.readReverseIndex */
-	/* how many packs may be open without being mapped yet */
+	/* maximum number of packs that may be open without being mapped yet */
 	size_t held_max;
 	int64_t max_tree_depth; /* core.maxTreeDepth */
 	/*

@@ -30,22 +30,22 @@ struct pack_chains {
 	struct pack_rev rev;     /* computed, owned */
 	uint32_t nr;             /* number of objects */
 	/*
-	 * pack_pos of the delta base of each object (by pack_pos), or
+	 * indexed by pack_pos: pack_pos of the object's delta base, or
 	 * PACK_CHAINS_WHOLE
 	 */
 	uint32_t *base;
 	/*
-	 * number of deltas to apply for each object (by pack_pos); 0 if stored
-	 * whole
+	 * indexed by pack_pos: number of deltas to apply to get the object; 0
+	 * if the object is stored whole
 	 */
 	uint32_t *depth;
-	/* type of each object (by pack_pos), never a delta type */
+	/* indexed by pack_pos: the type of the object, never a delta type */
 	uint8_t *type;
 	/* pack_pos of all deltas, grouped by their base */
 	uint32_t *children;
 	/*
-	 * the deltas with base p are [child_first[p], child_first[p + 1]) of
-	 * `children`
+	 * indexed by pack_pos of a base p: the deltas with this base are
+	 * [child_first[p], child_first[p + 1]) of `children`
 	 */
 	uint32_t *child_first;
 	/*

@@ -29,7 +29,7 @@ struct pack_copy {
 	 * later
 	 */
 	bool is_pinned;
-	/* mapped pages before this offset of the pack are released */
+	/* offset in the pack before which mapped pages were released */
 	uint64_t dropped;
 	/*
 	 * Borrowed: the order of entries, for the comparison with CRCs; NULL:

@@ -77,8 +77,8 @@ struct delta_index {
 	 */
 	size_t step;
 	/*
-	 * the number of a hash's bucket is the hash shifted right by this many
-	 * bits
+	 * number of bits by which a hash is shifted right to get the number of
+	 * its bucket
 	 */
 	unsigned shift;
 	/*

@@ -30,7 +30,7 @@ struct search {
 	const uint8_t *raw;
 	uint64_t key; /* the first 8 bytes of raw */
 	uint32_t lo, hi;
-	/* the position of the id that was compared last */
+	/* position of the id that was compared last */
 	uint32_t probed;
 };
 

@@ -17,7 +17,10 @@ struct compact {
 	size_t nr;
 	const char **names; /* owned array */
 	uint32_t pack_nr;
-	/* owned: the new numbers of the current layer's packs */
+	/*
+	 * owned: indexed by midx_pack of the current layer: the pack's new
+	 * number
+	 */
 	uint32_t *places;
 	struct error *err;
 };

@@ -34,8 +34,8 @@ struct pack_midx_layout {
 	const char *const *names; /* names of pack indexes */
 	uint32_t pack_nr;
 	/*
-	 * the pack whose objects have the first bits; PACK_MIDX_NO_PACK: packs
-	 * are in the order of `names`
+	 * number of the pack whose objects have the first bits;
+	 * PACK_MIDX_NO_PACK: packs are in the order of `names`
 	 */
 	uint32_t preferred;
 	/* number of objects in the layers below */

@@ -97,7 +97,7 @@ struct pack {
 int pack_open(struct pack **out, const char *base, enum hash_algo algo,
 	      struct error *err);
 
-/* Which side files a pack has. */
+/* The side files that a pack has. */
 struct pack_side_files {
 	bool has_keep, has_promisor, has_mtimes;
 };

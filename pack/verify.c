@@ -59,7 +59,7 @@ struct worker {
 struct verify {
 	const struct pack_chains *chains;
 	const struct pack_verify_hooks *hooks; /* may be NULL */
-	/* tasks with a lower number are not run */
+	/* number of the first task to run */
 	size_t first_task;
 	struct worker *workers; /* owned; by thread_nr */
 };

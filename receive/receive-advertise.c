@@ -14,8 +14,8 @@ struct advertisement {
 	struct buf capabilities;
 	bool is_empty; /* no line was written yet */
 	/*
-	 * There may be ".have" lines, because there are refs outside the
-	 * namespace, or alternates.
+	 * ".have" lines are possible, because there are refs outside the
+	 * namespace, or alternates
 	 */
 	bool has_others;
 	/* If has_others: the ids that were already written. */

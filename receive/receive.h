@@ -86,21 +86,32 @@ struct receive_config {
 	 * objects than this is unpacked
 	 */
 	uint64_t unpack_limit;
-	/* receive.maxInputSize, bytes; 0: no limit */
+	/*
+	 * maximum size of a pack in bytes (receive.maxInputSize); 0: no limit
+	 */
 	uint64_t max_len;
-	/* gitreach.maxPushInflate, bytes; 0: no limit */
+	/*
+	 * limit of the inflated bytes of a push (gitreach.maxPushInflate); 0:
+	 * no limit
+	 */
 	uint64_t max_work;
-	/* gitreach.maxPushCommands, at least 1 */
+	/*
+	 * maximum number of commands of a push (gitreach.maxPushCommands), at
+	 * least 1
+	 */
 	size_t commands_max;
-	/* receive.keepAlive, seconds; 0: never */
+	/* seconds between keep-alives (receive.keepAlive); 0: never */
 	uint64_t keep_alive;
-	/* pack.threads; 0: one per processor */
+	/* number of threads (pack.threads); 0: one per processor */
 	uint64_t threads;
 	/*
 	 * receive.certNonceSeed, borrowed from the configuration; NULL: not set
 	 */
 	const char *cert_nonce_seed;
-	/* receive.certNonceSlop, seconds */
+	/*
+	 * receive.certNonceSlop: allowed difference of a nonce's time, in
+	 * seconds
+	 */
 	uint64_t cert_nonce_slop;
 	/* owned: the values of receive.procReceiveRefs */
 	struct receive_proc_ref *proc_refs;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The steps of a migration. ref-migrate-write.c writes the new store; this file
+ * The steps of moving all refs from one kind of storage (the old store) to the
+ * other (the new store). ref-migrate-write.c writes the new store; this file
  * exchanges the stores. The directory of the new store has these entries, which
  * are moved into the git directory:
  *

@@ -25,7 +25,8 @@ struct ref_item {
 	/* borrowed: the item of the symbolic ref's target, if log_only */
 	struct ref_item *target;
 	/*
-	 * borrowed: the item of the symbolic ref that was followed to this item
+	 * borrowed: the item of the symbolic ref that leads to this item's ref;
+	 * NULL if there is none
 	 */
 	const struct ref_item *via;
 	char *name; /* owned */

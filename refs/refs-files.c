@@ -290,7 +290,7 @@ struct refs_iter {
 	const struct packed_refs *table;
 	/* offset in packed-refs of the record after `packed` */
 	size_t packed_off;
-	/* distance of the last forward search in packed-refs, in bytes */
+	/* distance in bytes of the last forward search in packed-refs */
 	size_t skipped;
 	struct packed_ref packed; /* the current packed ref */
 	bool has_packed;          /* `packed` has the prefix */

@@ -73,8 +73,8 @@ struct repo {
 	 */
 	bool has_promisor;
 	/*
-	 * made from core.sharedRepository and core.lockfilePid, see
-	 * sys/share.h; 0: neither is set
+	 * permissions of new files (core.sharedRepository) and the flag of
+	 * core.lockfilePid, in the form of sys/share.h; 0: neither is set
 	 */
 	unsigned share;
 	struct config config;

@@ -15,8 +15,8 @@
 struct merging {
 	struct simplify *s;
 	/*
-	 * indexed by commit_nr: the commit by which it is replaced;
-	 * SIMPLIFY_NONE: not known yet
+	 * owned: indexed by commit_nr: commit_nr of the commit that replaces
+	 * this commit; SIMPLIFY_NONE: not known yet
 	 */
 	uint32_t *becomes;
 	/*
@@ -167,7 +167,10 @@ static int search_behind(struct merging *m, uint32_t c)
  */
 static int mark_reached(struct merging *m)
 {
-	/* one parent stays in any case */
+	/*
+	 * number of parents that may still be marked: one parent stays in any
+	 * case
+	 */
 	size_t left = m->parents.nr - 1;
 	int ret = 0;
 

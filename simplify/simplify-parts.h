@@ -86,9 +86,12 @@ struct simplify {
 	struct simplify_options o;
 	/* whether the whole list is made before the first commit is returned */
 	bool is_limited;
-	/* owned: indexed by commit_nr */
+	/* owned: indexed by commit_nr: the state of the commit */
 	struct simplify_node *nodes;
-	/* entries of `nodes` below node_nr are initialised */
+	/*
+	 * number of entries of `nodes` that are initialised, and number of
+	 * allocated entries
+	 */
 	size_t node_nr, node_alloc;
 	/* the parents of all commits, one commit after the other */
 	struct simplify_list parents;
@@ -132,14 +135,14 @@ struct simplify {
 	size_t threat_nr;
 	/* The following fields store children, by commit_nr. */
 	/*
-	 * owned: indexed by commit_nr, where its children end in `children`;
-	 * NULL: children are not kept
+	 * owned: indexed by commit_nr: the index in `children` after the
+	 * commit's last child; NULL: children are not kept
 	 */
 	uint32_t *child_ends;
 	struct simplify_list children;
 	/* the following fields are used while commits are returned */
 	uint64_t skip_left, max_left;
-	/* the commit that was returned last, or SIMPLIFY_NONE */
+	/* commit_nr of the commit that was returned last, or SIMPLIFY_NONE */
 	uint32_t last;
 	/* parents of returned commits */
 	struct simplify_list behind;

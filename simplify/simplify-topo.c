@@ -31,8 +31,8 @@ struct simplify_topo {
 	uint32_t *children;
 	size_t nr, alloc;
 	/*
-	 * children of commits with this or a higher generation number were
-	 * counted
+	 * generation number: the children of commits with this or a higher
+	 * number were counted
 	 */
 	uint32_t generation;
 	struct simplify_ready ready;

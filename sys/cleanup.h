@@ -57,7 +57,10 @@ struct sys_cleanup;
  * descriptor.
  */
 struct sys_dir_handle {
-	/* the directory; -1: the directory is opened when it is removed */
+	/*
+	 * open descriptor of the directory; -1: the directory is opened when it
+	 * is removed
+	 */
 	int fd;
 	/*
 	 * A spare descriptor, or -1. It is closed if a subdirectory must be

@@ -79,7 +79,7 @@ int sys_read_file(struct buf *out, const char *path, struct error *err);
  */
 struct sys_held {
 	size_t len; /* bytes */
-	/* modification time, nanoseconds since 1970 */
+	/* modification time in nanoseconds since 1970 */
 	int64_t mtime_ns;
 	/* points into `map`; NULL until mapped */
 	_Atomic(const uint8_t *) bytes;

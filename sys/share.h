@@ -34,7 +34,10 @@
 
 #define SYS_SHARE_PID (1U << 22)
 
-/* Returns the permission bits that a share sets, for instance 0660. */
+/*
+ * Returns the permission bits that a share (the upper bits of a mode) sets, for
+ * instance 0660.
+ */
 #define SYS_SHARE_BITS(share) ((share) >> 12 & 0777U)
 
 /* Returns the permission bits of a mode with a share, for open(2). */

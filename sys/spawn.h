@@ -26,7 +26,10 @@ struct sys_child {
 	int out;
 	/* read end of the child's standard error, or -1 */
 	int err;
-	/* CPU time of the child and its children, after sys_spawn_wait() */
+	/*
+	 * CPU time of the child and its children in microseconds, set by
+	 * sys_spawn_wait()
+	 */
 	uint64_t cpu_us;
 };
 

@@ -104,7 +104,8 @@ struct trace {
 	 */
 	bool shows_passwords;
 	/*
-	 * regions nested deeper than this write no events (trace2.eventNesting)
+	 * maximum nesting depth of regions that write events
+	 * (trace2.eventNesting)
 	 */
 	uint64_t nesting_max;
 	/* start time of the process */
@@ -114,7 +115,7 @@ struct trace {
 	unsigned depth;
 	bool has_repo;
 	pthread_mutex_t lock; /* guards the fields below */
-	/* start time of each open region */
+	/* start time of each open region, in nanoseconds (sys_clock_ns()) */
 	uint64_t regions_ns[TRACE_NESTING_MAX];
 	unsigned nesting; /* number of open regions */
 	unsigned child_nr, exec_nr;

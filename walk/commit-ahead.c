@@ -69,7 +69,7 @@ struct commit_ahead {
 	struct lane *lanes; /* owned */
 	unsigned lane_nr;
 	/*
-	 * owned: indexed by obj_pos of a commit: where its record is. For
+	 * owned: indexed by obj_pos of a commit: the place of its record. For
 	 * records[i] of lanes[k], the value is i * lane_nr + k + 1; 0: no
 	 * record
 	 */

@@ -20,11 +20,17 @@ struct commit_map_entry {
 };
 
 struct commit_map {
-	/* objects with obj_pos >= packed_nr are in no pack */
+	/*
+	 * number of packed objects: objects with obj_pos >= packed_nr are in no
+	 * pack
+	 */
 	uint32_t packed_nr;
 	/* owned: the hash table; NULL: the arrays are used */
 	struct commit_map_entry *few;
-	/* few_alloc is a power of two */
+	/*
+	 * number of used and of allocated entries of `few`; few_alloc is a
+	 * power of two
+	 */
 	size_t few_nr, few_alloc;
 	/* owned: values of packed commits, indexed by obj_pos */
 	uint32_t *by_packed;

@@ -64,7 +64,9 @@ struct depth_limits {
 	const uint32_t *nots;
 	size_t not_nr;
 	bool has_since;
-	/* commits with an older date are left out; seconds since 1970 */
+	/*
+	 * date in seconds since 1970: commits with an older date are left out
+	 */
 	uint64_t since;
 };
 

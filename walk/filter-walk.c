@@ -32,7 +32,10 @@ struct place {
 	unsigned level;
 	/* hash of the object's path */
 	uint64_t hash;
-	/* bit i is set if sparse:oid part i includes the object's directory */
+	/*
+	 * bit mask: bit i is set if sparse:oid part i includes the object's
+	 * directory
+	 */
 	uint64_t taken;
 };
 

@@ -69,15 +69,13 @@ struct filter {
 	/* whether the filter was given as "combine:" */
 	bool is_combined;
 	/* The fields from here on are the combined effect of all parts. */
-	/* blobs with fewer bytes than this pass; UINT64_MAX: no limit */
+	/* size in bytes: blobs with fewer bytes pass; UINT64_MAX: no limit */
 	uint64_t blob_limit;
-	/*
-	 * trees and blobs pass if their depth is smaller; UINT64_MAX: no limit
-	 */
+	/* depth below which trees and blobs pass; UINT64_MAX: no limit */
 	uint64_t depth;
 	/*
-	 * types of objects that pass all OBJECT_TYPE parts, as bits 1 << enum
-	 * object_type
+	 * bit mask of the types of objects that pass all OBJECT_TYPE parts: 1
+	 * << enum object_type
 	 */
 	unsigned types;
 	/*

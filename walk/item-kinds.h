@@ -15,7 +15,10 @@
 #include "walk/objspace.h"
 
 struct item_kinds {
-	/* owned: indexed by obj_pos */
+	/*
+	 * owned: indexed by obj_pos: objects that were named as a tree, and as
+	 * a blob
+	 */
 	struct bitset as_tree, as_blob;
 };
 

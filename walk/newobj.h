@@ -39,8 +39,8 @@ struct newobj {
 	/* path hash of the object, version 1 (name_hash_add) */
 	uint32_t name_hash;
 	/*
-	 * path group of the object (object/path-group.h), as options->grouping
-	 * says
+	 * path group of the object (object/path-group.h), computed as
+	 * options->grouping says
 	 */
 	uint32_t group;
 };

@@ -66,7 +66,10 @@ struct walk {
 	 * end the walk early, and the function was not called yet.
 	 */
 	bool may_be_long;
-	/* scratch memory of mark_ancestors(): commits to visit */
+	/*
+	 * owned: scratch memory of mark_ancestors(): commits (commit_nr) to
+	 * visit
+	 */
 	uint32_t *stack;
 	size_t stack_alloc;
 };

@@ -29,7 +29,10 @@ struct revwalk_result {
 	/* owned: the selected commits (commit_nr), newest first */
 	uint32_t *commits;
 	size_t nr, alloc;
-	/* owned: uninteresting parents of the selected commits, each once */
+	/*
+	 * owned: uninteresting parents (commit_nr) of the selected commits,
+	 * each once
+	 */
 	uint32_t *boundary;
 	size_t boundary_nr, boundary_alloc;
 };

@@ -37,8 +37,8 @@ struct text {
 struct frame {
 	uint32_t tree;
 	/*
-	 * the next delta of this base to read; NONE: only the heir is left (the
-	 * delta with the largest family, which is read last)
+	 * number of the next delta of this base to read; NONE: only the heir is
+	 * left (the delta with the largest family, which is read last)
 	 */
 	uint32_t next;
 };

@@ -195,9 +195,14 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 struct splice_op {
 	const uint8_t *insert; /* NULL: a copy */
 	uint32_t off, len;
-	/* the first entry of the base that begins in the copied range */
+	/*
+	 * number of the first entry of the base that begins in the copied range
+	 */
 	uint32_t first;
-	/* the first entry of the base that begins after the copied range */
+	/*
+	 * number of the first entry of the base that begins after the copied
+	 * range
+	 */
 	uint32_t last;
 };
 
@@ -213,7 +218,7 @@ struct splice_run {
 	 * guess the last entry of a copy
 	 */
 	uint64_t density;
-	/* an entry of the base near the range of the next copy */
+	/* number of an entry of the base near the range of the next copy */
 	uint32_t near;
 };
 

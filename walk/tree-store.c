@@ -31,7 +31,8 @@ struct tree_store {
 	struct entry_pool pool;
 	bool wants_objects;
 	/*
-	 * the objects of entries with a smaller number than this were looked up
+	 * number of an entry: the objects of all entries before it were looked
+	 * up
 	 */
 	uint32_t looked_up;
 	struct tree_builder builder;

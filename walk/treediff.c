@@ -40,7 +40,8 @@ struct side {
 	struct tree tree;
 	uint32_t at;
 	/*
-	 * the child's entry that corresponds to entry `at` of the parent's tree
+	 * index of the child's entry that corresponds to entry `at` of the
+	 * parent's tree
 	 */
 	uint32_t synced;
 };

@@ -26,7 +26,8 @@ struct oidset {
 	struct oid *oids;
 	size_t nr, alloc;
 	/*
-	 * owned hash table: each slot is 1 + an index into `oids`, or 0 if free
+	 * owned hash table: a slot has the index of an id in `oids`, plus one;
+	 * 0: the slot is free
 	 */
 	uint32_t *slots;
 	size_t slot_nr; /* a power of two, or 0 */

@@ -76,7 +76,9 @@ struct pktline_tap {
 	uint64_t bytes_read, bytes_sent;
 	/* nanoseconds spent waiting for the peer */
 	uint64_t read_ns, send_ns;
-	/* when the first byte was sent (sys_clock_ns()); 0: none was sent */
+	/*
+	 * time when the first byte was sent (sys_clock_ns()); 0: none was sent
+	 */
 	uint64_t first_ns;
 };
 
@@ -84,7 +86,7 @@ struct pktline_tap {
 struct pktline_reader {
 	const struct serve_io *io; /* borrowed */
 	uint8_t *bytes;            /* owned: PKTLINE_MAX bytes */
-	/* unread bytes: offsets [from, to) in `bytes` */
+	/* offsets in `bytes` of the unread bytes: [from, to) */
 	size_t from, to;
 	/* owned: a copy of the last packet's data, with a NUL at the end */
 	char *line;

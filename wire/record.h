@@ -14,7 +14,7 @@
 #include "base/json-read.h"
 
 struct record {
-	/* when the request ended: microseconds since 1970 */
+	/* time when the request ended, in microseconds since 1970 */
 	uint64_t end_us;
 	/* the record, a JSON object; borrowed from the line */
 	struct json_value value;

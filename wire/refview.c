@@ -350,8 +350,9 @@ struct each {
 	int (*fn)(void *ctx, const struct ref *ref);
 	void *ctx;
 	/*
-	 * `is_hidden` holds for all names between bounds[bound - 1] and
-	 * bounds[bound]. Valid if `is_judged`.
+	 * index in bounds[] of the end of the current range. `is_hidden` holds
+	 * for all names between bounds[bound - 1] and bounds[bound], if
+	 * `is_judged` is set.
 	 */
 	size_t bound;
 	bool is_judged, is_hidden;

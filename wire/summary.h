@@ -176,8 +176,8 @@ struct summary {
 	uint64_t has_numbers; /* bit n: number n is set */
 	struct buf texts[SUMMARY_TEXT_NR];
 	/*
-	 * bits of has_texts: text n is set; bits of null_texts: text n is set
-	 * to NULL
+	 * bit masks, a bit for each enum summary_text. has_texts: the text is
+	 * set; null_texts: the text is set to NULL
 	 */
 	unsigned has_texts, null_texts;
 };
