@@ -81,8 +81,9 @@ struct http_options {
 	 * *target is borrowed and lives until http_serve() returns. The
 	 * function may replace *repo, the entered repository, by a newer view
 	 * of the same repository. The view also lives until http_serve()
-	 * returns. Returns 0 or a negative error code. NULL: the repository
-	 * itself. `ctx` is that of enter().
+	 * returns. Returns 0 or a negative error code. If begin_push is NULL,
+	 * all pushes are stored in the repository itself. `ctx` is that of
+	 * enter().
 	 */
 	int (*begin_push)(void *ctx, const struct repo **repo,
 			  const struct receive_target **target,

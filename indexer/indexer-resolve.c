@@ -501,8 +501,8 @@ static int resolve_outside(void *ctx, unsigned thread_nr, size_t task_nr,
 	first = take_list(ref);
 	/*
 	 * While the base was read, another thread may have made an object of
-	 * the pack with this id. The entry of that object has then taken the
-	 * list.
+	 * the pack with this id. That thread has then taken the list of the
+	 * deltas of this base.
 	 */
 	if (first == INDEXER_NONE) {
 		free(data);

@@ -32,9 +32,10 @@
  * The registry of a fork network, the file network/members of its store. It
  * lists the members and their paths (Documentation/format/network.md).
  *
- * # gitreach network 1 next 4                            the id of the next new
- * member member 1 ../git.git               id, path; ascending ids forking 3
- * ../forks/new.git
+ * # gitreach network 1
+ * next 4                            the id of the next new member
+ * member 1 ../git.git               id, path; ascending ids
+ * forking 3 ../forks/new.git
  *
  * Lines end with a newline. Ids are decimal numbers from 1 on and are never
  * reused. A path goes to the end of its line, and is absolute or relative to

@@ -15,9 +15,9 @@
 /*
  * Make a member an independent repository:
  *
- *  *	pack all objects that it needs into its own pack  ->  check the pack
- *  *	  ->  registry: "leaving"  ->  remove its alternate
- *  *	  ->  delete its references in the store  ->  remove its entry
+ *	pack all objects that it needs into its own pack  ->  check the pack
+ *	  ->  registry: "leaving"  ->  remove its alternate
+ *	  ->  delete its references in the store  ->  remove its entry
  *
  * This function takes the locks that it needs. Returns 0 or a negative error
  * code: ERR_MISSING if there is no such member, or if an object that the member

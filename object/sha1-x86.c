@@ -2,9 +2,9 @@
 /*
  * Computes SHA-1 with the SHA and AVX2 instructions of x86-64. One instruction
  * performs four steps of SHA-1. A register holds four words of the message, the
- * first one highest. Another register holds a, b, c and d in the same order. e
- * needs no register: e is the rotated a of four steps before, and sha1nexte
- * computes it.
+ * first one highest. Another register holds a, b, c and d in the same order.
+ * The word e needs no register: its value is that of `a` four steps before,
+ * rotated, and sha1nexte computes it.
  */
 #include "object/sha1-checked.h"
 

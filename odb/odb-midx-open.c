@@ -320,8 +320,9 @@ int odb_midx_open(struct odb_midx **out, const char *object_dir,
 		path = odb_midx_path(dir.data);
 	/*
 	 * While open_any() runs, another process may replace a chain by a
-	 * single file: after the look-up of the file, and before that of the
-	 * chain. So if both are missing and the file exists now, try again.
+	 * single file. If this happens between the look-up of the file and the
+	 * look-up of the chain, open_any() finds neither. So if both are
+	 * missing and the file exists now, try again.
 	 */
 	do
 		ret = path ? open_any(out, dir.data, algo, err)

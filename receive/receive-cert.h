@@ -25,9 +25,9 @@
  * use an old certificate again (gitprotocol-capabilities(5), "push-cert";
  * git-receive-pack(1)).
  *
- *  *	1795290525-0c57491798408521baf716dc6534e1687c077707
- *  *	seconds    HMAC of receive.certNonceSeed, keyed with the
- *  *	           repository's path, a colon and the seconds
+ *	1795290525-0c57491798408521baf716dc6534e1687c077707
+ *	seconds    HMAC of receive.certNonceSeed, keyed with the
+ *	           repository's path, a colon and the seconds
  *
  * Nonces are not stored. A process that has the seed can verify the nonce of
  * another process, for instance in a later HTTP request. Servers that share a

@@ -127,7 +127,7 @@ struct reftable_file {
 };
 
 struct reftable_block {
-	/* points into the file; for a g-block to `inflated` */
+	/* points into the file, or into `inflated` if the block is a g-block */
 	const uint8_t *bytes;
 	/* offset in `bytes` of the first record */
 	size_t first;

@@ -25,8 +25,8 @@ struct simplify_topo {
 	 */
 	struct heap count;
 	/*
-	 * owned: indexed by commit_nr, the number of children that were not
-	 * returned yet plus one; 0: the commit was not met
+	 * owned: indexed by commit_nr, one more than the number of children
+	 * that were not returned yet; 0: the commit was not met
 	 */
 	uint32_t *children;
 	size_t nr, alloc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merge bases: the common ancestors of two commits that are no ancestors of
- * another common ancestor (git-merge-base(1)).
+ * Merge bases of two commits: their common ancestors, without those that
+ * another common ancestor reaches (git-merge-base(1)).
  *
  *	      a---o---x         x, y: two commits with two bases, a and b
  *	     / \ /

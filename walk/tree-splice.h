@@ -3,10 +3,10 @@
  * Applies a delta to a tree entry by entry: which entries of the base are
  * copied as they are, and which are new.
  *
- *  *	base    |  e0  |  e1  |  e2  |  e3  |  e4  |
- *  *	delta    copy------------xx     insert    copy-------------
- *  *	made    |  e0  |  e1  |  e2 x..yyyy  |  e3  |  e4  |
- *  *	         taken   taken   ^ parsed      taken  taken
+ *	base    |  e0  |  e1  |  e2  |  e3  |  e4  |
+ *	delta    copy------------xx     insert    copy-------------
+ *	made    |  e0  |  e1  |  e2 x..yyyy  |  e3  |  e4  |
+ *	         taken   taken   ^ parsed      taken  taken
  *
  * A delta copies ranges of its base. Suppose that a copied range begins at an
  * entry of the base, and is copied to a place between two entries of the new
