@@ -143,10 +143,7 @@ const struct odb_pack *bitmap_space_locate(const struct bitmap_space *space,
 struct bitmap_space_part {
 	/* borrowed from the snapshot */
 	const struct odb_pack *pack;
-	/*
-	 * first bit_pos of the range and its length: the range is [first, first
-	 * + nr)
-	 */
+	/* the range has `nr` bits, from the bit_pos `first` on */
 	uint32_t first, nr;
 };
 

@@ -56,8 +56,8 @@ struct island_sets {
 	uint32_t island_nr;
 	size_t word_nr; /* words of each set */
 	/*
-	 * owned: the sets as bit masks. The words of set s are [s * word_nr, (s
-	 * + 1) * word_nr)
+	 * owned: the sets as bit masks; each set has `word_nr` words, and set s
+	 * begins at index s * word_nr
 	 */
 	uint64_t *words;
 	uint32_t nr; /* number of sets */
