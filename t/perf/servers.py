@@ -10,18 +10,13 @@ import subprocess
 import sys
 import time
 
-HOST = "127.0.0.1"
+from sides import HOST, free_port
+
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def tell(command):
     print("  $ " + shlex.join(command), file=sys.stderr, flush=True)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind((HOST, 0))
-        return s.getsockname()[1]
 
 
 class Server:
