@@ -14,9 +14,16 @@
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/passing.h"
+#include "sys/process.h"
 #include "sys/thread.h"
 
 #define HEADER "X-Forwarded-For"
+
+/*
+ * After expensive work, a worker with more anonymous memory than this, in
+ * bytes, returns its free memory to the system.
+ */
+#define SPARE_MAX (UINT64_C(128) << 20)
 
 /* ---- names */
 
@@ -265,6 +272,17 @@ static void put(void *ctx, const char *text, size_t len)
 	ad->outer->put(ad->outer->ctx, text, len);
 }
 
+/*
+ * Each thread has a heap of its own, which keeps what an expensive fetch has
+ * freed. Return this memory to the system before the next fetch gets the token.
+ */
+static void trim_memory(const struct daemon_admit *ad)
+{
+	if (ad->pass.price_us >= ADMISSION_CHEAP_US &&
+	    sys_memory_anonymous() > SPARE_MAX)
+		sys_memory_trim();
+}
+
 void daemon_admit_init(struct daemon_admit *ad,
 		       const struct daemon_options *options,
 		       const struct daemon_shared *shared,
@@ -315,6 +333,7 @@ int daemon_admit_send(void *ctx, const struct odb *odb,
 	report->count_ns -= ad->counted_ns < report->count_ns
 				    ? ad->counted_ns
 				    : report->count_ns;
+	trim_memory(ad);
 	admission_leave(&ad->pass);
 	buf_release(&ad->network);
 	return ret;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -181,6 +182,21 @@ void sys_memory_trim(void)
 #ifdef __GLIBC__
 	malloc_trim(0);
 #endif
+}
+
+uint64_t sys_memory_anonymous(void)
+{
+	unsigned long resident = 0, shared = 0;
+	struct buf text = BUF_INIT;
+	uint64_t ret = 0;
+
+	if (!sys_read_any(&text, "/proc/self/statm", NULL) && text.len &&
+	    sscanf(text.data, "%*u %lu %lu", &resident, &shared) == 2 &&
+	    shared <= resident)
+		ret = (uint64_t)(resident - shared) *
+		      (uint64_t)sysconf(_SC_PAGESIZE);
+	buf_release(&text);
+	return ret;
 }
 
 void *sys_memory_shared(size_t size)

@@ -85,4 +85,11 @@ void sys_memory_unshare(void *bytes, size_t size);
  */
 void sys_memory_trim(void);
 
+/*
+ * Returns the resident memory of the process without pages of files and shared
+ * memory, in bytes; 0 if it is unknown. Freed memory that the C library keeps
+ * counts. Cost: some microseconds.
+ */
+uint64_t sys_memory_anonymous(void);
+
 #endif

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -197,6 +198,24 @@ static void shared(void **state)
 	sys_memory_unshare(NULL, 100);
 }
 
+/* Anonymous memory that was written counts, and mapped files do not. */
+static void anonymous_memory(void **state)
+{
+	const size_t len = (size_t)64 << 20;
+	uint64_t before = sys_memory_anonymous(), now;
+	uint8_t *bytes;
+
+	assert_true(before > 0);
+	bytes = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(bytes != MAP_FAILED);
+	memset(bytes, 1, len);
+	now = sys_memory_anonymous();
+	assert_true(now >= before + len / 2);
+	assert_int_equal(munmap(bytes, len), 0);
+	assert_true(sys_memory_anonymous() <= now - len / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +228,7 @@ int main(void)
 		cmocka_unit_test(large),
 		cmocka_unit_test(shared),
 		cmocka_unit_test(memory_of_a_file),
+		cmocka_unit_test(anonymous_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
