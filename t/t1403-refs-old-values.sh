@@ -157,6 +157,21 @@ test_expect_success 'a directory with other files is not removed' '
 	test_cmp expect r.git/refs/heads/foo/bar/junk
 '
 
+test_expect_success 'messages name <old-oid> and <new-oid>' '
+	fresh &&
+	for command in "update refs/heads/foo" "create refs/heads/x" \
+		"create refs/heads/x $ZERO" "delete refs/heads/foo $ZERO"
+	do
+		echo "$command" >commands &&
+		test_expect_code 128 git -C r.git update-ref --stdin \
+			<commands 2>&1 || return 1
+	done >err &&
+	sed "s/.*: //" err >actual &&
+	printf "%s\n" "missing <new-oid>" "missing <new-oid>" \
+		"zero <new-oid>" "zero <old-oid>" >expect &&
+	test_cmp expect actual
+'
+
 # A value is expected, so the missing ref is reported, not the conflict.
 test_expect_success 'an expected value of a ref below another ref' '
 	fresh &&
