@@ -216,7 +216,7 @@ $O/bin/git: $(builtin_obj) $(inner_lib) $O/libs
 		$(builtin_obj) $(inner_lib) $(program_libs)
 	$Vcp $@.linked $@.new && rm -f $@.linked && mv -f $@.new $@
 	$Vfor n in $(git_names); do ln -sf git $O/bin/$$n || exit 1; done
-	$Vtools/exec-dir '$(CURDIR)/$O/exec' '$(CURDIR)/$O/bin/git' $(commands)
+	$VDESTDIR= tools/exec-dir '$(CURDIR)/$O/exec' '$(CURDIR)/$O/bin/git' $(commands)
 ifeq ($O,build)
 	$Vln -f $O/bin/git git || cp $O/bin/git git
 	$Vfor n in $(git_names); do ln -sf git $$n || exit 1; done
