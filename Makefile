@@ -7,6 +7,8 @@
 #	all		./git and its names, the static and the shared library
 #	lib, unit	the static library; the unit tests
 #	test		all tests, through prove (TESTS="..." for some of them)
+#	test-unit	the unit tests and the fuzz targets on their corpora
+#	test-rotation	a part of the tests with a sanitizer, see tools/rotation
 #	check		the rules of the tree, see tools/
 #	coverage	lines and branches of the library that the tests execute;
 #			SCRIPTS=no runs only compiled tests
@@ -271,8 +273,14 @@ test_env = CMOCKA_MESSAGE_OUTPUT=TAP GITREACH_BUILD='$(CURDIR)/$O' \
 test: all $(filter $(unit_bin) $(fuzz_bin),$(TESTS)) $(helper_bin)
 	$V$(test_env) tools/scratch prove --timer -j$(JOBS) $(TESTS)
 
-test-unit: $(unit_bin) $(fuzz_bin)
-	$V$(test_env) tools/scratch prove -j$(JOBS) $(unit_bin) $(fuzz_bin)
+# UNITS="t/unit/test-name ...": some of them.
+unit_tests = $(or $(UNITS:%=$O/%),$(unit_bin) $(fuzz_bin))
+test-unit: $(unit_tests)
+	$V$(test_env) tools/scratch prove -j$(JOBS) $(unit_tests)
+
+# A part of the tests with a sanitizer, which the commit or TURN=<n> chooses.
+test-rotation:
+	$VMAKE='$(MAKE)' TURN='$(TURN)' tools/rotation
 
 # The counters are files that a process writes when it ends. Tests that count or
 # fail system calls, or requests for memory, would see those of the counters.
@@ -374,7 +382,7 @@ ifneq ($(building),)
 endif
 FORCE:
 .PHONY: all lib shared unit git test test-unit check format
-.PHONY: coverage coverage-run fuzz fuzz-targets fuzz-all fuzz-merge
+.PHONY: test-rotation coverage coverage-run fuzz fuzz-targets fuzz-all fuzz-merge
 .PHONY: mutants install uninstall guide dist demo print-packages print-commands
 .PHONY: clean distclean FORCE
 .SECONDARY:
