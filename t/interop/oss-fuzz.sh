@@ -35,7 +35,7 @@ test_expect_success 'build.sh builds each target' '
 	) &&
 	ls "$GITREACH_SRC"/t/fuzz/fuzz-*.c | sed "s|.*/||; s|\.c$||" >expect &&
 	(cd out && ls | grep -v "\.") >actual &&
-	test_cmp expect actual
+	test_cmp_sorted expect actual
 '
 
 test_expect_success 'each target needs the C library only, and runs its seeds' '
