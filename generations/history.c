@@ -373,6 +373,54 @@ int generation_newest(struct generation *out,
 	return ret;
 }
 
+/* What a listing has of the records `number` and `number` + 1. */
+struct neighbours {
+	const char *own, *next; /* names of the records, borrowed */
+	bool has_own, has_next;
+};
+
+static int note_neighbour(void *ctx, const struct filestore_entry *entry,
+			  struct error *err)
+{
+	struct neighbours *n = ctx;
+
+	n->has_own |= !strcmp(entry->name, n->own);
+	n->has_next |= !strcmp(entry->name, n->next);
+	return 0;
+}
+
+/*
+ * The common beginning of both names leaves out the digits in which the numbers
+ * differ, so the listing has 16 names in most cases.
+ */
+int generation_is_newest(bool *out, const struct generation_place *place,
+			 uint64_t number, struct error *err)
+{
+	struct buf own = BUF_INIT, next = BUF_INIT, prefix = BUF_INIT;
+	struct neighbours n = {0};
+	size_t len = 0;
+	int ret = generation_record_name(&own, place->repository, number, err);
+
+	*out = false;
+	if (!ret)
+		ret = generation_record_name(&next, place->repository,
+					     number + 1, err);
+	while (!ret && len < own.len && own.data[len] == next.data[len])
+		len++;
+	if (!ret && buf_append(&prefix, own.data, len) < 0)
+		ret = error_nomem(err);
+	n.own = own.data;
+	n.next = next.data;
+	if (!ret)
+		ret = filestore_list_each(place->store, prefix.data,
+					  note_neighbour, &n, err);
+	*out = !ret && n.has_own && !n.has_next;
+	buf_release(&own);
+	buf_release(&next);
+	buf_release(&prefix);
+	return ret;
+}
+
 int generation_newer(struct generation *out,
 		     const struct generation_place *place, uint64_t number,
 		     struct error *err)

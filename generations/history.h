@@ -102,6 +102,15 @@ int generation_newer(struct generation *out,
 		     struct error *err);
 
 /*
+ * Finds out with one listing whether record `number` (> 0) exists and is the
+ * newest. Sets *out to false if it does not exist, or if a newer one does. The
+ * content of the record is not read. Returns 0, STORE_UNAVAILABLE, or a
+ * negative error code.
+ */
+int generation_is_newest(bool *out, const struct generation_place *place,
+			 uint64_t number, struct error *err);
+
+/*
  * Finds out whether the store still has record `known`, of which only the
  * number, the parent and the token are used. A store that was emptied, or
  * restored from a backup, does not have the record, or has another one with its
@@ -136,9 +145,9 @@ int generation_write_hint_record(const struct generation_place *place,
 				 const struct generation *g, struct error *err);
 
 /*
- * Reads the record of which the hint is a copy. A newer record may exist. If
- * the repository was removed and its hint was not, the files of this record do
- * not exist. Returns 0, STORE_ABSENT if there is no hint or if it has no
+ * Reads the record of which the hint is a copy. A newer record may exist. The
+ * record itself does not exist any more if the repository was removed and its
+ * hint was not. Returns 0, STORE_ABSENT if there is no hint or if it has no
  * record, STORE_UNAVAILABLE, or a negative error code. After an error, *out is
  * zeroed.
  */

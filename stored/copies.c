@@ -612,10 +612,12 @@ int stored_copies_look(struct stored_copies *copies, const char *name,
 	struct error why = ERROR_INIT;
 	struct stored_copy *copy;
 	int ret = stored_copy_enter(&copy, copies->node, name, err);
+	bool has_copy = !ret && identify(copy).ino;
 
-	if (!ret && !identify(copy).ino)
+	if (!ret && !has_copy)
 		ret = look_before(copies, name, asked, err);
-	if (!ret) {
+	/* A copy is an answer. Nothing is known then about the store. */
+	if (!ret && !has_copy) {
 		ret = stored_copy_look(copy, &why);
 		if (ret && err)
 			*err = why;

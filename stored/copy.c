@@ -184,6 +184,15 @@ static uint64_t peek(const char *path)
 	return number;
 }
 
+uint64_t stored_copy_made_number(const struct stored_copy *copy)
+{
+	char *path = stored_join(copy->dir, STORED_COPY_MADE, NULL);
+	uint64_t number = peek(path);
+
+	free(path);
+	return number;
+}
+
 /*
  * Reads the generation that was noted, if it is newer than `number`. Returns 0,
  * 1 if it is not or cannot be used, or a negative error code.
@@ -546,24 +555,29 @@ static int prove(struct stored_copy *copy, const struct generation_place *probe,
 /* A question that is asked while files are downloaded. */
 struct asking {
 	const struct generation_place *place; /* borrowed */
-	uint64_t number;
-	int ret;             /* of generation_newer() */
-	struct generation g; /* owned */
+	uint64_t number;                      /* of the record in the hint */
+	bool was_asked;
+	int ret;             /* result of the question */
+	bool is_newest;      /* the record in the hint is the newest */
+	struct generation g; /* owned: the newest record, if it is another */
 };
 
-static int ask_newer(void *ctx, struct error *err)
+static int ask_newest(void *ctx, struct error *err)
 {
 	struct asking *a = ctx;
 
-	a->ret = generation_newer(&a->g, a->place, a->number, err);
-	return a->ret == STORE_ABSENT ? 0
-				      : stored_result(a->ret, "a record", err);
+	a->was_asked = true;
+	a->ret = generation_is_newest(&a->is_newest, a->place, a->number, err);
+	if (!a->ret && !a->is_newest)
+		a->ret = generation_newest(&a->g, a->place, 0, err);
+	return stored_result(a->ret, a->place->repository, err);
 }
 
 /*
  * Makes the copy from the record *guess of the hint. The files are downloaded
- * while the store is asked for a newer record, so this takes one round trip.
- * The caller has CHANGE, and there is no usable copy.
+ * while the store is asked for the newest record, so this takes one round trip.
+ * The store may have lost the record of the hint, even if all its files are in
+ * the cache. The caller has CHANGE, and there is no usable copy.
  */
 static int make_guessed(struct stored_copy *copy,
 			const struct generation_place *probe,
@@ -572,26 +586,24 @@ static int make_guessed(struct stored_copy *copy,
 	const struct stored_refresh r = {copy->node->cache, &copy->place,
 					 copy->dir, NULL, guess};
 	struct asking ask = {.place = probe, .number = guess->number};
-	struct generation *g = &ask.g;
-	int ret = stored_refresh_download_with(&r, ask_newer, &ask, err);
+	int ret = stored_refresh_download_with(&r, ask_newest, &ask, err);
 
-	if (ask.ret && ask.ret != STORE_ABSENT)
+	if (!ask.was_asked || ask.ret)
 		return ret;
-	if (ask.ret == STORE_ABSENT && !ret)
+	if (ask.is_newest && !ret)
 		return stored_copy_advance(copy, guess, err);
-	/*
-	 * Files that the newer record still has are in the cache now. The hint
-	 * of a removed repository names files that do not exist.
-	 */
-	if (ask.ret == STORE_ABSENT &&
-	    (ret == ERR_MISSING || ret == ERR_CORRUPT))
-		ret = stored_result(generation_newest(g, probe, 0, err),
-				    copy->name, err);
-	else if (!ask.ret)
-		ret = 0;
+	if (ask.is_newest && ret != ERR_MISSING && ret != ERR_CORRUPT)
+		return ret;
+	/* A collection may have removed files of the record meanwhile. */
+	ret = ask.is_newest
+		      ? stored_result(generation_newest(&ask.g, probe,
+							guess->number, err),
+				      copy->name, err)
+		      : 0;
+	/* Files that the newest record still has are in the cache now. */
 	if (!ret)
-		ret = stored_copy_advance(copy, g, err);
-	generation_release(g);
+		ret = stored_copy_advance(copy, &ask.g, err);
+	generation_release(&ask.g);
 	return ret;
 }
 
@@ -636,6 +648,12 @@ static int ask_and_advance(struct stored_copy *copy,
 	if (ret == STORE_ABSENT && copy->g.number)
 		return prove(copy, probe, err);
 	ret = stored_result(ret, copy->name, err);
+	/*
+	 * The newer record may belong to another history, in a store that was
+	 * restored from a backup. An advance would remove the last copies of
+	 * lost commits, so it always needs a proof.
+	 */
+	stored_copy_doubt(copy);
 	if (!ret)
 		ret = prove(copy, probe, err);
 	if (!ret)

@@ -61,7 +61,8 @@ void stored_copy_close(struct stored_copy *copy);
 /*
  * Brings the copy to the newest generation, asked of the store after the call
  * began. If the copy is the newest, one request is sent, and one more after
- * stored_copy_doubt(). Returns 0;
+ * stored_copy_doubt(). Before the copy gets a newer generation, the store must
+ * prove that it still has the generation of the copy. Returns 0;
  * ERR_MISSING if the store has no such repository, and nothing was made;
  * ERR_CORRUPT if the store lacks a file of the generation, or has another one,
  * or if it has lost the generation of the copy;
@@ -115,9 +116,16 @@ int stored_copy_note_made(const struct stored_copy *copy,
 			  const struct generation *g, struct error *err);
 
 /*
+ * Returns the number of the generation that was noted last, or 0 if there is
+ * none. The file is not checked.
+ */
+uint64_t stored_copy_made_number(const struct stored_copy *copy);
+
+/*
  * Sets *out to the generation that stored_copy_note_made() has noted last, or
- * to that of the copy if it is not older. Both exist in the store. Returns 0, 1
- * if there is no usable copy, or a negative error code.
+ * to that of the copy if it is not older. The store had both; one that was
+ * restored from a backup may have lost them. Returns 0, 1 if there is no usable
+ * copy, or a negative error code.
  */
 int stored_copy_newest_made(struct generation *out, struct stored_copy *copy,
 			    struct error *err);

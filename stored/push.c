@@ -35,6 +35,8 @@ struct stored_push {
 	 * against; without files and refs
 	 */
 	struct generation seen;
+	/* the number that the file store-made had when the push was opened */
+	uint64_t old_made;
 	/* owned, with their paths: files that are in no record yet */
 	struct generation_upload *uploads;
 	size_t upload_nr, upload_alloc;
@@ -147,6 +149,7 @@ int stored_push_open(struct stored_push **out, struct stored_copy *copy,
 		return ret;
 	}
 	remember_seen(push, stored_copy_generation(copy));
+	push->old_made = stored_copy_made_number(copy);
 	*out = push;
 	return 0;
 }
@@ -656,14 +659,46 @@ static void advance(struct stored_push *push, const struct generation *g)
 }
 
 /*
- * Reads the newest generation that is known without a request. Without a usable
- * copy, asks the store.
+ * Returns whether a noted generation needs a proof. It was noted before the
+ * push was opened, but the store did not show it when the copy was refreshed.
+ * The store may have been restored from a backup meanwhile.
+ */
+static bool is_doubtful(const struct stored_push *push,
+			const struct generation *made)
+{
+	return made->number > push->seen.number &&
+	       made->number <= push->old_made;
+}
+
+/* Replaces *base by the generation of the copy if the store has lost *base. */
+static int prove_base(struct publishing *p, struct generation *base,
+		      struct error *why)
+{
+	const struct generation_place probe = stored_copy_probe_place(
+		p->push->copy);
+	int ret = generation_prove(&probe, base, why);
+
+	if (ret != STORE_ABSENT)
+		return stored_result(ret, probe.repository, why);
+	generation_release(base);
+	*base = (struct generation){0};
+	ret = stored_copy_load(p->push->copy, why);
+	return ret ? ret
+		   : generation_copy(
+			     base, stored_copy_generation(p->push->copy), why);
+}
+
+/*
+ * Reads the newest generation that is known, in most cases without a request.
+ * Without a usable copy, asks the store.
  */
 static int read_base(struct publishing *p, struct generation *base)
 {
 	struct error why = ERROR_INIT;
 	int ret = stored_copy_newest_made(base, p->push->copy, &why);
 
+	if (!ret && is_doubtful(p->push, base))
+		ret = prove_base(p, base, &why);
 	if (ret > 0) {
 		ret = stored_copy_refresh(p->push->copy, &why);
 		if (!ret)

@@ -107,6 +107,18 @@ static inline struct generation_file *storedrepo_pack(struct generation *g)
 	return NULL;
 }
 
+/* Deletes the record of a generation, as if an old backup were restored. */
+static inline void storedrepo_lose_record(struct storedrepo *s, uint64_t number)
+{
+	struct buf name = BUF_INIT;
+
+	assert_int_equal(generation_record_name(&name, s->place.repository,
+						number, NULL),
+			 0);
+	assert_int_equal(filestore_delete(s->store, name.data, NULL), 0);
+	buf_release(&name);
+}
+
 /*
  * Returns the name under which the store has a file of a generation (version),
  * malloc()ed.

@@ -212,6 +212,32 @@ static void test_emptied(void **state)
 	served_release(&s);
 }
 
+/*
+ * A repository was removed from the store, and its hint was not. All files are
+ * still in the cache. They must not be served.
+ */
+static void test_removed_with_a_hint(void **state)
+{
+	struct stored_use use = {0};
+	struct served s;
+	const char *name;
+
+	served_init(&s, 0, 0);
+	name = s.c.s.place.repository;
+	visit(&s);
+	swap(&s, "store/repo", "repo-away", NULL);
+	assert_int_equal(
+		sys_tempdir_remove(netrepo_path(&s.c.s.n, COPYNODE_COPY), NULL),
+		0);
+	assert_int_equal(stored_copies_enter(s.copies, &use, name, &s.c.err),
+			 ERR_MISSING);
+	assert_null(use.copy);
+	swap(&s, "repo-away", "store/repo", NULL);
+	visit(&s);
+	copynode_assert_newest(&s.c);
+	served_release(&s);
+}
+
 static void back_up(struct served *s)
 {
 	char command[8300], from[4096];
@@ -876,6 +902,7 @@ int main(void)
 		cmocka_unit_test(test_strict),
 		cmocka_unit_test(test_service),
 		cmocka_unit_test(test_emptied),
+		cmocka_unit_test(test_removed_with_a_hint),
 		cmocka_unit_test(test_restored),
 		cmocka_unit_test(test_relaxed),
 		cmocka_unit_test(test_removed_by_another),

@@ -179,6 +179,28 @@ static void test_newer(void **state)
 	memstore_release(&r.mem);
 }
 
+/* One listing shows whether a record exists and is the newest. */
+static void test_is_newest(void **state)
+{
+	bool is_newest;
+	struct repo r;
+
+	repo_init(&r);
+	for (uint64_t n = 1; n <= 20; n++) {
+		put_record(&r, n, n < 3);
+		for (uint64_t known = 1; known <= n + 2; known++) {
+			r.mem.requests = 0;
+			assert_int_equal(generation_is_newest(&is_newest,
+							      &r.place, known,
+							      NULL),
+					 0);
+			assert_int_equal(is_newest, known == n);
+			assert_int_equal(r.mem.requests, 1);
+		}
+	}
+	memstore_release(&r.mem);
+}
+
 static enum memstore_fate be_down(void *ctx, enum memstore_op op,
 				  const char *name)
 {
@@ -431,6 +453,7 @@ int main(void)
 		cmocka_unit_test(test_hint_fails),
 		cmocka_unit_test(test_retired),
 		cmocka_unit_test(test_newer),
+		cmocka_unit_test(test_is_newest),
 		cmocka_unit_test(test_newer_without_store),
 	};
 

@@ -627,6 +627,40 @@ static void test_record_before_the_copy(void **state)
 	fixture_release(&f);
 }
 
+/*
+ * A push was killed after it had noted its generation, and the store was then
+ * restored from a backup. The next push must not build on the lost record.
+ */
+static void test_lost_record_before_the_copy(void **state)
+{
+	struct generation g;
+	struct fixture f;
+	struct session s;
+
+	(void)state;
+	fixture_init(&f);
+	push_one(&f, f.c.node, "refs/heads/one", &f.c.s.tip);
+	push_one(&f, f.other, "refs/heads/two", &f.c.s.tip);
+	storedrepo_newest(&f.c.s, &g);
+	s.copy = copynode_enter(&f.c);
+	assert_int_equal(stored_copy_load(s.copy, NULL), 0);
+	assert_int_equal(stored_copy_note_made(s.copy, &g, NULL), 0);
+	stored_copy_close(s.copy);
+	storedrepo_lose_record(&f.c.s, g.number);
+	session_open(&s, &f, f.c.node);
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/three", &f.c.s.tip);
+	assert_int_equal(session_commit(&s), 0);
+	/* The new record takes the number of the lost one. */
+	assert_int_equal(stored_copy_generation(s.copy)->number, g.number);
+	session_close(&s);
+	generation_release(&g);
+	storedrepo_newest(&f.c.s, &g);
+	assert_int_equal(g.number, 3);
+	generation_release(&g);
+	fixture_release(&f);
+}
+
 static void test_too_late(void **state)
 {
 	struct fixture f;
@@ -807,6 +841,7 @@ int main(void)
 		cmocka_unit_test(test_no_change),
 		cmocka_unit_test(test_turn),
 		cmocka_unit_test(test_record_before_the_copy),
+		cmocka_unit_test(test_lost_record_before_the_copy),
 		cmocka_unit_test(test_too_late),
 		cmocka_unit_test(test_messages),
 	};

@@ -164,22 +164,45 @@ static void test_wrong_hint(void **state)
 	struct copynode c;
 	struct stored_copy *copy;
 	struct generation g;
-	struct buf name = BUF_INIT;
 
 	copynode_init(&c);
 	copynode_push(&c, "two");
 	storedrepo_newest(&c.s, &g);
 	for (size_t i = 0; i < g.file_nr; i++)
 		storedrepo_delete(&c.s, &g.files[i]);
-	assert_int_equal(
-		generation_record_name(&name, c.s.place.repository, 1, NULL),
-		0);
-	assert_int_equal(filestore_delete(c.s.store, name.data, NULL), 0);
+	storedrepo_lose_record(&c.s, 1);
 	copy = copynode_enter(&c);
 	assert_int_equal(stored_copy_refresh(copy, &c.err), ERR_MISSING);
 	stored_copy_close(copy);
-	buf_release(&name);
 	generation_release(&g);
+	copynode_release(&c);
+}
+
+/*
+ * The store was restored from a backup, and has newer generations of another
+ * history. The copy may be the last one of lost commits, so it must stay.
+ */
+static void test_another_history(void **state)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct stored_copy *copy;
+	struct copynode c;
+	struct oid lost;
+
+	copynode_init(&c);
+	copynode_push(&c, "two");
+	copynode_push(&c, "three");
+	copy = copynode_enter(&c);
+	refresh(&c, copy);
+	lost = c.s.tip;
+	storedrepo_lose_record(&c.s, 2);
+	copynode_push(&c, "other");
+	copynode_push(&c, "more");
+	assert_int_equal(stored_copy_refresh(copy, &c.err), ERR_CORRUPT);
+	assert_non_null(strstr(c.err.msg, "restored from a backup"));
+	storedrepo_assert_ref(&c.s, COPYNODE_COPY, "refs/heads/main",
+			      oid_to_hex(hex, &lost, HASH_SHA1));
+	stored_copy_close(copy);
 	copynode_release(&c);
 }
 
@@ -533,6 +556,7 @@ int main(void)
 		cmocka_unit_test(test_made_and_refreshed),
 		cmocka_unit_test(test_requests_when_cold),
 		cmocka_unit_test(test_wrong_hint),
+		cmocka_unit_test(test_another_history),
 		cmocka_unit_test(test_made),
 		cmocka_unit_test(test_old_packs_go_before_the_marker),
 		cmocka_unit_test(test_opened_by_its_path),
