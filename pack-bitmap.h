@@ -304,7 +304,7 @@ char *pack_bitmap_path(const char *pack_base);
  * the call.
  */
 struct pack_bitmap_write {
-	/* the walk whose history has the commits */
+	/* the walk that has loaded the history of the pack's commits */
 	struct walk *walk;
 	/* all commits of the pack, with lists of new objects */
 	const struct walk_result *enumerated;

@@ -170,12 +170,12 @@ int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
 
 /*
  * Adds to `uninteresting` the objects of fill->packed that are in trees of
- * `commits`. These are commits of the haves without a bitmap. `uninteresting`
- * is indexed by bit_pos and has at least as many bits as fill->packed.
+ * `commits`, the commits of the haves that have no bitmap. `uninteresting` is
+ * indexed by bit_pos and has at least as many bits as fill->packed.
  *
  * A tree is not read if it is in `uninteresting` already, or not in
- * fill->packed. So `uninteresting` may lack an object below such a tree, even
- * if fill->packed has the object by another tree.
+ * fill->packed. An object that only such trees contain is not added, although
+ * fill->packed may have the object, because a tree of the wants contains it.
  *
  * Returns 0, ERR_MISSING or ERR_CORRUPT for an unreadable tree, or ERR_NOMEM.
  */

@@ -57,8 +57,8 @@ static uint32_t *count_lines(const struct bitmap_select_input *in)
 }
 
 /*
- * Returns the commit of a gap that should get a bitmap. The gap has the commits
- * with index [from, to).
+ * Chooses the commit that gets a bitmap among the commits [from, to) of a gap.
+ * Returns its index.
  */
 static size_t best_of(const struct bitmap_select_input *in,
 		      const uint32_t *lines, size_t from, size_t to)

@@ -203,7 +203,10 @@ out:
 	return ret;
 }
 
-/* Check the attributes files of the system, the user and the repository. */
+/*
+ * Refuse attributes files of the system, the user or the repository that set an
+ * attribute that can change content. Returns 0 or a negative error code.
+ */
 static int check_central(const struct repo *repo, const struct config *config,
 			 struct error *err)
 {

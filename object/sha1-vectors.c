@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The message differences of the disturbance vectors with b = 0, from 56 words
- * before K to 36 words after it. If d[] is the vector, word i of the difference
- * is
+ * Disturbance vectors are named by a type, the number K of a step, and the
+ * number b of a bit, as in Stevens' paper (Documentation/design/hashing.md).
+ * This table has the message differences of the vectors with b = 0, from 56
+ * words before K to 36 words after it. If d[] is the vector, word i of the
+ * difference is
  *
  * 	d[i] ^ d[i-1] <<< 5 ^ d[i-2] ^ (d[i-3] ^ d[i-4] ^ d[i-5]) <<< 30
  *

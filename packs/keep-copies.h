@@ -32,7 +32,10 @@
 /* Maximum number of tags whose trees get copies: the newest tags. */
 #define KEEP_TAGS_MAX 20
 
-/* Maximum number of trees that get copies: those of the newest commits. */
+/*
+ * Maximum number of root trees that get copies: the root trees of the newest
+ * commits.
+ */
 #define KEEP_TIPS_MAX 64
 
 /* Returns the bytes of a row in the file. */

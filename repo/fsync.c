@@ -52,7 +52,8 @@ struct change {
 	unsigned added, removed;
 };
 
-/* Takes one item of core.fsync. Returns false if the item is unknown. */
+/* Applies one item of core.fsync to *change. Returns false if the item is
+ * unknown. */
 static bool take_item(struct change *change, const char *item, size_t len)
 {
 	bool removes = *item == '-';

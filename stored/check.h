@@ -22,7 +22,7 @@ struct stored_check {
 struct stored_check_report {
 	/* number of the newest generation */
 	uint64_t number;
-	/* number of records that were read */
+	/* number of generations whose records were read */
 	uint64_t generation_nr;
 	/* number and total size of the files of the newest generation */
 	uint64_t file_nr, bytes;

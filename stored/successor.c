@@ -24,8 +24,8 @@ struct making {
 	struct generation_file *drops; /* owned array, borrowed paths */
 	size_t drop_nr;
 	/*
-	 * The base has the same refs, in one table and without updates. Then
-	 * the table is kept, and the change does not touch tables.
+	 * Whether the base has the same refs in one table, and no updates. If
+	 * so, the new generation keeps this table.
 	 */
 	bool same_refs;
 	struct error *err;

@@ -95,8 +95,8 @@ int sys_tempfile_finish(struct sys_tempfile *tf, enum sys_fsync_method method,
  * durable too. Returns 0 or a negative error code.
  *
  * The tempfile is inactive afterwards, also after an error. After an error the
- * file is removed. If only syncing the directory failed, the file has its final
- * name.
+ * file is removed, with one exception: if only syncing the directory failed,
+ * the file has its final name.
  */
 int sys_tempfile_commit(struct sys_tempfile *tf, const char *path,
 			enum sys_fsync_method method, struct error *err);

@@ -26,8 +26,10 @@ struct file {
 };
 
 /*
- * Make a file of kept deltas (stored beside the pack). The first bytes of the
- * targets are even numbers. Each target has deltas of the steps 1, 2 and 4.
+ * Make a file of kept deltas (stored beside the pack). The first four bytes of
+ * each target's id are an even number, so ids with odd numbers are missing.
+ * Each target has three kept deltas: against the versions 1, 2 and 4 steps
+ * before.
  */
 static void file_init(struct file *f, enum hash_algo algo, uint64_t *seed)
 {

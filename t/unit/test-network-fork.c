@@ -67,9 +67,7 @@ static void test_fork(void **state)
 	repo_close(repo);
 	assert_int_equal(f.n.network->registry.entries[0].state,
 			 NETWORK_MEMBER);
-	/*
-	 * The new path may not be a file. Its parent directory need not exist.
-	 */
+	/* The new path must not be a file, as x is, or lie below a file. */
 	assert_int_equal(fork_to(&f, "x", &id), ERR_INVALID);
 	assert_int_equal(fork_to(&f, "x/y/b", &id), ERR_INVALID);
 	assert_int_equal(f.n.network->registry.nr, 1);
