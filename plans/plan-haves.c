@@ -14,6 +14,9 @@
  */
 #define HAVES_MAX 64
 
+/* A larger commit is not read, because clients choose the haves. */
+#define COMMIT_MAX ((uint64_t)1 << 20)
+
 static int stop(void *ctx, const struct oid *oid)
 {
 	return 1;
@@ -55,13 +58,24 @@ static void mark_parents(bool *is_parent, const struct oid *haves, size_t nr,
 	}
 }
 
+/* Returns whether a have is a commit that is worth reading. */
+static bool is_readable(struct odb_reader *reader, const struct oid *have)
+{
+	enum object_type type;
+	uint64_t size;
+
+	return !odb_info(reader, have, &type, &size, NULL) &&
+	       type == OBJ_COMMIT && size <= COMMIT_MAX;
+}
+
 static void mark_all(bool *is_parent, const struct oid *haves, size_t nr,
 		     struct odb_reader *reader, enum hash_algo algo)
 {
 	for (size_t i = 0; i < nr; i++) {
 		struct odb_object object = ODB_OBJECT_INIT;
 
-		if (!odb_read(reader, &haves[i], &object, NULL))
+		if (is_readable(reader, &haves[i]) &&
+		    !odb_read(reader, &haves[i], &object, NULL))
 			mark_parents(is_parent, haves, nr, &object, algo);
 		odb_object_release(reader, &object);
 	}

@@ -24,8 +24,11 @@
  * without duplicates; they stay sorted. The haves that remain reach the same
  * objects. Nothing is removed if parents may be absent: the client has a
  * shallow boundary, or the repository has a shallow boundary or grafts. Then,
- * and if there are many haves or memory runs out, all haves remain. Cost: reads
- * each commit once.
+ * and if there are many haves or memory runs out, all haves remain.
+ *
+ * Cost: finds the type and size of each have, and reads the commits of at most
+ * 1 MiB. The parents of a larger commit remain. A client can name any object
+ * as a have, so no other object is read.
  */
 void plan_haves_reduce(struct oid *haves, size_t *nr, const struct odb *odb,
 		       const struct packing_request *request);

@@ -156,11 +156,53 @@ static void test_absent_parents(void **state)
 	finish(&f);
 }
 
+/*
+ * Stores an object with the text of a commit, padded to `size` bytes, and
+ * reduces the haves: this object and the parent that the text names. Returns
+ * how many haves remain.
+ */
+static size_t kept_with(struct fixture *f, enum object_type type, size_t size)
+{
+	const struct randrepo *r = &f->r;
+	struct buf text = BUF_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	f->haves[0] = r->objects[r->commits[0]].oid;
+	oid_to_hex(hex, &f->haves[0], HASH_SHA1);
+	buf_printf(&text,
+		   "tree %s\nparent %s\nauthor A <a@b> 1 +0000\n"
+		   "committer A <a@b> 1 +0000\n\n",
+		   hex, hex);
+	while (text.len < size)
+		buf_append_char(&text, 'x');
+	tmppack_loose(&r->t, "objects", &f->haves[1], type, text.data,
+		      text.len);
+	buf_release(&text);
+	f->nr = 2;
+	qsort(f->haves, f->nr, sizeof(*f->haves), compare);
+	plan_haves_reduce(f->haves, &f->nr, f->odb, &f->request);
+	return f->nr;
+}
+
+/* A client chooses the haves, so large objects are not read. */
+static void test_large_haves(void **state)
+{
+	struct fixture f;
+
+	start(&f);
+	assert_int_equal(kept_with(&f, OBJ_COMMIT, 0), 1);
+	assert_int_equal(kept_with(&f, OBJ_COMMIT, 1 << 20), 1);
+	assert_int_equal(kept_with(&f, OBJ_COMMIT, (1 << 20) + 1), 2);
+	assert_int_equal(kept_with(&f, OBJ_BLOB, 0), 2);
+	finish(&f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_objects),
 		cmocka_unit_test(test_absent_parents),
+		cmocka_unit_test(test_large_haves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
