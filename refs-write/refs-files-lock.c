@@ -168,7 +168,8 @@ static int clear_dir(struct ref_transaction *tx, struct ref_item *item,
 /*
  * Replaces an item's lock file by a symbolic link to the new target. So
  * renaming the lock file gives readers the old or the new ref, never none. The
- * link is made at "<ref>.link.lock". Only the holder of the lock uses this
+ * link is made at "<ref>~link.lock". No ref's name contains "~", so this path
+ * is not the lock file of another ref. Only the holder of the lock uses this
  * path, so a file at this path is of a process that died. If the link cannot be
  * made, the lock file keeps its text.
  */
@@ -180,7 +181,7 @@ static int link_lock(struct ref_transaction *tx, const struct ref_item *item,
 
 	buf_reset(&tx->path);
 	if (refs_loose_path(&tx->path, tx->repo, item->name) < 0 ||
-	    buf_append_str(&tx->path, ".link.lock") < 0)
+	    buf_append_str(&tx->path, "~link.lock") < 0)
 		return error_nomem(err);
 	sys_hold_signals(&hold);
 	sys_unlink(tx->path.data, NULL);

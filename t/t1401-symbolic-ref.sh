@@ -80,8 +80,10 @@ test_expect_success 'core.preferSymlinkRefs: a symbolic ref is a symbolic link' 
 	prefer="-c core.preferSymlinkRefs=true" &&
 	rm -rf "$TRASH/prefer.git" && repo_linear "$TRASH/prefer.git" 1 &&
 	cd "$TRASH/prefer.git" &&
-	ln -s stale HEAD.link.lock &&
+	ln -s stale HEAD~link.lock &&
+	: >HEAD.link.lock &&
 	git $prefer symbolic-ref -m moved HEAD refs/heads/new 2>err &&
+	rm HEAD.link.lock &&
 	test "$(readlink HEAD)" = refs/heads/new &&
 	grep "^warning: .core.preferSymlinkRefs=true. is nominated for" err &&
 	grep "^hint: " err &&
