@@ -342,8 +342,10 @@ have_nices () {
 }
 
 # test_nice: during expensive work, the thread has a lower priority. Afterwards, all
-# threads have the usual one.
+# threads have the usual one. There are no keep-alive packets, because a thread that
+# sends them may have the lower priority, too.
 test_nice () {
+	stock -C srv/r.git config uploadpack.keepalive 0 &&
 	start --tokens=1 --work-nice=9 --threads=3 &&
 	usual=$(nice) &&
 	hold &&
@@ -351,7 +353,7 @@ test_nice () {
 	clone n.git &&
 	wait_until test -e held &&
 	nices >during && cat during &&
-	grep " 1 $((usual + 9 > 19 ? 19 : usual + 9))$" during &&
+	grep " 1 $((usual + 9))$" during &&
 	touch go &&
 	wait_until have_nices before &&
 	wait ${clients##* } &&
@@ -362,12 +364,19 @@ test_nice () {
 	rm -rf n.git o.git
 }
 
-test_expect_success 'expensive work leaves the processors to other requests' '
+# No nice value is above 19.
+if test "$(nice)" -le 10
+then
+	test_set_prereq NICE
+fi
+
+test_expect_success NICE 'expensive work leaves the processors to other requests' '
 	test_nice
 '
 
 # Without the privilege to raise a priority, the thread is replaced.
-if test "$(id -u)" = 0 && setpriv --bounding-set -sys_nice true 2>/dev/null
+if test_have_prereq NICE && test "$(id -u)" = 0 &&
+	setpriv --bounding-set -sys_nice true 2>/dev/null
 then
 	test_set_prereq CONFINED
 fi
