@@ -71,8 +71,8 @@ hash_cache () {
 test_expect_success 'with a bitmap index and islands in one run' '
 	git -C bare.git config pack.island "refs/heads/" &&
 	repacked -b && hash_cache r.git >v1.cache &&
-	for how in --path-walk --name-hash-version=2; do
-		repacked -b -i --window=4 $how &&
+	for how in --path-walk "-i --name-hash-version=2"; do
+		repacked -b --window=4 $how &&
 		test $(($(pack_size r.git) * 2)) -lt $(cat plain) &&
 		ls r.git/objects/pack/*.bitmap &&
 		stock -C r.git rev-list --count --objects --all >expect &&
@@ -129,12 +129,15 @@ test_expect_success 'of lists of objects, and of packs' '
 		$(wc -c <l1-$(cat name1).pack)
 '
 
+# For repack, 0 means the default, as for stock Git 2.55.
 test_expect_success 'other versions are refused' '
+	git -C bare.git repack --name-hash-version=0 &&
+	echo "fatal: invalid --name-hash-version option: 3" >expect &&
+	test_expect_code 128 git -C bare.git repack --name-hash-version=3 \
+		2>err &&
+	test_cmp expect err &&
 	for n in 0 3; do
-		test_expect_code 128 git -C bare.git repack \
-			--name-hash-version=$n 2>err &&
 		echo "fatal: invalid --name-hash-version option: $n" >expect &&
-		test_cmp expect err &&
 		echo HEAD | test_expect_code 128 git -C bare.git pack-objects \
 			--revs --stdout --name-hash-version=$n 2>err &&
 		test_cmp expect err || return 1
