@@ -42,9 +42,15 @@ int pack_args_check(const struct pack_args *args, struct error *err)
 	return 0;
 }
 
-void pack_args_check_islands(struct pack_args *args, bool delta_islands)
+void pack_args_check_islands(struct pack_args *args,
+			     const struct newpack_options *loaded,
+			     bool delta_islands)
 {
-	if (!delta_islands || args->path_walk <= 0)
+	bool by_path = args->path_walk < 0
+			       ? loaded->make.grouping == PATH_GROUP_PATH
+			       : args->path_walk;
+
+	if (!delta_islands || !by_path)
 		return;
 	builtin_warn("cannot use --delta-islands with --path-walk");
 	args->path_walk = 0;

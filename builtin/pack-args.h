@@ -96,9 +96,13 @@ int pack_args_take_choice(void *value, const char *arg);
 int pack_args_check(const struct pack_args *args, struct error *err);
 
 /*
- * Ignores --path-walk, with a warning, if delta islands are used.
+ * Sets *args to --no-path-walk, with a warning, if delta islands are used and
+ * --path-walk or the configuration asks for groups by path. `loaded`: the
+ * options that the configuration sets.
  */
-void pack_args_check_islands(struct pack_args *args, bool delta_islands);
+void pack_args_check_islands(struct pack_args *args,
+			     const struct newpack_options *loaded,
+			     bool delta_islands);
 
 /*
  * Override the configuration by the options that are given. A negative window

@@ -53,7 +53,7 @@ static int load_options(struct run *r, const struct repo *repo)
 
 	if (ret < 0)
 		return ret;
-	pack_args_check_islands(&a->packing, a->delta_islands);
+	pack_args_check_islands(&a->packing, &r->newpack, a->delta_islands);
 	pack_args_apply(&r->newpack, &a->packing);
 	pack_args_limit(&r->newpack, a->packing.max_pack_size);
 	r->newpack.ofs_delta = a->ofs_delta;

@@ -443,7 +443,8 @@ static int run(struct args *a, struct builtin_env *env)
 	ret = parse_numbers(a);
 	if (ret)
 		return ret;
-	pack_args_check_islands(&a->packing, options.delta_islands);
+	pack_args_check_islands(&a->packing, &options.newpack,
+				options.delta_islands);
 	ret = load_pack_options(&options, a, env->repo, &err);
 	if (!ret)
 		ret = repack(&options, a, env, &err);

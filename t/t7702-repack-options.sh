@@ -161,6 +161,14 @@ test_expect_success 'delta islands exclude --path-walk' '
 	"$GIT" -C base.git pack-objects -q --all --delta-islands --path-walk \
 		"$PWD/islands" </dev/null 2>err &&
 	test_cmp expect err &&
+	"$GIT" -c pack.usePathWalk=1 -C base.git repack -adq -i 2>err &&
+	test_cmp expect err &&
+	"$GIT" -c pack.usePathWalk=1 -C base.git pack-objects -q --revs --all \
+		--delta-islands "$PWD/islands" </dev/null 2>err &&
+	test_cmp expect err &&
+	"$GIT" -c pack.usePathWalk=1 -C base.git repack -adq -i \
+		--no-path-walk 2>err &&
+	test_must_be_empty err &&
 	"$GIT" -C base.git repack -Adq --max-cruft-size=10 2>err &&
 	test_must_be_empty err
 '
