@@ -347,20 +347,26 @@ def has_option(table, option):
     return any(o in table for o in (option, "--" + bare, "--no-" + bare))
 
 
+def manual_pages(docs):
+    """The texts of the manual pages in a directory, by gitreach-repack(1)."""
+    found = {}
+    for name in os.listdir(docs):
+        match = re.fullmatch(r"((?:lib)?gitreach[\w.-]*)\.(\d)", name)
+        path = os.path.join(docs, name)
+        if match and os.path.isfile(path):
+            found[f"{match[1]}({match[2]})"] = re.sub(
+                r"\\fR|\\fB|\\fI|\\&", "", read(path).replace("\\-", "-"))
+    return found
+
+
 class Checker:
     """The links, manual pages, options and keys that the pages name."""
 
-    def __init__(self, pages):
+    def __init__(self, pages, man):
         self.pages = pages
         self.errors = []
         self.tables = {}
-        docs = os.path.join(os.path.dirname(pages[0]), "..")
-        self.man = {re.sub(r"\.(\d)$", r"(\1)", name):
-                    read(os.path.join(docs, name)).replace("\\-", "-")
-                    .replace("\\fR", "").replace("\\fB", "")
-                    .replace("\\fI", "").replace("\\&", "")
-                    for name in os.listdir(docs)
-                    if re.search(r"\.\d$", name)}
+        self.man = man
         self.all_man = "\n".join(self.man.values())
 
     def error(self, page, text):
@@ -510,7 +516,9 @@ class Checker:
 
 
 def check(pages, links_only):
-    checker = Checker(pages)
+    # Links need no manual pages. The others are above the pages of the guide.
+    docs = os.path.join(os.path.dirname(pages[0]), "..")
+    checker = Checker(pages, {} if links_only else manual_pages(docs))
     for page in pages:
         if links_only:
             checker.check_links(page, FENCE.sub("", read(page)))
