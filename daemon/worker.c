@@ -234,7 +234,12 @@ static int start_thread(struct thread *t)
  */
 static void replace_threads(struct worker *w)
 {
-	for (unsigned i = 0; i < w->thread_nr; i++) {
+	unsigned tired_nr;
+
+	pthread_mutex_lock(&w->lock);
+	tired_nr = w->tired_nr;
+	pthread_mutex_unlock(&w->lock);
+	for (unsigned i = 0; tired_nr && i < w->thread_nr; i++) {
 		struct thread *t = &w->threads[i];
 
 		pthread_mutex_lock(&w->lock);
@@ -698,16 +703,12 @@ static void accept_all(struct worker *w)
 static void take_back(struct worker *w)
 {
 	struct daemon_conn *conn, *next;
-	unsigned tired_nr;
 
 	sys_event_unwake(w->alarm);
 	pthread_mutex_lock(&w->lock);
 	conn = w->done;
 	w->done = NULL;
-	tired_nr = w->tired_nr;
 	pthread_mutex_unlock(&w->lock);
-	if (tired_nr)
-		replace_threads(w);
 	for (; conn; conn = next) {
 		next = conn->next;
 		if (conn->request)
@@ -855,6 +856,7 @@ static void loop(struct worker *w)
 		uint64_t now;
 
 		handle_all(w, ready, nr);
+		replace_threads(w);
 		now = sys_clock_ns();
 		expire(w, now);
 		expire_snapshots(w, now);
