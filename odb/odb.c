@@ -19,10 +19,21 @@
 #include "sys/io.h"
 
 /*
- * Number of attempts to list the packs of a directory while a repack adds and
- * removes packs.
+ * Number of attempts to list the packs while others add and remove packs. If a
+ * listed pack is gone before it is opened, its objects may be in a pack that
+ * was added after the listing. The snapshot would lack these objects, so more
+ * attempts follow. A process with little CPU time needs many: opening the packs
+ * may take it longer than the others take for a repack.
  */
 #define LIST_ATTEMPTS 4
+#define WHOLE_ATTEMPTS 100
+
+/* Results of an attempt to list and open packs, in order of severity. */
+enum listed {
+	LISTED_ALL,
+	LISTED_BEFORE_CHANGE, /* later packs may be missing */
+	LISTED_GONE,          /* a listed pack could not be opened any more */
+};
 
 /*
  * Returns the time of a directory's last change, or 0 if there is no directory.
@@ -176,9 +187,8 @@ static int open_listed(struct odb *odb, size_t *alloc,
 }
 
 /*
- * Opens the packs of directory `i`. Returns 0 or a negative error code. Returns
- * 1 if the directory has changed meanwhile. New packs may then be missing from
- * the listing, and listed packs may be removed.
+ * Opens the packs of directory `i`. Returns an enum listed or a negative error
+ * code.
  */
 static int open_packs(struct odb *odb, size_t *alloc, size_t i,
 		      struct error *warning, struct error *err)
@@ -199,7 +209,9 @@ static int open_packs(struct odb *odb, size_t *alloc, size_t i,
 	if (ret >= 0 && odb->use_midx)
 		ret = open_midx(odb, i, warning, err);
 	if (ret >= 0)
-		ret = vanished || dir_has_changed(odb, i);
+		ret = vanished                  ? LISTED_GONE
+		      : dir_has_changed(odb, i) ? LISTED_BEFORE_CHANGE
+						: LISTED_ALL;
 out:
 	pack_list_release(&list);
 	buf_release(&dir);
@@ -246,28 +258,44 @@ static int number_packs(struct odb *odb, struct error *err)
 	return 0;
 }
 
+/*
+ * Lists and opens the packs of all directories once. Returns an enum listed,
+ * the most severe of all directories, or a negative error code.
+ */
+static int try_all_packs(struct odb *odb, size_t *alloc, struct error *warning,
+			 struct error *err)
+{
+	int worst = LISTED_ALL;
+
+	for (size_t i = 0; i < odb->dir_nr; i++) {
+		int ret = open_packs(odb, alloc, i, warning, err);
+
+		if (ret < 0)
+			return ret;
+		if (ret > worst)
+			worst = ret;
+	}
+	return worst;
+}
+
 static int open_all_packs(struct odb *odb, struct error *warning,
 			  struct error *err)
 {
 	size_t alloc = 0;
-	unsigned attempt;
-	int ret = 0;
+	unsigned attempt = 0, max;
+	int ret;
 
-	for (attempt = 0; attempt < LIST_ATTEMPTS; attempt++) {
-		int changed = 0;
-		size_t i;
-
+	do {
 		close_packs(odb);
-		for (i = 0; i < odb->dir_nr; i++) {
-			ret = open_packs(odb, &alloc, i, warning, err);
-			if (ret < 0)
-				return ret;
-			changed |= ret;
-		}
-		if (!changed)
-			break;
-	}
-	return number_packs(odb, err);
+		ret = try_all_packs(odb, &alloc, warning, err);
+		max = ret == LISTED_GONE ? WHOLE_ATTEMPTS : LIST_ATTEMPTS;
+	} while (ret > LISTED_ALL && ++attempt < max);
+	if (ret == LISTED_GONE)
+		return error_set(err, ERR_IO,
+				 "%s/pack: packs are removed faster than they "
+				 "can be opened",
+				 odb->dirs[0]);
+	return ret < 0 ? ret : number_packs(odb, err);
 }
 
 static int load_config(struct odb *odb, struct error *err)

@@ -388,4 +388,37 @@ test_expect_success 'objects of an unnamed pack are found' '
 	done
 '
 
+# All objects are packed anew, with one more, so that the pack has another name. The
+# same happens when the next pack is opened, until it has happened 40 times.
+pack_again='echo >>../times &&
+	ls objects/pack/*.pack | sed "s/pack$/*/" >../old &&
+	blob=$("$STOCK_GIT" hash-object -w ../times) &&
+	{ cat ../ids && echo $blob; } |
+		"$STOCK_GIT" pack-objects -q objects/pack/pack >/dev/null &&
+	rm $(cat ../old) && "$STOCK_GIT" prune-packed -q &&
+	{ test $(wc -l <../times) -eq 40 || : >"$MEANWHILE_ONCE"; }'
+
+for command in "cat-file -p main" "rev-list --objects main"
+do
+	test_expect_success "$command: packs go as often as they are listed" '
+		again && rm -f times &&
+		stock -C base.git rev-list --objects --no-object-names --all >ids &&
+		stock -C base.git $command >expect &&
+		meanwhile "*/objects/pack/pack-*.pack" "$pack_again" \
+			git -C r.git $command >actual &&
+		test_line_count 40 times &&
+		test_cmp expect actual
+	'
+done
+
+test_expect_success 'packs go whenever they are listed: this is an error' '
+	again && rm -f times &&
+	! meanwhile "*/objects/pack/pack-*.pack" \
+		"$(echo "$pack_again" | sed "s/-eq 40/-eq 1000/")" \
+		git -C r.git repack -adq 2>err &&
+	grep "packs are removed faster than they can be opened" err &&
+	test $(wc -l <times) -ge 100 &&
+	stock -C r.git fsck --full
+'
+
 test_done
