@@ -111,7 +111,8 @@ static int compare_strings(const void *a, const void *b)
 
 void sort_strings(char **strings, size_t nr)
 {
-	qsort(strings, nr, sizeof(*strings), compare_strings);
+	if (nr)
+		qsort(strings, nr, sizeof(*strings), compare_strings);
 }
 
 #define NO_SUFFIX ((size_t)-1)
