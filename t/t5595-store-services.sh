@@ -45,7 +45,7 @@ test_expect_success MOTO 'import, export, list, log and verify' '
 	on $moto_port verify --full $store &&
 	stock -C src.git update-ref refs/heads/new main~3 &&
 	on $moto_port import --force --name=team/a_b.git src.git $store >out &&
-	grep "^team/a_b.git: generation 2, wrote 1 of" out &&
+	grep "^team/a_b.git: generation 2, wrote 2 of" out &&
 	exports team/a_b.git &&
 	test_expect_code 128 on $moto_port import --name=team/a_b.git src.git \
 		$store 2>err &&
@@ -57,8 +57,8 @@ test_expect_success MOTO 'the number of requests' '
 	on $shim_port import --name=counted.git src.git $store >out &&
 	files=$(sed -n "s/.* wrote \([0-9]*\) of .*/\1/p" out) &&
 	sed "s/ .*//" requests | sort | uniq -c >counts.import &&
-	# the files, the record, and the hint
-	test $(grep -c "^PUT" requests) -eq $((files + 2)) &&
+	# the files, the record, and the hint before and after it
+	test $(grep -c "^PUT" requests) -eq $((files + 3)) &&
 	shim_faults pass && rm -rf out.git &&
 	on $shim_port export $store counted.git out.git &&
 	same_as src.git out.git &&
