@@ -5,14 +5,16 @@
 
 It listens on 127.0.0.1, prints its port, and answers each request after so many
 milliseconds. A GET of /requests is answered at once, with the number of all other
-requests since the last one of these. Names are kept without their bucket. Signatures are not checked, and
-there are no listings. It takes about 0.2 ms of CPU for a request, so that a
+requests since the last one of these. Signatures are not checked, and a listing has
+all its files in one answer. It takes about 0.2 ms of CPU for a request, so that a
 measurement is one of the client.
 """
 
 import asyncio
 import hashlib
+import html
 import sys
+import urllib.parse
 
 FILES = {}
 COUNT = [0]
@@ -36,7 +38,23 @@ def part(body, etag, wanted):
         first, last, len(body)), sent
 
 
-def serve(method, name, headers, body):
+def listing(bucket, query):
+    """The files of a bucket with a prefix, all in one answer."""
+    start = bucket + "/" + urllib.parse.parse_qs(query).get("prefix", [""])[0]
+    rows = "".join(
+        "<Contents><Key>%s</Key><ETag>%s</ETag><Size>%d</Size></Contents>" %
+        (name[len(bucket) + 1:], html.escape(etag), len(body))
+        for name, (body, etag) in sorted(FILES.items())
+        if name.startswith(start))
+    return answer("200 OK", (
+        "<ListBucketResult><IsTruncated>false</IsTruncated>%s"
+        "</ListBucketResult>" % rows).encode())
+
+
+def serve(method, path, headers, body):
+    name, _, query = path.partition("?")
+    if "list-type=2" in query:
+        return listing(name.rstrip("/"), query)
     if method == "PUT":
         if headers.get("if-none-match") == "*" and name in FILES:
             return answer("412 Precondition Failed",
@@ -71,7 +89,7 @@ async def connection(reader, writer):
                 continue
             COUNT[0] += 1
             await asyncio.sleep(DELAY)
-            head, body = serve(method, name.partition("?")[0], headers, body)
+            head, body = serve(method, name, headers, body)
             writer.write(head + (b"" if method == "HEAD" else body))
     except (asyncio.IncompleteReadError, ConnectionError):
         pass
