@@ -30,6 +30,14 @@ static void fetch_bundle(struct gathering *g)
 
 	g->has_map = !stored_cache_borrow(g->how->cache, &g->map, g->how->place,
 					  g->bundle, &ignored);
+}
+
+/* Parses the bundle. No other task runs, because fetch_file() reads the result.
+ */
+static void parse_bundle(struct gathering *g)
+{
+	struct error ignored = ERROR_INIT;
+
 	if (g->has_map)
 		stored_side_parse(&g->side, g->map.data, g->map.len, &ignored);
 }
@@ -143,6 +151,7 @@ int stored_gather(const struct stored_gather *how, struct error *err)
 	ret = sys_parallel(STORED_DOWNLOADS, g.nr + (how->also != NULL),
 			   run_task, &g, err);
 	if (!ret && g.bundle) {
+		parse_bundle(&g);
 		g.nr = 0;
 		list_tasks(&g, true);
 		ret = sys_parallel(STORED_DOWNLOADS, g.nr, run_part, &g, err);
