@@ -23,27 +23,23 @@ struct gathering {
 	struct stored_side side;
 };
 
-/* Downloads the bundle. Without it, its files are downloaded one by one. */
+/*
+ * Downloads the bundle, and parses it. Without it, its files are downloaded one
+ * by one.
+ */
 static void fetch_bundle(struct gathering *g)
 {
 	struct error ignored = ERROR_INIT;
 
 	g->has_map = !stored_cache_borrow(g->how->cache, &g->map, g->how->place,
 					  g->bundle, &ignored);
-}
-
-/* Parses the bundle. No other task runs, because fetch_file() reads the result.
- */
-static void parse_bundle(struct gathering *g)
-{
-	struct error ignored = ERROR_INIT;
-
 	if (g->has_map)
 		stored_side_parse(&g->side, g->map.data, g->map.len, &ignored);
 }
 
 /* Takes a file from the bundle. Returns whether this was possible. */
-static bool take_part(struct gathering *g, const struct generation_file *file)
+static bool take_part(const struct gathering *g,
+		      const struct generation_file *file)
 {
 	const struct stored_side_part *part = stored_side_find(&g->side,
 							       file->sha256);
@@ -53,21 +49,21 @@ static bool take_part(struct gathering *g, const struct generation_file *file)
 					 (size_t)part->size, &ignored);
 }
 
-static int fetch_file(struct gathering *g, const struct generation_file *file,
-		      struct error *err)
+static int fetch_file(const struct gathering *g,
+		      const struct generation_file *file, struct error *err)
 {
 	struct buf path = BUF_INIT;
 	int ret;
 
-	if (g->side.nr && !stored_cache_has(g->how->cache, file) &&
-	    take_part(g, file))
-		return 0;
 	ret = stored_cache_file(g->how->cache, &path, g->how->place, file, err);
 	buf_release(&path);
 	return ret;
 }
 
-/* Task 0 is also(), if there is one. The others are those of `tasks`. */
+/*
+ * Task 0 is also(), if there is one. The others are those of `tasks`. The one
+ * that fetches the bundle is the only one that uses g->side.
+ */
 static int run_task(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 {
 	struct gathering *g = ctx;
@@ -82,12 +78,19 @@ static int run_task(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 	return fetch_file(g, g->tasks[nr], err);
 }
 
+/*
+ * Brings a file of the bundle into the cache, after the bundle was fetched.
+ * Another file with the same content may have brought it already.
+ */
 static int run_part(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 {
-	struct gathering *g = ctx;
+	const struct gathering *g = ctx;
+	const struct generation_file *file = g->tasks[nr];
 
 	(void)thread_nr;
-	return fetch_file(g, g->tasks[nr], err);
+	if (!stored_cache_has(g->how->cache, file) && take_part(g, file))
+		return 0;
+	return fetch_file(g, file, err);
 }
 
 static bool is_missing(const struct gathering *g, size_t nr)
@@ -151,7 +154,6 @@ int stored_gather(const struct stored_gather *how, struct error *err)
 	ret = sys_parallel(STORED_DOWNLOADS, g.nr + (how->also != NULL),
 			   run_task, &g, err);
 	if (!ret && g.bundle) {
-		parse_bundle(&g);
 		g.nr = 0;
 		list_tasks(&g, true);
 		ret = sys_parallel(STORED_DOWNLOADS, g.nr, run_part, &g, err);
