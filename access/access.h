@@ -73,7 +73,8 @@ void access_answer_release(struct access_answer *answer);
 int access_parse(struct access_answer *out, const char *line, size_t len,
 		 struct error *err);
 
-/* Appends the line of a question, with its line feed. Returns 0 or ERR_NOMEM.
+/*
+ * Appends the line of a question, with its line feed. Returns 0 or ERR_NOMEM.
  */
 int access_format(struct buf *out, const struct access_question *question);
 

@@ -215,7 +215,8 @@ static int has_new(struct bundling *b, size_t nr)
 	return ret;
 }
 
-/* Returns whether the repository has a ref's object of the first `nr` bundles.
+/*
+ * Returns whether the repository has a ref's object of the first `nr` bundles.
  */
 static bool knows_any(struct bundling *b, size_t nr)
 {

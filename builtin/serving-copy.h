@@ -26,7 +26,8 @@ int serving_copy_open(struct serving_copy *c, const struct repo *repo,
 		      struct error *err);
 void serving_copy_close(struct serving_copy *c);
 
-/* Returns the target for struct receive_options, or NULL if there is no copy.
+/*
+ * Returns the target for struct receive_options, or NULL if there is no copy.
  */
 const struct receive_target *serving_copy_target(const struct serving_copy *c);
 

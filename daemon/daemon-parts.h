@@ -419,7 +419,8 @@ struct daemon_request {
 	struct error place_error;
 	/* zero before the repository is open */
 	struct daemon_use use;
-	/* valid if requests are traced: the repository with a trace of its own
+	/*
+	 * valid if requests are traced: the repository with a trace of its own
 	 */
 	struct repo repo;
 	/* valid if repo.trace is set */

@@ -28,7 +28,8 @@
 #include "wire/io.h"
 #include "wire/pktline.h"
 
-/* The callers keep to these limits with outbox_has_room() and outbox_is_full().
+/*
+ * The callers keep to these limits with outbox_has_room() and outbox_is_full().
  */
 #define OUTBOX_LITERAL_MAX ((size_t)256 << 10)
 #define OUTBOX_ITEM_MAX 256

@@ -268,7 +268,8 @@ static int is_conditional(void *ctx, const struct config_entry *entry)
 	return 1;
 }
 
-/* Returns whether other requests may use the snapshot while its witness holds.
+/*
+ * Returns whether other requests may use the snapshot while its witness holds.
  */
 static bool can_share(struct daemon_snapshot *s)
 {

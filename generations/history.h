@@ -104,8 +104,9 @@ int generation_newer(struct generation *out,
 /*
  * Finds out with one listing whether record `number` (> 0) exists and is the
  * newest. Sets *out to false if it does not exist, or if a newer one does. The
- * content of the record is not read. Returns 0, STORE_UNAVAILABLE, or a
- * negative error code.
+ * content of the record is not read. Cost: a listing of 16 names; if the number
+ * ends with n hexadecimal digits f, of up to 16^(n + 1) names. Returns 0,
+ * STORE_UNAVAILABLE, or a negative error code.
  */
 int generation_is_newest(bool *out, const struct generation_place *place,
 			 uint64_t number, struct error *err);

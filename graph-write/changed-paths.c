@@ -44,7 +44,8 @@ struct computing {
 	 */
 	uint32_t *todo;
 	size_t todo_nr;
-	/* owned: indexed by record: number of the thread that made the filter
+	/*
+	 * owned: indexed by record: number of the thread that made the filter
 	 */
 	uint32_t *spans;
 	/* owned: indexed by record: offset of the filter in this thread's

@@ -87,7 +87,8 @@ static int compare(const void *a, const void *b)
 	return (x->mtime_ns > y->mtime_ns) - (x->mtime_ns < y->mtime_ns);
 }
 
-/* Remove old plans, so that `len` bytes more fit. Returns false if they don't.
+/*
+ * Remove old plans, so that `len` bytes more fit. Returns false if they don't.
  */
 static bool make_room(const struct plan_dir *dir, size_t len)
 {

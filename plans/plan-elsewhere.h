@@ -19,7 +19,10 @@
 #include "packing/send.h"
 #include "plans/plan.h"
 
-/* Passes calls to a struct packing_elsewhere, and notes what is left out. */
+/*
+ * Passes calls to a struct packing_elsewhere, and notes the objects that the
+ * pack lacks.
+ */
 struct plan_elsewhere {
 	const struct packing_elsewhere *to; /* borrowed */
 	struct plan_absent *absent;         /* borrowed */
@@ -31,8 +34,8 @@ struct plan_elsewhere {
 };
 
 /*
- * Returns the calls that note in *absent what is left out. *e and the result
- * borrow their arguments. `*absent` must be zero.
+ * Returns the calls that note in *absent the objects that the pack lacks. *e
+ * and the result borrow their arguments. `*absent` must be zero.
  */
 struct packing_elsewhere plan_elsewhere_note(struct plan_elsewhere *e,
 					     const struct packing_elsewhere *to,

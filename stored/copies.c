@@ -575,7 +575,8 @@ int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 	}
 	pthread_mutex_unlock(&copies->lock);
 	count(copies, use, ret);
-	/* Other requests have the answer already, and need not wait for this.
+	/*
+	 * Other requests have the answer already, and need not wait for this.
 	 */
 	if (is_due)
 		stored_trim_run(&trim, copies->node, copies->budget, NULL);

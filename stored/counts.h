@@ -52,7 +52,8 @@ void stored_counts_lookup(struct stored_counts *counts,
 /* Counts a file of `bytes` bytes that was downloaded into the cache. */
 void stored_counts_download(struct stored_counts *counts, uint64_t bytes);
 
-/* Notes that the cache has `bytes` bytes after `evicted` copies were removed.
+/*
+ * Notes that the cache has `bytes` bytes after `evicted` copies were removed.
  */
 void stored_counts_trim(struct stored_counts *counts, uint64_t bytes,
 			uint64_t evicted);

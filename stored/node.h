@@ -29,7 +29,8 @@ struct stored_node {
 	 */
 	struct filestore *probe;
 	struct stored_cache *cache; /* owned */
-	/* owned: counts the requests of both stores; NULL: nothing is counted
+	/*
+	 * owned: counts the requests of both stores; NULL: nothing is counted
 	 */
 	struct stored_counts *counts;
 	struct generation_host host;

@@ -746,7 +746,8 @@ static int publish(struct publishing *p)
 
 	if (!ret)
 		ret = commit(p, &base);
-	/* If this fails, the next push finds the record with one request more.
+	/*
+	 * If this fails, the next push finds the record with one request more.
 	 */
 	if (!ret && turn >= 0)
 		stored_copy_note_made(push->copy, &base, NULL);

@@ -170,7 +170,8 @@ static uint32_t block_size(const struct stack *s, const struct generation *g)
 		if (need > size)
 			size = need;
 	}
-	/* At most two texts of GENERATION_TEXT_MAX, so this is no large size.
+	/*
+	 * At most two texts of GENERATION_TEXT_MAX, so this is no large size.
 	 */
 	return (uint32_t)size;
 }

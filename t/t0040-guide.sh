@@ -11,7 +11,7 @@ helper=$GITREACH_SRC/t/guide.py
 # commands run in another temporary directory.
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
-# The environment of a new user who has no configuration.
+# The environment of a new user without configuration.
 unset GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE
 unset GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL GIT_COMMITTER_DATE
 export PATH="$STOCK_PATH"

@@ -158,7 +158,7 @@ test_expect_success 'objects that others write into a copy are not trusted' '
 				"$one/objects/pack/pack" ;;
 		alternates)
 			mkdir -p "$one/objects/info" &&
-			echo "$PWD/work/.git/objects" \
+			(cd work/.git/objects && pwd) \
 				>"$one/objects/info/alternates" ;;
 		esac >/dev/null &&
 		"$GIT" -C "$one" cat-file -e $parent &&

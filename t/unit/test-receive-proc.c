@@ -144,7 +144,8 @@ static void test_wrong(void **state)
 #define VERSION "000eversion=1\\n0000"
 #define OK_A "0011ok refs/for/a"
 #define OK_B "0011ok refs/for/b"
-/* A hook that writes these packets, closes its output, and reads all its input.
+/*
+ * A hook that writes these packets, closes its output, and reads all its input.
  */
 #define HOOK(packets) "printf '" packets "'\nexec cat >/dev/null"
 

@@ -94,7 +94,8 @@ static void assert_main(struct step *s, const char *name)
 			      oid_to_hex(hex, &s->c.s.tip, HASH_SHA1));
 }
 
-/* The files that appeared and went, in order, one "+<path>" or "-<path>" each.
+/*
+ * The files that appeared and went, in order, one "+<path>" or "-<path>" each.
  */
 static struct buf moves = BUF_INIT;
 static const char *watched; /* directory whose files are noted; NULL: none */

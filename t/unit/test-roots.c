@@ -274,7 +274,8 @@ static size_t island_tips(struct walkrepo *w, const char *config, bool is_bare,
 	return nr;
 }
 
-/* Returns a configured value of repack.tipIsland that matches no ref, or NULL.
+/*
+ * Returns a configured value of repack.tipIsland that matches no ref, or NULL.
  */
 static const char *idle_island(struct walkrepo *w, const char *config)
 {

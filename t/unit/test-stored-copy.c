@@ -135,7 +135,8 @@ static void test_requests_when_cold(void **state)
 	packs = count_packs(&g);
 	assert_int_equal(make_cold(&c, 2), 3 + packs);
 
-	/* A hint that is one record behind: two records more, and their files.
+	/*
+	 * A hint that is one record behind: two records more, and their files.
 	 */
 	old = g;
 	copynode_push(&c, "four");
