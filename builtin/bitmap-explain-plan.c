@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git bitmap explain: whether a plan of the directory gitreach.planDirectory
- * would answer the request of a client.
+ * git bitmap explain: whether a plan (a cached response) in the directory
+ * gitreach.planDirectory would answer a client's request.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,8 +42,8 @@ static int identify_tags(void *ctx, struct hash_ctx *hash, struct error *err)
 }
 
 /*
- * The callback of struct packing_tags. It is never called here: the key of a
- * plan only depends on whether the request has this callback.
+ * Callback of struct packing_tags. It is never called here: the key of a plan
+ * (a cached response) only depends on whether the request has a callback.
  */
 static int each_tag(void *ctx,
 		    int (*fn)(void *fn_ctx, const struct packing_tag *tag),

@@ -201,7 +201,7 @@ static void print_unused(const char *reason)
 	printf("answered-by=walk\nreason=%s\n", reason);
 }
 
-/* Print the cost estimates of the plan, without those that are unknown. */
+/* Print the cost estimates of the query. Unknown estimates are left out. */
 static void print_plan(const struct bitmap_plan *plan)
 {
 	printf("estimate.bitmap=%" PRIu64 "\n", plan->bitmap_cost);

@@ -50,9 +50,10 @@ struct bitmap_repeat {
 };
 
 /*
- * Parse the request that `text` describes; NULL: the record on standard input.
- * Prints a warning if the text lacks ids. Returns 0, ERR_INVALID, or another
- * negative error code.
+ * Parse a request of the log of requests. `text` describes the request. If
+ * `text` is NULL, the request is a record on standard input. Prints a warning
+ * if the text lacks ids. Returns 0, ERR_INVALID, or another negative error
+ * code.
  */
 int bitmap_repeat_load(struct bitmap_repeat *r, const struct repo *repo,
 		       const char *text, struct error *err);

@@ -120,7 +120,8 @@ void bitmap_repeat_release(struct bitmap_repeat *r)
 
 struct tags {
 	struct bitmap_place *place;
-	struct refview refs; /* the refs that fetches see */
+	/* the refs that fetches see */
+	struct refview refs;
 	int (*fn)(void *ctx, const struct packing_tag *tag);
 	void *ctx;
 };

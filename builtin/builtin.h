@@ -4,8 +4,9 @@
  * prints.
  *
  * The main program applies the options before the command's name (-C, -c,
- * --git-dir, ...) by changing the directory and the environment. A command only
- * opens the repository. A command returns its exit code.
+ * --git-dir, ...) by changing the directory and the environment. So a command
+ * does not handle these options: it opens the repository of the working
+ * directory, and returns its exit code.
  */
 #ifndef BUILTIN_BUILTIN_H
 #define BUILTIN_BUILTIN_H
@@ -47,9 +48,10 @@ extern const char builtin_version[];
 
 /*
  * A command returns this value if it does not implement what the user asks for.
- * It must not have read standard input, printed or changed anything. The main
- * program then closes the repository and executes stock Git with the original
- * arguments. The value is neither an exit code nor an enum error_code.
+ * Before, the command must not have read standard input, printed or changed
+ * anything. The main program then closes the repository and executes stock Git
+ * with the original arguments. The value is neither an exit code nor an enum
+ * error_code.
  *
  * Commands that serve remote clients never return it.
  */
@@ -106,9 +108,10 @@ int builtin_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void builtin_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Write an event for each message of the four functions above to the trace
- * from now on, or to none if `t` is NULL. `t` is borrowed until the next call.
- * Call this while the process has one thread.
+ * Write an event for each message of builtin_fail(), builtin_die(),
+ * builtin_error() and builtin_warn() to the trace from now on, or to none if
+ * `t` is NULL. `t` is borrowed until the next call. Call this while the process
+ * has one thread.
  */
 void builtin_trace_errors(struct trace *t);
 

@@ -141,7 +141,10 @@ static int parse(struct args *a, const char **argv)
 	return 0;
 }
 
-/* Returns whether a "--" follows, so that no argument before it is a path. */
+/*
+ * Returns whether "--" is one of the arguments. If so, no argument before "--"
+ * is a path.
+ */
 static bool has_dashes(const struct run *r)
 {
 	for (const char **arg = r->a.revs; *arg; arg++)

@@ -468,7 +468,11 @@ static int run_command(struct batch *b, char *line)
 		return error_set(&b->err, ERR_INVALID, "%s takes no arguments",
 				 commands[i].name);
 	arg += *arg == ' ';
-	/* As in stock Git, a wrong line keeps queued commands from running. */
+	/*
+	 * Queue the command until "flush". The line was parsed before: as in
+	 * stock Git, a wrong line ends the batch, and the queued commands do
+	 * not run.
+	 */
 	if (b->options->buffered && commands[i].run != flush)
 		return enqueue(b, commands[i].run, arg);
 	return commands[i].run(b, arg);

@@ -18,9 +18,9 @@ static const char usage[] = "git count-objects [-v] [-H | --human-readable]";
 struct count {
 	struct store store;
 	bool verbose, human;
-	/* loose objects: number and size on disk */
+	/* number and size on disk of the loose objects */
 	uint64_t loose_nr, loose_bytes;
-	/* loose objects that are also in a pack */
+	/* number of loose objects that are also in a pack */
 	uint64_t packable_nr;
 	uint64_t garbage_nr, garbage_bytes;
 	uint64_t packed_nr, pack_nr, pack_bytes;

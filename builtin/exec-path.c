@@ -22,7 +22,7 @@ static const char default_path[] = "/usr/local/bin:/usr/bin:/bin";
  * directory of the running program.
  */
 struct place {
-	/* `rest` is relative to the parent of the program's directory. */
+	/* true: `rest` is relative to the parent of the program's directory */
 	bool from_parent;
 	const char *rest; /* NULL ends a list */
 };
@@ -32,7 +32,7 @@ struct ours {
 	const struct place *places;
 	/* the installation path of the build, searched last */
 	const char *installed;
-	/* name of a file that exists only in such a directory of ours */
+	/* name of a file that only our directories of this kind contain */
 	const char *marker;
 };
 

@@ -50,7 +50,8 @@ struct exec_record {
 	const char *stock, *links, *version;
 	/* size of stock Git's program in bytes when it was recorded */
 	uint64_t size;
-	int64_t mtime_sec; /* its modification time then */
+	/* the program's modification time when it was recorded */
+	int64_t mtime_sec;
 };
 
 /*

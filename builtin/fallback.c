@@ -305,8 +305,8 @@ static int set_variable(const char *name, const char *value)
 }
 
 /*
- * Run stock Git as run_question() does, with the environment that stock Git
- * gets from its user.
+ * Run stock Git as run_question() does, but without GIT_EXEC_PATH, which we may
+ * have set. GITREACH_TRAIL says that stock Git is only asked a question.
  */
 static int ask(struct buf *out, const struct search *s, const char *word,
 	       struct trace *trace, struct error *err)

@@ -30,7 +30,8 @@ static const char default_format[] = "%(objectname) %(objecttype)\t%(refname)";
 struct for_each_ref {
 	struct store store;
 	struct ref_format format;
-	struct ref_filter_list sort_keys; /* as given, borrowed from argv */
+	/* the values of --sort as given, borrowed from argv */
+	struct ref_filter_list sort_keys;
 	struct ref_sort sort;
 	enum ref_format_quote quote;
 	const char *format_text;
@@ -383,8 +384,8 @@ static int find_head(struct for_each_ref *f)
 }
 
 /*
- * Parses the format, then the sort keys. As in stock Git, the commits of the
- * other options were resolved before.
+ * Parses the format, then the sort keys. As in stock Git, this happens after
+ * the commits that other options name were resolved.
  */
 static int parse_fields(struct for_each_ref *f)
 {

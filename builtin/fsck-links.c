@@ -297,8 +297,8 @@ static int name_logged(void *ctx, const char *name)
 }
 
 /*
- * Returns whether a root is damaged, and then prints the reason. The scan of
- * --connectivity-only has not read the object.
+ * Returns whether a root is damaged, and then prints the reason. Reads the
+ * object, because the scan of --connectivity-only has not read it.
  */
 static bool is_damaged(struct fsck_run *r, const struct oid *oid)
 {

@@ -277,7 +277,10 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 		      "Checking ref database", 1);
 	trace_region_leave(trace, "fsck", "refs");
 	trace_region_enter(trace, "fsck", "objects");
-	/* A broken list of refs ends the check before objects are read. */
+	/*
+	 * List the refs first. If the list is broken, the check ends before any
+	 * object is read.
+	 */
 	ret = name_nr ? 0 : refs_list_now(r->s.refs, r->err);
 	if (!ret)
 		ret = promisor_init(&r->promisor, &r->walk, r->err);

@@ -150,7 +150,7 @@ struct gc_args {
 	 */
 	const char *prune;
 	const char *expire_to;
-	/* UINT64_MAX: --max-cruft-size is not given */
+	/* value of --max-cruft-size in bytes; UINT64_MAX: not given */
 	uint64_t max_cruft_size;
 };
 

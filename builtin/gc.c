@@ -215,8 +215,8 @@ static int run_step(struct run *r, int (*step)(struct run *r))
 	if (ret != ERR_PEER || step == prune || step == write_commit_graph)
 		return ret;
 	/*
-	 * If repack failed for another reason than the lock, objects may be
-	 * damaged.
+	 * If repack failed, and the lock of the multi-pack-index is not the
+	 * reason, objects may be damaged. gc then stops.
 	 */
 	locked = is_repack ? is_midx_locked(r->repo) : 1;
 	if (locked <= 0)

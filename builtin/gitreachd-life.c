@@ -25,7 +25,10 @@
  * lists the sockets.
  */
 #define SOCKETS "GITREACHD_SOCKETS" /* daemon_sockets_write() */
-/* a descriptor to which the new master writes its process id when it serves */
+/*
+ * The number of a descriptor. The new master writes its process id to this
+ * descriptor when it starts to serve.
+ */
 #define READY "GITREACHD_READY"
 
 /* ---- the log */
@@ -156,7 +159,10 @@ void gitreachd_legacy_tell(struct gitreachd_legacy *legacy)
 	 * gitreachd_part().
 	 */
 	sys_fork_outlive();
-	/* A predecessor that does not listen any more has given this one up. */
+	/*
+	 * If nobody reads the pipe, the predecessor does not wait for this
+	 * process any more, so this process ends.
+	 */
 	if (sys_write_all(legacy->ready, &pid, sizeof(pid), "pipe", NULL) < 0)
 		raise(SIGTERM);
 	sys_close(legacy->ready);
@@ -173,7 +179,10 @@ int gitreachd_part(struct gitreachd_legacy *legacy, int *code,
 	child.pid = sys_fork(err);
 	if (child.pid <= 0)
 		return (int)child.pid;
-	/* The predecessor sees when the child closes the pipe. */
+	/*
+	 * Close the parent's copy of the pipe. When the child closes its own
+	 * copy, the predecessor sees the end of the pipe.
+	 */
 	sys_close(legacy->ready);
 	legacy->ready = -1;
 	*code = sys_spawn_wait(&child, err);

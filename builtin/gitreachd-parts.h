@@ -39,11 +39,12 @@ int gitreachd_inherit(struct gitreachd_legacy *out, struct error *err);
 void gitreachd_legacy_release(struct gitreachd_legacy *legacy);
 
 /*
- * If there is a predecessor, forks, and returns 0 in the child, the new master.
- * The parent waits, so that the predecessor learns the exit code if the child
- * does not start. When the child serves, the predecessor ends the parent (see
- * struct daemon_successor). Returns 0 without a predecessor; 1 in the parent,
- * if the child has ended with the exit code *code; or ERR_IO.
+ * Forks if this process replaces an older server process, its predecessor. The
+ * child is the new master. The parent waits, so that the predecessor learns the
+ * child's exit code if the child does not start. When the child serves, the
+ * predecessor ends the parent (see struct daemon_successor). Returns 0 in the
+ * child, and also without a predecessor. Returns 1 in the parent if the child
+ * has ended with the exit code *code. Otherwise returns ERR_IO.
  */
 int gitreachd_part(struct gitreachd_legacy *legacy, int *code,
 		   struct error *err);
@@ -52,8 +53,8 @@ int gitreachd_part(struct gitreachd_legacy *legacy, int *code,
 void gitreachd_legacy_tell(struct gitreachd_legacy *legacy);
 
 /*
- * Start the program anew, with the command line `words` and the sockets.
- * Returns 0 or a negative error code.
+ * Start the program again as the successor of this server, with the command
+ * line `words` and the sockets. Returns 0 or a negative error code.
  */
 int gitreachd_start_heir(struct daemon_successor *out, const char *const *words,
 			 const struct gitreachd_legacy *legacy,
@@ -61,12 +62,16 @@ int gitreachd_start_heir(struct daemon_successor *out, const char *const *words,
 			 struct error *err);
 
 /*
- * Returns whether standard error is the journal. systemd then reads priorities
- * at the start of lines, and knows the name of the program.
+ * Returns whether standard error is connected to the journal of systemd. If so,
+ * a line of the log starts with a priority, and does not need the program's
+ * name.
  */
 bool gitreachd_is_journal(void);
 
-/* Write a line to the log. `ctx` points to the result of the function above. */
+/*
+ * Write a line to the log. `ctx` points to a bool, the result of
+ * gitreachd_is_journal().
+ */
 void gitreachd_log(void *ctx, const char *line);
 
 #endif

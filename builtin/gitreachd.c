@@ -73,7 +73,9 @@ static void fill_option(struct option *o, struct taker *taker)
 	o->flags = key->kind == DAEMON_FLAG ? OPTION_NO_ARG : OPTION_NO_NEGATE;
 }
 
-/* Returns 0, or the exit code 129 after printing an error. */
+/*
+ * Parse the arguments. Returns 0, or the exit code 129 after printing an error.
+ */
 static int parse(struct arguments *a, int argc, const char **argv)
 {
 	struct taker takers[KEYS_MAX];
@@ -106,7 +108,10 @@ static void print_error(void *ctx, const char *line)
 	builtin_error("%s", line);
 }
 
-/* Returns 0, ERR_NOMEM, or another negative error code after a report. */
+/*
+ * Read the configuration file. Returns 0, ERR_NOMEM, or another negative error
+ * code after the errors were reported.
+ */
 static int read_file(struct daemon_settings *s, const struct arguments *a,
 		     const struct daemon_report *report)
 {
@@ -234,7 +239,7 @@ static struct admission_options admission_options(
 	};
 }
 
-/* the lowest priority of a thread */
+/* the highest nice value, which means the lowest priority */
 #define NICE_MAX 19
 
 static void fill_options(struct state *state, struct server *server)
@@ -288,8 +293,9 @@ static void fill_options(struct state *state, struct server *server)
 }
 
 /*
- * Makes the cache directory, and checks that it belongs to the store and that
- * there are keys. No request is sent: copies may be served without the store.
+ * Makes the cache directory. Checks that the directory belongs to the store,
+ * and that the store's access keys are set. Sends no request to the store,
+ * because local copies may be served without it.
  */
 static int open_store(struct state *state, const struct daemon_report *report,
 		      struct error *err)
@@ -308,7 +314,10 @@ static int open_store(struct state *state, const struct daemon_report *report,
 		.max_age_ns = s->store_max_age * 1000000,
 		.stale_ns = s->store_stale * 1000000000,
 	};
-	/* A directory is asked at no cost. */
+	/*
+	 * Remember missing repositories only for a bucket: a look-up in a
+	 * directory costs nothing.
+	 */
 	if (strncmp(s->store.text, "file:", strlen("file:")) != 0)
 		state->store.absent_ns = s->store_absent_age * 1000000;
 	ret = stored_node_make(&node, s->cache.text, &state->store.origin,
@@ -356,7 +365,7 @@ static int open_sockets(struct state *state,
 
 /*
  * Read the configuration, and open its sockets or find them in *before. Returns
- * a state, or NULL after a report.
+ * a struct state, or NULL after the errors were reported.
  */
 static struct state *prepare(struct server *server,
 			     const struct daemon_sockets *before,

@@ -37,7 +37,7 @@ static const char usage_text[] =
 
 struct args {
 	bool write, stdin_paths, no_filters, literally;
-	/* how many times --stdin is given */
+	/* number of times that --stdin is given */
 	int from_stdin;
 	const char *type, *path;
 };

@@ -39,7 +39,9 @@ static int add_worktree_file(struct mailmap *m, const char *worktree)
 	struct sys_stat st;
 	int ret = buf_printf(&path, "%s/.mailmap", worktree);
 
-	/* A symbolic link could point out of the work tree. */
+	/*
+	 * Refuse a symbolic link, because it could point out of the work tree.
+	 */
 	if (!ret && !sys_lstat(&st, path.data, NULL)) {
 		if (st.is_link)
 			cannot_open(".mailmap", ELOOP);

@@ -286,8 +286,8 @@ int maintenance_needs_worktree_prune(const struct maintenance *m)
 	if (approxidate_parse_expiry(&p.expiry, m->gc.worktree_prune,
 				     sys_clock_seconds()) < 0)
 		/*
-		 * if an error occurs, let `git worktree prune` run and report
-		 * it
+		 * If an error occurs, let `git worktree prune` run, which
+		 * reports the error.
 		 */
 		return 1;
 	return worktree_each(m->repo, check_worktree, &p, m->err);

@@ -24,7 +24,7 @@
 #include "sys/lockfile.h"
 #include "sys/trace.h"
 
-/* A lock without a PID file is stale after this many seconds. */
+/* Number of seconds after which a lock without a PID file is stale. */
 #define VALID_S (12 * 60 * 60)
 
 static const char usage_text[] =

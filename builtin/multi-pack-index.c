@@ -116,7 +116,8 @@ static int finish_write(int ret, const struct multi_pack_options *o,
 
 /*
  * Loads how to write a bitmap index. As in stock Git, a wrong value is an error
- * also if no bitmap index is written. Prints the error and returns 128.
+ * also if no bitmap index is written. Returns 0, or prints an error and returns
+ * 128.
  */
 static int load_bitmap_options(struct call *c)
 {
@@ -433,9 +434,10 @@ static int write_again(struct object_dir_call *call)
 }
 
 /*
- * Packs if there are several packs to join. Returns 1 if a pack was written, 0
- * if not, or a negative error code. *packing is set if the error is one of
- * pack-objects, which stock Git starts then.
+ * Repacks several packs into one, if the options select several. Returns 1 if a
+ * pack was written, 0 if not, or a negative error code. *packing is set to true
+ * before the new pack is made. From there on, stock Git runs pack-objects, so
+ * errors have another form.
  */
 static int repack_now(const struct call *c, bool *packing, struct error *err)
 {

@@ -257,7 +257,10 @@ static enum number parse_int(int64_t *out, const char *arg)
 	return NUMBER_OK;
 }
 
-/* Stock Git prints the end of the range of sizes as -1. */
+/*
+ * Report that a number is out of range. As in stock Git, the end of the range
+ * of sizes is printed as -1.
+ */
 static int complain_of_range(const struct named *n, const char *arg,
 			     const char *range)
 {

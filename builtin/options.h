@@ -75,7 +75,7 @@ struct option {
 	const char *dflt;
 	/*
 	 * Callback of OPTION_CALLBACK. For the negated option, arg ==
-	 * option_negated. Returns 0. After an error that it has printed,
+	 * option_negated. Returns 0. If it fails, it prints an error and
 	 * returns -1 for exit code 129, or OPTION_DIED for exit code 128.
 	 */
 	int (*fn)(void *value, const char *arg);
@@ -115,7 +115,10 @@ struct option {
 		.flags = OPTION_OPTIONAL_ARG | (how), .help = text             \
 	}
 
-/* Returned by a callback, and then by options_parse(): exit with 128. */
+/*
+ * Returned by a callback, and then by options_parse(). The command must exit
+ * with 128.
+ */
 enum { OPTION_DIED = -128 };
 
 /* The value of `arg` that a callback gets for --no-<name>. */

@@ -104,7 +104,8 @@ const char *shown_path_get(const struct shown_path *shown, const char *path,
 /* ---- progress meters on standard error */
 
 /*
- * A progress meter appears after this time, so that quick commands show none.
+ * Time in nanoseconds after which a progress meter appears, so that quick
+ * commands show none.
  */
 #define DELAY_NS UINT64_C(1000000000)
 #define DELAY_MAX (1000 * 1000)

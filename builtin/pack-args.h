@@ -21,14 +21,15 @@ struct pack_args {
 	 * negative ones too.
 	 */
 	int64_t window, depth, threads;
-	/* PACK_ARGS_UNSET: not given */
+	/* sizes in bytes; PACK_ARGS_UNSET: the option is not given */
 	uint64_t window_memory, max_pack_size;
 	int64_t name_hash_version; /* -1: not given */
 	int path_walk;             /* 1, 0, or -1: not given */
 	bool no_reuse_delta, no_reuse_object;
 	/*
-	 * 0: show no progress, 1: show it, 2: also while pack-objects writes to
-	 * standard output, -1: show it on a terminal
+	 * value of --progress and similar options; 0: show no progress; 1: show
+	 * progress; 2: show it also while pack-objects writes to standard
+	 * output; -1: show it on a terminal
 	 */
 	int progress;
 };

@@ -24,7 +24,10 @@ static const char usage_text[] = "git pack-objects --stdout [<options>] [< "
 		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
 		.flags = OPTION_NO_NEGATE, .help = text                        \
 	}
-/* --no-<x>, which stock Git has as the negation of --<x> */
+/*
+ * A row of the table of options for --no-<x>. In stock Git, it is the negation
+ * of the option --<x>.
+ */
 #define FLAG_OFF(name, field, text)                                            \
 	{                                                                      \
 		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \

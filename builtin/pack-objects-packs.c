@@ -23,7 +23,8 @@ struct marks {
 	/* the marks; a name may start with one of these characters */
 	const char *chars;
 	enum rollup_part unmarked;
-	enum rollup_part marked[2]; /* the meaning of each of `chars` */
+	/* the meaning of each of `chars` */
+	enum rollup_part marked[2];
 	/* It is an error if one pack is named twice with different marks. */
 	bool once;
 };

@@ -5,9 +5,9 @@
  *	first bundle   all branches and tags          after each repack
  *	further ones   commits that the list lacks    up to BUNDLE_LIST_MAX
  *
- * A new first bundle gets the last token of the old list. A bundle of the
- * commits that the old list lacks follows at once. So a client that has all
- * bundles of the old list downloads only these commits.
+ * A new first bundle gets the last creationToken of the old list. A bundle of
+ * the commits that the old list lacks follows at once. So a client that has all
+ * bundles of the old list downloads only the second bundle.
  *
  * When the list is full, one bundle of all that the first one lacks replaces
  * the further ones. `git bundle create` writes the bundles.
@@ -33,7 +33,7 @@
 #include "wire/oidset.h"
 #include "wire/refview.h"
 
-/* Everybody may read published files. */
+/* Permissions of published files: everybody may read them. */
 #define MODE (0444 | SYS_SHARE(0444))
 
 struct bundling {
@@ -72,7 +72,10 @@ static int list_refs(struct bundling *b)
 				  NULL, b->err);
 }
 
-/* Set *checksum to the pack of the prepared answers; zero if there are none. */
+/*
+ * Set *checksum to the checksum of the pack that the prepared answers (stored
+ * responses to clones) belong to. Without prepared answers, *checksum is zero.
+ */
 static int find_pack(struct bundling *b, struct oid *checksum)
 {
 	struct prepared prepared = PREPARED_INIT;
@@ -97,8 +100,9 @@ static int bundle_path(struct bundling *b, struct buf *out,
 }
 
 /*
- * Remember the refs of a bundle that are visible. Returns 1, or 0 if a ref of
- * the bundle is hidden now, or a negative error code.
+ * Add the ids of a bundle's refs to *known, without refs that are hidden now.
+ * Returns 1 if no ref of the bundle is hidden, 0 if one is, or a negative error
+ * code.
  */
 static int take_header(struct bundling *b, struct oidset *known,
 		       const struct bundle_header *header)
@@ -146,9 +150,10 @@ static int read_bundle(struct bundling *b, size_t nr)
 }
 
 /*
- * Read the list. If it cannot stay, b->list.nr becomes 0. Sets *last to the
- * last token, or 0 if there was no list; and *known_nr to the number of bundles
- * that it had, whose refs are in b->known as far as they could be read.
+ * Read the list of bundles. If the list must be made anew, b->list.nr becomes
+ * 0. *last gets the last token, or 0 if there was no list. *known_nr gets the
+ * number of bundles in the list. b->known gets the refs of those bundles that
+ * can be read.
  */
 static int read_list(struct bundling *b, uint64_t *last, size_t *known_nr)
 {
@@ -216,7 +221,8 @@ static int has_new(struct bundling *b, size_t nr)
 }
 
 /*
- * Returns whether the repository has a ref's object of the first `nr` bundles.
+ * Returns whether the repository has the object of at least one ref of the
+ * first `nr` bundles.
  */
 static bool knows_any(struct bundling *b, size_t nr)
 {
@@ -288,8 +294,8 @@ static int hash_bundle(struct bundling *b, struct oid *hash, const char *path)
 
 /*
  * Write a bundle and add it to the list, with a token. The return values are
- * those of create(). The command replaces the temporary file, and makes the new
- * one durable.
+ * those of create(). `git bundle create` replaces our empty temporary file, and
+ * syncs the new file.
  */
 static int add_bundle(struct bundling *b, uint64_t token, size_t known_nr)
 {
@@ -370,10 +376,11 @@ static int extend(struct bundling *b, uint64_t now, uint64_t last)
 }
 
 /*
- * Write a list that begins anew. The old list had `known_nr` bundles. If none
- * of them could be read, the second bundle would be like the first one, so
- * there is none. A client that has the old bundles then gets newer commits from
- * the server.
+ * Write a new list. Its first bundle has all refs; its second bundle has the
+ * commits that the old list lacks. The old list had `known_nr` bundles. If none
+ * of them could be read, the second bundle would equal the first one, and is
+ * left out. A client that has the old bundles then gets newer commits from the
+ * server.
  */
 static int begin(struct bundling *b, uint64_t now, uint64_t last,
 		 size_t known_nr)
@@ -388,7 +395,10 @@ static int begin(struct bundling *b, uint64_t now, uint64_t last,
 	return ret ? ret : write_list(b);
 }
 
-/* The return values are those of create(). */
+/*
+ * Extend the list of bundles, or make a new one. The return values are those of
+ * create().
+ */
 static int update(struct bundling *b, uint64_t now)
 {
 	uint64_t last;

@@ -101,7 +101,7 @@ static int serve(const struct repo *repo, const struct arguments *a,
 	};
 	struct error err = ERROR_INIT;
 
-	/* A request traces its errors itself. */
+	/* From here on, receive_pack_serve() writes errors to the trace. */
 	builtin_trace_errors(NULL);
 	return receive_pack_serve(&options, &io, &err) < 0 ? builtin_fail(&err)
 							   : 0;

@@ -216,7 +216,10 @@ static int parse_numbers(struct args *a)
 	buf_release(&word);
 	if (ret < 0)
 		return options_failed(ret);
-	/* pack-objects refuses 0, but repack takes it for the default. */
+	/*
+	 * As in stock Git, repack accepts version 0 as the default, although
+	 * pack-objects refuses it.
+	 */
 	if (!a->packing.name_hash_version)
 		a->packing.name_hash_version = -1;
 	return pack_args_check(&a->packing, &err) < 0 ? builtin_fail(&err) : 0;

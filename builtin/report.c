@@ -102,8 +102,9 @@ static void mask_controls(struct buf *line)
 }
 
 /*
- * Where messages also go, see builtin_trace_errors(). Functions that report an
- * error know neither the command nor its trace.
+ * The trace that also gets each message; see builtin_trace_errors(). The
+ * variable is global, because functions that report an error know neither the
+ * command nor its trace.
  */
 static struct trace *error_trace;
 

@@ -87,8 +87,12 @@ struct requests_table {
 
 /* A slow request. */
 struct requests_slow {
-	uint64_t key; /* the number by which requests are sorted */
-	/* orders requests with equal keys */
+	/* the number by which requests are sorted */
+	uint64_t key;
+	/*
+	 * number of the record's line; decides the order of requests with equal
+	 * keys
+	 */
 	uint64_t line_nr;
 	char *line; /* owned: the whole line */
 	size_t len;
@@ -99,10 +103,12 @@ struct requests_sums {
 	enum requests_sort sort;
 	/* count only requests that ended in [since, until) */
 	uint64_t since_us, until_us;
-	const char *repository; /* count only its requests; NULL: all */
+	/* Count only requests to this repository. NULL: count all requests. */
+	const char *repository;
 	/* number of slow requests to list; at most REQUESTS_SHOWN_MAX */
 	size_t slow_max;
-	size_t table_nr; /* the caller sets `by` of each table */
+	/* number of tables; the caller sets `by` of each table */
+	size_t table_nr;
 	struct requests_table tables[REQUESTS_TABLES_MAX];
 	/* results: */
 	struct requests_cost all;
@@ -144,7 +150,10 @@ int requests_read(struct requests_sums *sums, const char *path,
 
 /* ---- requests-print.c */
 
-/* Print at most `top` groups of each table. All return 0 or ERR_NOMEM. */
+/*
+ * Print at most `top` groups of each table. Both functions return 0 or
+ * ERR_NOMEM.
+ */
 int requests_print_text(const struct requests_sums *sums, size_t top);
 int requests_print_json(const struct requests_sums *sums, size_t top);
 

@@ -11,7 +11,10 @@
 struct lines {
 	char *bytes; /* REQUESTS_LINE_MAX bytes */
 	size_t len;
-	/* The line is too long. Its start was dropped, and its rest will be. */
+	/*
+	 * true: the line is too long. Its start was dropped, and the rest will
+	 * be dropped, too.
+	 */
 	bool is_dropping;
 };
 

@@ -167,7 +167,10 @@ static int put_name(struct buf *name, const struct json_value *value)
 	len = name->len;
 	if (len > REQUESTS_NAME_MAX) {
 		len = REQUESTS_NAME_MAX;
-		/* Do not end within a UTF-8 character. */
+		/*
+		 * Shorten the name so that it does not end within a UTF-8
+		 * character.
+		 */
 		while (len && ((unsigned char)name->data[len] & 0xc0) == 0x80)
 			len--;
 		buf_set_len(name, len);
@@ -208,7 +211,7 @@ static int add_to_table(struct requests_table *t, enum requests_sort sort,
 
 /* ---- the slowest requests */
 
-/* Returns whether a request leaves the heap before another. */
+/* Returns whether request `a` leaves the heap before request `b`. */
 static bool is_before(const struct requests_slow *a,
 		      const struct requests_slow *b)
 {
@@ -223,7 +226,7 @@ static void swap(struct requests_slow *a, struct requests_slow *b)
 	*b = c;
 }
 
-/* Move the last entry up to its place. */
+/* Move the last entry of the heap up to its place. */
 static void sift_up(struct requests_sums *s)
 {
 	for (size_t i = s->slow_nr - 1; i; i = (i - 1) / 2) {
@@ -233,7 +236,7 @@ static void sift_up(struct requests_sums *s)
 	}
 }
 
-/* Move the first entry down to its place. */
+/* Move the first entry of the heap down to its place. */
 static void sift_down(struct requests_sums *s)
 {
 	size_t i = 0, child;

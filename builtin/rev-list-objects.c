@@ -208,9 +208,10 @@ int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid)
 }
 
 /*
- * Find whether an object exists, perhaps after a fetch. Packed objects always
- * do. If objects may be missing, a damaged loose tree counts as missing, with a
- * message. Returns 1 if so, 0 if not, or a negative error code.
+ * Find whether an object exists. Packed objects count as existing. A missing
+ * object is fetched first if fetching is allowed. If objects may be missing, a
+ * damaged loose tree counts as missing, and an error is printed. Returns 1 if
+ * the object exists, 0 if not, or a negative error code.
  */
 static int is_there(struct rev_list_run *r, uint32_t obj_pos,
 		    enum object_type type, struct error *err)
@@ -492,8 +493,8 @@ static int show_tree_of(struct showing *s, uint32_t commit_nr)
 }
 
 /*
- * Show the wants that are not commits, such as tags and blobs. They come before
- * the first tree, also with --in-commit-order.
+ * Show the objects that the wants reach. Wants that are not commits, such as
+ * tags and blobs, come before the first tree, also with --in-commit-order.
  */
 static int show_all(struct showing *s, const uint32_t *commits, size_t nr)
 {

@@ -104,7 +104,7 @@ enum form {
 	 * work tree
 	 */
 	FORM_FOUND_RELATIVE,
-	/* the same, without "./" at the start */
+	/* the form of FORM_FOUND_RELATIVE, without "./" at the start */
 	FORM_GIT_PATH,
 };
 

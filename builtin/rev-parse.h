@@ -34,8 +34,8 @@ enum rev_parse_form {
 };
 
 /*
- * Values of --abbrev-ref. If it is given, it has precedence over enum
- * rev_parse_form.
+ * Values of --abbrev-ref. If the option is given, enum rev_parse_form has no
+ * effect.
  */
 enum rev_parse_short {
 	REV_PARSE_LONG,

@@ -259,8 +259,8 @@ static int check_ends(struct rev_args *args, const struct range *range,
 }
 
 /*
- * Check that an end of <left>...<right> leads to a commit. Returns 1, 0 after
- * printing what it leads to, or a negative error code.
+ * Check that an end of <left>...<right> leads to a commit. Returns 1 if so, 0
+ * after printing an error, or a negative error code.
  */
 static int check_end(struct odb_reader *reader, const struct oid *oid,
 		     enum hash_algo algo, struct error *err)
@@ -571,7 +571,11 @@ static int resolve_parent(struct oid *oid, struct rev_args *args,
 	char hex[OID_MAX_HEX_LEN + 1];
 	int ret = resolve_parent_of(oid, args, name, n, err);
 
-	/* In ":/<text>", a suffix would belong to the text. */
+	/*
+	 * Let stock Git resolve the name without the suffix. The parent cannot
+	 * be part of the name, because a suffix after ":/<text>" would belong
+	 * to the text.
+	 */
 	if (ret == ERR_UNSUPPORTED && args->asks_stock) {
 		ret = store_resolve_by_stock(args->odb->repo, oid, name, err);
 		if (!ret)

@@ -11,9 +11,9 @@
 #include "sys/trace.h"
 
 /*
- * Whether standard error is for the administrator: the log of a server, or a
- * terminal of this machine. Over ssh, it is the terminal of the client, who
- * must not see names of machines.
+ * Returns whether standard error is for the administrator: the log of a server,
+ * or a terminal of this machine. Over ssh, it is the terminal of the client,
+ * who must not see names of machines.
  */
 static bool is_local(void)
 {
@@ -81,7 +81,7 @@ static int reopen(struct serving_copy *c, const struct repo *repo,
 	return ret;
 }
 
-/* ---- the target: `ctx` is a struct serving_copy */
+/* ---- callbacks of struct receive_target; `ctx` is a struct serving_copy */
 
 static int upload(void *ctx, const char *dir, struct error *err)
 {
@@ -110,8 +110,9 @@ static int purge(void *ctx, struct error *err)
 /* ---- opening */
 
 /*
- * Returns whether the server has just refreshed this copy. Hooks and later
- * requests must not see the variable.
+ * Returns whether the server has just refreshed this copy, which an environment
+ * variable says. Removes the variable, because hooks and later requests must
+ * not see it.
  */
 static bool was_asked(const struct stored_copy *copy)
 {

@@ -8,9 +8,11 @@
 
 /* A push into a local copy, and the target that stores it. */
 struct serving_copy {
-	struct stored_copy *copy; /* owned; NULL: the repository is no copy */
+	/* owned; NULL: the repository is no copy */
+	struct stored_copy *copy;
 	struct stored_push *push; /* owned */
-	struct repo *repo;        /* owned: as of after the refresh */
+	/* owned: the repository, opened again after the refresh of the copy */
+	struct repo *repo;
 	struct receive_target target;
 };
 

@@ -29,7 +29,10 @@ static int read_input(struct buf *out, struct error *err)
 	return (int)n;
 }
 
-/* Returns 0, or ERR_CORRUPT at an offset that is not in the index. */
+/*
+ * Print the entries of the index. Returns 0, or ERR_CORRUPT if the 64-bit
+ * offset of an entry is missing.
+ */
 static int print_index(const struct pack_idx *idx, struct error *err)
 {
 	char hex[OID_MAX_HEX_LEN + 1];

@@ -20,7 +20,7 @@ struct store {
 	struct error warning;
 };
 
-/* A length of abbreviated ids that means full ids. */
+/* Value of an abbreviation length: ids are not abbreviated. */
 #define STORE_FULL 0
 
 /*

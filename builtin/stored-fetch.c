@@ -79,7 +79,10 @@ int stored_cmd_fetch(int argc, const char **argv, struct builtin_env *env)
 	if (!code) {
 		code = stored_place_each(&place, argv + 2, operands - 1, fetch,
 					 copies);
-		/* Also if a repository failed: others were downloaded. */
+		/*
+		 * Trim the cache even if a repository failed, because others
+		 * were downloaded.
+		 */
 		trimmed = trim(copies, budget);
 		code = code ? code : trimmed;
 	}

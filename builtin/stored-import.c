@@ -20,7 +20,8 @@ static const char usage[] =
 
 struct run {
 	const struct stored_place *place;
-	struct stored_copies *copies; /* owned; NULL: no cache is given */
+	/* owned; NULL: no cache is given */
+	struct stored_copies *copies;
 	struct stored_import how;
 	struct buf node, user;
 	uint64_t done_nr, failed_nr;
@@ -116,7 +117,8 @@ struct tree {
 	struct run *run;
 	const char *top;
 	struct stored_names names; /* a stack of paths */
-	const char *at;            /* the directory that is being listed */
+	/* name of the directory that is being listed */
+	const char *at;
 };
 
 static int push(void *ctx, const char *entry)
@@ -170,7 +172,10 @@ static int pass_over(struct tree *t, const char *name, int ret,
 	return 0;
 }
 
-/* Imports the repository, or lists the directory for later. */
+/*
+ * Imports a directory that is a repository. For any other directory, adds its
+ * entries to the names that are visited later.
+ */
 static int visit(struct tree *t, const char *name, struct error *err)
 {
 	char *path = *name ? stored_join(t->top, name, err)

@@ -30,8 +30,12 @@ struct log {
 /* One generation and what it has changed. */
 struct entry {
 	const struct generation *g;
-	uint64_t added; /* bytes of files that the parent does not have */
-	/* false: the parent is retired */
+	/* bytes of files that the parent does not have */
+	uint64_t added;
+	/*
+	 * whether `changes` is filled in; false if the parent is retired (its
+	 * record was emptied)
+	 */
 	bool has_changes;
 	struct stored_changes changes;
 };

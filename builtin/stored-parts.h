@@ -46,7 +46,10 @@ struct stored_place {
  */
 int stored_place_open(struct stored_place *place, const char *url,
 		      const struct store_s3_settings *settings);
-/* Works the same, and makes a directory a store if it is none yet. */
+/*
+ * Works like stored_place_open(), and makes a directory a store if it is none
+ * yet.
+ */
 int stored_place_make(struct stored_place *place, const char *url,
 		      const struct store_s3_settings *settings);
 void stored_place_close(struct stored_place *place);
@@ -86,8 +89,8 @@ void stored_names_release(struct stored_names *names);
 /*
  * Call `fn` with each repository that argv[0..nr) names, or with all of the
  * store if nr is 0. A repository that was listed may have no generation,
- * because its first import ended too early. `fn` then returns 0. Returns the
- * highest result of `fn`, or 128.
+ * because its first import ended too early. `fn` must return 0 for such a
+ * repository. Returns the highest result of `fn`, or 128.
  */
 int stored_place_each(const struct stored_place *place, const char **argv,
 		      int nr,

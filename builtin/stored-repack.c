@@ -33,7 +33,8 @@ static const char usage[] =
 
 struct run {
 	uint64_t min_packs;
-	const char *prune; /* NULL: unreachable objects are never dropped */
+	/* value of --prune; NULL: unreachable objects are never dropped */
+	const char *prune;
 	bool force;
 	struct buf node, user;
 };
@@ -243,7 +244,10 @@ static int with_lease(struct run *run, const struct generation_place *place,
 	if (ret)
 		return ret;
 	ret = maintain(run, place, is_listed, err);
-	/* If the lease cannot be dropped, it ends by its age. */
+	/*
+	 * If the lease (a lock in the store) cannot be dropped, it expires by
+	 * itself.
+	 */
 	generation_lease_drop(&lease, NULL);
 	return ret;
 }

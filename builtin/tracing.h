@@ -68,8 +68,8 @@ void tracing_server(struct tracing *t, const struct config *config);
 
 /*
  * Set *path to the absolute path that gitreach.requestLog names; the caller
- * frees it. Returns 1, 0 if there is none, or ERR_NOMEM, also if the home
- * directory is unknown. A repository's own
+ * frees it. Returns 1 if *path was set, 0 if the key is not set, or ERR_NOMEM
+ * if memory runs out or the home directory is unknown. A repository's own
  * configuration is ignored.
  */
 int tracing_log_path(char **path, const struct config *config);

@@ -91,7 +91,10 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 	struct error err = ERROR_INIT;
 	int ret;
 
-	/* A request traces its errors and warnings itself. */
+	/*
+	 * From here on, the request itself writes errors and warnings to the
+	 * trace.
+	 */
 	builtin_trace_errors(NULL);
 	ret = lazy_fetch_provider(&options.provider, env, LAZY_FETCH_SERVE,
 				  &err);

@@ -11,7 +11,8 @@
 #include "packing/fallback-delta.h"
 
 /*
- * A delta may have at most half of the object's size, as in the delta search.
+ * The limit of a delta's size is 1 / POOR_RATIO of the object's size: half of
+ * it, as in the delta search.
  */
 #define POOR_RATIO 2
 
@@ -28,7 +29,10 @@
  */
 #define LITTLE 1024
 
-/* Maximum number of deltas that are followed. Stored chains are not longer. */
+/*
+ * Maximum number of deltas that are followed in a stored delta chain. Chains in
+ * packs are not longer.
+ */
 #define CHAIN_MAX 4096
 
 struct chains {
@@ -43,11 +47,11 @@ struct chains {
 	struct sort_item *orphans;
 	size_t nr;
 	/*
-	 * Owned; indexed by the obj_pos of objects that are not items. The
-	 * value is 1 plus the number of an item that can be a base in place of
-	 * the object. This is an external item of the object, or the first
-	 * orphan whose stored chain passes the object. 0: there is no such
-	 * item.
+	 * Owned; indexed by the obj_pos of objects that are not items (objects
+	 * of the new pack). Each value is 1 plus the number of an item that can
+	 * be a base in place of the object; 0: there is no such item. The item
+	 * is the first orphan whose stored chain passes the object, or an
+	 * external item (a base that is not sent) for the object itself.
 	 */
 	uint32_t *heirs;
 };
@@ -96,8 +100,8 @@ static uint32_t root_of(const struct chains *c, const struct packing_item *item)
 
 /*
  * List the orphans (items whose stored base is not sent). Orphans of one delta
- * chain are neighbours, and a base comes before its deltas. So bytes that they
- * share are inflated only once.
+ * chain are neighbours, and a base comes before its deltas. So the shared part
+ * of a chain is inflated only once.
  */
 static int list_orphans(struct chains *c, const struct packing_items *items)
 {

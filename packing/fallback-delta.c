@@ -28,7 +28,10 @@ void fallback_deltas_release(struct fallback_deltas *r)
 	buf_release(&r->stream);
 }
 
-/* Append an external item for a base that is no item yet. */
+/*
+ * Append the base of a pair to the items as an external item (an object that is
+ * not sent), unless the base is an item already.
+ */
 static int add_base(struct fallback_deltas *r, struct fallback_pair *pair)
 {
 	const struct walk_item *old = &pair->old;

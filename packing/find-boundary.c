@@ -51,7 +51,8 @@ struct collecting {
 };
 
 /*
- * Paths are hashed to this many bits. Paths with equal bits are treated alike.
+ * Number of bits to which a path is hashed. Paths with equal hashes are treated
+ * alike.
  */
 #define PATH_BITS 18
 

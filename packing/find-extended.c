@@ -43,7 +43,10 @@ struct extending {
 	struct found *f;
 	const struct packing_send_options *options;
 	struct prepared_wants file;
-	/* try only answers that the client can get from another place */
+	/*
+	 * try only answers that the client can get from another place, such as
+	 * a web server
+	 */
 	bool is_elsewhere;
 	/* indexed like file.ids: ids that the clone wants */
 	struct bitset wanted;
@@ -98,7 +101,10 @@ static void extending_release(struct extending *x)
 	prepared_wants_close(&x->file);
 }
 
-/* Returns the prepared answer whose wants are listed. */
+/*
+ * Returns the prepared answer that *of belongs to. *of lists the answer's
+ * wants.
+ */
 static const struct prepared_answer *answer_of(
 	const struct extending *x, const struct prepared_wants_of *of)
 {

@@ -82,7 +82,10 @@ struct kept_choice {
 	/* delta.stream borrows from found->kept; NULL: there is no delta */
 	struct kept_delta delta;
 	uint32_t base_pos; /* obj_pos of the base */
-	/* as in struct found_version */
+	/*
+	 * the receiver does not have the base, but gets it in a copied run of
+	 * stored bytes
+	 */
 	bool base_is_sent;
 };
 
@@ -93,16 +96,17 @@ struct kept_choice {
  */
 int find_kept_open(struct found *f, struct error *warning, struct error *err);
 
-/* The receiver has no older version of the object. */
+/* Value of old_pos: the receiver has no older version of the object. */
 #define KEPT_NO_VERSION UINT32_MAX
 
 /*
- * Find the smallest kept delta of an object to send, given by its raw id, whose
- * base the receiver has or gets. `target_bit` is the object's bit in
- * f->packed, or UINT32_MAX. `old_pos` is the version at the same path that the
- * receiver certainly has, or KEPT_NO_VERSION. choice->delta.stream is NULL if
- * there is none. *warning receives the first damage, unless it has a warning
- * already.
+ * Find the smallest usable kept delta of an object to send
+ * (prepared/kept-deltas.h). A kept delta is usable if the receiver has its
+ * base, or gets it. `target` is the raw id of the object. `target_bit` is the
+ * object's bit in f->packed, or UINT32_MAX. `old_pos` is the version at the
+ * same path that the receiver certainly has, or KEPT_NO_VERSION. If there is no
+ * usable delta, choice->delta.stream is NULL. If the file is damaged, *warning
+ * says so, unless it has a warning already.
  */
 void find_kept(struct kept_choice *choice, const struct found *f,
 	       const uint8_t *target, uint32_t target_bit, uint32_t old_pos,

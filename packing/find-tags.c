@@ -17,8 +17,8 @@
 #include "packing/find-parts.h"
 
 /*
- * If at most this number of objects is sent, their ids are listed, so that not
- * all tags must be looked up.
+ * Maximum number of sent objects whose ids are listed. With this list, not all
+ * tags must be looked up.
  */
 #define FEW_MAX 1024
 

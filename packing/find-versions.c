@@ -52,23 +52,24 @@
 #define BYTES_MAX_OF_FEW (UINT64_C(1) << 25)
 
 /*
- * A kept delta replaces stored bytes if it is this number of bytes smaller. The
- * id of its base takes 20 bytes or more.
+ * Number of bytes by which a kept delta (stored by a repack) must be smaller
+ * than the stored bytes that it replaces. The id of its base takes 20 bytes or
+ * more.
  */
 #define SAVED_MIN 32
 
 /*
- * If stored bytes would be sent instead, a fallback delta is made only if these
- * are at least 1 / SHARE_MIN of all bytes to send. So a large response, of
- * which the delta would save little, costs no more than copying. Exception: the
- * limits BYTES_MAX_OF_MORE and BYTES_MAX_OF_FEW apply without this one.
+ * A fallback delta that replaces stored bytes is made only if these bytes are
+ * at least 1 / SHARE_MIN of all bytes to send. In a larger response, the delta
+ * would save little and cost more than copying. This limit does not apply
+ * together with BYTES_MAX_OF_MORE and BYTES_MAX_OF_FEW.
  */
 #define SHARE_MIN 128
 
 /*
  * A fallback delta is made only if at most this number of bytes is inflated for
- * each byte that can be saved. With a kept delta, little can be saved. The same
- * exception as for SHARE_MIN applies.
+ * each byte that can be saved. If the object has a kept delta, a fallback delta
+ * can save little. This limit has the same exception as SHARE_MIN.
  */
 #define COST_MAX 8
 

@@ -20,8 +20,8 @@
 #define LARGE_RATIO 16
 
 /*
- * If a history with a shallow boundary has at most this number of commits, the
- * trees of all of them are searched for versions that the receiver has.
+ * Maximum number of commits in a history with a shallow boundary for which all
+ * their trees are searched for versions that the receiver has.
  */
 #define SHALLOW_FEW_MAX 64
 
@@ -446,9 +446,9 @@ static int find_by_preparation(struct finding *g, struct error *err)
 }
 
 /*
- * If the receiver could get a pack from another place, but no prepared answer
- * is used, tell so at once: the receiver waits for it, and sees no progress
- * before.
+ * If the receiver offered to get a pack from another place, but no prepared
+ * answer is used, tell it now that no pack is left out. It waits for this
+ * message before it sees any progress.
  */
 static int tell_none(struct finding *g, struct error *err)
 {

@@ -24,7 +24,7 @@
 
 /* An object to send, and an object at the same path that the receiver has. */
 struct found_version {
-	/* index into found->objects */
+	/* index of the object to send in found->objects */
 	size_t object;
 	struct walk_item old;
 	/*
@@ -210,11 +210,11 @@ bool found_is_elsewhere(const struct found *found,
 int found_include_tags(struct found *found, struct error *err);
 
 /*
- * If the objects to send are a whole pack, or are a prepared answer, make them
- * found->content and empty `packed`. If they are few, they are not compared
- * with prepared answers. Call this function only if stored bytes may be copied
- * and the receiver reads OFS_DELTA. A corrupt file of prepared answers is
- * ignored. Returns 0 or a negative error code.
+ * If the objects to send are a whole pack or a prepared answer (a stored
+ * response), make them found->content and empty `packed`. Few objects are not
+ * compared with prepared answers. Call this function only if stored bytes may
+ * be copied and the receiver reads OFS_DELTA. A corrupt file of prepared
+ * answers is ignored. Returns 0 or a negative error code.
  */
 int found_look_for_stored(struct found *found, bool use_prepared,
 			  struct error *err);
@@ -259,9 +259,9 @@ int found_take_copies(struct found *found, struct packing_items *items,
 #define FOUND_NEWEST_MAX 4
 
 /*
- * The same maximum for delta bases if the history has a shallow boundary. The
- * commits next to the sent ones are then the edges, one for each branch of the
- * receiver.
+ * Used in place of FOUND_NEWEST_MAX to find delta bases if the history has a
+ * shallow boundary. The commits next to the sent ones are edges in this case,
+ * one for each branch of the receiver.
  */
 #define FOUND_EDGES_MAX 16
 
@@ -301,9 +301,10 @@ int found_add_bases(struct found *found, struct packing_items *items,
 		    struct error *err);
 
 /*
- * Append objects of the newest wanted trees as external delta bases, if they
- * were sent already: is_sent() says so. If fewer than two commits are sent,
- * nothing is done. Returns 0 or a negative error code.
+ * Append objects of the newest wanted trees to the items, as external delta
+ * bases. Only objects that were sent already are appended; is_sent() returns
+ * whether an object was. If fewer than two commits are sent, nothing is done.
+ * Returns 0 or a negative error code.
  */
 int found_add_sent(struct found *found, struct packing_items *items,
 		   bool (*is_sent)(void *ctx, uint32_t odb_pos), void *ctx,

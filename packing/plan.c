@@ -120,9 +120,9 @@ static int plan_stored(struct plan *p, struct packing_item *item,
 }
 
 /*
- * Plan an item that is stored in a pack. If the chosen copy is damaged, it is
- * not copied: the object will be read when it is written, and reading finds
- * another copy.
+ * Plan an item that is stored in a pack. If the chosen copy is damaged, its
+ * bytes are not copied. The object is then read when it is written, and reading
+ * finds another copy.
  */
 static int plan_packed(struct plan *p, struct packing_item *item,
 		       struct error *err)

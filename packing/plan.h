@@ -29,7 +29,7 @@ struct plan_options {
 	bool reuse_object;
 	/* number of threads; 0: as many as processors */
 	unsigned threads;
-	/* Objects with more bytes never become deltas. */
+	/* maximum bytes of an object that may become a delta */
 	uint64_t big_file_threshold;
 	/*
 	 * Whole objects in a pack of at least this number of objects become

@@ -22,7 +22,8 @@ struct reuse {
 	/* the state of copying from the part's pack */
 	struct pack_copy copy;
 	/*
-	 * All wanted bits before this one were copied, or are in `left_over`.
+	 * The first wanted bit that was not processed. All wanted bits before
+	 * this one were copied, or are in `left_over`.
 	 */
 	uint32_t done_bit;
 	/*

@@ -48,9 +48,9 @@ struct send {
 };
 
 /*
- * Returns whether objects that the receiver has may be delta bases. A receiver
- * that gets a pack from another place has none: it may read the sent pack
- * first.
+ * Returns whether objects that the receiver has may be delta bases. If the
+ * receiver gets a pack from another place, too, they may not: it may unpack the
+ * sent pack before it has the objects of the other one.
  */
 static bool is_thin(const struct send *s)
 {
@@ -96,7 +96,7 @@ static int load_left_over(struct send *s, const struct bitset *left_over,
 }
 
 /*
- * From this number of objects in a pack on, we assume that the delta search
+ * Minimum number of objects in a pack for which we assume that the delta search
  * that made the pack had enough candidates.
  */
 #define SETTLED_MIN 1000

@@ -151,8 +151,8 @@ struct packing_request {
 
 /*
  * Permission for expensive work, from a server whose requests share the
- * processors. Nobody is asked about prepared answers, stored packs, and queries
- * of bitmap indexes.
+ * processors. No permission is needed for prepared answers, stored packs, and
+ * queries of bitmap indexes.
  */
 struct packing_admission {
 	/*
@@ -195,9 +195,12 @@ struct packing_send_options {
 	uint64_t window_memory;
 	/* maximum bytes of deltas that are kept in memory */
 	uint64_t delta_cache_size;
-	/* Deltas with more bytes are not kept in memory; 0: no limit. */
+	/* maximum bytes of one delta that is kept in memory; 0: no limit */
 	uint64_t delta_cache_limit;
-	/* Objects with more bytes are stored whole, without a delta search. */
+	/*
+	 * maximum bytes of an object that may become a delta; larger objects
+	 * are stored whole
+	 */
 	uint64_t big_file_threshold;
 	/* Copy runs of a stored pack that has a bitmap index. */
 	bool reuse_spans;
@@ -261,7 +264,8 @@ int packing_send_options_load(struct packing_send_options *options,
 
 /* The numbers of Git's line "Total ...", and how the pack was made. */
 struct packing_report {
-	uint32_t objects; /* number of objects that were sent */
+	/* number of objects that were sent */
+	uint32_t objects;
 	/* number of deltas that were sent, except those in spans */
 	uint32_t deltas;
 	/* number of objects that were copied one by one, not in spans */
@@ -277,8 +281,8 @@ struct packing_report {
 	/* number of bytes that were deflated for this pack */
 	uint64_t bytes_recompressed;
 	/*
-	 * objects and bytes of the pack that the receiver gets from another
-	 * place (struct packing_elsewhere); not counted above
+	 * number of objects and bytes of the pack that the receiver gets from
+	 * another place (struct packing_elsewhere); not counted above
 	 */
 	uint32_t objects_elsewhere;
 	uint64_t bytes_elsewhere;

@@ -28,7 +28,7 @@ struct write_report {
 };
 
 struct write_options {
-	/* Name delta bases by their distance. false: by their id. */
+	/* true: name delta bases by their distance; false: by their id */
 	bool ofs_delta;
 	/*
 	 * Keep corruption out of the new pack: compare copied entries with the
