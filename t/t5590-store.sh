@@ -2,58 +2,19 @@
 # SPDX-License-Identifier: MIT
 test_description='stores of files: directories, and buckets of S3-compatible services
 
-The services are moto, which is fetched once with pip into build/moto, and
-versitygw, if it is installed:
-
-	go install github.com/versity/versitygw/cmd/versitygw@latest
+The services are moto, which is fetched once with pip into build/moto, and versitygw
+and MinIO, if they are installed (t/lib-services.sh).
 
 t/store-shim.py stands between client and service, and makes failures.'
 . "$(dirname "$0")/lib.sh"
-. "$GITREACH_SRC/t/lib-pip.sh"
+. "$GITREACH_SRC/t/lib-moto.sh"
+. "$GITREACH_SRC/t/lib-services.sh"
 
-STORE=$GITREACH_BUILD/t/helper/store
-pids=
-trap 'for pid in $pids; do kill $pid; done 2>/dev/null' EXIT
-
-AWS_ACCESS_KEY_ID=test-id
-AWS_SECRET_ACCESS_KEY=test-secret-7
-no_proxy=127.0.0.1
-export AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY no_proxy
-unset AWS_SESSION_TOKEN AWS_PROFILE AWS_SHARED_CREDENTIALS_FILE
-
-versitygw=$(PATH=$PATH:$GITREACH_HOME/go/bin command -v versitygw) &&
-	test_set_prereq VERSITYGW
-if try_to_fetch "${GITREACH_REQUIRE_MOTO-}" pip_fetch moto
-then
-	test_set_prereq MOTO
-elif test -n "${GITREACH_REQUIRE_MOTO-}"
-then
-	echo "moto is required, see $GITREACH_SRC/build/moto/pip.log" >&2
-	exit 1
-fi
 command -v openssl >/dev/null && test_set_prereq OPENSSL
-
-# has_port <file> <text>: find the number behind the text. Sets $port.
-has_port () {
-	port=$(sed -n "s/.*$2\([0-9][0-9]*\).*/\1/p" "$1" | head -n 1)
-	test -n "$port"
-}
 
 # test_must_be_empty_dir <directory>: there is no file in the directory, if it exists
 test_must_be_empty_dir () {
 	test -z "$(find "$1" -type f 2>/dev/null)"
-}
-
-# s3 <act> <argument>...: use the bucket of the service at $endpoint.
-s3 () {
-	"$STORE" --endpoint=$endpoint --pause=10 $options \
-		s3://bucket/repos/one "$@"
-}
-
-# last <word>: the last line that a command has printed into the file "out"
-last () {
-	echo "$1" >expect.last && tail -n 1 out >actual.last &&
-	test_cmp expect.last actual.last
 }
 
 # with_faults <fault>...: the faults of the next requests
@@ -66,7 +27,7 @@ start_shim () {
 	: >faults
 	: >requests
 	python3 "$GITREACH_SRC/t/store-shim.py" $moto_port "$@" >shim.$# 2>&1 &
-	pids="$pids $!"
+	moto_pids="$moto_pids $!"
 	wait_until test -s shim.$# && shim=$(cat shim.$#)
 }
 
@@ -141,66 +102,9 @@ test_expect_success 'nobody listens: the request had no effect' '
 	grep "127.0.0.1" err
 '
 
-test_expect_success MOTO 'start moto' '
-	"$GITREACH_SRC/build/moto/bin/python" -m moto.server -H 127.0.0.1 -p 0 \
-		>moto.log 2>&1 &
-	pids="$pids $!"
-	wait_until has_port moto.log "Running on http:..127.0.0.1:" &&
-	moto_port=$port endpoint=http://127.0.0.1:$port options= &&
-	curl -sf -X PUT $endpoint/bucket
-'
-
-test_expect_success VERSITYGW 'start versitygw' '
-	mkdir -p gateway/bucket &&
-	gateway_port=$(python3 -c "
-import socket
-s = socket.socket()
-s.bind((\"127.0.0.1\", 0))
-print(s.getsockname()[1])")
-	ROOT_ACCESS_KEY=$AWS_ACCESS_KEY_ID \
-	ROOT_SECRET_KEY=$AWS_SECRET_ACCESS_KEY "$versitygw" \
-		--port 127.0.0.1:$gateway_port --region us-east-1 \
-		posix gateway >gateway.log 2>&1 &
-	pids="$pids $!"
-	wait_until curl -s -o /dev/null http://127.0.0.1:$gateway_port
-'
-
 seq 1 2000000 | head -c 11000000 >big
 
-# test_service <prerequisite> <port>: what each service has to do
-test_service () {
-	test_expect_success $1 "$1: the suite" '
-		endpoint=http://127.0.0.1:$'$2' options= &&
-		s3 suite >out && last ok &&
-		s3 list "" >out && echo ok >expect && test_cmp expect out
-	'
-
-	test_expect_success $1 "$1: a large file is uploaded in parts" '
-		options=--part=5242880 &&
-		s3 create-file pack/big big >out && last ok &&
-		grep -e "-3\"$" out &&
-		s3 create-file pack/big big >out && last conflict &&
-		s3 get pack/big >got && { cat big && echo && echo ok; } >expect &&
-		cmp expect got &&
-		s3 range pack/big 10485759 3 >got &&
-		{ tail -c +10485760 big | head -c 3 && echo && echo ok; } >expect &&
-		cmp expect got
-	'
-
-	test_expect_success $1 "$1: a presigned URL" '
-		s3 presign pack/big 60 >out && last ok &&
-		curl -sf "$(head -n 1 out)" >got &&
-		cmp big got
-	'
-
-	test_expect_success $1 "$1: a bucket that does not exist" '
-		test_must_fail "$STORE" --endpoint=$endpoint s3://none list "" \
-			2>err &&
-		grep "no such bucket.*NoSuchBucket" err
-	'
-}
-
-test_service MOTO moto_port
+test_service moto
 
 # moto checks a condition in one step and writes in another. In one of ten runs, the
 # probe found two winners.
@@ -224,25 +128,14 @@ test_expect_success MOTO 'MOTO: git store probe' '
 	grep "^fatal: " err
 '
 
-test_service VERSITYGW gateway_port
-
-test_expect_success VERSITYGW 'VERSITYGW: the probe passes' '
-	options= &&
-	s3 probe >out && last ok &&
-	s3 list probe/ >out && echo ok >expect && test_cmp expect out
-'
-
-test_expect_success VERSITYGW 'wrong keys are denied, and no key is printed' '
-	test_must_fail env AWS_SECRET_ACCESS_KEY=other-secret-8 "$STORE" \
-		--endpoint=$endpoint s3://bucket list "" 2>err &&
-	grep "denies access.*SignatureDoesNotMatch" err &&
-	test_must_fail grep -e secret -e "$AWS_ACCESS_KEY_ID" err &&
-	test_must_fail env AWS_ACCESS_KEY_ID=nobody "$STORE" \
-		--endpoint=$endpoint s3://bucket head a 2>err &&
-	grep "No user exists" err
-'
+for service in versitygw minio
+do
+	test_service $service
+	test_safe_service $service
+done
 
 test_expect_success VERSITYGW 'keys in a file' '
+	endpoint=http://127.0.0.1:$versitygw_port &&
 	cat >keys <<-EOK &&
 	[default]
 	aws_access_key_id = $AWS_ACCESS_KEY_ID

@@ -11,10 +11,12 @@
  *	head <name>                 print the size, and whether a time is known
  *	put <name> <text>           write a file
  *	create <name> <text>        write a file, which must not exist
- *	replace <name> <tag> <text> write a file, which must have this entity
- *tag create-file <name> <path>   as create, with the bytes of a local file list
- *<prefix>               print size and name of each file delete <name> delete a
- *file presign <name> <seconds>    print a URL
+ *	replace <name> <tag> <text> write a file that has this entity tag
+ *	create-file <name> <path>   as create, with the bytes of a local file
+ *	many <nr> <prefix>          write files "<prefix>0", "<prefix>1", ...
+ *	list <prefix>               print size and name of each file
+ *	delete <name>               delete a file
+ *	presign <name> <seconds>    print a URL
  *
  * The last line is "ok", "absent", "conflict", "ambiguous" or "unavailable". An
  * error is printed to standard error, and the exit code is 1.
@@ -103,6 +105,24 @@ static int do_put(struct filestore *s, const char *act, char **args,
 	return ret;
 }
 
+static int do_many(struct filestore *s, char **args, struct error *err)
+{
+	const struct filestore_condition always = {STORE_ALWAYS, NULL};
+	unsigned long nr = strtoul(args[0], NULL, 10);
+	int ret = 0;
+
+	for (unsigned long i = 0; !ret && i < nr; i++) {
+		struct buf name = BUF_INIT;
+
+		ret = buf_printf(&name, "%s%lu", args[1], i);
+		if (!ret)
+			ret = filestore_put(s, NULL, name.data, "", 0, &always,
+					    err);
+		buf_release(&name);
+	}
+	return ret;
+}
+
 static int do_presign(struct filestore *s, char **args, struct error *err)
 {
 	struct buf url = BUF_INIT;
@@ -128,6 +148,8 @@ static int act(struct filestore *s, const char *what, char **args,
 		return do_head(s, args, err);
 	if (!strcmp(what, "list"))
 		return filestore_list_each(s, args[0], print_entry, NULL, err);
+	if (!strcmp(what, "many"))
+		return do_many(s, args, err);
 	if (!strcmp(what, "delete"))
 		return filestore_delete(s, args[0], err);
 	if (!strcmp(what, "presign"))
