@@ -144,7 +144,10 @@ static int unsupported(const struct arg *arg)
 			 arg->text ? arg->text : "");
 }
 
-/* Parse the number at the end of the argument, which starts at `digits`. */
+/*
+ * Parse the number at the end of the argument, which starts at `digits`.
+ * Returns whether all of this text is a number.
+ */
 static bool parse_number(int64_t *out, const struct arg *arg,
 			 const char *digits)
 {
@@ -220,7 +223,7 @@ static int parse_person_name(struct ref_atom *atom, const struct arg *arg)
 	return atom->mailmap ? 0 : unrecognized_from(arg, arg->text);
 }
 
-/* If `word` is at *p, move *p past it. */
+/* If `word` is at *p, move *p past it. Returns whether it was there. */
 static bool skip_word(const char **p, const char *end, const char *word)
 {
 	size_t len = strlen(word);

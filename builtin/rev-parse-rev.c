@@ -56,8 +56,8 @@ static int show_bases(struct rev_parse *rp, struct oid *from, struct oid *to)
 }
 
 /*
- * Resolve the name of a commit. If the name is an ambiguous abbreviation, print
- * the candidates.
+ * Resolve the name of a commit. Returns whether there is such a commit. If the
+ * name is an ambiguous abbreviation, prints the candidates.
  */
 static bool resolve(struct rev_parse *rp, struct oid *oid, const char *name,
 		    struct error *err)

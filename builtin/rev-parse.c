@@ -238,7 +238,10 @@ struct args {
 	bool negate;
 };
 
-/* Print the name of a file, if files are requested. */
+/*
+ * Print the name of a file, if files are requested. Returns whether it was
+ * printed.
+ */
 static bool show_file(struct rev_parse *rp, const char *arg)
 {
 	unsigned need = REV_PARSE_NO_FLAGS | REV_PARSE_NO_REVS;

@@ -276,8 +276,9 @@ static bool is_stored_delta(const struct packing_item *item,
 }
 
 /*
- * List the objects that will be in the windows of the delta search. The key of
- * an object in the list is its type and name hash.
+ * Lists the objects that will be in the windows of the delta search. The key of
+ * an object in the list is its type and name hash. Returns the number of
+ * objects.
  */
 static size_t list_kinds(struct sort_item *kinds,
 			 const struct packing_items *items)
