@@ -16,20 +16,24 @@
 #include "sys/clock.h"
 #include "sys/thread.h"
 
-/* More plans are rarely useful, and are looked for one by one. */
+/*
+ * Maximum number of plans (cached responses). More plans are rarely useful, and
+ * the list is searched one by one.
+ */
 #define ENTRY_MAX 1024
 
 #define MS_NS UINT64_C(1000000)
 
 /*
- * How often a waiting request checks the entry, and how long it waits at most.
+ * Interval in which a waiting request checks the entry, and the maximum time
+ * that it waits; nanoseconds.
  */
 #define LOOK_NS (20 * MS_NS)
 #define WAIT_MAX_NS (120000 * MS_NS)
 
 /*
- * If the maker of a plan has waited for its client for this time, other
- * requests do not wait for the plan.
+ * Time in nanoseconds. If the maker of a plan (a cached response) has waited
+ * for its own client for this time, other requests do not wait for the plan.
  */
 #define STALL_NS (50 * MS_NS)
 
@@ -37,7 +41,7 @@ enum state {
 	/* a thread makes the plan, and only that thread reads it */
 	MAKING,
 	READY,
-	/* there will be no plan: do not wait for one */
+	/* the plan is too large, so there will be none: do not wait for it */
 	TOO_LARGE,
 };
 
@@ -57,7 +61,7 @@ struct plan_entry {
 	 * send
 	 */
 	uint64_t sending_ns;
-	/* the plan; valid once the state is READY */
+	/* the plan and its size in memory; valid once the state is READY */
 	size_t size;
 	struct plan plan;
 	/* valid once the plan is READY */
@@ -269,11 +273,11 @@ static int wait_for(struct plan_cache *cache, struct plan_entry *e,
 }
 
 /*
- * Returns 0 with an entry that is READY, TOO_LARGE, or MAKING for the caller to
- * make, or with NULL if memory runs out. If another request takes too long to
- * make the plan, perhaps because it waits in a queue, the caller makes the
- * plan, too. Returns a negative error code if options->progress cancels the
- * work.
+ * Finds or adds the entry of a key. Returns 0 with *out set. The state of the
+ * entry is READY, TOO_LARGE, or MAKING if the caller must make the plan. *out
+ * is NULL if memory runs out. If another request takes too long to make the
+ * plan, perhaps because it waits in a queue, the caller makes the plan, too.
+ * Returns a negative error code if options->progress cancels the work.
  */
 static int look_up(struct plan_entry **out, bool *has_waited,
 		   struct plan_cache *cache, const struct plan_question *q,
@@ -303,7 +307,7 @@ static int look_up(struct plan_entry **out, bool *has_waited,
 
 /* ---- making */
 
-/* A plan that a thread makes. */
+/* The state of making a plan (a cached response) together with its pack. */
 struct making {
 	struct plan_cache *cache;
 	struct plan_entry *entry;
@@ -315,8 +319,10 @@ struct making {
 };
 
 /*
- * Notes the time at which the maker begins to send to its client, so that other
- * requests do not wait for a slow client.
+ * Called before bytes go to the client of the maker. Returns whether another
+ * request waits for the plan, so that the maker must first complete the plan.
+ * Otherwise notes the time: requests that come now need not wait for a slow
+ * client.
  */
 static bool begin_sending(void *ctx)
 {
@@ -380,8 +386,9 @@ static bool publish(struct making *m, bool is_complete,
 }
 
 /*
- * Store a complete plan. If the shallow boundary has changed meanwhile, it is
- * unknown which one the plan was made with.
+ * Store a complete plan in the directory. If the shallow boundary has changed
+ * meanwhile, nothing is stored, because the plan may belong to the old or to
+ * the new boundary.
  */
 static void store(struct making *m, bool is_awaited,
 		  const struct packing_report *report)
@@ -503,7 +510,7 @@ static void copy_report(struct packing_report *out,
 	out->count_ns = out->reuse_ns = out->search_ns = out->write_ns = 0;
 }
 
-/* Makes the pack without its plan. */
+/* Makes the pack without using or recording a plan. */
 static int bypass(const struct plan_question *q, const char *reason,
 		  const struct pack_sink *sink, struct packing_report *report,
 		  struct error *err)

@@ -42,7 +42,10 @@ struct plan_entry;
  */
 struct plan_cache *plan_cache_new(size_t max, const struct plan_dir *dir);
 
-/* Frees the cache and its plans. No request may use a plan. NULL is allowed. */
+/*
+ * Frees the cache and its plans. When this is called, no request may be using a
+ * plan. NULL is allowed.
+ */
 void plan_cache_free(struct plan_cache *cache);
 
 /* Drops the plans of an owner, before the owner ends. NULL is allowed. */
@@ -108,17 +111,18 @@ void plan_cache_release(struct plan_cache *cache, struct plan_entry *entry);
 /* ---- key.c */
 
 /*
- * Computes the key of a request. Returns 1, 0 with *reason if the request has
- * none, or a negative error code.
+ * Computes the key of a request. Returns 1 if the request has a key, 0 with
+ * *reason set if it has none, or a negative error code.
  */
 int plan_cache_key(uint8_t key[PLAN_KEY_LEN], const char **reason,
 		   const struct plan_question *question, struct error *err);
 
 /*
- * Computes the key of a request for the directory, from its key. The shared key
- * includes what an owner stands for in memory: the repository, its shallow
- * boundary and grafts, and the configuration of packs. It does not include the
- * packs, because a plan names its packs. Returns 0 or a negative error code.
+ * Computes the shared key, which names a plan's file in the directory, from the
+ * key of a request. The shared key includes what an owner stands for in memory:
+ * the repository, its shallow boundary and grafts, and the configuration of
+ * packs. It does not include the packs, because a plan names its packs. Returns
+ * 0 or a negative error code.
  */
 int plan_cache_shared_key(uint8_t shared[PLAN_KEY_LEN],
 			  const uint8_t key[PLAN_KEY_LEN],

@@ -7,8 +7,9 @@
 #include "plans/plan-dir.h"
 
 struct plan_dir {
-	char *path;   /* owned */
-	uint64_t max; /* maximum size of all plans */
+	char *path; /* owned */
+	/* maximum size of all plans in the directory, in bytes */
+	uint64_t max;
 };
 
 #define PLAN_DIR_SUFFIX ".plan"

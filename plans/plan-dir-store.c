@@ -63,8 +63,8 @@ static int add(struct listing *l, const char *path)
 }
 
 /*
- * The caller holds the lock on storing. So a temporary file is that of a
- * process that died.
+ * Lists a file of a plan, or removes a temporary file. The caller holds the
+ * lock on storing, so a temporary file was left by a process that died.
  */
 static int visit(void *ctx, const char *name)
 {

@@ -20,29 +20,34 @@
 #include "sys/map.h"
 #include "sys/rangelock.h"
 
-/* A plan may have at most 1/16 of the maximum size of all plans. */
+/*
+ * A plan (a cached response) may have at most 1 / PLAN_PART of the maximum size
+ * of all plans.
+ */
 #define PLAN_PART 16
 
-/* Nothing is written if less than this percentage of the disk is free. */
+/*
+ * Minimum percentage of free space on the disk. With less, nothing is written.
+ */
 #define FREE_PERCENT 15
 
 /*
- * A plan is stored at once if it has at most this length, and is much shorter
- * than its pack.
+ * A plan is stored at once if it has at most SHORT_PLAN bytes, and if its pack
+ * is at least SHORT_PART times as long.
  */
 #define SHORT_PLAN ((size_t)64 << 10)
 #define SHORT_PART 50
 
 /*
- * How often a waiting process looks for the plan, and how long it waits at
- * most.
+ * Interval in which a waiting process looks for the plan, and the maximum time
+ * that it waits; nanoseconds.
  */
 #define LOOK_NS UINT64_C(20000000)
 #define WAIT_MAX_NS UINT64_C(120000000000)
 
 /*
- * If the maker is seen sending this many times in a row, its client is slow,
- * and waiting processes stop waiting.
+ * Number of checks in a row at which a waiting process sees the maker send.
+ * After that, the maker's client counts as slow, and the process stops waiting.
  */
 #define STALLED_LOOKS 3
 
@@ -291,7 +296,10 @@ int plan_dir_has(const struct plan_dir *dir, const uint8_t key[PLAN_KEY_LEN],
 
 /* ---- claims */
 
-/* Open the locks. Returns false, with claim->reason, if nothing is stored. */
+/*
+ * Opens the file with the locks. Returns false with claim->reason set if the
+ * plan cannot be stored.
+ */
 static bool open_locks(struct plan_claim *claim)
 {
 	struct buf path = BUF_INIT;
@@ -308,7 +316,10 @@ static bool open_locks(struct plan_claim *claim)
 	return !claim->reason;
 }
 
-/* How a process waits for a maker. */
+/*
+ * The state of a process that waits while another process, the maker, makes a
+ * plan.
+ */
 struct waiting {
 	/* time at which the wait began; 0: it has not begun */
 	uint64_t begun_ns;
@@ -354,7 +365,10 @@ static int take(struct plan_claim *claim)
 	return ret == ERR_DENIED ? 0 : ret < 0 ? ret : 1;
 }
 
-/* Returns 1 with the plan, 0 to make it, or ERR_CANCELLED. */
+/*
+ * Waits for a plan, or becomes its maker. Returns 1 with the plan, 0 if the
+ * caller must make it, or ERR_CANCELLED.
+ */
 static int find(struct plan_claim *claim, struct plan *plan,
 		struct packing_report *report, bool *has_waited,
 		const struct odb *odb, const struct progress_out *progress,
@@ -431,7 +445,10 @@ void plan_claim_end_sending(struct plan_claim *claim)
 		sys_rangelock_drop(claim->locks, lock_nr(claim->key, SENDING));
 }
 
-/* Returns whether the plan is to be written, or notes that it was asked for. */
+/*
+ * Returns whether the plan should be stored now. If not, notes that its key was
+ * asked for, so that a second request stores the plan.
+ */
 static bool is_worth_it(struct plan_claim *claim, const struct plan *plan,
 			size_t len)
 {

@@ -34,8 +34,8 @@ struct plan_elsewhere {
 };
 
 /*
- * Returns the calls that note in *absent the objects that the pack lacks. *e
- * and the result borrow their arguments. `*absent` must be zero.
+ * Returns the callbacks that note in *absent the objects that the pack lacks.
+ * *e and the result borrow their arguments. `*absent` must be zero.
  */
 struct packing_elsewhere plan_elsewhere_note(struct plan_elsewhere *e,
 					     const struct packing_elsewhere *to,

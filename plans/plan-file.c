@@ -14,10 +14,16 @@
 #define HEADER_LEN 104
 #define PIECE_LEN 20
 #define TRAILER_LEN 32
-/* the fixed part of the table of what the pack lacks, without the checksum */
+/*
+ * Number of bytes in the fixed part of the table of what the pack lacks,
+ * without the checksum.
+ */
 #define ABSENT_LEN 16
 
-/* In a piece, this number in place of a pack's number means a literal. */
+/*
+ * Value of a piece's pack number: the piece is not in a pack, but is the next
+ * bytes of the literals.
+ */
 #define LITERAL UINT32_MAX
 
 #define FLAG_BITMAP UINT32_C(1)
@@ -64,7 +70,11 @@ static bool take_report(struct packing_report *r, struct cursor *c,
 	       cursor_be64(c, &r->bytes_recompressed);
 }
 
-/* Takes what the pack lacks. The table must not be empty. */
+/*
+ * Takes the part of the file that names what the pack lacks: ids of objects,
+ * and a pack that the client gets elsewhere. Returns false if the part is
+ * malformed or empty.
+ */
 static bool take_absent(struct plan_file *f, struct cursor *c)
 {
 	size_t len = hash_len(f->algo), ids;
@@ -81,8 +91,8 @@ static bool take_absent(struct plan_file *f, struct cursor *c)
 }
 
 /*
- * Takes the tables of packs, pieces and literals. Together they fill the rest
- * of the file.
+ * Takes the tables of packs, pieces and literals, which must fill the rest of
+ * the file. Returns false if they do not.
  */
 static bool take_tables(struct plan_file *f, struct cursor *c,
 			uint64_t literals)
@@ -309,7 +319,7 @@ struct used {
 	 * 0 if the pack is not used
 	 */
 	uint32_t *numbers;
-	/* owned: by number in the file */
+	/* owned, indexed by number in the file: number in the snapshot */
 	uint32_t *order;
 	uint32_t nr;
 	struct buf pieces;

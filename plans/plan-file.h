@@ -44,7 +44,8 @@ struct plan_file {
 	const uint8_t *absent_pack, *absent;
 	uint64_t absent_pack_len;
 	uint32_t absent_nr;
-	const uint8_t *packs; /* for each pack: checksum, size (be64) */
+	/* for each pack: checksum, size (be64) */
+	const uint8_t *packs;
 	/* for each piece: pack (be32), offset, length (be64) */
 	const uint8_t *pieces;
 	const uint8_t *literals; /* literal_len bytes */

@@ -9,12 +9,15 @@
 #include "repo/shallow.h"
 
 /*
- * If there are more haves, reading them costs more than most plans save. A
- * client of stock Git sends 16 haves first.
+ * Maximum number of haves. Reading more costs more than most plans (cached
+ * responses) save. A client of stock Git sends 16 haves first.
  */
 #define HAVES_MAX 64
 
-/* A larger commit is not read, because clients choose the haves. */
+/*
+ * Maximum bytes of a commit that is read. There is a limit because clients
+ * choose the haves.
+ */
 #define COMMIT_MAX ((uint64_t)1 << 20)
 
 static int stop(void *ctx, const struct oid *oid)
@@ -22,7 +25,10 @@ static int stop(void *ctx, const struct oid *oid)
 	return 1;
 }
 
-/* Returns whether each commit has the parents that it names. */
+/*
+ * Returns whether each commit has the parents that it names: the repository has
+ * no shallow boundary and no grafts.
+ */
 static bool has_all_parents(const struct repo *repo)
 {
 	struct buf grafts = BUF_INIT;

@@ -13,7 +13,7 @@
 #include "walk/filter.h"
 
 /*
- * Included in each key. Change this text when the other hashed bytes get
+ * Text that is hashed into each key. Change it when the other hashed bytes get
  * another meaning.
  */
 #define FORMAT "gitreach plan 1"
@@ -141,8 +141,8 @@ static int put_elsewhere(struct hash_ctx *h, const struct plan_question *q,
 }
 
 /*
- * Returns 1, 0 with *reason if the key would cost too much, or a negative error
- * code.
+ * Hashes all that the pack of a request depends on. Returns 1, 0 with *reason
+ * set if the key would cost too much, or a negative error code.
  */
 static int put_request(struct hash_ctx *h, const char **reason,
 		       const struct plan_question *q, struct error *err)

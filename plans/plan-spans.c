@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the pack of a span, and sends spans from the files of their packs. */
+/*
+ * Finds the pack that contains a span (a range of mapped bytes), and sends
+ * spans from the files of their packs.
+ */
 #include "plans/plan-spans.h"
 #include "sys/io.h"
 
-/* Shorter spans are copied: opening the file would cost more. */
+/*
+ * Minimum bytes of a span that is sent from the file. Shorter spans are copied,
+ * because opening the file would cost more.
+ */
 #define FILE_MIN ((size_t)1 << 16)
 
 static bool has(const struct odb *odb, uint32_t number, const uint8_t *bytes,

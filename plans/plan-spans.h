@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the pack of a span, and sends spans from the files of their packs.
+ * Finds the pack that contains a span (a range of mapped bytes), and sends
+ * spans from the files of their packs.
  *
  * A plan has its spans as addresses in mapped packs. Two users need the pack
  * and the offset. One is the file of a plan (plans/plan-file.h). The other is a

@@ -6,12 +6,16 @@
 #include "plans/plan.h"
 
 /*
- * Shorter literals are passed with put(), so that the sink copies them: for so
- * few bytes, a span costs the sink more than a copy.
+ * Minimum bytes of a literal that is not copied. Shorter literals are passed
+ * with put(), so that the sink copies them: for so few bytes, a span costs the
+ * sink more than a copy.
  */
 #define LONG_LITERAL 4096
 
-/* Ranges of packs that are shorter than this are copied into the plan. */
+/*
+ * Minimum bytes of a span (a range of a pack). Shorter ranges are copied into
+ * the plan.
+ */
 #define SHORT_SPAN 256
 
 void plan_release(struct plan *plan)
@@ -40,8 +44,8 @@ uint64_t plan_pack_len(const struct plan *plan)
 }
 
 /*
- * Sends the part of a plan from a place on. `plan_stays`: the plan lives until
- * the sink has used the bytes, so long literals need no copy.
+ * Sends the rest of a plan, from the position `at` on. `plan_stays`: the plan
+ * lives until the sink has used the bytes, so long literals need no copy.
  */
 static int send_from(const struct plan *plan, struct plan_place at,
 		     bool plan_stays, const struct pack_sink *sink,

@@ -29,12 +29,14 @@ struct plan_piece {
 	size_t len;
 };
 
-/* What a pack lacks because its receiver gets it from elsewhere. */
+/* What a pack lacks because its receiver gets these objects from elsewhere. */
 struct plan_absent {
 	/* checksum of a whole pack; valid if `pack_len` is not 0 */
 	struct oid pack;
-	uint64_t pack_len; /* length of the pack in bytes; 0: no pack */
-	struct oid *blobs; /* owned; `nr` ids of single objects */
+	/* length of the pack in bytes; 0: no pack */
+	uint64_t pack_len;
+	/* owned; `nr` ids of single objects */
+	struct oid *blobs;
 	size_t nr;
 };
 

@@ -41,7 +41,7 @@ static bool take_oid(struct text *t, struct oid *oid, enum hash_algo algo)
 	return true;
 }
 
-/* Take a number of at most 18 digits. */
+/* Take a number of at most 18 digits. Returns false if there is no digit. */
 static bool take_number(struct text *t, uint64_t *number)
 {
 	const char *start = t->p;

@@ -28,8 +28,8 @@ static char *path_of(const struct publishing *p, const char *name,
 }
 
 /*
- * Remove the mark of a file that clients get again. Returns 0 or a negative
- * error code.
+ * Remove the marker file "<name>.retired" of a file that is offered to clients
+ * again. Returns 0 or a negative error code.
  */
 static int unmark(const struct publishing *p, const char *name,
 		  struct error *err)
@@ -42,8 +42,9 @@ static int unmark(const struct publishing *p, const char *name,
 }
 
 /*
- * Find out since when a file is retired, in seconds since 1970. If the file has
- * no mark, make one.
+ * Find out since when a file is retired (not offered to clients any more), in
+ * seconds since 1970. The time is that of the file's marker file `mark`, which
+ * is made if it does not exist.
  */
 static int retire(int64_t *since, const struct publishing *p, const char *mark,
 		  struct error *err)
@@ -62,7 +63,10 @@ static int retire(int64_t *since, const struct publishing *p, const char *mark,
 	return ret;
 }
 
-/* Retire a file, or remove a file that retired before `expire`. */
+/*
+ * Retire a file (offer it no longer), or remove a file that retired before
+ * `expire`.
+ */
 static int handle_old(const struct publishing *p, const char *name,
 		      int64_t expire, struct error *err)
 {
@@ -91,7 +95,8 @@ static int handle_old(const struct publishing *p, const char *name,
 }
 
 /*
- * Remove a temporary file of a killed process, or a mark without its file.
+ * Remove a temporary file of a killed process, or a marker file
+ * "<name>.retired" whose file <name> is gone.
  */
 static int remove_remains(const struct publishing *p, const char *name,
 			  const struct publish_names *all, struct error *err)

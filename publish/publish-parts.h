@@ -10,7 +10,10 @@
 #include "sys/share.h"
 #include "sys/tempfile.h"
 
-/* Everybody may read published files, whatever the umask is. */
+/*
+ * Permissions of published files: everybody may read them, whatever the umask
+ * is.
+ */
 #define PUBLISH_SHARE SYS_SHARE(0444)
 
 /* A list of file names. */
@@ -32,7 +35,10 @@ struct publishing {
 	const struct published_config *config; /* borrowed */
 	const struct publish_options *options; /* borrowed */
 	struct odb *odb;                       /* owned */
-	/* owned: path of the repository's place */
+	/*
+	 * owned: path of the repository's place, the directory of its published
+	 * files
+	 */
 	char *place;
 	enum sys_fsync_method method;
 	/* the files that clients get from now on */
@@ -46,9 +52,9 @@ void publish_note(const struct publishing *p, enum publish_event event,
 /* ---- publish-write.c */
 
 /*
- * Make sure that the place has the file of a prepared content, which is stored
- * in `pack`, and add its name to p->current. Returns 0 or a negative error
- * code.
+ * Make sure that the place (the directory of the repository's published files)
+ * has the file of a prepared content, which is stored in `pack`, and add its
+ * name to p->current. Returns 0 or a negative error code.
  */
 int publish_content(struct publishing *p,
 		    const struct prepared_content *content,
@@ -57,10 +63,10 @@ int publish_content(struct publishing *p,
 /* ---- publish-expire.c */
 
 /*
- * Retire the files of the place that are not in p->current, and remove those
- * that retired before `expire` (seconds since 1970), and remains of killed
- * processes. The caller holds the lock of the place. Returns 0 or a negative
- * error code.
+ * Retire the published files that are not in p->current: they are not offered
+ * any more. Remove files that retired before `expire` (seconds since 1970), and
+ * remains of killed processes. The caller holds the lock of p->place. Returns 0
+ * or a negative error code.
  */
 int publish_expire(struct publishing *p, int64_t expire, struct error *err);
 

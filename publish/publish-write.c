@@ -8,7 +8,7 @@
 #include "publish/publish-parts.h"
 #include "sys/io.h"
 
-/* Returns the number of bytes of a pack with a content. */
+/* Returns the length in bytes of the pack that publishes a prepared content. */
 static uint64_t pack_len(const struct publishing *p,
 			 const struct prepared_content *content)
 {

@@ -16,7 +16,10 @@
 
 /* ---- answers */
 
-/* The prepared answers, and what decides whether they are published. */
+/*
+ * The prepared answers (stored responses to clones), and the data that decide
+ * which of them are published.
+ */
 struct choosing {
 	struct prepared prepared;
 	struct prepared_wants wants;
@@ -24,8 +27,9 @@ struct choosing {
 };
 
 /*
- * Returns 1 if clients may have all that an answer of several wants has, 0 if
- * not or if its wants are unknown, or a negative error code.
+ * Returns 1 if clients may have all objects of a prepared answer with several
+ * wants. Returns 0 if not, if the wants of the answer are unknown, or a
+ * negative error code.
  */
 static int wants_are_visible(struct choosing *c, uint32_t answer_nr,
 			     struct error *err)
@@ -49,7 +53,10 @@ static int wants_are_visible(struct choosing *c, uint32_t answer_nr,
 	return ret;
 }
 
-/* Returns as wants_are_visible(). */
+/*
+ * Returns 1 if clients may have all that an answer has, with the return values
+ * of wants_are_visible().
+ */
 static int is_visible(struct choosing *c, uint32_t answer_nr, struct error *err)
 {
 	const struct prepared_request *r =
@@ -155,7 +162,10 @@ static int write_salt(const struct repo *repo, const char *path,
 	return ret < 0 ? ret : 0;
 }
 
-/* Make the salt of the repository, if it has none. */
+/*
+ * Make the salt of the repository, if it has none. The salt makes the name of
+ * its publish directory secret.
+ */
 static int make_salt(const struct repo *repo, struct error *err)
 {
 	struct buf dir = BUF_INIT, path = BUF_INIT;
@@ -178,8 +188,9 @@ static int make_salt(const struct repo *repo, struct error *err)
 }
 
 /*
- * Make the place of a repository, which everybody may read. The publish
- * directory must exist. Returns the path, or NULL.
+ * Make the place of a repository: the directory of its published files, which
+ * everybody may read. The publish directory must exist. Returns the path, or
+ * NULL.
  */
 static char *make_place(const struct published_config *config,
 			const struct repo *repo, struct error *err)
@@ -205,8 +216,9 @@ static char *make_place(const struct published_config *config,
 }
 
 /*
- * Take the lock of the place, so that one process at a time works there.
- * Returns a descriptor, or a negative error code.
+ * Take the lock of a place (a directory of published files), so that only one
+ * process at a time changes the place. Returns a descriptor, or a negative
+ * error code.
  */
 static int lock_place(const char *place, struct error *err)
 {

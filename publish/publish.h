@@ -27,10 +27,13 @@
 #include "repo/repo.h"
 
 enum publish_event {
-	PUBLISH_KEPT,    /* the file was there already */
+	/* the file was there already */
+	PUBLISH_KEPT,
 	PUBLISH_WRITTEN, /* the file was written */
-	PUBLISH_LINKED,  /* the file is a hard link to the repository's pack */
-	PUBLISH_RETIRED, /* no request gets the file any more */
+	/* the file is a hard link to the repository's pack */
+	PUBLISH_LINKED,
+	/* no request gets the file any more */
+	PUBLISH_RETIRED,
 	PUBLISH_REMOVED, /* the file was removed */
 };
 
@@ -47,20 +50,21 @@ struct publish_options {
 };
 
 /*
- * Make the place of a repository if needed, and lock it. config->dir must be
- * set, and the directory must exist. *place is owned by the caller, also after
- * an error. Returns a descriptor, whose end is the end of the lock, or a
- * negative error code: the first four of publish_run().
+ * Make the place of a repository (the directory of its published files) if
+ * needed, and lock it. config->dir must be set, and the directory must exist.
+ * *place is owned by the caller, also after an error. Returns a descriptor,
+ * whose end is the end of the lock, or a negative error code: the first four of
+ * publish_run().
  */
 int publish_open_place(char **place, const struct repo *repo,
 		       const struct published_config *config,
 		       struct error *err);
 
 /*
- * Bring the place of a repository up to date. config->dir must be set, and the
- * directory must exist. Without prepared answers, all files of the place
- * retire. A file appears complete, and is made durable like packs of the
- * repository.
+ * Bring the place of a repository (the directory of its published files) up to
+ * date. config->dir must be set, and the directory must exist. Without prepared
+ * answers, all files of the place retire. A file appears complete, and is made
+ * durable like packs of the repository.
  *
  * Returns 0 or a negative error code: ERR_UNSUPPORTED if the repository belongs
  * to a fork network, ERR_MISSING if the directory does not exist, ERR_DENIED if

@@ -99,7 +99,10 @@ static int read_salt(struct buf *out, const char *object_dir, struct error *err)
 	return ret;
 }
 
-/* Set `name` to the name of an object directory's place. */
+/*
+ * Set `name` to the name of an object directory's place (the directory of its
+ * published files).
+ */
 static int name_place(char name[PUBLISHED_PLACE_LEN + 1],
 		      const char *object_dir, struct error *err)
 {
@@ -151,7 +154,10 @@ int published_pack_name(struct buf *out, const struct oid *checksum,
 	return buf_printf(out, "%s.pack", hex);
 }
 
-/* Add the place of an object directory, if the place exists. */
+/*
+ * Add the place of an object directory (the directory of its published files),
+ * if it exists.
+ */
 static int add_place(struct published *p, const char *object_dir,
 		     struct error *err)
 {
@@ -195,8 +201,9 @@ void published_close(struct published *p)
 }
 
 /*
- * Returns 1 with the length of a file of a place that is not retired, 0 if
- * there is none, or ERR_NOMEM.
+ * Find a published file that is still offered to clients. Returns 1 with the
+ * length of the file in *len, 0 if there is none or it is retired, or
+ * ERR_NOMEM.
  */
 static int is_offered(uint64_t *len, const char *place, const char *name)
 {
@@ -246,7 +253,10 @@ int published_find(struct buf *uri, const struct published *p,
 
 /* ---- identity */
 
-/* The files of a place with more packs are not listed for each request. */
+/*
+ * Maximum number of packs in a place (a directory of published files). With
+ * more packs, listing them for each request would cost too much.
+ */
 #define PACKS_MAX 1000
 
 static int list_pack(void *ctx, const char *name)
@@ -259,7 +269,7 @@ static int list_pack(void *ctx, const char *name)
 	return packs->nr == PACKS_MAX ? 1 : publish_names_add(packs, name);
 }
 
-/* Add the packs of a place that published_find() would find. */
+/* Add to *hash the packs of a place that published_find() would find. */
 static int identify_place(struct hash_ctx *hash, const char *place)
 {
 	struct publish_names packs = {0};

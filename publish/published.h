@@ -36,13 +36,16 @@ struct hash_ctx;
 /* Number of hex digits in the name of a place. */
 #define PUBLISHED_PLACE_LEN 32
 
-/* The salt of an object directory: a file below it, and its length in bytes. */
+/*
+ * The salt of an object directory: the path of its file below the directory,
+ * and the length of this file in bytes.
+ */
 #define PUBLISHED_SALT "info/publish-salt"
 #define PUBLISHED_SALT_LEN 33
 
 /*
- * Beside "<name>" this name ends a file that says: <name> is about to be
- * removed.
+ * Suffix of marker files. An empty file "<name>.retired" means that the
+ * published file <name> is not offered any more, and will be removed.
  */
 #define PUBLISHED_RETIRED ".retired"
 
@@ -59,7 +62,10 @@ struct published_config {
 	bool shallow;
 	/* gitreach.publishBundles: publish bundles, too */
 	bool bundles;
-	/* gitreach.publishMinimum: smaller packs are not published; bytes */
+	/*
+	 * value of gitreach.publishMinimum in bytes: smaller packs are not
+	 * published
+	 */
 	uint64_t minimum;
 	/*
 	 * borrowed from the configuration: gitreach.publishExpire, an age as in
@@ -91,7 +97,10 @@ char *published_place(const struct published_config *config,
 int published_pack_name(struct buf *out, const struct oid *checksum,
 			enum hash_algo algo);
 
-/* The places of a snapshot's object directories. */
+/*
+ * The places of a snapshot's object directories: the directories that have
+ * their published files.
+ */
 struct published {
 	const struct published_config *config; /* borrowed */
 	enum hash_algo algo;
@@ -101,9 +110,9 @@ struct published {
 };
 
 /*
- * Find the places of a snapshot. `config` must outlive *p. If nothing is
- * published, p->nr is 0. Returns 0, or ERR_NOMEM with *p empty. Cost: two
- * system calls or so for each object directory.
+ * Find the places of a snapshot (the directories of published files). `config`
+ * must outlive *p. If nothing is published, p->nr is 0. Returns 0, or ERR_NOMEM
+ * with *p empty. Cost: two system calls or so for each object directory.
  */
 int published_open(struct published *p, const struct published_config *config,
 		   const struct odb *odb, struct error *err);

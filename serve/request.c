@@ -25,7 +25,7 @@
 #define UNCHECKED_MAX 16384
 
 /*
- * If there are at least so many wants, opening the prepared answers (stored
+ * Minimum number of wants for which opening the prepared answers (stored
  * responses to frequent requests) costs less than looking up each want.
  */
 #define MANY_WANTS 64
@@ -570,7 +570,7 @@ void request_summarize(struct request *req)
 	buf_release(&filter);
 	if (!req->has_pack)
 		return;
-	/* Only the trace has the text. */
+	/* Only a trace gets the text of the request. */
 	if (s->trace)
 		summarize_text(s, req, summary_text(s, SUMMARY_FILTER));
 	summarize_pack(s, &req->made);

@@ -30,7 +30,7 @@
 struct request {
 	struct session *s; /* borrowed */
 	struct oidset wants;
-	/* The first `checked_nr` wants are known to exist. */
+	/* Number of wants, from the first on, that are known to exist. */
 	size_t checked_nr;
 	/* The haves of the client that the server has too. */
 	struct oidset common;
@@ -51,7 +51,8 @@ struct request {
 	uint64_t since; /* seconds since 1970 */
 	/* Leave out these commits and their ancestors. */
 	struct oidset nots;
-	uint32_t not_line_nr; /* deepen-not lines, with repetitions */
+	/* number of deepen-not lines, with repetitions */
+	uint32_t not_line_nr;
 	/*
 	 * The next two sets are filled by shallow_update() and shallow_keep().
 	 */
@@ -75,8 +76,8 @@ struct request {
 	bool has_pack;
 	struct packing_report made;
 	/*
-	 * The first `target_nr` ids of `common` have been added to `reach` as
-	 * targets.
+	 * Number of ids of `common`, from the first on, that were added to
+	 * `reach` as targets.
 	 */
 	size_t target_nr;
 };

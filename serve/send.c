@@ -17,7 +17,10 @@
 #define MUCH_AHEAD (1 << 20)
 #define SOON_NS UINT64_C(20000000)
 
-/* Hashing more tags than this costs as much as a small pack. */
+/*
+ * Maximum number of tags that are hashed. Hashing more costs as much as a small
+ * pack.
+ */
 #define TAGS_MAX 20000
 
 /*

@@ -158,7 +158,7 @@ static int may_have(struct session *s, const struct bundle_list *list,
 	return ret < 0 ? error_nomem(err) : oid_equal(&rules, &list->rules);
 }
 
-/* Returns whether all bundles of a list are there. */
+/* Returns whether the files of all bundles in a list exist. */
 static bool has_files(const struct bundle_list *list, const char *place)
 {
 	char hex[OID_MAX_HEX_LEN + 1];

@@ -50,7 +50,8 @@ static const struct command commands[] = {
 
 struct keys {
 	const struct command *command;
-	enum hash_algo algo; /* hash algorithm of the client */
+	/* hash algorithm of the client */
+	enum hash_algo algo;
 	/* The client has accepted an advertised promisor remote. */
 	bool has_promisor;
 };
