@@ -12,7 +12,10 @@ const char *pack_bitmap_answer_unfit(const struct walk *w,
 	/* Bitmaps ignore the shallow boundary. */
 	if (w->shallow.nr)
 		return "the repository is shallow";
-	/* Bitmaps ignore replacement objects. */
+	/*
+	 * Bitmaps ignore replacement objects, so they cannot answer if there
+	 * are any.
+	 */
 	if (w->odb->replaced)
 		return "objects are replaced";
 	if (!bitmap_filter_can(filter))

@@ -72,8 +72,9 @@ static bool has_tips(const struct walk_tips *tips)
 }
 
 /*
- * Returns whether the tips include a tree or a blob; tags do not count. If
- * wants or haves do, the query is exact, without a boundary traversal.
+ * Returns whether the tips include a tree or a blob; tags do not count. If the
+ * wants or the haves include one, the query is exact, without a boundary
+ * traversal.
  */
 static bool has_trees(const struct walk_tips *tips)
 {
@@ -99,8 +100,9 @@ static bool asks_for_trees(const struct asking *a)
 }
 
 /*
- * Walks the haves' commits as far as the plan allows. Returns 0 on success, 1
- * if the index should not be used (walk instead), or a negative error code.
+ * Walks the haves' commits, as far as the cost limits of the query's plan
+ * (bitmap/strategy.h) allow. Returns 0 on success, 1 if the index should not be
+ * used (walk instead), or a negative error code.
  */
 static int walk_haves(struct asking *a, struct walk *w)
 {

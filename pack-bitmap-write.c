@@ -94,8 +94,8 @@ static size_t memory_left(uint64_t limit, const struct newobj_set *lists)
 
 /*
  * Returns how many words of bitmaps fit into the budget of the whole file; 0:
- * there is no budget. One of 16 bytes is reserve for headers, which are a few
- * bytes larger than whole words.
+ * there is no budget. A sixteenth of the budget is kept for headers, because a
+ * header takes a few bytes more than whole words.
  */
 static size_t budget_words(const struct pack_bitmap_write *request,
 			   const struct types *types)

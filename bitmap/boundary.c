@@ -16,9 +16,9 @@
 
 /*
  * After many lookups, a list of the undecided objects' ids is made, because
- * searching the list is ten times faster than searching the bitmap index. With
- * nr undecided objects, nr / LOOKUPS_RATIO lookups come before. If nr exceeds
- * LIST_MAX, no list is made.
+ * searching the list is ten times faster than searching the bitmap index. The
+ * list of nr undecided objects is made after nr / LOOKUPS_RATIO lookups. If nr
+ * exceeds LIST_MAX, no list is made.
  */
 #define LOOKUPS_RATIO 4
 #define LIST_MAX (1u << 18)
@@ -42,7 +42,8 @@ struct list {
 	 * least twice the number of objects
 	 */
 	struct slot *slots;
-	size_t mask; /* the number of slots less 1 */
+	/* the number of slots less 1 */
+	size_t mask;
 	struct oidhash hash;
 };
 

@@ -11,14 +11,16 @@
 #define NO_BITMAP UINT32_MAX
 
 /*
- * When an XOR is chosen, its cost is the words to store, plus the words of its
- * XOR chain / CHAIN_WORDS_PER_WORD. A query must decode the whole chain.
+ * Weight of the XOR chain in the cost of an XOR. The cost is the number of
+ * words to store, plus the number of words of the chain divided by
+ * CHAIN_WORDS_PER_WORD. The chain counts because a query must decode all of it.
  */
 #define CHAIN_WORDS_PER_WORD 64
 
 /*
- * The search for an XOR partner ends when this many bitmaps in a row were no
- * better. A longer search makes all bitmaps together at most 3% smaller.
+ * Number of bitmaps in a row that were no better, after which the search for an
+ * XOR partner ends. A longer search makes all bitmaps together at most 3%
+ * smaller.
  */
 #define MOST_IDLE_TRIALS 32
 

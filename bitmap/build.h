@@ -79,9 +79,9 @@ struct bitmap_build_input {
 	struct bitmap_built *old;
 	size_t old_nr;
 	/*
-	 * Bitmap files with the same bits: those of layers below, or of layers
-	 * that are combined. Their bitmaps are ORed into new bitmaps, and not
-	 * stored again. NULL: none.
+	 * The bitmap files of the layers below, or of the layers that are
+	 * combined. Their bits stand for the same objects. Their bitmaps are
+	 * ORed into new bitmaps, and not stored again. NULL: none.
 	 */
 	const struct bitmap_file *below;
 	const struct bitmap_space *space; /* of `below` */

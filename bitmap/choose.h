@@ -8,8 +8,8 @@
  * depends on the order of the bits. In our packs the objects that a commit adds
  * are adjacent. In other packs they are scattered, and bitmaps are up to three
  * times as large. So a plain selection is built first: the newest 100 commits
- * and then one of 100. Commits that are spread over the history get a budget
- * that is computed from the size of the plain selection.
+ * and then one of every 100. Commits that are spread over the history get a
+ * budget that is computed from the size of the plain selection.
  *
  * Then a better selection is built for a few densities, and the densest that
  * fits this budget is used. In this selection the gaps between commits grow

@@ -24,7 +24,7 @@
 
 struct bitmap_built;
 
-/* The whole bitmaps of this number of newest entries are never dropped. */
+/* Number of newest entries whose whole bitmaps are never dropped. */
 #define BITMAP_COMPLETE_NEWEST BITMAP_WRITE_XOR_OFFSET
 
 struct bitmap_complete {

@@ -11,7 +11,8 @@
 #define KNOWN_FLAGS                                                            \
 	(BITMAP_FULL_DAG | BITMAP_HASH_CACHE | BITMAP_LOOKUP_TABLE |           \
 	 BITMAP_PSEUDO_MERGES)
-#define HEADER_LEN 12 /* number of header bytes before the pack's checksum */
+/* number of header bytes before the pack's checksum */
+#define HEADER_LEN 12
 /* number of bytes of an EWAH bitmap besides its words */
 #define EWAH_FRAME_LEN 12
 /* number of bytes of an entry before its EWAH bitmap */

@@ -239,9 +239,9 @@ size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 }
 
 /*
- * Tells whether the set contains a commit that has a bitmap. The walk itself
- * adds only commits without one. So the commit came from another bitmap, and
- * the set contains its closure.
+ * Returns whether the set contains a commit that has a bitmap. If so, the set
+ * contains the closure of this commit. The walk itself adds only commits
+ * without a bitmap, so another bitmap has added the commit.
  */
 static bool holds(void *ctx, uint32_t idx_pos)
 {
@@ -303,8 +303,8 @@ static int note_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 }
 
 /*
- * The pseudo-merges are tried again when PSEUDO_FIRST commits were walked, and
- * then each time that the number of walked commits has doubled.
+ * Number of walked commits after which the pseudo-merges are tried again. Later
+ * they are tried each time that the number of walked commits has doubled.
  */
 #define PSEUDO_FIRST 16
 
@@ -508,10 +508,7 @@ static int add_lists(struct bitmap_side *f, const struct newobj_set *set,
 	return 0;
 }
 
-/*
- * A set of known objects is made only if at least this many commits were
- * walked.
- */
+/* Minimum number of walked commits for which a set of known objects is made. */
 #define KNOWN_MIN 64
 
 /*

@@ -6,8 +6,8 @@
 #include "walk/revwalk.h"
 
 /*
- * At first, this many commits are walked for the wants, and as many for the
- * haves. Often the cost of a walk is known then.
+ * Number of commits that are walked at first for the wants. As many are walked
+ * for the haves. Often the cost of a walk is known afterwards.
  */
 #define COMMITS_FIRST 64
 
@@ -19,8 +19,8 @@
 #define COMMITS_FIRST_NO_TREES 8
 
 /*
- * For each next try, the number of commits to walk grows by this factor: for
- * wants, and for haves.
+ * Factor by which the number of commits to walk grows with each further try,
+ * for the wants and for the haves.
  */
 #define COMMITS_GROWTH 2
 
@@ -61,12 +61,11 @@
 #define BOUNDARY_COST_EACH 1
 
 /*
- * The search for bitmaps may be in vain, so that a walk answers the request
- * after all. So the search is limited. Suppose that a walk answers the request.
- * The cost is then REQUEST_COST (what every request costs) plus the estimated
- * cost of the walk, in tree diffs. For each tree diff of this cost, the search
- * may walk COMMITS_IN_VAIN_PER_COST commits. This adds about a fifteenth to the
- * cost.
+ * Limits of the search for bitmaps. The search may be in vain, because a walk
+ * may answer the request after all. The cost of a request that a walk answers
+ * is REQUEST_COST (what every request costs) plus the estimated cost of the
+ * walk, in tree diffs. For each tree diff of this cost, the search may walk
+ * COMMITS_IN_VAIN_PER_COST commits. This adds about a fifteenth to the cost.
  */
 #define REQUEST_COST 4
 #define COMMITS_IN_VAIN_PER_COST 3

@@ -20,8 +20,9 @@
 enum merge_op { MERGE_OR, MERGE_AND, MERGE_XOR, MERGE_ANDNOT };
 
 /*
- * The words that a result may have beyond the words of both operands: the first
- * RLW, one word where each operand's tail is split, and the zeros at the end.
+ * Number of words that a result may have beyond the words of both operands: the
+ * first RLW, one word where each operand's tail is split, and the zeros at the
+ * end.
  */
 #define END_WORDS 4
 

@@ -51,8 +51,8 @@ static int check_words(const struct ewah_view *v, struct error *err)
 }
 
 /*
- * Takes the fields of a serialized bitmap from the cursor. Checks only that the
- * bytes exist.
+ * Takes the fields of a serialized bitmap from the cursor. Returns false if the
+ * cursor has too few bytes; nothing else is checked.
  */
 static bool take_fields(struct ewah_view *v, struct cursor *c)
 {

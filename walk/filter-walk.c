@@ -25,9 +25,9 @@ struct visit {
  */
 struct place {
 	/*
-	 * One more than the depth that the filter tree:<depth> counts. A tree
-	 * that a client names as a want has level 0, and its entries have level
-	 * 1.
+	 * One more than the depth of the object that the filter tree:<depth>
+	 * counts. A tree that a client names as a want has level 0, and its
+	 * entries have level 1.
 	 */
 	unsigned level;
 	/* hash of the object's path */
@@ -139,7 +139,7 @@ static bool taken_by_all(const struct filter_walk *fw, uint64_t taken)
 
 /* ---- trees that were walked before */
 
-/* FNV-1a. */
+/* Adds bytes to a hash of the kind FNV-1a. Returns the new hash. */
 static uint64_t hash_add(uint64_t hash, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)

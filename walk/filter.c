@@ -56,7 +56,8 @@ static int invalid(struct error *err, const char *spec)
 
 /*
  * Parses a number as C writes it (decimal, octal, hexadecimal), with an
- * optional suffix k, m or g.
+ * optional suffix k, m or g. Returns false if the text has another form or the
+ * number is too large.
  */
 static bool parse_number(uint64_t *out, const char *text)
 {

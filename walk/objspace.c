@@ -5,8 +5,8 @@
 #include "walk/objspace.h"
 
 /*
- * One common look-up table is made for at least this many packs and
- * multi-pack-indexes. With fewer, each has its own table.
+ * Minimum number of packs and multi-pack-indexes for which one common look-up
+ * table is made. With fewer, each has its own table.
  */
 #define MANY_SOURCES 4
 

@@ -24,8 +24,8 @@ enum {
 };
 
 /*
- * The place of a tree that is in no pack, or in a pack with a number of
- * PACKS_MAX or more.
+ * Value for the place of a tree that is in no pack, or in a pack with a number
+ * of PACKS_MAX or more.
  */
 #define PLACE_NONE UINT64_MAX
 
@@ -40,7 +40,11 @@ static uint64_t place_of(const struct objspace *space, uint32_t obj_pos)
 		return PLACE_NONE;
 	at = odb_locate(odb, obj_pos, &idx_pos);
 	offset = pack_idx_offset(&at->pack->idx, idx_pos);
-	if (offset >> OFFSET_BITS) /* the .idx of the pack is damaged */
+	/*
+	 * An offset of more than OFFSET_BITS bits means that the .idx of the
+	 * pack is damaged.
+	 */
+	if (offset >> OFFSET_BITS)
 		return PLACE_NONE;
 	return (uint64_t)(at - odb->packs) << OFFSET_BITS | offset;
 }
