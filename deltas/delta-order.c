@@ -27,10 +27,9 @@
  */
 #define SEGMENTS_FEW 16
 /*
- * A segment that is heavy enough still does not end between names with equal
- * endings, unless the segment has twice the weight that it should have. The
- * bits of a name hash from this bit on are about the last three characters of
- * the name.
+ * The first bit of a name hash that belongs to the ending of the name, about
+ * its last three characters. A segment should not end between names with equal
+ * endings. It does so only if it has twice the weight that it should have.
  */
 #define ENDING_SHIFT 22
 
@@ -38,8 +37,8 @@
 #define SEGMENT_WEIGHT_MIN (UINT64_C(256) << 10)
 
 /*
- * A segment with at least this number of objects may end between objects of one
- * name, if the segment has twice the weight that it should have.
+ * Minimum number of objects in a segment that may end between objects of one
+ * name. The segment must also have twice the weight that it should have.
  */
 #define SPLIT_OBJECTS_MIN 8192
 /*

@@ -52,7 +52,7 @@ struct delta_search_options {
 	uint64_t window_memory;
 	/* Maximum bytes of deltas that are kept in memory; 0: no limit. */
 	uint64_t cache_size;
-	/* Deltas with more bytes are not kept in memory; 0: no limit. */
+	/* maximum bytes of one delta that is kept in memory; 0: no limit */
 	uint64_t cache_limit;
 	uint64_t big_file_threshold; /* bytes */
 	/* zlib level for deltas that are kept; -1: zlib's default */

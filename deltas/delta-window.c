@@ -12,7 +12,10 @@
  * id.
  */
 #define OVERHEAD 20
-/* A base that is this many times larger than the target is not read. */
+/*
+ * A base is not read if it is more than this number of times as large as the
+ * target.
+ */
 #define BASE_RATIO_MAX 32
 
 struct member {

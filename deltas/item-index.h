@@ -15,7 +15,9 @@
  * on the size of the pack. Threads may share the index.
  */
 struct item_index {
-	/* owned: item by obj_pos, for obj_pos < end; NULL: `sorted` is used */
+	/*
+	 * owned: item number, indexed by obj_pos < end; NULL: `sorted` is used
+	 */
 	uint32_t *dense;
 	/* owned: pairs of obj_pos and item, sorted; NULL: `dense` is used */
 	struct sort_item *sorted;

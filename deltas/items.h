@@ -30,8 +30,8 @@ enum packing_how {
 	PACKING_COPY,
 	/*
 	 * A stored delta of item `base`, copied as it is stored. If `base` is
-	 * PACKING_NO_ITEM, the base is an object that is no item, and is named
-	 * by its id.
+	 * PACKING_NO_ITEM, the base is an object outside the list of items, and
+	 * the delta names the base by its id.
 	 */
 	PACKING_COPY_DELTA,
 	/* a delta of item `base` that was made for this pack */
@@ -70,7 +70,10 @@ struct packing_item {
 	union {
 		/* number of bytes at `delta` */
 		uint32_t delta_len;
-		/* PACKING_KEPT: row of the whole copy */
+		/*
+		 * row of the whole copy in the file of kept deltas, if
+		 * PACKING_KEPT
+		 */
 		uint32_t kept_row;
 	};
 	/* number of bytes of the delta, before it is deflated */
@@ -86,12 +89,12 @@ struct packing_item {
 	bool is_external : 1;
 	/* The item is no candidate of the delta search. */
 	bool no_delta : 1;
-	/* The item stays whole as it is stored; it may be a base. */
+	/* The item is sent whole, as it is stored. It may be a delta base. */
 	bool settled : 1;
 	/*
-	 * The item may become a delta of an object in its own pack. Either its
-	 * stored base is not allowed or not sent, or the item is the whole
-	 * object at the end of the delta chain of another item's stored base.
+	 * The item may become a delta of an object in its own pack. This is so
+	 * for a delta whose stored base is not allowed or not sent, and for the
+	 * whole object at the end of the delta chain of such a base.
 	 */
 	bool retry : 1;
 };

@@ -63,10 +63,10 @@ int network_refs_read(struct network_refs *refs, const struct repo *repo,
 void network_refs_release(struct network_refs *refs);
 
 /*
- * Changes of refs/virtual/ in the store, for several members, that are written
- * together. packed-refs holds the references of all members. If it were written
- * once for each member, the cost would grow with the square of their number.
- * One thread.
+ * Changes of refs/virtual/ in the store that are written together, for several
+ * members. packed-refs holds the references of all members. Writing this file
+ * once for each member would cost time that grows with the square of the number
+ * of members. For use by one thread.
  */
 struct network_batch {
 	const struct network *network;    /* borrowed */

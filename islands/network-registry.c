@@ -63,7 +63,10 @@ static bool take_word(struct line *line, const char *word)
 	return true;
 }
 
-/* Parses the id of a member: a decimal number without leading zeros. */
+/*
+ * Takes the id of a member, a decimal number without leading zeros, from a line
+ * of the registry. Returns false if there is none or it is too large.
+ */
 static bool take_id(struct line *line, uint32_t *id)
 {
 	const char *start = line->p;

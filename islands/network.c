@@ -287,8 +287,8 @@ static uint32_t parse_id(const char *name)
 }
 
 /*
- * Finds the registry entry of a path, which need not exist. Also accepts the
- * path as the registry has it.
+ * Returns the registry entry of a path, or NULL. The repository need not exist
+ * any more. The path may have the form of the registry, too.
  */
 static struct network_entry *lookup_path(struct network *network,
 					 const char *name)

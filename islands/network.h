@@ -141,8 +141,8 @@ void network_registry_remove(struct network_registry *registry, uint32_t id);
  * Locks of a network. A process takes the lock of the objects first, then locks
  * of members by ascending id, then the lock of the registry. The lock of a
  * member is NETWORK_LOCK_MEMBERS + its id. The lock of a new member, which no
- * other process knows yet, may be taken at any time. When a process ends, its
- * locks end.
+ * other process knows yet, may be taken at any time. When a process ends, the
+ * locks that it holds are released.
  */
 enum network_lock {
 	/*

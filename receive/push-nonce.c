@@ -59,8 +59,8 @@ static int64_t parse_seconds(const char *nonce)
 }
 
 /*
- * Compare two nonces. The time of the comparison does not depend on the bytes,
- * so that a client cannot guess the nonce byte by byte.
+ * Returns whether two nonces are equal. The time of the comparison does not
+ * depend on the bytes, so that a client cannot guess a nonce byte by byte.
  */
 static bool is_same(const struct buf *ours, const char *theirs)
 {

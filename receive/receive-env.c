@@ -31,8 +31,9 @@ static int set_quarantine(struct receive_environment *env,
 }
 
 /*
- * Lets a hook after the push read the certificate, and objects that the
- * repository lacks.
+ * Makes the quarantine an alternate of the repository for a hook that runs
+ * after the push. The hook can then read the push certificate, and objects that
+ * the repository lacks.
  */
 static int set_alternate(struct receive_environment *env,
 			 const struct quarantine *q)

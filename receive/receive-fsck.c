@@ -6,7 +6,8 @@
 #include "odb/odb.h"
 #include "receive/receive-objects.h"
 
-enum { CACHE_LIMIT = 32 << 20 }; /* maximum bytes of cached delta bases */
+/* maximum number of bytes of cached delta bases */
+enum { CACHE_LIMIT = 32 << 20 };
 
 struct check {
 	struct receive *r;

@@ -101,8 +101,8 @@ static int run_one(void *ctx, const char *const *argv, struct error *err)
 }
 
 /*
- * Run all hooks of an event. Returns the exit code of a hook, 0 if there is no
- * hook, or a negative error code.
+ * Run all hooks of an event. Returns the last nonzero exit code, 0 if all hooks
+ * succeed or there is none, or a negative error code.
  */
 static int run_hooks(struct receive *r, const char *name,
 		     const char *const *args, size_t arg_nr,

@@ -62,7 +62,7 @@ struct push {
 	struct oidset new_shallow;
 	/* the number of refs that were read before the request began */
 	uint64_t refs_before;
-	/* The objects of the push could not be stored. */
+	/* true: the objects of the push could not be stored */
 	bool has_failed;
 	struct error failure; /* reason, with has_failed */
 	struct error *err;

@@ -13,7 +13,7 @@
 #include "sys/io.h"
 
 /*
- * How often a rename is tried again when other processes remove its target
+ * Number of attempts to rename a file while other processes remove its target
  * directory.
  */
 #define DIR_TRIES 3

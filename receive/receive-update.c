@@ -71,8 +71,9 @@ static int on_state(void *ctx, enum ref_state state,
 }
 
 /*
- * Lets the target change the refs, with keep-alives to the client while the
- * store is slow.
+ * Lets the target of the push (struct receive_target) change the refs in its
+ * store. Sends keep-alives to the client meanwhile, because a store may be
+ * slow.
  */
 static int publish(void *ctx, struct ref_transaction *tx, struct error *err)
 {

@@ -11,7 +11,8 @@ struct held {
 	struct packed_kept kept; /* the first member */
 	/*
 	 * Number of snapshots that use the map, plus 1 while the map is the
-	 * current one of the keep. Guarded by keep->lock.
+	 * current one of the struct packed_keep. Guarded by the lock of that
+	 * struct.
 	 */
 	unsigned users;
 	struct sys_witness witness;
@@ -113,9 +114,9 @@ int packed_keep_get(const struct packed_kept **out, struct packed_keep *keep,
 	if (!held) {
 		ret = open_file(&held, path, algo, err);
 		/*
-		 * If the file has changed a moment ago, the witness cannot
-		 * prove later that the file is unchanged. Such a map is not
-		 * kept for others.
+		 * If the file has changed a moment ago, its times cannot prove
+		 * later that the file is unchanged (sys/witness.h). Such a map
+		 * is not kept for others.
 		 */
 		if (!ret && sys_witness_holds(&held->witness))
 			replace(keep, held);

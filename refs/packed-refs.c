@@ -197,9 +197,8 @@ int packed_refs_seek(const struct packed_refs *refs, const char *key,
 }
 
 /*
- * packed_refs_seek_on() first looks at the place that its hint gives. If the
- * key is not there, the search moves on by this many bytes, and by twice as
- * many in each further step.
+ * Number of bytes of the first step of packed_refs_seek_on(), if the key is not
+ * at the place that the hint gives. Each further step is twice as long.
  */
 #define STEP_MIN 4096
 

@@ -31,7 +31,10 @@ struct packed_check {
 	/* name of the previous record, to compare the order */
 	const char *last;
 	size_t last_len;
-	/* The first name that is out of order, and the name before this one. */
+	/*
+	 * The first name that is out of order, its line, and the name before
+	 * this one.
+	 */
 	unsigned long unsorted_nr; /* line number; 0: none */
 	const char *unsorted, *before;
 	size_t unsorted_len, before_len;

@@ -25,8 +25,8 @@ struct prune {
 	const struct prune_packed_options *options;
 	struct progress progress;
 	/*
-	 * The first byte of the ids in the directory of loose objects that was
-	 * visited last.
+	 * The first byte of the ids in the directory of loose objects that is
+	 * being visited.
 	 */
 	unsigned first;
 	struct error *err;

@@ -494,8 +494,9 @@ static int prepare(struct run *r, struct error *err)
 }
 
 /*
- * Write the deltas of newest versions against older versions. If the file
- * cannot be written, there is only a warning: fetches only get more bytes.
+ * Write kept deltas: deltas of the newest versions of files against older
+ * versions, for clients that have the older ones. If the file cannot be
+ * written, there is only a warning: fetches only get more bytes.
  */
 static int keep(struct run *r, struct error *err)
 {
@@ -536,8 +537,9 @@ static int keep(struct run *r, struct error *err)
 }
 
 /*
- * Publish the new pack, if the repository publishes packs. After an error,
- * there is only a warning: clones get all bytes from the server.
+ * Publish the new pack for downloads from a web server, if the repository
+ * publishes packs. After an error, there is only a warning: clones get all
+ * bytes from this server.
  */
 static int publish(struct run *r, struct error *err)
 {
