@@ -258,7 +258,7 @@ test_expect_success 'measuring many refs to the commits of an existing repositor
 	test_line_count 5 table &&
 	grep "^files  *hidden: want .* [0-9]*\.[0-9][0-9]$" table &&
 	test_expect_code 2 "$perf/refs" "$GIT" 2>err &&
-	grep "^Makes a repository with" err
+	grep "^Makes a repository in" err
 '
 
 test_expect_success 'measuring a SHA-256 repository with a relative alternate' '

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the rule checkers share: the tree, its levels, and allowlists."""
+"""Code that the rule checkers share: the files of the tree, the levels of
+rooms, and the lists of exceptions."""
 
 import fnmatch
 import glob
@@ -131,7 +132,7 @@ class Allowed:
         return bool(found)
 
     def finish(self, errors):
-        """Print what was found and end the checker."""
+        """Print the violations, and end the checker."""
         for key, nr in self.entries.items():
             if key not in self.used:
                 self.errors.append(

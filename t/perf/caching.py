@@ -54,7 +54,8 @@ def share(low: float, high: float, exponent: float) -> float:
 
 
 def ranker(exponent: float) -> Callable[[float], float]:
-    """The inverse of share(0, rank)."""
+    """The rank up to which the fetches have this share: the inverse of share(0,
+    rank)."""
     total, left = power_sum(REPOS, exponent), 1 - exponent
     if not left:
         return lambda part: math.exp(part * total) - 1
@@ -236,7 +237,7 @@ class Link:
         return self.now + max(0, left) * len(self.running) / self.bandwidth
 
     def advance(self, now: float) -> None:
-        """To a moment that is not after next_end()."""
+        """Moves the clock to a moment that is not after next_end()."""
         if self.running:
             size = (now - self.now) * self.bandwidth
             self.virtual += size / len(self.running)
@@ -244,7 +245,7 @@ class Link:
         self.now = now
 
     def finish(self) -> tuple[int, float]:
-        """Ends the download of next_end()."""
+        """Ends the download that ends at next_end()."""
         self.advance(self.next_end())
         end, repo, part = heapq.heappop(self.running)
         self.virtual = max(self.virtual, end)

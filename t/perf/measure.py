@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Starting a command and measuring it, for the programs of this directory."""
+"""Starts commands and measures them, for the programs of this directory."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ class Cost:
 
 
 def temporary(content):
-    """A file with this content, to be read from its start."""
+    """A temporary file with this content, positioned at its start."""
     f = tempfile.TemporaryFile()
     f.write(content)
     f.seek(0)

@@ -64,7 +64,7 @@ class Server:
         return ticks / TICKS, processes
 
     def settle(self):
-        """Seconds of CPU so far, when no request runs."""
+        """Seconds of CPU so far, read when no request runs."""
         before, now = None, self.cpu()
         while before != now:
             time.sleep(0.15)

@@ -73,7 +73,8 @@ class Side:
                 self.unit_ns / 1e9
 
     def settle(self):
-        """Seconds of CPU, when all requests are over and done with."""
+        """Seconds of CPU so far, read when the side has finished all
+        requests."""
         before, now = -1, self.cpu()
         while now - before > QUIET:
             time.sleep(0.1)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""A store in memory that speaks as much S3 as pushes need, for measuring.
+"""A store in memory, for measurements: a server with the requests of S3 that
+pushes need.
 
     store-memory.py <milliseconds>
 
-It listens on 127.0.0.1, prints its port, and answers each request after so many
-milliseconds. A GET of /requests is answered at once, with the number of all other
-requests since the last one of these. Signatures are not checked, and a listing has
-all its files in one answer. It takes about 0.2 ms of CPU for a request, so that a
-measurement is one of the client.
+The server listens on 127.0.0.1, and prints its port. It answers each request
+after <milliseconds>. A GET of /requests is answered at once, with the number of
+other requests since the last GET of /requests. Signatures are not checked, and
+a listing has all files in one answer. A request takes about 0.2 ms of CPU here,
+so a measurement shows the cost of the client.
 """
 
 import asyncio
@@ -30,7 +31,7 @@ def answer(status, body=b"", etag=None):
 
 
 def part(body, etag, wanted):
-    """The answer to a range "bytes=<first>-[<last>]"."""
+    """The bytes of a file in the range "bytes=<first>-[<last>]"."""
     first, _, last = wanted.partition("=")[2].partition("-")
     first, last = int(first), min(int(last or len(body)), len(body) - 1)
     head, sent = answer("206 Partial Content", body[first:last + 1], etag)
