@@ -17,7 +17,10 @@
 #include "generations/collect.h"
 #include "generations/names.h"
 
-/* the part of the name of a file that differs within a repository */
+/*
+ * number of bytes of a key: hash and upload, the only parts of a file's name
+ * that differ within a repository
+ */
 #define KEY_LEN (GENERATION_SHA256_LEN + GENERATION_TOKEN_LEN)
 
 /* A record that is not live. */
@@ -181,7 +184,11 @@ static int read_records(struct collection *c, uint64_t newest)
 		if (ret) {
 			/* nothing may be deleted */
 		} else if (!is_done && is_live) {
-			/* Older ones are not live, so the last one counts. */
+			/*
+			 * The loop reads the newest record first. So the
+			 * records that were noted as not live are newer than
+			 * this one, which makes them live.
+			 */
 			ret = add_live(c, &g);
 			c->old_nr = 0;
 		} else if (!is_done) {

@@ -84,7 +84,10 @@ static bool is_over(const struct commit_member *m,
 	uint64_t limit = m->change->session_ns;
 	int64_t seconds = host->time(host->ctx) - m->session.start_time;
 
-	/* The first clock may stand still while the machine is suspended. */
+	/*
+	 * now_ns() may stand still while the machine is suspended, so both
+	 * clocks are compared with the limit.
+	 */
 	return host->now_ns(host->ctx) - m->session.start_ns >= limit ||
 	       (seconds > 0 && (uint64_t)seconds > limit / 1000000000);
 }
@@ -138,7 +141,10 @@ static int run_upload(void *ctx, unsigned thread_nr, size_t nr,
 	int ret = STORE_AMBIGUOUS;
 
 	if (nr == change->upload_nr) {
-		/* A missing hint makes searches longer, no more. */
+		/*
+		 * Ignore a failure: without the hint, a search only takes
+		 * longer.
+		 */
 		if (u->hint)
 			generation_write_hint(u->place, u->hint, NULL);
 		return 0;
@@ -170,7 +176,9 @@ static int upload(struct upload *u, struct error *err)
 	if (!u->known)
 		all = nr + (u->hint > 0);
 	else if (threads > 1)
-		/* The proof must not wait for a file. */
+		/*
+		 * One more thread, so that the proof does not wait for a file.
+		 */
 		threads++;
 	if (!all)
 		return 0;

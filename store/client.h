@@ -62,7 +62,7 @@ struct client_answer {
 	uint64_t total;
 	/* offset in Content-Range, or UINT64_MAX */
 	uint64_t first;
-	/* seconds, 0 if the server did not tell */
+	/* seconds that the server asks clients to wait; 0: it did not ask */
 	unsigned retry_after;
 	/* the body that the sink did not get */
 	struct buf body; /* owned */
@@ -74,9 +74,9 @@ struct client_limits {
 	/* time limit for a transfer below 1 KiB/s, rounded up to seconds */
 	unsigned stall_ms;
 	/*
-	 * Whether libcurl is loaded for the first request, and not when the
-	 * client is opened. That takes longer than all else in a process that
-	 * sends no request.
+	 * Whether libcurl is loaded at the first request instead of when the
+	 * client is opened. Loading it takes longer than all other work of a
+	 * process that sends no request.
 	 */
 	bool is_lazy;
 };

@@ -76,7 +76,10 @@ static int find_root(const struct filestore *store, struct error *err)
 	return ret;
 }
 
-/* Returns STORE_ABSENT for a file that is not there, or as find_root(). */
+/*
+ * Returns the result for a file that does not exist: STORE_ABSENT, or an error
+ * of find_root() if the whole store is gone.
+ */
 static int absent(const struct filestore *store, struct error *err)
 {
 	int ret = find_root(store, err);

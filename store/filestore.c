@@ -64,7 +64,10 @@ void filestore_watch(struct filestore *store,
 	store->watch = *watch;
 }
 
-/* Returns when a request begins; 0: nobody watches. */
+/*
+ * Returns the current time in nanoseconds, as the start of a request, or 0 if
+ * nobody watches the requests.
+ */
 static uint64_t begin(const struct filestore *store)
 {
 	return store->watch.fn ? sys_clock_ns() : 0;

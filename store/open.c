@@ -6,7 +6,7 @@
 #include "store/directory.h"
 #include "store/open.h"
 
-/* `place` is "<bucket>[/<prefix>]". */
+/* Opens the store at `place`, which is "<bucket>[/<prefix>]". */
 static int open_bucket(struct filestore **out, const char *place,
 		       struct store_s3_settings set, struct error *err)
 {

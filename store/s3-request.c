@@ -8,7 +8,7 @@
 #include "store/s3-request.h"
 #include "sys/clock.h"
 
-/* longest pause between two tries, milliseconds */
+/* longest pause between two tries, in milliseconds */
 #define PAUSE_MAX 20000
 
 /* ---- signing */

@@ -32,7 +32,7 @@ void stored_absent_free(struct stored_absent *absent);
 void stored_absent_note(struct stored_absent *absent, const char *name,
 			uint32_t hash, uint64_t now_ns);
 
-/* The store has `name` now. */
+/* Removes `name` from the table, because the store has the repository now. */
 void stored_absent_forget(struct stored_absent *absent, const char *name,
 			  uint32_t hash);
 

@@ -62,14 +62,20 @@ void stored_counts_trim(struct stored_counts *counts, uint64_t bytes,
 
 /* The counters for people. */
 struct stored_counts_view {
-	/* requests to the store: all, and those without an answer of use */
+	/*
+	 * number of requests to the store, and of those among them that got no
+	 * useful answer
+	 */
 	uint64_t requests, failures;
 	uint64_t received, sent; /* bytes of files */
-	/* seconds since 1970: the last answer of use; 0: none */
+	/* time of the last useful answer, in seconds since 1970; 0: none */
 	uint64_t answered;
 	uint64_t lookups[STORED_LOOKUPS];
 	uint64_t downloads, evictions;
-	/* bytes of the cache when it was last measured, and downloaded since */
+	/*
+	 * size of the cache when it was last measured, plus the downloads since
+	 * then, in bytes
+	 */
 	uint64_t cache_bytes;
 };
 

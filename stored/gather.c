@@ -13,7 +13,7 @@
 
 struct gathering {
 	const struct stored_gather *how;
-	/* owned: the tasks of a parallel loop */
+	/* owned array: the files to get, one in each task of a parallel loop */
 	const struct generation_file **tasks;
 	size_t nr;
 	/* the bundle that is the first task; NULL: none */

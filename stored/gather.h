@@ -21,7 +21,7 @@ struct stored_gather {
 	 * saves requests, and it is never kept.
 	 */
 	const bool *needed;
-	/* called once at the same time; NULL: nothing */
+	/* called once, while the files are downloaded; NULL: not called */
 	int (*also)(void *ctx, struct error *err);
 	void *ctx;
 };

@@ -73,13 +73,16 @@ static int fail(struct stored_push *push, int code, const char *meaning,
 	return error_set(err, code, "%s", meaning);
 }
 
-/* The first refresh failed. */
+/*
+ * Reports that the refresh at the start of a push has failed. Returns the error
+ * code of the push.
+ */
 static int fail_open(struct stored_push *push, int ret,
 		     const struct error *detail, struct error *err)
 {
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
-	/* ERR_PEER has another meaning for a push. */
+	/* From a push, ERR_PEER would mean that the refs may have changed. */
 	return fail(push, ret == ERR_PEER ? ERR_IO : ret,
 		    ret == ERR_MISSING
 			    ? "the store does not have the repository"
@@ -87,7 +90,10 @@ static int fail_open(struct stored_push *push, int ret,
 		    detail, err);
 }
 
-/* The copy or its store cannot be read, and no record was sent. */
+/*
+ * Reports that the copy or its store cannot be read, before a record was sent.
+ * Returns the error code of the push.
+ */
 static int fail_read(struct stored_push *push, int ret,
 		     const struct error *detail, struct error *err)
 {
@@ -538,7 +544,10 @@ static int reject(struct publishing *p, const struct generation *base,
 	return (int)(nr - p->nr);
 }
 
-/* Whether a ref gets another value. The other refs are only checked. */
+/*
+ * Returns whether any ref gets another value. If none does, the values of refs
+ * are only checked.
+ */
 static bool changes_refs(const struct publishing *p)
 {
 	for (size_t i = 0; i < p->nr; i++) {
@@ -713,7 +722,7 @@ static void *write_hint(void *ctx)
 {
 	const struct stored_push *push = ctx;
 
-	/* A missing hint makes searches longer, no more. */
+	/* Ignore a failure: without the hint, a search only takes longer. */
 	generation_write_hint_record(&push->hint_place, &push->made, NULL);
 	return NULL;
 }

@@ -306,7 +306,7 @@ static int run(struct making *m, struct stored_written *out)
 		ret = check_base(m);
 	if (!ret && !out->is_same)
 		ret = commit(m);
-	/* A missing hint makes searches longer, no more. */
+	/* Ignore a failure: without the hint, a search only takes longer. */
 	if (!ret && !out->is_same)
 		generation_write_hint_record(m->place, m->base, NULL);
 	out->number = m->base->number;

@@ -179,13 +179,18 @@ static int remove_copy(struct trim *t, struct stored_marker *m, char *dir,
 	return ret == ERR_DENIED ? 0 : ret ? ret : 1;
 }
 
-/* Subtracts bytes from the sum, which may be older than they are. */
+/*
+ * Subtracts removed bytes from out->bytes, which does not go below 0. The sum
+ * may be older than the removed files, and then lacks them.
+ */
 static void lower(struct stored_trim *out, uint64_t bytes)
 {
 	out->bytes -= bytes < out->bytes ? bytes : out->bytes;
 }
 
-/* Evicts a copy, and takes the bytes of its files off *bytes. */
+/*
+ * Evicts a copy, and subtracts the bytes of the removed files from out->bytes.
+ */
 static int evict(struct trim *t, struct stored_trim *out,
 		 const struct candidate *c, struct error *err)
 {
@@ -196,7 +201,7 @@ static int evict(struct trim *t, struct stored_trim *out,
 	ret |= buf_printf(&hint, "hint/%s", c->path);
 	ret = ret < 0 ? error_nomem(err)
 		      : generation_hint_repository(&name, hint.data, err);
-	/* 1: this is no directory of ours */
+	/* 1: the name is not that of a copy, so the directory stays */
 	if (ret > 0)
 		ret = 0;
 	else if (!ret)
@@ -249,14 +254,20 @@ static void remove_leftovers(const struct stored_node *node)
 
 /* ---- quarantines of pushes, in copies */
 
-/* Adds up a directory and everything below it. */
+/*
+ * The total size of a directory with everything below it, and the newest time
+ * in it.
+ */
 struct sum {
 	const char *dir;
 	uint64_t bytes;
 	int64_t newest_ns; /* modification time */
 };
 
-/* A file with two names is counted as a file of the cache. */
+/*
+ * Adds the size and the time of an entry to the sum. A file with several links
+ * is left out, because it is counted as a file of the cache.
+ */
 static int add_up(void *ctx, const char *name)
 {
 	struct sum *sum = ctx, below = {0};
@@ -276,7 +287,7 @@ static int add_up(void *ctx, const char *name)
 	return 0;
 }
 
-/* The directory objects/ of a copy. */
+/* A visit of the quarantines in the directory objects/ of a copy. */
 struct pushes {
 	const char *dir;
 	int64_t old_ns;

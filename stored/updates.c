@@ -101,7 +101,10 @@ static bool may_be_set(const char *name)
 	       (!strncmp(name, "refs/", 5) && refs_name_is_valid(name));
 }
 
-/* The target of a symbolic ref, or NULL. */
+/*
+ * Returns the target that an update gives to a symbolic ref, or NULL if the ref
+ * is not symbolic.
+ */
 static const char *target_of(const struct generation_update *update)
 {
 	const size_t start = strlen(STORED_SYMBOLIC);
@@ -154,8 +157,9 @@ static int open_objects(struct stack *s, struct error *err)
 }
 
 /*
- * The block size for the updates of a record. A record that has a ref must be
- * readable, so blocks are larger than usual if its name is very long.
+ * Returns the block size of the table with the updates of a record. Each ref
+ * must fit into a block, so blocks are larger than usual if a name is very
+ * long.
  */
 static uint32_t block_size(const struct stack *s, const struct generation *g)
 {
