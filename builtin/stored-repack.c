@@ -12,11 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "builtin/child.h"
 #include "builtin/stored-parts.h"
 #include "generations/lease.h"
 #include "stored/cache.h"
 #include "stored/fetch.h"
+#include "stored/offer-list.h"
+#include "stored/offers-make.h"
 #include "stored/successor.h"
 #include "sys/io.h"
 #include "sys/tempdir.h"
@@ -78,14 +81,15 @@ static int workshop_open(struct workshop *shop, struct error *err)
 
 /* ---- one repository */
 
+/* Counts packs, without those that are published besides. */
 static size_t count_packs(const struct generation *g)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < g->file_nr; i++) {
-		const char *dot = strrchr(g->files[i].path, '.');
+		const char *path = g->files[i].path;
 
-		nr += dot && !strcmp(dot, ".pack");
+		nr += ends_with(path, ".pack") && !stored_offer_is_remote(path);
 	}
 	return nr;
 }
@@ -94,7 +98,9 @@ static size_t count_packs(const struct generation *g)
 static int collect(const struct run *run, const struct workshop *shop,
 		   struct error *err)
 {
-	static const char *const words[] = {"-C", NULL};
+	/* The directory is temporary, so nothing is published for it. */
+	static const char *const words[] = {
+		"-c", "gitreach.publishDirectory=", "-C", NULL};
 	const struct repo_options where = {
 		.path = shop->repo_path,
 		.flags = REPO_OPEN_EXACT,
@@ -116,6 +122,23 @@ static int collect(const struct run *run, const struct workshop *shop,
 	ret = child_run(&w, repo, err);
 	repo_close(repo);
 	return ret == ERR_PEER ? error_set(err, ret, "git gc has failed") : ret;
+}
+
+/*
+ * Publishes packs for the next generation. After an error, there is only a
+ * warning: clones get all bytes from servers.
+ */
+static int publish(const struct workshop *shop, const char *name,
+		   struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int ret = stored_offers_make(shop->repo_path, &why);
+
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	if (ret)
+		builtin_warn("%s: no packs are published: %s", name, why.msg);
+	return 0;
 }
 
 static int stop_at_once(void *ctx, const char *name)
@@ -145,6 +168,8 @@ static int repack(const struct run *run, const struct generation_place *place,
 					   err);
 	if (!ret)
 		ret = collect(run, &shop, err);
+	if (!ret)
+		ret = publish(&shop, place->repository, err);
 	if (!ret)
 		ret = sys_dir_each(shop.expired_path, stop_at_once, NULL, err);
 	if (ret >= 0) {

@@ -29,15 +29,30 @@ int publish_names_add(struct publish_names *list, const char *name);
 bool publish_names_has(const struct publish_names *list, const char *name);
 void publish_names_release(struct publish_names *list);
 
+struct publishing;
+
+/*
+ * Publishes the pack of a prepared content, which is stored in `pack`. Returns
+ * 0 or a negative error code.
+ */
+typedef int (*publish_content_fn)(struct publishing *p,
+				  const struct prepared_content *content,
+				  const struct odb_pack *pack,
+				  struct error *err);
+
 /* State of publishing. */
 struct publishing {
 	const struct repo *repo;               /* borrowed */
 	const struct published_config *config; /* borrowed */
 	const struct publish_options *options; /* borrowed */
-	struct odb *odb;                       /* owned */
+	publish_content_fn content;
+	/* of publish_into(); NULL in a place */
+	publish_note_fn note;
+	void *ctx;
+	struct odb *odb; /* owned */
 	/*
 	 * owned: path of the repository's place, the directory of its published
-	 * files
+	 * files, or the directory of publish_into()
 	 */
 	char *place;
 	enum sys_fsync_method method;
@@ -53,12 +68,20 @@ void publish_note(const struct publishing *p, enum publish_event event,
 
 /*
  * Make sure that the place (the directory of the repository's published files)
- * has the file of a prepared content, which is stored in `pack`, and add its
- * name to p->current. Returns 0 or a negative error code.
+ * has the file of a prepared content, and add its name to p->current. Returns 0
+ * or a negative error code.
  */
 int publish_content(struct publishing *p,
 		    const struct prepared_content *content,
 		    const struct odb_pack *pack, struct error *err);
+
+/*
+ * Write the pack of a prepared content into the directory, unless the content
+ * is `pack`, and call p->note().
+ */
+int publish_content_into(struct publishing *p,
+			 const struct prepared_content *content,
+			 const struct odb_pack *pack, struct error *err);
 
 /* ---- publish-expire.c */
 

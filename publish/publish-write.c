@@ -137,3 +137,38 @@ out:
 	buf_release(&path);
 	return ret;
 }
+
+int publish_content_into(struct publishing *p,
+			 const struct prepared_content *content,
+			 const struct odb_pack *pack, struct error *err)
+{
+	struct buf name = BUF_INIT, path = BUF_INIT;
+	struct publish_pack found = {
+		.checksum = content->checksum,
+		.len = pack_len(p, content),
+		.is_own = oid_equal(&content->checksum, &pack->pack->checksum),
+	};
+	int ret = published_pack_name(&name, &content->checksum, p->odb->algo);
+
+	if (!ret && publish_names_has(&p->current, name.data))
+		goto out;
+	if (!ret)
+		ret = publish_names_add(&p->current, name.data);
+	if (!ret)
+		ret = found.is_own
+			      ? buf_printf(&path, "%s.pack", pack->pack->path)
+			      : buf_printf(&path, "%s/%s", p->place, name.data);
+	if (ret < 0) {
+		error_nomem(err);
+		goto out;
+	}
+	if (!found.is_own)
+		ret = write_pack(p, path.data, content, pack, err);
+	found.path = path.data;
+	if (!ret)
+		ret = p->note(p->ctx, &found, err);
+out:
+	buf_release(&name);
+	buf_release(&path);
+	return ret;
+}

@@ -89,8 +89,8 @@ static int publish_answers(struct publishing *p, struct choosing *c,
 			continue;
 		ret = is_visible(c, i, err);
 		if (ret > 0)
-			ret = publish_content(p, &answer->plain,
-					      c->prepared.pack, err);
+			ret = p->content(p, &answer->plain, c->prepared.pack,
+					 err);
 	}
 	return ret < 0 ? ret : 0;
 }
@@ -259,7 +259,11 @@ int publish_run(const struct repo *repo, const struct published_config *config,
 		const struct publish_options *options, struct error *err)
 {
 	struct publishing p = {
-		.repo = repo, .config = config, .options = options};
+		.repo = repo,
+		.config = config,
+		.options = options,
+		.content = publish_content,
+	};
 	int64_t expire;
 	int ret, lock;
 
@@ -278,6 +282,31 @@ int publish_run(const struct repo *repo, const struct published_config *config,
 	if (!ret)
 		ret = publish_expire(&p, expire, err);
 	sys_close(lock);
+	publish_names_release(&p.current);
+	free(p.place);
+	odb_close(p.odb);
+	return ret;
+}
+
+int publish_into(const struct repo *repo, const struct published_config *config,
+		 const char *dir, publish_note_fn note, void *ctx,
+		 struct error *err)
+{
+	struct publishing p = {
+		.repo = repo,
+		.config = config,
+		.content = publish_content_into,
+		.note = note,
+		.ctx = ctx,
+		.place = mem_strdup(dir),
+		.method = SYS_FSYNC_NONE,
+	};
+	int ret = p.place ? check_network(repo, err) : error_nomem(err);
+
+	if (!ret)
+		ret = odb_open(&p.odb, repo, NULL, err);
+	if (!ret)
+		ret = publish_all(&p, err);
 	publish_names_release(&p.current);
 	free(p.place);
 	odb_close(p.odb);

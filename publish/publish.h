@@ -19,6 +19,7 @@
 #ifndef PUBLISH_PUBLISH_H
 #define PUBLISH_PUBLISH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -77,5 +78,35 @@ int publish_open_place(char **place, const struct repo *repo,
  */
 int publish_run(const struct repo *repo, const struct published_config *config,
 		const struct publish_options *options, struct error *err);
+
+/* A pack that publish_into() has found or written. */
+struct publish_pack {
+	struct oid checksum;
+	uint64_t len; /* bytes */
+	/*
+	 * Borrowed: path of the file. If `is_own`, it is a pack of the
+	 * repository; otherwise, it is in the directory.
+	 */
+	const char *path;
+	bool is_own;
+};
+
+/*
+ * Called for each pack. Returns 0, or a negative error code that ends the work.
+ */
+typedef int (*publish_note_fn)(void *ctx, const struct publish_pack *pack,
+			       struct error *err);
+
+/*
+ * Writes the packs that publish_run() would publish into the directory `dir`,
+ * which exists, as "<checksum>.pack". Packs of the repository are not written.
+ * There is no place and no lock, and no file is removed. Calls `note` once for
+ * each pack. Returns 0, ERR_UNSUPPORTED, ERR_IO or ERR_CORRUPT as publish_run()
+ * does, or another negative error code. After an error, some packs may be in
+ * `dir`. Cost: the bytes of each written pack are read, hashed and written.
+ */
+int publish_into(const struct repo *repo, const struct published_config *config,
+		 const char *dir, publish_note_fn note, void *ctx,
+		 struct error *err);
 
 #endif

@@ -30,34 +30,33 @@ static bool is_uri(const char *uri)
 	return true;
 }
 
-static int load_uri(struct published_config *config, const char *value,
-		    struct error *err)
+/*
+ * Read the address `key`, without slashes at its end. *uri is owned by the
+ * caller; NULL: there is none.
+ */
+static int load_uri(char **uri, const struct config *c, const char *key,
+		    const char *name, struct error *err)
 {
-	size_t len = strlen(value);
+	const char *value = config_string(c, key);
+	size_t len = value ? strlen(value) : 0;
 
+	if (!len)
+		return 0;
 	if (!is_uri(value))
-		return error_set(err, ERR_INVALID,
-				 "bad value of gitreach.publishUri: '%s'",
-				 value);
+		return error_set(err, ERR_INVALID, "bad value of %s: '%s'",
+				 name, value);
 	while (len && value[len - 1] == '/')
 		len--;
-	config->uri = mem_strndup(value, len);
-	return config->uri ? 0 : error_nomem(err);
+	*uri = mem_strndup(value, len);
+	return *uri ? 0 : error_nomem(err);
 }
 
-int published_config_load(struct published_config *config,
-			  const struct repo *repo, struct error *err)
+static int load_dir(struct published_config *config, const struct config *c,
+		    struct error *err)
 {
-	const struct config *c = &repo->config;
 	const char *dir = config_string(c, "gitreach.publishdirectory");
-	const char *uri = config_string(c, "gitreach.publishuri");
-	const char *expire = config_string(c, "gitreach.publishexpire");
 	int ret;
 
-	*config = (struct published_config){
-		.minimum = DEFAULT_MINIMUM,
-		.expire = expire ? expire : DEFAULT_EXPIRE,
-	};
 	if (!dir || !*dir)
 		return 0;
 	config->dir = config_expand_path(dir);
@@ -66,22 +65,63 @@ int published_config_load(struct published_config *config,
 				 "gitreach.publishDirectory is not an absolute "
 				 "path: '%s'",
 				 dir);
-	ret = config_bool(c, "gitreach.publishshallow", &config->shallow, err);
+	ret = config_bool(c, "gitreach.publishbundles", &config->bundles, err);
+	return ret < 0 ? ret
+		       : load_uri(&config->uri, c, "gitreach.publishuri",
+				  "gitreach.publishUri", err);
+}
+
+static int load_store(struct published_config *config, const struct config *c,
+		      struct error *err)
+{
+	int ret = config_bool(c, "gitreach.publishstore", &config->store, err);
+
+	if (ret < 0 || !config->store)
+		return ret;
+	ret = load_uri(&config->store_uri, c, "gitreach.publishstoreuri",
+		       "gitreach.publishStoreUri", err);
 	if (ret >= 0)
-		ret = config_bool(c, "gitreach.publishbundles",
-				  &config->bundles, err);
+		ret = config_u64(c, "gitreach.publishstorelifetime",
+				 &config->store_lifetime, err);
+	if (ret >= 0 && (config->store_lifetime < PUBLISHED_LIFETIME_MIN ||
+			 config->store_lifetime > PUBLISHED_LIFETIME_MAX))
+		return error_set(err, ERR_INVALID,
+				 "gitreach.publishStoreLifetime is not from "
+				 "%d to %d seconds",
+				 PUBLISHED_LIFETIME_MIN,
+				 (int)PUBLISHED_LIFETIME_MAX);
+	return ret;
+}
+
+int published_config_load(struct published_config *config,
+			  const struct repo *repo, struct error *err)
+{
+	const struct config *c = &repo->config;
+	const char *expire = config_string(c, "gitreach.publishexpire");
+	int ret;
+
+	*config = (struct published_config){
+		.minimum = DEFAULT_MINIMUM,
+		.expire = expire ? expire : DEFAULT_EXPIRE,
+		.store_lifetime = PUBLISHED_LIFETIME_MAX,
+	};
+	ret = load_dir(config, c, err);
+	if (ret >= 0)
+		ret = load_store(config, c, err);
+	if (ret < 0 || (!config->dir && !config->store))
+		return ret < 0 ? ret : 0;
+	ret = config_bool(c, "gitreach.publishshallow", &config->shallow, err);
 	if (ret >= 0)
 		ret = config_u64(c, "gitreach.publishminimum", &config->minimum,
 				 err);
-	if (ret >= 0)
-		ret = uri && *uri ? load_uri(config, uri, err) : 0;
-	return ret;
+	return ret < 0 ? ret : 0;
 }
 
 void published_config_release(struct published_config *config)
 {
 	free(config->dir);
 	free(config->uri);
+	free(config->store_uri);
 	*config = (struct published_config){0};
 }
 

@@ -49,6 +49,10 @@ struct hash_ctx;
  */
 #define PUBLISHED_RETIRED ".retired"
 
+/* Limits of gitreach.publishStoreLifetime in seconds, and its default. */
+#define PUBLISHED_LIFETIME_MIN 60
+#define PUBLISHED_LIFETIME_MAX ((uint64_t)6 * 3600)
+
 /* The configuration. */
 struct published_config {
 	/* owned: gitreach.publishDirectory; NULL: nothing is published */
@@ -58,6 +62,15 @@ struct published_config {
 	 * pack is offered to clients
 	 */
 	char *uri;
+	/* gitreach.publishStore: git store repack publishes packs */
+	bool store;
+	/*
+	 * owned: gitreach.publishStoreUri, the address of the store, without
+	 * slashes at the end; NULL: the store signs the addresses
+	 */
+	char *store_uri;
+	/* gitreach.publishStoreLifetime: of a signed address; seconds */
+	uint64_t store_lifetime;
 	/* gitreach.publishShallow: publish clones of depth 1, too */
 	bool shallow;
 	/* gitreach.publishBundles: publish bundles, too */

@@ -11,6 +11,7 @@
 #include "stored/check.h"
 #include "stored/fetch.h"
 #include "stored/layout.h"
+#include "stored/offer-list.h"
 #include "stored/side.h"
 #include "sys/io.h"
 #include "sys/map.h"
@@ -304,6 +305,24 @@ static int check_bundle(struct checking *c, const struct generation *g,
 	return ret;
 }
 
+/* Checks the published packs, which are in no directory. */
+static int check_published(struct checking *c, const struct generation *g,
+			   const char *dir)
+{
+	char *path = stored_join(dir, "published", c->err);
+	int ret = path ? 0 : ERR_NOMEM;
+
+	for (size_t i = 0; !ret && i < g->file_nr; i++) {
+		if (!stored_offer_is_remote(g->files[i].path))
+			continue;
+		ret = fetch_file(c, &g->files[i], path, c->err);
+		if (!ret)
+			ret = sys_unlink(path, c->err);
+	}
+	free(path);
+	return ret;
+}
+
 static int check_content(struct checking *c, const struct generation *g)
 {
 	const struct stored_layout how = {
@@ -319,6 +338,8 @@ static int check_content(struct checking *c, const struct generation *g)
 	if (ret)
 		return ret;
 	ret = check_bundle(c, g, td.path);
+	if (!ret)
+		ret = check_published(c, g, td.path);
 	if (!ret)
 		ret = stored_layout_make(td.path, g, &how, c->err);
 	if (c->unread.code) {

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "stored/fetch.h"
 #include "stored/layout.h"
+#include "stored/offer-list.h"
 #include "stored/side.h"
 #include "sys/io.h"
 #include "sys/thread.h"
@@ -27,6 +28,7 @@ bool stored_layout_allows(const char *path)
 		"objects/info/prepared",
 		"objects/info/prepared-wants",
 		"objects/info/deltas",
+		STORED_OFFER_LIST,
 	};
 	/* these directories may have any files, but no subdirectories */
 	static const char *const dirs[] = {
@@ -34,6 +36,7 @@ bool stored_layout_allows(const char *path)
 		"objects/pack/",
 		"objects/pack/multi-pack-index.d/",
 		"objects/info/commit-graphs/",
+		STORED_OFFER_DIR,
 		GENERATION_TABLES,
 	};
 	const char *name = strrchr(path, '/');
@@ -66,7 +69,7 @@ static int put_one(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 	int ret;
 
 	(void)thread_nr;
-	if (stored_side_is(file->path))
+	if (stored_side_is(file->path) || stored_offer_is_remote(file->path))
 		return 0;
 	path = stored_join(p->dir, file->path, err);
 	ret = path ? p->how->put(p->how->ctx, file, path, err) : ERR_NOMEM;
@@ -100,6 +103,8 @@ static int put_files(const char *dir, const struct generation *g,
 					 "a generation cannot have the file "
 					 "'%s'",
 					 g->files[i].path);
+		if (stored_offer_is_remote(g->files[i].path))
+			continue;
 		ret = make_parent(dir, g->files[i].path, err);
 	}
 	return ret ? ret

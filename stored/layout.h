@@ -5,6 +5,7 @@
  *
  *	<files of the record>      config, objects/pack/..., reftable/<name>;
  *	                           without the side bundle (stored/side.h)
+ *	                           and published packs (stored/offer-list.h)
  *	reftable/tables.list       the tables in the order of the record
  *	reftable/<one more>        the updates of the record, if there are any
  *	HEAD, refs/heads           text for programs that do not know reftables

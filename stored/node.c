@@ -134,6 +134,19 @@ int stored_node_open(struct stored_node **out, const char *dir,
 	return ret;
 }
 
+int stored_node_open_store(struct filestore **out, const char *dir,
+			   struct error *err)
+{
+	struct stored_origin origin;
+	int ret = read_origin(&origin, dir, err);
+
+	*out = NULL;
+	if (!ret)
+		ret = open_store(out, &origin, false, true, err);
+	stored_origin_release(&origin);
+	return ret;
+}
+
 /* ---- making */
 
 static bool is_same(const char *a, const char *b)

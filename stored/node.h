@@ -54,6 +54,14 @@ int stored_node_open(struct stored_node **out, const char *dir,
 int stored_node_make(struct stored_node **out, const char *dir,
 		     const struct stored_origin *origin, struct error *err);
 
+/*
+ * Opens only the store of a cache directory, without counters. No request is
+ * sent. Returns 0 with *out owned by the caller, or an error as
+ * stored_node_open() does.
+ */
+int stored_node_open_store(struct filestore **out, const char *dir,
+			   struct error *err);
+
 /* Closes a cache directory. NULL is allowed. */
 void stored_node_close(struct stored_node *node);
 

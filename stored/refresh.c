@@ -9,6 +9,7 @@
 #include "stored/fetch.h"
 #include "stored/gather.h"
 #include "stored/layout.h"
+#include "stored/offer-list.h"
 #include "stored/refresh.h"
 #include "stored/side.h"
 #include "sys/io.h"
@@ -60,6 +61,8 @@ static int is_needed(const struct stored_refresh *r,
 	char *path;
 	bool is_there;
 
+	if (stored_offer_is_remote(file->path))
+		return 0;
 	/* No directory has a bundle, so a new one is needed, and no other. */
 	if (stored_side_is(file->path))
 		return !old || !is_equal(old, file);

@@ -86,13 +86,44 @@ static void test_config(void **state)
 	finish(&f);
 }
 
+static void test_config_of_store(void **state)
+{
+	struct fixture f;
+
+	start(&f);
+	assert_int_equal(load(&f, "publishStoreUri = https://x\n"), 0);
+	assert_false(f.config.store);
+	assert_null(f.config.store_uri);
+	assert_int_equal(load(&f, "publishDirectory =\npublishStore\n"
+				  "publishMinimum = 5\n"),
+			 0);
+	assert_true(f.config.store);
+	assert_null(f.config.store_uri);
+	assert_int_equal(f.config.store_lifetime, 6 * 3600);
+	assert_int_equal(f.config.minimum, 5);
+	assert_int_equal(load(&f, "publishStore\npublishStoreUri = https://x/\n"
+				  "publishStoreLifetime = 60\n"),
+			 0);
+	assert_string_equal(f.config.store_uri, "https://x");
+	assert_int_equal(f.config.store_lifetime, 60);
+	finish(&f);
+}
+
 static void test_bad_config(void **state)
 {
 	static const char *const bad[] = {
-		"publishDirectory = relative", "publishUri = x/y",
-		"publishUri = ://x",           "publishBundles = perhaps",
-		"publishUri = \"http://x y\"", "publishUri = \"http://x\\ny\"",
-		"publishShallow = maybe",      "publishMinimum = much",
+		"publishDirectory = relative",
+		"publishUri = x/y",
+		"publishUri = ://x",
+		"publishBundles = perhaps",
+		"publishUri = \"http://x y\"",
+		"publishUri = \"http://x\\ny\"",
+		"publishShallow = maybe",
+		"publishMinimum = much",
+		"publishStore = perhaps",
+		"publishStore\npublishStoreUri = x",
+		"publishStore\npublishStoreLifetime = 59",
+		"publishStore\npublishStoreLifetime = 21601",
 	};
 	struct fixture f;
 
@@ -293,6 +324,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_config),
+		cmocka_unit_test(test_config_of_store),
 		cmocka_unit_test(test_bad_config),
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_identity),

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The list of published packs of a generation: the packs that clients may
+ * download from the store (packfile-uris of gitprotocol-v2(5)). The list is a
+ * file of the generation:
+ *
+ *	gitreach published 1
+ *	<checksum> <length> objects/pack/pack-<id>.pack
+ *	<checksum> <length> publish/<checksum>.pack
+ *
+ * <checksum> is the trailer of the pack. Files below "publish/" are only in the
+ * store, and in no directory that a generation is laid out in.
+ */
+#ifndef STORED_OFFER_LIST_H
+#define STORED_OFFER_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "object/oid.h"
+
+/* The list, and the directory of packs that are only in the store. */
+#define STORED_OFFER_LIST "objects/info/published"
+#define STORED_OFFER_DIR "publish/"
+
+/* maximum length of a list in bytes, and of its number of packs */
+#define STORED_OFFER_LIST_MAX ((size_t)64 << 10)
+#define STORED_OFFER_MAX 256
+
+/* Returns whether a path of a generation is in no directory. */
+bool stored_offer_is_remote(const char *path);
+
+struct stored_offer {
+	struct oid checksum;
+	uint64_t len; /* bytes, not 0 */
+	char *path;   /* owned: path in the generation */
+};
+
+struct stored_offer_list {
+	struct stored_offer *items; /* owned */
+	size_t nr;
+};
+
+/*
+ * Parses a list. Returns 0 with *out owned by the caller, ERR_CORRUPT or
+ * ERR_NOMEM. After an error, *out is zeroed.
+ */
+int stored_offer_list_parse(struct stored_offer_list *out, const char *text,
+			    size_t len, enum hash_algo algo, struct error *err);
+void stored_offer_list_release(struct stored_offer_list *list);
+
+/* Appends the first line of a list; the line of a pack. Returns 0 or ERR_NOMEM.
+ */
+int stored_offer_list_begin(struct buf *out);
+int stored_offer_list_append(struct buf *out, const struct stored_offer *offer,
+			     enum hash_algo algo);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The packs of a local copy's generation that clients can download from the
+ * store, and their addresses.
+ *
+ *	list of published packs    <checksum> <length> <path>
+ *	marker of the copy         <path> -> file in the store
+ *	store                      file -> address, signed for some hours
+ *
+ * A file that the newest generation names is collected after a grace of at
+ * least STORED_GRACE_MIN (stored/successor.h), at the earliest. A copy that was
+ * the newest generation at most STORED_OFFERS_AGE_MAX ago may offer an address
+ * for PUBLISHED_LIFETIME_MAX (publish/published.h). Both together are shorter
+ * than the grace. So a file is in the store as long as its address is valid.
+ * The caller knows how old the copy may be.
+ */
+#ifndef STORED_OFFERS_H
+#define STORED_OFFERS_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "object/oid.h"
+#include "publish/published.h"
+
+struct hash_ctx;
+struct stored_offers;
+
+/* maximum age in seconds of a copy whose packs are offered */
+#define STORED_OFFERS_AGE_MAX 3600
+
+/*
+ * Finds the published packs of the local copy in the directory `dir`, whose
+ * addresses have a protocol in the list `protocols`, such as "http,https".
+ * `config` must outlive *out. No request is sent. Returns 0 with *out owned by
+ * the caller, or NULL if there are no such packs. Returns ERR_CORRUPT if the
+ * list or the marker is damaged, or another negative error code if the store
+ * cannot be opened, for example without keys. Cost: the marker of the copy is
+ * read, and a signature is computed.
+ */
+int stored_offers_open(struct stored_offers **out, const char *dir,
+		       const struct published_config *config,
+		       enum hash_algo algo, const char *protocols,
+		       struct error *err);
+/* NULL is allowed. */
+void stored_offers_close(struct stored_offers *offers);
+
+/*
+ * Appends the address of the published pack with this checksum and length. A
+ * signed address is valid from now on. Returns 1, 0 if there is no such pack,
+ * or a negative error code.
+ */
+int stored_offers_find(struct buf *uri, const struct stored_offers *offers,
+		       const struct oid *checksum, uint64_t len,
+		       struct error *err);
+
+/* Adds to *hash what stored_offers_find() can find, without the addresses. */
+void stored_offers_identify(const struct stored_offers *offers,
+			    struct hash_ctx *hash);
+
+#endif
