@@ -159,6 +159,8 @@ static int enter(void *ctx, const char *path, const struct repo **repo,
 	if (ret < 0)
 		return ret;
 	*repo = q->entered;
+	q->http.is_fresh_copy = stored_copies_is_fresh(q->conn->copies,
+						       &q->place.use);
 	if (!q->options->trace && !q->access.hidden_nr)
 		return 0;
 	/*

@@ -201,6 +201,8 @@ static int fetch(struct daemon_talk *t, const struct repo *repo)
 		.agent = o->agent,
 		.session_id = o->session_id,
 		.namespace = o->namespace,
+		.is_fresh_copy = stored_copies_is_fresh(t->conn->copies,
+							&t->place.use),
 		.warn = warn,
 		.warn_ctx = t,
 		.make_pack = make_pack,

@@ -76,6 +76,11 @@ struct http_options {
 	int (*objects)(void *ctx, struct odb **odb, struct error *warning,
 		       struct error *err);
 	/*
+	 * Whether the repository is a local copy of a store that is fresh, see
+	 * struct serve_options; enter() may set the field
+	 */
+	bool is_fresh_copy;
+	/*
 	 * Begin a push into the entered repository: set *target to the place
 	 * where the push is stored, or to NULL for the repository itself.
 	 * *target is borrowed and lives until http_serve() returns. The

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "serve/serve-config.h"
+#include "stored/offers.h"
 
 struct loading {
 	struct pack_uris *uris;
@@ -90,6 +91,7 @@ void pack_offer_release(struct pack_offer *offer)
 	free(offer->blobs);
 	free(offer->told);
 	published_close(&offer->published);
+	stored_offers_close(offer->stored);
 	buf_release(&offer->uri);
 	*offer = (struct pack_offer){.uri = BUF_INIT};
 }
@@ -105,12 +107,30 @@ int pack_offer_published(struct pack_offer *offer,
 	return published_open(&offer->published, config, odb, err);
 }
 
+int pack_offer_stored(struct pack_offer *offer,
+		      const struct published_config *config,
+		      const struct repo *repo, const char *protocols,
+		      struct error *warning, struct error *err)
+{
+	int ret;
+
+	if (!config->store)
+		return 0;
+	offer->algo = repo->algo;
+	ret = stored_offers_open(&offer->stored, repo->common_dir, config,
+				 repo->algo, protocols, warning);
+	return ret == ERR_NOMEM ? error_nomem(err) : 0;
+}
+
 bool pack_offer_has(void *ctx, const struct oid *checksum, uint64_t len)
 {
 	struct pack_offer *offer = ctx;
 
 	buf_reset(&offer->uri);
 	offer->found = *checksum;
+	if (offer->stored)
+		return stored_offers_find(&offer->uri, offer->stored, checksum,
+					  len, NULL) > 0;
 	return published_find(&offer->uri, &offer->published, checksum, len) >
 	       0;
 }
@@ -118,6 +138,10 @@ bool pack_offer_has(void *ctx, const struct oid *checksum, uint64_t len)
 int pack_offer_identify(const struct pack_offer *offer, struct hash_ctx *hash,
 			struct error *err)
 {
+	if (offer->stored) {
+		stored_offers_identify(offer->stored, hash);
+		return 1;
+	}
 	return published_identify(&offer->published, hash, err);
 }
 

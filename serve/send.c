@@ -389,11 +389,19 @@ static int find_offer(struct pack_offer *offer, struct request *req,
 		      struct error *err)
 {
 	const struct serve_config *config = &req->s->config;
+	struct error warning = ERROR_INIT;
 	int ret = pack_offer_init(offer, &config->pack_uris, req->uri_protocols,
 				  err);
 
 	if (ret || offer->nr || !may_be_published(req))
 		return ret;
+	if (req->s->options->is_fresh_copy) {
+		ret = pack_offer_stored(offer, &config->published,
+					req->s->options->repo,
+					req->uri_protocols, &warning, err);
+		session_warn(req->s, &warning);
+		return ret;
+	}
 	ret = session_open_odb(req->s, err);
 	return ret ? ret
 		   : pack_offer_published(offer, &config->published,
@@ -412,7 +420,7 @@ int send_pack_section(struct request *req, struct error *err)
 	 */
 	if (req->uri_protocols && !config->pack_objects_hook)
 		ret = find_offer(&offer, req, err);
-	if (!ret && (offer.nr || offer.published.nr)) {
+	if (!ret && (offer.nr || pack_offer_has_packs(&offer))) {
 		ret = send_offering(req, &offer, err);
 	} else if (!ret) {
 		ret = pktline_printf(&req->s->out, err, "packfile\n");

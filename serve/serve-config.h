@@ -135,8 +135,10 @@ struct pack_offer {
 	/* owned array; `nr` borrowed strings "<pack> <uri>" */
 	const char **told;
 	size_t nr;
-	/* published.nr is 0: no published packs are offered */
+	/* published.nr is 0: no packs of a web server are offered */
 	struct published published;
+	/* owned; NULL: no packs of a store are offered */
+	struct stored_offers *stored;
 	/* the pack that pack_offer_has() found last, and its URI */
 	struct oid found;
 	struct buf uri;
@@ -161,6 +163,22 @@ int pack_offer_published(struct pack_offer *offer,
 			 const struct published_config *config,
 			 const struct odb *odb, const char *protocols,
 			 struct error *err);
+
+/*
+ * Offer the packs that the store of a local copy has (stored/offers.h), as
+ * pack_offer_published() does. Returns 0 or ERR_NOMEM. If the packs cannot be
+ * offered, *warning says why.
+ */
+int pack_offer_stored(struct pack_offer *offer,
+		      const struct published_config *config,
+		      const struct repo *repo, const char *protocols,
+		      struct error *warning, struct error *err);
+
+/* Returns whether published packs are offered. */
+static inline bool pack_offer_has_packs(const struct pack_offer *offer)
+{
+	return offer->published.nr || offer->stored;
+}
 
 /*
  * Returns whether a published pack with this checksum and length is offered.
@@ -254,7 +272,7 @@ struct serve_config {
  */
 static inline bool serve_config_has_uris(const struct serve_config *config)
 {
-	return config->pack_uris.nr ||
+	return config->pack_uris.nr || config->published.store ||
 	       (config->published.dir && config->published.uri);
 }
 

@@ -45,6 +45,12 @@ struct serve_options {
 	const char *session_id;
 	/* the value of GIT_NAMESPACE; NULL: none */
 	const char *namespace;
+	/*
+	 * The repository is a local copy of a repository in a store, and was
+	 * the newest generation at most STORED_OFFERS_AGE_MAX ago
+	 * (stored/offers.h). So clients may download its packs from the store.
+	 */
+	bool is_fresh_copy;
 	serve_make_pack_fn make_pack; /* NULL: packing_send() */
 	void *make_pack_ctx;
 	/*

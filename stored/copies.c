@@ -23,6 +23,7 @@
 #include "stored/absent.h"
 #include "stored/copies.h"
 #include "stored/fetch.h"
+#include "stored/offers.h"
 #include "stored/trim.h"
 #include "sys/clock.h"
 #include "sys/io.h"
@@ -635,6 +636,14 @@ bool stored_copies_were_asked(const struct stored_copies *copies,
 			      const struct stored_use *use)
 {
 	return use->copy && !use->is_stale && !copies->max_age_ns;
+}
+
+bool stored_copies_is_fresh(const struct stored_copies *copies,
+			    const struct stored_use *use)
+{
+	return use->copy && !use->is_stale &&
+	       copies->max_age_ns <=
+		       STORED_OFFERS_AGE_MAX * UINT64_C(1000000000);
 }
 
 void stored_copies_leave(struct stored_use *use)

@@ -105,6 +105,13 @@ int stored_copies_look(struct stored_copies *copies, const char *name,
 bool stored_copies_were_asked(const struct stored_copies *copies,
 			      const struct stored_use *use);
 
+/*
+ * Returns whether the copy in use was the newest generation at most
+ * STORED_OFFERS_AGE_MAX (stored/offers.h) before the request.
+ */
+bool stored_copies_is_fresh(const struct stored_copies *copies,
+			    const struct stored_use *use);
+
 /* Ends the use of a copy, and zeroes *use. A zeroed *use is allowed. */
 void stored_copies_leave(struct stored_use *use);
 

@@ -53,6 +53,7 @@ shim_faults () {
 shim_start () {
 	: >faults
 	: >requests
+	rm -f shim.port
 	python3 "$GITREACH_SRC/t/store-shim.py" $moto_port >shim.port 2>shim.err &
 	moto_pids="$moto_pids $!"
 	wait_until test -s shim.port && shim_port=$(cat shim.port)
