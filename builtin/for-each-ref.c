@@ -2,6 +2,9 @@
 /*
  * git for-each-ref: prints refs that match patterns, sorted and formatted.
  *
+ * The names of objects in options are resolved while the options are parsed,
+ * as in stock Git. So the first wrong argument decides which error is printed.
+ *
  * In the default order, refs are printed as they are visited. For other orders,
  * refs are collected and sorted first. Only refs below the fixed prefixes of
  * the patterns are visited.
@@ -28,7 +31,9 @@ static const char list_usage[] = USAGE("git refs list");
 static const char default_format[] = "%(objectname) %(objecttype)\t%(refname)";
 
 struct for_each_ref {
+	struct builtin_env *env;
 	struct store store;
+	bool is_open;
 	struct ref_format format;
 	/* the values of --sort as given, borrowed from argv */
 	struct ref_filter_list sort_keys;
@@ -313,6 +318,68 @@ static int add_to_list(void *value, const char *arg)
 	return ref_filter_add(value, arg) ? builtin_error("out of memory") : 0;
 }
 
+static int open_store(struct for_each_ref *f)
+{
+	int ret = f->is_open ? 0 : store_open_replaced(&f->store, f->env);
+
+	if (!ret && !f->is_open)
+		ret = store_fetch_missing(&f->store, f->env);
+	if (!ret && !f->is_open)
+		ref_filter_open(&f->filter, &f->store);
+	f->is_open = !ret;
+	return ret;
+}
+
+/* Returns the value of a callback for a result like those of open_store(). */
+static int callback_result(int ret)
+{
+	return ret == 128 ? OPTION_DIED : ret == 129 ? -1 : ret;
+}
+
+static int add_points_at(void *value, const char *arg)
+{
+	struct for_each_ref *f = value;
+	int ret = 0;
+
+	if (arg == option_negated)
+		ref_filter_point_at_all(&f->filter);
+	else
+		ret = open_store(f);
+	if (!ret && arg != option_negated)
+		ret = ref_filter_point_at(&f->filter, arg);
+	return callback_result(ret);
+}
+
+static int add_relation(struct for_each_ref *f,
+			enum ref_filter_relation relation, const char *name)
+{
+	int ret = open_store(f);
+
+	if (!ret)
+		ret = ref_filter_relate(&f->filter, relation, name);
+	return callback_result(ret);
+}
+
+static int add_merged(void *value, const char *arg)
+{
+	return add_relation(value, REF_FILTER_MERGED, arg);
+}
+
+static int add_no_merged(void *value, const char *arg)
+{
+	return add_relation(value, REF_FILTER_NO_MERGED, arg);
+}
+
+static int add_contains(void *value, const char *arg)
+{
+	return add_relation(value, REF_FILTER_CONTAINS, arg);
+}
+
+static int add_no_contains(void *value, const char *arg)
+{
+	return add_relation(value, REF_FILTER_NO_CONTAINS, arg);
+}
+
 static int add_line(struct ref_filter_list *lines, const char *line)
 {
 	char *copy = line ? mem_strdup(line) : NULL;
@@ -347,22 +414,6 @@ static int read_patterns(struct for_each_ref *f)
 }
 
 /*
- * Check --start-after, which requires that all refs are printed in the order of
- * their names. Returns 0, or prints an error and returns 128.
- */
-static int check_start(const struct for_each_ref *f)
-{
-	if (!f->start_after)
-		return 0;
-	if (f->sort_keys.nr)
-		return builtin_die(
-			"cannot use --start-after with custom sort options");
-	if (*f->filter.patterns)
-		return builtin_die("cannot use --start-after with patterns");
-	return 0;
-}
-
-/*
  * Print the error in f->err about a field that does not exist or that only
  * stock Git has.
  */
@@ -384,8 +435,9 @@ static int find_head(struct for_each_ref *f)
 }
 
 /*
- * Parses the format, then the sort keys. As in stock Git, this happens after
- * the commits that other options name were resolved.
+ * Parses the format and the sort keys, then reads standard input, in the order
+ * in which stock Git reports errors. Standard input is not read before it is
+ * clear that stock Git is not needed.
  */
 static int parse_fields(struct for_each_ref *f)
 {
@@ -394,30 +446,29 @@ static int parse_fields(struct for_each_ref *f)
 
 	if (ref_format_parse(&f->format, format, &f->err) < 0)
 		return bad_field(f);
-	ret = f->from_stdin ? read_patterns(f) : 0;
-	if (!ret)
-		ret = check_start(f);
-	for (size_t i = 0; !ret && i < f->sort_keys.nr; i++)
+	if (f->start_after && f->sort_keys.nr)
+		return builtin_die(
+			"cannot use --start-after with custom sort options");
+	for (size_t i = 0; i < f->sort_keys.nr; i++)
 		if (ref_sort_add(&f->sort, f->sort_keys.items[i], &f->err) < 0)
-			ret = bad_field(f);
+			return bad_field(f);
+	ret = f->from_stdin ? read_patterns(f) : 0;
+	if (!ret && f->start_after && *f->filter.patterns)
+		ret = builtin_die("cannot use --start-after with patterns");
 	return ret;
 }
 
-static int run(struct for_each_ref *f, const char **patterns,
-	       struct builtin_env *env)
+static int run(struct for_each_ref *f, const char **patterns)
 {
-	int ret;
+	int ret = open_store(f);
 
 	f->filter.patterns = patterns;
-	ret = store_open_replaced(&f->store, env);
-	if (!ret)
-		ret = store_fetch_missing(&f->store, env);
-	if (!ret)
-		ret = ref_filter_open(&f->filter, &f->store);
 	if (!ret)
 		ret = parse_fields(f);
 	if (!ret)
 		ret = find_head(f);
+	if (!ret)
+		ret = ref_filter_walk(&f->filter);
 	if (ret)
 		return ret;
 	f->sort.ignore_case = f->filter.ignore_case;
@@ -475,16 +526,30 @@ static void release(struct for_each_ref *f)
 	store_close(&f->store);
 }
 
-#define COMMITS(name, list, text)                                              \
+/*
+ * Returns whether an option may be --color, which only stock Git has. Then our
+ * command must not print warnings about names first.
+ */
+static bool wants_color(int argc, const char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strncmp(argv[i], "--", 2) &&
+		    !strncmp(argv[i] + 2, "col", 3))
+			return true;
+	return false;
+}
+
+#define COMMITS(name, add, text)                                               \
 	{                                                                      \
-		.kind = OPTION_CALLBACK, .long_name = name, .value = &(list),  \
-		.fn = add_to_list, .arg_name = "<commit>",                     \
+		.kind = OPTION_CALLBACK, .long_name = name, .value = &f,       \
+		.fn = add, .arg_name = "<commit>",                             \
 		.flags = OPTION_LAST_ARG | OPTION_NO_NEGATE, .help = text      \
 	}
 
 int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 {
 	struct for_each_ref f = {
+		.env = env,
 		.format = REF_FORMAT_INIT,
 		.sort = REF_SORT_INIT,
 		.format_text = default_format,
@@ -511,8 +576,8 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 		OPTION_ROW_CALLBACK(0, "sort", add_sort, &f.sort_keys, "<key>",
 				    "sort by this field; with \"-\" before it, "
 				    "downwards"),
-		OPTION_ROW_CALLBACK(0, "points-at", add_to_list,
-				    &f.filter.points_at, "<object>",
+		OPTION_ROW_CALLBACK(0, "points-at", add_points_at, &f,
+				    "<object>",
 				    "list only refs whose value is this "
 				    "object, or a tag of it"),
 		OPTION_ROW_FLAG(0, "ignore-case", &f.filter.ignore_case,
@@ -528,29 +593,32 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 				    "leave out refs that match the pattern"),
 		OPTION_ROW_FLAG(0, "include-root-refs", &f.include_roots,
 				"list HEAD and pseudorefs, too"),
-		COMMITS("merged", f.filter.merged,
+		COMMITS("merged", add_merged,
 			"list only refs whose commit is reachable from this "
 			"one"),
-		COMMITS("no-merged", f.filter.no_merged,
+		COMMITS("no-merged", add_no_merged,
 			"list only refs whose commit is not reachable from "
 			"this one"),
-		COMMITS("contains", f.filter.contains,
+		COMMITS("contains", add_contains,
 			"list only refs from which this commit is reachable"),
-		COMMITS("no-contains", f.filter.no_contains,
+		COMMITS("no-contains", add_no_contains,
 			"list only refs from which this commit is not "
 			"reachable"),
 		{.kind = OPTION_NOT_OURS, .long_name = "color"},
 		{.kind = OPTION_END},
 	};
 	const char *text = strcmp(argv[0], "list") != 0 ? usage : list_usage;
-	int ret = options_parse(argc, argv, options, text);
+	int ret;
 
+	if (wants_color(argc, argv) && builtin_has_stock())
+		return builtin_finish(BUILTIN_NOT_OURS);
+	ret = options_parse(argc, argv, options, text);
 	if (ret < 0)
 		ret = options_failed(ret);
 	else if (check_arguments(&f, quotes))
 		ret = options_usage(options, text);
 	else
-		ret = run(&f, argv + 1, env);
+		ret = run(&f, argv + 1);
 	release(&f);
 	return builtin_finish(ret);
 }

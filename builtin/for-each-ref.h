@@ -29,6 +29,11 @@ struct ref_filter_list {
 	size_t nr, alloc;
 };
 
+struct ref_filter_commits {
+	uint32_t *commit_nrs; /* owned */
+	size_t nr, alloc;
+};
+
 struct ref_filter {
 	/* glob patterns match without regard to case */
 	bool ignore_case;
@@ -39,20 +44,32 @@ struct ref_filter {
 	const char **patterns;
 	/* Patterns of names. A name that matches one of them is excluded. */
 	struct ref_filter_list exclude;
-	struct ref_filter_list points_at, merged, no_merged, contains,
-		no_contains; /* names of commits */
 
-	const struct store *store; /* borrowed */
-	/* owned: the ids of the objects in points_at */
+	const struct store *store; /* borrowed; NULL: not open */
+	/* owned: the ids of the objects that --points-at names */
 	struct oid *targets;
+	size_t target_nr, target_alloc;
 	bool walk_is_open;
 	struct walk walk;
+	/*
+	 * owned: commit_nr of the commits that --merged and --no-merged name
+	 */
+	struct ref_filter_commits merged, no_merged;
 	/*
 	 * Indexed by commit_nr: the ancestors of the commits in `merged`, and
 	 * of those in `no_merged`.
 	 */
 	struct bitset in_merged, in_no_merged;
+	/* the commits that --contains and --no-contains name */
 	struct reach containing, not_containing;
+};
+
+/* The options whose arguments are commits. */
+enum ref_filter_relation {
+	REF_FILTER_MERGED,
+	REF_FILTER_NO_MERGED,
+	REF_FILTER_CONTAINS,
+	REF_FILTER_NO_CONTAINS,
 };
 
 void ref_filter_init(struct ref_filter *f);
@@ -65,11 +82,33 @@ void ref_filter_release(struct ref_filter *f);
 int ref_filter_add(struct ref_filter_list *list, const char *arg);
 
 /*
- * Look up the objects that the options name. `store` must outlive the filter.
- * Returns 0; BUILTIN_NOT_OURS if only stock Git resolves a name; or prints an
- * error and returns the exit code.
+ * Set the store in which names are resolved. `store` must outlive the filter.
+ * Must be called once, before the functions below.
  */
-int ref_filter_open(struct ref_filter *f, const struct store *store);
+void ref_filter_open(struct ref_filter *f, const struct store *store);
+
+/*
+ * Add the object of --points-at. Returns 0; BUILTIN_NOT_OURS if only stock Git
+ * resolves the name; or prints an error and returns the exit code.
+ */
+int ref_filter_point_at(struct ref_filter *f, const char *name);
+
+/* Forget the objects of --points-at. */
+void ref_filter_point_at_all(struct ref_filter *f);
+
+/*
+ * Add the commit `name` to those of an option; NULL means HEAD. Returns 0;
+ * BUILTIN_NOT_OURS if only stock Git resolves the name, or reads the grafts of
+ * the repository; or prints an error and returns the exit code.
+ */
+int ref_filter_relate(struct ref_filter *f, enum ref_filter_relation relation,
+		      const char *name);
+
+/*
+ * Walk the history of the commits of --merged and --no-merged. Must be called
+ * after all commits were added. Returns 0, or prints an error and returns 128.
+ */
+int ref_filter_walk(struct ref_filter *f);
 
 /* Returns whether a ref's name passes the filter. */
 bool ref_filter_takes_name(const struct ref_filter *f, const char *name);

@@ -300,7 +300,9 @@ static int call_back(const struct option *o, const char *arg)
 {
 	int ret = o->fn(o->value, arg);
 
-	return ret == OPTION_DIED ? OPTION_DIED : ret ? FAILED : 0;
+	if (ret == OPTION_DIED || ret == BUILTIN_NOT_OURS)
+		return ret;
+	return ret ? FAILED : 0;
 }
 
 static int set_negated(const struct option *o)

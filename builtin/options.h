@@ -77,6 +77,7 @@ struct option {
 	 * Callback of OPTION_CALLBACK. For the negated option, arg ==
 	 * option_negated. Returns 0. If it fails, it prints an error and
 	 * returns -1 for exit code 129, or OPTION_DIED for exit code 128.
+	 * Returns BUILTIN_NOT_OURS if only stock Git supports the argument.
 	 */
 	int (*fn)(void *value, const char *arg);
 	/*
@@ -133,7 +134,7 @@ extern const char option_negated[];
  * and returns -129. For --help-all, for -h as the only argument, and for -h if
  * no option is called -h, prints the usage on stdout and returns -129. In all
  * these cases the caller returns 129, as stock Git does. If a callback returns
- * OPTION_DIED, parsing stops and returns OPTION_DIED.
+ * OPTION_DIED or BUILTIN_NOT_OURS, parsing stops and returns this value.
  *
  * If argv[1] asks for completion, prints the options for it and returns -129.
  *

@@ -18,12 +18,9 @@ void ref_filter_init(struct ref_filter *f)
 void ref_filter_release(struct ref_filter *f)
 {
 	free(f->exclude.items);
-	free(f->points_at.items);
-	free(f->merged.items);
-	free(f->no_merged.items);
-	free(f->contains.items);
-	free(f->no_contains.items);
 	free(f->targets);
+	free(f->merged.commit_nrs);
+	free(f->no_merged.commit_nrs);
 	if (f->walk_is_open) {
 		reach_release(&f->containing);
 		reach_release(&f->not_containing);
@@ -80,28 +77,33 @@ bool ref_filter_takes_name(const struct ref_filter *f, const char *name)
 
 /* ---- opening */
 
-static int resolve_points_at(struct ref_filter *f)
+void ref_filter_open(struct ref_filter *f, const struct store *store)
 {
-	size_t nr = f->points_at.nr;
+	f->store = store;
+}
 
-	if (!nr)
-		return 0;
-	f->targets = mem_calloc(nr, sizeof(*f->targets));
-	if (!f->targets)
-		return builtin_die("out of memory");
-	for (size_t i = 0; i < nr; i++) {
-		const char *name = f->points_at.items[i];
-		struct error err = ERROR_INIT;
-		int ret = store_resolve(f->store, &f->targets[i], name, &err);
+int ref_filter_point_at(struct ref_filter *f, const char *name)
+{
+	struct error err = ERROR_INIT;
+	struct oid oid;
+	int ret = store_resolve(f->store, &oid, name, &err);
 
-		if (ret == ERR_UNSUPPORTED)
-			return builtin_not_ours(&err);
-		if (ret < 0) {
-			builtin_error("malformed object name '%s'", name);
-			return 129;
-		}
+	if (ret == ERR_UNSUPPORTED)
+		return builtin_not_ours(&err);
+	if (ret < 0) {
+		builtin_error("malformed object name '%s'", name);
+		return 129;
 	}
+	if (mem_grow(&f->targets, &f->target_alloc, f->target_nr + 1,
+		     sizeof(*f->targets)) < 0)
+		return builtin_die("out of memory");
+	f->targets[f->target_nr++] = oid;
 	return 0;
+}
+
+void ref_filter_point_at_all(struct ref_filter *f)
+{
+	f->target_nr = 0;
 }
 
 /*
@@ -233,48 +235,25 @@ static int mark_ancestors(struct bitset *set, struct history *h,
 	return ret;
 }
 
-static int open_merged(struct bitset *set, struct ref_filter *f,
-		       const struct ref_filter_list *list, const char *option)
+static int mark_all(struct bitset *set, struct ref_filter *f,
+		    const struct ref_filter_commits *commits, struct error *err)
 {
-	struct error err = ERROR_INIT;
+	int ret = 0;
 
-	for (size_t i = 0; i < list->nr; i++) {
-		uint32_t nr;
-		int ret = resolve_commit(&nr, f, list->items[i], option);
-
-		if (ret)
-			return ret;
-		ret = mark_ancestors(set, &f->walk.history, nr, &err);
-		if (ret < 0)
-			return builtin_fail(&err);
-	}
-	return 0;
+	for (size_t i = 0; !ret && i < commits->nr; i++)
+		ret = mark_ancestors(set, &f->walk.history,
+				     commits->commit_nrs[i], err);
+	return ret;
 }
 
-static int open_contains(struct reach *reach, struct ref_filter *f,
-			 const struct ref_filter_list *list)
+int ref_filter_walk(struct ref_filter *f)
 {
 	struct error err = ERROR_INIT;
+	int ret = mark_all(&f->in_merged, f, &f->merged, &err);
 
-	reach->ignores_dates = true;
-	reach->needs_all = true;
-	for (size_t i = 0; i < list->nr; i++) {
-		uint32_t nr;
-		int ret = resolve_commit(&nr, f, list->items[i], NULL);
-
-		if (ret)
-			return ret;
-		ret = reach_add_target(reach, nr, &err);
-		if (ret < 0)
-			return builtin_fail(&err);
-	}
-	return 0;
-}
-
-static bool asks_history(const struct ref_filter *f)
-{
-	return f->merged.nr || f->no_merged.nr || f->contains.nr ||
-	       f->no_contains.nr;
+	if (!ret)
+		ret = mark_all(&f->in_no_merged, f, &f->no_merged, &err);
+	return ret < 0 ? builtin_fail(&err) : 0;
 }
 
 /* Leave a repository with info/grafts to stock Git, as rev-list does. */
@@ -304,31 +283,57 @@ static int open_walk(struct ref_filter *f)
 	f->walk_is_open = true;
 	reach_init(&f->containing, &f->walk.history);
 	reach_init(&f->not_containing, &f->walk.history);
-	ret = open_merged(&f->in_merged, f, &f->merged, "merged");
-	if (!ret)
-		ret = open_merged(&f->in_no_merged, f, &f->no_merged,
-				  "no-merged");
-	if (!ret)
-		ret = open_contains(&f->containing, f, &f->contains);
-	if (!ret)
-		ret = open_contains(&f->not_containing, f, &f->no_contains);
-	return ret;
+	f->containing.ignores_dates = f->not_containing.ignores_dates = true;
+	f->containing.needs_all = f->not_containing.needs_all = true;
+	return 0;
 }
 
-int ref_filter_open(struct ref_filter *f, const struct store *store)
+static int add_commit(struct ref_filter_commits *commits, uint32_t commit_nr)
 {
-	int ret;
+	if (mem_grow(&commits->commit_nrs, &commits->alloc, commits->nr + 1,
+		     sizeof(*commits->commit_nrs)) < 0)
+		return builtin_die("out of memory");
+	commits->commit_nrs[commits->nr++] = commit_nr;
+	return 0;
+}
 
-	f->store = store;
-	ret = resolve_points_at(f);
-	return ret || !asks_history(f) ? ret : open_walk(f);
+static int add_target(struct reach *reach, uint32_t commit_nr)
+{
+	struct error err = ERROR_INIT;
+
+	return reach_add_target(reach, commit_nr, &err) < 0 ? builtin_fail(&err)
+							    : 0;
+}
+
+int ref_filter_relate(struct ref_filter *f, enum ref_filter_relation relation,
+		      const char *name)
+{
+	/* for messages, which do not name --contains and --no-contains */
+	static const char *const names[] = {"merged", "no-merged", NULL, NULL};
+	uint32_t nr;
+	int ret = f->walk_is_open ? 0 : open_walk(f);
+
+	if (!ret)
+		ret = resolve_commit(&nr, f, name, names[relation]);
+	if (ret)
+		return ret;
+	switch (relation) {
+	case REF_FILTER_MERGED:
+		return add_commit(&f->merged, nr);
+	case REF_FILTER_NO_MERGED:
+		return add_commit(&f->no_merged, nr);
+	case REF_FILTER_CONTAINS:
+		return add_target(&f->containing, nr);
+	default:
+		return add_target(&f->not_containing, nr);
+	}
 }
 
 /* ---- objects */
 
 static bool is_target(const struct ref_filter *f, const struct oid *oid)
 {
-	for (size_t i = 0; i < f->points_at.nr; i++)
+	for (size_t i = 0; i < f->target_nr; i++)
 		if (oid_equal(&f->targets[i], oid))
 			return true;
 	return false;
@@ -368,7 +373,7 @@ static int points_at(struct ref_filter *f, struct ref_atom_subject *subject,
 	enum object_type type;
 	int ret;
 
-	if (!f->points_at.nr || is_target(f, &oid))
+	if (!f->target_nr || is_target(f, &oid))
 		return 1;
 	ret = odb_info(f->store->reader, &oid, &type, NULL, err);
 	while (!ret && type == OBJ_TAG) {
@@ -397,9 +402,9 @@ static int takes_history(struct ref_filter *f, const struct oid *oid,
 		return 0;
 	if (f->no_merged.nr && bitset_get(&f->in_no_merged, nr))
 		return 0;
-	if (f->contains.nr)
+	if (f->containing.target_nr)
 		ret = reach_all(&f->containing, &nr, 1, err);
-	if (ret <= 0 || !f->no_contains.nr)
+	if (ret <= 0 || !f->not_containing.target_nr)
 		return ret;
 	ret = reach_all(&f->not_containing, &nr, 1, err);
 	return ret < 0 ? ret : !ret;

@@ -647,4 +647,47 @@ test_expect_success '--stdin: carriage returns, and --start-after' '
 	test_line_count 1 actual
 '
 
+test_expect_success 'the first wrong argument decides the error' '
+	cd "$TRASH/repo" &&
+	while read -r error args
+	do
+		test_must_fail git_alone for-each-ref $args 2>err &&
+		grep -e "^error: " -e "^fatal: " err |
+			grep -v " is a tree, not a commit" >errors &&
+		test_line_count 1 errors && grep "$error" errors || return 1
+	done <<-\EOF &&
+	malformed.object.name --merged=none --count=x
+	malformed.object.name --no-merged=none --bad
+	malformed.object.name --contains=none --count=x
+	malformed.object.name --no-contains=none --no-count=1
+	malformed.object.name --points-at=none --bad
+	must.point.to.a.commit --merged=HEAD^{tree} --contains=none
+	no.such.commit --contains=HEAD^{tree} --merged=none
+	expects.an.integer --count=x --merged=none
+	unknown.option --bad --points-at=none
+	EOF
+	same for-each-ref --points-at=HEAD --no-points-at --merged=side
+'
+
+test_expect_success 'a warning about a name is printed once, also with --color' '
+	cd "$TRASH/repo" &&
+	stock tag side &&
+	stock for-each-ref --contains=side --color=never >expect 2>warnings &&
+	git for-each-ref --contains=side --color=never >actual 2>err &&
+	test_cmp expect actual && test_cmp warnings err &&
+	grep "is ambiguous" err
+'
+
+test_expect_success '--stdin is left to stock Git that sorts by other fields' '
+	cd "$TRASH/repo" &&
+	mkdir -p ../fake &&
+	printf "#!/bin/sh\necho \"\$*\" && cat\n" >../fake/git &&
+	chmod +x ../fake/git &&
+	echo refs/heads >in &&
+	{ echo for-each-ref --stdin --sort=raw && cat in; } >expect &&
+	GITREACH_FALLBACK=$TRASH/fake/git "$GIT" for-each-ref --stdin \
+		--sort=raw <in >actual &&
+	test_cmp expect actual
+'
+
 test_done
