@@ -32,14 +32,11 @@ struct call {
 	bool reachable, stdin_packs, stdin_commits, append;
 	int changed_paths;       /* -1: not given */
 	int64_t max_new_filters; /* INT64_MIN: not given */
-	/*
-	 * value of --split; NULL: not given; split_default: given without a
-	 * strategy
-	 */
-	const char *split;
+	enum commit_graph_split split;
 	int64_t size_multiple, max_commits; /* negative: no limit */
-	const char *expire_time;
-	bool shallow; /* option of verify */
+	int64_t expiry;                     /* INT64_MAX: at once */
+	bool shallow;                       /* option of verify */
+	bool died; /* an option has a wrong value: exit with 128 */
 };
 
 /* ---- standard input */
@@ -106,8 +103,41 @@ static int read_input(struct input *in, bool packs, enum hash_algo algo)
 
 /* ---- write */
 
-/* The value of `split` if --split is given without a strategy. */
-static const char split_default[] = "";
+/* Prints an error about the argument of an option. Returns OPTION_DIED. */
+static int die(struct call *c, const char *format, const char *arg)
+{
+	c->died = true;
+	builtin_die(format, arg);
+	return OPTION_DIED;
+}
+
+/* Callback for --split. `arg` is NULL if no strategy is given. */
+static int take_split(void *value, const char *arg)
+{
+	struct call *c = value;
+
+	if (!arg)
+		c->split = COMMIT_GRAPH_SPLIT_MERGE;
+	else if (!strcmp(arg, "no-merge"))
+		c->split = COMMIT_GRAPH_SPLIT_NO_MERGE;
+	else if (!strcmp(arg, "replace"))
+		c->split = COMMIT_GRAPH_SPLIT_REPLACE;
+	else
+		return die(c, "unrecognized --split argument, %s", arg);
+	return 0;
+}
+
+/* Callback for --expire-time. */
+static int take_expire_time(void *value, const char *arg)
+{
+	struct call *c = value;
+
+	c->expiry = INT64_MAX;
+	if (arg == option_negated ||
+	    !approxidate_parse_expiry(&c->expiry, arg, sys_clock_seconds()))
+		return 0;
+	return die(c, "malformed expiration date '%s'", arg);
+}
 
 /* Callback for --max-new-filters. An empty argument is 0. */
 static int take_max_new_filters(void *value, const char *arg)
@@ -122,29 +152,6 @@ static int take_max_new_filters(void *value, const char *arg)
 	return *end ? builtin_error("option `max-new-filters' expects a "
 				    "numerical value")
 		    : 0;
-}
-
-static int take_split(struct commit_graph_options *o, const struct call *c)
-{
-	o->split.size_multiple = (uint64_t)c->size_multiple;
-	o->split.max_commits = (uint64_t)c->max_commits;
-	if (c->expire_time &&
-	    approxidate_parse_expiry(&o->expiry, c->expire_time,
-				     sys_clock_seconds()) < 0)
-		return builtin_die("malformed expiration date '%s'",
-				   c->expire_time);
-	if (!c->split)
-		return 0;
-	if (c->split == split_default)
-		o->split.split = COMMIT_GRAPH_SPLIT_MERGE;
-	else if (!strcmp(c->split, "no-merge"))
-		o->split.split = COMMIT_GRAPH_SPLIT_NO_MERGE;
-	else if (!strcmp(c->split, "replace"))
-		o->split.split = COMMIT_GRAPH_SPLIT_REPLACE;
-	else
-		return builtin_die("unrecognized --split argument, %s",
-				   c->split);
-	return 0;
 }
 
 /*
@@ -217,9 +224,6 @@ static int write_graph(struct object_dir_call *call)
 	bool enabled = true;
 	int code;
 
-	if (c->reachable + c->stdin_commits + c->stdin_packs > 1)
-		return builtin_die("use at most one of --reachable, "
-				   "--stdin-commits, or --stdin-packs");
 	if (commit_graph_options_load(&o, call->store.repo, &err) < 0 ||
 	    config_bool(&call->store.repo->config, "core.commitgraph", &enabled,
 			&err) < 0)
@@ -233,9 +237,11 @@ static int write_graph(struct object_dir_call *call)
 		o.max_new_filters = c->max_new_filters;
 	o.dir_nr = call->dir_nr;
 	o.progress = call->progress;
-	code = take_split(&o, c);
-	if (!code)
-		code = take_source(&o, &in, c);
+	o.split.split = c->split;
+	o.split.size_multiple = (uint64_t)c->size_multiple;
+	o.split.max_commits = (uint64_t)c->max_commits;
+	o.expiry = c->expiry;
+	code = take_source(&o, &in, c);
 	if (!code)
 		code = run_write(call, &o);
 	input_release(&in);
@@ -295,11 +301,11 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		 .flags = OPTION_NO_ARG,
 		 .fn = object_dir_take_choice,
 		 .help = "write changed-path filters, too"},
-		{.kind = OPTION_STRING,
+		{.kind = OPTION_CALLBACK,
 		 .long_name = "split",
-		 .value = &c->split,
+		 .value = c,
+		 .fn = take_split,
 		 .flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE,
-		 .dflt = split_default,
 		 .arg_name = "<strategy>",
 		 .help = "add a layer to the chain of commit-graphs"},
 		{.kind = OPTION_INT,
@@ -312,9 +318,10 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		 .value = &c->size_multiple,
 		 .help = "merge a layer with the one below unless that is this "
 			 "many times larger"},
-		{.kind = OPTION_STRING,
+		{.kind = OPTION_CALLBACK,
 		 .long_name = "expire-time",
-		 .value = &c->expire_time,
+		 .value = c,
+		 .fn = take_expire_time,
 		 .arg_name = "<expiry-date>",
 		 .help = "delete replaced layers only if they are older than "
 			 "this time"},
@@ -353,11 +360,15 @@ int cmd_commit_graph(int argc, const char **argv, struct builtin_env *env)
 		.common = OBJECT_DIR_CALL_INIT(env),
 		.changed_paths = -1,
 		.max_new_filters = INT64_MIN,
+		.expiry = INT64_MAX,
 	};
 	object_dir_fn *run = parse(&c, argc, argv);
-	int code = run ? 0 : 129;
+	int code = run ? 0 : c.died ? 128 : 129;
 
 	if (!code && run == write_graph)
 		code = builtin_open_repo_to_change(env, "write a commit-graph");
+	if (!code && c.reachable + c.stdin_commits + c.stdin_packs > 1)
+		code = builtin_die("use at most one of --reachable, "
+				   "--stdin-commits, or --stdin-packs");
 	return code ? code : object_dir_run(&c.common, run);
 }

@@ -420,4 +420,18 @@ test_expect_success 'only --object-dir may precede the subcommand' '
 		--reachable
 '
 
+test_expect_success 'options are checked before the object directory' '
+	while read -r error args
+	do
+		test_expect_code 128 "$GIT" -C future.git commit-graph write \
+			$args 2>err &&
+		test $(wc -l <err) = 1 && grep "$error" err || return 1
+	done <<-\EOF
+	use.at.most.one --reachable --stdin-packs --object-dir=nothing
+	unrecognized.--split --reachable --stdin-packs --split=append
+	unrecognized.--split --split=append --bad
+	malformed.expiration --expire-time=huh --split=append
+	EOF
+'
+
 test_done
