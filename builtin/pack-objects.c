@@ -289,13 +289,25 @@ static int fetch_object_list(struct run *r, struct stdin_lines *in)
 static int add_object_list(struct run *r)
 {
 	struct stdin_lines in = STDIN_LINES_INIT;
+	struct error missing = ERROR_INIT;
 	int ret = 0;
 
 	if (r->odb->provider)
 		ret = fetch_object_list(r, &in);
-	while (!ret && (ret = stdin_lines_next(&in, r->err)) > 0)
+	while (!ret && (ret = stdin_lines_next(&in, r->err)) > 0) {
 		ret = add_object_line(r, in.line);
+		/* As in stock Git, bad lines are reported first. */
+		if (ret == ERR_MISSING) {
+			if (!missing.code)
+				missing = *r->err;
+			ret = 0;
+		}
+	}
 	stdin_lines_release(&in);
+	if (!ret && missing.code) {
+		*r->err = missing;
+		ret = missing.code;
+	}
 	return ret < 0 ? ret : leave_out_edges(r);
 }
 

@@ -540,4 +540,15 @@ test_expect_success 'a wrong index version is reported as it was written' '
 	fatal "bad index version ${SQ}1k${SQ}" --thin --index-version=1k x
 '
 
+test_expect_success 'a bad line is reported before a missing object' '
+	zero=$(printf "%040d" 0) &&
+	printf "%s\n" $zero light |
+		test_must_fail git -C repo.git pack-objects -q x 2>err &&
+	printf "%s\n" "fatal: expected object ID, got garbage:" " light" \
+		>expect && sed 2q err >actual && test_cmp expect actual &&
+	printf "%s\n" $zero |
+		test_must_fail git -C repo.git pack-objects -q x 2>err &&
+	grep "unable to read $zero" err
+'
+
 test_done
