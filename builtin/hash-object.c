@@ -270,8 +270,6 @@ static int check_filters(const struct repo *repo, const char *path,
 
 static const char *bad_combination(const struct args *a, int file_nr)
 {
-	if (a->from_stdin > 1 && !a->stdin_paths)
-		return "Multiple --stdin arguments are not supported";
 	if (a->stdin_paths) {
 		if (a->from_stdin)
 			return "Can't use --stdin-paths with --stdin";
@@ -283,6 +281,8 @@ static const char *bad_combination(const struct args *a, int file_nr)
 	}
 	if (a->path && a->no_filters)
 		return "Can't use --path with --no-filters";
+	if (a->from_stdin > 1)
+		return "Multiple --stdin arguments are not supported";
 	return NULL;
 }
 

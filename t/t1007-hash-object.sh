@@ -181,4 +181,12 @@ test_expect_success 'devices and pipes' '
 	test_cmp expect actual
 '
 
+test_expect_success 'of two wrong pairs of options, --path is reported' '
+	test_expect_code 129 git hash-object --stdin --stdin --no-filters \
+		--path=x </dev/null 2>err &&
+	grep "use --path with --no-filters" err &&
+	test_expect_code 129 git hash-object --stdin --stdin </dev/null 2>err &&
+	grep "Multiple --stdin" err
+'
+
 test_done
