@@ -144,7 +144,9 @@ static int v1_extension(struct scan *s, const char *name,
 			return bad_value(entry, s->err);
 		return 1;
 	}
-	if (!strcmp(name, "relativeworktrees"))
+	/* Ours reads neither work trees nor submodules at such paths. */
+	if (!strcmp(name, "relativeworktrees") ||
+	    !strcmp(name, "submodulepathconfig"))
 		return check_bool(entry, s->err) < 0 ? ERR_INVALID : 1;
 	if (!strcmp(name, "refstorage")) {
 		if (!entry->value ||

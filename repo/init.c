@@ -333,21 +333,34 @@ static int share_variables(const struct init *init, struct buf *text)
 		   : want(init, text, "receive.denyNonFastforwards", "true");
 }
 
+/*
+ * Returns whether the repository has an extension that version 0 of the format
+ * does not allow.
+ */
+static bool needs_version_1(const struct init *init)
+{
+	static const char *const extensions[] = {
+		"extensions.noop-v1",
+		"extensions.relativeworktrees",
+		"extensions.submodulepathconfig",
+	};
+	bool needs = init->algo != HASH_SHA1 || init->refs_elsewhere ||
+		     init->ref_storage != REPO_REFS_FILES;
+
+	for (size_t i = 0; i < ARRAY_NR(extensions); i++)
+		needs |= config_find(&init->config, extensions[i]) != NULL;
+	return needs;
+}
+
 static int core_variables(const struct init *init, struct buf *text)
 {
-	bool plain = init->algo == HASH_SHA1 &&
-		     init->ref_storage == REPO_REFS_FILES;
 	bool bare = !init->options->worktree;
 	char *odd = odd_worktree(init);
 	int ret = 0;
 
-	/*
-	 * The version of the existing repository stays, unless an extension
-	 * requires a higher one.
-	 */
-	if (init->format.version < (plain ? 0 : 1))
-		ret |= want(init, text, "core.repositoryformatversion",
-			    plain ? "0" : "1");
+	/* As in stock Git, an existing repository may get a lower version. */
+	ret |= want(init, text, "core.repositoryformatversion",
+		    needs_version_1(init) ? "1" : "0");
 	if (!config_find(&init->config, "core.filemode"))
 		ret |= want(init, text, "core.filemode", "true");
 	ret |= want_bool(init, text, "core.bare", bare);
@@ -359,17 +372,32 @@ static int core_variables(const struct init *init, struct buf *text)
 	return ret;
 }
 
+/*
+ * Sets an extension, or removes it if `value` is NULL: version 0 does not allow
+ * an extension even if it has the default value.
+ */
+static int want_extension(const struct init *init, struct buf *text,
+			  const char *key, const char *value)
+{
+	if (value)
+		return want(init, text, key, value);
+	return config_find(&init->config, key)
+		       ? config_edit(text, "extensions", strchr(key, '.') + 1,
+				     NULL)
+		       : 0;
+}
+
 static int extension_variables(const struct init *init, struct buf *text)
 {
-	int ret = 0;
+	const char *hash = init->algo != HASH_SHA1 ? hash_name(init->algo)
+						   : NULL;
+	const char *refs = init->ref_storage != REPO_REFS_FILES
+				   ? repo_ref_storage_name(init->ref_storage)
+				   : NULL;
+	int ret = want_extension(init, text, "extensions.objectformat", hash);
 
-	if (init->algo != HASH_SHA1)
-		ret = want(init, text, "extensions.objectformat",
-			   hash_name(init->algo));
-	if (!ret && init->ref_storage != REPO_REFS_FILES &&
-	    !init->refs_elsewhere)
-		ret = want(init, text, "extensions.refstorage",
-			   repo_ref_storage_name(init->ref_storage));
+	if (!ret && !init->refs_elsewhere)
+		ret = want_extension(init, text, "extensions.refstorage", refs);
 	return ret;
 }
 

@@ -255,4 +255,37 @@ test_expect_success '--shared has no negation' '
 	! test -e unshared
 '
 
+# format <key> <value>...: sets the variables in a new repository, makes it
+# again, and prints the version and the extensions
+format () {
+	rm -rf format && git init -q --bare format &&
+	git -C format config core.repositoryFormatVersion 1 &&
+	while test $# -gt 0
+	do
+		git -C format config extensions.$1 $2 && shift 2 || return 1
+	done &&
+	git init -q --bare format &&
+	grep -i -e "version =" -e "^.extensions" -e Clone -e Format \
+		-e Config -e Worktrees -e Storage format/config |
+		sed "s/.*ersion = /version /"
+}
+
+test_expect_success 'an existing repository gets the version that it needs' '
+	format >actual && echo "version 0" >expect &&
+	test_cmp expect actual &&
+	format objectFormat sha1 refStorage files >actual &&
+	test_cmp expect actual &&
+	format partialClone origin >actual &&
+	printf "%s\n" "version 0" "[extensions]" "	partialClone = origin" \
+		>expect && test_cmp expect actual &&
+	format submodulePathConfig true >actual &&
+	printf "%s\n" "version 1" "[extensions]" \
+		"	submodulePathConfig = true" >expect &&
+	test_cmp expect actual &&
+	format relativeWorktrees true >actual && grep "version 1" actual &&
+	git init -q --bare --ref-format=reftable format.table &&
+	git init -q --bare format.table &&
+	test "$(git -C format.table rev-parse --show-ref-format)" = reftable
+'
+
 test_done
