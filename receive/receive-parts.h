@@ -45,16 +45,36 @@ void receive_proc_choose(struct receive *r);
  */
 int receive_proc_run(struct receive *r, struct error *err);
 
+/* The state of reading the proc-receive hook's report. */
+struct receive_proc_report {
+	/*
+	 * owned by the caller: lines for the client's terminal about malformed
+	 * lines; the caller may empty the buffer
+	 */
+	struct buf messages;
+	/*
+	 * borrowed: the command to which "option" lines belong; NULL: none
+	 */
+	struct receive_command *at;
+	/* As in stock Git, only the first message starts with "error: ". */
+	bool has_message;
+	/* As in stock Git, stray "option" lines are reported once. */
+	bool has_stray_option;
+};
+
+#define RECEIVE_PROC_REPORT_INIT                                               \
+	{                                                                      \
+		.messages = BUF_INIT                                           \
+	}
+
 /*
  * Parse one line of the proc-receive hook's report. `line` ends at its first
- * NUL, and is changed in place. *at is the command to which "option" lines
- * belong. Set *at to NULL before the first call, and do not change it between
- * calls. Returns 1 if the line refuses a command or is malformed, otherwise 0
- * or ERR_NOMEM. For a malformed line, a line for the client's terminal is
- * appended to *messages.
+ * NUL, and is changed in place. Returns 1 if the line refuses a command or is
+ * malformed, otherwise 0 or ERR_NOMEM. For a malformed line, a line is appended
+ * to report->messages.
  */
-int receive_proc_take(struct buf *messages, struct receive *r,
-		      struct receive_command **at, char *line);
+int receive_proc_take(struct receive_proc_report *report, struct receive *r,
+		      char *line);
 
 /*
  * ---- receive-update.c

@@ -14,7 +14,7 @@
 #include "sys/thread.h"
 #include "wire/fdio.h"
 
-/* maximum bytes of struct proc.messages */
+/* maximum bytes of messages about the hook's report */
 #define MESSAGES_MAX (64 << 10)
 /* maximum bytes that are read from the hook's standard error at once */
 #define ERRORS_MAX 4096
@@ -30,11 +30,11 @@ struct proc {
 	struct pktline_reader in;
 	struct pktline_writer out;
 	/*
-	 * Messages about the hook's report. They are sent after the hook's
-	 * standard error has ended. If a message was sent earlier, it could end
-	 * up inside a line of the hook's standard error.
+	 * Messages about the hook's report are sent after the hook's standard
+	 * error has ended. If a message was sent earlier, it could end up
+	 * inside a line of the hook's standard error.
 	 */
-	struct buf messages;
+	struct receive_proc_report report;
 	/* The hook supports the feature push-options. */
 	bool options;
 	bool has_report; /* reading the report began */
@@ -112,78 +112,89 @@ static struct receive_rewrite *rewrite_of(struct receive_command *cmd)
 static int take_option(struct receive_command *cmd, enum hash_algo algo,
 		       const char *name, const char *value)
 {
-	struct receive_rewrite *rewrite;
+	struct receive_rewrite *rewrite = rewrite_of(cmd);
 
-	if (!strcmp(name, "fall-through")) {
-		cmd->by_hook = false;
-		return 0;
-	}
-	rewrite = rewrite_of(cmd);
 	if (!rewrite)
 		return ERR_NOMEM;
-	if (!strcmp(name, "forced-update"))
+	if (!strcmp(name, "fall-through"))
+		cmd->by_hook = cmd->is_told = false;
+	else if (!strcmp(name, "forced-update"))
 		rewrite->is_forced = true;
 	else if (value && !strcmp(name, "old-oid"))
-		rewrite->has_old = oid_from_hex(&rewrite->old_oid, value,
-						strlen(value), algo);
+		rewrite->has_old |= oid_from_hex(&rewrite->old_oid, value,
+						 strlen(value), algo);
 	else if (value && !strcmp(name, "new-oid"))
-		rewrite->has_new = oid_from_hex(&rewrite->new_oid, value,
-						strlen(value), algo);
-	if (!value || strcmp(name, "refname") != 0)
+		rewrite->has_new |= oid_from_hex(&rewrite->new_oid, value,
+						 strlen(value), algo);
+	if (strcmp(name, "refname") != 0)
 		return 0;
 	free(rewrite->ref);
-	rewrite->ref = mem_strdup(value);
-	return rewrite->ref ? 0 : ERR_NOMEM;
+	rewrite->ref = value ? mem_strdup(value) : NULL;
+	return rewrite->ref || !value ? 0 : ERR_NOMEM;
 }
 
 /* Append a message about the hook's report. Returns 1, or ERR_NOMEM. */
-__attribute__((format(printf, 2, 3))) static int complain(struct buf *messages,
-							  const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static int complain(
+	struct receive_proc_report *report, const char *fmt, ...)
 {
 	va_list ap;
-	int ret;
+	int ret = 0;
 
 	va_start(ap, fmt);
-	ret = buf_vprintf(messages, fmt, ap);
+	if (!report->has_message)
+		ret = buf_append_str(&report->messages, "error: ");
+	if (!ret)
+		ret = buf_vprintf(&report->messages, fmt, ap);
 	va_end(ap);
+	report->has_message = true;
 	return ret < 0 ? ERR_NOMEM : 1;
 }
 
+/*
+ * Returns whether the hook may report the status of a command. A later status
+ * of the same command is allowed, but a refused command stays refused.
+ */
+static bool takes_status(const struct receive_command *cmd)
+{
+	return cmd->by_hook && !cmd->is_alias && (!cmd->error || cmd->is_told);
+}
+
 /* Parse a status line of the hook's report: "ok <ref>" or "ng <ref> <why>". */
-static int take_status(struct buf *messages, struct receive *r,
-		       struct receive_command **at, const char *status,
-		       const char *ref, const char *why)
+static int take_status(struct receive_proc_report *report, struct receive *r,
+		       const char *status, const char *ref, const char *why)
 {
 	struct receive_command *cmd;
 	const char *wrong = NULL;
 	char quoted[PKTLINE_QUOTE_MAX], other[PKTLINE_QUOTE_MAX];
 
-	*at = NULL;
+	report->at = NULL;
 	pktline_quote(quoted, ref);
 	if (strcmp(status, "ok") != 0 && strcmp(status, "ng") != 0) {
-		return complain(
-			messages,
-			"error: proc-receive reported bad status '%s' on "
-			"ref '%s'\n",
-			pktline_quote(other, status), quoted);
+		return complain(report,
+				"proc-receive reported bad status '%s' on "
+				"ref '%s'\n",
+				pktline_quote(other, status), quoted);
 	}
 	cmd = find(&r->request, ref);
 	if (!cmd)
 		wrong = "unknown";
-	else if (!is_for_hook(cmd))
+	else if (!takes_status(cmd))
 		wrong = "unexpected";
 	if (wrong) {
-		return complain(
-			messages,
-			"error: proc-receive reported status on %s ref: "
-			"%s\n",
-			wrong, quoted);
+		return complain(report,
+				"proc-receive reported status on %s ref: "
+				"%s\n",
+				wrong, quoted);
 	}
 	cmd->is_told = true;
 	cmd->in_rewrite = false;
-	*at = cmd;
-	if (*status == 'o')
+	if (*status == 'o') {
+		report->at = cmd;
 		return 0;
+	}
+	/* The last reason counts. */
+	free(cmd->error);
+	cmd->error = NULL;
 	return receive_refuse(cmd, why ? why : "failed") < 0 ? ERR_NOMEM : 1;
 }
 
@@ -197,40 +208,45 @@ static char *split_space(char *text)
 	return space;
 }
 
-int receive_proc_take(struct buf *messages, struct receive *r,
-		      struct receive_command **at, char *line)
+static int complain_of_option(struct receive_proc_report *report)
+{
+	if (report->has_stray_option)
+		return 1;
+	report->has_stray_option = true;
+	return complain(report, "proc-receive reported 'option' without a "
+				"matching 'ok/ng' directive\n");
+}
+
+int receive_proc_take(struct receive_proc_report *report, struct receive *r,
+		      char *line)
 {
 	char quoted[PKTLINE_QUOTE_MAX];
 	char *name = split_space(line), *value;
 
 	if (!name) {
-		return complain(
-			messages,
-			"error: proc-receive reported incomplete status "
-			"line: '%s'\n",
-			pktline_quote(quoted, line));
+		return complain(report,
+				"proc-receive reported incomplete status "
+				"line: '%s'\n",
+				pktline_quote(quoted, line));
 	}
 	value = split_space(name);
 	if (strcmp(line, "option") != 0)
-		return take_status(messages, r, at, line, name, value);
-	if (*at)
-		return take_option(*at, r->repo->algo, name, value);
-	return complain(messages,
-			"error: proc-receive reported 'option' without a "
-			"matching 'ok/ng' directive\n");
+		return take_status(report, r, line, name, value);
+	if (report->at)
+		return take_option(report->at, r->repo->algo, name, value);
+	return complain_of_option(report);
 }
 
 static void send_messages(struct proc *p)
 {
-	if (p->messages.len)
-		receive_peer_tell_text(&p->r->peer, p->messages.data,
-				       p->messages.len, NULL);
-	buf_reset(&p->messages);
+	if (p->report.messages.len)
+		receive_peer_tell_text(&p->r->peer, p->report.messages.data,
+				       p->report.messages.len, NULL);
+	buf_reset(&p->report.messages);
 }
 
 static int read_report(struct proc *p, struct error *err)
 {
-	struct receive_command *at = NULL;
 	struct pktline pkt;
 	int ret;
 
@@ -243,12 +259,12 @@ static int read_report(struct proc *p, struct error *err)
 		line = mem_strndup(pkt.data, pkt.len);
 		if (!line)
 			return error_nomem(err);
-		ret = receive_proc_take(&p->messages, p->r, &at, line);
+		ret = receive_proc_take(&p->report, p->r, line);
 		free(line);
 		if (ret < 0)
 			return error_nomem(err);
 		p->is_wrong |= ret > 0;
-		if (p->messages.len > MESSAGES_MAX)
+		if (p->report.messages.len > MESSAGES_MAX)
 			send_messages(p);
 	}
 }
@@ -507,7 +523,7 @@ int receive_proc_run(struct receive *r, struct error *err)
 	struct proc p = {
 		.r = r,
 		.child = {-1, -1, -1, -1, 0},
-		.messages = BUF_INIT,
+		.report = RECEIVE_PROC_REPORT_INIT,
 	};
 	size_t nr = 0;
 	int ret;
@@ -517,7 +533,7 @@ int receive_proc_run(struct receive *r, struct error *err)
 	if (!nr)
 		return 0;
 	ret = run_hook(&p, err);
-	buf_release(&p.messages);
+	buf_release(&p.report.messages);
 	if (ret >= 0 && settle(&r->request, ret > 0, p.has_report) < 0)
 		ret = error_nomem(err);
 	return ret < 0 ? ret : 0;

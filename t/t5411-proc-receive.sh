@@ -93,6 +93,28 @@ test_as_stock 'fall through' 'ok refs/for/x|option fall-through' \
 	main:refs/for/x main:refs/heads/y
 test_as_stock 'ng' 'ng refs/for/x not like this|ok refs/for/y' \
 	main:refs/for/x main:refs/for/y main:refs/heads/z
+zero=0000000000000000000000000000000000000000
+one=$(printf %040d 1)
+test_as_stock 'the ids of the report' \
+	"ok refs/for/x|option old-oid $one|option new-oid $zero|option forced-update" \
+	main:refs/for/x
+test_as_stock 'ids that are none' \
+	"ok refs/for/x|option old-oid $one|option old-oid bad|option new-oid" \
+	main:refs/for/x
+test_as_stock 'a refname without a value' \
+	'ok refs/for/x|option refname refs/a|option refname' main:refs/for/x
+test_as_stock 'options after ng' \
+	'ng refs/for/x no|option refname refs/a|option a b|huh refs/for/y|ok refs/for/y' \
+	main:refs/for/x main:refs/for/y
+test_as_stock 'ok after ng' \
+	'ng refs/for/x no|ok refs/for/x|option refname refs/a' main:refs/for/x
+test_as_stock 'ng twice' 'ng refs/for/x no|ng refs/for/x never' main:refs/for/x
+test_as_stock 'fall through after another ref' \
+	'ok refs/for/x|option refname refs/a|ok refs/for/x|option fall-through' \
+	main:refs/for/x
+test_as_stock 'fall through and ng, atomic' \
+	'ok refs/for/x|option fall-through|ng refs/for/y no' --atomic \
+	main:refs/for/x main:refs/for/y
 test_as_stock 'ng without a reason' 'ng refs/for/x' main:refs/for/x
 test_as_stock 'no report' '' main:refs/for/x main:refs/heads/y
 test_as_stock 'ng, atomic' 'ng refs/for/x no' --atomic \

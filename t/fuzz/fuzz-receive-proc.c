@@ -39,8 +39,8 @@ static void check(const struct receive_request *req)
 	for (size_t i = 0; i < req->nr; i++) {
 		const struct receive_command *cmd = &req->commands[i];
 
-		require(!cmd->error || cmd->is_told);
-		require(!cmd->rewrite_nr || cmd->is_told);
+		require(!cmd->error || cmd->is_told || !cmd->by_hook);
+		require(!cmd->rewrite_nr || cmd->is_told || !cmd->by_hook);
 		require(!cmd->in_rewrite || cmd->rewrite_nr);
 		for (size_t k = 0; k < cmd->rewrite_nr; k++)
 			require(!cmd->rewrites[k].ref ||
@@ -54,8 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	const struct receive_options options = {.quiet = true};
 	struct repo repo = {.algo = HASH_SHA1};
 	struct receive r = {.options = &options, .repo = &repo};
-	struct receive_command *at = NULL;
-	struct buf messages = BUF_INIT;
+	struct receive_proc_report report = RECEIVE_PROC_REPORT_INIT;
 	const char *p = (const char *)bytes, *end = p + len;
 
 	make_request(&r.request);
@@ -66,14 +65,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 		int ret;
 
 		require(line != NULL);
-		ret = receive_proc_take(&messages, &r, &at, line);
+		ret = receive_proc_take(&report, &r, line);
 		require(ret == 0 || ret == 1);
-		require(!at || at->is_told);
+		require(!report.at || report.at->is_told ||
+			!report.at->by_hook);
 		free(line);
 		p += n + (lf != NULL);
 	}
 	check(&r.request);
-	buf_release(&messages);
+	buf_release(&report.messages);
 	receive_request_release(&r.request);
 	return 0;
 }

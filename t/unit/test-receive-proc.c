@@ -50,24 +50,27 @@ static void setup(struct receive *r)
 	receive_proc_choose(r);
 }
 
-static int take(struct receive *r, struct receive_command **at,
-		const char *text)
+/* Takes a line. Checks that a malformed one gives a message if `tells`. */
+static int take(struct receive *r, struct receive_proc_report *report,
+		const char *text, bool tells)
 {
-	struct buf messages = BUF_INIT;
 	char *line = mem_strdup(text);
-	int ret = receive_proc_take(&messages, r, at, line);
+	int ret;
 
-	/*
-	 * A malformed line gives a message. The line "ng" refuses its command
-	 * and gives no message.
-	 */
-	assert_int_equal(messages.len > 0,
-			 ret > 0 && strncmp(text, "ng ", 3) != 0);
-	if (messages.len)
-		assert_int_equal(messages.data[messages.len - 1], '\n');
-	buf_release(&messages);
+	buf_reset(&report->messages);
+	ret = receive_proc_take(report, r, line);
+	assert_int_equal(report->messages.len > 0, tells);
+	if (tells)
+		assert_int_equal(
+			report->messages.data[report->messages.len - 1], '\n');
 	free(line);
 	return ret;
+}
+
+static int good(struct receive *r, struct receive_proc_report *report,
+		const char *text)
+{
+	return take(r, report, text, false);
 }
 
 static void test_choose(void **state)
@@ -85,30 +88,31 @@ static void test_choose(void **state)
 
 static void test_rewrites(void **state)
 {
-	struct receive_command *at = NULL, *cmd;
+	struct receive_proc_report report = RECEIVE_PROC_REPORT_INIT;
+	struct receive_command *cmd;
 	struct receive r;
 	char option[80] = "option new-oid ";
 
 	(void)state;
 	setup(&r);
 	cmd = &r.request.commands[0];
-	assert_int_equal(take(&r, &at, "ok refs/for/a"), 0);
+	assert_int_equal(good(&r, &report, "ok refs/for/a"), 0);
 	assert_true(cmd->is_told);
 	assert_int_equal(cmd->rewrite_nr, 0);
-	assert_int_equal(take(&r, &at, "option refname refs/heads/x"), 0);
-	assert_int_equal(take(&r, &at, "option refname refs/heads/y"), 0);
-	assert_int_equal(take(&r, &at, "option old-oid 1234"), 0);
+	assert_int_equal(good(&r, &report, "option refname refs/heads/x"), 0);
+	assert_int_equal(good(&r, &report, "option refname refs/heads/y"), 0);
+	assert_int_equal(good(&r, &report, "option old-oid 1234"), 0);
 	memset(option + strlen(option), '2', 40);
-	assert_int_equal(take(&r, &at, option), 0);
-	assert_int_equal(take(&r, &at, "ok refs/for/a"), 0);
-	assert_int_equal(take(&r, &at, "option forced-update"), 0);
+	assert_int_equal(good(&r, &report, option), 0);
+	assert_int_equal(good(&r, &report, "ok refs/for/a"), 0);
+	assert_int_equal(good(&r, &report, "option forced-update"), 0);
 	assert_int_equal(cmd->rewrite_nr, 2);
 	assert_string_equal(cmd->rewrites[0].ref, "refs/heads/y");
 	assert_false(cmd->rewrites[0].has_old);
 	assert_true(cmd->rewrites[0].has_new);
 	assert_true(cmd->rewrites[1].is_forced);
-	assert_int_equal(take(&r, &at, "ok refs/for"), 0);
-	assert_int_equal(take(&r, &at, "option fall-through"), 0);
+	assert_int_equal(good(&r, &report, "ok refs/for"), 0);
+	assert_int_equal(good(&r, &report, "option fall-through"), 0);
 	assert_false(r.request.commands[1].by_hook);
 	receive_request_release(&r.request);
 }
@@ -124,17 +128,44 @@ static void test_wrong(void **state)
 		"ok refs/none",
 		"ok refs/heads/for",
 	};
-	struct receive_command *at = NULL;
+	struct receive_proc_report report = RECEIVE_PROC_REPORT_INIT;
 	struct receive r;
 
 	(void)state;
 	setup(&r);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
-		assert_int_equal(take(&r, &at, lines[i]), 1);
-	assert_int_equal(take(&r, &at, "ng refs/for/a not today"), 1);
+		assert_int_equal(take(&r, &report, lines[i], true), 1);
+	assert_int_equal(good(&r, &report, "option forced-update"), 1);
+	assert_int_equal(good(&r, &report, "ng refs/for/a not today"), 1);
+	assert_int_equal(good(&r, &report, "option refname x"), 1);
 	assert_string_equal(r.request.commands[0].error, "not today");
-	assert_int_equal(take(&r, &at, "ng refs/for"), 1);
+	assert_int_equal(good(&r, &report, "ng refs/for"), 1);
 	assert_string_equal(r.request.commands[1].error, "failed");
+	buf_release(&report.messages);
+	receive_request_release(&r.request);
+}
+
+static void test_after_refusal(void **state)
+{
+	struct receive_proc_report report = RECEIVE_PROC_REPORT_INIT;
+	struct receive r;
+
+	(void)state;
+	setup(&r);
+	assert_int_equal(good(&r, &report, "ng refs/for/a not today"), 1);
+	assert_int_equal(take(&r, &report, "option refname x", true), 1);
+	assert_int_equal(
+		strncmp(report.messages.data, "error: ", strlen("error: ")), 0);
+	assert_int_equal(take(&r, &report, "huh refs/for/a", true), 1);
+	assert_int_equal(strncmp(report.messages.data, "proc-receive ",
+				 strlen("proc-receive ")),
+			 0);
+	assert_int_equal(good(&r, &report, "ok refs/for/a"), 0);
+	assert_int_equal(good(&r, &report, "option refname x"), 0);
+	assert_int_equal(good(&r, &report, "option refname"), 0);
+	assert_null(r.request.commands[0].rewrites[0].ref);
+	assert_string_equal(r.request.commands[0].error, "not today");
+	buf_release(&report.messages);
 	receive_request_release(&r.request);
 }
 
@@ -235,6 +266,7 @@ int main(void)
 		cmocka_unit_test(test_choose),
 		cmocka_unit_test(test_rewrites),
 		cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_after_refusal),
 		cmocka_unit_test(test_hook_without_version),
 		cmocka_unit_test(test_hook_report),
 		cmocka_unit_test(test_hook_of_atomic_push),
