@@ -224,6 +224,7 @@ FEATURES = [replace, graft, shallow, borrow, worktrees, namespace, promisor,
 
 
 def make(name, root, git, env, version):
+    """Returns the names of what the repository has, such as "shallow"."""
     dice = random.Random(name)
     m = fixtures.Maker(root, git, env)
     args = []
@@ -241,15 +242,18 @@ def make(name, root, git, env, version):
         fixtures.remotes_of(m)
     if m.dir().endswith(".git") and dice.random() < 0.7:
         m.git("reset", "-q", "--hard")
+    made = ["reftable"] if reftable else []
     for feature in dice.sample(FEATURES, dice.choice((0, 1, 1, 2, 3))):
         if reftable and feature in FILES_ONLY:
             continue
         if hash_ == "sha256" and feature in (broken,):
             continue
         try:
+            made.append(feature.__name__)
             feature(m, dice)
         except RuntimeError:
             pass  # what is damaged already refuses
+    return made
 
 
 # ---- command lines

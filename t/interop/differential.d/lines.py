@@ -165,6 +165,12 @@ class Line:
     def __init__(self, text, fixture, needs=None, dir_=None, table=""):
         self.text, self.fixture, self.needs = text, fixture, needs
         self.dir, self.table = dir_, table
+        self.features = ""  # of a random repository, joined by blanks
+
+    def repository(self):
+        """What an entry of intended.txt names as its fixture."""
+        return self.fixture + (" has " + self.features
+                               if self.features else "")
 
     def spelled(self):
         """What --line takes to repeat it."""
@@ -304,7 +310,7 @@ class Intended:
 
     def is_of(self, line):
         return bool(self.line.search(line.text)
-                    and self.fixture.search(line.fixture))
+                    and self.fixture.search(line.repository()))
 
     def without(self, differences):
         """The differences without the files that this paragraph names."""
@@ -342,9 +348,42 @@ class Intended:
                 self.rest(pair[0], 0) == self.rest(pair[1], 1)
                 for part, pair in differences.items() if part != "exit"):
             return False
+        return self.has_texts(differences)
+
+    def has_texts(self, differences):
         return all(
             any(text.search(str(pair[nr])) for pair in differences.values())
             for nr, text in enumerate(self.texts))
+
+
+def cover_together(entries, differences):
+    """Which entries of those with "more" or "fewer" explain each line that
+    differs, if together they do; otherwise none."""
+    entries = [one for one in entries
+               if any(one.only) and one.has_texts(differences)]
+    used = set()
+    for part, pair in differences.items():
+        here = [one for one in entries if part in one.parts]
+        if part == "exit":
+            if not here:
+                return []
+            used.update(here)
+            continue
+        left = []
+        for nr in 0, 1:
+            rows = [row for row in pair[nr].split("\n") if row]
+            for one in here:
+                rest = [row for row in rows if not (
+                    one.only[nr] and one.only[nr].search(row))]
+                if rest != rows:
+                    used.add(one)
+                rows = rest
+            left.append(rows)
+        if any("order" in one.keys for one in here):
+            left = [sorted(rows) for rows in left]
+        if left[0] != left[1]:
+            return []
+    return list(used)
 
 
 def same_lines(ours, stock):
