@@ -5,7 +5,11 @@
  * A list of refs consists mostly of ids. The SSE2 code, which every x86-64
  * processor can run, converts 16 digits at once.
  */
+#include "base/bytes.h"
 #include "object/oid.h"
+
+/* Distance between the first two probes of oid_raw_find(). */
+#define FIRST_STEP 16
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -208,15 +212,27 @@ char *oid_raw_to_hex(char out[OID_MAX_HEX_LEN + 1], const uint8_t *raw,
 	return out;
 }
 
+/* Compare a raw id with *oid, whose first 8 bytes are `key`. */
+static int cmp_raw(const uint8_t *raw, const struct oid *oid, uint64_t key,
+		   enum hash_algo algo)
+{
+	uint64_t at = load_be64(raw);
+
+	if (at != key)
+		return at < key ? -1 : 1;
+	return memcmp(raw + 8, oid->bytes + 8, hash_len(algo) - 8);
+}
+
 bool oid_raw_find(const uint8_t *ids, uint32_t nr, const struct oid *oid,
 		  enum hash_algo algo, uint32_t *at)
 {
 	size_t id_len = hash_len(algo);
-	uint32_t low = 0, high = nr;
+	uint64_t key = load_be64(oid->bytes);
+	uint32_t low = 0, high = nr, step = FIRST_STEP;
+	uint32_t mid = (uint32_t)((key >> 32) * nr >> 32);
 
 	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		int cmp = memcmp(ids + mid * id_len, oid->bytes, id_len);
+		int cmp = cmp_raw(ids + mid * id_len, oid, key, algo);
 
 		*at = mid;
 		if (!cmp)
@@ -225,6 +241,12 @@ bool oid_raw_find(const uint8_t *ids, uint32_t nr, const struct oid *oid,
 			low = mid + 1;
 		else
 			high = mid;
+		if (high - low <= step) {
+			mid = low + (high - low) / 2;
+			continue;
+		}
+		mid = cmp < 0 ? low + step : high - 1 - step;
+		step *= 2;
 	}
 	return false;
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <ctype.h>
 
+#include "base/bytes.h"
 #include "object/oid.h"
 
 #define HEX40 "0123456789abcdef0123456789abcdef01234567"
@@ -203,6 +204,50 @@ static void test_no_hash(void **state)
 			    "invalid test: line 'nonsense' not a hash");
 }
 
+/* A linear search: the slow twin of oid_raw_find(). */
+static bool has_raw(const uint8_t *ids, uint32_t nr, const struct oid *oid)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (!memcmp(ids + i * 20, oid->bytes, 20))
+			return true;
+	return false;
+}
+
+/*
+ * Look up ids among the first `nr` of ascending ids, whose first 8 bytes are
+ * i << shift; a large shift makes them start alike.
+ */
+static void check_find(uint32_t nr, unsigned shift)
+{
+	struct oid oid = OID_ZERO_INIT;
+	uint8_t ids[300 * 20] = {0};
+	uint32_t at;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		store_be64(ids + i * 20, (uint64_t)(i / 2) << shift);
+		ids[i * 20 + 19] = i % 2 ? 7 : 3;
+	}
+	for (uint32_t i = 0; i <= nr; i++)
+		for (uint8_t last = 3; last < 9; last++) {
+			bool found;
+
+			store_be64(oid.bytes, (uint64_t)(i / 2) << shift);
+			oid.bytes[19] = last;
+			found = oid_raw_find(ids, nr, &oid, HASH_SHA1, &at);
+			assert_int_equal(found, has_raw(ids, nr, &oid));
+			if (found)
+				assert_memory_equal(ids + at * 20, oid.bytes,
+						    20);
+		}
+}
+
+static void test_find(void **state)
+{
+	for (uint32_t nr = 0; nr <= 300; nr += 1 + nr / 3)
+		for (unsigned shift = 0; shift <= 56; shift += 8)
+			check_find(nr, shift);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +259,7 @@ int main(void)
 		cmocka_unit_test(test_compare),
 		cmocka_unit_test(test_empty_tree),
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_no_hash),
 	};
 
