@@ -12,6 +12,9 @@
  */
 #define INFLATE_RATIO_MAX 1032
 
+/* Maximum number of bytes of an object that is inflated at once. */
+#define SMALL_MAX 8192
+
 static bool parse_size(struct cursor *c, uint64_t *size)
 {
 	const uint8_t *start = c->p;
@@ -83,6 +86,35 @@ int loose_info(struct loose_header *header, struct inflater *inf,
 	return 0;
 }
 
+/*
+ * Decodes a small file without inflating its header first. Returns 0, or 1 if
+ * the object is too large or the file is not a loose object.
+ */
+static int read_small(struct loose_object *obj, struct inflater *inf,
+		      const void *file, size_t file_len)
+{
+	uint8_t bytes[SMALL_MAX];
+	struct loose_header header;
+	size_t total_len, used;
+
+	if (file_len > SMALL_MAX ||
+	    inflater_up_to(inf, bytes, sizeof(bytes), &total_len, file,
+			   file_len, &used) ||
+	    used != file_len ||
+	    loose_header_parse(&header, bytes, total_len, NULL) < 0 ||
+	    header.size != total_len - header.header_len)
+		return 1;
+	obj->memory = mem_alloc(total_len - header.header_len + 1, 1);
+	if (!obj->memory)
+		return 1;
+	memcpy(obj->memory, bytes + header.header_len, header.size);
+	((uint8_t *)obj->memory)[header.size] = '\0';
+	obj->type = header.type;
+	obj->data = obj->memory;
+	obj->len = (size_t)header.size;
+	return 0;
+}
+
 int loose_read(struct loose_object *obj, struct inflater *inf, const void *file,
 	       size_t file_len, const char *name, struct error *err)
 {
@@ -92,6 +124,8 @@ int loose_read(struct loose_object *obj, struct inflater *inf, const void *file,
 	int ret;
 
 	memset(obj, 0, sizeof(*obj));
+	if (!read_small(obj, inf, file, file_len))
+		return 0;
 	ret = loose_info(&header, inf, file, file_len, name, err);
 	if (ret < 0)
 		return ret;

@@ -134,6 +134,18 @@ int inflater_exact(struct inflater *inf, void *dst, size_t dst_len,
 	return 0;
 }
 
+int inflater_up_to(struct inflater *inf, void *dst, size_t dst_len, size_t *had,
+		   const void *src, size_t src_len, size_t *used)
+{
+	enum libdeflate_result result;
+
+	result = libdeflate_zlib_decompress_ex(inf->whole, src, src_len, dst,
+					       dst_len, used, had);
+	if (result == LIBDEFLATE_INSUFFICIENT_SPACE)
+		return 1;
+	return result == LIBDEFLATE_SUCCESS ? 0 : ERR_CORRUPT;
+}
+
 #else
 
 int inflater_exact(struct inflater *inf, void *dst, size_t dst_len,
@@ -151,6 +163,16 @@ int inflater_exact(struct inflater *inf, void *dst, size_t dst_len,
 	if (used)
 		*used = in;
 	return 0;
+}
+
+int inflater_up_to(struct inflater *inf, void *dst, size_t dst_len, size_t *had,
+		   const void *src, size_t src_len, size_t *used)
+{
+	int ret = start_stream(inf);
+
+	if (!ret)
+		ret = run_stream(inf, dst, dst_len, src, src_len, used, had);
+	return ret < 0 ? ret : !ret;
 }
 
 #endif

@@ -148,6 +148,51 @@ static void test_many(void **state)
 	inflater_free(inf);
 }
 
+/*
+ * inflater_up_to() inflates streams that fit, with any room that is left, and
+ * refuses larger, truncated and damaged ones.
+ */
+static void test_up_to(void **state)
+{
+	enum { LEN = 5000 };
+	struct inflater *inf = inflater_new();
+	struct deflater *def = deflater_new(-1);
+	uint64_t seed = random_seed();
+	uint8_t *text = make_text(&seed, LEN);
+	uint8_t back[LEN + 10];
+	size_t had, used, len;
+	struct buf b = BUF_INIT;
+
+	assert_true(inf && def);
+	assert_int_equal(deflater_append(def, &b, text, LEN), 0);
+	len = b.len;
+	assert_int_equal(buf_append(&b, "behind", 6), 0);
+	for (size_t room = LEN; room <= sizeof(back); room += 5) {
+		assert_int_equal(inflater_up_to(inf, back, room, &had, b.data,
+						b.len, &used),
+				 0);
+		assert_int_equal(had, LEN);
+		assert_int_equal(used, len);
+		assert_memory_equal(back, text, LEN);
+	}
+	for (size_t room = 1; room < LEN; room += 777)
+		assert_int_equal(inflater_up_to(inf, back, room, &had, b.data,
+						b.len, &used),
+				 1);
+	for (size_t cut = 0; cut < len; cut += 13)
+		assert_int_equal(inflater_up_to(inf, back, sizeof(back), &had,
+						b.data, cut, &used),
+				 ERR_CORRUPT);
+	b.data[len - 1] ^= 1;
+	assert_int_equal(inflater_up_to(inf, back, sizeof(back), &had, b.data,
+					len, &used),
+			 ERR_CORRUPT);
+	buf_release(&b);
+	free(text);
+	deflater_free(def);
+	inflater_free(inf);
+}
+
 static void test_prefix(void **state)
 {
 	enum { LEN = 5000 };
@@ -282,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_stored),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_up_to),
 		cmocka_unit_test(test_prefix),
 		cmocka_unit_test(test_corrupt),
 		cmocka_unit_test(test_pieces),

@@ -106,6 +106,32 @@ static void test_read(void **state)
 	buf_release(&file);
 }
 
+/* Objects of many sizes, small and large ones, that deflate well and badly. */
+static void test_sizes(void **state)
+{
+	for (size_t len = 0; len < 40000; len = len * 5 / 4 + 1)
+		for (size_t period = 1; period <= 251; period += 250) {
+			struct buf file = BUF_INIT, text = BUF_INIT;
+			struct loose_object obj;
+
+			assert_int_equal(buf_printf(&text, "blob %zu", len), 0);
+			assert_int_equal(buf_append_char(&text, '\0'), 0);
+			for (size_t i = 0; i < len; i++)
+				buf_append_char(&text,
+						(char)(i * i % period + i % 3));
+			deflate(&file, text.data, text.len);
+			assert_int_equal(read_bytes(&obj, &file, NULL), 0);
+			assert_int_equal(obj.type, OBJ_BLOB);
+			assert_int_equal(obj.len, len);
+			assert_memory_equal(obj.data,
+					    text.data + text.len - len, len);
+			assert_int_equal(obj.data[len], 0);
+			free(obj.memory);
+			buf_release(&text);
+			buf_release(&file);
+		}
+}
+
 static void assert_unreadable(const struct buf *file, const char *why)
 {
 	struct error err = ERROR_INIT;
@@ -150,6 +176,7 @@ int main(void)
 		cmocka_unit_test(test_header),
 		cmocka_unit_test(test_bad_header),
 		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_unreadable),
 	};
 
