@@ -362,8 +362,9 @@ static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 }
 
 /*
- * Finds listed objects that are missing. Packed objects exist. An object
- * outside packs may be known only by its id in a tree, so it is looked up.
+ * Finds listed objects that are missing. Packed objects exist, and so do trees
+ * that were read to find their entries. Another object outside packs may be
+ * known only by its id in a tree, so it is looked up.
  * Appends the ids of missing objects to *missing, and sets *first to the first
  * missing object.
  */
@@ -378,6 +379,7 @@ static int list_missing(const struct walk_item **first, struct oid **missing,
 		struct oid oid;
 
 		if (item->obj_pos < w->space.packed_nr ||
+		    (item->type == OBJ_TREE && !e->has_paths) ||
 		    (item->type == OBJ_BLOB && e->options->missing_blobs))
 			continue;
 		objspace_oid(&oid, &w->space, item->obj_pos);
