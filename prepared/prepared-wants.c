@@ -163,9 +163,10 @@ static bool belongs(const struct prepared_wants *w,
 	       (!w->nr || last[-1].answer < prepared->nr);
 }
 
-int prepared_wants_open(struct prepared_wants *w,
-			const struct prepared *prepared, const struct odb *odb,
-			size_t dir_nr, struct error *err)
+/* Do the work of prepared_wants_open(). A file above `len_max` is ignored. */
+static int open_up_to(struct prepared_wants *w, const struct prepared *prepared,
+		      const struct odb *odb, size_t dir_nr, size_t len_max,
+		      struct error *err)
 {
 	struct sys_map map = SYS_MAP_INIT;
 	struct buf path = BUF_INIT;
@@ -175,16 +176,43 @@ int prepared_wants_open(struct prepared_wants *w,
 	*w = (struct prepared_wants)PREPARED_WANTS_INIT;
 	if (ret <= 0)
 		goto out;
-	ret = prepared_wants_parse(w, map.data, map.len, odb->algo, path.data,
-				   err);
+	ret = 0;
+	if (map.len <= len_max)
+		ret = prepared_wants_parse(w, map.data, map.len, odb->algo,
+					   path.data, err);
 	w->map = map;
-	if (!ret && belongs(w, prepared))
+	if (!ret && map.len <= len_max && belongs(w, prepared))
 		ret = 1;
 out:
 	buf_release(&path);
 	if (ret <= 0)
 		prepared_wants_close(w);
 	return ret;
+}
+
+int prepared_wants_open(struct prepared_wants *w,
+			const struct prepared *prepared, const struct odb *odb,
+			size_t dir_nr, struct error *err)
+{
+	return open_up_to(w, prepared, odb, dir_nr, SIZE_MAX, err);
+}
+
+int prepared_wants_open_any(struct prepared_wants *w, const struct odb *odb,
+			    size_t len_max)
+{
+	struct prepared prepared = PREPARED_INIT;
+	int ret = 0;
+
+	*w = (struct prepared_wants)PREPARED_WANTS_INIT;
+	for (size_t i = 0; i < odb->dir_nr && ret <= 0; i++) {
+		ret = prepared_open(&prepared, odb, i, NULL);
+		if (ret > 0)
+			ret = open_up_to(w, &prepared, odb, i, len_max, NULL);
+		prepared_close(&prepared);
+		if (ret == ERR_NOMEM)
+			return ret;
+	}
+	return ret > 0;
 }
 
 void prepared_wants_close(struct prepared_wants *w)

@@ -90,6 +90,15 @@ int prepared_wants_write(struct buf *out, const struct prepared_wants *w);
 int prepared_wants_open(struct prepared_wants *w,
 			const struct prepared *prepared, const struct odb *odb,
 			size_t dir_nr, struct error *err);
+
+/*
+ * Open the file of wants of the first object directory that has one with its
+ * prepared answers. Files that cannot be used or have more than `len_max` bytes
+ * are ignored. Returns 1 if a file was opened; then the snapshot has all of its
+ * ids. Otherwise, *w is empty, and the function returns 0 or ERR_NOMEM.
+ */
+int prepared_wants_open_any(struct prepared_wants *w, const struct odb *odb,
+			    size_t len_max);
 void prepared_wants_close(struct prepared_wants *w);
 
 /*

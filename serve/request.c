@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "names/revname.h"
-#include "prepared/prepared.h"
+#include "prepared/prepared-wants.h"
 #include "serve/request.h"
 #include "walk/filter-walk.h"
 #include "wire/request-text.h"
@@ -25,10 +25,14 @@
 #define UNCHECKED_MAX 16384
 
 /*
- * Minimum number of wants for which opening the prepared answers (stored
- * responses to frequent requests) costs less than looking up each want.
+ * Minimum number of wants for which opening the file of wants of prepared
+ * answers (stored responses to frequent requests) costs less than looking up
+ * each want.
  */
 #define MANY_WANTS 64
+
+/* The file is not opened if it has more bytes than this for each want. */
+#define BYTES_PER_WANT 128
 
 void request_init(struct request *req, struct session *s)
 {
@@ -309,42 +313,43 @@ int request_parse_have(struct request *req, const char *line, struct oid *oid,
 }
 
 /*
- * Returns 1 if the wants so far are exactly those of a prepared answer (a
- * stored response to a frequent request), 0 if not, or a negative error code.
+ * If there are many wants to check, open the list of wants that prepared
+ * answers (stored responses to frequent requests) have. The objects of these
+ * wants exist. Returns 0 or a negative error code.
  */
-static int is_prepared(struct request *req, struct error *err)
+static int open_existing(struct prepared_wants *existing, struct request *req,
+			 struct error *err)
 {
-	const struct oidset *wants = &req->wants;
-	const struct prepared_answer *answer;
-	struct prepared prepared;
+	size_t nr = req->wants.nr - req->checked_nr;
 	int ret;
 
-	if (wants->nr < MANY_WANTS || req->checked_nr || req->common.nr ||
-	    request_has_depth_limit(req) || !req->s->config.use_bitmaps ||
+	if (nr < MANY_WANTS || !req->s->config.use_bitmaps ||
 	    req->s->config.is_limit)
 		return 0;
 	ret = session_open_odb(req->s, err);
 	if (ret < 0)
 		return ret;
-	ret = prepared_open_for(&prepared, &answer, req->s->odb, false,
-				wants->oids, wants->nr);
-	prepared_close(&prepared);
-	return ret < 0 ? error_nomem(err) : ret;
+	ret = prepared_wants_open_any(existing, req->s->odb,
+				      nr * BYTES_PER_WANT);
+	return ret < 0 ? error_nomem(err) : 0;
 }
 
 int request_check_wants(struct request *req, struct error *err)
 {
-	int ret = is_prepared(req, err);
+	struct prepared_wants existing = PREPARED_WANTS_INIT;
+	int ret = open_existing(&existing, req, err);
+	uint32_t at;
 
-	if (ret > 0)
-		req->checked_nr = req->wants.nr;
 	for (; ret >= 0 && req->checked_nr < req->wants.nr; req->checked_nr++) {
 		const struct oid *oid = &req->wants.oids[req->checked_nr];
 
+		if (prepared_wants_find(&existing, oid, &at))
+			continue;
 		ret = session_has(req->s, oid, err);
 		if (!ret)
-			return request_not_our_ref(req, oid, err);
+			ret = request_not_our_ref(req, oid, err);
 	}
+	prepared_wants_close(&existing);
 	return ret < 0 ? ret : 0;
 }
 

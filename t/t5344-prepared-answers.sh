@@ -155,6 +155,10 @@ test_expect_success 'many wants: known at once, or all are looked for' '
 	"$GIT" -C many.git repack -adbq &&
 	ask_for_many $(stock -C many.git rev-parse main) &&
 	strategy_of prepared &&
+	new=$(stock -C many.git commit-tree -m new -p main main^{tree}) &&
+	ask_for_many $new &&
+	! grep -a "not our ref" out &&
+	strategy_of prepared+walk &&
 	none=$(echo none | stock hash-object --stdin) &&
 	test_expect_code 128 ask_for_many $none 2>err &&
 	grep -a "not our ref $none" out &&

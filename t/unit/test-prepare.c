@@ -611,6 +611,39 @@ static void what_is_wrong(void **state)
 	preparedrepo_release(&p);
 }
 
+/*
+ * prepared_wants_open_any() opens the file, unless the file is too large, is
+ * damaged, or belongs to other answers. The snapshot has all ids of the file.
+ */
+static void wants_of_any(void **state)
+{
+	static const char config[] = "[repack]\ntipIsland = true\n";
+	uint64_t seed = random_seed();
+	struct preparedrepo p;
+	struct prepared_wants w;
+	struct oid oid;
+	size_t len;
+
+	preparedrepo_init(&p, HASH_SHA1, config, &seed);
+	assert_int_equal(prepared_wants_open_any(&w, p.odb, SIZE_MAX), 1);
+	len = w.map.len;
+	assert_true(w.id_nr > 1);
+	for (uint32_t i = 0; i < w.id_nr; i++) {
+		oid_from_raw(&oid, w.ids + (size_t)i * 20, HASH_SHA1);
+		assert_true(odb_has(p.odb, &oid));
+	}
+	prepared_wants_close(&w);
+	assert_int_equal(prepared_wants_open_any(&w, p.odb, len), 1);
+	prepared_wants_close(&w);
+	assert_int_equal(prepared_wants_open_any(&w, p.odb, len - 1), 0);
+	assert_int_equal(w.id_nr, 0);
+	write_changed(&p, 0, PREPARED_CLONE ^ PREPARED_DEPTH_1);
+	assert_int_equal(prepared_wants_open_any(&w, p.odb, SIZE_MAX), 0);
+	tmprepo_remove(&p.r.t, "objects/info/prepared-wants");
+	assert_int_equal(prepared_wants_open_any(&w, p.odb, SIZE_MAX), 0);
+	preparedrepo_release(&p);
+}
+
 /* prepare_verify() notices if the wants of two answers were exchanged. */
 static void wrong_wants(void **state)
 {
@@ -648,6 +681,7 @@ int main(void)
 		cmocka_unit_test(unless_it_is_unwanted),
 		cmocka_unit_test(what_is_wrong),
 		cmocka_unit_test(clones_after_pushes),
+		cmocka_unit_test(wants_of_any),
 		cmocka_unit_test(wrong_wants),
 	};
 
