@@ -211,6 +211,21 @@ bool pack_rev_find_before(const struct pack_rev *rev, uint32_t before,
 	return false;
 }
 
+bool pack_rev_find_near(const struct pack_rev *rev, uint32_t near,
+			uint64_t offset, uint32_t *pack_pos)
+{
+	uint32_t step = 1, lo = near, nr = rev->idx->nr;
+
+	if (near == nr || pack_rev_offset(rev, near) > offset)
+		return pack_rev_find_before(rev, near, offset, pack_pos);
+	while (nr - lo > step && pack_rev_offset(rev, lo + step) <= offset) {
+		lo += step;
+		step *= 2;
+	}
+	return find_between(rev, lo, nr - lo > step ? lo + step : nr, offset,
+			    pack_pos);
+}
+
 uint32_t *pack_rev_invert(const struct pack_rev *rev)
 {
 	uint32_t *pack_pos = mem_calloc(rev->idx->nr, sizeof(*pack_pos));

@@ -104,6 +104,13 @@ bool pack_rev_find_before(const struct pack_rev *rev, uint32_t before,
 			  uint64_t offset, uint32_t *pack_pos);
 
 /*
+ * Works like pack_rev_find() for an entry whose pack_pos is probably close to
+ * `near` <= nr. The search goes from `near` in growing steps.
+ */
+bool pack_rev_find_near(const struct pack_rev *rev, uint32_t near,
+			uint64_t offset, uint32_t *pack_pos);
+
+/*
  * Returns a malloc()ed array, indexed by idx_pos, of the pack_pos of each
  * object. Returns NULL if memory runs out.
  */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "check/promisor.h"
 #include "pack-bitmap-answer.h"
 #include "packing/find-parts.h"
@@ -24,6 +25,9 @@
  * their trees are searched for versions that the receiver has.
  */
 #define SHALLOW_FEW_MAX 64
+
+/* The bit of an object that is not in the pack. */
+#define NO_BIT UINT32_MAX
 
 /* Minimum number of wants whose types are taken from the bitmap index. */
 #define MANY_WANTS 64
@@ -482,27 +486,65 @@ static const struct odb_pack *largest_pack(const struct odb *odb)
 }
 
 /*
+ * Find the bit of each object in the list found->objects, in the space of a
+ * pack; NO_BIT: the object is not in the pack. Searching the bits in the order
+ * of the pack costs a few steps for each object, because most objects are
+ * stored next to each other.
+ */
+static int find_bits(uint32_t *bits, const struct found *f)
+{
+	const struct odb_pack *pack = f->space.pack;
+	const struct pack_idx *idx = &pack->pack->idx;
+	struct sort_item *order = mem_alloc(f->objects.nr, sizeof(*order));
+	uint32_t near = 0;
+	size_t nr = 0;
+	int ret = order || !f->objects.nr ? 0 : ERR_NOMEM;
+
+	for (size_t i = 0; i < f->objects.nr && !ret; i++) {
+		uint32_t obj_pos = f->objects.items[i].obj_pos;
+		uint32_t idx_pos = obj_pos - pack->first_pos;
+
+		bits[i] = NO_BIT;
+		if (!f->bits.nr && idx_pos < idx->nr)
+			order[nr++] = (struct sort_item){
+				pack_idx_offset(idx, idx_pos), (uint32_t)i};
+		else
+			found_bit(f, obj_pos, &bits[i]);
+	}
+	if (!ret)
+		ret = sort_items(order, nr);
+	for (size_t i = 0; i < nr && !ret; i++)
+		if (pack_rev_find_near(f->space.rev, near, order[i].key,
+				       &bits[order[i].value]))
+			near = bits[order[i].value];
+	free(order);
+	return ret;
+}
+
+/*
  * Move those objects of the list found->objects that are in the pack into the
  * set found->packed.
  */
 static int split_objects(struct found *f)
 {
+	uint32_t *bits = mem_alloc(f->objects.nr, sizeof(*bits));
+	int ret = bits || !f->objects.nr ? find_bits(bits, f) : ERR_NOMEM;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < f->objects.nr; i++) {
+	for (size_t i = 0; i < f->objects.nr && !ret; i++) {
 		struct walk_item *item = &f->objects.items[i];
-		uint32_t bit;
 
-		if (!found_bit(f, item->obj_pos, &bit)) {
+		if (bits[i] == NO_BIT) {
 			f->objects.items[kept++] = *item;
 			continue;
 		}
-		bitset_set(&f->packed, bit);
-		if (walk_items_add(&f->walked, item) < 0)
-			return ERR_NOMEM;
+		bitset_set(&f->packed, bits[i]);
+		ret = walk_items_add(&f->walked, item);
 	}
-	f->objects.nr = kept;
-	return 0;
+	if (!ret)
+		f->objects.nr = kept;
+	free(bits);
+	return ret;
 }
 
 /*

@@ -269,12 +269,40 @@ static void test_lies(void **state)
 	check_lies(false);
 }
 
+/*
+ * pack_rev_find_near() finds each entry from each starting place, and nothing
+ * at other offsets.
+ */
+static void test_near(void **state)
+{
+	uint64_t seed = random_seed();
+	struct pack_rev rev;
+	struct sample s;
+
+	sample_init(&s, HASH_SHA1, false, &seed);
+	assert_int_equal(pack_rev_compute(&rev, &s.idx, s.pack_len), 0);
+	for (uint32_t i = 0; i < NR; i++)
+		for (uint32_t near = 0; near <= NR; near += 1 + near % 7) {
+			uint64_t off = pack_rev_offset(&rev, i);
+			uint32_t at = NR, none;
+
+			assert_true(pack_rev_find_near(&rev, near, off, &at));
+			assert_int_equal(at, i);
+			if (pack_rev_offset(&rev, i + 1) > off + 1)
+				assert_false(pack_rev_find_near(
+					&rev, near, off + 1, &none));
+		}
+	pack_rev_release(&rev);
+	sample_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_written_parsed_computed),
 		cmocka_unit_test(test_example),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_near),
 		cmocka_unit_test(test_lies),
 	};
 
