@@ -5,6 +5,7 @@
  *	daemon.c   the master
  *	conn.c     the log of a connection, and the fields of a head
  *	worker.c   the loop of a worker: sockets, time limits, heads of requests
+ *	pool.c     the threads of a worker
  *	request.c  one HTTP request, in a thread
  *	output.c   its answer on the way to the socket
  *	login.c    the user of an HTTP request
@@ -116,6 +117,9 @@ struct daemon_conn {
 	/* the request had a wrong password */
 	bool is_denied;
 	bool is_admin; /* a connection of the listener --admin */
+	/* epoll reports the next request, because the thread has asked for it
+	 */
+	bool is_armed;
 	/* admission_connect() has counted the connection */
 	bool is_counted;
 	/* too many requests of this client wait, so this one is refused */
@@ -161,6 +165,57 @@ int daemon_worker(const struct daemon_options *options,
 		  struct status_board *board,
 		  const struct daemon_shared *shared, int alarm,
 		  struct error *err);
+
+/* ---- pool.c */
+
+/* What the threads of a worker need. All pointers are borrowed. */
+struct daemon_pool_setup {
+	const struct daemon_options *options;
+	struct status_board *board; /* a slot for each thread */
+	const struct daemon_shared *shared;
+	struct daemon_snapshots *snapshots;
+	struct plan_cache *plans;     /* NULL: none */
+	struct access_helper *helper; /* NULL: none */
+	struct stored_copies *copies; /* NULL: there is no store */
+	/* the set of descriptors for which the loop waits */
+	int events;
+	/* is woken when daemon_pool_take_back() has work for the loop */
+	int alarm;
+};
+
+struct daemon_pool;
+
+/*
+ * Starts the threads. Returns 0 with *out for daemon_pool_end(), or a negative
+ * error code.
+ */
+int daemon_pool_start(struct daemon_pool **out,
+		      const struct daemon_pool_setup *setup, struct error *err);
+
+/*
+ * Ends the threads when they have answered their requests. NULL is allowed.
+ */
+void daemon_pool_end(struct daemon_pool *pool);
+
+/*
+ * Gives a connection with a complete head to a thread. Sets conn->is_excess if
+ * too many requests of its client wait.
+ */
+void daemon_pool_put(struct daemon_pool *pool, struct daemon_conn *conn);
+
+/*
+ * Returns the connections whose threads have answered, linked by `next`, or
+ * NULL. conn->request and conn->after say what the loop must do next. If
+ * conn->is_armed is set, the connection is idle, and epoll may have reported it
+ * already. So the loop must call this function before it handles events.
+ */
+struct daemon_conn *daemon_pool_take_back(struct daemon_pool *pool);
+
+/*
+ * Starts new threads in place of those that could not get their priority back.
+ * If a thread cannot be started, a later call tries again.
+ */
+void daemon_pool_replace(struct daemon_pool *pool);
 
 /* ---- guard.c */
 

@@ -2,10 +2,9 @@
 /*
  * The loop of a worker process. One thread waits for all sockets, and reads the
  * heads of requests. The head of a request over git:// is the first pkt-line.
- * When a head is complete, the connection is put into the lane of its client
- * (daemon/lanes.h). Threads take connections from the lanes, answer, and give
- * the connections back to the loop. If bytes of an answer are still unsent, the
- * loop sends them.
+ * When a head is complete, a thread gets the connection (pool.c), answers, and
+ * gives the connection back to the loop. If bytes of an answer are still
+ * unsent, the loop sends them.
  *
  *	accept -> IDLE -> HEAD -> queue -> BUSY -> done -> IDLE or LINGER
  *	   |                                          |
@@ -13,12 +12,9 @@
  *	   '-> HANDSHAKE -> IDLE    with TLS
  *	done -> DELAY -> queue      after a wrong password
  *
- * The loop alone changes the lists of connections. The queue and the list
- * `done` are shared with the threads under `lock`.
+ * The loop alone changes the lists of connections.
  */
-#include <errno.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,13 +26,9 @@
 #include "sys/event.h"
 #include "sys/io.h"
 #include "sys/process.h"
-#include "sys/thread.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define EVENTS 64
-
-/* key of the lane of requests that are only refused */
-#define EXCESS 1
 
 /* number of seconds after which a wrong password is refused */
 #define DELAY 1
@@ -64,15 +56,6 @@
 #define TRIM_REQUESTS 256
 #define TRIM_INTERVAL 5
 
-/* A thread that answers requests. */
-struct thread {
-	struct worker *worker; /* borrowed */
-	pthread_t id;
-	struct status_slot *slot; /* of the board */
-	bool is_joinable;         /* used only by the loop */
-	bool is_tired;            /* guarded by worker->lock; see give_back() */
-};
-
 struct worker {
 	const struct daemon_options *options;
 	struct status_board *board;         /* borrowed */
@@ -93,15 +76,7 @@ struct worker {
 	struct plan_cache *plans;           /* owned; NULL: none */
 	struct access_helper *helper;       /* owned; NULL: none */
 	struct stored_copies *copies;       /* owned; NULL: no store */
-	struct thread *threads;             /* owned; thread_nr elements */
-	unsigned thread_nr;
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
-	/* protected by `lock`: lists that are linked by `next` */
-	struct daemon_conn *done;
-	struct lanes *lanes; /* owned */
-	unsigned tired_nr;   /* threads to replace */
-	bool is_over;
+	struct daemon_pool *pool;           /* owned; NULL: none */
 	bool has_hinted; /* used only by the loop, see hint() */
 };
 
@@ -153,107 +128,6 @@ static void drop(struct worker *w, struct daemon_conn *conn)
 	w->conn_nr--;
 }
 
-/* ---- threads */
-
-static struct daemon_conn *take(struct worker *w)
-{
-	struct lane_item *item;
-
-	pthread_mutex_lock(&w->lock);
-	while (!(item = lanes_take(w->lanes)) && !w->is_over)
-		pthread_cond_wait(&w->wake, &w->lock);
-	/*
-	 * The end of one request may allow two requests of waiting clients to
-	 * start.
-	 */
-	if (item && lanes_has_ready(w->lanes))
-		pthread_cond_signal(&w->wake);
-	pthread_mutex_unlock(&w->lock);
-	return item ? (struct daemon_conn *)((char *)item -
-					     offsetof(struct daemon_conn, lane))
-		    : NULL;
-}
-
-/*
- * `is_tired`: the thread cannot get its usual priority back after expensive
- * work, so it ends, and the loop starts another one.
- */
-static void give_back(struct thread *t, struct daemon_conn *conn, bool is_tired)
-{
-	struct worker *w = t->worker;
-	bool was_empty;
-
-	pthread_mutex_lock(&w->lock);
-	t->is_tired = is_tired;
-	w->tired_nr += is_tired;
-	lanes_done(w->lanes, conn->lane.key);
-	was_empty = !w->done;
-	conn->next = w->done;
-	w->done = conn;
-	pthread_mutex_unlock(&w->lock);
-	if (was_empty)
-		sys_event_wake(w->alarm);
-}
-
-static void *run_thread(void *ctx)
-{
-	struct thread *t = ctx;
-	struct worker *w = t->worker;
-	struct daemon_conn *conn;
-	bool is_tired = false;
-
-	while (!is_tired && (conn = take(w))) {
-		conn->slot = t->slot;
-		conn->shared = w->shared;
-		conn->helper = w->helper;
-		conn->plans = w->plans;
-		conn->copies = w->copies;
-		if (conn->protocol == DAEMON_GIT)
-			daemon_serve_git(w->options, conn);
-		else if (conn->protocol == DAEMON_SSH)
-			daemon_serve_ssh(w->options, conn);
-		else
-			daemon_serve(w->options, w->snapshots, w->plans, conn);
-		is_tired = !sys_thread_set_nice(w->options->nice);
-		give_back(t, conn, is_tired);
-	}
-	return NULL;
-}
-
-static int start_thread(struct thread *t)
-{
-	int code = sys_thread_start(&t->id, run_thread, t);
-
-	t->is_joinable = !code;
-	return code;
-}
-
-/*
- * Start new threads in place of tired ones. If a thread cannot be started, the
- * loop tries again later.
- */
-static void replace_threads(struct worker *w)
-{
-	unsigned tired_nr;
-
-	pthread_mutex_lock(&w->lock);
-	tired_nr = w->tired_nr;
-	pthread_mutex_unlock(&w->lock);
-	for (unsigned i = 0; tired_nr && i < w->thread_nr; i++) {
-		struct thread *t = &w->threads[i];
-
-		pthread_mutex_lock(&w->lock);
-		if (t->is_tired) {
-			/* The thread has no use for the lock any more. */
-			if (t->is_joinable)
-				sys_thread_join(t->id);
-			t->is_tired = start_thread(t) != 0;
-			w->tired_nr -= !t->is_tired;
-		}
-		pthread_mutex_unlock(&w->lock);
-	}
-}
-
 /*
  * Logs once that an unknown proxy connects, so that all of its clients count as
  * one client.
@@ -274,24 +148,10 @@ static void hint(struct worker *w, const struct daemon_conn *conn)
 
 static void enqueue(struct worker *w, struct daemon_conn *conn)
 {
-	unsigned max = w->options->admission.limits.principal_max;
-
 	conn->state = DAEMON_BUSY;
 	conn->is_last = w->is_draining;
 	w->request_nr++;
-	conn->lane.key = daemon_lane_key(w->options, conn);
-	pthread_mutex_lock(&w->lock);
-	conn->is_excess = daemon_may_refuse(conn) &&
-			  lanes_waiting(w->lanes, conn->lane.key) >= max;
-	if (conn->is_excess)
-		conn->lane.key = EXCESS;
-	lanes_put(w->lanes, &conn->lane);
-	pthread_mutex_unlock(&w->lock);
-	/*
-	 * Wake a thread only after the lock was released, so that it need not
-	 * wait for the lock.
-	 */
-	pthread_cond_signal(&w->wake);
+	daemon_pool_put(w->pool, conn);
 	hint(w, conn);
 }
 
@@ -356,6 +216,28 @@ static bool is_complete(struct daemon_conn *conn)
 }
 
 /*
+ * Keep a connection until `deadline_ns`, or as long as the state allows if this
+ * is 0. The connection is in no list, and epoll reports its next bytes.
+ */
+static void await_bytes(struct worker *w, struct daemon_conn *conn,
+			uint64_t deadline_ns)
+{
+	if (conn->input && !conn->input->len) {
+		free(conn->input);
+		conn->input = NULL;
+	}
+	/*
+	 * A connection that drains waits a second for a request that is on its
+	 * way, see drain().
+	 */
+	if (w->is_draining && !conn->input && !deadline_ns)
+		deadline_ns = sys_clock_ns() + SECOND_NS;
+	enlist(w, conn, conn->input ? DAEMON_HEAD : DAEMON_IDLE);
+	if (deadline_ns)
+		conn->deadline_ns = deadline_ns;
+}
+
+/*
  * Parse the bytes that have arrived. If the head of a request is complete, a
  * thread gets the connection; otherwise the loop keeps the connection, until
  * `deadline_ns` if this is not 0. The time of a head counts from its first
@@ -377,19 +259,7 @@ static void advance(struct worker *w, struct daemon_conn *conn,
 		enqueue(w, conn);
 		return;
 	}
-	if (conn->input && !conn->input->len) {
-		free(conn->input);
-		conn->input = NULL;
-	}
-	/*
-	 * A connection that drains waits a second for a request that is on its
-	 * way, see drain().
-	 */
-	if (w->is_draining && !conn->input && !deadline_ns)
-		deadline_ns = sys_clock_ns() + SECOND_NS;
-	enlist(w, conn, conn->input ? DAEMON_HEAD : DAEMON_IDLE);
-	if (deadline_ns)
-		conn->deadline_ns = deadline_ns;
+	await_bytes(w, conn, deadline_ns);
 	if (sys_event_again(w->events, conn->stream.fd, conn, NULL) < 0) {
 		unlist(conn);
 		drop(w, conn);
@@ -702,16 +572,13 @@ static void accept_all(struct worker *w)
 /* Take back the connections that threads have finished with. */
 static void take_back(struct worker *w)
 {
-	struct daemon_conn *conn, *next;
+	struct daemon_conn *conn = daemon_pool_take_back(w->pool), *next;
 
-	sys_event_unwake(w->alarm);
-	pthread_mutex_lock(&w->lock);
-	conn = w->done;
-	w->done = NULL;
-	pthread_mutex_unlock(&w->lock);
 	for (; conn; conn = next) {
 		next = conn->next;
-		if (conn->request)
+		if (conn->is_armed)
+			await_bytes(w, conn, 0);
+		else if (conn->request)
 			start_sending(w, conn);
 		else if (conn->after == DAEMON_DELAY)
 			enlist(w, conn, DAEMON_DELAY);
@@ -789,6 +656,7 @@ static void handle(struct worker *w, void *ctx)
 		if (sys_event_signal(w->signals) == SIGTERM && !w->is_draining)
 			drain(w);
 	} else if (ctx == &w->alarm) {
+		sys_event_unwake(w->alarm);
 		take_back(w);
 	} else if (ctx == w) {
 		if (!w->is_draining)
@@ -801,14 +669,15 @@ static void handle(struct worker *w, void *ctx)
 }
 
 /*
- * Handles events. Sending takes time, so new requests and finished threads come
- * first.
+ * Handles events. Connections of finished threads come first, because an event
+ * may belong to one of them. Sending takes time, so it comes last.
  */
 static void handle_all(struct worker *w, void *const *ready, size_t nr)
 {
 	void *later[EVENTS];
 	size_t later_nr = 0;
 
+	take_back(w);
 	for (size_t i = 0; i < nr; i++)
 		if (is_sending(w, ready[i]))
 			later[later_nr++] = ready[i];
@@ -856,7 +725,7 @@ static void loop(struct worker *w)
 		uint64_t now;
 
 		handle_all(w, ready, nr);
-		replace_threads(w);
+		daemon_pool_replace(w->pool);
 		now = sys_clock_ns();
 		expire(w, now);
 		expire_snapshots(w, now);
@@ -890,34 +759,21 @@ static int open_events(struct worker *w, struct error *err)
 	return ret;
 }
 
-static int start_threads(struct worker *w, struct error *err)
+static int start_pool(struct worker *w, struct error *err)
 {
-	w->threads = mem_calloc(w->options->thread_nr, sizeof(*w->threads));
-	if (!w->threads)
-		return error_nomem(err);
-	while (w->thread_nr < w->options->thread_nr) {
-		struct thread *t = &w->threads[w->thread_nr];
+	const struct daemon_pool_setup setup = {
+		.options = w->options,
+		.board = w->board,
+		.shared = w->shared,
+		.snapshots = w->snapshots,
+		.plans = w->plans,
+		.helper = w->helper,
+		.copies = w->copies,
+		.events = w->events,
+		.alarm = w->alarm,
+	};
 
-		t->worker = w;
-		t->slot = status_board_slot(w->board, w->thread_nr);
-		errno = start_thread(t);
-		if (errno)
-			return error_set_errno(err, "cannot start a thread");
-		w->thread_nr++;
-	}
-	return 0;
-}
-
-static void end_threads(struct worker *w)
-{
-	pthread_mutex_lock(&w->lock);
-	w->is_over = true;
-	pthread_cond_broadcast(&w->wake);
-	pthread_mutex_unlock(&w->lock);
-	for (; w->thread_nr; w->thread_nr--)
-		if (w->threads[w->thread_nr - 1].is_joinable)
-			sys_thread_join(w->threads[w->thread_nr - 1].id);
-	free(w->threads);
+	return daemon_pool_start(&w->pool, &setup, err);
 }
 
 /* Prepares the plans. If memory runs out, the worker serves without plans. */
@@ -948,16 +804,11 @@ int daemon_worker(const struct daemon_options *options,
 			   .shared = shared,
 			   .events = -1,
 			   .signals = -1,
-			   .alarm = -1,
-			   .lock = PTHREAD_MUTEX_INITIALIZER,
-			   .wake = PTHREAD_COND_INITIALIZER};
+			   .alarm = -1};
 	int ret;
 
 	for (int i = 0; i < DAEMON_STATES; i++)
 		w.lists[i].next = w.lists[i].prev = &w.lists[i];
-	w.lanes = lanes_new(options->thread_nr);
-	if (!w.lanes)
-		return error_nomem(err);
 	if (options->access_helper) {
 		w.helper = access_helper_new(options->access_helper,
 					     options->access_timeout * 1000);
@@ -965,10 +816,8 @@ int daemon_worker(const struct daemon_options *options,
 		 * If the access helper cannot be prepared, do not serve: every
 		 * request would be allowed.
 		 */
-		if (!w.helper) {
-			lanes_free(w.lanes);
+		if (!w.helper)
 			return error_nomem(err);
-		}
 	}
 	open_plans(&w);
 	w.snapshots = daemon_snapshots_new(SNAPSHOTS_MAX, w.plans);
@@ -976,19 +825,18 @@ int daemon_worker(const struct daemon_options *options,
 	if (!ret && options->store)
 		ret = stored_copies_open(&w.copies, options->store, err);
 	if (!ret)
-		ret = start_threads(&w, err);
+		ret = start_pool(&w, err);
 	if (!ret) {
 		status_board_set_ready(board);
 		sys_event_wake(alarm);
 		loop(&w);
 	}
-	end_threads(&w);
+	daemon_pool_end(w.pool);
 	daemon_snapshots_free(w.snapshots);
 	plan_cache_free(w.plans);
 	plan_dir_free(w.plan_dir);
 	access_helper_free(w.helper);
 	stored_copies_close(w.copies);
-	lanes_free(w.lanes);
 	sys_close(w.events);
 	sys_close(w.signals);
 	sys_close(w.alarm);

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The threads of a worker. The loop puts connections with a complete head into
+ * the lanes of their clients (daemon/lanes.h). Threads take connections from
+ * the lanes, answer, and give the connections back to the loop.
+ *
+ * The thread that has slept for the shortest time gets the next request: its
+ * stack, its memory and its code are still in the caches of the processor.
+ *
+ * A connection that waits for its next request needs no work of the loop. The
+ * thread itself tells epoll to report the connection, and does not wake the
+ * loop. The loop takes such a connection back before it handles events.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "daemon/daemon-parts.h"
+#include "sys/event.h"
+#include "sys/thread.h"
+
+/* key of the lane of requests that are only refused */
+#define EXCESS 1
+
+/* A thread that answers requests. */
+struct thread {
+	struct daemon_pool *pool; /* borrowed */
+	pthread_t id;
+	struct status_slot *slot; /* of the board */
+	bool is_joinable;         /* used only by the loop */
+	pthread_cond_t wake;
+	/* The fields below are guarded by pool->lock. */
+	struct thread *below; /* in pool->sleepers */
+	bool is_asleep;       /* in pool->sleepers */
+	bool is_tired;        /* see give_back() */
+};
+
+struct daemon_pool {
+	struct daemon_pool_setup setup;
+	struct thread *threads; /* owned; thread_nr elements */
+	unsigned thread_nr;
+	pthread_mutex_t lock;
+	/* The fields below are guarded by `lock`. */
+	struct lanes *lanes; /* owned */
+	/* stack of threads without work */
+	struct thread *sleepers;
+	/* linked by `next`; borrowed */
+	struct daemon_conn *done;
+	bool is_loop_woken; /* for connections in `done` */
+	unsigned tired_nr;  /* threads to replace */
+	bool is_over;
+};
+
+/* ---- sleeping; these functions need pool->lock */
+
+static void fall_asleep(struct thread *t)
+{
+	if (t->is_asleep)
+		return;
+	t->is_asleep = true;
+	t->below = t->pool->sleepers;
+	t->pool->sleepers = t;
+}
+
+/* Removes a thread from the stack, if it was not removed by rouse(). */
+static void wake_up(struct thread *t)
+{
+	struct thread **at = &t->pool->sleepers;
+
+	if (!t->is_asleep)
+		return;
+	while (*at != t)
+		at = &(*at)->below;
+	*at = t->below;
+	t->is_asleep = false;
+}
+
+/* Returns a thread for signal_thread(), or NULL if no thread sleeps. */
+static struct thread *rouse(struct daemon_pool *pool)
+{
+	struct thread *t = pool->sleepers;
+
+	if (t)
+		wake_up(t);
+	return t;
+}
+
+/*
+ * Called after the lock was released, so that the thread need not wait for the
+ * lock.
+ */
+static void signal_thread(struct thread *t)
+{
+	if (t)
+		pthread_cond_signal(&t->wake);
+}
+
+/* ---- threads */
+
+static struct daemon_conn *take(struct thread *t)
+{
+	struct daemon_pool *pool = t->pool;
+	struct thread *other = NULL;
+	struct lane_item *item;
+
+	pthread_mutex_lock(&pool->lock);
+	while (!(item = lanes_take(pool->lanes)) && !pool->is_over) {
+		fall_asleep(t);
+		pthread_cond_wait(&t->wake, &pool->lock);
+	}
+	wake_up(t);
+	/*
+	 * The end of one request may allow two requests of waiting clients to
+	 * start.
+	 */
+	if (item && lanes_has_ready(pool->lanes))
+		other = rouse(pool);
+	pthread_mutex_unlock(&pool->lock);
+	signal_thread(other);
+	return item ? (struct daemon_conn *)((char *)item -
+					     offsetof(struct daemon_conn, lane))
+		    : NULL;
+}
+
+/*
+ * Returns whether the connection only waits for the first byte of the next
+ * request.
+ */
+static bool is_idle(const struct daemon_conn *conn)
+{
+	return conn->protocol == DAEMON_HTTP && !conn->request &&
+	       conn->after == DAEMON_IDLE &&
+	       (!conn->input || !conn->input->len) &&
+	       !daemon_stream_has_bytes(&conn->stream);
+}
+
+/*
+ * `is_tired`: the thread cannot get its usual priority back after expensive
+ * work, so it ends, and the loop starts another one.
+ */
+static void give_back(struct thread *t, struct daemon_conn *conn, bool is_tired)
+{
+	struct daemon_pool *pool = t->pool;
+	const struct daemon_pool_setup *setup = &pool->setup;
+	bool wakes;
+
+	pthread_mutex_lock(&pool->lock);
+	t->is_tired = is_tired;
+	pool->tired_nr += is_tired;
+	lanes_done(pool->lanes, conn->lane.key);
+	/*
+	 * If the loop learns of the next request, the connection is already in
+	 * the list, because the lock is held.
+	 */
+	conn->is_armed = is_idle(conn) &&
+			 !sys_event_again(setup->events, conn->stream.fd, conn,
+					  NULL);
+	conn->next = pool->done;
+	pool->done = conn;
+	wakes = (!conn->is_armed || is_tired) && !pool->is_loop_woken;
+	pool->is_loop_woken |= wakes;
+	pthread_mutex_unlock(&pool->lock);
+	if (wakes)
+		sys_event_wake(setup->alarm);
+}
+
+static void *run_thread(void *ctx)
+{
+	struct thread *t = ctx;
+	const struct daemon_pool_setup *setup = &t->pool->setup;
+	const struct daemon_options *o = setup->options;
+	struct daemon_conn *conn;
+	bool is_tired = false;
+
+	while (!is_tired && (conn = take(t))) {
+		conn->slot = t->slot;
+		conn->shared = setup->shared;
+		conn->helper = setup->helper;
+		conn->plans = setup->plans;
+		conn->copies = setup->copies;
+		if (conn->protocol == DAEMON_GIT)
+			daemon_serve_git(o, conn);
+		else if (conn->protocol == DAEMON_SSH)
+			daemon_serve_ssh(o, conn);
+		else
+			daemon_serve(o, setup->snapshots, setup->plans, conn);
+		is_tired = !sys_thread_set_nice(o->nice);
+		give_back(t, conn, is_tired);
+	}
+	return NULL;
+}
+
+static int start_thread(struct thread *t)
+{
+	int code = sys_thread_start(&t->id, run_thread, t);
+
+	t->is_joinable = !code;
+	return code;
+}
+
+void daemon_pool_replace(struct daemon_pool *pool)
+{
+	unsigned tired_nr;
+
+	pthread_mutex_lock(&pool->lock);
+	tired_nr = pool->tired_nr;
+	pthread_mutex_unlock(&pool->lock);
+	for (unsigned i = 0; tired_nr && i < pool->thread_nr; i++) {
+		struct thread *t = &pool->threads[i];
+
+		pthread_mutex_lock(&pool->lock);
+		if (t->is_tired) {
+			/* The thread has no use for the lock any more. */
+			if (t->is_joinable)
+				sys_thread_join(t->id);
+			t->is_tired = start_thread(t) != 0;
+			pool->tired_nr -= !t->is_tired;
+		}
+		pthread_mutex_unlock(&pool->lock);
+	}
+}
+
+/* ---- for the loop */
+
+void daemon_pool_put(struct daemon_pool *pool, struct daemon_conn *conn)
+{
+	const struct daemon_options *o = pool->setup.options;
+	unsigned max = o->admission.limits.principal_max;
+	struct thread *t;
+
+	conn->lane.key = daemon_lane_key(o, conn);
+	pthread_mutex_lock(&pool->lock);
+	conn->is_excess = daemon_may_refuse(conn) &&
+			  lanes_waiting(pool->lanes, conn->lane.key) >= max;
+	if (conn->is_excess)
+		conn->lane.key = EXCESS;
+	lanes_put(pool->lanes, &conn->lane);
+	t = rouse(pool);
+	pthread_mutex_unlock(&pool->lock);
+	signal_thread(t);
+}
+
+struct daemon_conn *daemon_pool_take_back(struct daemon_pool *pool)
+{
+	struct daemon_conn *conns;
+
+	pthread_mutex_lock(&pool->lock);
+	conns = pool->done;
+	pool->done = NULL;
+	pool->is_loop_woken = false;
+	pthread_mutex_unlock(&pool->lock);
+	return conns;
+}
+
+/* ---- start and end */
+
+static int start_threads(struct daemon_pool *pool, struct error *err)
+{
+	unsigned nr = pool->setup.options->thread_nr;
+
+	while (pool->thread_nr < nr) {
+		struct thread *t = &pool->threads[pool->thread_nr];
+
+		t->pool = pool;
+		t->slot = status_board_slot(pool->setup.board, pool->thread_nr);
+		pthread_cond_init(&t->wake, NULL);
+		errno = start_thread(t);
+		if (errno)
+			return error_set_errno(err, "cannot start a thread");
+		pool->thread_nr++;
+	}
+	return 0;
+}
+
+int daemon_pool_start(struct daemon_pool **out,
+		      const struct daemon_pool_setup *setup, struct error *err)
+{
+	struct daemon_pool *pool = mem_calloc(1, sizeof(*pool));
+	unsigned nr = setup->options->thread_nr;
+	int ret;
+
+	if (!pool)
+		return error_nomem(err);
+	pthread_mutex_init(&pool->lock, NULL);
+	pool->setup = *setup;
+	pool->threads = mem_calloc(nr, sizeof(*pool->threads));
+	pool->lanes = lanes_new(nr);
+	ret = pool->threads && pool->lanes ? start_threads(pool, err)
+					   : error_nomem(err);
+	if (ret < 0)
+		daemon_pool_end(pool);
+	else
+		*out = pool;
+	return ret;
+}
+
+void daemon_pool_end(struct daemon_pool *pool)
+{
+	if (!pool)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	pool->is_over = true;
+	pthread_mutex_unlock(&pool->lock);
+	for (unsigned i = 0; i < pool->thread_nr; i++) {
+		struct thread *t = &pool->threads[i];
+
+		pthread_cond_signal(&t->wake);
+		if (t->is_joinable)
+			sys_thread_join(t->id);
+		pthread_cond_destroy(&t->wake);
+	}
+	lanes_free(pool->lanes);
+	free(pool->threads);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool);
+}
