@@ -329,6 +329,7 @@ static int send_to(struct sending *p, struct error *err)
 
 	p->begun_ns = sys_clock_ns();
 	p->is_empty = wants_nothing_new(p->req);
+	sb->is_tiny = p->is_empty;
 	if (s->config.keep_alive && sb->mode != SIDEBAND_NONE && !p->is_empty)
 		ret = sys_ticker_new(&p->ticker, s->config.keep_alive,
 				     keep_alive, sb, err);

@@ -154,7 +154,8 @@ static int put_data(void *ctx, const void *bytes, size_t len, struct error *err)
 	struct sideband *sb = ctx;
 
 	sb->has_data = sb->has_data || len;
-	return sideband_put(sb, SIDEBAND_DATA, bytes, len, err);
+	return (sb->is_tiny ? sideband_add : sideband_put)(sb, SIDEBAND_DATA,
+							   bytes, len, err);
 }
 
 /*

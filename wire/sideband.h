@@ -66,6 +66,13 @@ struct sideband {
 	 * Pack data was sent. Only the thread that sends data uses this field.
 	 */
 	bool has_data;
+	/*
+	 * true: pack data is only appended, as by sideband_add(), because the
+	 * pack is tiny and the end of the answer follows at once. So one write
+	 * sends both. Set before data is sent, each piece of which must fit
+	 * into one packet.
+	 */
+	bool is_tiny;
 };
 
 void sideband_init(struct sideband *sb, struct pktline_writer *out,

@@ -16,6 +16,8 @@
 
 struct sink {
 	struct buf out;
+	/* Number of calls of writev(). */
+	size_t writes;
 	/* Largest number of pieces in one writev(). */
 	size_t largest_write;
 	/* Number of bytes that were sent from a file. */
@@ -34,6 +36,7 @@ static int collect(void *ctx, struct iovec *iov, size_t nr, struct error *err)
 
 	if (s->fail)
 		return error_set(err, ERR_PEER, "gone");
+	s->writes++;
 	if (nr > s->largest_write)
 		s->largest_write = nr;
 	for (size_t i = 0; i < nr; i++)
@@ -169,6 +172,29 @@ static void test_sizes(void **state)
 		check_size(SIDEBAND_SMALL, small[i], 1000);
 	for (size_t i = 0; i < sizeof(large) / sizeof(large[0]); i++)
 		check_size(SIDEBAND_LARGE, large[i], 65520);
+}
+
+/* A tiny pack is sent by one write, together with the end of the answer. */
+static void test_tiny(void **state)
+{
+	static const char wanted[] = "000ddata: ok\n"
+				     "0008\1abc0007\1de0000";
+	struct fixture f;
+	struct pack_sink sink;
+
+	start(&f, SIDEBAND_LARGE);
+	sink = sideband_sink(&f.sb);
+	f.sb.is_tiny = true;
+	assert_int_equal(pktline_printf(&f.out, NULL, "data: ok\n"), 0);
+	assert_int_equal(sink.put(sink.ctx, "abc", 3, NULL), 0);
+	assert_int_equal(sink.put(sink.ctx, "de", 2, NULL), 0);
+	assert_int_equal(f.sink.writes, 0);
+	assert_int_equal(pktline_write_flush(&f.out, NULL), 0);
+	assert_int_equal(pktline_send(&f.out, NULL), 0);
+	assert_int_equal(f.sink.writes, 1);
+	assert_int_equal(f.sink.out.len, sizeof(wanted) - 1);
+	assert_memory_equal(f.sink.out.data, wanted, sizeof(wanted) - 1);
+	stop(&f);
 }
 
 static void test_bands(void **state)
@@ -341,6 +367,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_tiny),
 		cmocka_unit_test(test_bands),
 		cmocka_unit_test(test_keep_alive),
 		cmocka_unit_test(test_held),
