@@ -217,23 +217,31 @@ static int tell(void *ctx, unsigned ahead, struct error *err)
 	return progress_ask(ad->outer, "Waiting in the queue", 0, err);
 }
 
+/* Only expensive requests need the network, whose name costs reading a file. */
+static int enter(struct daemon_admit *ad, uint64_t price_us, struct error *err)
+{
+	const struct admission_listener listener = {tell, ad};
+	struct admission_ask ask = {
+		.principal = ad->principal,
+		.price_us = price_us,
+	};
+
+	daemon_network_name(&ad->network, ad->repo);
+	ask.network = text_of(&ad->network);
+	return admission_enter(&ad->pass, ad->shared->admission, &ask,
+			       &listener, err);
+}
+
 static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 		 struct error *err)
 {
 	struct daemon_admit *ad = ctx;
-	const struct admission_listener listener = {tell, ad};
-	struct admission_ask ask = {
-		.principal = ad->principal,
-		.network = text_of(&ad->network),
-		.price_us = price_us,
-	};
 	int ret = 0;
 
 	if (ad->pass.a)
 		admission_raise(&ad->pass, price_us);
 	else
-		ret = admission_enter(&ad->pass, ad->shared->admission, &ask,
-				      &listener, err);
+		ret = enter(ad, price_us, err);
 	/*
 	 * Before the objects are found, this wait is also counted in count_ns.
 	 */
@@ -322,8 +330,8 @@ int daemon_admit_send(void *ctx, const struct odb *odb,
 	ad->counted_ns = 0;
 	ad->has_told = false;
 	*report = (struct packing_report){.warning = ERROR_INIT};
+	ad->repo = odb->repo;
 	buf_init(&ad->network);
-	daemon_network_name(&ad->network, odb->repo);
 	ret = packing_send(odb, request, &own, sink, report, err);
 	if (ad->pass.price_us)
 		statistics_add_wait(ad->shared->statistics,

@@ -353,7 +353,8 @@ struct daemon_admit {
 	/* has no ticket before and after daemon_admit_send() */
 	struct admission_pass pass;
 	/* The fields below are valid during daemon_admit_send(). */
-	struct buf network;
+	const struct repo *repo; /* borrowed */
+	struct buf network;      /* empty before admission_enter() */
 	const struct progress_out *outer;
 	const struct packing_report *report;
 	/* the part of the wait that is included in report->count_ns */

@@ -226,7 +226,11 @@ out:
 
 int http_dumb(struct http_exchange *x, struct error *err)
 {
-	if (!x->get_any_file)
+	int ret = http_may_get_files(x, err);
+
+	if (ret < 0)
+		return ret;
+	if (!ret)
 		return http_refuse(x, "403 Forbidden", err,
 				   "Unsupported service: getanyfile");
 	switch (x->url.route) {

@@ -34,24 +34,6 @@ int http_refuse_user(struct http_exchange *x, const char *status,
 	return http_refuse(x, status, err, "%s: '%s'", reason, what);
 }
 
-/*
- * Do not serve the files of objects if clients may only have reachable objects.
- * A client that can read these files can read all objects.
- */
-static int forbid_files(struct http_exchange *x, struct error *err)
-{
-	bool is_limit = false;
-	int ret = visible_is_limit(&is_limit, x->repo, err);
-
-	if (is_limit)
-		x->get_any_file = false;
-	/*
-	 * If objects/info/alternates cannot be read, the repository borrows no
-	 * objects.
-	 */
-	return ret == ERR_NOMEM ? ret : 0;
-}
-
 int http_configure(struct http_exchange *x, struct error *err)
 {
 	const struct http_options *o = x->options;
@@ -63,8 +45,6 @@ int http_configure(struct http_exchange *x, struct error *err)
 	x->receive_pack = o->remote_user && *o->remote_user;
 	x->request_buffer = DEFAULT_REQUEST_BUFFER;
 	ret = config_bool(config, "http.getanyfile", &x->get_any_file, err);
-	if (ret >= 0)
-		ret = forbid_files(x, err);
 	if (ret >= 0)
 		ret = config_bool(config, "http.uploadpack", &x->upload_pack,
 				  err);
@@ -81,4 +61,17 @@ int http_configure(struct http_exchange *x, struct error *err)
 		return error_set(err, ERR_INVALID,
 				 "failed to parse GIT_HTTP_MAX_REQUEST_BUFFER");
 	return ret < 0 ? ret : 0;
+}
+
+int http_may_get_files(const struct http_exchange *x, struct error *err)
+{
+	bool is_limit = false;
+	int ret = x->get_any_file ? visible_is_limit(&is_limit, x->repo, err)
+				  : 0;
+
+	/*
+	 * If objects/info/alternates cannot be read, the repository borrows no
+	 * objects.
+	 */
+	return ret == ERR_NOMEM ? ret : x->get_any_file && !is_limit;
 }

@@ -214,6 +214,13 @@ int http_refuse_user(struct http_exchange *x, const char *status,
  */
 int http_configure(struct http_exchange *x, struct error *err);
 
+/*
+ * Returns 1 if dumb clients may get files, 0 if not, or a negative error code.
+ * If clients may only have reachable objects, they may get no files: a client
+ * that can read these files can read all objects.
+ */
+int http_may_get_files(const struct http_exchange *x, struct error *err);
+
 /* ---- http-dumb.c */
 
 /*

@@ -79,7 +79,7 @@ static void test_defaults(void **state)
 
 	asked_init(&a);
 	assert_int_equal(http_configure(&a.x, NULL), 0);
-	assert_true(a.x.get_any_file);
+	assert_int_equal(http_may_get_files(&a.x, NULL), 1);
 	assert_true(a.x.upload_pack);
 	assert_false(a.x.receive_pack);
 	assert_false(a.x.upload_archive);
@@ -101,7 +101,7 @@ static void test_keys(void **state)
 		"receivepack = no\nuploadarchive = yes\n"
 		"maxrequestbuffer = 2k\n");
 	assert_int_equal(http_configure(&a.x, NULL), 0);
-	assert_false(a.x.get_any_file);
+	assert_int_equal(http_may_get_files(&a.x, NULL), 0);
 	assert_false(a.x.upload_pack);
 	assert_false(a.x.receive_pack);
 	assert_true(a.x.upload_archive);
@@ -123,7 +123,7 @@ static void test_no_files_with_a_limit(void **state)
 	asked_init(&a);
 	set(&a, "[http]\ngetanyfile = yes\n[gitreach]\nreachableonly\n");
 	assert_int_equal(http_configure(&a.x, NULL), 0);
-	assert_false(a.x.get_any_file);
+	assert_int_equal(http_may_get_files(&a.x, NULL), 0);
 	asked_release(&a);
 }
 
