@@ -46,7 +46,8 @@ static __m128i is_between(__m128i bytes, char first, char last)
 
 /*
  * Finds the bytes that a rule of git-check-ref-format(1) mentions, except the
- * slash. Some other bytes with neighbouring values are found as well.
+ * slash and the dot. Some other bytes with neighbouring values are found as
+ * well.
  */
 static __m128i is_special(__m128i bytes)
 {
@@ -55,39 +56,67 @@ static __m128i is_special(__m128i bytes)
 	__m128i middle = _mm_or_si128(is_between(bytes, ':', '?'),
 				      is_between(bytes, '[', '^'));
 
-	return _mm_or_si128(
-		_mm_or_si128(ends, middle),
-		_mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('*')),
-			     _mm_cmpeq_epi8(bytes, _mm_set1_epi8('.'))));
+	return _mm_or_si128(_mm_or_si128(ends, middle),
+			    _mm_cmpeq_epi8(bytes, _mm_set1_epi8('*')));
+}
+
+/* Returns a mask: bit i is set if byte i is `c`. */
+static unsigned find_byte(__m128i bytes, char c)
+{
+	return (unsigned)_mm_movemask_epi8(
+		_mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)));
 }
 
 /*
- * Returns whether a ref name of at least CHUNK bytes is certainly valid. Such a
- * name has a slash, no empty component, and no other byte that a rule of
- * git-check-ref-format(1) mentions. Nearly all names are of this kind. The last
- * CHUNK bytes may overlap the bytes examined before.
+ * Returns whether is_plain() allows the bytes of one chunk. `last` is the byte
+ * before the chunk, or a slash.
+ */
+static bool is_plain_chunk(__m128i bytes, char last, unsigned *slashes)
+{
+	unsigned dots = find_byte(bytes, '.');
+	unsigned after_slash, after_dot;
+
+	*slashes = find_byte(bytes, '/');
+	after_slash = *slashes << 1 | (last == '/');
+	after_dot = dots << 1 | (last == '.');
+	return !_mm_movemask_epi8(is_special(bytes)) &&
+	       !(after_slash & (*slashes | dots)) &&
+	       !(after_dot & (*slashes | dots | find_byte(bytes, 'l')));
+}
+
+/*
+ * Returns whether a ref name is certainly valid. Such a name has a slash and no
+ * empty component. A dot is not at the begin or the end of a component, and no
+ * dot follows. No "l" follows a dot either: the name may end in ".lock". The
+ * name has no other byte that a rule of git-check-ref-format(1) mentions.
+ * Nearly all names are of this kind. The last CHUNK bytes may overlap the bytes
+ * examined before.
  */
 static bool is_plain(const char *name, size_t len)
 {
-	unsigned seen = 0;
+	char padded[CHUNK] = "xxxxxxxxxxxxxxx";
+	unsigned seen = 0, slashes;
 
+	if (!len || name[len - 1] == '/' || name[len - 1] == '.')
+		return false;
+	if (len < CHUNK) {
+		memcpy(padded, name, len);
+		return is_plain_chunk(_mm_loadu_si128((__m128i *)padded), '/',
+				      &slashes) &&
+		       slashes;
+	}
 	for (size_t i = 0; i < len; i += CHUNK) {
 		size_t at = i + CHUNK > len ? len - CHUNK : i;
-		__m128i bytes = _mm_loadu_si128((const __m128i *)(name + at));
-		unsigned slashes = (unsigned)_mm_movemask_epi8(
-			_mm_cmpeq_epi8(bytes, _mm_set1_epi8('/')));
-		unsigned before = !at || name[at - 1] == '/';
+		const char *from = name + at;
 
-		if (_mm_movemask_epi8(is_special(bytes)) ||
-		    (slashes & (slashes << 1 | before)))
+		if (!is_plain_chunk(_mm_loadu_si128((const __m128i *)from),
+				    at ? from[-1] : '/', &slashes))
 			return false;
 		seen |= slashes;
 	}
-	return seen && name[len - 1] != '/';
+	return seen;
 }
 #else
-#define CHUNK SIZE_MAX
-
 static bool is_plain(const char *name, size_t len)
 {
 	(void)name;
@@ -104,7 +133,7 @@ bool refs_name_is_valid_len(const char *name, size_t len, bool one_level)
 	 * This fast check matters because every advertised ref is validated
 	 * here.
 	 */
-	if (len >= CHUNK && is_plain(name, len))
+	if (is_plain(name, len))
 		return true;
 	if (!len || name[len - 1] == '.' || (len == 1 && name[0] == '@'))
 		return false;
