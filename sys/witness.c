@@ -131,12 +131,24 @@ void sys_witness_release(struct sys_witness *witness)
 	memset(witness, 0, sizeof(*witness));
 }
 
+static bool has_entry(const struct sys_witness *witness, const char *path,
+		      enum sys_witness_kind kind)
+{
+	for (size_t i = 0; i < witness->nr; i++)
+		if (witness->entries[i].kind == kind &&
+		    !strcmp(witness->entries[i].path, path))
+			return true;
+	return false;
+}
+
 void sys_witness_add(struct sys_witness *witness, const char *path,
 		     enum sys_witness_kind kind)
 {
-	struct sys_witness_entry entry = {.path = mem_strdup(path),
-					  .kind = kind};
+	struct sys_witness_entry entry = {.kind = kind};
 
+	if (has_entry(witness, path, kind))
+		return;
+	entry.path = mem_strdup(path);
 	if (!entry.path || examine(&entry) < 0 ||
 	    mem_grow(&witness->entries, &witness->alloc, witness->nr + 1,
 		     sizeof(*witness->entries)) < 0) {

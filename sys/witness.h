@@ -63,7 +63,8 @@ void sys_witness_release(struct sys_witness *witness);
 /*
  * Notes the attributes of `path`; a missing file is noted as missing. If the
  * path is a symlink, the link and its target are noted. If the attributes
- * cannot be read or memory runs out, the witness never holds.
+ * cannot be read or memory runs out, the witness never holds. If the path was
+ * added before with this kind, the attributes noted then are kept.
  */
 void sys_witness_add(struct sys_witness *witness, const char *path,
 		     enum sys_witness_kind kind);

@@ -251,6 +251,22 @@ static void test_unreadable(void **state)
 	sys_witness_release(&w);
 }
 
+/* The attributes of a path are noted and compared only once. */
+static void test_twice(void **state)
+{
+	struct sys_witness w;
+
+	sys_witness_init(&w);
+	sys_witness_add(&w, "file", SYS_WITNESS_CONTENT);
+	sys_witness_add(&w, "file", SYS_WITNESS_CONTENT);
+	assert_int_equal(w.nr, 1);
+	sys_witness_add(&w, "file", SYS_WITNESS_IDENTITY);
+	sys_witness_add(&w, "none", SYS_WITNESS_CONTENT);
+	assert_int_equal(w.nr, 3);
+	assert_true(sys_witness_holds(&w));
+	sys_witness_release(&w);
+}
+
 static void test_trust(void **state)
 {
 	assert_true(sys_witness_can_trust("dir"));
@@ -273,7 +289,7 @@ int main(void)
 		TEST(test_create),    TEST(test_add),
 		TEST(test_recreate),  TEST(test_permission),
 		TEST(test_recent),    TEST(test_unreadable),
-		TEST(test_trust),
+		TEST(test_trust),     TEST(test_twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
