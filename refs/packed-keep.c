@@ -2,10 +2,16 @@
 /* Keeps the packed-refs file mapped. */
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "refs/packed-keep.h"
 #include "sys/witness.h"
+
+struct note {
+	struct buf key, text; /* key.len == 0: there is no note */
+	uint64_t number;
+};
 
 struct held {
 	struct packed_kept kept; /* the first member */
@@ -16,6 +22,9 @@ struct held {
 	 */
 	unsigned users;
 	struct sys_witness witness;
+	/* Guarded by keep->lock: */
+	struct note notes[PACKED_KEEP_NOTES];
+	size_t next_note; /* which note is replaced next */
 };
 
 struct packed_keep {
@@ -32,6 +41,12 @@ struct packed_keep *packed_keep_new(void)
 	return keep;
 }
 
+static void release_note(struct note *note)
+{
+	buf_release(&note->key);
+	buf_release(&note->text);
+}
+
 static void put(struct packed_keep *keep, struct held *held)
 {
 	bool is_last;
@@ -45,6 +60,8 @@ static void put(struct packed_keep *keep, struct held *held)
 		return;
 	packed_refs_release(&held->kept.table);
 	sys_witness_release(&held->witness);
+	for (size_t i = 0; i < PACKED_KEEP_NOTES; i++)
+		release_note(&held->notes[i]);
 	free(held);
 }
 
@@ -90,6 +107,8 @@ static int open_file(struct held **out, const char *path, enum hash_algo algo,
 	if (!held)
 		return error_nomem(err);
 	held->users = 1;
+	for (size_t i = 0; i < PACKED_KEEP_NOTES; i++)
+		held->notes[i] = (struct note){BUF_INIT, BUF_INIT, 0};
 	sys_witness_init(&held->witness);
 	ret = packed_refs_open(&held->kept.table, path, algo, err);
 	if (ret < 0) {
@@ -126,7 +145,66 @@ int packed_keep_get(const struct packed_kept **out, struct packed_keep *keep,
 	return ret;
 }
 
+static struct held *held_of(const struct packed_kept *kept)
+{
+	return (struct held *)(uintptr_t)kept;
+}
+
 void packed_keep_put(struct packed_keep *keep, const struct packed_kept *kept)
 {
-	put(keep, (struct held *)(uintptr_t)kept);
+	put(keep, held_of(kept));
+}
+
+/* ---- notes */
+
+static struct note *find_note(struct held *held, const struct buf *key)
+{
+	for (size_t i = 0; i < PACKED_KEEP_NOTES; i++) {
+		struct note *note = &held->notes[i];
+
+		if (note->key.len && note->key.len == key->len &&
+		    !memcmp(note->key.data, key->data, key->len))
+			return note;
+	}
+	return NULL;
+}
+
+int packed_keep_find_note(struct buf *out, uint64_t *number,
+			  struct packed_keep *keep,
+			  const struct packed_kept *kept, const struct buf *key)
+{
+	const struct note *note;
+	int ret = 0;
+
+	pthread_mutex_lock(&keep->lock);
+	note = find_note(held_of(kept), key);
+	if (note) {
+		ret = buf_append(out, note->text.data, note->text.len);
+		*number = note->number;
+	}
+	pthread_mutex_unlock(&keep->lock);
+	return ret < 0 ? ret : note != NULL;
+}
+
+void packed_keep_add_note(struct packed_keep *keep,
+			  const struct packed_kept *kept, const struct buf *key,
+			  const void *bytes, size_t len, uint64_t number)
+{
+	struct held *held = held_of(kept);
+	struct note note = {BUF_INIT, BUF_INIT, number}, *at;
+
+	if (!key->len || len > PACKED_KEEP_NOTE_MAX)
+		return;
+	if (buf_append(&note.key, key->data, key->len) < 0 ||
+	    buf_append(&note.text, bytes, len) < 0) {
+		release_note(&note);
+		return;
+	}
+	pthread_mutex_lock(&keep->lock);
+	at = find_note(held, key);
+	if (!at)
+		at = &held->notes[held->next_note++ % PACKED_KEEP_NOTES];
+	release_note(at);
+	*at = note;
+	pthread_mutex_unlock(&keep->lock);
 }

@@ -9,11 +9,16 @@
  * was mapped. The map stays readable after the file is replaced, until its last
  * user ends.
  *
+ * A note is a text that a user of the map has derived from the table alone,
+ * such as a listing of refs. Requests that need the same text share the note.
+ * It lives as long as the map.
+ *
  * Threads may share a keep.
  */
 #ifndef REFS_PACKED_KEEP_H
 #define REFS_PACKED_KEEP_H
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "refs/packed-refs.h"
 
@@ -39,5 +44,29 @@ void packed_keep_free(struct packed_keep *keep);
 int packed_keep_get(const struct packed_kept **out, struct packed_keep *keep,
 		    const char *path, enum hash_algo algo, struct error *err);
 void packed_keep_put(struct packed_keep *keep, const struct packed_kept *kept);
+
+/*
+ * The last notes of a map are kept, up to this number. A longer text is not
+ * kept.
+ */
+#define PACKED_KEEP_NOTES 4
+#define PACKED_KEEP_NOTE_MAX 65536
+
+/*
+ * Appends the note with a key to *out, and sets *number to the number that was
+ * added with the note. Returns 1, 0 if there is no such note, or ERR_NOMEM.
+ */
+int packed_keep_find_note(struct buf *out, uint64_t *number,
+			  struct packed_keep *keep,
+			  const struct packed_kept *kept,
+			  const struct buf *key);
+
+/*
+ * Adds a copy of `len` bytes as the note with a key. `number` is returned with
+ * the note. Does nothing if memory runs out.
+ */
+void packed_keep_add_note(struct packed_keep *keep,
+			  const struct packed_kept *kept, const struct buf *key,
+			  const void *bytes, size_t len, uint64_t number);
 
 #endif

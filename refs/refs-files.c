@@ -377,20 +377,38 @@ static int start_iter(struct refs_iter *it, struct refs_files *files,
 	return ret ? ret : next_packed(it, err);
 }
 
+/* Returns whether the list has a ref whose name starts with `prefix`. */
+static bool has_loose(const struct refs_loose_list *list, const char *prefix)
+{
+	size_t i = refs_loose_list_seek(list, prefix);
+
+	return i < list->nr && starts_with(list->refs[i].name, prefix);
+}
+
+static int get_kept(const struct packed_kept **out, struct refs *refs,
+		    const char *prefix, struct error *err)
+{
+	struct refs_files *files = files_of(refs);
+	struct refs_loose_list *list;
+	int ret = get_list(files, prefix, &list, err);
+
+	if (ret < 0 || has_loose(list, prefix))
+		return ret;
+	*out = files->packed->kept;
+	return *out != NULL;
+}
+
 static int may_peel(struct refs *refs, const char *prefix,
 		    const struct oidmap *ids, struct error *err)
 {
 	struct refs_files *files = files_of(refs);
 	struct refs_loose_list *list;
 	int ret = get_list(files, prefix, &list, err);
-	size_t i;
 
 	if (ret < 0)
 		return ret;
 	/* A loose ref has no peeled id, so has_peeled stays false. */
-	i = refs_loose_list_seek(list, prefix);
-	if (i < list->nr &&
-	    !strncmp(list->refs[i].name, prefix, strlen(prefix)))
+	if (has_loose(list, prefix))
 		return 1;
 	return packed_refs_may_peel(files->packed->table, prefix, ids, err);
 }
@@ -568,6 +586,7 @@ const struct refs_backend refs_files_backend = {
 	.iter_next = next_ref,
 	.iter_seek = seek_iter,
 	.may_peel = may_peel,
+	.get_kept = get_kept,
 	.iter_free = free_iter,
 	.each_root = each_root,
 	.each_kept = refs_files_each_kept,

@@ -454,6 +454,21 @@ static int visit_all(struct visit *v, struct error *err)
 	return ret;
 }
 
+int refs_get_kept(const struct packed_kept **out, struct refs *refs,
+		  const char *prefix, struct error *err)
+{
+	int ret;
+
+	*out = NULL;
+	if (!refs->backend->get_kept || !starts_with(prefix, "refs/"))
+		return 0;
+	/* The objects decide which refs a visit finds. */
+	ret = is_salvage(err);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return refs->backend->get_kept(out, refs, prefix, err);
+}
+
 int refs_may_peel(struct refs *refs, const char *prefix,
 		  const struct oidmap *ids, struct error *err)
 {

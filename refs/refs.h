@@ -22,6 +22,8 @@
 #include "object/refs-name.h"
 #include "repo/repo.h"
 
+struct packed_kept;
+
 struct odb;
 struct refs;
 
@@ -85,6 +87,15 @@ int refs_each(struct refs *refs, const char *prefix,
  */
 int refs_may_peel(struct refs *refs, const char *prefix,
 		  const struct oidmap *ids, struct error *err);
+
+/*
+ * Tells whether all refs whose names start with `prefix` are records of one
+ * packed-refs file that requests share (refs/packed-keep.h). Returns 1 with
+ * *out, which is valid until refs_close(). A visit now finds only refs of this
+ * table. Returns 0 if there may be other refs, or a negative error code.
+ */
+int refs_get_kept(const struct packed_kept **out, struct refs *refs,
+		  const char *prefix, struct error *err);
 
 /*
  * Visits refs like refs_each(), except those in the directories `except`. The

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
+#include "refs/packed-keep.h"
 #include "serve/v2-command.h"
 #include "wire/pktline.h"
 
@@ -25,6 +26,8 @@ struct listing {
 	bool all;
 	/* attributes of the current ref */
 	struct buf attributes;
+	/* Something else than packed-refs was needed to list a ref. */
+	bool is_mixed;
 	struct error *err;
 };
 
@@ -117,6 +120,7 @@ static int write_ref(void *ctx, const struct ref *ref)
 	struct oid peeled;
 	int is_tag = 0;
 
+	l->is_mixed |= ref->target || (l->peel && !ref->has_peeled);
 	if (l->peel)
 		is_tag = session_peel_ref(l->s, ref, &peeled, l->err);
 	if (is_tag < 0)
@@ -154,19 +158,143 @@ static int write_head(struct listing *l)
 			      "unborn HEAD symref-target:%s\n", head.target);
 }
 
+static size_t visit_nr(const struct listing *l)
+{
+	return l->all || !l->prefix_nr ? 1 : l->prefix_nr;
+}
+
+static const char *visit_prefix(const struct listing *l, size_t i)
+{
+	return l->all || !l->prefix_nr ? "" : l->prefixes[i];
+}
+
+/* Visit the refs below refs/. */
+static int visit_refs(struct listing *l, struct error *warning)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < visit_nr(l); i++)
+		ret = refview_each(&l->s->refs, visit_prefix(l, i), false,
+				   write_ref, l, warning, l->err);
+	return ret;
+}
+
+/* ---- listings that requests share */
+
+/* Returns whether names below refs/ can have the prefix. */
+static bool is_for_refs(const char *prefix)
+{
+	return !strncmp("refs/", prefix, strlen(prefix)) ||
+	       !strncmp(prefix, "refs/", 5);
+}
+
+/*
+ * Set *kept to the table that has all refs of the listing, or to NULL. The
+ * loose refs are read for each request.
+ */
+static int find_kept(const struct packed_kept **kept, struct listing *l)
+{
+	const struct packed_kept *first = NULL;
+	size_t nr = visit_nr(l);
+
+	*kept = NULL;
+	if (!l->s->options->repo->packed_keep || l->s->out.band ||
+	    trace_wants(l->s->options->repo->trace, TRACE_PACKET))
+		return 0;
+	for (size_t i = 0; i < nr; i++) {
+		const char *prefix = visit_prefix(l, i);
+		int ret = is_for_refs(prefix)
+				  ? refview_get_kept(kept, &l->s->refs, prefix,
+						     l->err)
+				  : 1;
+
+		if (ret > 0 && first && *kept != first)
+			ret = 0;
+		if (ret <= 0) {
+			*kept = NULL;
+			return ret;
+		}
+		first = *kept;
+	}
+	return 0;
+}
+
+/* Set *key to all that the listing depends on, except the table. */
+static int make_key(struct buf *key, const struct listing *l)
+{
+	const char *namespace = l->s->options->namespace;
+	struct oid rules;
+	int ret = refview_rules_id(&rules, &l->s->refs.rules);
+
+	if (!ret)
+		ret = buf_append(key, rules.bytes, hash_len(HASH_SHA256));
+	if (!ret)
+		ret = buf_append_char(key, l->peel ? 'p' : '-');
+	if (!ret && namespace)
+		ret = buf_append_str(key, namespace);
+	for (size_t i = 0; !ret && i < visit_nr(l); i++) {
+		ret = buf_append_char(key, '\0');
+		if (!ret)
+			ret = buf_append_str(key, visit_prefix(l, i));
+	}
+	return ret < 0 ? error_nomem(l->err) : 0;
+}
+
+/* List the refs, and keep the packets for other requests if this is useful. */
+static int visit_and_note(struct listing *l, const struct packed_kept *kept,
+			  const struct buf *key, struct error *warning)
+{
+	struct session *s = l->s;
+	size_t from = s->out.pending.len, write_nr = s->out.write_nr;
+	uint64_t looked_at = s->refs.looked_at;
+	int ret = visit_refs(l, warning);
+
+	if (!ret && !l->is_mixed && !warning->code &&
+	    s->out.write_nr == write_nr && s->out.pending.len > from)
+		packed_keep_add_note(s->options->repo->packed_keep, kept, key,
+				     s->out.pending.data + from,
+				     s->out.pending.len - from,
+				     s->refs.looked_at - looked_at);
+	return ret;
+}
+
+static int share_refs(struct listing *l, const struct packed_kept *kept,
+		      struct error *warning)
+{
+	struct session *s = l->s;
+	struct buf key = BUF_INIT;
+	uint64_t looked_at = 0;
+	int ret = make_key(&key, l);
+
+	if (!ret) {
+		ret = packed_keep_find_note(&s->out.pending, &looked_at,
+					    s->options->repo->packed_keep, kept,
+					    &key);
+		s->refs.looked_at += looked_at;
+		if (ret < 0)
+			error_nomem(l->err);
+		else
+			ret = ret ? 0 : visit_and_note(l, kept, &key, warning);
+	}
+	buf_release(&key);
+	return ret;
+}
+
 static int write_refs(struct listing *l)
 {
+	const struct packed_kept *kept = NULL;
 	struct error warning = ERROR_INIT;
 	int ret = session_open_refs(l->s, l->err);
 
 	if (!ret && has_head(l))
 		ret = write_head(l);
-	if (!ret && (l->all || !l->prefix_nr))
-		ret = refview_each(&l->s->refs, "", false, write_ref, l,
-				   &warning, l->err);
-	for (size_t i = 0; !ret && !l->all && i < l->prefix_nr; i++)
-		ret = refview_each(&l->s->refs, l->prefixes[i], false,
-				   write_ref, l, &warning, l->err);
+	/* Only refs below refs/ can be shared. */
+	l->is_mixed = false;
+	if (!ret)
+		ret = find_kept(&kept, l);
+	if (!ret)
+		ret = kept ? share_refs(l, kept, &warning)
+			   : visit_refs(l, &warning);
 	session_warn(l->s, &warning);
 	return ret;
 }

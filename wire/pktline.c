@@ -292,6 +292,7 @@ static int write_spans(struct pktline_writer *w, struct iovec *iov, size_t nr,
 	for (size_t i = 0; i < nr; i++)
 		len += iov[i].iov_len;
 	start = begin_write(w, len);
+	w->write_nr++;
 	ret = (is_last && io->writev_last ? io->writev_last
 					  : io->writev)(io->ctx, iov, nr, err);
 	end_write(w, start);

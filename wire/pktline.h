@@ -143,6 +143,7 @@ struct pktline_writer {
 	const struct serve_io *io; /* borrowed */
 	struct buf pending;        /* packets not sent yet */
 	bool failed;               /* a write has failed */
+	size_t write_nr;           /* number of writes so far */
 	/*
 	 * The number of the side band, which is written before the data of each
 	 * packet (capability sideband-all). 0: no band number is written.

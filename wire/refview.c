@@ -407,6 +407,30 @@ static int qualify(struct refview *view, const char *name)
 	return 0;
 }
 
+/*
+ * Returns the prefix of the refs that a visit with `prefix` may find, or NULL
+ * if there are none. The HEAD of a namespace has a name below refs/, but a
+ * listing of the namespace's refs does not include it.
+ */
+static const char *narrow(const char *prefix)
+{
+	if (!strncmp("refs/", prefix, strlen(prefix)))
+		return "refs/";
+	return strncmp(prefix, "refs/", 5) ? NULL : prefix;
+}
+
+int refview_get_kept(const struct packed_kept **out, struct refview *view,
+		     const char *prefix, struct error *err)
+{
+	*out = NULL;
+	prefix = narrow(prefix);
+	if (!prefix)
+		return 0;
+	if (qualify(view, prefix) < 0)
+		return error_nomem(err);
+	return refs_get_kept(out, view->refs, view->full.data, err);
+}
+
 int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 		 int (*fn)(void *ctx, const struct ref *ref), void *ctx,
 		 struct error *warning, struct error *err)
@@ -414,13 +438,8 @@ int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 	struct each each = {
 		.view = view, .hidden_too = hidden_too, .fn = fn, .ctx = ctx};
 
-	/*
-	 * The HEAD of a namespace has a name below refs/, but a listing of the
-	 * namespace's refs does not include it.
-	 */
-	if (!strncmp("refs/", prefix, strlen(prefix)))
-		prefix = "refs/";
-	if (strncmp(prefix, "refs/", 5))
+	prefix = narrow(prefix);
+	if (!prefix)
 		return 0;
 	if (qualify(view, prefix) < 0)
 		return error_nomem(err);

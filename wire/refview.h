@@ -105,6 +105,13 @@ int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 		 struct error *warning, struct error *err);
 
 /*
+ * Works like refs_get_kept(), for the refs that refview_each() visits with this
+ * prefix.
+ */
+int refview_get_kept(const struct packed_kept **out, struct refview *view,
+		     const char *prefix, struct error *err);
+
+/*
  * Returns whether a ref below `prefix`, visible or hidden, may be a tag that
  * peels to one of `ids`. The return values are those of refs_may_peel().
  */

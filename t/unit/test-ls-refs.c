@@ -10,6 +10,9 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
+#include "refs/packed-keep.h"
+#include "sys/clock.h"
 #include "t/unit/dialog.h"
 
 #define ALL                                                                    \
@@ -119,6 +122,66 @@ static void test_hidden(void **state)
 	dialog_release(&d);
 }
 
+static void put_packed(struct buf *text, const struct dialog *d,
+		       const char *object, const char *before, const char *name)
+{
+	assert_int_equal(buf_printf(text, "%s%s%s\n", before,
+				    dialog_hex(d, object), name),
+			 0);
+}
+
+/*
+ * Listings that requests share are different for different arguments, hide
+ * rules and loose refs.
+ */
+static void test_shared(void **state)
+{
+	static const char *const loose[] = {"refs/heads/main",
+					    "refs/heads/side", "refs/hidden/h",
+					    "refs/tags/v1"};
+	struct buf text = BUF_INIT;
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	put_packed(&text, &d, "c4",
+		   "# pack-refs with: peeled fully-peeled sorted \n",
+		   " refs/heads/main");
+	put_packed(&text, &d, "s0", "", " refs/heads/side");
+	put_packed(&text, &d, "h0", "", " refs/hidden/h");
+	put_packed(&text, &d, "v1", "", " refs/tags/v1");
+	put_packed(&text, &d, "c3", "^", "");
+	tmprepo_write(&d.t, "packed-refs", text.data);
+	for (size_t i = 0; i < ARRAY_NR(loose); i++)
+		tmprepo_remove(&d.t, loose[i]);
+	/* A file that has changed a moment ago is not shared. */
+	sys_sleep_ns(150000000);
+	d.t.repo.packed_keep = packed_keep_new();
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(ls(&d, ""), ALL);
+		assert_string_equal(ls(&d, "peel|ref-prefix refs/tags/"),
+				    "v1 refs/tags/v1 peeled:c3|F");
+		assert_string_equal(ls(&d, "ref-prefix refs/tags/"),
+				    "v1 refs/tags/v1|F");
+		assert_string_equal(ls(&d, "ref-prefix refs/heads/|"
+					   "ref-prefix refs/tags/"),
+				    "c4 refs/heads/main|s0 refs/heads/side|"
+				    "v1 refs/tags/v1|F");
+	}
+	buf_reset(&text);
+	put_packed(&text, &d, "s0", "", "");
+	tmprepo_write(&d.t, "refs/heads/loose", text.data);
+	assert_string_equal(ls(&d, "ref-prefix refs/heads/"),
+			    "s0 refs/heads/loose|c4 refs/heads/main|"
+			    "s0 refs/heads/side|F");
+	tmprepo_remove(&d.t, "refs/heads/loose");
+	dialog_config(&d, CONFIG_LOCAL, "[transfer]\nhideRefs = refs/hidden\n");
+	assert_null(strstr(ls(&d, ""), "hidden"));
+	packed_keep_free(d.t.repo.packed_keep);
+	d.t.repo.packed_keep = NULL;
+	buf_release(&text);
+	dialog_release(&d);
+}
+
 static void test_errors(void **state)
 {
 	struct dialog d;
@@ -141,6 +204,7 @@ int main(void)
 		cmocka_unit_test(test_many_prefixes),
 		cmocka_unit_test(test_unborn),
 		cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_errors),
 	};
 

@@ -85,6 +85,73 @@ static void test_share(void **state)
 	packed_keep_free(keep);
 }
 
+static void note(struct packed_keep *keep, const struct packed_kept *kept,
+		 const char *name, const char *text)
+{
+	struct buf key = BUF_INIT;
+
+	assert_int_equal(buf_append_str(&key, name), 0);
+	packed_keep_add_note(keep, kept, &key, text, strlen(text),
+			     strlen(text) + 1);
+	buf_release(&key);
+}
+
+/* Asserts that the note has a text; NULL: that there is no such note. */
+static void check_note(struct packed_keep *keep, const struct packed_kept *kept,
+		       const char *name, const char *text)
+{
+	struct buf key = BUF_INIT, out = BUF_INIT;
+	uint64_t number = 0;
+
+	assert_int_equal(buf_append_str(&key, name), 0);
+	assert_int_equal(buf_append_str(&out, "before "), 0);
+	assert_int_equal(packed_keep_find_note(&out, &number, keep, kept, &key),
+			 text != NULL);
+	assert_string_equal(out.data + 7, text ? text : "");
+	assert_int_equal(number, text ? strlen(text) + 1 : 0);
+	buf_release(&key);
+	buf_release(&out);
+}
+
+/* Notes belong to a map: a changed file has no notes. */
+static void test_notes(void **state)
+{
+	char path[] = "/tmp/test-packed-keep-XXXXXX", name[2] = "b";
+	struct packed_keep *keep = packed_keep_new();
+	const struct packed_kept *old, *new;
+	char *large = calloc(1, PACKED_KEEP_NOTE_MAX + 2);
+
+	assert_true(close(mkstemp(path)) == 0);
+	fill(path, "# pack-refs with: sorted \n" LINE "a\n");
+	sys_sleep_ns(SETTLE_NS);
+	old = get(keep, path, "refs/heads/a");
+	check_note(keep, old, "a", NULL);
+	note(keep, old, "a", "one");
+	check_note(keep, old, "a", "one");
+	check_note(keep, old, "b", NULL);
+	note(keep, old, "a", "two");
+	check_note(keep, old, "a", "two");
+	memset(large, 'x', PACKED_KEEP_NOTE_MAX + 1);
+	note(keep, old, "large", large);
+	check_note(keep, old, "large", NULL);
+	large[PACKED_KEEP_NOTE_MAX] = '\0';
+	note(keep, old, "large", large);
+	check_note(keep, old, "large", large);
+	fill(path, "# pack-refs with: sorted \n" LINE "c\n");
+	new = get(keep, path, "refs/heads/c");
+	check_note(keep, new, "a", NULL);
+	check_note(keep, old, "a", "two");
+	/* New notes replace the oldest ones. */
+	for (int i = 0; i < PACKED_KEEP_NOTES; i++, name[0]++)
+		note(keep, old, name, name);
+	check_note(keep, old, "large", NULL);
+	packed_keep_put(keep, new);
+	packed_keep_put(keep, old);
+	remove(path);
+	packed_keep_free(keep);
+	free(large);
+}
+
 struct fetch {
 	const char *path;
 	bool is_found;
@@ -150,6 +217,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_missing),
 	};
