@@ -99,7 +99,15 @@ int refs_loose_read_file(struct refs_loose *ref, const char *path,
 	ret = read_link(ref, path);
 	if (ret)
 		return ret < 0 ? error_nomem(err) : ret;
-	ret = sys_read_file(&bytes, path, &io);
+	/*
+	 * Most refs are packed, and have no file. Making a message for each of
+	 * them would cost more than the system call.
+	 */
+	ret = sys_read_file(&bytes, path, NULL);
+	if (ret < 0 && ret != ERR_MISSING) {
+		buf_reset(&bytes);
+		ret = sys_read_file(&bytes, path, &io);
+	}
 	/* EINVAL: the path is a pipe or a device, and so no ref. */
 	if (ret == ERR_MISSING || io.sys_errno == EISDIR ||
 	    io.sys_errno == EINVAL) {
