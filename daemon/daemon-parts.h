@@ -433,10 +433,12 @@ int daemon_output_emit(struct daemon_output *out, const struct serve_span *span,
 		       struct error *err);
 
 /*
- * Send up to about a megabyte of the outbox, with one system call. Returns the
- * number of bytes, 0 if the socket takes none now, or ERR_PEER.
+ * Send up to about a megabyte of the outbox, with one system call. Sets
+ * *is_full if the socket takes no more bytes now. Returns the number of bytes,
+ * which may be 0, or ERR_PEER.
  */
-ssize_t daemon_output_send(struct daemon_output *out, struct error *err);
+ssize_t daemon_output_send(struct daemon_output *out, bool *is_full,
+			   struct error *err);
 
 /* ---- request.c */
 

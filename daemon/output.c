@@ -28,13 +28,26 @@ static ssize_t try_writev(struct daemon_output *out, const struct iovec *iov,
 	return n;
 }
 
-ssize_t daemon_output_send(struct daemon_output *out, struct error *err)
+static size_t total(const struct iovec *iov, size_t nr)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		len += iov[i].iov_len;
+	return len;
+}
+
+ssize_t daemon_output_send(struct daemon_output *out, bool *is_full,
+			   struct error *err)
 {
 	struct outbox_block block;
 	ssize_t n;
 
 	outbox_peek(&block, &out->box);
 	n = try_writev(out, block.iov, block.nr, err);
+	/* With TLS, one call may send less than the socket takes. */
+	*is_full = !n || (!daemon_stream_is_tls(out->stream) && n > 0 &&
+			  (size_t)n < total(block.iov, block.nr));
 	if (n > 0)
 		outbox_drop(&out->box, (size_t)n);
 	return n;
@@ -43,10 +56,11 @@ ssize_t daemon_output_send(struct daemon_output *out, struct error *err)
 /* Send until the outbox is empty or the socket is full. */
 static int send_ready(struct daemon_output *out, struct error *err)
 {
-	ssize_t n = 1;
+	bool is_full = false;
+	ssize_t n = 0;
 
-	while (n > 0 && !outbox_is_empty(&out->box))
-		n = daemon_output_send(out, err);
+	while (n >= 0 && !is_full && !outbox_is_empty(&out->box))
+		n = daemon_output_send(out, &is_full, err);
 	return n < 0 ? (int)n : 0;
 }
 
@@ -68,15 +82,6 @@ static int begin(struct daemon_output *out, struct error *err)
 	return atomic_load(&out->has_failed)
 		       ? error_set(err, ERR_PEER, "the client was lost before")
 		       : send_ready(out, err);
-}
-
-static size_t total(const struct iovec *iov, size_t nr)
-{
-	size_t len = 0;
-
-	for (size_t i = 0; i < nr; i++)
-		len += iov[i].iov_len;
-	return len;
 }
 
 static int keep(struct daemon_output *out, const struct iovec *iov, size_t nr,

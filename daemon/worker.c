@@ -324,12 +324,15 @@ static void send_some(struct worker *w, struct daemon_conn *conn, uint64_t now)
 {
 	struct daemon_output *out = &conn->request->output;
 	struct error err = ERROR_INIT;
-	ssize_t n = 1;
+	bool is_full = false;
+	ssize_t n = 0;
 
-	for (int i = 0; i < TURN && n > 0 && !outbox_is_empty(&out->box); i++) {
-		n = daemon_output_send(out, &err);
-		if (n > 0)
-			renew(w, conn, (size_t)n);
+	for (int i = 0; i < TURN && !is_full && !outbox_is_empty(&out->box);
+	     i++) {
+		n = daemon_output_send(out, &is_full, &err);
+		if (n < 0)
+			break;
+		renew(w, conn, (size_t)n);
 	}
 	if (n >= 0 && outbox_is_empty(&out->box)) {
 		daemon_end_request(conn, NULL);
