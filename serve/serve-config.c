@@ -95,12 +95,6 @@ static int load_keep_alive(void *field, const char *key,
 	return sideband_load_keep_alive(field, &l->repo->config, key, l->err);
 }
 
-static int load_limit(void *field, const char *key, const struct loading *l)
-{
-	(void)key;
-	return visible_is_limit(field, l->repo, l->err);
-}
-
 static int load_uris(void *field, const char *key, const struct loading *l)
 {
 	(void)key;
@@ -163,7 +157,6 @@ static const struct row {
 	{"uploadpack.", load_allow, FIELD(allow)},
 	{"lsrefs.unborn", load_unborn, FIELD(unborn)},
 	{"uploadpack.keepalive", load_keep_alive, FIELD(keep_alive)},
-	{"gitreach.reachableonly", load_limit, FIELD(is_limit)},
 	{"uploadpack.blobpackfileuri", load_uris, FIELD(pack_uris)},
 	{"gitreach.publishdirectory", load_published, FIELD(published)},
 	{"promisor.advertise", load_promisors, FIELD(promisor_remotes)},
@@ -177,10 +170,21 @@ int serve_config_load(struct serve_config *config, const struct repo *repo,
 	const struct loading l = {repo, warning, err};
 	int ret = 0;
 
-	*config = (struct serve_config){.use_bitmaps = true};
+	*config = (struct serve_config){.use_bitmaps = true, .is_limit = true};
 	for (size_t i = 0; i < ARRAY_NR(rows) && !ret; i++)
 		ret = rows[i].load((char *)config + rows[i].field, rows[i].key,
 				   &l);
+	return ret;
+}
+
+int serve_config_load_limit(struct serve_config *config,
+			    const struct repo *repo, struct error *err)
+{
+	bool is_limit = false;
+	int ret = visible_is_limit(&is_limit, repo, err);
+
+	if (!ret)
+		config->is_limit = is_limit;
 	return ret;
 }
 

@@ -244,7 +244,8 @@ struct serve_config {
 	bool use_bitmaps;
 	/*
 	 * gitreach.reachableOnly: clients may only have objects that refs
-	 * reach. visible_is_limit() says what the default is.
+	 * reach. visible_is_limit() says what the default is. True before
+	 * serve_config_load_limit().
 	 */
 	bool is_limit;
 	enum serve_unborn unborn; /* lsrefs.unborn: v2 */
@@ -284,6 +285,14 @@ static inline bool serve_config_has_uris(const struct serve_config *config)
  */
 int serve_config_load(struct serve_config *config, const struct repo *repo,
 		      struct error *warning, struct error *err);
+
+/*
+ * Set config->is_limit. A separate function, because requests that list refs
+ * need no limit, and finding the default reads files. Returns 0 or a negative
+ * error code.
+ */
+int serve_config_load_limit(struct serve_config *config,
+			    const struct repo *repo, struct error *err);
 void serve_config_release(struct serve_config *config);
 
 #endif

@@ -50,9 +50,9 @@ static int say_hello(struct session *s,
 
 static int serve_v0(struct session *s, struct error *err)
 {
-	int ret = 0;
+	int ret = serve_config_load_limit(&s->config, s->options->repo, err);
 
-	if (says_hello(s))
+	if (!ret && says_hello(s))
 		ret = say_hello(s, advertise_refs, err);
 	if (!ret && !s->options->advertise_only)
 		ret = upload_pack_v0_serve(s, err);

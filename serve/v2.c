@@ -29,6 +29,8 @@ struct command {
 	 * command is always enabled.
 	 */
 	bool (*is_enabled)(const struct serve_config *config);
+	/* The command tells about objects, so config.is_limit is needed. */
+	bool needs_limit;
 };
 
 static bool has_object_info(const struct serve_config *config)
@@ -42,10 +44,10 @@ static bool has_bundle_uri(const struct serve_config *config)
 }
 
 static const struct command commands[] = {
-	{"ls-refs", ls_refs_run, NULL},
-	{"fetch", fetch_v2_run, NULL},
-	{"object-info", v2_object_info_run, has_object_info},
-	{"bundle-uri", v2_bundle_uri_run, has_bundle_uri},
+	{"ls-refs", ls_refs_run, NULL, false},
+	{"fetch", fetch_v2_run, NULL, true},
+	{"object-info", v2_object_info_run, has_object_info, true},
+	{"bundle-uri", v2_bundle_uri_run, has_bundle_uri, false},
 };
 
 struct keys {
@@ -165,7 +167,12 @@ static int run(struct session *s, const struct keys *keys, bool has_args,
 	args.command = keys->command->name;
 	s->has_promisor = keys->has_promisor;
 	session_begin(s, args.command);
-	ret = keys->command->run(s, &args, err);
+	ret = keys->command->needs_limit
+		      ? serve_config_load_limit(&s->config, s->options->repo,
+						err)
+		      : 0;
+	if (!ret)
+		ret = keys->command->run(s, &args, err);
 	if (!ret)
 		ret = session_send(s, err);
 	if (!ret)

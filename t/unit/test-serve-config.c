@@ -70,8 +70,6 @@ static void test_flags(void **state)
 		 offsetof(struct serve_config, advertise_sid)},
 		{"[transfer]\nadvertiseObjectInfo\n",
 		 offsetof(struct serve_config, advertise_object_info)},
-		{"[gitreach]\nreachableOnly\n",
-		 offsetof(struct serve_config, is_limit)},
 	};
 	const size_t nr = sizeof(cases) / sizeof(cases[0]);
 
@@ -215,9 +213,35 @@ static void test_bad_values(void **state)
 	}
 }
 
+static void check_limit(const char *text, int ret, bool is_limit)
+{
+	struct error err = ERROR_INIT;
+	struct serve_config c;
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	dialog_config(&d, CONFIG_LOCAL, text);
+	assert_int_equal(load(&c, &d, NULL), 0);
+	assert_true(c.is_limit);
+	assert_int_equal(serve_config_load_limit(&c, &d.t.repo, &err), ret);
+	assert_int_equal(c.is_limit, is_limit);
+	serve_config_release(&c);
+	dialog_release(&d);
+}
+
+/* The limit holds until its configuration is read, and if it is not valid. */
+static void test_limit(void **state)
+{
+	check_limit("", 0, false);
+	check_limit("[gitreach]\nreachableOnly\n", 0, true);
+	check_limit("[gitreach]\nreachableOnly = no\n", 0, false);
+	check_limit("[gitreach]\nreachableOnly = maybe\n", ERR_INVALID, true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_unborn),

@@ -106,6 +106,8 @@ static void test_own_objects(void **state)
 	d.options.objects = own_objects;
 	d.options.objects_ctx = &d;
 	assert_int_equal(open_session(&s, &d, NULL), 0);
+	assert_int_equal(serve_config_load_limit(&s.config, &d.t.repo, NULL),
+			 0);
 	assert_int_equal(session_has(&s, dialog_oid(&d, "c4"), NULL), 1);
 	assert_int_equal(session_has(&s, dialog_oid(&d, "none"), NULL), 0);
 	assert_int_equal(session_knows(&s, dialog_oid(&d, "lost"), NULL), 1);
