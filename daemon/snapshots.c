@@ -16,6 +16,7 @@
 #include "refs/packed-keep.h"
 #include "sys/clock.h"
 #include "sys/io.h"
+#include "sys/map.h"
 #include "sys/thread.h"
 #include "sys/witness.h"
 
@@ -41,6 +42,8 @@ struct daemon_snapshot {
 	struct repo *repo;
 	/* owned: packed-refs; NULL: the repository is not shared */
 	struct packed_keep *packed_keep;
+	struct buf head; /* the content of HEAD, if has_head */
+	bool has_head;
 	struct sys_witness witness;
 	bool is_shared; /* may be listed */
 	/* held while packs are opened: others wait for them */
@@ -108,6 +111,7 @@ static void free_snapshot(struct daemon_snapshots *cache,
 	drop_packs(cache, s->packs);
 	repo_close(s->repo);
 	packed_keep_free(s->packed_keep);
+	buf_release(&s->head);
 	sys_witness_release(&s->witness);
 	pthread_mutex_destroy(&s->opening);
 	free(s->path);
@@ -269,6 +273,24 @@ static int is_conditional(void *ctx, const struct config_entry *entry)
 }
 
 /*
+ * Reads HEAD for all requests. A link is not kept: it is a ref by its target,
+ * not by its content. This function is called before HEAD is added to the
+ * witness.
+ */
+static void keep_head(struct daemon_snapshot *s)
+{
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+
+	if (!buf_printf(&path, "%s/HEAD", s->repo->git_dir) &&
+	    !sys_lstat(&st, path.data, NULL) && st.is_file &&
+	    !sys_read_file(&s->head, path.data, NULL) && s->head.len &&
+	    !memchr(s->head.data, '\0', s->head.len))
+		s->has_head = true;
+	buf_release(&path);
+}
+
+/*
  * Returns whether other requests may use the snapshot while its witness holds.
  */
 static bool can_share(struct daemon_snapshot *s)
@@ -277,6 +299,7 @@ static bool can_share(struct daemon_snapshot *s)
 
 	if (!witness_search(s) || strcmp(repo->git_dir, repo->common_dir) != 0)
 		return false;
+	keep_head(s);
 	witness_below(&s->witness, repo->git_dir, "HEAD", SYS_WITNESS_CONTENT);
 	witness_below(&s->witness, repo->git_dir, "commondir",
 		      SYS_WITNESS_CONTENT);
@@ -299,6 +322,7 @@ static int open_snapshot(struct daemon_snapshot **out, const char *path,
 		return error_nomem(err);
 	pthread_mutex_init(&s->opening, NULL);
 	s->users = 1;
+	buf_init(&s->head);
 	s->used_ns = sys_clock_ns();
 	sys_witness_init(&s->witness);
 	options.look = look;
@@ -311,7 +335,8 @@ static int open_snapshot(struct daemon_snapshot **out, const char *path,
 	}
 	s->is_shared = can_share(s);
 	if (s->is_shared)
-		s->packed_keep = s->repo->packed_keep = packed_keep_new();
+		s->packed_keep = s->repo->packed_keep = packed_keep_new(
+			s->has_head ? s->head.data : NULL);
 	*out = s;
 	return 0;
 }

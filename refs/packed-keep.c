@@ -28,17 +28,25 @@ struct held {
 };
 
 struct packed_keep {
+	const char *head; /* borrowed, or NULL */
 	pthread_mutex_t lock;
 	struct held *now; /* under `lock`; NULL: none */
 };
 
-struct packed_keep *packed_keep_new(void)
+struct packed_keep *packed_keep_new(const char *head)
 {
 	struct packed_keep *keep = mem_calloc(1, sizeof(*keep));
 
-	if (keep)
-		pthread_mutex_init(&keep->lock, NULL);
+	if (!keep)
+		return NULL;
+	keep->head = head;
+	pthread_mutex_init(&keep->lock, NULL);
 	return keep;
+}
+
+const char *packed_keep_head(const struct packed_keep *keep)
+{
+	return keep->head;
 }
 
 static void release_note(struct note *note)

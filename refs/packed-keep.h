@@ -13,6 +13,9 @@
  * such as a listing of refs. Requests that need the same text share the note.
  * It lives as long as the map.
  *
+ * A keep may also have the content of the file HEAD. The owner of the keep
+ * makes sure that no request gets it after the file has changed.
+ *
  * Threads may share a keep.
  */
 #ifndef REFS_PACKED_KEEP_H
@@ -30,8 +33,14 @@ struct packed_kept {
 	/* The struct has more members, which are private to packed-keep.c. */
 };
 
-/* Makes a keep that has mapped no file yet. Returns NULL if memory runs out. */
-struct packed_keep *packed_keep_new(void);
+/*
+ * Makes a keep that has mapped no file yet. `head` is the content of HEAD,
+ * borrowed, or NULL. Returns NULL if memory runs out.
+ */
+struct packed_keep *packed_keep_new(const char *head);
+
+/* Returns the content of HEAD, or NULL. */
+const char *packed_keep_head(const struct packed_keep *keep);
 
 /* Frees the keep. No snapshot may use a table of the keep. NULL is allowed. */
 void packed_keep_free(struct packed_keep *keep);

@@ -12,6 +12,7 @@
 
 #include "base/affix.h"
 #include "base/mem.h"
+#include "refs/packed-keep.h"
 #include "refs/refs-loose.h"
 #include "refs/refs.h"
 #include "sys/io.h"
@@ -177,10 +178,17 @@ int refs_log_path(struct buf *out, const struct repo *repo, const char *name)
 int refs_loose_read(struct refs_loose *ref, const struct repo *repo,
 		    const char *name, struct error *err)
 {
+	const char *head = repo->packed_keep && !strcmp(name, "HEAD")
+				   ? packed_keep_head(repo->packed_keep)
+				   : NULL;
 	struct buf path = BUF_INIT;
 	int ret;
 
 	memset(ref, 0, sizeof(*ref));
+	if (head)
+		return refs_loose_parse(ref, head, strlen(head), repo->algo) < 0
+			       ? error_nomem(err)
+			       : 1;
 	if (refs_loose_path(&path, repo, name) < 0)
 		ret = error_nomem(err);
 	else

@@ -155,7 +155,7 @@ static void test_shared(void **state)
 		tmprepo_remove(&d.t, loose[i]);
 	/* A file that has changed a moment ago is not shared. */
 	sys_sleep_ns(150000000);
-	d.t.repo.packed_keep = packed_keep_new();
+	d.t.repo.packed_keep = packed_keep_new(NULL);
 	for (int i = 0; i < 2; i++) {
 		assert_string_equal(ls(&d, ""), ALL);
 		assert_string_equal(ls(&d, "peel|ref-prefix refs/tags/"),

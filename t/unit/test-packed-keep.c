@@ -55,7 +55,7 @@ static const struct packed_kept *get(struct packed_keep *keep, const char *path,
 static void test_share(void **state)
 {
 	char path[] = "/tmp/test-packed-keep-XXXXXX";
-	struct packed_keep *keep = packed_keep_new();
+	struct packed_keep *keep = packed_keep_new(NULL);
 	const struct packed_kept *a, *b, *c;
 
 	assert_true(close(mkstemp(path)) == 0);
@@ -117,7 +117,7 @@ static void check_note(struct packed_keep *keep, const struct packed_kept *kept,
 static void test_notes(void **state)
 {
 	char path[] = "/tmp/test-packed-keep-XXXXXX", name[2] = "b";
-	struct packed_keep *keep = packed_keep_new();
+	struct packed_keep *keep = packed_keep_new(NULL);
 	const struct packed_kept *old, *new;
 	char *large = calloc(1, PACKED_KEEP_NOTE_MAX + 2);
 
@@ -159,7 +159,7 @@ struct fetch {
 
 static int fetch(void *ctx, struct error *err)
 {
-	struct packed_keep *keep = packed_keep_new();
+	struct packed_keep *keep = packed_keep_new(NULL);
 	const struct packed_kept *kept;
 	struct fetch *f = ctx;
 	struct packed_ref ref;
@@ -196,7 +196,7 @@ static void test_no_memory(void **state)
 
 static void test_missing(void **state)
 {
-	struct packed_keep *keep = packed_keep_new();
+	struct packed_keep *keep = packed_keep_new(NULL);
 	const struct packed_kept *a, *b;
 
 	assert_int_equal(

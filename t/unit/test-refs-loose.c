@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "refs/packed-keep.h"
 #include "refs/refs-loose.h"
 #include "t/unit/tmprepo.h"
 
@@ -179,11 +180,35 @@ static void test_worktree(void **state)
 	tmprepo_release(&t);
 }
 
+/* A server reads HEAD once for many requests. */
+static void test_kept_head(void **state)
+{
+	struct packed_keep *keep = packed_keep_new("ref: refs/heads/kept\n");
+	const struct repo repo = {
+		.git_dir = (char *)"/none",
+		.common_dir = (char *)"/none",
+		.packed_keep = keep,
+		.algo = HASH_SHA1,
+	};
+	struct refs_loose ref;
+
+	assert_int_equal(refs_loose_read(&ref, &repo, "HEAD", NULL), 1);
+	assert_int_equal(ref.kind, REFS_LOOSE_SYMBOLIC);
+	assert_string_equal(ref.target, "refs/heads/kept");
+	refs_loose_release(&ref);
+	assert_int_equal(refs_loose_read(&ref, &repo, "refs/heads/kept", NULL),
+			 0);
+	packed_keep_free(keep);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),    cmocka_unit_test(test_path),
-		cmocka_unit_test(test_read),     cmocka_unit_test(test_list),
+		cmocka_unit_test(test_kept_head),
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_path),
+		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_worktree),
 	};
 
