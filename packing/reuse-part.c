@@ -92,16 +92,11 @@ bool reuse_part_bit(const struct reuse_part *part, uint32_t pack_pos,
 
 int reuse_part_map(struct reuse_part *part, uint64_t in_off, uint64_t out_off)
 {
-	uint64_t shift = in_off - out_off;
-	size_t nr = part->segment_nr;
-
-	if (nr && part->segments[nr - 1].shift == shift)
-		return 0;
-	if (mem_grow(&part->segments, &part->segment_alloc, nr + 1,
-		     sizeof(*part->segments)) < 0)
+	if (mem_grow(&part->segments, &part->segment_alloc,
+		     part->segment_nr + 1, sizeof(*part->segments)) < 0)
 		return ERR_NOMEM;
-	part->segments[part->segment_nr++] = (struct reuse_segment){in_off,
-								    shift};
+	part->segments[part->segment_nr++] = (struct reuse_segment){
+		in_off, in_off - out_off};
 	return 0;
 }
 

@@ -103,8 +103,8 @@ static int take_as_is(struct reuse *u, uint64_t off, uint64_t end,
 }
 
 /*
- * Write an entry with a new header. The entry is a segment of its own, and the
- * next entry starts another one.
+ * Write an entry with a new header. If the header has another length, the next
+ * entry starts a segment.
  */
 static int take_with_header(struct reuse *u, uint64_t off, uint64_t end,
 			    size_t old_header_len,
@@ -112,10 +112,11 @@ static int take_with_header(struct reuse *u, uint64_t off, uint64_t end,
 {
 	uint8_t header[PACK_ENTRY_HEADER_MAX];
 	size_t len = pack_entry_write(header, entry, u->part->pack->algo);
+	bool is_after_gap = off != u->span_end;
 	int ret = flush_span(u, err);
 
 	u->changed_headers = true;
-	if (!ret && begin_segment(u, off) < 0)
+	if (!ret && is_after_gap && begin_segment(u, off) < 0)
 		ret = error_nomem(err);
 	if (!ret)
 		ret = pack_writer_put(u->writer, header, len, err);

@@ -306,6 +306,112 @@ static void base_after_delta(void **state)
 	randrepo_release(&r);
 }
 
+/*
+ * Add an OFS_DELTA that appends `tail` to an entry of the pack. Returns the
+ * number of the new entry.
+ */
+static uint32_t add_ofs_delta(struct packfile *p, uint32_t base,
+			      const struct buf *text, const char *tail)
+{
+	struct pack_entry entry = {.type = OBJ_OFS_DELTA};
+	struct buf delta = BUF_INIT, whole = BUF_INIT;
+	struct oid oid;
+	uint32_t nr;
+
+	packfile_make_delta(&delta, text->len, tail);
+	buf_append(&whole, text->data, text->len);
+	buf_append_str(&whole, tail);
+	hash_object(&p->hash, &oid, OBJ_BLOB, whole.data, whole.len);
+	entry.size = delta.len;
+	entry.base_distance = p->bytes.len - p->offsets[base];
+	nr = packfile_add_entry(p, &entry, delta.data, delta.len, &oid);
+	buf_release(&delta);
+	buf_release(&whole);
+	return nr;
+}
+
+/*
+ * Add a blob whose entry has `entry_len` bytes. Sets `text` to the content of
+ * the blob.
+ */
+static uint32_t add_blob_of_len(struct packfile *p, size_t entry_len,
+				struct buf *text)
+{
+	static const char bytes[] = "0123456789abcde";
+
+	for (size_t len = 0; len < 16; len++) {
+		struct buf deflated = BUF_INIT;
+		size_t found;
+
+		assert_int_equal(
+			deflater_append(p->deflater, &deflated, bytes, len), 0);
+		/* The header of such a small blob has one byte. */
+		found = 1 + deflated.len;
+		buf_release(&deflated);
+		if (found == entry_len) {
+			buf_append(text, bytes, len);
+			return packfile_add(p, OBJ_BLOB, bytes, len);
+		}
+	}
+	fail_msg("no blob has an entry of %zu bytes", entry_len);
+	return 0;
+}
+
+/*
+ * The header of a copied delta grows by as many bytes as an object has that is
+ * not copied. So the entries after this object move by nothing in sum. A delta
+ * whose base is this object must still be left over.
+ */
+static void gap_as_long_as_growth(void **state)
+{
+	/* A distance of one byte is replaced by an id of 20 bytes. */
+	enum { BASE, GROWS, GAP, BETWEEN, LEFT, NR };
+	struct packfile *p = malloc(sizeof(*p));
+	struct odb odb = {.algo = HASH_SHA1};
+	struct odb_pack pack = {NULL, 0};
+	struct buf base = BUF_INIT, gap = BUF_INIT;
+	struct bitset want, uninteresting;
+	struct bitmap_space space;
+	struct reuse_request request = {
+		.space = &space,
+		.want = &want,
+		.uninteresting = &uninteresting,
+		.ofs_delta = true,
+	};
+	struct copy c;
+
+	assert_non_null(p);
+	packfile_init(p, HASH_SHA1);
+	buf_append_str(&base, "the base\n");
+	packfile_add(p, OBJ_BLOB, base.data, base.len);
+	add_ofs_delta(p, BASE, &base, "grows\n");
+	add_blob_of_len(p, 19, &gap);
+	packfile_add(p, OBJ_BLOB, "between\n", 8);
+	assert_int_equal(add_ofs_delta(p, GAP, &gap, "left\n"), LEFT);
+	assert_int_equal(p->offsets[BETWEEN] - p->offsets[GAP], 19);
+	pack.pack = packfile_open(p);
+	space = bitmap_space_of_pack(&odb, &pack,
+				     pack_get_rev(pack.pack, NULL));
+	assert_int_equal(bitset_init(&want, NR), 0);
+	assert_int_equal(bitset_init(&uninteresting, NR), 0);
+	bitset_set(&uninteresting, BASE);
+	bitset_set(&want, GROWS);
+	bitset_set(&want, BETWEEN);
+	bitset_set(&want, LEFT);
+	copy_make(&c, &request);
+	assert_int_equal(c.report.objects, 2);
+	assert_int_equal(bitset_count(&c.left_over), 1);
+	assert_true(bitset_get(&c.left_over, LEFT));
+	copy_release(&c);
+	bitset_release(&want);
+	bitset_release(&uninteresting);
+	pack_close(pack.pack);
+	packfile_release(p);
+	free(p);
+	buf_release(&base);
+	buf_release(&gap);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -314,6 +420,7 @@ int main(void)
 		cmocka_unit_test(everything),
 		cmocka_unit_test(far_bases),
 		cmocka_unit_test(base_after_delta),
+		cmocka_unit_test(gap_as_long_as_growth),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
