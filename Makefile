@@ -282,12 +282,12 @@ test-unit: $(unit_tests)
 test-rotation:
 	$VMAKE='$(MAKE)' TURN='$(TURN)' tools/rotation
 
-# The counters are files that a process writes when it ends. Tests that count or
-# fail system calls, or requests for memory, would see those of the counters.
-coverage_scripts = $(if $(filter no,$(SCRIPTS)),,$(shell grep -LE \
-	'lib-(fault|memory|strace|small-disk)|preload-' $(command_tests)))
+# The counters are files that a process writes when it ends. Tests that count system
+# calls with strace would count those of the counters.
+coverage_scripts = $(if $(filter no,$(SCRIPTS)),,$(shell grep -L \
+	'lib-strace' $(command_tests)))
 coverage:
-	$V$(MAKE) COVERAGE=1 CFLAGS='-O0 -g1' LDFLAGS='$(gold)' coverage-run
+	$V$(MAKE) COVERAGE=1 CFLAGS='-Og -g1' LDFLAGS='$(gold)' coverage-run
 coverage-run: all $(unit_bin) $(fuzz_bin) $(helper_bin)
 	$Vfind $O -name '*.gcda' -delete
 	-$V$(test_env) tools/scratch prove -j$(JOBS) $(coverage_scripts) \
