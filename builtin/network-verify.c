@@ -3,6 +3,7 @@
  * git network verify and stats: checks members, and prints the cost of clones.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "builtin/network-parts.h"
@@ -10,7 +11,7 @@
 #include "network/network-verify.h"
 
 static const char verify_usage[] = "git network verify";
-static const char stats_usage[] = "git network stats [<member>...]";
+static const char stats_usage[] = "git network stats [--json] [<member>...]";
 
 static void wrong(void *ctx, uint32_t id, const char *what)
 {
@@ -62,7 +63,31 @@ int network_cmd_verify(int argc, const char **argv, struct builtin_env *env)
 	return code;
 }
 
-static int print_stats(const struct network *network,
+struct stats_out {
+	bool json;
+	/* number of members that were printed */
+	size_t nr;
+};
+
+static void print_line(uint32_t id, const struct network_stats *stats)
+{
+	printf("member=%" PRIu32 " objects=%" PRIu32 " verbatim-bytes=%" PRIu64
+	       " recompressed-objects=%" PRIu32 " bitmap=%s\n",
+	       id, stats->object_nr, stats->verbatim_bytes,
+	       stats->recompressed_nr, stats->used_bitmap ? "yes" : "no");
+}
+
+static void print_object(uint32_t id, const struct network_stats *stats,
+			 bool first)
+{
+	printf("%s\n  {\"member\": %" PRIu32 ", \"objects\": %" PRIu32
+	       ", \"verbatim-bytes\": %" PRIu64
+	       ", \"recompressed-objects\": %" PRIu32 ", \"bitmap\": %s}",
+	       first ? "" : ",", id, stats->object_nr, stats->verbatim_bytes,
+	       stats->recompressed_nr, stats->used_bitmap ? "true" : "false");
+}
+
+static int print_stats(struct stats_out *out, const struct network *network,
 		       const struct network_entry *entry)
 {
 	struct network_stats stats;
@@ -74,36 +99,59 @@ static int print_stats(const struct network *network,
 		builtin_error("%s", err.msg);
 		return 1;
 	}
-	printf("member=%" PRIu32 " objects=%" PRIu32 " verbatim-bytes=%" PRIu64
-	       " recompressed-objects=%" PRIu32 " bitmap=%s\n",
-	       entry->id, stats.object_nr, stats.verbatim_bytes,
-	       stats.recompressed_nr, stats.used_bitmap ? "yes" : "no");
+	if (out->json)
+		print_object(entry->id, &stats, !out->nr);
+	else
+		print_line(entry->id, &stats);
+	out->nr++;
 	return 0;
 }
 
 /* Print the costs of the named members, or of all members if none is named. */
-static int print_all(struct network *network, const char **names, int nr)
+static int print_each(struct stats_out *out, struct network *network,
+		      const char **names, int nr)
 {
 	const struct network_registry *registry = &network->registry;
 	struct error err = ERROR_INIT;
 	int code = 0;
 
 	for (size_t i = 0; !nr && i < registry->nr; i++)
-		code |= print_stats(network, &registry->entries[i]);
+		code |= print_stats(out, network, &registry->entries[i]);
 	for (int i = 0; i < nr; i++) {
 		const struct network_entry *entry = network_lookup(
 			network, names[i], &err);
 
 		if (!entry)
 			return builtin_fail(&err);
-		code |= print_stats(network, entry);
+		code |= print_stats(out, network, entry);
 	}
+	return code;
+}
+
+static int print_all(struct network *network, bool json, const char **names,
+		     int nr)
+{
+	struct stats_out out = {json, 0};
+	int code;
+
+	if (json)
+		printf("[");
+	code = print_each(&out, network, names, nr);
+	if (json)
+		printf("%s]\n", out.nr ? "\n" : "");
 	return code;
 }
 
 int network_cmd_stats(int argc, const char **argv, struct builtin_env *env)
 {
-	const struct option options[] = {{.kind = OPTION_END}};
+	bool json = false;
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .long_name = "json",
+		 .value = &json,
+		 .help = "an array of objects"},
+		{.kind = OPTION_END},
+	};
 	int operands = options_parse(argc, argv, options, stats_usage);
 	struct network *network;
 	int code;
@@ -112,7 +160,7 @@ int network_cmd_stats(int argc, const char **argv, struct builtin_env *env)
 		return 129;
 	code = network_place_open(&network, env);
 	if (!code)
-		code = print_all(network, argv + 1, operands);
+		code = print_all(network, json, argv + 1, operands);
 	network_close(network);
 	return code;
 }

@@ -22,7 +22,7 @@ static const char usage_text[] =
 	"git network leave [-q] <member>...\n"
 	"git network delete [-q] <member>...\n"
 	"git network verify\n"
-	"git network stats [<member>...]";
+	"git network stats [--json] [<member>...]";
 
 /* ---- git network init: creates the store of a fork network */
 

@@ -148,7 +148,16 @@ test_expect_success 'verify and stats' '
 		"$GIT" -C f2.git pack-objects --revs --stdout -q \
 		--delta-base-offset | wc -c) &&
 	"$GIT" -C f2.git network stats ../f2.git >out &&
-	grep " verbatim-bytes=$((bytes - 32)) " out
+	grep " verbatim-bytes=$((bytes - 32)) " out &&
+	"$GIT" -C store.git network stats --json >json &&
+	python3 -c "
+import json, sys
+for m in json.load(sys.stdin):
+    m[\"bitmap\"] = \"yes\" if m[\"bitmap\"] else \"no\"
+    print(*(f\"{key}={value}\" for key, value in m.items()))
+" <json >from-json &&
+	"$GIT" -C store.git network stats >expect &&
+	test_cmp expect from-json
 '
 
 test_expect_success 'verify finds deltas that cross islands' '
