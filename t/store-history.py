@@ -2,10 +2,12 @@
 """Compares the pushes of store-pushes.py with the history in a store.
 
     store-history.py <output of store-pushes.py> <name> <git store log --json>
+                     <refs before the first push, as "<id> <ref>">
 
 Each acknowledged push is one step of the history, each refused one is none, and an
 unknown one is at most one. The steps of a ref are one line: each begins where the
-one before ended. There are no other steps.
+one before ended. There are no other steps. Generations before the first push may be
+collected.
 """
 
 import collections
@@ -19,23 +21,24 @@ def steps_of(log):
     """All (ref, old, new) of pushes, in order."""
     found = []
     for generation in reversed(log):
+        if generation["retired"] or generation["action"] != "push":
+            continue
         for change in generation["refs"]:
-            if generation["action"] != "import":
-                found.append((change["ref"], change["before"] or ZERO,
-                              change["after"] or ZERO))
+            found.append((change["ref"], change["before"] or ZERO,
+                          change["after"] or ZERO))
     return found
 
 
 def main():
-    pushes, name, log = sys.argv[1:]
+    pushes, name, log, before = sys.argv[1:]
     with open(log) as f:
         log = json.load(f)
     steps = steps_of(log)
     for i, generation in enumerate(log):
-        assert generation["generation"] == len(log) - i
-    values = {}
-    for change in log[-1]["refs"]:
-        values[change["ref"]] = change["after"]
+        assert generation["generation"] == log[0]["generation"] - i
+    assert log[-1]["generation"] == 1 or log[-1]["retired"]
+    with open(before) as f:
+        values = {ref: oid for oid, ref in map(str.split, f)}
     for ref, old, new in steps:
         assert values.get(ref, ZERO) == old, (ref, old, new)
         values[ref] = new

@@ -1,89 +1,180 @@
 # SPDX-License-Identifier: MIT
-"""Pushes of many clients, through several nodes, into repositories of a store.
+"""Pushes of many clients, through several servers, into repositories of a store.
 
-    store-pushes.py <pushes> <clients> <file>
+    store-pushes.py <pushes> <clients> <kills> <maintenance> <endpoint> <store>
+                    <endpoint of maintenance>
 
-The file has the paths of local copies, one a line. The copies of one repository have
-the same place below their caches ("<cache>/repo/<name>/_"). Environment: GITREACH_SRC, and
-STOCK_GIT for the clients.
+It works in the current directory. The file "names" has the names of the
+repositories, one a line. Each of them has the branch main of client.git, and no other
+ref. Environment: GIT and DAEMON for ours, STOCK_GIT for the clients.
 
-Each client has a clone of each repository. It makes a commit on the newest value of
-a branch that it knows, and pushes the commit through some node. If the push is
-refused, the client fetches. Sometimes it deletes a branch, or pushes two branches
-with --atomic. The output has one line for each ref of each push:
+Three nodes run: gitreachd with an own cache each. Clients push to a random node over
+git://. A client makes a commit on the newest value of a branch that it knows. If the
+push is refused, the client lists the refs. Sometimes it deletes a branch, or pushes
+two branches with --atomic. All clients use the objects of client.git, so a commit
+costs no process.
+
+<kills> times, a node is killed with all its processes, and started again. "git store
+repack" and "git store gc" run <maintenance> times each. At each fourth kill of a node,
+the one that runs is killed, too. The output has one line for each ref of each push:
 
     <repository> <ref> <old> <new> acknowledged|refused|unknown
 
-The process ends with 1 if a push fails in a way that is not expected.
+With GITREACH_SECONDS, no push begins after this time. The process ends with 1 if something fails in a way that is not expected.
 """
 
 import collections
+import hashlib
 import os
 import random
 import re
+import signal
+import socket
 import subprocess
 import sys
 import threading
+import time
+import zlib
 
-GIT = os.environ["STOCK_GIT"]
-SRC = os.environ["GITREACH_SRC"]
+GIT, STOCK = os.environ["GIT"], os.environ["STOCK_GIT"]
 ZERO = "0" * 40
-BRANCHES = ["refs/heads/b%d" % i for i in range(24)]
-IDENTITY = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b",
-            "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
+SHARED = ["refs/heads/shared%d" % i for i in range(12)]
 LOCK = threading.Lock()
 COUNT = collections.Counter()
+# Errors of a client whose push has certainly not begun.
+NOT_BEGUN = re.compile("Connection refused|unable to connect|remote error: "
+                       "access denied|cannot be served now")
 
 
-def git(directory, *args, check=True):
-    env = dict(os.environ, **IDENTITY)
-    env["PATH"] = os.environ.get("STOCK_PATH", env["PATH"])
-    done = subprocess.run((GIT, "-C", directory) + args, env=env, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if check and done.returncode:
-        raise RuntimeError("git %s: %s" % (args, done.stderr))
-    return done
+class Node:
+    """A server, and whether it is running."""
+
+    def __init__(self, number, store, endpoint):
+        self.cache = "node%d" % number
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.port = s.getsockname()[1]
+        self.url = "git://127.0.0.1:%d/" % self.port
+        self.args = [os.environ["DAEMON"], "--store=" + store,
+                     "--store-endpoint=" + endpoint, "--cache=" + self.cache,
+                     "--export-all", "--enable=receive-pack", "--workers=2",
+                     "--threads=8", "--max-pushes=100",
+                     "--listen=" + self.url.rstrip("/")]
+        self.start()
+
+    def start(self):
+        with open(self.cache + ".log", "ab") as log:
+            self.process = subprocess.Popen(
+                self.args, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True)
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                return
+            except ConnectionRefusedError:
+                if self.process.poll() is not None:
+                    raise RuntimeError("a node has ended") from None
+                time.sleep(0.02)
+
+    def kill(self):
+        kill_session(self.process)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
 
 
-class Clone:
-    """The repository of one client."""
+def session_of(pid):
+    """The session of a process; None: it has ended."""
+    with open("/proc/%s/stat" % pid) as f:
+        fields = f.read().rpartition(")")[2].split()
+    return None if fields[0] == "Z" else int(fields[3])
 
-    def __init__(self, path, name, copies):
-        self.path, self.name, self.copies = path, name, copies
+
+def kill_session(process):
+    """kill -9 for all processes of a session: the machine has lost its power."""
+    found = True
+    while found:
+        found = False
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if session_of(pid) == process.pid:
+                    os.kill(int(pid), signal.SIGKILL)
+                    found = int(pid) != process.pid or found
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+    process.wait()
+
+
+class Objects:
+    """The objects of all clients, in client.git."""
+
+    def __init__(self):
         self.number = 0
-        subprocess.run((GIT, "init", "-q", "--bare", path), check=True)
-        self.tree = git(path, "write-tree").stdout.strip()
-        self.fetch()
+        self.tree = stock("write-tree").stdout.strip()
 
-    def fetch(self):
+    def commit(self, parent):
+        """Write a commit that is unlike all others. Returns its id."""
+        with LOCK:
+            self.number += 1
+            number = self.number
+        text = ("tree %s\nparent %s\nauthor a <a@b> %d +0000\n"
+                "committer a <a@b> %d +0000\n\n%d\n" %
+                (self.tree, parent, 10**9 + number, 10**9 + number, number))
+        data = b"commit %d\0%s" % (len(text), text.encode())
+        oid = hashlib.sha1(data).hexdigest()
+        os.makedirs("client.git/objects/" + oid[:2], exist_ok=True)
+        with open("client.git/objects/%s/%s" % (oid[:2], oid[2:]), "wb") as f:
+            f.write(zlib.compress(data, 1))
+        return oid
+
+
+def stock(*args):
+    env = dict(os.environ)
+    env["PATH"] = os.environ.get("STOCK_PATH", env["PATH"])
+    return subprocess.run((STOCK, "-C", "client.git") + args, env=env, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=False)
+
+
+def read(*args):
+    """The output of a command that reads. Nodes and the store may fail."""
+    for _ in range(1000):
+        done = stock(*args)
+        if not done.returncode:
+            return done.stdout
+        time.sleep(0.05)
+    raise RuntimeError("%s: %s" % (args, done.stderr))
+
+
+class Client:
+    """What a client knows of one repository."""
+
+    def __init__(self, number, name, run):
+        self.name, self.run = name, run
+        self.own = ["refs/heads/c%d-%d" % (number, i) for i in range(4)]
+        self.refs = {}
+        self.list()
+
+    def list(self):
         """Learn the values of all refs, through some node."""
-        copy = random.choice(self.copies)
-        args = ("--upload-pack=" + SRC + "/git-upload-pack", copy)
-        git(self.path, "fetch", "-q", "--prune", *args,
-            "+refs/heads/*:refs/heads/*")
-        refs = git(self.path, "for-each-ref",
-                   "--format=%(refname) %(objectname)").stdout
-        self.refs = dict(line.split() for line in refs.splitlines())
-
-    def commit(self, ref):
-        """A new commit on the known value of a ref."""
-        self.number += 1
-        old = self.refs.get(ref) or self.refs["refs/heads/main"]
-        text = "%s %d" % (self.path, self.number)
-        return git(self.path, "commit-tree", "-m", text, "-p", old,
-                   self.tree).stdout.strip()
+        lines = read("ls-remote", random.choice(self.run.nodes).url + self.name,
+                     "refs/heads/*").splitlines()
+        self.refs = {ref: oid for oid, ref in map(str.split, lines)}
 
     def plan(self):
         """A list of (ref, old, new), and options."""
         kind = random.random()
+        branches = SHARED if random.random() < 0.4 else self.own
         if kind < 0.1:
-            ref = random.choice(BRANCHES)
+            ref = random.choice(branches)
             if ref in self.refs:
                 return [(ref, self.refs[ref], ZERO)], []
-        nr = 2 if kind > 0.8 else 1
-        refs = random.sample(BRANCHES, nr)
+        refs = random.sample(branches, 2 if kind > 0.8 else 1)
         options = ["--atomic"] if kind > 0.9 else []
-        return [(ref, self.refs.get(ref, ZERO), self.commit(ref))
+        main = self.refs["refs/heads/main"]
+        return [(ref, self.refs.get(ref, ZERO),
+                 self.run.objects.commit(self.refs.get(ref, main)))
                 for ref in refs], options
 
     def push(self):
@@ -93,74 +184,155 @@ class Clone:
                  for ref, _, new in changes]
         leases = ["--force-with-lease=%s:%s" % (ref, "" if old == ZERO else old)
                   for ref, old, _ in changes]
-        done = git(self.path, "push", "--porcelain", *options, *leases,
-                   "--receive-pack=" + SRC + "/git-receive-pack",
-                   random.choice(self.copies), *specs, check=False)
+        done = stock("push", "--porcelain", *options, *leases,
+                     random.choice(self.run.nodes).url + self.name, *specs)
         outcomes = {}
         for line in done.stdout.splitlines():
             found = re.match(r"(.)\t\S*:(refs/\S+)\t(.*)", line)
             if found:
                 outcomes[found.group(2)] = found.group(1), found.group(3)
-        results = []
-        for ref, old, new in changes:
-            flag, why = outcomes.get(ref, ("?", done.stderr))
-            if flag in " +-*":
-                result = "acknowledged"
-                self.refs[ref] = new
-                if new == ZERO:
-                    del self.refs[ref]
-            elif flag == "=":
-                raise RuntimeError("up to date: " + done.stdout)
-            else:
-                result = "unknown" if "is unknown" in why else "refused"
-                reason = re.sub(r"refs/\S+|[0-9a-f]{40}", "*", why)
-                with LOCK:
-                    COUNT[reason.strip()[-90:]] += 1
-            results.append((ref, old, new, result))
-        return results
+        return [(ref, old, new, self.outcome(ref, new, outcomes, done))
+                for ref, old, new in changes]
+
+    def outcome(self, ref, new, outcomes, done):
+        flag, why = outcomes.get(ref, ("?", done.stderr))
+        if flag in " +-*":
+            self.refs[ref] = new
+            if new == ZERO:
+                del self.refs[ref]
+            return "acknowledged"
+        if flag == "=":
+            raise RuntimeError("up to date: " + done.stdout)
+        is_refused = flag == "!" and not re.search(
+            "is unknown|remote failure", why) or NOT_BEGUN.search(why)
+        reason = re.sub(r"refs/\S+|[0-9a-f]{40}|:\d+\b", "*", why)
+        with LOCK:
+            COUNT[" ".join(reason.split())[-100:]] += 1
+        return "refused" if is_refused else "unknown"
 
 
-def client(number, repositories, pushes, failures):
-    try:
-        clones = [Clone("clone-%d-%d" % (number, i), name, copies)
-                  for i, (name, copies) in enumerate(repositories.items())]
+class Run:
+    """All that happens at once."""
+
+    def __init__(self):
+        self.pushes, self.clients, kills, maintenance = map(int, sys.argv[1:5])
+        endpoint, self.store, self.endpoint = sys.argv[5:]
+        with open("names") as f:
+            self.names = f.read().split()
+        self.objects = Objects()
+        self.nodes = [Node(i, self.store, endpoint) for i in (1, 2, 3)]
+        self.failures = []
+        self.total, self.done = self.pushes, 0
+        self.progress = threading.Condition(LOCK)
+        self.is_over = False
+        seconds = float(os.environ.get("GITREACH_SECONDS", "inf"))
+        self.deadline = time.monotonic() + seconds
+        self.command = None
+        self.kills, self.maintenance = kills, maintenance
+
+    def wait_for(self, done):
+        """Wait until so many pushes are done. Returns false at the end."""
+        with self.progress:
+            self.progress.wait_for(lambda: self.done >= done or self.is_over)
+            return not self.is_over
+
+    def client(self, number):
+        clients = [Client(number, name, self) for name in self.names]
         while True:
             with LOCK:
-                if not pushes:
+                if not self.pushes or time.monotonic() > self.deadline:
                     return
-                pushes.pop()
-            clone = random.choice(clones)
-            results = clone.push()
-            with LOCK:
+                self.pushes -= 1
+            client = random.choice(clients)
+            results = client.push()
+            with self.progress:
                 for result in results:
-                    print(clone.name, *result, flush=True)
+                    print(client.name, *result, flush=True)
+                self.done += 1
+                self.progress.notify_all()
             if any(result[3] != "acknowledged" for result in results):
-                clone.fetch()
-    except Exception as error:
-        failures.append(error)
+                client.list()
+
+    def maintain(self):
+        """Repack and collect garbage in turn, spread over all pushes."""
+        for i in range(2 * self.maintenance):
+            if not self.wait_for(self.total * i // (2 * self.maintenance)):
+                return
+            # A killed repack leaves its lease.
+            args = ["gc"] if i % 2 else ["repack", "--auto=4", "--force"]
+            with open("maintenance.log", "ab") as log:
+                command = subprocess.Popen(
+                    [GIT, "store", *args, "--endpoint=" + self.endpoint,
+                     self.store], stdin=subprocess.DEVNULL, stdout=log,
+                    stderr=log, start_new_session=True)
+            self.command = command
+            code = command.wait()
+            with LOCK:
+                COUNT["git store %s: %d" % (args[0], code)] += 1
+
+    def killer(self):
+        """Kill nodes and maintenance, spread over all pushes."""
+        for i in range(self.kills):
+            if not self.wait_for(self.total * (i + 1) // (self.kills + 1)):
+                return
+            node = random.choice(self.nodes)
+            node.kill()
+            node.start()
+            if i % 4 == 3 and self.command:
+                kill_session(self.command)
+
+    def thread(self, function, *args):
+        def guarded():
+            try:
+                function(*args)
+            except Exception as error:
+                self.failures.append(error)
+        thread = threading.Thread(target=guarded)
+        thread.start()
+        return thread
+
+    def run(self):
+        others = [self.thread(self.maintain), self.thread(self.killer)]
+        for thread in [self.thread(self.client, i)
+                       for i in range(self.clients)]:
+            thread.join()
+        with self.progress:
+            self.is_over = True
+            self.progress.notify_all()
+        for thread in others:
+            thread.join()
+        self.compare()
+        for node in self.nodes:
+            node.stop()
+
+    def compare(self):
+        """All nodes show the same refs, and complete objects."""
+        for i, name in enumerate(self.names):
+            seen = {read("ls-remote", node.url + name) for node in self.nodes}
+            if len(seen) != 1:
+                self.failures.append("nodes differ: " + name)
+            path = os.path.abspath("clone%d.git" % i)
+            read("clone", "-q", "--mirror", random.choice(self.nodes).url + name,
+                 path)
+            done = stock("-C", path, "fsck", "--full", "--strict")
+            if done.returncode:
+                self.failures.append(done.stderr)
 
 
 def main():
-    seed = int(os.environ.get("GITREACH_TEST_SEED", "1"))
-    random.seed(seed)
-    repositories = collections.defaultdict(list)
-    with open(sys.argv[3]) as f:
-        for copy in f.read().splitlines():
-            name = re.search(r"/repo/(.*)/_$", copy).group(1)
-            repositories[name].append(copy)
-    pushes, failures = [None] * int(sys.argv[1]), []
-    threads = [threading.Thread(target=client,
-                                args=(i, repositories, pushes, failures))
-               for i in range(int(sys.argv[2]))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    random.seed(int(os.environ.get("GITREACH_TEST_SEED", "1")))
+    run = Run()
+    try:
+        run.run()
+    finally:
+        for node in run.nodes:
+            if node.process.poll() is None:
+                node.kill()
     for reason, nr in COUNT.most_common():
-        print("# %d: %s" % (nr, " ".join(reason.split())), file=sys.stderr)
-    for error in failures:
-        print(error, file=sys.stderr)
-    sys.exit(1 if failures else 0)
+        print("# %d: %s" % (nr, reason), file=sys.stderr)
+    for error in run.failures:
+        print("# failure:", error, file=sys.stderr)
+    sys.exit(1 if run.failures else 0)
 
 
 main()

@@ -22,7 +22,8 @@ first line of the file "faults" in the working directory, and appends
     <status>     answer with this status, as above
 
 If "faults" has no line and there is a file "random" with a number of percent, so
-many requests get a random fault of "drop" to "conflict" and 500.
+many requests get a random fault of "drop" to "conflict" and 500. Two more numbers in
+this file, milliseconds, delay all other requests by a random time between them.
 """
 
 import http.client
@@ -48,10 +49,12 @@ def random_fault():
     """The fault of a request for which the test has planned none."""
     try:
         with open("random") as f:
-            percent = float(f.read())
+            percent, *delays = map(float, f.read().split())
     except FileNotFoundError:
         return "pass"
-    return random.choice(RANDOM) if random.random() * 100 < percent else "pass"
+    if random.random() * 100 < percent:
+        return random.choice(RANDOM)
+    return "delay=%.3f" % (random.uniform(*delays) / 1000) if delays else "pass"
 
 
 def next_fault(request, requested_range):
