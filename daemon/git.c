@@ -5,11 +5,18 @@
  * valid gets no answer.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "daemon/daemon-parts.h"
 #include "daemon/git-request.h"
 #include "http/http.h"
 #include "wire/pktline.h"
+
+/*
+ * A failure that ends by itself, or that the operator must end. All clients are
+ * told, because the client can try again later.
+ */
+static const char unavailable[] = "service unavailable";
 
 static int write_socket(void *ctx, struct iovec *iov, size_t nr,
 			struct error *err)
@@ -30,7 +37,7 @@ static void refuse(struct daemon_talk *t, const char *reason,
 	snprintf(line, sizeof(line), "%s: %s: %s", service_name(t->service),
 		 reason, detail);
 	daemon_log(t->options, t->conn, line);
-	if (!t->options->informative_errors)
+	if (!t->options->informative_errors && strcmp(reason, unavailable) != 0)
 		reason = "access denied or repository not exported";
 	pktline_writer_init(&out, &io);
 	if (!pktline_printf(&out, NULL, "ERR %s: %s", reason, t->path))
@@ -49,13 +56,15 @@ static const char *find_fault(struct daemon_talk *t, const struct repo *repo,
 	int ret = daemon_talk_authorize(t, repo);
 
 	if (ret < 0)
-		return ret == ERR_DENIED ? "access denied"
-					 : "service unavailable";
+		return ret == ERR_DENIED ? "access denied" : unavailable;
 	if (!ret && !o->export_all && http_is_exported(repo, err) <= 0)
 		return "repository not exported";
 	if (service_is_enabled(&o->services, t->service, &repo->config, err) <=
 	    0)
 		return "service not enabled";
+	/* A push needs the newest generation. */
+	if (t->service == SERVICE_RECEIVE_PACK && t->place.use.is_stale)
+		return unavailable;
 	return NULL;
 }
 
@@ -80,7 +89,7 @@ static void answer(struct daemon_talk *t)
 	else if (t->guard.is_refused)
 		fault = "requests for the repository crash";
 	else if (t->conn->copies && ret != ERR_MISSING && ret != ERR_DENIED)
-		fault = "service unavailable";
+		fault = unavailable;
 	if (fault)
 		refuse(t, fault, err.code ? err.msg : t->path);
 	else

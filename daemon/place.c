@@ -181,7 +181,7 @@ static int find_copy(const struct search *s, bool strict, struct error *err)
 	}
 	if (!ret && place->use.is_news)
 		tell(s->options, s->conn, s->name,
-		     "the copy may be old, because the store does not answer",
+		     "the copy may be old, because the store cannot be asked",
 		     s->why);
 	return ret ? refuse(s, ret, err) : 0;
 }

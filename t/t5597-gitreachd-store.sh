@@ -231,7 +231,7 @@ test_expect_success 'without the store, requests are refused and the log says wh
 	test "$(status "$url/team/app.git/info/refs?service=git-upload-pack")" = 503 &&
 	grep "team/app.git: cannot be served from the store: .*is no store, or its file system is not mounted" log &&
 	test_must_fail stock ls-remote $git/team/app.git 2>err &&
-	grep "access denied" err &&
+	grep "remote error: service unavailable: /team/app.git" err &&
 	mv away store && shows $url/team/app.git
 '
 
@@ -270,12 +270,14 @@ test_expect_success 'a restart finds the copies' '
 '
 
 test_expect_success '--store-stale: an old copy is served without the store' '
-	serve --store-stale=3600 --informative-errors && shows $url/team/app.git &&
+	serve --store-stale=3600 --enable=receive-pack && shows $url/team/app.git &&
 	mv store away && shows $url/team/app.git && shows $git/team/app.git &&
-	grep "team/app.git: the copy may be old, because the store does not answer" log &&
+	grep "team/app.git: the copy may be old, because the store cannot be asked" log &&
 	test "$(status "$url/none/info/refs?service=git-upload-pack")" = 503 &&
 	test_must_fail stock ls-remote $git/none 2>err &&
 	grep "service unavailable" err && ! grep "$PWD" err &&
+	test_must_fail stock -C src.git push $git/team/app.git main:new 2>err &&
+	grep "remote error: service unavailable" err && ! grep "$PWD" err &&
 	stop_daemon && mv away store
 '
 
