@@ -293,17 +293,43 @@ static void fill_options(struct state *state, struct server *server)
 }
 
 /*
- * Makes the cache directory. Checks that the directory belongs to the store,
- * and that the store's access keys are set. Sends no request to the store,
- * because local copies may be served without it.
+ * Probes a service before the first use of a cache directory. If the service
+ * does not answer, there is only a warning, because copies may be served
+ * without it.
  */
-static int open_store(struct state *state, const struct daemon_report *report,
-		      struct error *err)
+static int probe_store(const struct daemon_settings *s,
+		       const struct stored_node *node,
+		       const struct daemon_report *report)
+{
+	struct error why = ERROR_INIT;
+	struct buf line = BUF_INIT;
+	int ret = stored_node_probe(node, &why);
+
+	if (ret == ERR_UNSUPPORTED || ret == ERR_NOMEM)
+		return daemon_settings_refuse(s, "store", &s->store, why.msg,
+					      report);
+	if (ret && !buf_printf(&line,
+			       "the store could not be examined, which the "
+			       "next start will try again: %s",
+			       why.msg))
+		report->fn(report->ctx, line.data);
+	buf_release(&line);
+	return 0;
+}
+
+/*
+ * Makes the cache directory, and checks that it belongs to the store and that
+ * there are keys. A reload sends no request. Nor does a start, if the store
+ * was examined before: copies may be served without the store.
+ */
+static int open_store(struct state *state, bool is_start,
+		      const struct daemon_report *report, struct error *err)
 {
 	const struct daemon_settings *s = &state->settings;
 	struct stored_node *node;
 	struct error why = ERROR_INIT;
 	struct buf base = BUF_INIT;
+	bool is_service = strncmp(s->store.text, "file:", 5) != 0;
 	int ret;
 
 	state->store = (struct stored_copies_options){
@@ -318,7 +344,7 @@ static int open_store(struct state *state, const struct daemon_report *report,
 	 * Remember missing repositories only for a bucket: a look-up in a
 	 * directory costs nothing.
 	 */
-	if (strncmp(s->store.text, "file:", strlen("file:")) != 0)
+	if (is_service)
 		state->store.absent_ns = s->store_absent_age * 1000000;
 	ret = stored_node_make(&node, s->cache.text, &state->store.origin,
 			       &why);
@@ -327,20 +353,23 @@ static int open_store(struct state *state, const struct daemon_report *report,
 	if (ret)
 		return daemon_settings_refuse(s, "store", &s->store, why.msg,
 					      report);
-	ret = buf_printf(&base, "%s/repo", node->dir);
+	if (is_start && s->store_probe && is_service)
+		ret = probe_store(s, node, report);
+	if (!ret && buf_printf(&base, "%s/repo", node->dir) < 0)
+		ret = error_nomem(err);
 	stored_node_close(node);
-	if (ret < 0)
-		return error_nomem(err);
+	if (ret)
+		return ret;
 	state->base = buf_detach(&base, NULL);
 	return 0;
 }
 
 /* Finds the absolute path of the base path. */
-static int open_base(struct state *state, const struct daemon_report *report,
-		     struct error *err)
+static int open_base(struct state *state, bool is_start,
+		     const struct daemon_report *report, struct error *err)
 {
 	if (state->settings.store.text)
-		return open_store(state, report, err);
+		return open_store(state, is_start, report, err);
 	state->base = sys_realpath(state->settings.base_path.text, err);
 	return state->base ? 0 : ERR_IO;
 }
@@ -380,7 +409,7 @@ static struct state *prepare(struct server *server,
 		ret = read_protected(&state->options.is_hooked, server->tracing,
 				     &err);
 	if (!ret)
-		ret = open_base(state, report, &err);
+		ret = open_base(state, !server->state, report, &err);
 	if (!ret)
 		ret = daemon_settings_tls(&state->tls, &state->settings,
 					  report);

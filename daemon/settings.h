@@ -37,6 +37,7 @@ struct daemon_settings {
 	/* milliseconds */
 	uint64_t store_max_age, store_absent_age;
 	uint64_t store_stale; /* seconds */
+	bool store_probe;
 	struct daemon_text listen[DAEMON_LISTENERS_MAX];
 	size_t listen_nr;
 	bool export_all;

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "generations/names.h"
 #include "store/open.h"
+#include "store/probe.h"
 #include "stored/fetch.h"
 #include "stored/node.h"
 #include "sys/io.h"
@@ -131,6 +132,22 @@ int stored_node_open(struct stored_node **out, const char *dir,
 	ret = real ? open_with(out, real, &origin, err)
 		   : error_recorded(err, ERR_IO);
 	stored_origin_release(&origin);
+	return ret;
+}
+
+int stored_node_probe(const struct stored_node *node, struct error *err)
+{
+	char *path = stored_join(node->dir, "probed", err);
+	int ret = path ? 0 : ERR_NOMEM;
+
+	if (!ret && !sys_exists(path)) {
+		ret = stored_result(store_probe(node->store, err), "the probe",
+				    err);
+		if (!ret)
+			ret = sys_tempfile_replace(path, "", 0, SYS_FSYNC_FSYNC,
+						   err);
+	}
+	free(path);
 	return ret;
 }
 

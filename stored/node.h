@@ -8,6 +8,7 @@
  *	<dir>/tmp/<name>          copies that are being made or removed
  *	<dir>/locks               locks, see sys/rangelock.h
  *	<dir>/counts-1            counters (stored/counts.h)
+ *	<dir>/probed              empty: the store has passed the probe
  *
  * <path> is the name of the repository, quoted as in generations/names.h. So
  * the copy of "a/b" is not in the directory of the copy of "a".
@@ -53,6 +54,15 @@ int stored_node_open(struct stored_node **out, const char *dir,
  */
 int stored_node_make(struct stored_node **out, const char *dir,
 		     const struct stored_origin *origin, struct error *err);
+
+/*
+ * Probes the store of a cache directory (store/probe.h), unless it has passed a
+ * probe before: then the directory has the file "probed". Returns 0 if the
+ * store passed, ERR_UNSUPPORTED if it broke a promise, ERR_IO if it does not
+ * answer, or another negative error code. Cost: one system call, or about 300
+ * requests.
+ */
+int stored_node_probe(const struct stored_node *node, struct error *err);
 
 /*
  * Opens only the store of a cache directory, without counters. No request is

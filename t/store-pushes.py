@@ -58,7 +58,7 @@ class Node:
         self.args = [os.environ["DAEMON"], "--store=" + store,
                      "--store-endpoint=" + endpoint, "--cache=" + self.cache,
                      "--export-all", "--enable=receive-pack", "--workers=2",
-                     "--threads=8", "--max-pushes=100",
+                     "--threads=8", "--max-pushes=100", "--no-store-probe",
                      "--listen=" + self.url.rstrip("/")]
         self.start()
 

@@ -24,6 +24,8 @@ first line of the file "faults" in the working directory, and appends
 If "faults" has no line and there is a file "random" with a number of percent, so
 many requests get a random fault of "drop" to "conflict" and 500. Two more numbers in
 this file, milliseconds, delay all other requests by a random time between them.
+
+If there is a file "careless", conditions of requests are not forwarded.
 """
 
 import http.client
@@ -89,7 +91,8 @@ class Shim(http.server.BaseHTTPRequestHandler):
         store.putrequest(self.command, self.path, skip_host=True,
                          skip_accept_encoding=True)
         for name, value in self.headers.items():
-            store.putheader(name, value)
+            if not (os.path.exists("careless") and name.lower().startswith("if-")):
+                store.putheader(name, value)
         store.endheaders(body)
         answer = store.getresponse()
         got = answer.status, answer.getheaders(), answer.read()

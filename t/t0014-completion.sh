@@ -176,7 +176,7 @@ test_expect_success BASH 'bash, for the server' '
 	PATH=$GITREACH_BUILD/bin:$PATH bash --norc server.bash >actual &&
 	cat >expect <<-\EOF &&
 	<--idle-timeout=>
-	<--no-export-all >
+	<--no-store-probe >
 	<--config=>
 	<>
 	<>

@@ -16,6 +16,7 @@ cold () {
 	rm -rf cache &&
 	served_from= start_daemon --store=$store \
 		--store-endpoint=http://127.0.0.1:$shim_port --cache=cache \
+		--no-store-probe \
 		--export-all --listen=git://127.0.0.1:0 "$@" &&
 	shim_faults pass
 }

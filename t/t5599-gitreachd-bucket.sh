@@ -18,7 +18,7 @@ import () {
 serve () {
 	served_from= start_daemon --store=$store --cache=cache --export-all --workers=1 \
 		--threads=4 --store-endpoint=http://127.0.0.1:$shim_port \
-		--listen=http://127.0.0.1:0 "$@"
+		--no-store-probe --listen=http://127.0.0.1:0 "$@"
 }
 
 shows () {
@@ -141,6 +141,35 @@ test_expect_success MOTO 'without keys the server does not start' '
 			--listen=http://127.0.0.1:0 2>err
 	) &&
 	grep -e "--store: .*key" err
+'
+
+# start <option>...: the server with an empty cache, as it starts by itself
+start () {
+	rm -rf fresh && : >requests &&
+	timeout 60 "$DAEMON" --store=$store --cache=fresh --export-all \
+		--store-endpoint=http://127.0.0.1:$shim_port --listen=http://127.0.0.1:0 "$@"
+}
+
+test_expect_success MOTO 'a service that ignores conditions is refused at the start' '
+	rm moto.log && moto_start && shim_start && : >careless &&
+	test_expect_code 128 start 2>err && rm careless &&
+	grep "store.*not safe to use" err && ! grep "listens on" err &&
+	! grep "^DELETE" requests | grep -v "/probe/" && ! test -e fresh/probed
+'
+
+test_expect_success MOTO 'a service that does not answer is examined later' '
+	rm -rf fresh && served_from= start_daemon --store=$store --cache=fresh \
+		--store-endpoint=http://127.0.0.1:1 --listen=http://127.0.0.1:0 &&
+	grep "could not be examined, which the next start will try again" log &&
+	! test -e fresh/probed && stop_daemon
+'
+
+test_expect_success MOTO 'a store that was examined is not examined again' '
+	rm -rf fresh && mkdir fresh && : >fresh/probed && : >requests &&
+	served_from= start_daemon --store=$store --cache=fresh \
+		--store-endpoint=http://127.0.0.1:$shim_port \
+		--listen=http://127.0.0.1:0 &&
+	stop_daemon && test_must_be_empty requests
 '
 
 test_done

@@ -29,7 +29,7 @@ commit () {
 serve () {
 	served_from= start_daemon --store=$store --store-endpoint=$endpoint \
 		--cache=cache --export-all --enable=receive-pack --workers=1 \
-		--listen=http://127.0.0.1:0 "$@"
+		--no-store-probe --listen=http://127.0.0.1:0 "$@"
 }
 
 # clone <protocols> <argument>...: into "copy"

@@ -64,7 +64,8 @@ do
 			rm -rf copy.git &&
 			stock clone -q --mirror $node/team/a.git copy.git &&
 			same copy.git || return 1
-		done
+		done &&
+		test -e $service-node1/probed && test -e $service-node2/probed
 	'
 
 	test_expect_success $prereq "$service: pushes to two nodes, repack and gc" '

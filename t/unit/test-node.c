@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "store/probe.h"
 #include "sys/tempdir.h"
 #include "t/unit/copynode.h"
 
@@ -182,6 +183,24 @@ static void test_locks(void **state)
 	assert_true(stored_node_change_lock("team/app.git") <= INT32_MAX);
 }
 
+/* A store is probed once for each cache directory. */
+static void test_probe(void **state)
+{
+	struct copynode c;
+
+	copynode_init(&c);
+	assert_false(sys_exists(netrepo_path(&c.s.n, "cache/probed")));
+	c.count.requests = 0;
+	if (stored_node_probe(c.node, &c.err))
+		fail_msg("%s", c.err.msg);
+	assert_true(c.count.requests > STORE_PROBE_CREATORS);
+	assert_true(sys_exists(netrepo_path(&c.s.n, "cache/probed")));
+	c.count.requests = 0;
+	assert_int_equal(stored_node_probe(c.node, &c.err), 0);
+	assert_int_equal(c.count.requests, 0);
+	copynode_release(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +210,7 @@ int main(void)
 		cmocka_unit_test(test_paths_that_are_no_copies),
 		cmocka_unit_test(test_paths_with_another_store),
 		cmocka_unit_test(test_locks),
+		cmocka_unit_test(test_probe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

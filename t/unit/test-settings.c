@@ -71,7 +71,8 @@ static void test_store(void **state)
 {
 	static const char text[] = "[gitreachd]\nlisten = http://127.0.0.1:1\n"
 				   "store = s3://bucket/a\ncache = /c\n"
-				   "cache-size = 2k\nstore-stale = 5\n";
+				   "cache-size = 2k\nstore-stale = 5\n"
+				   "store-probe = false\n";
 	struct daemon_settings s;
 	int errors = 0;
 	const struct daemon_report report = {count, &errors};
@@ -82,6 +83,7 @@ static void test_store(void **state)
 	assert_string_equal(s.store.text, "s3://bucket/a");
 	assert_int_equal(s.cache_size, 2048);
 	assert_int_equal(s.store_stale, 5);
+	assert_false(s.store_probe);
 	assert_int_equal(s.store_max_age, 0);
 	assert_int_equal(s.store_absent_age, 1000);
 	assert_int_equal(daemon_settings_check(&s, &report), 0);
