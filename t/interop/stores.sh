@@ -47,6 +47,8 @@ same () {
 test_expect_success 'setup' '
 	seq 1 2000000 | head -c 11000000 >big &&
 	repo_linear client.git 40 && repo_tags client.git &&
+	stock -C client.git config gitreach.publishStore true &&
+	stock -C client.git config gitreach.publishMinimum 1 &&
 	"$GIT" -C client.git repack -adbq
 '
 
@@ -89,6 +91,17 @@ do
 		on gc $store &&
 		rm -rf copy.git &&
 		stock clone -q --mirror $two/team/a.git copy.git && same copy.git
+	'
+
+	test_expect_success $prereq "$service: a client downloads a published pack" '
+		for node in $one $two
+		do
+			rm -rf copy.git &&
+			stock_client -c fetch.uriProtocols=http clone -q --mirror \
+				$node/team/a.git copy.git && same copy.git &&
+			grep "clone< [0-9a-f]\{40\} $endpoint/.*X-Amz-Signature=" \
+				packets || return 1
+		done
 	'
 
 	test_expect_success $prereq "$service: log, list, verify and export" '
