@@ -16,6 +16,14 @@
 #include "base/mem.h"
 #include "generations/collect.h"
 #include "generations/names.h"
+#include "sys/thread.h"
+
+/*
+ * Number of records that are read at the same time. A repository with many
+ * pushes has thousands of live records, and each of them may have
+ * GENERATION_RECORD_MAX bytes.
+ */
+#define WINDOW_MAX 8
 
 /*
  * number of bytes of a key: hash and upload, the only parts of a file's name
@@ -162,41 +170,103 @@ static int add_old(struct collection *c, const struct generation *g)
 	return 0;
 }
 
+/* A record that was read, or why not. */
+struct reading {
+	int ret; /* of generation_read_info() */
+	struct generation g;
+	struct filestore_info info;
+	struct error err;
+};
+
+/* Records that are read at the same time: `newest`, `newest` - 1, ... */
+struct window {
+	const struct generation_place *place;
+	uint64_t newest;
+	size_t nr;
+	struct reading readings[WINDOW_MAX];
+};
+
+static int read_one(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
+{
+	struct window *w = ctx;
+	struct reading *r = &w->readings[nr];
+
+	(void)thread_nr;
+	(void)err;
+	r->err = (struct error)ERROR_INIT;
+	r->ret = generation_read_info(&r->g, &r->info, w->place, w->newest - nr,
+				      &r->err);
+	return 0;
+}
+
+/* Reads records. The last records may be older than the first retired one. */
+static int window_read(struct window *w, const struct collection *c,
+		       uint64_t newest)
+{
+	const struct generation_host *host = c->place->host;
+	size_t max = host->threads > 1 ? WINDOW_MAX : 1;
+
+	w->place = c->place;
+	w->newest = newest;
+	w->nr = newest < max ? (size_t)newest : max;
+	return sys_parallel((unsigned)w->nr, w->nr, read_one, w, c->err);
+}
+
+static void window_release(struct window *w)
+{
+	for (size_t i = 0; i < w->nr; i++)
+		generation_release(&w->readings[i].g);
+	w->nr = 0;
+}
+
+/*
+ * Notes a record. *is_live says whether its generation is live, and is replaced
+ * by the answer for the generation before it. Returns 0,
+ * STORE_UNAVAILABLE or a negative error code.
+ */
+static int note_record(struct collection *c, bool *is_live,
+		       const struct reading *r)
+{
+	int ret = r->ret;
+
+	if (ret == STORE_ABSENT)
+		return error_set(c->err, ERR_CORRUPT,
+				 "a record of a repository is lost");
+	if (ret && c->err)
+		*c->err = r->err;
+	if (!ret)
+		ret = check_mtime(c, &r->info);
+	if (ret)
+		return ret;
+	if (!r->g.is_retired && *is_live) {
+		/* Older ones are not live, so the last one counts. */
+		ret = add_live(c, &r->g);
+		c->old_nr = 0;
+	} else if (!r->g.is_retired) {
+		ret = add_old(c, &r->g);
+	}
+	*is_live = is_young(c, r->info.mtime);
+	return ret;
+}
+
 /* Reads records, newest first. */
 static int read_records(struct collection *c, uint64_t newest)
 {
+	struct window *w = mem_calloc(1, sizeof(*w));
 	/* the newest generation is live, because it has no successor yet */
 	bool is_live = true, is_done = false;
-	int ret = 0;
+	int ret = w ? 0 : error_nomem(c->err);
 
-	for (uint64_t n = newest; !ret && n && !is_done; n--) {
-		struct filestore_info info;
-		struct generation g;
-
-		ret = generation_read_info(&g, &info, c->place, n, c->err);
-		if (ret == STORE_ABSENT)
-			ret = error_set(c->err, ERR_CORRUPT,
-					"a record of a repository is lost");
-		if (ret)
-			break;
-		is_done = g.is_retired;
-		ret = check_mtime(c, &info);
-		if (ret) {
-			/* nothing may be deleted */
-		} else if (!is_done && is_live) {
-			/*
-			 * The loop reads the newest record first. So the
-			 * records that were noted as not live are newer than
-			 * this one, which makes them live.
-			 */
-			ret = add_live(c, &g);
-			c->old_nr = 0;
-		} else if (!is_done) {
-			ret = add_old(c, &g);
+	while (!ret && newest && !is_done) {
+		ret = window_read(w, c, newest);
+		for (size_t i = 0; !ret && !is_done && i < w->nr; i++) {
+			ret = note_record(c, &is_live, &w->readings[i]);
+			is_done = w->readings[i].g.is_retired;
 		}
-		is_live = is_young(c, info.mtime);
-		generation_release(&g);
+		newest -= w->nr;
+		window_release(w);
 	}
+	free(w);
 	sort_keys(c);
 	return ret;
 }

@@ -53,7 +53,8 @@ struct generation_garbage {
  * repository has no generation, STORE_UNAVAILABLE, ERR_PEER if the store
  * does not tell the time of a file, or another error. A file that could not be
  * deleted stays for the next run. Reads the records that are not
- * retired, and lists all files.
+ * retired, several at the same time (place->host->threads > 1), and lists all
+ * files.
  */
 int generation_collect(struct generation_garbage *out,
 		       const struct generation_place *place,

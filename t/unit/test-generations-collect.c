@@ -240,6 +240,42 @@ static void test_retire(void **state)
 }
 
 /*
+ * With threads, records (manifests) are read ahead. A record that is older than
+ * the first retired (emptied) one may be among them, and is not needed.
+ */
+static void test_read_ahead(void **state)
+{
+	for (unsigned threads = 1; threads <= 4; threads += 3) {
+		struct generation_garbage g;
+		char path[16];
+		struct repo r;
+
+		repo_init(&r);
+		r.host.host.threads = threads;
+		for (unsigned i = 0; i < 30; i++) {
+			snprintf(path, sizeof(path), "f%u", i);
+			commit(&r, path, i == 20 ? "f3" : NULL);
+			r.mem.clock += 10;
+		}
+		/* The successor of generation 9 is older than the grace. */
+		g = collect(&r, 200, false, 0);
+		assert_int_equal(g.retired_nr, 9);
+		assert_int_equal(g.file_nr, 0);
+		assert_int_equal(g.kept_nr, 30);
+		r.part = "/gen/0000000000000007";
+		r.op = MEMSTORE_READ;
+		r.fate = MEMSTORE_DOWN;
+		r.mem.clock += 120;
+		g = collect(&r, 200, false, 0);
+		assert_int_equal(g.retired_nr, 12);
+		assert_int_equal(g.file_nr, 1);
+		r.part = "/gen/0000000000000018";
+		collect(&r, 200, false, STORE_UNAVAILABLE);
+		repo_release(&r);
+	}
+}
+
+/*
  * Nothing is deleted if records (manifests) cannot be read, or if the time of
  * the store is unknown.
  */
@@ -338,10 +374,14 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_none),     cmocka_unit_test(test_grace),
-		cmocka_unit_test(test_unnamed),  cmocka_unit_test(test_retire),
-		cmocka_unit_test(test_failures), cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_grace),
+		cmocka_unit_test(test_unnamed),
+		cmocka_unit_test(test_retire),
+		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_no_time),
+		cmocka_unit_test(test_read_ahead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
