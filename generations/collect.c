@@ -239,7 +239,11 @@ static int note_record(struct collection *c, bool *is_live,
 	if (ret)
 		return ret;
 	if (!r->g.is_retired && *is_live) {
-		/* Older ones are not live, so the last one counts. */
+		/*
+		 * The newest record is noted first. So the records that were
+		 * noted as not live are newer than this one, which makes them
+		 * live.
+		 */
 		ret = add_live(c, &r->g);
 		c->old_nr = 0;
 	} else if (!r->g.is_retired) {
