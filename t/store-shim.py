@@ -25,7 +25,8 @@ If "faults" has no line and there is a file "random" with a number of percent, s
 many requests get a random fault of "drop" to "conflict" and 500. Two more numbers in
 this file, milliseconds, delay all other requests by a random time between them.
 
-If there is a file "careless", conditions of requests are not forwarded.
+If there is a file "careless", conditions of requests are not forwarded. If there is
+a file "full", the store has no room: each PUT or POST is answered with status 507.
 """
 
 import http.client
@@ -40,6 +41,7 @@ import time
 
 FAULTS = threading.Lock()
 CODES = {"slow": (503, "SlowDown"),
+         "no-room": (507, "XMinioStorageFull"),
          "conflict": (409, "ConditionalRequestConflict")}
 
 
@@ -118,6 +120,8 @@ class Shim(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         fault = next_fault(self.command + " " + self.path,
                            self.headers.get("Range", "-"))
+        if os.path.exists("full") and self.command in ("PUT", "POST"):
+            fault = "no-room"
         if fault in CODES or fault.isdigit():
             status, code = CODES.get(fault) or (int(fault), "Planned")
             text = "<Error><Code>%s</Code></Error>" % code
