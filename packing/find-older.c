@@ -18,7 +18,7 @@
  * Maximum number of parents whose trees are compared with those of their
  * children.
  */
-#define OLDER_MAX 64
+#define OLDER_MAX 8
 
 /*
  * Commits (commit_nr) of the receiver. The commits before index `next` were

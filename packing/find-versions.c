@@ -73,6 +73,15 @@
  */
 #define COST_MAX 8
 
+/*
+ * Older versions that the receiver has are searched if the number of sent
+ * objects is in this range. To make fallback deltas of the few orphans of a
+ * smaller response costs less. Larger responses hardly become smaller. They are
+ * also searched if an orphan is too large for a fallback delta.
+ */
+#define OLDER_SENT_MIN 32
+#define OLDER_SENT_MAX 128
+
 /* A value of candidate.bit: the object is in found->objects. */
 #define LISTED UINT32_MAX
 
@@ -129,6 +138,8 @@ struct versions {
 	size_t have_nr;
 	/* Owned: found->packed before objects were taken from it. */
 	struct bitset sent;
+	/* number of objects to send */
+	size_t sent_nr;
 	/* whether find_older() was called */
 	bool learned_older;
 	/* Receives the first damage of the file of kept deltas. */
@@ -147,6 +158,7 @@ static int list_objects(struct versions *v)
 		v->listed[i] = (struct sort_item){objects->items[i].obj_pos,
 						  (uint32_t)i};
 	v->listed_nr = objects->nr;
+	v->sent_nr = objects->nr + bitset_count(&v->f->packed);
 	return sort_items(v->listed, v->listed_nr);
 }
 
@@ -238,15 +250,19 @@ static bool is_sent(struct candidate *c, const struct versions *v)
 }
 
 /*
- * At the first call, marks older versions of files that the receiver has. Later
- * calls do nothing. Returns 0 or ERR_NOMEM.
+ * Marks older versions of files that the receiver has, if this can help an
+ * orphan of `size` inflated bytes, and if they are not marked yet. Returns 0 or
+ * ERR_NOMEM.
  */
-static int learn_older(struct versions *v)
+static int learn_older(struct versions *v, uint64_t size)
 {
-	bool learned = v->learned_older;
+	bool is_in_range = v->sent_nr >= OLDER_SENT_MIN &&
+			   v->sent_nr <= OLDER_SENT_MAX;
 
+	if (v->learned_older || (!is_in_range && size <= v->orphan_bytes_max))
+		return 0;
 	v->learned_older = true;
-	return learned ? 0 : find_older(v->f, v->haves, v->have_nr);
+	return find_older(v->f, v->haves, v->have_nr);
 }
 
 /*
@@ -269,10 +285,10 @@ static bool needs_base(struct candidate *c, struct versions *v)
 		return c->stored > 0;
 	}
 	return pack_entry_base(&base_off, p->pack, off, &entry, NULL) > 0 &&
-	       !is_with_receiver(v, p, base_off) && !learn_older(v) &&
 	       !is_with_receiver(v, p, base_off) &&
 	       !pack_reader_info(odb_reader_pack(f->walk.reader), p->pack, off,
-				 NULL, &c->size, NULL);
+				 NULL, &c->size, NULL) &&
+	       !learn_older(v, c->size) && !is_with_receiver(v, p, base_off);
 }
 
 /*
