@@ -57,7 +57,7 @@ static int look_for_other(const char *path, struct buf *other,
 
 	if (ret < 0 || sys_clock_seconds() - st.mtime_ns / NS_PER_S > VALID_S)
 		return 0;
-	ret = sys_read_file(&text, path, NULL);
+	ret = sys_read_file(&text, path, err);
 	if (!ret && text.len && is_running(text.data, &pid, host) &&
 	    pid != sys_process_id())
 		ret = buf_printf(other, "machine '%s' pid %ld", host, pid) < 0

@@ -502,4 +502,11 @@ test_expect_success 'a push ends after maintenance that does not detach' '
 	wait_until test -s words
 '
 
+test_expect_success 'a gc.pid that cannot be read is named' '
+	repo_init pid.git && mkdir pid.git/gc.pid &&
+	test_must_fail git -C pid.git gc 2>err &&
+	grep "^fatal: cannot read .*gc.pid" err && test -d pid.git/gc.pid &&
+	rmdir pid.git/gc.pid && git -C pid.git gc
+'
+
 test_done
