@@ -4,6 +4,8 @@
 The form is described at the top of t/interop/differential.
 """
 
+import collections
+import difflib
 import re
 import shlex
 
@@ -356,8 +358,24 @@ class Intended:
             for nr, text in enumerate(self.texts))
 
 
+def only_rows(pair, ordered):
+    """(lines that only the first text has, those that only the second has)"""
+    texts = [[row for row in text.split("\n") if row] for text in pair]
+    if not ordered:
+        counts = [collections.Counter(rows) for rows in texts]
+        return (list((counts[0] - counts[1]).elements()),
+                list((counts[1] - counts[0]).elements()))
+    found = [], []
+    for tag, i, j, k, m in difflib.SequenceMatcher(
+            None, *texts, autojunk=False).get_opcodes():
+        if tag != "equal":
+            found[0].extend(texts[0][i:j])
+            found[1].extend(texts[1][k:m])
+    return found
+
+
 def cover_together(entries, differences):
-    """Which entries of those with "more" or "fewer" explain each line that
+    """Which entries of those with "more" or "fewer" name each line that
     differs, if together they do; otherwise none."""
     entries = [one for one in entries
                if any(one.only) and one.has_texts(differences)]
@@ -369,20 +387,14 @@ def cover_together(entries, differences):
                 return []
             used.update(here)
             continue
-        left = []
-        for nr in 0, 1:
-            rows = [row for row in pair[nr].split("\n") if row]
-            for one in here:
-                rest = [row for row in rows if not (
-                    one.only[nr] and one.only[nr].search(row))]
-                if rest != rows:
-                    used.add(one)
-                rows = rest
-            left.append(rows)
-        if any("order" in one.keys for one in here):
-            left = [sorted(rows) for rows in left]
-        if left[0] != left[1]:
-            return []
+        ordered = not any("order" in one.keys for one in here)
+        for nr, rows in enumerate(only_rows(pair, ordered)):
+            for row in rows:
+                named = [one for one in here
+                         if one.only[nr] and one.only[nr].search(row)]
+                if not named:
+                    return []
+                used.add(named[0])
     return list(used)
 
 
