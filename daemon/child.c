@@ -179,8 +179,8 @@ static int feed(struct sys_child *child, struct daemon_request *q,
 }
 
 /*
- * Handle the header line at *p, and move *p to the next line. Returns 1, 0 for
- * the empty line after the headers, or ERR_NOMEM.
+ * Handle the header line at *p, and move *p to the next line. Returns 1 for a
+ * header, 0 for the empty line after the headers, or ERR_NOMEM.
  */
 static int take_line(struct http_reply *reply, char **p, struct error *err)
 {

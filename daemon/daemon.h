@@ -77,20 +77,26 @@ struct daemon_options {
 	 * addresses
 	 */
 	bool limits_loopback;
-	/* seconds to send a whole head */
+	/*
+	 * maximum seconds in which a client must send the whole head of a
+	 * request
+	 */
 	unsigned head_timeout;
 	/* maximum seconds in which less than 64 KiB are sent or received */
 	unsigned timeout;
-	/* seconds between two requests */
+	/* maximum seconds that a connection waits for its next request */
 	unsigned idle_timeout;
-	/* seconds to finish after SIGTERM */
+	/* maximum seconds that requests may still take after SIGTERM */
 	unsigned drain_timeout;
 	/*
-	 * a request that takes at least this long, without waits for clients,
-	 * is slow
+	 * a request that takes at least this many milliseconds is slow; waits
+	 * for the client do not count
 	 */
 	unsigned slow_ms;
-	/* bytes for plans of each worker; 0: none in memory */
+	/*
+	 * maximum bytes of the plans (cached responses) that a worker keeps in
+	 * memory; 0: it keeps none
+	 */
 	size_t plan_max;
 	/* the directory of plans that all workers share; NULL: none */
 	const char *plan_directory;

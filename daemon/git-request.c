@@ -76,7 +76,10 @@ static bool take_service(struct cursor *c, enum service *service)
 	return cursor_skip(c, (size_t)(blank - text) + 1);
 }
 
-/* Remove a line feed at the end of the path, which ends at a NUL or at `c`. */
+/*
+ * Takes the path, which ends at a NUL or at the end of the request. A line feed
+ * at its end is dropped.
+ */
 static bool take_path(struct cursor *c, struct git_request *out)
 {
 	size_t left = cursor_left(c);

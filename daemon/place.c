@@ -61,7 +61,7 @@ static int ask(const struct search *s, const char *name)
 		return 0;
 	if (buf_printf(&path, "/%s", name) < 0)
 		return error_nomem(s->why);
-	/* The answer about another name may be there. */
+	/* The answer may be about another name, so it is dropped. */
 	access_answer_release(inquiry->answer);
 	inquiry->question.repository = path.data;
 	ret = daemon_ask(inquiry->answer, s->options, s->conn,

@@ -199,7 +199,11 @@ static void forget(struct daemon_snapshots *cache, struct daemon_snapshot *s)
 		drop_snapshot(cache, s);
 }
 
-/* List a snapshot in place of others. */
+/*
+ * Adds a snapshot to the list. Removes an older snapshot of the same path from
+ * the list or, if there is none and the list is full, the snapshot that was not
+ * used for the longest time.
+ */
 static void list(struct daemon_snapshots *cache, struct daemon_snapshot *s)
 {
 	struct daemon_snapshot *other = NULL, **at;

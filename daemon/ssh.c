@@ -12,7 +12,10 @@
 #include "sys/io.h"
 #include "sys/passing.h"
 
-/* Returns the exit code of the service. */
+/*
+ * Runs the service if the access helper allows it. Returns the exit code for
+ * the forced command.
+ */
 static int run_allowed(struct daemon_talk *t, const struct repo *repo)
 {
 	int ret = daemon_talk_authorize(t, repo);
@@ -25,7 +28,10 @@ static int run_allowed(struct daemon_talk *t, const struct repo *repo)
 	return 128;
 }
 
-/* Returns the exit code of the service. */
+/*
+ * Opens the repository and answers the request. Returns the exit code for the
+ * forced command.
+ */
 static int answer(struct daemon_talk *t)
 {
 	struct error err = ERROR_INIT;
@@ -46,7 +52,10 @@ static int answer(struct daemon_talk *t)
 	return 128;
 }
 
-/* Answer with descriptors that do not block. Returns the exit code. */
+/*
+ * Answers the request over descriptors that are made non-blocking meanwhile.
+ * Returns the exit code for the forced command.
+ */
 static int answer_unblocked(struct daemon_talk *t)
 {
 	bool in_blocks, out_blocks;

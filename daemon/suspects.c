@@ -20,7 +20,7 @@
  */
 #define CRASHES_MAX 2
 
-/* If more repositories are suspect, the oldest one is forgotten. */
+/* maximum number of suspects; if there are more, the oldest one is forgotten */
 #define SUSPECTS_MAX 64
 
 struct suspect {
@@ -31,7 +31,7 @@ struct suspect {
 };
 
 struct daemon_suspects {
-	/* entries that were ever used */
+	/* number of entries that were ever used */
 	atomic_uint nr;
 	struct suspect entries[SUSPECTS_MAX];
 };
