@@ -99,8 +99,8 @@ struct pack_bitmap_ask {
  *                    the walk decides whether the request fails
  *   any other code   reading failed; the walk may use other copies of objects
  *
- * Returns a negative error code with *err set if memory ran out, if the request
- * was cancelled, or if ask->confirm() stopped the request.
+ * Returns a negative error code with *err set if memory ran out, the request
+ * was cancelled, or ask->confirm() stopped the request.
  *
  * *result and *reason must be initialised. The caller releases *result in any
  * case.

@@ -36,8 +36,8 @@ struct explain {
 /* ---- the request */
 
 /*
- * Parse one argument. Returns 0, 129 after printing an error, or a negative
- * error code.
+ * Parse one argument. Returns 0. If the argument is wrong, prints an error and
+ * returns 129. Otherwise returns a negative error code.
  */
 static int parse_arg(struct explain *e, const char *arg)
 {

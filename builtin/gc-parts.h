@@ -20,9 +20,9 @@
 /* ---- gc-need.c */
 
 /*
- * These functions decide whether `git gc --auto` has something to do, and which
- * packs gc does not rewrite because they are too large (git-gc(1), gc.auto and
- * other keys).
+ * These functions decide whether `git gc --auto` has something to do. They also
+ * decide which packs are too large to be rewritten by gc (git-gc(1), gc.auto
+ * and other keys).
  */
 
 /* A pack of the repository itself, not a pack of an alternate. */

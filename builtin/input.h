@@ -43,8 +43,8 @@ struct stdin_lines {
 	}
 
 /*
- * Read the next line. Returns 1, 0 at the end of the input, or a negative error
- * code.
+ * Read the next line. Returns 1 if there was a line, 0 at the end of the input,
+ * or a negative error code.
  */
 int stdin_lines_next(struct stdin_lines *in, struct error *err);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The mailmap of a repository, for commands that print authors, committers and
- * taggers ("persons"). Mailmaps are read from .mailmap at the top of the work
- * tree, the blob that mailmap.blob names (HEAD:.mailmap in a bare repository),
- * and the file that mailmap.file names. If two mailmaps map a person, the one
- * named later here wins.
+ * taggers ("persons"). There are three sources: .mailmap at the top of the work
+ * tree, the blob that mailmap.blob names, and the file that mailmap.file names.
+ * If two of them map a person, the later one in this order wins. The default of
+ * mailmap.blob in a bare repository is HEAD:.mailmap.
  */
 #ifndef BUILTIN_MAILMAP_USE_H
 #define BUILTIN_MAILMAP_USE_H

@@ -51,7 +51,7 @@ struct update_ref_args {
 
 /*
  * Resolve the name of a value. If `may_be_empty`, "" means the zero id. Returns
- * 1, 0 if the name names no object, or a negative error code.
+ * 1 if the name names an object, 0 if not, or a negative error code.
  */
 int update_ref_value(struct oid *out, const struct store *store,
 		     const char *name, bool may_be_empty, struct error *err);

@@ -220,9 +220,9 @@ struct range {
 };
 
 /*
- * Resolve both ends of a range. Returns 1, 0 if an end is not a revision,
- * ERR_UNSUPPORTED for a form that only stock Git resolves, or another negative
- * error code.
+ * Resolve both ends of a range. Returns 1 if both are revisions, 0 if one is
+ * not, ERR_UNSUPPORTED for a form that only stock Git resolves, or another
+ * negative error code.
  */
 static int find_ends(struct range *range, struct rev_args *args,
 		     struct error *err)
@@ -520,8 +520,8 @@ struct family {
 };
 
 /*
- * Split "<rev>^@", "<rev>^!" or "<rev>^-<n>". Returns 1, 0 if the argument has
- * no such suffix, or ERR_NOMEM. The caller frees f->name.
+ * Split "<rev>^@", "<rev>^!" or "<rev>^-<n>". Returns 1 if the argument has
+ * such a suffix, 0 if not, or ERR_NOMEM. The caller frees f->name.
  */
 static int split_family(struct family *f, const char *arg)
 {

@@ -5,9 +5,9 @@
  * Without -z, a command is a line. Its arguments are separated by single
  * spaces, and an argument that starts with a quote is a C string. With -z, the
  * first argument follows the command's name after a space, and every argument
- * ends in a NUL. Each command is carried out before the next one is read, and
- * the output of each command is flushed, because the program at the other end
- * may wait for the answer.
+ * ends in a NUL. Each command is carried out before the next one is read. The
+ * output of each command is flushed, because the program at the other end may
+ * wait for the answer.
  *
  * The first command opens a transaction. After `start`, the end of input does
  * not commit the transaction:

@@ -93,8 +93,8 @@ struct packing_item {
 	bool settled : 1;
 	/*
 	 * The item may become a delta of an object in its own pack. This is so
-	 * for a delta whose stored base is not allowed or not sent, and for the
-	 * whole object at the end of the delta chain of such a base.
+	 * for a delta whose stored base is not allowed or not sent. It is also
+	 * so for the whole object at the end of the delta chain of such a base.
 	 */
 	bool retry : 1;
 };

@@ -68,8 +68,8 @@ struct extending {
 };
 
 /*
- * Compare the wants with the ids of the file. Returns 1, 0 if too many wants
- * are not in the file, or ERR_NOMEM.
+ * Compare the wants with the ids of the file. Returns 0 if too many wants are
+ * not in the file, otherwise 1 or ERR_NOMEM.
  */
 static int extending_init(struct extending *x, struct error *err)
 {
@@ -273,8 +273,8 @@ static int visit(struct extending *x, struct queue *q, uint32_t commit,
 }
 
 /*
- * Find the new commits and their boundary. Returns 1, 0 if they are too many,
- * or a negative error code.
+ * Find the new commits and their boundary. Returns 0 if there are too many new
+ * commits, otherwise 1 or a negative error code.
  */
 static int walk_new(struct extending *x, struct error *err)
 {

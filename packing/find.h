@@ -3,9 +3,10 @@
  * Finds the objects that a request asks for: with a bitmap index if one can be
  * used, otherwise by a walk.
  *
- * The result is a set and a list. The set has the objects of the index (or of
- * the largest pack, if no index is used) in the order of the pack, so that runs
- * of that pack can be copied. All other objects are in the list.
+ * The result is a set and a list. The bits of the set stand for the objects of
+ * the index, or of the largest pack if no index is used. The bits are in the
+ * order of the pack, so that runs of that pack can be copied. All other objects
+ * are in the list.
  */
 #ifndef PACKING_FIND_H
 #define PACKING_FIND_H
@@ -35,7 +36,7 @@ struct found_version {
 	/*
 	 * The receiver does not have `old`, but gets it as a part of `packed`.
 	 * No object in the delta chain of `old` is stored as a delta of the
-	 * object to send, so a delta of the object against `old` makes no
+	 * object to send. So a delta of that object against `old` makes no
 	 * cycle.
 	 */
 	bool base_is_sent;

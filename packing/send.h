@@ -58,8 +58,8 @@ struct packing_tags {
 	bool (*is_want)(void *ctx, const struct oid *oid);
 	/*
 	 * Add to *hash all values on which the calls of each() depend. Returns
-	 * 1, 0 if computing the hash would cost too much, or a negative error
-	 * code. NULL: the hash cannot be computed.
+	 * 0 if computing the hash would cost too much, otherwise 1 or a
+	 * negative error code. NULL: the hash cannot be computed.
 	 */
 	int (*identify)(void *ctx, struct hash_ctx *hash, struct error *err);
 };
@@ -89,9 +89,9 @@ struct packing_elsewhere {
 		    struct error *err);
 	/*
 	 * Add to *hash all values on which the results of has_pack() depend.
-	 * Returns 1, 0 if computing the hash would cost too much, or a negative
-	 * error code. NULL: the hash cannot be computed. Not used if has_pack
-	 * is NULL or `nr` is not 0.
+	 * Returns 0 if computing the hash would cost too much, otherwise 1 or a
+	 * negative error code. NULL: the hash cannot be computed. Not used if
+	 * has_pack is NULL or `nr` is not 0.
 	 */
 	int (*identify)(void *ctx, struct hash_ctx *hash, struct error *err);
 	void *ctx;

@@ -126,7 +126,7 @@ static const char *refuse(const struct plan_question *q)
 /*
  * Hashes what the client may get from elsewhere: the ids of objects, or whole
  * packs. So a client that accepts no URIs gets only plans of complete packs.
- * Returns 1, 0 if there are too many packs, or a negative error code.
+ * Returns 0 if there are too many packs, otherwise 1 or a negative error code.
  */
 static int put_elsewhere(struct hash_ctx *h, const struct plan_question *q,
 			 struct error *err)
@@ -141,8 +141,8 @@ static int put_elsewhere(struct hash_ctx *h, const struct plan_question *q,
 }
 
 /*
- * Hashes all that the pack of a request depends on. Returns 1, 0 with *reason
- * set if the key would cost too much, or a negative error code.
+ * Hashes all that the pack of a request depends on. Returns 0 with *reason set
+ * if the key would cost too much, otherwise 1 or a negative error code.
  */
 static int put_request(struct hash_ctx *h, const char **reason,
 		       const struct plan_question *q, struct error *err)

@@ -64,8 +64,8 @@ int bundle_list_parse(struct bundle_list *list, const char *text, size_t len,
 int bundle_list_format(struct buf *out, const struct bundle_list *list);
 
 /*
- * Read the list of a place. Returns 1, 0 if there is none, or a negative error
- * code: ERR_IO, or those of bundle_list_parse().
+ * Read the list of a place. Returns 1 if there is a list, 0 if not, or a
+ * negative error code: ERR_IO, or those of bundle_list_parse().
  */
 int bundle_list_read(struct bundle_list *list, const char *place,
 		     enum hash_algo algo, struct error *err);

@@ -132,16 +132,16 @@ int published_open(struct published *p, const struct published_config *config,
 void published_close(struct published *p);
 
 /*
- * Append the URI of a published pack. Returns 1, 0 if no place has a file of
- * this name and length that is not retired, or ERR_NOMEM.
+ * Append the URI of a published pack. Returns 0 if no place has a file of this
+ * name and length that is not retired, otherwise 1 or ERR_NOMEM.
  */
 int published_find(struct buf *uri, const struct published *p,
 		   const struct oid *checksum, uint64_t len);
 
 /*
  * Add to *hash the packs that published_find() can find: their names and
- * lengths. Returns 1, 0 if a place has too many files, or ERR_NOMEM. Cost: a
- * listing of each place, and two system calls for each pack.
+ * lengths. Returns 0 if a place has too many files, otherwise 1 or ERR_NOMEM.
+ * Cost: a listing of each place, and two system calls for each pack.
  */
 int published_identify(const struct published *p, struct hash_ctx *hash,
 		       struct error *err);

@@ -22,8 +22,8 @@
  * Refuse commands whose new values reach missing objects. All commands are
  * checked together first. If that check fails, each command is checked alone.
  *
- * If the new value of a command is complete only with the shallow boundary of
- * the client, cmd->needs_shallow is set and the shallow commits are added to
+ * A new value may be complete only with the shallow boundary of the client.
+ * Then cmd->needs_shallow is set, and the shallow commits are added to
  * *new_shallow. Without receive.shallowUpdate, such a command is refused.
  *
  * Returns 0 or a negative error code. Cost: see receive_connect_check().

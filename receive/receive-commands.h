@@ -26,8 +26,8 @@
  * Limits: commands_max commands, RECEIVE_OPTIONS_MAX options, and
  * RECEIVE_TEXT_MAX bytes of ref names, options and certificate together. A
  * command takes about 150 bytes of memory. If there are too many commands, the
- * list is read to its end but not stored, because the client sends the whole
- * list before it reads an answer.
+ * list is read to its end but not stored. Reading it is necessary, because the
+ * client sends the whole list before it reads an answer.
  */
 #ifndef RECEIVE_RECEIVE_COMMANDS_H
 #define RECEIVE_RECEIVE_COMMANDS_H

@@ -123,8 +123,8 @@ static int copy_until(struct packed_rewrite *rw, size_t end, struct error *err)
 
 /*
  * Finds the record of a name. Records before it are [copied, *off), and the
- * record itself is [*off, *end). Returns 1, 0 with *end == *off if there is no
- * such record, or ERR_CORRUPT.
+ * record itself is [*off, *end). Returns 1 if there is such a record, 0 with
+ * *end == *off if not, or ERR_CORRUPT.
  */
 static int go_to(struct packed_rewrite *rw, const char *name, size_t *off,
 		 size_t *end, struct error *err)

@@ -56,9 +56,9 @@ int packed_rewrite_begin(struct packed_rewrite *rw, const struct repo *repo,
 			 struct error *err);
 
 /*
- * Leaves out the record of a ref in the new packed-refs file. Returns 1, 0 if
- * there is no such record, or a negative error code. The first successful call
- * creates the new file.
+ * Leaves out the record of a ref in the new packed-refs file. Returns 1 if
+ * there was a record, 0 if not, or a negative error code. The first successful
+ * call creates the new file.
  */
 int packed_rewrite_delete(struct packed_rewrite *rw, const char *name,
 			  struct error *err);

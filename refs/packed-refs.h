@@ -100,14 +100,15 @@ int packed_refs_seek_on(const struct packed_refs *refs, const char *key,
 			struct error *err);
 
 /*
- * Reads the record at *off and advances *off to the next record. Returns 1, 0
- * at the end, or ERR_CORRUPT with the line in the message.
+ * Reads the record at *off and advances *off to the next record. Returns 1 if
+ * there was a record, 0 at the end, or ERR_CORRUPT with the line in the
+ * message.
  */
 int packed_refs_next(const struct packed_refs *refs, size_t *off,
 		     struct packed_ref *ref, struct error *err);
 
 /*
- * Finds the record of a name. Returns 1, 0 if there is no such record, or
+ * Finds the record of a name. Returns 1 if there is one, 0 if not, or
  * ERR_CORRUPT.
  */
 int packed_refs_find(const struct packed_refs *refs, const char *name,

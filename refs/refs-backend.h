@@ -105,8 +105,8 @@ struct refs_backend {
 	int (*iter_new)(struct refs_iter **out, struct refs *refs,
 			const char *prefix, bool strict, struct error *err);
 	/*
-	 * Sets *record to the next ref. Returns 1, 0 at the end, or a negative
-	 * error code.
+	 * Sets *record to the next ref. Returns 1 if there was a ref, 0 at the
+	 * end, or a negative error code.
 	 */
 	int (*iter_next)(struct refs_iter *iter, struct refs_record *record,
 			 struct error *err);

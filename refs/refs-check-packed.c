@@ -54,8 +54,8 @@ static int shown(size_t len)
 }
 
 /*
- * Reads the next line of packed-refs. Returns 1, 0 at the end, or ERR_NOMEM.
- * Reports a last line without a line feed.
+ * Reads the next line of packed-refs. Returns 1 if there was a line, 0 at the
+ * end, or ERR_NOMEM. Reports a last line without a line feed.
  */
 static int take_line(struct packed_check *k)
 {

@@ -200,8 +200,8 @@ static int copy_loose(struct refs_loose *out, const struct refs_loose *in)
 }
 
 /*
- * Finds a loose ref, in a list or by reading its file. Returns 1, 0 if there is
- * no such ref, or a negative error code.
+ * Finds a loose ref, in a list or by reading its file. Returns 1 if there is
+ * such a ref, 0 if not, or a negative error code.
  */
 static int find_loose(struct refs_files *files, const char *name,
 		      struct refs_loose *ref, struct error *err)

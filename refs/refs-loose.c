@@ -70,7 +70,7 @@ int refs_loose_parse(struct refs_loose *ref, const char *bytes, size_t len,
 
 /*
  * Reads a symbolic link to "refs/...", which is a symbolic ref (see
- * core.preferSymlinkRefs). Returns 1, 0 if the path is not such a link, or
+ * core.preferSymlinkRefs). Returns 1 if the path is such a link, 0 if not, or
  * ERR_NOMEM.
  */
 static int read_link(struct refs_loose *ref, const char *path)

@@ -340,8 +340,8 @@ static int step_over(struct visit *v, const char *dir, struct error *err)
 }
 
 /*
- * Sets *record to the next ref that is not in a skipped directory. Returns 1, 0
- * at the end, or a negative error code.
+ * Sets *record to the next ref that is not in a skipped directory. Returns 1 if
+ * there was a ref, 0 at the end, or a negative error code.
  */
 static int next_record(struct visit *v, struct refs_record *record,
 		       struct error *err)

@@ -157,8 +157,8 @@ int refs_list_now(struct refs *refs, struct error *err);
 /*
  * Looks up a ref by its full name ("HEAD", "refs/heads/main"), and follows up
  * to five symbolic refs. Strings in *ref are valid until the next call or
- * refs_close(). Returns 1, 0 if there is no such ref, or a negative error code
- * for a broken ref. For a symbolic ref to an unborn branch, returns 0 with
+ * refs_close(). Returns 1 if there is such a ref, 0 if not, or a negative error
+ * code for a broken ref. For a symbolic ref to an unborn branch, returns 0 with
  * ref->target set.
  */
 int refs_lookup(struct refs *refs, const char *name, struct ref *ref,

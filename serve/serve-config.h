@@ -189,7 +189,7 @@ bool pack_offer_has(void *ctx, const struct oid *checksum, uint64_t len);
 
 /*
  * Add the published packs that are offered to a hash (published_identify()).
- * Returns 1, 0 if there are too many, or a negative error code.
+ * Returns 0 if there are too many packs, otherwise 1 or a negative error code.
  */
 int pack_offer_identify(const struct pack_offer *offer, struct hash_ctx *hash,
 			struct error *err);

@@ -574,8 +574,7 @@ static struct generation_change make_ref_change(struct publishing *p)
 
 /*
  * Tries to make the record, with fewer refs each time that some have changed.
- * Returns 0, 1 if there is nothing to change any more, or a negative error
- * code.
+ * Returns 1 if nothing is left to change, otherwise 0 or a negative error code.
  */
 static int commit(struct publishing *p, struct generation *base)
 {

@@ -71,8 +71,8 @@ const struct stored_side_part *stored_side_find(
  * Writes the local file `path` as a bundle of those uploads that
  * stored_side_takes() allows. Each upload has its size, its hash and its local
  * path. Uploads with the same content in another order give the same bytes.
- * Returns 0, 1 if a bundle would have one file only or would be larger than
- * STORED_SIDE_MAX, so that none was written, or a negative error code.
+ * Returns 1 if no bundle was written, because it would have only one file or be
+ * larger than STORED_SIDE_MAX. Otherwise returns 0 or a negative error code.
  */
 int stored_side_write(const char *path, const struct generation_upload *uploads,
 		      size_t nr, struct error *err);
