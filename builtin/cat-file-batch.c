@@ -654,6 +654,10 @@ int cat_file_batch_run(const struct store *store,
 						   : default_format);
 	bool is_ours = ret != ERR_UNSUPPORTED;
 
+	/* Stock Git prints this warning itself if the format is not ours. */
+	if (is_ours && options->all_objects && store->repo->has_promisor)
+		builtin_warn("This repository uses promisor remotes. Some "
+			     "objects may not be loaded.");
 	if (!ret && options->use_mailmap)
 		ret = turn_mailmap(&b, true);
 	if (!ret)

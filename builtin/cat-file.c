@@ -272,12 +272,7 @@ static int print_one(struct cat_file *c, const char *type, const char *name)
  */
 static int set_fetching(struct cat_file *c, struct builtin_env *env)
 {
-	if (!c->batch.all_objects)
-		return store_fetch_missing(&c->store, env);
-	if (env->repo->has_promisor)
-		builtin_warn("This repository uses promisor remotes. Some "
-			     "objects may not be loaded.");
-	return 0;
+	return c->batch.all_objects ? 0 : store_fetch_missing(&c->store, env);
 }
 
 static int run(struct cat_file *c, const char *const *operands,

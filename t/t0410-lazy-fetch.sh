@@ -115,6 +115,15 @@ test_expect_success 'cat-file --batch-all-objects prints the objects that exist,
 	grep "uses promisor remotes" actual.err
 '
 
+test_expect_success 'cat-file --batch-all-objects: stock Git itself warns of promisors' '
+	stock init -q --bare warned && stock -C warned config remote.o.url x &&
+	stock -C warned config remote.o.promisor true &&
+	printf "#!/bin/sh\n" >silent && chmod +x silent &&
+	GITREACH_FALLBACK=$PWD/silent "$GIT" -C warned cat-file \
+		--batch="%(objectmode)" --batch-all-objects 2>err &&
+	test_must_be_empty err
+'
+
 test_expect_success 'rev-list --objects' '
 	same tree:0 "git rev-list --objects HEAD" &&
 	same_in_total tree:0 "git rev-list --objects --count HEAD" &&
