@@ -375,10 +375,11 @@ def only_rows(pair, ordered):
 
 
 def cover_together(entries, differences):
-    """Which entries of those with "more" or "fewer" name each line that
-    differs, if together they do; otherwise none."""
+    """Which entries of those with "more" or "fewer", or for the exit code
+    alone, name each line that differs, if together they do; else none."""
     entries = [one for one in entries
-               if any(one.only) and one.has_texts(differences)]
+               if (any(one.only) or one.parts == {"exit"})
+               and one.has_texts(differences)]
     used = set()
     for part, pair in differences.items():
         here = [one for one in entries if part in one.parts]
