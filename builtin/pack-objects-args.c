@@ -197,6 +197,13 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 	return 0;
 }
 
+bool pack_objects_has_revs(const struct pack_objects_args *a)
+{
+	return a->revs || a->all || a->reflog || a->indexed_objects ||
+	       a->thin || (a->unpacked && !a->stdin_packs) ||
+	       a->exclude_promisor || pack_objects_wants_rest(a);
+}
+
 bool pack_objects_is_for_receiver(const struct pack_objects_args *a)
 {
 	return a->to_stdout && a->revs && !a->reflog && !a->indexed_objects &&
@@ -266,11 +273,7 @@ static int check_source(struct pack_objects_args *a, struct error *err)
 	if (a->keep_unreachable && a->unpack_unreachable)
 		return incompatible(err, "--keep-unreachable",
 				    "--unpack-unreachable");
-	/* As in stock Git, any of these options implies --revs. */
-	if (a->all || a->reflog || a->indexed_objects || a->thin ||
-	    (a->unpacked && !a->stdin_packs) || a->exclude_promisor ||
-	    pack_objects_wants_rest(a))
-		a->revs = true;
+	a->revs = pack_objects_has_revs(a);
 	/* As in stock Git, only revisions are filtered. */
 	if (!a->stdin_packs && !a->cruft)
 		return 0;

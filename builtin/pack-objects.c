@@ -501,7 +501,7 @@ static int run_all(struct run *r, struct builtin_env *env)
 static bool follows_grafts(const struct pack_objects_args *a,
 			   const struct repo *repo)
 {
-	return a->revs && !a->keep_true_parents &&
+	return pack_objects_has_revs(a) && !a->keep_true_parents &&
 	       grafts_exist(repo, NULL) > 0 && builtin_has_stock();
 }
 

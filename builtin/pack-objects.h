@@ -72,6 +72,12 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 int pack_objects_args_check(struct pack_objects_args *a, struct error *err);
 
 /*
+ * Returns whether standard input has revisions: with --revs, or with one of the
+ * options that imply it, as in stock Git.
+ */
+bool pack_objects_has_revs(const struct pack_objects_args *a);
+
+/*
  * Returns whether a receiver gets the pack on standard output, and the pack
  * contains all objects of the given revisions. A receiver needs a pack also if
  * there are no objects, so this is false with --non-empty.
