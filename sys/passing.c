@@ -88,6 +88,34 @@ int sys_passing_listen(const char *path, struct error *err)
 	return ret;
 }
 
+int sys_passing_accept(int listener, struct error *err)
+{
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd >= 0)
+		return fd;
+	if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
+		return error_set(err, ERR_MISSING, "no connection waits");
+	return error_set_errno(err, "cannot accept a connection");
+}
+
+bool sys_passing_is_own(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) &&
+	       (peer.uid == geteuid() || !peer.uid);
+}
+
+void sys_passing_limit(int fd, unsigned seconds)
+{
+	struct timeval t = {.tv_sec = seconds};
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
+}
+
 int sys_passing_send(int fd, const void *bytes, size_t len, const int *fds,
 		     size_t fd_nr, struct error *err)
 {

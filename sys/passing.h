@@ -24,6 +24,24 @@
 int sys_passing_listen(const char *path, struct error *err);
 
 /*
+ * Takes a connection from a listening socket. Returns the descriptor, which
+ * blocks; ERR_MISSING if no connection waits; or ERR_IO.
+ */
+int sys_passing_accept(int listener, struct error *err);
+
+/*
+ * Returns whether the process at the other end belonged to this user or to root
+ * when it connected or listened.
+ */
+bool sys_passing_is_own(int fd);
+
+/*
+ * Limits how long a send or a receive on a blocking socket waits. After this
+ * time it fails with ERR_PEER.
+ */
+void sys_passing_limit(int fd, unsigned seconds);
+
+/*
  * Connects with the process that listens on a socket file. Returns a blocking
  * descriptor, or ERR_IO.
  */

@@ -247,13 +247,12 @@ static inline int memstore_read(struct filestore *store,
 	if (!ret && info)
 		memstore_info(info, f);
 	pthread_mutex_unlock(&s->lock);
-	memstore_check(off == 0);
-	if (len == STORE_TO_END)
-		len = size;
-	if (!ret && len > size)
+	if (!ret && (off > size || (len != STORE_TO_END && len > size - off)))
 		ret = error_set(err, ERR_INVALID, "the range is not there");
+	if (len == STORE_TO_END)
+		len = size - off;
 	if (!ret)
-		ret = sink->write(sink->ctx, copy, (size_t)len, err);
+		ret = sink->write(sink->ctx, copy + off, (size_t)len, err);
 	free(copy);
 	return ret;
 }

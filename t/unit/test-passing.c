@@ -156,6 +156,42 @@ static void test_blocking(void **state)
 	close(file);
 }
 
+static void test_accepts(void **state)
+{
+	struct ends e;
+	int server, client;
+
+	make(&e);
+	assert_int_equal(sys_passing_accept(e.listener, NULL), ERR_MISSING);
+	client = sys_passing_connect(e.path, NULL);
+	server = sys_passing_accept(e.listener, NULL);
+	assert_true(client >= 0 && server >= 0);
+	assert_true(sys_passing_is_own(client));
+	assert_true(sys_passing_is_own(server));
+	assert_int_equal(fcntl(server, F_GETFL) & O_NONBLOCK, 0);
+	close(server);
+	close(client);
+	release(&e);
+}
+
+/* A peer that is silent, and one that does not read. */
+static void test_limit(void **state)
+{
+	static char bytes[65536];
+	struct ends e;
+	int ret = 0;
+
+	make(&e);
+	sys_passing_limit(e.client, 1);
+	assert_int_equal(sys_passing_receive(e.client, bytes, 8, NULL, 0, NULL),
+			 ERR_PEER);
+	while (!ret)
+		ret = sys_passing_send(e.client, bytes, sizeof(bytes), NULL, 0,
+				       NULL);
+	assert_int_equal(ret, ERR_PEER);
+	release(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +199,8 @@ int main(void)
 		cmocka_unit_test(test_passes),
 		cmocka_unit_test(test_refuses),
 		cmocka_unit_test(test_blocking),
+		cmocka_unit_test(test_accepts),
+		cmocka_unit_test(test_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A relay: one process of a node that sends requests to a store for the other
+ * processes of the node. It keeps its connections, so a process that lives for
+ * one push does not load libcurl and makes no connection to the service.
+ *
+ *	process                          relay
+ *	connects        -------------->  accepts
+ *	                <--------------  RELAY_GREETING
+ *	a question      -------------->  store/relay-message.h
+ *	                <--------------  its answer
+ *	(further questions, one after the other)
+ *
+ * store_relay_open() makes a store that asks the relay. The relay sends reads,
+ * and puts of files of up to RELAY_FILE_MAX bytes. Everything else goes to a
+ * store of the process itself, `direct`. It is also used if there is no relay,
+ * or if the relay has ended. There is one exception: if the relay ends after it
+ * got a conditional put, the outcome is unknown (STORE_AMBIGUOUS).
+ *
+ * Both ends run as the same user. A process that can connect can write to the
+ * store, so the relay refuses other users (sys_passing_is_own()).
+ */
+#ifndef STORE_RELAY_H
+#define STORE_RELAY_H
+
+#include "base/cursor.h"
+#include "store/filestore.h"
+
+/* The first message of a relay: the version of the questions. */
+#define RELAY_GREETING "gitreach relay 1"
+
+/* The kinds of questions: the first byte of a message. */
+enum relay_question {
+	RELAY_READ = 1,
+	RELAY_PUT = 2,
+	/* the first kind that is not a request to a store */
+	RELAY_OTHER = 3,
+};
+
+/* ---- for the processes */
+
+/* Connections to a relay. Threads may share it. */
+struct relay;
+
+/*
+ * Prepares connections to the relay that listens on the socket file `path`.
+ * There may be no relay yet, or any more. Returns NULL if memory runs out.
+ */
+struct relay *relay_new(const char *path);
+/* NULL is allowed. */
+void relay_free(struct relay *relay);
+
+enum relay_outcome {
+	RELAY_ANSWERED = 0,
+	/* there is no relay, and the question did not reach one */
+	RELAY_AWAY = 1,
+	/* the relay has ended or is silent, and may have got the question */
+	RELAY_LOST = 2,
+};
+
+/*
+ * Asks the relay, and replaces *answer. Returns a value of relay_outcome, with
+ * the reason in *err unless it is RELAY_ANSWERED; or ERR_NOMEM.
+ */
+int relay_ask(struct relay *relay, struct buf *answer,
+	      const struct buf *question, struct error *err);
+
+/*
+ * Opens a store behind a relay. `relay` is borrowed. `which` is the number of
+ * the store in the relay. `direct` is the same store, and is moved, also after
+ * a failure. filestore_watch() should watch `direct` and not this store, since
+ * the relay counts its own requests. Returns 0 with *out owned by the caller,
+ * or ERR_NOMEM.
+ */
+int store_relay_open(struct filestore **out, struct relay *relay, uint8_t which,
+		     struct filestore *direct, struct error *err);
+
+/* ---- for the relay */
+
+/*
+ * Answers a question of the kind `kind`, RELAY_READ or RELAY_PUT, whose fields
+ * after the kind are in *question. `stores` has `store_nr` stores. Replaces
+ * *answer. Returns 0; ERR_PEER if the question has no valid form; or ERR_NOMEM.
+ */
+int relay_answer(struct buf *answer, struct filestore *const *stores,
+		 size_t store_nr, uint8_t kind, struct cursor *question,
+		 struct error *err);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The other end of store/relay.h for unit tests: a thread that answers
+ * questions from a store in memory, and can end in the middle of a question.
+ */
+#ifndef RELAYPEER_H
+#define RELAYPEER_H
+
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "store/relay-message.h"
+#include "store/relay.h"
+#include "sys/io.h"
+#include "sys/passing.h"
+#include "sys/tempdir.h"
+#include "sys/thread.h"
+#include "t/unit/memstore.h"
+
+/* How the peer ends at a question. */
+enum relaypeer_end {
+	RELAYPEER_BEFORE, /* without effect */
+	RELAYPEER_AFTER,  /* the request took effect; there is no answer */
+	RELAYPEER_BAD,    /* the answer has no valid form */
+};
+
+struct relaypeer {
+	struct sys_tempdir dir;
+	char path[256];
+	struct memstore mem;
+	struct filestore
+		*store; /* borrowed: the memory, or what the test sets */
+	int listener;
+	pthread_t thread;
+	const char *greeting;
+	/* number of questions that are answered; then the peer ends like this
+	 */
+	unsigned answers;
+	enum relaypeer_end end;
+	/* number of questions and connections so far; read after the end */
+	unsigned questions, connections;
+};
+
+/* Returns false if the peer ends now. */
+static inline bool relaypeer_answer(struct relaypeer *p, int fd,
+				    const struct buf *question)
+{
+	struct cursor c = cursor_make(question->data, question->len);
+	struct filestore *store = p->store;
+	struct buf out = BUF_INIT;
+	bool ends = p->questions++ >= p->answers, has_answer;
+	uint8_t kind;
+
+	/* Nobody can connect when the other process sees the end. */
+	if (ends)
+		unlink(p->path);
+	if (ends && p->end == RELAYPEER_BEFORE)
+		return false;
+	has_answer = cursor_u8(&c, &kind) &&
+		     !relay_answer(&out, &store, 1, kind, &c, NULL);
+	if (ends && p->end == RELAYPEER_BAD)
+		buf_set_len(&out, out.len - 1);
+	if (has_answer && (!ends || p->end == RELAYPEER_BAD))
+		relay_message_send(fd, &out, NULL);
+	buf_release(&out);
+	return has_answer && !ends;
+}
+
+/* Serves one connection after the other. */
+static inline void *relaypeer_run(void *arg)
+{
+	struct relaypeer *p = arg;
+	struct buf greeting = BUF_INIT, question = BUF_INIT;
+	bool goes_on = true;
+
+	buf_append_str(&greeting, p->greeting);
+	while (goes_on) {
+		int fd = sys_passing_accept(p->listener, NULL);
+
+		if (fd < 0)
+			break;
+		p->connections++;
+		relay_message_send(fd, &greeting, NULL);
+		while (goes_on && !relay_message_receive(fd, &question, NULL))
+			goes_on = relaypeer_answer(p, fd, &question);
+		sys_close(fd);
+	}
+	buf_release(&greeting);
+	buf_release(&question);
+	return NULL;
+}
+
+static inline void relaypeer_init(struct relaypeer *p)
+{
+	memset(p, 0, sizeof(*p));
+	memstore_init(&p->mem);
+	memstore_check(!sys_tempdir_create(&p->dir, "/tmp", "relay-", NULL));
+	snprintf(p->path, sizeof(p->path), "%s/relay", p->dir.path);
+	p->store = &p->mem.store;
+	p->listener = -1;
+	p->greeting = RELAY_GREETING;
+	p->answers = 1000;
+}
+
+static inline void relaypeer_start(struct relaypeer *p)
+{
+	p->listener = sys_passing_listen(p->path, NULL);
+	memstore_check(p->listener >= 0);
+	sys_passing_block(p->listener);
+	memstore_check(!sys_thread_start(&p->thread, relaypeer_run, p));
+}
+
+/* Waits for the thread. All connections must be closed. */
+static inline void relaypeer_stop(struct relaypeer *p)
+{
+	/* This wakes a thread that waits for a connection. */
+	shutdown(p->listener, SHUT_RDWR);
+	sys_thread_join(p->thread);
+	sys_close(p->listener);
+}
+
+static inline void relaypeer_release(struct relaypeer *p)
+{
+	memstore_release(&p->mem);
+	sys_tempdir_release(&p->dir);
+}
+
+#endif
