@@ -217,6 +217,14 @@ struct daemon_conn *daemon_pool_take_back(struct daemon_pool *pool);
  */
 void daemon_pool_replace(struct daemon_pool *pool);
 
+/* ---- relay.c */
+
+/*
+ * Sends requests to the store for the children of the workers, until SIGTERM
+ * and the end of all connections. Returns 0 or a negative error code.
+ */
+int daemon_relay(const struct daemon_options *options, struct error *err);
+
 /* ---- guard.c */
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The master: starts the workers, replaces a worker that ends, and acts on
- * signals. The master serves no request, has no threads and stays small, so
- * that forking it is cheap.
+ * The master: starts the workers and the relay, replaces one that ends, and
+ * acts on signals. The master serves no request, has no threads and stays
+ *small, so that forking it is cheap.
  *
  *	SIGTERM, SIGINT   workers drain, then the master ends
  *	SIGHUP            new options: new workers serve, the old ones drain
@@ -37,10 +37,17 @@
 /* number of status requests that are answered at the same time */
 #define ADMIN_THREADS 4
 
+/* What a process of the server does. */
+enum role {
+	ROLE_WORKER,
+	ROLE_ADMIN, /* answers --admin */
+	ROLE_RELAY, /* sends requests of pushes to the store (daemon/relay.c) */
+};
+
 struct process {
 	pid_t pid;
-	struct status_board *board; /* taken */
-	bool is_admin;
+	struct status_board *board; /* taken; NULL: the relay has none */
+	enum role role;
 	/*
 	 * the time at which a worker that drains is killed; 0: the worker
 	 * serves
@@ -122,20 +129,19 @@ static enum daemon_protocol protocol_of(const struct daemon_options *o,
 	return o->protocols ? o->protocols[listener] : DAEMON_HTTP;
 }
 
-/*
- * Choose the listeners of the admin process or of a worker, and close the
- * others.
- */
+/* Choose the listeners of a process, and close the others. */
 static void choose_options(struct own_options *out,
-			   const struct daemon_options *o, bool is_admin)
+			   const struct daemon_options *o, enum role role)
 {
 	size_t nr = 0;
 
 	out->options = *o;
-	if (is_admin)
+	if (role == ROLE_ADMIN)
 		out->options.thread_nr = ADMIN_THREADS;
 	for (size_t i = 0; i < o->listener_nr; i++) {
-		if ((protocol_of(o, i) == DAEMON_ADMIN) != is_admin) {
+		bool is_admin = protocol_of(o, i) == DAEMON_ADMIN;
+
+		if (role != (is_admin ? ROLE_ADMIN : ROLE_WORKER)) {
 			sys_close(o->listeners[i]);
 			continue;
 		}
@@ -149,13 +155,15 @@ static void choose_options(struct own_options *out,
 
 /* Run a worker in this process, a child of the master. */
 static int be_worker(struct master *m, struct status_board *board,
-		     bool is_admin, struct error *err)
+		     enum role role, struct error *err)
 {
 	struct own_options own;
 
 	m->is_worker = true;
 	close_all(m);
-	choose_options(&own, m->options, is_admin);
+	choose_options(&own, m->options, role);
+	if (role == ROLE_RELAY)
+		return daemon_relay(&own.options, err);
 	return daemon_worker(&own.options, board, &m->shared, m->alarm, err);
 }
 
@@ -163,26 +171,30 @@ static int be_worker(struct master *m, struct status_board *board,
  * Starts a worker by forking. Returns 0 or a negative error code: in the master
  * at once, in the worker process when the worker ends.
  */
-static int start_worker(struct master *m, bool is_admin, struct error *err)
+static int start_worker(struct master *m, enum role role, struct error *err)
 {
-	struct status_board *board;
+	struct status_board *board = NULL;
 	pid_t pid;
 
 	if (mem_grow(&m->processes, &m->process_alloc, m->process_nr + 1,
 		     sizeof(*m->processes)) < 0)
 		return error_nomem(err);
-	board = status_board_take(m->shared.boards, m->options->thread_nr);
-	if (!board)
-		return error_set(err, ERR_IO, "too many workers are ending");
+	if (role != ROLE_RELAY) {
+		board = status_board_take(m->shared.boards,
+					  m->options->thread_nr);
+		if (!board)
+			return error_set(err, ERR_IO,
+					 "too many workers are ending");
+	}
 	pid = sys_fork(err);
 	if (!pid)
-		return be_worker(m, board, is_admin, err);
+		return be_worker(m, board, role, err);
 	if (pid < 0) {
-		status_board_give_back(board);
+		if (board)
+			status_board_give_back(board);
 		return (int)pid;
 	}
-	m->processes[m->process_nr++] = (struct process){pid, board, is_admin,
-							 0};
+	m->processes[m->process_nr++] = (struct process){pid, board, role, 0};
 	return 0;
 }
 
@@ -195,14 +207,23 @@ static bool wants_admin(const struct daemon_options *o)
 	return false;
 }
 
-/* Returns the number of workers, or of admin processes, that serve. */
-static size_t serving_nr(const struct master *m, bool is_admin)
+/* Returns the number of processes with a role that serve. */
+static size_t serving_nr(const struct master *m, enum role role)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < m->process_nr; i++)
-		nr += !m->processes[i].kill_ns &&
-		      m->processes[i].is_admin == is_admin;
+		nr += !m->processes[i].kill_ns && m->processes[i].role == role;
+	return nr;
+}
+
+/* Returns the number of processes that drain. */
+static size_t draining_nr(const struct master *m)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < m->process_nr; i++)
+		nr += m->processes[i].kill_ns != 0;
 	return nr;
 }
 
@@ -217,11 +238,14 @@ static int fill(struct master *m, struct error *err)
 
 	if (m->is_ending || sys_clock_ns() < m->pause_ns)
 		return 0;
-	if (wants_admin(m->options) && !serving_nr(m, true))
-		ret = start_worker(m, true, &reason);
+	if (wants_admin(m->options) && !serving_nr(m, ROLE_ADMIN))
+		ret = start_worker(m, ROLE_ADMIN, &reason);
+	if (!ret && !m->is_worker && m->options->store &&
+	    !serving_nr(m, ROLE_RELAY))
+		ret = start_worker(m, ROLE_RELAY, &reason);
 	while (!ret && !m->is_worker &&
-	       serving_nr(m, false) < m->options->worker_nr)
-		ret = start_worker(m, false, &reason);
+	       serving_nr(m, ROLE_WORKER) < m->options->worker_nr)
+		ret = start_worker(m, ROLE_WORKER, &reason);
 	if (m->is_worker && ret < 0 && err)
 		*err = reason;
 	if (m->is_worker || !ret)
@@ -248,7 +272,8 @@ static void retire(struct master *m)
 
 static void forget(struct master *m, size_t i)
 {
-	status_board_give_back(m->processes[i].board);
+	if (m->processes[i].board)
+		status_board_give_back(m->processes[i].board);
 	m->processes[i] = m->processes[--m->process_nr];
 }
 
@@ -353,10 +378,11 @@ static void note_end(struct master *m, pid_t pid, int status)
 	if (i == m->process_nr)
 		return;
 	if (!m->processes[i].kill_ns || status)
-		tell(m, "worker", pid, status);
+		tell(m, m->processes[i].role == ROLE_RELAY ? "relay" : "worker",
+		     pid, status);
 	if (status > 128)
 		statistics_add_crash(m->shared.statistics);
-	if (status > 128 && status != 128 + SIGKILL)
+	if (status > 128 && status != 128 + SIGKILL && m->processes[i].board)
 		status_board_each(m->processes[i].board, note_crash, m);
 	/*
 	 * If a worker ends at once, wait before it is started again, to save
@@ -456,10 +482,11 @@ static void check_ready(struct master *m)
 	char line[128];
 
 	sys_event_unwake(m->alarm);
-	if (m->is_ready || serving_nr(m, false) < m->options->worker_nr)
+	if (m->is_ready || serving_nr(m, ROLE_WORKER) < m->options->worker_nr)
 		return;
 	for (size_t i = 0; i < m->process_nr; i++)
-		if (!status_board_is_ready(m->processes[i].board))
+		if (m->processes[i].board &&
+		    !status_board_is_ready(m->processes[i].board))
 			return;
 	m->is_ready = true;
 	snprintf(line, sizeof(line), "started: %u workers",
@@ -496,8 +523,7 @@ static int sleep_ms(const struct master *m)
 {
 	uint64_t watchdog_ms = m->program->watchdog_ms / 4;
 
-	if (m->process_nr > serving_nr(m, false) + serving_nr(m, true) ||
-	    sys_clock_ns() < m->pause_ns)
+	if (draining_nr(m) || sys_clock_ns() < m->pause_ns)
 		return TICK_MS;
 	return watchdog_ms ? (int)watchdog_ms : -1;
 }

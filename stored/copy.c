@@ -297,7 +297,7 @@ static int open_real(struct stored_copy **out, const char *path,
 				"but is not in its cache directory",
 				path);
 	if (!ret)
-		ret = stored_node_open(&node, dir.data, err);
+		ret = stored_node_open_relayed(&node, dir.data, err);
 	if (!ret)
 		ret = stored_copy_enter(out, node, name.data, err);
 	if (!ret)

@@ -39,7 +39,8 @@ struct stored_copy;
 #define STORED_COPY_ASKED "GITREACH_COPY_ASKED"
 
 /*
- * Opens the copy at `git_dir`, and its cache directory. Returns 0 with *out
+ * Opens the copy at `git_dir`, and its cache directory, whose relay is used if
+ * there is one. Returns 0 with *out
  * owned by the caller, 1 if the directory is no copy, or a negative error code.
  * For a directory without a marker, the cost is one system call.
  */

@@ -37,6 +37,7 @@ void stored_node_close(struct stored_node *node)
 	stored_cache_close(node->cache);
 	filestore_close(node->store);
 	filestore_close(node->probe);
+	relay_free(node->relay);
 	stored_counts_close(node->counts);
 	free(node->dir);
 	free(node);
@@ -161,6 +162,51 @@ int stored_node_open_store(struct filestore **out, const char *dir,
 	if (!ret)
 		ret = open_store(out, &origin, false, true, err);
 	stored_origin_release(&origin);
+	return ret;
+}
+
+/* Puts the relay before a store of the node. */
+static int relay_store(struct stored_node *node, struct filestore **store,
+		       uint8_t which, struct error *err)
+{
+	struct filestore *direct = *store;
+
+	*store = NULL;
+	return store_relay_open(store, node->relay, which, direct, err);
+}
+
+static int use_relay(struct stored_node *node, struct error *err)
+{
+	char *path = stored_join(node->dir, STORED_RELAY_FILE, err);
+	int ret = path ? 0 : ERR_NOMEM;
+
+	if (!ret && sys_exists(path)) {
+		node->relay = relay_new(path);
+		if (!node->relay)
+			ret = error_nomem(err);
+	}
+	/* A process needs no help with a directory. */
+	if (!ret && node->relay && node->probe) {
+		ret = relay_store(node, &node->store, STORED_RELAY_STORE, err);
+		if (!ret)
+			ret = relay_store(node, &node->probe,
+					  STORED_RELAY_PROBE, err);
+	}
+	free(path);
+	return ret;
+}
+
+int stored_node_open_relayed(struct stored_node **out, const char *dir,
+			     struct error *err)
+{
+	int ret = stored_node_open(out, dir, err);
+
+	if (!ret)
+		ret = use_relay(*out, err);
+	if (ret) {
+		stored_node_close(*out);
+		*out = NULL;
+	}
 	return ret;
 }
 

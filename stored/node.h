@@ -9,6 +9,7 @@
  *	<dir>/locks               locks, see sys/rangelock.h
  *	<dir>/counts-1            counters (stored/counts.h)
  *	<dir>/probed              empty: the store has passed the probe
+ *	<dir>/relay               the socket file of a relay (stored/relay.h)
  *
  * <path> is the name of the repository, quoted as in generations/names.h. So
  * the copy of "a/b" is not in the directory of the copy of "a".
@@ -17,6 +18,7 @@
 #define STORED_NODE_H
 
 #include "generations/history.h"
+#include "store/relay.h"
 #include "stored/cache.h"
 #include "stored/counts.h"
 #include "stored/marker.h"
@@ -30,6 +32,11 @@ struct stored_node {
 	 */
 	struct filestore *probe;
 	struct stored_cache *cache; /* owned */
+	/*
+	 * owned: sends requests of both stores (stored/relay.h); NULL: this
+	 * process sends its requests itself
+	 */
+	struct relay *relay;
 	/*
 	 * owned: counts the requests of both stores; NULL: nothing is counted
 	 */
@@ -45,6 +52,13 @@ struct stored_node {
  */
 int stored_node_open(struct stored_node **out, const char *dir,
 		     struct error *err);
+
+/*
+ * Works like stored_node_open(), for a process that lives for one push. If the
+ * directory has a relay, the relay sends most requests.
+ */
+int stored_node_open_relayed(struct stored_node **out, const char *dir,
+			     struct error *err);
 
 /*
  * Works like stored_node_open(). If the directory is no cache yet, it first
@@ -91,6 +105,14 @@ int stored_node_copy(struct buf *path, const struct stored_node *node,
  */
 int stored_node_split(struct buf *dir, struct buf *name, const char *copy,
 		      struct error *err);
+
+/* ---- the relay */
+
+/* the name of the socket file in the cache directory */
+#define STORED_RELAY_FILE "relay"
+/* the numbers of the two stores of a node in its relay */
+#define STORED_RELAY_STORE 0
+#define STORED_RELAY_PROBE 1
 
 /* ---- locks */
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The relay: a process that sends the requests of child processes to the store
+ * (stored/relay.h). There is one for all workers, so it sees all pushes of the
+ * node. After SIGTERM it accepts no connections, and ends when there are none.
+ */
+#include <signal.h>
+#include <stdio.h>
+
+#include "daemon/daemon-parts.h"
+#include "stored/relay.h"
+#include "sys/event.h"
+#include "sys/io.h"
+
+/* milliseconds between two looks at the connections while the relay drains */
+#define TICK_MS 20
+
+static void warn(void *ctx, const char *message)
+{
+	const struct daemon_options *o = ctx;
+	char line[ERROR_MESSAGE_MAX + sizeof(DAEMON_WARNING)];
+
+	snprintf(line, sizeof(line), DAEMON_WARNING "%s", message);
+	o->log(o->log_ctx, line);
+}
+
+static int open_events(int *events, int *signals, int listener,
+		       struct error *err)
+{
+	sigset_t set;
+	int ret;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	*events = ret = sys_event_open(err);
+	if (ret >= 0)
+		*signals = ret = sys_event_signals_open(&set, err);
+	if (ret >= 0)
+		ret = sys_event_add(*events, *signals, signals, false, err);
+	if (!ret && listener >= 0)
+		ret = sys_event_add(*events, listener, events, false, err);
+	return ret;
+}
+
+static void loop(struct stored_relay *relay, int events, int signals)
+{
+	bool is_ending = false;
+
+	while (!is_ending || stored_relay_busy(relay)) {
+		void *ready;
+
+		sys_event_wait(events, &ready, 1, is_ending ? TICK_MS : -1);
+		if (sys_event_signal(signals) && !is_ending) {
+			is_ending = true;
+			sys_event_remove(events, stored_relay_listener(relay));
+			stored_relay_refuse(relay);
+		}
+		stored_relay_accept(relay);
+	}
+}
+
+/*
+ * Waits for SIGTERM. Pushes work without a relay, so the process stays: the
+ * master would start it again and again.
+ */
+static void wait_for_end(int events, int signals)
+{
+	void *ready;
+
+	while (!sys_event_signal(signals))
+		sys_event_wait(events, &ready, 1, -1);
+}
+
+int daemon_relay(const struct daemon_options *options, struct error *err)
+{
+	const struct stored_relay_options o = {
+		.dir = options->store->dir,
+		.origin = options->store->origin,
+		.warn = warn,
+		.ctx = (void *)options,
+	};
+	struct error why = ERROR_INIT;
+	struct stored_relay *relay;
+	int events = -1, signals = -1, listener = -1;
+	int ret;
+
+	if (stored_relay_open(&relay, &o, &why))
+		warn(o.ctx, why.msg);
+	else
+		listener = stored_relay_listener(relay);
+	ret = open_events(&events, &signals, listener, err);
+	if (!ret && relay)
+		loop(relay, events, signals);
+	else if (!ret)
+		wait_for_end(events, signals);
+	stored_relay_close(relay);
+	sys_close(events);
+	sys_close(signals);
+	return ret;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* The relay of a cache directory. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "store/relay-message.h"
+#include "store/relay.h"
+#include "stored/relay.h"
+#include "sys/io.h"
+#include "sys/passing.h"
+#include "sys/tempdir.h"
+#include "sys/tempfile.h"
+#include "sys/thread.h"
+
+struct stored_relay {
+	struct stored_node *node;    /* owned */
+	struct filestore *stores[2]; /* borrowed from the node */
+	int listener;                /* -1: none */
+	pthread_mutex_t lock;        /* guards the fields below */
+	pthread_cond_t ended;        /* signalled when a connection ends */
+	unsigned busy;
+};
+
+struct connection {
+	struct stored_relay *relay; /* borrowed */
+	int fd;                     /* owned */
+};
+
+/* ---- connections */
+
+static int answer(struct stored_relay *relay, struct buf *out,
+		  const struct buf *question, struct error *err)
+{
+	struct cursor c = cursor_make(question->data, question->len);
+	uint8_t kind;
+
+	if (!cursor_u8(&c, &kind))
+		return error_set(err, ERR_PEER, "an empty question");
+	return relay_answer(out, relay->stores, ARRAY_NR(relay->stores), kind,
+			    &c, err);
+}
+
+/* Answers questions until the other process closes the connection. */
+static void talk(struct connection *c)
+{
+	struct buf question = BUF_INIT, out = BUF_INIT;
+	int ret = buf_append_str(&out, RELAY_GREETING);
+
+	if (!ret)
+		ret = relay_message_send(c->fd, &out, NULL);
+	while (!ret) {
+		ret = relay_message_receive(c->fd, &question, NULL);
+		if (!ret)
+			ret = answer(c->relay, &out, &question, NULL);
+		if (!ret)
+			ret = relay_message_send(c->fd, &out, NULL);
+	}
+	buf_release(&question);
+	buf_release(&out);
+}
+
+static void end(struct connection *c)
+{
+	struct stored_relay *relay = c->relay;
+
+	sys_close(c->fd);
+	free(c);
+	pthread_mutex_lock(&relay->lock);
+	relay->busy--;
+	pthread_cond_broadcast(&relay->ended);
+	pthread_mutex_unlock(&relay->lock);
+}
+
+static void *run(void *arg)
+{
+	talk(arg);
+	end(arg);
+	return NULL;
+}
+
+/* Takes over the descriptor. */
+static void start(struct stored_relay *relay, int fd)
+{
+	struct connection *c = mem_alloc(1, sizeof(*c));
+	pthread_t thread;
+	bool is_full;
+
+	pthread_mutex_lock(&relay->lock);
+	is_full = relay->busy >= STORED_RELAY_MAX;
+	relay->busy += c && !is_full;
+	pthread_mutex_unlock(&relay->lock);
+	if (!c || is_full) {
+		free(c);
+		sys_close(fd);
+		return;
+	}
+	*c = (struct connection){relay, fd};
+	if (sys_passing_is_own(fd) && !sys_thread_start(&thread, run, c))
+		pthread_detach(thread);
+	else
+		end(c);
+}
+
+void stored_relay_accept(struct stored_relay *relay)
+{
+	int fd;
+
+	while (relay->listener >= 0 &&
+	       (fd = sys_passing_accept(relay->listener, NULL)) >= 0)
+		start(relay, fd);
+}
+
+/* ---- opening */
+
+/*
+ * Listens on a file with another name first, so that processes find one of two
+ * relays at each moment.
+ */
+static int listen_at(struct stored_relay *relay, struct error *err)
+{
+	const struct generation_host *host = &relay->node->host;
+	struct buf path = BUF_INIT, own = BUF_INIT;
+	uint8_t random[8];
+	int ret = host->random(host->ctx, random, sizeof(random), err);
+
+	if (!ret &&
+	    (buf_printf(&path, "%s/" STORED_RELAY_FILE, relay->node->dir) ||
+	     buf_printf(&own, "%s.%016" PRIx64, path.data, load_be64(random))))
+		ret = error_nomem(err);
+	if (!ret) {
+		relay->listener = sys_passing_listen(own.data, err);
+		ret = relay->listener < 0
+			      ? relay->listener
+			      : sys_rename(own.data, path.data, err);
+	}
+	buf_release(&path);
+	buf_release(&own);
+	return ret;
+}
+
+int stored_relay_open(struct stored_relay **out,
+		      const struct stored_relay_options *options,
+		      struct error *err)
+{
+	struct stored_relay *relay = mem_calloc(1, sizeof(*relay));
+	int ret;
+
+	*out = NULL;
+	if (!relay)
+		return error_nomem(err);
+	relay->listener = -1;
+	pthread_mutex_init(&relay->lock, NULL);
+	pthread_cond_init(&relay->ended, NULL);
+	ret = stored_node_make(&relay->node, options->dir, &options->origin,
+			       err);
+	if (!ret) {
+		relay->stores[STORED_RELAY_STORE] = relay->node->store;
+		relay->stores[STORED_RELAY_PROBE] =
+			relay->node->probe ? relay->node->probe
+					   : relay->node->store;
+		ret = listen_at(relay, err);
+	}
+	if (ret)
+		stored_relay_close(relay);
+	else
+		*out = relay;
+	return ret;
+}
+
+int stored_relay_listener(const struct stored_relay *relay)
+{
+	return relay->listener;
+}
+
+void stored_relay_refuse(struct stored_relay *relay)
+{
+	sys_close(relay->listener);
+	relay->listener = -1;
+}
+
+unsigned stored_relay_busy(struct stored_relay *relay)
+{
+	unsigned busy;
+
+	pthread_mutex_lock(&relay->lock);
+	busy = relay->busy;
+	pthread_mutex_unlock(&relay->lock);
+	return busy;
+}
+
+void stored_relay_close(struct stored_relay *relay)
+{
+	if (!relay)
+		return;
+	stored_relay_refuse(relay);
+	pthread_mutex_lock(&relay->lock);
+	while (relay->busy)
+		pthread_cond_wait(&relay->ended, &relay->lock);
+	pthread_mutex_unlock(&relay->lock);
+	stored_node_close(relay->node);
+	pthread_cond_destroy(&relay->ended);
+	pthread_mutex_destroy(&relay->lock);
+	free(relay);
+}

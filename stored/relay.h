@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The relay of a cache directory (store/relay.h): it answers the processes that
+ * receive pushes into local copies.
+ *
+ *	<dir>/relay    the socket file; a new relay replaces it
+ *
+ * A thread answers each connection. The relay has no state that must survive
+ * it: if it ends, the other processes send their requests themselves.
+ */
+#ifndef STORED_RELAY_H
+#define STORED_RELAY_H
+
+#include "stored/node.h"
+
+/* maximum number of connections; further processes are turned away */
+#define STORED_RELAY_MAX 512
+
+struct stored_relay;
+
+struct stored_relay_options {
+	const char *dir; /* borrowed during the call: the cache directory */
+	struct stored_origin origin; /* the store; borrowed during the call */
+	/*
+	 * Prints a message for the administrator, in any thread: one line.
+	 * NULL: messages are dropped.
+	 */
+	void (*warn)(void *ctx, const char *message);
+	void *ctx;
+};
+
+/*
+ * Opens a relay, and listens. If there is another relay of the directory, it
+ * gets no new connections from now on. Returns 0 with *out owned by the caller,
+ * or an error code of stored_node_make() or sys_passing_listen().
+ */
+int stored_relay_open(struct stored_relay **out,
+		      const struct stored_relay_options *options,
+		      struct error *err);
+
+/* Returns the listening socket; borrowed. */
+int stored_relay_listener(const struct stored_relay *relay);
+
+/* Starts to answer the connections that wait. Does not block. */
+void stored_relay_accept(struct stored_relay *relay);
+
+/* Stops listening. Connections stay. */
+void stored_relay_refuse(struct stored_relay *relay);
+
+/* Returns the number of connections. */
+unsigned stored_relay_busy(struct stored_relay *relay);
+
+/* Waits for the end of all connections, and frees the relay. NULL is allowed.
+ */
+void stored_relay_close(struct stored_relay *relay);
+
+#endif
