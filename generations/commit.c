@@ -573,6 +573,43 @@ int generation_session_commit(struct generation *base,
 	return m.result;
 }
 
+static bool has_upload(const struct generation *g,
+		       const struct generation_session *session)
+{
+	for (size_t i = 0; i < g->file_nr; i++)
+		if (!memcmp(g->files[i].upload, session->upload,
+			    sizeof(session->upload)))
+			return true;
+	return false;
+}
+
+int generation_session_find(const struct generation_place *place,
+			    uint64_t at_least,
+			    const struct generation_session *session)
+{
+	static const struct filestore_condition create_it = {STORE_CREATE,
+							     NULL};
+	struct buf name = BUF_INIT, text = BUF_INIT;
+	struct generation g = {0};
+	int result = GENERATION_UNKNOWN;
+
+	/*
+	 * A record in a directory may be read before it is durable. It is
+	 * durable when its name is taken.
+	 */
+	if (!generation_newest(&g, place, at_least, NULL) &&
+	    has_upload(&g, session) &&
+	    !generation_record_name(&name, place->repository, g.number, NULL) &&
+	    !generation_print(&text, NULL, &g, NULL) &&
+	    filestore_put(place->store, NULL, name.data, text.data, text.len,
+			  &create_it, NULL) == STORE_CONFLICT)
+		result = GENERATION_COMMITTED;
+	generation_release(&g);
+	buf_release(&name);
+	buf_release(&text);
+	return result;
+}
+
 int generation_commit(struct generation *base,
 		      const struct generation_place *place,
 		      const struct generation_change *change, struct error *err)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Group commit: each thread writes the files of its change and waits in a
- * queue. One of the threads, the leader, makes one record for all waiting
- * changes.
+ * Group commit: each thread writes the files of its change, or brings a session
+ * whose files are written, and waits in a queue. One of the threads, the
+ * leader, makes one record for all waiting changes.
  */
 #include <string.h>
 
 #include "base/mem.h"
 #include "generations/commit.h"
+#include "generations/rebase.h"
 #include "sys/thread.h"
 
 /* maximum number of changes in one record */
@@ -26,6 +27,7 @@ struct waiting {
 struct generation_group {
 	const struct generation_place *place; /* borrowed */
 	uint64_t gather_ns;
+	struct generation_group_hooks hooks;
 	/*
 	 * protects `first`, `last`, `is_led`, and `base` if there is no leader
 	 */
@@ -60,6 +62,12 @@ struct generation_group *generation_group_new(
 		return NULL;
 	}
 	return group;
+}
+
+void generation_group_set_hooks(struct generation_group *group,
+				const struct generation_group_hooks *hooks)
+{
+	group->hooks = *hooks;
 }
 
 void generation_group_free(struct generation_group *group)
@@ -97,6 +105,37 @@ static void fail_all(struct commit_member *const *members, size_t nr, int ret,
 	}
 }
 
+/* Brings the base to a generation from which a record can be made. */
+static int renew(struct generation_group *group,
+		 struct commit_member *const *members, size_t nr,
+		 struct error *err)
+{
+	const struct generation_group_hooks *hooks = &group->hooks;
+	uint64_t seen = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (members[i]->change->seen > seen)
+			seen = members[i]->change->seen;
+	if (hooks->renew)
+		ret = hooks->renew(hooks->ctx, &group->base, seen, err);
+	if (!ret && !group->base.number)
+		ret = generation_newest(&group->base, group->place, 0, err);
+	return ret == STORE_ABSENT ? 0 : ret;
+}
+
+static void tell_made(struct generation_group *group,
+		      struct commit_member *const *members, size_t nr)
+{
+	const struct generation_group_hooks *hooks = &group->hooks;
+	bool is_made = false;
+
+	for (size_t i = 0; i < nr; i++)
+		is_made |= members[i]->result == GENERATION_COMMITTED;
+	if (is_made && hooks->made)
+		hooks->made(hooks->ctx, &group->base);
+}
+
 /*
  * Makes one record of the waiting changes. The caller holds the lock and is the
  * leader. If `is_idle` is set, nobody was making a record when this thread
@@ -109,7 +148,7 @@ static void lead(struct generation_group *group, bool is_idle)
 	struct waiting *batch[BATCH_MAX];
 	struct error err = ERROR_INIT;
 	size_t nr;
-	int ret = 0;
+	int ret;
 
 	if (is_idle && group->gather_ns) {
 		pthread_mutex_unlock(&group->lock);
@@ -121,12 +160,13 @@ static void lead(struct generation_group *group, bool is_idle)
 
 	for (size_t i = 0; i < nr; i++)
 		members[i] = &batch[i]->m;
-	if (!group->base.number)
-		ret = generation_newest(&group->base, group->place, 0, &err);
-	if (!ret || ret == STORE_ABSENT)
-		commit_make(&group->base, group->place, members, nr);
-	else
+	ret = renew(group, members, nr, &err);
+	if (ret) {
 		fail_all(members, nr, ret, &err);
+	} else {
+		commit_make(&group->base, group->place, members, nr);
+		tell_made(group, members, nr);
+	}
 
 	pthread_mutex_lock(&group->lock);
 	for (size_t i = 0; i < nr; i++)
@@ -135,28 +175,16 @@ static void lead(struct generation_group *group, bool is_idle)
 	pthread_cond_broadcast(&group->changed);
 }
 
-int generation_group_commit(struct generation_group *group,
-			    const struct generation_change *change,
-			    struct error *err)
+/* Waits in the queue until a leader, perhaps this thread, has the result. */
+static int queue(struct generation_group *group, struct waiting *w,
+		 struct error *err)
 {
-	struct waiting w = {.next = NULL};
 	bool is_idle = true;
-	uint64_t hint;
-	int ret = commit_start(&w.m, group->place, change, err);
 
 	pthread_mutex_lock(&group->lock);
-	hint = group->is_led ? 0 : group->base.number;
-	pthread_mutex_unlock(&group->lock);
-	if (!ret)
-		ret = commit_upload(change, &w.m.session, group->place, hint,
-				    err);
-	if (ret)
-		return ret;
-
-	pthread_mutex_lock(&group->lock);
-	*group->last = &w;
-	group->last = &w.next;
-	while (!w.is_answered) {
+	*group->last = w;
+	group->last = &w->next;
+	while (!w->is_answered) {
 		if (group->is_led) {
 			pthread_cond_wait(&group->changed, &group->lock);
 			is_idle = false;
@@ -166,7 +194,35 @@ int generation_group_commit(struct generation_group *group,
 		lead(group, is_idle);
 	}
 	pthread_mutex_unlock(&group->lock);
-	if (w.m.result && err)
-		*err = w.m.err;
-	return w.m.result;
+	if (w->m.result && err)
+		*err = w->m.err;
+	return w->m.result;
+}
+
+int generation_group_session(struct generation_group *group,
+			     const struct generation_change *change,
+			     const struct generation_session *session,
+			     struct error *err)
+{
+	struct waiting w = {.m = {.change = change, .session = *session}};
+	int ret = rebase_check(change, err);
+
+	return ret ? ret : queue(group, &w, err);
+}
+
+int generation_group_commit(struct generation_group *group,
+			    const struct generation_change *change,
+			    struct error *err)
+{
+	struct waiting w = {.next = NULL};
+	uint64_t hint;
+	int ret = commit_start(&w.m, group->place, change, err);
+
+	pthread_mutex_lock(&group->lock);
+	hint = group->is_led ? 0 : group->base.number;
+	pthread_mutex_unlock(&group->lock);
+	if (!ret)
+		ret = commit_upload(change, &w.m.session, group->place, hint,
+				    err);
+	return ret ? ret : queue(group, &w, err);
 }

@@ -352,6 +352,18 @@ int generation_change_check_ref(const struct generation *g,
 				const struct generation_change *change,
 				size_t nr, struct error *err);
 
+/*
+ * Finds out whether the first commit of this session was made by somebody who
+ * could not tell its result, such as a process that has ended. `at_least` is
+ * the number of a record that exists. Returns GENERATION_COMMITTED if the
+ * newest generation has a file of the session. Otherwise returns
+ * GENERATION_UNKNOWN: the record may still be created. A session without files
+ * is always unknown.
+ */
+int generation_session_find(const struct generation_place *place,
+			    uint64_t at_least,
+			    const struct generation_session *session);
+
 /* ---- several changes in one generation */
 
 /*
@@ -369,6 +381,41 @@ struct generation_group *generation_group_new(
 	const struct generation_place *place, uint64_t gather_ns);
 /* Frees a group that no thread uses. NULL is allowed. */
 void generation_group_free(struct generation_group *group);
+
+/*
+ * What a program does around the records of a group. The functions are called
+ * by the leader only: the thread that makes a record.
+ */
+struct generation_group_hooks {
+	/*
+	 * Called before a record is made. *base is the newest generation that
+	 * the group knows; its number is 0 if there is none. `seen` is the
+	 * highest `seen` of the changes. The function may replace *base by
+	 * another generation, or release and zero it. Then the newest one is
+	 * searched. Returns 0 or a negative error code, which is the result of
+	 * all changes.
+	 */
+	int (*renew)(void *ctx, struct generation *base, uint64_t seen,
+		     struct error *err);
+	/* Called after record *g was made, before its changes are answered. */
+	void (*made)(void *ctx, const struct generation *g);
+	void *ctx; /* borrowed */
+};
+
+/* Sets the hooks before other threads use the group. */
+void generation_group_set_hooks(struct generation_group *group,
+				const struct generation_group_hooks *hooks);
+
+/*
+ * Works like generation_session_commit() for the newest generation that the
+ * group knows, and may be called by several threads. Changes that wait while a
+ * record is made are in one record. The other properties are those of
+ * generation_group_commit().
+ */
+int generation_group_session(struct generation_group *group,
+			     const struct generation_change *change,
+			     const struct generation_session *session,
+			     struct error *err);
 
 /*
  * Works like generation_commit(), and may be called by several threads. If a

@@ -33,8 +33,8 @@
 enum relay_question {
 	RELAY_READ = 1,
 	RELAY_PUT = 2,
-	/* the first kind that is not a request to a store */
-	RELAY_OTHER = 3,
+	/* a commit of a push (generations/passing.h) */
+	RELAY_COMMIT = 3,
 };
 
 /* ---- for the processes */

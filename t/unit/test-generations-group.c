@@ -361,6 +361,103 @@ static void test_invalid(void **state)
 	repo_release(&r);
 }
 
+/* ---- sessions and hooks */
+
+struct hooked {
+	struct repo *r;
+	unsigned renewed, made;
+	uint64_t seen, number;
+	int refusal;
+};
+
+static int renew(void *ctx, struct generation *base, uint64_t seen,
+		 struct error *err)
+{
+	struct hooked *h = ctx;
+
+	h->renewed++;
+	h->seen = seen;
+	generation_release(base);
+	*base = (struct generation){0};
+	return h->refusal ? error_set(err, ERR_IO, "no base") : 0;
+}
+
+static void note_made(void *ctx, const struct generation *g)
+{
+	struct hooked *h = ctx;
+
+	h->made++;
+	h->number = g->number;
+}
+
+/* Makes pusher `p` in two steps. */
+static int run_session(struct repo *r, struct pusher *p,
+		       const struct generation *known)
+{
+	struct generation_change change = {
+		.uploads = &p->up,
+		.upload_nr = 1,
+		.refs = &p->ref,
+		.ref_nr = 1,
+		.seen = known->number,
+		.session_ns = HOUR,
+	};
+	struct generation_session s;
+
+	assert_int_equal(generation_session_begin(&s, &r->place, &change, known,
+						  &p->err),
+			 0);
+	p->result = generation_group_session(p->group, &change, &s, &p->err);
+	assert_int_equal(generation_session_find(&r->place, known->number, &s),
+			 p->result ? GENERATION_UNKNOWN : GENERATION_COMMITTED);
+	return p->result;
+}
+
+static void test_sessions(void **state)
+{
+	struct hooked h = {.refusal = 0};
+	struct generation_group_hooks hooks = {renew, note_made, &h};
+	struct generation first;
+	struct pusher p;
+	struct repo r;
+
+	repo_init(&r);
+	h.r = &r;
+	prepare(&r, &p, 1, "one");
+	r.expected = 1;
+	run(&p);
+	assert_int_equal(p.result, GENERATION_COMMITTED);
+	read_newest(&r, &first);
+	generation_group_set_hooks(r.group, &hooks);
+	prepare(&r, &p, 2, "two");
+	assert_int_equal(run_session(&r, &p, &first), GENERATION_COMMITTED);
+	assert_int_equal(h.renewed, 1);
+	assert_int_equal(h.seen, 1);
+	assert_int_equal(h.made, 1);
+	assert_int_equal(h.number, 2);
+	/* Nothing is made, so the second hook is not called. */
+	prepare(&r, &p, 3, "two");
+	assert_int_equal(run_session(&r, &p, &first), GENERATION_REF_CHANGED);
+	assert_int_equal(h.renewed, 2);
+	assert_int_equal(h.made, 1);
+	h.refusal = 1;
+	prepare(&r, &p, 4, "four");
+	assert_int_equal(run_session(&r, &p, &first), ERR_IO);
+	assert_string_equal(p.err.msg, "no base");
+	prepare(&r, &p, 5, "a b");
+	p.ref.ref = "a b";
+	assert_int_equal(
+		generation_group_session(
+			r.group,
+			&(struct generation_change){.refs = &p.ref,
+						    .ref_nr = 1,
+						    .session_ns = HOUR},
+			&(struct generation_session){.start_ns = 0}, &p.err),
+		ERR_INVALID);
+	generation_release(&first);
+	repo_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +467,7 @@ int main(void)
 		cmocka_unit_test(test_failure),
 		cmocka_unit_test(test_two_nodes),
 		cmocka_unit_test(test_invalid),
+		cmocka_unit_test(test_sessions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

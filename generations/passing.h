@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Passes a change, whose files are written, to another process that makes its
+ * record. The fields are those of store/relay-message.h, in this order:
+ *
+ *	text repository, node, user, action       be64 seen, session_ns
+ *	text upload (16 bytes)                    be64 start_ns, start_time
+ *	be32 number of uploads; for each: text path, text SHA-256, be64 size,
+ *	    1 byte: whether the file is executable
+ *	be32 number of refs; for each: text ref, 1 byte: 1 if `before` follows,
+ *	    2 if `after` follows, 3 for both; text before, text after
+ *
+ * Only the changes of pushes can be passed: they drop nothing, and change no
+ * tables.
+ */
+#ifndef GENERATIONS_PASSING_H
+#define GENERATIONS_PASSING_H
+
+#include "base/cursor.h"
+#include "generations/history.h"
+
+/*
+ * Appends a change to a message. `session` is that of the change. Returns 0,
+ * ERR_INVALID if the change has drops or tables, or ERR_NOMEM.
+ */
+int generation_passed_print(struct buf *message, const char *repository,
+			    const struct generation_change *change,
+			    const struct generation_session *session,
+			    struct error *err);
+
+/* A change that was received. Everything is owned. */
+struct generation_passed {
+	char *repository;
+	/* without find_ref */
+	struct generation_change change;
+	struct generation_session session;
+};
+
+/*
+ * Parses the rest of a message. The texts are not checked: the commit does
+ * this. Release *out in any case. Returns 0, ERR_PEER or ERR_NOMEM.
+ */
+int generation_passed_parse(struct generation_passed *out, struct cursor *c,
+			    struct error *err);
+void generation_passed_release(struct generation_passed *passed);
+
+#endif

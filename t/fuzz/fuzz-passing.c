@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fuzz target for the change of a push that goes to a relay. A change that can
+ * be parsed is printed, and must have the same bytes.
+ */
+#include "generations/passing.h"
+#include "t/fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	struct cursor c = cursor_make(bytes, len);
+	struct generation_passed p;
+	struct buf again = BUF_INIT;
+
+	if (!generation_passed_parse(&p, &c, NULL)) {
+		require(!generation_passed_print(&again, p.repository,
+						 &p.change, &p.session, NULL));
+		require(again.len == len && !memcmp(again.data, bytes, len));
+	}
+	generation_passed_release(&p);
+	buf_release(&again);
+	return 0;
+}
