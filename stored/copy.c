@@ -56,6 +56,11 @@ struct stored_cache *stored_copy_cache(const struct stored_copy *copy)
 	return copy->node->cache;
 }
 
+struct relay *stored_copy_relay(const struct stored_copy *copy)
+{
+	return copy->node->relay;
+}
+
 const char *stored_copy_dir(const struct stored_copy *copy)
 {
 	return copy->dir;

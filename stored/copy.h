@@ -175,6 +175,8 @@ const struct generation_place *stored_copy_place(
 /* Returns the same place, with short time limits for small requests. */
 struct generation_place stored_copy_probe_place(const struct stored_copy *copy);
 struct stored_cache *stored_copy_cache(const struct stored_copy *copy);
+/* Returns the relay of the node, or NULL if there is none. */
+struct relay *stored_copy_relay(const struct stored_copy *copy);
 /* Returns the absolute path of the repository. */
 const char *stored_copy_dir(const struct stored_copy *copy);
 

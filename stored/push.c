@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "generations/passing.h"
+#include "store/relay-message.h"
 #include "stored/fetch.h"
 #include "stored/import.h"
+#include "stored/finder.h"
 #include "stored/push.h"
-#include "stored/tables.h"
 #include "stored/updates.h"
 #include "sys/io.h"
 #include "sys/rangelock.h"
@@ -20,6 +22,9 @@
  * each of them, other nodes have made GENERATION_TRIES records.
  */
 #define BUSY_TRIES 8
+
+/* Result inside this file: there is no relay, or it did not get the change. */
+#define NO_RELAY 100
 
 /* the longest wait for other pushes of this node; pauses between two tries */
 #define TURN_NS (5 * NS_PER_SECOND)
@@ -42,10 +47,7 @@ struct stored_push {
 	size_t upload_nr, upload_alloc;
 	struct generation_session session;
 	bool has_session;
-	/* owned: the tables that were read last, and their generation */
-	struct generation tables_of;
-	struct stored_tables tables;
-	bool has_tables;
+	struct stored_finder finder; /* owned */
 	/* a thread that writes the hint for the generation `made` (owned) */
 	pthread_t hint;
 	bool has_hint;
@@ -143,6 +145,10 @@ int stored_push_open(struct stored_push **out, struct stored_copy *copy,
 		return error_nomem(err);
 	push->copy = copy;
 	push->options = *options;
+	push->finder = (struct stored_finder){
+		.cache = stored_copy_cache(copy),
+		.place = stored_copy_place(copy),
+	};
 	push->node = copy_word(options->node, err);
 	push->user = push->node ? copy_word(options->user, err) : NULL;
 	ret = push->user ? 0 : ERR_NOMEM;
@@ -169,15 +175,6 @@ static void free_uploads(struct stored_push *push)
 	push->upload_nr = 0;
 }
 
-static void close_tables(struct stored_push *push)
-{
-	if (push->has_tables)
-		stored_tables_release(&push->tables);
-	push->has_tables = false;
-	generation_release(&push->tables_of);
-	push->tables_of = (struct generation){0};
-}
-
 void stored_push_close(struct stored_push *push)
 {
 	if (!push)
@@ -187,7 +184,7 @@ void stored_push_close(struct stored_push *push)
 	generation_release(&push->made);
 	free_uploads(push);
 	free(push->uploads);
-	close_tables(push);
+	stored_finder_release(&push->finder);
 	free(push->node);
 	free(push->user);
 	free(push);
@@ -376,32 +373,6 @@ int stored_push_upload(void *ctx, const char *dir, struct error *err)
 	return ret;
 }
 
-/* ---- values of refs in tables */
-
-/*
- * Opens the tables of a generation, unless the last call opened the same
- * tables.
- */
-static int open_tables(struct stored_push *push, const struct generation *g,
-		       struct error *err)
-{
-	int ret = 0;
-
-	if (push->has_tables && stored_tables_are_same(&push->tables_of, g))
-		return 0;
-	close_tables(push);
-	for (size_t i = 0; !ret && i < g->file_nr; i++)
-		if (generation_path_is_table(g->files[i].path))
-			ret = generation_add_file(&push->tables_of,
-						  &g->files[i], err);
-	if (!ret)
-		ret = stored_tables_open(
-			&push->tables, stored_copy_cache(push->copy),
-			stored_copy_place(push->copy), &push->tables_of, err);
-	push->has_tables = !ret;
-	return ret;
-}
-
 /* A change of refs that is being made. */
 struct publishing {
 	struct stored_push *push;
@@ -410,40 +381,9 @@ struct publishing {
 	struct generation_ref_change *refs;
 	struct ref_update **updates;
 	size_t nr, alloc, updates_alloc;
-	/* the generation that find_ref() read last */
-	const struct generation *looked_at;
+	struct stored_finder_refs finder;
 	struct error *err;
 };
-
-/*
- * Returns whether a ref in the tables does not count, because the generation
- * has an update of it.
- */
-static bool is_ignored(void *ctx, const char *ref)
-{
-	const struct publishing *p = ctx;
-
-	if (generation_find_update(p->looked_at, ref))
-		return true;
-	for (size_t i = 0; i < p->nr; i++)
-		if (!p->refs[i].after && !strcmp(p->refs[i].ref, ref))
-			return true;
-	return false;
-}
-
-static int find_ref(void *ctx, struct buf *value, const struct generation *g,
-		    const char *ref, struct error *err)
-{
-	struct publishing *p = ctx;
-	int ret = open_tables(p->push, g, err);
-
-	p->looked_at = g;
-	if (!ret)
-		ret = stored_tables_find(&p->push->tables, value, ref, err);
-	if (ret || value->len)
-		return ret;
-	return stored_tables_collide(&p->push->tables, ref, is_ignored, p, err);
-}
 
 /* ---- the changes of a transaction */
 
@@ -567,8 +507,10 @@ static struct generation_change make_ref_change(struct publishing *p)
 
 	change.refs = p->refs;
 	change.ref_nr = p->nr;
-	change.find_ref = find_ref;
-	change.find_ctx = p;
+	p->finder = (struct stored_finder_refs){&p->push->finder, p->refs,
+						p->nr, NULL};
+	change.find_ref = stored_finder_find;
+	change.find_ctx = &p->finder;
 	return change;
 }
 
@@ -600,6 +542,107 @@ static int commit(struct publishing *p, struct generation *base)
 		}
 		if (ret != GENERATION_BUSY || ++tries == BUSY_TRIES)
 			return ret ? fail_commit(push, ret, &why, p->err) : 0;
+	}
+	return 1;
+}
+
+/* ---- the relay */
+
+/*
+ * The relay has ended, perhaps after it made the record. If the change has
+ * files, they are in no other record.
+ */
+static int find_passed(const struct stored_push *push,
+		       const struct generation_change *change)
+{
+	return change->upload_nr
+		       ? generation_session_find(stored_copy_place(push->copy),
+						 push->seen.number,
+						 &push->session)
+		       : GENERATION_UNKNOWN;
+}
+
+/*
+ * Sends the change to the relay, which makes the record. Returns a value of
+ * generation_commit_result, NO_RELAY, or a negative error code.
+ */
+static int pass(struct publishing *p, const struct generation_change *change,
+		struct error *why)
+{
+	struct stored_push *push = p->push;
+	const struct generation_place *place = stored_copy_place(push->copy);
+	struct buf question = BUF_INIT, answer = BUF_INIT;
+	struct cursor c;
+	int result = NO_RELAY;
+	int ret = buf_append_char(&question, RELAY_COMMIT);
+
+	if (ret)
+		ret = error_nomem(why);
+	if (!ret)
+		ret = generation_passed_print(&question, place->repository,
+					      change, &push->session, why);
+	if (!ret)
+		ret = relay_ask(stored_copy_relay(push->copy), &answer,
+				&question, why);
+	c = cursor_make(answer.data, answer.len);
+	if (ret == RELAY_AWAY)
+		result = NO_RELAY;
+	else if (ret < 0)
+		result = ret;
+	else if (ret || !relay_message_take_result(&c, &result, why))
+		result = find_passed(push, change);
+	buf_release(&question);
+	buf_release(&answer);
+	return result;
+}
+
+/* Rejects refs that were changed, as the newest generation has them. */
+static int reject_passed(struct publishing *p,
+			 const struct generation_change *change)
+{
+	const struct generation_place *place = stored_copy_place(p->push->copy);
+	struct generation newest = {0};
+	struct error why = ERROR_INIT;
+	int ret = generation_newest(&newest, place, p->push->seen.number, &why);
+
+	ret = ret ? fail_read(p->push,
+			      stored_result(ret, place->repository, &why), &why,
+			      p->err)
+		  : reject(p, &newest, change);
+	generation_release(&newest);
+	return ret;
+}
+
+/*
+ * Lets the relay make the record, together with other pushes, with fewer refs
+ * each time that some have changed. Returns like commit(), or NO_RELAY.
+ */
+static int commit_passed(struct publishing *p)
+{
+	unsigned tries = 0;
+	int ret = 0;
+
+	if (!stored_copy_relay(p->push->copy))
+		return NO_RELAY;
+	while (changes_refs(p)) {
+		const struct generation_change change = make_ref_change(p);
+		struct error why = ERROR_INIT;
+
+		ret = pass(p, &change, &why);
+		if (ret == NO_RELAY)
+			return ret;
+		if (ret == GENERATION_REF_CHANGED) {
+			int nr = reject_passed(p, &change);
+
+			if (nr < 0)
+				return nr;
+			if (nr)
+				continue;
+			ret = GENERATION_BUSY;
+		}
+		if (ret != GENERATION_BUSY || ++tries == BUSY_TRIES)
+			return ret ? fail_commit(p->push, ret, &why, p->err)
+				   : 0;
 	}
 	return 1;
 }
@@ -741,11 +784,8 @@ static void start_hint(struct stored_push *push, struct generation *g)
 	push->has_hint = !sys_thread_start(&push->hint, write_hint, push);
 }
 
-/*
- * Makes the record of the generation after the one of the copy, and brings the
- * copy to the new generation.
- */
-static int publish(struct publishing *p)
+/* Works like publish(), without a relay. */
+static int publish_alone(struct publishing *p)
 {
 	struct stored_push *push = p->push;
 	struct generation base = {0};
@@ -766,6 +806,21 @@ static int publish(struct publishing *p)
 		start_hint(push, &base);
 	}
 	generation_release(&base);
+	return ret;
+}
+
+/*
+ * Makes the record of the generation after the one of the copy, and brings the
+ * copy to the new generation.
+ */
+static int publish(struct publishing *p)
+{
+	int ret = commit_passed(p);
+
+	if (!ret)
+		free_uploads(p->push);
+	if (ret == NO_RELAY)
+		ret = publish_alone(p);
 	/* 1: there was no record */
 	return ret > 0 ? 0 : ret;
 }

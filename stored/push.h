@@ -16,7 +16,8 @@
  * rejected, and the record is tried again with the other refs. Nothing is
  * deleted in the store.
  *
- * Pushes of one node to one repository make their records one after the other
+ * The relay of the node (stored/relay.h) makes one record for several pushes.
+ * Without it, pushes of one node to one repository make records one by one
  * (the file "store-pushes" in the copy is locked). Each starts from the
  * generation that the one before has made (the file "store-made"). The copy is
  * brought to it without this lock. Without this lock they would compete

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "store/relay-message.h"
 #include "store/relay.h"
+#include "stored/relay-commit.h"
 #include "stored/relay.h"
 #include "sys/io.h"
 #include "sys/passing.h"
@@ -15,11 +16,12 @@
 #include "sys/thread.h"
 
 struct stored_relay {
-	struct stored_node *node;    /* owned */
-	struct filestore *stores[2]; /* borrowed from the node */
-	int listener;                /* -1: none */
-	pthread_mutex_t lock;        /* guards the fields below */
-	pthread_cond_t ended;        /* signalled when a connection ends */
+	struct stored_node *node;      /* owned */
+	struct filestore *stores[2];   /* borrowed from the node */
+	struct relay_commits *commits; /* owned */
+	int listener;                  /* -1: none */
+	pthread_mutex_t lock;          /* guards the fields below */
+	pthread_cond_t ended;          /* signalled when a connection ends */
 	unsigned busy;
 };
 
@@ -30,14 +32,18 @@ struct connection {
 
 /* ---- connections */
 
-static int answer(struct stored_relay *relay, struct buf *out,
-		  const struct buf *question, struct error *err)
+/* *used is the repository of a commit, or NULL. */
+static int answer(struct stored_relay *relay, struct relay_repository **used,
+		  struct buf *out, const struct buf *question,
+		  struct error *err)
 {
 	struct cursor c = cursor_make(question->data, question->len);
 	uint8_t kind;
 
 	if (!cursor_u8(&c, &kind))
 		return error_set(err, ERR_PEER, "an empty question");
+	if (kind == RELAY_COMMIT)
+		return relay_commit(relay->commits, used, out, &c, err);
 	return relay_answer(out, relay->stores, ARRAY_NR(relay->stores), kind,
 			    &c, err);
 }
@@ -51,11 +57,14 @@ static void talk(struct connection *c)
 	if (!ret)
 		ret = relay_message_send(c->fd, &out, NULL);
 	while (!ret) {
+		struct relay_repository *used = NULL;
+
 		ret = relay_message_receive(c->fd, &question, NULL);
 		if (!ret)
-			ret = answer(c->relay, &out, &question, NULL);
+			ret = answer(c->relay, &used, &out, &question, NULL);
 		if (!ret)
 			ret = relay_message_send(c->fd, &out, NULL);
+		relay_commit_end(c->relay->commits, used);
 	}
 	buf_release(&question);
 	buf_release(&out);
@@ -162,6 +171,13 @@ int stored_relay_open(struct stored_relay **out,
 					   : relay->node->store;
 		ret = listen_at(relay, err);
 	}
+	if (!ret) {
+		const struct relay_commits_options commits = {
+			relay->node, options->warn, options->ctx};
+
+		relay->commits = relay_commits_new(&commits);
+		ret = relay->commits ? 0 : error_nomem(err);
+	}
 	if (ret)
 		stored_relay_close(relay);
 	else
@@ -199,6 +215,7 @@ void stored_relay_close(struct stored_relay *relay)
 	while (relay->busy)
 		pthread_cond_wait(&relay->ended, &relay->lock);
 	pthread_mutex_unlock(&relay->lock);
+	relay_commits_free(relay->commits);
 	stored_node_close(relay->node);
 	pthread_cond_destroy(&relay->ended);
 	pthread_mutex_destroy(&relay->lock);

@@ -102,8 +102,10 @@ test_expect_success MOTO 'the relay sends the requests of a push' '
 '
 
 test_expect_success MOTO 'no relay: the process that receives the push sends them' '
-	kill -STOP $(cat victim) && commit && push HEAD:refs/heads/main &&
-	kill -CONT $(cat victim) &&
+	commit && kill -STOP $(cat victim) || return
+	push HEAD:refs/heads/main
+	code=$?
+	kill -CONT $(cat victim) && test $code -eq 0 &&
 	test "$(value refs/heads/main)" = "$(stock -C work rev-parse HEAD)"
 '
 

@@ -16,6 +16,7 @@
 #include "sys/rangelock.h"
 #include "sys/tempdir.h"
 #include "t/unit/copynode.h"
+#include "t/unit/relaynode.h"
 
 struct fixture {
 	struct copynode c;
@@ -828,6 +829,150 @@ static void test_emptied_store(void **state)
 	fixture_release(&f);
 }
 
+/* The relay makes the record. The process of the push uploads its files. */
+static void test_relay(void **state)
+{
+	struct fixture f;
+	struct session s;
+	struct relaynode r;
+	struct generation g;
+	char *dir;
+
+	(void)state;
+	fixture_init(&f);
+	push_one(&f, f.c.node, "refs/heads/old", &f.c.s.tip);
+	relaynode_start(&r, &f.c, 0, RELAYNODE_STAYS);
+	dir = make_quarantine(&f);
+	f.c.count.requests = 0;
+	session_open(&s, &f, f.c.node);
+	assert_int_equal(stored_push_upload(s.push, dir, &f.err), 0);
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/new", &f.c.s.tip);
+	session_set(&s, "refs/heads/old", NULL);
+	assert_int_equal(session_commit(&s), 0);
+	assert_int_equal(ref_transaction_get(s.tx, 0)->result, REF_OK);
+	session_close(&s);
+	assert_int_equal(f.c.count.requests, 1 + 4);
+	/* The copy was advanced by the relay. */
+	storedrepo_assert_ref(&f.c.s, COPYNODE_COPY, "refs/heads/old", NULL);
+	push_one(&f, f.c.node, "refs/heads/next", &f.c.s.tip);
+	relaynode_stop(&r, &f.c);
+	assert_int_equal(r.commit_nr, 2);
+	expect(&f, "refs/heads/new", &f.c.s.tip);
+	expect(&f, "refs/heads/old", NULL);
+	expect(&f, "refs/heads/next", &f.c.s.tip);
+	assert_int_equal(generation_read(&g, &f.c.s.place, 3, NULL), 0);
+	assert_string_equal(g.user, "alice");
+	assert_non_null(generation_find_file(&g, "objects/pack/pack-00.pack"));
+	generation_release(&g);
+	/* Without the relay, the push makes its record itself. */
+	push_one(&f, f.c.node, "refs/heads/alone", &f.c.s.tip);
+	expect(&f, "refs/heads/alone", &f.c.s.tip);
+	assert_int_equal(f.warnings.len, 0);
+	free(dir);
+	fixture_release(&f);
+}
+
+/* Refs that another node has changed are rejected, and the others are set. */
+static void test_relay_races(void **state)
+{
+	struct fixture f;
+	struct session s;
+	struct relaynode r;
+	struct oid one;
+
+	(void)state;
+	fixture_init(&f);
+	one = f.c.s.tip;
+	relaynode_start(&r, &f.c, 0, RELAYNODE_STAYS);
+	session_open(&s, &f, f.c.node);
+	push_one(&f, f.other, "refs/heads/race", &one);
+	push_one(&f, f.other, "refs/heads/a/b", &one);
+	push_one(&f, f.other, "refs/heads/main", NULL);
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/a", &one);
+	session_set(&s, "refs/heads/good", &one);
+	session_set(&s, "refs/heads/main", NULL);
+	session_set(&s, "refs/heads/race", &one);
+	assert_int_equal(session_commit(&s), 0);
+	assert_int_equal(ref_transaction_get(s.tx, 0)->result, REF_OLD_DIFFERS);
+	assert_int_equal(ref_transaction_get(s.tx, 1)->result, REF_OK);
+	assert_int_equal(ref_transaction_get(s.tx, 2)->result, REF_OLD_DIFFERS);
+	assert_int_equal(ref_transaction_get(s.tx, 3)->result, REF_OLD_DIFFERS);
+	session_close(&s);
+	relaynode_stop(&r, &f.c);
+	expect(&f, "refs/heads/good", &one);
+	expect(&f, "refs/heads/race", &one);
+	expect(&f, "refs/heads/a", NULL);
+	fixture_release(&f);
+}
+
+/*
+ * A relay that ends at a commit. If the record has the files of the push, the
+ * push was made. Otherwise the outcome is unknown.
+ */
+static void test_relay_ends(void **state)
+{
+	(void)state;
+	for (int end = RELAYNODE_BEFORE; end <= RELAYNODE_AFTER; end++) {
+		bool is_made = end == RELAYNODE_AFTER;
+		struct fixture f;
+		struct session s;
+		struct relaynode r;
+		char *dir;
+
+		fixture_init(&f);
+		relaynode_start(&r, &f.c, 0, (enum relaynode_end)end);
+		dir = make_quarantine(&f);
+		session_open(&s, &f, f.c.node);
+		assert_int_equal(stored_push_upload(s.push, dir, &f.err), 0);
+		session_begin(&s, true);
+		session_set(&s, "refs/heads/new", &f.c.s.tip);
+		assert_int_equal(session_commit(&s), is_made ? 0 : ERR_PEER);
+		if (!is_made)
+			assert_non_null(strstr(f.err.msg, "it is unknown"));
+		session_close(&s);
+		relaynode_stop(&r, &f.c);
+		expect(&f, "refs/heads/new", is_made ? &f.c.s.tip : NULL);
+		push_one(&f, f.c.node, "refs/heads/next", &f.c.s.tip);
+		expect(&f, "refs/heads/next", &f.c.s.tip);
+		free(dir);
+		fixture_release(&f);
+	}
+}
+
+/*
+ * The second record of a push has no files, so it cannot be recognised by those
+ * of the first.
+ */
+static void test_relay_ends_at_second_record(void **state)
+{
+	struct fixture f;
+	struct session s;
+	struct relaynode r;
+	char *dir;
+
+	(void)state;
+	fixture_init(&f);
+	relaynode_start(&r, &f.c, 1, RELAYNODE_BEFORE);
+	dir = make_quarantine(&f);
+	session_open(&s, &f, f.c.node);
+	assert_int_equal(stored_push_upload(s.push, dir, &f.err), 0);
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/first", &f.c.s.tip);
+	assert_int_equal(session_commit(&s), 0);
+	ref_transaction_free(s.tx);
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/second", &f.c.s.tip);
+	assert_int_equal(session_commit(&s), ERR_PEER);
+	session_close(&s);
+	relaynode_stop(&r, &f.c);
+	expect(&f, "refs/heads/first", &f.c.s.tip);
+	expect(&f, "refs/heads/second", NULL);
+	free(dir);
+	fixture_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -844,6 +989,10 @@ int main(void)
 		cmocka_unit_test(test_lost_record_before_the_copy),
 		cmocka_unit_test(test_too_late),
 		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_relay),
+		cmocka_unit_test(test_relay_races),
+		cmocka_unit_test(test_relay_ends),
+		cmocka_unit_test(test_relay_ends_at_second_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Looks up refs in the tables of a generation, for a commit
+ * (generation_change.find_ref). The tables that were read last stay open, since
+ * most generations have the tables of the one before.
+ */
+#ifndef STORED_FINDER_H
+#define STORED_FINDER_H
+
+#include "stored/tables.h"
+
+/* Open tables. Only one thread may use them at a time. */
+struct stored_finder {
+	struct stored_cache *cache;           /* borrowed */
+	const struct generation_place *place; /* borrowed */
+	/* owned: the tables that were read last, and their generation */
+	struct generation tables_of;
+	struct stored_tables tables;
+	bool has_tables;
+};
+
+void stored_finder_release(struct stored_finder *finder);
+
+/* The refs of the change for which refs are looked up. */
+struct stored_finder_refs {
+	struct stored_finder *finder;             /* borrowed */
+	const struct generation_ref_change *refs; /* borrowed */
+	size_t ref_nr;
+	/* set by stored_finder_find() */
+	const struct generation *looked_at;
+};
+
+/*
+ * Has the type and the contract of generation_change.find_ref; `ctx` is a
+ * struct stored_finder_refs.
+ */
+int stored_finder_find(void *ctx, struct buf *value, const struct generation *g,
+		       const char *ref, struct error *err);
+
+#endif

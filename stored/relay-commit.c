@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* Commits of pushes in the relay of a node. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "generations/passing.h"
+#include "store/relay-message.h"
+#include "stored/copy.h"
+#include "stored/finder.h"
+#include "stored/relay-commit.h"
+
+/* maximum number of repositories without a push that are remembered */
+#define IDLE_MAX 256
+/*
+ * A record that this relay has made or proved so long ago is proved again
+ * before the next one follows it.
+ */
+#define PROOF_NS UINT64_C(1000000000)
+
+struct relay_repository {
+	struct relay_commits *commits; /* borrowed */
+	char *name;                    /* owned */
+	/* the place with the usual time limits, and with short ones */
+	struct generation_place place, probe;
+	struct generation_group *group; /* owned */
+	/* used by the leader of the group only */
+	struct stored_finder finder;
+	uint64_t proved_ns; /* when the base was made or proved */
+	/* the next fields are guarded by the lock of the commits */
+	struct relay_repository *next;
+	unsigned users;
+	/* owned: the newest record, if its hint is to be written */
+	struct generation hint;
+};
+
+struct relay_commits {
+	struct relay_commits_options options;
+	pthread_mutex_t lock; /* guards the fields below */
+	struct relay_repository *first;
+	size_t nr;
+};
+
+struct relay_commits *relay_commits_new(
+	const struct relay_commits_options *options)
+{
+	struct relay_commits *c = mem_calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->options = *options;
+	if (!pthread_mutex_init(&c->lock, NULL))
+		return c;
+	free(c);
+	return NULL;
+}
+
+static void free_repository(struct relay_repository *r)
+{
+	generation_group_free(r->group);
+	stored_finder_release(&r->finder);
+	generation_release(&r->hint);
+	free(r->name);
+	free(r);
+}
+
+void relay_commits_free(struct relay_commits *c)
+{
+	if (!c)
+		return;
+	while (c->first) {
+		struct relay_repository *r = c->first;
+
+		c->first = r->next;
+		free_repository(r);
+	}
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+static void warn(const struct relay_repository *r, const char *what,
+		 const struct error *why)
+{
+	const struct relay_commits_options *o = &r->commits->options;
+	struct buf text = BUF_INIT;
+
+	if (o->warn &&
+	    !buf_printf(&text, "push to '%s': %s: %s", r->name, what, why->msg))
+		o->warn(o->ctx, text.data);
+	buf_release(&text);
+}
+
+/* ---- the base of a record */
+
+/* Replaces *base by the newest generation that the copy knows, or by none. */
+static int load_base(struct relay_repository *r, struct generation *base,
+		     struct error *err)
+{
+	struct generation g = {0};
+	struct stored_copy *copy;
+	int ret = stored_copy_enter(&copy, r->commits->options.node, r->name,
+				    err);
+
+	if (ret)
+		return ret;
+	ret = stored_copy_newest_made(&g, copy, err);
+	stored_copy_close(copy);
+	if (ret < 0)
+		return ret;
+	generation_release(base);
+	*base = g;
+	r->proved_ns = 0;
+	return 0;
+}
+
+/* The store has lost *base. The newest generation is searched then. */
+static void drop_base(struct generation *base)
+{
+	generation_release(base);
+	*base = (struct generation){0};
+}
+
+/*
+ * Brings *base to a generation that the store has. A process has proved its
+ * `seen`. A base after it was made by this relay, or read from the copy; the
+ * store may have been restored from a backup since then.
+ */
+static int renew(void *ctx, struct generation *base, uint64_t seen,
+		 struct error *err)
+{
+	struct relay_repository *r = ctx;
+	const struct generation_host *host = r->place.host;
+	uint64_t now = host->now_ns(host->ctx);
+	int ret = 0;
+
+	if (base->number < seen)
+		ret = load_base(r, base, err);
+	if (ret || base->number <= seen ||
+	    (r->proved_ns && now - r->proved_ns < PROOF_NS))
+		return ret;
+	ret = generation_prove(&r->probe, base, err);
+	if (!ret)
+		r->proved_ns = now;
+	if (ret != STORE_ABSENT)
+		return ret;
+	drop_base(base);
+	return 0;
+}
+
+/* ---- after a record */
+
+/* Keeps a copy of the record for the hint. A failure costs only speed. */
+static void keep_for_hint(struct relay_repository *r,
+			  const struct generation *g)
+{
+	struct generation copy;
+
+	if (generation_copy(&copy, g, NULL))
+		return;
+	pthread_mutex_lock(&r->commits->lock);
+	generation_release(&r->hint);
+	r->hint = copy;
+	pthread_mutex_unlock(&r->commits->lock);
+}
+
+/* Brings the copy of the node to the record, for all changes in it. */
+static void made(void *ctx, const struct generation *g)
+{
+	struct relay_repository *r = ctx;
+	const struct generation_host *host = r->place.host;
+	struct error why = ERROR_INIT;
+	struct stored_copy *copy;
+	int ret = stored_copy_enter(&copy, r->commits->options.node, r->name,
+				    &why);
+
+	r->proved_ns = host->now_ns(host->ctx);
+	if (!ret)
+		ret = stored_copy_advance(copy, g, &why);
+	stored_copy_close(copy);
+	if (ret)
+		warn(r, "the local copy is behind", &why);
+	keep_for_hint(r, g);
+}
+
+/* ---- repositories */
+
+static struct relay_repository *make_repository(struct relay_commits *c,
+						const char *name)
+{
+	struct relay_repository *r = mem_calloc(1, sizeof(*r));
+	struct stored_node *node = c->options.node;
+
+	if (!r)
+		return NULL;
+	r->commits = c;
+	r->name = mem_strdup(name);
+	r->place = (struct generation_place){node->store, &node->host, r->name};
+	r->probe = r->place;
+	if (node->probe)
+		r->probe.store = node->probe;
+	r->finder = (struct stored_finder){.cache = node->cache,
+					   .place = &r->place};
+	/* While one record is made, further changes gather by themselves. */
+	r->group = r->name ? generation_group_new(&r->place, 0) : NULL;
+	if (!r->group) {
+		free_repository(r);
+		return NULL;
+	}
+	generation_group_set_hooks(
+		r->group, &(struct generation_group_hooks){renew, made, r});
+	return r;
+}
+
+/* Removes repositories that nobody uses. The caller holds the lock. */
+static void forget_idle(struct relay_commits *c)
+{
+	struct relay_repository **at = &c->first;
+
+	while (*at) {
+		struct relay_repository *r = *at;
+
+		if (r->users) {
+			at = &r->next;
+			continue;
+		}
+		*at = r->next;
+		c->nr--;
+		free_repository(r);
+	}
+}
+
+static struct relay_repository *use(struct relay_commits *c, const char *name)
+{
+	struct relay_repository *r;
+
+	pthread_mutex_lock(&c->lock);
+	for (r = c->first; r; r = r->next)
+		if (!strcmp(r->name, name))
+			break;
+	if (!r) {
+		if (c->nr >= IDLE_MAX)
+			forget_idle(c);
+		r = make_repository(c, name);
+		if (r) {
+			r->next = c->first;
+			c->first = r;
+			c->nr++;
+		}
+	}
+	if (r)
+		r->users++;
+	pthread_mutex_unlock(&c->lock);
+	return r;
+}
+
+int relay_commit(struct relay_commits *commits, struct relay_repository **used,
+		 struct buf *answer, struct cursor *question, struct error *err)
+{
+	struct generation_passed p;
+	struct error why = ERROR_INIT;
+	int ret = generation_passed_parse(&p, question, err);
+	int result = 0;
+
+	buf_reset(answer);
+	*used = ret ? NULL : use(commits, p.repository);
+	if (!ret && !*used)
+		ret = error_nomem(err);
+	if (!ret) {
+		struct stored_finder_refs refs = {
+			&(*used)->finder, p.change.refs, p.change.ref_nr, NULL};
+
+		p.change.find_ref = stored_finder_find;
+		p.change.find_ctx = &refs;
+		result = generation_group_session((*used)->group, &p.change,
+						  &p.session, &why);
+		if (relay_message_add_result(answer, result,
+					     result ? &why : NULL))
+			ret = error_nomem(err);
+	}
+	generation_passed_release(&p);
+	return ret;
+}
+
+void relay_commit_end(struct relay_commits *commits,
+		      struct relay_repository *used)
+{
+	struct generation hint;
+
+	if (!used)
+		return;
+	pthread_mutex_lock(&commits->lock);
+	hint = used->hint;
+	used->hint = (struct generation){0};
+	pthread_mutex_unlock(&commits->lock);
+	/* A missing hint makes searches longer, no more. */
+	if (hint.number)
+		generation_write_hint_record(&used->probe, &hint, NULL);
+	generation_release(&hint);
+	pthread_mutex_lock(&commits->lock);
+	used->users--;
+	pthread_mutex_unlock(&commits->lock);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside the relay of a node: commits of pushes. Pushes to one repository that
+ * wait at the same time get one record.
+ *
+ *	process                             relay
+ *	writes its files
+ *	its change   ------------------>    waits, or makes the record of all
+ *	(generations/passing.h)             waiting changes; advances the copy
+ *	             <------------------    its result
+ *	                                    writes the hint
+ */
+#ifndef STORED_RELAY_COMMIT_H
+#define STORED_RELAY_COMMIT_H
+
+#include "base/cursor.h"
+#include "stored/node.h"
+
+/* The repositories that pushes are made to. Threads may share it. */
+struct relay_commits;
+
+struct relay_commits_options {
+	struct stored_node *node; /* borrowed */
+	/* prints a line for the administrator; NULL: messages are dropped */
+	void (*warn)(void *ctx, const char *message);
+	void *ctx;
+};
+
+/* Returns NULL if memory runs out. */
+struct relay_commits *relay_commits_new(
+	const struct relay_commits_options *options);
+/* No thread may use it. NULL is allowed. */
+void relay_commits_free(struct relay_commits *commits);
+
+/* A repository in use, between relay_commit() and relay_commit_end(). */
+struct relay_repository;
+
+/*
+ * Makes the change in *question, and replaces *answer by its result
+ * (relay_message_add_result()): a value of generation_commit_result or a
+ * negative error code. If it is GENERATION_COMMITTED, the copy of the node has
+ * the change, unless the administrator was warned. Returns 0; ERR_PEER if the
+ * question has no valid form; or ERR_NOMEM. Pass *used to relay_commit_end() in
+ * any case.
+ */
+int relay_commit(struct relay_commits *commits, struct relay_repository **used,
+		 struct buf *answer, struct cursor *question,
+		 struct error *err);
+
+/*
+ * Writes the hint of the newest record, unless another thread does. Call this
+ * when the answer is sent, since nobody waits for the hint.
+ */
+void relay_commit_end(struct relay_commits *commits,
+		      struct relay_repository *used);
+
+#endif

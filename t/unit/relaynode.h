@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The relay of a node (copynode.h) for unit tests: a thread that answers
+ * commits, and can end at one. Include this header after cmocka.h.
+ */
+#ifndef T_UNIT_RELAYNODE_H
+#define T_UNIT_RELAYNODE_H
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "store/relay-message.h"
+#include "store/relay.h"
+#include "stored/relay-commit.h"
+#include "sys/io.h"
+#include "sys/passing.h"
+#include "sys/thread.h"
+#include "t/unit/copynode.h"
+
+enum relaynode_end {
+	RELAYNODE_STAYS,
+	RELAYNODE_BEFORE, /* ends before it has made a record */
+	RELAYNODE_AFTER,  /* ends after it, without an answer */
+};
+
+struct relaynode {
+	struct stored_node *node; /* owned: the node of the relay */
+	struct relay_commits *commits;
+	struct buf warnings;
+	char path[4096];
+	int listener;
+	/* number of commits that are answered before this end */
+	unsigned answers;
+	enum relaynode_end end;
+	pthread_t thread;
+	unsigned commit_nr;
+};
+
+static inline void relaynode_warn(void *ctx, const char *message)
+{
+	buf_printf(ctx, "%s\n", message);
+}
+
+/* Returns whether the relay goes on. */
+static inline bool relaynode_answer(struct relaynode *r, int fd,
+				    const struct buf *question)
+{
+	struct cursor c = cursor_make(question->data, question->len);
+	struct relay_repository *used = NULL;
+	struct buf out = BUF_INIT;
+	enum relaynode_end end = r->commit_nr < r->answers ? RELAYNODE_STAYS
+							   : r->end;
+	uint8_t kind = 0;
+	int ret = ERR_PEER;
+
+	cursor_u8(&c, &kind);
+	assert_int_equal(kind, RELAY_COMMIT);
+	r->commit_nr++;
+	if (end != RELAYNODE_BEFORE)
+		ret = relay_commit(r->commits, &used, &out, &c, NULL);
+	if (end == RELAYNODE_STAYS && !ret)
+		relay_message_send(fd, &out, NULL);
+	relay_commit_end(r->commits, used);
+	buf_release(&out);
+	return end == RELAYNODE_STAYS;
+}
+
+static inline void *relaynode_run(void *arg)
+{
+	struct relaynode *r = arg;
+	struct buf greeting = BUF_INIT, question = BUF_INIT;
+	bool goes_on = true;
+	int fd;
+
+	buf_append_str(&greeting, RELAY_GREETING);
+	while (goes_on && (fd = sys_passing_accept(r->listener, NULL)) >= 0) {
+		relay_message_send(fd, &greeting, NULL);
+		while (goes_on && !relay_message_receive(fd, &question, NULL))
+			goes_on = relaynode_answer(r, fd, &question);
+		if (!goes_on)
+			unlink(r->path);
+		sys_close(fd);
+	}
+	buf_release(&greeting);
+	buf_release(&question);
+	return NULL;
+}
+
+/* Starts a relay of the node of *c, and lets this node use it. */
+static inline void relaynode_start(struct relaynode *r, struct copynode *c,
+				   unsigned answers, enum relaynode_end end)
+{
+	struct relay_commits_options options = {NULL, relaynode_warn,
+						&r->warnings};
+
+	memset(r, 0, sizeof(*r));
+	buf_init(&r->warnings);
+	r->answers = answers;
+	r->end = end;
+	if (stored_node_open(&r->node, c->node->dir, &c->err))
+		fail_msg("%s", c->err.msg);
+	options.node = r->node;
+	r->commits = relay_commits_new(&options);
+	assert_non_null(r->commits);
+	snprintf(r->path, sizeof(r->path), "%s/relay", c->node->dir);
+	r->listener = sys_passing_listen(r->path, &c->err);
+	assert_true(r->listener >= 0);
+	sys_passing_block(r->listener);
+	assert_int_equal(sys_thread_start(&r->thread, relaynode_run, r), 0);
+	c->node->relay = relay_new(r->path);
+	assert_non_null(c->node->relay);
+}
+
+static inline void relaynode_stop(struct relaynode *r, struct copynode *c)
+{
+	relay_free(c->node->relay);
+	c->node->relay = NULL;
+	shutdown(r->listener, SHUT_RDWR);
+	sys_thread_join(r->thread);
+	sys_close(r->listener);
+	unlink(r->path);
+	relay_commits_free(r->commits);
+	stored_node_close(r->node);
+	buf_release(&r->warnings);
+}
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of stored/relay-commit.h: which requests the relay of a node sends for
+ * a commit, and a store that has lost a record. Other tests are in test-push.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "generations/names.h"
+#include "generations/passing.h"
+#include "t/unit/relaynode.h"
+
+#define SECOND UINT64_C(1000000000)
+
+struct fixture {
+	struct copynode c;
+	struct relay_commits *commits;
+	struct buf warnings;
+	uint64_t now;  /* the clock of the node */
+	uint64_t seen; /* number of the generation of the copy at the start */
+};
+
+static uint64_t fake_now(void *ctx)
+{
+	return ((struct fixture *)ctx)->now;
+}
+
+static void fixture_init(struct fixture *f)
+{
+	struct relay_commits_options options = {NULL, relaynode_warn,
+						&f->warnings};
+	struct stored_copy *copy;
+
+	memset(f, 0, sizeof(*f));
+	buf_init(&f->warnings);
+	copynode_init(&f->c);
+	copynode_push(&f->c, "two");
+	f->now = 1000 * SECOND;
+	f->c.node->host.now_ns = fake_now;
+	f->c.node->host.ctx = f;
+	copy = copynode_enter(&f->c);
+	assert_int_equal(stored_copy_refresh(copy, &f->c.err), 0);
+	f->seen = stored_copy_generation(copy)->number;
+	stored_copy_close(copy);
+	options.node = f->c.node;
+	f->commits = relay_commits_new(&options);
+	assert_non_null(f->commits);
+	f->c.count.requests = 0;
+}
+
+static void fixture_release(struct fixture *f)
+{
+	relay_commits_free(f->commits);
+	assert_int_equal(f->warnings.len, 0);
+	buf_release(&f->warnings);
+	copynode_release(&f->c);
+}
+
+/* Creates a ref with a commit through the relay. Returns the result. */
+static int create(struct fixture *f, const char *ref)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	const struct generation_ref_change change_of_ref = {
+		ref, NULL, oid_to_hex(hex, &f->c.s.tip, HASH_SHA1)};
+	const struct generation_change change = {
+		.node = "n",
+		.user = "u",
+		.action = "push",
+		.seen = f->seen,
+		.session_ns = 3600 * SECOND,
+		.refs = &change_of_ref,
+		.ref_nr = 1,
+	};
+	const struct generation_host *host = &f->c.node->host;
+	const struct generation_session session = {
+		.start_ns = f->now, .start_time = host->time(host->ctx)};
+	struct relay_repository *used;
+	struct buf question = BUF_INIT, answer = BUF_INIT;
+	struct cursor c;
+	int result = -100;
+
+	assert_int_equal(generation_passed_print(&question,
+						 f->c.s.place.repository,
+						 &change, &session, NULL),
+			 0);
+	c = cursor_make(question.data, question.len);
+	assert_int_equal(relay_commit(f->commits, &used, &answer, &c, NULL), 0);
+	relay_commit_end(f->commits, used);
+	c = cursor_make(answer.data, answer.len);
+	assert_true(relay_message_take_result(&c, &result, &f->c.err));
+	buf_release(&question);
+	buf_release(&answer);
+	return result;
+}
+
+static void test_requests(void **state)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct generation hint;
+	struct fixture f;
+
+	fixture_init(&f);
+	/* The record and the hint. The base is that of the copy. */
+	assert_int_equal(create(&f, "refs/heads/a"), GENERATION_COMMITTED);
+	assert_int_equal(f.c.count.requests, 2);
+	/* The next push has not seen this record, but the relay knows it. */
+	assert_int_equal(create(&f, "refs/heads/b"), GENERATION_COMMITTED);
+	assert_int_equal(f.c.count.requests, 4);
+	/* The relay has made it long ago, and proves it. */
+	f.now += 2 * SECOND;
+	assert_int_equal(create(&f, "refs/heads/c"), GENERATION_COMMITTED);
+	assert_int_equal(f.c.count.requests, 7);
+	/* A push that has proved it spares the relay that. */
+	f.now += 2 * SECOND;
+	f.seen += 3;
+	assert_int_equal(create(&f, "refs/heads/d"), GENERATION_COMMITTED);
+	assert_int_equal(f.c.count.requests, 9);
+	assert_int_equal(create(&f, "refs/heads/d"), GENERATION_REF_CHANGED);
+	assert_non_null(strstr(f.c.err.msg, "refs/heads/d"));
+	assert_int_equal(generation_read_hint(&hint, &f.c.s.place, NULL), 0);
+	assert_int_equal(hint.number, f.seen + 1);
+	generation_release(&hint);
+	storedrepo_assert_ref(&f.c.s, COPYNODE_COPY, "refs/heads/d",
+			      oid_to_hex(hex, &f.c.s.tip, HASH_SHA1));
+	fixture_release(&f);
+}
+
+/*
+ * The store was restored from a backup, which does not have the last record.
+ * The next record must not leave a gap.
+ */
+static void test_lost_record(void **state)
+{
+	struct buf name = BUF_INIT;
+	struct generation g;
+	struct fixture f;
+
+	fixture_init(&f);
+	assert_int_equal(create(&f, "refs/heads/a"), GENERATION_COMMITTED);
+	assert_int_equal(generation_record_name(&name, f.c.s.place.repository,
+						f.seen + 1, NULL),
+			 0);
+	assert_int_equal(filestore_delete(f.c.s.place.store, name.data, NULL),
+			 0);
+	f.now += 2 * SECOND;
+	assert_int_equal(create(&f, "refs/heads/b"), GENERATION_COMMITTED);
+	assert_int_equal(generation_read(&g, &f.c.s.place, f.seen + 1, NULL),
+			 0);
+	assert_non_null(generation_find_update(&g, "refs/heads/b"));
+	assert_null(generation_find_update(&g, "refs/heads/a"));
+	generation_release(&g);
+	assert_int_equal(generation_read(&g, &f.c.s.place, f.seen + 2, NULL),
+			 STORE_ABSENT);
+	buf_release(&name);
+	fixture_release(&f);
+}
+
+static void test_malformed(void **state)
+{
+	struct relay_repository *used;
+	struct buf answer = BUF_INIT;
+	struct fixture f;
+	struct cursor c;
+
+	fixture_init(&f);
+	c = cursor_make("\0\0\0\1", 4);
+	assert_int_equal(relay_commit(f.commits, &used, &answer, &c, NULL),
+			 ERR_PEER);
+	relay_commit_end(f.commits, used);
+	assert_int_equal(f.c.count.requests, 0);
+	relay_commits_free(NULL);
+	buf_release(&answer);
+	fixture_release(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_lost_record),
+		cmocka_unit_test(test_malformed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
