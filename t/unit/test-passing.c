@@ -195,12 +195,9 @@ static void test_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_listens),
-		cmocka_unit_test(test_passes),
-		cmocka_unit_test(test_refuses),
-		cmocka_unit_test(test_blocking),
-		cmocka_unit_test(test_accepts),
-		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_listens), cmocka_unit_test(test_passes),
+		cmocka_unit_test(test_refuses), cmocka_unit_test(test_blocking),
+		cmocka_unit_test(test_accepts), cmocka_unit_test(test_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
