@@ -286,6 +286,9 @@ static void keep_head(struct daemon_snapshot *s)
 	struct buf path = BUF_INIT;
 	struct sys_stat st;
 
+	/* extensions.refStorage with a path: another file is HEAD. */
+	if (s->repo->refs_dir)
+		return;
 	if (!buf_printf(&path, "%s/HEAD", s->repo->git_dir) &&
 	    !sys_lstat(&st, path.data, NULL) && st.is_file &&
 	    !sys_read_file(&s->head, path.data, NULL) && s->head.len &&

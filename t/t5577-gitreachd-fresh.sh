@@ -118,6 +118,26 @@ test_expect_success 'so is a changed file that is included' '
 	stock -C srv/files.git config --unset include.path
 '
 
+test_expect_success 'HEAD in another directory of refs' '
+	cp -R srv/files.git srv/else.git &&
+	mkdir elsewhere && mv srv/else.git/refs elsewhere/ &&
+	mkdir srv/else.git/refs && : >srv/else.git/refs/heads &&
+	stock -C srv/files.git rev-parse main >id &&
+	echo "ref: refs/heads/.invalid" >srv/else.git/HEAD &&
+	printf "[core]\n\trepositoryFormatVersion = 1\n" >>srv/else.git/config &&
+	printf "[extensions]\n\trefStorage = files://%s\n" "$PWD/elsewhere" \
+		>>srv/else.git/config &&
+	sleep 0.2 &&
+	for name in main other main
+	do
+		echo "ref: refs/heads/$name" >elsewhere/HEAD &&
+		cat id >elsewhere/refs/heads/$name &&
+		stock ls-remote --symref $url/else.git HEAD >actual &&
+		grep "^ref: refs/heads/$name	HEAD" actual || return 1
+	done &&
+	rm -rf srv/else.git
+'
+
 test_expect_success 'a repository that is removed, and one in its place' '
 	echo 404 >gone &&
 	for i in 1 2 3 4 5
