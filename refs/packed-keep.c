@@ -201,7 +201,8 @@ void packed_keep_add_note(struct packed_keep *keep,
 	struct held *held = held_of(kept);
 	struct note note = {BUF_INIT, BUF_INIT, number}, *at;
 
-	if (!key->len || len > PACKED_KEEP_NOTE_MAX)
+	if (!key->len || key->len > PACKED_KEEP_NOTE_MAX ||
+	    len > PACKED_KEEP_NOTE_MAX)
 		return;
 	if (buf_append(&note.key, key->data, key->len) < 0 ||
 	    buf_append(&note.text, bytes, len) < 0) {

@@ -55,8 +55,9 @@ int packed_keep_get(const struct packed_kept **out, struct packed_keep *keep,
 void packed_keep_put(struct packed_keep *keep, const struct packed_kept *kept);
 
 /*
- * The last notes of a map are kept, up to this number. A longer text is not
- * kept.
+ * The last notes of a map are kept, up to this number. A note is not kept if its
+ * text or its key has more than PACKED_KEEP_NOTE_MAX bytes: a client chooses the
+ * prefixes in the key.
  */
 #define PACKED_KEEP_NOTES 4
 #define PACKED_KEEP_NOTE_MAX 65536

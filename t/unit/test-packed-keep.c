@@ -134,6 +134,8 @@ static void test_notes(void **state)
 	memset(large, 'x', PACKED_KEEP_NOTE_MAX + 1);
 	note(keep, old, "large", large);
 	check_note(keep, old, "large", NULL);
+	note(keep, old, large, "text");
+	check_note(keep, old, large, NULL);
 	large[PACKED_KEEP_NOTE_MAX] = '\0';
 	note(keep, old, "large", large);
 	check_note(keep, old, "large", large);
