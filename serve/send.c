@@ -329,7 +329,8 @@ static int send_to(struct sending *p, struct error *err)
 
 	p->begun_ns = sys_clock_ns();
 	p->is_empty = wants_nothing_new(p->req);
-	sb->is_tiny = p->is_empty;
+	/* A hook may send a pack of any size. */
+	sb->is_tiny = p->is_empty && !s->config.pack_objects_hook;
 	if (s->config.keep_alive && sb->mode != SIDEBAND_NONE && !p->is_empty)
 		ret = sys_ticker_new(&p->ticker, s->config.keep_alive,
 				     keep_alive, sb, err);

@@ -232,6 +232,29 @@ test_expect_success 'packObjectsHook finds our commands' '
 	test_cmp expect path
 '
 
+test_expect_success 'packObjectsHook sends objects though nothing is new' '
+	stock -C server.git pack-objects --all --stdout -q </dev/null >whole &&
+	test $(wc -c <whole) -gt 2000 &&
+	printf "#!/bin/sh\ncat >/dev/null\ncat \"%s\"\n" "$PWD/whole" >fixed &&
+	chmod +x fixed &&
+	main=$(stock -C server.git rev-parse main) &&
+	pkt "want $main side-band ofs-delta" F "have $main" done |
+	"$GIT" -c uploadpack.packObjectsHook="\"$PWD/fixed\"" upload-pack \
+		--stateless-rpc server.git >answer &&
+	python3 -c "
+import sys
+answer, out = sys.stdin.buffer.read(), sys.stdout.buffer
+at = int(answer[:4], 16)
+while answer[at:at + 4] != b\"0000\":
+	size = int(answer[at:at + 4], 16)
+	assert size <= 1000, size
+	if answer[at + 4] == 1:
+		out.write(answer[at + 5:at + size])
+	at += size
+" <answer >got &&
+	cmp whole got
+'
+
 test_expect_success 'packObjectsHook with a shallow clone' '
 	rm -rf hooked.git args &&
 	stock_client clone -q --no-local --bare --depth=2 "$UP" server.git \
