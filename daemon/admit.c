@@ -226,6 +226,8 @@ static int enter(struct daemon_admit *ad, uint64_t price_us, struct error *err)
 		.price_us = price_us,
 	};
 
+	/* A request without a ticket is admitted again. */
+	buf_reset(&ad->network);
 	daemon_network_name(&ad->network, ad->repo);
 	ask.network = text_of(&ad->network);
 	return admission_enter(&ad->pass, ad->shared->admission, &ask,
