@@ -94,12 +94,13 @@ static bool is_plain_chunk(__m128i bytes, char last, unsigned *slashes)
  */
 static bool is_plain(const char *name, size_t len)
 {
-	char padded[CHUNK] = "xxxxxxxxxxxxxxx";
+	char padded[CHUNK];
 	unsigned seen = 0, slashes;
 
 	if (!len || name[len - 1] == '/' || name[len - 1] == '.')
 		return false;
 	if (len < CHUNK) {
+		memset(padded, 'x', CHUNK);
 		memcpy(padded, name, len);
 		return is_plain_chunk(_mm_loadu_si128((__m128i *)padded), '/',
 				      &slashes) &&
