@@ -247,11 +247,11 @@ enum {
 struct class_tips {
 	struct sort_item *by_date; /* owned: commit_nr */
 	size_t nr, alloc;
-	/* number of commits that a request reaches */
+	/* number of commits that a request for all tips of the class reaches */
 	size_t reached;
 	/*
-	 * number of commits that a request walks without pseudo-merges, but not
-	 * with them
+	 * number of commits that this request walks without pseudo-merges, but
+	 * not with them
 	 */
 	size_t saved;
 };
@@ -306,9 +306,11 @@ static int class_add(struct class_tips *class, const struct history *h,
 }
 
 /*
- * Sets the flags of a commit, and counts the commit if a request walks it.
- * `above`: flags that the commit gets from its children. `own`: flags that it
- * has as a tip.
+ * Counts a commit for both classes. The request in question wants all tips of
+ * the class. If this request would walk the commit, and no other such tip
+ * without a bitmap reaches the commit, the commit is added to the tips of the
+ * class. `above`: flags that the commit gets from its children. `own`: flags
+ * that it has as a tip.
  */
 static int take_commit(struct selecting *s, uint32_t c, uint8_t above,
 		       uint8_t own)

@@ -591,7 +591,10 @@ static int add_roots(struct roots *roots, const char **names, int name_nr)
 		ret = add_refs(roots);
 	if (!ret && !name_nr && r->a.reflogs)
 		ret = add_logs(roots);
-	/* Without any root, all objects are unreachable. */
+	/*
+	 * If no named object and no ref was found, nearly all objects are
+	 * unreachable. Ignore --unreachable, which would print all of them.
+	 */
 	if (!ret && !(name_nr ? roots->named_nr : roots->ref_nr)) {
 		fprintf(stderr, "notice: No default references\n");
 		r->a.unreachable = false;

@@ -12,7 +12,7 @@
 
 /* ---- values */
 
-/* Format a time as 10 characters, for example "12.3 ms". */
+/* Format a time in microseconds, for example as "12.3 ms". Returns `out`. */
 static const char *time_text(char out[32], uint64_t us)
 {
 	if (us < 1000000)

@@ -595,7 +595,10 @@ struct daemon_talk {
 	const char *user; /* "": none */
 	/* numeric address of the client; "": unknown */
 	const char *address;
-	/* holds the client's address when daemon_talk_principal() returns it */
+	/*
+	 * buffer for the result of daemon_talk_principal(), if that is not the
+	 * user
+	 */
 	char client[SYS_ADDRESS_MAX];
 	struct sys_patience patience;
 	/* valid between open and close */
@@ -632,7 +635,11 @@ int daemon_talk_open(struct repo **out, struct daemon_talk *talk,
 /* Refuses a client that has too many requests waiting for a thread. */
 void daemon_talk_refuse_excess(struct daemon_talk *talk);
 
-/* Returns the user, or the address of the client, or "". */
+/*
+ * Returns the name under which the requests of the client are counted: the
+ * user; without a user, the client's address as trusted_client_name() writes
+ * it; or "" if both are unknown. Valid as long as *talk.
+ */
 const char *daemon_talk_principal(struct daemon_talk *talk);
 
 /* Called at the end of a request. `repo` may be NULL if it was not opened. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Open repositories that the requests of a worker share.
+ * A cache of the repositories that a worker has open. Its requests share them.
  *
- * `users` counts the requests that use a part, and one more while the cache
- * lists the part. When the count becomes zero, the part is freed.
+ * Open repositories (struct daemon_snapshot) and sets of open packs (struct
+ * status_packs) have a count `users`. The count is the number of requests that
+ * use the struct. It is one more while the cache lists the repository, or while
+ * the repository holds the packs. At zero, the struct is freed.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -127,9 +127,10 @@ static void add(struct daemon_sockets *s, const char *name, int fd,
 }
 
 /*
- * Add sockets that are open already: one with the name of the address, or all
- * of the service manager if the address is "systemd". Returns whether there was
- * any.
+ * Add to *out sockets of *before, which are open already. If the address is
+ * "systemd" without a name, these are all sockets that the service manager has
+ * passed. Otherwise, it is the socket with the name of the address. Returns
+ * whether a socket was added.
  */
 static bool reuse(struct daemon_sockets *out,
 		  const struct daemon_sockets *before,

@@ -21,7 +21,7 @@ static int compare_head(const struct generation_place *place, uint64_t number,
 	if (!ret)
 		ret = filestore_get_range(place->store, found.data, name.data,
 					  0, head->len, err);
-	/* The file may be shorter. */
+	/* ERR_INVALID: the file in the store is shorter than `head`. */
 	if (ret == ERR_INVALID ||
 	    (!ret && memcmp(found.data, head->data, head->len) != 0))
 		ret = STORE_ABSENT;
@@ -30,7 +30,12 @@ static int compare_head(const struct generation_place *place, uint64_t number,
 	return ret;
 }
 
-/* Compares the whole record, which may be retired. Returns the same values. */
+/*
+ * Compares the whole record in the store, which may be retired, with `known`.
+ * *is_there is set to whether the store has a record with this number. Returns
+ * 0 if the records are the same generation, STORE_ABSENT if not, or a result of
+ * a store.
+ */
 static int compare_record(bool *is_there, const struct generation_place *place,
 			  const struct generation *known, struct error *err)
 {
@@ -41,7 +46,10 @@ static int compare_record(bool *is_there, const struct generation_place *place,
 	*is_there = !ret;
 	if (ret)
 		return ret;
-	/* A collection leaves the parent of a record that is not live. */
+	/*
+	 * When a garbage collection retires a record, the record keeps its
+	 * parent, but not its token.
+	 */
 	is_same = found.is_retired ? !memcmp(found.parent, known->parent,
 					     sizeof(known->parent))
 				   : !memcmp(found.token, known->token,

@@ -60,10 +60,10 @@ static int open_member(struct repo **out, const struct run *r, uint32_t id,
 }
 
 /*
- * Add to r->roots the objects that the reflogs and indexes of a member name,
- * and the values of the HEADs and private refs of its work trees. The member
- * needs these objects even if its references in the store do not reach them.
- * Also add the member's own HEAD to r->heads.
+ * Add to r->roots the objects that a member needs even if its references in the
+ * store do not reach them. These are the objects in its reflogs and indexes,
+ * and the values of the HEADs and private refs of its work trees. Also add the
+ * member's own HEAD to r->heads.
  */
 static int add_roots(struct run *r, uint32_t id, struct error *err)
 {

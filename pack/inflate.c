@@ -218,8 +218,8 @@ int inflater_feed(struct inflater *inf, void *dst, size_t *dst_len,
 }
 
 /*
- * Appends the zlib stream of `len` bytes to *out. *z is an initialised
- * compressor, which may have been used before.
+ * Compresses the `len` bytes at `src`, and appends the zlib stream to *out. *z
+ * is an initialised compressor, which may have been used before.
  */
 static int append_stream(z_stream *z, struct buf *out, const void *src,
 			 size_t len)

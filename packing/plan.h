@@ -4,9 +4,10 @@
  * they are. A stored delta is kept if islands allow its base and the base is in
  * the new pack. For a thin pack, it suffices that the receiver has the base.
  *
- * If islands forbid a base, the object and the whole object at the end of the
- * base's chain are marked `retry`. The delta search can then make one a delta
- * of the other.
+ * Islands may forbid the stored base of a delta. Then two objects are marked
+ * `retry`: the object of the delta, and the object at the root of the base's
+ * delta chain, which is stored whole. The delta search can then make one of
+ * these two objects a delta of the other.
  */
 #ifndef PACKING_PLAN_H
 #define PACKING_PLAN_H
@@ -48,10 +49,10 @@ struct plan_options {
 };
 
 /*
- * Fill in size, pack_nr, how and base of all items. If the stored base of a
- * PACKING_COPY_DELTA item is no item, is_base() has allowed this base.
- * Afterwards *packs has tables of all packs of the items. Returns 0 or a
- * negative error code: ERR_MISSING if an object cannot be found.
+ * Fill in the members `size`, `pack_nr`, `how` and `base` of all items. If the
+ * stored base of a PACKING_COPY_DELTA item is no item, is_base() has allowed
+ * this base. Afterwards *packs has tables of all packs of the items. Returns 0
+ * or a negative error code: ERR_MISSING if an object cannot be found.
  */
 int plan_items(struct packing_items *list, struct packs *packs,
 	       const struct plan_options *options, struct error *err);

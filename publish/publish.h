@@ -53,9 +53,11 @@ struct publish_options {
 /*
  * Make the place of a repository (the directory of its published files) if
  * needed, and lock it. config->dir must be set, and the directory must exist.
- * *place is owned by the caller, also after an error. Returns a descriptor,
- * whose end is the end of the lock, or a negative error code: the first four of
- * publish_run().
+ * *place is owned by the caller, also after an error. Returns a descriptor, or
+ * a negative error code: ERR_UNSUPPORTED if the repository belongs to a fork
+ * network, ERR_MISSING if the directory does not exist, ERR_DENIED if another
+ * process has the lock, or ERR_IO. When the caller closes the descriptor, the
+ * lock is released.
  */
 int publish_open_place(char **place, const struct repo *repo,
 		       const struct published_config *config,
@@ -64,8 +66,8 @@ int publish_open_place(char **place, const struct repo *repo,
 /*
  * Bring the place of a repository (the directory of its published files) up to
  * date. config->dir must be set, and the directory must exist. Without prepared
- * answers, all files of the place retire. A file appears complete, and is made
- * durable like packs of the repository.
+ * answers, all files of the place retire. A new file gets its name when it is
+ * complete, and is made durable like packs of the repository.
  *
  * Returns 0 or a negative error code: ERR_UNSUPPORTED if the repository belongs
  * to a fork network, ERR_MISSING if the directory does not exist, ERR_DENIED if

@@ -270,9 +270,10 @@ static int add_items(struct ref_transaction *tx, struct error *err)
 }
 
 /*
- * Locks all items in the order of their names. So two transactions never wait
- * for each other. Locking a symbolic ref may add an item for its target, which
- * is locked in the next round.
+ * Locks all items in rounds, and those of a round in the order of their names.
+ * Locking a symbolic ref may add an item for its target, which is locked in the
+ * next round. Two transactions cannot wait for each other within a round. They
+ * can in different rounds, until the lock timeout.
  */
 static int lock_items(struct ref_transaction *tx, struct error *err)
 {

@@ -27,10 +27,13 @@
 
 struct packed_keep;
 
-/* A mapped file, in use by one or more snapshots. Immutable. */
+/*
+ * A mapped file, in use by one or more snapshots. Immutable. Only
+ * packed_keep_get() makes one: this struct is the first part of a larger
+ * struct, which is private to packed-keep.c.
+ */
 struct packed_kept {
 	struct packed_refs table;
-	/* The struct has more members, which are private to packed-keep.c. */
 };
 
 /*
@@ -54,12 +57,12 @@ int packed_keep_get(const struct packed_kept **out, struct packed_keep *keep,
 		    const char *path, enum hash_algo algo, struct error *err);
 void packed_keep_put(struct packed_keep *keep, const struct packed_kept *kept);
 
-/*
- * The last notes of a map are kept, up to this number. A note is not kept if its
- * text or its key has more than PACKED_KEEP_NOTE_MAX bytes: a client chooses the
- * prefixes in the key.
- */
+/* Maximum number of notes of a mapped file. A further note replaces one. */
 #define PACKED_KEEP_NOTES 4
+/*
+ * Maximum length in bytes of the text of a note, and of its key. A client
+ * chooses the prefixes in the key. A longer note is not kept.
+ */
 #define PACKED_KEEP_NOTE_MAX 65536
 
 /*

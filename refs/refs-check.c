@@ -116,9 +116,11 @@ static int check_file(struct walker *w)
 }
 
 /*
- * Appends the path to which the symbolic link at `path` leads; `text` is its
- * text. The last component of the path may be missing. If its directory is
- * missing too, the path is not resolved.
+ * Sets *out, which is empty, to the absolute path to which a symbolic link
+ * leads. `path` is the path of the link, and `text` is the target that the link
+ * stores. The file at the end of the result need not exist. If its directory
+ * does not exist either, symbolic links in the result are not resolved: *out is
+ * `text`, below the directory of `path` if `text` is relative.
  */
 static int resolve_link(struct buf *out, const char *path, const char *text)
 {

@@ -101,8 +101,8 @@ static int is_usable(const struct stored_copy *copy,
 }
 
 /*
- * Reads a file with the form of a marker. Returns 0, 1 if it is missing or
- * cannot be used, or a negative error code.
+ * Reads a file with the form of a marker. Returns 1 if the file is missing or
+ * cannot be used, otherwise 0, or a negative error code.
  */
 static int read_marker(struct generation *out, const struct stored_copy *copy,
 		       const char *path, struct error *err)
@@ -199,8 +199,8 @@ uint64_t stored_copy_made_number(const struct stored_copy *copy)
 }
 
 /*
- * Reads the generation that was noted, if it is newer than `number`. Returns 0,
- * 1 if it is not or cannot be used, or a negative error code.
+ * Reads the generation that was noted, if it is newer than `number`. Returns 1
+ * if it is not newer or cannot be used, otherwise 0, or a negative error code.
  */
 static int read_made(struct generation *out, const struct stored_copy *copy,
 		     uint64_t number, struct error *err)
@@ -443,8 +443,9 @@ static int make_anew(struct stored_copy *copy, const struct generation *g,
 	char *tmp = stored_join(copy->node->dir, "tmp", err);
 	char *made = NULL, *old = NULL;
 	/*
-	 * Download first, because stored_trim_run() removes an old directory of
-	 * tmp/.
+	 * Download first, and create the directory in tmp/ afterwards. A
+	 * download may take long, and stored_trim_run() removes directories
+	 * in tmp/ that are older than STORED_CACHE_AGE.
 	 */
 	int ret = tmp ? stored_refresh_download(&r, err) : ERR_NOMEM;
 
@@ -613,9 +614,9 @@ static int make_guessed(struct stored_copy *copy,
 }
 
 /*
- * Makes the copy by the hint, if it is a copy of a record. Returns 0, 1 if it
- * is not or if another process has made the copy meanwhile, or a negative error
- * code.
+ * Makes the copy by the hint, if the hint is a copy of a record. Returns 1 if
+ * the hint is none, or if another process has made the copy meanwhile;
+ * otherwise 0, or a negative error code.
  */
 static int make_by_hint(struct stored_copy *copy,
 			const struct generation_place *probe, struct error *err)

@@ -40,9 +40,9 @@ struct stored_copy;
 
 /*
  * Opens the copy at `git_dir`, and its cache directory, whose relay is used if
- * there is one. Returns 0 with *out
- * owned by the caller, 1 if the directory is no copy, or a negative error code.
- * For a directory without a marker, the cost is one system call.
+ * there is one. Returns 1 if the directory is no copy, otherwise 0 with *out
+ * owned by the caller, or a negative error code. For a directory without a
+ * marker, the cost is one system call.
  */
 int stored_copy_open(struct stored_copy **out, const char *git_dir,
 		     struct error *err);
@@ -60,16 +60,15 @@ int stored_copy_enter(struct stored_copy **out, struct stored_node *node,
 void stored_copy_close(struct stored_copy *copy);
 
 /*
- * Brings the copy to the newest generation, asked of the store after the call
- * began. If the copy is the newest, one request is sent, and one more after
- * stored_copy_doubt(). Before the copy gets a newer generation, the store must
- * prove that it still has the generation of the copy. Returns 0;
- * ERR_MISSING if the store has no such repository, and nothing was made;
- * ERR_CORRUPT if the store lacks a file of the generation, or has another one,
- * or if it has lost the generation of the copy;
- * ERR_IO if the store does not answer or the disk failed; or another negative
- * error code. After an error, the copy has one of the generations that it had,
- * whole.
+ * Brings the copy to the generation that is the newest in the store after the
+ * call began. If the copy has this generation already, one request is sent, and
+ * another one after stored_copy_doubt(). Before the copy gets a newer
+ * generation, the store must prove that it still has the generation of the
+ * copy. Returns 0; ERR_MISSING if the store has no such repository (no copy is
+ * made then); ERR_CORRUPT if the store lacks a file of the generation, or has a
+ * different file, or has lost the generation of the copy; ERR_IO if the store
+ * does not answer or the disk failed; or another negative error code. After an
+ * error, the copy has one of the generations that it had, completely.
  */
 int stored_copy_refresh(struct stored_copy *copy, struct error *err);
 
@@ -124,9 +123,9 @@ uint64_t stored_copy_made_number(const struct stored_copy *copy);
 
 /*
  * Sets *out to the generation that stored_copy_note_made() has noted last, or
- * to that of the copy if it is not older. The store had both; one that was
- * restored from a backup may have lost them. Returns 0, 1 if there is no usable
- * copy, or a negative error code.
+ * to the generation of the copy if that is not older. Both were in the store,
+ * but a store that was restored from a backup may have lost them. Returns 1 if
+ * there is no usable copy, otherwise 0, or a negative error code.
  */
 int stored_copy_newest_made(struct generation *out, struct stored_copy *copy,
 			    struct error *err);

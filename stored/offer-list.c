@@ -61,7 +61,10 @@ static bool parse_checksum(struct oid *out, const char *text,
 	return !memcmp(hex, text, len);
 }
 
-/* Parses a line without its end. Returns 0, 1 if it is wrong, or ERR_NOMEM. */
+/*
+ * Parses a line without its end. Returns 1 if the line is wrong, otherwise 0 or
+ * ERR_NOMEM.
+ */
 static int parse_line(struct stored_offer *out, const char *text, size_t len,
 		      enum hash_algo algo)
 {

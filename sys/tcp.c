@@ -176,8 +176,10 @@ void sys_socket_end_output(int fd)
 }
 
 /*
- * Waits until the socket is ready for `events`, or the peer's time is over.
- * Returns 0 in both cases, or ERR_PEER if the time was over before the call.
+ * Waits until the socket is ready for `events`, a signal arrives, or the rest
+ * of the peer's time is over. Returns 0 in all three cases: the caller tries
+ * to read or write, and calls this function again if the socket was not ready.
+ * Returns ERR_PEER, without waiting, if the time was over before the call.
  */
 static int wait_for(int fd, short events, struct sys_patience *patience,
 		    struct error *err)

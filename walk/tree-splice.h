@@ -67,13 +67,13 @@ struct tree_splice {
 	void *ctx;
 	enum hash_algo algo;
 	/*
-	 * may be set between calls: whether offsets of entries are stored in
-	 * `starts`
+	 * Whether the offsets of the new tree's entries are stored in `starts`.
+	 * The caller may change this between calls.
 	 */
 	bool with_starts;
 	/*
-	 * owned: offsets of the entries of the last tree, as in struct
-	 * tree_starts
+	 * Owned. Set if with_starts: the offsets of the entries of the tree
+	 * that the latest call has processed, as in struct tree_starts.
 	 */
 	uint32_t *starts;
 	size_t nr, alloc;

@@ -93,14 +93,16 @@ void treediff_free(struct treediff *d)
 	free(d);
 }
 
-/* The hashes of the path at which two trees are compared. */
+/* What is computed from the path of a tree entry, or of a directory. */
 struct place {
 	/*
-	 * path hash of the entry. For a directory, when its entries are
-	 * compared: path hash of the directory's path with a slash at the end
+	 * Path hash (name_hash_add()). The path of an entry has no slash at its
+	 * end, also if the entry is a directory. In parameters `dir`, which
+	 * name the directory whose entries are compared, the path ends with a
+	 * slash. The path of the root directory is empty.
 	 */
 	uint32_t hash;
-	uint32_t group;
+	uint32_t group; /* path group (object/path-group.h) */
 };
 
 static int append(struct items *list, uint32_t obj_pos, struct place place)

@@ -372,8 +372,10 @@ static enum memstore_fate fail_hints(void *ctx, enum memstore_op op,
 }
 
 /*
- * A silent store costs the time of one request. Other failures of the hint do
- * no harm.
+ * If the store is unavailable when the hint is read, the search ends after this
+ * one request. If the store answers the request for the hint with an error, the
+ * search finds the newest record without the hint. An invalid name of the
+ * repository is an error.
  */
 static void test_hint_fails(void **state)
 {

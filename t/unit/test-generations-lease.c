@@ -130,8 +130,8 @@ static void test_lost_answers(void **state)
 		assert_int_equal(take(&n, &lease, "alpha"), 0);
 		assert_int_equal(n.mem.nr, 1);
 		/*
-		 * Lost answers have the same effect when an old lease is
-		 * replaced.
+		 * The same failure does not keep another process from
+		 * replacing an old lease.
 		 */
 		n.host.seconds += 2 * MAX_AGE;
 		n.mem.clock = n.host.seconds;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of plans/plan-elsewhere.c: what is noted when a pack is made is told to
- * later receivers, if they can get it.
+ * Tests of plans/plan-elsewhere.c. When a pack is made, the plan notes which
+ * objects or which pack the receiver gets from elsewhere. Later receivers are
+ * told the same, if they can get these objects or this pack, too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,7 +80,7 @@ static void test_objects(void **state)
 	assert_false(e.has_failed);
 	assert_int_equal(absent.nr, 3);
 	assert_int_equal(absent.pack_len, 0);
-	/* The same objects in another order. */
+	/* Another receiver can get the same objects, in another order. */
 	receiver_init(&b, NR);
 	b.oids[0].bytes[0] = 4;
 	b.oids[3].bytes[0] = 1;
@@ -91,7 +92,10 @@ static void test_objects(void **state)
 	b.result = ERR_IO;
 	assert_int_equal(plan_elsewhere_tell(&absent, &b.elsewhere, NULL),
 			 ERR_IO);
-	/* Receivers that cannot get an object, or nothing at all. */
+	/*
+	 * A receiver is not told if it cannot get one of the objects, or if it
+	 * can get nothing from elsewhere.
+	 */
 	receiver_init(&b, NR);
 	b.oids[2].bytes[0] = 9;
 	assert_int_equal(plan_elsewhere_tell(&absent, &b.elsewhere, NULL), 0);
@@ -121,7 +125,11 @@ static void test_pack(void **state)
 	receiver_init(&a, 0);
 	assert_int_equal(plan_elsewhere_tell(&absent, &a.elsewhere, NULL), 1);
 	assert_true(a.has_pack && oid_equal(&a.pack, &a.offered));
-	/* The pack has another length, retired, or packs are not asked for. */
+	/*
+	 * A receiver is not told if the pack that it can get has another
+	 * length, if it asks for objects instead of packs, if it can only get a
+	 * newer pack, or if it can get nothing from elsewhere.
+	 */
 	absent.pack_len = 51;
 	assert_int_equal(plan_elsewhere_tell(&absent, &a.elsewhere, NULL), 0);
 	absent.pack_len = 50;
@@ -150,7 +158,7 @@ static void test_unknown_pack(void **state)
 	assert_true(e.has_failed);
 }
 
-/* Nothing is left out. */
+/* The receiver gets nothing from elsewhere: the plan leaves nothing out. */
 static void test_nothing(void **state)
 {
 	struct plan_absent absent = {.nr = 0};

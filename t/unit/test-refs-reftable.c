@@ -265,8 +265,9 @@ static void assert_below(struct refs *refs, const char *dir,
 }
 
 /*
- * Tests whether there is a ref below a directory. Each name is looked up in the
- * stack that holds refs of this kind.
+ * refs_reftable_find_below() finds a ref below a directory. It searches the
+ * stack of tables that holds such refs. For example, refs/bisect/ of a work
+ * tree is in the work tree's stack, and refs/heads/ is in the common stack.
  */
 static void test_below(void **state)
 {
