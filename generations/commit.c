@@ -552,6 +552,7 @@ int generation_session_begin(struct generation_session *session,
 	struct upload u = {change, session, place, 0, known, NULL};
 	int ret = start_session(session, place, change, err);
 
+	memcpy(session->seen_token, known->token, sizeof(known->token));
 	return ret ? ret : upload(&u, err);
 }
 

@@ -105,6 +105,26 @@ static void fail_all(struct commit_member *const *members, size_t nr, int ret,
 	}
 }
 
+/*
+ * Returns whether a session has proved another generation with the number of
+ * the base. The store was restored from a backup, and has another history.
+ */
+static bool is_other_history(const struct generation *base,
+			     struct commit_member *const *members, size_t nr)
+{
+	static const uint8_t unknown[GENERATION_TOKEN_LEN];
+
+	for (size_t i = 0; i < nr; i++) {
+		const uint8_t *token = members[i]->session.seen_token;
+
+		if (members[i]->change->seen == base->number &&
+		    memcmp(token, unknown, sizeof(unknown)) != 0 &&
+		    memcmp(token, base->token, sizeof(base->token)) != 0)
+			return true;
+	}
+	return false;
+}
+
 /* Brings the base to a generation from which a record can be made. */
 static int renew(struct generation_group *group,
 		 struct commit_member *const *members, size_t nr,
@@ -119,6 +139,10 @@ static int renew(struct generation_group *group,
 			seen = members[i]->change->seen;
 	if (hooks->renew)
 		ret = hooks->renew(hooks->ctx, &group->base, seen, err);
+	if (!ret && is_other_history(&group->base, members, nr)) {
+		generation_release(&group->base);
+		group->base = (struct generation){0};
+	}
 	if (!ret && !group->base.number)
 		ret = generation_newest(&group->base, group->place, 0, err);
 	return ret == STORE_ABSENT ? 0 : ret;

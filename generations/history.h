@@ -310,6 +310,11 @@ int generation_commit(struct generation *base,
  */
 struct generation_session {
 	uint8_t upload[GENERATION_TOKEN_LEN];
+	/*
+	 * the token of the generation `seen` of the change, in the store when
+	 * the session began; zeroes: it is not known
+	 */
+	uint8_t seen_token[GENERATION_TOKEN_LEN];
 	/* the time by both clocks before the first file was written */
 	uint64_t start_ns;
 	int64_t start_time;
@@ -408,9 +413,10 @@ void generation_group_set_hooks(struct generation_group *group,
 
 /*
  * Works like generation_session_commit() for the newest generation that the
- * group knows, and may be called by several threads. Changes that wait while a
- * record is made are in one record. The other properties are those of
- * generation_group_commit().
+ * group knows, and may be called by several threads. If a session has proved
+ * another generation with the same number, the newest one is searched. Changes
+ * that wait while a record is made are in one record. The other properties are
+ * those of generation_group_commit().
  */
 int generation_group_session(struct generation_group *group,
 			     const struct generation_change *change,

@@ -38,6 +38,9 @@ static int put_head(struct buf *m, const char *repository,
 	if (!ret)
 		ret = relay_message_add(m, s->upload, sizeof(s->upload));
 	if (!ret)
+		ret = relay_message_add(m, s->seen_token,
+					sizeof(s->seen_token));
+	if (!ret)
 		ret = buf_append_be64(m, s->start_ns);
 	return ret ? ret : buf_append_be64(m, (uint64_t)s->start_time);
 }
@@ -139,6 +142,8 @@ static int take_head(struct generation_passed *p, struct cursor *c,
 		ret = malformed(err);
 	if (!ret)
 		ret = take_hash(s->upload, sizeof(s->upload), c, err);
+	if (!ret)
+		ret = take_hash(s->seen_token, sizeof(s->seen_token), c, err);
 	if (!ret &&
 	    (!cursor_be64(c, &s->start_ns) || !cursor_be64(c, &start_time)))
 		ret = malformed(err);

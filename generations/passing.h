@@ -4,7 +4,7 @@
  * record. The fields are those of store/relay-message.h, in this order:
  *
  *	text repository, node, user, action       be64 seen, session_ns
- *	text upload (16 bytes)                    be64 start_ns, start_time
+ *	text upload, seen_token (16 bytes each)   be64 start_ns, start_time
  *	be32 number of uploads; for each: text path, text SHA-256, be64 size,
  *	    1 byte: whether the file is executable
  *	be32 number of refs; for each: text ref, 1 byte: 1 if `before` follows,

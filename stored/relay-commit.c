@@ -123,8 +123,9 @@ static void drop_base(struct generation *base)
 
 /*
  * Brings *base to a generation that the store has. A process has proved its
- * `seen`. A base after it was made by this relay, or read from the copy; the
- * store may have been restored from a backup since then.
+ * `seen`, and the group compares that with a base of this number. A base after
+ * it was made by this relay, or read from the copy; the store may have been
+ * restored from a backup since then.
  */
 static int renew(void *ctx, struct generation *base, uint64_t seen,
 		 struct error *err)

@@ -43,8 +43,10 @@ static struct generation_change make_change(const struct generation_upload *up)
 	};
 }
 
-static const struct generation_session session = {
-	.upload = {1, 2, 3}, .start_ns = 77, .start_time = -5};
+static const struct generation_session session = {.upload = {1, 2, 3},
+						  .seen_token = {4, 5},
+						  .start_ns = 77,
+						  .start_time = -5};
 
 static void assert_text(const char *got, const char *expected)
 {
@@ -75,6 +77,8 @@ static void test_round_trip(void **state)
 	assert_int_equal(p.change.session_ns, 1000);
 	assert_memory_equal(p.session.upload, session.upload,
 			    sizeof(session.upload));
+	assert_memory_equal(p.session.seen_token, session.seen_token,
+			    sizeof(session.seen_token));
 	assert_int_equal(p.session.start_ns, 77);
 	assert_int_equal(p.session.start_time, -5);
 	assert_int_equal(p.change.upload_nr, 1);

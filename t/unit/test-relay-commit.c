@@ -21,6 +21,8 @@ struct fixture {
 	struct buf warnings;
 	uint64_t now;  /* the clock of the node */
 	uint64_t seen; /* number of the generation of the copy at the start */
+	/* the token that the process has found for `seen`, or zeroes */
+	uint8_t seen_token[GENERATION_TOKEN_LEN];
 };
 
 static uint64_t fake_now(void *ctx)
@@ -75,13 +77,14 @@ static int create(struct fixture *f, const char *ref)
 		.ref_nr = 1,
 	};
 	const struct generation_host *host = &f->c.node->host;
-	const struct generation_session session = {
+	struct generation_session session = {
 		.start_ns = f->now, .start_time = host->time(host->ctx)};
 	struct relay_repository *used;
 	struct buf question = BUF_INIT, answer = BUF_INIT;
 	struct cursor c;
 	int result = -100;
 
+	memcpy(session.seen_token, f->seen_token, sizeof(f->seen_token));
 	assert_int_equal(generation_passed_print(&question,
 						 f->c.s.place.repository,
 						 &change, &session, NULL),
@@ -158,6 +161,47 @@ static void test_lost_record(void **state)
 	fixture_release(&f);
 }
 
+/*
+ * The store was restored from a backup, and another node has made another
+ * record with the number that the relay knows. The process has proved that one.
+ */
+static void test_other_history(void **state)
+{
+	struct buf name = BUF_INIT;
+	struct generation other, g;
+	struct fixture f;
+
+	fixture_init(&f);
+	assert_int_equal(create(&f, "refs/heads/lost"), GENERATION_COMMITTED);
+	assert_int_equal(generation_record_name(&name, f.c.s.place.repository,
+						f.seen + 1, NULL),
+			 0);
+	assert_int_equal(filestore_delete(f.c.s.place.store, name.data, NULL),
+			 0);
+	copynode_push(&f.c, "other");
+	assert_int_equal(
+		generation_read(&other, &f.c.s.place, f.seen + 1, NULL), 0);
+	f.seen++;
+	memcpy(f.seen_token, other.token, sizeof(other.token));
+	assert_int_equal(create(&f, "refs/heads/next"), GENERATION_COMMITTED);
+	assert_int_equal(generation_read(&g, &f.c.s.place, f.seen + 1, NULL),
+			 0);
+	assert_non_null(generation_find_update(&g, "refs/heads/next"));
+	assert_null(generation_find_update(&g, "refs/heads/lost"));
+	for (size_t i = 0; i < other.file_nr; i++)
+		assert_non_null(generation_find_file(&g, other.files[i].path));
+	/* The same history costs no request but the record and the hint. */
+	f.seen++;
+	memcpy(f.seen_token, g.token, sizeof(g.token));
+	f.c.count.requests = 0;
+	assert_int_equal(create(&f, "refs/heads/more"), GENERATION_COMMITTED);
+	assert_int_equal(f.c.count.requests, 2);
+	generation_release(&other);
+	generation_release(&g);
+	buf_release(&name);
+	fixture_release(&f);
+}
+
 static void test_malformed(void **state)
 {
 	struct relay_repository *used;
@@ -181,6 +225,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_requests),
 		cmocka_unit_test(test_lost_record),
+		cmocka_unit_test(test_other_history),
 		cmocka_unit_test(test_malformed),
 	};
 
