@@ -47,6 +47,8 @@ struct stored_push {
 	size_t upload_nr, upload_alloc;
 	struct generation_session session;
 	bool has_session;
+	/* the outcome of a record with the uploads is unknown */
+	bool is_unknown;
 	struct stored_finder finder; /* owned */
 	/* a thread that writes the hint for the generation `made` (owned) */
 	pthread_t hint;
@@ -218,6 +220,7 @@ static int fail_commit(struct stored_push *push, int result,
 			    "this ref was not changed",
 			    detail, err);
 	case GENERATION_UNKNOWN:
+		push->is_unknown = true;
 		return fail(push, ERR_PEER,
 			    "the store of the repository does not answer; it "
 			    "is unknown whether the refs were changed",
@@ -550,12 +553,13 @@ static int commit(struct publishing *p, struct generation *base)
 
 /*
  * The relay has ended, perhaps after it made the record. If the change has
- * files, they are in no other record.
+ * files, they are in no other record, unless an earlier one of this push has an
+ * unknown outcome.
  */
 static int find_passed(const struct stored_push *push,
 		       const struct generation_change *change)
 {
-	return change->upload_nr
+	return change->upload_nr && !push->is_unknown
 		       ? generation_session_find(stored_copy_place(push->copy),
 						 push->seen.number,
 						 &push->session)

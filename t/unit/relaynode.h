@@ -34,6 +34,7 @@ struct relaynode {
 	enum relaynode_end end;
 	pthread_t thread;
 	unsigned commit_nr;
+	struct buf last; /* the last question of RELAYNODE_BEFORE */
 };
 
 static inline void relaynode_warn(void *ctx, const char *message)
@@ -56,13 +57,29 @@ static inline bool relaynode_answer(struct relaynode *r, int fd,
 	cursor_u8(&c, &kind);
 	assert_int_equal(kind, RELAY_COMMIT);
 	r->commit_nr++;
-	if (end != RELAYNODE_BEFORE)
+	if (end == RELAYNODE_BEFORE)
+		buf_append(&r->last, question->data, question->len);
+	else
 		ret = relay_commit(r->commits, &used, &out, &c, NULL);
 	if (end == RELAYNODE_STAYS && !ret)
 		relay_message_send(fd, &out, NULL);
 	relay_commit_end(r->commits, used);
 	buf_release(&out);
 	return end == RELAYNODE_STAYS;
+}
+
+/* Makes the change that the relay has got, but not made. Then this is late. */
+static inline void relaynode_make_late(struct relaynode *r)
+{
+	struct cursor c = cursor_make(r->last.data, r->last.len);
+	struct relay_repository *used = NULL;
+	struct buf out = BUF_INIT;
+	uint8_t kind = 0;
+
+	assert_true(cursor_u8(&c, &kind));
+	assert_int_equal(relay_commit(r->commits, &used, &out, &c, NULL), 0);
+	relay_commit_end(r->commits, used);
+	buf_release(&out);
 }
 
 static inline void *relaynode_run(void *arg)
@@ -95,6 +112,7 @@ static inline void relaynode_start(struct relaynode *r, struct copynode *c,
 
 	memset(r, 0, sizeof(*r));
 	buf_init(&r->warnings);
+	buf_init(&r->last);
 	r->answers = answers;
 	r->end = end;
 	if (stored_node_open(&r->node, c->node->dir, &c->err))
@@ -122,6 +140,7 @@ static inline void relaynode_stop(struct relaynode *r, struct copynode *c)
 	relay_commits_free(r->commits);
 	stored_node_close(r->node);
 	buf_release(&r->warnings);
+	buf_release(&r->last);
 }
 
 #endif

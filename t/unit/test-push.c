@@ -788,6 +788,42 @@ static void test_relay_ends_at_second_record(void **state)
 	fixture_release(&f);
 }
 
+/*
+ * The outcome of the first record is unknown, and the record is made later. So
+ * the files of the push do not show that its second record was made.
+ */
+static void test_relay_ends_twice(void **state)
+{
+	struct fixture f;
+	struct session s;
+	struct relaynode r;
+	char *dir;
+
+	(void)state;
+	fixture_init(&f);
+	relaynode_start(&r, &f.c, 0, RELAYNODE_BEFORE);
+	dir = make_quarantine(&f);
+	session_open(&s, &f, f.c.node);
+	assert_int_equal(stored_push_upload(s.push, dir, &f.err), 0);
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/first", &f.c.s.tip);
+	assert_int_equal(session_commit(&s), ERR_PEER);
+	ref_transaction_free(s.tx);
+	relaynode_make_late(&r);
+	relaynode_stop(&r, &f.c);
+	relaynode_start(&r, &f.c, 0, RELAYNODE_BEFORE);
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/second", &f.c.s.tip);
+	assert_int_equal(session_commit(&s), ERR_PEER);
+	assert_non_null(strstr(f.err.msg, "it is unknown"));
+	session_close(&s);
+	relaynode_stop(&r, &f.c);
+	expect(&f, "refs/heads/first", &f.c.s.tip);
+	expect(&f, "refs/heads/second", NULL);
+	free(dir);
+	fixture_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -808,6 +844,7 @@ int main(void)
 		cmocka_unit_test(test_relay_races),
 		cmocka_unit_test(test_relay_ends),
 		cmocka_unit_test(test_relay_ends_at_second_record),
+		cmocka_unit_test(test_relay_ends_twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
