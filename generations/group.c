@@ -17,9 +17,11 @@
 struct waiting {
 	struct commit_member m;
 	struct waiting *next; /* next entry of the queue */
+	/* a leader took this entry; protected by the lock of the group */
+	bool is_taken;
 	/*
-	 * protected by the lock of the group: the leader does not use this
-	 * struct any more
+	 * this leader does not use the struct any more; protected by the lock
+	 * of the group
 	 */
 	bool is_answered;
 };
@@ -32,7 +34,7 @@ struct generation_group {
 	 * protects `first`, `last`, `is_led`, and `base` if there is no leader
 	 */
 	pthread_mutex_t lock;
-	/* signalled when changes were answered and there is no leader */
+	/* signalled when changes were answered, or there is no leader */
 	pthread_cond_t changed;
 	struct waiting *first, **last;
 	bool is_led;
@@ -89,6 +91,7 @@ static size_t take_batch(struct generation_group *group, struct waiting **batch)
 		struct waiting *w = group->first;
 
 		group->first = w->next;
+		w->is_taken = true;
 		batch[nr++] = w;
 	}
 	if (!group->first)
@@ -148,31 +151,66 @@ static int renew(struct generation_group *group,
 	return ret == STORE_ABSENT ? 0 : ret;
 }
 
-static void tell_made(struct generation_group *group,
+/*
+ * Calls the hook `made` after a commit, and sets *record to a copy of the
+ * record for the hook `follow`. Its number is 0 if there is no record or no
+ * hook.
+ */
+static void tell_made(struct generation_group *group, struct generation *record,
 		      struct commit_member *const *members, size_t nr)
 {
 	const struct generation_group_hooks *hooks = &group->hooks;
 	bool is_made = false;
 
+	*record = (struct generation){0};
 	for (size_t i = 0; i < nr; i++)
 		is_made |= members[i]->result == GENERATION_COMMITTED;
 	if (is_made && hooks->made)
 		hooks->made(hooks->ctx, &group->base);
+	if (is_made && hooks->follow &&
+	    generation_copy(record, &group->base, NULL)) {
+		/* Without memory, the group forgets the record. */
+		*record = group->base;
+		group->base = (struct generation){0};
+	}
+}
+
+/* Makes one record of some changes. *record is as in tell_made(). */
+static void make_record(struct generation_group *group,
+			struct generation *record,
+			struct commit_member *const *members, size_t nr)
+{
+	struct error err = ERROR_INIT;
+	int ret = renew(group, members, nr, &err);
+
+	*record = (struct generation){0};
+	if (ret) {
+		fail_all(members, nr, ret, &err);
+		return;
+	}
+	commit_make(&group->base, group->place, members, nr);
+	tell_made(group, record, members, nr);
+}
+
+/* Lets another thread be the leader. The caller holds the lock. */
+static void end_lead(struct generation_group *group)
+{
+	group->is_led = false;
+	pthread_cond_broadcast(&group->changed);
 }
 
 /*
  * Makes one record of the waiting changes. The caller holds the lock and is the
- * leader. If `is_idle` is set, nobody was making a record when this thread
- * came, so it first waits for others.
+ * leader, and is not the leader afterwards. If `is_idle` is set, nobody was
+ * making a record when this thread came, so it first waits for others.
  */
 static void lead(struct generation_group *group, bool is_idle)
 {
 	const struct generation_host *host = group->place->host;
 	struct commit_member *members[BATCH_MAX];
 	struct waiting *batch[BATCH_MAX];
-	struct error err = ERROR_INIT;
+	struct generation record;
 	size_t nr;
-	int ret;
 
 	if (is_idle && group->gather_ns) {
 		pthread_mutex_unlock(&group->lock);
@@ -184,18 +222,18 @@ static void lead(struct generation_group *group, bool is_idle)
 
 	for (size_t i = 0; i < nr; i++)
 		members[i] = &batch[i]->m;
-	ret = renew(group, members, nr, &err);
-	if (ret) {
-		fail_all(members, nr, ret, &err);
-	} else {
-		commit_make(&group->base, group->place, members, nr);
-		tell_made(group, members, nr);
-	}
+	make_record(group, &record, members, nr);
 
 	pthread_mutex_lock(&group->lock);
+	end_lead(group);
+	if (record.number) {
+		pthread_mutex_unlock(&group->lock);
+		group->hooks.follow(group->hooks.ctx, &record);
+		generation_release(&record);
+		pthread_mutex_lock(&group->lock);
+	}
 	for (size_t i = 0; i < nr; i++)
 		batch[i]->is_answered = true;
-	group->is_led = false;
 	pthread_cond_broadcast(&group->changed);
 }
 
@@ -209,7 +247,8 @@ static int queue(struct generation_group *group, struct waiting *w,
 	*group->last = w;
 	group->last = &w->next;
 	while (!w->is_answered) {
-		if (group->is_led) {
+		/* If this change is taken, another thread leads the next. */
+		if (group->is_led || w->is_taken) {
 			pthread_cond_wait(&group->changed, &group->lock);
 			is_idle = false;
 			continue;

@@ -388,8 +388,8 @@ struct generation_group *generation_group_new(
 void generation_group_free(struct generation_group *group);
 
 /*
- * What a program does around the records of a group. The functions are called
- * by the leader only: the thread that makes a record.
+ * What a program does around the records of a group. Each function may be NULL.
+ * The first two are called by the leader only: the thread that makes a record.
  */
 struct generation_group_hooks {
 	/*
@@ -402,8 +402,14 @@ struct generation_group_hooks {
 	 */
 	int (*renew)(void *ctx, struct generation *base, uint64_t seen,
 		     struct error *err);
-	/* Called after record *g was made, before its changes are answered. */
+	/* Called after record *g was made. The next record waits for this. */
 	void (*made)(void *ctx, const struct generation *g);
+	/*
+	 * Called after `made`, before the changes of record *g are answered.
+	 * Meanwhile another thread may make the next record, and call this
+	 * function for it. The function may move *g.
+	 */
+	void (*follow)(void *ctx, struct generation *g);
 	void *ctx; /* borrowed */
 };
 

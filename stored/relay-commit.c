@@ -31,7 +31,8 @@ struct relay_repository {
 	/* the next fields are guarded by the lock of the commits */
 	struct relay_repository *next;
 	unsigned users;
-	/* owned: the newest record, if its hint is to be written */
+	uint64_t made; /* number of the newest record of this relay */
+	/* owned: this record, if its hint is to be written */
 	struct generation hint;
 };
 
@@ -151,31 +152,42 @@ static int renew(void *ctx, struct generation *base, uint64_t seen,
 
 /* ---- after a record */
 
-/* Keeps a copy of the record for the hint. A failure costs only speed. */
-static void keep_for_hint(struct relay_repository *r,
-			  const struct generation *g)
-{
-	struct generation copy;
-
-	if (generation_copy(&copy, g, NULL))
-		return;
-	pthread_mutex_lock(&r->commits->lock);
-	generation_release(&r->hint);
-	r->hint = copy;
-	pthread_mutex_unlock(&r->commits->lock);
-}
-
-/* Brings the copy of the node to the record, for all changes in it. */
 static void made(void *ctx, const struct generation *g)
 {
 	struct relay_repository *r = ctx;
 	const struct generation_host *host = r->place.host;
+
+	r->proved_ns = host->now_ns(host->ctx);
+	pthread_mutex_lock(&r->commits->lock);
+	r->made = g->number;
+	pthread_mutex_unlock(&r->commits->lock);
+}
+
+/* Moves the newest record, for its hint. An older record needs none. */
+static void keep_for_hint(struct relay_repository *r, struct generation *g)
+{
+	pthread_mutex_lock(&r->commits->lock);
+	if (g->number == r->made) {
+		generation_release(&r->hint);
+		r->hint = *g;
+		*g = (struct generation){0};
+	}
+	pthread_mutex_unlock(&r->commits->lock);
+}
+
+/*
+ * Brings the copy of the node to the record, for all changes in it. Several
+ * threads may do so for several records of one repository. The copy never gets
+ * an older record than it has.
+ */
+static void follow(void *ctx, struct generation *g)
+{
+	struct relay_repository *r = ctx;
 	struct error why = ERROR_INIT;
 	struct stored_copy *copy;
 	int ret = stored_copy_enter(&copy, r->commits->options.node, r->name,
 				    &why);
 
-	r->proved_ns = host->now_ns(host->ctx);
 	if (!ret)
 		ret = stored_copy_advance(copy, g, &why);
 	stored_copy_close(copy);
@@ -208,8 +220,8 @@ static struct relay_repository *make_repository(struct relay_commits *c,
 		free_repository(r);
 		return NULL;
 	}
-	generation_group_set_hooks(
-		r->group, &(struct generation_group_hooks){renew, made, r});
+	generation_group_set_hooks(r->group, &(struct generation_group_hooks){
+						     renew, made, follow, r});
 	return r;
 }
 

@@ -365,7 +365,7 @@ static void test_invalid(void **state)
 
 struct hooked {
 	struct repo *r;
-	unsigned renewed, made;
+	unsigned renewed, made, followed;
 	uint64_t seen, number;
 	int refusal;
 };
@@ -388,6 +388,14 @@ static void note_made(void *ctx, const struct generation *g)
 
 	h->made++;
 	h->number = g->number;
+}
+
+static void note_followed(void *ctx, struct generation *g)
+{
+	struct hooked *h = ctx;
+
+	h->followed++;
+	assert_int_equal(g->number, h->number);
 }
 
 /* Makes pusher `p` in two steps. */
@@ -416,7 +424,8 @@ static int run_session(struct repo *r, struct pusher *p,
 static void test_sessions(void **state)
 {
 	struct hooked h = {.refusal = 0};
-	struct generation_group_hooks hooks = {renew, note_made, &h};
+	struct generation_group_hooks hooks = {renew, note_made, note_followed,
+					       &h};
 	struct generation first;
 	struct pusher p;
 	struct repo r;
@@ -434,12 +443,14 @@ static void test_sessions(void **state)
 	assert_int_equal(h.renewed, 1);
 	assert_int_equal(h.seen, 1);
 	assert_int_equal(h.made, 1);
+	assert_int_equal(h.followed, 1);
 	assert_int_equal(h.number, 2);
 	/* Nothing is made, so the second hook is not called. */
 	prepare(&r, &p, 3, "two");
 	assert_int_equal(run_session(&r, &p, &first), GENERATION_REF_CHANGED);
 	assert_int_equal(h.renewed, 2);
 	assert_int_equal(h.made, 1);
+	assert_int_equal(h.followed, 1);
 	h.refusal = 1;
 	prepare(&r, &p, 4, "four");
 	assert_int_equal(run_session(&r, &p, &first), ERR_IO);
@@ -458,6 +469,82 @@ static void test_sessions(void **state)
 	repo_release(&r);
 }
 
+/* ---- what follows a record */
+
+struct slow {
+	pthread_mutex_t lock; /* guards the fields below */
+	pthread_cond_t wake;
+	uint64_t made;     /* number of the newest record */
+	unsigned followed; /* number of records that were followed */
+};
+
+static void set_made(void *ctx, const struct generation *g)
+{
+	struct slow *s = ctx;
+
+	pthread_mutex_lock(&s->lock);
+	s->made = g->number;
+	pthread_cond_broadcast(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* What follows the first record ends when the second one is made. */
+static void follow_slowly(void *ctx, struct generation *g)
+{
+	struct slow *s = ctx;
+
+	pthread_mutex_lock(&s->lock);
+	while (g->number == 1 && s->made < 2)
+		pthread_cond_wait(&s->wake, &s->lock);
+	s->followed++;
+	pthread_mutex_unlock(&s->lock);
+	/* The function may move the record. */
+	generation_release(g);
+	*g = (struct generation){0};
+}
+
+/* A record is made although the one before is still being followed. */
+static void test_slow_follow(void **state)
+{
+	struct slow s = {.made = 0};
+	const struct generation_group_hooks hooks = {NULL, set_made,
+						     follow_slowly, &s};
+	struct pusher p[THREADS];
+	pthread_t threads[THREADS];
+	struct generation g;
+	struct repo r;
+	char ref[32];
+
+	repo_init(&r);
+	assert_int_equal(pthread_mutex_init(&s.lock, NULL), 0);
+	assert_int_equal(pthread_cond_init(&s.wake, NULL), 0);
+	generation_group_set_hooks(r.group, &hooks);
+	for (unsigned i = 0; i < THREADS; i++) {
+		snprintf(ref, sizeof(ref), "r%u", i);
+		prepare(&r, &p[i], i, ref);
+	}
+	for (unsigned i = 0; i < THREADS; i++) {
+		assert_int_equal(sys_thread_start(&threads[i], run, &p[i]), 0);
+		/* The first record has the first change only. */
+		pthread_mutex_lock(&s.lock);
+		while (!s.made)
+			pthread_cond_wait(&s.wake, &s.lock);
+		pthread_mutex_unlock(&s.lock);
+	}
+	for (unsigned i = 0; i < THREADS; i++) {
+		sys_thread_join(threads[i]);
+		assert_int_equal(p[i].result, GENERATION_COMMITTED);
+	}
+	read_newest(&r, &g);
+	assert_int_equal(s.made, g.number);
+	assert_int_equal(s.followed, g.number);
+	assert_int_equal(g.update_nr, THREADS);
+	generation_release(&g);
+	pthread_mutex_destroy(&s.lock);
+	pthread_cond_destroy(&s.wake);
+	repo_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -468,6 +555,7 @@ int main(void)
 		cmocka_unit_test(test_two_nodes),
 		cmocka_unit_test(test_invalid),
 		cmocka_unit_test(test_sessions),
+		cmocka_unit_test(test_slow_follow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
