@@ -77,6 +77,12 @@ static int fail(struct stored_push *push, int code, const char *meaning,
 	return error_set(err, code, "%s", meaning);
 }
 
+/* Tells the administrator that a push was made, but the copy lacks it. */
+static void warn_behind(struct stored_push *push, const struct error *detail)
+{
+	fail(push, ERR_IO, "the local copy is behind", detail, NULL);
+}
+
 /*
  * Reports that the refresh at the start of a push has failed. Returns the error
  * code of the push.
@@ -567,6 +573,22 @@ static int find_passed(const struct stored_push *push,
 }
 
 /*
+ * Finds out whether a change that was passed was made, and then brings the copy
+ * to it. The relay may have ended before it did so.
+ */
+static int find_and_follow(struct stored_push *push,
+			   const struct generation_change *change)
+{
+	int result = find_passed(push, change);
+	struct error why = ERROR_INIT;
+
+	if (result == GENERATION_COMMITTED &&
+	    stored_copy_refresh(push->copy, &why))
+		warn_behind(push, &why);
+	return result;
+}
+
+/*
  * Sends the change to the relay, which makes the record. Returns a value of
  * generation_commit_result, NO_RELAY, or a negative error code.
  */
@@ -594,7 +616,7 @@ static int pass(struct publishing *p, const struct generation_change *change,
 	else if (ret < 0)
 		result = ret;
 	else if (ret || !relay_message_take_result(&c, &result, why))
-		result = find_passed(push, change);
+		result = find_and_follow(push, change);
 	buf_release(&question);
 	buf_release(&answer);
 	return result;
@@ -710,7 +732,7 @@ static void advance(struct stored_push *push, const struct generation *g)
 	struct error why = ERROR_INIT;
 
 	if (stored_copy_advance_made(push->copy, g, &why) < 0)
-		fail(push, ERR_IO, "the local copy is behind", &why, NULL);
+		warn_behind(push, &why);
 }
 
 /*

@@ -103,9 +103,13 @@ static inline void *relaynode_run(void *arg)
 	return NULL;
 }
 
-/* Starts a relay of the node of *c, and lets this node use it. */
-static inline void relaynode_start(struct relaynode *r, struct copynode *c,
-				   unsigned answers, enum relaynode_end end)
+/*
+ * Starts a relay and lets the node of *c use it. The relay advances the copies
+ * in the cache directory `cache`.
+ */
+static inline void relaynode_start_with(struct relaynode *r, struct copynode *c,
+					const char *cache, unsigned answers,
+					enum relaynode_end end)
 {
 	struct relay_commits_options options = {NULL, relaynode_warn,
 						&r->warnings};
@@ -115,7 +119,7 @@ static inline void relaynode_start(struct relaynode *r, struct copynode *c,
 	buf_init(&r->last);
 	r->answers = answers;
 	r->end = end;
-	if (stored_node_open(&r->node, c->node->dir, &c->err))
+	if (stored_node_open(&r->node, cache, &c->err))
 		fail_msg("%s", c->err.msg);
 	options.node = r->node;
 	r->commits = relay_commits_new(&options);
@@ -127,6 +131,13 @@ static inline void relaynode_start(struct relaynode *r, struct copynode *c,
 	assert_int_equal(sys_thread_start(&r->thread, relaynode_run, r), 0);
 	c->node->relay = relay_new(r->path);
 	assert_non_null(c->node->relay);
+}
+
+/* Starts a relay of the node of *c, and lets this node use it. */
+static inline void relaynode_start(struct relaynode *r, struct copynode *c,
+				   unsigned answers, enum relaynode_end end)
+{
+	relaynode_start_with(r, c, c->node->dir, answers, end);
 }
 
 static inline void relaynode_stop(struct relaynode *r, struct copynode *c)

@@ -757,6 +757,36 @@ static void test_relay_ends(void **state)
 }
 
 /*
+ * The relay ends after it made the record, and before it advanced the copy. It
+ * has advanced the copy of another node.
+ */
+static void test_relay_ends_before_the_copy(void **state)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct fixture f;
+	struct session s;
+	struct relaynode r;
+	char *dir;
+
+	(void)state;
+	fixture_init(&f);
+	relaynode_start_with(&r, &f.c, f.other->dir, 0, RELAYNODE_AFTER);
+	dir = make_quarantine(&f);
+	session_open(&s, &f, f.c.node);
+	assert_int_equal(stored_push_upload(s.push, dir, &f.err), 0);
+	session_begin(&s, true);
+	session_set(&s, "refs/heads/new", &f.c.s.tip);
+	assert_int_equal(session_commit(&s), 0);
+	storedrepo_assert_ref(&f.c.s, COPYNODE_COPY, "refs/heads/new",
+			      oid_to_hex(hex, &f.c.s.tip, HASH_SHA1));
+	session_close(&s);
+	relaynode_stop(&r, &f.c);
+	assert_int_equal(f.warnings.len, 0);
+	free(dir);
+	fixture_release(&f);
+}
+
+/*
  * The second record of a push has no files, so it cannot be recognised by those
  * of the first.
  */
@@ -843,6 +873,7 @@ int main(void)
 		cmocka_unit_test(test_relay),
 		cmocka_unit_test(test_relay_races),
 		cmocka_unit_test(test_relay_ends),
+		cmocka_unit_test(test_relay_ends_before_the_copy),
 		cmocka_unit_test(test_relay_ends_at_second_record),
 		cmocka_unit_test(test_relay_ends_twice),
 	};
