@@ -50,6 +50,17 @@ value () {
 	stock -C exported.git rev-parse -q --verify $1
 }
 
+# begin <fault>...: the faults of the next requests. The hint of the push before is written
+# after the answer to this push, so wait for it. There is none if the relay was killed
+# at the record.
+begin () {
+	if grep "^PUT .*/gen/.* pass " requests && ! grep "^PUT .*/gen/.*kill" requests
+	then
+		wait_until grep "^PUT .*/hint/" requests || return
+	fi
+	shim_faults "$@"
+}
+
 passes () {
 	yes pass | head -n $1
 }
@@ -59,7 +70,7 @@ passes () {
 try () {
 	commit && old=$(stock -C work rev-parse HEAD~1) &&
 	new=$(stock -C work rev-parse HEAD) &&
-	wait_until find_relay && shim_faults $(passes $2) $1 || return
+	wait_until find_relay && begin $(passes $2) $1 || return
 	if push HEAD:refs/heads/main
 	then
 		code=0
@@ -73,7 +84,7 @@ try () {
 	test $now = $new || test $now = $old || return
 	# A refused push is not there.
 	! grep "this ref was not changed" err || test $now = $old || return
-	shim_faults pass && push HEAD:refs/heads/main &&
+	begin pass && push HEAD:refs/heads/main &&
 	test $(value refs/heads/main) = $new &&
 	cat requests.$1.$2 requests >>all-requests
 }
@@ -91,8 +102,8 @@ test_expect_success MOTO 'setup: a node with a relay' '
 '
 
 test_expect_success MOTO 'the relay sends the requests of a push' '
-	commit && push HEAD:refs/heads/main && commit &&
-	shim_faults pass && push HEAD:refs/heads/main &&
+	shim_faults pass && commit && push HEAD:refs/heads/main && commit &&
+	begin pass && push HEAD:refs/heads/main &&
 	test "$(value refs/heads/main)" = "$(stock -C work rev-parse HEAD)" &&
 	wait_until grep "^PUT .*/hint/" requests &&
 	test $(grep -c "^PUT .*/file/" requests) -eq 3 &&
@@ -102,7 +113,7 @@ test_expect_success MOTO 'the relay sends the requests of a push' '
 '
 
 test_expect_success MOTO 'no relay: the process that receives the push sends them' '
-	commit && kill -STOP $(cat victim) || return
+	begin pass && commit && kill -STOP $(cat victim) || return
 	push HEAD:refs/heads/main
 	code=$?
 	kill -CONT $(cat victim) && test $code -eq 0 &&
