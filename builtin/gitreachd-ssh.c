@@ -40,7 +40,7 @@ static int ask(const char *path, const struct buf *message, struct error *err)
 {
 	const int fds[] = {0, 1, 2};
 	unsigned char code;
-	int fd = sys_passing_connect(path, err), ret;
+	int fd = sys_passing_connect(path, 0, err), ret;
 
 	if (fd < 0)
 		return fd;

@@ -12,7 +12,10 @@
 
 /* maximum number of connections that are kept while no question uses them */
 #define IDLE_MAX 8
-/* seconds that a relay has for its greeting, and for an answer */
+/*
+ * seconds that a relay has to accept a connection, and again for its greeting;
+ * and for an answer
+ */
 #define GREETING_SECONDS 5
 #define ANSWER_SECONDS 600
 
@@ -55,12 +58,11 @@ void relay_free(struct relay *relay)
 /* Returns a connection with a relay that understands us, or an error code. */
 static int connect_new(const struct relay *relay, struct error *err)
 {
-	int fd = sys_passing_connect(relay->path, err), ret;
+	int fd = sys_passing_connect(relay->path, GREETING_SECONDS, err), ret;
 	struct buf greeting = BUF_INIT;
 
 	if (fd < 0)
 		return fd;
-	sys_passing_limit(fd, GREETING_SECONDS);
 	ret = sys_passing_is_own(fd)
 		      ? relay_message_receive(fd, &greeting, err)
 		      : error_set(err, ERR_PEER,

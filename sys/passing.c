@@ -11,6 +11,9 @@
 #include "sys/io.h"
 #include "sys/passing.h"
 
+/* seconds that a process has to accept a connection that only tests it */
+#define PROBE_SECONDS 1
+
 /* a control message with descriptors; the union aligns the bytes */
 union control {
 	char bytes[CMSG_SPACE(SYS_PASSING_MAX * sizeof(int))];
@@ -33,7 +36,15 @@ static int make_address(struct sockaddr_un *a, const char *path,
 	return 0;
 }
 
-int sys_passing_connect(const char *path, struct error *err)
+void sys_passing_limit(int fd, unsigned seconds)
+{
+	struct timeval t = {.tv_sec = seconds};
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
+}
+
+int sys_passing_connect(const char *path, unsigned seconds, struct error *err)
 {
 	struct sockaddr_un a;
 	int ret = make_address(&a, path, err), fd;
@@ -43,6 +54,7 @@ int sys_passing_connect(const char *path, struct error *err)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return error_set_errno(err, "cannot create a socket");
+	sys_passing_limit(fd, seconds);
 	if (!connect(fd, (const struct sockaddr *)&a, sizeof(a)))
 		return fd;
 	ret = error_set_errno(err, "cannot connect to '%s'", path);
@@ -58,7 +70,7 @@ static void remove_stale(const char *path)
 
 	if (lstat(path, &st) < 0 || !S_ISSOCK(st.st_mode))
 		return;
-	fd = sys_passing_connect(path, NULL);
+	fd = sys_passing_connect(path, PROBE_SECONDS, NULL);
 	if (fd < 0 && errno == ECONNREFUSED)
 		unlink(path);
 	if (fd >= 0)
@@ -106,14 +118,6 @@ bool sys_passing_is_own(int fd)
 
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) &&
 	       (peer.uid == geteuid() || !peer.uid);
-}
-
-void sys_passing_limit(int fd, unsigned seconds)
-{
-	struct timeval t = {.tv_sec = seconds};
-
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
 }
 
 int sys_passing_send(int fd, const void *bytes, size_t len, const int *fds,

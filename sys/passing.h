@@ -37,15 +37,17 @@ bool sys_passing_is_own(int fd);
 
 /*
  * Limits how long a send or a receive on a blocking socket waits. After this
- * time it fails with ERR_PEER.
+ * time it fails with ERR_PEER. 0: no limit.
  */
 void sys_passing_limit(int fd, unsigned seconds);
 
 /*
- * Connects with the process that listens on a socket file. Returns a blocking
- * descriptor, or ERR_IO.
+ * Connects with the process that listens on a socket file. If this process
+ * accepts no connections and its queue is full, the call waits for up to
+ * `seconds`. Returns a blocking descriptor with sys_passing_limit() of
+ * `seconds`, or ERR_IO.
  */
-int sys_passing_connect(const char *path, struct error *err);
+int sys_passing_connect(const char *path, unsigned seconds, struct error *err);
 
 /*
  * Sends one message with `fd_nr` descriptors. No SIGPIPE is sent. Returns 0, or

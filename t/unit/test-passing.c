@@ -31,7 +31,7 @@ static void make(struct ends *e)
 		 (long)getpid());
 	e->listener = sys_passing_listen(e->path, NULL);
 	assert_true(e->listener >= 0);
-	e->client = sys_passing_connect(e->path, NULL);
+	e->client = sys_passing_connect(e->path, 0, NULL);
 	assert_true(e->client >= 0);
 	e->server = accept(e->listener, NULL, NULL);
 	assert_true(e->server >= 0);
@@ -56,14 +56,14 @@ static void test_listens(void **state)
 	assert_int_equal(st.st_mode & 07777, 0660);
 	assert_int_equal(sys_passing_listen(e.path, NULL), ERR_IO);
 	close(e.listener);
-	assert_int_equal(sys_passing_connect(e.path, NULL), ERR_IO);
+	assert_int_equal(sys_passing_connect(e.path, 0, NULL), ERR_IO);
 	/* No process listens on the existing socket file. So it is replaced. */
 	again = sys_passing_listen(e.path, NULL);
 	assert_true(again >= 0);
 	e.listener = again;
 	release(&e);
-	assert_int_equal(sys_passing_connect(e.path, NULL), ERR_IO);
-	assert_int_equal(sys_passing_connect("", NULL), ERR_IO);
+	assert_int_equal(sys_passing_connect(e.path, 0, NULL), ERR_IO);
+	assert_int_equal(sys_passing_connect("", 0, NULL), ERR_IO);
 }
 
 static void test_passes(void **state)
@@ -163,7 +163,7 @@ static void test_accepts(void **state)
 
 	make(&e);
 	assert_int_equal(sys_passing_accept(e.listener, NULL), ERR_MISSING);
-	client = sys_passing_connect(e.path, NULL);
+	client = sys_passing_connect(e.path, 0, NULL);
 	server = sys_passing_accept(e.listener, NULL);
 	assert_true(client >= 0 && server >= 0);
 	assert_true(sys_passing_is_own(client));
@@ -192,12 +192,33 @@ static void test_limit(void **state)
 	release(&e);
 }
 
+/* A process that accepts no connections, and has a full queue of them. */
+static void test_full_queue(void **state)
+{
+	struct ends e;
+	int first;
+
+	make(&e);
+	assert_int_equal(listen(e.listener, 0), 0);
+	first = sys_passing_connect(e.path, 1, NULL);
+	assert_true(first >= 0);
+	assert_int_equal(sys_passing_connect(e.path, 1, NULL), ERR_IO);
+	/* The socket file has a process, so no other process replaces it. */
+	assert_int_equal(sys_passing_listen(e.path, NULL), ERR_IO);
+	close(first);
+	release(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_listens), cmocka_unit_test(test_passes),
-		cmocka_unit_test(test_refuses), cmocka_unit_test(test_blocking),
-		cmocka_unit_test(test_accepts), cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_listens),
+		cmocka_unit_test(test_passes),
+		cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_blocking),
+		cmocka_unit_test(test_accepts),
+		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_full_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,7 @@ static void test_malformed(void **state)
 
 	fixture_init(&f);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		int fd = sys_passing_connect(f.path, NULL);
+		int fd = sys_passing_connect(f.path, 0, NULL);
 		struct buf m = BUF_INIT;
 
 		assert_int_equal(relay_message_receive(fd, &m, NULL), 0);
