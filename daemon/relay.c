@@ -9,11 +9,14 @@
 
 #include "daemon/daemon-parts.h"
 #include "stored/relay.h"
+#include "sys/clock.h"
 #include "sys/event.h"
 #include "sys/io.h"
 
 /* milliseconds between two looks at the connections while the relay drains */
 #define TICK_MS 20
+/* nanoseconds until the relay tries again to accept a connection */
+#define PAUSE_NS (10 * 1000000)
 
 static void warn(void *ctx, const char *message)
 {
@@ -55,7 +58,12 @@ static void loop(struct stored_relay *relay, int events, int signals)
 			sys_event_remove(events, stored_relay_listener(relay));
 			stored_relay_refuse(relay);
 		}
-		stored_relay_accept(relay);
+		/*
+		 * If descriptors run out, accept connections again when some
+		 * have ended.
+		 */
+		if (stored_relay_accept(relay, NULL))
+			sys_sleep_ns(PAUSE_NS);
 	}
 }
 

@@ -112,13 +112,14 @@ static void start(struct stored_relay *relay, int fd)
 		end(c);
 }
 
-void stored_relay_accept(struct stored_relay *relay)
+int stored_relay_accept(struct stored_relay *relay, struct error *err)
 {
-	int fd;
+	int fd = 0;
 
 	while (relay->listener >= 0 &&
-	       (fd = sys_passing_accept(relay->listener, NULL)) >= 0)
+	       (fd = sys_passing_accept(relay->listener, err)) >= 0)
 		start(relay, fd);
+	return fd < 0 && fd != ERR_MISSING ? fd : 0;
 }
 
 /* ---- opening */

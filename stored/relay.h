@@ -41,8 +41,12 @@ int stored_relay_open(struct stored_relay **out,
 /* Returns the listening socket; borrowed. */
 int stored_relay_listener(const struct stored_relay *relay);
 
-/* Starts to answer the connections that wait. Does not block. */
-void stored_relay_accept(struct stored_relay *relay);
+/*
+ * Starts to answer the connections that wait. Does not block. Returns 0, or
+ * ERR_IO if descriptors or memory run out: further connections then wait, and
+ * the listening socket stays ready.
+ */
+int stored_relay_accept(struct stored_relay *relay, struct error *err);
 
 /* Stops listening. Connections stay. */
 void stored_relay_refuse(struct stored_relay *relay);

@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "store/relay-message.h"
 #include "stored/relay.h"
 #include "sys/event.h"
@@ -36,10 +39,22 @@ static void *accept_all(void *arg)
 		void *ready;
 
 		sys_event_wait(set, &ready, 1, 10);
-		stored_relay_accept(f->relay);
+		stored_relay_accept(f->relay, NULL);
 	}
 	sys_close(set);
 	return NULL;
+}
+
+static void start_accepting(struct fixture *f)
+{
+	f->is_over = false;
+	assert_int_equal(sys_thread_start(&f->thread, accept_all, f), 0);
+}
+
+static void stop_accepting(struct fixture *f)
+{
+	__atomic_store_n(&f->is_over, true, __ATOMIC_SEQ_CST);
+	sys_thread_join(f->thread);
 }
 
 static void open_relay(struct fixture *f, struct stored_relay **out)
@@ -59,13 +74,12 @@ static void fixture_init(struct fixture *f)
 	copynode_init(&f->c);
 	open_relay(f, &f->relay);
 	snprintf(f->path, sizeof(f->path), "%s/relay", f->c.node->dir);
-	assert_int_equal(sys_thread_start(&f->thread, accept_all, f), 0);
+	start_accepting(f);
 }
 
 static void fixture_release(struct fixture *f)
 {
-	__atomic_store_n(&f->is_over, true, __ATOMIC_SEQ_CST);
-	sys_thread_join(f->thread);
+	stop_accepting(f);
 	stored_relay_close(f->relay);
 	copynode_release(&f->c);
 }
@@ -139,12 +153,10 @@ static void test_is_replaced(void **state)
 	before = relay_new(f.path);
 	assert_int_equal(read_through(before, "none"), STORE_ABSENT);
 	old = f.relay;
-	__atomic_store_n(&f.is_over, true, __ATOMIC_SEQ_CST);
-	sys_thread_join(f.thread);
-	f.is_over = false;
+	stop_accepting(&f);
 	open_relay(&f, &f.relay);
 	stored_relay_refuse(old);
-	assert_int_equal(sys_thread_start(&f.thread, accept_all, &f), 0);
+	start_accepting(&f);
 	after = relay_new(f.path);
 	assert_int_equal(read_through(after, "none"), STORE_ABSENT);
 	assert_int_equal(read_through(before, "none"), STORE_ABSENT);
@@ -155,12 +167,39 @@ static void test_is_replaced(void **state)
 	fixture_release(&f);
 }
 
+/* A process without free descriptors accepts a connection later. */
+static void test_no_descriptors(void **state)
+{
+	struct fixture f;
+	struct rlimit before, none;
+	int client, next;
+
+	fixture_init(&f);
+	stop_accepting(&f);
+	client = sys_passing_connect(f.path, 0, NULL);
+	assert_true(client >= 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	next = dup(client);
+	close(next);
+	none = (struct rlimit){(rlim_t)next, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(stored_relay_accept(f.relay, NULL), ERR_IO);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(stored_relay_busy(f.relay), 0);
+	assert_int_equal(stored_relay_accept(f.relay, NULL), 0);
+	assert_int_equal(stored_relay_busy(f.relay), 1);
+	sys_close(client);
+	start_accepting(&f);
+	fixture_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_malformed),
 		cmocka_unit_test(test_is_replaced),
+		cmocka_unit_test(test_no_descriptors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
