@@ -2,7 +2,8 @@
 /*
  * The relay: a process that sends the requests of child processes to the store
  * (stored/relay.h). There is one for all workers, so it sees all pushes of the
- * node. After SIGTERM it accepts no connections, and ends when there are none.
+ * node. After SIGTERM it takes no connections and no questions, and ends when
+ * it has answered.
  */
 #include <signal.h>
 #include <stdio.h>

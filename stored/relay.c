@@ -23,11 +23,14 @@ struct stored_relay {
 	pthread_mutex_t lock;          /* guards the fields below */
 	pthread_cond_t ended;          /* signalled when a connection ends */
 	unsigned busy;
+	struct connection *connections; /* owned: a list of `busy` */
 };
 
 struct connection {
 	struct stored_relay *relay; /* borrowed */
 	int fd;                     /* owned */
+	/* neighbours in the list of the relay, guarded by its lock */
+	struct connection *next, *prev;
 };
 
 /* ---- connections */
@@ -70,16 +73,39 @@ static void talk(struct connection *c)
 	buf_release(&out);
 }
 
+/* The caller holds the lock. */
+static void enlist(struct stored_relay *relay, struct connection *c)
+{
+	c->next = relay->connections;
+	if (c->next)
+		c->next->prev = c;
+	relay->connections = c;
+	relay->busy++;
+}
+
+/* The caller holds the lock. */
+static void unlist(struct stored_relay *relay, struct connection *c)
+{
+	if (c->prev)
+		c->prev->next = c->next;
+	else
+		relay->connections = c->next;
+	if (c->next)
+		c->next->prev = c->prev;
+	relay->busy--;
+}
+
 static void end(struct connection *c)
 {
 	struct stored_relay *relay = c->relay;
 
-	sys_close(c->fd);
-	free(c);
 	pthread_mutex_lock(&relay->lock);
-	relay->busy--;
+	unlist(relay, c);
+	/* Under the lock: stored_relay_refuse() uses listed descriptors. */
+	sys_close(c->fd);
 	pthread_cond_broadcast(&relay->ended);
 	pthread_mutex_unlock(&relay->lock);
+	free(c);
 }
 
 static void *run(void *arg)
@@ -96,16 +122,18 @@ static void start(struct stored_relay *relay, int fd)
 	pthread_t thread;
 	bool is_full;
 
+	if (c)
+		*c = (struct connection){.relay = relay, .fd = fd};
 	pthread_mutex_lock(&relay->lock);
 	is_full = relay->busy >= STORED_RELAY_MAX;
-	relay->busy += c && !is_full;
+	if (c && !is_full)
+		enlist(relay, c);
 	pthread_mutex_unlock(&relay->lock);
 	if (!c || is_full) {
 		free(c);
 		sys_close(fd);
 		return;
 	}
-	*c = (struct connection){relay, fd};
 	if (sys_passing_is_own(fd) && !sys_thread_start(&thread, run, c))
 		pthread_detach(thread);
 	else
@@ -195,6 +223,10 @@ void stored_relay_refuse(struct stored_relay *relay)
 {
 	sys_close(relay->listener);
 	relay->listener = -1;
+	pthread_mutex_lock(&relay->lock);
+	for (struct connection *c = relay->connections; c; c = c->next)
+		sys_passing_end_input(c->fd);
+	pthread_mutex_unlock(&relay->lock);
 }
 
 unsigned stored_relay_busy(struct stored_relay *relay)

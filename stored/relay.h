@@ -48,13 +48,19 @@ int stored_relay_listener(const struct stored_relay *relay);
  */
 int stored_relay_accept(struct stored_relay *relay, struct error *err);
 
-/* Stops listening. Connections stay. */
+/*
+ * Stops listening, and takes no further questions. Each connection ends when
+ * the questions that have arrived are answered. A process whose question did
+ * not arrive knows this, and asks another relay or none.
+ */
 void stored_relay_refuse(struct stored_relay *relay);
 
 /* Returns the number of connections. */
 unsigned stored_relay_busy(struct stored_relay *relay);
 
-/* Waits for the end of all connections, and frees the relay. NULL is allowed.
+/*
+ * Works like stored_relay_refuse(), waits for the end of all connections, and
+ * frees the relay. NULL is allowed.
  */
 void stored_relay_close(struct stored_relay *relay);
 

@@ -185,6 +185,11 @@ ssize_t sys_passing_receive(int fd, void *bytes, size_t max, int *fds,
 	return error_set(err, ERR_PEER, "no valid message has arrived");
 }
 
+void sys_passing_end_input(int fd)
+{
+	shutdown(fd, SHUT_RD);
+}
+
 size_t sys_passing_peek(int fd, void *bytes, size_t max)
 {
 	ssize_t n = recv(fd, bytes, max, MSG_PEEK | MSG_DONTWAIT | MSG_TRUNC);

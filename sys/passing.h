@@ -66,6 +66,12 @@ ssize_t sys_passing_receive(int fd, void *bytes, size_t max, int *fds,
 			    size_t fd_nr, struct error *err);
 
 /*
+ * Takes no further messages from the peer, whose sends then fail with ERR_PEER.
+ * Messages that have arrived can still be received, and messages can be sent.
+ */
+void sys_passing_end_input(int fd);
+
+/*
  * Copies the next message without its descriptors. The message stays for
  * sys_passing_receive(). Does not wait. Returns the number of bytes, or 0 if
  * there is no message or it is too long.

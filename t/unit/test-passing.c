@@ -209,6 +209,29 @@ static void test_full_queue(void **state)
 	release(&e);
 }
 
+/* A message that has arrived is kept, and answered. */
+static void test_ends_input(void **state)
+{
+	struct ends e;
+	char got[4];
+
+	make(&e);
+	assert_int_equal(sys_passing_send(e.client, "a", 1, NULL, 0, NULL), 0);
+	sys_passing_end_input(e.server);
+	assert_int_equal(sys_passing_send(e.client, "b", 1, NULL, 0, NULL),
+			 ERR_PEER);
+	assert_int_equal(sys_passing_receive(e.server, got, 4, NULL, 0, NULL),
+			 1);
+	assert_int_equal(got[0], 'a');
+	assert_int_equal(sys_passing_receive(e.server, got, 4, NULL, 0, NULL),
+			 ERR_PEER);
+	assert_int_equal(sys_passing_send(e.server, "c", 1, NULL, 0, NULL), 0);
+	assert_int_equal(sys_passing_receive(e.client, got, 4, NULL, 0, NULL),
+			 1);
+	assert_int_equal(got[0], 'c');
+	release(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +242,7 @@ int main(void)
 		cmocka_unit_test(test_accepts),
 		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_full_queue),
+		cmocka_unit_test(test_ends_input),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
