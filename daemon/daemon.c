@@ -257,17 +257,31 @@ static int fill(struct master *m, struct error *err)
 	return 0;
 }
 
-/* Tells the workers that serve to finish their requests and end. */
+/* Tells a process to finish its requests and end. */
+static void retire_one(const struct master *m, struct process *p)
+{
+	if (p->kill_ns)
+		return;
+	p->kill_ns = sys_clock_ns() + m->options->drain_timeout * SECOND_NS;
+	sys_fork_signal(p->pid, SIGTERM);
+}
+
+/* Tells all processes that serve to finish their requests and end. */
 static void retire(struct master *m)
 {
-	uint64_t end = sys_clock_ns() + m->options->drain_timeout * SECOND_NS;
+	for (size_t i = 0; i < m->process_nr; i++)
+		retire_one(m, &m->processes[i]);
+}
 
-	for (size_t i = 0; i < m->process_nr; i++) {
-		if (m->processes[i].kill_ns)
-			continue;
-		m->processes[i].kill_ns = end;
-		sys_fork_signal(m->processes[i].pid, SIGTERM);
-	}
+/*
+ * Lets fill() start another relay. The relay of a successor may have replaced
+ * the socket file of ours before the successor failed.
+ */
+static void renew_relay(struct master *m)
+{
+	for (size_t i = 0; i < m->process_nr; i++)
+		if (m->processes[i].role == ROLE_RELAY)
+			retire_one(m, &m->processes[i]);
 }
 
 static void forget(struct master *m, size_t i)
@@ -346,12 +360,13 @@ static void note_successor_end(struct master *m, pid_t pid, int status)
 	lose_successor(m);
 	if (status != 128 + SIGTERM)
 		m->heir = 0;
-	if (!m->heir) {
-		if (!m->is_ending)
-			tell(m, "upgrade failed, this process goes on: process",
-			     pid, status);
-		return;
+	if (!m->heir && !m->is_ending) {
+		tell(m, "upgrade failed, this process goes on: process", pid,
+		     status);
+		renew_relay(m);
 	}
+	if (!m->heir)
+		return;
 	if (m->is_ending) {
 		sys_fork_signal((pid_t)m->heir, SIGTERM);
 		return;

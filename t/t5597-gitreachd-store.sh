@@ -401,6 +401,21 @@ do
 	'
 done
 
+# A relay of a successor that fails leaves a socket file without a process.
+test_expect_success 'a failed upgrade leaves a relay' '
+	cat >life <<-EOC &&
+	[gitreachd]
+		store = $store
+		cache = $PWD/cache
+		listen = http://127.0.0.1:0
+	EOC
+	served_from=--config=life && start_daemon && unset served_from &&
+	wait_until test -S cache/relay && rm cache/relay &&
+	echo "	workers = 0" >>life && kill -USR2 $server &&
+	wait_until grep "upgrade failed, this process goes on" log &&
+	wait_until test -S cache/relay && stop_daemon
+'
+
 # ---- settings
 
 refused () {
