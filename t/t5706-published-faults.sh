@@ -86,7 +86,7 @@ done
 test_expect_success 'expiry removes the pack before its mark' '
 	stock -C server.git config gitreach.publishExpire now &&
 	fault_each kill fresh "$GIT -C server.git publish" \
-		"{ test -e $place/2*.pack.retired || ! test -e $place/2*.pack; } && again"
+		"{ test -e $place/2222*.pack.retired || ! test -e $place/2222*.pack; } && again"
 '
 
 # Every bundle that the list names is there.
