@@ -523,38 +523,6 @@ static struct generation_change make_ref_change(struct publishing *p)
 	return change;
 }
 
-/*
- * Tries to make the record, with fewer refs each time that some have changed.
- * Returns 1 if nothing is left to change, otherwise 0 or a negative error code.
- */
-static int commit(struct publishing *p, struct generation *base)
-{
-	struct stored_push *push = p->push;
-	unsigned tries = 0;
-	int ret = 0;
-
-	while (changes_refs(p)) {
-		const struct generation_change change = make_ref_change(p);
-		struct error why = ERROR_INIT;
-
-		ret = generation_session_commit(base,
-						stored_copy_place(push->copy),
-						&change, &push->session, &why);
-		if (ret == GENERATION_REF_CHANGED) {
-			int nr = reject(p, base, &change);
-
-			if (nr < 0)
-				return nr;
-			if (nr)
-				continue;
-			ret = GENERATION_BUSY;
-		}
-		if (ret != GENERATION_BUSY || ++tries == BUSY_TRIES)
-			return ret ? fail_commit(push, ret, &why, p->err) : 0;
-	}
-	return 1;
-}
-
 /* ---- the relay */
 
 /*
@@ -639,26 +607,45 @@ static int reject_passed(struct publishing *p,
 	return ret;
 }
 
+/* ---- making the record */
+
 /*
- * Lets the relay make the record, together with other pushes, with fewer refs
- * each time that some have changed. Returns like commit(), or NO_RELAY.
+ * Makes the record of a change. If `base` is NULL, the relay makes it, together
+ * with other pushes. Returns a value of generation_commit_result, a negative
+ * error code, or NO_RELAY.
  */
-static int commit_passed(struct publishing *p)
+static int make_record(struct publishing *p, struct generation *base,
+		       const struct generation_change *change,
+		       struct error *why)
+{
+	struct stored_push *push = p->push;
+
+	return base ? generation_session_commit(base,
+						stored_copy_place(push->copy),
+						change, &push->session, why)
+		    : pass(p, change, why);
+}
+
+/*
+ * Tries to make the record, with fewer refs each time that some have changed.
+ * If `base` is NULL, the relay makes the record. Returns 1 if nothing is left
+ * to change, otherwise 0, a negative error code, or NO_RELAY.
+ */
+static int commit(struct publishing *p, struct generation *base)
 {
 	unsigned tries = 0;
 	int ret = 0;
 
-	if (!stored_copy_relay(p->push->copy))
-		return NO_RELAY;
 	while (changes_refs(p)) {
 		const struct generation_change change = make_ref_change(p);
 		struct error why = ERROR_INIT;
 
-		ret = pass(p, &change, &why);
+		ret = make_record(p, base, &change, &why);
 		if (ret == NO_RELAY)
 			return ret;
 		if (ret == GENERATION_REF_CHANGED) {
-			int nr = reject_passed(p, &change);
+			int nr = base ? reject(p, base, &change)
+				      : reject_passed(p, &change);
 
 			if (nr < 0)
 				return nr;
@@ -841,7 +828,7 @@ static int publish_alone(struct publishing *p)
  */
 static int publish(struct publishing *p)
 {
-	int ret = commit_passed(p);
+	int ret = stored_copy_relay(p->push->copy) ? commit(p, NULL) : NO_RELAY;
 
 	if (!ret)
 		free_uploads(p->push);
