@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The master: starts the workers and the relay, replaces one that ends, and
- * acts on signals. The master serves no request, has no threads and stays
- *small, so that forking it is cheap.
+ * The master: starts the workers and the relay, replaces a process that ends,
+ * and acts on signals. The master serves no request, has no threads and stays
+ * small, so that forking it is cheap.
  *
  *	SIGTERM, SIGINT   workers drain, then the master ends
  *	SIGHUP            new options: new workers serve, the old ones drain
