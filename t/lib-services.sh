@@ -143,12 +143,12 @@ test_safe_service () {
 		grep "denies access.*SignatureDoesNotMatch" err &&
 		test_must_fail grep -e secret -e "$AWS_ACCESS_KEY_ID" err &&
 		test_must_fail env AWS_ACCESS_KEY_ID=nobody "$STORE" \
-			--endpoint=$endpoint s3://bucket list "" 2>err && cat err &&
+			--endpoint=$endpoint s3://bucket list "" 2>err &&
 		grep "No user exists\|denies access.*InvalidAccessKeyId" err &&
 		test_must_fail grep -e secret -e nobody err &&
 		# The answer to a HEAD has no code.
 		test_must_fail env AWS_ACCESS_KEY_ID=nobody "$STORE" \
-			--endpoint=$endpoint s3://bucket head a 2>err && cat err &&
+			--endpoint=$endpoint s3://bucket head a 2>err &&
 		grep "No user exists\|denies access" err &&
 		test_must_fail grep -e secret -e nobody err
 	'
