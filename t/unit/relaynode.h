@@ -33,6 +33,7 @@ struct relaynode {
 	unsigned answers;
 	enum relaynode_end end;
 	pthread_t thread;
+	bool is_joined;
 	unsigned commit_nr;
 	struct buf last; /* the last question of RELAYNODE_BEFORE */
 };
@@ -68,14 +69,27 @@ static inline bool relaynode_answer(struct relaynode *r, int fd,
 	return end == RELAYNODE_STAYS;
 }
 
-/* Makes the change that the relay has got, but not made. Then this is late. */
+/* Waits for the end of the relay's thread. Later calls do nothing. */
+static inline void relaynode_join(struct relaynode *r)
+{
+	if (!r->is_joined)
+		sys_thread_join(r->thread);
+	r->is_joined = true;
+}
+
+/*
+ * Makes the change that the relay got before it ended as RELAYNODE_BEFORE. The
+ * process that sent the change has been told that its outcome is unknown.
+ */
 static inline void relaynode_make_late(struct relaynode *r)
 {
-	struct cursor c = cursor_make(r->last.data, r->last.len);
 	struct relay_repository *used = NULL;
 	struct buf out = BUF_INIT;
+	struct cursor c;
 	uint8_t kind = 0;
 
+	relaynode_join(r);
+	c = cursor_make(r->last.data, r->last.len);
 	assert_true(cursor_u8(&c, &kind));
 	assert_int_equal(relay_commit(r->commits, &used, &out, &c, NULL), 0);
 	relay_commit_end(r->commits, used);
@@ -145,7 +159,7 @@ static inline void relaynode_stop(struct relaynode *r, struct copynode *c)
 	relay_free(c->node->relay);
 	c->node->relay = NULL;
 	shutdown(r->listener, SHUT_RDWR);
-	sys_thread_join(r->thread);
+	relaynode_join(r);
 	sys_close(r->listener);
 	unlink(r->path);
 	relay_commits_free(r->commits);
