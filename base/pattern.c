@@ -99,11 +99,6 @@ void pattern_free(struct pattern *p)
 	free(p);
 }
 
-unsigned pattern_group_nr(const struct pattern *p)
-{
-	return p->group_nr;
-}
-
 int pattern_match(struct pattern *p, const char *name, size_t len,
 		  struct error *err)
 {

@@ -26,9 +26,6 @@ int pattern_new(struct pattern **out, const char *text, bool anchored,
 		struct error *err);
 void pattern_free(struct pattern *p);
 
-/* Returns the number of capture groups in the pattern. */
-unsigned pattern_group_nr(const struct pattern *p);
-
 /*
  * Returns 1 if the name matches, 0 if it does not, or a negative error code.
  * The code is ERR_INVALID if the match takes too many steps. A pattern may be

@@ -177,8 +177,3 @@ unsigned lanes_waiting(const struct lanes *lanes, uint64_t key)
 
 	return l ? l->waiting : 0;
 }
-
-int lanes_is_empty(const struct lanes *lanes)
-{
-	return lanes->ring.next == &lanes->ring;
-}

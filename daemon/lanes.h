@@ -61,7 +61,4 @@ void lanes_done(struct lanes *lanes, uint64_t key);
 /* Returns how many requests wait in the lane with a key. */
 unsigned lanes_waiting(const struct lanes *lanes, uint64_t key);
 
-/* Returns whether no request waits. */
-int lanes_is_empty(const struct lanes *lanes);
-
 #endif

@@ -90,37 +90,6 @@ ssize_t daemon_stream_read(struct daemon_stream *s, void *bytes, size_t len,
 	}
 }
 
-static int write_encrypted(struct daemon_stream *s, struct iovec *iov,
-			   size_t nr, struct sys_patience *patience,
-			   struct error *err)
-{
-	enum tls_wait wait;
-
-	sys_patience_renew(patience);
-	sys_spans_skip(&iov, &nr, 0);
-	while (nr) {
-		ssize_t n = tls_writev(&s->tls, iov, nr, &wait, err);
-
-		if (n > 0) {
-			sys_patience_count(patience, (size_t)n);
-			sys_spans_skip(&iov, &nr, (size_t)n);
-		} else if (!n) {
-			n = wait_for(s, wait, patience, err);
-		}
-		if (n < 0)
-			return (int)n;
-	}
-	return 0;
-}
-
-int daemon_stream_writev(struct daemon_stream *s, struct iovec *iov, size_t nr,
-			 struct sys_patience *patience, struct error *err)
-{
-	return daemon_stream_is_tls(s)
-		       ? write_encrypted(s, iov, nr, patience, err)
-		       : sys_socket_writev(s->fd, iov, nr, patience, err);
-}
-
 int daemon_stream_wait_writable(struct daemon_stream *s,
 				struct sys_patience *patience,
 				struct error *err)

@@ -64,11 +64,9 @@ ssize_t daemon_stream_try_read(struct daemon_stream *s, void *bytes,
 ssize_t daemon_stream_try_writev(struct daemon_stream *s,
 				 const struct iovec *iov, size_t nr);
 
-/* Work like sys_socket_read() and sys_socket_writev(). */
+/* Works like sys_socket_read(). */
 ssize_t daemon_stream_read(struct daemon_stream *s, void *bytes, size_t len,
 			   struct sys_patience *patience, struct error *err);
-int daemon_stream_writev(struct daemon_stream *s, struct iovec *iov, size_t nr,
-			 struct sys_patience *patience, struct error *err);
 
 /* Works like sys_socket_wait_writable(). */
 int daemon_stream_wait_writable(struct daemon_stream *s,

@@ -63,34 +63,6 @@ int odb_each_abbrev(const struct odb *odb, const struct oid *prefix,
 }
 
 /*
- * The context of a visitor that counts the distinct ids that it gets. `nr` is
- * 0, 1, or 2 for two or more.
- */
-struct abbrev_count {
-	struct oid *found;
-	int nr;
-};
-
-static int count_one(void *ctx, const struct oid *oid)
-{
-	struct abbrev_count *count = ctx;
-
-	if (count->nr && oid_equal(count->found, oid))
-		return 0;
-	*count->found = *oid;
-	return ++count->nr == 2;
-}
-
-int odb_find_abbrev(const struct odb *odb, const struct oid *prefix,
-		    size_t hex_len, struct oid *found, struct error *err)
-{
-	struct abbrev_count count = {found, 0};
-	int ret = odb_each_abbrev(odb, prefix, hex_len, count_one, &count, err);
-
-	return ret < 0 ? ret : count.nr;
-}
-
-/*
  * The state of odb_unique_len(): a search for the longest prefix that an id
  * shares with another id.
  */

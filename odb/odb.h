@@ -406,14 +406,6 @@ int odb_info(struct odb_reader *reader, const struct oid *oid,
 	     enum object_type *type, uint64_t *size, struct error *err);
 
 /*
- * Looks for objects whose ids start with `hex_len` (at least 4) digits of
- * `prefix`. Returns 0 if there is none, 1 if there is one, 2 if there are two
- * or more, or a negative error code. *found is set to the id of one of them.
- */
-int odb_find_abbrev(const struct odb *odb, const struct oid *prefix,
-		    size_t hex_len, struct oid *found, struct error *err);
-
-/*
  * Visits the ids that start with `hex_len` digits of `prefix`, first packed
  * objects, then loose ones. An object with several copies is visited several
  * times. If fn() returns a nonzero value, the visit stops and returns that

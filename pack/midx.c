@@ -235,15 +235,3 @@ uint64_t pack_midx_offset(const struct pack_midx *midx, uint32_t midx_pos)
 		return UINT64_MAX;
 	return load_be64(midx->off64 + 8 * (size_t)off);
 }
-
-bool pack_midx_find_pack(const struct pack_midx *midx, const char *idx_name,
-			 uint32_t *midx_pack)
-{
-	for (uint32_t i = 0; i < midx->pack_nr; i++) {
-		if (!strcmp(midx->names[i], idx_name)) {
-			*midx_pack = i;
-			return true;
-		}
-	}
-	return false;
-}

@@ -140,13 +140,6 @@ uint32_t pack_midx_pack(const struct pack_midx *midx, uint32_t midx_pos);
  */
 uint64_t pack_midx_offset(const struct pack_midx *midx, uint32_t midx_pos);
 
-/*
- * Finds the midx_pack of a pack by the name of its index. Returns false if the
- * file does not have the pack. O(packs).
- */
-bool pack_midx_find_pack(const struct pack_midx *midx, const char *idx_name,
-			 uint32_t *midx_pack);
-
 /* The range of bits that belong to the objects of one pack. */
 struct pack_midx_span {
 	uint32_t first; /* bit_pos */

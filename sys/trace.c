@@ -254,17 +254,6 @@ void trace_name_at(struct trace *t, struct trace_at at, const char *name,
 	    ret);
 }
 
-void trace_mode_at(struct trace *t, struct trace_at at, const char *mode)
-{
-	struct buf text = BUF_INIT, json = BUF_INIT;
-	int ret = buf_append_str(&text, mode);
-
-	if (!ret)
-		ret = json_member(&json, "name", mode);
-	put(t, at, &(struct trace_columns){.event = "cmd_mode"}, &text, &json,
-	    ret);
-}
-
 void trace_builtin_at(struct trace *t, struct trace_at at,
 		      const char *const *argv)
 {

@@ -181,7 +181,6 @@ void trace_ancestry_at(struct trace *t, struct trace_at at,
  */
 void trace_name_at(struct trace *t, struct trace_at at, const char *name,
 		   const char *hierarchy);
-void trace_mode_at(struct trace *t, struct trace_at at, const char *mode);
 /* Writes the line "built-in: git <words>" of GIT_TRACE. */
 void trace_builtin_at(struct trace *t, struct trace_at at,
 		      const char *const *argv);

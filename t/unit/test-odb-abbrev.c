@@ -79,20 +79,38 @@ static int count(const struct fixture *f, const char *hex, size_t len)
 	return nr;
 }
 
-static void test_find(void **state)
+/* Stores the distinct ids that it gets, and stops the visit at the second. */
+struct found {
+	struct oid oid;
+	int nr;
+};
+
+static int take(void *ctx, const struct oid *oid)
+{
+	struct found *found = ctx;
+
+	if (found->nr && oid_equal(&found->oid, oid))
+		return 0;
+	found->oid = *oid;
+	return ++found->nr == 2;
+}
+
+static void test_prefixes(void **state)
 {
 	struct fixture *f = *state;
 
 	for (int i = 0; i < ALL; i += 7) {
 		for (size_t len = 4; len <= 40; len += 1 + len / 8) {
 			int nr = count(f, f->hex[i], len);
-			struct oid found = OID_ZERO_INIT;
+			struct found found = {.nr = 0};
 
-			assert_int_equal(odb_find_abbrev(f->odb, &f->oids[i],
-							 len, &found, NULL),
-					 nr < 2 ? nr : 2);
+			assert_int_equal(odb_each_abbrev(f->odb, &f->oids[i],
+							 len, take, &found,
+							 NULL),
+					 nr > 1);
+			assert_int_equal(found.nr, nr < 2 ? nr : 2);
 			if (nr == 1)
-				assert_true(oid_equal(&found, &f->oids[i]));
+				assert_true(oid_equal(&found.oid, &f->oids[i]));
 		}
 	}
 }
@@ -100,10 +118,13 @@ static void test_find(void **state)
 static void test_none(void **state)
 {
 	struct fixture *f = *state;
-	struct oid absent = f->oids[0], found;
+	struct oid absent = f->oids[0];
+	struct found found = {.nr = 0};
 
 	absent.bytes[19] ^= 1;
-	assert_int_equal(odb_find_abbrev(f->odb, &absent, 40, &found, NULL), 0);
+	assert_int_equal(
+		odb_each_abbrev(f->odb, &absent, 40, take, &found, NULL), 0);
+	assert_int_equal(found.nr, 0);
 }
 
 static size_t slow_len(const struct fixture *f, int i, size_t len)
@@ -152,7 +173,7 @@ static void test_each(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_prefixes),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_unique),
 		cmocka_unit_test(test_each),

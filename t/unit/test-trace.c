@@ -91,8 +91,6 @@ static void test_normal(void **state)
 	check_said(&l, "cmd_ancestry bash <- init\n");
 	trace_name_at(&l.t, at, "repack", "gc/repack");
 	check_said(&l, "cmd_name repack (gc/repack)\n");
-	trace_mode_at(&l.t, at, "fast");
-	check_said(&l, "cmd_mode fast\n");
 	trace_param_at(&l.t, at, "global", "user.name", "me");
 	trace_param_at(&l.t, at, NULL, "HOME", "/h");
 	check_said(&l, "def_param scope:global user.name=me\n"
@@ -166,9 +164,10 @@ static void test_event(void **state)
 	struct listener l;
 
 	listen_to(&l, TRACE_EVENT, true);
-	trace_mode_at(&l.t, at, "a\"b\377");
-	check_said(&l, "{\"event\":\"cmd_mode\",\"sid\":\"parent/me\","
-		       "\"thread\":\"main\",\"name\":\"a\\\"b\\u00ff\"}\n");
+	trace_name_at(&l.t, at, "a\"b\377", "x");
+	check_said(&l, "{\"event\":\"cmd_name\",\"sid\":\"parent/me\","
+		       "\"thread\":\"main\",\"name\":\"a\\\"b\\u00ff\","
+		       "\"hierarchy\":\"x\"}\n");
 	trace_start_at(&l.t, at, words);
 	check_matches(&l, "\"t_abs\":0\\.[0-9]{6},\"argv\":\\[\"git\",\"a b\","
 			  "\"it's\",\"\",\"x=1\"\\]\\}\n$");
