@@ -15,12 +15,16 @@
 #include "daemon/daemon.h"
 #include "daemon/settings.h"
 #include "daemon/sockets.h"
+#include "plans/plan-private.h"
 #include "stored/copies.h"
 #include "sys/io.h"
 #include "sys/process.h"
 #include "sys/thread.h"
 
 #define CONFIG_FILE "/etc/gitreach/gitreachd.conf"
+
+/* a file system in memory, for the plans that workers share by default */
+#define PLANS_PARENT "/dev/shm"
 
 static const char usage[] = "gitreachd [--config=<file>] [--check-config] "
 			    "[--<key>=<value>...]";
@@ -184,6 +188,7 @@ struct server {
 	struct state *state; /* owned */
 	bool is_journal;
 	struct gitreachd_legacy legacy; /* owned */
+	struct plan_private plans;      /* owned */
 };
 
 /*
@@ -275,8 +280,13 @@ static void fill_options(struct state *state, struct server *server)
 	o->drain_timeout = (unsigned)s->drain_timeout;
 	o->slow_ms = (unsigned)s->slow_request;
 	o->plan_max = (size_t)s->plan_memory << 20;
-	o->plan_directory = s->plan_directory.text;
-	o->plan_directory_max = s->plan_directory_size << 20;
+	if (s->plan_directory.text) {
+		o->plan_directory = s->plan_directory.text;
+		o->plan_directory_max = s->plan_directory_size << 20;
+	} else if (s->plan_memory) {
+		o->plan_directory = server->plans.path;
+		o->plan_directory_max = s->plan_memory << 20;
+	}
 	o->agent = server->names->agent.data;
 	o->session_id = server->names->session_id.data;
 	o->namespace = getenv("GIT_NAMESPACE");
@@ -393,6 +403,23 @@ static int open_sockets(struct state *state,
 }
 
 /*
+ * If plans are kept in memory only, makes a directory in which the workers
+ * share them. The directory stays when the configuration is read again.
+ */
+static void share_plans(struct server *server, const struct daemon_settings *s)
+{
+	char line[ERROR_MESSAGE_MAX + 64];
+	struct error err = ERROR_INIT;
+
+	if (server->plans.path || s->plan_directory.text || !s->plan_memory ||
+	    !plan_private_open(&server->plans, PLANS_PARENT, &err))
+		return;
+	snprintf(line, sizeof(line),
+		 DAEMON_WARNING "workers do not share plans: %s", err.msg);
+	gitreachd_log(&server->is_journal, line);
+}
+
+/*
  * Read the configuration, and open its sockets or find them in *before. Returns
  * a struct state, or NULL after the errors were reported.
  */
@@ -419,6 +446,7 @@ static struct state *prepare(struct server *server,
 	if (!ret)
 		ret = open_sockets(state, before, report);
 	if (!ret) {
+		share_plans(server, &state->settings);
 		fill_options(state, server);
 		return state;
 	}
@@ -533,7 +561,8 @@ static int act(const struct arguments *a, const char *const *words,
 				.names = &names,
 				.words = words,
 				.tracing = env->tracing,
-				.is_journal = gitreachd_is_journal()};
+				.is_journal = gitreachd_is_journal(),
+				.plans = PLAN_PRIVATE_INIT};
 	struct error err = ERROR_INIT;
 	int code, ret;
 
@@ -548,6 +577,7 @@ static int act(const struct arguments *a, const char *const *words,
 		code = serving_names_load(&names, env);
 	if (!ret && !code)
 		code = serve(&server, &report);
+	plan_private_close(&server.plans);
 	gitreachd_legacy_release(&server.legacy);
 	serving_names_release(&names);
 	return code;

@@ -85,6 +85,71 @@ test_expect_success 'the options, the agent and the protocol version do not matt
 	same_clones a.git e.git
 '
 
+# Plans of more processes than one are in a directory in memory, if that is not
+# nearly full.
+memory_has_room () {
+	test -d /dev/shm &&
+	test $(df --output=pcent /dev/shm | tr -cd 0-9) -lt 80
+}
+
+# Sets $shared to the directory that the server has made for its workers.
+find_shared () {
+	shared=$(find /proc/$server/fd -type l -printf "%l\n" |
+		sed -n "s,^\(/dev/shm/gitreachd-plans-[^/]*\)/owner$,\1,p") &&
+	test -d "$shared"
+}
+
+# all_ended <pid>...
+all_ended () {
+	for pid
+	do
+		! kill -0 $pid 2>/dev/null || return 1
+	done
+}
+
+if memory_has_room
+then
+	test_set_prereq SHARED_MEMORY
+fi
+
+test_expect_success SHARED_MEMORY 'workers share plans' '
+	stop_daemon &&
+	serve --listen=git://127.0.0.1:0 &&
+	find_shared &&
+	rm -rf a.git b.git &&
+	cloned a.git &&
+	stock clone -q --bare \
+		$(sed -n "s/^gitreachd: listens on git:/git:/p" log)/r.git \
+		b.git &&
+	# The plan of this small pack is stored when it is asked for again.
+	plans_are made made &&
+	same_clones a.git b.git &&
+	workers=$(cat /proc/$server/task/$server/children) &&
+	kill -HUP $server &&
+	wait_until all_ended $workers &&
+	rm -rf a.git &&
+	cloned a.git &&
+	plans_are hit &&
+	stop_daemon &&
+	! test -e "$shared"
+'
+
+test_expect_success SHARED_MEMORY 'the next server removes what a killed one has left' '
+	serve &&
+	find_shared &&
+	left=$shared &&
+	wait_until grep "started: " log &&
+	workers=$(cat /proc/$server/task/$server/children) &&
+	kill -9 $server &&
+	wait_until all_ended $workers &&
+	serve --plan-memory=0 &&
+	! find_shared &&
+	stop_daemon &&
+	serve &&
+	find_shared &&
+	! test -e "$left"
+'
+
 test_expect_success 'what decides the objects matters' '
 	for option in --depth=1 --depth=2 --filter=blob:none --filter=tree:1 \
 		"--single-branch --no-tags" --depth=3

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A directory of plans that one server makes for its own workers, usually on a
+ * file system in memory:
+ *
+ *	<parent>/gitreachd-plans-XXXXXX/owner   locked while the server runs
+ *	                               /...     see plans/plan-dir.h
+ *
+ * The server removes the directory at its end. A server that was killed leaves
+ * its directory behind, and the next server of the same user removes it.
+ */
+#ifndef PLANS_PLAN_PRIVATE_H
+#define PLANS_PLAN_PRIVATE_H
+
+#include "base/error.h"
+
+/* The directory of this server. There is none if `path` is NULL. */
+struct plan_private {
+	char *path; /* owned */
+	/*
+	 * owned: descriptor of the lock. Processes that the server forks
+	 * inherit the lock, so the directory stays until the last one ends.
+	 */
+	int lock;
+	long pid; /* the process that made the directory */
+};
+
+#define PLAN_PRIVATE_INIT                                                      \
+	{                                                                      \
+		NULL, -1, 0                                                    \
+	}
+
+/*
+ * Makes a new directory below the directory `parent`, with access for its owner
+ * only. Removes directories of servers of the same user that have ended.
+ * Returns 0, ERR_IO or ERR_NOMEM. After an error, there is no directory.
+ */
+int plan_private_open(struct plan_private *p, const char *parent,
+		      struct error *err);
+
+/*
+ * Removes the directory with its plans, if this process has made it. A forked
+ * process only gives up its share of the lock. Does nothing if there is no
+ * directory.
+ */
+void plan_private_close(struct plan_private *p);
+
+#endif
