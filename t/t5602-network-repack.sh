@@ -52,6 +52,31 @@ test_expect_success 'a network of forks that went different ways' '
 	done
 '
 
+test_expect_success 'deltas are searched by path, but do not cross islands' '
+	mkdir paths &&
+	cp -R store.git root.git f*.git paths &&
+	(
+		cd paths &&
+		"$GIT" -C store.git config pack.usePathWalk true &&
+		"$GIT" -C store.git network repack -q &&
+		"$GIT" -C store.git network verify >out &&
+		grep "^crossing-deltas=0$" out &&
+		stock_whole store.git root.git f*.git &&
+		for f in $FORKS
+		do
+			repo_objects f$f.git >now &&
+			test_cmp ../f$f.git.objects now || return
+		done &&
+		"$GIT" -C store.git config --unset extensions.preciousObjects &&
+		"$GIT" -C store.git repack -adfq --path-walk \
+			--no-delta-islands &&
+		"$GIT" -C store.git config extensions.preciousObjects true &&
+		"$GIT" -C store.git network verify >out &&
+		! grep "^crossing-deltas=0$" out
+	) &&
+	rm -rf paths
+'
+
 test_expect_success 'repack: all in one pack, bitmaps, members empty' '
 	"$GIT" -C store.git network repack >out 2>err &&
 	grep "^6 members, .* 0 objects that no member reaches" out &&
