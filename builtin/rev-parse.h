@@ -91,8 +91,9 @@ void rev_parse_show_broken(struct rev_parse *rp, const char *name, size_t trim);
 
 /*
  * Parse and print "<from>..<to>" or "<from>...<to>". A missing side means HEAD.
- * Returns 1, or 0 if the argument does not have this form or does not resolve.
- * On errors, prints a message and returns the negated exit code.
+ * Returns 1 if the range was printed, or 0 if the argument does not have this
+ * form or does not resolve. On errors, prints a message and returns the negated
+ * exit code.
  */
 int rev_parse_range(struct rev_parse *rp, const char *arg);
 

@@ -96,7 +96,8 @@ int config_include_holds(const struct config_loader *loader,
 
 /*
  * Reads a boolean environment variable; `dflt` applies if it is not set.
- * Returns 1, 0, or ERR_INVALID with a message.
+ * Returns 1 if the value is true, 0 if it is false, or ERR_INVALID with a
+ * message.
  */
 int config_env_bool(const char *name, bool dflt, struct error *err);
 

@@ -94,10 +94,10 @@ static inline uint32_t tree_mode_plain(uint32_t mode)
 }
 
 /*
- * Takes the next entry of a tree's bytes. Returns 1, 0 at the end, or
- * ERR_CORRUPT. An entry is corrupt if its mode is not an octal number, if its
- * name is empty or has a slash, or if its id is incomplete. The function is
- * inline because it is the innermost loop of every walk.
+ * Takes the next entry of a tree's bytes. Returns 1 if an entry was taken, 0 at
+ * the end, or ERR_CORRUPT. An entry is corrupt if its mode is not an octal
+ * number, if its name is empty or has a slash, or if its id is incomplete. The
+ * function is inline because it is the innermost loop of every walk.
  */
 static inline int tree_next(struct tree_entry *entry, struct cursor *c,
 			    enum hash_algo algo);

@@ -43,9 +43,9 @@ struct delta_op {
 
 /*
  * Takes the next instruction of a delta against a base of base_len bytes. *c
- * starts after the delta's header. Returns 1, 0 at the end of the delta, or
- * ERR_CORRUPT if the instruction is incomplete or copies bytes outside the
- * base.
+ * starts after the delta's header. Returns 1 if an instruction was taken, 0 at
+ * the end of the delta, or ERR_CORRUPT if the instruction is incomplete or
+ * copies bytes outside the base.
  */
 int delta_next(struct delta_op *op, struct cursor *c, size_t base_len);
 

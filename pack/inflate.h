@@ -35,9 +35,9 @@ int inflater_exact(struct inflater *inf, void *dst, size_t dst_len,
 /*
  * Inflates one zlib stream of at most `dst_len` bytes into dst. The stream
  * starts at src and may be shorter than src_len. *had and *used are set to the
- * lengths of the inflated bytes and of the stream. Returns 0, 1 if dst is too
- * small, ERR_CORRUPT or ERR_NOMEM. If the result is not 0, dst may have some
- * bytes of the stream, and *had and *used have no meaning.
+ * lengths of the inflated bytes and of the stream. Returns 0 if dst has all
+ * bytes, 1 if dst is too small, ERR_CORRUPT or ERR_NOMEM. If the result is not
+ * 0, dst may have some bytes of the stream, and *had and *used have no meaning.
  */
 int inflater_up_to(struct inflater *inf, void *dst, size_t dst_len, size_t *had,
 		   const void *src, size_t src_len, size_t *used);

@@ -67,7 +67,8 @@ void packed_keep_put(struct packed_keep *keep, const struct packed_kept *kept);
 
 /*
  * Appends the note with a key to *out, and sets *number to the number that was
- * added with the note. Returns 1, 0 if there is no such note, or ERR_NOMEM.
+ * added with the note. Returns 1 if the note was appended, 0 if there is none
+ * with this key, or ERR_NOMEM.
  */
 int packed_keep_find_note(struct buf *out, uint64_t *number,
 			  struct packed_keep *keep,

@@ -180,8 +180,9 @@ void reftable_cursor_start(struct reftable_cursor *cur,
 
 /*
  * Takes the key of the next record. The caller then takes its value from
- * cur->value and calls reftable_cursor_done(). Returns 1, 0 at the end,
- * ERR_CORRUPT or ERR_NOMEM. If keys do not ascend, the block is corrupt.
+ * cur->value and calls reftable_cursor_done(). Returns 1 if there is a
+ * record, 0 at the end, ERR_CORRUPT or ERR_NOMEM. If keys do not ascend, the
+ * block is corrupt.
  */
 int reftable_cursor_next(struct reftable_cursor *cur,
 			 const struct reftable_file *file, struct error *err);

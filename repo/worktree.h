@@ -33,8 +33,8 @@ int worktree_each_refs(const struct repo *repo,
 /*
  * Appends the path of the work tree's .git file. The file "gitdir" in `git_dir`
  * contains this path; a relative path starts in `git_dir`. The .git file itself
- * is not read. Returns 1, 0 if "gitdir" is missing, unreadable or empty, or
- * ERR_NOMEM.
+ * is not read. Returns 1 if the path was appended, 0 if "gitdir" is missing,
+ * unreadable or empty, or ERR_NOMEM.
  */
 int worktree_git_file(struct buf *out, const char *git_dir);
 

@@ -106,8 +106,8 @@ int simplify_new(struct simplify **out, struct history *h,
 void simplify_free(struct simplify *s);
 
 /*
- * Sets *commit_nr to the next commit. Returns 1, or 0 at the end, or a negative
- * error code.
+ * Sets *commit_nr to the next commit. Returns 1 if there is a commit, 0 at the
+ * end, or a negative error code.
  */
 int simplify_next(struct simplify *s, uint32_t *commit_nr, struct error *err);
 

@@ -46,8 +46,8 @@ void stored_offers_close(struct stored_offers *offers);
 
 /*
  * Appends the address of the published pack with this checksum and length. A
- * signed address is valid from now on. Returns 1, 0 if there is no such pack,
- * or a negative error code.
+ * signed address is valid from now on. Returns 1 if the address was appended, 0
+ * if there is no such pack, or a negative error code.
  */
 int stored_offers_find(struct buf *uri, const struct stored_offers *offers,
 		       const struct oid *checksum, uint64_t len,
