@@ -144,14 +144,17 @@ test_expect_success 'comparing gitreach with stock Git, job by job' '
 '
 
 test_expect_success 'measuring requests to upload-pack, one by one' '
+	cp -r gen.git served.git &&
+	git -C served.git repack -adbq &&
 	stock -C gen.git repack -adbq &&
-	PYTHONDONTWRITEBYTECODE=1 "$perf/serve" -n 1 gen.git "$GIT" \
-		"$STOCK_GIT" >table &&
-	for row in ls-refs up-to-date fetch-1 fetch-30 branch all
+	PYTHONDONTWRITEBYTECODE=1 "$perf/serve" -n 1 "$GIT" served.git \
+		"$STOCK_GIT" gen.git >table &&
+	for row in ls-refs up-to-date fetch-1 fetch-30 depth-1 next branch all
 	do
 		grep "^$row .* [0-9]*\.[0-9][0-9]$" table || return
 	done &&
-	test_must_fail "$perf/serve" gen.git "$GIT" "$STOCK_GIT" no-such-job
+	test_must_fail "$perf/serve" "$GIT" gen.git "$STOCK_GIT" gen.git \
+		no-such-job
 '
 
 test_expect_success 'measuring fetches of clients that are some commits behind' '

@@ -23,8 +23,8 @@ test_expect_success 'a repository of 80 MiB' '
 
 # Columns: job, ours CPU, first byte, memory, bytes; then those of stock Git.
 test_expect_success 'one branch, and all, in no more than 64 MiB' '
-	"$GITREACH_SRC/t/perf/serve" -n 1 large.git "$GIT" "$STOCK_GIT" \
-		branch all >report &&
+	"$GITREACH_SRC/t/perf/serve" -n 1 "$GIT" large.git "$STOCK_GIT" \
+		large.git branch all >report &&
 	awk "/^(branch|all) / {
 		rows++
 		wrong += \$5 < 60000000 || \$4 > 64
