@@ -214,7 +214,8 @@ static int open_side(struct path_changes *p, struct side *side, uint32_t tree)
 	*side = (struct side){.tree = TREE_INIT};
 	return tree == PATH_CHANGES_NO_TREE
 		       ? 0
-		       : tree_store_read(p->store, tree, &side->tree, p->err);
+		       : tree_store_read(p->store, tree, NULL, &side->tree,
+					 p->err);
 }
 
 static int diff_trees(struct path_changes *p, uint32_t new_tree,

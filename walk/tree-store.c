@@ -280,7 +280,8 @@ static int read_packed(struct tree_store *s, uint32_t obj_pos,
  * error for an invalid one.
  */
 static int read_plain(struct tree_store *s, uint32_t obj_pos,
-		      struct base_cache_node **out, struct error *err)
+		      const struct tree *near, struct base_cache_node **out,
+		      struct error *err)
 {
 	struct odb_object obj = ODB_OBJECT_INIT;
 	int ret;
@@ -291,7 +292,9 @@ static int read_plain(struct tree_store *s, uint32_t obj_pos,
 	ret = objspace_read_tree(s->space, s->reader, obj_pos, &obj, err);
 	if (ret < 0)
 		return ret;
-	ret = tree_builder_parse(&s->builder, obj.data, obj.len);
+	ret = near ? tree_builder_parse_near(&s->builder, &near->table,
+					     obj.data, obj.len)
+		   : tree_builder_parse(&s->builder, obj.data, obj.len);
 	odb_object_release(s->reader, &obj);
 	if (!ret)
 		ret = keep_table(s, NULL, obj_pos, out);
@@ -299,7 +302,8 @@ static int read_plain(struct tree_store *s, uint32_t obj_pos,
 }
 
 int tree_store_read(struct tree_store *store, uint32_t obj_pos,
-		    struct tree *tree, struct error *err)
+		    const struct tree *near, struct tree *tree,
+		    struct error *err)
 {
 	struct base_cache_node *node;
 	int ret = ERR_CORRUPT;
@@ -310,7 +314,7 @@ int tree_store_read(struct tree_store *store, uint32_t obj_pos,
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
 	if (ret < 0)
-		ret = read_plain(store, obj_pos, &node, err);
+		ret = read_plain(store, obj_pos, near, &node, err);
 	if (ret < 0)
 		return ret;
 	*tree = (struct tree){table_of(node), node};

@@ -153,8 +153,8 @@ static int open_sides(struct treediff *d, struct side *sides,
 
 	for (unsigned i = 0; i < nr; i++) {
 		struct side *side = &sides[opened];
-		int ret = tree_store_read(d->store, parents[i], &side->tree,
-					  NULL);
+		int ret = tree_store_read(d->store, parents[i], NULL,
+					  &side->tree, NULL);
 
 		if (ret == ERR_NOMEM)
 			return error_nomem(err);
@@ -388,25 +388,27 @@ static int diff_tree(struct treediff *d, uint32_t tree_pos,
 		     struct place dir, unsigned depth, struct error *err)
 {
 	struct side sides[NEWOBJ_MAX_PARENTS];
-	struct tree tree;
+	struct tree tree = TREE_INIT;
 	int opened, ret;
 
 	if (odb_is_too_deep(d->space->odb, depth))
 		return objspace_error(d->space, tree_pos, ERR_CORRUPT,
 				      ODB_TOO_DEEP, err);
-	ret = tree_store_read(d->store, tree_pos, &tree, err);
-	if (ret < 0)
-		return ret;
 	memset(sides, 0, parent_nr * sizeof(*sides));
-	opened = open_sides(d, sides, parents, parent_nr, err);
-	ret = opened < 0 ? opened
-			 : diff_entries(d, &tree.table, sides, (unsigned)opened,
-					dir, depth, err);
+	ret = opened = open_sides(d, sides, parents, parent_nr, err);
+	if (ret >= 0)
+		ret = tree_store_read(d->store, tree_pos,
+				      opened ? &sides[0].tree : NULL, &tree,
+				      err);
+	if (!ret)
+		ret = diff_entries(d, &tree.table, sides, (unsigned)opened, dir,
+				   depth, err);
 	for (unsigned i = 0; i < parent_nr; i++)
 		tree_store_release(d->store, &sides[i].tree);
 	tree_store_release(d->store, &tree);
 	return ret;
 }
+
 int treediff_run(struct treediff *d, uint32_t tree_pos, const uint32_t *parents,
 		 unsigned parent_nr, uint32_t order,
 		 struct treediff_result *result, struct error *err)

@@ -3,7 +3,9 @@
  * Fuzz target for tree tables, which store a tree as an array of entry numbers.
  * The first byte of the input says where the rest is cut into a tree and a
  * delta against this tree. A table must have the entries that tree_next()
- * finds, also if the table was derived from the delta.
+ * finds, also if the table was derived from the delta. The bytes of the delta
+ * are used as a second tree, too: a table made with the help of the first tree
+ * must be the same as without.
  */
 #include "pack/delta.h"
 #include "t/fuzz/fuzz.h"
@@ -64,6 +66,22 @@ static void derive(struct entry_pool *pool, const struct tree_table *base,
 	free(out);
 }
 
+/* Make the table of the second tree with and without help of `near`. */
+static void parse_near(struct entry_pool *pool, const struct tree_table *near,
+		       const struct input *in)
+{
+	struct tree_builder b;
+	int ret;
+
+	tree_builder_init(&b, pool, in->algo);
+	ret = tree_builder_parse_near(&b, near, in->delta, in->delta_len);
+	if (!ret)
+		check(pool, tree_builder_table(&b), in->delta, in->delta_len,
+		      in->algo);
+	require(ret == tree_builder_parse(&b, in->delta, in->delta_len));
+	tree_builder_release(&b);
+}
+
 static void run(const struct input *in)
 {
 	struct entry_pool pool;
@@ -76,6 +94,7 @@ static void run(const struct input *in)
 
 		check(&pool, table, in->tree, in->tree_len, in->algo);
 		derive(&pool, &table, in);
+		parse_near(&pool, &table, in);
 	}
 	tree_builder_release(&b);
 	entry_pool_release(&pool);

@@ -54,7 +54,7 @@ static void read_and_check(struct walkrepo *f, struct tree_store *store,
 	struct error err = ERROR_INIT;
 	struct tree tree;
 
-	if (tree_store_read(store, walkrepo_pos(f, nr), &tree, &err) < 0)
+	if (tree_store_read(store, walkrepo_pos(f, nr), NULL, &tree, &err) < 0)
 		fail_msg("%s", err.msg);
 	check_tree(f, store, &tree, nr);
 	tree_store_release(store, &tree);
@@ -113,7 +113,7 @@ static void trees_in_use(void **state)
 				assert_int_equal(
 					tree_store_read(store,
 							walkrepo_pos(&f, i),
-							&trees[i], NULL),
+							NULL, &trees[i], NULL),
 					0);
 			check_tree(&f, store, &trees[i], i);
 			read_and_check(&f, store, i);
@@ -191,12 +191,13 @@ static void malformed_trees(void **state)
 		assert_true(objspace_find(&f.w.space, p->oids[i].bytes, &pos));
 		if (i == good) {
 			assert_int_equal(
-				tree_store_read(store, pos, &tree, NULL), 0);
+				tree_store_read(store, pos, NULL, &tree, NULL),
+				0);
 			assert_int_equal(tree.table.nr, 1);
 			tree_store_release(store, &tree);
 			continue;
 		}
-		assert_int_equal(tree_store_read(store, pos, &tree, &err),
+		assert_int_equal(tree_store_read(store, pos, NULL, &tree, &err),
 				 ERR_CORRUPT);
 		assert_null(tree.pin);
 		assert_non_null(strstr(err.msg, i == blob || i == 4
@@ -205,7 +206,8 @@ static void malformed_trees(void **state)
 	}
 	memset(&oid, 9, 20);
 	assert_int_equal(objspace_add(&f.w.space, oid.bytes, &pos), 0);
-	assert_int_equal(tree_store_read(store, pos, &tree, &err), ERR_MISSING);
+	assert_int_equal(tree_store_read(store, pos, NULL, &tree, &err),
+			 ERR_MISSING);
 	tree_store_free(store);
 	packfile_release(p);
 	free(p);

@@ -102,6 +102,93 @@ static void check_delta(void *ctx, const struct buf *base, const void *delta,
 	buf_release(&result);
 }
 
+/*
+ * Makes a table from the bytes of a tree, with the help of another table. It
+ * must equal the table that is made without help.
+ */
+static void check_near(struct fixture *f, const struct buf *near,
+		       const struct buf *tree)
+{
+	const uint8_t *bytes = (const uint8_t *)tree->data;
+	struct tree_table plain, made, from;
+	int ret, expect;
+
+	check_parsed(f, near);
+	from = tree_builder_table(&f->parser);
+	ret = tree_builder_parse_near(&f->deriver, &from, bytes, tree->len);
+	expect = tree_builder_parse(&f->parser, bytes, tree->len);
+	assert_int_equal(ret, expect);
+	if (ret)
+		return;
+	plain = tree_builder_table(&f->parser);
+	made = tree_builder_table(&f->deriver);
+	assert_int_equal(plain.nr, made.nr);
+	for (uint32_t i = 0; i < plain.nr; i++)
+		assert_true(entry_pool_equal(&f->pool, plain.entries[i],
+					     made.entries[i]));
+	assert_memory_equal(plain.starts, made.starts,
+			    (plain.nr + 1) * sizeof(*plain.starts));
+}
+
+/* Appends an entry whose name and id are made of `name` and `version`. */
+static void add_entry(struct buf *tree, enum hash_algo algo, unsigned name,
+		      unsigned version)
+{
+	uint8_t id[OID_MAX_LEN];
+
+	memset(id, (int)(name * 7 + version), sizeof(id));
+	assert_int_equal(buf_printf(tree, "100644 f%04u%c", name, '\0'), 0);
+	assert_int_equal(buf_append(tree, id, hash_len(algo)), 0);
+}
+
+/*
+ * Trees that differ from one tree by changed, removed and added entries, at
+ * each place, and by damaged bytes.
+ */
+static void near_trees(void **state)
+{
+	enum { NR = 12 };
+
+	for (int algo = HASH_SHA1; algo <= HASH_SHA256; algo++) {
+		struct buf near = BUF_INIT, tree = BUF_INIT;
+		struct fixture f;
+
+		setup(&f, algo);
+		for (unsigned i = 0; i < NR; i++)
+			add_entry(&near, algo, 2 * i, 0);
+		check_near(&f, &near, &tree);
+		check_near(&f, &near, &near);
+		for (unsigned kind = 0; kind < 4; kind++)
+			for (unsigned at = 0; at < NR; at++) {
+				buf_reset(&tree);
+				for (unsigned i = 0; i < NR; i++) {
+					if (i != at || kind > 1)
+						add_entry(&tree, algo, 2 * i,
+							  i == at && kind == 2);
+					if (i == at && kind == 1)
+						add_entry(&tree, algo,
+							  2 * i + 1, 5);
+				}
+				check_near(&f, &near, &tree);
+				check_near(&f, &tree, &near);
+			}
+		buf_reset(&tree);
+		assert_int_equal(buf_append(&tree, near.data, near.len), 0);
+		for (size_t i = 0; i < near.len; i++) {
+			tree.data[i] ^= 0x40;
+			check_near(&f, &near, &tree);
+			tree.data[i] ^= 0x40;
+			buf_set_len(&tree, i);
+			check_near(&f, &near, &tree);
+			buf_set_len(&tree, near.len);
+			memcpy(tree.data, near.data, near.len);
+		}
+		buf_release(&near);
+		buf_release(&tree);
+		teardown(&f);
+	}
+}
+
 static void random_deltas(void **state)
 {
 	uint64_t seed = random_seed();
@@ -120,6 +207,7 @@ static void random_deltas(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(near_trees),
 		cmocka_unit_test(random_deltas),
 	};
 
