@@ -447,10 +447,13 @@ static int open_packs(struct status_packs **out, struct daemon_snapshot *s,
 	sys_witness_init(&packs->witness);
 	/*
 	 * This file is usually missing, so it is added to the witness before it
-	 * is read.
+	 * is read. So is the directory that pushes change: requests shortly
+	 * after a push share the packs, too.
 	 */
 	witness_below(&packs->witness, s->repo->object_dir, "info/alternates",
 		      SYS_WITNESS_CONTENT);
+	witness_below(&packs->witness, s->repo->object_dir, "pack",
+		      SYS_WITNESS_LISTING);
 	ret = is_shared ? odb_open(&packs->odb, s->repo, warning, err)
 			: odb_open_held(&packs->odb, s->repo, warning, err);
 	if (ret < 0) {

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Tells whether files have changed since they were read. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
+#include "sys/io.h"
 #include "sys/witness.h"
 
 #define SECOND_NS INT64_C(1000000000)
@@ -35,6 +39,17 @@ struct sys_witness_entry {
 	enum sys_witness_kind kind;
 	struct attributes own;    /* of the path itself */
 	struct attributes target; /* of a symlink's target */
+	/*
+	 * SYS_WITNESS_LISTING: the names and attributes of the files, in the
+	 * order in which the system lists them; empty if the directory was
+	 * settled when it was added
+	 */
+	struct buf listing;
+	/*
+	 * The listing was the same at a time from which on a change would give
+	 * the directory another time, so the listing is not compared again.
+	 */
+	atomic_bool is_proven;
 };
 
 static int64_t now_ns(void)
@@ -103,7 +118,75 @@ static bool is_settled(const struct attributes *a, int64_t since_ns)
 	return !a->exists || a->ctime_ns < since_ns - tick;
 }
 
-static bool entry_holds(const struct sys_witness_entry *entry, int64_t since_ns)
+/*
+ * Returns whether the entry has not changed since `since_ns`, nor shortly
+ * before.
+ */
+static bool has_settled(const struct sys_witness_entry *entry, int64_t since_ns)
+{
+	return is_settled(&entry->own, since_ns) &&
+	       is_settled(&entry->target, since_ns);
+}
+
+/* A directory that is listed. */
+struct listing {
+	const char *dir;
+	struct buf *out;
+};
+
+static int list_one(void *ctx, const char *name)
+{
+	struct listing *l = ctx;
+	struct buf path = BUF_INIT;
+	struct attributes a;
+	struct stat s;
+	int ret = buf_printf(&path, "%s/%s", l->dir, name);
+
+	if (!ret && fill(&a, &s, lstat(path.data, &s)) < 0)
+		ret = ERR_IO;
+	if (!ret)
+		ret = buf_printf(l->out,
+				 "%s/%" PRIu64 " %" PRIu64 " %" PRIu64
+				 " %" PRId64 "\n",
+				 name, a.dev, a.ino, a.size, a.ctime_ns);
+	buf_release(&path);
+	return ret;
+}
+
+/* Returns 0, or a negative error code if the directory cannot be listed. */
+static int list(struct buf *out, const char *dir)
+{
+	struct listing l = {dir, out};
+	int ret = buf_append_char(out, '\n');
+
+	if (!ret)
+		ret = sys_dir_each(dir, list_one, &l, NULL);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+/*
+ * Returns whether a directory has the same files as when it was added. Its own
+ * attributes are the same.
+ */
+static bool has_same_listing(struct sys_witness_entry *entry)
+{
+	int64_t begin_ns = now_ns();
+	struct buf now = BUF_INIT;
+	bool is_same;
+
+	if (!entry->listing.len)
+		return false;
+	if (atomic_load(&entry->is_proven))
+		return true;
+	is_same = !list(&now, entry->path) && now.len == entry->listing.len &&
+		  !memcmp(now.data, entry->listing.data, now.len);
+	if (is_same && has_settled(entry, begin_ns))
+		atomic_store(&entry->is_proven, true);
+	buf_release(&now);
+	return is_same;
+}
+
+static bool entry_holds(struct sys_witness_entry *entry, int64_t since_ns)
 {
 	struct sys_witness_entry now = {.path = entry->path};
 
@@ -114,8 +197,7 @@ static bool entry_holds(const struct sys_witness_entry *entry, int64_t since_ns)
 		       is_same_file(&entry->target, &now.target);
 	return is_unchanged(&entry->own, &now.own) &&
 	       is_unchanged(&entry->target, &now.target) &&
-	       is_settled(&entry->own, since_ns) &&
-	       is_settled(&entry->target, since_ns);
+	       (has_settled(entry, since_ns) || has_same_listing(entry));
 }
 
 void sys_witness_init(struct sys_witness *witness)
@@ -123,10 +205,16 @@ void sys_witness_init(struct sys_witness *witness)
 	*witness = (struct sys_witness){.since_ns = now_ns()};
 }
 
+static void release_entry(struct sys_witness_entry *entry)
+{
+	free(entry->path);
+	buf_release(&entry->listing);
+}
+
 void sys_witness_release(struct sys_witness *witness)
 {
 	for (size_t i = 0; i < witness->nr; i++)
-		free(witness->entries[i].path);
+		release_entry(&witness->entries[i]);
 	free(witness->entries);
 	memset(witness, 0, sizeof(*witness));
 }
@@ -134,29 +222,52 @@ void sys_witness_release(struct sys_witness *witness)
 static bool has_entry(const struct sys_witness *witness, const char *path,
 		      enum sys_witness_kind kind)
 {
-	for (size_t i = 0; i < witness->nr; i++)
-		if (witness->entries[i].kind == kind &&
+	for (size_t i = 0; i < witness->nr; i++) {
+		enum sys_witness_kind noted = witness->entries[i].kind;
+
+		if ((noted == kind || (noted == SYS_WITNESS_LISTING &&
+				       kind == SYS_WITNESS_CONTENT)) &&
 		    !strcmp(witness->entries[i].path, path))
 			return true;
+	}
 	return false;
+}
+
+/*
+ * Notes the attributes of the file and, if they do not tell enough, the files
+ * of the directory. Returns 0 or a negative code.
+ */
+static int note(struct sys_witness_entry *entry, int64_t since_ns)
+{
+	if (examine(entry) < 0)
+		return ERR_IO;
+	return entry->kind == SYS_WITNESS_LISTING &&
+			       !has_settled(entry, since_ns)
+		       ? list(&entry->listing, entry->path)
+		       : 0;
 }
 
 void sys_witness_add(struct sys_witness *witness, const char *path,
 		     enum sys_witness_kind kind)
 {
-	struct sys_witness_entry entry = {.kind = kind};
+	struct sys_witness_entry *entry;
 
 	if (has_entry(witness, path, kind))
 		return;
-	entry.path = mem_strdup(path);
-	if (!entry.path || examine(&entry) < 0 ||
-	    mem_grow(&witness->entries, &witness->alloc, witness->nr + 1,
+	if (mem_grow(&witness->entries, &witness->alloc, witness->nr + 1,
 		     sizeof(*witness->entries)) < 0) {
-		free(entry.path);
 		witness->is_void = true;
 		return;
 	}
-	witness->entries[witness->nr++] = entry;
+	entry = &witness->entries[witness->nr];
+	*entry = (struct sys_witness_entry){
+		.path = mem_strdup(path), .kind = kind, .listing = BUF_INIT};
+	if (!entry->path || note(entry, witness->since_ns) < 0) {
+		release_entry(entry);
+		witness->is_void = true;
+		return;
+	}
+	witness->nr++;
 }
 
 bool sys_witness_holds(const struct sys_witness *witness)

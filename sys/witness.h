@@ -15,7 +15,8 @@
  * only a little earlier, the file counts as changed, in each later call too.
  * Such a file may have changed while the cache read it. It may also change
  * again within the same tick of the file system's clock, without a new
- * st_ctime.
+ * st_ctime. For directories there is SYS_WITNESS_LISTING, which compares the
+ * files of a directory if its time does not tell enough.
  *
  * A witness says nothing about a file system whose attributes another machine
  * changes: see sys_witness_can_trust().
@@ -41,6 +42,14 @@ enum sys_witness_kind {
 	 * The content may change.
 	 */
 	SYS_WITNESS_IDENTITY,
+	/*
+	 * The list of names of a directory must not change. Call
+	 * sys_witness_add() before the directory is read. The witness may hold
+	 * even if the directory has changed shortly before
+	 * sys_witness_init(): then its files are compared by name, inode and
+	 * attributes.
+	 */
+	SYS_WITNESS_LISTING,
 };
 
 struct sys_witness_entry; /* a path and its attributes */
@@ -64,14 +73,17 @@ void sys_witness_release(struct sys_witness *witness);
  * Notes the attributes of `path`; a missing file is noted as missing. If the
  * path is a symlink, the link and its target are noted. If the attributes
  * cannot be read or memory runs out, the witness never holds. If the path was
- * added before with this kind, the attributes noted then are kept.
+ * added before with this kind, or as SYS_WITNESS_LISTING if this kind is
+ * SYS_WITNESS_CONTENT, what was noted then is kept.
  */
 void sys_witness_add(struct sys_witness *witness, const char *path,
 		     enum sys_witness_kind kind);
 
 /*
  * Returns whether no file has changed since sys_witness_init(). Costs one
- * lstat() per file. Several threads may call this function at once.
+ * lstat() per file. For a directory that was added as SYS_WITNESS_LISTING and
+ * has changed in the last moment, also lists the directory, with one lstat()
+ * per name. Several threads may call this function at once.
  */
 bool sys_witness_holds(const struct sys_witness *witness);
 

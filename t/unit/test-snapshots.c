@@ -172,21 +172,30 @@ static void append(const char *dir, const char *name, const char *text)
 }
 
 /*
- * After a pack was added, the packs are opened again. The configuration is not
- * read again.
+ * After a pack was added, the packs are opened again, once. The configuration
+ * is not read again.
  */
 static void test_new_pack(void **state)
 {
 	struct place *p = *state;
-	struct daemon_use a, b;
+	struct daemon_use a, b, c;
 	const struct repo *repo = enter(p, &a, 0);
-	struct odb *odb = objects(p, &a);
+	struct odb *odb = objects(p, &a), *now;
 
 	append(p->path[0], "objects/pack/tmp_x", "");
 	assert_ptr_equal(enter(p, &b, 0), repo);
-	assert_ptr_not_equal(objects(p, &b), odb);
+	now = objects(p, &b);
+	assert_ptr_not_equal(now, odb);
+	assert_non_null(daemon_snapshots_owner(&b));
+	assert_ptr_equal(enter(p, &c, 0), repo);
+	assert_ptr_equal(objects(p, &c), now);
+	daemon_snapshots_leave(p->cache, &c);
+	append(p->path[0], "objects/pack/tmp_y", "");
+	assert_ptr_equal(enter(p, &c, 0), repo);
+	assert_ptr_not_equal(objects(p, &c), now);
 	daemon_snapshots_leave(p->cache, &a);
 	daemon_snapshots_leave(p->cache, &b);
+	daemon_snapshots_leave(p->cache, &c);
 }
 
 static void test_new_config(void **state)

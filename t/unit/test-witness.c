@@ -238,6 +238,75 @@ static void test_recent(void **state)
 	sys_witness_release(&w);
 }
 
+static void replace_in_dir(void)
+{
+	put("other", "2");
+	rename("other", "dir/in");
+}
+
+static void rewrite_in_dir(void)
+{
+	put("dir/in", "longer");
+}
+
+/*
+ * Adds "dir", which has just changed, to a witness, and makes a change. Then
+ * the witness must hold if `holds` is true, also after the change is old.
+ */
+static void check_listing(void (*change)(void), bool holds)
+{
+	struct sys_witness w;
+
+	put("dir/new", "x");
+	unlink("dir/new");
+	sys_witness_init(&w);
+	sys_witness_add(&w, "dir", SYS_WITNESS_LISTING);
+	assert_true(sys_witness_holds(&w));
+	change();
+	assert_int_equal(sys_witness_holds(&w), holds);
+	settle();
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(sys_witness_holds(&w), holds);
+	if (holds) {
+		put("dir/new", "x");
+		assert_false(sys_witness_holds(&w));
+	}
+	sys_witness_release(&w);
+}
+
+/* The files of a directory are compared if the directory has just changed. */
+static void test_listing(void **state)
+{
+	check_listing(change_nothing, true);
+	check_listing(add_to_dir, false);
+	check_listing(replace_in_dir, false);
+	check_listing(rewrite_in_dir, false);
+}
+
+/* They are not compared if the directory has not changed for some time. */
+static void test_old_listing(void **state)
+{
+	check("dir", SYS_WITNESS_LISTING, change_in_dir, true);
+	check("dir", SYS_WITNESS_LISTING, add_to_dir, false);
+	check("none", SYS_WITNESS_LISTING, change_nothing, true);
+}
+
+/* A listed directory is not added again for its list of names. */
+static void test_listing_twice(void **state)
+{
+	struct sys_witness w;
+
+	put("dir/new", "x");
+	sys_witness_init(&w);
+	sys_witness_add(&w, "dir", SYS_WITNESS_LISTING);
+	sys_witness_add(&w, "dir", SYS_WITNESS_CONTENT);
+	assert_int_equal(w.nr, 1);
+	assert_true(sys_witness_holds(&w));
+	sys_witness_add(&w, "dir", SYS_WITNESS_IDENTITY);
+	assert_int_equal(w.nr, 2);
+	sys_witness_release(&w);
+}
+
 static void test_unreadable(void **state)
 {
 	char path[5000];
@@ -283,13 +352,15 @@ static void test_trust(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_unchanged), TEST(test_content),
-		TEST(test_link),      TEST(test_retarget),
-		TEST(test_replace),   TEST(test_remove),
-		TEST(test_create),    TEST(test_add),
-		TEST(test_recreate),  TEST(test_permission),
-		TEST(test_recent),    TEST(test_unreadable),
-		TEST(test_trust),     TEST(test_twice),
+		TEST(test_unchanged),     TEST(test_content),
+		TEST(test_link),          TEST(test_retarget),
+		TEST(test_replace),       TEST(test_remove),
+		TEST(test_create),        TEST(test_add),
+		TEST(test_recreate),      TEST(test_permission),
+		TEST(test_recent),        TEST(test_unreadable),
+		TEST(test_trust),         TEST(test_twice),
+		TEST(test_listing),       TEST(test_old_listing),
+		TEST(test_listing_twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
