@@ -77,17 +77,29 @@ test_expect_success 'setup' '
 	test -n "$url"
 '
 
+# push_and_look <kind>: make the pushes, and look after each
+push_and_look () {
+	GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a \
+		GIT_COMMITTER_EMAIL=a@b PYTHONDONTWRITEBYTECODE=1 \
+		python3 "$GITREACH_SRC/t/fresh.py" $url/$1.git $1 $pushes \
+		"$(stock_or_ours $1)" >out &&
+	echo "$pushes fresh" >expected &&
+	test_cmp expected out
+}
+
 for kind in files reftable
 do
 	test_expect_success "no push is missed, $kind" '
-		GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a \
-			GIT_COMMITTER_EMAIL=a@b PYTHONDONTWRITEBYTECODE=1 \
-			python3 "$GITREACH_SRC/t/fresh.py" $url/$kind.git \
-			$kind $pushes "$(stock_or_ours $kind)" >out &&
-		echo "$pushes fresh" >expected &&
-		test_cmp expected out
+		push_and_look $kind
 	'
 done
+
+test_expect_success 'no push is missed if each push adds a pack' '
+	stock -C srv/files.git update-ref -d refs/heads/fresh &&
+	stock -C srv/files.git config receive.unpackLimit 1 &&
+	push_and_look files &&
+	stock -C srv/files.git config --unset receive.unpackLimit
+'
 
 test_expect_success 'changed configuration is seen by the next request' '
 	echo 200 >yes &&
