@@ -421,6 +421,25 @@ int generation_is_newest(bool *out, const struct generation_place *place,
 	return ret;
 }
 
+int generation_newest_after(struct generation *g,
+			    const struct generation_place *place,
+			    struct error *err)
+{
+	struct search s = {place, g->number, 0, BUF_INIT, BUF_INIT, 0, err};
+	struct generation newest = {0};
+	int ret = look_at(&s, g->number + 1);
+
+	if (!ret && (!s.high || g->is_retired)) {
+		ret = take_newest(&s, &newest, s.low, true);
+		if (!ret) {
+			generation_release(g);
+			*g = newest;
+		}
+	}
+	search_release(&s);
+	return ret;
+}
+
 int generation_newer(struct generation *out,
 		     const struct generation_place *place, uint64_t number,
 		     struct error *err)

@@ -91,6 +91,15 @@ int generation_newest(struct generation *out,
 		      struct error *err);
 
 /*
+ * Replaces *g, a record that was read, by the newest one. If *g is the newest,
+ * only one request is sent. Returns 0, STORE_UNAVAILABLE, or a negative error
+ * code. After a failure, *g is unchanged.
+ */
+int generation_newest_after(struct generation *g,
+			    const struct generation_place *place,
+			    struct error *err);
+
+/*
  * Reads the newest record into *out if it is newer than record `number`, which
  * the caller knows. Returns 0, STORE_ABSENT if there is no newer record,
  * STORE_UNAVAILABLE, or a negative error code. If there is no newer record,

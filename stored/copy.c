@@ -17,6 +17,11 @@
  * process keeps removing
  */
 #define RENAME_TRIES 5
+/*
+ * maximum number of questions for a newer record, while other processes make
+ * records and bring the copy to them
+ */
+#define LOOKS 3
 
 struct stored_copy {
 	struct stored_node *node;
@@ -641,16 +646,80 @@ static int make_by_hint(struct stored_copy *copy,
 	return ret;
 }
 
-/* Asks for a newer record, or searches the newest one. */
-static int ask_and_advance(struct stored_copy *copy,
-			   const struct generation_place *probe,
-			   struct error *err)
+/*
+ * Returns the highest number of a generation that this node knows: the one of
+ * the copy now, or one that a push has made and that the copy gets soon.
+ */
+static uint64_t known_number(const struct stored_copy *copy)
 {
-	struct generation g = {0};
-	int ret = copy->g.number
-			  ? generation_newer(&g, probe, copy->g.number, err)
-			  : generation_newest(&g, probe, 0, err);
+	uint64_t max = stored_copy_made_number(copy), now = peek(copy->marker);
 
+	if (now > max)
+		max = now;
+	return copy->g.number > max ? copy->g.number : max;
+}
+
+/*
+ * Waits until no process changes the copy. Returns 0 if the copy then has the
+ * generation `number` or a newer one, 1 if not, or a negative error code.
+ */
+static int await_other(struct stored_copy *copy, uint64_t number,
+		       struct error *err)
+{
+	int ret = stored_copy_begin(copy, err);
+
+	if (ret)
+		return ret;
+	ret = stored_copy_load(copy, err);
+	stored_copy_end(copy);
+	return ret ? ret : copy->g.number < number;
+}
+
+/*
+ * Asks for a record that is newer than all generations that this node knows. If
+ * there is one, another process of this node may have made it, and may be
+ * bringing the copy to it. Then asks again. Returns 0 if the copy was the
+ * newest generation after the call began; 1 if the newest record must be
+ * searched, with a newer record in *found if one was read; or a negative error
+ * code.
+ */
+static int ask_newer(struct generation *found, struct stored_copy *copy,
+		     const struct generation_place *probe, struct error *err)
+{
+	uint64_t known = known_number(copy), asked = 0;
+	int ret = 0;
+
+	for (unsigned i = 0; !ret && i < LOOKS && known > asked; i++) {
+		asked = known;
+		generation_release(found);
+		ret = generation_read(found, probe, asked + 1, err);
+		known = known_number(copy);
+	}
+	/* A search passes over a damaged record, if there is a newer one. */
+	if (!ret || ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED)
+		return 1;
+	if (ret != STORE_ABSENT)
+		return stored_result(ret, copy->name, err);
+	ret = asked > copy->g.number ? await_other(copy, asked, err) : 0;
+	return ret ? ret : prove(copy, probe, err);
+}
+
+/*
+ * Searches the newest record, from the newer record *found if there is one, and
+ * brings the copy to it. *found is replaced.
+ */
+static int search_and_advance(struct stored_copy *copy,
+			      const struct generation_place *probe,
+			      struct generation *found, struct error *err)
+{
+	int ret;
+
+	if (found->number)
+		ret = generation_newest_after(found, probe, err);
+	else if (copy->g.number)
+		ret = generation_newer(found, probe, copy->g.number, err);
+	else
+		ret = generation_newest(found, probe, 0, err);
 	if (ret == STORE_ABSENT && copy->g.number)
 		return prove(copy, probe, err);
 	ret = stored_result(ret, copy->name, err);
@@ -662,23 +731,25 @@ static int ask_and_advance(struct stored_copy *copy,
 	stored_copy_doubt(copy);
 	if (!ret)
 		ret = prove(copy, probe, err);
-	if (!ret)
-		ret = stored_copy_advance(copy, &g, err);
-	generation_release(&g);
-	return ret;
+	return ret ? ret : stored_copy_advance(copy, found, err);
 }
 
 int stored_copy_refresh(struct stored_copy *copy, struct error *err)
 {
 	const struct generation_place probe = stored_copy_probe_place(copy);
+	struct generation found = {0};
 	int ret = 0;
 
 	if (!copy->g.number)
 		ret = stored_copy_load(copy, err);
 	if (ret < 0)
 		return ret;
-	ret = copy->g.number ? 1 : make_by_hint(copy, &probe, err);
-	return ret > 0 ? ask_and_advance(copy, &probe, err) : ret;
+	ret = copy->g.number ? ask_newer(&found, copy, &probe, err)
+			     : make_by_hint(copy, &probe, err);
+	if (ret > 0)
+		ret = search_and_advance(copy, &probe, &found, err);
+	generation_release(&found);
+	return ret;
 }
 
 /* ---- objects of others */

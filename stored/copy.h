@@ -62,7 +62,9 @@ void stored_copy_close(struct stored_copy *copy);
 /*
  * Brings the copy to the generation that is the newest in the store after the
  * call began. If the copy has this generation already, one request is sent, and
- * another one after stored_copy_doubt(). Before the copy gets a newer
+ * another one after stored_copy_doubt(). The same holds if another process of
+ * this node has noted this generation (stored_copy_note_made()) and brings the
+ * copy to it meanwhile. Before the copy gets a newer
  * generation, the store must prove that it still has the generation of the
  * copy. Returns 0; ERR_MISSING if the store has no such repository (no copy is
  * made then); ERR_CORRUPT if the store lacks a file of the generation, or has a
@@ -109,8 +111,8 @@ int stored_copy_advance(struct stored_copy *copy, const struct generation *g,
 /*
  * Notes in a file of the copy that *g is the newest generation that pushes of
  * this node have made. The copy may be brought to it later, so the next push
- * need not wait for that. Only one process may call this at a time. Returns 0
- * or a negative error code.
+ * need not wait for that. Calls at the same time may leave a damaged note,
+ * which is ignored. Returns 0 or a negative error code.
  */
 int stored_copy_note_made(const struct stored_copy *copy,
 			  const struct generation *g, struct error *err);

@@ -152,11 +152,27 @@ static int renew(void *ctx, struct generation *base, uint64_t seen,
 
 /* ---- after a record */
 
+/*
+ * Notes the record in the copy. If a worker asks the store before the copy has
+ * the record, the worker asks for a newer one.
+ */
+static void note(const struct relay_repository *r, const struct generation *g)
+{
+	struct stored_copy *copy;
+
+	/* Without the note, a worker sends some more requests. */
+	if (stored_copy_enter(&copy, r->commits->options.node, r->name, NULL))
+		return;
+	stored_copy_note_made(copy, g, NULL);
+	stored_copy_close(copy);
+}
+
 static void made(void *ctx, const struct generation *g)
 {
 	struct relay_repository *r = ctx;
 	const struct generation_host *host = r->place.host;
 
+	note(r, g);
 	r->proved_ns = host->now_ns(host->ctx);
 	pthread_mutex_lock(&r->commits->lock);
 	r->made = g->number;

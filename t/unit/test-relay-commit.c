@@ -102,6 +102,7 @@ static int create(struct fixture *f, const char *ref)
 static void test_requests(void **state)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
+	struct stored_copy *copy;
 	struct generation hint;
 	struct fixture f;
 
@@ -126,6 +127,10 @@ static void test_requests(void **state)
 	assert_int_equal(generation_read_hint(&hint, &f.c.s.place, NULL), 0);
 	assert_int_equal(hint.number, f.seen + 1);
 	generation_release(&hint);
+	/* The workers of the node find its number in the copy. */
+	copy = copynode_enter(&f.c);
+	assert_int_equal(stored_copy_made_number(copy), f.seen + 1);
+	stored_copy_close(copy);
 	storedrepo_assert_ref(&f.c.s, COPYNODE_COPY, "refs/heads/d",
 			      oid_to_hex(hex, &f.c.s.tip, HASH_SHA1));
 	fixture_release(&f);

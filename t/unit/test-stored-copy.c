@@ -245,6 +245,149 @@ static void test_made(void **state)
 	copynode_release(&c);
 }
 
+/* Refreshes the copy, and returns how many requests that took. */
+static unsigned count_refresh(struct copynode *c, struct stored_copy *copy)
+{
+	c->count.requests = 0;
+	refresh(c, copy);
+	return c->count.requests;
+}
+
+/* Another process of the node. It brings the copy to the newest generation. */
+struct other {
+	struct copynode *c;
+	struct stored_copy *copy;
+	const char *text; /* of the next commit; NULL: none */
+};
+
+static void other_advance(void *ctx, const char *name)
+{
+	struct other *o = ctx;
+	unsigned requests = o->c->count.requests;
+	struct generation g;
+
+	(void)name;
+	if (!o->text)
+		return;
+	copynode_push(o->c, o->text);
+	o->text = NULL;
+	storedrepo_newest(&o->c->s, &g);
+	assert_int_equal(stored_copy_note_made(o->copy, &g, NULL), 0);
+	assert_int_equal(stored_copy_advance(o->copy, &g, NULL), 0);
+	generation_release(&g);
+	/* Its own requests are not counted. */
+	o->c->count.requests = requests;
+}
+
+/*
+ * If the node has made a record, a refresh asks for the record after it. Other
+ * processes bring the copy to records that they have made.
+ */
+static void test_known_record(void **state)
+{
+	struct copynode c;
+	struct other other = {.c = &c, .text = "three"};
+	struct stored_copy *copy;
+	struct generation g;
+
+	copynode_init(&c);
+	copynode_push(&c, "two");
+	copy = copynode_enter(&c);
+	other.copy = copynode_enter(&c);
+	refresh(&c, copy);
+
+	/* The other process has noted the record, and advanced the copy. */
+	other_advance(&other, NULL);
+	assert_int_equal(count_refresh(&c, copy), 1);
+	assert_int_equal(stored_copy_generation(copy)->number, 2);
+	copynode_assert_newest(&c);
+
+	/* It does so during the first question: 2 requests. */
+	other.text = "four";
+	c.count.before_read = other_advance;
+	c.count.ctx = &other;
+	assert_int_equal(count_refresh(&c, copy), 2);
+	assert_int_equal(stored_copy_generation(copy)->number, 3);
+	copynode_assert_newest(&c);
+	c.count.before_read = NULL;
+
+	/* It has noted a record, but not advanced the copy. */
+	copynode_push(&c, "noted");
+	storedrepo_newest(&c.s, &g);
+	assert_int_equal(stored_copy_note_made(copy, &g, NULL), 0);
+	refresh(&c, copy);
+	assert_int_equal(stored_copy_generation(copy)->number, 4);
+	copynode_assert_newest(&c);
+
+	/* The note is from a history that the store has lost. */
+	g.number = 90;
+	assert_int_equal(stored_copy_note_made(copy, &g, NULL), 0);
+	generation_release(&g);
+	copynode_push(&c, "five");
+	refresh(&c, copy);
+	assert_int_equal(stored_copy_generation(copy)->number, 5);
+	copynode_assert_newest(&c);
+	stored_copy_close(other.copy);
+	stored_copy_close(copy);
+	copynode_release(&c);
+}
+
+/*
+ * Another node has made records: of those that the copy lacks, the first is
+ * read once.
+ */
+static void test_requests_when_behind(void **state)
+{
+	struct copynode c;
+	struct stored_copy *copy;
+	unsigned files;
+
+	copynode_init(&c);
+	copynode_push(&c, "two");
+	copy = copynode_enter(&c);
+	refresh(&c, copy);
+	copynode_push(&c, "three");
+	files = count_refresh(&c, copy) - 3;
+	copynode_push(&c, "four");
+	/* Two records, the one that does not exist, the proof, and files. */
+	assert_int_equal(count_refresh(&c, copy), 3 + files);
+	copynode_push(&c, "five");
+	copynode_push(&c, "six");
+	refresh(&c, copy);
+	assert_int_equal(stored_copy_generation(copy)->number, 5);
+	copynode_assert_newest(&c);
+	stored_copy_close(copy);
+	copynode_release(&c);
+}
+
+/* A damaged record is no obstacle if there is a newer one. */
+static void test_damaged_record(void **state)
+{
+	static const struct filestore_condition always = {STORE_ALWAYS, NULL};
+	struct copynode c;
+	struct stored_copy *copy;
+	struct buf name = BUF_INIT;
+
+	copynode_init(&c);
+	copynode_push(&c, "two");
+	copy = copynode_enter(&c);
+	refresh(&c, copy);
+	copynode_push(&c, "three");
+	copynode_push(&c, "four");
+	assert_int_equal(
+		generation_record_name(&name, c.s.place.repository, 2, NULL),
+		0);
+	assert_int_equal(filestore_put(c.node->store, NULL, name.data, "x", 1,
+				       &always, NULL),
+			 0);
+	buf_release(&name);
+	refresh(&c, copy);
+	assert_int_equal(stored_copy_generation(copy)->number, 3);
+	copynode_assert_newest(&c);
+	stored_copy_close(copy);
+	copynode_release(&c);
+}
+
 /*
  * Old packs must be removed before the marker file is replaced. If the process
  * were killed in between, nobody would look for them later.
@@ -559,6 +702,9 @@ int main(void)
 		cmocka_unit_test(test_wrong_hint),
 		cmocka_unit_test(test_another_history),
 		cmocka_unit_test(test_made),
+		cmocka_unit_test(test_known_record),
+		cmocka_unit_test(test_requests_when_behind),
+		cmocka_unit_test(test_damaged_record),
 		cmocka_unit_test(test_old_packs_go_before_the_marker),
 		cmocka_unit_test(test_opened_by_its_path),
 		cmocka_unit_test(test_missing),
