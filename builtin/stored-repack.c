@@ -23,6 +23,7 @@
 #include "stored/successor.h"
 #include "sys/io.h"
 #include "sys/tempdir.h"
+#include "sys/ticker.h"
 
 static const char usage[] =
 	"git store repack [--auto=<packs>] [--prune=<date>] [--force] "
@@ -33,6 +34,13 @@ static const char usage[] =
  * one
  */
 #define TRIES 3
+
+/*
+ * Seconds: how often the holder of a lease renews it, and after which time
+ * without that its holder has died.
+ */
+#define LEASE_RENEW 60
+#define LEASE_AGE (10 * LEASE_RENEW)
 
 struct run {
 	uint64_t min_packs;
@@ -248,15 +256,34 @@ static int is_due(const struct run *run, const struct generation_place *place,
 	return ret;
 }
 
+static void renew(void *lease)
+{
+	/* If this fails, the next call tries again. */
+	generation_lease_renew(lease, NULL);
+}
+
+/* Maintains a repository, and renews its lease meanwhile. */
+static int maintain_long(const struct run *run, struct generation_lease *lease,
+			 bool is_listed, struct error *err)
+{
+	struct sys_ticker *ticker;
+	int ret = sys_ticker_start(&ticker, LEASE_RENEW, renew, lease, err);
+
+	if (!ret)
+		ret = maintain(run, lease->place, is_listed, err);
+	sys_ticker_stop(ticker);
+	return ret;
+}
+
 /* Maintains a repository under its lease. */
 static int with_lease(struct run *run, const struct generation_place *place,
 		      bool is_listed, struct error *err)
 {
 	struct generation_lease lease;
 	struct buf holder = BUF_INIT;
-	int ret = generation_lease_take(
-		&lease, place, run->node.data,
-		run->force ? INT64_MIN : STORED_SESSION_MAX, &holder, err);
+	int ret = generation_lease_take(&lease, place, run->node.data,
+					run->force ? INT64_MIN : LEASE_AGE,
+					&holder, err);
 
 	if (ret == STORE_CONFLICT) {
 		printf("%s: is being maintained by '%s'\n", place->repository,
@@ -268,7 +295,7 @@ static int with_lease(struct run *run, const struct generation_place *place,
 	ret = stored_result(ret, "the lease", err);
 	if (ret)
 		return ret;
-	ret = maintain(run, place, is_listed, err);
+	ret = maintain_long(run, &lease, is_listed, err);
 	/*
 	 * If the lease (a lock in the store) cannot be dropped, it expires by
 	 * itself.

@@ -43,6 +43,16 @@ static int read_lease(struct seen *seen, const struct generation_place *place,
 			     LEASE_MAX, err);
 }
 
+/* Appends the file of a lease. Returns 0 or ERR_NOMEM. */
+static int print_lease(struct buf *out, const struct generation_lease *lease,
+		       struct error *err)
+{
+	return buf_printf(out, "%s\n", lease->node) < 0 ||
+			       print_token(out, lease->token) < 0
+		       ? error_nomem(err)
+		       : 0;
+}
+
 /*
  * Checks who holds the lease in the store. Returns 0 for this holder,
  * STORE_CONFLICT for another holder, or STORE_ABSENT if the lease is too old.
@@ -114,13 +124,12 @@ int generation_lease_take(struct generation_lease *lease,
 	struct buf name = BUF_INIT, text = BUF_INIT;
 	int ret;
 
-	lease->place = place;
+	*lease = (struct generation_lease){.place = place, .node = node};
 	ret = host->random(host->ctx, lease->token, sizeof(lease->token), err);
 	if (!ret)
 		ret = generation_lease_name(&name, place->repository, err);
-	if (!ret && (buf_printf(&text, "%s\n", node) < 0 ||
-		     print_token(&text, lease->token) < 0))
-		ret = error_nomem(err);
+	if (!ret)
+		ret = print_lease(&text, lease, err);
 	if (!ret)
 		ret = STORE_AMBIGUOUS;
 	for (int i = 0; i < TRIES && ret == STORE_AMBIGUOUS; i++)
@@ -128,6 +137,32 @@ int generation_lease_take(struct generation_lease *lease,
 	buf_release(&name);
 	buf_release(&text);
 	return ret == STORE_AMBIGUOUS ? STORE_UNAVAILABLE : ret;
+}
+
+int generation_lease_renew(const struct generation_lease *lease,
+			   struct error *err)
+{
+	struct filestore_condition same = {STORE_REPLACE, NULL};
+	struct seen seen = {.text = BUF_INIT};
+	struct buf name = BUF_INIT;
+	int ret = generation_lease_name(&name, lease->place->repository, err);
+
+	if (!ret)
+		ret = read_lease(&seen, lease->place, name.data, err);
+	if (ret == STORE_ABSENT ||
+	    (!ret && !has_token(&seen.text, lease->token)))
+		ret = STORE_CONFLICT;
+	if (!ret) {
+		same.etag = seen.info.etag;
+		buf_reset(&seen.text);
+		ret = print_lease(&seen.text, lease, err);
+	}
+	if (!ret)
+		ret = filestore_put(lease->place->store, NULL, name.data,
+				    seen.text.data, seen.text.len, &same, err);
+	buf_release(&seen.text);
+	buf_release(&name);
+	return ret;
 }
 
 int generation_lease_drop(const struct generation_lease *lease,

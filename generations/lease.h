@@ -14,23 +14,33 @@
 
 struct generation_lease {
 	const struct generation_place *place; /* borrowed */
+	const char *node;                     /* borrowed */
 	uint8_t token[GENERATION_TOKEN_LEN];  /* of this holder */
 };
 
 /*
  * Takes the lease of a repository for `node`, a name without control
- * characters. If another holder has a lease that is older than `max_age`
- * seconds, the lease is taken over, because its holder has probably died. The
- * age is computed from the clock of this node and the store's time of the file.
- * If `max_age` is INT64_MIN, any lease is taken over.
- * Returns 0 with *lease filled; STORE_CONFLICT if another holder has the lease,
- * with the name of its node appended to *holder; STORE_UNAVAILABLE; or an
- * error.
+ * characters. Both `place` and `node` must live as long as *lease. If another
+ * holder has a lease that is older than `max_age` seconds, the lease is taken
+ * over, because its holder has probably died. The age is computed from the
+ * clock of this node and the store's time of the file. If `max_age` is
+ * INT64_MIN, any lease is taken over. Returns 0 with *lease filled;
+ * STORE_CONFLICT if another holder has the lease, with the name of its node
+ * appended to *holder; STORE_UNAVAILABLE; or an error.
  */
 int generation_lease_take(struct generation_lease *lease,
 			  const struct generation_place *place,
 			  const char *node, int64_t max_age, struct buf *holder,
 			  struct error *err);
+
+/*
+ * Writes the lease again, so that its age begins anew. Returns 0;
+ * STORE_CONFLICT if the lease was deleted, or another holder has taken it over;
+ * STORE_AMBIGUOUS; STORE_UNAVAILABLE; or an error. After the last three, the
+ * caller may try again.
+ */
+int generation_lease_renew(const struct generation_lease *lease,
+			   struct error *err);
 
 /*
  * Deletes the lease, unless another holder has taken it over. A lease that is

@@ -134,9 +134,33 @@ test_expect_success 'a repository that another node maintains' '
 	touch -d "1 hour" store/lease/a.git/_ &&
 	git store repack --force "$store" >out && ! grep maintained out &&
 	printf "dead\n%032d\n" 7 >store/lease/a.git/_ &&
-	touch -d "7 hours ago" store/lease/a.git/_ &&
+	touch -d "11 minutes ago" store/lease/a.git/_ &&
 	git store repack "$store" >out &&
 	grep "^a.git: generation [23]" out && is_src a.git
+'
+
+# git gc runs the hook, which makes the lease old and waits until it is renewed. The
+# library lets minutes pass in milliseconds.
+test_expect_success 'a repack that takes long renews its lease' '
+	cat >hook <<-EOF &&
+	#!/bin/sh
+	test -e "$PWD/once" || exit 0
+	rm "$PWD/once" && touch -d "9 minutes ago" "$PWD/store/lease/a.git/_"
+	for i in \$(seq 1200)
+	do
+		find "$PWD/store/lease/a.git" -mmin -5 -name _ | grep -q . &&
+			>"$PWD/renewed" && exit
+		sleep 0.05
+	done
+	EOF
+	chmod +x hook &&
+	stock -C src.git config gc.recentObjectsHook "\"$PWD/hook\"" &&
+	import_anew a.git && rm -f renewed && >once &&
+	LD_PRELOAD=$GITREACH_BUILD/t/helper/preload-hurry.so \
+		git store repack --prune=1.day.ago "$store" >out &&
+	! test -e once && test -e renewed &&
+	! test -e store/lease/a.git/_ && is_src a.git &&
+	stock -C src.git config --unset gc.recentObjectsHook
 '
 
 test_expect_success 'errors' '

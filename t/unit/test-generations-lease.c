@@ -113,6 +113,43 @@ static void test_dead_holder(void **state)
 	node_release(&n);
 }
 
+/* A holder that renews its lease keeps it. */
+static void test_renewed(void **state)
+{
+	struct generation_lease holder, other;
+	struct node n;
+
+	(void)state;
+	node_init(&n);
+	assert_int_equal(take(&n, &holder, "holder"), 0);
+	for (int i = 0; i < 3; i++) {
+		n.host.seconds += MAX_AGE;
+		n.mem.clock = n.host.seconds;
+		assert_int_equal(generation_lease_renew(&holder, NULL), 0);
+	}
+	n.host.seconds += MAX_AGE;
+	assert_int_equal(take(&n, &other, "other"), STORE_CONFLICT);
+	assert_string_equal(n.holder.data, "holder");
+	assert_int_equal(n.mem.nr, 1);
+
+	/* If the store does not answer, the holder tries again. */
+	n.fate = MEMSTORE_DOWN;
+	assert_int_equal(generation_lease_renew(&holder, NULL),
+			 STORE_UNAVAILABLE);
+	assert_int_equal(generation_lease_renew(&holder, NULL), 0);
+
+	/* A lease that another holder has taken over, and no lease */
+	n.host.seconds += MAX_AGE + 1;
+	n.mem.clock = n.host.seconds;
+	assert_int_equal(take(&n, &other, "other"), 0);
+	assert_int_equal(generation_lease_renew(&holder, NULL), STORE_CONFLICT);
+	assert_int_equal(generation_lease_renew(&other, NULL), 0);
+	assert_int_equal(generation_lease_drop(&other, NULL), 0);
+	assert_int_equal(generation_lease_renew(&other, NULL), STORE_CONFLICT);
+	assert_int_equal(n.mem.nr, 0);
+	node_release(&n);
+}
+
 static void test_lost_answers(void **state)
 {
 	static const enum memstore_fate fates[] = {
@@ -187,6 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_holder),
 		cmocka_unit_test(test_dead_holder),
+		cmocka_unit_test(test_renewed),
 		cmocka_unit_test(test_lost_answers),
 		cmocka_unit_test(test_store_down),
 		cmocka_unit_test(test_strange_lease),
