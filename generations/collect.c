@@ -6,6 +6,8 @@
  *	2. find the newest record, and read down to the first retired record
  *	3. retire the records that are not live, the oldest first
  *	4. list the files, and delete the old ones that no live record names
+ *	5. if step 3 has failed, for example because the store is full, do the
+ *	   rest of it
  *
  * The time must be asked first. Then a file that is old at this time is named
  * by a record that step 2 reads, or by no record. Step 3 retires the oldest
@@ -82,9 +84,9 @@ static int check_mtime(const struct collection *c,
 
 /*
  * Asks the store for its time by writing the hint. The hint is small, and
- * writing it again does no harm.
+ * writing it again does no harm. Returns 0 or a result of a store.
  */
-static int ask_time(struct collection *c, const struct generation *newest)
+static int write_and_ask(struct collection *c, const struct generation *newest)
 {
 	struct filestore_info info;
 	struct buf name = BUF_INIT;
@@ -99,6 +101,39 @@ static int ask_time(struct collection *c, const struct generation *newest)
 	if (!ret)
 		c->now = info.mtime;
 	buf_release(&name);
+	return ret;
+}
+
+/*
+ * Asks the store for its time without writing. Returns whether the store tells
+ * it.
+ */
+static bool ask_only(struct collection *c, uint64_t newest)
+{
+	struct filestore_info info = {0};
+	struct buf name = BUF_INIT;
+	int ret = generation_record_name(&name, c->place->repository, newest,
+					 NULL);
+
+	if (!ret)
+		ret = filestore_head(c->place->store, &info, name.data, NULL);
+	if (!ret)
+		c->now = info.now;
+	buf_release(&name);
+	return !ret && info.now > 0;
+}
+
+/*
+ * Asks the store for its time. A store without any room accepts no file, so
+ * nothing is written then. The time of a written file comes first, because the
+ * clock of an answer may be that of another machine of the service.
+ */
+static int ask_time(struct collection *c, const struct generation *newest)
+{
+	int ret = write_and_ask(c, newest);
+
+	if (ret && ret != ERR_NOMEM && ask_only(c, newest->number))
+		ret = 0;
 	/*
 	 * The hint was not written, or vanished: the caller may try again
 	 * later.
@@ -300,13 +335,18 @@ static int retire(struct collection *c, const struct old *old)
 	return ret > 0 ? STORE_UNAVAILABLE : ret;
 }
 
+/*
+ * Retires the records that are still to be retired. After a failure, the next
+ * call continues.
+ */
 static int retire_all(struct collection *c)
 {
 	int ret = 0;
 
-	for (size_t i = c->old_nr; !ret && i > 0; i--) {
+	while (!ret && c->old_nr) {
 		if (!c->options->is_dry)
-			ret = retire(c, &c->olds[i - 1]);
+			ret = retire(c, &c->olds[c->old_nr - 1]);
+		c->old_nr -= !ret;
 		c->out->retired_nr += !ret;
 	}
 	return ret;
@@ -361,6 +401,19 @@ static int delete_files(struct collection *c)
 	return ret;
 }
 
+/*
+ * Retires records, and deletes files. A retired record is a new file, so a
+ * store without any room does not accept it. Then files are deleted first. No
+ * reader needs them: the records that name them are not live, retired or not.
+ */
+static int remove_all(struct collection *c)
+{
+	int retired = retire_all(c);
+	int ret = retired == ERR_NOMEM ? retired : delete_files(c);
+
+	return ret || !retired ? ret : retire_all(c);
+}
+
 int generation_collect(struct generation_garbage *out,
 		       const struct generation_place *place,
 		       const struct generation_collect_options *options,
@@ -396,9 +449,7 @@ int generation_collect(struct generation_garbage *out,
 	if (!ret)
 		ret = read_records(&c, newest.number);
 	if (!ret)
-		ret = retire_all(&c);
-	if (!ret)
-		ret = delete_files(&c);
+		ret = remove_all(&c);
 	generation_release(&newest);
 	free(c.keys);
 	free(c.olds);

@@ -296,6 +296,14 @@ static void read_etag(struct client_answer *a, const char *value)
 	a->etag[len] = '\0';
 }
 
+/* Returns the time in a header, or 0. */
+static int64_t read_time(const struct exchange *e, const char *value)
+{
+	time_t t = e->client->f.curl_getdate(value, NULL);
+
+	return t > 0 ? t : 0;
+}
+
 static void read_header(struct exchange *e, const char *line)
 {
 	struct client_answer *a = e->answer;
@@ -310,9 +318,9 @@ static void read_header(struct exchange *e, const char *line)
 	} else if (is_header(line, "content-range", &value)) {
 		read_content_range(a, value);
 	} else if (is_header(line, "last-modified", &value)) {
-		time_t t = e->client->f.curl_getdate(value, NULL);
-
-		a->mtime = t > 0 ? t : 0;
+		a->mtime = read_time(e, value);
+	} else if (is_header(line, "date", &value)) {
+		a->date = read_time(e, value);
 	} else if (is_header(line, "retry-after", &value)) {
 		if (read_number(&n, value))
 			a->retry_after = n < 3600 ? (unsigned)n : 3600;

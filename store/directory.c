@@ -145,6 +145,21 @@ out:
 	return ret;
 }
 
+/* Returns the time by the clock of the file system, or 0. */
+static int64_t read_clock(const struct filestore *store)
+{
+	struct buf path = BUF_INIT;
+	struct sys_stat st = {0};
+	int ret = make_path(&path, store, ".tmp", NULL);
+
+	if (!ret)
+		ret = sys_touch(path.data, NULL);
+	if (!ret)
+		ret = sys_stat(&st, path.data, NULL);
+	buf_release(&path);
+	return ret ? 0 : st.mtime_ns / 1000000000;
+}
+
 static int head_file(struct filestore *store, struct filestore_info *info,
 		     const char *name, struct error *err)
 {
@@ -156,6 +171,8 @@ static int head_file(struct filestore *store, struct filestore_info *info,
 		ret = open_file(&map, info, true, path.data, err);
 	if (ret == STORE_ABSENT)
 		ret = absent(store, err);
+	if (!ret)
+		info->now = read_clock(store);
 	sys_map_close(&map);
 	buf_release(&path);
 	return ret;

@@ -62,6 +62,11 @@ struct filestore_info {
 	/* seconds since 1970, by the clock of the store */
 	int64_t mtime;
 	/*
+	 * when the store answered, by its clock; 0: unknown. Only
+	 * filestore_head() fills this in.
+	 */
+	int64_t now;
+	/*
 	 * Entity tag: files of one name with different content have different
 	 * tags. Empty if the store did not tell.
 	 */
@@ -209,7 +214,8 @@ int filestore_get_range(struct filestore *store, void *out, const char *name,
 
 /*
  * Fills *info. Returns 0, STORE_ABSENT, STORE_UNAVAILABLE, or an error. The
- * store in a directory reads the whole file for its entity tag.
+ * store in a directory reads the whole file for its entity tag. It finds the
+ * time by setting that of the directory ".tmp", which needs no space.
  */
 int filestore_head(struct filestore *store, struct filestore_info *info,
 		   const char *name, struct error *err);

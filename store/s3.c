@@ -78,6 +78,7 @@ static int begin_reading(struct reading *r, uint64_t size)
 	if (r->info) {
 		r->info->size = size;
 		r->info->mtime = a->mtime;
+		r->info->now = 0;
 		memcpy(r->info->etag, a->etag, sizeof(a->etag));
 	}
 	memcpy(r->etag, a->etag, sizeof(a->etag));
@@ -286,6 +287,7 @@ static int head_file(struct filestore *store, struct filestore_info *info,
 	if (!ret) {
 		info->size = answer.len;
 		info->mtime = answer.mtime;
+		info->now = answer.date;
 		memcpy(info->etag, answer.etag, sizeof(info->etag));
 	}
 	client_answer_release(&answer);

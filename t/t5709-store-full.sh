@@ -82,17 +82,31 @@ test_expect_success MOTO 'a full store: reads go on, and a push changes nothing'
 	grep "this ref was not changed" err && ! grep 127.0.0.1:$shim_port err &&
 	grep "status 507 XMinioStorageFull" log &&
 	rm -rf copy.git && stock clone -q --bare $url/a.git copy.git &&
-	for command in "import --name=b.git src.git $store" "repack $store" \
-		"gc $store"
+	for command in "import --name=b.git src.git $store" "repack $store"
 	do
 		test_expect_code 128 on $command 2>err &&
 		grep "status 507 XMinioStorageFull" err || return 1
 	done &&
+	on gc $store >out && grep "^a.git: removed 0 files .*, 0 are too young" out &&
 	has one && ! grep "^DELETE" requests && rm full && push two && has one two
 '
 
 test_expect_success MOTO 'maintenance works again' '
 	on repack $store && on gc $store && has one two && stop_daemon
+'
+
+test_expect_success MOTO 'garbage collection makes room on a full disk' '
+	rm -rf disk/cache && store=file://$PWD/disk/store && repo_linear small.git 3 &&
+	git store import --name=a.git src.git "$store" &&
+	git store import --force --name=a.git small.git "$store" &&
+	git store import --force --name=a.git src.git "$store" &&
+	git store import --force --name=a.git small.git "$store" &&
+	find disk/store -exec touch -h -d "2 days ago" {} + && fill &&
+	test_must_fail git store import --name=b.git small.git "$store" &&
+	git store gc "$store" >out && grep "a.git: removed [1-9]" out &&
+	test_must_fail grep "removed .* 0 records" out && rm -rf out.git &&
+	git store import --name=b.git small.git "$store" &&
+	git store verify --full "$store"
 '
 
 test_done

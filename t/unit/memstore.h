@@ -265,10 +265,12 @@ static inline int memstore_head(struct filestore *store,
 	int ret = memstore_refusal(memstore_ask(s, MEMSTORE_HEAD, name, err));
 	struct memstore_file *f = ret ? NULL : memstore_find(s, name);
 
-	if (f)
+	if (f) {
 		memstore_info(info, f);
-	else if (!ret)
+		info->now = s->clock;
+	} else if (!ret) {
 		ret = STORE_ABSENT;
+	}
 	pthread_mutex_unlock(&s->lock);
 	return ret;
 }

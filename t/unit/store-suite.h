@@ -64,6 +64,7 @@ static int suite_conditions(struct filestore *s, struct error *err)
 				  err) == 0);
 	SUITE_CHECK(filestore_head(s, &info, name, err) == 0);
 	SUITE_CHECK(info.size == 4 && info.mtime > 1500000000 && *info.etag);
+	SUITE_CHECK(info.now >= info.mtime - 1);
 	SUITE_CHECK(filestore_delete(s, name, err) == 0);
 	SUITE_CHECK(filestore_delete(s, name, err) == 0);
 	SUITE_CHECK(filestore_put(s, NULL, name, "five", 4, &is_first, err) ==

@@ -291,8 +291,9 @@ static void test_failures(void **state)
 		{MEMSTORE_READ, "/gen/", 0, MEMSTORE_DOWN, STORE_UNAVAILABLE},
 		{MEMSTORE_READ, "/gen/", 5, MEMSTORE_DOWN, STORE_UNAVAILABLE},
 		{MEMSTORE_READ, "/gen/", 6, MEMSTORE_ERROR, ERR_DENIED},
-		{MEMSTORE_PUT, "hint/", 0, MEMSTORE_NOTHING, STORE_UNAVAILABLE},
-		{MEMSTORE_HEAD, "hint/", 0, MEMSTORE_ERROR, ERR_DENIED},
+		/* both the time of the hint, and that of an answer */
+		{MEMSTORE_HEAD, "", 0, MEMSTORE_ERROR, ERR_DENIED},
+		{MEMSTORE_HEAD, "", 0, MEMSTORE_DOWN, STORE_UNAVAILABLE},
 		{MEMSTORE_LIST, "/file/", 0, MEMSTORE_DOWN, STORE_UNAVAILABLE},
 		{MEMSTORE_DELETE, "/file/", 0, MEMSTORE_ERROR, ERR_DENIED},
 		{MEMSTORE_DELETE, "/file/", 0, MEMSTORE_NOTHING, 0},
@@ -319,6 +320,52 @@ static void test_failures(void **state)
 		assert_int_equal(g.failed_nr, cases[i].op == MEMSTORE_DELETE &&
 						      !cases[i].result);
 		assert_int_equal(count(&r, "/file/"), 3);
+		repo_release(&r);
+	}
+}
+
+/* A store that is full until a file is deleted. */
+static enum memstore_fate be_full(void *ctx, enum memstore_op op,
+				  const char *name)
+{
+	struct repo *r = ctx;
+
+	(void)name;
+	if (op == MEMSTORE_DELETE)
+		r->after = 1;
+	return op == MEMSTORE_PUT && !r->after ? r->fate : MEMSTORE_NORMAL;
+}
+
+/*
+ * A store without any room: files can be deleted although neither the hint nor
+ * a retired record (manifest) can be written.
+ */
+static void test_full(void **state)
+{
+	static const enum memstore_fate fates[] = {
+		MEMSTORE_ERROR, MEMSTORE_DOWN, MEMSTORE_NOTHING};
+
+	for (size_t i = 0; i < ARRAY_NR(fates); i++) {
+		struct generation_garbage g;
+		struct repo r;
+
+		repo_init(&r);
+		commit(&r, "a", NULL);
+		commit(&r, "b", "a");
+		commit(&r, "c", NULL);
+		r.fate = fates[i];
+		r.mem.fate = be_full;
+		/* The successor of a's generation is too young. */
+		r.mem.clock += GRACE;
+		g = collect(&r, GRACE, false, 0);
+		assert_int_equal(g.file_nr + g.retired_nr, 0);
+		r.mem.clock++;
+		g = collect(&r, GRACE, false, 0);
+		assert_int_equal(g.file_nr, 1);
+		assert_int_equal(g.retired_nr, 2);
+		assert_int_equal(count(&r, "/file/"), 2);
+		assert_true(is_retired(&r, 1) && is_retired(&r, 2));
+		assert_false(is_retired(&r, 3));
 		repo_release(&r);
 	}
 }
@@ -380,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_retire),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_no_time),
 		cmocka_unit_test(test_read_ahead),
 	};

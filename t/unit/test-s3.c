@@ -165,7 +165,8 @@ static void test_head(void **state)
 		{NO_KEY, PEER_KEEP},
 		{HEAD_OF("404 Not Found", "Content-Length: 4\r\n"), PEER_KEEP},
 		{BODY("404 Not Found", "4", "page"), PEER_KEEP},
-		{HEAD_OF("200 OK", "Content-Length: 7\r\nETag: \"e\"\r\n"),
+		{HEAD_OF("200 OK", "Content-Length: 7\r\nETag: \"e\"\r\n"
+				   "Date: Fri, 24 May 2013 00:00:07 GMT\r\n"),
 		 PEER_KEEP},
 		{HEAD_OF("200 OK", "Connection: close\r\n"), PEER_CLOSE},
 	};
@@ -179,6 +180,7 @@ static void test_head(void **state)
 			 ERR_INVALID);
 	assert_int_equal(filestore_head(p.store, &info, "a", &p.err), 0);
 	assert_int_equal(info.size, 7);
+	assert_int_equal(info.now, 1369353607);
 	assert_string_equal(info.etag, "\"e\"");
 	assert_int_equal(filestore_head(p.store, &info, "a", &p.err), ERR_PEER);
 	s3_peer_stop(&p);
