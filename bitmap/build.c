@@ -34,11 +34,11 @@ struct build_chain {
 
 struct build {
 	const struct bitmap_build_input *in;
-	/* owned: indexed by commit_nr, the index in in->commits */
+	/* owned array, indexed by commit_nr: the index in in->commits */
 	uint32_t *order;
 	/*
-	 * owned: indexed by commit_nr, the index of the commit's bitmap in
-	 * `out`, or NO_BITMAP
+	 * owned array, indexed by commit_nr: the index of the commit's bitmap
+	 * in `out`, or NO_BITMAP
 	 */
 	uint32_t *entry_of;
 	struct bitmap_complete complete; /* whole bitmaps of `out` */
@@ -47,7 +47,9 @@ struct build {
 	struct bitmap_built *out;
 	/* borrowed from the result: the pseudo-merges */
 	struct bitmap_built_group *groups;
-	/* owned: indexed by entry: the XOR chain that ends with the entry */
+	/*
+	 * owned array, indexed by entry: the XOR chain that ends with the entry
+	 */
 	struct build_chain *chains;
 	size_t done; /* number of entries built */
 	/* the bitmap of the current commit, uncompressed */
@@ -114,9 +116,9 @@ static void note_chain(struct build *b, size_t entry)
 }
 
 /*
- * Returns an exclusive limit: an XOR with the entry must have fewer words than
- * this. Returns 0 if no XOR is allowed, because the XOR chain that ends with
- * the entry has the maximum length.
+ * Returns the limit for an XOR with the entry: the XOR must have fewer words
+ * than the returned number. Returns 0 if no XOR is allowed, because the XOR
+ * chain that ends with the entry has the maximum length.
  */
 static size_t chain_room(const struct build *b, size_t entry)
 {

@@ -254,11 +254,11 @@ static int build_spread(struct choosing *s, struct bitmap_build_result *out)
 /* ---- bitmaps near tips, and pseudo-merges */
 
 /*
- * The bitmaps that are added to those of the commits that are spread over the
- * history.
+ * What is added to the selection of commits that are spread over the history:
+ * bitmaps of commits near tips, and pseudo-merges.
  */
 struct extension {
-	/* owned: indexed by commit_nr: whether the commit has a bitmap */
+	/* owned array, indexed by commit_nr: whether the commit has a bitmap */
 	uint8_t *has_bitmap;
 	/* estimated number of words of an added bitmap */
 	size_t entry_words;

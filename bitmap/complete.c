@@ -49,8 +49,9 @@ static void drop(struct bitmap_complete *c, size_t entry)
 
 /*
  * Drops whole bitmaps until the others take at most c->limit bytes. Bitmaps of
- * the newest entries and of entry `but` stay. The first round may only clear
- * marks of recent use, so there are two rounds.
+ * the newest entries and of entry `but` stay. There are two rounds over the
+ * entries, because the first round may do no more than clear the marks of
+ * recent use.
  */
 static void make_room(struct bitmap_complete *c, size_t but)
 {

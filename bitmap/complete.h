@@ -36,8 +36,8 @@ struct bitmap_complete {
 	size_t nr;
 	struct ewah *kept; /* owned, indexed by entry */
 	/*
-	 * owned, indexed by entry: state of the whole bitmap: not kept, kept,
-	 * or kept and used since the last visit of the clock algorithm
+	 * owned array, indexed by entry: state of the whole bitmap: not kept,
+	 * kept, or kept and used since the last visit of the clock algorithm
 	 */
 	uint8_t *state;
 	/*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts the commits that requests for tips walk because they have no bitmap.
+ * Counts the commits that requests for tips walk, because these commits have no
+ * bitmap.
  */
 #include <stdlib.h>
 

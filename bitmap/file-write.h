@@ -20,7 +20,10 @@ struct bitmap_write_entry {
 	 * the n-th entry before this one
 	 */
 	uint8_t xor_offset;
-	/* borrowed: the bitmap, or its XOR, as it is stored */
+	/*
+	 * borrowed: the bitmap as it is stored: whole, or XORed with an earlier
+	 * one
+	 */
 	const struct ewah *bitmap;
 };
 

@@ -99,8 +99,8 @@ static bool has(struct bitmap_fill *fill, uint32_t obj_pos)
 }
 
 /*
- * Grows fill->outside, the set of objects that the index lacks, for an object.
- * The set has no memory before its first object.
+ * Grows fill->outside, the set of objects that the index lacks, so that it has
+ * a bit for an object. The set has no memory before its first object.
  */
 static int grow_outside(struct bitmap_fill *fill, uint32_t obj_pos)
 {

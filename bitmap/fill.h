@@ -87,7 +87,7 @@ int bitmap_fill_commits(struct bitmap_fill *fill, const struct walk_tips *tips,
 
 /*
  * Adds the closure of the tips to the set. Objects that are not indexed are
- * appended to *others too (NULL: not wanted).
+ * also appended to *others, unless `others` is NULL.
  */
 int bitmap_fill_tips(struct bitmap_fill *fill, const struct walk_tips *tips,
 		     struct walk_items *others, struct error *err);

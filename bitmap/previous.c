@@ -10,7 +10,10 @@ struct loading {
 	struct walk *w;
 	/* scratch for one bitmap, with old bits and with new bits */
 	struct bitset from, to;
-	/* owned: indexed by row of the old file, the index of its entry */
+	/*
+	 * owned array, indexed by row of the old file: the index of the row's
+	 * entry
+	 */
 	uint32_t *place;
 };
 

@@ -194,8 +194,8 @@ struct verify {
 	const struct pseudo_merges *pm;
 	uint32_t bit_pos;
 	/*
-	 * owned: indexed by pseudo-merge: bit_pos of the last row that lists
-	 * the pseudo-merge
+	 * owned array, indexed by number of a pseudo-merge: bit_pos of the last
+	 * row that lists the pseudo-merge
 	 */
 	uint32_t *seen_for;
 	/* number of pairs (commit, pseudo-merge) in all rows */

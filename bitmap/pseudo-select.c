@@ -57,7 +57,7 @@ int pseudo_groups_add(struct pseudo_groups *groups,
 struct members {
 	struct sort_item *items; /* owned: commit_nr by date */
 	size_t nr;
-	/* owned: indexed by commit_nr, whether the pack has the commit */
+	/* owned array, indexed by commit_nr: whether the pack has the commit */
 	uint8_t *is_packed;
 };
 

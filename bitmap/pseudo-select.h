@@ -36,15 +36,15 @@
 #define PSEUDO_DEFAULT_MIN_SAVED 256
 #define PSEUDO_DEFAULT_SAVED_PART 256
 /*
- * Default rules: a class has at most PSEUDO_DEFAULT_MERGES pseudo-merges. Its
- * tips are divided only if both parts have at least PSEUDO_DEFAULT_MIN_SIZE
- * commits.
+ * By default, a class has at most PSEUDO_DEFAULT_MERGES pseudo-merges. The tips
+ * of a class are divided only if both parts have at least
+ * PSEUDO_DEFAULT_MIN_SIZE commits.
  */
 #define PSEUDO_DEFAULT_MERGES 8
 #define PSEUDO_DEFAULT_MIN_SIZE 64
 /*
- * Default rules: limit of the number of commits in pseudo-merges: one for each
- * PSEUDO_DEFAULT_OBJECTS objects of the index.
+ * By default, at most one commit for each PSEUDO_DEFAULT_OBJECTS objects of the
+ * index is in a pseudo-merge.
  */
 #define PSEUDO_DEFAULT_OBJECTS 12
 

@@ -8,7 +8,10 @@ struct writing {
 	struct buf *out;
 	/* offset in *out at which the file begins */
 	size_t base;
-	/* owned: indexed by pseudo-merge, its offset in the file */
+	/*
+	 * owned array, indexed by number of a pseudo-merge: offset of the
+	 * pseudo-merge in the file
+	 */
 	uint64_t *offs;
 	/*
 	 * owned: pairs of a commit's bit_pos and the number of a pseudo-merge

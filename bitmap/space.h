@@ -130,8 +130,8 @@ bool bitmap_space_bit(const struct bitmap_space *space,
 
 /*
  * Returns the pack that has the indexed copy of an object, and sets *offset to
- * the copy's offset in this pack. If the index is damaged, no entry is at that
- * offset.
+ * the copy's offset in this pack. If the index is damaged, there may be no
+ * entry at this offset.
  */
 const struct odb_pack *bitmap_space_locate(const struct bitmap_space *space,
 					   uint32_t bit_pos, uint64_t *offset);
@@ -160,8 +160,8 @@ int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
 /* A table of bits, indexed by obj_pos, for many lookups. */
 struct bitmap_space_table {
 	/*
-	 * owned: indexed by obj_pos - first: the bit of the object; UINT32_MAX:
-	 * not in the table, search for the bit
+	 * owned array, indexed by obj_pos - first: the bit of the object;
+	 * UINT32_MAX: not in the table, search for the bit
 	 */
 	uint32_t *bits;
 	uint32_t first, nr;

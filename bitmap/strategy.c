@@ -34,12 +34,13 @@
 #define LOOK_RATIO_MOST 2
 
 /*
- * Number of the haves' commits on the way to bitmaps that cost as much as one
- * tree diff. HAVES_PER_COST applies if a bitmap of a wanted commit is used:
- * then trees of the haves' commits are read as far as needed. Otherwise these
- * commits are only decoded, and HAVES_PER_COST_DECIDED applies.
- * HAVES_PER_COST_DECIDED counts a commit as twice as expensive as its decoding,
- * because an answer without these trees knows fewer usable delta bases.
+ * A walk from the haves back to bitmaps visits commits. This number of visited
+ * commits costs as much as one tree diff. HAVES_PER_COST applies if a bitmap of
+ * a wanted commit is used: then the trees of visited commits are read as far as
+ * needed. Otherwise the visited commits are only decoded, and
+ * HAVES_PER_COST_DECIDED applies. HAVES_PER_COST_DECIDED counts a commit as
+ * twice as expensive as its decoding, because an answer without these trees
+ * knows fewer usable delta bases.
  */
 #define HAVES_PER_COST 8
 #define HAVES_PER_COST_DECIDED 32

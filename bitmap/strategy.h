@@ -54,8 +54,8 @@ struct bitmap_plan {
 	 */
 	uint32_t want_commits;
 	/*
-	 * number of wanted commits, of those in want_commits, that no bitmap of
-	 * a wanted commit contains; 0 if unknown
+	 * of the commits counted in want_commits, the number of those that no
+	 * bitmap of a wanted commit contains; 0 if unknown
 	 */
 	uint32_t want_beyond;
 	/*

@@ -32,8 +32,8 @@ struct tip_selecting {
 	uint8_t *has_bitmap; /* borrowed */
 	struct tip_walk walk;
 	/*
-	 * owned: indexed by commit_nr: number of commits on the longest path to
-	 * a root. A tip reaches at least this many commits.
+	 * owned array, indexed by commit_nr: number of commits on the longest
+	 * path to a root. A tip reaches at least this many commits.
 	 */
 	uint32_t *depth;
 	/*
@@ -47,7 +47,9 @@ struct tip_selecting {
 	 * limits
 	 */
 	struct sort_item *by_limit;
-	/* owned: indexed by commit_nr: index in `picks` plus one; 0: none */
+	/*
+	 * owned array, indexed by commit_nr: index in `picks` plus one; 0: none
+	 */
 	uint32_t *pick_of;
 	struct pick *picks; /* owned */
 	size_t pick_nr;

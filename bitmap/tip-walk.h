@@ -33,14 +33,14 @@ struct tip_walk {
 	const uint32_t *commits;
 	size_t commit_nr;
 	/*
-	 * borrowed: indexed by commit_nr: whether the commit has a bitmap; may
-	 * change between counts
+	 * borrowed array, indexed by commit_nr: whether the commit has a
+	 * bitmap; may change between counts
 	 */
 	const uint8_t *has_bitmap;
 	/*
-	 * owned: indexed by commit_nr: rank of the commit. The last commit in
-	 * `commits` has rank 0. So a commit has a smaller rank than its
-	 * parents.
+	 * owned array, indexed by commit_nr: rank of the commit. The last
+	 * commit in `commits` has rank 0. So a commit has a smaller rank than
+	 * its parents.
 	 */
 	uint32_t *rank;
 	/*

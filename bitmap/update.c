@@ -23,7 +23,9 @@ enum {
 struct updating {
 	struct bitmap_update *u;
 	const struct bitmap_update_input *in;
-	/* owned: indexed by commit_nr: SEEN_NEW and the other flags above */
+	/*
+	 * owned array, indexed by commit_nr: SEEN_NEW and the other flags above
+	 */
 	uint8_t *flags;
 	size_t flag_nr;
 	uint32_t *stack; /* owned: commits to visit */
@@ -261,9 +263,9 @@ static size_t most_near_tips(const struct updating *s)
 }
 
 /*
- * Returns whether the index should be made from scratch. The reason is that a
- * large part of all commits is new. Another reason is that there would be twice
- * as many bitmaps as an index made from scratch may have.
+ * Returns whether the index should be made from scratch. One of two conditions
+ * is enough: a large part of all commits is new, or there would be twice as
+ * many bitmaps as an index made from scratch may have.
  */
 static bool is_time_to_choose_anew(const struct updating *s)
 {

@@ -18,12 +18,15 @@ struct verify {
 	/* owned: the commits (commit_nr) that have bitmaps in the index */
 	uint32_t *commits;
 	size_t commit_nr;
-	/* owned: indexed by number of a pseudo-merge: its commits */
+	/*
+	 * owned array, indexed by number of a pseudo-merge: the commits of the
+	 * pseudo-merge
+	 */
 	struct bitmap_group *groups;
 	/* all commits in `commits` and `groups` */
 	struct walk_tips tips;
 	struct walk_result found;
-	/* owned: indexed by obj_pos: the bit of the object */
+	/* owned array, indexed by obj_pos: the bit of the object */
 	uint32_t *bit_pos;
 	struct bitmap_build_result built;
 	struct bitset stored, right, scratch;

@@ -70,10 +70,10 @@ static inline bool bitset_test(const struct bitset *set, size_t i)
 }
 
 /*
- * Variants for threads that share a set. Meanwhile the threads may use no other
- * functions on the set. bitset_test_shared() works like bitset_test().
- * bitset_claim() sets a bit and returns whether the bit was clear before; of
- * several threads only one gets true.
+ * Variants for threads that share a set. While threads share a set in this way,
+ * they may use no other functions on the set. bitset_test_shared() works like
+ * bitset_test(). bitset_claim() sets a bit and returns whether the bit was
+ * clear before; of several threads only one gets true.
  */
 static inline bool bitset_test_shared(const struct bitset *set, size_t i)
 {

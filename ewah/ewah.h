@@ -180,10 +180,10 @@ size_t ewah_count_and(const struct ewah_view *v, const struct bitset *set);
 bool ewah_test(const struct ewah_view *v, size_t i);
 
 /*
- * A span: either `nr` words of which all bits equal `run_bit`, or one literal
- * word. Iteration returns spans without gaps. The last span may end before the
- * end of the bitmap; the remaining bits are zero. No span has a bit set at or
- * past the size.
+ * A span is either a run of `nr` words in which all bits equal `run_bit`, or
+ * one literal word. Iteration returns spans without gaps. The last span may end
+ * before the end of the bitmap; the remaining bits are zero. No span has a bit
+ * set at or past the size.
  */
 struct ewah_span {
 	bool is_run;

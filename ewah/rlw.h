@@ -21,8 +21,8 @@
 
 /*
  * The longest bitmap has fewer words than either count of an RLW can hold. So
- * code that keeps to EWAH_MAX_BITS can add to both counts without an overflow
- * check.
+ * code that never exceeds EWAH_MAX_BITS can add to both counts without an
+ * overflow check.
  */
 _Static_assert(EWAH_MAX_BITS / 64 + 1 <= EWAH_RLW_MAX_RUN, "run overflows");
 _Static_assert(EWAH_MAX_BITS / 64 + 1 <= EWAH_RLW_MAX_LITERALS,

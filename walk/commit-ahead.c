@@ -69,9 +69,9 @@ struct commit_ahead {
 	struct lane *lanes; /* owned */
 	unsigned lane_nr;
 	/*
-	 * owned: indexed by obj_pos of a commit: the place of its record. For
-	 * records[i] of lanes[k], the value is i * lane_nr + k + 1; 0: no
-	 * record
+	 * owned array, indexed by obj_pos of a commit: where the record of the
+	 * commit is. For records[i] of lanes[k], the value is i * lane_nr + k +
+	 * 1. 0: there is no record
 	 */
 	uint32_t *record_of;
 	pthread_mutex_t lock; /* guards all fields below */

@@ -85,8 +85,8 @@ static int emit_tree(struct enumerate *e, uint32_t tree_pos, bool is_want,
 }
 
 /*
- * Processes tips that are tags, trees and blobs. With `exclude`, they are
- * excluded; otherwise they are listed.
+ * Processes tips that are tags, trees and blobs. If `exclude` is set, these
+ * tips are excluded; otherwise they are listed.
  */
 static int take_others(struct enumerate *e, const struct walk_items *others,
 		       bool exclude, struct error *err)

@@ -31,9 +31,9 @@ struct filter_walk {
 	 */
 	struct bitset excluded;
 	/*
-	 * owned, indexed by obj_pos: one more than the smallest level (depth
-	 * plus one, see filter-walk.c) at which a tree was walked; 0: the tree
-	 * was not walked
+	 * owned array, indexed by obj_pos: one more than the smallest level
+	 * (depth plus one, see filter-walk.c) at which a tree was walked; 0:
+	 * the tree was not walked
 	 */
 	uint32_t *depths;
 	size_t depth_alloc;

@@ -71,7 +71,10 @@ struct filter {
 	/* The fields from here on are the combined effect of all parts. */
 	/* size in bytes: blobs with fewer bytes pass; UINT64_MAX: no limit */
 	uint64_t blob_limit;
-	/* depth below which trees and blobs pass; UINT64_MAX: no limit */
+	/*
+	 * trees and blobs at a smaller depth than this pass; UINT64_MAX: no
+	 * limit
+	 */
 	uint64_t depth;
 	/*
 	 * bit mask of the types of objects that pass all OBJECT_TYPE parts: 1

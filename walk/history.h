@@ -41,8 +41,8 @@ struct history_commit {
 	uint32_t first_parent;
 	uint32_t parent_nr;
 	/*
-	 * generation number from the commit-graph, one more than the largest of
-	 * its parents; HISTORY_GENERATION_UNKNOWN if not known
+	 * generation number from the commit-graph: one more than the largest of
+	 * the commit's parents; HISTORY_GENERATION_UNKNOWN if not known
 	 */
 	uint32_t generation;
 	/*
@@ -60,14 +60,15 @@ struct history {
 	/* owned; NULL: no commit-graph is used */
 	struct commit_graph *graph;
 	/*
-	 * owned: indexed by commit_nr (< graph_pos_nr): the commit's position
-	 * in the commit-graph, plus one; 0: not known
+	 * owned array, indexed by commit_nr (< graph_pos_nr): the commit's
+	 * position in the commit-graph, plus one; 0: not known
 	 */
 	uint32_t *graph_pos;
 	size_t graph_pos_nr, graph_pos_alloc;
 	/*
-	 * owned: indexed by position in the commit-graph: commit_nr of this
-	 * commit, plus one; 0: not known. NULL while few positions are known
+	 * owned array, indexed by position in the commit-graph: commit_nr of
+	 * this commit, plus one; 0: not known. NULL while few positions are
+	 * known
 	 */
 	uint32_t *by_graph;
 	/* owned: commits that were decoded ahead; NULL: none */

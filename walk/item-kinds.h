@@ -16,8 +16,8 @@
 
 struct item_kinds {
 	/*
-	 * owned: indexed by obj_pos: objects that were named as a tree, and as
-	 * a blob
+	 * owned sets, indexed by obj_pos: objects that were named as a tree,
+	 * and as a blob
 	 */
 	struct bitset as_tree, as_blob;
 };

@@ -48,7 +48,9 @@ struct compute {
 	size_t chunk_len;
 	struct treediff **differs; /* indexed by thread_nr */
 	unsigned threads;
-	/* owned: indexed by chunk: whether a thread has taken the chunk */
+	/*
+	 * owned array, indexed by chunk: whether a thread has taken the chunk
+	 */
 	_Atomic bool *taken;
 	struct progress progress;
 };
@@ -97,7 +99,8 @@ static int compute_commit(struct compute *c, struct treediff *differ,
 
 /*
  * Sets the pointers of the lists [first, last) into the chunk's array of
- * objects. The array must be complete, so that it no longer moves in memory.
+ * objects. The array must be complete, because an array that grows can move in
+ * memory.
  */
 static void settle_chunk(struct compute *c, struct newobj_chunk *chunk,
 			 size_t first, size_t last)

@@ -27,8 +27,8 @@
 struct reach {
 	struct history *h; /* borrowed */
 	/*
-	 * owned: indexed by commit_nr: whether the commit reaches a target;
-	 * values as in reach.c
+	 * owned array, indexed by commit_nr: whether the commit reaches a
+	 * target; values as in reach.c
 	 */
 	uint32_t *states;
 	size_t state_alloc;

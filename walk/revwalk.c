@@ -143,9 +143,10 @@ static int mark_ancestors(struct walk *w, uint32_t c)
 
 /*
  * Returns whether `c`, an uninteresting commit, could reach a commit of the
- * result. If so, the walk must go on, because that commit does not belong to
- * the result. A commit only reaches commits with smaller generation numbers. If
- * the result is a single commit, its parents (BELOW) cannot reach it.
+ * result. If so, the walk must go on, because the commit that `c` reaches does
+ * not belong to the result. A commit only reaches commits with smaller
+ * generation numbers. If the result is a single commit, the parents of this
+ * commit (BELOW) cannot reach it.
  */
 static bool may_reach_result(const struct walk *w, uint32_t c)
 {

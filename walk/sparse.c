@@ -17,8 +17,8 @@ struct pattern {
 	/* the pattern ends with a slash: it matches directories only */
 	bool dir_only;
 	/*
-	 * the pattern has no other slash: it matches the last component of a
-	 * path
+	 * the pattern has no slash, except perhaps one at its end: it matches
+	 * the last component of a path
 	 */
 	bool by_name;
 };

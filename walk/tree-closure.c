@@ -96,7 +96,7 @@ static bool is_first(struct closure *c, uint32_t obj_pos, bool is_dir)
 }
 
 /*
- * Looks up the waiting ids together, and records those objects that were not
+ * Looks up the waiting ids together. Records each object that no thread has
  * found before.
  */
 static int take_waiting(struct lane *lane)

@@ -64,11 +64,11 @@ bool tree_families_at(const struct tree_families *f, uint32_t tree,
 /* Working state of the search for families. */
 struct search {
 	struct tree_families *f;
-	/* owned: indexed by tree, the tree that is its base, or NONE */
+	/* owned array, indexed by tree: the tree that is its base, or NONE */
 	uint32_t *base;
 	/*
-	 * owned: indexed by tree, the number of trees that are made from the
-	 * tree by deltas, itself included
+	 * owned array, indexed by tree: the number of trees in its family: the
+	 * tree itself, and all trees made from it by deltas
 	 */
 	uint32_t *size;
 };

@@ -49,18 +49,18 @@ struct tree_families {
 	struct sort_item *trees;
 	size_t nr;
 	/*
-	 * owned: indexed by tree, the first tree that is a delta of this tree,
-	 * or NONE
+	 * owned array, indexed by tree: the first tree that is a delta of this
+	 * tree, or NONE
 	 */
 	uint32_t *eldest;
 	/*
-	 * owned: indexed by tree, the next tree that is a delta of the same
-	 * base, or NONE
+	 * owned array, indexed by tree: the next tree that is a delta of the
+	 * same base, or NONE
 	 */
 	uint32_t *next;
 	/*
-	 * owned: indexed by tree: among the deltas of this tree, the one with
-	 * the largest family below it; or NONE
+	 * owned array, indexed by tree: among the deltas of this tree, the one
+	 * with the largest family below it; or NONE
 	 */
 	uint32_t *heir;
 	/* owned: the trees that are heads of families */

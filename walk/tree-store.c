@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads trees as tables of entry numbers, which are kept in a cache. The key of
- * a table is the tree's pack and offset. For a tree outside packs, the key has
- * no pack, and the obj_pos as the offset.
+ * a table is the tree's pack and offset. The key of a tree outside packs has no
+ * pack, and has the obj_pos in place of the offset.
  */
 #include <string.h>
 
