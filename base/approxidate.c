@@ -401,7 +401,7 @@ enum { NOT_SET = -1 };
 /*
  * The state of parse_guess(): the values that the words and numbers read so far
  * have set. tm_mday, tm_mon and tm_year are NOT_SET until a word or number sets
- * them. The time of day starts as the present time of day.
+ * them. The initial time of day is the present one.
  */
 struct guess {
 	struct tm now, tm;
@@ -411,8 +411,8 @@ struct guess {
 	 */
 	int64_t number;
 	/*
-	 * true: the date was set to the hour of "noon" or "tea", which is later
-	 * today, so the day before is meant
+	 * true: "noon" or "tea" was read, and this hour is still to come today,
+	 * so the day before is meant
 	 */
 	bool back_a_day;
 	bool is_understood;
@@ -496,8 +496,8 @@ static void set_day(struct guess *g, int day)
 }
 
 /*
- * Uses a number that no unit followed: takes the number as a day, a month or a
- * year.
+ * Uses the number that was read last, and that no unit followed, as a day, a
+ * month or a year.
  */
 static void settle_number(struct guess *g)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A max-heap of (key, value) pairs. It is the queue of a history walk, which
- * takes the newest commit first. Items with equal keys leave in the order in
- * which they were added, unless 2^31 other items were added between them.
+ * A max-heap of (key, value) pairs. A history walk uses the heap as its queue,
+ * and takes the newest commit first. Items with equal keys leave in the order
+ * in which they were added, unless 2^31 other items were added between them.
  */
 #ifndef BASE_HEAP_H
 #define BASE_HEAP_H

@@ -82,7 +82,10 @@ static bool take_escape(const char **p, const char *end, uint32_t *out)
 		return false;
 	if (*out < 0xd800 || *out >= 0xdc00)
 		return true;
-	/* This is the first of two surrogates, so a second one must follow. */
+	/*
+	 * The escape was the first of two surrogates, so a second surrogate
+	 * must follow.
+	 */
 	if (!take_word(p, end, "\\u") || !take_hex(p, end, &low) ||
 	    low < 0xdc00 || low >= 0xe000)
 		return false;

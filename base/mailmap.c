@@ -93,7 +93,7 @@ static int parse_line(struct mailmap *m, const char *p, const char *end)
 	    !parse_person(&entry.name, &entry.email, &p, end) ||
 	    !entry.email.len)
 		return 0;
-	/* With one address, the line gives a new name for this address. */
+	/* A line with only one address gives a new name for this address. */
 	if (!parse_person(&entry.old_name, &entry.old_email, &p, end)) {
 		entry.old_email = entry.email;
 		entry.old_name = entry.email = none;

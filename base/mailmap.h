@@ -9,7 +9,7 @@
  *	Proper Name <proper@email> Commit Name <commit@email>
  *
  * Other lines are ignored, and so are lines that begin with "#". Case does not
- * matter in commit names and addresses. This module parses bytes. It reads no
+ * matter in commit names and addresses. This module parses bytes, and reads no
  * files.
  */
 #ifndef BASE_MAILMAP_H

@@ -2,9 +2,10 @@
 /*
  * Regular expressions that are compiled once and matched against many names.
  *
- * They are POSIX extended regular expressions, as Git documents, translated for
- * PCRE2 (base/ere.c). The same names match. Captures can differ: of several
- * alternatives that match, PCRE2 takes the first and POSIX the longest.
+ * As Git documents, the expressions are POSIX extended regular expressions.
+ * They are translated for PCRE2 (base/ere.c), and match the same names.
+ * Captures can differ: of several alternatives that match, PCRE2 takes the
+ * first and POSIX the longest.
  */
 #ifndef BASE_PATTERN_H
 #define BASE_PATTERN_H

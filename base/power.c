@@ -7,7 +7,7 @@
 
 enum { FRACTION_BITS = 48 };
 
-/* At this exponent every base but 1 gives infinity. */
+/* With this exponent, every base but 1 gives infinity. */
 #define LARGEST_EXPONENT 1024
 
 /* Returns the square root of a number of 1 or more, by Newton's method. */

@@ -16,10 +16,10 @@ struct sort_item {
 };
 
 /*
- * Sorts `nr` items by ascending key. The sort is stable. It is a radix sort
- * from the least significant digit, which skips digits that are equal in all
- * keys. Takes O(nr) time and memory for nr more items. Returns 0 or ERR_NOMEM.
- * After an error, the items are unchanged.
+ * Sorts `nr` items by ascending key. The sort is stable. The method is a radix
+ * sort from the least significant digit, which skips digits that are equal in
+ * all keys. Takes O(nr) time and memory for nr more items. Returns 0 or
+ * ERR_NOMEM. After an error, the items are unchanged.
  */
 int sort_items(struct sort_item *items, size_t nr);
 

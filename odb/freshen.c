@@ -8,8 +8,8 @@
 #include "sys/io.h"
 
 /*
- * Sets the modification time of a pack's file to the present. Returns false if
- * this fails: the pack may have been removed, or may belong to another user.
+ * Sets the modification time of a pack's file to the present. Returns false on
+ * failure: the pack may have been removed, or may belong to another user.
  */
 static bool freshen_pack(const struct pack *pack)
 {

@@ -117,8 +117,8 @@ int fsck_blobs_add(struct fsck_blobs *blobs, const struct oid *oid,
 }
 
 /*
- * The messages to report about each kind of special file: if it is missing, and
- * if it is no blob.
+ * For each kind of special file: the message to report if the file is missing,
+ * and the message to report if it is no blob.
  */
 static const struct place {
 	enum fsck_special special;

@@ -13,7 +13,10 @@
 
 enum { CACHE_LIMIT = 16 << 20 }; /* bytes, per reader */
 
-/* The ids of loose objects whose first byte is the same. */
+/*
+ * The ids of the loose objects of one directory: all ids with the same first
+ * byte.
+ */
 struct fanout {
 	atomic_bool is_loaded;
 	/*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds all object directories of a repository: its own one and the alternates.
+ * Finds all object directories of a repository: the repository's own directory,
+ * and the alternates.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,10 @@ bool odb_alternates_next(struct buf *path, const char **list, char sep,
 		*ret = quoted;
 		return false;
 	}
-	/* A path that is not correctly quoted is used as it is written. */
+	/*
+	 * If the quotes of a path are not correct, the path is used as it is
+	 * written.
+	 */
 	if (quoted < 0) {
 		buf_reset(path);
 		end = strchrnul(start, sep);

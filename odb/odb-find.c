@@ -62,8 +62,8 @@ static void add_midx(struct odb *odb, size_t i)
 }
 
 /*
- * Adds packs to the sources to search, if no multi-pack-index covers them. With
- * `is_local` these are local packs, otherwise packs of alternates.
+ * Adds packs to the sources to search, if no multi-pack-index covers them. If
+ * `is_local`, adds local packs, otherwise packs of alternates.
  */
 static void add_packs(struct odb *odb, bool is_local, const bool *covered)
 {

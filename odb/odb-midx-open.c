@@ -284,8 +284,8 @@ static int open_chain(struct odb_midx **out, const char *pack_dir,
 
 	free(path);
 	/*
-	 * An unusable layer is no error here, because *out has the layers below
-	 * it, which are usable.
+	 * An unusable layer is no error here: *out has the layers below the
+	 * unusable one, and these can be used.
 	 */
 	if (ret < 0 && ret != ERR_NOMEM && *out)
 		return 0;

@@ -53,8 +53,9 @@ struct odb_reader {
 	/* damaged copies of delta bases; used only in the reader `first` */
 	struct bad_copies bad;
 	/*
-	 * borrowed: the reader at the start of the chain of spare readers; the
-	 * reader itself if it is no spare reader
+	 * borrowed: the reader that the caller uses, at the start of a chain of
+	 * spare readers. If this reader is not a spare reader, it is its own
+	 * `first`.
 	 */
 	struct odb_reader *first;
 	/*
@@ -66,8 +67,8 @@ struct odb_reader {
 	/* owned: reader of odb_read_sound(); NULL until it is needed */
 	struct odb_reader *sound;
 	/*
-	 * nesting depth: 0 in `first`; in a spare reader, one more than in the
-	 * reader that it serves
+	 * nesting depth: 0 in the reader `first`; in a spare reader, one more
+	 * than in the reader for which it reads
 	 */
 	unsigned depth;
 	bool is_sound; /* verify ids and CRCs */
@@ -210,8 +211,8 @@ int odb_info_pos(struct odb_reader *reader, uint32_t odb_pos,
 }
 
 /*
- * A search for one object: for its content if `obj` is set, otherwise for its
- * type and size.
+ * A search for one object. If `obj` is set, the content is wanted, otherwise
+ * only the type and size.
  */
 struct wanted {
 	struct odb_reader *reader;

@@ -22,8 +22,8 @@
  * Number of attempts to list the packs while others add and remove packs. If a
  * listed pack is gone before it is opened, its objects may be in a pack that
  * was added after the listing. The snapshot would lack these objects, so more
- * attempts follow. A process with little CPU time needs many: opening the packs
- * may take it longer than the others take for a repack.
+ * attempts follow. A process that gets little CPU time needs many attempts: it
+ * may need longer to open the packs than other processes need for a repack.
  */
 #define LIST_ATTEMPTS 4
 #define WHOLE_ATTEMPTS 100

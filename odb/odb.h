@@ -168,8 +168,8 @@ static inline bool odb_is_too_deep(const struct odb *odb, unsigned depth)
  *
  * *warning describes a broken file that was left out; warning->code is 0 if
  * there is none. `warning` may be NULL. Returns 0 with *out owned by the
- * caller, or a negative error code: ERR_IO if packs were removed all the time
- * before they could be opened.
+ * caller, or a negative error code. ERR_IO also means that in each attempt, a
+ * listed pack was removed before it could be opened.
  */
 int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 	     struct error *err);

@@ -13,7 +13,7 @@
 
 /*
  * Number of parts of the set of ids. Each part has a lock. With so many locks,
- * two threads seldom need the same one.
+ * two threads seldom wait for the same lock.
  */
 #define SHARD_NR 64
 

@@ -277,8 +277,8 @@ static size_t min_size(size_t a, size_t b)
 }
 
 /*
- * Returns the position of the first target byte that is neither encoded nor
- * covered by a copy.
+ * Returns the end of the covered target bytes: all bytes before the returned
+ * position are encoded or covered by a copy.
  */
 static size_t covered_end(const struct maker *m)
 {
@@ -522,8 +522,9 @@ static bool hopeless(const struct maker *m, size_t at)
 
 /*
  * Skips target positions that cannot begin a match. Returns the first position
- * in [at, end) at which a match may begin: the block's hash may be in the
- * index, or the last copy may continue. Returns `end` if there is none.
+ * in [at, end) at which a match may begin, because the hash of the block there
+ * may be in the index, or the last copy may continue there. Returns `end` if
+ * there is none.
  */
 static size_t skip_misses(const struct maker *m, size_t at, size_t end)
 {

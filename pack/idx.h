@@ -85,7 +85,10 @@ static inline const uint8_t *pack_idx_oid(const struct pack_idx *idx,
  */
 uint64_t pack_idx_offset(const struct pack_idx *idx, uint32_t idx_pos);
 
-/* Prefetches the memory that pack_idx_offset() will read for this position. */
+/*
+ * Prefetches the memory that pack_idx_offset() will read for the object at
+ * idx_pos.
+ */
 static inline void pack_idx_prefetch(const struct pack_idx *idx,
 				     uint32_t idx_pos)
 {

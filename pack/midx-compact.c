@@ -18,8 +18,8 @@ struct compact {
 	const char **names; /* owned array */
 	uint32_t pack_nr;
 	/*
-	 * owned: indexed by midx_pack of the current layer: the pack's new
-	 * number
+	 * owned array, indexed by midx_pack of the current layer: the pack's
+	 * new number
 	 */
 	uint32_t *places;
 	struct error *err;

@@ -27,8 +27,8 @@ static int take_rev(const struct pack_midx *midx, const uint8_t **table,
 }
 
 /*
- * Verifies the object that belongs to one bit; all lower bits are verified
- * already. Returns false if the object is invalid.
+ * Verifies the object of one bit. The objects of all lower bits must be
+ * verified already. Returns false if the object is invalid.
  */
 static bool add_bit(struct pack_midx_order *order, uint32_t bit_pos,
 		    uint32_t *last_pack, uint64_t *last_off)

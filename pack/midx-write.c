@@ -115,8 +115,8 @@ static int add_copies(struct merge *m, uint32_t pack, uint8_t byte)
 
 /*
  * Compares copies of objects by id, then by rank of their pack, so that the
- * best copy of an object comes first. If a pack has an object twice, its first
- * copy is the better one.
+ * best copy of an object comes first. If a pack has two copies of an object,
+ * the first of them is the better one.
  */
 static int cmp_copies(const void *va, const void *vb, size_t id_len)
 {

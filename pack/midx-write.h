@@ -37,8 +37,8 @@ struct pack_midx_request {
 	/* write RIDX and BTMP, which a bitmap index needs */
 	bool with_order;
 	/*
-	 * If the file becomes the top layer of a chain: the lower layers of the
-	 * chain, in any order. The file omits objects of these layers, and has
+	 * The lower layers of the chain, in any order, if the file becomes the
+	 * top layer of a chain. The file omits objects of these layers, and has
 	 * no preferred pack.
 	 */
 	const struct pack_midx *const *below;

@@ -120,8 +120,8 @@ static int hold_pack(struct pack *pack, struct buf *path, struct error *err)
 }
 
 /*
- * Opens the .pack file first. Without it the index is a leftover file and is
- * ignored.
+ * Opens the .pack file first. If there is no .pack file, the index is a
+ * leftover file and is ignored.
  */
 static int open_files(struct pack *pack, struct buf *path,
 		      const struct pack_side_files *side_files,

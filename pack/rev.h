@@ -89,8 +89,8 @@ bool pack_rev_find(const struct pack_rev *rev, uint64_t offset,
 		   uint32_t *pack_pos);
 
 /*
- * Finds the pack_pos of the entry that has the byte at `offset`. Returns false
- * if no entry has it.
+ * Finds the pack_pos of the entry that contains the byte at `offset`. Returns
+ * false if no entry contains this byte.
  */
 bool pack_rev_find_entry(const struct pack_rev *rev, uint64_t offset,
 			 uint32_t *pack_pos);

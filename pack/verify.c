@@ -259,7 +259,10 @@ static int judge(struct worker *w, const struct pack_chains *c,
 
 /* ---- one family */
 
-/* Pushes `object` on the stack if deltas are made from it, else frees it. */
+/*
+ * Pushes `object` on the stack if deltas are made from it, and otherwise frees
+ * `object`.
+ */
 static int enter(struct worker *w, struct level *object, struct error *err)
 {
 	if (object->next == object->end) {

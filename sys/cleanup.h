@@ -63,8 +63,8 @@ struct sys_dir_handle {
 	 */
 	int fd;
 	/*
-	 * A spare descriptor, or -1. It is closed if a subdirectory must be
-	 * opened and the process has no free descriptor.
+	 * A spare descriptor, or -1. The spare descriptor is closed if a
+	 * subdirectory must be opened and the process has no free descriptor.
 	 */
 	int spare;
 };
@@ -144,9 +144,9 @@ void sys_release_signals(const struct sys_hold *hold);
  * thread. Signals and other sections wait until the section ends. errno is
  * preserved.
  *
- * In a section a thread must not wait for another thread. It must not allocate
- * memory either, since the handler may have interrupted a thread that holds the
- * allocator's lock.
+ * In a section a thread must not wait for another thread. The thread must not
+ * allocate memory either, since the handler may have interrupted another thread
+ * that holds the allocator's lock.
  */
 void sys_cleanup_begin(struct sys_hold *section);
 void sys_cleanup_end(const struct sys_hold *section);

@@ -68,8 +68,8 @@ int sys_write_all(int fd, const void *bytes, size_t len, const char *what,
 }
 
 /*
- * Advances an array of spans past the first `n` bytes, which are written
- * already. Returns the number of spans that are written completely.
+ * Removes the first `n` bytes, which are written already, from the start of an
+ * array of spans. Returns the number of spans that are written completely.
  */
 static size_t iov_advance(struct iovec *iov, size_t nr, size_t n)
 {

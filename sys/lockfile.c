@@ -140,8 +140,8 @@ int sys_lockfile_remove(const char *path, struct error *err)
 		ret = error_set(err, (enum error_code)ret,
 				"'%s' is no lock file", path);
 	/*
-	 * The PID file is removed last. Otherwise a kill between both steps
-	 * would leave a lock file without a PID file.
+	 * The PID file is removed last. If the PID file were removed first, a
+	 * kill between both steps would leave a lock file without a PID file.
 	 */
 	else
 		ret = sys_unlink(path, err);

@@ -72,8 +72,8 @@ int sys_read_file(struct buf *out, const char *path, struct error *err);
  * Mapping is the main cost of opening a file. A caller that opens many files
  * and reads few of them avoids this cost. The content is fixed at the time of
  * opening: a file that is removed or replaced later can still be read. Small
- * files are read at once (sys/map.h). A held file occupies a descriptor until
- * it is mapped; sys_held_bytes() closes the descriptor.
+ * files are read at once, and not mapped. A held file occupies a descriptor
+ * until it is mapped; sys_held_bytes() closes the descriptor.
  *
  * Threads may share a held file.
  */

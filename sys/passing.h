@@ -30,8 +30,8 @@ int sys_passing_listen(const char *path, struct error *err);
 int sys_passing_accept(int listener, struct error *err);
 
 /*
- * Returns whether the process at the other end belonged to this user or to root
- * when it connected or listened.
+ * Returns whether the process at the other end ran as this user or as root when
+ * it connected or listened.
  */
 bool sys_passing_is_own(int fd);
 

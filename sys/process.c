@@ -62,7 +62,7 @@ static uint64_t us_of(const struct timeval *tv)
 }
 
 /*
- * Reads the peak of memory from /proc. getrusage() is no help: its peak
+ * Reads the peak of memory from /proc. The peak that getrusage() returns also
  * includes the memory of this process before exec().
  */
 uint64_t sys_peak_rss_kib(void)
@@ -82,9 +82,9 @@ uint64_t sys_peak_rss_kib(void)
 }
 
 /*
- * Linux adds the time since the last tick or switch to the times of getrusage()
- * only when somebody asks for the CPU clock. Without this question, most
- * requests of less than a tick (4 ms) would have used no time.
+ * Reads the CPU clock first. Only then does Linux add the time since the last
+ * tick or switch to the times of getrusage(). Otherwise most requests of less
+ * than a tick (4 ms) would seem to use no time.
  */
 void sys_usage(struct sys_usage *usage, bool of_thread)
 {

@@ -67,11 +67,12 @@ void *sys_memory_large(size_t size) __attribute__((warn_unused_result));
 void *sys_memory_shared(size_t size) __attribute__((warn_unused_result));
 
 /*
- * Maps the first `size` bytes of a file, which all processes that map it share,
- * and which outlive them. A file that is missing or shorter gets zeros. They
- * are written, so a full disk is found here and not by a later store.
- * sys_memory_unshare() releases the memory. Nothing is synced. Returns NULL
- * after an error: ERR_IO.
+ * Maps the first `size` bytes of a file. All processes that map the file share
+ * these bytes, and the bytes outlive the processes. A missing file is created,
+ * and a shorter file is extended with zeros. The zeros are written, so a full
+ * disk is found here and not by a later store. Nothing is synced.
+ * sys_memory_unshare() releases the memory. Returns NULL with ERR_IO in *err
+ * after an error.
  */
 void *sys_memory_file(const char *path, size_t size, struct error *err)
 	__attribute__((warn_unused_result));

@@ -5,8 +5,8 @@
  * "<title>: 42".
  *
  * The text goes to a callback, so library code can report progress without
- * knowing the output. A meter shows nothing before its delay has passed. It is
- * redrawn when the percentage changes or a second has passed.
+ * knowing the output. A meter shows nothing before its delay has passed. The
+ * meter is redrawn when the percentage changes or a second has passed.
  *
  * A callback may also cancel the work. A work loop that counts with
  * progress_step() then gets an error.

@@ -44,9 +44,9 @@
 #define SYS_SHARE_MODE(mode) ((mode)&07777U)
 
 /*
- * Returns the permissions that a file or directory should have. `mode` is what
- * the umask left. `share` is a mode with a share; its permission bits have no
- * effect.
+ * Returns the permissions that a file or directory should have. `mode` is the
+ * mode that the umask left. `share` is a mode with a share; its permission bits
+ * have no effect.
  */
 unsigned sys_share_mode(unsigned mode, unsigned share, bool is_dir);
 

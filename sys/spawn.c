@@ -238,8 +238,8 @@ static int feed(struct sys_child *child, const char **p, size_t *left,
 	ssize_t n;
 
 	/*
-	 * SIGPIPE is blocked: a child that does not read its input must not end
-	 * this process.
+	 * Block SIGPIPE, because a child that does not read its input must not
+	 * end this process.
 	 */
 	sys_sigpipe_block(&before);
 	n = *left ? write(child->in, *p, *left) : 0;

@@ -70,8 +70,8 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 /*
  * Starts argv[0], searched in PATH, as a program that may outlive this process.
  * The program has the standard streams of this process, and blocks no signal.
- * It inherits the `nr` descriptors `keep`, with their numbers. Returns the
- * process id of the program, or ERR_IO.
+ * The program inherits the `nr` descriptors in `keep` under the same numbers.
+ * Returns the process id of the program, or ERR_IO.
  */
 pid_t sys_spawn_heir(char *const argv[], char *const envp[], const int *keep,
 		     size_t nr, struct error *err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Temporary directories. They are made under a unique name, and removed with
- * their content, also by a signal (sys/cleanup.h).
+ * Temporary directories. A temporary directory is made under a unique name. It
+ * is removed with its content, even if a signal ends the process
+ * (sys/cleanup.h).
  */
 #ifndef SYS_TEMPDIR_H
 #define SYS_TEMPDIR_H

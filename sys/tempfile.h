@@ -35,9 +35,8 @@ struct sys_tempfile {
 	/* owned; NULL if signals are not caught */
 	struct sys_cleanup *cleanup;
 	/*
-	 * Owned; NULL if there is none. A second temporary file (the PID file
-	 * of a lock file). It is removed before this file is renamed or
-	 * removed.
+	 * Owned: a second temporary file (the PID file of a lock file), which
+	 * is removed before this file is renamed or removed. NULL: none.
 	 */
 	struct sys_tempfile *companion;
 };

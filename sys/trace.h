@@ -164,7 +164,10 @@ struct trace_child {
 
 /* ---- events about the life of a process */
 
-/* Writes the version of this program: `exe` is what `git version` prints. */
+/*
+ * Writes the version of this program. `exe` is the version as `git version`
+ * prints it.
+ */
 void trace_version_at(struct trace *t, struct trace_at at, const char *exe);
 void trace_too_many_files_at(struct trace *t, struct trace_at at);
 void trace_start_at(struct trace *t, struct trace_at at,
@@ -191,7 +194,7 @@ void trace_builtin_at(struct trace *t, struct trace_at at,
 void trace_param_at(struct trace *t, struct trace_at at, const char *scope,
 		    const char *param, const char *value);
 void trace_repo_at(struct trace *t, struct trace_at at, const char *worktree);
-/* Writes a message, and the format that it was made with. */
+/* Writes a message, and the format string from which the message was made. */
 void trace_error_at(struct trace *t, struct trace_at at, const char *fmt,
 		    const char *msg);
 /* Writes the events "exit" and "atexit". */

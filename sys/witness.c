@@ -18,8 +18,8 @@
 
 /*
  * A file that changed less than a tick before or after a certain time may
- * change again without a new time stamp. File systems tick every 10 ms or
- * faster, so TICK_NS is enough for most. If a time stamp has no fraction of a
+ * change again without a new time stamp. Most file systems tick every 10 ms or
+ * faster, so TICK_NS is enough for them. If a time stamp has no fraction of a
  * second, the file system may store whole seconds, or only even ones; then
  * LONG_TICK_NS applies.
  */
