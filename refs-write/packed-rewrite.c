@@ -76,8 +76,8 @@ static int flush(struct packed_rewrite *rw, struct error *err)
 }
 
 /*
- * Creates the new packed-refs file. If there is a "packed-refs.new" already, a
- * process that was killed has left it.
+ * Creates the new packed-refs file. A "packed-refs.new" that already exists was
+ * left by a killed process.
  */
 static int start(struct packed_rewrite *rw, struct error *err)
 {

@@ -48,9 +48,9 @@ struct packed_rewrite {
 
 /*
  * Locks packed-refs and opens the file. Waits for core.packedRefsTimeout (1 s)
- * at most. Returns 0 or a negative error code: ERR_DENIED if another process
- * has the lock, ERR_CORRUPT, ERR_IO, ERR_NOMEM, or ERR_INVALID for bad
- * configuration. After an error, *rw is released.
+ * at most. Returns 0, ERR_DENIED if another process has the lock, ERR_INVALID
+ * for bad configuration, or another negative error code. After an error, *rw is
+ * released.
  */
 int packed_rewrite_begin(struct packed_rewrite *rw, const struct repo *repo,
 			 struct error *err);

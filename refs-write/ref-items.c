@@ -206,8 +206,8 @@ static int add_head(struct ref_transaction *tx, bool *added, struct error *err)
 }
 
 /*
- * Rejects one of two updates of the same ref: the update whose ref is not
- * locked yet.
+ * Rejects one of two updates of the same ref. Of the two, the update whose ref
+ * is not locked yet is rejected.
  */
 static int reject_twice(struct ref_transaction *tx, const struct ref_item *a,
 			const struct ref_item *b, struct error *err)

@@ -155,8 +155,8 @@ static int resolve_target(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Stages the new value of a ref: it is written, but not visible yet. Does
- * nothing if the ref already has this value.
+ * Stages the new value of a ref: writes the value to a place where readers do
+ * not see it yet. Does nothing if the ref already has this value.
  */
 static int stage(struct ref_transaction *tx, struct ref_item *item,
 		 bool is_symbolic, struct error *err)

@@ -408,8 +408,8 @@ static int switch_stores(struct migration *m)
 }
 
 /*
- * Removes the old store after the switch is durable. If this fails, files are
- * left that no reader uses.
+ * Removes the old store after the switch is durable. If the removal fails, the
+ * remaining files do no harm, because no reader uses them.
  */
 static void clear_old(struct migration *m, struct error *warning)
 {

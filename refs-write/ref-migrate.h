@@ -37,11 +37,11 @@ struct ref_migrate_options {
  * describes it, and the migration succeeds. FETCH_HEAD and MERGE_HEAD stay
  * files.
  *
- * Returns 0, or a negative error code with the old store still in use:
- * ERR_INVALID if the repository has that kind of storage already,
- * ERR_UNSUPPORTED for linked work trees or refs in another directory
- * (repo_refs_dir()), ERR_DENIED if config is locked, in a quarantine or in a
- * copy, ERR_CORRUPT if a ref is broken, or another code.
+ * Returns 0 or a negative error code. After an error, the old store is still in
+ * use. ERR_INVALID: the repository already has that kind of storage.
+ * ERR_UNSUPPORTED: there are linked work trees, or refs are in another
+ * directory (repo_refs_dir()). ERR_DENIED: config is locked, or the repository
+ * is in a quarantine or is a copy. ERR_CORRUPT: a ref is broken.
  */
 int ref_migrate(const struct repo *repo,
 		const struct ref_migrate_options *options, struct buf *dir,

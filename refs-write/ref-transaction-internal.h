@@ -171,8 +171,9 @@ static inline bool ref_update_changes(const struct ref_update *u)
 
 /*
  * Records why an update cannot be made. Returns 0 if the transaction continues
- * without this update, or if the update was rejected before. Otherwise returns
- * ERR_INVALID, ERR_IO for REF_FAILED, or ERR_NOMEM.
+ * without this update, or if the update was rejected before. Otherwise the
+ * transaction fails, and the function returns ERR_IO if the reason is
+ * REF_FAILED, ERR_NOMEM, or ERR_INVALID for other reasons.
  */
 int ref_update_reject(struct ref_transaction *tx, struct ref_update *update,
 		      enum ref_result result, struct error *err,
@@ -187,8 +188,8 @@ int ref_items_add(struct ref_transaction *tx, struct ref_update *update,
 
 /*
  * Makes tx->sorted the list of all items, ordered by name. Adds HEAD's item if
- * needed. Rejects an update if another one has the same name. Returns 0 or a
- * negative error code.
+ * needed. If two updates are for the same ref, rejects one of them. Returns 0
+ * or a negative error code.
  */
 int ref_items_sort(struct ref_transaction *tx, struct error *err);
 

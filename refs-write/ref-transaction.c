@@ -131,8 +131,8 @@ static bool name_is_root(const char *name)
 
 /*
  * Checks the name in a change. Names of deleted or verified refs are checked
- * too: otherwise any file of the git directory could be deleted. As in stock
- * Git, a ref of another work tree cannot be deleted by its long name.
+ * too. Otherwise a change could delete any file of the git directory. As in
+ * stock Git, a ref of another work tree cannot be deleted by its long name.
  * FETCH_HEAD and MERGE_HEAD are refused, since they contain more than ids. A
  * symbolic ref must be below refs/ or a root ref of this work tree.
  */
@@ -272,8 +272,9 @@ static int add_items(struct ref_transaction *tx, struct error *err)
 /*
  * Locks all items in rounds, and those of a round in the order of their names.
  * Locking a symbolic ref may add an item for its target, which is locked in the
- * next round. Two transactions cannot wait for each other within a round. They
- * can in different rounds, until the lock timeout.
+ * next round. Two transactions cannot wait for each other within a round. Two
+ * transactions in different rounds can wait for each other, until the lock
+ * timeout.
  */
 static int lock_items(struct ref_transaction *tx, struct error *err)
 {

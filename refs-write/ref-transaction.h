@@ -122,8 +122,9 @@ struct ref_update {
 	/* owned: Git's text for the result; NULL if the result is REF_OK */
 	char *error;
 	/*
-	 * If the change was rejected: the ref that was reached from `name` over
-	 * symbolic refs. NULL: `name` itself. Borrowed from the transaction.
+	 * If the change was rejected: the name of the ref to which the symbolic
+	 * refs from `name` lead. NULL: `name` itself. Borrowed from the
+	 * transaction.
 	 */
 	const char *reached;
 };
@@ -181,9 +182,9 @@ struct ref_transaction_options {
 	/*
 	 * Called when the transaction enters a state. For REF_PREPARING and
 	 * REF_PREPARED, a negative return value (with *err set) aborts the
-	 * transaction, and the transaction returns this value; REF_ABORTED is
-	 * then not reported. Not called for a transaction without changes. May
-	 * be NULL.
+	 * transaction, and the transaction returns this value; In this case
+	 * on_state() is not called with REF_ABORTED. Not called for a
+	 * transaction without changes. May be NULL.
 	 */
 	int (*on_state)(void *ctx, enum ref_state state,
 			const struct ref_transaction *tx, struct error *err);
@@ -192,8 +193,9 @@ struct ref_transaction_options {
 	 * store, in one step. Called by ref_transaction_commit() when all
 	 * checks have passed and on_state() has allowed REF_PREPARED. The
 	 * function gets the changes from ref_transaction_each_effect(), and may
-	 * reject single ones by ref_transaction_reject(). The values before are
-	 * those of a snapshot, so the function compares them again.
+	 * reject single ones by ref_transaction_reject(). The old values in
+	 * these changes come from a snapshot, so the function compares them
+	 * with the store again.
 	 *
 	 * Returns 0 if all changes that are not rejected were made. A negative
 	 * error code fails the transaction: nothing was changed, and
@@ -212,9 +214,9 @@ struct ref_transaction_options {
 
 /*
  * Creates a transaction. `repo` is borrowed until the transaction is freed.
- * `options` are copied; NULL means no committer, and that the transaction fails
- * if any change fails. Returns 0 with *out owned by the caller, or a negative
- * error code.
+ * `options` are copied. If `options` is NULL, there is no committer, and the
+ * transaction fails if any change fails. Returns 0 with *out owned by the
+ * caller, or a negative error code.
  */
 int ref_transaction_new(struct ref_transaction **out, const struct repo *repo,
 			const struct ref_transaction_options *options,
@@ -293,9 +295,9 @@ struct ref_effect {
 
 /*
  * Calls `fn` for each ref that a prepared transaction changes or verifies, but
- * not for rejected changes. A ref that is only verified has equal values. The
- * pointers of the effect are valid during the call. Returns 0, the first value
- * of `fn` that is not 0, or a negative error code.
+ * not for rejected changes. For a ref that is only verified, the old and the
+ * new value are equal. The pointers of the effect are valid during the call.
+ * Returns 0, the first value of `fn` that is not 0, or a negative error code.
  */
 int ref_transaction_each_effect(struct ref_transaction *tx,
 				int (*fn)(void *ctx,

@@ -170,8 +170,8 @@ static int clear_dir(struct ref_transaction *tx, struct ref_item *item,
  * renaming the lock file gives readers the old or the new ref, never none. The
  * link is made at "<ref>~link.lock". No ref's name contains "~", so this path
  * is not the lock file of another ref. Only the holder of the lock uses this
- * path, so a file at this path is of a process that died. If the link cannot be
- * made, the lock file keeps its text.
+ * path, so a file at this path was left by a killed process. If the link cannot
+ * be made, the lock file keeps its text.
  */
 static int link_lock(struct ref_transaction *tx, const struct ref_item *item,
 		     struct error *err)

@@ -31,8 +31,8 @@ static int publish_nothing(struct ref_transaction *tx, struct ref_item *item,
 
 /*
  * Rejects the new value of a ref that is too long for a table. Local copies
- * have their refs in tables. A copy writes its tables only after the change in
- * the store is complete, when it is too late to reject the change.
+ * have their refs in tables. The tables of the copy are written only after the
+ * change in the store is complete. Then it is too late to reject the change.
  */
 static int check_len(struct ref_transaction *tx, const struct ref_item *item,
 		     size_t block_size, struct error *err)

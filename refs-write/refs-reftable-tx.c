@@ -326,8 +326,8 @@ struct logs {
 
 /*
  * Finds the newest entry of a ref's reflog. If the ref has no reflog, finds the
- * first entry of a ref that sorts after it. Returns 1 if an entry was found, 0
- * at the end of all entries, or a negative error code.
+ * first entry of the next ref by name. Returns 1 if an entry was found, 0 at
+ * the end of all entries, or a negative error code.
  */
 static int seek_log(struct logs *logs, const char *name,
 		    const struct reftable_iter **it, struct error *err)

@@ -11,7 +11,7 @@
  *
  * A note is a text that a user of the map has derived from the table alone,
  * such as a listing of refs. Requests that need the same text share the note.
- * It lives as long as the map.
+ * The note lives as long as the map.
  *
  * A keep may also have the content of the file HEAD. The owner of the keep
  * makes sure that no request gets it after the file has changed.

@@ -60,8 +60,9 @@ static bool record_name(const struct packed_refs *refs, size_t off,
 }
 
 /*
- * Checks that the last line can be a record. This finds a file to which another
- * program has appended, or whose end was cut off. No other line is read.
+ * Checks that the last line can be a record. The check finds a file to which
+ * another program has appended bytes, and a file that is cut off at the end. No
+ * other line is read.
  */
 static int check_last(const struct packed_refs *refs, struct error *err)
 {

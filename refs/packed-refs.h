@@ -75,7 +75,8 @@ int packed_refs_open(struct packed_refs *refs, const char *path,
  * Parses the bytes of a file. The bytes are borrowed until release; `name` is
  * copied and used in messages. Returns 0, ERR_CORRUPT for an invalid header or
  * for a last line that is unterminated or too short for a record, or ERR_NOMEM.
- * An unsorted file is read completely, and any malformed line is ERR_CORRUPT.
+ * An unsorted file is read completely, and ERR_CORRUPT is also returned for any
+ * malformed line.
  */
 int packed_refs_parse(struct packed_refs *refs, const void *bytes, size_t len,
 		      enum hash_algo algo, const char *name, struct error *err);

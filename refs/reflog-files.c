@@ -273,8 +273,8 @@ static int edit_log(const struct repo *repo, const char *name,
 	sys_tempfile_abort(&e.log_lock);
 	sys_tempfile_abort(&e.ref_lock);
 	/*
-	 * A packed ref has no directory. If there is a directory now, only the
-	 * lock file of this edit can have created it.
+	 * A packed ref has no directory for its loose file. If there is such a
+	 * directory now, the lock file of this edit made it necessary.
 	 */
 	if (e.ref_path.len)
 		reflog_prune_dirs(e.ref_path.data, name);

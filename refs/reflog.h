@@ -103,9 +103,10 @@ struct reflog_edit {
 	 */
 	bool rewrite;
 	/*
-	 * true: the ref gets the new id of the last kept line. Refused in a
-	 * quarantine (repo_check_quarantine()), if this changes the ref. A copy
-	 * (repo_check_copy()) is ERR_DENIED too.
+	 * true: the ref gets the new id of the last kept line. If this changes
+	 * the ref, the edit fails with an error in a quarantine
+	 * (repo_check_quarantine()), and with ERR_DENIED in a copy
+	 * (repo_check_copy()).
 	 */
 	bool update_ref;
 };

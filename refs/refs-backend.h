@@ -24,7 +24,8 @@
  *   packed-refs.c   refs-reftable-place.c
  *   refs-loose.c
  *
- * A backend reads and lists single refs. It does not follow symbolic refs.
+ * A backend reads and lists single refs. A backend does not follow symbolic
+ * refs.
  */
 #ifndef REFS_REFS_BACKEND_H
 #define REFS_REFS_BACKEND_H

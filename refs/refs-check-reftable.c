@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks stacks of tables: names and form of the tables, and targets of
- * symbolic refs. If a value is malformed, its table counts as broken.
+ * Checks stacks of reftables: the names and the form of the tables, and the
+ * targets of symbolic refs. If a value is malformed, its table counts as
+ * broken.
  */
 #include <ctype.h>
 #include <stdlib.h>

@@ -73,8 +73,8 @@ static int reflog_file(struct keeper *k, const char *path)
 }
 
 /*
- * Passes the id in the file of a ref to the visitor. A symbolic ref has no id:
- * its target is visited as a file of its own.
+ * Passes the id in the file of a ref to the visitor. A symbolic ref has no id.
+ * Its target is another file, which is visited, too.
  */
 static int ref_file(struct keeper *k, const char *path)
 {

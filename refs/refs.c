@@ -50,9 +50,9 @@ void refs_close(struct refs *refs)
 }
 
 /*
- * Follows symbolic refs from `name`. *target is the name of the last one's
- * target, or empty if `name` is not symbolic. Sets the ids in *ref, but not its
- * strings. Returns like refs_lookup().
+ * Follows symbolic refs from `name`. *target is the name of the ref at the end
+ * of the chain, or empty if `name` is not symbolic. Sets the ids in *ref, but
+ * not its strings. Returns like refs_lookup().
  */
 static int resolve(struct refs *refs, const char *name, struct ref *ref,
 		   struct buf *target, struct error *err)
@@ -145,9 +145,9 @@ static int expand_rule(struct buf *full, size_t rule, const char *name)
 }
 
 /*
- * Returns whether a file that the rule with the index `rule` finds must be a
- * ref. Rule 0 takes the name as a path in the git directory, so it may also
- * find a file that is not a ref, such as "config".
+ * A short name is looked up by several rules. Returns whether the file that
+ * rule `rule` finds must be a ref. Rule 0 takes the name as a path in the git
+ * directory, so it may also find a file that is not a ref, such as "config".
  */
 static bool has_to_be_ref(size_t rule, const char *name)
 {
@@ -270,14 +270,14 @@ struct visit {
 	const char *prefix;
 	/* the directories that are still to be skipped, or NULL */
 	const char *const *except;
-	/* skip names less than this one; NULL: none */
+	/* names before this one are skipped; NULL: none is skipped */
 	const char *start;
 	struct refs_iter *iter;
 	struct buf target; /* of the present ref */
 	/* the first name that can follow a skipped directory */
 	struct buf behind;
 	int (*fn)(void *ctx, const struct ref *ref);
-	/* Gets the names of refs that are left out; or NULL. */
+	/* Called with the name of each ref that is left out; may be NULL. */
 	int (*broken)(void *ctx, const char *name, enum refs_flaw flaw);
 	void *ctx;
 	/* a broken ref stops the visit with an error */

@@ -82,8 +82,8 @@ int refs_each(struct refs *refs, const char *prefix,
 /*
  * Tells whether a ref whose name starts with `prefix` ("refs/x/") may be a tag
  * that peels to one of `ids`. Returns 1 if there may be such a tag, 0 if there
- * certainly is none, or a negative error code. Much faster than a visit if
- * there are many packed refs.
+ * certainly is none, or a negative error code. If there are many packed refs,
+ * this function is much faster than a visit of them.
  */
 int refs_may_peel(struct refs *refs, const char *prefix,
 		  const struct oidmap *ids, struct error *err);
@@ -91,8 +91,9 @@ int refs_may_peel(struct refs *refs, const char *prefix,
 /*
  * Tells whether all refs whose names start with `prefix` are records of one
  * packed-refs file that requests share (refs/packed-keep.h). Returns 1 with
- * *out, which is valid until refs_close(). A visit now finds only refs of this
- * table. Returns 0 if there may be other refs, or a negative error code.
+ * this file in *out, which is valid until refs_close(). A visit with this
+ * prefix then finds only refs of this file. Returns 0 if there may be other
+ * refs, or a negative error code.
  */
 int refs_get_kept(const struct packed_kept **out, struct refs *refs,
 		  const char *prefix, struct error *err);
@@ -157,9 +158,9 @@ int refs_list_now(struct refs *refs, struct error *err);
 /*
  * Looks up a ref by its full name ("HEAD", "refs/heads/main"), and follows up
  * to five symbolic refs. Strings in *ref are valid until the next call or
- * refs_close(). Returns 1 if there is such a ref, 0 if not, or a negative error
- * code for a broken ref. For a symbolic ref to an unborn branch, returns 0 with
- * ref->target set.
+ * refs_close(). Returns 1 if there is such a ref, 0 if not, ERR_CORRUPT for a
+ * broken ref, or another negative error code. For a symbolic ref to an unborn
+ * branch, returns 0 with ref->target set.
  */
 int refs_lookup(struct refs *refs, const char *name, struct ref *ref,
 		struct error *err);

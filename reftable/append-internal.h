@@ -24,9 +24,9 @@ int reftable_append_writer(struct reftable_append *a, uint64_t min_index,
 			   uint64_t max_index, struct error *err);
 
 /*
- * Chooses the tables of the stack to merge: those from index *from on. If
- * `top_len` is not 0, the choice is made as if a table of `top_len` bytes were
- * on top of the stack. Returns 0 or ERR_NOMEM.
+ * Chooses the tables of the stack to merge: the table with the index *from, and
+ * all newer ones. If `top_len` is not 0, the choice is made as if a table of
+ * `top_len` bytes were on top of the stack. Returns 0 or ERR_NOMEM.
  */
 int reftable_append_choose(const struct reftable_append *a, uint64_t top_len,
 			   size_t *from);

@@ -223,8 +223,9 @@ static int merge(struct compaction *c, struct error *err)
 }
 
 /*
- * Locks tables.list again after the merge. Meanwhile other processes may have
- * appended tables, and merged tables that this process has not locked.
+ * Locks tables.list again after the merge. During the merge, other processes
+ * may have appended tables, and may have merged tables that this process has
+ * not locked.
  */
 static int relock(struct compaction *c, struct reftable_stack *old,
 		  struct error *err)

@@ -96,8 +96,9 @@ struct reftable_log {
 int reftable_key_take(struct cursor *c, struct buf *key, unsigned *extra);
 
 /*
- * Appends the beginning of a record with the key `key`, without the bytes that
- * it shares with `last`, the key of the record before. Returns 0 or ERR_NOMEM.
+ * Appends the beginning of a record: the part of its key that is not shared
+ * with `last`, the key of the record before. `key` is the whole key. Returns 0
+ * or ERR_NOMEM.
  */
 int reftable_key_append(struct buf *out, const char *last, size_t last_len,
 			const char *key, size_t key_len, unsigned extra);

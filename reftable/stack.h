@@ -5,7 +5,7 @@
  * is replaced.
  *
  * An opened stack is a snapshot: its tables are mapped, and stay valid if their
- * files are removed. It is immutable; threads may share it.
+ * files are removed. The snapshot is immutable; threads may share it.
  */
 #ifndef REFTABLE_STACK_H
 #define REFTABLE_STACK_H

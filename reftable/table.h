@@ -52,7 +52,7 @@ struct reftable_iter {
 	enum reftable_block_type type;
 	struct reftable_block block;
 	struct reftable_cursor cur;
-	/* true: `cur` is at a record that was not returned yet */
+	/* true: `cur` is at a record that the caller has not got yet */
 	bool has_next;
 	bool at_end;
 	union {
