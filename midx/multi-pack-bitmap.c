@@ -9,9 +9,9 @@
 #define FILE_MODE 0444
 
 /*
- * A request for all tips walks commits that have no bitmap, although the older
- * index covers them. If the walk visits more commits than this, the new index
- * should have pseudo-merges.
+ * A request for all tips walks those commits without a bitmap that the older
+ * index covers. If the walk visits more commits than this, the new index should
+ * have pseudo-merges.
  */
 #define PSEUDO_MANY_WALKED (4 * PSEUDO_DEFAULT_MIN_SAVED)
 

@@ -452,8 +452,9 @@ static const struct pack_midx_order **list_orders(const struct writing *w,
 }
 
 /*
- * Make the layer that replaces `nr` layers. If these have bitmaps, objects keep
- * their order, so that each bit still stands for the same object.
+ * Make the layer that replaces `nr` layers. If the replaced layers have
+ * bitmaps, the objects keep their order, so that each bit still stands for the
+ * same object.
  */
 static int make_compaction(struct writing *w, const struct odb_midx *to,
 			   size_t nr)

@@ -57,10 +57,10 @@ int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,
  * these layers leave the chain, and so do the layers between layer->base and
  * `from`: their bits would stand for other objects.
  *
- * The new bitmap index copies the bitmaps of the replaced layers. If these have
- * none, or the base is lower, the bitmaps are made from objects. If
- * options->bitmap is NULL, no bitmap index is written. The options' packs and
- * preferred pack are ignored.
+ * The new bitmap index copies the bitmaps of the replaced layers. If the
+ * replaced layers have no bitmaps, or the base is lower, the bitmaps are
+ * computed from objects. If options->bitmap is NULL, no bitmap index is
+ * written. The options' packs and preferred pack are ignored.
  *
  * Returns 0 or a negative error code: those of multi_pack_append(),
  * ERR_UNSUPPORTED if midx.version is 1 ("cannot perform MIDX compaction with v1

@@ -27,8 +27,8 @@ struct making {
 	struct pseudo_config config;
 	struct pseudo_tips pseudo;
 	/*
-	 * Owned: indexed by commit_nr, a value of enum select_tip for each of
-	 * the first `is_tip_nr` commits.
+	 * Owned array, indexed by commit_nr: a value of enum select_tip for
+	 * each of the first `is_tip_nr` commits.
 	 */
 	uint8_t *is_tip;
 	size_t is_tip_nr;
@@ -41,7 +41,7 @@ struct making {
 	 */
 	uint32_t *idx_pos, *bit_pos, *hash_cache;
 	uint8_t *types;
-	/* owned: indexed by bit_pos, the types of objects */
+	/* owned array, indexed by bit_pos: the types of objects */
 	uint32_t *obj_pos;
 	/*
 	 * An older bitmap index and its bitmaps. `old` is NULL if no older

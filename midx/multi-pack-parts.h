@@ -69,9 +69,10 @@ struct multi_pack_below {
 
 /*
  * Set options->bitmap to NULL if no bitmap index is possible in this
- * repository, and describe the reason in *warning. The reasons are a shallow
- * boundary and promisor packs: bitmaps must contain all objects that a commit
- * reaches. Returns 0 or a negative error code.
+ * repository, and describe the reason in *warning. There are two possible
+ * reasons: a shallow boundary, and promisor packs. In both cases commits may
+ * lack objects that they reach, and a bitmap must contain all these objects.
+ * Returns 0 or a negative error code.
  */
 int multi_pack_check_bitmap(struct multi_pack_options *options,
 			    struct error *warning, const struct odb *odb,

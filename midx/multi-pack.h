@@ -33,7 +33,7 @@ struct multi_pack_options {
 	size_t dir_nr; /* index into odb->dirs */
 	/* Cover only these packs. NULL: all packs. */
 	const struct named_packs *only;
-	/* Leave out these packs. NULL: none. */
+	/* Packs that are left out of the multi-pack-index. NULL: none. */
 	const struct named_packs *but;
 	/* After the new file is installed, remove the packs in `but`. */
 	bool removes_but;
@@ -41,7 +41,10 @@ struct multi_pack_options {
 	const char *preferred;
 	/* Receives the progress. NULL: no progress is shown. */
 	const struct progress_out *progress;
-	/* Also write a bitmap index with these options; NULL: none. */
+	/*
+	 * Options of a bitmap index that is written, too. NULL: no bitmap index
+	 * is written.
+	 */
 	const struct newpack_options *bitmap;
 	struct refs *refs; /* only used with `bitmap` */
 	/* Path of a file with the tips (--refs-snapshot); NULL: use `refs`. */
@@ -71,14 +74,15 @@ struct multi_pack_result {
 
 /*
  * Write the multi-pack-index of an object directory over its packs in the
- * snapshot. It replaces an older file or a chain. A file that would not change
- * is not written. midx.version chooses the format (1 or 2). A bitmap index is
- * installed before its multi-pack-index. Old bitmap indexes are removed
- * afterwards.
+ * snapshot. The new file replaces an older file or a chain. A file that would
+ * not change is not written. midx.version chooses the format (1 or 2). A bitmap
+ * index is installed before its multi-pack-index. Old bitmap indexes are
+ * removed afterwards.
  *
  * With options->removes_but, the packs of `but` are removed under the same
- * lock. The multi-pack-index on disk must then be that of the snapshot.
- * Otherwise two processes could each rely on packs that the other removes.
+ * lock. In this case, the multi-pack-index on disk must be the one of the
+ * snapshot. Otherwise two processes could each rely on packs that the other
+ * removes.
  *
  * Returns 0 or a negative error code: ERR_MISSING if there are no packs ("no
  * pack files to index."), ERR_DENIED if another process has the lock
@@ -105,10 +109,11 @@ int multi_pack_verify(const struct odb *odb, size_t dir_nr,
 
 /*
  * Remove packs from which the multi-pack-index takes no object. First, the
- * multi-pack-index is rewritten without them. Packs with a .keep file and cruft
- * packs stay. A pack is removed only if each of its objects is in the .idx of a
- * pack that stays. *outdated: see struct multi_pack_result. Returns the number
- * of removed packs, or a negative error code: ERR_UNSUPPORTED for a chain.
+ * multi-pack-index is rewritten without these packs. Packs with a .keep file
+ * and cruft packs stay. A pack is removed only if each of its objects is in the
+ * .idx of a pack that stays. *outdated: see struct multi_pack_result. Returns
+ * the number of removed packs, or a negative error code: ERR_UNSUPPORTED for a
+ * chain.
  */
 int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
 		      const struct progress_out *progress, struct error *err);

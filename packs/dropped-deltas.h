@@ -35,10 +35,10 @@ struct dropped_deltas {
 /*
  * List the deltas that packs of the walk's snapshot store for objects of the
  * tip island, with bases outside of it. Then list the deltas of such objects
- * that earlier repacks dropped: they have step 0 in the file `old`. A pair of
- * objects is listed once. A delta with a wrong CRC is left out. Release *d in
- * any case. Returns 0 or ERR_NOMEM. Cost: one look at the pack entry of each
- * object in the tip island.
+ * that earlier repacks dropped. The file `old` has these deltas, with step 0. A
+ * pair of objects is listed once. A delta with a wrong CRC is left out. Release
+ * *d in any case. Returns 0 or ERR_NOMEM. Cost: one look at the pack entry of
+ * each object in the tip island.
  */
 int dropped_deltas_find(struct dropped_deltas *d, const struct walk *w,
 			const struct islands *islands, struct error *err);

@@ -40,7 +40,7 @@ static int list_bits(struct bitset *bits, const struct island_marks *marks,
 /*
  * Find commits that reach no item to be packed, so that the walk to mark
  * islands can stop at these commits. If the bitmap index is broken, no such
- * commits are known, and the walk is longer.
+ * commits are found, and the walk is longer.
  */
 static int find_bounds(struct walk_tips *bounds,
 		       const struct island_marks *marks,

@@ -119,8 +119,8 @@ int keep_tips_find(struct keep_tips *tips, struct walk *w, struct refs *refs,
 #define TRY_COST 2048
 
 /*
- * New copies may have this cost, in bytes that are deflated, even if reading
- * the trees has already cost more than the maximum.
+ * New copies may cost this number of deflated bytes, even if reading the trees
+ * has already cost more than the maximum.
  */
 #define NEW_COST_MIN ((uint64_t)32 << 10)
 
@@ -142,7 +142,7 @@ struct copying {
 	bool is_dear;
 	/* A copy did not fit into max_len, so no further copy is added. */
 	bool is_full;
-	/* number of copies in the old file that were not taken over yet */
+	/* number of copies in the old file that are not in the new file yet */
 	uint32_t old_nr;
 	struct deflater *deflater; /* owned */
 	struct buf stream;
@@ -241,7 +241,8 @@ static uint64_t new_cost_max(const struct copying *c)
 }
 
 /*
- * Make a new copy, unless that would cost too much. Returns 0 or ERR_NOMEM.
+ * Make a new copy, unless this would exceed the maximum cost. Returns 0 or
+ * ERR_NOMEM.
  */
 static int make_new(struct copying *c, uint32_t obj_pos)
 {
@@ -356,9 +357,9 @@ static uint32_t count_copies(const struct kept_deltas *old)
 
 /*
  * Returns whether the remaining tips are skipped. They are skipped in three
- * cases: no further copy fits into the file; new copies cost too much and all
- * copies of the old file were taken over; or reading the trees has cost too
- * much.
+ * cases: no further copy fits into the file; new copies have cost too much, and
+ * all copies of the old file are in the new file; or reading the trees has cost
+ * too much.
  */
 static bool is_done(const struct copying *c)
 {

@@ -12,8 +12,8 @@
  * each such clone.
  *
  * Deflating costs more than all other work of a repack on the same bytes. So
- * one repack makes only a limited number of copies, and takes over the copies
- * in the existing file.
+ * one repack makes only a limited number of new copies. The copies of the
+ * existing file are copied to the new file.
  */
 #ifndef PACKS_KEEP_COPIES_H
 #define PACKS_KEEP_COPIES_H
@@ -84,12 +84,13 @@ struct keep_copies_options {
 };
 
 /*
- * Make or take over copies for the trees of the tips, tip by tip, until the
- * file has no room for another copy. Objects of more than cost_max bytes get no
- * new copy. An object gets a copy if the pack stores it as a delta against an
- * object that is not in the same tip's tree. Objects that cannot be read get
- * none. Returns 0 or ERR_NOMEM. Cost: the trees of the tips are read; the
- * copies of the old file are read; new copies are read and deflated.
+ * Add copies for the trees of the tips, tip by tip, until the file has no room
+ * for another copy. A copy of the old file is used if there is one; otherwise a
+ * new copy is made. Objects of more than cost_max bytes get no new copy. An
+ * object gets a copy if the pack stores it as a delta against an object that is
+ * not in the same tip's tree. Objects that cannot be read get no copy. Returns
+ * 0 or ERR_NOMEM. Cost: the trees of the tips are read; the copies of the old
+ * file are read; new copies are read and deflated.
  */
 int keep_copies_make(const struct keep_copies_options *options, struct walk *w);
 

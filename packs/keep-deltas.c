@@ -513,8 +513,9 @@ static size_t choose(struct sort_item *order, size_t nr,
 
 /*
  * Returns a rank of a pair; pairs of small rank are taken first. The rank is
- * the cost for each stored byte of the target, times the step: a client that is
- * few commits behind gets few other bytes, so each byte counts more.
+ * the cost for each stored byte of the target, times the step. So small steps
+ * come first: a client that is few commits behind gets few bytes in all, and
+ * each saved byte counts more.
  */
 static uint64_t rank(const struct keep_pair *pair)
 {

@@ -46,9 +46,9 @@ bool layered_covers(const struct odb *odb, const struct odb_midx *top,
 		    const struct pack *pack);
 
 /*
- * Returns the lowest of the layers with which `top` is merged, or `top` if it
- * is not merged. A layer is merged if it has less than `factor` times the
- * objects of all layers above it together.
+ * Returns the lowest of the layers that are merged with `top`, or `top` itself
+ * if no layer is merged with it. A layer is merged if it has less than `factor`
+ * times the objects of all layers above it together.
  */
 struct odb_midx *layered_lowest(struct odb_midx *top, uint64_t factor);
 

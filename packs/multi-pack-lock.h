@@ -6,9 +6,10 @@
  * and repacks remove both. So there is one lock for both, which is held until
  * replaced files are removed.
  *
- * The holder checks whether its snapshot is still current. If not, the checks
- * below return an error and set *outdated to true: try again with a newer
- * snapshot. Otherwise *outdated does not change.
+ * The holder checks whether its snapshot is still current. If the snapshot is
+ * out of date, the checks below return an error and set *outdated to true: the
+ * caller should try again with a newer snapshot. In other cases *outdated does
+ * not change.
  */
 #ifndef PACKS_MULTI_PACK_LOCK_H
 #define PACKS_MULTI_PACK_LOCK_H

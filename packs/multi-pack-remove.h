@@ -24,9 +24,10 @@ struct odb_midx; /* odb/odb-midx.h */
 int multi_pack_remove(const char *dir, struct error *err);
 
 /*
- * Remove the bitmap indexes and order files of all multi-pack-indexes except
- * one: `keep` is its checksum in hexadecimal digits; "": no exception. The
- * bitmap index of `keep` is removed too, unless `keep_bitmap` is true.
+ * Remove the bitmap indexes and order files of all multi-pack-indexes, except
+ * of the one whose checksum is `keep`, in hexadecimal digits. If `keep` is "",
+ * there is no exception. The bitmap index of `keep` is removed too, unless
+ * `keep_bitmap` is true.
  */
 int multi_pack_remove_parts(const char *dir, const char *keep, bool keep_bitmap,
 			    struct error *err);

@@ -322,8 +322,8 @@ int newpack_send(struct newpack *np, struct packing_items *items,
 		 struct error *err)
 {
 	/*
-	 * Do not check the ids of objects that are sent: the receiver checks
-	 * every id.
+	 * Objects that are sent are not checked against their ids, because the
+	 * receiver checks every id.
 	 */
 	int ret = prepare(np, items, options, false, err);
 

@@ -105,8 +105,8 @@ struct newpack {
 	 */
 	size_t rest_nr;
 	/*
-	 * owned: indexed by bit_pos, the idx_pos of each object; NULL until
-	 * newpack_index()
+	 * owned array, indexed by bit_pos: the idx_pos of each object; NULL
+	 * until newpack_index()
 	 */
 	uint32_t *idx_pos;
 	struct oid checksum;

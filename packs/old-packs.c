@@ -198,8 +198,8 @@ static bool is_redundant(const struct old_pack *pack)
 	struct sys_stat now;
 
 	/*
-	 * Keep a pack if a .keep file was made after the listing, because the
-	 * new pack may lack the objects of the kept one.
+	 * Keep a pack for which a .keep file was made after the listing,
+	 * because the new pack may lack the objects of the kept pack.
 	 */
 	return !has_file(pack->base, "keep") &&
 	       !stat_idx(&now, pack->base, NULL) && now.dev == pack->idx.dev &&

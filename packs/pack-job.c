@@ -135,9 +135,9 @@ bool pack_job_wants(const struct pack_job *job, uint32_t obj_pos)
 }
 
 /*
- * Returns 1 if a reached object exists, 0 if it is missing and may be left out,
- * or a negative error code. Only blobs can be missing here, because the
- * enumeration has read all other objects.
+ * Returns 1 if a reached object exists, 0 if the object is missing and may be
+ * left out, or a negative error code. Only blobs can be missing here, because
+ * the enumeration has read all other objects.
  */
 static int check_there(struct pack_job *job, const struct walk_item *item,
 		       struct error *err)
@@ -336,8 +336,8 @@ static int add_listed(struct pack_job *job, const struct oid *oid,
 		return error_set(err, ERR_MISSING, "unable to read %s",
 				 oid_to_hex(hex, oid, w->odb->algo));
 	/*
-	 * The list may lack objects that listed ones reach, so no bitmap index
-	 * may be written for the pack.
+	 * The listed objects may reach objects that are not in the list. So the
+	 * pack gets no bitmap index.
 	 */
 	job->left_out = true;
 	item.type = (uint8_t)type;

@@ -50,9 +50,7 @@ struct pack_job_options {
 	const struct old_packs *leaving;
 	/* Leave out objects of the repository's own packs with .keep. */
 	bool honor_keep;
-	/*
-	 * Borrowed: names of packs whose objects are left out, too; NULL: none.
-	 */
+	/* Borrowed: names of packs whose objects are left out. NULL: none. */
 	const struct named_packs *keep_packs;
 	/*
 	 * Leave out objects that tips reach and that are already in any pack.
@@ -61,8 +59,8 @@ struct pack_job_options {
 	bool note_reached; /* fill in job->reached */
 	bool write_bitmap;
 	/*
-	 * The bitmap index was not asked for by an option: if it cannot be
-	 * written, there is no warning.
+	 * No option asked for the bitmap index; it is written by default. If it
+	 * cannot be written, there is no warning.
 	 */
 	bool bitmap_is_default;
 	/* Keep deltas of the tip island's objects within that island. */

@@ -56,10 +56,10 @@ struct preparing {
 int prepare_list(struct preparing *p, const struct prepare_options *options);
 
 /*
- * Load the options for making prepared answers: those of the configuration,
- * except that existing prepared answers are not used. Otherwise an error in the
- * existing file of answers would be copied into the new file. Returns 0 or a
- * negative error code.
+ * Load the options for making prepared answers from the configuration. But set
+ * the option that existing prepared answers are not used. Otherwise an error in
+ * the existing file of answers would be copied into the new file. Returns 0 or
+ * a negative error code.
  */
 int prepare_load_options(struct packing_send_options *options,
 			 const struct repo *repo, struct error *err);

@@ -87,7 +87,8 @@ static bool has(const struct bitset *objects, const struct bitmap_space *space,
 /*
  * Returns 1 if the objects in `objects`, all of one pack, are exactly the
  * objects that the request finds. Returns 0 if not, or a negative error code.
- * The request may find them in another pack, or in a multi-pack-index.
+ * The request may find other copies of these objects, in another pack or by a
+ * multi-pack-index.
  */
 static int is_found(const struct preparing *p, struct found *found,
 		    const struct bitset *objects, struct error *err)

@@ -32,7 +32,7 @@ int roots_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
  * bytes, indexed by commit_nr: enum select_tip (bitmap/select.h). Wanted tips
  * are those of references under the prefixes in pack.preferBitmapTips. Without
  * that key HEAD is wanted, and the newest ROOTS_NEW_BRANCHES branches are
- * marked as new. Other references than branches are marked only with
+ * marked as new. References that are no branches are marked only with
  * `all_refs`. Call this function after the enumeration. Returns 0 or a negative
  * error code.
  */

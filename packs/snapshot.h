@@ -5,8 +5,8 @@
  *  <id>     a tip
  *  +<id>    a tip that should get a bitmap (pack.preferBitmapTips)
  *
- * The file is written before packs are made. References that change later are
- * not used (git-multi-pack-index(1), --refs-snapshot).
+ * The file is written before packs are made. So references that change later
+ * have no effect (git-multi-pack-index(1), --refs-snapshot).
  */
 #ifndef PACKS_SNAPSHOT_H
 #define PACKS_SNAPSHOT_H

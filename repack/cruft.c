@@ -24,8 +24,8 @@ static uint32_t time_of(const struct cruft *c,
 }
 
 /*
- * Returns whether an object that cannot be read is left out: it is loose, and
- * no pack has a copy. Sets the warning. The loose file stays.
+ * Returns whether an object that cannot be read is left out: the object is
+ * loose, and no pack has a copy. Sets the warning. The loose file stays.
  */
 static bool is_unusable(struct cruft *c, const struct unreachable_item *item)
 {

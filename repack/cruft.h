@@ -20,9 +20,9 @@ struct cruft_options {
 	/* the pack is "<base>-<checksum>.pack" */
 	const char *base;
 	/*
-	 * Seconds since 1970. If an object is older than `expiry`, but kept
-	 * because a recent object reaches it, `expiry` is written to .mtimes as
-	 * its time, as in stock Git.
+	 * Seconds since 1970. Objects that are older than `expiry` are kept if
+	 * a recent object reaches them. For such an object, the time in .mtimes
+	 * is `expiry`, as in stock Git.
 	 */
 	int64_t expiry;
 	/*

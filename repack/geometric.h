@@ -24,8 +24,8 @@
  *	            into one   stay
  *
  * `counts`: the number of objects of each pack, ascending. Returns the number
- * of packs to merge, from the first on. Returns 0 if the counts already form a
- * progression.
+ * of packs to merge, beginning with the first. Returns 0 if the counts already
+ * form a progression.
  */
 size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor);
 

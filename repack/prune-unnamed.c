@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Removes packs that never got their final name. */
+/* Removes packs that a killed repack has left without their final names. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -61,9 +61,8 @@ struct repack_midx_request {
 	const struct oid *preferred;
 	bool bitmap;
 	/*
-	 * The bitmap index is written by default, not because an option asks
-	 * for it. If it cannot be written, the multi-pack-index is written
-	 * without it.
+	 * No option asks for the bitmap index; it is written by default. If it
+	 * cannot be written, the multi-pack-index is written without it.
 	 */
 	bool bitmap_is_default;
 	/*

@@ -96,7 +96,7 @@ static void set_job_options(struct run *r)
 	};
 }
 
-/* From the list of packs to remove, take out those that the options keep. */
+/* Remove from the list of packs to remove those packs that the options keep. */
 static int spare_packs(struct run *r, struct error *err)
 {
 	const struct repack_options *o = r->options;

@@ -85,8 +85,8 @@ struct repack_options {
 	uint64_t midx_split_factor, midx_new_layer_threshold;
 	bool midx_must_contain_cruft;
 	/*
-	 * The bitmap index is written by default, not because an option asks
-	 * for it. If it cannot be written, there is no warning.
+	 * No option asks for the bitmap index; it is written by default. If it
+	 * cannot be written, there is no warning.
 	 */
 	bool bitmap_is_default;
 	/* Also pack objects of packs with .keep. */
@@ -135,8 +135,8 @@ struct repack_result {
 	uint32_t bitmap_nr;
 	uint64_t bitmap_len; /* bytes */
 	/*
-	 * Number of packs in the new multi-pack-index, or in its new layer. 0:
-	 * no multi-pack-index was written.
+	 * Number of packs that the new multi-pack-index, or its new layer,
+	 * covers. 0: no multi-pack-index was written.
 	 */
 	uint32_t midx_pack_nr;
 	uint32_t cruft_nr; /* objects in cruft packs */

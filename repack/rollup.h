@@ -13,8 +13,8 @@
 #include "packs/pack-job.h"
 
 /*
- * How the objects of a pack are handled. If two of these values are given for a
- * pack, the later one in this list is used.
+ * How the objects of a pack are handled. If a pack gets two of these values,
+ * the value that comes later in this enum is used.
  */
 enum rollup_part {
 	ROLLUP_UNLISTED, /* ignored */
@@ -41,9 +41,9 @@ struct rollup_options {
 	const enum rollup_part *parts;
 	/*
 	 * Also list loose objects of the repository, even if a ROLLUP_UNLISTED
-	 * pack has them. A ROLLUP_UNLISTED pack may be a cruft pack, and an
-	 * object that becomes reachable again must not depend on the times of a
-	 * cruft pack.
+	 * pack has them. The reason is that a ROLLUP_UNLISTED pack may be a
+	 * cruft pack. An object that becomes reachable again must not depend on
+	 * the times of a cruft pack.
 	 */
 	bool loose;
 	/*

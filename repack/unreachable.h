@@ -57,13 +57,13 @@ struct unreachable {
 	struct unreachable_item *items; /* owned: each object once */
 	size_t nr, alloc;
 	/*
-	 * Owned: the item number of an object, plus 1, indexed by obj_pos for
-	 * packed objects (below packed_nr). 0: the object is not listed.
+	 * Owned array for packed objects, indexed by obj_pos (below packed_nr):
+	 * the item number of the object, plus 1. 0: the object is not listed.
 	 */
 	uint32_t *by_packed;
 	/*
-	 * owned: the item numbers, plus 1, of objects that are not packed,
-	 * indexed by obj_pos - packed_nr
+	 * Owned array for objects that are not packed, indexed by obj_pos -
+	 * packed_nr: the item number of the object, plus 1.
 	 */
 	uint32_t *by_extra;
 	size_t extra_alloc;
