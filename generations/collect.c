@@ -9,9 +9,9 @@
  *	5. if step 3 has failed, for example because the store is full, do the
  *	   rest of it
  *
- * The time must be asked first. Then a file that is old at this time is named
- * by a record that step 2 reads, or by no record. Step 3 retires the oldest
- * record first, so all records below a retired one are retired, too.
+ * The time must be asked first. So a file that is old at this time is named
+ * either by a record that step 2 reads, or by no record at all. Step 3 retires
+ * the oldest record first, so all records below a retired one are retired, too.
  */
 #include <string.h>
 
@@ -275,9 +275,9 @@ static int note_record(struct collection *c, bool *is_live,
 		return ret;
 	if (!r->g.is_retired && *is_live) {
 		/*
-		 * The newest record is noted first. So the records that were
-		 * noted as not live are newer than this one, which makes them
-		 * live.
+		 * Records are noted from the newest on. So records that were
+		 * noted as not live before are newer than this live record.
+		 * They count as live, too.
 		 */
 		ret = add_live(c, &r->g);
 		c->old_nr = 0;
@@ -292,7 +292,7 @@ static int note_record(struct collection *c, bool *is_live,
 static int read_records(struct collection *c, uint64_t newest)
 {
 	struct window *w = mem_calloc(1, sizeof(*w));
-	/* the newest generation is live, because it has no successor yet */
+	/* true: the newest generation has no successor yet, so it is live */
 	bool is_live = true, is_done = false;
 	int ret = w ? 0 : error_nomem(c->err);
 
@@ -362,7 +362,7 @@ static int judge_file(void *ctx, const struct filestore_entry *entry,
 	uint8_t key[KEY_LEN];
 	int ret = 0;
 
-	/* Ignore a file whose name has another form. */
+	/* Ignore a file whose name is not that of a generation's file. */
 	if (!generation_file_of_name(&file, entry->name, c->prefix_len))
 		return 0;
 	make_key(key, &file);

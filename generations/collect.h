@@ -6,16 +6,18 @@
  * A generation is live if it is the newest, or if its successor is younger than
  * the grace. A file is deleted if no live generation names it and it is older
  * than the grace. Both ages are measured by the clock of the store: the
- * collector writes the hint and asks for the time of the hint. So the
- * collector's own clock does not matter.
+ * collector writes the hint (a small file), and asks the store when the hint
+ * was written. So the collector's own clock does not matter.
  *
  * Why no commit loses a file: a new record names two kinds of files. Some are
- * files of its parent, which was the newest generation and so is live. The
- * others were written less than `session_ns` before (generations/history.h).
- * The grace must be longer than any session of writers and of readers.
+ * files of its parent. The parent was the newest generation until then, so it
+ * is live. The others were written less than `session_ns` before
+ * (generations/history.h). The grace must be longer than any session of writers
+ * and of readers.
  *
- * Records of generations that are not live are replaced by retired ones
- * (generations/record.h), so nobody can use their numbers again.
+ * Records of generations that are not live are replaced by retired records,
+ * which are nearly empty (generations/record.h). So the numbers of these
+ * generations are never used again.
  */
 #ifndef GENERATIONS_COLLECT_H
 #define GENERATIONS_COLLECT_H
@@ -50,11 +52,11 @@ struct generation_garbage {
 /*
  * Collects the garbage of a repository. Several nodes may do so at the same
  * time. A dry run writes nothing but the hint. Returns 0, STORE_ABSENT if the
- * repository has no generation, STORE_UNAVAILABLE, ERR_PEER if the store
- * does not tell the time of a file, or another error. A file that could not be
- * deleted stays for the next run. Reads the records that are not
- * retired, several at the same time (place->host->threads > 1), and lists all
- * files.
+ * repository has no generation, STORE_UNAVAILABLE if the store does not answer,
+ * ERR_PEER if the store does not tell the time of a file, or another negative
+ * error code. A file that could not be deleted stays for the next run. Reads
+ * the records that are not retired, several at the same time
+ * (place->host->threads > 1), and lists all files.
  */
 int generation_collect(struct generation_garbage *out,
 		       const struct generation_place *place,

@@ -36,8 +36,8 @@
 
 /*
  * Results inside this file. TAKEN: another writer has made the record with this
- * number. AGAIN: the time of a session ended before the first put, so a record
- * without the session's change must be made.
+ * number. AGAIN: the time of a session ended before the first put of the
+ * record. So another record must be made, without the session's change.
  */
 enum { TAKEN = 100, AGAIN = 101 };
 
@@ -85,8 +85,8 @@ static bool is_over(const struct commit_member *m,
 	int64_t seconds = host->time(host->ctx) - m->session.start_time;
 
 	/*
-	 * now_ns() may stand still while the machine is suspended, so both
-	 * clocks are compared with the limit.
+	 * The clock of now_ns() may stop while the machine is suspended. So the
+	 * limit is compared with both clocks.
 	 */
 	return host->now_ns(host->ctx) - m->session.start_ns >= limit ||
 	       (seconds > 0 && (uint64_t)seconds > limit / 1000000000);
@@ -230,15 +230,14 @@ struct commit {
 
 /*
  * Ends the members that are not done, after the record was made or could not be
- * made. A refused member keeps its result. There is one exception: if the
- * record was not made, the member may have been refused because of another
- * change in the same record. So it may try again.
+ * made. A member that was refused usually keeps its result. The exception: if
+ * the record was not made, a member may have been refused because of another
+ * change in the same record. Such a member may try again.
  */
 static void end_all(struct commit *c, int result)
 {
 	/*
-	 * whether some changes were not refused, so that they were in the
-	 * record
+	 * true: at least one change was not refused, so a record was composed
 	 */
 	bool had_record = false;
 
@@ -320,7 +319,7 @@ static int print_next(struct commit *c)
 
 /*
  * Composes the next generation from all changes that are not refused. Returns
- * the number of changes in it, or a negative error code.
+ * the number of these changes, or a negative error code.
  */
 static int compose(struct commit *c, bool *has_refused)
 {
@@ -363,7 +362,7 @@ static int look_at(struct commit *c)
 		return STORE_AMBIGUOUS;
 	if (c->found.is_retired)
 		/*
-		 * A record is retired only long after its creation. So this
+		 * A record is retired only long after its creation. So a
 		 * retired record is not ours, unless our session took too long.
 		 */
 		return any_is_over(c) ? STORE_AMBIGUOUS : TAKEN;
@@ -431,7 +430,7 @@ static int refresh(struct commit *c, uint64_t at_least)
 
 	if (!ret)
 		replace_base(c, &newest);
-	/* A repository that does not exist yet has no generation. */
+	/* A new repository has no generation. That is no error. */
 	if (ret == STORE_ABSENT && !at_least)
 		ret = 0;
 	c->is_newest = true;
@@ -595,8 +594,9 @@ int generation_session_find(const struct generation_place *place,
 	int result = GENERATION_UNKNOWN;
 
 	/*
-	 * A record in a directory may be read before it is durable. It is
-	 * durable when its name is taken.
+	 * In a store that is a directory, a record may be read before it is
+	 * durable. The record is durable when a put is told that its name is
+	 * taken.
 	 */
 	if (!generation_newest(&g, place, at_least, NULL) &&
 	    has_upload(&g, session) &&

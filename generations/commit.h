@@ -40,7 +40,8 @@ int commit_upload(const struct generation_change *change,
 
 /*
  * Makes the next generation of `nr` (> 0) changes, whose files are written
- * already. All members are done afterwards. *base is as in generation_commit().
+ * already. Every member has its result afterwards. *base is as in
+ * generation_commit().
  */
 void commit_make(struct generation *base, const struct generation_place *place,
 		 struct commit_member *const *members, size_t nr);

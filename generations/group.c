@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Group commit: each thread writes the files of its change, or brings a session
- * whose files are written, and waits in a queue. One of the threads, the
- * leader, makes one record for all waiting changes.
+ * Group commit: several threads make one record together. Each thread writes
+ * the files of its change, or has a session that has written them. Then the
+ * thread waits in a queue. One of the threads, the leader, makes one record for
+ * all waiting changes.
  */
 #include <string.h>
 
@@ -20,8 +21,8 @@ struct waiting {
 	/* a leader took this entry; protected by the lock of the group */
 	bool is_taken;
 	/*
-	 * this leader does not use the struct any more; protected by the lock
-	 * of the group
+	 * true: the leader of this commit does not use the struct any more;
+	 * protected by the lock of the group
 	 */
 	bool is_answered;
 };
@@ -39,7 +40,8 @@ struct generation_group {
 	struct waiting *first, **last;
 	bool is_led;
 	/*
-	 * the newest known generation; if there is a leader, only it uses this
+	 * the newest known generation; while there is a leader, only the leader
+	 * uses this field
 	 */
 	struct generation base;
 };
@@ -109,8 +111,9 @@ static void fail_all(struct commit_member *const *members, size_t nr, int ret,
 }
 
 /*
- * Returns whether a session has proved another generation with the number of
- * the base. The store was restored from a backup, and has another history.
+ * Returns whether a session has proved that the store has another generation
+ * with the number of the base. In this case the store was restored from a
+ * backup, and has another history.
  */
 static bool is_other_history(const struct generation *base,
 			     struct commit_member *const *members, size_t nr)
@@ -153,8 +156,8 @@ static int renew(struct generation_group *group,
 
 /*
  * Calls the hook `made` after a commit, and sets *record to a copy of the
- * record for the hook `follow`. Its number is 0 if there is no record or no
- * hook.
+ * record for the hook `follow`. The number of *record is 0 if there is no
+ * record or no hook.
  */
 static void tell_made(struct generation_group *group, struct generation *record,
 		      struct commit_member *const *members, size_t nr)
@@ -201,8 +204,9 @@ static void end_lead(struct generation_group *group)
 
 /*
  * Makes one record of the waiting changes. The caller holds the lock and is the
- * leader, and is not the leader afterwards. If `is_idle` is set, nobody was
- * making a record when this thread came, so it first waits for others.
+ * leader. When the function returns, the caller is not the leader any more.
+ * `is_idle`: nobody was making a record when this thread came. In this case the
+ * thread first waits a short time for changes of other threads.
  */
 static void lead(struct generation_group *group, bool is_idle)
 {
@@ -247,7 +251,10 @@ static int queue(struct generation_group *group, struct waiting *w,
 	*group->last = w;
 	group->last = &w->next;
 	while (!w->is_answered) {
-		/* If this change is taken, another thread leads the next. */
+		/*
+		 * If a leader has taken this change already, another thread
+		 * becomes the next leader.
+		 */
 		if (group->is_led || w->is_taken) {
 			pthread_cond_wait(&group->changed, &group->lock);
 			is_idle = false;

@@ -163,9 +163,9 @@ static uint64_t parse_hint(const struct buf *text)
 }
 
 /*
- * Reads the hint. If it is a copy of a record, *out is this record. Otherwise,
- * only out->number is set, to 0 if the hint cannot be used. Returns 0 or a
- * result of a store.
+ * Reads the hint, a file with the number of a recent generation. If the hint is
+ * a copy of a record, sets *out to this record. Otherwise, only out->number is
+ * set. It is 0 if the hint cannot be used. Returns 0 or a result of a store.
  */
 static int read_hint(struct generation *out,
 		     const struct generation_place *place, struct error *err)
@@ -210,10 +210,10 @@ int generation_read_hint(struct generation *out,
 }
 
 /*
- * Returns in *number the number of the hint. Without a readable hint, the
- * search for the newest record only takes longer. But a store that does not
- * answer will not answer the search either. So returns STORE_UNAVAILABLE then,
- * and the caller waits only once.
+ * Sets *number to the number in the hint. If the hint cannot be read, the
+ * search for the newest record only takes longer. But if the store does not
+ * answer, the search would fail, too. In this case the function returns
+ * STORE_UNAVAILABLE, so that the caller waits only once.
  */
 static int read_hint_number(uint64_t *number,
 			    const struct generation_place *place,
@@ -390,8 +390,9 @@ static int note_neighbour(void *ctx, const struct filestore_entry *entry,
 }
 
 /*
- * The common beginning of both names leaves out the digits in which the numbers
- * differ, so the listing has 16 names in most cases.
+ * The listing gets the common beginning of both names as its prefix. The prefix
+ * leaves out the digits in which the numbers differ, so in most cases the
+ * listing has 16 names.
  */
 int generation_is_newest(bool *out, const struct generation_place *place,
 			 uint64_t number, struct error *err)

@@ -78,13 +78,13 @@ int generation_read_info(struct generation *out, struct filestore_info *info,
 			 struct error *err);
 
 /*
- * Reads the newest record into *out. `at_least` is the number of a record that
- * exists, where the search starts. If it is 0, the search starts at the number
- * of the hint, which costs one more request. The search sends two requests if
- * the start is the newest record, and three if the start is one behind.
- * Otherwise, the number of requests is logarithmic in the number of generations
- * that the start is behind. Returns 0, STORE_ABSENT if the repository has no
- * generation, STORE_UNAVAILABLE, or an error.
+ * Reads the newest record into *out. The search starts at `at_least`, the
+ * number of a record that exists. If `at_least` is 0, the search starts at the
+ * number in the hint, which costs one more request. The search sends two
+ * requests if the start is the newest record, and three if the start is one
+ * behind. Otherwise, the number of requests is logarithmic in the number of
+ * generations that the start is behind. Returns 0, STORE_ABSENT if the
+ * repository has no generation, STORE_UNAVAILABLE, or an error.
  */
 int generation_newest(struct generation *out,
 		      const struct generation_place *place, uint64_t at_least,
@@ -112,21 +112,21 @@ int generation_newer(struct generation *out,
 
 /*
  * Finds out with one listing whether record `number` (> 0) exists and is the
- * newest. Sets *out to false if it does not exist, or if a newer one does. The
- * content of the record is not read. Cost: a listing of 16 names; if the number
- * ends with n hexadecimal digits f, of up to 16^(n + 1) names. Returns 0,
- * STORE_UNAVAILABLE, or a negative error code.
+ * newest. Sets *out to false if the record does not exist, or if a newer record
+ * exists. The content of the record is not read. Cost: a listing of 16 names;
+ * if the number ends with n hexadecimal digits f, of up to 16^(n + 1) names.
+ * Returns 0, STORE_UNAVAILABLE, or a negative error code.
  */
 int generation_is_newest(bool *out, const struct generation_place *place,
 			 uint64_t number, struct error *err);
 
 /*
  * Finds out whether the store still has record `known`, of which only the
- * number, the parent and the token are used. A store that was emptied, or
- * restored from a backup, does not have the record, or has another one with its
- * number. Returns 0, also if the record was retired; STORE_ABSENT with the
- * reason in *err; STORE_UNAVAILABLE; or a negative error code. Sends one
- * request for a few bytes, and a second one if the record is not the same.
+ * number, the parent and the token are used. If the store was emptied, or
+ * restored from a backup, it does not have the record, or has another record
+ * with the same number. Returns 0, also if the record was retired; STORE_ABSENT
+ * with the reason in *err; STORE_UNAVAILABLE; or a negative error code. Sends
+ * one request for a few bytes. If these bytes differ, sends a second request.
  */
 int generation_prove(const struct generation_place *place,
 		     const struct generation *known, struct error *err);
@@ -155,11 +155,11 @@ int generation_write_hint_record(const struct generation_place *place,
 				 const struct generation *g, struct error *err);
 
 /*
- * Reads the record of which the hint is a copy. A newer record may exist. The
- * record itself does not exist any more if the repository was removed and its
- * hint was not. Returns 0, STORE_ABSENT if there is no hint or if it has no
- * record, STORE_UNAVAILABLE, or a negative error code. After an error, *out is
- * zeroed.
+ * Reads the hint, which is a copy of a record, and sets *out to this record. A
+ * newer record may exist. If the repository was removed and its hint was not,
+ * the record itself does not exist any more. Returns 0, STORE_ABSENT if there
+ * is no hint or if the hint is not a copy of a record, STORE_UNAVAILABLE, or a
+ * negative error code. After an error, *out is zeroed.
  */
 int generation_read_hint(struct generation *out,
 			 const struct generation_place *place,
@@ -215,8 +215,8 @@ struct generation_change {
 	const struct generation_upload *uploads;
 	size_t upload_nr;
 	/*
-	 * Files that the change drops. The commit fails if the generation does
-	 * not have a file with this path, hash and upload.
+	 * Files that the change drops. For each of them, the commit fails if
+	 * the generation has no file with the same path, hash and upload token.
 	 */
 	const struct generation_file *drops;
 	size_t drop_nr;
@@ -236,9 +236,9 @@ struct generation_change {
 	 * Not called for generations without tables. Returns 1 if the ref
 	 * cannot be created because "<ref>/..." or a parent of `ref` exists in
 	 * the tables. Otherwise returns 0 or a negative error code. A ref in
-	 * the tables does not count if the generation has an update of it, or
-	 * if the change deletes it. Names in updates are checked without this
-	 * function.
+	 * the tables does not count if the generation has an update of this
+	 * ref, or if the change deletes this ref. Names in updates are checked
+	 * without this function.
 	 */
 	int (*find_ref)(void *ctx, struct buf *value,
 			const struct generation *g, const char *ref,
@@ -284,19 +284,20 @@ enum generation_commit_result {
 	/* the session was longer than it may be: nothing was changed */
 	GENERATION_TOO_LATE = 7,
 	/*
-	 * The store does not have the generation that the change was made from,
-	 * or has another one with its number. A directory is not mounted, for
-	 * example. Nothing was changed.
+	 * The store does not have the generation from which the change was
+	 * made, or has another generation with the same number. For example,
+	 * the directory of the store is not mounted. Nothing was changed.
 	 */
 	GENERATION_LOST = 8,
 };
 
 /*
  * Makes the next generation: writes the files of the change, then creates the
- * record. *base is a generation that the caller knows, the newest if possible;
- * zeroed for a repository that does not exist yet. After GENERATION_COMMITTED,
- * *base is the new generation; otherwise *base may be a newer one than before.
- * The change may borrow from *base.
+ * record. Before the call, *base is a generation that the caller knows, the
+ * newest if possible. For a repository that does not exist yet, *base is
+ * zeroed. After GENERATION_COMMITTED, *base is the new generation. After
+ * another result, *base may be a newer generation than before. The change may
+ * borrow from *base.
  *
  * Cost if no other writer interferes: two round trips. The first writes the
  * files and the hint for *base in parallel, the second writes the record. A
@@ -314,8 +315,8 @@ int generation_commit(struct generation *base,
 /* ---- a commit in two steps */
 
 /*
- * The upload of the files of a change, which may have no record yet. It owns no
- * memory.
+ * A session: the first step of a commit, which uploads the files of a change.
+ * There may be no record of the change yet. A session owns no memory.
  */
 struct generation_session {
 	uint8_t upload[GENERATION_TOKEN_LEN];
@@ -331,11 +332,11 @@ struct generation_session {
 
 /*
  * The first step of generation_commit(): checks a change, and writes its files.
- * `known` is the generation that the change was made from. Only its number, its
- * parent and its token are used, and the number is not 0. Its record is read at
- * the same time as the files are written, and compared. So a store that has
- * lost the repository takes no record. No hint is written: the caller may call
- * generation_write_hint_record() after the second step. Returns 0,
+ * `known` is the generation that the change was made from. Only its number (not
+ * 0), its parent and its token are used. While the files are written, the
+ * record of `known` is read from the store and compared. So if the store has
+ * lost the repository, no record is made. No hint is written: the caller may
+ * call generation_write_hint_record() after the second step. Returns 0,
  * GENERATION_STORE_DOWN, GENERATION_LOST, or a negative error code. If the
  * second step never follows, generation_collect() removes the files.
  */
@@ -346,9 +347,10 @@ int generation_session_begin(struct generation_session *session,
 
 /*
  * The second step: makes the record. `change` may have other refs than in the
- * first step, but no additional uploads. After a result other than
- * GENERATION_COMMITTED and GENERATION_UNKNOWN, the step may be tried again,
- * also with fewer refs or uploads. Returns values like generation_commit().
+ * first step, but no additional uploads. After GENERATION_COMMITTED and
+ * GENERATION_UNKNOWN, the session has ended. After any other result, the step
+ * may be tried again, also with fewer refs or uploads. Returns values like
+ * generation_commit().
  */
 int generation_session_commit(struct generation *base,
 			      const struct generation_place *place,
@@ -367,12 +369,12 @@ int generation_change_check_ref(const struct generation *g,
 				size_t nr, struct error *err);
 
 /*
- * Finds out whether the first commit of this session was made by somebody who
- * could not tell its result, such as a process that has ended. `at_least` is
- * the number of a record that exists. Returns GENERATION_COMMITTED if the
- * newest generation has a file of the session. Otherwise returns
- * GENERATION_UNKNOWN: the record may still be created. A session without files
- * is always unknown.
+ * Finds out whether the first commit of this session was made. A caller needs
+ * this if the process that sent the commit has ended and cannot tell the
+ * result. `at_least` is the number of a record that exists. Returns
+ * GENERATION_COMMITTED if the newest generation has a file of the session.
+ * Otherwise returns GENERATION_UNKNOWN, because the record may still be
+ * created. For a session without files, always returns GENERATION_UNKNOWN.
  */
 int generation_session_find(const struct generation_place *place,
 			    uint64_t at_least,
@@ -405,9 +407,9 @@ struct generation_group_hooks {
 	 * Called before a record is made. *base is the newest generation that
 	 * the group knows; its number is 0 if there is none. `seen` is the
 	 * highest `seen` of the changes. The function may replace *base by
-	 * another generation, or release and zero it. Then the newest one is
-	 * searched. Returns 0 or a negative error code, which is the result of
-	 * all changes.
+	 * another generation, or release and zero it. If *base is zeroed, the
+	 * newest generation is searched. Returns 0 or a negative error code,
+	 * which is the result of all changes.
 	 */
 	int (*renew)(void *ctx, struct generation *base, uint64_t seen,
 		     struct error *err);
@@ -415,8 +417,8 @@ struct generation_group_hooks {
 	void (*made)(void *ctx, const struct generation *g);
 	/*
 	 * Called after `made`, before the changes of record *g are answered.
-	 * Meanwhile another thread may make the next record, and call this
-	 * function for it. The function may move *g.
+	 * While the function runs, another thread may make the next record, and
+	 * call this function for that record. The function may move *g.
 	 */
 	void (*follow)(void *ctx, struct generation *g);
 	void *ctx; /* borrowed */
@@ -429,9 +431,9 @@ void generation_group_set_hooks(struct generation_group *group,
 /*
  * Works like generation_session_commit() for the newest generation that the
  * group knows, and may be called by several threads. If a session has proved
- * another generation with the same number, the newest one is searched. Changes
- * that wait while a record is made are in one record. The other properties are
- * those of generation_group_commit().
+ * that the store has another generation with the same number, the newest
+ * generation is searched. Changes that wait while a record is made are in one
+ * record. The other properties are those of generation_group_commit().
  */
 int generation_group_session(struct generation_group *group,
 			     const struct generation_change *change,
@@ -441,8 +443,8 @@ int generation_group_session(struct generation_group *group,
 /*
  * Works like generation_commit(), and may be called by several threads. If a
  * change is refused, the other changes in its record are still made. A change
- * that drops objects is never in one record with other changes. The record
- * names the user and the action of its first change.
+ * that drops objects is never in one record with other changes. The user and
+ * the action that the record names are those of its first change.
  */
 int generation_group_commit(struct generation_group *group,
 			    const struct generation_change *change,

@@ -54,8 +54,9 @@ static int print_lease(struct buf *out, const struct generation_lease *lease,
 }
 
 /*
- * Checks who holds the lease in the store. Returns 0 for this holder,
- * STORE_CONFLICT for another holder, or STORE_ABSENT if the lease is too old.
+ * Checks who holds the lease in the store. Returns 0 if this holder has the
+ * lease, STORE_CONFLICT if another holder has it, or STORE_ABSENT if the lease
+ * is too old to count.
  */
 static int judge(const struct generation_lease *lease, const struct seen *seen,
 		 int64_t max_age)

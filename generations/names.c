@@ -21,8 +21,9 @@
 #define AROUND_MAX (sizeof(REPO INNER "/file/.") - 1 + HEX_SHA256 + HEX_TOKEN)
 
 /*
- * Maximum number of bytes of a quoted part. A node has a directory of this name
- * for the local copy, and a store in a directory has one, too.
+ * Maximum number of bytes of a quoted part of a repository's path. In a cache
+ * directory, and in a store that is a directory, each part is the name of a
+ * directory.
  */
 #define PART_MAX 255
 
@@ -87,8 +88,8 @@ static int append_start(struct buf *out, const char *start,
 				 "'%.200s' is not a path of a repository",
 				 repository);
 	/*
-	 * Check before quoting, which never makes a path shorter. This limits
-	 * the memory.
+	 * Check the length before quoting, so that little memory is needed.
+	 * Quoting never makes a path shorter.
 	 */
 	if (strlen(repository) + AROUND_MAX > STORE_NAME_MAX)
 		goto too_long;

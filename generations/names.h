@@ -28,10 +28,10 @@
 /*
  * Appends a name to *out. `repository` is a relative path without empty parts,
  * without the parts "." and "..", without control characters, and without parts
- * that have more than 255 bytes after quoting. Returns 0,
- * ERR_INVALID if the repository has another form or is too long for a store, or
- * ERR_NOMEM. After an error, *out is unchanged. All functions refuse a
- * repository that is too long for one of the names.
+ * that have more than 255 bytes after quoting. Returns 0, ERR_INVALID if the
+ * repository has another form or is too long for a store, or ERR_NOMEM. After
+ * an error, *out is unchanged. If one of the names of a repository would be too
+ * long, all functions refuse this repository.
  */
 int generation_record_name(struct buf *out, const char *repository,
 			   uint64_t number, struct error *err);
@@ -49,8 +49,9 @@ int generation_file_prefix(struct buf *out, const char *repository,
 			   struct error *err);
 
 /*
- * Appends the repository of a hint to *out. `name` is the name of a file in the
- * store. Returns 1 if this is not the name of a hint, otherwise 0 or ERR_NOMEM.
+ * Appends to *out the repository to which a hint belongs. `name` is the name of
+ * a file in the store. Returns 1 if `name` is not the name of a hint, otherwise
+ * 0 or ERR_NOMEM.
  */
 int generation_hint_repository(struct buf *out, const char *name,
 			       struct error *err);

@@ -207,8 +207,8 @@ static int check_next_files(const struct generation *next,
 }
 
 /*
- * Returns whether an update is of a ref that exists and that the change does
- * not delete.
+ * Returns whether the ref of an update exists after the change: the update does
+ * not delete the ref, and the change does not delete it, either.
  */
 static bool is_live(const struct generation_update *u,
 		    const struct generation_change *change)

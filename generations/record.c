@@ -445,8 +445,9 @@ static bool take_hex(struct parser *x, uint8_t *out, size_t len, char stop)
 }
 
 /*
- * Takes a text of at most `max` bytes, and the byte `stop` after it. Returns 1
- * if the text is too long or has control characters, otherwise 0 or ERR_NOMEM.
+ * Takes a text of at most `max` bytes from the record, and the byte `stop`
+ * after the text. Returns 1 if the text is too long or has control characters,
+ * otherwise 0 or ERR_NOMEM.
  */
 static int take_text(struct parser *x, char **out, size_t max, char stop)
 {

@@ -40,9 +40,10 @@
 #define GENERATION_WORD_MAX 255
 
 /*
- * One file of a generation. Its name in the store has the hash of its content
- * and the token of the upload. So equal content that is uploaded twice has two
- * names, and a name that was deleted is never used again.
+ * One file of a generation. The name of the file in the store consists of the
+ * hash of its content and the token of the upload. So equal content that is
+ * uploaded twice has two names, and a name that was deleted is never used
+ * again.
  */
 struct generation_file {
 	/*
@@ -103,9 +104,9 @@ struct generation {
 	struct generation_update *updates; /* owned */
 	size_t update_nr, update_alloc;
 	/*
-	 * whether a garbage collection has retired the record, which then has
-	 * only its number and its parent. All other fields are zero. Much newer
-	 * generations exist.
+	 * true: a garbage collection has retired the record. A retired record
+	 * has only its number and its parent; all other fields are zero. Much
+	 * newer generations exist.
 	 */
 	bool is_retired;
 };
@@ -138,7 +139,8 @@ int generation_print(struct buf *out, uint8_t *sha256,
 
 /*
  * Appends the first lines of a record that is not retired: the number, the
- * parent and the token. No two records have the same. Returns 0 or ERR_NOMEM.
+ * parent and the token. No two records have the same first lines. Returns 0 or
+ * ERR_NOMEM.
  */
 int generation_print_head(struct buf *out, const struct generation *g);
 

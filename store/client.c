@@ -425,8 +425,8 @@ static void set_limits(const struct exchange *e)
 	f->curl_easy_setopt(e->handle, CURLOPT_LOW_SPEED_TIME,
 			    (stall_ms + 999) / 1000);
 	/*
-	 * The size of an answer that goes to a sink is not known, so only small
-	 * answers get a time limit.
+	 * An answer that goes to a sink may have any size. So only other
+	 * answers, which are small, get a time limit.
 	 */
 	if (!r->sink)
 		f->curl_easy_setopt(
@@ -459,8 +459,8 @@ static void set_options(const struct exchange *e, char *message)
 }
 
 /*
- * Returns whether the error means that the certificate of the server, or of its
- * authority, is not valid.
+ * Returns whether the error means that the certificate of the server, or the
+ * certificate of the authority that issued it, is not valid.
  */
 static bool is_untrusted(CURLcode code)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An HTTP client. It uses libcurl, which is loaded when the first client is
- * opened, so that other commands start faster. Connections are kept and used
- * again.
+ * An HTTP client. The client uses libcurl, which is loaded when the first
+ * client is opened, so that other commands start faster. Connections are kept
+ * and used again.
  *
- * A client sends a request once. It tells whether the request may have reached
- * the server; the caller decides about repeats. Redirects are not followed.
+ * A client sends a request once. If there is no answer, the client reports
+ * whether the request may have reached the server. The caller decides whether
+ * to repeat the request. Redirects are not followed.
  */
 #ifndef STORE_CLIENT_H
 #define STORE_CLIENT_H

@@ -57,8 +57,9 @@ static int make_etag(char *etag, const void *bytes, size_t len,
 /* ---- reading */
 
 /*
- * Returns 0, or STORE_UNAVAILABLE if the whole store is not there: its file
- * system is not mounted, for example.
+ * Returns 0 if the root directory of the store exists, otherwise
+ * STORE_UNAVAILABLE. The root may be missing because its file system is not
+ * mounted.
  */
 static int find_root(const struct filestore *store, struct error *err)
 {
@@ -77,8 +78,8 @@ static int find_root(const struct filestore *store, struct error *err)
 }
 
 /*
- * Returns the result for a file that does not exist: STORE_ABSENT, or an error
- * of find_root() if the whole store is gone.
+ * Returns the result for a file that does not exist: STORE_ABSENT if the root
+ * of the store exists, otherwise the result of find_root().
  */
 static int absent(const struct filestore *store, struct error *err)
 {
@@ -190,8 +191,8 @@ static int lock_name(const struct filestore *store, const char *name,
 	if (ret < 0)
 		return ret;
 	/*
-	 * Two names may have the same number of a lock. Then their writers only
-	 * wait for each other.
+	 * Two names may get the same lock number. The writers of these names
+	 * then wait for each other, which does no harm.
 	 */
 	for (const char *p = name; *p; p++)
 		nr = nr * 31 + (unsigned char)*p;
@@ -323,10 +324,10 @@ static int put_file(struct filestore *store, char *etag, const char *name,
 	else if (!ret)
 		ret = place_over(&tf, store, name, path.data, condition, err);
 	/*
-	 * The file has its name, but if the sync fails, a power loss may remove
-	 * the name. So the result is ambiguous. If the name was taken, an
-	 * earlier put may have failed to sync it. The caller may rely on the
-	 * name, so it is synced here, too.
+	 * The file has its name now. If syncing the directory fails, a power
+	 * loss may remove the name, so the result is ambiguous. If the name was
+	 * taken, an earlier put may have failed to sync the directory. The
+	 * caller may rely on the name, so the directory is synced here, too.
 	 */
 	if ((!ret || ret == STORE_CONFLICT) &&
 	    sync_path(store, path.data, err) < 0)

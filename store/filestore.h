@@ -15,8 +15,8 @@
  * - A conditional put or a delete is repeated only if the answer proves that
  *   the request had no effect. Without such an answer, the outcome is unknown,
  *   and the function returns STORE_AMBIGUOUS.
- * A proxy between this program and the store may repeat a request all the same.
- * So STORE_CONFLICT does not prove that somebody else has written the file.
+ * A proxy between this program and the store may still repeat any request. So
+ * STORE_CONFLICT does not prove that somebody else has written the file.
  *
  * Threads may use one store at the same time.
  */
@@ -68,7 +68,7 @@ struct filestore_info {
 	int64_t now;
 	/*
 	 * Entity tag: files of one name with different content have different
-	 * tags. Empty if the store did not tell.
+	 * tags. Empty if the store did not send a tag.
 	 */
 	char etag[STORE_ETAG_MAX + 1];
 };
@@ -115,8 +115,8 @@ struct filestore_page {
 struct filestore;
 
 /*
- * The functions of one kind of store. They have the contracts of the functions
- * below with the same names. The callers have checked the names.
+ * The functions of one kind of store. Each function does what is said below at
+ * the function with the same name. The callers have checked the names.
  */
 struct filestore_ops {
 	int (*read)(struct filestore *store, struct filestore_info *info,
@@ -244,12 +244,12 @@ int filestore_put_file(struct filestore *store, char *etag, const char *name,
 
 /*
  * Replaces the content of *page by the next files whose names start with
- * `prefix`, at most `limit` (> 0). The files are those from page->next on;
- * NULL: from the first. The prefix is empty or the beginning of a valid name.
- * Files with invalid names are left out, so a page may be empty although more
- * follow. Files that appear or vanish during the listing may be missing. The
- * order is that of the store. Returns 0, STORE_UNAVAILABLE or an error. After a
- * failure, *page is empty.
+ * `prefix`, at most `limit` (> 0). The listing begins at page->next, or at the
+ * first file if page->next is NULL. The prefix is empty or the beginning of a
+ * valid name. Files with invalid names are left out, so a page may be empty
+ * although more pages follow. Files that appear or vanish during the listing
+ * may be missing. The order is that of the store. Returns 0, STORE_UNAVAILABLE
+ * or an error. After a failure, *page is empty.
  */
 int filestore_list(struct filestore *store, struct filestore_page *page,
 		   const char *prefix, size_t limit, struct error *err);
@@ -274,8 +274,8 @@ int filestore_delete(struct filestore *store, const char *name,
 		     struct error *err);
 
 /*
- * Appends a URL to *url with which anyone can read the file, for `seconds` (1
- * to 604800, a week) from now. The file need not exist. Returns 0,
+ * Appends to *url a URL by which anyone can read the file. The URL is valid for
+ * `seconds` from now (1 to 604800, a week). The file need not exist. Returns 0,
  * ERR_UNSUPPORTED if this kind of store has no URLs, ERR_INVALID, or ERR_NOMEM.
  */
 int filestore_presign(struct filestore *store, struct buf *url,

@@ -13,7 +13,9 @@ static int malformed(struct error *err)
 
 /* ---- reading */
 
-/* A file that is read into memory, if it is not too long. */
+/*
+ * A file that is being read into memory. A file that is too long is not read.
+ */
 struct reading {
 	struct buf bytes; /* owned */
 	bool is_long;

@@ -58,8 +58,8 @@ int relay_message_add_result(struct buf *message, int result,
 			     const struct error *why);
 
 /*
- * Takes a result, and sets *why (or NULL) if it is not 0. Returns false if the
- * message has none.
+ * Takes a result. If the result is not 0, also sets *why, unless `why` is NULL.
+ * Returns false if the message has no result.
  */
 bool relay_message_take_result(struct cursor *c, int *result,
 			       struct error *why);

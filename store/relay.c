@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes that ask a relay. store/relay-answer.c is the other end. */
+/*
+ * The client side of a relay: processes that send questions to the relay.
+ * store/relay-answer.c is the other side.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +16,8 @@
 /* maximum number of connections that are kept while no question uses them */
 #define IDLE_MAX 8
 /*
- * seconds that a relay has to accept a connection, and again for its greeting;
- * and for an answer
+ * Limits in seconds. GREETING_SECONDS: until the relay accepts a connection,
+ * and again until it sends its greeting. ANSWER_SECONDS: until it answers.
  */
 #define GREETING_SECONDS 5
 #define ANSWER_SECONDS 600
@@ -78,8 +81,9 @@ static int connect_new(const struct relay *relay, struct error *err)
 }
 
 /*
- * Takes a connection. `is_new`: none that was used before. Returns a descriptor
- * or an error code.
+ * Takes a connection. If *is_new is true, no kept connection is taken. *is_new
+ * is set to true if the connection is new. Returns a descriptor or an error
+ * code.
  */
 static int take(struct relay *relay, bool *is_new, struct error *err)
 {
@@ -125,7 +129,10 @@ int relay_ask(struct relay *relay, struct buf *answer,
 	int fd = take(relay, &is_new, err);
 	int ret = fd < 0 ? fd : relay_message_send(fd, question, err);
 
-	/* The relay may have closed a kept connection: ask a new one. */
+	/*
+	 * The relay may have closed the kept connection. Ask again over a new
+	 * one.
+	 */
 	if (fd >= 0 && ret == ERR_PEER && !is_new) {
 		sys_close(fd);
 		is_new = true;
@@ -177,7 +184,10 @@ static int begin_question(struct buf *q, const struct relayed *r,
 	return ret ? ret : relay_message_add(q, name, strlen(name));
 }
 
-/* The relay is not asked again: its next answers may be malformed, too. */
+/*
+ * Handles a malformed answer. The relay is not asked again, because its next
+ * answers may be malformed, too.
+ */
 static int malformed(struct relayed *r, struct error *err)
 {
 	pthread_mutex_lock(&r->relay->lock);

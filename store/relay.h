@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A relay: one process of a node that sends requests to a store for the other
- * processes of the node. It keeps its connections, so a process that lives for
- * one push does not load libcurl and makes no connection to the service.
+ * processes of the node. The relay keeps its connections to the service. So a
+ * process that lives for one push neither loads libcurl nor connects to the
+ * service.
  *
  *	process                          relay
  *	connects        -------------->  accepts
@@ -13,9 +14,10 @@
  *
  * store_relay_open() makes a store that asks the relay. The relay sends reads,
  * and puts of files of up to RELAY_FILE_MAX bytes. Everything else goes to a
- * store of the process itself, `direct`. It is also used if there is no relay,
- * or if the relay has ended. There is one exception: if the relay ends after it
- * got a conditional put, the outcome is unknown (STORE_AMBIGUOUS).
+ * store of the process itself, `direct`. The store `direct` is also used if
+ * there is no relay, or if the relay has ended. There is one exception: if the
+ * relay ends after it got a conditional put, the outcome is unknown
+ * (STORE_AMBIGUOUS).
  *
  * Both ends run as the same user. A process that can connect can write to the
  * store, so the relay refuses other users (sys_passing_is_own()).
@@ -43,8 +45,9 @@ enum relay_question {
 struct relay;
 
 /*
- * Prepares connections to the relay that listens on the socket file `path`.
- * There may be no relay yet, or any more. Returns NULL if memory runs out.
+ * Prepares connections to the relay that listens on the socket file `path`. The
+ * relay may not have started yet, or may have ended. Returns NULL if memory
+ * runs out.
  */
 struct relay *relay_new(const char *path);
 /* NULL is allowed. */
@@ -59,8 +62,9 @@ enum relay_outcome {
 };
 
 /*
- * Asks the relay, and replaces *answer. Returns a value of relay_outcome, with
- * the reason in *err unless it is RELAY_ANSWERED; or ERR_NOMEM.
+ * Sends a question to the relay, and replaces *answer by its answer. Returns a
+ * value of relay_outcome or ERR_NOMEM. If the value is not RELAY_ANSWERED, *err
+ * has the reason.
  */
 int relay_ask(struct relay *relay, struct buf *answer,
 	      const struct buf *question, struct error *err);

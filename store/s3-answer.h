@@ -10,7 +10,10 @@
 
 #include "store/filestore.h"
 
-/* maximum size of an answer that is a listing, and of another one, in bytes */
+/*
+ * Maximum sizes of answers, in bytes: S3_LISTING_MAX for a listing,
+ * S3_ANSWER_MAX for any other answer.
+ */
 #define S3_LISTING_MAX ((size_t)8 << 20)
 #define S3_ANSWER_MAX ((size_t)64 << 10)
 /* maximum length of the token at which a listing continues */

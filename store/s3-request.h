@@ -14,7 +14,7 @@ struct s3 {
 	struct store_keys keys;
 	/* owned: "http://" or "https://" */
 	char *scheme;
-	/* owned: with the port, unless it is the usual one */
+	/* owned: the host, with the port unless it is the usual port */
 	char *host;
 	char *region, *bucket, *prefix; /* owned */
 	unsigned tries, try_ms, pause_ms;
@@ -75,11 +75,11 @@ void s3_pause(const struct s3 *s3, unsigned nr,
 	      const struct client_answer *answer);
 
 /*
- * Sends a request, and again after temporary failures as far as the call allows
- * that. Returns 0 with an answer of any status, STORE_UNAVAILABLE,
- * STORE_AMBIGUOUS if `call` is not a GET or HEAD and its effect is unknown, or
- * a negative error code. If a try with unknown effect precedes a refusal, the
- * effect is unknown, too.
+ * Sends a request. After a temporary failure, sends the request again, if the
+ * call allows a repeat. Returns 0 with an answer of any status,
+ * STORE_UNAVAILABLE, STORE_AMBIGUOUS if `call` is not a GET or HEAD and its
+ * effect is unknown, or a negative error code. If a try with unknown effect
+ * precedes a refusal, the effect is unknown, too.
  */
 int s3_send(struct s3 *s3, struct client_answer *answer,
 	    const struct s3_call *call, struct error *err);

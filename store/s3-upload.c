@@ -107,8 +107,8 @@ static int send_parts(struct upload *u, struct error *err)
 }
 
 /*
- * Aborts the upload, which deletes its parts. If this fails, a rule of the
- * bucket should delete them later.
+ * Aborts the upload, which deletes its parts. If the abort fails, a rule of the
+ * bucket should delete the parts later.
  */
 static void give_up(struct upload *u)
 {

@@ -146,8 +146,8 @@ static int read_rest(struct s3 *s3, struct reading *r, enum s3_verdict *verdict)
 		call.headers[call.header_nr++] = (struct sigv4_pair){"range",
 								     range};
 	/*
-	 * Request the rest only of the version of the file from which the
-	 * beginning came.
+	 * The rest must come from the same version of the file as the
+	 * beginning. So request only this version.
 	 */
 	if (r->has_begun)
 		call.headers[call.header_nr++] = (struct sigv4_pair){"if-match",
@@ -220,8 +220,8 @@ static int read_file(struct filestore *store, struct filestore_info *info,
 		if (ret || verdict == S3_FINAL)
 			break;
 		/*
-		 * Without an entity tag, the rest could belong to another
-		 * version of the file, so the read fails.
+		 * Without an entity tag, the rest could come from another
+		 * version of the file than the beginning. So the read fails.
 		 */
 		if (r.has_begun && !*r.etag)
 			break;

@@ -44,8 +44,8 @@ struct store_s3_settings {
 	unsigned stall_ms;
 	unsigned tries; /* maximum number of tries of a request, at least 1 */
 	/*
-	 * no further try begins later than this after the first one, in
-	 * milliseconds; 0: no limit
+	 * No further try begins later than this number of milliseconds after
+	 * the first try. 0: no limit.
 	 */
 	unsigned try_ms;
 	/* pause before the second try; each further pause is twice as long */

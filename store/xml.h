@@ -4,8 +4,8 @@
  * knows elements, text, the five named entities, numeric characters and
  * comments. It skips attributes and the XML declaration. Everything else is an
  * error: document types, other processing instructions, CDATA, unknown
- * entities, and elements that are not closed. So there is nothing that expands,
- * and nothing that refers to other files.
+ * entities, and elements that are not closed. So no part of a document can
+ * expand to more text or refer to another file.
  *
  * The document is in memory, and its size is limited by the caller.
  */
@@ -27,7 +27,7 @@ enum xml_event {
 	XML_END = 0, /* the document is complete */
 	/* an element begins; its name is the last of `names` */
 	XML_OPEN = 1,
-	/* an element ends; its name is still in `names` */
+	/* an element ends; the name of this element is still in `names` */
 	XML_CLOSE = 2,
 };
 
@@ -45,8 +45,9 @@ struct xml {
 	struct xml_name names[XML_DEPTH_MAX];
 	size_t depth;
 	/*
-	 * owned: the text of the innermost open element, without entities. It
-	 * is emptied when an element begins, and after an element has ended.
+	 * owned: the text of the innermost open element, without entities. The
+	 * text is emptied when an element begins, and after an element has
+	 * ended.
 	 */
 	struct buf text;
 	/* the last element was <name/>, so the next event is its XML_CLOSE */
