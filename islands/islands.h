@@ -71,8 +71,8 @@ struct island_sets {
 	/* number of slots in `table`, a power of two */
 	size_t table_nr;
 	/*
-	 * owned: cache of unions; for each hash value, the last union with this
-	 * hash
+	 * owned: cache of unions; each slot has the last union whose hash value
+	 * belongs to the slot
 	 */
 	struct island_union *unions;
 };
@@ -137,14 +137,16 @@ struct islands {
 	/* sets of islands of references */
 	struct island_sets sets;
 	/*
-	 * Owned: indexed by obj_pos < end: number of the object's set in
-	 * `sets`. NULL if there are no islands of references.
+	 * Owned array with an element for each obj_pos < end: the number, in
+	 * `sets`, of the set of islands that the object is in. NULL if there
+	 * are no islands of references.
 	 */
 	uint32_t *set_of;
 	uint32_t end;
 	/*
-	 * Owned: indexed by obj_pos < layer_end: the object's layer, enum
-	 * islands_layer. NULL: all objects are in the first layer.
+	 * Owned array with an element for each obj_pos < layer_end: the layer
+	 * of the object (enum islands_layer). NULL: all objects are in the
+	 * first layer.
 	 */
 	uint8_t *layers;
 	uint32_t layer_end;
@@ -177,9 +179,9 @@ int islands_mark_tip(struct islands *islands, struct walk *w,
  * directly and those of `heads`.
  *
  * Clients also request each commit of `heads` by itself, with history and
- * without. So a head adds two islands: all that the commit reaches, and all
- * that its tree reaches. The latter objects are also in the tip. References
- * must reach the heads.
+ * without. So a head adds two islands: all objects that the commit reaches, and
+ * all objects that its tree reaches. The objects of the second island are also
+ * in the tip island. References must reach the heads.
  *
  * In a partial clone, `promisor` is not NULL, and `found` is the result of
  * promisor_enumerate(), which has no lists. In this case the trees of all found

@@ -25,7 +25,7 @@ struct marking {
 	struct island_ref *refs; /* owned */
 	size_t ref_nr, ref_alloc;
 	/*
-	 * owned: indexed by commit_nr, the number of the commit's set of
+	 * owned array, indexed by commit_nr: the number of the commit's set of
 	 * islands
 	 */
 	uint32_t *commit_sets;
@@ -159,8 +159,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * Sets *set to the set of all islands to which `nr` references belong. The
- * references have the same value.
+ * Sets *set to the set of all islands to which any of `nr` references belongs.
+ * All these references have the same value.
  */
 static int collect_set(uint32_t *set, struct marking *p,
 		       const struct island_ref *refs, size_t nr)
@@ -268,8 +268,8 @@ static int mark_commits(struct marking *p)
 }
 
 /*
- * Returns the number of the island of a head. These islands are numbered after
- * those of pack.island.
+ * Returns the number of the island of a head. The islands of heads have the
+ * numbers after those of pack.island.
  */
 static uint32_t head_island(const struct marking *p, size_t head, bool is_tip)
 {

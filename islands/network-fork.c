@@ -228,8 +228,8 @@ static int write_head(const struct forking *f)
 }
 
 /*
- * The directory f->build and the destination have the same parent, so the
- * relative path to the store is the same from both.
+ * The directory f->build and the destination have the same parent. So the
+ * relative path from both to the store is the same.
  */
 static int write_alternates(const struct forking *f)
 {
@@ -295,7 +295,7 @@ static int sync_parent(const char *path, struct error *err)
 /*
  * Returns 1 if the complete fork is at `path`, 0 if not, or a negative error
  * code. A fork is made in another directory, which is renamed to `path` at the
- * end. So if a repository at `path` borrows from the store, it is complete.
+ * end. So a repository at `path` that borrows from the store is complete.
  */
 static int is_complete(struct network *network, const char *path,
 		       struct error *err)

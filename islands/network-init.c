@@ -59,8 +59,8 @@ static int exists(const char *dir, const char *name)
 }
 
 /*
- * Checks that nothing is at `path`, except files of an earlier network_init()
- * that was killed.
+ * Checks that `path` is free. Only files that a killed network_init() has left
+ * may be there.
  */
 static int check_place(const char *path, struct error *err)
 {

@@ -76,10 +76,11 @@ struct network_batch {
 };
 
 /*
- * Adds the changes that make refs/virtual/<id>/ equal to `refs` (NULL: none).
- * The store has the objects of `refs` already. The caller holds the member's
- * lock until the batch is written. *changed (may be NULL) is set to the number
- * of changes. Returns 0 or a negative error code.
+ * Adds the changes that make refs/virtual/<id>/ equal to `refs`. If `refs` is
+ * NULL, refs/virtual/<id>/ becomes empty. The store has the objects of `refs`
+ * already. The caller holds the member's lock until the batch is written.
+ * *changed (may be NULL) is set to the number of changes. Returns 0 or a
+ * negative error code.
  */
 int network_batch_add(struct network_batch *batch, uint32_t id,
 		      const struct network_refs *refs, size_t *changed,

@@ -65,7 +65,8 @@ static bool take_word(struct line *line, const char *word)
 
 /*
  * Takes the id of a member, a decimal number without leading zeros, from a line
- * of the registry. Returns false if there is none or it is too large.
+ * of the registry. Returns false if there is no such number or the number is
+ * too large.
  */
 static bool take_id(struct line *line, uint32_t *id)
 {

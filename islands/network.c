@@ -272,8 +272,8 @@ int network_registry_path(struct buf *out, const struct network *network,
 }
 
 /*
- * Returns the number that `name` states as a member's id, or 0 if it is not a
- * number.
+ * Returns the member's id that `name` states as a number, or 0 if `name` is not
+ * a number.
  */
 static uint32_t parse_id(const char *name)
 {
@@ -288,7 +288,7 @@ static uint32_t parse_id(const char *name)
 
 /*
  * Returns the registry entry of a path, or NULL. The repository need not exist
- * any more. The path may have the form of the registry, too.
+ * any more. `name` may also be the path as the registry has it.
  */
 static struct network_entry *lookup_path(struct network *network,
 					 const char *name)

@@ -154,8 +154,8 @@ enum network_lock {
 	/* Taken exclusively to write the registry. This lock is taken last. */
 	NETWORK_LOCK_REGISTRY,
 	/*
-	 * taken exclusively to change a member: this number plus the member's
-	 * id
+	 * to change a member, take this lock exclusively: NETWORK_LOCK_MEMBERS
+	 * plus the member's id
 	 */
 	NETWORK_LOCK_MEMBERS,
 };

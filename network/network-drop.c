@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Removes from a member repository the objects that the store (the object pool)
- * has. The order of the steps: list the member's packs, open all packs, decide
- * which packs are removed. Packs that arrive after the listing are not touched.
+ * has. The steps, in order: list the member's packs, open all packs, decide
+ * which packs are removed. A pack that arrives after the first step is not on
+ * the list, and stays.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -51,8 +51,8 @@ int network_graph_write(const struct repo *store, bool anew, struct error *err)
 	options.split.split = anew ? COMMIT_GRAPH_SPLIT_REPLACE
 				   : COMMIT_GRAPH_SPLIT_MERGE;
 	/*
-	 * Keep replaced layers of the store's commit-graph for some time: the
-	 * commit-graph of a member may still build on one of them.
+	 * Keep replaced layers of the store's commit-graph for some time. A
+	 * member's commit-graph may still build on one of these layers.
 	 */
 	options.expiry = sys_clock_seconds() - LAYER_LIFE_S;
 	if (!ret)

@@ -61,7 +61,7 @@ int network_heads_choose(struct network_heads *heads, struct error *err);
  *
  * Keeps the commit-graphs of a network. Members read the store's commit-graph
  * through their alternates. A commit-graph with commits that no longer exist is
- * worse than none, and `git fsck` reports it.
+ * worse than no commit-graph, and `git fsck` reports an error.
  */
 
 /*
@@ -109,11 +109,11 @@ struct network_drop_report {
 /*
  * Remove objects from a member that borrows from the store, if the store has
  * them. Other members are not changed. The caller holds NETWORK_LOCK_OBJECTS,
- * so that the store keeps its objects meanwhile. This function takes the lock
- * of the member. Packs with .keep stay. A cruft pack stays unless the store has
- * all its objects. Returns 0 or a negative error code; on failure, the store
- * has all objects that were removed. Cost: proportional to the number of the
- * member's own objects.
+ * so that the store keeps its objects during the call. This function takes the
+ * lock of the member. Packs with .keep stay. A cruft pack stays unless the
+ * store has all its objects. Returns 0 or a negative error code; on failure,
+ * the store has all objects that were removed. Cost: proportional to the number
+ * of the member's own objects.
  */
 int network_drop(struct network *network, uint32_t id,
 		 const struct newpack_options *options,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Repacks the store of a fork network into one pack with bitmaps. In that pack,
- * no delta has a base outside of a delta island of the object. Objects that the
- * store has are then removed from the members.
+ * the base of each delta is in all delta islands of the delta's object. Objects
+ * that the store has are then removed from the members.
  *
  * First, interrupted operations are settled (completed or undone), and all
  * members are synced: their objects are copied to the store. Objects that no

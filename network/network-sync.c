@@ -38,8 +38,8 @@ int network_pack_options(struct newpack_options *options,
 	int ret = newpack_options_load(options, network->store, err);
 
 	/*
-	 * Do not split the new pack of the store. Each part would need objects
-	 * of the other parts, but would become visible by itself.
+	 * Do not split the new pack of the store. A part would become visible
+	 * by itself, although its objects need objects of other parts.
 	 */
 	options->max_pack_size = 0;
 	options->replace = true;

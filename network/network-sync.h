@@ -49,10 +49,11 @@ int network_sync_objects(const struct network *network, const struct repo *repo,
 			 struct network_sync_report *report, struct error *err);
 
 /*
- * Copy objects like network_sync_objects(), with one difference: objects that
- * only the `leaving` packs of the store have count as missing in the store. So
- * objects are saved that became reachable after they were found unreachable.
- * All references are examined, even if the repository has no objects.
+ * Copy objects like network_sync_objects(), with one difference: if only the
+ * `leaving` packs of the store have an object, the object counts as missing in
+ * the store. So an object that was found unreachable, and became reachable
+ * again, is saved. All references are examined, even if the repository has no
+ * objects.
  */
 int network_sync_rescue(const struct network *network, const struct repo *repo,
 			const struct network_refs *refs,
