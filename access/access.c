@@ -70,8 +70,8 @@ static int hex_value(char c)
 
 /*
  * Append the decoded prefix. Returns 0, ERR_PEER if the prefix is not "refs" or
- * below it, or ERR_NOMEM. So a prefix with "!", which would show refs, is
- * refused, too.
+ * below it, or ERR_NOMEM. So a prefix that begins with "!" is refused, too.
+ * Such a prefix would show hidden refs.
  */
 static int add_hidden(struct access_answer *out, const char *text, size_t len)
 {
@@ -261,8 +261,8 @@ static int talk(struct access_answer *out, struct access_helper *h,
 		len = read_line(h, line, &patience, err);
 	ret = len < 0 ? (int)len : access_parse(out, line, (size_t)len, err);
 	/*
-	 * Kill the helper: its late answer would be taken for the answer to
-	 * another question.
+	 * Kill the helper. Otherwise its late answer would be taken for the
+	 * answer to another question.
 	 */
 	if (ret < 0)
 		stop(h, SIGKILL);
@@ -332,8 +332,8 @@ void access_helper_free(struct access_helper *helper)
 /* ---- hidden refs */
 
 /*
- * Keys that must also be set, so that clients cannot get hidden objects by
- * their ids.
+ * Keys that are also set when refs are hidden, so that clients cannot get
+ * hidden objects by their ids.
  */
 static const char *const limits[][2] = {
 	{"gitreach.reachableonly", "true"},

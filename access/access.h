@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The access helper: a program that decides about requests. Each worker keeps
- * one running. The worker writes a line, and the helper answers with a line:
+ * The access helper: a program that decides which requests are allowed. Each
+ * worker process of the server keeps one helper running. The worker writes a
+ * line, and the helper answers with a line:
  *
  *	user=alice service=upload-pack repository=/a%20b.git protocol=https
  *		address=192.0.2.1                       (one line)

@@ -239,8 +239,9 @@ static void remember(struct htpasswd *h, const struct oid *mac)
 
 /*
  * Copy the stored hash of a user, from the file as it is now. Returns whether
- * the user exists. If not, *hash is the hash of another user, so that the check
- * takes the same time; it is empty if there is none.
+ * the user exists. If the user does not exist, *hash is the hash of another
+ * user, so that the check takes the same time. If there is no user at all,
+ * *hash is empty.
  */
 static bool look_up(char hash[PASSWORD_HASH_MAX], struct htpasswd *h,
 		    const char *user, struct error *warning)

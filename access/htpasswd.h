@@ -8,9 +8,9 @@
  *	|     |
  *	user  hash: access/password.h
  *
- * The file is read again when it has changed. A check that has succeeded is
- * remembered for a minute, because good hashes are slow: in a table of fixed
- * size, as an HMAC of user, password and stored hash.
+ * The file is read again when it has changed. Good hashes are slow. So a check
+ * that has succeeded is remembered for a minute, in a table of fixed size, as
+ * an HMAC of user, password and stored hash.
  */
 #ifndef ACCESS_HTPASSWD_H
 #define ACCESS_HTPASSWD_H
@@ -25,9 +25,9 @@ struct htpasswd;
 #define HTPASSWD_TEXT_MAX 256
 
 /*
- * Reads a file; `path` is copied. Returns 0 with *out owned by the caller,
- * ERR_NOMEM, or another negative error code: the file cannot be read, or a line
- * is wrong.
+ * Reads a file; `path` is copied. Returns 0 with *out owned by the caller, or a
+ * negative error code if the file cannot be read, a line is wrong, or memory
+ * runs out.
  */
 int htpasswd_open(struct htpasswd **out, const char *path, struct error *err);
 void htpasswd_close(struct htpasswd *h);

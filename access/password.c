@@ -115,8 +115,8 @@ static void apr1_begin(uint8_t out[MD5_DIGEST_LENGTH], const char *password,
 }
 
 /*
- * Computes one of the thousand rounds of $apr1$, whose purpose is to make it
- * slow.
+ * Computes one of the thousand rounds of the hash $apr1$. The rounds make the
+ * hash slow on purpose.
  */
 static void apr1_round(uint8_t out[MD5_DIGEST_LENGTH], unsigned nr,
 		       const char *password, const char *salt, size_t salt_len)

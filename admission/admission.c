@@ -18,11 +18,12 @@
 #define MOMENT_NS UINT64_C(50000000)
 
 /*
- * Connections of one address in one process. An entry is near the place that
- * the hash of its address gives; the hash has a seed, so that nobody can choose
- * addresses for one place. If there is no free entry there, the connection
- * counts in the last entries, one for each process, without a limit for its
- * address.
+ * Connections of one address in one process. The hash of an address gives a
+ * place in the table, and the entry of the address is near this place. The hash
+ * has a seed, so that nobody can choose addresses with equal places. If no
+ * entry near the place is free, the connection is counted in a spare entry.
+ * Each process has one spare entry, at the end of the table, and the limit for
+ * one address does not apply there.
  */
 #define PEERS_NR 16384
 #define PEERS_NEAR 32
@@ -256,8 +257,8 @@ int admission_enter(struct admission_pass *pass, struct admission *a,
 		grant(a);
 	unlock(a);
 	/*
-	 * If the table is full, do not refuse: at this point, the client could
-	 * not try again.
+	 * If the table is full, let the request run without a ticket. A refusal
+	 * here would be final, because the client could not try again.
 	 */
 	if (nr < 0)
 		return 0;
@@ -313,7 +314,8 @@ void admission_pause(struct admission_pass *pass)
 	lock(pass->a);
 	state = atomic_load(&ticket_of(pass)->state);
 	/*
-	 * A ticket that waits is not changed: it keeps its place in the queue.
+	 * A ticket that waits is not changed: the ticket keeps its place in the
+	 * queue.
 	 */
 	if (state == ADMISSION_RUNNING || state == ADMISSION_EXPRESS) {
 		admission_queue_pause(&pass->a->queue, pass->nr,

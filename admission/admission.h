@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Admission to expensive work, for the threads of several processes: the queue
- * of admission/queue.h in shared memory, waiting, tokens by pressure, and
- * limits of connections. Knows nothing of sockets, HTTP or Git.
+ * Admission to expensive work, for the threads of several processes. The queue
+ * of admission/queue.h is in shared memory. The number of tokens depends on the
+ * pressure of the machine. The number of connections is limited. Knows nothing
+ * of sockets, HTTP or Git.
  *
  * The memory is made before the processes are forked. When a process has ended
- * in any way, its parent calls admission_forget(). A process may die with the
- * lock: the next owner repairs the queue.
+ * in any way, its parent calls admission_forget(). If a process dies while it
+ * holds the lock, the next owner of the lock repairs the queue.
  *
  * All functions may be called by several threads.
  */
@@ -71,7 +72,8 @@ struct admission_listener {
  * Waits for permission. The process of *ask is filled in. Returns 0 with *pass
  * for admission_leave(). If there are too many tickets, *pass has none, and the
  * work may go on with one thread. Returns ERR_DENIED if the wait was too long,
- * or the result of the listener; *pass then has no ticket.
+ * or the negative result of the callback tell(). In both cases *pass has no
+ * ticket.
  */
 int admission_enter(struct admission_pass *pass, struct admission *a,
 		    struct admission_ask *ask,
@@ -108,8 +110,8 @@ void admission_yield(struct admission_pass *pass);
 bool admission_has_queue(const struct admission *a);
 
 /*
- * Returns whether a request would be refused now: its network or its principal
- * has too many tickets that wait. A refusal is counted.
+ * Returns whether a request would be refused now, because its network or its
+ * principal has too many waiting tickets. The refusal is counted.
  */
 enum admission_refusal admission_judge(struct admission *a,
 				       const struct admission_ask *ask);

@@ -15,10 +15,10 @@
 #define ADMISSION_PRESSURE_INTERVAL 5
 
 /*
- * Limits, in hundredths of a percent of the last 10 seconds. On a server at its
- * capacity, some task waits for a processor most of the time, so only a higher
- * value counts as pressure. Tasks wait for memory only if there is too little
- * memory.
+ * Values above these limits count as pressure. Their unit is a hundredth of a
+ * percent of the last 10 seconds. On a server at its capacity, some task waits
+ * for a processor most of the time, so only a higher value counts as pressure.
+ * Tasks wait for memory only if there is too little memory.
  */
 #define ADMISSION_PRESSURE_CPU 9000
 #define ADMISSION_PRESSURE_MEMORY 1000

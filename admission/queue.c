@@ -86,8 +86,9 @@ static const struct admission_account *find(const struct admission_queue *q,
 }
 
 /*
- * Returns the number of an account, which may be new. There is always room: a
- * ticket has three accounts, and an account without tickets can be replaced.
+ * Returns the number of the account with a key. Makes the account if it does
+ * not exist. There is always room: a ticket has three accounts, and an account
+ * without tickets can be replaced.
  */
 static unsigned account(struct admission_queue *q, uint64_t key,
 			uint64_t now_ns)
@@ -233,8 +234,9 @@ int admission_queue_add(struct admission_queue *q,
 	t->process = ask->process;
 	t->network = (uint16_t)account(q, keys.network, now_ns);
 	/*
-	 * Count the ticket in this account now: otherwise the next call of
-	 * account() could replace the account.
+	 * Count the ticket in this account now. Otherwise the next call of
+	 * account() could replace this account, because an account without
+	 * tickets is free.
 	 */
 	q->accounts[t->network].nr++;
 	t->flow = (uint16_t)account(q, keys.flow, now_ns);
@@ -410,8 +412,8 @@ unsigned admission_queue_ahead(const struct admission_queue *q, int nr)
 	unsigned before = waiting_before(q, t), ahead = before;
 
 	/*
-	 * Flows take turns, so another flow has at most one ticket more than
-	 * this flow before `t`.
+	 * Flows take turns. So another flow has at most one more ticket before
+	 * `t` than the flow of `t` has.
 	 */
 	for (unsigned i = 0; !t->is_push && i < q->account_end; i++) {
 		const struct admission_account *a = &q->accounts[i];
@@ -462,8 +464,9 @@ void admission_queue_resume(struct admission_queue *q, int nr)
 }
 
 /*
- * Returns whether a ticket of another principal waits that has had less
- * service, or whose principal is below its share while this one is above.
+ * Returns whether the ticket of another principal waits and has more right to
+ * the token. This is so if the other principal has had less service, or if it
+ * is below its share while this one is above.
  */
 static bool is_wanted(const struct admission_queue *q,
 		      const struct admission_ticket *t)

@@ -4,8 +4,8 @@
  * Git. The struct has a fixed size and no pointers, so it can be in memory that
  * processes share. The caller holds a lock, and passes the time.
  *
- * Work needs tokens; the number of tokens is about the number of processors.
- * Who waits has a ticket:
+ * Work needs tokens. The number of tokens is about the number of processors.
+ * Each request has a ticket, which is in one of these states:
  *
  *	add -> WAITING --next--> RUNNING, holds tokens --remove-> gone
  *	          ^  |              |  |
@@ -16,18 +16,19 @@
  *
  * Order: start-time fair queuing on two levels (Goyal, Vin, Cheng 1996). Each
  * network, and each principal in a network, has a virtual time: the service
- * that it has had. The next ticket is of the network with the least service,
- * then of the principal with the least, then the oldest. A newcomer starts at
- * the virtual time of the one served last, so nobody saves up service.
+ * that it has had. The next ticket is chosen from the network with the least
+ * service, there from the principal with the least service, and there the
+ * oldest. A newcomer starts at the virtual time of the ticket that was served
+ * last, so nobody saves up service.
  *
  * Deficit round robin has the same bounds, but needs lists, which a process
- * that is killed could leave half changed. Here everything but the tickets is
- * computed from them again (admission_queue_repair()). A price that was wrong
- * is corrected when the work ends.
+ * that is killed could leave half changed. In this queue, all other data can be
+ * computed again from the tickets (admission_queue_repair()). If the estimated
+ * price of some work was wrong, it is corrected when the work ends.
  *
  * A principal holds at most a share of the tokens while others wait. Cheap work
- * need not wait for a token: one ticket of each principal at a time is served
- * at once, up to a limit (EXPRESS).
+ * need not wait for a token (EXPRESS). Each principal has at most one such
+ * ticket at a time, and there is a limit for all principals together.
  *
  * Pushes need no tokens; a repository has a limit of pushes at once. If the
  * limit is above 1, one principal has at most all but one of the places.
@@ -160,8 +161,8 @@ void admission_queue_init(struct admission_queue *q,
 			  const struct admission_limits *limits);
 
 /*
- * Changes the limits. If the number of tokens grows, it grows step by step; if
- * it falls, it falls at once.
+ * Changes the limits. A larger number of tokens takes effect step by step, a
+ * smaller number at once.
  */
 void admission_queue_limit(struct admission_queue *q,
 			   const struct admission_limits *limits);
@@ -202,9 +203,9 @@ void admission_queue_pause(struct admission_queue *q, int nr, uint64_t now_ns);
 void admission_queue_resume(struct admission_queue *q, int nr);
 
 /*
- * If a ticket has run for a slice, and a ticket of another principal with less
- * service waits for its token, makes the running ticket wait again. Returns
- * whether the ticket waits now.
+ * If a running ticket has used up its slice of time, and a ticket of another
+ * principal with less service waits for its token, makes the running ticket
+ * wait again. Returns whether the ticket waits now.
  */
 bool admission_queue_yield(struct admission_queue *q, int nr, uint64_t now_ns);
 

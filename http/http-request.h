@@ -93,8 +93,8 @@ bool http_url_verify(const struct http_url *url, const char *path);
  * ---- http-body.c
  *
  * The body of a request. Its length is CONTENT_LENGTH. If the web server does
- * not know the length (a chunked request), the body ends with the input. The
- * body may be compressed with gzip.
+ * not know the length (a chunked request), the body goes up to the end of the
+ * input. The body may be compressed with gzip.
  *
  * A reader holds at most HTTP_BODY_PIECE bytes of input and zlib's window,
  * whatever a client sends. A body is used by one thread.

@@ -168,8 +168,8 @@ static int receive(const struct http_exchange *x, struct stream *s,
 	if (ret < 0)
 		return ret;
 	/*
-	 * Continue if the server's user has no identity: only refs with a
-	 * reflog need one.
+	 * Continue without an identity of the server's user, because only refs
+	 * with a reflog need one.
 	 */
 	if (!ident_committer(&committer, &options.repo->config, NULL))
 		options.committer = committer.data;

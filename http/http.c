@@ -16,7 +16,7 @@
  *	answer
  *
  * Any other error gives status 500. If an error occurs after the headers were
- * sent, the answer is cut off.
+ * sent, the client gets only the first part of the answer.
  */
 #include <string.h>
 

@@ -82,9 +82,9 @@ struct http1_piece {
 void http1_body_init(struct http1_body *body, const struct http1_head *head);
 
 /*
- * Take bytes from the input: framing, and then bytes of one chunk. The caller
- * removes piece->off + piece->len bytes from the input before the next call.
- * Bytes behind the body are not taken.
+ * Take bytes from the input: first the bytes of the framing, then bytes of one
+ * chunk. The caller removes piece->off + piece->len bytes from the input before
+ * the next call. Bytes behind the body are not taken.
  *
  * Returns 1 if the body has ended; piece->len is 0. Returns 0 otherwise; if
  * piece->len is 0, all `len` bytes were framing, and more input is needed.

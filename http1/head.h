@@ -97,10 +97,10 @@ struct http1_head {
 void http1_head_init(struct http1_head *head);
 
 /*
- * Parse the head at `bytes`. `len` bytes have arrived; they begin with the
- * bytes of all earlier calls with this *head. The bytes may move in memory
- * between two calls. Bytes behind the head are not looked at. All calls
- * together take linear time.
+ * Parse the head at `bytes`. `len` is the number of all bytes that have
+ * arrived, including those of earlier calls with this *head. The bytes may move
+ * in memory between two calls. Bytes behind the head are not looked at. All
+ * calls together take linear time.
  *
  * Returns 1 if the head is complete and valid; head->len is its length. Returns
  * 0 if more bytes are needed. Returns ERR_PEER if the head is not valid or

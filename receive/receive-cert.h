@@ -91,8 +91,8 @@ struct push_nonce_check {
  * Check the nonce of a certificate. `nonce` is NULL if the certificate has no
  * nonce. `seconds` is the time at which this process issued its own nonce.
  *
- * If `stateless` is true, an earlier process may have issued the nonce. A nonce
- * is then OK if its time is at most `slop_max` seconds before or after
+ * If `stateless` is true, an earlier process may have issued the nonce. In this
+ * case a nonce is OK if its time is at most `slop_max` seconds before or after
  * `seconds`. Returns 0 or ERR_NOMEM.
  */
 int push_nonce_check(struct push_nonce_check *out,

@@ -118,9 +118,9 @@ static int visit_parents(struct check *k, struct oidset *seen,
 
 /*
  * Visit the tips (the new values of refs). If `is_new`, visit the tips that
- * came with the push. Otherwise add the tips that existed before to the
- * frontier. A tip that existed before is added to push.boundary only if it is a
- * parent of a new commit.
+ * came with the push. Otherwise add the tips that existed before the push to
+ * the frontier. Such a tip is added to push.boundary only if it is a parent of
+ * a new commit.
  */
 static int visit_tips(struct check *k, struct oidset *seen, bool is_new)
 {
@@ -365,9 +365,9 @@ static int refuse(struct check *k)
 }
 
 /*
- * If clients may only know of objects that refs reach: refuse the push if a
- * commit of the frontier is not visible to the client. Otherwise add all
- * commits of the frontier to the haves of the walk.
+ * Does nothing unless clients may only know of objects that refs reach. Refuses
+ * the push if a commit of the frontier is not visible to the client. Otherwise
+ * add all commits of the frontier to the haves of the walk.
  */
 static int test_visible(struct check *k)
 {
@@ -446,9 +446,9 @@ static int check_visible(struct check *k, const struct walk_items *objects)
 
 /*
  * Find the objects that the new tips reach and that the existing refs do not
- * reach. If refs reach the whole frontier, the commits are those of the push,
- * and no walk by date is made. If commits of the push have old dates, such a
- * walk could visit all of history.
+ * reach. If refs reach the whole frontier, the commits to check are those of
+ * the push, and no walk by date is made. With old dates in the push, a walk by
+ * date could visit the whole history.
  */
 static int find_new(struct walk_result *result, struct check *k)
 {
@@ -517,8 +517,8 @@ static int has_parents(struct check *k, const struct oid *oid)
 
 /*
  * Returns 1 if the repository had this commit of the push before, with all
- * parents. Returns 0 if not, or a negative error code. If a commit that was
- * complete became shallow, refs would lose history.
+ * parents. Returns 0 if not, or a negative error code. Such a commit must not
+ * become shallow, because refs would lose history.
  */
 static int was_complete(struct check *k, const struct oid *oid)
 {

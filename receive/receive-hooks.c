@@ -190,8 +190,8 @@ int receive_hook_transaction(void *ctx, enum ref_state state,
 }
 
 /*
- * Returns whether the hooks post-receive and post-update get this command: it
- * was executed.
+ * Returns whether the hooks post-receive and post-update get this command. They
+ * get the commands that were executed.
  */
 static bool was_done(const struct receive_command *cmd)
 {

@@ -18,8 +18,8 @@
  * proc-receive can read it too. For post-receive and post-update, the
  * quarantine is an alternate of the repository if the push is signed or the
  * repository lacks the objects. Otherwise the quarantine is removed before
- * these two hooks run. A hook that fetches into another repository could take
- * the quarantine for a place where objects stay.
+ * these two hooks run. The reason: a hook that fetches into another repository
+ * could rely on objects in the quarantine, which does not last.
  *
  * receive-worktree.c starts push-to-checkout, and receive-proc.c starts
  * proc-receive. A hook that does not exist counts as a hook that succeeds.

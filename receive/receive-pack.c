@@ -252,9 +252,9 @@ static int report(struct push *p)
 
 	summary_phase(&r->summary, SUMMARY_REPORT);
 	/*
-	 * The .keep file is no longer needed: the push is over. A quarantine is
-	 * kept for hooks that read the certificate, or objects that the target
-	 * has and the repository lacks.
+	 * The .keep file is no longer needed: the push is over. The quarantine
+	 * is kept if hooks read the certificate from it, or read objects that
+	 * the target has and the repository lacks.
 	 */
 	if (!r->options->target ||
 	    (!r->cert.is_judged && quarantine_is_stored(&r->quarantine)))

@@ -40,9 +40,10 @@ struct receive_target {
 		       struct error *err);
 	void *ctx;
 	/*
-	 * Removes objects from the repository that are in no accepted push,
-	 * before the objects of the push are checked. After an error, all
-	 * commands are refused with the message. NULL: there are none.
+	 * Called before the objects of the push are checked. Removes those
+	 * objects from the repository that are in no accepted push. After an
+	 * error, all commands are refused with the message. NULL: the
+	 * repository has no such objects.
 	 */
 	int (*purge)(void *ctx, struct error *err);
 };

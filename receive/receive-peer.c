@@ -7,8 +7,8 @@
 #include "receive/receive.h"
 
 /*
- * Write to the client. While refs change, a client that went away must not stop
- * the push: hooks would not run for refs that have changed already.
+ * Write to the client. While refs change, a failed write does not stop the
+ * push. Otherwise the hooks would not run for refs that have changed already.
  */
 static int write_client(void *ctx, struct iovec *iov, size_t nr,
 			struct error *err)
@@ -100,9 +100,9 @@ int receive_peer_start_ticker(struct sys_ticker **ticker,
 
 /*
  * Returns the end of a path that starts at `p`; `before` is the character
- * before the path. A path after a quote ends at the next quote of the same
- * kind. Any other path ends at a colon or at the end of the line, and text
- * after the path may be included.
+ * before the path. If `before` is a quote, the path ends at the next quote of
+ * the same kind. Otherwise it ends at a colon or at the end of the line, so the
+ * result may include text after the path.
  */
 static const char *path_end(const char *p, char before)
 {

@@ -119,8 +119,8 @@ struct move {
 	const char *sub;
 	char *from, *to; /* owned: the directories */
 	/*
-	 * move only pack files of this rank, see pack_file_rank(); -1: move all
-	 * files
+	 * if not -1, only files of a pack with this rank are moved
+	 * (pack_file_rank()); -1: all files are moved
 	 */
 	int rank;
 	struct error *err;

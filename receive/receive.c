@@ -85,8 +85,8 @@ void receive_release(struct receive *r)
 
 /*
  * Open r->visible, which decides which objects the client may know of. The old
- * values of the commands are given as hints, because most delta bases of a push
- * are in their trees.
+ * values of the commands are passed as hints, because most delta bases of a
+ * push are in the trees of these old values.
  */
 static int open_visible(struct receive *r, struct error *err)
 {

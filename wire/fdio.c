@@ -9,7 +9,7 @@
 /*
  * The timeout starts again each time 64 KiB (one large packet) were
  * transferred, so that a slow peer is not cut off. Without side-band, one write
- * may hold a whole pack, so large writes are split into pieces of this size.
+ * may have a whole pack, so large writes are split into pieces of this size.
  */
 #define PIECE (1 << 16)
 

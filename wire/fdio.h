@@ -15,8 +15,8 @@ struct fdio {
 	/*
 	 * Seconds that the server waits for the peer before the process ends
 	 * (git upload-pack --timeout); 0: no limit. Within this time the peer
-	 * must accept 64 KiB, or send 64 KiB, or finish its message. So a peer
-	 * that only sends a few bytes now and then is cut off, too.
+	 * must accept 64 KiB, send 64 KiB, or finish its message. So a peer
+	 * that only sends a few bytes now and then is also disconnected.
 	 */
 	unsigned timeout;
 	/* The capacity of the output pipe has already been enlarged. */

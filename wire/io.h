@@ -87,10 +87,10 @@ struct serve_io {
 	 * Called when a request has ended. If the request has succeeded and
 	 * bytes of the answer are unsent, takes over *summary and returns true.
 	 * From then on *summary measures nothing, and the callee calls
-	 * summary_end() when these bytes are sent or lost. Otherwise, subtracts
-	 * the bytes that were written but lost from summary->tap.bytes_sent,
-	 * and returns false. May be NULL: then writev() sends all bytes before
-	 * it returns.
+	 * summary_end() when these bytes are sent or lost. Otherwise, returns
+	 * false, and subtracts from summary->tap.bytes_sent the bytes that were
+	 * written but did not reach the peer. May be NULL: then writev() sends
+	 * all bytes before it returns.
 	 */
 	bool (*end_later)(void *ctx, struct summary *summary, bool has_failed);
 };

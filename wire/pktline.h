@@ -136,8 +136,8 @@ int pktline_hung_up(struct pktline_reader *r, struct error *err);
 const char *pktline_quote(char out[PKTLINE_QUOTE_MAX], const char *text);
 
 /*
- * A writer of packets. It collects packets in memory and sends many of them in
- * one large write.
+ * A writer of packets, which collects packets in memory and sends many of them
+ * in one large write.
  */
 struct pktline_writer {
 	const struct serve_io *io; /* borrowed */

@@ -244,9 +244,10 @@ static int find_skips(struct refview *view)
 }
 
 /*
- * Add to view->bounds the full names at which the decision of a hide rule may
- * change. A rule matches the name <pattern> and all names below "<pattern>/",
- * but no other names that start with <pattern>.
+ * In the order of names, the decision of a hide rule changes at certain names
+ * only. Add these full names to view->bounds. A rule matches the name <pattern>
+ * and all names below "<pattern>/", but no other names that start with
+ * <pattern>.
  */
 static int add_bounds(struct refview *view, size_t *nr,
 		      const struct buf *pattern)
@@ -270,9 +271,9 @@ static int add_bounds(struct refview *view, size_t *nr,
 }
 
 /*
- * Fill view->bounds: the names at which some hide rule may decide differently.
- * The ends of the namespace are such names, too: names outside of the namespace
- * keep their prefix, so rules may decide differently there.
+ * Fill view->bounds: the names at which the decision of some hide rule may
+ * change. The first and the last name of the namespace are such names, too,
+ * because names outside of the namespace keep their prefix.
  */
 static int find_bounds(struct refview *view)
 {

@@ -151,8 +151,9 @@ int refview_lookup(struct refview *view, const char *name, struct ref *ref,
 /*
  * Look up HEAD. The return values are those of refview_lookup(). If HEAD is a
  * symbolic ref and has a value, *branch is set to the name of its target,
- * otherwise to NULL. If HEAD is hidden, the function returns 0, and *branch is
- * set only if clients see that ref. *branch lives as long as head->target.
+ * otherwise to NULL. If HEAD is hidden, the function returns 0, and sets
+ * *branch only if the branch is not hidden. *branch lives as long as
+ * head->target.
  */
 int refview_head(struct refview *view, struct ref *head, const char **branch,
 		 struct error *err);

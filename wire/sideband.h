@@ -69,8 +69,8 @@ struct sideband {
 	/*
 	 * true: pack data is only appended, as by sideband_add(), because the
 	 * pack is tiny and the end of the answer follows at once. So one write
-	 * sends both. Set before data is sent, each piece of which must fit
-	 * into one packet.
+	 * sends the pack and the end. Set this before data is sent. Each piece
+	 * of data must fit into one packet.
 	 */
 	bool is_tiny;
 };

@@ -164,9 +164,9 @@ struct summary {
 	 */
 	uint64_t suspended_ns;
 	/*
-	 * A copy of `tap`, to compute differences. Its durations are those when
-	 * the current request began. Its byte counts are those when the
-	 * previous request ended.
+	 * A copy of `tap`, to compute differences. Its durations were copied
+	 * when the current request began, its byte counts when the previous
+	 * request ended.
 	 */
 	struct pktline_tap base;
 	enum summary_phase phase;

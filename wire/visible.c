@@ -426,8 +426,8 @@ int visible_hint(struct visible *v, const struct oid *oid, struct error *err)
 }
 
 /*
- * Mark the objects that `w`, another walk than v->walk, has found: they are
- * visible. Packed objects have the same obj_pos in both walks. Other objects
+ * Mark the objects that `w` has found as visible. `w` is another walk than
+ * v->walk. Packed objects have the same obj_pos in both walks. Other objects
  * are looked up in v->walk by id.
  */
 static int mark_from(struct visible *v, struct walk *w,

@@ -3,12 +3,11 @@
  * Decides which objects clients may know of: those that visible refs reach.
  * Only some repositories limit their clients in this way.
  *
- * A repository that borrows from the store of a fork network
- * (islands/network.h) also finds the objects of all other members there. So an
- * object that exists may belong to another member. In such a repository, the
- * server checks each id that a client names. If no visible ref reaches the
- * object, the server answers as if the object was missing, with the same
- * messages.
+ * A member repository of a fork network borrows objects from the network's
+ * store (islands/network.h), which has the objects of all members. So an object
+ * that exists may belong to another member. In such a repository, the server
+ * checks each id that a client names. If no visible ref reaches the object, the
+ * server answers as if the object was missing, with the same messages.
  *
  * The checks are made in the order of their cost:
  *
