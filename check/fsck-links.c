@@ -117,9 +117,9 @@ static int confirm_all(struct fsck_links *l, const struct walk_result *result)
 /*
  * Marks all objects that roots of the types commit and tag reach. Roots of
  * other types are left to go_one_by_one(). An enumeration takes the type of an
- * object from the first link to the object, or from the root. If a commit with
- * a link to the same object expects another type, the enumeration does not
- * notice.
+ * object from the first link to the object, or from the root. The enumeration
+ * does not notice if another link to the same object, in a commit, expects
+ * another type.
  */
 static int enumerate(struct fsck_links *l, struct error *err)
 {
@@ -385,8 +385,8 @@ static bool is_leftover(const struct fsck_links *l, size_t obj_pos)
 }
 
 /*
- * Returns whether the objects to which this object has links count as used. A
- * used object is not dangling.
+ * Returns whether this object is a user: the objects to which it has links
+ * count as used. A used object is not dangling.
  */
 static bool is_user(const struct fsck_links *l, size_t obj_pos)
 {

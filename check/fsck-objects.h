@@ -24,9 +24,9 @@
 /* ---- the scan of all objects */
 
 /*
- * The scan reads all objects of a repository once. Checks whether the id of
+ * The scan reads all objects of a repository once. It checks whether the id of
  * each object is right and whether the object is well-formed (object/fsck.h),
- * and records its type.
+ * and records the type of the object.
  *
  * All threads read the packs by delta trees, depth first. So each stored byte
  * is inflated once, and each base is applied once per child. Loose objects are
@@ -76,17 +76,17 @@ struct fsck_scan {
 	/* borrowed; NULL: no progress is shown */
 	const struct progress_out *progress;
 	/*
-	 * The results are the fields from here on. `types` is indexed by
-	 * obj_pos, and has the type of each object with at least one readable
-	 * copy. OBJ_NONE: there is no object, or no copy is readable. If an
-	 * object has several copies, only the obj_pos that objspace_find()
-	 * returns has a type.
+	 * This field and all fields below are the results of the scan. `types`
+	 * is indexed by obj_pos, and has the type of each object with at least
+	 * one readable copy. OBJ_NONE: there is no object, or no copy is
+	 * readable. If an object has several copies, only the obj_pos that
+	 * objspace_find() returns has a type.
 	 */
 	uint8_t *types; /* owned */
 	size_t type_nr, type_alloc;
 	/*
-	 * owned: indexed by obj_pos, the objects that were checked. Used only
-	 * if has_checked; otherwise all objects with a type were checked.
+	 * owned set, indexed by obj_pos: the objects that were checked. Used
+	 * only if has_checked; otherwise all objects with a type were checked.
 	 */
 	struct bitset checked;
 	/*
@@ -223,9 +223,9 @@ struct fsck_links_events {
 	int (*broken)(void *ctx, const struct fsck_links_object *from,
 		      const struct fsck_links_object *to, struct error *err);
 	/*
-	 * Receives a link with a wrong type: `from` expects another type of
-	 * `to` than the type `actual` that `to` has. Objects that only this
-	 * link reaches do not count as reached.
+	 * Receives a link with a wrong type. The object `to` has the type
+	 * `actual`, but the link in `from` requires another type. Objects that
+	 * only this link reaches do not count as reached.
 	 */
 	int (*mistyped)(void *ctx, const struct fsck_links_object *from,
 			const struct fsck_links_object *to,
@@ -263,11 +263,11 @@ struct fsck_links {
 	 * promised objects are not followed. NULL: all links are followed.
 	 */
 	struct promisor *promisor;
-	/* owned: indexed by obj_pos, the objects that the roots reach */
+	/* owned set, indexed by obj_pos: the objects that the roots reach */
 	struct bitset reached;
 	/*
-	 * owned: indexed by obj_pos, the reached objects whose links were not
-	 * followed
+	 * owned set, indexed by obj_pos: the reached objects whose links were
+	 * not followed
 	 */
 	struct bitset promised;
 	struct walk_items roots; /* owned: existing roots */
@@ -303,7 +303,7 @@ int fsck_links_root(struct fsck_links *l, const struct oid *oid,
 int fsck_links_reach(struct fsck_links *l, struct error *err);
 
 /*
- * Reports all objects that the scan has checked and the roots do not reach, in
+ * Reports all objects that the scan has checked and that no root reaches, in
  * the order of obj_pos. If the scan has read all objects, an object to which a
  * promised object has a link counts as used. After fsck_scan_list(), only links
  * of unreachable objects count, as in stock Git. Returns 0 or a negative error

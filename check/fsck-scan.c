@@ -261,9 +261,9 @@ static int check_loose(void *ctx, const struct oid *oid, const char *path)
 struct slow_readers {
 	struct pack_reader *plain;
 	/*
-	 * Reads deltas on damaged bases. This reader has no cache: with a
-	 * cache, a damaged base would seem to be good after it was read from
-	 * another copy.
+	 * Reads deltas on damaged bases. This reader has no cache. With a
+	 * cache, a damaged base would seem to be good after another copy of the
+	 * base was read.
 	 */
 	struct odb_reader *spare;
 };
@@ -463,8 +463,8 @@ static int run(struct run *r, struct error *err)
 {
 	const struct odb *odb = r->scan->space->odb;
 	/*
-	 * List the objects in packs even if packs are not checked: these
-	 * objects exist.
+	 * List the objects in packs even if packs are not checked, so that
+	 * these objects are known to exist.
 	 */
 	bool list_packs = r->list_only || r->scan->local_loose_only;
 	int ret = prepare(r);

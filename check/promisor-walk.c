@@ -20,7 +20,7 @@ struct local {
 	/* owned: commit_nr of commits to visit */
 	uint32_t *stack;
 	size_t stack_nr, stack_alloc;
-	/* whether the walk starts at haves, so that it lists no objects */
+	/* whether the walk starts at haves, and so lists no objects */
 	bool is_excluding;
 };
 

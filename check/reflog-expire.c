@@ -24,8 +24,8 @@ struct reflog_expire {
 	/* the commits at the tips of all refs */
 	struct walk_tips all;
 	/*
-	 * owned: indexed by commit_nr, the number of the last round (a walk
-	 * that marks commits) that marked the commit
+	 * owned array, indexed by commit_nr: the number of the last round that
+	 * marked the commit (a round is a walk that marks commits)
 	 */
 	uint32_t *rounds;
 	size_t round_alloc;
@@ -100,8 +100,8 @@ static int open_store(struct reflog_expire *x, struct error *err)
 }
 
 /*
- * Marks a commit with the number of the current round. Returns 1 if it was not
- * marked with this number, 0 if it was, or ERR_NOMEM.
+ * Marks a commit with the number of the current round. Returns 1 if the commit
+ * did not have this number yet, 0 if it had, or ERR_NOMEM.
  */
 static int mark(struct reflog_expire *x, uint32_t commit_nr)
 {
@@ -134,7 +134,8 @@ static int push(struct reflog_expire *x, size_t *depth, uint32_t commit_nr)
 
 /*
  * Marks the commits that the tips reach. Commits whose generation number is
- * less than min_generation are not visited (0: all are).
+ * less than min_generation are not visited. If min_generation is 0, all commits
+ * are visited.
  */
 static int mark_reachable(struct reflog_expire *x, const struct walk_tips *tips,
 			  uint32_t min_generation, struct error *err)

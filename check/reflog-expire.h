@@ -8,8 +8,8 @@
  * unreachable from all refs. Ids of missing objects, or of objects that are not
  * commits, are a reason to drop a line only with stale_fix.
  *
- * For one thread. The repository's objects are opened for the first line whose
- * fate depends on them.
+ * For one thread. The repository's objects are opened when the first line is
+ * met whose expiry depends on them.
  */
 #ifndef CHECK_REFLOG_EXPIRE_H
 #define CHECK_REFLOG_EXPIRE_H
@@ -36,11 +36,12 @@ struct reflog_limits {
 #define REFLOG_LIMIT_UNSET INT64_MIN
 
 /*
- * Loads gc.reflogExpire and gc.reflogExpireUnreachable for a ref. Keys
- * gc.<pattern>.* of the first pattern that matches the ref come first; a key
- * that is not set for this pattern means "never". By default, lines of
- * refs/stash never expire, and those of other refs after 90 and 30 days.
- * Returns 0, or ERR_INVALID with Git's message if a value is not a date.
+ * Loads gc.reflogExpire and gc.reflogExpireUnreachable for a ref. If a
+ * <pattern> of keys gc.<pattern>.* matches the ref, the keys of the first such
+ * pattern count; a key that is not set for this pattern means "never". By
+ * default, lines of refs/stash never expire, and those of other refs after 90
+ * and 30 days. Returns 0, or ERR_INVALID with Git's message if a value is not a
+ * date.
  */
 int reflog_limits_load(struct reflog_limits *out, const struct config *config,
 		       const char *name, int64_t now, struct error *err);

@@ -29,7 +29,7 @@
 /*
  * The first bit of a name hash that belongs to the ending of the name, about
  * its last three characters. A segment should not end between names with equal
- * endings. It does so only if it has twice the weight that it should have.
+ * endings. It may end there only if it has twice its intended weight.
  */
 #define ENDING_SHIFT 22
 
@@ -38,7 +38,7 @@
 
 /*
  * Minimum number of objects in a segment that may end between objects of one
- * name. The segment must also have twice the weight that it should have.
+ * name. The segment must also have twice its intended weight.
  */
 #define SPLIT_OBJECTS_MIN 8192
 /*
@@ -145,8 +145,8 @@ static int sort_candidates(struct sort_item *keys, size_t nr,
 struct seen {
 	bool any;
 	/*
-	 * The candidates come from several packs, or at least one comes from no
-	 * pack.
+	 * true: the candidates come from several packs, or at least one is in
+	 * no pack
 	 */
 	bool several;
 	uint32_t pack_nr;
@@ -368,8 +368,8 @@ static int sort_by_path(struct delta_order *order,
 /*
  * Settle the objects on delta chains that cross segments. A delta whose base is
  * in another segment must not get deeper while its own segment is searched. So
- * all objects from such a delta to the whole object of its chain stay as they
- * are. There are few such objects.
+ * such a delta, and all objects on its chain down to the whole object, stay as
+ * they are. There are few such objects.
  */
 static int settle_far(struct delta_order *order,
 		      const struct packing_items *list)

@@ -10,14 +10,14 @@
  * (names_apply_attrs()).
  *
  * The order is type, name hash, external items first, size descending, as
- * git-pack-objects(1) describes. Objects of the tip island come before other
- * objects with the same name, and so do objects of more islands.
+ * git-pack-objects(1) describes. Among objects with the same name, objects of
+ * the tip island come first, and then objects that are in more islands.
  *
- * Two objects of one pack are not tried against each other, because the search
- * that made the pack has done that. They are tried if an island forbids the
- * stored base (`retry`). A candidate that may not be paired with any object of
- * its window is not even read. So the cost of a search depends on the number of
- * new objects.
+ * Two objects of one pack are not compared, because the search that made the
+ * pack has compared them. The exception is an object whose stored base an
+ * island forbids (`retry`). A candidate that may not be paired with any object
+ * of its window is not even read. So the cost of a search depends on the number
+ * of new objects.
  *
  * If items have path hashes (object/path-group.h), these are used in place of
  * name hashes. If path hashes stand for whole paths, there are three passes

@@ -138,9 +138,9 @@ static void drop(struct delta_window *w, size_t place)
 
 /*
  * Remove old objects from the window until there is room for a candidate. Only
- * objects of the candidate's own layer are removed: a base must be in the same
- * layer as its delta or in an earlier one, so layers must not displace each
- * other.
+ * objects of the candidate's own layer are removed. A base must be in the same
+ * layer as its delta or in an earlier layer, so objects of one layer must not
+ * displace those of another.
  */
 static void make_room(struct delta_window *w, enum islands_layer layer,
 		      uint64_t size)
@@ -175,8 +175,9 @@ static int check_member(const struct delta_window *w, const struct member *m,
 }
 
 /*
- * Read another copy of an object in the window whose copy is damaged. *err
- * describes the damage. Returns 0 with *err cleared, or a negative error code.
+ * Read another copy of an object in the window, because the copy that was read
+ * is damaged. *err describes the damage. Returns 0 with *err cleared, or a
+ * negative error code.
  */
 static int read_other_copy(struct delta_window *w, struct member *m,
 			   struct error *err)
@@ -249,8 +250,8 @@ struct trial {
 /*
  * Returns the largest size that a delta against `base` may have: half the
  * target's size for a whole base, and less for a deeper base. If the target is
- * a delta already, a new delta must be smaller the deeper its base is. So
- * chains stay short where that costs little.
+ * a delta already, a new delta with a deeper base must be smaller. So chains
+ * stay short where this costs little.
  */
 static uint64_t size_limit(const struct delta_window *w, const struct trial *t,
 			   const struct member *base)

@@ -30,8 +30,8 @@
 struct delta_window;
 
 /*
- * A value in the table `depths` of delta_window_new(): the depth of the item is
- * one more than the depth of its base.
+ * A value in the table `depths` of delta_window_new(). It means that the depth
+ * of the item is one more than the depth of its base.
  */
 #define DELTA_WINDOW_BASE_DEPTH UINT16_MAX
 
@@ -66,8 +66,8 @@ struct delta_found {
 
 /*
  * Move the window by one candidate. If the candidate is a target, first search
- * its best base. If the candidate is a delta already, only a better delta is
- * returned. Returns 0 or a negative error code. After an error, *found is
+ * its best base. If the candidate is a delta already, *found is set only to a
+ * better delta. Returns 0 or a negative error code. After an error, *found is
  * empty.
  */
 int delta_window_slide(struct delta_window *w, uint32_t item, bool is_target,

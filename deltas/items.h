@@ -55,8 +55,8 @@ struct packing_item {
 	/* offset in the new pack; valid when the item was written */
 	uint64_t out_off;
 	/*
-	 * Owned: the deflated delta of a PACKING_DELTA item. NULL: it is made
-	 * again when the item is written.
+	 * Owned: the deflated delta of a PACKING_DELTA item. NULL: the delta is
+	 * made again when the item is written.
 	 */
 	uint8_t *delta;
 	uint32_t obj_pos;

@@ -22,8 +22,8 @@ struct naming {
 	struct odb_reader *reader;
 	/*
 	 * Maps ids to items. Most entries of a tree are not in the list of
-	 * items: one look-up here finds that out, so that not all packs of the
-	 * snapshot are searched.
+	 * items. One look-up in this map finds that out, without a search in
+	 * all packs of the snapshot.
 	 */
 	struct oidmap item_of;
 	uint8_t *seen; /* indexed by item */

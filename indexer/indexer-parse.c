@@ -526,9 +526,9 @@ static void parser_release(struct parser *p)
 }
 
 /*
- * Parses an entry of the pack, or skips it if it is damaged. Only a complete
- * entry tells where the next one begins. So parsing can continue only after an
- * entry that was inflated to its end.
+ * Parses an entry of the pack, or skips it if it is damaged. The place where
+ * the next entry begins is known only when an entry was inflated to its end. So
+ * parsing can continue only after such an entry.
  */
 static int take_or_skip(struct parser *p, struct error *err)
 {

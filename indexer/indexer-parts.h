@@ -117,8 +117,8 @@ int indexer_add_entry(struct pack_indexer *ix, uint64_t offset,
 		      enum object_type stored);
 
 /*
- * Returns whether the indexer continues after an error. The callback `broken`
- * receives the error *what and decides. Without this callback the indexer
+ * Returns whether the indexer continues after the error *what. The callback
+ * `broken` receives the error and decides. Without this callback the indexer
  * stops.
  */
 static inline bool indexer_salvages(const struct pack_indexer *ix, bool is_end,

@@ -132,8 +132,9 @@ struct pack_indexer_config {
 	uint64_t max_object_len;
 	/*
 	 * Limit for the bytes that are inflated or made by deltas; 0: no limit.
-	 * Bytes that are made again count again. PACK_INDEXER_WORK_FACTOR bytes
-	 * for each byte of the pack are allowed in addition.
+	 * If bytes are made a second time, they count twice.
+	 * PACK_INDEXER_WORK_FACTOR bytes for each byte of the pack are allowed
+	 * in addition.
 	 */
 	uint64_t max_work;
 	/* the name of the limit max_work in messages; borrowed */
@@ -167,8 +168,8 @@ void pack_indexer_free(struct pack_indexer *ix);
  * Returns 0, ERR_CORRUPT, ERR_DENIED if the pack is longer than max_len or
  * needs more work than max_work, or an error of the source. The pack is corrupt
  * if it is malformed, if its checksum or number of objects is wrong, or if
- * bytes follow it. After an error the indexer can only be freed; this also
- * holds for the functions below.
+ * bytes follow it. After an error of this function, or of one of the functions
+ * below, the indexer can only be freed.
  */
 int pack_indexer_receive(struct pack_indexer *ix, struct pack_source source,
 			 const char *dir, struct error *err);

@@ -186,7 +186,10 @@ struct gitreach_query {
 	/* owned: the strings that the filter was parsed from */
 	char **specs;
 	size_t spec_nr, spec_alloc;
-	/* owned: prefixes of references that are not added */
+	/*
+	 * owned: prefixes of the references that gitreach_query_exclude_refs()
+	 * leaves out
+	 */
 	char **excluded;
 	size_t excluded_nr, excluded_alloc;
 	enum gitreach_strategy strategy;

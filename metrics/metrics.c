@@ -13,7 +13,8 @@ struct metrics {
 	size_t nr;
 	size_t size; /* bytes of `numbers` */
 	/*
-	 * owned: indexed by family, the index in `numbers` of its first number
+	 * owned array, indexed by family: the index in `numbers` of the
+	 * family's first number
 	 */
 	size_t *starts;
 	_Atomic uint64_t *numbers;
@@ -31,8 +32,9 @@ static size_t cell_nr(const struct metrics_family *f)
 }
 
 /*
- * Returns how many numbers a cell has. Of a histogram: one for each bound, one
- * for observations above the last bound, and the sum.
+ * Returns how many numbers a cell of the family has. A cell of a histogram has
+ * one number for each bound, one for observations above the last bound, and the
+ * sum.
  */
 static size_t cell_size(const struct metrics_family *f)
 {

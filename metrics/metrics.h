@@ -9,9 +9,10 @@
  *
  *     cell = service * 3 + result
  *
- * A cell is one number, or, of a histogram, several: one for each bound, the
- * count and the sum. All functions are safe in several threads and processes,
- * and none waits: numbers are atomic. A process that is killed leaves no lock.
+ * A cell is usually one number. A cell of a histogram has several numbers: one
+ * for each bound, the count and the sum. Several threads and processes may call
+ * all functions. No function waits, because the numbers are atomic. A process
+ * that is killed leaves no lock.
  */
 #ifndef METRICS_METRICS_H
 #define METRICS_METRICS_H
@@ -68,8 +69,9 @@ struct metrics *metrics_new(const struct metrics_family *families, size_t nr,
 
 /*
  * Works like metrics_new(), and keeps the numbers in a file. All processes that
- * open the file share them, and they outlive the processes. The name of the
- * file must change with the families. Returns NULL after an error.
+ * open the file share the numbers, and the numbers outlive the processes. If
+ * the families change, the name of the file must change, too. Returns NULL
+ * after an error.
  */
 struct metrics *metrics_open(const struct metrics_family *families, size_t nr,
 			     const char *path, struct error *err);

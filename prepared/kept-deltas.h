@@ -55,9 +55,9 @@
 struct kept_delta {
 	struct oid target, base;
 	/*
-	 * The base is the version of this number of first-parent commits before
-	 * HEAD, when the row was written. 0: a pack stored the delta, and the
-	 * tip island dropped it; or the row is a whole copy.
+	 * When the row was written, the base was the version in HEAD's ancestor
+	 * that is this number of first-parent commits older. 0: a pack stored
+	 * the delta, and the tip island dropped it; or the row is a whole copy.
 	 */
 	uint32_t step;
 	/* bytes of the delta or of the copy before deflating */

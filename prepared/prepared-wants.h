@@ -94,8 +94,9 @@ int prepared_wants_open(struct prepared_wants *w,
 /*
  * Open the file of wants of the first object directory that has one with its
  * prepared answers. Files that cannot be used or have more than `len_max` bytes
- * are ignored. Returns 1 if a file was opened; then the snapshot has all of its
- * ids. Otherwise, *w is empty, and the function returns 0 or ERR_NOMEM.
+ * are ignored. Returns 1 if a file was opened; in this case the snapshot has
+ * all ids of the file. Otherwise, *w is empty, and the function returns 0 or
+ * ERR_NOMEM.
  */
 int prepared_wants_open_any(struct prepared_wants *w, const struct odb *odb,
 			    size_t len_max);

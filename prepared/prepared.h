@@ -24,9 +24,9 @@
  * These facts hold for each answer: a pack of version 2 with the bytes of the
  * runs has the stored number of objects and the stored checksum. The base of
  * each delta is at the distance that the delta says. The objects are all that
- * the request asks for. The content with tags also has all tags that refs/tags/
- * adds, as long as each added tag has a ref, and no unlisted tag names an
- * object of the content.
+ * the request asks for. The content with tags also has the tags that a clone
+ * with tags would add. It can be sent as long as each added tag has a ref, and
+ * no other tag points to an object of the content.
  *
  * The number of a request says its kind: a clone of all that one id reaches
  * (1), the same with depth 1 (2), and both for several ids (3, 4). Several ids
@@ -158,8 +158,8 @@ int prepared_map_file(struct sys_map *map, struct buf *path,
 
 /*
  * Open the file of prepared answers of object directory `dir_nr`. Returns 1 if
- * it was opened, 0 if there is no file or its pack is not in the snapshot, or a
- * negative error code: ERR_IO or a code of prepared_parse().
+ * the file was opened, 0 if there is no file or its pack is not in the
+ * snapshot, or a negative error code: ERR_IO or a code of prepared_parse().
  */
 int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
 		  struct error *err);
@@ -190,10 +190,10 @@ const struct prepared_answer *prepared_find(
 
 /*
  * Open the file of prepared answers that has an answer to a clone of these ids
- * (at least 1), with full history or with depth 1. Returns 1 if there is one;
- * then the snapshot has these ids. Otherwise, *p is empty and *answer is NULL,
- * and the function returns 0 or ERR_NOMEM. Files that cannot be used are
- * ignored.
+ * (at least 1), with full history or with depth 1. Returns 1 if there is such a
+ * file; in this case the snapshot has these ids. Otherwise, *p is empty and
+ * *answer is NULL, and the function returns 0 or ERR_NOMEM. Files that cannot
+ * be used are ignored.
  */
 int prepared_open_for(struct prepared *p, const struct prepared_answer **answer,
 		      const struct odb *odb, bool depth_1,

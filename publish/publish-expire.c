@@ -43,8 +43,8 @@ static int unmark(const struct publishing *p, const char *name,
 
 /*
  * Find out since when a file is retired (not offered to clients any more), in
- * seconds since 1970. The time is that of the file's marker file `mark`, which
- * is made if it does not exist.
+ * seconds since 1970. The time is the modification time of the file's marker
+ * file `mark`, which is made if it does not exist.
  */
 static int retire(int64_t *since, const struct publishing *p, const char *mark,
 		  struct error *err)

@@ -12,8 +12,8 @@
  *it wants is reachable from refs that are visible to clients.
  *
  * A pack that no request gets any more stays for a while, because clients may
- * be downloading it, or may be about to. Beside such a pack is an empty file
- * <checksum>.pack.retired, whose time is the time since which no request gets
+ * be downloading it, or may be about to. Such a pack has a marker, the empty
+ * file <checksum>.pack.retired. Since the time of this file, no request gets
  * the pack.
  */
 #ifndef PUBLISH_PUBLISH_H
@@ -86,8 +86,8 @@ struct publish_pack {
 	struct oid checksum;
 	uint64_t len; /* bytes */
 	/*
-	 * Borrowed: path of the file. If `is_own`, it is a pack of the
-	 * repository; otherwise, it is in the directory.
+	 * Borrowed: path of the pack. If `is_own`, the pack belongs to the
+	 * repository; otherwise, the pack is in the directory.
 	 */
 	const char *path;
 	bool is_own;

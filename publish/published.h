@@ -8,13 +8,13 @@
  *	<gitreach.publishUri>/<place>/<checksum>.pack
  *
  * <checksum> is the trailer of the pack, so a file never changes its content.
- * <place> stands for one object directory: the first 32 hex digits of the
- * SHA-256 of the file info/publish-salt in that directory and of the
- * directory's absolute path. The file has 16 random bytes, as 32 hex digits and
- * a newline, and the permissions of an object. So only who can read the
- *repository can compute the name of its place. Repositories can share a publish
- *directory, and none removes a file of another one, even if the repository was
- *copied with its salt.
+ * <place> stands for one object directory. It is the first 32 hex digits of a
+ * SHA-256 over the file info/publish-salt in that directory and the directory's
+ * absolute path. The file has 16 random bytes, as 32 hex digits and a newline,
+ * and the permissions of an object. So only users who can read the repository
+ * can compute the name of its place. Repositories can share a publish
+ * directory, and none removes a file of another one, even if the repository was
+ * copied with its salt.
  *
  * This module finds published packs. publish/publish.h writes and removes them.
  */

@@ -2,8 +2,8 @@
 /*
  * Memory that the master shares with the workers. Each worker has a board, and
  * each of its threads a slot with the request that the thread answers. The
- * master reads the slots after the worker has crashed, and the admin process
- * shows them.
+ * master reads the slots after the worker has crashed. The admin process shows
+ * them on the status page.
  *
  *	boards -> board of a worker: numbers
  *	                             -> slot of a thread: path, client, begin
@@ -62,8 +62,8 @@ void status_slot_enter(struct status_slot *slot, const char *path, size_t len,
 		       const char *client, bool is_suspect);
 
 /*
- * Records that a child process answers the request. A crash of the worker is
- * then not blamed on this request.
+ * Records that a child process answers the request. So this request is not
+ * suspected if the worker crashes.
  */
 void status_slot_hand_over(struct status_slot *slot);
 void status_slot_leave(struct status_slot *slot);
@@ -89,7 +89,7 @@ void status_board_set(struct status_board *board, enum status_gauge gauge,
 
 /* A copy of a board in use. */
 struct status_board_view {
-	/* process id of the worker; 0: it does not serve yet */
+	/* process id of the worker; 0: the worker does not serve yet */
 	long pid;
 	unsigned requests; /* slots in use */
 	uint64_t gauges[STATUS_GAUGE_NR];

@@ -400,8 +400,8 @@ static uint64_t faded(const _Atomic uint64_t *number, const struct cost *c,
 }
 
 /*
- * Reduce the numbers of an entry for the periods that have passed. Additions
- * that other threads make at the same moment may be lost.
+ * Halve the numbers of an entry for each period that has passed. Additions that
+ * other threads make at the same moment may be lost.
  */
 static void age(struct cost *c, uint64_t now)
 {
@@ -440,9 +440,9 @@ static bool claim(struct cost *c, const char *path, uint64_t hash, uint64_t now)
 }
 
 /*
- * Returns the entry of a repository. If it has none, it gets the entry with the
- * lowest cost among its PROBES possible entries. Returns NULL if another thread
- * changes the entry at this moment.
+ * Returns the entry of a repository. A repository without an entry gets the one
+ * with the lowest cost among its PROBES possible entries. Returns NULL if
+ * another thread changes the entry at this moment.
  */
 static struct cost *find_cost(struct shared *sh, const char *path, uint64_t now)
 {

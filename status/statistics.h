@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the server has done: counters, the repositories that cost most, and the
- * last slow requests. Workers write them, and the admin process shows them.
- * They are in memory that all processes share. There are no locks, so a crashed
- * worker cannot leave a lock locked.
+ * last slow requests. Workers write these data, and the admin process shows
+ * them. The data are in memory that all processes share. There are no locks, so
+ * a crashed worker cannot leave a lock locked.
  *
  *	summary of a request -> counters (metrics/metrics.h)
  *	                     -> repositories: cost, halved every 10 minutes

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Prints the status of the server as a page. The page has no script: the
- * browser loads it again every five seconds. Bars are elements whose width is a
- * share of the longest one. Texts of clients are escaped and cut off.
+ * browser loads it again every five seconds. A bar is an element whose width is
+ * relative to the longest bar. Texts of clients are escaped and cut off.
  */
 #include <inttypes.h>
 #include <string.h>

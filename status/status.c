@@ -9,8 +9,8 @@
 #include "sys/clock.h"
 
 /*
- * Maximum number of slots that are copied; the oldest requests of these are
- * shown.
+ * Maximum number of slots that are copied. Of the requests in these slots, the
+ * oldest are shown.
  */
 #define SLOTS_MAX 4096
 

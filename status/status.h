@@ -21,7 +21,10 @@
 struct status_store {
 	/* false: the server has no store, and nothing is shown */
 	bool is_used;
-	/* requests to the store: all, and those without a useful answer */
+	/*
+	 * number of all requests to the store, and of those without a useful
+	 * answer
+	 */
 	uint64_t requests, failures;
 	uint64_t received, sent; /* bytes of files */
 	/* seconds since 1970: the last useful answer; 0: none */
