@@ -118,8 +118,8 @@ struct editor {
 	/* true: the current section is the section of the variable to set */
 	bool is_inside;
 	/*
-	 * true: since the section header at `header`, no variable and no
-	 * comment was kept
+	 * true: no variable and no comment after the section header at `header`
+	 * was kept
 	 */
 	bool is_bare;
 	/*

@@ -4,8 +4,9 @@
  *
  * -c passes its variables to child processes in GIT_CONFIG_PARAMETERS. The
  * value is a list of items separated by white space, with shell quoting. An
- * item of the older form is 'key=value', or 'key' for true. An item of the
- * newer form is 'key'='value', or 'key'= for true; so its key may contain "=".
+ * item of the older form is 'key=value', or 'key' for the value true. An item
+ * of the newer form is 'key'='value', or 'key'= for the value true. In the
+ * newer form, the key may contain "=".
  */
 #include <errno.h>
 #include <limits.h>

@@ -108,9 +108,9 @@ static const char *below(const char *path, const char *dir)
 }
 
 /*
- * Returns the git directory as $PWD shows it to a user who came through a
- * symlink. Returns NULL unless $PWD names the working directory. Returns a
- * malloc()ed path, or NULL.
+ * Returns the git directory as a user sees it who came through a symlink: the
+ * path that begins with $PWD. Returns NULL unless $PWD names the working
+ * directory. The path is malloc()ed.
  */
 static char *path_by_pwd(const char *git_dir)
 {

@@ -61,9 +61,9 @@ struct config_sources {
 	/* true: do not load the repository's own files */
 	bool protected_only;
 	/*
-	 * Called with the path of each file, existing or missing, before it is
-	 * read. Files that only conditions of includeIf read are not named.
-	 * NULL: no call.
+	 * Called with the path of each file, existing or missing, before the
+	 * file is read. Not called for files that are read only to evaluate
+	 * conditions of includeIf. NULL: no call.
 	 */
 	void (*look)(void *ctx, const char *path);
 	void *look_ctx;

@@ -16,8 +16,8 @@
  * GIT_COMMITTER_NAME and _EMAIL, or committer.name and .email, or user.name and
  * .email, or EMAIL, or the login and host names. The login name replaces an
  * empty name. The time is GIT_COMMITTER_DATE, or now in the local zone.
- * Characters that would end a field are removed, and punctuation other than
- * dots at both ends.
+ * Characters that would end a field are removed. At both ends of a field,
+ * punctuation other than dots is removed.
  *
  * As in stock Git, user.useConfigOnly does not apply: this key stops commits
  * and tags, not reflogs.

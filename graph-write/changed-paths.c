@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Computes changed-path filters. Commits are processed along first parents. So
- * the tree of one commit is needed again for the next commit, and is in the
- * thread's cache.
+ * the tree of one commit is needed again for the next commit, and the thread's
+ * cache still has it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,11 +45,14 @@ struct computing {
 	uint32_t *todo;
 	size_t todo_nr;
 	/*
-	 * owned: indexed by record: number of the thread that made the filter
+	 * owned array, indexed by record: number of the thread that made the
+	 * filter
 	 */
 	uint32_t *spans;
-	/* owned: indexed by record: offset of the filter in this thread's
-	 * buffer */
+	/*
+	 * owned array, indexed by record: offset of the filter in this thread's
+	 * buffer
+	 */
 	size_t *starts;
 	struct worker *workers; /* indexed by thread */
 	struct progress meter;

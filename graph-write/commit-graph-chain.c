@@ -228,8 +228,8 @@ static int expire_layer(void *ctx, const char *name)
 		return error_nomem(t->err);
 	/*
 	 * The new chain no longer has this layer. But another process may have
-	 * read the old chain, and may open the layer soon. So the layer gets
-	 * the current time, as if it had just been changed.
+	 * read the old chain, and may open the layer soon. So the modification
+	 * time of the layer is set to now.
 	 */
 	if (strstr(t->old, hex))
 		ret = sys_set_mtime(path.data, sys_clock_seconds(), t->err);
@@ -264,7 +264,7 @@ static int put_old_lines(struct buf *out, const struct commit_graph *graph)
 }
 
 /*
- * Cleans up after the new chain is in place: removes the single commit-graph
+ * Cleans up when the new chain is in place. Removes the single commit-graph
  * file that the chain replaces, and layers that the new chain does not use.
  */
 static int tidy_up(const struct commit_graph_chain *c, struct error *err)

@@ -35,7 +35,10 @@ static int push(struct walker *w, uint32_t record)
 	return 0;
 }
 
-/* Raises both generation numbers of a commit above those of a parent. */
+/*
+ * Raises both generation numbers of a commit until they are higher than those
+ * of a parent.
+ */
 static void raise(struct commit_graph_record *r,
 		  const struct commit_graph_generation *parent)
 {

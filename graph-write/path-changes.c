@@ -154,7 +154,7 @@ static bool is_same(const struct path_changes *p, uint32_t a, uint32_t b)
 	       !memcmp(ea.oid, eb.oid, hash_len(p->algo));
 }
 
-/* Skips entries that are equal in both trees, from the current places on. */
+/* Moves forward in both trees past entries that are equal. */
 static void skip_common(const struct path_changes *p, struct side *a,
 			struct side *b)
 {

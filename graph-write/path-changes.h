@@ -46,8 +46,8 @@ struct path_changes *path_changes_new(struct objspace *space,
 void path_changes_free(struct path_changes *p);
 
 /*
- * Limits all later runs to the paths that `limits` (borrowed) chooses.
- * Directories without chosen paths are not read.
+ * From now on, only paths that the pathspec `limits` (borrowed) chooses are
+ * compared. Directories without chosen paths are not read.
  */
 void path_changes_limit(struct path_changes *p, const struct pathspec *limits);
 

@@ -277,7 +277,7 @@ int commit_graph_is_writable(const struct repo *repo, struct error *err)
 }
 
 /*
- * The search for replace refs comes last, because it takes longer than the
+ * Replace refs are searched last, because this search takes longer than the
  * search for a commit-graph.
  */
 int commit_graph_open(struct commit_graph **out, const struct odb *odb,

@@ -42,8 +42,8 @@ struct commit_graph_verify_options {
 
 /*
  * Verifies the commit-graph of an object directory. Reads every commit once.
- * Returns bits COMMIT_GRAPH_*, or 0 if there is no error or no commit-graph, or
- * ERR_NOMEM.
+ * Returns the kinds of errors that were found, as a sum of bits COMMIT_GRAPH_*.
+ * Returns 0 if there is no error or no commit-graph, or ERR_NOMEM.
  */
 int commit_graph_verify_dir(const struct odb *odb,
 			    const struct commit_graph_verify_options *options,

@@ -48,9 +48,9 @@ void commit_graph_close(struct commit_graph *graph);
 /*
  * Returns 1 if a commit-graph may be written in this repository, 0 if not, or a
  * negative error code. A graph may not be written if core.commitGraph is false,
- * or if commits have other parents than their objects say (grafts, a shallow
- * repository). Replace refs do not matter: a graph contains the original
- * commits, and is not used while there are replace refs.
+ * or if commits have parents that differ from those in their objects (grafts, a
+ * shallow repository). Replace refs do not matter: a graph contains the
+ * original commits, and is not used while there are replace refs.
  */
 int commit_graph_is_writable(const struct repo *repo, struct error *err);
 

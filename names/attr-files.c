@@ -128,8 +128,8 @@ static int add_tree(struct loader *l, const struct oid *oid, unsigned depth)
 }
 
 /*
- * Finds the tree to which a revision name refers. Returns 1 if found, 0 if
- * there is none, or a negative error code.
+ * Finds the tree to which a revision name refers. Returns 1 if there is such a
+ * tree, 0 if there is none, or a negative error code.
  */
 static int find_tree(struct loader *l, struct oid *tree, const char *name)
 {
@@ -290,8 +290,8 @@ static int add_work_file(struct loader *l)
 		ret = error_nomem(l->err);
 	else if (!sys_lstat(&st, path.data, NULL))
 		/*
-		 * A .gitattributes file that is a symlink is not read. The
-		 * version in the index is not read either then.
+		 * A .gitattributes file that is a symlink is not read. In this
+		 * case, the version in the index is not read, either.
 		 */
 		ret = st.is_file ? add_file(l, path.data, l->dir.data) : 1;
 	buf_release(&path);

@@ -188,8 +188,8 @@ static int take_pattern(struct buf *word, const char **p)
 		if (ret != ERR_INVALID)
 			return ret < 0 ? ret : 1;
 		/*
-		 * The word starts with a quote, but is not quoted correctly. So
-		 * its quotes are part of the pattern.
+		 * The word starts with a quote, but is not a correct C string.
+		 * So the quotes are part of the pattern.
 		 */
 		buf_reset(word);
 	}

@@ -45,9 +45,10 @@ int revname_selector_parse(struct revname_selector *out, const char *text,
  *
  * Returns 1 with *out set, 0 if no such ref has a reflog, ERR_UNSUPPORTED if
  * the reflog has too few entries ("log for '<ref>' only has <n> entries"), or
- * another negative error code. With ERR_UNSUPPORTED the command should end, as
- * a command of stock Git does. Warnings about gaps in the reflog are appended
- * to *notes, each a line that begins with "warning: "; notes may be NULL.
+ * another negative error code. After ERR_UNSUPPORTED, the command should end
+ * with an error, as stock Git's commands do. Warnings about gaps in the reflog
+ * are appended to *notes, each a line that begins with "warning: "; notes may
+ * be NULL.
  */
 int revname_selector_find(struct oid *out, const struct revname_selector *s,
 			  const char *given, size_t len, struct refs *refs,

@@ -198,8 +198,9 @@ static int read_commit(const struct resolver *r, const struct oid *oid,
 }
 
 /*
- * Follows tags, and a commit to its tree, until an object has the type
- * `wanted`. The first `len` bytes of the name require this type.
+ * Follows tags to their targets, and a commit to its tree, until an object has
+ * the type `wanted`. This type is required by the first `len` bytes of the
+ * name.
  */
 static int peel_to(const struct resolver *r, struct oid *oid,
 		   enum object_type wanted, size_t len)

@@ -62,7 +62,7 @@ struct revname_options {
 	 * "error: " in front. There is a message about a short name that
 	 * several refs have, unless core.warnAmbiguousRefs is false. There is a
 	 * message about a ref that cannot be read, and one about an object of
-	 * another type than a suffix requires. With these two messages the
+	 * another type than a suffix requires. In the last two cases the
 	 * function returns ERR_MISSING, as for an unknown name. NULL: no
 	 * messages are made.
 	 */

@@ -55,7 +55,8 @@ static const char *take_line(struct lines *l, size_t *len)
 /*
  * Checks that the headers contain no NUL and that each header line ends in a
  * newline. The headers end at an empty line, or at the end of the object. All
- * later checks rely on these facts, so the error cannot be demoted.
+ * later checks rely on these facts, so configuration cannot lower the severity
+ * of this error.
  */
 static int check_headers(const struct fsck_check *c)
 {

@@ -87,10 +87,10 @@ static bool is_plain_chunk(__m128i bytes, char last, unsigned *slashes)
 /*
  * Returns whether a ref name is certainly valid. Such a name has a slash and no
  * empty component. A dot is not at the begin or the end of a component, and no
- * dot follows. No "l" follows a dot either: the name may end in ".lock". The
- * name has no other byte that a rule of git-check-ref-format(1) mentions.
- * Nearly all names are of this kind. The last CHUNK bytes may overlap the bytes
- * examined before.
+ * dot follows. No "l" follows a dot, either, because the name may not end in
+ * ".lock". The name has no other byte that a rule of git-check-ref-format(1)
+ * mentions. Nearly all names are of this kind. The last CHUNK bytes may overlap
+ * the bytes examined before.
  */
 static bool is_plain(const char *name, size_t len)
 {

@@ -112,7 +112,7 @@ static void start_at(uint32_t *s, const struct sha1_block *block, unsigned step)
 
 /*
  * Computes the working state before step `to` from the state before step
- * `from`. All these steps are of the same round.
+ * `from`. All these steps are in the same round of SHA-1.
  */
 static inline __attribute__((always_inline)) void undo(uint32_t *s,
 						       const uint32_t *words,

@@ -191,9 +191,9 @@ int repo_discover(struct repo_place *place, const char *start,
 }
 
 /*
- * Looks whether `path` is a git directory, or a .git file that names one. Takes
- * ownership of `path`. Returns 1 with *place filled, 0 if it is neither, or a
- * negative error code.
+ * Checks whether `path` is a git directory, or a .git file that names one.
+ * Takes ownership of `path`. Returns 1 with *place filled, 0 if `path` is
+ * neither of them, or a negative error code.
  */
 static int try_path(struct repo_place *place, char *path, struct error *err)
 {
@@ -238,7 +238,7 @@ int repo_enter(struct repo_place *place, const char *path, bool exact,
 	char *base = exact ? mem_strdup(path) : clean_path(path);
 	int ret = 0;
 
-	/* For "~name", NULL also says that there is no such user. */
+	/* For a path "~name", NULL can also mean that there is no such user. */
 	if (!base && *path != '~')
 		return error_nomem(err);
 	place->kind = REPO_PLACE_ENTERED;

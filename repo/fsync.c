@@ -68,11 +68,11 @@ static bool take_item(struct change *change, const char *item, size_t len)
 
 /*
  * Applies the items of core.fsync to the set of components. An item ends at a
- * comma, and white space before the item is skipped. The order of the
- * items does not matter: an added component stays. "none" is known only as the
- * last item. A minus without a name ends the list, and the items before it
- * count. Calls unknown() for each unknown item, without its minus; NULL: no
- * call.
+ * comma, and white space before the item is skipped. The order of the items
+ * does not matter: a component that one item adds stays added. "none" is known
+ * only as the last item. A minus without a name ends the list, and only the
+ * items before it have an effect. Calls unknown() for each unknown item,
+ * without its minus; NULL: no call.
  */
 static void apply_list(unsigned *set, const char *list,
 		       void (*unknown)(const char *item, size_t len))

@@ -6,10 +6,10 @@
  * 	# a comment
  * 	<commit> <parent> <parent>
  *
- * Names such as main~2 go through these parents. The walks of this program
- * ignore the file, but the walks of stock Git follow it. So all objects named
- * in the file are kept, because stock Git may reach a part of the history only
- * through them.
+ * Names such as main~2 are resolved with these parents. The walks of this
+ * program ignore the file, but the walks of stock Git follow it. So all objects
+ * named in the file are kept, because stock Git may reach a part of the history
+ * only through them.
  */
 #ifndef REPO_GRAFTS_H
 #define REPO_GRAFTS_H

@@ -10,9 +10,10 @@
  * 	[hook "<event>"]
  * 		enabled = false             disables all configured hooks
  *
- * The hook proc-receive, which exchanges messages, can only be a program. All
- * hooks run one after the other. hook.jobs, hook.<event>.jobs and
- * hook.<name>.parallel permit more processes but do not require them.
+ * The hook proc-receive exchanges messages with the server, so it can only be a
+ * program in the hooks directory. All hooks run one after the other. hook.jobs,
+ * hook.<event>.jobs and hook.<name>.parallel permit more processes but do not
+ * require them.
  */
 #ifndef REPO_HOOK_H
 #define REPO_HOOK_H

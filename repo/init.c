@@ -215,8 +215,8 @@ static int make_head(const struct init *init)
 }
 
 /*
- * Sets a variable in the text of the config file, unless the file has this
- * value already. The value needs no quotes.
+ * Sets a variable in the text of the config file, unless the variable has this
+ * value already. The value must be valid without quotes.
  */
 static int want(const struct init *init, struct buf *text, const char *key,
 		const char *value)
@@ -373,8 +373,8 @@ static int core_variables(const struct init *init, struct buf *text)
 }
 
 /*
- * Sets an extension, or removes it if `value` is NULL: version 0 does not allow
- * an extension even if it has the default value.
+ * Sets an extension. If `value` is NULL, removes the extension, because version
+ * 0 does not allow an extension, even with its default value.
  */
 static int want_extension(const struct init *init, struct buf *text,
 			  const char *key, const char *value)
@@ -402,8 +402,8 @@ static int extension_variables(const struct init *init, struct buf *text)
 }
 
 /*
- * Returns the permissions of the config file. The file of an existing
- * repository keeps its own, also if the repository becomes a shared one.
+ * Returns the permissions of the config file. An existing file keeps its
+ * permissions, even if the repository becomes a shared one.
  */
 static unsigned config_mode(const struct init *init, const char *path)
 {

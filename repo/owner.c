@@ -72,7 +72,8 @@ static bool lies_below(const struct safe *safe, const char *dir)
 /*
  * Returns whether `dir`, a value of safe.directory, stands for the repository.
  * A `dir` that ends in a slash and an asterisk matches all repositories below
- * it. Of relative paths, only "." can match: the current directory.
+ * it. A relative path never matches, except ".", which stands for the current
+ * directory.
  */
 static bool names_place(const struct safe *safe, char *dir)
 {

@@ -206,8 +206,8 @@ static int choose_worktree(struct repo *repo, const struct repo_place *place,
 }
 
 /*
- * Refuses a path whose parent directory does not exist: otherwise all refs
- * would seem to be absent.
+ * Refuses a path of a directory for refs if its parent directory does not
+ * exist. Otherwise all refs would seem to be absent.
  */
 static int check_parent(const char *path, struct error *err)
 {

@@ -174,9 +174,10 @@ int repo_check_quarantine(const struct repo *repo, struct error *err);
  * Refuses to change a local copy of a repository in a store. The next refresh
  * would take the change back, or the repository in the store would miss
  * objects. `what` is the operation in the message, e.g. "repack". Returns 0 if
- * the repository is no copy, ERR_DENIED if it is, ERR_IO if this cannot be
- * found out, or ERR_NOMEM. A copy has its refs in tables. So the cost is one
- * system call if refs are tables, and none otherwise.
+ * the repository is no copy, ERR_DENIED if it is, ERR_IO if it is unknown
+ * whether the repository is a copy, or ERR_NOMEM. A copy has its refs in
+ * tables. So the cost is one system call if refs are tables, and none
+ * otherwise.
  */
 int repo_check_copy(const struct repo *repo, const char *what,
 		    struct error *err);
@@ -228,12 +229,12 @@ enum repo_fsync_component {
  * method (default fsync; batch means fsync here). core.fsyncObjectFiles is read
  * too. GIT_TEST_FSYNC=0 turns off all components.
  *
- * The default covers packs with their side files and commit graphs, as
- * experiments with stock Git show; its manual names packs only. The default
- * also covers packed-refs, unlike stock Git: losing this file loses all refs.
- * "committed" and "added" cover references, as in stock Git. Unknown values are
- * ignored, as in stock Git. Returns 0, or ERR_INVALID if core.fsync has no
- * value or a boolean is wrong.
+ * The default covers packs with their side files and commit-graphs. Experiments
+ * with stock Git show the same default, although its manual names packs only.
+ * The default also covers packed-refs, unlike stock Git: losing this file loses
+ * all refs. "committed" and "added" cover references, as in stock Git. Unknown
+ * values are ignored, as in stock Git. Returns 0, or ERR_INVALID if core.fsync
+ * has no value or a boolean is wrong.
  */
 int repo_fsync_method(const struct repo *repo,
 		      enum repo_fsync_component component,
@@ -285,8 +286,8 @@ struct repo_init_options {
 };
 
 /*
- * Creates an empty repository at `git_dir` as `git init` does. It gets HEAD
- * (pointing to refs/heads/<branch>), config, objects/ (or
+ * Creates an empty repository at `git_dir` as `git init` does. The repository
+ * gets HEAD (pointing to refs/heads/<branch>), config, objects/ (or
  * GIT_OBJECT_DIRECTORY), refs/, and the files of the template. With reftables,
  * HEAD is in a table. In this case the files HEAD and refs/heads only contain
  * text that tells other programs about the tables. The built-in template has

@@ -20,9 +20,8 @@ void path_filters_release(struct path_filters *f)
 }
 
 /*
- * All paths that a pattern matches begin with the same path: "a/b" if the
- * pattern is "a/b/c*". Returns the length of this common path, or 0 if there is
- * none.
+ * Returns the length of the path with which all paths begin that a pattern
+ * matches. For "a/b/c*" this path is "a/b". Returns 0 if there is none.
  */
 static size_t certain_len(const struct pathspec_item *item)
 {

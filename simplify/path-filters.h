@@ -25,13 +25,14 @@ struct path_filters {
 	const struct commit_graph *graph;
 	struct bloom_settings settings;
 	/*
-	 * owned: the keys of all patterns, one pattern after the other: those
-	 * of its path and of all directories above the path
+	 * owned: the keys of all patterns, one pattern after the other. A
+	 * pattern has one key for its path, and one for each directory above
+	 * the path.
 	 */
 	struct bloom_key *keys;
 	/*
-	 * owned: indexed by pattern, the index in `keys` after the last key of
-	 * the pattern
+	 * owned array, indexed by pattern: the index in `keys` after the last
+	 * key of the pattern
 	 */
 	size_t *ends;
 	/* number of patterns that do not exclude paths */

@@ -262,8 +262,9 @@ static int path_differs(struct path_look *l, const char *path,
 			uint32_t new_tree, uint32_t old_tree, unsigned depth);
 
 /*
- * Compares the entries of the first path component in both trees. Then compares
- * the next component below, or the whole entries if the path ends here.
+ * Compares the entries of the first path component in both trees. If the path
+ * ends here, compares the whole entries. Otherwise goes on with the next
+ * component, in the directories below.
  */
 static int component_differs(struct path_look *l, const char *path, size_t len,
 			     struct pair *pair, unsigned depth)

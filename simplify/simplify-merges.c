@@ -15,13 +15,13 @@
 struct merging {
 	struct simplify *s;
 	/*
-	 * owned: indexed by commit_nr: commit_nr of the commit that replaces
-	 * this commit; SIMPLIFY_NONE: not known yet
+	 * owned array, indexed by commit_nr: commit_nr of the commit that
+	 * replaces this commit; SIMPLIFY_NONE: not known yet
 	 */
 	uint32_t *becomes;
 	/*
 	 * indexed by commit_nr: the generation number in the simplified
-	 * history; 0: haves reach the commit, or it is not simplified yet
+	 * history; 0: the commit is not simplified yet, or haves reach it
 	 */
 	uint32_t *heights;
 	/*
@@ -99,8 +99,8 @@ static void find_floor(struct merging *m)
 }
 
 /*
- * Returns whether no ancestor of commit `c` can be one of the parents that the
- * search looks for.
+ * Returns whether the ancestors of commit `c` certainly include none of the
+ * parents that the search looks for.
  */
 static bool is_below_floor(const struct merging *m, uint32_t c)
 {
@@ -119,8 +119,8 @@ static bool is_below_floor(const struct merging *m, uint32_t c)
 }
 
 /*
- * Marks commit `c` if it is one of the parents. Returns 1 if it was not marked
- * before, else 0.
+ * Marks commit `c` if it is one of the parents of the merge. Returns 1 if `c`
+ * is newly marked, else 0.
  */
 static unsigned mark_if_parent(const struct merging *m, uint32_t c)
 {
@@ -135,8 +135,8 @@ static unsigned mark_if_parent(const struct merging *m, uint32_t c)
 }
 
 /*
- * Visits the parents of commit `c`. Returns how many of them are parents of the
- * merge that were not found before.
+ * Visits the parents of commit `c`. Returns the number of newly found parents
+ * of the merge among them.
  */
 static int search_behind(struct merging *m, uint32_t c)
 {
@@ -210,9 +210,9 @@ static int mark_empty_roots(const struct merging *m)
 }
 
 /*
- * Keeps one parent to which commit `c` is TREESAME. If all these parents are
- * marked to be dropped, unmarks the first one. Returns 1 if a parent was
- * unmarked, else 0.
+ * Keeps at least one of the parents to which commit `c` is TREESAME. If all
+ * these parents are marked to be dropped, unmarks the first of them. Returns 1
+ * if a parent was unmarked, else 0.
  */
 static int spare_same(const struct merging *m, uint32_t c)
 {

@@ -86,7 +86,7 @@ struct simplify {
 	struct simplify_options o;
 	/* whether the whole list is made before the first commit is returned */
 	bool is_limited;
-	/* owned: indexed by commit_nr: the state of the commit */
+	/* owned array, indexed by commit_nr: the state of the commit */
 	struct simplify_node *nodes;
 	/*
 	 * number of entries of `nodes` that are initialised, and number of
@@ -135,7 +135,7 @@ struct simplify {
 	size_t threat_nr;
 	/* The following fields store children, by commit_nr. */
 	/*
-	 * owned: indexed by commit_nr: the index in `children` after the
+	 * owned array, indexed by commit_nr: the index in `children` after the
 	 * commit's last child; NULL: children are not kept
 	 */
 	uint32_t *child_ends;
@@ -147,8 +147,8 @@ struct simplify {
 	/* parents of returned commits */
 	struct simplify_list behind;
 	/*
-	 * whether `boundary` is complete, so that only its commits are still to
-	 * be returned
+	 * true: the list `boundary` is complete, and only its commits are still
+	 * to be returned
 	 */
 	bool has_boundary;
 	struct simplify_list boundary;

@@ -48,10 +48,10 @@ static bool is_shown(const struct simplify *s, uint32_t c)
 /* ---- with which parents */
 
 /*
- * Replaces *p by its nearest ancestor that is shown or has several parents:
- * skips commits that are TREESAME to their only relevant parent. *p becomes
- * SIMPLIFY_NONE if there is no such ancestor. Returns 0 or a negative error
- * code.
+ * Replaces *p by its nearest ancestor that is shown or has several parents.
+ * Commits that are TREESAME to their only relevant parent are skipped. *p
+ * becomes SIMPLIFY_NONE if there is no such ancestor. Returns 0 or a negative
+ * error code.
  */
 static int rewrite_parent(struct simplify *s, uint32_t *p, struct error *err)
 {

@@ -3,12 +3,13 @@
  * Returns children before parents while the walk continues, by the generation
  * numbers of a commit-graph.
  *
- * All children of a commit have higher generation numbers. So its children are
- * all counted once every commit with a higher generation number was processed.
- * There are three steps for a generation number g. Commits with a generation
- * number of g or more are simplified. Each of these commits is counted as a
- * child of its parents. Then commits are returned whose children were all
- * returned.
+ * A commit may be returned when all its children were returned. All children of
+ * a commit have higher generation numbers than the commit. So when all commits
+ * with a higher number were processed, all children of a commit are counted.
+ * For a generation number g, there are three steps. First, all commits with a
+ * generation number of g or more are simplified. Second, each of these commits
+ * is counted as a child of its parents. Third, each commit whose children were
+ * all returned is returned.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +26,8 @@ struct simplify_topo {
 	 */
 	struct heap count;
 	/*
-	 * owned: indexed by commit_nr, one more than the number of children
-	 * that were not returned yet; 0: the commit was not met
+	 * owned array, indexed by commit_nr: one more than the number of
+	 * children that were not returned yet; 0: the commit was not met
 	 */
 	uint32_t *children;
 	size_t nr, alloc;

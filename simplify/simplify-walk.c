@@ -12,9 +12,9 @@
 #include "simplify/simplify-parts.h"
 
 /*
- * Used if there are no generation numbers and all queued commits are
- * uninteresting. The walk then ends after this many commits in a row that are
- * older than the last listed commit.
+ * Used if there are no generation numbers. When all queued commits are
+ * uninteresting, the walk still visits commits. It ends when this number of
+ * commits in a row are older than the last listed commit.
  */
 #define SLOP 5
 
@@ -272,8 +272,8 @@ static bool has_marked_parent(const struct simplify *s, uint32_t c)
 }
 
 /*
- * Makes listed commits uninteresting that are neither ancestors nor descendants
- * of the marked commits.
+ * Makes a listed commit uninteresting if it is neither an ancestor nor a
+ * descendant of a marked commit.
  */
 static void keep_path(struct simplify *s)
 {

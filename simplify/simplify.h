@@ -42,9 +42,9 @@ struct simplify_options {
 	/* also show TREESAME commits */
 	bool sparse;
 	/*
-	 * --simplify-merges: drop parents that other parents reach, and merges
-	 * that then connect nothing. Requires full_history, rewrite and an
-	 * order.
+	 * --simplify-merges: drop parents that other parents reach. Then drop
+	 * merges that no longer connect anything. Requires full_history,
+	 * rewrite and an order.
 	 */
 	bool merges;
 	/* also show TREESAME merges that differ from their first parent */
