@@ -42,8 +42,8 @@ static int identify_tags(void *ctx, struct hash_ctx *hash, struct error *err)
 }
 
 /*
- * Callback of struct packing_tags. It is never called here: the key of a plan
- * (a cached response) only depends on whether the request has a callback.
+ * Callback of struct packing_tags. This function is never called: the key of a
+ * plan (a cached response) only depends on whether the request has a callback.
  */
 static int each_tag(void *ctx,
 		    int (*fn)(void *fn_ctx, const struct packing_tag *tag),

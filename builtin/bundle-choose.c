@@ -126,8 +126,8 @@ static int add_boundary(struct choice *c, const struct revwalk_result *revs)
 }
 
 /*
- * Find the commits that are wanted and not excluded, and their boundary: the
- * excluded parents.
+ * Find the commits that are wanted and not excluded. Also find their boundary:
+ * their parents that are excluded.
  */
 static int walk_commits(struct choice *c)
 {

@@ -28,8 +28,8 @@ static const char usage[] =
 struct cat_file {
 	struct store store;
 	/*
-	 * The option that is given: 't', 's', 'e', 'p', or ALL_OBJECTS. 0 if
-	 * the arguments give a type, or ask for a batch.
+	 * The option that is given: 't', 's', 'e', 'p', or ALL_OBJECTS. 0: none
+	 * of these, because the arguments give a type or ask for a batch.
 	 */
 	char mode;
 	/* --buffer or --no-buffer was given */

@@ -246,8 +246,8 @@ int exec_path_make(struct buf *out, const char *ours, const char *stock,
 	if (!ret)
 		sys_tempdir_keep(&td);
 	/*
-	 * If the rename failed because another process has made the same
-	 * directory meanwhile, this is no error.
+	 * If the rename failed because another process has just made the same
+	 * directory, this is no error.
 	 */
 	if (ret < 0)
 		ret = exec_path_find(out, ours, stock, NULL) < 0 ? ret : 0;

@@ -15,10 +15,11 @@
  *	version 2.39.5               the version that stock Git prints
  *	file 3726520 1740000000      size and modification time of the program
  *
- * If commands are handed to another stock Git, a second directory is used. It
- * has the same programs of ours, and links to the files of that Git. Its path
- * is `stock/<path of the program>` below our directory, with "%2f" for a slash.
- * The first user who needs the second directory, and may write there, makes it.
+ * If commands are handed to another stock Git, a second directory is used. The
+ * second directory has the same programs of ours, and links to the files of the
+ * other stock Git. Its path is `stock/<path of the program>` below our
+ * directory, with "%2f" for a slash. The first user who needs the second
+ * directory, and may write there, makes it.
  */
 #ifndef BUILTIN_EXEC_PATH_H
 #define BUILTIN_EXEC_PATH_H
@@ -92,10 +93,11 @@ int exec_path_make(struct buf *out, const char *ours, const char *stock,
 int exec_path_current(struct buf *out, struct error *err);
 
 /*
- * If the environment has no PATH, set PATH: first the directory of the stock
- * Git that our links lead to, then the usual directories. Gitea, for example,
- * starts some commands without PATH. Without PATH, such commands could run
- * another stock Git than the commands that have a PATH. Returns 0 or ERR_NOMEM.
+ * If the environment has no PATH, set PATH. The first directory is that of the
+ * stock Git to which our links lead; the usual directories follow. Gitea, for
+ * example, starts some commands without PATH. Without PATH, such commands could
+ * run another stock Git than the commands that have a PATH. Returns 0 or
+ * ERR_NOMEM.
  */
 int exec_path_set_default(struct error *err);
 

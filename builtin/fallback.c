@@ -373,8 +373,8 @@ static void warn_of_links(const struct search *s, const struct error *why)
 /*
  * Ask stock Git for its own exec path, make an exec-path directory for this
  * stock Git, and append the path of that directory. If stock Git gives no exec
- * path, or the one that our links already lead to, our own exec-path directory
- * is used.
+ * path, or the exec path to which our links already lead, our own exec-path
+ * directory is used.
  */
 static int make_exec_path(struct buf *out, const struct search *s,
 			  struct trace *trace, struct error *err)

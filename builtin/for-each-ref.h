@@ -97,9 +97,10 @@ int ref_filter_point_at(struct ref_filter *f, const char *name);
 void ref_filter_point_at_all(struct ref_filter *f);
 
 /*
- * Add the commit `name` to those of an option; NULL means HEAD. Returns 0;
- * BUILTIN_NOT_OURS if only stock Git resolves the name, or reads the grafts of
- * the repository; or prints an error and returns the exit code.
+ * Add the commit `name` to those of an option; NULL means HEAD. Returns 0, or
+ * BUILTIN_NOT_OURS if only stock Git can resolve the name, or if the repository
+ * has grafts, which only stock Git reads. Otherwise prints an error and returns
+ * the exit code.
  */
 int ref_filter_relate(struct ref_filter *f, enum ref_filter_relation relation,
 		      const char *name);

@@ -106,9 +106,9 @@ int gc_lock_take(struct sys_tempfile *pid, const struct repo *repo, bool force,
 		 struct buf *other, struct error *err);
 
 /*
- * Append gc.log to *text, unless it is empty or older than `expiry` (seconds
- * since 1970; 0: no limit). Returns 1 if text was appended, 0 if not, or a
- * negative error code.
+ * Append the content of the file gc.log to *text, unless the file is empty or
+ * older than `expiry` (seconds since 1970; 0: no limit). Returns 1 if text was
+ * appended, 0 if not, or a negative error code.
  */
 int gc_log_read(struct buf *text, const struct repo *repo, int64_t expiry,
 		struct error *err);

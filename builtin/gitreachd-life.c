@@ -160,8 +160,8 @@ void gitreachd_legacy_tell(struct gitreachd_legacy *legacy)
 	 */
 	sys_fork_outlive();
 	/*
-	 * If nobody reads the pipe, the predecessor does not wait for this
-	 * process any more, so this process ends.
+	 * If nobody reads the pipe, the predecessor has stopped waiting for
+	 * this process. So this process ends.
 	 */
 	if (sys_write_all(legacy->ready, &pid, sizeof(pid), "pipe", NULL) < 0)
 		raise(SIGTERM);

@@ -329,8 +329,9 @@ static int probe_store(const struct daemon_settings *s,
 
 /*
  * Makes the cache directory, and checks that it belongs to the store and that
- * there are keys. A reload sends no request. Nor does a start, if the store
- * was examined before: copies may be served without the store.
+ * there are keys. A reload sends no request to the store. A start sends none,
+ * either, if the store was examined before, because copies may be served while
+ * the store is away.
  */
 static int open_store(struct state *state, bool is_start,
 		      const struct daemon_report *report, struct error *err)

@@ -63,7 +63,8 @@ struct run {
 	struct builtin_env *env; /* borrowed */
 	enum hash_algo algo;
 	/*
-	 * owned: the objects that the repository has; NULL without a repository
+	 * owned: the objects that the repository has; NULL if there is no
+	 * repository
 	 */
 	struct known_objects *known;
 	struct pack_indexer_hooks known_hooks; /* hooks of `known` */

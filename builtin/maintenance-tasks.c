@@ -249,8 +249,8 @@ static int pack_batch(const struct maintenance *m, const struct batch *b)
 
 /*
  * Remove loose objects that packs have, then pack the other loose objects. The
- * newly packed objects also stay loose until the next run, so that a process
- * which has already found such an object can still read it.
+ * newly packed objects also stay loose until the next run. A process that has
+ * already found such a loose object can still read it.
  */
 static int loose_objects(const struct maintenance *m)
 {

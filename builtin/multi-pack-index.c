@@ -40,10 +40,7 @@ struct call {
 	 */
 	bool outdated;
 	bool incremental;
-	/*
-	 * 0 if --no-write-chain-file is given, otherwise 1: write the chain
-	 * file
-	 */
+	/* 1: write the chain file; 0: --no-write-chain-file is given */
 	int chain_file;
 	/*
 	 * Value of --base: checksum of a layer, or "none". NULL if it is not

@@ -56,8 +56,9 @@ static int open_by_id(struct forking *f, const char *name, struct error *err)
 }
 
 /*
- * Check that the source is a complete member of the network. A member that is
- * not complete may lack objects that its refs need.
+ * Check that the source is a member of the network, and that no operation on it
+ * was interrupted. After an interrupted operation, a member may lack objects
+ * that its refs need.
  */
 static int check_source(const struct forking *f, struct error *err)
 {

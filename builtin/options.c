@@ -387,7 +387,7 @@ static enum match match_name(const char *name, const char *word, size_t len)
 
 /*
  * Compare a word with the name of the option `o` and with its negations. An
- * option called no-x has two: --x and --no-no-x.
+ * option called no-x has two negations: --x and --no-no-x.
  */
 static enum match match_option(bool *negated, const struct option *o,
 			       const char *word, size_t len)

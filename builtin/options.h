@@ -56,8 +56,8 @@ enum {
 	 */
 	OPTION_LAST_ARG = 1 << 3,
 	/*
-	 * For an option called no-<x>: --no-no-<x> is not allowed. Set it if
-	 * stock Git calls the option <x>.
+	 * For an option called no-<x>: --no-no-<x> is not allowed. Set this
+	 * flag if the name of the option in stock Git is <x>.
 	 */
 	OPTION_ONE_NO = 1 << 4,
 };

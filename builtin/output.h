@@ -19,8 +19,8 @@ void output_size(uint64_t bytes);
 
 /*
  * Append a path. A path that contains control characters, quotes or backslashes
- * is put in double quotes, with C escapes. With `high` (core.quotePath), a byte
- * above 127 also causes quotes. Returns 0 or ERR_NOMEM.
+ * is put in double quotes, with C escapes. If `high` (core.quotePath) is set, a
+ * byte above 127 also causes quotes. Returns 0 or ERR_NOMEM.
  */
 int output_append_path(struct buf *out, const char *path, size_t len,
 		       bool high);

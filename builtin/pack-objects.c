@@ -457,8 +457,8 @@ static int find_base(struct run *r, const struct repo *repo)
 }
 
 /*
- * Returns how missing objects are fetched. Objects in a list are fetched even
- * if --missing allows missing objects.
+ * Returns how missing objects are fetched. Objects that standard input lists
+ * are fetched even if --missing allows missing objects.
  */
 static enum lazy_fetch_mode fetch_mode(const struct pack_objects_args *a)
 {

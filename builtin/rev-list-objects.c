@@ -23,8 +23,8 @@ struct showing {
 	struct filter_walk paths;
 	bool has_paths;
 	/*
-	 * If has_paths: a walk without the filter, which finds the objects that
-	 * the filter omits.
+	 * With has_paths: a walk without the filter, which finds the objects
+	 * that the filter leaves out.
 	 */
 	struct treewalk all;
 };

@@ -70,8 +70,8 @@ struct rev_args {
 	 */
 	bool asks_stock;
 	/*
-	 * The error for an object that does not exist although its name or full
-	 * id was given. Its code is 0 if all objects exist.
+	 * The error for an object that does not exist, although the user gave
+	 * its name or full id. The error's code is 0 if all objects exist.
 	 */
 	struct error absent;
 	/* messages of revname_resolve_as() that were not printed yet */

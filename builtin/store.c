@@ -40,8 +40,8 @@ static int open_parts(struct store *store, struct error *err)
 }
 
 /*
- * Open the store. `warned`: a warning that was printed before and is not
- * printed again; NULL: none.
+ * Open the store. `warned`: a warning that was printed before, and that is not
+ * printed again. NULL: no warning was printed.
  */
 static int open_store(struct store *store, struct builtin_env *env,
 		      const struct error *warned)

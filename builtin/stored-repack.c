@@ -4,8 +4,8 @@
  *
  *	newest generation -> directory -> git gc -> next generation
  *
- * Pushes to the repository go on meanwhile: their packs and refs stay in the
- * next generation.
+ * Pushes to the repository are accepted meanwhile. The next generation keeps
+ * the packs and refs of these pushes.
  */
 #include <inttypes.h>
 #include <stdio.h>

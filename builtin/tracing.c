@@ -131,7 +131,7 @@ static int take_setting(void *ctx, const struct config_entry *entry)
  * else of the key `key` in the configuration of the system or the user.
  * `variable` and `key` may be NULL. The repository's configuration is ignored,
  * because it must not decide where trace data is written. Returns NULL if
- * neither is set.
+ * neither the variable nor the key is set.
  */
 static const char *setting(const char *variable, const struct config *config,
 			   const char *key)
