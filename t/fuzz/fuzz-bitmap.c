@@ -3,8 +3,8 @@
  * Fuzz target for bitmap indexes. The first two bytes of the input are the
  * number of objects in the pack; the rest is a bitmap index file. If the file
  * can be parsed, each of its bitmaps and pseudo-merges is loaded. Loading must
- * fail, or give bits within the pack. A loaded bitmap is written to a new file.
- * Reading this file must give the same bits.
+ * either fail, or set only bits of objects in the pack. A loaded bitmap is
+ * written to a new file. Reading this file must give the same bits.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -8,9 +8,9 @@
  *	                    shared by all processes that inherit it. Required.
  *
  * Only requests by the code of the program itself count, until the program
- * exits. Requests by libraries such as zlib and libc never fail. Code that runs
- * at exit may be the compiler's, such as the code that stores counters of
- * executed lines.
+ * exits. Requests by libraries such as zlib and libc never fail. Requests
+ * during the exit do not count: they may come from code that the compiler adds,
+ * such as the code that stores counters of executed lines.
  */
 #include <dlfcn.h>
 #include <elf.h>

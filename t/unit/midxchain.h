@@ -35,8 +35,8 @@ static inline void midxchain_layer_name(struct buf *out,
 }
 
 /*
- * Write a multi-pack-index of one pack to the buffer `file`. It is one layer of
- * the chain.
+ * Write a multi-pack-index of one pack to the buffer `file`. The
+ * multi-pack-index is one layer of the chain.
  */
 static inline void midxchain_make_file(struct midxchain *b, unsigned n,
 				       struct buf *file)

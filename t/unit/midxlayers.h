@@ -67,9 +67,9 @@ static inline struct odb_midx *midxlayers_nth(const struct odb *odb, size_t n)
 }
 
 /*
- * Merge the layers [from, to] of a chain into one layer. It replaces them and
- * all layers between them and the lowest `base_nr` layers. Layers are counted
- * from the lowest one.
+ * Merge the layers [from, to] of a chain into one layer. The new layer replaces
+ * these layers, and all layers between them and the lowest `base_nr` layers.
+ * Layers are counted from the lowest one.
  */
 static inline void midxlayers_compact_onto(const struct randrepo *r,
 					   size_t from, size_t to,

@@ -83,8 +83,8 @@ static inline void oldrepo_cruft(struct oldrepo *o, const struct buf *idx_file)
 }
 
 /*
- * Write the pack "<dir>/pack/pack-<place>", which has the objects that are
- * stored at this place.
+ * Write the pack "<dir>/pack/pack-<place>" with all objects whose places (bits)
+ * include `place`.
  */
 static inline void oldrepo_pack(struct oldrepo *o, const char *dir,
 				unsigned place)

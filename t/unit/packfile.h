@@ -172,8 +172,8 @@ static inline int packfile_entry_cmp(const void *a, const void *b)
 }
 
 /*
- * Make the pack index. It contains the checksum that the last bytes of the pack
- * have.
+ * Make the pack index. The checksum of the pack in the index is the one in the
+ * pack's last bytes.
  */
 static inline void packfile_make_idx(struct packfile *p, unsigned version)
 {

@@ -21,7 +21,7 @@ static inline void pathspecs_parse(struct pathspec *ps, const char *a,
 			 0);
 }
 
-/* Callback for each changed path. It ends the tree diff at the first change. */
+/* Callback for each changed path. Ends the tree diff at the first change. */
 static inline int pathspecs_stop(void *ctx, const char *path, size_t len,
 				 enum path_change change)
 {

@@ -327,8 +327,8 @@ static inline uint32_t randhist_tree(const struct randhist *h, uint32_t commit)
 }
 
 /*
- * Add an object to a pack. It is stored as a delta against entry `base_place`
- * of the pack if this delta is smaller than the object.
+ * Add an object to a pack. The object is stored as a delta against entry
+ * `base_place` of the pack, if this delta is smaller than the object.
  */
 static inline void randtree_pack_one(struct randrepo *r, struct packfile *p,
 				     uint32_t nr, uint32_t base_place,
@@ -401,8 +401,8 @@ static inline uint32_t randtree_pack_some(struct randrepo *r)
 }
 
 /*
- * Store all objects that are not stored yet. This writes new packs, in which
- * most trees are deltas.
+ * Store all objects that are not stored yet. The objects go into new packs, in
+ * which most trees are deltas.
  */
 static inline void randtree_store_packs(struct randrepo *r)
 {

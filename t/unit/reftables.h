@@ -152,8 +152,8 @@ static inline void assert_same_log(const struct reftable_log *a,
 }
 
 /*
- * Write a table as <dir>/<name>. It has the refs of `twin`, and `log_nr` reflog
- * entries for every second ref.
+ * Write a table as <dir>/<name>. The table has the refs of `twin`, and `log_nr`
+ * reflog entries for every second ref.
  */
 static inline void twin_write(const struct twin *twin, size_t log_nr,
 			      const struct reftable_writer_options *options,
@@ -188,10 +188,10 @@ static inline void twin_write(const struct twin *twin, size_t log_nr,
 }
 
 /*
- * Read the table <dir>/<name>, which has only refs. Replace its ref index of
- * several levels: remove the highest level, so that the level below is the
- * highest one. This level has several blocks. In tables of stock Git, too, the
- * highest level can have up to 3 blocks.
+ * Read the table <dir>/<name>, which has only refs, into `bytes`. The ref index
+ * of the table has several levels. Remove the highest level from `bytes`. The
+ * level below becomes the highest one, and has several blocks. In tables of
+ * stock Git, too, the highest level can have up to 3 blocks.
  */
 static inline void twin_read_wide(struct buf *bytes, const char *dir,
 				  const char *name, enum hash_algo algo)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The relay of a node (copynode.h) for unit tests: a thread that answers
- * commits, and can end at one. Include this header after cmocka.h.
+ * A relay of a node (copynode.h) for unit tests: a thread that commits changes
+ * for pushes. A test can let the relay end during a commit. Include this header
+ * after cmocka.h.
  */
 #ifndef T_UNIT_RELAYNODE_H
 #define T_UNIT_RELAYNODE_H

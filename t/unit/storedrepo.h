@@ -165,8 +165,8 @@ static inline void storedrepo_delete(struct storedrepo *s,
 }
 
 /*
- * Makes the next generation. It has the files of *g, and one more file, which
- * consists of one line.
+ * Makes the next generation: the files of *g, and one more file, which consists
+ * of one line.
  */
 static inline void storedrepo_add_file(struct storedrepo *s,
 				       struct generation *g, const char *path)

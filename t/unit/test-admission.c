@@ -85,9 +85,8 @@ struct pauser {
 };
 
 /*
- * Callback for the position in the queue. It pauses the request, like code that
- * waits for a slow client while writing this position. Then it returns an
- * error.
+ * Callback for the position in the queue. Pauses the request, like code that
+ * waits for a slow client while writing this position. Then returns an error.
  */
 static int tell_and_pause(void *ctx, unsigned ahead, struct error *err)
 {

@@ -271,9 +271,9 @@ static int64_t parse(const char *text)
 }
 
 /*
- * Dates before 1970 give the time 0. Stock Git takes some of them for the
- * present and some for the far future. With such a limit, everything would
- * expire.
+ * Dates before 1970 give the time 0. Stock Git parses some of these dates as
+ * the present time, and others as a time in the far future. If such a time were
+ * the limit of an expiry, everything would expire.
  */
 static void long_ago(void **state)
 {
@@ -338,8 +338,8 @@ static void any_text(void **state)
 static void test_exact(void **state)
 {
 	/*
-	 * Dates, and the times that Git 2.39.5 and 2.55 parse them as. They
-	 * were given in GIT_COMMITTER_DATE, in the time zone Europe/Berlin.
+	 * Dates, and their times according to Git 2.39.5 and 2.55. Git got the
+	 * dates in GIT_COMMITTER_DATE, in the time zone Europe/Berlin.
 	 */
 	static const struct {
 		const char *text;

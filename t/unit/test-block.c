@@ -104,8 +104,8 @@ static void test_seek(void **state)
 }
 
 /*
- * Reading a damaged block gives an error or other records. It never gives more
- * records than the block had.
+ * Reading a damaged block gives an error or other records, but never more
+ * records than the undamaged block had.
  */
 static void test_damaged(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of bitmap/boundary.c, which answers queries inexactly. The result must
- * have all objects that the wants reach and the haves do not reach. It may have
- * few other objects.
+ * have all objects that the wants reach and the haves do not reach. The result
+ * may have a few other objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,9 +25,9 @@ struct sums {
 };
 
 /*
- * Checks a query's result. It must have all objects that the wants reach and
- * the haves do not reach, and only objects that the wants reach. Its commits
- * and tags must be exact.
+ * Checks a query's result. The result must have all objects that the wants
+ * reach and the haves do not reach. All objects of the result must be reachable
+ * from the wants. The commits and tags of the result must be exact.
  */
 static void check(struct bitmaprepo *b, const struct pack_bitmap_result *result,
 		  struct sums *sums)

@@ -186,8 +186,8 @@ static void test_newest_record(void **state)
 }
 
 /*
- * Replaces the record (manifest) of generation 1: by `bytes`, or (NULL) by the
- * same record with another time.
+ * Replaces the record (manifest) of generation 1 by `bytes`. If `bytes` is
+ * NULL, replaces it by the same record with another time.
  */
 static void replace_first(struct fixture *f, const char *bytes)
 {

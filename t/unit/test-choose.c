@@ -18,8 +18,8 @@
 
 #define COMMITS 4000
 /*
- * Number of topic branches. Each has one commit, whose parent is an old commit
- * of the main line.
+ * Number of topic branches. Each branch has one commit, whose parent is an old
+ * commit of the main line.
  */
 #define TOPICS 1500
 /* Number of trees and blobs that each commit adds. */

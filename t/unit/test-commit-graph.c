@@ -87,8 +87,8 @@ static void test_chain(void **state)
 }
 
 /*
- * One field after the other that names a parent is set to a position that no
- * layer has. Reading the parents must fail.
+ * Each field that names a parent is set, one after the other, to a position
+ * that no layer has. Reading the parents must then fail.
  */
 static void test_bad_parents(void **state)
 {

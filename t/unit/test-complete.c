@@ -46,8 +46,8 @@ static void sample_release(struct sample *s)
 }
 
 /*
- * Adds bitmap `i` with some random bits. It is stored whole or as an XOR with
- * an earlier bitmap.
+ * Adds bitmap `i` with some random bits. The bitmap is stored whole, or as an
+ * XOR with an earlier bitmap.
  */
 static void add(struct sample *s, size_t i, uint64_t *seed)
 {

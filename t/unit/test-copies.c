@@ -89,7 +89,10 @@ static unsigned visit(struct served *s)
 	return s->count.requests - before;
 }
 
-/* nanoseconds that the clock has, which goes on by 1 with each look; 0: none */
+/*
+ * simulated monotonic clock in nanoseconds; each look at the clock adds 1; 0:
+ * the real clock is used
+ */
 static atomic_uint_least64_t own_clock;
 
 int clock_gettime(clockid_t id, struct timespec *ts)
@@ -107,8 +110,9 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 #define SECONDS(n) ((n)*UINT64_C(1000000000))
 
 /*
- * Requests if there is nothing new: is there a newer record, and is the one of
- * the copy still there?
+ * Number of requests to the store for one use of a copy that is up to date. One
+ * request asks whether there is a newer record. The other asks whether the
+ * record of the copy still exists.
  */
 #define NOTHING_NEW 2
 
@@ -119,7 +123,7 @@ static void test_strict(void **state)
 	served_init(&s, 0, 0);
 	visit(&s);
 	copynode_assert_newest(&s.c);
-	/* Without a change, each use of the copy costs the same requests. */
+	/* Without a change, each use of the copy costs NOTHING_NEW requests. */
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	copynode_push(&s.c, "three");
@@ -214,7 +218,7 @@ static void test_emptied(void **state)
 
 /*
  * A repository was removed from the store, and its hint was not. All files are
- * still in the cache. They must not be served.
+ * still in the cache. The repository must not be served.
  */
 static void test_removed_with_a_hint(void **state)
 {
@@ -265,7 +269,7 @@ static void test_restored(void **state)
 	assert_int_equal(try_visit(&s, false, "generation 2"), ERR_CORRUPT);
 	copynode_push(&s.c, "other");
 	assert_int_equal(try_visit(&s, false, another), ERR_CORRUPT);
-	/* A newer one is no way back either. */
+	/* A newer record of the other history does not help either. */
 	copynode_push(&s.c, "more");
 	assert_int_equal(try_visit(&s, false, another), ERR_CORRUPT);
 	/* Without its copy, the node serves the restored repository. */
@@ -436,7 +440,10 @@ static void test_counts(void **state)
 	struct served s;
 
 	served_init(&s, 0, SECONDS(3600));
-	/* copynode_init() has another node of the same directory. */
+	/*
+	 * The node of copynode_init() uses the same cache directory, so it has
+	 * the same counters.
+	 */
 	stored_counts_look(&before, s.c.node->counts);
 	assert_int_equal(before.requests, 0);
 	visit(&s);
@@ -650,8 +657,8 @@ int unlinkat(int fd, const char *path, int flags)
 }
 
 /*
- * Makes a second copy while the disk is full. It is of a repository "other"
- * with the same content. `result` is the expected result.
+ * Makes a copy of a second repository, "other", while the disk is full. Both
+ * repositories have the same content. `result`: the expected result.
  */
 static void visit_other(struct served *s, int result)
 {

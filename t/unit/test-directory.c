@@ -212,8 +212,8 @@ int fsync(int fd)
 }
 
 /*
- * If a put is told that the name exists, the existing file must be durable.
- * This holds also if fsync() failed in the first put.
+ * If a put is told that the name exists, the existing file must be durable. The
+ * existing file must be durable even if fsync() failed in the first put.
  */
 static void test_taken_is_durable(void **state)
 {

@@ -18,7 +18,7 @@
 
 /*
  * Asserts that PCRE2 and the C library both refuse the pattern, or both accept
- * it and match the same texts. Returns true if they accept the pattern.
+ * it and match the same texts. Returns true if both accept the pattern.
  */
 static bool agree(const char *pattern, const char *const *texts, size_t nr)
 {

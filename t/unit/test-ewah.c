@@ -366,7 +366,7 @@ static int set_far(struct ewah *e, size_t i)
 
 /*
  * Alternates between two steps: append a word without its last bit, and set
- * this bit. After the second step, the last literal becomes part of a run.
+ * this bit. The second step makes the last literal a part of a run.
  */
 static int set_full(struct ewah *e, size_t i)
 {

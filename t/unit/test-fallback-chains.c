@@ -292,8 +292,8 @@ static void next_on_the_chain(void **state)
 }
 
 /*
- * Several deltas have the same base, which is not sent. One of their objects is
- * sent whole, and becomes the base of the others.
+ * Several deltas have the same base, which is not sent. The object of one of
+ * these deltas is sent whole, and becomes the base of the others.
  */
 static void heirs(void **state)
 {

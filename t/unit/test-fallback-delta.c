@@ -109,9 +109,9 @@ static void versions_become_bases(void **state)
 }
 
 /*
- * An item stays whole if it is small, differs much from the old version, has
- * another type than it, is planned in another way, or is missing. It also stays
- * whole if the old version is sent, too.
+ * An item stays whole in each of these cases: it is small; it differs much from
+ * the old version or has another type; it is planned in another way; it is
+ * missing. An item also stays whole if the old version is sent, too.
  */
 static void others_stay_as_they_are(void **state)
 {

@@ -438,8 +438,9 @@ static void headers(void **state)
 }
 
 /*
- * A callback `held`, which tells which commits have bitmaps in another set
- * already. This one answers "none", and checks that idx_pos is valid.
+ * Callback `held`, which says whether the commit at idx_pos already has a
+ * bitmap in another set. This callback always answers "no", and checks that
+ * idx_pos is valid.
  */
 static bool has_none(void *ctx, uint32_t idx_pos)
 {

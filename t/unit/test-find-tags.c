@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/find-tags.c: for a request with include-tag, the tags are
- * found whose target is sent. If a tag points to its target through other tags,
- * these tags are found too. No other tag is found.
+ * Tests of packing/find-tags.c: a request with include-tag gets each tag whose
+ * target is sent. If a tag points to its target through other tags, the request
+ * gets these tags, too. The request gets no other tag.
  */
 #include <setjmp.h>
 #include <stdarg.h>

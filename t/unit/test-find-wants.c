@@ -79,7 +79,7 @@ static void want(struct env *e, uint32_t nr)
 /*
  * Make a request that wants commits, a few objects of any type, and all or
  * nearly all tags. Refs point to all tags, or only to some of the wanted tags.
- * In the latter case no further tag is sent.
+ * If refs point only to wanted tags, no further tag is sent.
  */
 static void ask(struct env *e, bool all_tags, bool all_refs)
 {

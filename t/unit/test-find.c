@@ -427,8 +427,8 @@ static size_t make_shallow(struct env *e, struct oid *shallow, uint32_t *ref_nr)
 }
 
 /*
- * Count the sent trees and blobs that the receiver already has. There are few
- * in a small history: objects that were moved back or copied
+ * Count the sent trees and blobs that the receiver already has. A small history
+ * has few such objects: objects that were moved back or copied
  * (walk/tree-changes.c).
  */
 static size_t count_again(const struct env *e, size_t *sent)

@@ -504,7 +504,7 @@ static void test_rebase(void **state)
 
 /*
  * The change borrows memory of *base. The commit replaces *base twice, so it
- * must copy what it needs.
+ * must copy the borrowed memory before.
  */
 static void test_borrowed(void **state)
 {

@@ -252,7 +252,8 @@ static void test_drops(void **state)
 }
 
 /*
- * The store is down for records (manifests). Each change must get this result.
+ * The store does not answer requests for records (manifests). Each commit must
+ * then report that the store is down.
  */
 static void test_failure(void **state)
 {
@@ -503,7 +504,10 @@ static void follow_slowly(void *ctx, struct generation *g)
 	*g = (struct generation){0};
 }
 
-/* A record is made although the one before is still being followed. */
+/*
+ * The next record is made although the callback follow() for the first record
+ * has not returned.
+ */
 static void test_slow_follow(void **state)
 {
 	struct slow s = {.made = 0};

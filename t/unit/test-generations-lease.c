@@ -105,7 +105,7 @@ static void test_dead_holder(void **state)
 	assert_int_equal(take(&n, &next, "next"), 0);
 	/*
 	 * The first holder was only slow. It cannot drop the lease, because
-	 * another process has it now.
+	 * another process holds the lease now.
 	 */
 	assert_int_equal(generation_lease_drop(&dead, NULL), 0);
 	assert_int_equal(take(&n, &dead, "dead"), STORE_CONFLICT);

@@ -164,8 +164,8 @@ static void test_check_two(void **state)
 }
 
 /*
- * A hash that detects collisions gives the same ids. It refuses the published
- * collision.
+ * The hash with collision detection gives the same ids, and refuses the
+ * published collision.
  */
 static void test_checked(void **state)
 {

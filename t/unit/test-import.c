@@ -143,8 +143,8 @@ static void test_changed_before_the_upload(void **state)
 			assert_int_equal(storedrepo_import(&s, false), 0);
 		m.real = s.store;
 		/*
-		 * Before that, the import has read one record (manifest) or
-		 * two, to find the generation (version) that it builds on.
+		 * To find the generation (version) on which it builds, the
+		 * import has already read one record (manifest) or two.
 		 */
 		m.at_read = exists ? 3 : 2;
 		s.place.store = &m.base;

@@ -187,8 +187,8 @@ static void test_value_that_is_no_id(void **state)
 }
 
 /*
- * Without the file config, refs are not stored in reftables. Then nobody would
- * read the updates, which are written as a reftable.
+ * Without the file config, refs are not stored in reftables. Then no reader
+ * would find the updates, which are written as a reftable.
  */
 static void test_configuration_without_tables(void **state)
 {

@@ -68,7 +68,10 @@ static void named(void **state)
 	assert_int_equal(visit(&s, OBJ_TAG, tag, strlen(tag)), 0);
 	assert_int_equal(s.nr, 1);
 	check(&s, 0, 0xbb, OBJ_BLOB);
-	/* The tree also contains a submodule. Its commit is not visited. */
+	/*
+	 * The tree also contains a submodule. The commit of the submodule is
+	 * not visited.
+	 */
 	assert_int_equal(visit(&s, OBJ_TREE, tree, sizeof(tree) - 1), 0);
 	assert_int_equal(s.nr, 3);
 	check(&s, 0, '0', OBJ_BLOB);

@@ -192,8 +192,8 @@ static void test_unwritable(void **state)
 
 	tmprepo_init(&t, HASH_SHA1);
 	/*
-	 * A file has the name of the directory that is needed. So writing
-	 * fails.
+	 * A file has the name of the directory that the object needs. So
+	 * writing the object fails.
 	 */
 	tmprepo_write(&t, "objects/00", "");
 	assert_int_equal(loose_writer_init(&w, &t.repo, t.objects, &err), 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of repack/loosen.c: before a pack is removed, objects that only this
- * pack has are written as loose objects. They get the time of the packed
- * object.
+ * pack has are written as loose objects. Each loose object gets the time of its
+ * packed copy.
  */
 #include <setjmp.h>
 #include <stdarg.h>

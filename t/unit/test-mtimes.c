@@ -197,8 +197,8 @@ static void is_dropped(void *ctx)
 }
 
 /*
- * The file "<pack>.mtimes" is opened. It may be damaged or missing. At the end
- * it is removed.
+ * Opens the file "<pack>.mtimes" when it is missing, valid and damaged. Then
+ * removes the file.
  */
 static void files(void **state)
 {

@@ -139,8 +139,8 @@ static void lower_base(void **state)
 
 /*
  * Layers are merged into one layer on a lower base. The layers between the base
- * and the merged layers are removed from the chain. So are the layers above the
- * merged ones.
+ * and the merged layers are removed from the chain. The layers above the merged
+ * layers are removed, too.
  */
 static void compacted_onto_a_lower_base(void **state)
 {

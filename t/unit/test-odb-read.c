@@ -190,7 +190,10 @@ static void test_peel(void **state)
 	close_odb(&f);
 }
 
-/* The empty tree can be read although it is not stored. It is not listed. */
+/*
+ * The empty tree can be read although it is not stored. Listing all objects
+ * does not list it.
+ */
 static void test_empty_tree(void **state)
 {
 	const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};

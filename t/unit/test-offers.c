@@ -218,7 +218,10 @@ static void test_errors(void **state)
 	finish(&f);
 }
 
-/* The identity is that of the packs, and not that of the addresses. */
+/*
+ * The identity of the offers depends on the packs, and not on the addresses for
+ * which they are signed.
+ */
 static void test_identity(void **state)
 {
 	struct fixture f;

@@ -204,8 +204,8 @@ static void kept_since_the_listing(void **state)
 }
 
 /*
- * Since the old packs were listed, another repack has made a pack with the name
- * of an old one.
+ * After the old packs were listed, another repack has made a pack with the same
+ * name as an old one.
  */
 static void made_again(void **state)
 {

@@ -158,8 +158,8 @@ static void reasons(void **state)
 }
 
 /*
- * With the filter tree:0, a wanted tree is still found. But it is not found if
- * the haves reach it.
+ * With the filter tree:0, a wanted tree is found, unless the haves reach the
+ * tree.
  */
 static void wanted_and_had(void **state)
 {

@@ -226,7 +226,8 @@ static void check_rev_sum(const struct packfile *p, const struct buf *other,
 }
 
 /*
- * A wrong checksum of the .rev file is found although the order in it is right.
+ * A wrong checksum of the .rev file is found even if the order that the file
+ * stores is right.
  */
 static void test_rev_sum(void **state)
 {

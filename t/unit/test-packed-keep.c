@@ -96,7 +96,10 @@ static void note(struct packed_keep *keep, const struct packed_kept *kept,
 	buf_release(&key);
 }
 
-/* Asserts that the note has a text; NULL: that there is no such note. */
+/*
+ * Asserts that the note `name` has the text `text`. If `text` is NULL, asserts
+ * that there is no such note.
+ */
 static void check_note(struct packed_keep *keep, const struct packed_kept *kept,
 		       const char *name, const char *text)
 {

@@ -872,8 +872,9 @@ static void ask_client(struct plan_cache *cache, struct keyed *k,
 }
 
 /*
- * A client without URIs never gets a plan that lacks a pack, nor does a client
- * that cannot get this pack any more. Each client is told once.
+ * Some plans (cached responses) leave out a pack that the client downloads
+ * elsewhere. A client gets such a plan only if it accepts URIs and can still
+ * download the pack. The callback tell() is called once for each such client.
  */
 static void test_elsewhere(void **state)
 {

@@ -409,8 +409,8 @@ static void test_unwritable(void **state)
 	assert_int_equal(mkdir(path.data, 0700), 0);
 	make(&b, 1, 10, "the plan cannot be written");
 	/*
-	 * For some time after that, no process waits for a plan (cached
-	 * response) with this key.
+	 * After this failure to store a plan (cached response), no process
+	 * waits for a plan with this key for some time.
 	 */
 	{
 		struct asker a = {0};

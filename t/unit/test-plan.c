@@ -292,7 +292,7 @@ static void wrong_type(void **state)
 /*
  * An object in the tip island (objects of shallow clones) may only have a delta
  * base in the tip island. If its stored base is forbidden, the object is marked
- * `retry`. So is the object at the end of the base's delta chain.
+ * `retry`. The object at the end of the base's delta chain is marked, too.
  */
 static void tip_island(void **state)
 {

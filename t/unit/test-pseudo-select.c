@@ -124,8 +124,8 @@ static bool is_tip(const struct sample *s, uint32_t c, enum pseudo_class class)
 }
 
 /*
- * Returns whether pseudo-merges of a class save enough. `walked`: number of
- * commits that a request walks without them.
+ * Returns whether pseudo-merges of a class save enough commits. `walked`:
+ * number of commits that a request walks without them.
  */
 static bool is_worth_it(const struct sample *s, enum pseudo_class class,
 			size_t walked)
@@ -270,8 +270,9 @@ static void make_line(struct sample *s)
 }
 
 /*
- * A class gets pseudo-merges if they save one of PSEUDO_DEFAULT_SAVED_PART
- * commits of a request. Only bitmaps of tips count in this estimate.
+ * A class gets pseudo-merges if a request then walks fewer commits: the saved
+ * commits are at least 1/PSEUDO_DEFAULT_SAVED_PART of those that the request
+ * reaches. Only bitmaps of tips count in this estimate.
  */
 static void worth_it(void **state)
 {

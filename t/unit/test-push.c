@@ -315,7 +315,7 @@ static void test_long_names(void **state)
 }
 
 /*
- * A change that sets a ref to the value that it has is checked, but makes no
+ * A change that sets a ref to its present value is checked, but makes no
  * generation.
  */
 static void test_no_change(void **state)
@@ -787,8 +787,8 @@ static void test_relay_ends_before_the_copy(void **state)
 }
 
 /*
- * The second record of a push has no files, so it cannot be recognised by those
- * of the first.
+ * The second record of a push lists no files of the push. So the record cannot
+ * be recognised by these files.
  */
 static void test_relay_ends_at_second_record(void **state)
 {

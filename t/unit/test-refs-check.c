@@ -324,9 +324,7 @@ static void test_links(void **state)
 		   "E refs/link: badReferentName: points to invalid refname "
 		   "'/etc'\n");
 	tmprepo_remove(&t, "refs/link");
-	/*
-	 * If a root ref (such as HEAD) is a symbolic link, it is not checked.
-	 */
+	/* A root ref (such as HEAD) that is a symbolic link is not checked. */
 	tmprepo_write(&t, "config", "x\n");
 	tmprepo_link(&t, "HEAD", "config");
 	check_repo(&f, &t, "");

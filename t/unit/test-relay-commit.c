@@ -110,7 +110,10 @@ static void test_requests(void **state)
 	/* The record and the hint. The base is that of the copy. */
 	assert_int_equal(create(&f, "refs/heads/a"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 2);
-	/* The next push has not seen this record, but the relay knows it. */
+	/*
+	 * The base of the next push is older than this record, but the relay
+	 * knows the record.
+	 */
 	assert_int_equal(create(&f, "refs/heads/b"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 4);
 	/* The relay has made it long ago, and proves it. */
@@ -167,8 +170,9 @@ static void test_lost_record(void **state)
 }
 
 /*
- * The store was restored from a backup, and another node has made another
- * record with the number that the relay knows. The process has proved that one.
+ * The relay knows a record. Then the store is restored from a backup, and
+ * another node makes another record with the same number. The process that
+ * sends the next push has proved that the second record exists.
  */
 static void test_other_history(void **state)
 {

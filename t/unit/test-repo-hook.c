@@ -68,7 +68,7 @@ static int note(void *ctx, const char *const *argv, struct error *err)
 		buf_printf(told, "%s%s", *argv, argv[1] ? "," : "|");
 	/*
 	 * Each hook must have another exit code. The length of *told grows with
-	 * each hook, so it is used.
+	 * each hook, so this length is the exit code.
 	 */
 	return (int)told->len;
 }

@@ -358,9 +358,10 @@ static uint32_t add_blob_of_len(struct packfile *p, size_t entry_len,
 }
 
 /*
- * The header of a copied delta grows by as many bytes as an object has that is
- * not copied. So the entries after this object move by nothing in sum. A delta
- * whose base is this object must still be left over.
+ * A delta is copied, and its header grows. An object after it is left out,
+ * whose entry is as long as the growth. So the offsets of the following entries
+ * do not change in sum. A delta whose base is the object must still be left
+ * over.
  */
 static void gap_as_long_as_growth(void **state)
 {

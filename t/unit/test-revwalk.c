@@ -321,7 +321,7 @@ static void long_walks(void **state)
 }
 
 /*
- * A missing commit is an error if wants reach it. It is no error if only haves
+ * A missing commit is an error if wants reach it, and no error if only haves
  * reach it.
  */
 static void missing_commits(void **state)

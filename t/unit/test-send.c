@@ -133,8 +133,9 @@ static void choose_elsewhere(struct elsewhere *e, struct randrepo *r)
 }
 
 /*
- * Send the same request, and leave out the objects in struct elsewhere. Exactly
- * those of them that the pack would contain must be reported.
+ * Send the same request with a list of objects that the receiver gets from
+ * elsewhere. Of this list, exactly the objects that the pack would contain must
+ * be reported as left out.
  */
 static void send_without(struct asking *a, const struct odb *odb)
 {

@@ -229,7 +229,10 @@ static void check_limit(const char *text, int ret, bool is_limit)
 	dialog_release(&d);
 }
 
-/* The limit holds until its configuration is read, and if it is not valid. */
+/*
+ * The limit of gitreach.reachableOnly also applies while the key is not read
+ * yet, and if its value is invalid.
+ */
 static void test_limit(void **state)
 {
 	check_limit("", 0, false);

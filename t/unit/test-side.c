@@ -133,7 +133,10 @@ static void test_write(void **state)
 	ups[3] = make(&s, "description", "c");
 	ups[4] = make(&s, STORED_SIDE_PATH, "old");
 	path = mem_strdup(netrepo_path(&s.n, "side"));
-	/* Each content once, and neither packs nor the old bundle. */
+	/*
+	 * The bundle has each content once. It has no packs, and not the old
+	 * bundle.
+	 */
 	assert_int_equal(stored_side_write(path, ups, 5, NULL), 0);
 	read_side(&s, &one, "side");
 	assert_int_equal(stored_side_parse(&side, one.data, one.len, NULL), 0);

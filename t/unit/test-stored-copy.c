@@ -21,8 +21,8 @@
 #include "t/unit/copynode.h"
 
 /*
- * When a marker file of this copy is replaced, the entries of its pack
- * directory are counted. NULL: nothing is counted.
+ * Whenever the marker file of this copy is replaced, the entries of the copy's
+ * pack directory are counted. NULL: nothing is counted.
  */
 static struct copynode *watched;
 static int entries_at_marker;
@@ -83,7 +83,10 @@ static void test_made_and_refreshed(void **state)
 	refresh(&c, copy);
 	assert_int_equal(stored_copy_generation(copy)->number, 2);
 	copynode_assert_newest(&c);
-	/* The copy still has the same directory and the same file. */
+	/*
+	 * The copy was updated in place: the file config is still the same
+	 * inode.
+	 */
 	assert_int_equal(inode_of(&c, "config"), inode);
 	stored_copy_close(copy);
 	stored_copy_close(NULL);
@@ -526,8 +529,8 @@ static void test_store_down(void **state)
 }
 
 /*
- * A push has written a new record (manifest). It has the files itself, so the
- * copy is brought to this generation (version) without requests.
+ * A push has written a new record (manifest), and still has the files of this
+ * record. So the copy is brought to this generation (version) without requests.
  */
 static void test_advance(void **state)
 {

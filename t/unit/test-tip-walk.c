@@ -70,8 +70,8 @@ static void counts(void **state)
 					       COMMITS, s->has_bitmap),
 				 0);
 		/*
-		 * Several counts with the same struct: no count may change the
-		 * next one.
+		 * Several counts use the same struct. No count may change the
+		 * result of the next one.
 		 */
 		for (size_t nr = TIPS; nr; nr /= 7) {
 			tip_walk_count(&walk, s->walked, s->tips, nr);

@@ -62,7 +62,7 @@ static void listed(void **state)
 
 /*
  * Check which objects are kept: exactly those that recent objects reach. The
- * test computes them from r.objects[].
+ * test computes the expected objects from r.objects[].
  */
 static void check_kept(struct oldrepo *o, struct unreachable *u, int64_t expiry)
 {

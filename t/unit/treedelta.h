@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random trees as bytes, and random deltas between them. They test the code
- * that finds out which entries of a tree a delta changes.
+ * Random trees as bytes, and random deltas between them. Tests use them for the
+ * code that finds out which entries of a tree a delta changes.
  */
 #ifndef T_UNIT_TREEDELTA_H
 #define T_UNIT_TREEDELTA_H
