@@ -315,11 +315,11 @@ static bool find_strategy(uint32_t *flags, const char *strategy)
 struct used {
 	const struct odb *odb;
 	/*
-	 * owned, indexed by number in the snapshot: 1 + number in the file, or
-	 * 0 if the pack is not used
+	 * owned array, indexed by number in the snapshot: 1 + number in the
+	 * file, or 0 if the pack is not used
 	 */
 	uint32_t *numbers;
-	/* owned, indexed by number in the file: number in the snapshot */
+	/* owned array, indexed by number in the file: number in the snapshot */
 	uint32_t *order;
 	uint32_t nr;
 	struct buf pieces;
