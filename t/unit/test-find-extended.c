@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of packing/find-extended.c, which extends prepared answers by new
+ * history. test-prepare.c tests this with random histories.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "packing/send.h"
+#include "t/unit/keptrepo.h"
+#include "t/unit/sentpack.h"
+
+#define NEWEST (KEPTREPO_COMMITS - 1)
+/* The branch TOPIC points to this commit of k.commits[]. */
+#define TOPIC 20
+
+struct extendedrepo {
+	struct keptrepo k;
+	/* These are indexes of k.r.objects[]. */
+	/* a commit after the newest one */
+	uint32_t commit;
+	/* the tip of a branch with another root */
+	uint32_t side;
+};
+
+/*
+ * Make a repository with prepared answers for its branches. Then add a commit
+ * with the same file as the newest one.
+ */
+static void init(struct extendedrepo *e)
+{
+	struct keptrepo *k = &e->k;
+	struct randrepo *r = &k->r;
+
+	keptrepo_init(k, "");
+	keptrepo_close(k);
+	e->side = keptrepo_commit(r, keptrepo_version(r, 45), 0, 0);
+	randrepo_store_pack(r);
+	randrepo_ref(r, "refs/heads/side", e->side);
+	randrepo_ref(r, "refs/heads/topic", k->commits[TOPIC]);
+	bitmaprepo_repack(r, true, true);
+	e->commit = keptrepo_commit(r, k->blobs[NEWEST], KEPTREPO_COMMITS,
+				    k->commits[NEWEST]);
+	randrepo_store(r);
+	keptrepo_open(k);
+}
+
+static void release(struct extendedrepo *e)
+{
+	keptrepo_release(&e->k);
+}
+
+/*
+ * Send a clone of some objects of k.r.objects[]. The pack must have what they
+ * reach. `strategy` is how the objects must be found, and `walked` the number
+ * of commits that must be walked.
+ */
+static void check_clone(struct extendedrepo *e, const uint32_t *wants,
+			size_t nr, const char *strategy, uint32_t walked)
+{
+	struct keptrepo *k = &e->k;
+	bool *due = calloc(RANDREPO_MAX, sizeof(*due));
+	struct packing_send_options options;
+	struct packing_report report;
+	struct error err = ERROR_INIT;
+	struct sentpack s;
+	struct oid ids[4];
+	struct packing_request request = {
+		.wants = ids,
+		.want_nr = nr,
+		.ofs_delta = true,
+		.use_bitmap = true,
+	};
+
+	assert_non_null(due);
+	for (size_t i = 0; i < nr; i++) {
+		ids[i] = k->r.objects[wants[i]].oid;
+		randrepo_reach(&k->r, due, wants[i]);
+	}
+	assert_int_equal(
+		packing_send_options_load(&options, &k->r.t.repo, NULL), 0);
+	options.threads = 1;
+	if (packing_send(k->odb, &request, &options, sentpack_init(&s, &k->r),
+			 &report, &err) < 0)
+		fail_msg("%s", err.msg);
+	sentpack_decode(&s, NULL);
+	for (uint32_t i = 0; i < k->r.nr; i++)
+		assert_int_equal(s.sent[i], due[i]);
+	assert_string_equal(report.strategy, strategy);
+	assert_int_equal(report.commits_walked, walked);
+	sentpack_release(&s);
+	free(due);
+}
+
+/* The new commit is walked, and the answer of the wanted branches is sent. */
+static void new_commit(void **state)
+{
+	struct extendedrepo e;
+	uint32_t wants[3];
+
+	init(&e);
+	wants[0] = e.k.commits[NEWEST];
+	wants[1] = e.side;
+	wants[2] = e.k.commits[TOPIC];
+	check_clone(&e, wants, 3, "prepared", 0);
+	check_clone(&e, wants, 1, "prepared", 0);
+	/*
+	 * The branch TOPIC was deleted. Its old tip is reached by commits of
+	 * the answer to all branches, and not by new commits. So the answer to
+	 * the default branch is extended by the commit `side`.
+	 */
+	check_clone(&e, wants, 2, "prepared+walk", 1);
+	wants[0] = e.commit;
+	check_clone(&e, wants, 2, "prepared+walk", 1);
+	check_clone(&e, wants, 3, "prepared+walk", 1);
+	check_clone(&e, wants, 1, "prepared+walk", 1);
+	/* An ancestor of the answer's commits is wanted, too. */
+	wants[1] = e.k.commits[5];
+	wants[2] = e.side;
+	check_clone(&e, wants, 3, "prepared+walk", 1);
+	release(&e);
+}
+
+/* The answer has objects that the clone does not want. */
+static void rewound_branch(void **state)
+{
+	struct extendedrepo e;
+	uint32_t wants[2];
+
+	init(&e);
+	wants[0] = e.k.commits[NEWEST - 5];
+	wants[1] = e.side;
+	check_clone(&e, wants, 2, "bitmap", 0);
+	wants[0] = e.side;
+	check_clone(&e, wants, 1, "bitmap", 0);
+	release(&e);
+}
+
+/* If a file of prepared answers is damaged, it is not used. */
+static void damaged_files(void **state)
+{
+	static const char *const files[] = {"objects/info/prepared-wants",
+					    "objects/info/prepared"};
+	struct extendedrepo e;
+	uint32_t wants[2];
+
+	init(&e);
+	wants[0] = e.commit;
+	wants[1] = e.side;
+	for (size_t i = 0; i < 2; i++) {
+		tmprepo_remove(&e.k.r.t, files[i]);
+		tmprepo_write(&e.k.r.t, files[i], "damaged");
+		check_clone(&e, wants, 2, "bitmap+walk", 1);
+	}
+	release(&e);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(new_commit),
+		cmocka_unit_test(rewound_branch),
+		cmocka_unit_test(damaged_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of packing/find-kept.c and packing/find-versions.c, which choose the
+ * deltas of fetches: kept deltas, and deltas that are made for the request.
+ * Each pack is decoded. The base of the newest blob tells which delta was
+ * chosen.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "packing/send.h"
+#include "t/unit/keptrepo.h"
+#include "t/unit/sentpack.h"
+
+#define DELTAS "objects/info/deltas"
+#define NEWEST (KEPTREPO_COMMITS - 1)
+/* No commit, or no blob. */
+#define NONE UINT32_MAX
+
+/* The repack keeps deltas of the newest blob against the blobs of these. */
+static const uint32_t kept[] = {7, 31, 37};
+
+/* A fetch of one commit. Commits are numbers of k->commits[]. */
+struct fetch {
+	uint32_t want;
+	/* NONE: a clone */
+	uint32_t have;
+	/* The parents of this commit are not sent. NONE: the whole history. */
+	uint32_t shallow;
+	bool use_bitmap, is_full;
+};
+
+/* The result of a fetch. */
+struct fetched {
+	struct packing_report report;
+	size_t len;
+	uint32_t external;
+	/*
+	 * The base of the wanted commit's blob, as a number of k->blobs[].
+	 * NONE: the blob is not a delta with the id of its base.
+	 */
+	uint32_t base;
+	/* whether that base is in the pack */
+	bool base_is_sent;
+};
+
+/*
+ * Search the deltas of all objects again. Each old blob becomes a delta of a
+ * newer one. Copies are kept of the blobs of the branches' tips.
+ */
+static void store_deltas(struct keptrepo *k)
+{
+	struct randrepo *r = &k->r;
+	struct repack_options options;
+	struct repack_result result;
+
+	bitmaprepo_options(&options, &r->t.repo);
+	keptrepo_close(k);
+	randrepo_ref(r, "refs/heads/old", k->commits[10]);
+	randrepo_ref(r, "refs/heads/older", k->commits[9]);
+	randrepo_ref(r, "refs/heads/oldest", k->commits[5]);
+	options.newpack.make.reuse_delta = false;
+	assert_int_equal(repack_run(&result, &r->t.repo, &options, NULL), 0);
+	keptrepo_open(k);
+}
+
+/* The pack stores each blob whole, or all but the newest one as deltas. */
+static void init(struct keptrepo *k, bool has_deltas)
+{
+	keptrepo_init(k, "[repack]\nkeptDeltas = 100\n");
+	if (has_deltas)
+		store_deltas(k);
+}
+
+static uint32_t blob_number(const struct keptrepo *k, uint32_t object)
+{
+	for (uint32_t i = 0; i < KEPTREPO_COMMITS; i++)
+		if (k->blobs[i] == object)
+			return i;
+	return NONE;
+}
+
+static void note_base(struct fetched *f, const struct keptrepo *k,
+		      const struct sentpack *s, uint32_t want)
+{
+	f->base = NONE;
+	for (uint32_t i = 0; i < s->nr; i++) {
+		const struct sentpack_entry *e = &s->entries[i];
+		struct oid base;
+		uint32_t nr;
+
+		if (e->nr != k->blobs[want] || e->header.type != OBJ_REF_DELTA)
+			continue;
+		oid_from_raw(&base, e->header.base_oid, HASH_SHA1);
+		nr = randrepo_find(&k->r, &base);
+		f->base = blob_number(k, nr);
+		f->base_is_sent = s->sent[nr];
+	}
+}
+
+/* The objects between the haves and the wants must be sent, and no others. */
+static void check_sent(const struct keptrepo *k, const struct fetch *q,
+		       const struct sentpack *s, const bool *had)
+{
+	uint32_t first = q->shallow != NONE ? q->shallow
+			 : q->have == NONE  ? 0
+					    : q->have + 1;
+
+	for (uint32_t i = 0; i < KEPTREPO_COMMITS; i++) {
+		bool is_wanted = i >= first && i <= q->want;
+
+		assert_int_equal(s->sent[k->commits[i]], is_wanted);
+		assert_int_equal(s->sent[k->blobs[i]],
+				 is_wanted && !had[k->blobs[i]]);
+	}
+	assert_int_equal(s->nr, 3 * (q->want + 1 - first));
+}
+
+static struct fetched fetch(struct keptrepo *k, struct fetch q)
+{
+	const struct randrepo_object *o = k->r.objects;
+	bool *had = calloc(RANDREPO_MAX, sizeof(*had));
+	struct packing_send_options options;
+	struct error err = ERROR_INIT;
+	struct fetched f;
+	struct sentpack s;
+	struct packing_request request = {
+		.wants = &o[k->commits[q.want]].oid,
+		.want_nr = 1,
+		.thin = !q.is_full,
+		.ofs_delta = true,
+		.knows_shallow = true,
+		.use_bitmap = q.use_bitmap,
+	};
+
+	assert_non_null(had);
+	if (q.have != NONE) {
+		request.haves = &o[k->commits[q.have]].oid;
+		request.have_nr = 1;
+		randrepo_reach(&k->r, had, k->commits[q.have]);
+	}
+	if (q.shallow != NONE) {
+		request.shallow = &o[k->commits[q.shallow]].oid;
+		request.shallow_nr = 1;
+	}
+	assert_int_equal(
+		packing_send_options_load(&options, &k->r.t.repo, NULL), 0);
+	options.threads = 1;
+	if (packing_send(k->odb, &request, &options, sentpack_init(&s, &k->r),
+			 &f.report, &err) < 0)
+		fail_msg("%s", err.msg);
+	sentpack_decode(&s, q.is_full ? NULL : had);
+	check_sent(k, &q, &s, had);
+	f.len = s.bytes.len;
+	f.external = s.external;
+	note_base(&f, k, &s, q.want);
+	sentpack_release(&s);
+	free(had);
+	return f;
+}
+
+static bool is_kept(uint32_t blob)
+{
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		if (kept[i] == blob)
+			return true;
+	return false;
+}
+
+/*
+ * The newest blob is sent as a kept delta. Its base is at the receiver, or it
+ * is sent whole in the same pack.
+ */
+static void bases_at_receiver_or_sent(void **state)
+{
+	struct keptrepo k;
+
+	init(&k, false);
+	for (uint32_t have = 0; have < NEWEST - 1; have++) {
+		struct fetched f = fetch(&k, (struct fetch){NEWEST, have, NONE,
+							    have % 2, false});
+
+		assert_true(is_kept(f.base));
+		assert_int_equal(f.base_is_sent, f.base > have);
+		assert_int_equal(f.external, f.base <= have);
+		assert_int_equal(f.report.deltas, 1);
+		assert_int_equal(f.report.pack_reused, 3 * (NEWEST - have) - 1);
+		assert_in_range(f.report.bytes_recompressed, 1, 500);
+	}
+	keptrepo_release(&k);
+}
+
+/*
+ * Older blobs are stored as deltas of newer ones. A delta of the newest blob
+ * against one of them would make a cycle. So the base must be at the receiver:
+ * the blob of a kept delta, or the receiver's own version of the file.
+ */
+static void bases_without_cycles(void **state)
+{
+	struct keptrepo k;
+
+	init(&k, true);
+	for (uint32_t have = 0; have < NEWEST; have++) {
+		struct fetched f = fetch(&k,
+					 (struct fetch){NEWEST, have, NONE,
+							have % 3 != 0, false});
+
+		assert_in_range(f.base, 0, have);
+		assert_true(f.base == have || is_kept(f.base));
+		assert_false(f.base_is_sent);
+		assert_int_equal(f.external, 1);
+		assert_in_range(f.report.bytes_recompressed, 1, 500);
+		assert_in_range(f.len, 1, 300 * (NEWEST - have) + 300);
+	}
+	keptrepo_release(&k);
+}
+
+/* A pack that is not thin has all bases. */
+static void full_packs(void **state)
+{
+	struct keptrepo k;
+	struct fetched f;
+
+	init(&k, false);
+	f = fetch(&k, (struct fetch){NEWEST, 30, NONE, true, true});
+	assert_int_equal(f.external, 0);
+	assert_int_equal(f.base, NONE);
+	keptrepo_release(&k);
+}
+
+/* Without kept deltas, the delta is made against the receiver's version. */
+static void versions_without_kept_deltas(void **state)
+{
+	struct keptrepo k;
+
+	init(&k, false);
+	tmprepo_remove(&k.r.t, DELTAS);
+	for (uint32_t have = 24; have < NEWEST; have++) {
+		struct fetched f = fetch(&k, (struct fetch){NEWEST, have, NONE,
+							    have % 2, false});
+
+		assert_int_equal(f.base, have);
+		assert_int_equal(f.external, 1);
+		assert_int_equal(f.report.warning.code, 0);
+	}
+	keptrepo_release(&k);
+}
+
+/*
+ * A damaged file of kept deltas causes a warning. The delta is made against the
+ * receiver's version, as without the file.
+ */
+static void damaged_file(void **state)
+{
+	struct buf bytes = BUF_INIT;
+	struct keptrepo k;
+	struct fetched f;
+
+	init(&k, false);
+	buf_append(&bytes, "damaged", 7);
+	tmprepo_remove(&k.r.t, DELTAS);
+	tmprepo_write_len(&k.r.t, DELTAS, bytes.data, bytes.len);
+	f = fetch(&k, (struct fetch){NEWEST, 30, NONE, true, false});
+	assert_int_equal(f.base, 30);
+	assert_int_equal(f.report.warning.code, ERR_CORRUPT);
+	buf_release(&bytes);
+	keptrepo_release(&k);
+}
+
+/*
+ * A clone of one commit gets the whole copy of a blob that the pack stores as a
+ * delta. Nothing is deflated.
+ */
+static void whole_copies(void **state)
+{
+	struct keptrepo k;
+	struct fetched f;
+
+	init(&k, true);
+	f = fetch(&k, (struct fetch){10, NONE, 10, true, true});
+	assert_int_equal(f.report.bytes_recompressed, 0);
+	assert_int_equal(f.report.objects, 3);
+	/* There is no copy of a blob that is not in the tree of a tip. */
+	f = fetch(&k, (struct fetch){12, NONE, 12, true, true});
+	assert_true(f.report.bytes_recompressed > 1000);
+	keptrepo_release(&k);
+}
+
+/*
+ * A client with a shallow boundary fetches commits. The delta is made against
+ * the version that it has.
+ */
+static void shallow_fetches(void **state)
+{
+	struct keptrepo k;
+
+	for (int has_deltas = 0; has_deltas < 2; has_deltas++) {
+		init(&k, has_deltas);
+		for (uint32_t have = 30; have < NEWEST; have++) {
+			struct fetched f = fetch(
+				&k, (struct fetch){NEWEST, have, NEWEST, true,
+						   false});
+
+			assert_in_range(f.base, 0, have);
+			assert_int_equal(f.external, 1);
+			assert_in_range(f.len, 1, 400);
+		}
+		keptrepo_release(&k);
+	}
+}
+
+/* Add a commit of a file, after the last commit. Returns the commit. */
+static uint32_t add_commit(struct randrepo *r, const char *name, uint32_t blob,
+			   uint32_t parent)
+{
+	struct randrepo_tree t = {.data = BUF_INIT};
+	char tree[OID_MAX_HEX_LEN + 1], hex[OID_MAX_HEX_LEN + 1];
+	struct buf data = BUF_INIT;
+	uint32_t refs[2] = {0, parent}, commit;
+
+	randrepo_entry(r, &t, "100644", name, blob);
+	refs[0] = randrepo_finish_tree(r, &t);
+	oid_to_hex(tree, &r->objects[refs[0]].oid, r->t.repo.algo);
+	oid_to_hex(hex, &r->objects[parent].oid, r->t.repo.algo);
+	buf_printf(&data,
+		   "tree %s\nparent %s\nauthor A <a@b> 99 +0000\n"
+		   "committer A <a@b> 99 +0000\n\nx\n",
+		   tree, hex);
+	commit = randrepo_add(r, OBJ_COMMIT, &data, refs, 2);
+	buf_release(&data);
+	return commit;
+}
+
+/*
+ * Replace the last commits: in the one before the newest, the file has another
+ * name.
+ */
+static void rename_file(struct keptrepo *k)
+{
+	struct randrepo *r = &k->r;
+	const char *names[] = {"other", "file"};
+
+	keptrepo_close(k);
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t nr = NEWEST - 1 + i;
+
+		k->blobs[nr] = keptrepo_version(r, NEWEST + 1 + i);
+		k->commits[nr] = add_commit(r, names[i], k->blobs[nr],
+					    k->commits[nr - 1]);
+	}
+	randrepo_store_pack(r);
+	randrepo_ref(r, "refs/heads/main", k->commits[NEWEST]);
+	bitmaprepo_repack(r, true, true);
+	keptrepo_open(k);
+}
+
+/*
+ * The receiver's version of the file has another name. So the newest blob has
+ * no version at its path, and is sent as a kept delta.
+ */
+static void renamed_file(void **state)
+{
+	struct keptrepo k;
+	struct fetched f;
+
+	init(&k, false);
+	rename_file(&k);
+	for (int has_deltas = 0; has_deltas < 2; has_deltas++) {
+		for (uint32_t have = 36; have < NEWEST; have++) {
+			f = fetch(&k, (struct fetch){NEWEST, have, NONE, true,
+						     false});
+			assert_true(is_kept(f.base));
+			assert_int_equal(f.base_is_sent, f.base > have);
+			assert_in_range(f.report.bytes_recompressed, 1, 500);
+		}
+		if (!has_deltas)
+			store_deltas(&k);
+	}
+	keptrepo_release(&k);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bases_at_receiver_or_sent),
+		cmocka_unit_test(bases_without_cycles),
+		cmocka_unit_test(full_packs),
+		cmocka_unit_test(versions_without_kept_deltas),
+		cmocka_unit_test(damaged_file),
+		cmocka_unit_test(whole_copies),
+		cmocka_unit_test(shallow_fetches),
+		cmocka_unit_test(renamed_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
