@@ -17,7 +17,10 @@
 #include "status/status.h"
 #include "http/http-exchange.h"
 
-/* Returns the counters of the store, or NULL. */
+/*
+ * Returns the counters of the store, or NULL if repositories are not in a
+ * store.
+ */
 static struct stored_counts *counts_of(const struct daemon_request *q)
 {
 	return q->conn->copies ? stored_copies_node(q->conn->copies)->counts

@@ -263,7 +263,8 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 }
 
 /*
- * Called by the work with its progress. May wait, to let other requests work.
+ * Called during the work, for its progress meter. May wait, so that other
+ * requests can work.
  */
 static int poll(void *ctx, const char *title, uint64_t done, uint64_t total)
 {
@@ -283,8 +284,9 @@ static void put(void *ctx, const char *text, size_t len)
 }
 
 /*
- * Each thread has a heap of its own, which keeps what an expensive fetch has
- * freed. Return this memory to the system before the next fetch gets the token.
+ * Each thread has a heap of its own, which keeps the memory that an expensive
+ * fetch has freed. Returns this memory to the system before the next fetch gets
+ * the token.
  */
 static void trim_memory(const struct daemon_admit *ad)
 {

@@ -481,7 +481,10 @@ struct daemon_request {
 	size_t repo_len;
 	/* where the repository is; released when the answer is made */
 	struct daemon_place place;
-	/* why there is no place; code 0: not tried, or there is one */
+	/*
+	 * why there is no place; code 0: no place was searched, or there is a
+	 * place
+	 */
 	struct error place_error;
 	/* zero before the repository is open */
 	struct daemon_use use;

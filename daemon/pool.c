@@ -87,8 +87,8 @@ static struct thread *rouse(struct daemon_pool *pool)
 }
 
 /*
- * Called after the lock was released, so that the thread need not wait for the
- * lock.
+ * Wakes a thread. Called after the lock was released, so that the thread need
+ * not wait for the lock.
  */
 static void signal_thread(struct thread *t)
 {
@@ -136,8 +136,8 @@ static bool is_idle(const struct daemon_conn *conn)
 }
 
 /*
- * `is_tired`: the thread cannot get its usual priority back after expensive
- * work, so it ends, and the loop starts another one.
+ * `is_tired`: after expensive work, the thread cannot get its usual priority
+ * back. So the thread ends, and the loop starts another one.
  */
 static void give_back(struct thread *t, struct daemon_conn *conn, bool is_tired)
 {

@@ -132,7 +132,10 @@ static int find_place(struct daemon_request *q, struct daemon_inquiry *inquiry,
 	return ret;
 }
 
-/* Opens the repository at `path`; NULL: the one that the request names. */
+/*
+ * Opens the repository at `path`. If `path` is NULL, opens the repository that
+ * the request names.
+ */
 static int enter_at(struct daemon_request *q, const char *path,
 		    struct error *err)
 {
@@ -382,9 +385,10 @@ static const char *status_line(unsigned status)
 }
 
 /*
- * Drop the rest of the body. The answer has said that the connection is kept,
- * so a body that is still on its way is waited for. A client that waits for
- * "100 Continue" may send none. Returns whether the body was read to its end.
+ * Drop the rest of the body. The answer has said that the connection is kept.
+ * So this function waits for a body that is still on its way. A client that
+ * waits for "100 Continue" may send no body. Returns whether the body was read
+ * to its end.
  */
 static bool drop_body(struct daemon_request *q)
 {
@@ -479,7 +483,7 @@ static const char *authorize(struct daemon_request *q)
 		return NULL;
 	/*
 	 * Do not try to open the repository again: a second attempt could open
-	 * one that the helper was not asked about.
+	 * a repository about which the helper was not asked.
 	 */
 	if (!ret)
 		daemon_log(o, q->conn, why.msg);

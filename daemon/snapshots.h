@@ -20,9 +20,10 @@
  * time. Otherwise, removed files would take up disk space as long as they are
  * mapped. A snapshot that is shared holds no file descriptors.
  *
- * These repositories are opened for one request only: on a file system that is
- * not local; with includeIf in the configuration; whose git directory is found
- * through a .git file or commondir; with broken packs; with very many packs.
+ * In these cases a repository is opened for one request only: it is on a file
+ * system that is not local; its configuration has includeIf; its git directory
+ * is found through a .git file or commondir; it has broken packs or very many
+ * packs.
  *
  * All functions may be called by several threads.
  */

@@ -16,7 +16,10 @@ static const char *const schemes[] = {
 	[DAEMON_ADMIN] = "admin://",
 };
 
-/* Returns the rest of the URL behind its scheme, or NULL if it is unknown. */
+/*
+ * Returns the rest of the URL behind its scheme, or NULL if the scheme is
+ * unknown.
+ */
 static const char *skip_scheme(enum daemon_protocol *out, const char *url)
 {
 	/*

@@ -672,8 +672,9 @@ static void handle(struct worker *w, void *ctx)
 }
 
 /*
- * Handles events. Connections of finished threads come first, because an event
- * may belong to one of them. Sending takes time, so it comes last.
+ * Handles events. The connections of finished threads are handled first,
+ * because an event may belong to one of them. Sending takes time, so it is done
+ * last.
  */
 static void handle_all(struct worker *w, void *const *ready, size_t nr)
 {

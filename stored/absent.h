@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of repositories that the store did not have, and when it was asked. So
- * clients who ask again and again for a repository that does not exist cost no
- * requests.
+ * Names of repositories that the store did not have, and the times when the
+ * store was asked. With this table, clients who ask again and again for a
+ * repository that does not exist cause no requests to the store.
  *
  * The number of names is limited, since clients choose them: a name replaces
  * another one with the same place in the table. The caller has a lock.

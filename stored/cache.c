@@ -274,8 +274,8 @@ static int sweep_dir(struct sweep *s, struct error *err)
 }
 
 /*
- * Counts the bytes of a file, or removes the file. It is no error if another
- * process removes the file first.
+ * Counts the bytes of a file, or removes the file. If another process removes
+ * the file first, this is no error.
  */
 static void sweep_file(struct sweep *s)
 {

@@ -59,9 +59,9 @@ int stored_cache_file(struct stored_cache *cache, struct buf *path,
 /*
  * Makes `path` a hard link to a file of a generation. `path` must not exist,
  * but its directory must. If the file is not in the cache, it is downloaded
- * first. If it cannot be linked, it is downloaded to `path`: `path` is on
- * another file system, or the file has too many links. Returns 0 or a negative
- * error code. Several threads may call this function.
+ * first. If a link is impossible, because `path` is on another file system or
+ * the file has too many links, the file is downloaded to `path`. Returns 0 or a
+ * negative error code. Several threads may call this function.
  */
 int stored_cache_link(struct stored_cache *cache, const char *path,
 		      const struct generation_place *place,

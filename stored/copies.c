@@ -35,14 +35,15 @@
 /* nanoseconds: the minimum time between two reports of a stale copy */
 #define NEWS_NS UINT64_C(60000000000)
 /*
- * A question without an answer is remembered for this time if it took long. A
- * short one, as when the connection is refused, may be repeated at once.
+ * If the store has not answered a question after a long wait, it is not asked
+ * again for this time. If the question failed quickly, for example because the
+ * connection was refused, the next question may follow at once.
  */
 #define DOWN_NS UINT64_C(5000000000)
 #define SLOW_NS UINT64_C(2500000000)
 /*
  * How often a service is asked whether it still has the generation of a copy:
- * at most once in so many nanoseconds for each repository. A store in a
+ * at most once in this number of nanoseconds for each repository. A store in a
  * directory is asked each time, since this costs a few system calls.
  */
 #define PROVE_NS UINT64_C(10000000000)
@@ -214,8 +215,8 @@ static struct entry *find_entry(struct stored_copies *copies, const char *name)
 
 /*
  * Ends the use of an entry; `ret` is the result of its request. The entry of a
- * repository that does not exist is freed: clients can ask for any number of
- * them, and would push out entries of others.
+ * repository that does not exist is freed. Clients can ask for any number of
+ * such repositories, and their entries would displace those of others.
  */
 static void leave_entry(struct stored_copies *copies, struct entry *e, int ret)
 {

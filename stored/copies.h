@@ -56,8 +56,8 @@ struct stored_use {
 	struct stored_copy *copy; /* owned; NULL: none */
 	/*
 	 * `is_stale`: the store did not answer, and the copy may be old.
-	 * `is_news`: this should be logged, because it is the first time in a
-	 * minute.
+	 * `is_news`: the caller should log this, because it was not logged for
+	 * this repository in the last minute.
 	 */
 	bool is_stale, is_news;
 	/* whether this request has made or refreshed the copy */

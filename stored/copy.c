@@ -204,8 +204,9 @@ uint64_t stored_copy_made_number(const struct stored_copy *copy)
 }
 
 /*
- * Reads the generation that was noted, if it is newer than `number`. Returns 1
- * if it is not newer or cannot be used, otherwise 0, or a negative error code.
+ * Reads the generation that stored_copy_note_made() has noted, if its number is
+ * larger than `number`. Returns 0 with the generation in *out, 1 if it is not
+ * newer or cannot be used, or a negative error code.
  */
 static int read_made(struct generation *out, const struct stored_copy *copy,
 		     uint64_t number, struct error *err)
@@ -619,9 +620,9 @@ static int make_guessed(struct stored_copy *copy,
 }
 
 /*
- * Makes the copy by the hint, if the hint is a copy of a record. Returns 1 if
- * the hint is none, or if another process has made the copy meanwhile;
- * otherwise 0, or a negative error code.
+ * Makes the copy by the hint, if the hint is a copy of a record. Returns 0 if
+ * the copy was made, 1 if the hint is not a copy of a record or another process
+ * has made the copy meanwhile, or a negative error code.
  */
 static int make_by_hint(struct stored_copy *copy,
 			const struct generation_place *probe, struct error *err)
@@ -725,8 +726,9 @@ static int search_and_advance(struct stored_copy *copy,
 	ret = stored_result(ret, copy->name, err);
 	/*
 	 * The newer record may belong to another history, in a store that was
-	 * restored from a backup. An advance would remove the last copies of
-	 * lost commits, so it always needs a proof.
+	 * restored from a backup. Advancing the copy would remove the last
+	 * copies of lost commits. So the store must prove first that it still
+	 * has the generation of the copy.
 	 */
 	stored_copy_doubt(copy);
 	if (!ret)

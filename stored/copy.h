@@ -76,8 +76,8 @@ int stored_copy_refresh(struct stored_copy *copy, struct error *err);
 
 /*
  * Makes the next refresh find out whether the store still has the generation of
- * the copy, and not another one. A store that was emptied has no newer
- * generation, so the copy would look like the newest.
+ * the copy, and not another one. If the store was emptied, it has no newer
+ * generation, and the generation of the copy would be taken for the newest.
  */
 void stored_copy_doubt(struct stored_copy *copy);
 
@@ -124,10 +124,10 @@ int stored_copy_note_made(const struct stored_copy *copy,
 uint64_t stored_copy_made_number(const struct stored_copy *copy);
 
 /*
- * Sets *out to the generation that stored_copy_note_made() has noted last, or
- * to the generation of the copy if that is not older. Both were in the store,
- * but a store that was restored from a backup may have lost them. Returns 1 if
- * there is no usable copy, otherwise 0, or a negative error code.
+ * Sets *out to the newer of two generations: the one that
+ * stored_copy_note_made() has noted last, and the one of the copy. Both were in
+ * the store, but a store that was restored from a backup may have lost them.
+ * Returns 1 if there is no usable copy, otherwise 0, or a negative error code.
  */
 int stored_copy_newest_made(struct generation *out, struct stored_copy *copy,
 			    struct error *err);

@@ -8,8 +8,8 @@
 #include "sys/clock.h"
 
 /*
- * The name of the file. The number is raised with each change of `families`, so
- * an older program does not take one counter for another.
+ * The name of the file. Its number changes with each change of `families`. So
+ * an older program, which has other families, uses another file.
  */
 #define FILE_NAME "counts-1"
 

@@ -24,8 +24,8 @@ struct gathering {
 };
 
 /*
- * Downloads the bundle, and parses it. Without it, its files are downloaded one
- * by one.
+ * Downloads the bundle, and parses it. If this fails, the files of the bundle
+ * are downloaded one by one.
  */
 static void fetch_bundle(struct gathering *g)
 {
@@ -61,8 +61,8 @@ static int fetch_file(const struct gathering *g,
 }
 
 /*
- * Task 0 is also(), if there is one. The others are those of `tasks`. The one
- * that fetches the bundle is the only one that uses g->side.
+ * Runs one task. Task 0 is also(), if there is such a callback. The other tasks
+ * are those of `tasks`. Only the task that fetches the bundle uses g->side.
  */
 static int run_task(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 {
@@ -120,9 +120,9 @@ static void choose_bundle(struct gathering *g)
 }
 
 /*
- * Lists the missing files that the bundle probably has, or the others. The line
- * of a bundle in a record follows those of its files, and files of later pushes
- * follow the bundle.
+ * If `from_bundle`, lists the missing files that the bundle probably has,
+ * otherwise the other missing files. In a record, the bundle is listed after
+ * its files, and files of later pushes are listed after the bundle.
  */
 static void list_tasks(struct gathering *g, bool from_bundle)
 {

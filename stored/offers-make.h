@@ -6,8 +6,8 @@
  *	prepared answers  ->  publish/<checksum>.pack  ->  files of the
  *	                      objects/info/published       next generation
  *
- * Which packs are published, and that none has objects that clients may not
- * see, is the work of publish/publish.h.
+ * publish/publish.h decides which packs are published, and makes sure that they
+ * have no object that clients may not see.
  */
 #ifndef STORED_OFFERS_MAKE_H
 #define STORED_OFFERS_MAKE_H

@@ -79,9 +79,9 @@ static void remove_pack(struct stored_offers *offers, size_t i)
 }
 
 /*
- * Names the files of the packs, and removes packs that the generation of the
- * copy lacks. During a refresh, the list and the marker may be those of
- * different generations.
+ * Sets the names that the files of the packs have in the store. Removes packs
+ * that the generation of the copy lacks: during a refresh, the list and the
+ * marker may be of different generations.
  */
 static int name_files(struct stored_offers *offers,
 		      const struct stored_marker *m, struct error *err)

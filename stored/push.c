@@ -711,8 +711,9 @@ static int load_copy(struct publishing *p)
 }
 
 /*
- * Brings the copy to the newest generation that pushes of this node have made,
- * for all of them. Another push may have done so already.
+ * Brings the copy to the newest generation that pushes of this node have made.
+ * So one push advances the copy for several. Another push may have advanced the
+ * copy already.
  */
 static void advance(struct stored_push *push, const struct generation *g)
 {
@@ -783,8 +784,8 @@ static void *write_hint(void *ctx)
 }
 
 /*
- * Writes the hint while the client gets its report. The last of several pushes
- * at the same time writes it for all of them. *g is moved.
+ * Writes the hint while the client gets its report. If several pushes end at
+ * the same time, the last one writes the hint for all of them. *g is moved.
  */
 static void start_hint(struct stored_push *push, struct generation *g)
 {

@@ -17,12 +17,12 @@
  * deleted in the store.
  *
  * The relay of the node (stored/relay.h) makes one record for several pushes.
- * Without it, pushes of one node to one repository make records one by one
- * (the file "store-pushes" in the copy is locked). Each starts from the
- * generation that the one before has made (the file "store-made"). The copy is
- * brought to it without this lock. Without this lock they would compete
- * like pushes through different nodes. Correctness does not depend on the lock,
- * so a push waits for it some seconds at most.
+ * Without it, pushes of one node to one repository make records one by one (the
+ * file "store-pushes" in the copy is locked). Each push starts from the
+ * generation that the push before has made (the file "store-made"). The copy is
+ * brought to this generation after the lock is released. Without the lock,
+ * these pushes would compete like pushes through different nodes. Correctness
+ * does not depend on the lock, so a push waits only some seconds for it.
  */
 #ifndef STORED_PUSH_H
 #define STORED_PUSH_H
@@ -39,8 +39,9 @@ struct stored_push_options {
 	const char *node, *user;
 	/*
 	 * The copy was found to be the newest after the request for this push
-	 * arrived. Then the store is not asked again. If that is wrong, the
-	 * push may be refused, and no change is lost.
+	 * arrived. In this case the store is not asked again. If the caller
+	 * sets this flag wrongly, the push may be refused, but no change is
+	 * lost.
 	 */
 	bool was_asked;
 	/*

@@ -123,7 +123,8 @@ int stored_refresh_download(const struct stored_refresh *r, struct error *err)
 /*
  * The order in which files are made, so that no file refers to a missing one. A
  * chain is a list of layers: the file "multi-pack-index-chain" or
- * "commit-graph-chain". It is made after its layers, and removed before them.
+ * "commit-graph-chain". Such a file is made after its layers, and removed
+ * before them.
  */
 enum rank {
 	RANK_PACK,
@@ -228,8 +229,8 @@ struct visit {
 	const struct stored_refresh *r;
 	const char *sub; /* with a slash at the end, or "" */
 	/*
-	 * true to visit only files that are removed before others: indexes of
-	 * packs, or chains; false for the others
+	 * true: visit only files that are removed before others (indexes of
+	 * packs, or chains); false: visit the other files
 	 */
 	bool is_first;
 	const char *list;

@@ -49,8 +49,9 @@ int relay_commit(struct relay_commits *commits, struct relay_repository **used,
 		 struct error *err);
 
 /*
- * Writes the hint of the newest record, unless another thread does. Call this
- * when the answer is sent, since nobody waits for the hint.
+ * Writes the hint (a file with the number of a recent record) for the newest
+ * record, unless another thread is writing it. Call this when the answer is
+ * sent, since nobody waits for the hint.
  */
 void relay_commit_end(struct relay_commits *commits,
 		      struct relay_repository *used);

@@ -315,7 +315,10 @@ static int visit_quarantine(void *ctx, const char *name)
 	return 0;
 }
 
-/* Removes quarantines of killed pushes, and adds up those of others. */
+/*
+ * Removes quarantines of killed pushes. Returns the total size of the
+ * quarantines of running pushes.
+ */
 static uint64_t visit_pushes(const struct trim *t, const char *copy)
 {
 	struct buf dir = BUF_INIT;

@@ -20,9 +20,9 @@ struct stored_trim {
  * stored/node.h), so the cache may stay above the budget. Files are counted
  * once, however many copies have them. Tables, markers and files that could not
  * be linked are not counted. Also removes what killed processes have left for
- * more than STORED_CACHE_AGE. With a budget of 0, only that is done. Returns 0
- * or a negative error code. A copy that cannot be removed does not keep the
- * others; it is the error that is returned at the end.
+ * more than STORED_CACHE_AGE. With a budget of 0, no copy is removed. Returns 0
+ * or a negative error code. If a copy cannot be removed, the other copies are
+ * still removed, and the error is returned at the end.
  */
 int stored_trim_run(struct stored_trim *out, struct stored_node *node,
 		    uint64_t budget, struct error *err);

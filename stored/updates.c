@@ -38,8 +38,8 @@ static void stack_release(struct stack *s)
 /* ---- the tables of the record */
 
 /*
- * Adds a table to the list. Sets the update index of the new table above those
- * of this table.
+ * Adds a table to the list. Makes the update index of the new table larger than
+ * those of this table.
  */
 static int add_table(struct stack *s, const char *name, struct error *err)
 {
