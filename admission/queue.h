@@ -107,7 +107,10 @@ struct admission_ticket {
 	char name[ADMISSION_NAME_MAX]; /* of the principal */
 };
 
-/* A network, a principal in a network (flow), or a principal. */
+/*
+ * One account of the queue: for a network, for a principal in a network (a
+ * flow), or for a principal in all networks.
+ */
 struct admission_account {
 	uint64_t key; /* 0: none */
 	/* tickets by state; computed from the tickets */

@@ -195,8 +195,8 @@ static int is_here(const struct store *store, const struct oid *oid,
 
 /*
  * Look for the prerequisites in the repository. Returns 0 if all exist, 1 if
- * one is missing, or a negative error code. Missing ones are printed unless
- * `quiet`.
+ * one is missing, or a negative error code. Missing prerequisites are printed,
+ * unless `quiet` is set.
  */
 static int find_missing(const struct bundle *b, const struct store *store,
 			bool quiet, struct error *err)

@@ -80,7 +80,10 @@ int libgitreach_repo_resolve(gitreach_repo *repo, struct oid *oid,
 	ret = revname_resolve(oid, name, repo->refs, reader, repo->odb, &why);
 	pthread_mutex_unlock(&repo->lock);
 	odb_reader_free(reader);
-	/* The message of commands also speaks of a work tree. */
+	/*
+	 * The message that commands print for an unknown name also speaks of a
+	 * work tree. So the library has its own message.
+	 */
 	if (ret < 0 && revname_error_is_unknown(&why))
 		return error_set(err, ERR_MISSING, "nothing is named '%.200s'",
 				 name);

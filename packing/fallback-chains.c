@@ -178,9 +178,9 @@ static bool is_made_from(const struct packing_items *items, uint32_t base,
 /*
  * Follow the stored delta chain of an orphan (an item whose stored base is not
  * sent) to the first object that can be its new base (find_base()). For each
- * object on the way, record in c->heirs that the orphan can be a base in its
- * place. The search ends at an object that was recorded before, so it also ends
- * if the chain is a cycle.
+ * object on the way, record in c->heirs that the orphan can take the place of
+ * this object as a base. The search ends at an object that was recorded before.
+ * So it also ends if the chain is a cycle.
  */
 static int climb(struct chains *c, struct fallback_pair *pair, uint32_t *top)
 {

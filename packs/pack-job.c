@@ -13,10 +13,7 @@
 #include "sys/trace.h"
 #include "walk/tree-closure.h"
 
-/*
- * List the packs whose objects must not go into the new pack, because of the
- * options.
- */
+/* List the packs whose objects the options exclude from the new pack. */
 static int choose_packs(struct pack_job *job, const struct odb *odb,
 			const struct pack_job_options *o)
 {

@@ -64,7 +64,7 @@ static void mark_parents(bool *is_parent, const struct oid *haves, size_t nr,
 	}
 }
 
-/* Returns whether a have is a commit that is worth reading. */
+/* Returns whether a have is a commit that is small enough to be read. */
 static bool is_readable(struct odb_reader *reader, const struct oid *have)
 {
 	enum object_type type;

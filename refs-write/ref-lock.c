@@ -51,8 +51,9 @@ static int check_old_oid(struct ref_transaction *tx, struct ref_item *item,
 	bool is_zero = oid_is_zero(&u->old_oid);
 
 	/*
-	 * A dangling symbolic ref has no value, but the change would overwrite
-	 * its target.
+	 * The change requires that the ref has no value. A dangling symbolic
+	 * ref has none, but the change would overwrite the target that it
+	 * stores.
 	 */
 	if (is_zero && is_symbolic && oid_is_zero(&item->old_oid))
 		return ref_update_reject(tx, u, REF_EXISTS, err,

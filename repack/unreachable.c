@@ -176,8 +176,8 @@ static int collect_loose(void *ctx, const struct oid *oid, const char *path)
 }
 
 /*
- * Mark unreachable objects that a pack of an alternate has. `times` is NULL if
- * the pack is no cruft pack.
+ * Mark unreachable objects that a pack of an alternate has. `times` has the
+ * times of a cruft pack, and is NULL for any other pack.
  */
 static void mark_elsewhere(struct unreachable *u, const struct pack *pack,
 			   const struct pack_mtimes *times)

@@ -180,8 +180,9 @@ static int set_namespace(struct refview *view, const char *name,
 }
 
 /*
- * Set *out to the pattern that full ref names are compared with. The prefix of
- * the namespace is prepended, unless rule->is_full.
+ * Set *out to the pattern with which full ref names are compared: the rule's
+ * pattern after the prefix of the namespace. If rule->is_full, there is no
+ * prefix.
  */
 static int full_pattern(struct buf *out, const struct refview *view,
 			const struct refview_rule *rule)
