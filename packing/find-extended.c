@@ -12,10 +12,10 @@
  * The walk ends at commits of the answer (A). The answer has everything that
  * its wants reach. So the clone needs all objects of the answer, if each want
  * of the answer is a want of the clone (B, C) or is reached by the new history
- * (A). Then the content of the answer is sent, and the new objects after it.
- * Several answers may be near: the one with the most objects is tried first.
- * If the client can get answers from another place, these are tried before all
- * others.
+ * (A). In this case the content of the answer is sent, and the new objects
+ * follow. Of several usable answers, the one with the most objects is tried
+ * first. Answers that the client can get from another place are tried before
+ * all others.
  *
  * If a branch was deleted or rewound, its old tip is not reached, and the
  * objects are found by the bitmap index or a walk.
@@ -44,8 +44,8 @@ struct extending {
 	const struct packing_send_options *options;
 	struct prepared_wants file;
 	/*
-	 * try only answers that the client can get from another place, such as
-	 * a web server
+	 * try only answers that the client can get from another place (such as
+	 * a web server); otherwise try only the other answers
 	 */
 	bool is_elsewhere;
 	/* indexed like file.ids: ids that the clone wants */

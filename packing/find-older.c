@@ -3,9 +3,9 @@
  * Marks older versions of files that the receiver has. A stored delta against
  * such a version can then be copied.
  *
- * A receiver with a shallow boundary may lack such versions. So nothing is
- * marked unless the receiver itself has said that it has no such boundary: the
- * makers of bundles and of packs for a push do not know.
+ * A receiver with a shallow boundary may lack such versions. So versions are
+ * marked only if the receiver itself has said that it has no such boundary. For
+ * a bundle, or a pack for a push, this is not known.
  *
  * A query by bitmaps knows the objects of the bitmaps and of the trees of the
  * boundary. It does not know versions that were replaced between a bitmap and

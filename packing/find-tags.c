@@ -17,8 +17,8 @@
 #include "packing/find-parts.h"
 
 /*
- * Maximum number of sent objects whose ids are listed. With this list, not all
- * tags must be looked up.
+ * Maximum number of sent objects whose ids are listed. With such a list, only
+ * some of the tags must be looked up.
  */
 #define FEW_MAX 1024
 

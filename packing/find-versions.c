@@ -75,9 +75,10 @@
 
 /*
  * Older versions that the receiver has are searched if the number of sent
- * objects is in this range. To make fallback deltas of the few orphans of a
- * smaller response costs less. Larger responses hardly become smaller. They are
- * also searched if an orphan is too large for a fallback delta.
+ * objects is in this range. In a smaller response there are few orphans, and
+ * making fallback deltas for them costs less than the search. Larger responses
+ * hardly become smaller. They are also searched if an orphan is too large for a
+ * fallback delta.
  */
 #define OLDER_SENT_MIN 32
 #define OLDER_SENT_MAX 128
@@ -125,7 +126,7 @@ struct versions {
 	bool is_more;
 	/*
 	 * A fallback delta is made only if at least this number of stored bytes
-	 * would be sent instead, or if none could be sent.
+	 * would otherwise be sent, or if no stored bytes could be sent.
 	 */
 	uint64_t stored_min;
 	/* Owned: indexes into found->objects, sorted by obj_pos. */

@@ -110,8 +110,9 @@ static void drop_uninteresting(struct found *f)
 }
 
 /*
- * If the request has a filter, the receiver may lack objects of its commits.
- * Then keep only those boundary objects that the receiver certainly has.
+ * If the request has a filter, the receiver may lack objects of its own
+ * commits. In this case, keep only those boundary objects that the receiver
+ * certainly has.
  */
 static void forget_undecided(struct found *f)
 {
@@ -450,9 +451,9 @@ static int find_by_preparation(struct finding *g, struct error *err)
 }
 
 /*
- * If the receiver offered to get a pack from another place, but no prepared
- * answer is used, tell it now that no pack is left out. It waits for this
- * message before it sees any progress.
+ * The receiver may have offered to get a pack from another place. If no
+ * prepared answer is used, tell the receiver now that no pack is left out.
+ * Without this message, the receiver would see no progress.
  */
 static int tell_none(struct finding *g, struct error *err)
 {

@@ -30,7 +30,7 @@ struct packs_table {
 
 struct packs {
 	const struct odb *odb; /* borrowed */
-	/* owned: the tables of each pack, indexed by pack number */
+	/* owned: array of the tables of packs, indexed by pack number */
 	struct packs_table *tables;
 };
 

@@ -213,7 +213,7 @@ static int plan_sizes(struct plan *p, struct error *err)
 }
 
 /*
- * Break cycles of copied deltas. They can occur if two packs store the same
+ * Break cycles of copied deltas. Cycles can occur if two packs store the same
  * objects as deltas of each other. `state` marks the chains that were walked.
  * An object that would close a cycle is stored whole.
  */
@@ -256,7 +256,8 @@ static int plan_chains(struct plan *p, struct error *err)
 /*
  * If islands forbid the stored delta base of an object, mark the object, so
  * that the delta search looks for another base. Also mark the whole object at
- * the end of its delta chain, which is usually an older version.
+ * the end of the object's delta chain. This whole object is usually an older
+ * version.
  */
 static void retry_refused(const struct plan *p)
 {

@@ -16,8 +16,8 @@
 /* price of finding an object in a walk of all history */
 #define WALKED_OBJECT_US 2
 /*
- * With a filter that allows no trees deeper than FLAT_DEPTH, a walk finds one
- * in FLAT_PART objects: commits and their first trees.
+ * With a filter that allows no trees deeper than FLAT_DEPTH, a walk finds only
+ * commits and their first trees: about 1 / FLAT_PART of all objects.
  */
 #define FLAT_DEPTH 2
 #define FLAT_PART 6

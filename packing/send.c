@@ -48,9 +48,9 @@ struct send {
 };
 
 /*
- * Returns whether objects that the receiver has may be delta bases. If the
- * receiver gets a pack from another place, too, they may not: it may unpack the
- * sent pack before it has the objects of the other one.
+ * Returns whether objects that the receiver has may be delta bases. They may
+ * not if the receiver also gets a pack from another place. The receiver may
+ * unpack the sent pack before it has the objects of the other pack.
  */
 static bool is_thin(const struct send *s)
 {
@@ -492,8 +492,8 @@ static int find(struct send *s, struct error *err)
 }
 
 /*
- * Leave out the content that would be sent as it is stored, if the receiver can
- * get it as a pack from another place.
+ * If the receiver can get the prepared content (bytes that would be sent as
+ * they are stored) as a pack from another place, leave this content out.
  */
 static void leave_out_content(struct send *s)
 {

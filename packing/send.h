@@ -46,8 +46,8 @@ struct packing_tags {
 	/*
 	 * Find out whether one of these ids may be the target of a tag. Returns
 	 * 1 if there may be such a tag, or a negative error code. Returns 0 if
-	 * there certainly is none; then each() is not called. NULL: each() is
-	 * always called.
+	 * there certainly is no such tag; in this case each() is not called.
+	 * NULL: each() is always called.
 	 */
 	int (*may_have)(void *ctx, const struct oidmap *targets,
 			struct error *err);

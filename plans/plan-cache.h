@@ -11,9 +11,9 @@
  * The key is a hash of what the pack depends on: wants, common haves, shallow
  * boundary, filter, the tags that may be added, and the form of the pack.
  * Everything else (configuration, the set of packs) belongs to the owner of the
- * plan: an address that stands for one snapshot of a repository. So a push or a
- * repack gives further requests an owner without plans. What a client may see
- * must be decided before a pack is made.
+ * plan: an address that stands for one snapshot of a repository. So after a
+ * push or a repack, requests have another owner, which has no plans yet. The
+ * caller must decide what a client may see before a pack is made.
  *
  * Plans are in memory, and in a directory that processes share
  * (plans/plan-dir.h). A plan that is not in memory is looked for in the

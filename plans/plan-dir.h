@@ -20,14 +20,15 @@
  *
  * A plan with few bytes compared to its pack is stored at once. Another plan is
  * stored when its key is asked for again, or when another request waits for it.
- * So little is written that nobody reads.
+ * So few plans are written that no request reads.
  *
  * The directory is a cache. A damaged file, a full disk or a missing directory
  * means that there is no plan, and never an error. Nothing is synced to the
- * disk, because a file that was cut is noticed when it is read.
+ * disk, because a truncated file is noticed when it is read.
  *
- * Who can write into the directory decides what clients get. So the directory
- * must belong to the user of the process, and nobody else may write into it.
+ * A user who can write into the directory could change the packs that clients
+ * get. So the directory must belong to the user of the process, and nobody else
+ * may write into it.
  */
 #ifndef PLANS_PLAN_DIR_H
 #define PLANS_PLAN_DIR_H
@@ -99,8 +100,8 @@ struct plan_claim {
 };
 
 /*
- * Looks for a plan. While another process makes it, waits, and calls
- * progress->poll about every 20 ms. *has_waited is set to true then.
+ * Looks for a plan. While another process makes the plan, waits, calls
+ * progress->poll about every 20 ms, and sets *has_waited to true.
  *
  * Returns 1 with the plan in *plan, whose spans are borrowed from the snapshot,
  * and its report in *report. Returns 0 if the caller is to make the plan. In
@@ -116,7 +117,7 @@ int plan_dir_find(struct plan_claim *claim, struct plan *plan,
 /*
  * The maker calls these functions before and after it waits for its client.
  * plan_claim_begin_sending() returns true if other processes wait for the plan:
- * the maker should not wait for its client then. The caller still calls
+ * in this case the maker should not wait for its client. The caller still calls
  * plan_claim_end_sending() if it sends.
  */
 bool plan_claim_begin_sending(struct plan_claim *claim);

@@ -23,8 +23,8 @@
  * Removes each have that is a parent of another have. `haves`: *nr sorted ids
  * without duplicates; they stay sorted. The haves that remain reach the same
  * objects. Nothing is removed if parents may be absent: the client has a
- * shallow boundary, or the repository has a shallow boundary or grafts. Then,
- * and if there are many haves or memory runs out, all haves remain.
+ * shallow boundary, or the repository has a shallow boundary or grafts. All
+ * haves also remain if there are very many, or if memory runs out.
  *
  * Cost: finds the type and size of each have, and reads the commits of at most
  * 1 MiB. The parents of a larger commit remain. A client can name any object

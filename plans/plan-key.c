@@ -13,8 +13,8 @@
 #include "walk/filter.h"
 
 /*
- * Text that is hashed into each key. Change it when the other hashed bytes get
- * another meaning.
+ * Text that is hashed into each key. Change this text when the other hashed
+ * bytes get another meaning.
  */
 #define FORMAT "gitreach plan 1"
 #define SHARED_FORMAT "gitreach shared plan 1"
