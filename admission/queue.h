@@ -190,7 +190,7 @@ int admission_queue_next(struct admission_queue *q, uint64_t now_ns);
 /* Returns about how many tickets will run before a ticket that waits. */
 unsigned admission_queue_ahead(const struct admission_queue *q, int nr);
 
-/* Takes a ticket out, in any state. */
+/* Removes a ticket from the queue, whatever its state is. */
 void admission_queue_remove(struct admission_queue *q, int nr, uint64_t now_ns);
 
 /* Adds `price_us` to the price of a ticket that runs. */

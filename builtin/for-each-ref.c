@@ -436,8 +436,8 @@ static int find_head(struct for_each_ref *f)
 
 /*
  * Parses the format and the sort keys, then reads standard input, in the order
- * in which stock Git reports errors. Standard input is not read before it is
- * clear that stock Git is not needed.
+ * in which stock Git reports errors. Standard input is read last, because stock
+ * Git, if it is needed, must get all of it.
  */
 static int parse_fields(struct for_each_ref *f)
 {

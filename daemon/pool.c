@@ -150,8 +150,8 @@ static void give_back(struct thread *t, struct daemon_conn *conn, bool is_tired)
 	pool->tired_nr += is_tired;
 	lanes_done(pool->lanes, conn->lane.key);
 	/*
-	 * If the loop learns of the next request, the connection is already in
-	 * the list, because the lock is held.
+	 * The lock is held until the connection is in the list. So the loop
+	 * finds the connection there when epoll reports the next request.
 	 */
 	conn->is_armed = is_idle(conn) &&
 			 !sys_event_again(setup->events, conn->stream.fd, conn,

@@ -44,10 +44,11 @@
 
 /*
  * Replaces BYTES_MAX_OF_MORE if there is a shallow boundary and the commits to
- * send are few (found->walked_few). Exception: if 2 or more commits are sent,
- * BYTES_MAX_OF_MORE stays the limit for orphans, objects stored as deltas of an
- * object that is not sent. An orphan often has a better delta base in another
- * of the sent commits than among the receiver's objects.
+ * send are few (found->walked_few). There is an exception for orphans: objects
+ * stored as deltas of an object that is not sent. If 2 or more commits are
+ * sent, BYTES_MAX_OF_MORE stays the limit for orphans. An orphan often has a
+ * better delta base in another of the sent commits than among the receiver's
+ * objects.
  */
 #define BYTES_MAX_OF_FEW (UINT64_C(1) << 25)
 

@@ -31,7 +31,7 @@ struct refs_report {
 };
 
 struct refs_check {
-	/* borrowed; the list of ids to skip is not used */
+	/* borrowed; the list of ids to skip in these rules has no effect */
 	const struct fsck_rules *rules;
 	void (*report)(void *ctx, const struct refs_report *report);
 	/*

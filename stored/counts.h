@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counters of a node: requests to its store, and the use of its cache. They are
- * in the file <cache>/counts-1, so all processes of the cache directory share
- * them: workers of servers, processes that receive pushes, and commands. They
- * are never reset while the cache exists.
+ * Counters of a node: requests to its store, and the use of its cache. The
+ * counters are in the file <cache>/counts-1, so all processes of the cache
+ * directory share them: workers of servers, processes that receive pushes, and
+ * commands. The counters are never reset while the cache exists.
  *
  * All functions are safe in several threads and processes. A pointer to struct
  * stored_counts may be NULL: then nothing is counted.
