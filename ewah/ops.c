@@ -91,8 +91,8 @@ EWAH_INLINE void operand_init(struct operand *o, const struct ewah_view *v,
 }
 
 /*
- * The literals of both operands that one step combines. Says for each operand
- * whether the bytes of its literals must be swapped.
+ * The literals of both operands that one step combines. The flags say which
+ * words must be swapped because of their byte order.
  */
 struct pair {
 	const uint8_t *a, *b;
