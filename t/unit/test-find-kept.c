@@ -283,6 +283,8 @@ static void whole_copies(void **state)
 	f = fetch(&k, (struct fetch){10, NONE, 10, true, true});
 	assert_int_equal(f.report.bytes_recompressed, 0);
 	assert_int_equal(f.report.objects, 3);
+	assert_int_equal(f.report.reused, 1);
+	assert_int_equal(f.report.pack_reused, 2);
 	/* There is no copy of a blob that is not in the tree of a tip. */
 	f = fetch(&k, (struct fetch){12, NONE, 12, true, true});
 	assert_true(f.report.bytes_recompressed > 1000);
@@ -335,21 +337,18 @@ static uint32_t add_commit(struct randrepo *r, const char *name, uint32_t blob,
 }
 
 /*
- * Replace the last commits: in the one before the newest, the file has another
- * name.
+ * Replace the last four commits. In three of them, the file has another name.
+ * Only the newest commit has the old name.
  */
 static void rename_file(struct keptrepo *k)
 {
 	struct randrepo *r = &k->r;
-	const char *names[] = {"other", "file"};
 
 	keptrepo_close(k);
-	for (uint32_t i = 0; i < 2; i++) {
-		uint32_t nr = NEWEST - 1 + i;
-
-		k->blobs[nr] = keptrepo_version(r, NEWEST + 1 + i);
-		k->commits[nr] = add_commit(r, names[i], k->blobs[nr],
-					    k->commits[nr - 1]);
+	for (uint32_t nr = NEWEST - 3; nr <= NEWEST; nr++) {
+		k->blobs[nr] = keptrepo_version(r, nr + 4);
+		k->commits[nr] = add_commit(r, nr < NEWEST ? "other" : "file",
+					    k->blobs[nr], k->commits[nr - 1]);
 	}
 	randrepo_store_pack(r);
 	randrepo_ref(r, "refs/heads/main", k->commits[NEWEST]);
@@ -369,7 +368,7 @@ static void renamed_file(void **state)
 	init(&k, false);
 	rename_file(&k);
 	for (int has_deltas = 0; has_deltas < 2; has_deltas++) {
-		for (uint32_t have = 36; have < NEWEST; have++) {
+		for (uint32_t have = NEWEST - 3; have < NEWEST; have++) {
 			f = fetch(&k, (struct fetch){NEWEST, have, NONE, true,
 						     false});
 			assert_true(is_kept(f.base));

@@ -86,6 +86,24 @@ static void which_one_wins(void **state)
 	assert_true(o.reuse_spans && !o.reuse_all_packs);
 }
 
+/* pack.usePathWalk wins over feature.experimental. */
+static void path_walk(void **state)
+{
+	struct packing_send_options o;
+
+	assert_int_equal(load("", &o, NULL), 0);
+	assert_int_equal(o.grouping, PATH_GROUP_NONE);
+	assert_int_equal(load("[pack]\nusePathWalk = true\n", &o, NULL), 0);
+	assert_int_equal(o.grouping, PATH_GROUP_PATH);
+	assert_int_equal(load("[feature]\nexperimental = true\n", &o, NULL), 0);
+	assert_int_equal(o.grouping, PATH_GROUP_PATH);
+	assert_int_equal(load("[feature]\nexperimental = true\n"
+			      "[pack]\nusePathWalk = false\n",
+			      &o, NULL),
+			 0);
+	assert_int_equal(o.grouping, PATH_GROUP_NONE);
+}
+
 static void limits(void **state)
 {
 	struct packing_send_options o;
@@ -111,6 +129,11 @@ static void bad_values(void **state)
 		"[core]\ncompression = -2\n",
 		"[core]\nbigFileThreshold = huge\n",
 		"[pack]\nallowPackReuse = sometimes\n",
+		"[pack]\nuseSparse = sometimes\n",
+		"[pack]\nusePathWalk = sometimes\n",
+		"[feature]\nexperimental = sometimes\n",
+		"[gitreach]\nbitmapStrategy = sometimes\n",
+		"[gitreach]\nverifyReused = sometimes\n",
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -127,7 +150,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults),       cmocka_unit_test(all_keys),
 		cmocka_unit_test(which_one_wins), cmocka_unit_test(limits),
-		cmocka_unit_test(bad_values),
+		cmocka_unit_test(bad_values),     cmocka_unit_test(path_walk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
