@@ -272,6 +272,7 @@ static void test_errors(void **state)
 		{"want zz", "ERR upload-pack: protocol error, expected to get "
 			    "oid, not 'want zz'"},
 		{"want none", "ERR upload-pack: not our ref none"},
+		{"want c4|want none|done", "ERR upload-pack: not our ref none"},
 		{"want c4 ofs-delta",
 		 "ERR upload-pack: protocol error, expected to get oid, not "
 		 "'want "},
