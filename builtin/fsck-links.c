@@ -554,10 +554,13 @@ static int add_named(struct roots *roots, const char *name)
 	struct oid oid;
 	bool is_bad;
 	int type;
-	int ret = store_resolve(&r->s, &oid, name, NULL);
+	int ret = store_resolve(&r->s, &oid, name, r->err);
 
 	if (ret == ERR_UNSUPPORTED)
-		ret = store_resolve_by_stock(r->s.repo, &oid, name, NULL);
+		ret = store_resolve_by_stock(r->s.repo, &oid, name, r->err);
+	/* Such a name ends stock Git, too. */
+	if (ret == ERR_UNSUPPORTED)
+		return ret;
 	if (ret < 0) {
 		builtin_error("invalid parameter: expected sha1, got '%s'",
 			      name);
@@ -573,6 +576,11 @@ static int add_named(struct roots *roots, const char *name)
 		return 0;
 	}
 	roots->named_nr++;
+	if (type > 0 && type != OBJ_COMMIT &&
+	    !strncmp(name, "refs/heads/", strlen("refs/heads/"))) {
+		builtin_error("%s: not a commit", name);
+		r->found |= FSCK_FOUND_REFS;
+	}
 	return type < 0 ? type : name_root(r, &oid, name);
 }
 

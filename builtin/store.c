@@ -167,7 +167,8 @@ int store_resolve_by_stock(const struct repo *repo, struct oid *oid,
 	struct child_words w;
 	int ret;
 
-	if (!builtin_has_stock())
+	/* Stock Git would say the same as `err`. */
+	if (!builtin_has_stock() || (err && revname_error_is_log(err)))
 		return ERR_UNSUPPORTED;
 	w = child_git(words);
 	ret = child_ask(&answer, &w, repo, err);

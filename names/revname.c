@@ -63,6 +63,14 @@ bool revname_error_is_unknown(const struct error *err)
 	       !strncmp(err->msg, UNKNOWN, strlen(UNKNOWN));
 }
 
+bool revname_error_is_log(const struct error *err)
+{
+	static const char start[] = "log for ";
+
+	return err->code == ERR_UNSUPPORTED &&
+	       !strncmp(err->msg, start, strlen(start));
+}
+
 static int unsupported(const struct resolver *r, const char *what)
 {
 	return error_set(r->err, ERR_UNSUPPORTED, "'%s': %s are not supported",

@@ -82,6 +82,12 @@ int revname_resolve_as(struct oid *out, const char *name,
 bool revname_error_is_ambiguous(const struct error *err);
 
 /*
+ * Returns whether a message of revname_resolve() says that a reflog lacks the
+ * entry of a name <ref>@{<n>} ("log for '<ref>' only has ...").
+ */
+bool revname_error_is_log(const struct error *err);
+
+/*
  * Returns whether a message of revname_resolve() says that a name is unknown
  * ("ambiguous argument '<name>': unknown revision ...").
  */

@@ -438,4 +438,12 @@ test_expect_success 'alternates, shallow histories, sha256, an empty repository'
 	cd .. && rm -rf d && stock init -q d && cd d && both
 '
 
+test_expect_success 'a named branch that is no commit' '
+	cd "$TRASH/r" &&
+	branch=$(stock symbolic-ref HEAD) &&
+	test_expect_code 8 git fsck "$branch^{tree}" 2>err &&
+	echo "error: $branch^{tree}: not a commit" >expect &&
+	grep -F -x -f expect err
+'
+
 test_done

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "names/revname-reflog.h"
+#include "names/revname.h"
 #include "t/unit/tmprepo.h"
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -157,6 +158,7 @@ static void test_find(void **state)
 				    : notes.len      ? notes.data
 						     : "",
 				    cases[i].notes);
+		assert_int_equal(revname_error_is_log(&err), cases[i].ret < 0);
 		buf_release(&notes);
 	}
 }
