@@ -228,6 +228,10 @@ static int incompatible(struct error *err, const char *one, const char *other)
 
 static int check_values(struct pack_objects_args *a, struct error *err)
 {
+	if (a->bad_stdin_packs)
+		return error_set(err, ERR_INVALID,
+				 "invalid value for 'stdin-packs': '%s'",
+				 a->bad_stdin_packs);
 	if (a->compression != INT64_MIN &&
 	    (a->compression < -1 || a->compression > 9))
 		return error_set(err, ERR_INVALID,
@@ -263,10 +267,6 @@ static int check_source(struct pack_objects_args *a, struct error *err)
 {
 	const char *by_packs = a->stdin_packs ? "--stdin-packs" : "--cruft";
 
-	if (a->bad_stdin_packs)
-		return error_set(err, ERR_INVALID,
-				 "invalid value for 'stdin-packs': '%s'",
-				 a->bad_stdin_packs);
 	a->cruft |= a->cruft_expiration != NULL;
 	if (a->stdin_packs && a->cruft)
 		return incompatible(err, "--stdin-packs", "--cruft");
@@ -302,10 +302,10 @@ static int check_receiver(const struct pack_objects_args *a, struct error *err)
 
 int pack_objects_args_check(struct pack_objects_args *a, struct error *err)
 {
-	int ret = check_receiver(a, err);
+	int ret = check_values(a, err);
 
 	if (!ret)
-		ret = check_values(a, err);
+		ret = check_receiver(a, err);
 	if (!ret)
 		ret = check_source(a, err);
 	if (!ret)

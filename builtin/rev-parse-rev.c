@@ -11,8 +11,8 @@
 #include "walk/merge-bases.h"
 
 /*
- * Follow tags to a commit. Returns 1, or prints an error and returns 0 if the
- * object is no commit.
+ * Follow tags to a commit. Returns 1, or 0 if there is no commit. Prints an
+ * error unless an object is missing.
  */
 static int peel_to_commit(const struct rev_parse *rp, struct oid *oid)
 {
@@ -20,11 +20,14 @@ static int peel_to_commit(const struct rev_parse *rp, struct oid *oid)
 	char hex[OID_MAX_HEX_LEN + 1];
 	enum object_type type;
 	struct oid commit;
+	int ret;
 
-	if (odb_peel(rp->store.reader, oid, &commit, &type, &err) < 0) {
+	ret = odb_peel(rp->store.reader, oid, &commit, &type, &err);
+	/* The caller says that there is no such revision. */
+	if (ret < 0 && ret != ERR_MISSING)
 		builtin_error("%s", err.msg);
+	if (ret < 0)
 		return 0;
-	}
 	if (type != OBJ_COMMIT) {
 		builtin_error("object %s is a %s, not a commit",
 			      oid_to_hex(hex, oid, rp->store.odb->algo),

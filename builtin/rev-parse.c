@@ -42,14 +42,15 @@ static int not_single(const struct rev_parse *rp)
 static int set_abbrev(struct rev_parse *rp, const char *arg)
 {
 	size_t max = hash_hex_len(rp->store.odb->algo);
+	int32_t n;
 	int dflt;
 
 	rp->filter &= ~(unsigned)(REV_PARSE_FLAGS | REV_PARSE_NO_REVS);
 	rp->verify = true;
 	if (*arg) {
-		rp->abbrev = strtoul(arg + 1, NULL, 10);
-		if (rp->abbrev < 4)
-			rp->abbrev = 4;
+		/* As in stock Git, only 32 bits of the number count. */
+		n = (int32_t)strtoul(arg + 1, NULL, 10);
+		rp->abbrev = n < 4 ? 4 : (size_t)n;
 		if (rp->abbrev > max)
 			rp->abbrev = max;
 		return 1;

@@ -346,7 +346,8 @@ static int add_range(struct rev_args *args, const char *arg, const char *dots,
 
 	if (!from)
 		return error_nomem(err);
-	if (strcmp(arg, "..") != 0)
+	/* On a command line, ".." is the parent directory. */
+	if (strcmp(arg, "..") != 0 || args->reads_line)
 		ret = find_ends(&range, args, err);
 	if (ret > 0)
 		ret = check_ends(args, &range, arg, err);
@@ -663,7 +664,9 @@ static int add_line(struct rev_args *args, const char *line, struct error *err)
 
 	if (!strncmp(line, "--shallow ", 10))
 		return add_shallow(args, line + 10, err);
+	args->reads_line = true;
 	ret = rev_args_add(args, line, err);
+	args->reads_line = false;
 	/*
 	 * A line before "--" cannot be a path, so the message mentions only
 	 * revisions.

@@ -51,6 +51,8 @@ struct rev_args {
 	 * --tags and --remotes name refs without their common prefix.
 	 */
 	bool keep_names;
+	/* a line of standard input is read, which cannot be a path */
+	bool reads_line;
 	/* the number of --not so far is odd, so revisions are negated */
 	bool negate;
 	/*

@@ -474,4 +474,31 @@ test_expect_success 'entries of reflogs, without a stock Git' '
 	test_line_count $(wc -l <expect) actual
 '
 
+test_expect_success 'with a stock Git, other commands say which entry a reflog lacks' '
+	test_expect_code 128 git -C logs prune -n main@{9} 2>err &&
+	printf "fatal: log for \047main\047 only has 3 entries\n" >expect &&
+	test_cmp expect err &&
+	test_expect_code 128 git -C logs fsck main@{9} 2>err &&
+	test_cmp expect err &&
+	echo main@{9} | test_expect_code 128 git -C logs rev-list --stdin 2>err &&
+	test_cmp expect err
+'
+
+test_expect_success 'of --short=<n>, 32 bits count; a missing id is reported once' '
+	stock -C logs rev-parse main >full &&
+	cut -c 1-4 full >expect &&
+	git -C logs rev-parse --short=-1 main >actual &&
+	test_cmp expect actual &&
+	id=$(tr 0-9a-f 1 <full) &&
+	test_expect_code 128 git -C logs rev-parse main...$id 2>err &&
+	test_line_count 2 err &&
+	! grep "is missing" err
+'
+
+test_expect_success '.. on standard input is HEAD..HEAD' '
+	echo .. | git -C logs rev-list --count --stdin >actual &&
+	echo 0 >expect &&
+	test_cmp expect actual
+'
+
 test_done
