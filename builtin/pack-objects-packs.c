@@ -93,6 +93,8 @@ int pack_objects_add_rest(struct pack_job *job,
 	if (!ret)
 		ret = leftovers_add(job, &u, a->keep_unreachable,
 				    a->pack_loose_unreachable, err);
+	if (u.warning.code)
+		job->warning = u.warning;
 	if (!ret && a->unpack_unreachable)
 		ret = loosen_write(&ignored, &u, err);
 	unreachable_release(&u);

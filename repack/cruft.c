@@ -23,23 +23,8 @@ static uint32_t time_of(const struct cruft *c,
 	return pack_mtimes_clamp(expiry);
 }
 
-/*
- * Returns whether an object that cannot be read is left out: the object is
- * loose, and no pack has a copy. Sets the warning. The loose file stays.
- */
-static bool is_unusable(struct cruft *c, const struct unreachable_item *item)
-{
-	if (!item->is_loose || item->is_packed)
-		return false;
-	objspace_error(&c->u->walk->space, item->obj_pos, ERR_CORRUPT,
-		       "loose object could not be examined", &c->u->warning);
-	return true;
-}
-
 static int add_items(struct cruft *c, struct error *err)
 {
-	struct walk *w = c->u->walk;
-
 	for (size_t i = 0; i < c->u->nr; i++) {
 		const struct unreachable_item *item = &c->u->items[i];
 		enum object_type type;
@@ -48,12 +33,11 @@ static int add_items(struct cruft *c, struct error *err)
 		if (c->options->expired ? item->is_kept || item->is_safe
 					: !cruft_wants(item))
 			continue;
-		ret = objspace_info(&w->space, w->reader, item->obj_pos, &type,
-				    NULL, err);
-		if (ret == ERR_CORRUPT && is_unusable(c, item))
-			continue;
+		ret = unreachable_type(c->u, item, &type, err);
 		if (ret < 0)
 			return ret;
+		if (ret > 0)
+			continue;
 		c->mtimes[c->items.nr] = time_of(c, item);
 		if (packing_items_append(&c->items, item->obj_pos, type, 0,
 					 false) < 0)

@@ -24,11 +24,9 @@ int leftovers_list(struct unreachable *u, struct pack_job *job, int64_t expiry,
 	return ret < 0 ? ret : unreachable_keep(u, expiry, err);
 }
 
-int leftovers_add(struct pack_job *job, const struct unreachable *u,
-		  bool packed, bool loose, struct error *err)
+int leftovers_add(struct pack_job *job, struct unreachable *u, bool packed,
+		  bool loose, struct error *err)
 {
-	struct walk *w = &job->walk;
-
 	for (size_t i = 0; i < u->nr; i++) {
 		const struct unreachable_item *item = &u->items[i];
 		enum object_type type;
@@ -36,11 +34,10 @@ int leftovers_add(struct pack_job *job, const struct unreachable *u,
 
 		if (!(packed && item->is_packed) && !(loose && item->is_loose))
 			continue;
-		ret = objspace_info(&w->space, w->reader, item->obj_pos, &type,
-				    NULL, err);
+		ret = unreachable_type(u, item, &type, err);
 		if (ret < 0)
 			return ret;
-		if (pack_job_add_pos(job, item->obj_pos, type, 0) < 0)
+		if (!ret && pack_job_add_pos(job, item->obj_pos, type, 0) < 0)
 			return error_nomem(err);
 	}
 	return 0;

@@ -30,10 +30,11 @@ int leftovers_list(struct unreachable *u, struct pack_job *job, int64_t expiry,
 /*
  * Append objects of *u to the job's list, unless the job's options leave them
  * out. `packed`: append objects of packs that will be removed. `loose`: append
- * loose objects. Returns 0 or a negative error code.
+ * loose objects. A damaged loose object without a packed copy is left out, and
+ * u->warning names it. Returns 0 or a negative error code.
  */
-int leftovers_add(struct pack_job *job, const struct unreachable *u,
-		  bool packed, bool loose, struct error *err);
+int leftovers_add(struct pack_job *job, struct unreachable *u, bool packed,
+		  bool loose, struct error *err);
 
 /*
  * List the objects for a cruft pack: objects that are loose, or in a pack that

@@ -197,12 +197,10 @@ static int find_unreachable(struct run *r, struct error *err)
 
 /*
  * With -k, add the unreachable objects to the end of the list of objects to
- * pack.
+ * pack. A damaged loose object stays loose.
  */
 static int add_unreachable(struct run *r, struct error *err)
 {
-	struct walk *w = &r->job.walk;
-
 	for (size_t i = 0; i < r->unreachable.nr; i++) {
 		const struct unreachable_item *item = &r->unreachable.items[i];
 		enum object_type type;
@@ -210,13 +208,15 @@ static int add_unreachable(struct run *r, struct error *err)
 
 		if (item->is_safe)
 			continue;
-		ret = objspace_info(&w->space, w->reader, item->obj_pos, &type,
-				    NULL, err);
+		ret = unreachable_type(&r->unreachable, item, &type, err);
 		if (ret < 0)
 			return ret;
-		if (pack_job_add_pos(&r->job, item->obj_pos, type, 0) < 0)
+		if (!ret &&
+		    pack_job_add_pos(&r->job, item->obj_pos, type, 0) < 0)
 			return error_nomem(err);
 	}
+	if (r->unreachable.warning.code)
+		r->job.warning = r->unreachable.warning;
 	return 0;
 }
 

@@ -412,3 +412,17 @@ int unreachable_keep(struct unreachable *u, int64_t expiry, struct error *err)
 	free(f.stack);
 	return ret;
 }
+
+int unreachable_type(struct unreachable *u, const struct unreachable_item *item,
+		     enum object_type *type, struct error *err)
+{
+	struct walk *w = u->walk;
+	int ret = objspace_info(&w->space, w->reader, item->obj_pos, type, NULL,
+				err);
+
+	if (ret != ERR_CORRUPT || !item->is_loose || item->is_packed)
+		return ret;
+	objspace_error(&w->space, item->obj_pos, ERR_CORRUPT,
+		       "loose object could not be examined", &u->warning);
+	return 1;
+}

@@ -67,9 +67,7 @@ struct unreachable {
 	 */
 	uint32_t *by_extra;
 	size_t extra_alloc;
-	/*
-	 * a warning about a damaged loose object that was skipped; code 0: none
-	 */
+	/* the last warning of unreachable_type(); code 0: none */
 	struct error warning;
 	const struct bitset *reached; /* borrowed */
 	struct walk *walk;            /* borrowed */
@@ -107,6 +105,15 @@ void unreachable_release(struct unreachable *u);
  * Returns 0 or a negative error code.
  */
 int unreachable_keep(struct unreachable *u, int64_t expiry, struct error *err);
+
+/*
+ * Finds the type of a listed object that is to be packed. Returns 0; 1 if the
+ * object cannot be packed, because it is a damaged loose object without a
+ * packed copy; or a negative error code. After 1, u->warning names the object.
+ * Its file should stay.
+ */
+int unreachable_type(struct unreachable *u, const struct unreachable_item *item,
+		     enum object_type *type, struct error *err);
 
 /*
  * Returns whether a listed object is in the local pack `name` ("pack-<hex>").

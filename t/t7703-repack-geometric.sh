@@ -167,13 +167,20 @@ test_expect_success 'an unreachable damaged loose object is passed over' '
 	repo_linear damaged.git 6 &&
 	mkdir -p damaged.git/objects/18 &&
 	: >damaged.git/objects/18/11111111111111111111111111111111111111 &&
-	cp -r damaged.git again.git &&
+	cp -r damaged.git again.git && cp -r damaged.git keep.git &&
 	"$GIT" -C damaged.git repack -q -d --geometric=2 2>err &&
 	grep "warning: loose object at .*/18/1*1 could not be examined" err &&
 	test -f damaged.git/objects/18/11111111111111111111111111111111111111 &&
 	"$GIT" -C again.git repack -q -d --cruft 2>err &&
 	grep "warning: loose object could not be examined: 181*1$" err &&
-	test -f again.git/objects/18/11111111111111111111111111111111111111
+	test -f again.git/objects/18/11111111111111111111111111111111111111 &&
+	"$GIT" -C keep.git pack-objects -q --all --pack-loose-unreachable \
+		loose </dev/null 2>err &&
+	grep "warning: loose object could not be examined: 181*1$" err &&
+	"$GIT" -C keep.git repack -adkq 2>err &&
+	grep "warning: loose object could not be examined: 181*1$" err &&
+	test -f keep.git/objects/18/11111111111111111111111111111111111111 &&
+	stock -C keep.git rev-list --objects --all >objects
 '
 
 test_expect_success 'the target of a tag is missing: packs and lists are made' '
