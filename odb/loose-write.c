@@ -9,7 +9,10 @@
 #include "sys/io.h"
 
 enum {
+	LEVEL_UNSET = -2,
 	LEVEL_MIN = -1,
+	/* no compression; trees have this level if no level is configured */
+	LEVEL_NONE = 0,
 	/* the fastest compression, which is Git's default for loose objects */
 	LEVEL_FASTEST = 1,
 	LEVEL_MAX = 9,
@@ -35,16 +38,21 @@ static int read_level(int64_t *level, const struct config *config,
 	return ret;
 }
 
-static int choose_level(int *out, const struct config *config,
-			struct error *err)
+static int make_deflaters(struct loose_writer *w, const struct config *config,
+			  struct error *err)
 {
-	int64_t level = LEVEL_FASTEST;
+	int64_t level = LEVEL_UNSET;
 	int ret = read_level(&level, config, "core.loosecompression", err);
 
 	if (!ret)
 		ret = read_level(&level, config, "core.compression", err);
-	*out = (int)level;
-	return ret < 0 ? ret : 0;
+	if (ret < 0)
+		return ret;
+	w->level = level == LEVEL_UNSET ? LEVEL_FASTEST : (int)level;
+	w->deflater = deflater_new(w->level);
+	w->of_trees = deflater_new(level == LEVEL_UNSET ? LEVEL_NONE
+							: w->level);
+	return w->deflater && w->of_trees ? 0 : error_nomem(err);
 }
 
 /*
@@ -74,14 +82,11 @@ int loose_writer_init(struct loose_writer *w, const struct repo *repo,
 	};
 	ret = check_place(repo, dir, err);
 	if (!ret)
-		ret = choose_level(&w->level, &repo->config, err);
+		ret = make_deflaters(w, &repo->config, err);
 	if (!ret)
 		ret = repo_fsync_method(repo, REPO_FSYNC_LOOSE_OBJECT,
 					&w->fsync, err);
-	if (ret < 0)
-		return ret;
-	w->deflater = deflater_new(w->level);
-	return w->deflater ? 0 : error_nomem(err);
+	return ret;
 }
 
 void loose_writer_release(struct loose_writer *w)
@@ -89,6 +94,7 @@ void loose_writer_release(struct loose_writer *w)
 	sys_tempfile_abort(&w->file);
 	deflate_stream_free(w->stream);
 	deflater_free(w->deflater);
+	deflater_free(w->of_trees);
 	buf_release(&w->path);
 	buf_release(&w->bytes);
 }
@@ -108,8 +114,9 @@ static int encode(struct loose_writer *w, enum object_type type,
 	if (!ret)
 		ret = buf_append(&plain, data, len);
 	if (!ret)
-		ret = deflater_append(w->deflater, &w->bytes, plain.data,
-				      plain.len);
+		ret = deflater_append(type == OBJ_TREE ? w->of_trees
+						       : w->deflater,
+				      &w->bytes, plain.data, plain.len);
 	buf_release(&plain);
 	return ret;
 }

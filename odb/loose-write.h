@@ -28,6 +28,7 @@ struct loose_writer {
 	unsigned share;            /* core.sharedRepository */
 	int level;                 /* of compression, -1 to 9 */
 	struct deflater *deflater; /* owned */
+	struct deflater *of_trees; /* owned; for trees */
 	struct buf path, bytes;    /* of the current object */
 	/*
 	 * The state of an object that is written in pieces. If no object is
@@ -40,10 +41,11 @@ struct loose_writer {
 /*
  * Initialises a writer for the object directory `dir` (borrowed). The level of
  * compression is core.looseCompression. If this key is not set, it is
- * core.compression, and otherwise the fastest level. Returns 0; ERR_DENIED if
- * the repository is a copy (repo_check_copy()) and `dir` is its object
- * directory; or another negative error code. The caller releases the writer in
- * any case.
+ * core.compression. If neither is set, trees are not compressed, because ids
+ * make most of their bytes random; other objects get the fastest level. Returns
+ * 0; ERR_DENIED if the repository is a copy (repo_check_copy()) and `dir` is
+ * its object directory; or another negative error code. The caller releases the
+ * writer in any case.
  */
 int loose_writer_init(struct loose_writer *w, const struct repo *repo,
 		      const char *dir, struct error *err);

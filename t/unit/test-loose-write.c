@@ -183,6 +183,46 @@ static void test_levels(void **state)
 	tmprepo_release(&t);
 }
 
+/*
+ * Writes an object of 1,000 equal bytes with `level` as core.compression (NULL:
+ * not set). Returns the size of its file.
+ */
+static off_t size_of_file(char *level, enum object_type type)
+{
+	char key[] = "core.compression", path[256];
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct config_entry e = {.key = key, .value = level};
+	struct oid oid = OID_ZERO_INIT;
+	uint8_t text[1000] = {0};
+	struct loose_writer w;
+	struct tmprepo t;
+	struct stat st;
+
+	tmprepo_init(&t, HASH_SHA1);
+	t.repo.config.entries = &e;
+	t.repo.config.nr = level ? 1 : 0;
+	assert_int_equal(loose_writer_init(&w, &t.repo, t.objects, NULL), 0);
+	assert_int_equal(
+		loose_writer_put(&w, &oid, type, text, sizeof(text), NULL), 1);
+	loose_writer_release(&w);
+	oid_to_hex(hex, &oid, HASH_SHA1);
+	snprintf(path, sizeof(path), "%s/%.2s/%s", t.objects, hex, hex + 2);
+	assert_int_equal(stat(path, &st), 0);
+	tmprepo_release(&t);
+	return st.st_size;
+}
+
+/* Trees are not compressed, unless a level is configured. */
+static void test_trees(void **state)
+{
+	char none[] = "0", fastest[] = "1";
+
+	assert_true(size_of_file(NULL, OBJ_TREE) > 1000);
+	assert_true(size_of_file(NULL, OBJ_BLOB) < 500);
+	assert_true(size_of_file(fastest, OBJ_TREE) < 500);
+	assert_true(size_of_file(none, OBJ_BLOB) > 1000);
+}
+
 static void test_unwritable(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -248,6 +288,7 @@ int main(void)
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_freshened),
 		cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_trees),
 		cmocka_unit_test(test_unwritable),
 		cmocka_unit_test(test_copy),
 	};
