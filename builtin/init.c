@@ -30,6 +30,7 @@ struct init_args {
 	const char *shared; /* NULL: not given */
 	/* the name of the initial branch is on the command line */
 	bool asked_for_branch;
+	bool branch_is_configured;
 	char *git_dir; /* owned */
 	/* owned: the path that messages print instead of git_dir, or NULL */
 	char *shown_dir;
@@ -273,23 +274,30 @@ static int choose_branch(struct init_args *args, const struct config *config)
 {
 	const struct config_entry *entry = config_find(config,
 						       "init.defaultbranch");
-	bool configured = !args->branch && entry;
-	struct buf ref = BUF_INIT;
-	bool valid;
 
-	if (configured && !entry->value)
+	args->branch_is_configured = !args->branch && entry;
+	if (args->branch_is_configured && !entry->value)
 		return builtin_die("missing value for 'init.defaultbranch'");
-	if (configured)
+	if (args->branch_is_configured)
 		args->branch = entry->value;
 	if (!args->branch)
 		args->branch = "master";
+	return 0;
+}
+
+/* Checks the name of the initial branch. */
+static int check_branch(const struct init_args *args)
+{
+	struct buf ref = BUF_INIT;
+	bool valid;
+
 	if (buf_printf(&ref, "refs/heads/%s", args->branch) < 0)
 		return builtin_die("out of memory");
 	valid = refs_name_is_valid(ref.data);
 	buf_release(&ref);
 	if (valid)
 		return 0;
-	if (configured)
+	if (args->branch_is_configured)
 		return builtin_die("invalid branch name: init.defaultBranch "
 				   "= %s",
 				   args->branch);
@@ -424,10 +432,15 @@ static int run(struct init_args *args, const struct config *config)
 	char *owned = NULL;
 	int ret = choose_branch(args, config);
 
+	/* A wrong name leaves no directory behind. */
+	if (!ret && args->directory && !sys_exists(args->directory))
+		ret = check_branch(args);
 	if (!ret && args->directory)
 		ret = make_directory(args->directory);
 	if (!ret)
 		ret = choose_place(args);
+	if (!ret && !has_head(args->git_dir))
+		ret = check_branch(args);
 	if (!ret)
 		ret = prepare_place(args);
 	if (!ret)

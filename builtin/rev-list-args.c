@@ -224,8 +224,8 @@ static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 	 */
 	if (!has_dashes && !strncmp(*argv, ":(", 2))
 		return check_paths(r, argv, &why) < 0 ? r->err->code : 2;
+	r->args.no_path = has_dashes;
 	ret = rev_args_add(&r->args, *argv, &why);
-
 	if (ret > 0 && !has_dashes) {
 		ret = path_args_check_rev(*argv, r->odb->repo, r->err);
 		return ret < 0 ? ret : 1;

@@ -346,8 +346,7 @@ static int add_range(struct rev_args *args, const char *arg, const char *dots,
 
 	if (!from)
 		return error_nomem(err);
-	/* On a command line, ".." is the parent directory. */
-	if (strcmp(arg, "..") != 0 || args->reads_line)
+	if (strcmp(arg, "..") != 0 || args->no_path)
 		ret = find_ends(&range, args, err);
 	if (ret > 0)
 		ret = check_ends(args, &range, arg, err);
@@ -660,13 +659,14 @@ int rev_args_add(struct rev_args *args, const char *arg, struct error *err)
 
 static int add_line(struct rev_args *args, const char *line, struct error *err)
 {
+	bool no_path = args->no_path;
 	int ret;
 
 	if (!strncmp(line, "--shallow ", 10))
 		return add_shallow(args, line + 10, err);
-	args->reads_line = true;
+	args->no_path = true;
 	ret = rev_args_add(args, line, err);
-	args->reads_line = false;
+	args->no_path = no_path;
 	/*
 	 * A line before "--" cannot be a path, so the message mentions only
 	 * revisions.

@@ -51,8 +51,11 @@ struct rev_args {
 	 * --tags and --remotes name refs without their common prefix.
 	 */
 	bool keep_names;
-	/* a line of standard input is read, which cannot be a path */
-	bool reads_line;
+	/*
+	 * The next argument cannot be a path, because it is before "--" or in a
+	 * line of standard input. So ".." is HEAD..HEAD.
+	 */
+	bool no_path;
 	/* the number of --not so far is odd, so revisions are negated */
 	bool negate;
 	/*

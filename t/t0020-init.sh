@@ -191,6 +191,14 @@ test_expect_success 'bad branch names leave nothing behind' '
 	done
 '
 
+test_expect_success 'a bad branch name does not matter in an existing repository' '
+	git init -q --bare there.git &&
+	git init --bare -b a..b there.git 2>err &&
+	grep "^warning: re-init: ignored --initial-branch=a..b" err &&
+	git -c init.defaultBranch=a..b init -q --bare there.git 2>err &&
+	test_must_be_empty err
+'
+
 test_expect_success 'unsupported options are an error without stock Git' '
 	test_expect_code 129 git_alone init --separate-git-dir=y x &&
 	! test -e x

@@ -495,10 +495,14 @@ test_expect_success 'of --short=<n>, 32 bits count; a missing id is reported onc
 	! grep "is missing" err
 '
 
-test_expect_success '.. on standard input is HEAD..HEAD' '
+test_expect_success '.. is HEAD..HEAD where it cannot be a path' '
 	echo .. | git -C logs rev-list --count --stdin >actual &&
 	echo 0 >expect &&
-	test_cmp expect actual
+	test_cmp expect actual &&
+	git -C logs rev-list --count .. -- >actual &&
+	test_cmp expect actual &&
+	test_must_fail git -C logs rev-list --count .. 2>err &&
+	grep "is outside repository" err
 '
 
 test_done
