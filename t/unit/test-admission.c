@@ -280,6 +280,8 @@ static void test_judge(void **state)
 
 	assert_int_equal(enter(&pass, a, "a", NULL, NULL), 0);
 	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(admission_judge(a, &ask),
+				 ADMISSION_NO_REFUSAL);
 		pids[i] = fork();
 		if (!pids[i]) {
 			struct admission_pass own;
@@ -287,8 +289,6 @@ static void test_judge(void **state)
 			enter(&own, a, "p", NULL, NULL);
 			_exit(0);
 		}
-		assert_int_equal(admission_judge(a, &ask),
-				 ADMISSION_NO_REFUSAL);
 		await_waiting(a, i + 1);
 	}
 	assert_int_equal(admission_judge(a, &ask), ADMISSION_PRINCIPAL_FULL);
