@@ -8,6 +8,7 @@
  *
  * Limits of other kinds (--since, -<n>, paths) are left to stock Git.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,11 +224,11 @@ static int choose_version(struct run *r)
 				 ? 2
 				 : 3;
 
-	r->header.version = r->a.version < 0 ? least : (unsigned)r->a.version;
-	if (r->header.version != 2 && r->header.version != 3)
+	if (r->a.version != -1 && r->a.version != 2 && r->a.version != 3)
 		return error_set(r->err, ERR_INVALID,
-				 "unsupported bundle version %u",
-				 r->header.version);
+				 "unsupported bundle version %" PRId64,
+				 r->a.version);
+	r->header.version = r->a.version < 0 ? least : (unsigned)r->a.version;
 	if (r->header.version < least)
 		return error_set(r->err, ERR_INVALID,
 				 "cannot write bundle version %u with "

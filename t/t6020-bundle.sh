@@ -184,7 +184,7 @@ test_expect_success 'a symbolic ref is stored as the ref that it leads to' '
 	test_cmp expect actual
 '
 
-for args in "--version=1 x main" "--version=4 x main" \
+for args in "--version=1 x main" "--version=-2 x main" "--version=4 x main" \
 	"--version=2 x --filter=blob:none main" "x"
 do
 	test_expect_success "create $args: refused" '
