@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The lease of a repository: "<node> LF <token> LF". */
+/* The lease of a repository: "<node> LF <time> LF <token> LF". */
+#include <inttypes.h>
 #include <string.h>
 
 #include "generations/lease.h"
@@ -43,14 +44,34 @@ static int read_lease(struct seen *seen, const struct generation_place *place,
 			     LEASE_MAX, err);
 }
 
-/* Appends the file of a lease. Returns 0 or ERR_NOMEM. */
+/*
+ * Appends the file of a lease. The time gives a renewed lease another entity
+ * tag, so that nobody takes over a lease that was renewed in between. Returns 0
+ * or ERR_NOMEM.
+ */
 static int print_lease(struct buf *out, const struct generation_lease *lease,
 		       struct error *err)
 {
-	return buf_printf(out, "%s\n", lease->node) < 0 ||
+	const struct generation_host *host = lease->place->host;
+
+	return buf_printf(out, "%s\n%" PRId64 "\n", lease->node,
+			  host->time(host->ctx)) < 0 ||
 			       print_token(out, lease->token) < 0
 		       ? error_nomem(err)
 		       : 0;
+}
+
+/*
+ * Returns the time of the store, or that of this node if the store does not
+ * tell its own.
+ */
+static int64_t ask_time(const struct generation_place *place, const char *name)
+{
+	struct filestore_info info = {0};
+
+	if (!filestore_head(place->store, &info, name, NULL) && info.now > 0)
+		return info.now;
+	return place->host->time(place->host->ctx);
 }
 
 /*
@@ -58,14 +79,12 @@ static int print_lease(struct buf *out, const struct generation_lease *lease,
  * lease, STORE_CONFLICT if another holder has it, or STORE_ABSENT if the lease
  * is too old to count.
  */
-static int judge(const struct generation_lease *lease, const struct seen *seen,
-		 int64_t max_age)
+static int judge(const struct generation_lease *lease, const char *name,
+		 const struct seen *seen, int64_t max_age)
 {
-	const struct generation_host *host = lease->place->host;
-
 	if (has_token(&seen->text, lease->token))
 		return 0;
-	return host->time(host->ctx) - seen->info.mtime > max_age
+	return ask_time(lease->place, name) - seen->info.mtime > max_age
 		       ? STORE_ABSENT
 		       : STORE_CONFLICT;
 }
@@ -100,7 +119,7 @@ static int try_once(const struct generation_lease *lease, const char *name,
 	if (ret == STORE_ABSENT) {
 		ret = STORE_AMBIGUOUS;
 	} else if (!ret) {
-		ret = judge(lease, &seen, max_age);
+		ret = judge(lease, name, &seen, max_age);
 		if (ret == STORE_CONFLICT)
 			ret = tell_holder(holder, &seen, err);
 		if (ret == STORE_ABSENT) {

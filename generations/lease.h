@@ -23,10 +23,10 @@ struct generation_lease {
  * characters. Both `place` and `node` must live as long as *lease. If another
  * holder has a lease that is older than `max_age` seconds, the lease is taken
  * over, because its holder has probably died. The age is computed from the
- * clock of this node and the store's time of the file. If `max_age` is
- * INT64_MIN, any lease is taken over. Returns 0 with *lease filled;
- * STORE_CONFLICT if another holder has the lease, with the name of its node
- * appended to *holder; STORE_UNAVAILABLE; or an error.
+ * store's clock, or from that of this node if the store does not tell its time.
+ * If `max_age` is INT64_MIN, any lease is taken over. Returns 0 with *lease
+ * filled; STORE_CONFLICT if another holder has the lease, with the name of its
+ * node appended to *holder; STORE_UNAVAILABLE; or an error.
  */
 int generation_lease_take(struct generation_lease *lease,
 			  const struct generation_place *place,

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "generations/lease.h"
 #include "generations/names.h"
@@ -123,9 +125,19 @@ static void test_renewed(void **state)
 	node_init(&n);
 	assert_int_equal(take(&n, &holder, "holder"), 0);
 	for (int i = 0; i < 3; i++) {
+		const struct memstore_file *f = &n.mem.files[0];
+		size_t len = f->len;
+		char *before = malloc(len);
+
+		assert_non_null(before);
+		memcpy(before, f->bytes, len);
 		n.host.seconds += MAX_AGE;
 		n.mem.clock = n.host.seconds;
 		assert_int_equal(generation_lease_renew(&holder, NULL), 0);
+		/* Stores may compute the entity tag from the content. */
+		f = &n.mem.files[0];
+		assert_false(f->len == len && !memcmp(before, f->bytes, len));
+		free(before);
 	}
 	n.host.seconds += MAX_AGE;
 	assert_int_equal(take(&n, &other, "other"), STORE_CONFLICT);
@@ -214,7 +226,10 @@ static void test_strange_lease(void **state)
 	memstore_write(&n.mem, "lease/team/a_5fb/_", "?", 1);
 	assert_int_equal(take(&n, &lease, "alpha"), STORE_CONFLICT);
 	assert_int_equal(n.holder.len, 0);
+	/* The age counts by the clock of the store. */
 	n.host.seconds += 2 * MAX_AGE;
+	assert_int_equal(take(&n, &lease, "alpha"), STORE_CONFLICT);
+	n.mem.clock += 2 * MAX_AGE;
 	assert_int_equal(take(&n, &lease, "alpha"), 0);
 	node_release(&n);
 }
