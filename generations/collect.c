@@ -106,7 +106,9 @@ static int write_and_ask(struct collection *c, const struct generation *newest)
 
 /*
  * Asks the store for its time without writing. Returns whether the store tells
- * it.
+ * it. The answer may come from a gateway before the store, whose clock nobody
+ * has checked. A time that is too late would make young files old, so it is
+ * limited by the clock of this node.
  */
 static bool ask_only(struct collection *c, uint64_t newest)
 {
@@ -117,8 +119,12 @@ static bool ask_only(struct collection *c, uint64_t newest)
 
 	if (!ret)
 		ret = filestore_head(c->place->store, &info, name.data, NULL);
-	if (!ret)
-		c->now = info.now;
+	if (!ret) {
+		const struct generation_host *host = c->place->host;
+		int64_t own = host->time(host->ctx);
+
+		c->now = own < info.now ? own : info.now;
+	}
 	buf_release(&name);
 	return !ret && info.now > 0;
 }

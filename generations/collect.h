@@ -7,7 +7,9 @@
  * the grace. A file is deleted if no live generation names it and it is older
  * than the grace. Both ages are measured by the clock of the store: the
  * collector writes the hint (a small file), and asks the store when the hint
- * was written. So the collector's own clock does not matter.
+ * was written. So the collector's own clock does not matter. If the store
+ * accepts no file, the earlier one of two times is used: the collector's own
+ * time, and the time of an answer.
  *
  * Why no commit loses a file: a new record names two kinds of files. Some are
  * files of its parent. The parent was the newest generation until then, so it

@@ -360,6 +360,11 @@ static void test_full(void **state)
 		g = collect(&r, GRACE, false, 0);
 		assert_int_equal(g.file_nr + g.retired_nr, 0);
 		r.mem.clock++;
+		/* The time of an answer is not trusted if it is late. */
+		r.host.seconds = r.mem.clock - 1;
+		g = collect(&r, GRACE, false, 0);
+		assert_int_equal(g.file_nr + g.retired_nr, 0);
+		r.host.seconds = r.mem.clock;
 		g = collect(&r, GRACE, false, 0);
 		assert_int_equal(g.file_nr, 1);
 		assert_int_equal(g.retired_nr, 2);
