@@ -22,6 +22,8 @@
  * records and bring the copy to them
  */
 #define LOOKS 3
+/* The number of a generation is in the first bytes of a marker. */
+#define PEEK_LEN 8192
 
 struct stored_copy {
 	struct stored_node *node;
@@ -184,13 +186,23 @@ int stored_copy_note_made(const struct stored_copy *copy,
 static uint64_t peek(const char *path)
 {
 	static const char key[] = "\nnumber ";
-	struct buf text = BUF_INIT;
-	const char *at = path && !sys_read_file(&text, path, NULL)
-				 ? strstr(text.data, key)
-				 : NULL;
-	uint64_t number = at ? strtoull(at + strlen(key), NULL, 10) : 0;
+	char text[PEEK_LEN + 1];
+	uint64_t len = 0, number = 0;
+	int fd = path ? sys_open_read(path, &len, NULL) : -1;
 
-	buf_release(&text);
+	if (fd < 0)
+		return 0;
+	if (len > PEEK_LEN)
+		len = PEEK_LEN;
+	if (!sys_read_at(fd, text, (size_t)len, 0, path, NULL)) {
+		const char *at;
+
+		text[len] = '\0';
+		at = strstr(text, key);
+		if (at)
+			number = strtoull(at + strlen(key), NULL, 10);
+	}
+	sys_close(fd);
 	return number;
 }
 
@@ -661,14 +673,18 @@ static uint64_t known_number(const struct stored_copy *copy)
 }
 
 /*
- * Waits until no process changes the copy. Returns 0 if the copy then has the
- * generation `number` or a newer one, 1 if not, or a negative error code.
+ * Waits until the copy has the generation `number`, or until no process changes
+ * the copy. Returns 0 if the copy then has this generation or a newer one, 1 if
+ * not, or a negative error code.
  */
 static int await_other(struct stored_copy *copy, uint64_t number,
 		       struct error *err)
 {
-	int ret = stored_copy_begin(copy, err);
+	int ret = stored_copy_load(copy, err);
 
+	if (ret < 0 || (!ret && copy->g.number >= number))
+		return ret;
+	ret = stored_copy_begin(copy, err);
 	if (ret)
 		return ret;
 	ret = stored_copy_load(copy, err);
@@ -694,7 +710,8 @@ static int ask_newer(struct generation *found, struct stored_copy *copy,
 		asked = known;
 		generation_release(found);
 		ret = generation_read(found, probe, asked + 1, err);
-		known = known_number(copy);
+		if (!ret)
+			known = known_number(copy);
 	}
 	/* A search passes over a damaged record, if there is a newer one. */
 	if (!ret || ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED)
