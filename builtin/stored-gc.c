@@ -77,7 +77,7 @@ static int collect(void *ctx, const struct generation_place *place,
 	if (ret == STORE_ABSENT && is_listed)
 		return 0;
 	ret = stored_result(ret, place->repository, &err);
-	if (ret) {
+	if (ret && !garbage.file_nr) {
 		builtin_error("%s: %s", place->repository, err.msg);
 		return 128;
 	}
@@ -86,6 +86,10 @@ static int collect(void *ctx, const struct generation_place *place,
 	       place->repository, options->is_dry ? "would remove" : "removed",
 	       garbage.file_nr, garbage.bytes, garbage.retired_nr,
 	       garbage.kept_nr, garbage.young_nr);
+	if (ret) {
+		builtin_error("%s: %s", place->repository, err.msg);
+		return 128;
+	}
 	if (garbage.failed_nr) {
 		builtin_error("%s: %" PRIu64 " files could not be removed",
 			      place->repository, garbage.failed_nr);

@@ -34,7 +34,7 @@ struct entry {
 	uint64_t added;
 	/*
 	 * whether `changes` is filled in; false if the parent is retired (its
-	 * record was emptied)
+	 * record was emptied), or if its files are gone
 	 */
 	bool has_changes;
 	struct stored_changes changes;
@@ -193,6 +193,14 @@ static int show(struct log *log, const struct generation *before,
 		if (e.has_changes)
 			ret = stored_changes_find(&e.changes, log->cache,
 						  log->place, old, g, log->err);
+		/*
+		 * A collection may have deleted the files of an old generation
+		 * without retiring its record, because the store was full.
+		 */
+		if (ret == ERR_MISSING) {
+			e.has_changes = false;
+			ret = 0;
+		}
 	}
 	if (!ret)
 		ret = print_entry(log, &e, first);
