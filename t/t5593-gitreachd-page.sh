@@ -13,8 +13,8 @@ do
 	fi
 done
 
-# clone_until_hit: clone until a plan answers. Packs that were written a moment ago
-# are not kept for the next request, and each worker has plans of its own.
+# clone_until_hit: clone until a plan answers. Where /dev/shm cannot be used, each worker
+# has plans of its own.
 clone_until_hit () {
 	for i in $(seq 100)
 	do
