@@ -30,6 +30,7 @@ struct init_args {
 	const char *shared; /* NULL: not given */
 	/* the name of the initial branch is on the command line */
 	bool asked_for_branch;
+	/* the name of the initial branch is that of init.defaultBranch */
 	bool branch_is_configured;
 	char *git_dir; /* owned */
 	/* owned: the path that messages print instead of git_dir, or NULL */
