@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Prints how many objects of a repository are reachable from its references,
- * and what they take on disk:
+ * and how many bytes these objects take on disk:
  *
  * 	cc -o count count.c $(pkg-config --cflags --libs gitreach)
  * 	./count project.git

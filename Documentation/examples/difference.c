@@ -6,8 +6,9 @@
  * 	cc -o difference difference.c $(pkg-config --cflags --libs gitreach)
  * 	./difference project.git main v1.0
  *
- * Done with two sets, which can be used for more than one difference. A query
- * with a want and a have finds the same.
+ * The program makes a set for each reference and subtracts one set from the
+ * other. A query with a want and a have would give the same result. But a
+ * program can use the sets for further differences.
  */
 #include <gitreach.h>
 #include <stdio.h>

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints what only one group of references needs: the number of objects that no
- * other group reaches, and their stored size. A group is a prefix of names:
+ * Prints for each group of references what only this group needs: the number of
+ * objects that no other group reaches, and their stored size. A group is a
+ * prefix of the names of its references:
  *
  * 	cc -o fork-use fork-use.c $(pkg-config --cflags --libs gitreach)
  * 	./fork-use store.git refs/forks/a/ refs/forks/b/ refs/forks/c/
  *
- * If the references of a fork are deleted, a repack can free about so much.
- * Objects that references outside of all groups reach count as used by a group
- * that reaches them, too.
+ * If the references of a group are deleted, a repack can free about this size.
+ * References outside of all groups are not examined: an object that they reach
+ * still counts as needed only by one group, if no other group reaches it.
  */
 #include <gitreach.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The references of a group, as a query; or NULL. */
+/* Returns a query that wants all references of a group, or NULL. */
 static gitreach_query *query_of(gitreach_repo *repo, const char *prefix,
 				gitreach_error *err)
 {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints the objects that no reference reaches. The ids of the objects to judge
- * come from standard input, 40 or 64 hexadecimal digits on each line:
+ * Reads ids of objects, and prints those that no reference reaches. Standard
+ * input has one id of 40 or 64 hexadecimal digits on each line:
  *
  * 	cc -o unreachable unreachable.c $(pkg-config --cflags --libs gitreach)
  * 	git cat-file --batch-all-objects --batch-check='%(objectname)' |
  * 		./unreachable project.git
  *
- * An object that is printed may still be needed by a reflog, by an index file,
- * by a fork that borrows objects, or by a push that is not finished.
- * git-prune(1) looks at these, too; this program only tells how much there is
- * to look at.
+ * Do not delete the printed objects: a reflog, an index file, a fork that
+ * borrows objects, or an unfinished push may still need them. git-prune(1)
+ * checks these, too.
  */
 #include <gitreach.h>
 #include <stdio.h>
@@ -22,7 +21,7 @@ struct ids {
 	size_t nr, id_len;
 };
 
-/* Reads the ids of a repository whose ids have ids->id_len bytes. */
+/* Reads ids from standard input; each id has ids->id_len bytes. */
 static int read_ids(struct ids *ids, gitreach_error *err)
 {
 	char line[GITREACH_ID_TEXT_MAX + 1];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks whether the bitmap index of a repository is correct. With a number,
- * only so many bitmaps are checked, each by a walk over all its trees:
+ * Checks whether the bitmap index of a repository is correct. By default, all
+ * bitmaps are checked. If a number is given, only this number of bitmaps is
+ * checked, each by a walk over all trees that its commit reaches:
  *
  * 	cc -o verify verify.c $(pkg-config --cflags --libs gitreach)
  * 	./verify project.git 20

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a pack to standard output: the objects of one reference, for a
- * receiver that has the objects of other references:
+ * Writes a thin pack to standard output. The pack has the objects that one
+ * reference reaches and that the receiver lacks. The receiver has all objects
+ * of the other given references:
  *
  * 	cc -o write-pack write-pack.c $(pkg-config --cflags --libs gitreach)
  * 	./write-pack project.git main v1.0 >thin.pack
