@@ -24,8 +24,8 @@
 #define GOOD_RATIO 16
 
 /*
- * For a small object the stricter limit is this number of bytes, but never more
- * than 1 / POOR_RATIO of the object's size.
+ * Lower bound, in bytes, of the limit that GOOD_RATIO sets. For a very small
+ * object, 1 / POOR_RATIO of the object's size is the limit instead.
  */
 #define LITTLE 1024
 
@@ -47,18 +47,17 @@ struct chains {
 	struct sort_item *orphans;
 	size_t nr;
 	/*
-	 * Owned; indexed by the obj_pos of objects that are not items (objects
-	 * of the new pack). Each value is 1 plus the number of an item that can
-	 * be a base in place of the object; 0: there is no such item. The item
-	 * is the first orphan whose stored chain passes the object, or an
-	 * external item (a base that is not sent) for the object itself.
+	 * Owned; indexed by obj_pos. For an object that is not sent: 1 plus the
+	 * number of an item that can replace the object as a delta base; 0: no
+	 * such item is known. The item is the first orphan whose stored delta
+	 * chain contains the object, or the external item of the object itself.
 	 */
 	uint32_t *heirs;
 };
 
 /*
- * Returns whether an item is stored in a pack, but would have to be inflated
- * and deflated anew.
+ * Returns whether a pack has the item, but the stored bytes cannot be copied:
+ * the item would be inflated and deflated again.
  */
 static bool is_candidate(const struct packing_item *item)
 {
@@ -130,8 +129,8 @@ static int list_orphans(struct chains *c, const struct packing_items *items)
 }
 
 /*
- * Returns the obj_pos of the copy of an object that items refer to: the copy
- * that a look-up of the id finds.
+ * Returns the obj_pos of the copy of an object that a look-up of its id finds.
+ * Items refer to this copy, even if a delta chain is in another pack.
  */
 static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 			   uint32_t idx_pos)
@@ -144,8 +143,10 @@ static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 }
 
 /*
- * Set pair->base to an object of a stored delta chain, or to the item that
- * c->heirs has for the object. Returns false if neither can be a base.
+ * Set pair->base to the item of an object, or to the item that replaces the
+ * object as a delta base (c->heirs). If there is neither, but is_base() allows
+ * the object itself, set pair->base to PACKING_NO_ITEM. Returns false if no
+ * base was found.
  */
 static bool find_base(const struct chains *c, struct fallback_pair *pair,
 		      uint32_t obj_pos)
@@ -177,10 +178,12 @@ static bool is_made_from(const struct packing_items *items, uint32_t base,
 
 /*
  * Follow the stored delta chain of an orphan (an item whose stored base is not
- * sent) to the first object that can be its new base (find_base()). For each
- * object on the way, record in c->heirs that the orphan can take the place of
- * this object as a base. The search ends at an object that was recorded before.
- * So it also ends if the chain is a cycle.
+ * sent) to the first object for which find_base() finds a new base. For each
+ * object on the way, record in c->heirs that the orphan can replace this object
+ * as a base. So the search also ends if the chain is a cycle.
+ *
+ * Returns 1 if a base was found (*top is the object where the search ended), 0
+ * if not, or a negative error code.
  */
 static int climb(struct chains *c, struct fallback_pair *pair, uint32_t *top)
 {

@@ -117,9 +117,9 @@ int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
 
 /*
  * Returns whether version->old can be the base of a delta: the receiver has
- * this object, or got it in a copied span (`sent`). An object that is also an
- * item to write cannot be the base, even if the receiver has it: the item may
- * become a delta of the version's object.
+ * version->old, or has got it in a copied span (`sent`). If version->old is
+ * itself written as an item, it cannot be the base: that item could become a
+ * delta of the new version, which would make a cycle.
  */
 static bool has_base(const struct found_version *version,
 		     const struct found *found, const struct bitset *sent,

@@ -57,9 +57,10 @@ int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
  * Make planned items that would be sent whole deltas of the older versions in
  * found->versions. A kept delta (one that a repack has stored beside a pack) is
  * used as it is stored. A new delta is used if it has at most half the object's
- * size. `sent` has the bits of the objects that were copied in spans. A kept
- * delta against a sent object is used only if `sent` has the object. An item to
- * write is never a base, so deltas make no cycle. Returns 0 or ERR_NOMEM.
+ * size. `sent` has the bits of the objects that were copied in spans. If the
+ * receiver does not have the base of a kept delta, the delta is used only if
+ * `sent` has the base. An item to write is never a base, so deltas make no
+ * cycle. Returns 0 or ERR_NOMEM.
  */
 int fallback_delta_versions(struct packing_items *items, struct found *found,
 			    const struct bitset *sent, int compression,

@@ -46,9 +46,9 @@ static int mark_versions(struct bitset *marked, const struct found *f,
 
 /*
  * List the keys (kind_of()) of items that will be deflated anew. With
- * `stored_too`, also list the keys of items stored whole. The values of the
- * entries are unused. If finding bases would cost more than it saves, the list
- * is empty.
+ * `stored_too`, also list the keys of items stored whole. Only the keys of the
+ * sort_items are set. The list is empty if finding bases would cost more than
+ * it saves.
  */
 static int list_kinds(struct sort_item **kinds, size_t *nr,
 		      const struct found *f, const struct packing_items *items,
@@ -79,8 +79,8 @@ static int list_kinds(struct sort_item **kinds, size_t *nr,
 }
 
 /*
- * Returns whether a base is missing in this repository and would have to be
- * fetched first. A delta saves less than this fetch costs.
+ * Returns whether a delta base is missing in this repository, so that a
+ * provider would have to fetch it. A delta saves less than this fetch costs.
  */
 static bool needs_provider(struct found *f, uint32_t obj_pos)
 {
@@ -191,8 +191,10 @@ int found_add_sent(struct found *found, struct packing_items *items,
 }
 
 /*
- * Add the bases of found_add_bases(). `item_of` has the items that existed
- * before the call. An object that is written with this pack is not added.
+ * Append the old versions of withheld objects to the items as external delta
+ * bases, and the boundary objects whose key (kind_of()) is in `kinds`. An
+ * object that is written with this pack is not appended. `item_of`: an index of
+ * the items that existed before the call.
  */
 static int add_bases(struct found *found, struct packing_items *items,
 		     const struct item_index *item_of,

@@ -44,8 +44,8 @@ struct extending {
 	const struct packing_send_options *options;
 	struct prepared_wants file;
 	/*
-	 * try only answers that the client can get from another place (such as
-	 * a web server); otherwise try only the other answers
+	 * true: try only answers that the client can get from another place,
+	 * such as a web server; false: try only the other answers
 	 */
 	bool is_elsewhere;
 	/* indexed like file.ids: ids that the clone wants */
@@ -124,10 +124,10 @@ static bool is_near(const struct extending *x,
 }
 
 /*
- * Returns the answer with the most objects, but fewer than `below`, among those
- * whose wants are nearly those of the clone. The client can get the answer from
- * another place if x->is_elsewhere is true, and cannot if it is false. Returns
- * NULL if there is none.
+ * Returns the largest answer (by number of objects) that has fewer than `below`
+ * objects and nearly the same wants as the clone. With x->is_elsewhere, only
+ * answers that the client can get from another place are considered; without,
+ * only the other answers. Returns NULL if there is no such answer.
  */
 static const struct prepared_wants_of *next_answer(const struct extending *x,
 						   uint32_t below)
@@ -169,7 +169,11 @@ static int load_tips(struct extending *x, const struct prepared_wants_of *of,
 	return ret;
 }
 
-/* Begin to extend an answer. Returns 0 or a negative error code. */
+/*
+ * Make an answer the prepared content to send, and prepare the walk of the new
+ * history: its tips, and the wants that it must reach (x->unreached). Returns 0
+ * or a negative error code.
+ */
 static int take_answer(struct extending *x, const struct prepared_wants_of *of,
 		       struct error *err)
 {
@@ -200,7 +204,7 @@ static void commit_id(const struct extending *x, struct oid *out,
 	objspace_oid(out, &w->space, w->history.commits[commit_nr].obj_pos);
 }
 
-/* Note that the new history reaches an object. */
+/* Remove an object that the walk has reached from x->unreached. */
 static void note_reached(struct extending *x, const struct oid *oid)
 {
 	uint32_t at;
@@ -292,8 +296,9 @@ static int walk_new(struct extending *x, struct error *err)
 }
 
 /*
- * Search the history of the boundary for the answer's wants that were not
- * reached yet. A push may move a branch to a commit that the answer has.
+ * Search the history of the boundary commits for wants of the answer that were
+ * not reached yet. Such a want is found if a branch was moved from it to a
+ * commit that the answer has.
  */
 static int walk_old(struct extending *x, struct error *err)
 {
@@ -398,8 +403,9 @@ static int try_answer(struct extending *x, const struct prepared_wants_of *of,
 }
 
 /*
- * Try the answers that the client can or cannot get from another place. Returns
- * 1 if an answer was taken, 0 if none fits, or a negative error code.
+ * Try the answers for which found_is_elsewhere() returns `is_elsewhere`, the
+ * largest first. Returns 1 if an answer was taken, 0 if none fits, or a
+ * negative error code.
  */
 static int try_answers(struct extending *x, bool is_elsewhere,
 		       struct error *err)
@@ -443,7 +449,10 @@ static void forget(struct found *f)
 	prepared_close(&f->prepared);
 }
 
-/* Extend an answer of one object directory. */
+/*
+ * Try to extend a prepared answer of one object directory. Returns 1 if an
+ * answer was extended, 0 if none fits, or a negative error code.
+ */
 static int extend_in(struct found *f,
 		     const struct packing_send_options *options, size_t dir_nr,
 		     struct error *err)

@@ -67,8 +67,8 @@ int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 		    !bitset_get(&dropped, obj_pos))
 			continue;
 		/*
-		 * If the same id is in the list again, its element in left_out
-		 * stays false.
+		 * If `oids` has the same id again, only the first element of
+		 * left_out becomes true.
 		 */
 		bitset_unset(&dropped, obj_pos);
 		left_out[i] = true;

@@ -7,9 +7,9 @@
  * marked only if the receiver itself has said that it has no such boundary. For
  * a bundle, or a pack for a push, this is not known.
  *
- * A query by bitmaps knows the objects of the bitmaps and of the trees of the
- * boundary. It does not know versions that were replaced between a bitmap and
- * the boundary, because finding all of them costs more than most fetches.
+ * A bitmap query does not find all objects of the receiver. It misses versions
+ * of files that were replaced in a commit between a bitmap and the boundary.
+ * Finding all of these versions costs more than most fetches.
  */
 #include "packing/find-parts.h"
 #include "walk/treediff.h"
@@ -21,8 +21,8 @@
 #define OLDER_MAX 8
 
 /*
- * Commits (commit_nr) of the receiver. The commits before index `next` were
- * compared with their parents.
+ * Commits of the receiver (commit_nr). The commits before index `next` were
+ * already compared with their parents.
  */
 struct older {
 	struct found *f;

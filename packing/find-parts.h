@@ -13,10 +13,10 @@
 int find_boundary_add(struct found *f, const uint32_t *commits, size_t nr);
 
 /*
- * Collect the objects in the trees of the boundary commits; later calls do
- * nothing. If all objects of the receiver are known already, only delta bases
- * are needed, and the newest commits suffice. Returns 0 or a negative error
- * code.
+ * Collect the objects in the trees of the boundary commits. If the receiver's
+ * objects are known from a bitmap index or a full walk, only the trees of the
+ * newest boundary commits are read, to find delta bases. Later calls do
+ * nothing. Returns 0 or a negative error code.
  */
 int find_boundary_collect(struct found *f, struct error *err);
 
@@ -30,7 +30,8 @@ int find_boundary_collect_near(struct found *f, const struct walk_tips *wants,
 
 /*
  * Returns whether a receiver that has a commit has all objects of this type in
- * the commit's trees. False if the filter could have left some of them out.
+ * the commit's trees. Returns false if the filter may have left some of them
+ * out.
  */
 bool find_has_entries(const struct found *f, enum object_type type);
 
@@ -42,22 +43,24 @@ bool find_has_entries(const struct found *f, enum object_type type);
 int find_wants(struct found *f, struct walk_tips *tips, struct error *err);
 
 /*
- * Use the prepared answer to a request, with the tags that the request
- * includes. If there is none, extend another answer with find_extended(). Call
- * this function only if stored bytes may be copied and the receiver reads
- * OFS_DELTA. Returns 1 if there is an answer, 0 if not, or a negative error
- * code.
+ * Look for a prepared answer to the request, and use it, together with the tags
+ * that the request includes. If there is none, try find_extended(). Call this
+ * function only if stored bytes may be copied and the receiver reads OFS_DELTA.
+ * Returns 1 if an answer is used, 0 if not, or a negative error code.
  */
 int find_prepared(struct found *f, const struct packing_send_options *options,
 		  struct error *err);
 
 /*
- * For a clone with full history: send a prepared answer to a clone of older
- * tips, and add the objects that are new since. Returns 1 with found->content
- * and found->objects filled in. Returns 0 if no answer can be extended or a
- * file cannot be used; *f is then unchanged. Otherwise returns ERR_NOMEM or
- * ERR_CANCELLED. Cost: the new history is walked, and the ids of the answer's
- * wants are hashed.
+ * For a clone with full history: send a prepared answer whose wants are older
+ * than those of the clone, and then the objects that are new since.
+ *
+ * Returns 1 if an answer is used; found->content and found->objects are filled
+ * in. Returns 0 if no answer can be extended or a file cannot be used; *f is
+ * then unchanged. Otherwise returns ERR_NOMEM or ERR_CANCELLED.
+ *
+ * Cost: the new history is walked, and the ids of the answer's wants are
+ * hashed.
  */
 int find_extended(struct found *f, const struct packing_send_options *options,
 		  struct error *err);
@@ -70,8 +73,9 @@ int find_extended(struct found *f, const struct packing_send_options *options,
 bool find_is_prepared(const struct found *f, const struct oid *oid);
 
 /*
- * Returns the order of a pack's objects. The order is checked, unless `wanted`
- * is small compared with the pack. Returns NULL with *err set if there is no
+ * Returns the order of a pack's objects (its reverse index). `wanted`: number
+ * of objects that will be looked up. If this number is small compared with the
+ * pack, the order is not verified. Returns NULL with *err set if there is no
  * memory.
  */
 const struct pack_rev *find_order(struct pack *pack, size_t wanted,

@@ -27,8 +27,8 @@ struct tag_check {
 };
 
 /*
- * Returns whether the request is a clone with full history, or one of depth 1,
- * in which each want is on the shallow boundary.
+ * Returns whether the request is a clone: with full history, or of depth 1, so
+ * that each want is on the shallow boundary.
  */
 static bool is_clone(const struct found *f)
 {
@@ -86,9 +86,9 @@ static int has_same_tags(const struct found *f, struct error *err)
 }
 
 /*
- * Send the tags of the prepared answer. Send each tag by itself in two cases:
- * the tags have changed since, or the client gets the answer without tags from
- * another place.
+ * Add the tags that the request includes. Use the prepared answer with its tags
+ * if the tags have not changed since, and the client does not get the answer
+ * without tags from another place. Otherwise send each tag by itself.
  */
 static int add_tags(struct found *f, struct error *err)
 {
@@ -151,8 +151,9 @@ static bool is_whole_pack(const struct found *f, size_t nr)
 }
 
 /*
- * Do the work of found_look_for_stored() with the prepared answers of one
- * object directory. Returns 0 or ERR_NOMEM.
+ * If a prepared answer in one object directory has exactly the objects to send
+ * (`runs`), make it found->content. A damaged file is ignored. Returns 0 or
+ * ERR_NOMEM.
  */
 static int look_in(struct found *f, size_t dir_nr,
 		   const struct prepared_run *runs, size_t nr)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the tags that a request includes: each tag whose target is sent, and
- * the tags between.
+ * Finds the tags that a request includes: each tag whose target is sent. If the
+ * tag refers to its target through other tags, these are included too.
  *
  * A ref says the final target of its tag. Only the tag object says whether
  * there is another tag in between, but reading thousands of tags costs too
@@ -206,9 +206,9 @@ static int send_chain(struct tagging *t, const struct oid *tag)
 }
 
 /*
- * Handle a tag that the bitmap index has, without reading the tag. If the tag
- * is already among the objects to send, nothing is done: it is wanted, or
- * another ref has named it.
+ * Send a tag of the bitmap index without reading the tag now. Do nothing if the
+ * tag is already among the objects to send: it is wanted, or another ref has
+ * named it.
  */
 static int defer(struct tagging *t, const struct packing_tag *tag, uint32_t bit)
 {

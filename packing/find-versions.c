@@ -60,26 +60,26 @@
 #define SAVED_MIN 32
 
 /*
- * A fallback delta that replaces stored bytes is made only if these bytes are
- * at least 1 / SHARE_MIN of all bytes to send. In a larger response, the delta
- * would save little and cost more than copying. This limit does not apply
- * together with BYTES_MAX_OF_MORE and BYTES_MAX_OF_FEW.
+ * A fallback delta replaces stored bytes only if these are at least 1 /
+ * SHARE_MIN of all bytes to send. In a larger response the delta would save
+ * little and cost more than copying. There is no such limit if
+ * BYTES_MAX_OF_MORE or BYTES_MAX_OF_FEW replaces BYTES_MAX.
  */
 #define SHARE_MIN 128
 
 /*
  * A fallback delta is made only if at most this number of bytes is inflated for
- * each byte that can be saved. If the object has a kept delta, a fallback delta
- * can save little. This limit has the same exception as SHARE_MIN.
+ * each byte that can be saved. If the object has a kept delta, little can be
+ * saved. There is no such limit if BYTES_MAX_OF_MORE or BYTES_MAX_OF_FEW
+ * replaces BYTES_MAX.
  */
 #define COST_MAX 8
 
 /*
- * Older versions that the receiver has are searched if the number of sent
- * objects is in this range. In a smaller response there are few orphans, and
- * making fallback deltas for them costs less than the search. Larger responses
- * hardly become smaller. They are also searched if an orphan is too large for a
- * fallback delta.
+ * The search for older versions (find_older()) is run only if the number of
+ * sent objects is in this range, or if an orphan is too large for a fallback
+ * delta. In a smaller response, fallback deltas for the few orphans cost less
+ * than the search. A larger response would become only a little smaller.
  */
 #define OLDER_SENT_MIN 32
 #define OLDER_SENT_MAX 128
@@ -98,10 +98,10 @@ struct candidate {
 	/* number of inflated bytes of the object */
 	uint64_t size;
 	/*
-	 * Number of stored bytes that can be sent instead of a fallback delta:
-	 * of the kept delta, else of the object, which is stored whole. 0: none
-	 * can be sent. The object is an orphan, a delta whose base is not sent,
-	 * and has to be inflated in any case.
+	 * Number of stored bytes that are sent if no fallback delta is made:
+	 * those of the kept delta, or else of the object, which is stored
+	 * whole. 0: the object is an orphan (a delta whose base is not sent),
+	 * so its stored bytes cannot be sent.
 	 */
 	uint64_t stored;
 	/*
@@ -138,7 +138,10 @@ struct versions {
 	/* Borrowed: the newest commits of the receiver (commit_nr). */
 	const uint32_t *haves;
 	size_t have_nr;
-	/* Owned: found->packed before objects were taken from it. */
+	/*
+	 * Owned: a copy of found->packed, made before objects were removed from
+	 * it.
+	 */
 	struct bitset sent;
 	/* number of objects to send */
 	size_t sent_nr;
@@ -268,9 +271,9 @@ static int learn_older(struct versions *v, uint64_t size)
 }
 
 /*
- * Returns whether an object cannot be sent as its stored delta, so that it
- * needs a fallback delta. Sets c->size and, if the object is stored whole,
- * c->stored.
+ * Returns whether an object is stored whole, or as a delta whose base the
+ * receiver does not have. Only then can a fallback delta help. Sets c->size
+ * and, if the object is stored whole, c->stored.
  */
 static bool needs_base(struct candidate *c, struct versions *v)
 {
@@ -294,8 +297,9 @@ static bool needs_base(struct candidate *c, struct versions *v)
 }
 
 /*
- * Returns whether the receiver certainly has an object of one of its own trees.
- * If an inexact bitmap query has not marked the object, it is marked here.
+ * Returns whether the receiver certainly has `old_pos`, an object in the trees
+ * of its commits. A bitmap query may not have found this object; then it is
+ * added to found->packed_uninteresting.
  */
 static bool learn_uninteresting(struct found *f, uint32_t old_pos,
 				enum object_type type)
@@ -312,10 +316,9 @@ static bool learn_uninteresting(struct found *f, uint32_t old_pos,
 }
 
 /*
- * Returns whether the best way to send a candidate is its kept delta. If the
- * receiver has the base, no version of the receiver is closer to the candidate
- * than the base. If the base is sent, it is a version between those of the
- * receiver and the candidate.
+ * Returns whether the best way to send a candidate is its kept delta. This is
+ * so if the base is the receiver's version at the same path, or if the base is
+ * sent too: such a base is between the receiver's version and the candidate.
  */
 static bool is_kept_best(const struct candidate *c)
 {
@@ -370,8 +373,8 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 
 /*
  * Move an object from `packed` to the candidates if it has a kept delta that is
- * smaller than its stored bytes. A damaged file may name the object again, but
- * the object is a candidate only once.
+ * smaller than its stored bytes. A damaged file may list an object twice; the
+ * second call does nothing.
  */
 static int note_kept(void *ctx, const struct walk_item *item)
 {
@@ -576,9 +579,10 @@ static int compare_trees(struct versions *v, const uint32_t *wants,
 }
 
 /*
- * Unmark objects to send that the receiver has too. Otherwise stored deltas
- * against such an object could be copied in runs, with the id of the object. If
- * the object is then sent as a delta of one of them, neither can be unpacked.
+ * Remove the objects to send from found->packed_uninteresting, even if the
+ * receiver has them. Otherwise a stored delta X could be copied whose base is
+ * an object Y to send. If Y were then sent as a delta of X, the receiver could
+ * unpack neither.
  */
 static void unmark_sent(struct versions *v)
 {

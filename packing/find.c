@@ -21,8 +21,9 @@
 #define LARGE_RATIO 16
 
 /*
- * Maximum number of commits in a history with a shallow boundary for which all
- * their trees are searched for versions that the receiver has.
+ * Maximum number of commits in a shallow history of which all trees are
+ * compared with the receiver's trees. In a longer history, only the newest
+ * commits are.
  */
 #define SHALLOW_FEW_MAX 64
 
@@ -96,8 +97,8 @@ static int keep_frontier(struct finding *g, const struct revwalk_result *revs)
 }
 
 /*
- * Remove objects that the receiver has in the trees of its boundary, perhaps at
- * another path.
+ * Remove objects from the list if the receiver has them in the trees of its
+ * boundary commits, at the same or another path.
  */
 static void drop_uninteresting(struct found *f)
 {
@@ -139,8 +140,9 @@ static void keep_few(struct found *f, struct revwalk_result *revs)
 }
 
 /*
- * Returns the i-th commit of a walk's result: in the order in which a pack has
- * commits if the walk has computed this order, otherwise newest first.
+ * Returns the i-th commit of a walk's result. If the walk has computed the
+ * order in which a pack has commits, i counts in this order; otherwise newest
+ * first.
  */
 static uint32_t commit_at(const struct walk_result *result, size_t i)
 {
@@ -224,12 +226,14 @@ static int drop_promised(struct walk_items *objects, struct walk *walk,
 }
 
 /*
- * Find the objects to send by a walk. With a shallow boundary, parents of sent
- * commits are not sent. So the trees of these parents are not compared, because
- * all of the parents would have to be read.
+ * Find the objects to send by a walk.
  *
- * For a thin pack, take_uninteresting() leaves out the objects of boundary
- * trees, and keeps them as delta bases.
+ * Normally the walk compares the trees of each commit with its parents' trees.
+ * With a shallow boundary it does not, because then parents are not sent, and
+ * all of them would have to be read just for this.
+ *
+ * For a thin pack, take_uninteresting() leaves out the objects in the trees of
+ * boundary commits, and keeps them as delta bases.
  */
 static int find_by_walk(struct finding *g, struct error *err)
 {

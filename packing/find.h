@@ -136,7 +136,7 @@ struct found {
 	const struct prepared_answer *answer;
 	/* request->elsewhere->tell() was called: no pack can be left out. */
 	bool has_told;
-	/* The storage of `content` if that is a whole pack. */
+	/* The memory that `content` points to if a whole pack is sent. */
 	struct prepared_content whole;
 	struct prepared_run whole_run;
 	/* The following fields are for the report. */
@@ -168,17 +168,17 @@ int found_each_packed(const struct found *found, const struct bitset *subset,
 		      void *ctx, struct error *err);
 
 /*
- * Find the bit of an object in `packed`, whichever copy `odb_pos` is. Returns
- * false if the object has no bit. Threads may call this function at the same
- * time.
+ * Find the bit of an object in `packed`. `odb_pos` may be that of any copy of
+ * the object. Returns false if the object has no bit. Threads may call this
+ * function at the same time.
  */
 bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos);
 
 /*
- * Returns whether an object is an item that is not external, whichever copy
- * `obj_pos` is. `item_of` is an index of the items. Such an object must get no
- * external item, even if the receiver has it: deltas of the two items could
- * make a cycle.
+ * Returns whether an object is an item to write, not an external item.
+ * `obj_pos` may be that of any copy of the object. `item_of` is an index of the
+ * items. Do not add an external item for such an object, even if the receiver
+ * has it: deltas of the two items could make a cycle.
  */
 bool found_is_item(const struct found *found, const struct packing_items *items,
 		   const struct item_index *item_of, uint32_t obj_pos);
@@ -244,8 +244,8 @@ int found_withhold_versions(struct found *found, struct error *warning,
 			    struct error *err);
 
 /*
- * For planned items that would be deflated anew: send the whole copies that a
- * repack has made of them (prepared/kept-deltas.h). Such an item becomes
+ * If a repack has stored a whole compressed copy of an item that would be
+ * deflated anew (prepared/kept-deltas.h), send this copy. Such an item becomes
  * PACKING_KEPT. If the file of kept deltas is damaged, *warning says so, unless
  * it has a warning already. Returns 0 or ERR_NOMEM. Cost: a binary search for
  * each of these items, and a pass over the bytes of the copies.
@@ -260,9 +260,9 @@ int found_take_copies(struct found *found, struct packing_items *items,
 #define FOUND_NEWEST_MAX 4
 
 /*
- * Used in place of FOUND_NEWEST_MAX to find delta bases if the history has a
- * shallow boundary. The commits next to the sent ones are edges in this case,
- * one for each branch of the receiver.
+ * Replaces FOUND_NEWEST_MAX in the search for delta bases if the history has a
+ * shallow boundary. Each branch of the receiver then has its own edge commit,
+ * and the best bases are in the trees of these.
  */
 #define FOUND_EDGES_MAX 16
 
@@ -303,8 +303,8 @@ int found_add_bases(struct found *found, struct packing_items *items,
 
 /*
  * Append objects of the newest wanted trees to the items, as external delta
- * bases. Only objects that were sent already are appended; is_sent() returns
- * whether an object was. If fewer than two commits are sent, nothing is done.
+ * bases. Only objects for which is_sent() returns true are appended: the pack
+ * has them already. If fewer than two commits are sent, nothing is done.
  * Returns 0 or a negative error code.
  */
 int found_add_sent(struct found *found, struct packing_items *items,

@@ -33,9 +33,10 @@ struct plan_options {
 	/* maximum bytes of an object that may become a delta */
 	uint64_t big_file_threshold;
 	/*
-	 * Whole objects in a pack of at least this number of objects become
-	 * `settled`, because the delta search that made the pack had enough
-	 * candidates. 0: none become settled.
+	 * Whole objects of a pack with at least this number of objects are
+	 * marked `settled`: they are sent whole without a delta search. The
+	 * search that made such a pack had enough candidates. 0: no object is
+	 * marked.
 	 */
 	uint32_t settled_min;
 	/*
@@ -49,10 +50,11 @@ struct plan_options {
 };
 
 /*
- * Fill in the members `size`, `pack_nr`, `how` and `base` of all items. If the
- * stored base of a PACKING_COPY_DELTA item is no item, is_base() has allowed
- * this base. Afterwards *packs has tables of all packs of the items. Returns 0
- * or a negative error code: ERR_MISSING if an object cannot be found.
+ * Fill in the members `size`, `pack_nr`, `how` and `base` of all items. A
+ * stored delta is copied (PACKING_COPY_DELTA) only if its base is an item or
+ * is_base() allows the base. Afterwards *packs has tables of all packs of the
+ * items. Returns 0 or a negative error code: ERR_MISSING if an object cannot be
+ * found.
  */
 int plan_items(struct packing_items *list, struct packs *packs,
 	       const struct plan_options *options, struct error *err);

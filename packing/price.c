@@ -91,8 +91,8 @@ struct runs {
 };
 
 /*
- * Adds the objects and bytes of runs to *r. Visits runs at least `step` bits
- * apart, or all runs if no two runs are closer.
+ * Adds the objects and bytes of a sample of the runs to *r. A run that begins
+ * less than `step` bits after the start of the previous one is skipped.
  */
 static void sample_runs(struct runs *r, const struct bitmap_space *space,
 			const struct bitmap_space_part *part,

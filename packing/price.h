@@ -26,7 +26,8 @@ uint64_t packing_price_walk(const struct packing_request *request,
 
 /*
  * Returns the price of applying a filter to objects that a bitmap index has
- * found. NULL: no filter. Only a limit of the size of blobs has a price.
+ * found. Only a limit of the size of blobs has a price; for other filters and
+ * NULL (no filter), returns 0.
  */
 uint64_t packing_price_filter(const struct filter *filter, uint64_t object_nr);
 

@@ -16,9 +16,9 @@
 #include "pack/pack.h"
 
 /*
- * The bytes of the pack from `in_off` to the next segment are in the new pack
- * at an offset that is smaller by `shift`. `shift` may wrap around, because
- * headers can grow.
+ * The bytes of the pack from `in_off` to the next segment are copied to the new
+ * pack. Their offset there is `in_off - shift`, modulo 2^64: new headers can be
+ * longer, so the new offset may be larger than the old one.
  */
 struct reuse_segment {
 	uint64_t in_off;

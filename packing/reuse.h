@@ -16,9 +16,9 @@
  *
  * A delta and its base may be copied from different packs: the delta's pack has
  * both objects, but the multi-pack-index has chosen another copy of the base.
- * If that copy comes first, the delta is copied with a new header that names
- * the base. If it comes later, the delta is left over. So packs that store the
- * same objects as deltas of each other make no cycle.
+ * If the chosen copy was written before the delta, the delta is copied with a
+ * new header that names this copy. Otherwise the delta is left over. So packs
+ * that store the same objects as deltas of each other make no cycle.
  */
 #ifndef PACKING_REUSE_H
 #define PACKING_REUSE_H

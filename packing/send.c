@@ -48,9 +48,9 @@ struct send {
 };
 
 /*
- * Returns whether objects that the receiver has may be delta bases. They may
- * not if the receiver also gets a pack from another place. The receiver may
- * unpack the sent pack before it has the objects of the other pack.
+ * Returns whether objects that the receiver has may be delta bases. Returns
+ * false if the receiver also gets a pack from another place: it may unpack this
+ * pack before it has the objects of the other one.
  */
 static bool is_thin(const struct send *s)
 {
@@ -235,10 +235,12 @@ static int make_chain_deltas(struct send *s, struct error *err)
 /*
  * Make deltas for objects whose stored form cannot be sent: against older
  * versions that the receiver has, and against other objects of their stored
- * delta chains. Also add objects of the receiver as bases for the delta search.
- * They are usually added last, because only few objects then still need a base.
- * With a shallow boundary they are added earlier: there are many, and they
- * decide which items are left to the delta search.
+ * delta chains.
+ *
+ * Also add objects of the receiver as bases for the delta search. Usually this
+ * is done last, because only few items then still need a base. With a shallow
+ * boundary it is done first: there are many such objects, and they decide which
+ * items are left to the delta search.
  */
 static int make_fallback_deltas(struct send *s, struct error *err)
 {
@@ -544,7 +546,11 @@ static int look_for_stored(struct send *s, struct error *err)
 	return ret;
 }
 
-/* Find the objects that are sent as this pack. */
+/*
+ * Decide which of the found objects are sent as this pack, and in which form:
+ * leave out those that the receiver gets from another place, look for stored
+ * content, and make items of the rest.
+ */
 static int settle(struct send *s, struct error *err)
 {
 	const struct packing_request *request = s->request;

@@ -31,8 +31,8 @@ struct packing_tag {
 };
 
 /*
- * Access to the tags of the repository. If no object is sent, they are not
- * visited.
+ * Access to the tags of the repository. The tags are not visited if no object
+ * is sent.
  */
 struct packing_tags {
 	/*
@@ -72,10 +72,10 @@ struct packing_elsewhere {
 	const struct oid *oids;
 	size_t nr;
 	/*
-	 * Returns whether the receiver can get a whole pack: the pack with this
-	 * checksum, which has `len` bytes. Only packs whose objects would all
-	 * be sent are asked about: contents of prepared answers
-	 * (prepared/prepared.h), for a receiver that reads entries of type
+	 * Returns whether the receiver can get a whole pack from another place:
+	 * the pack with this checksum, which has `len` bytes. It is called only
+	 * for contents of prepared answers (prepared/prepared.h) that would be
+	 * sent completely, and only if the receiver reads entries of type
 	 * OFS_DELTA. NULL: there are no such packs. Not used if `nr` is not 0.
 	 */
 	bool (*has_pack)(void *ctx, const struct oid *checksum, uint64_t len);
@@ -158,10 +158,10 @@ struct packing_admission {
 	/*
 	 * Called before objects are found by a walk, and before a pack is made
 	 * of the objects. `price_us`: estimated CPU time of the next steps. The
-	 * first call of a pack may wait; each further call adds to the price
-	 * and must not wait. *threads becomes the number of threads that may
-	 * work; 0: no limit. A negative result ends the work with that code.
-	 * The first call is made before the sink gets bytes.
+	 * first call for a pack may wait. Each further call adds its price to
+	 * the first and must not wait. *threads becomes the number of threads
+	 * that may work; 0: no limit. A negative result ends the work with that
+	 * code. The first call is made before the sink gets bytes.
 	 */
 	int (*admit)(void *ctx, uint64_t price_us, unsigned *threads,
 		     struct error *err);
@@ -221,21 +221,22 @@ struct packing_send_options {
 	/* Use prepared answers (prepared/prepared.h). */
 	bool use_prepared;
 	/*
-	 * For a client without haves: objects that a large pack stores whole
-	 * are sent whole. If these are most of the objects, and history is not
-	 * sent, there is no delta search.
+	 * For a client without haves: an object that a large pack stores whole
+	 * is sent whole. If most objects are stored so, and the client gets no
+	 * history, there is no delta search.
 	 */
 	bool spare_search;
 	/*
-	 * Send no object that the receiver has, as far as a bitmap index is
-	 * used. false: a boundary traversal may send some.
+	 * true: if a bitmap index is used, send no object that the receiver
+	 * has. false: the boundary traversal may send some objects that the
+	 * receiver has.
 	 */
 	bool exact;
 	/* the value of gitreach.bitmapStrategy */
 	enum bitmap_strategy strategy;
 	/*
-	 * Only the numbers of the report are needed: the sink gets no bytes, or
-	 * not all bytes.
+	 * The caller needs only the numbers of the report: the sink may get no
+	 * bytes, or only a part of the bytes.
 	 */
 	bool counts_only;
 	const struct packing_admission *admission; /* borrowed; NULL: none */

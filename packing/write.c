@@ -22,7 +22,7 @@ struct writing {
 	uint64_t first_off;
 };
 
-/* Returned if the entry does not fit into the pack, which is no error. */
+/* Return value: the entry does not fit into the pack. This is not an error. */
 enum { WRITE_FULL = 1 };
 
 static uint32_t idx_pos_of(const struct writing *w,
