@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decides whether the bitmap index answers a request or a walk must, and tells
- * why. All commands that can use both call the functions of this file:
+ * Finds the objects of a request, with the bitmap index if possible, otherwise
+ * by a walk. The result says why the index was not used. All commands that can
+ * use both call the functions of this file:
  *
  *   pack_bitmap_answer_open()  opens the index, unless the request needs a walk
  *   pack_bitmap_try()          queries the index; the caller walks if needed
  *   pack_bitmap_answer()       queries the index, or walks
  *
- * The exact result is the set of objects that the wants reach and the haves do
- * not. The index finds this set faster, because a walk must visit all objects
- * that the haves reach. If the caller also accepts some objects that the haves
- * reach, a walk may be cheaper. Then the index or the walk is used, whichever
- * has the lower estimated cost.
+ * The exact result has the objects that the wants reach, without those that the
+ * haves reach. The index finds this set faster, because a walk must visit all
+ * objects that the haves reach. If the caller also accepts some objects that
+ * the haves reach, a walk may be cheaper. Then the index or the walk is used,
+ * whichever has the lower estimated cost.
  */
 #ifndef PACK_BITMAP_ANSWER_H
 #define PACK_BITMAP_ANSWER_H
@@ -69,16 +70,16 @@ struct pack_bitmap_ask {
 	/*
 	 * Contains the strategy to use. Receives the estimated costs, and the
 	 * reason why the index or a walk was chosen. NULL works like
-	 * BITMAP_STRATEGY_AUTO: with `inexact`, the way with the lower
-	 * estimated cost is chosen; without `inexact`, the index.
+	 * BITMAP_STRATEGY_AUTO: the index is used, but with `inexact` a walk is
+	 * used if its estimated cost is lower.
 	 */
 	struct bitmap_plan *plan;
 	/*
 	 * Called when the index has answered, so that the caller can verify the
-	 * index first. NULL: all answers are accepted. Returns 0 to accept the
-	 * answer. Returns a negative error code with *why set if the index is
-	 * broken. Returns a negative error code with only *err set to stop the
-	 * request.
+	 * index before the answer is used. Returns 0 to accept the answer.
+	 * Returns a negative error code with *why set if the index is broken,
+	 * or with only *err set to stop the request. NULL: all answers are
+	 * accepted.
 	 */
 	int (*confirm)(void *ctx, struct error *why, struct error *err);
 	void *ctx;

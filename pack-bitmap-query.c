@@ -169,10 +169,10 @@ static int ask(struct asking *a, struct walk *w)
 	int ret = 0;
 
 	/*
-	 * From here on, the trees and blobs of the haves matter only if the
-	 * wants reach them. So objects that the filter excludes need not be
-	 * found in the haves. But if a want is a tree or blob, all must be
-	 * found: the want passes the filter, and the haves may contain it.
+	 * The haves' trees and blobs matter only if the wants reach them too.
+	 * So objects that the filter excludes need not be found in the haves.
+	 * If a want is a tree or blob, all objects must be found: the want
+	 * itself passes the filter, and the haves may contain the want.
 	 */
 	a->fill.filter = a->wants->others.nr ? NULL : a->query->filter;
 	phase_begin(haves, &a->fill);

@@ -94,8 +94,8 @@ static size_t memory_left(uint64_t limit, const struct newobj_set *lists)
 
 /*
  * Returns how many words of bitmaps fit into the budget of the whole file; 0:
- * there is no budget. A sixteenth of the budget is kept for headers, because a
- * header takes a few bytes more than whole words.
+ * no budget is set. A sixteenth of the budget is kept in reserve: a bitmap's
+ * header is counted in whole words, and takes a few bytes more.
  */
 static size_t budget_words(const struct pack_bitmap_write *request,
 			   const struct types *types)

@@ -50,9 +50,9 @@ static int load_file(struct pack_bitmap *pb, uint32_t nr,
 }
 
 /*
- * Verifies the order that maps bits to objects: that of the pack, or of the
- * packs of a multi-pack-index. The order of a small multi-pack-index was
- * verified when the index was opened.
+ * Verifies the order that maps bits to objects: the order of the pack, or of
+ * the multi-pack-index. The order of a small multi-pack-index is not verified
+ * again, because opening the index has done this.
  */
 static int prove_order(const struct pack_bitmap *pb, struct error *err)
 {
@@ -128,9 +128,9 @@ static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
 		ret = pack_midx_order_init_unproven(&pb->order, &om->midx,
 						    &why);
 	/*
-	 * If the chunk BTMP is damaged, reading the order has failed here. The
-	 * order can also be read from the chunk RIDX alone, below, provided
-	 * that the order is verified.
+	 * If the chunk BTMP is damaged, reading the order has failed above.
+	 * Read it from the chunk RIDX alone, below; the order must then be
+	 * verified.
 	 */
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
@@ -275,8 +275,8 @@ int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 			passed_over = *err;
 	}
 	/*
-	 * No index that could be opened has bitmaps, so an index without
-	 * bitmaps is used.
+	 * No usable index has bitmaps of commits. So return an index without
+	 * them; its type bitmaps and name hashes are still useful.
 	 */
 	if (!ret && empty) {
 		*out = empty;

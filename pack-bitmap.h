@@ -340,18 +340,18 @@ struct pack_bitmap_write {
 	/* tips that form pseudo-merges; NULL: make no pseudo-merges */
 	const struct pseudo_tips *pseudo;
 	/*
-	 * The bitmaps of an older index, which stay, and additions to them.
-	 * `enumerated`, `is_tip` and `pseudo` are then ignored. `previous` is
-	 * emptied. A layer has `update`, but no `previous`. If both are NULL,
-	 * everything is chosen and built from scratch.
+	 * An older index whose bitmaps are kept, and the bitmaps to add to
+	 * these. `enumerated`, `is_tip` and `pseudo` are then ignored, and
+	 * `previous` is emptied. For a layer, only `update` is set. If both are
+	 * NULL, everything is chosen and built from scratch.
 	 */
 	struct bitmap_previous *previous;
 	const struct bitmap_update *update;
 	bool lookup_table;
 	/*
-	 * Memory limit in bytes. Counted are the lists of new objects, and
-	 * those decoded bitmaps that can be dropped and decoded again. 0: no
-	 * limit.
+	 * Memory limit in bytes for the lists of new objects, and for those
+	 * decoded bitmaps that can be dropped and decoded again. Other memory
+	 * is not counted. 0: no limit.
 	 */
 	uint64_t memory_limit;
 	/*

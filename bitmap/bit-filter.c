@@ -46,8 +46,8 @@ static int drop_large(const struct bitmap_filter *bf, struct bitset *packed,
 }
 
 /*
- * Finds the wants among the objects of `packed`, which stay even if they do not
- * pass the filter.
+ * Adds the wants that are in `packed` to the set `spared`: these objects stay
+ * in the result even if they do not pass the filter.
  */
 static int find_spared(const struct bitmap_filter *bf, struct bitset *spared,
 		       const struct bitset *by_obj, const struct bitset *packed,

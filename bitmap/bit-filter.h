@@ -41,16 +41,16 @@ struct bitmap_filter {
 
 /*
  * Removes the objects that do not pass the filter from `packed` (indexed by
- * bit_pos) and from *others. Returns 0, or a negative error code with both sets
- * partly filtered.
+ * bit_pos) and from *others (objects that the index lacks). Returns 0, or a
+ * negative error code with both sets partly filtered.
  */
 int bitmap_filter_apply(const struct bitmap_filter *bf, struct bitset *packed,
 			struct walk_items *others, struct error *err);
 
 /*
- * Removes from `packed` the objects that a receiver may lack because it asked
- * for this filter. Before the call, `packed` has the objects that are reachable
- * from objects of the receiver.
+ * Removes from `packed` those objects that a receiver may lack because it
+ * fetched with this filter. The caller has filled `packed` with all objects
+ * that the receiver's commits reach.
  */
 void bitmap_filter_undecided(const struct bitmap_file *file,
 			     const struct filter *filter,

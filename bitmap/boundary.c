@@ -54,14 +54,14 @@ struct settling {
 	struct bitmap_fill *fill;
 	/* the objects that were undecided when the list was made */
 	struct list list;
-	/* number of lookups before the list is made */
+	/* number of lookups until `list` is made */
 	size_t lookups_left;
 	struct error *err;
 };
 
 /*
- * Returns the slot of an object with the given id and its hash, or the free
- * slot for it if the list does not have it.
+ * Returns the slot of an object with the given id and the id's hash. If the
+ * table lacks the object, returns the free slot where the object belongs.
  */
 static struct slot *find_slot(const struct settling *s, const uint8_t *raw,
 			      uint64_t hash)
@@ -130,8 +130,8 @@ static int note_undecided(struct settling *s)
 }
 
 /*
- * Finds the bit of an object by its id. May return false for an object that is
- * not undecided.
+ * Finds the bit of an undecided object by its id. For any other object, either
+ * finds the bit or returns false.
  */
 static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 {

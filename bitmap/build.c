@@ -11,16 +11,17 @@
 #define NO_BITMAP UINT32_MAX
 
 /*
- * Weight of the XOR chain in the cost of an XOR. The cost is the number of
- * words to store, plus the number of words of the chain divided by
- * CHAIN_WORDS_PER_WORD. The chain counts because a query must decode all of it.
+ * Weight of the XOR chain in the cost of storing a bitmap as an XOR. The cost
+ * is the number of words of the XOR, plus the number of words of its chain
+ * divided by CHAIN_WORDS_PER_WORD. The chain counts because a query must decode
+ * all of it.
  */
 #define CHAIN_WORDS_PER_WORD 64
 
 /*
- * Number of bitmaps in a row that were no better, after which the search for an
- * XOR partner ends. A longer search makes all bitmaps together at most 3%
- * smaller.
+ * The search for an XOR partner ends after this number of consecutive
+ * candidates that did not lower the cost. A longer search would make all
+ * bitmaps together at most 3% smaller.
  */
 #define MOST_IDLE_TRIALS 32
 
@@ -34,7 +35,9 @@ struct build_chain {
 
 struct build {
 	const struct bitmap_build_input *in;
-	/* owned array, indexed by commit_nr: the index in in->commits */
+	/*
+	 * owned array, indexed by commit_nr: the commit's index in in->commits
+	 */
 	uint32_t *order;
 	/*
 	 * owned array, indexed by commit_nr: the index of the commit's bitmap
@@ -61,8 +64,8 @@ struct build {
 	/* cost of `best` in words */
 	size_t best_cost;
 	/*
-	 * queued ancestors of the commits whose bitmap is being built, ordered
-	 * by `order`
+	 * queued ancestors of the commits whose bitmap is being built; `order`
+	 * decides which comes first
 	 */
 	struct heap queue;
 	/*
@@ -116,9 +119,9 @@ static void note_chain(struct build *b, size_t entry)
 }
 
 /*
- * Returns the limit for an XOR with the entry: the XOR must have fewer words
- * than the returned number. Returns 0 if no XOR is allowed, because the XOR
- * chain that ends with the entry has the maximum length.
+ * Returns the limit for an XOR with the bitmap of `entry`: the XOR must have
+ * fewer words than this. Returns 0 if no XOR with this entry is allowed,
+ * because its XOR chain already has the maximum length.
  */
 static size_t chain_room(const struct build *b, size_t entry)
 {
@@ -280,10 +283,10 @@ static int or_known(struct build *b, uint32_t c, struct error *err)
 }
 
 /*
- * Fills b->bits with the closure of `nr` commits. These commits and then their
- * ancestors enter b->queue. A commit leaves the queue before all its ancestors.
- * If a commit has a bitmap, ORing it also sets the bits of all ancestors. So
- * the bitmaps of the ancestors need not be ORed.
+ * Fills b->bits with the closure of `nr` commits. The commits and their
+ * ancestors pass through b->queue, children before parents. If a commit has a
+ * bitmap, ORing this bitmap sets the bits of all its ancestors too, so their
+ * own bitmaps are skipped.
  */
 static int fill(struct build *b, const uint32_t *commits, size_t nr,
 		struct error *err)

@@ -79,18 +79,19 @@ struct bitmap_build_input {
 	struct bitmap_built *old;
 	size_t old_nr;
 	/*
-	 * The bitmap files of the layers below, or of the layers that are
-	 * combined. Their bits stand for the same objects. Their bitmaps are
-	 * ORed into new bitmaps, and not stored again. NULL: none.
+	 * The bitmap file of the layers below, or of the layers that are
+	 * combined. Each of its bits stands for the same object as in the new
+	 * index. Its bitmaps are ORed into new bitmaps, but not stored again.
+	 * NULL: none.
 	 */
 	const struct bitmap_file *below;
 	const struct bitmap_space *space; /* of `below` */
 	/* store each bitmap whole, none as an XOR */
 	bool whole;
 	/*
-	 * Limit of memory in bytes. Entries that are stored as XORs are also
-	 * kept as whole bitmaps in memory, up to this limit. The newest entries
-	 * do not count. 0: no limit.
+	 * Limit in bytes of the memory for whole bitmaps. Entries that are
+	 * stored as XORs are also kept as whole bitmaps, up to this limit. A
+	 * fixed number of the newest entries is kept in addition. 0: no limit.
 	 */
 	size_t memory_limit;
 	const struct bitmap_group *groups; /* pseudo-merges to build */

@@ -68,7 +68,8 @@ static size_t words_of(const struct choosing *s,
 
 /*
  * Builds the bitmaps of commits that are spread over the history with the
- * density `dense_nr`. The caller releases *out in any case.
+ * density `dense_nr` (see bitmap/select.h). Returns 0 or a negative error code.
+ * The caller releases *out in any case.
  */
 static int build(const struct choosing *s, struct bitmap_build_result *out,
 		 size_t dense_nr)
@@ -146,8 +147,9 @@ static size_t first_guess(const struct choosing *s, size_t most)
 }
 
 /*
- * Computes the next density to try from the words of the last selection. A
- * density that is too high is lowered by at least a quarter.
+ * Computes the next density to try. `words` is the size of the bitmaps that
+ * density `dense_nr` gave. If this was too large, the density is lowered by at
+ * least a quarter.
  */
 static size_t next_guess(const struct choosing *s, size_t dense_nr,
 			 size_t words)
@@ -244,9 +246,9 @@ static int build_spread(struct choosing *s, struct bitmap_build_result *out)
 	if (ret <= 0)
 		return ret;
 	/*
-	 * No density fits the budget, because wanted tips use it up. With a
-	 * configured budget, build the least dense selection; otherwise build
-	 * the plain one.
+	 * Even the lowest density exceeds the budget, because wanted tips use
+	 * it up. With a configured budget, build the least dense selection;
+	 * otherwise build the plain one.
 	 */
 	return build(s, out, s->in->budget_words ? 1 : SELECT_PLAIN);
 }
@@ -254,8 +256,8 @@ static int build_spread(struct choosing *s, struct bitmap_build_result *out)
 /* ---- bitmaps near tips, and pseudo-merges */
 
 /*
- * What is added to the selection of commits that are spread over the history:
- * bitmaps of commits near tips, and pseudo-merges.
+ * The additions to the commits that are spread over the history: bitmaps of
+ * commits near tips, and pseudo-merges.
  */
 struct extension {
 	/* owned array, indexed by commit_nr: whether the commit has a bitmap */
@@ -274,7 +276,7 @@ static void take_room(struct extension *x, size_t words)
 	x->room -= words < x->room ? words : x->room;
 }
 
-/* Adds bitmaps near tips of the kinds [first, last]. */
+/* Adds bitmaps near the tips whose kind is in the range [first, last]. */
 static int add_tips(const struct choosing *s, struct extension *x,
 		    enum select_tip first, enum select_tip last)
 {
@@ -312,8 +314,8 @@ static size_t estimate_groups(const struct choosing *s,
 }
 
 /*
- * Selects pseudo-merges. By the default rules, as many tips get into
- * pseudo-merges as x->room has words for.
+ * Selects pseudo-merges. By default, the number of tips and of pseudo-merges is
+ * reduced until the pseudo-merges fit into x->room words.
  */
 static int add_groups(const struct choosing *s, struct extension *x)
 {
@@ -431,10 +433,10 @@ out:
 }
 
 /*
- * Adds bitmaps near tips, and pseudo-merges. The sizes of both are only
- * estimated before they are built. If the built ones exceed the budget, the
- * next try adds fewer. The last try adds only configured pseudo-merges, to
- * which no limit applies.
+ * Adds bitmaps near tips, and pseudo-merges. Their sizes are only estimates
+ * before they are built. If they turn out to exceed the budget, the next try
+ * adds fewer. The last try adds only configured pseudo-merges, to which no
+ * limit applies.
  */
 static int extend(const struct choosing *s, struct bitmap_build_result *out)
 {

@@ -42,13 +42,14 @@
 
 /*
  * The budget of commits spread over the history, in sixteenths of the plain
- * selection's size. The last sixteenth is kept in reserve. XORs are chosen to
- * keep chains short, and are a little larger than the smallest XORs.
+ * selection's size. The budget is less than the plain selection, because our
+ * XORs are a little larger than those of stock Git: short XOR chains are
+ * preferred to the smallest XORs.
  */
 #define CHOOSE_BUDGET_SIXTEENTHS 15
 /*
- * The search for a density ends if at most one in CHOOSE_LEFT_PART words of the
- * budget is unused.
+ * The search for a density ends when at most 1 / CHOOSE_LEFT_PART of the budget
+ * is unused.
  */
 #define CHOOSE_LEFT_PART 16
 /* Maximum number of densities that are tried. Plain selections do not count. */

@@ -110,7 +110,7 @@ static int find_by_row(struct disjoint *d)
 }
 
 /*
- * A stack of commits that the index lacks, and whose parents must be visited.
+ * A stack of commits that the index lacks. Their parents must still be visited.
  */
 struct pending {
 	struct bitset seen; /* indexed by commit_nr */

@@ -24,12 +24,7 @@ static int corrupt(const struct bitmap_file *f, size_t off, const char *what,
 	return error_set_at(err, ERR_CORRUPT, f->name, off, "%s", what);
 }
 
-/*
- * base_nr() returns the number of objects in the layers below. own_row_nr(),
- * the next function, returns the number of rows of this bitmap file, without
- * those of layers below.
- */
-
+/* Returns the number of objects in the layers below. */
 static uint32_t base_nr(const struct bitmap_file *f)
 {
 	return f->base ? f->base->object_nr : 0;
@@ -514,8 +509,8 @@ static int next_link(struct bitmap_row *row, const struct bitmap_file *f,
 }
 
 /*
- * Works like next_link(), but also returns 0 if the set that `held` describes
- * contains the bitmap of the next row.
+ * Like next_link(), but also returns 0 if `held` says that the bitmap of the
+ * next row is already in the caller's set.
  */
 static int next_unheld(struct bitmap_row *row, const struct bitmap_file *f,
 		       const struct bitmap_held *held, struct error *err)

@@ -88,7 +88,7 @@ struct bitmap_side {
 	struct pseudo_fill pseudo;
 };
 
-/* Returns whether the set of the fill has the object. */
+/* Returns whether the fill's set, `packed` and `outside`, has an object. */
 static bool has(struct bitmap_fill *fill, uint32_t obj_pos)
 {
 	uint32_t bit;
@@ -240,8 +240,9 @@ size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 
 /*
  * Returns whether the set contains a commit that has a bitmap. If so, the set
- * contains the closure of this commit. The walk itself adds only commits
- * without a bitmap, so another bitmap has added the commit.
+ * also contains the closure of the commit: the walk itself adds only commits
+ * without a bitmap, so the commit was added by ORing a bitmap of one of its
+ * descendants.
  */
 static bool holds(void *ctx, uint32_t idx_pos)
 {
@@ -473,8 +474,8 @@ static int fill_others(struct bitmap_side *f, const struct walk_items *others,
 }
 
 /*
- * Sets *known to the packed objects of the fill whose closures are in the fill
- * too. *known is indexed by obj_pos.
+ * Sets *known, indexed by obj_pos, to the packed objects whose closures are in
+ * the fill's set.
  */
 static int known_set(struct bitset *known, const struct bitmap_fill *fill)
 {

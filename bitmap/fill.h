@@ -42,9 +42,9 @@ struct bitmap_fill {
 	struct bitmap_space space;
 	struct walk *w; /* borrowed */
 	/*
-	 * borrowed; may be set before anything is added. If trees and blobs of
-	 * walked commits do not pass this filter, they need not be found. NULL:
-	 * all are found
+	 * borrowed; may be set before anything is added. Trees and blobs of
+	 * walked commits need not be found if this filter would remove them.
+	 * NULL: all are found
 	 */
 	const struct filter *filter;
 	/* indexed by bit_pos: the indexed objects in the set */
@@ -174,8 +174,8 @@ int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
  * indexed by bit_pos and has at least as many bits as fill->packed.
  *
  * A tree is not read if it is in `uninteresting` already, or not in
- * fill->packed. An object that only such trees contain is not added, although
- * fill->packed may have the object, because a tree of the wants contains it.
+ * fill->packed. So some objects of the haves are not added: those of
+ * fill->packed that are only in trees which are not read.
  *
  * Returns 0, ERR_MISSING or ERR_CORRUPT for an unreadable tree, or ERR_NOMEM.
  */

@@ -8,7 +8,10 @@
 struct loading {
 	struct bitmap_previous *p;
 	struct walk *w;
-	/* scratch for one bitmap, with old bits and with new bits */
+	/*
+	 * scratch memory for one bitmap: with the old bits and with the new
+	 * bits
+	 */
 	struct bitset from, to;
 	/*
 	 * owned array, indexed by row of the old file: the index of the row's

@@ -87,9 +87,9 @@ bool bitmap_remap_set(const struct bitmap_remap *map, struct bitset *to,
 
 struct bitmap_previous {
 	const struct bitmap_file *file; /* borrowed */
-	/* borrowed: the bits of `file` */
+	/* borrowed: what the bits of `file` stand for */
 	const struct bitmap_space *from;
-	/* borrowed: the bits of the new index */
+	/* borrowed: what the bits of the new index stand for */
 	const struct bitmap_space *to;
 	struct bitmap_remap map;
 	/*

@@ -101,9 +101,9 @@ int pseudo_merges_view(struct pseudo_merge *merge,
  * Otherwise returns 0, or ERR_CORRUPT for an invalid offset. O(log rows) for
  * the row and O(log pseudo-merges) for each call.
  *
- * The same number may be passed more than once. Stock Git lists a pseudo-merge
- * once for each reference to the commit. Of equal numbers in a row, only the
- * first is passed. Files with other repetitions have not been seen.
+ * Stock Git lists a pseudo-merge once for each reference to the commit, so a
+ * number may be repeated in the file. Adjacent repetitions are skipped; others,
+ * which no known writer makes, are passed again.
  */
 int pseudo_merges_each_of(const struct pseudo_merges *pm, uint32_t bit_pos,
 			  int (*fn)(void *ctx, uint32_t nr), void *ctx,

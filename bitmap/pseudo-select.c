@@ -100,15 +100,15 @@ static int members_load(struct members *m, const struct pseudo_select_input *in,
 	return sort_items(m->items, m->nr);
 }
 
-/* Returns whether a date is `when` or earlier. */
+/* Returns whether a commit date is at or before the time `when`. */
 static bool is_until(uint64_t date, int64_t when)
 {
 	return when > 0 && date <= (uint64_t)when;
 }
 
 /*
- * Keeps a share `rate` of the items, evenly spread over the array. Returns the
- * number of items that remain.
+ * Keeps about rate * nr items (0 < rate <= 1), evenly spread over the array.
+ * Returns the number of items that remain.
  */
 static size_t sample(struct sort_item *items, size_t nr, double rate)
 {
@@ -250,8 +250,7 @@ struct class_tips {
 	/* number of commits that a request for all tips of the class reaches */
 	size_t reached;
 	/*
-	 * number of commits that this request walks without pseudo-merges, but
-	 * not with them
+	 * number of commits that pseudo-merges save this request from walking
 	 */
 	size_t saved;
 };
@@ -280,8 +279,8 @@ static int mark_tips(struct selecting *s)
 
 /*
  * Returns the flags that a tip gives to itself and its ancestors. A branch or
- * tag also gets the flags of the class of all other refs, because a mirror asks
- * for branches and tags too.
+ * tag also gets OTHERS_COVERED: a request for all other refs (by a mirror)
+ * includes branches and tags too.
  */
 static uint8_t flags_of_tip(uint8_t is, bool has_bitmap)
 {
@@ -306,11 +305,13 @@ static int class_add(struct class_tips *class, const struct history *h,
 }
 
 /*
- * Counts a commit for both classes. The request in question wants all tips of
- * the class. If this request would walk the commit, and no other such tip
- * without a bitmap reaches the commit, the commit is added to the tips of the
- * class. `above`: flags that the commit gets from its children. `own`: flags
- * that it has as a tip.
+ * Counts a commit for both classes of tips. For each class, suppose a request
+ * for all tips of the class. If this request would walk the commit, and the
+ * commit is not an ancestor of another tip without a bitmap, adds the commit to
+ * the tips of the class.
+ *
+ * `above`: the flags from the commit's children. `own`: the flags that the
+ * commit has as a tip.
  */
 static int take_commit(struct selecting *s, uint32_t c, uint8_t above,
 		       uint8_t own)

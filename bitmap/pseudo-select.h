@@ -13,8 +13,8 @@
  *
  * The remaining tips are divided by age, in halves. The reason is that a ref
  * that moves or is deleted makes its whole pseudo-merge unusable. Refs with old
- * tips move least. A tip takes some 20 bytes, so the number of tips is limited,
- * and the newest are omitted.
+ * tips move least. A tip takes about 20 bytes of the file. So the number of
+ * tips is limited, and the newest tips are omitted.
  */
 #ifndef BITMAP_PSEUDO_SELECT_H
 #define BITMAP_PSEUDO_SELECT_H

@@ -53,14 +53,14 @@
 
 /*
  * Returns the largest useful dense_nr for an index with this many objects. In a
- * small index, a denser selection does not pay. The objects of a commit are
- * scattered over the bitmap, so each additional bitmap is nearly as large as
- * its neighbour. Walks are short anyway.
+ * small index, more bitmaps cost more than they save: walks are short, and each
+ * further bitmap is nearly as large as its neighbour, because the objects of a
+ * commit are scattered over the bits.
  */
 size_t bitmap_select_dense_nr(size_t object_nr);
 
 /*
- * Which kind of tip a commit is. If several references name the commit, the
+ * The kind of tip that a commit is. If several references name the commit, the
  * kind that comes last in this enum counts.
  */
 enum select_tip {

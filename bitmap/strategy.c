@@ -6,8 +6,8 @@
 #include "walk/revwalk.h"
 
 /*
- * Number of commits that are walked at first for the wants. As many are walked
- * for the haves. Often the cost of a walk is known afterwards.
+ * Number of commits that are walked for the wants in the first step, and also
+ * for the haves. After this step, the cost of a walk is often known.
  */
 #define COMMITS_FIRST 64
 
@@ -26,21 +26,21 @@
 
 /*
  * Limits of the search for bitmaps among the haves' commits while the cost of a
- * walk is unknown. Suppose that `n` commits must be walked to know more about
- * this cost. The search may then walk n / LOOK_RATIO_LEAST commits in any case.
- * If bitmaps are probably near, it may walk n / LOOK_RATIO_MOST commits.
+ * walk is unknown. They are fractions of the number of commits that the next
+ * step walks for the wants: 1 / LOOK_RATIO_LEAST in any case, and 1 /
+ * LOOK_RATIO_MOST if bitmaps are probably near.
  */
 #define LOOK_RATIO_LEAST 4
 #define LOOK_RATIO_MOST 2
 
 /*
- * A walk from the haves back to bitmaps visits commits. This number of visited
- * commits costs as much as one tree diff. HAVES_PER_COST applies if a bitmap of
- * a wanted commit is used: then the trees of visited commits are read as far as
- * needed. Otherwise the visited commits are only decoded, and
- * HAVES_PER_COST_DECIDED applies. HAVES_PER_COST_DECIDED counts a commit as
- * twice as expensive as its decoding, because an answer without these trees
- * knows fewer usable delta bases.
+ * Numbers of commits on the way from the haves back to bitmaps that cost as
+ * much as one tree diff.
+ *
+ * HAVES_PER_COST applies if a bitmap of a wanted commit is used: the trees of
+ * these commits are then read as far as needed. Otherwise the commits are only
+ * decoded, and HAVES_PER_COST_DECIDED applies. It counts a commit as twice as
+ * expensive as its decoding: without these trees, fewer delta bases are known.
  */
 #define HAVES_PER_COST 8
 #define HAVES_PER_COST_DECIDED 32
@@ -62,11 +62,11 @@
 #define BOUNDARY_COST_EACH 1
 
 /*
- * Limits of the search for bitmaps. The search may be in vain, because a walk
- * may answer the request after all. The cost of a request that a walk answers
- * is REQUEST_COST (what every request costs) plus the estimated cost of the
- * walk, in tree diffs. For each tree diff of this cost, the search may walk
- * COMMITS_IN_VAIN_PER_COST commits. This adds about a fifteenth to the cost.
+ * Limit of the search for bitmaps when the cost of a walk is known. The search
+ * is in vain if a walk answers the request in the end. The cost of such a
+ * request, in tree diffs, is REQUEST_COST plus the estimated cost of the walk.
+ * For each unit of this cost, the search may walk COMMITS_IN_VAIN_PER_COST
+ * commits. So a vain search adds about a fifteenth to the cost of the request.
  */
 #define REQUEST_COST 4
 #define COMMITS_IN_VAIN_PER_COST 3
@@ -218,10 +218,10 @@ static bool is_near(struct planning *p, size_t limit)
 }
 
 /*
- * Continues the search for bitmaps when the cost of a walk is known. The index
- * can save at most this cost. So the search stops before it costs more than the
- * index saves. The search may spend a small part of the cost of a walk in any
- * case. It spends more only while bitmaps are probably near.
+ * Continues the search for bitmaps when the cost of a walk is known. The search
+ * stops before it costs more than the index can save. In any case it may spend
+ * a small part of the cost of a walk, and more than that only while bitmaps are
+ * probably near.
  */
 static int go_on(struct planning *p)
 {
@@ -253,11 +253,10 @@ static int walk_is_done(struct planning *p)
 }
 
 /*
- * Looks for bitmaps while the cost of a walk is unknown: `limit` commits must
- * be walked to know more. Walks a fraction of `limit` commits from the haves.
- * The fraction is larger if bitmaps are probably near. In this case the
- * fraction also grows with the number of wanted commits that were counted so
- * far.
+ * Looks for bitmaps while the cost of a walk is unknown. `limit` is the number
+ * of commits that must be walked for the wants to know more. A fraction of this
+ * number is walked for the haves. If bitmaps are probably near, the fraction is
+ * larger, and grows with the number of wanted commits that were counted so far.
  */
 static int look(struct planning *p, size_t limit)
 {

@@ -64,7 +64,10 @@ static uint32_t allowed(const struct tip_selecting *s, uint32_t tip)
 	return s->depth[tip] / TIP_SELECT_PART;
 }
 
-/* Returns the maximum distance of a limit from its tip. */
+/*
+ * Returns the maximum number of commits from a tip back to its limit, the
+ * oldest commit whose bitmap may serve the tip.
+ */
 static uint32_t distance(const struct tip_selecting *s, uint32_t tip)
 {
 	return s->halvings == ROUNDS ? 0 : allowed(s, tip) >> s->halvings;
@@ -175,8 +178,8 @@ static uint32_t find_limit(const struct tip_selecting *s, uint32_t tip)
 }
 
 /*
- * Sorts the far tips by the depth of their limits (see find_limit()). The tip
- * whose limit is furthest from the root comes first.
+ * Sorts the far tips by their limits (the oldest commits that may serve them;
+ * see find_limit()). The tip whose limit is furthest from a root comes first.
  */
 static int sort_tips(struct tip_selecting *s)
 {
@@ -192,8 +195,8 @@ static int sort_tips(struct tip_selecting *s)
 }
 
 /*
- * Finds the first picked commit on the way from a tip back to its limit. If no
- * commit on the way is picked, picks the limit.
+ * Assigns a tip to the first picked commit on the way back to the tip's limit.
+ * If no commit on the way is picked yet, picks the limit.
  */
 static void pick_for(struct tip_selecting *s, uint32_t tip, uint32_t walked)
 {
@@ -221,7 +224,11 @@ static int compare_picks(const void *a, const void *b)
 	return x->commit_nr < y->commit_nr ? -1 : x->commit_nr > y->commit_nr;
 }
 
-/* Selects the picked commits that save most. */
+/*
+ * Gives bitmaps to the picked commits that save the most walked commits, as
+ * long as commits may be selected. If a picked commit serves only one tip, the
+ * tip gets the bitmap instead.
+ */
 static void take_picks(struct tip_selecting *s)
 {
 	size_t nr = s->pick_nr < s->left ? s->pick_nr : s->left;

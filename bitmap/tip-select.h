@@ -11,18 +11,18 @@
  * One bitmap serves as many far tips as possible. On the first-parent line of a
  * tip, the *limit* is the oldest commit that is near enough:
  *
- *	T1--o--o--L1--o--o--- trunk        L1, L2: limits of T1 and T2
- *	          /
- *	T2-----L2
+ * 	T1--o--o--L1--o--o--- trunk        L1, L2: limits of T1 and T2
+ * 	          /
+ * 	T2-----L2
  *
  * Far tips are taken in the order of their limits, the limit furthest from the
  * root first. If no selected commit is between the tip and its limit, the limit
  * is selected. No other choice needs fewer bitmaps. If a bitmap serves one tip
  * only, the tip itself is selected instead.
  *
- * A merge below the limit can still let the request walk far. So the tips are
- * counted again, and selected again with nearer limits. The last round selects
- * tips only.
+ * A merge below the limit can still let the request walk far. So after each
+ * round the walk of each tip is counted again, and the tips that are still far
+ * are handled with nearer limits. The last round selects tips only.
  */
 #ifndef BITMAP_TIP_SELECT_H
 #define BITMAP_TIP_SELECT_H

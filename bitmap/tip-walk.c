@@ -21,7 +21,10 @@ struct tip_walk_mark {
 	uint64_t covered[PASS_WORDS];
 };
 
-/* Lists the parents of all commits, by rank. */
+/*
+ * Fills in walk->parents and walk->first_parent. In both, commits are
+ * identified by their rank.
+ */
 static int list_parents(struct tip_walk *walk)
 {
 	const struct history *h = walk->history;
@@ -74,7 +77,10 @@ void tip_walk_release(struct tip_walk *walk)
 	memset(walk, 0, sizeof(*walk));
 }
 
-/* Returns whether at least one tip of the pass has to walk the commit. */
+/*
+ * Returns whether at least one tip of the pass has to walk the commit: the tip
+ * reaches the commit, and no bitmap covers it.
+ */
 static bool is_open(const struct tip_walk_mark *mark)
 {
 	uint64_t open = 0;
@@ -95,7 +101,10 @@ static void add_tip(struct tip_walk *walk, uint32_t tip, size_t i)
 	bitset_set(&walk->pending, rank);
 }
 
-/* Adds the mark of a child to a commit, which the pass then has to visit. */
+/*
+ * Merges the mark of a child into the mark of its parent, the commit with this
+ * rank. Adds the parent to the commits that the pass must visit.
+ */
 static void add_child(struct tip_walk *walk, uint32_t rank,
 		      const struct tip_walk_mark *child)
 {
@@ -111,7 +120,10 @@ static void add_child(struct tip_walk *walk, uint32_t rank,
 	walk->open_nr -= was_open;
 }
 
-/* Removes a rank from the pending ones. Returns its mark. */
+/*
+ * Removes the commit with this rank from the pending ones, clears its mark, and
+ * returns the mark.
+ */
 static struct tip_walk_mark take(struct tip_walk *walk, size_t rank)
 {
 	struct tip_walk_mark mark = walk->marks[rank];

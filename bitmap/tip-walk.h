@@ -48,11 +48,14 @@ struct tip_walk {
 	 * commit with rank r are at [first_parent[r], first_parent[r + 1]).
 	 */
 	uint32_t *first_parent, *parents;
-	/* owned: indexed by rank; all zero between counts */
+	/*
+	 * owned: the mark of each commit, indexed by rank; all zero between
+	 * counts
+	 */
 	struct tip_walk_mark *marks;
-	/* the ranks that the pass has still to visit */
+	/* the ranks of the commits that the pass has still to visit */
 	struct bitset pending;
-	/* number of pending ranks that some tip has to walk */
+	/* number of pending commits that at least one tip has to walk */
 	size_t open_nr;
 };
 

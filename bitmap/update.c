@@ -207,8 +207,8 @@ static bool is_wanted_tip(const struct updating *s, uint32_t c)
 }
 
 /*
- * Returns the size of a gap between bitmaps. One commit of each gap of new
- * commits gets a bitmap.
+ * Returns the number of new commits for each bitmap. The list of new commits is
+ * divided into gaps of this size, and one commit of each gap gets a bitmap.
  */
 static size_t choose_gap(const struct updating *s)
 {
@@ -246,8 +246,8 @@ static int choose_commits(struct updating *s)
 }
 
 /*
- * Returns how many bitmaps near tips an index made from scratch may have. The
- * mean size of the older index's bitmaps is taken as the size of each.
+ * Returns the number of bitmaps near tips that an index made from scratch may
+ * have. Each is assumed to be as large as the mean bitmap of the older index.
  */
 static size_t most_near_tips(const struct updating *s)
 {

@@ -107,7 +107,8 @@ static int take_rows(struct verify *v, struct error *err)
 		ret = check_order(v, row, err);
 		/*
 		 * If several layers have a bitmap of a commit, queries use only
-		 * that of the highest layer. So only that one is verified.
+		 * the bitmap in the highest layer. So only this bitmap is
+		 * verified.
 		 */
 		if (!ret && bitmap_file_find(v->file, idx_pos, &used) &&
 		    used == row)
@@ -223,7 +224,7 @@ static int enumerate(struct verify *v, const struct progress_out *progress,
 
 /* ---- comparison */
 
-/* Compares v->stored with the bitmap `built`, which is right. */
+/* Compares the stored bitmap in v->stored with `built`, the right bitmap. */
 static int compare(struct verify *v, const struct ewah *built,
 		   const char *whose, struct error *err)
 {

@@ -2,9 +2,9 @@
 /*
  * Internal to the ewah room: appending to a bitmap whose memory is reserved.
  *
- * These functions neither check word_alloc nor change `bits`; the callers do
- * both. An appended run or literal takes at most one word. Starting an empty
- * bitmap takes one word.
+ * The callers must reserve the memory before, and set `bits` afterwards. An
+ * appended run or literal takes at most one word. Starting an empty bitmap
+ * takes one word.
  */
 #ifndef EWAH_APPEND_H
 #define EWAH_APPEND_H

@@ -45,7 +45,10 @@ void bitset_release(struct bitset *set)
 	*set = empty;
 }
 
-/* Changes the number of words of a set. New words are not initialised. */
+/*
+ * Changes the number of words of a set. New words are not initialised. Returns
+ * 0 or ERR_NOMEM.
+ */
 static int resize_words(struct bitset *set, size_t word_nr)
 {
 	uint64_t *words;
@@ -245,9 +248,9 @@ bool bitset_contains(const struct bitset *set, const struct bitset *sub)
 }
 
 /*
- * Returns the first bit at or after `from` that differs from the bits of
- * `flip`: all zeros to find a set bit, all ones to find a clear one. Returns
- * set->bits if there is none.
+ * Returns the first bit at or after `from` whose value differs from `flip`: all
+ * zeros finds a set bit, all ones a clear bit. Returns set->bits if there is
+ * none.
  */
 static size_t next_unlike(const struct bitset *set, size_t from, uint64_t flip)
 {

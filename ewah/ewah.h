@@ -78,9 +78,9 @@ int ewah_view_parse(struct ewah_view *view, struct cursor *c,
 		    struct error *err);
 
 /*
- * Builder and owner of a compressed bitmap. Its words cover exactly `bits`
- * rounded up to words, and no bit at or past `bits` is set. A failed append
- * leaves the bitmap unchanged.
+ * Builder and owner of a compressed bitmap. The words cover the bits 0 to
+ * `bits` - 1, rounded up to whole words; bits from `bits` on are zero. A failed
+ * append leaves the bitmap unchanged.
  */
 struct ewah {
 	uint64_t *words; /* owned, host order */
@@ -163,8 +163,8 @@ int ewah_andnot(struct ewah *out, const struct ewah_view *a,
 		const struct ewah_view *b);
 
 /*
- * Works like ewah_xor() with a limit on the size of the result. Returns 1 as
- * soon as the result has `limit` words; *out is then empty.
+ * Works like ewah_xor(), but stops if the result gets too large: returns 1 with
+ * *out empty if the result has at least `limit` words.
  */
 int ewah_xor_below(struct ewah *out, const struct ewah_view *a,
 		   const struct ewah_view *b, size_t limit);

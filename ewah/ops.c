@@ -20,15 +20,16 @@
 enum merge_op { MERGE_OR, MERGE_AND, MERGE_XOR, MERGE_ANDNOT };
 
 /*
- * Number of words that a result may have beyond the words of both operands: the
- * first RLW, one word where each operand's tail is split, and the zeros at the
- * end.
+ * Number of words that a result may have in addition to the words of both
+ * operands: the first RLW, one for each operand whose last word is split off,
+ * and the zeros at the end.
  */
 #define END_WORDS 4
 
 /*
- * If the result has a limit, a step consumes at most the limit plus STEP_WORDS
- * literals. So the memory to reserve depends on the limit, not on the operands.
+ * A merge with a limit stops when the result is long enough. Each of its steps
+ * consumes at most limit + STEP_WORDS literals, so the memory to reserve
+ * depends on the limit and not on the operands.
  */
 #define STEP_WORDS 64
 
@@ -262,8 +263,8 @@ static int reserve(struct ewah *out, size_t bits, const struct ewah_view *a,
 }
 
 /*
- * Combines two bitmaps into *out. Returns 1 if the result reaches `limit`
- * words; *out is then empty.
+ * Combines two bitmaps into *out. Returns 0, 1 if the result has at least
+ * `limit` words, or ERR_NOMEM. Unless 0 is returned, *out is empty.
  */
 EWAH_INLINE int merge(struct ewah *out, const struct ewah_view *va,
 		      const struct ewah_view *vb, enum merge_op op,

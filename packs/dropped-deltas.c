@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists stored deltas of objects in the tip island against objects outside.
+ * Lists stored deltas of objects in the tip island whose bases are outside of
+ * the tip island.
  */
 #include <stdlib.h>
 

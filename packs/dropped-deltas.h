@@ -18,8 +18,8 @@
 
 struct dropped_deltas {
 	/*
-	 * Owned. The step of each delta is 0. Streams borrow from the packs of
-	 * the walk's snapshot, and from `old`.
+	 * Owned. The field `step` of each delta is 0. The streams of the deltas
+	 * borrow from the packs of the walk's snapshot, and from `old`.
 	 */
 	struct kept_delta *deltas;
 	size_t nr, alloc;
@@ -34,11 +34,12 @@ struct dropped_deltas {
 
 /*
  * List the deltas that packs of the walk's snapshot store for objects of the
- * tip island, with bases outside of it. Then list the deltas of such objects
- * that earlier repacks dropped. The file `old` has these deltas, with step 0. A
- * pair of objects is listed once. A delta with a wrong CRC is left out. Release
- * *d in any case. Returns 0 or ERR_NOMEM. Cost: one look at the pack entry of
- * each object in the tip island.
+ * tip island, if their bases are outside of it. Then list the deltas of this
+ * kind that earlier repacks dropped: the rows of d->old with step 0.
+ *
+ * A pair of objects is listed once. A delta with a wrong CRC is left out.
+ * Release *d in any case. Returns 0 or ERR_NOMEM. Cost: one look at the pack
+ * entry of each object in the tip island.
  */
 int dropped_deltas_find(struct dropped_deltas *d, const struct walk *w,
 			const struct islands *islands, struct error *err);

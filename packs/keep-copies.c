@@ -119,8 +119,8 @@ int keep_tips_find(struct keep_tips *tips, struct walk *w, struct refs *refs,
 #define TRY_COST 2048
 
 /*
- * New copies may cost this number of deflated bytes, even if reading the trees
- * has already cost more than the maximum.
+ * New copies may always cost up to this number of deflated bytes, even if
+ * reading the trees has already used up the maximum.
  */
 #define NEW_COST_MIN ((uint64_t)32 << 10)
 
@@ -164,8 +164,8 @@ static bool find_base(uint32_t *base_pos, const struct copying *c, uint64_t off,
 }
 
 /*
- * Returns whether an object is stored as a delta against an object outside of
- * the tip. Sets *off to the object's offset in the pack.
+ * Returns whether the pack stores an object as a delta whose base is not in the
+ * tree of the tip. Sets *off to the object's offset in the pack.
  */
 static bool is_orphan(const struct copying *c, uint32_t obj_pos, uint64_t *off)
 {

@@ -82,8 +82,7 @@ struct keep_pair {
 /* A delta or a whole copy for the new file. */
 struct keep_row {
 	/*
-	 * must be the first field, because cmp_rows() also compares single
-	 * deltas
+	 * must be the first field: cmp_rows() also compares struct kept_delta
 	 */
 	struct kept_delta delta;
 	/* owned: the zlib stream, if it is new; else NULL */
@@ -512,10 +511,10 @@ static size_t choose(struct sort_item *order, size_t nr,
 }
 
 /*
- * Returns a rank of a pair; pairs of small rank are taken first. The rank is
- * the cost for each stored byte of the target, times the step. So small steps
- * come first: a client that is few commits behind gets few bytes in all, and
- * each saved byte counts more.
+ * Returns the rank of a pair; pairs of small rank are handled first. The rank
+ * is the cost for each stored byte of the target, times the step. So small
+ * steps come first: a client that is few commits behind gets few bytes, so each
+ * saved byte counts more.
  */
 static uint64_t rank(const struct keep_pair *pair)
 {
@@ -560,7 +559,10 @@ static int add_copy(void *ctx, const struct kept_delta *copy, uint8_t *made)
 	return add_row(ctx, copy, made);
 }
 
-/* Add whole copies, as far as the deltas have left room. */
+/*
+ * Add whole copies to the file, as many as fit beside the deltas. Returns 0 or
+ * a negative error code.
+ */
 static int add_copies(struct keeping *k, const struct keep_options *options)
 {
 	uint64_t len = k->len +

@@ -31,9 +31,9 @@
 /*
  * A step is the distance of an older tree from HEAD, in first-parent commits.
  * The first step is KEEP_STEP_MIN. Each further step is KEEP_STEP_FACTOR times
- * the step before. The last step is KEEP_STEP_MAX. With twice as many steps,
- * making the deltas costs half as much again, and the packs of fetches get 1%
- * smaller.
+ * the step before, up to KEEP_STEP_MAX. Twice as many steps would make the
+ * packs of fetches only 1% smaller, and making the deltas would take 1.5 times
+ * as long.
  */
 #define KEEP_STEP_MIN 2
 #define KEEP_STEP_FACTOR 4

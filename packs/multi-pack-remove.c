@@ -146,11 +146,11 @@ struct chain_removal {
 	const char *pack_dir;
 	const char *dir; /* of the chain's files */
 	/*
-	 * The topmost of the layers whose files are kept; the layers below it
-	 * are kept too. NULL: none is kept.
+	 * The topmost layer whose files are kept; all layers below it are kept
+	 * too. NULL: no layer is kept.
 	 */
 	const struct odb_midx *top;
-	/* names of packs; a layer is searched for them */
+	/* names of packs: the files of layers are searched for these names */
 	const struct named_packs *any;
 	struct error *err;
 };

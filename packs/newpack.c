@@ -17,8 +17,8 @@
 #include "sys/trace.h"
 
 /*
- * Minimum number of bytes for building a bitmap index. With less memory, every
- * tree would be read again and again.
+ * Minimum memory limit, in bytes, for building a bitmap index. With a lower
+ * limit, every tree would be read again and again.
  */
 #define MIN_BITMAP_MEMORY ((uint64_t)8 << 20)
 

@@ -153,8 +153,8 @@ int newpack_send(struct newpack *np, struct packing_items *items,
 int newpack_index(struct newpack *np, const char *dir, struct error *err);
 
 /*
- * Write the .mtimes file, which makes the pack a cruft pack. `mtimes` has the
- * time of each item. Returns 0 or a negative error code.
+ * Write the .mtimes file, which makes the pack a cruft pack. mtimes[i] is the
+ * modification time of item i. Returns 0 or a negative error code.
  */
 int newpack_mtimes(struct newpack *np, const char *dir, const uint32_t *mtimes,
 		   struct error *err);

@@ -142,8 +142,8 @@ bool old_pack_is_freshened(const struct old_pack *pack)
 }
 
 /*
- * Remove the packs whose names are in `names` from the list. If `named` is
- * false, remove all other packs from the list.
+ * Remove packs from the list by name: with `named`, the packs whose names are
+ * in `names`; without, all other packs.
  */
 static void filter(struct old_packs *old, const struct named_packs *names,
 		   bool named)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of a pack job (packs/pack-job.c) in files of their own: marking
- * islands, and dividing objects by a filter.
+ * Declarations for the parts of a pack job (packs/pack-job.c) that are in
+ * separate files: marking islands, and dividing objects by a filter.
  */
 #ifndef PACKS_PACK_JOB_PARTS_H
 #define PACKS_PACK_JOB_PARTS_H
@@ -23,10 +23,10 @@
  * Marks the islands of the objects of a new pack (islands/islands.h).
  *
  * If all objects that references reach were enumerated, islands are marked from
- * that enumeration. A list of objects or packs does not say which references
- * reach them. Then a walk from the references is made. The walk stops where the
- * bitmap index shows that no further object of the list is reached. Listed
- * objects are mostly new and close to the tips, so the walk is short.
+ * that enumeration. If objects were listed instead, a walk from the references
+ * finds which of them reach the listed objects. The walk stops where the bitmap
+ * index shows that no further object of the list is reached. Listed objects are
+ * mostly new and close to the tips, so the walk is short.
  */
 
 struct island_marks {

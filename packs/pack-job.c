@@ -258,8 +258,9 @@ static int enumerate_local(struct pack_job *job, struct error *err)
 }
 
 /*
- * Returns whether the walk must apply the filter itself. The walk fetches all
- * missing objects that it lists, and must not fetch what the filter leaves out.
+ * Returns whether the walk must apply the filter itself. This is so if a
+ * provider fetches all missing objects that the walk lists: objects that the
+ * filter leaves out must not be fetched.
  */
 static bool filters_by_walk(const struct pack_job *job)
 {
@@ -452,8 +453,8 @@ static int add_tag(struct tagging *t, uint32_t obj_pos)
 }
 
 /*
- * Visit a tag. If the object at the end of the chain of tags is to be packed,
- * add the tag and the tags between.
+ * Visit a tag. If its final target (the object at the end of a chain of tags)
+ * is to be packed, add all tags of the chain.
  */
 static int take_tag(void *ctx, const struct packing_tag *tag)
 {

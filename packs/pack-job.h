@@ -44,8 +44,8 @@ struct pack_job_options {
 	/* Leave out objects that are in alternates. */
 	bool local;
 	/*
-	 * Borrowed: packs of alternates that are about to be removed. `local`
-	 * does not leave out their objects. NULL: none.
+	 * Borrowed: packs of alternates that are about to be removed. Their
+	 * objects are packed even if `local` is set. NULL: none.
 	 */
 	const struct old_packs *leaving;
 	/* Leave out objects of the repository's own packs with .keep. */
@@ -59,8 +59,8 @@ struct pack_job_options {
 	bool note_reached; /* fill in job->reached */
 	bool write_bitmap;
 	/*
-	 * No option asked for the bitmap index; it is written by default. If it
-	 * cannot be written, there is no warning.
+	 * The bitmap index is written because this is the default; no option
+	 * asked for it. If it cannot be written, there is no warning.
 	 */
 	bool bitmap_is_default;
 	/* Keep deltas of the tip island's objects within that island. */
@@ -112,9 +112,9 @@ struct pack_job {
 	struct packing_items rest;
 	struct islands islands;
 	/*
-	 * Indexed by obj_pos, with note_reached: all objects that were
-	 * enumerated, also those that options leave out. Exception: objects
-	 * that `unpacked` leaves out.
+	 * Indexed by obj_pos; filled in with note_reached: all objects that
+	 * were enumerated, even if options leave them out of the pack. Objects
+	 * that the option `unpacked` leaves out are not included.
 	 */
 	struct bitset reached;
 	/* indexed by obj_pos: the objects that pack_job_add() has added */
@@ -163,8 +163,8 @@ void pack_job_close(struct pack_job *job);
 int pack_job_enumerate(struct pack_job *job, struct error *err);
 
 /*
- * Returns whether the options allow an object in the pack. If one copy of an
- * object is in a place that the options leave out, the object is left out.
+ * Returns whether the options allow an object in the pack. Returns false if any
+ * copy of the object is in a place whose objects the options leave out.
  */
 bool pack_job_wants(const struct pack_job *job, uint32_t obj_pos);
 
@@ -191,9 +191,9 @@ int pack_job_leave_out_trees(struct pack_job *job, const struct oid *trees,
 			     size_t nr, struct error *err);
 
 /*
- * Add the tags whose target is among the items, and the tags between each tag
- * and its target, unless the options leave them out. Returns 0 or a negative
- * error code. Cost: each tag is visited.
+ * Add the tags whose final target is among the items, and the tags on the way
+ * from such a tag to its target, unless the options leave them out. Returns 0
+ * or a negative error code. Cost: each tag is visited.
  */
 int pack_job_add_tags(struct pack_job *job, const struct packing_tags *tags,
 		      struct error *err);

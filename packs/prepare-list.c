@@ -120,8 +120,8 @@ static int add_branch(void *ctx, const struct ref *ref)
 }
 
 /*
- * Add a tag. Clones of all references want the tag. For other clones, the tag
- * is only listed, because they may get it with include-tag.
+ * Add a tag to the wants of a clone of all references, and to the list p->tags.
+ * The list is needed for the other clones, which get tags by include-tag.
  */
 static int add_tag(void *ctx, const struct ref *ref)
 {

@@ -56,10 +56,9 @@ struct preparing {
 int prepare_list(struct preparing *p, const struct prepare_options *options);
 
 /*
- * Load the options for making prepared answers from the configuration. But set
- * the option that existing prepared answers are not used. Otherwise an error in
- * the existing file of answers would be copied into the new file. Returns 0 or
- * a negative error code.
+ * Load the options for making prepared answers from the configuration. Existing
+ * prepared answers are not used, so that an error in the old file of answers is
+ * not copied into the new file. Returns 0 or a negative error code.
  */
 int prepare_load_options(struct packing_send_options *options,
 			 const struct repo *repo, struct error *err);
@@ -100,9 +99,9 @@ int prepare_put_wants(struct buf *out, const struct preparing *p,
 		      const struct oid *prepared_checksum);
 
 /*
- * Replace a file in the object directory, such as "info/prepared"; without
- * bytes, remove the file. The file is synced like other files that can be made
- * again from objects. Returns 0 or a negative error code.
+ * Replace a file in the object directory, such as "info/prepared". If `bytes`
+ * is empty, remove the file. The file is synced like other files that can be
+ * made again from objects. Returns 0 or a negative error code.
  */
 int prepare_store(const struct repo *repo, const char *name,
 		  const struct buf *bytes, struct error *err);

@@ -142,8 +142,8 @@ static int verify_found(const struct preparing *p,
 }
 
 /*
- * Check the answer to one request. If the request has several wants, the check
- * is possible only while references still name them.
+ * Check the answer to one request. A request with several wants can be checked
+ * only if references still name all of them. Otherwise it is skipped.
  */
 static int verify_request(const struct preparing *p,
 			  const struct prepared_request *request,

@@ -53,7 +53,9 @@ static int list_ids(struct listing *l)
 	return 0;
 }
 
-/* Set the bits of an answer's wants. */
+/*
+ * Make the bitmap *out of the wants of one answer: bit i stands for l->ids[i].
+ */
 static int make_set(struct listing *l, struct ewah *out,
 		    const struct preparation *item)
 {
@@ -73,8 +75,9 @@ static int make_set(struct listing *l, struct ewah *out,
 }
 
 /*
- * Make the bitmap of each listed answer. The answers of p->list that are done
- * have the same order in the file of prepared answers.
+ * Make the bitmap of each listed answer. An answer is identified by its number
+ * in the file of prepared answers, which has the finished answers of p->list in
+ * the same order.
  */
 static int make_sets(struct listing *l)
 {

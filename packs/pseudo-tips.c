@@ -34,8 +34,8 @@ struct named_value {
 	 */
 	uint32_t commit_nr;
 	/*
-	 * Without configured sections: which classes of tips already have this
-	 * value.
+	 * Without configured sections: indexed by enum pseudo_class; whether
+	 * this object was already added to the class.
 	 */
 	bool in_class[PSEUDO_OTHERS + 1];
 };

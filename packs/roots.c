@@ -48,7 +48,9 @@ static int add_head(struct marking *m)
 		       : ret;
 }
 
-/* The tips that roots_mark_tips() marks. */
+/*
+ * The tips that roots_mark_tips() marks because of the kind of their reference.
+ */
 struct kinds {
 	/* tips of all references; empty without `all_refs` */
 	struct walk_tips refs;

@@ -29,21 +29,24 @@ int roots_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 
 /*
  * Mark tips by their kind. *is_tip receives a malloc()ed array of w->history.nr
- * bytes, indexed by commit_nr: enum select_tip (bitmap/select.h). Wanted tips
- * are those of references under the prefixes in pack.preferBitmapTips. Without
- * that key HEAD is wanted, and the newest ROOTS_NEW_BRANCHES branches are
- * marked as new. References that are no branches are marked only with
- * `all_refs`. Call this function after the enumeration. Returns 0 or a negative
- * error code.
+ * bytes, indexed by commit_nr; each byte is an enum select_tip
+ * (bitmap/select.h).
+ *
+ * References under the prefixes in pack.preferBitmapTips are wanted tips.
+ * Without this key, HEAD is wanted, and the newest ROOTS_NEW_BRANCHES branches
+ * are marked as new. References that are not branches are marked only with
+ * `all_refs`.
+ *
+ * Call this function after the enumeration. Returns 0 or a negative error code.
  */
 int roots_mark_tips(uint8_t **is_tip, struct walk *w, struct refs *refs,
 		    bool all_refs, struct error *err);
 
 /*
- * Add the tips of the tip island (islands/islands.h): references under the
- * prefixes in repack.tipIsland. "HEAD" or true stands for HEAD. false cancels
- * all values before it. Without the key, HEAD is added in a bare repository,
- * and nothing in other repositories. Returns 0 or a negative error code.
+ * Add the tips of the tip island (islands/islands.h). They are the references
+ * under the prefixes in repack.tipIsland. A value "HEAD" or true stands for
+ * HEAD, and a value false cancels all values before it. Without the key, HEAD
+ * is added if the repository is bare. Returns 0 or a negative error code.
  */
 int roots_add_island_tips(struct walk *w, struct walk_tips *tips,
 			  struct refs *refs, struct error *err);

@@ -46,8 +46,9 @@ int snapshot_load(struct snapshot *snapshot, const char *path,
 void snapshot_release(struct snapshot *snapshot);
 
 /*
- * Add all tips of the file, or only those marked with "+", to `tips`. Tips that
- * do not exist are ignored. Returns 0 or a negative error code.
+ * Add the tips of the file to `tips`: all of them, or with `only_preferred`
+ * those marked with "+". Tips that do not exist are ignored. Returns 0 or a
+ * negative error code.
  */
 int snapshot_add_tips(const struct snapshot *snapshot, struct walk *w,
 		      struct walk_tips *tips, bool only_preferred,
