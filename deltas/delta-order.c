@@ -22,14 +22,14 @@
  */
 #define SEGMENTS 64
 /*
- * The number of segments in passes that compare only few of the candidates,
- * which are far apart in the order of all candidates.
+ * The number of segments in a pass that compares only few of the candidates.
+ * These are far apart in the order of all candidates.
  */
 #define SEGMENTS_FEW 16
 /*
- * The first bit of a name hash that belongs to the ending of the name, about
- * its last three characters. A segment should not end between names with equal
- * endings. It may end there only if it has twice its intended weight.
+ * Name hash bits from this one on come from the last three characters or so of
+ * the name, its ending. A segment should not end between names with equal
+ * endings, unless the segment already has twice its intended weight.
  */
 #define ENDING_SHIFT 22
 
@@ -141,7 +141,7 @@ static int sort_candidates(struct sort_item *keys, size_t nr,
 	return sort_items(keys, nr);
 }
 
-/* Which packs the candidates of a segment are in. */
+/* The packs in which the candidates of a segment are stored. */
 struct seen {
 	bool any;
 	/*
@@ -325,10 +325,7 @@ static int by_weight(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/*
- * Put the candidates back into the order of names, which later passes start
- * from.
- */
+/* Restore the order by name, with which each later pass starts. */
 static void restore(struct delta_order *order)
 {
 	for (size_t i = 0; i < order->nr; i++)
@@ -354,8 +351,8 @@ static int sort_by_path(struct delta_order *order,
 		};
 	}
 	/*
-	 * If path hashes are not wanted, the order of names has equal name
-	 * hashes together already.
+	 * Without path hashes, the stable sort changes nothing. In the order by
+	 * name, equal name hashes are neighbours already.
 	 */
 	if (!ret)
 		ret = sort_items(keys, order->nr);
@@ -366,10 +363,9 @@ static int sort_by_path(struct delta_order *order,
 }
 
 /*
- * Settle the objects on delta chains that cross segments. A delta whose base is
- * in another segment must not get deeper while its own segment is searched. So
- * such a delta, and all objects on its chain down to the whole object, stay as
- * they are. There are few such objects.
+ * Exclude deltas whose base is in another segment from the targets of this
+ * pass, and all objects of their delta chains. Otherwise such a delta could get
+ * deeper while its own segment is searched. There are few such objects.
  */
 static int settle_far(struct delta_order *order,
 		      const struct packing_items *list)

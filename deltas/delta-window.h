@@ -38,11 +38,12 @@ struct delta_window;
 /*
  * Make a window. Returns NULL if there is no memory. All arguments are
  * borrowed.
- * - heights: for each item, the number of deltas in the longest chain on top of
- *   it.
+ * - heights: for each item, the number of deltas in the longest chain of which
+ *   the item is the base.
  * - depths: for each item that an earlier pass has made a delta, its depth or a
- *   higher number. DELTA_WINDOW_BASE_DEPTH if its base is an earlier candidate
- *   of the same segment. Updated as the window moves. NULL in the first pass.
+ *   higher number. The value is DELTA_WINDOW_BASE_DEPTH if the item's base is
+ *   an earlier candidate of the same segment. The window updates the table as
+ *   it moves. NULL in the first pass.
  */
 struct delta_window *delta_window_new(
 	const struct packing_items *list,

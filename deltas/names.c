@@ -22,8 +22,8 @@ struct naming {
 	struct odb_reader *reader;
 	/*
 	 * Maps ids to items. Most entries of a tree are not in the list of
-	 * items. One look-up in this map finds that out, without a search in
-	 * all packs of the snapshot.
+	 * items. This map finds out so with one look-up, and without a search
+	 * in the packs.
 	 */
 	struct oidmap item_of;
 	uint8_t *seen; /* indexed by item */

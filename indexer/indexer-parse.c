@@ -176,8 +176,8 @@ static int parse_header(struct parser *p, struct error *err)
 }
 
 /*
- * Returns whether an entry header that could not be parsed is invalid. Returns
- * false if the header is incomplete, and more bytes are needed.
+ * Returns true if the next bytes cannot be an entry header. Returns false if
+ * the header is only incomplete, so that more bytes are needed.
  */
 static bool is_bad_head(const struct parser *p)
 {

@@ -145,8 +145,9 @@ int indexer_corrupt(const struct pack_indexer *ix, uint64_t offset,
 		    const char *what, struct error *err);
 
 /*
- * Parses all entries of the pack from `source`, and its trailer. Verifies that
- * the source ends there if it must.
+ * Parses all entries of the pack from `source`, and the pack's trailer. With
+ * source.must_end, verifies that no bytes follow. Returns 0 or a negative error
+ * code.
  */
 int indexer_parse(struct pack_indexer *ix, struct pack_source source,
 		  struct error *err);
@@ -162,25 +163,28 @@ int indexer_check_known(struct pack_indexer *ix, unsigned thread_nr,
 /*
  * Resolves the deltas whose bases are in the pack. Then resolves the deltas
  * whose bases come from hooks.base, if bases may be appended. *left is set to
- * the number of unresolved deltas.
+ * the number of unresolved deltas. Returns 0 or a negative error code.
  */
 int indexer_resolve_deltas(struct pack_indexer *ix, uint32_t *left,
 			   struct error *err);
 
-/* Sorts all entries by id into ix->order and ix->sorted. */
+/*
+ * Sorts all entries by id: makes ix->order and ix->sorted. Returns 0 or a
+ * negative error code.
+ */
 int indexer_sort(struct pack_indexer *ix, struct error *err);
 
 /*
- * Appends the bases that came from hooks.base and are not in the pack. Then
- * rewrites the pack's header and trailer. Requires ix->order, which does not
- * include the new entries afterwards.
+ * Appends the delta bases that came from hooks.base and are not in the pack.
+ * Then rewrites the header and the trailer of the pack. Requires ix->order, and
+ * does not add the new entries to it. Returns 0 or a negative error code.
  */
 int indexer_append_bases(struct pack_indexer *ix, struct error *err);
 
 /*
- * Makes a valid pack of the entries that are not damaged: drops deltas that
- * could not be resolved, and rewrites the pack's header and trailer. Call it
- * before indexer_sort().
+ * Makes a valid pack of the undamaged entries: drops deltas that could not be
+ * resolved, and rewrites the header and the trailer of the pack. Call this
+ * before indexer_sort(). Returns 0 or a negative error code.
  */
 int indexer_drop_broken(struct pack_indexer *ix, struct error *err);
 

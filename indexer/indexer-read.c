@@ -134,8 +134,8 @@ static uint32_t base_of(const struct pack_indexer *ix, uint32_t place,
 }
 
 /*
- * Collects the delta chain of an object. *st becomes the entry at its end,
- * which is stored whole.
+ * Collects the delta chain of an object. *st becomes the last entry of the
+ * chain, which is stored whole.
  */
 static int collect(struct pack_indexer *ix, struct inflater *inf,
 		   struct chain *chain, uint32_t place, struct stored *st,

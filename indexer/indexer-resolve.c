@@ -320,7 +320,8 @@ static void pop(struct worker *w)
 }
 
 /*
- * Returns the list of deltas against an id, or NULL if no delta has this base.
+ * Returns the list of the deltas whose base has this id, or NULL if there are
+ * none.
  */
 static struct indexer_ref *find_ref(const struct pack_indexer *ix,
 				    const uint8_t *id)
@@ -352,8 +353,8 @@ static uint32_t take_list(struct indexer_ref *ref)
 }
 
 /*
- * Makes the REF_DELTAs against the id of entry `nr` children of this entry. The
- * id has just been computed.
+ * Makes the REF_DELTAs that name the id of entry `nr` as their base children of
+ * this entry. Called when this id has been computed.
  */
 static void adopt_children(struct pack_indexer *ix, uint32_t nr)
 {
@@ -500,9 +501,9 @@ static int resolve_outside(void *ctx, unsigned thread_nr, size_t task_nr,
 		return ret;
 	first = take_list(ref);
 	/*
-	 * While the base was read, another thread may have made an object of
-	 * the pack with this id. That thread has then taken the list of the
-	 * deltas of this base.
+	 * While the base was read, another thread may have resolved an object
+	 * of the pack with the same id. That thread has then taken the list of
+	 * deltas.
 	 */
 	if (first == INDEXER_NONE) {
 		free(data);
@@ -513,7 +514,11 @@ static int resolve_outside(void *ctx, unsigned thread_nr, size_t task_nr,
 	return ret < 0 ? ret : resolve_family(r, w, err);
 }
 
-/* Counts the deltas of each family, as far as the deltas' bases are known. */
+/*
+ * Returns an array, indexed by entry_nr: the number of deltas that are made
+ * from the entry, directly or through other deltas. REF_DELTAs whose bases are
+ * not known yet are not counted. NULL: no memory.
+ */
 static uint32_t *count_families(const struct pack_indexer *ix)
 {
 	uint32_t *counts = mem_calloc(ix->nr, sizeof(*counts));

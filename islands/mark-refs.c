@@ -30,9 +30,15 @@ struct marking {
 	 */
 	uint32_t *commit_sets;
 	uint32_t commit_end;
-	/* number of the set of islands that all objects below a tree get */
+	/*
+	 * number of the set of islands that is given to all objects below the
+	 * tree that is walked now
+	 */
 	uint32_t set;
-	/* the tree belongs to a head, so its objects are put into the tip */
+	/*
+	 * The tree that is walked now belongs to a head, so its objects are put
+	 * into the tip island.
+	 */
 	bool is_a_tip;
 	struct error *err;
 };
@@ -159,8 +165,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * Sets *set to the set of all islands to which any of `nr` references belongs.
- * All these references have the same value.
+ * Sets *set to the set of all islands to which at least one of `nr` references
+ * belongs. All these references name the same object.
  */
 static int collect_set(uint32_t *set, struct marking *p,
 		       const struct island_ref *refs, size_t nr)
@@ -198,8 +204,8 @@ static int mark_value(struct marking *p, const struct island_ref *refs,
 }
 
 /*
- * Gives each object that a reference names its set of islands. References of
- * forks often have equal values, and each value is looked up once.
+ * For each object that references name, marks the islands of these references.
+ * References of forks often name the same object, which is then looked up once.
  */
 static int mark_values(struct marking *p)
 {

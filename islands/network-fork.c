@@ -228,8 +228,9 @@ static int write_head(const struct forking *f)
 }
 
 /*
- * The directory f->build and the destination have the same parent. So the
- * relative path from both to the store is the same.
+ * Writes info/alternates into the unfinished repository in f->build. A relative
+ * path to the store stays right when the repository is renamed to its
+ * destination: both places have the same parent directory.
  */
 static int write_alternates(const struct forking *f)
 {

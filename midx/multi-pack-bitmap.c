@@ -9,9 +9,9 @@
 #define FILE_MODE 0444
 
 /*
- * A request for all tips walks those commits without a bitmap that the older
- * index covers. If the walk visits more commits than this, the new index should
- * have pseudo-merges.
+ * If the older index has no pseudo-merges, a request for all tips may have to
+ * walk many commits that the index covers. With more than this number of such
+ * commits, the new index is made with pseudo-merges.
  */
 #define PSEUDO_MANY_WALKED (4 * PSEUDO_DEFAULT_MIN_SAVED)
 
@@ -194,8 +194,8 @@ static int count_walked(struct making *m, uint32_t *walked, struct error *err)
 }
 
 /*
- * Returns 1 if the older bitmap index has no pseudo-merges, but a new selection
- * among all tips would make some. Returns 0 if not, or a negative error code.
+ * Returns 1 if the older bitmap index has no pseudo-merges, but selecting tips
+ * from scratch would make some. Returns 0 if not, or a negative error code.
  */
 static int lacks_pseudo_merges(struct making *m, struct error *err)
 {

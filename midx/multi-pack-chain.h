@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes chains of multi-pack-indexes (odb/odb-midx.h). One function appends a
- * layer of new packs; its cost depends on these packs, not on the size of the
- * repository. The other merges several layers into one.
+ * Writes chains of multi-pack-indexes (odb/odb-midx.h). multi_pack_append()
+ * adds a layer of new packs; its cost depends on these packs, not on the size
+ * of the repository. multi_pack_compact() merges several layers into one.
  *
  * The files of a layer are installed and durable before the chain file names
  * them. The chain file is replaced atomically. After that, files that the chain
- * no longer names are removed. Writers hold the lock of multi-pack-lock.h, and
- * as in stock Git the lock file "multi-pack-index-chain.lock". A single
- * multi-pack-index that is not a layer yet becomes the lowest layer.
+ * no longer names are removed. Writers hold two locks: that of
+ * multi-pack-lock.h and, as stock Git does, the lock file
+ * "multi-pack-index-chain.lock". A single multi-pack-index that is not a layer
+ * yet becomes the lowest layer.
  */
 #ifndef MIDX_MULTI_PACK_CHAIN_H
 #define MIDX_MULTI_PACK_CHAIN_H

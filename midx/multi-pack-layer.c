@@ -62,7 +62,8 @@ static size_t choose_most(const struct making *m, size_t nr, size_t commit_nr)
 
 	/*
 	 * Drop bitmaps only if there are more than twice as many as wanted.
-	 * Otherwise each of several merges would drop a few.
+	 * Otherwise each merge would drop a few bitmaps, and several merges
+	 * would drop too many.
 	 */
 	return nr > 2 * most ? most : nr;
 }

@@ -36,12 +36,16 @@ struct making {
 	uint32_t base_nr;
 	/*
 	 * Tables for the writer (pack-bitmap.h). All are owned. For a layer of
-	 * a chain, the tables have only the layer's own objects. The values in
-	 * `bit_pos` are counted from the lowest layer.
+	 * a chain, the tables have only the layer's own objects; `types` has
+	 * the type of each. The values in `bit_pos` are counted from the lowest
+	 * layer.
 	 */
 	uint32_t *idx_pos, *bit_pos, *hash_cache;
 	uint8_t *types;
-	/* owned array, indexed by bit_pos: the types of objects */
+	/*
+	 * owned array, indexed by bit from the first own object: the object's
+	 * obj_pos
+	 */
 	uint32_t *obj_pos;
 	/*
 	 * An older bitmap index and its bitmaps. `old` is NULL if no older

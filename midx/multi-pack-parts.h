@@ -47,10 +47,10 @@ struct multi_pack_files {
 
 /*
  * Install both files, the bitmap index first. Readers ignore the bitmap index
- * until there is a multi-pack-index with the checksum that it names. Both files
- * are written before the first one is renamed, so that a full disk changes
- * nothing. A multi-pack-index that already has these bytes is not written
- * again. Returns 0 or a negative error code.
+ * until its multi-pack-index, identified by checksum, is installed too. Both
+ * files are written before the first one is renamed, so that a full disk
+ * changes nothing. A multi-pack-index that already has these bytes is not
+ * written again. Returns 0 or a negative error code.
  */
 int multi_pack_put_files(const struct multi_pack_files *files,
 			 enum sys_fsync_method method, struct error *err);

@@ -103,8 +103,8 @@ static int choose(struct expiry *e, const struct progress_out *progress)
 }
 
 /*
- * List the names of the packs that stay. The new multi-pack-index must not
- * cover packs that the old one does not cover.
+ * List the names of the packs that the old multi-pack-index covers and that
+ * stay. The new multi-pack-index must not cover any other pack.
  */
 static int names_of(struct named_packs *names, const struct odb_midx *om)
 {

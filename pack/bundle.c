@@ -8,7 +8,8 @@
 #include "pack/bundle.h"
 
 #define SIGNATURE_LEN 16 /* of "# v2 git bundle\n" */
-#define ALGO_NAME_MAX 15 /* no algorithm has a longer name */
+/* limit for the name of an algorithm; all known names are shorter */
+#define ALGO_NAME_MAX 15
 
 void bundle_header_init(struct bundle_header *header, enum hash_algo algo)
 {

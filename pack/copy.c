@@ -135,8 +135,9 @@ static size_t piece_len(const struct pack_copy *copy,
 			const struct pack_writer *writer, uint64_t left)
 {
 	/*
-	 * If nothing reads the bytes now, they need no place in the CPU cache.
-	 * So all of them are one piece.
+	 * If no step reads the bytes now (they are pinned, not hashed and not
+	 * checked), keeping them in the CPU cache has no use. So copy all of
+	 * them as one piece.
 	 */
 	bool is_unread = copy->is_pinned && writer->has_checksum && !copy->rev;
 

@@ -37,11 +37,13 @@ struct pack_copy {
 	 */
 	const struct pack_rev *rev;
 	/*
-	 * State of the comparison of copied entries with their CRCs. pack_pos:
-	 * the entry that is being copied. crc: CRC of the entry's bytes before
-	 * the offset `checked`. entry_end: offset at which the entry ends. The
-	 * next range to copy may begin elsewhere than at `checked`: at another
-	 * entry, or after a header that is written anew.
+	 * State of the comparison of copied entries with their CRCs:
+	 *   pack_pos   the entry that is being copied
+	 *   checked    offset up to which bytes were copied
+	 *   crc        CRC of the entry's bytes before `checked`
+	 *   entry_end  offset at which the entry ends
+	 * If the next range does not begin at `checked`, entries or a header
+	 * were skipped, and the state is computed anew.
 	 */
 	uint32_t pack_pos, crc;
 	uint64_t checked, entry_end;

@@ -62,7 +62,8 @@ enum {
 	CHECK_EVERY = 64,
 	/*
 	 * The search gives up if the delta exceeds its limit by more than this
-	 * number of bytes. Copies that wait in the queue may still save some.
+	 * number of bytes. It does not give up at the limit itself, because
+	 * copies in the queue may still shorten the delta.
 	 */
 	GIVE_UP_SLACK = 128,
 };
@@ -384,8 +385,8 @@ static size_t replaceable(const struct maker *m, const struct copy *match)
 }
 
 /*
- * Extends a match backwards over unmatched bytes, and over short copies that it
- * covers completely.
+ * Extends a match backwards: over unmatched bytes, and over earlier short
+ * copies if the extended match covers such a copy completely.
  */
 static void extend_backward(struct maker *m, struct copy *match)
 {

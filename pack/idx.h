@@ -137,10 +137,10 @@ struct pack_idx_entry {
 struct pack_idx_format {
 	unsigned version; /* 1 or 2 */
 	/*
-	 * The smallest offset that is written with 64 bits; at most 2^31. If
-	 * there are such offsets, version 2 is written instead of version 1. 0
-	 * means 2^31, and the version stays. Only tests set other values than
-	 * 0.
+	 * The smallest offset that is written with 64 bits; at most 2^31. If an
+	 * offset is this large, version 2 is written even if version 1 is asked
+	 * for. 0 (used except in tests): 2^31, and the version asked for is
+	 * written.
 	 */
 	uint32_t off64_from;
 };

@@ -239,7 +239,7 @@ int pack_midx_write(struct buf *out, const struct pack_midx_request *request,
 
 	if (ret < 0)
 		return ret;
-	/* In a chain, only the lowest layer may have a preferred pack. */
+	/* Only the lowest layer of a chain may have a preferred pack. */
 	if (request->below_nr)
 		m.preferred = PACK_MIDX_NO_PACK;
 	else if (m.preferred == PACK_MIDX_NO_PACK && request->with_order)
