@@ -236,7 +236,8 @@ struct pack_indexer_files {
 	const char *rev;
 	/* path of the .keep file, which is made first */
 	const char *keep;
-	const char *keep_text; /* content of the .keep file */
+	/* content of the .keep file */
+	const char *keep_text;
 	const char *promisor;
 	const char *promisor_text;
 	struct pack_idx_format idx_format;

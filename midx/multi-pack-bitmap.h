@@ -23,9 +23,8 @@
  * The request to make a bitmap index. All pointers are borrowed for the call.
  */
 struct multi_pack_bitmap_request {
-	const struct bitmap_space
-		/* the bit space of the new multi-pack-index, or of a pack */
-		*space;
+	/* the bit space of the new multi-pack-index, or of a pack */
+	const struct bitmap_space *space;
 	struct refs *refs;
 	/*
 	 * Path of a file that lists the tips (git-multi-pack-index(1),

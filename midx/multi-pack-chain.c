@@ -49,9 +49,8 @@ struct writing {
 	 */
 	struct odb_midx *om;
 	struct buf dir; /* "<objects>/pack" */
-	struct sys_tempfile
-		/* lock of the multi-pack-indexes in this directory */
-		lock;
+	/* lock of the multi-pack-indexes in this directory */
+	struct sys_tempfile lock;
 	/* lock file that is renamed to the chain file */
 	struct sys_tempfile chain_lock;
 	enum sys_fsync_method method;

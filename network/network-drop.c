@@ -24,8 +24,10 @@ struct drop {
 	enum rollup_part *parts; /* owned: by pack number */
 	struct pack_job_options options;
 	struct pack_job job;
-	char *dir;  /* owned: "<objects>/pack" */
-	char *base; /* owned: "<objects>/pack/pack" */
+	/* owned: "<objects>/pack" */
+	char *dir;
+	/* owned: "<objects>/pack/pack" */
+	char *base;
 	struct error *err;
 };
 

@@ -271,7 +271,10 @@ static int clean_member(struct run *r, uint32_t id)
 	return ret < 0 ? ret : 0;
 }
 
-/* Remove commit-graphs of the store and of members that name pruned commits. */
+/*
+ * Remove the commit-graphs of the store and of members if they name commits
+ * that were pruned.
+ */
 static int clean_graphs(struct run *r)
 {
 	int ret = network_graph_clean(r->network->store, r->err);

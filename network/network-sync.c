@@ -300,8 +300,8 @@ static int add_boundary(struct sync *s)
 }
 
 /*
- * Returns whether the objects of a pack that the store lacks are exactly the
- * objects to copy.
+ * Returns whether a pack has exactly the objects to copy, apart from objects
+ * that the store has already.
  */
 static bool is_same(const struct sync *s, const struct pack *pack)
 {

@@ -58,7 +58,7 @@ int network_verify(struct network_verify_report *report,
 /*
  * ---- network-stats.c
  *
- * Estimates what a clone of a member costs.
+ * Estimates the cost of a clone of a member.
  */
 
 struct network_stats {

@@ -27,10 +27,10 @@ static const struct special {
 };
 
 /*
- * Returns false if the name certainly stands for no special name. The first
- * test is whether the first byte is '.', 'g' or 'm'. Any other name can only be
- * special if it has a backslash, or a byte with which a character starts that
- * HFS+ ignores.
+ * Returns false if the name certainly stands for no special name. A name that
+ * does not start with '.', 'g' or 'm' can only be special in two cases. Either
+ * it has a backslash, or it has a character that HFS+ ignores: these start with
+ * the byte 0xe2 or 0xef.
  */
 static bool is_suspect(const char *name, size_t len)
 {

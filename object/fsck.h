@@ -125,7 +125,10 @@ enum fsck_severity {
 enum fsck_msg { FSCK_MSGS FSCK_MSG_NR };
 #undef FSCK_MSG
 
-/* Which messages are reported, and with which severity. Immutable once made. */
+/*
+ * The messages that are reported, and the severity of each. Immutable once
+ * made.
+ */
 struct fsck_rules {
 	enum hash_algo algo;
 	/* true: strict mode, in which fewer file modes are valid */

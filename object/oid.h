@@ -95,9 +95,9 @@ char *oid_raw_to_hex(char out[OID_MAX_HEX_LEN + 1], const uint8_t *raw,
 
 /*
  * Finds an id in an array of `nr` raw ids in ascending order, and sets *at to
- * its index. Returns false if the array does not have the id. The search starts
- * where the id is if ids are evenly spread, then probes at growing distances,
- * and ends with a binary search.
+ * its index. Returns false if the array does not have the id. The first probe
+ * is at the index that the id would have if ids were evenly spread. The search
+ * then probes at growing distances, and ends with a binary search.
  */
 bool oid_raw_find(const uint8_t *ids, uint32_t nr, const struct oid *oid,
 		  enum hash_algo algo, uint32_t *at);

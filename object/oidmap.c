@@ -13,8 +13,8 @@
 enum { SLOT_NR_MIN = 16 };
 
 /*
- * Returns the slot of `oid`, or the free slot for it if the map does not have
- * it.
+ * Returns the slot of `oid`. If the map lacks `oid`, returns the free slot
+ * where it belongs.
  */
 static struct oidmap_entry *find_slot(const struct oidmap *map,
 				      const struct oid *oid)

@@ -68,8 +68,9 @@ static unsigned find_byte(__m128i bytes, char c)
 }
 
 /*
- * Returns whether is_plain() allows the bytes of one chunk. `last` is the byte
- * before the chunk, or a slash.
+ * Returns whether all bytes of one chunk pass the check of is_plain(). `last`
+ * is the byte before the chunk, or a slash. Bit i of *slashes is set if byte i
+ * is a slash.
  */
 static bool is_plain_chunk(__m128i bytes, char last, unsigned *slashes)
 {
@@ -85,12 +86,15 @@ static bool is_plain_chunk(__m128i bytes, char last, unsigned *slashes)
 }
 
 /*
- * Returns whether a ref name is certainly valid. Such a name has a slash and no
- * empty component. A dot is not at the begin or the end of a component, and no
- * dot follows. No "l" follows a dot, either, because the name may not end in
- * ".lock". The name has no other byte that a rule of git-check-ref-format(1)
- * mentions. Nearly all names are of this kind. The last CHUNK bytes may overlap
- * the bytes examined before.
+ * Returns whether a ref name is certainly valid by a fast check. Nearly all
+ * names pass. For these, all of the following holds:
+ * - there is a slash, and no component is empty;
+ * - no component begins or ends with a dot, and no two dots are adjacent;
+ * - no "l" follows a dot, because a component may not end in ".lock";
+ * - no other byte is mentioned by a rule of git-check-ref-format(1).
+ *
+ * If the length is not a multiple of CHUNK, the last chunk overlaps the one
+ * before.
  */
 static bool is_plain(const char *name, size_t len)
 {

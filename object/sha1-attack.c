@@ -176,9 +176,9 @@ bool sha1_attack_uses(const struct sha1_block *block, unsigned family,
 		      unsigned k)
 {
 	/*
-	 * The words K+4 (type I: K) to K+14 of a vector are zero, and a state
-	 * has five words. So the working states of both blocks are equal before
-	 * the steps K+9 to K+15.
+	 * In a vector of type II, the words K+4 to K+14 are zero; in type I,
+	 * also K to K+3. A state has five words. So the working states of both
+	 * blocks are equal before the steps K+9 to K+15.
 	 */
 	unsigned step = (k + 12) / 4 * 4;
 	uint32_t difference[SHA1_STEP_NR];

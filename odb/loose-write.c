@@ -56,8 +56,9 @@ static int make_deflaters(struct loose_writer *w, const struct config *config,
 }
 
 /*
- * A local copy of a repository in a store gets objects by pushes only. The
- * objects of a push are written to a quarantine, by receive-pack or by a hook.
+ * Returns 0 if objects may be written into `dir`, or a negative error code. A
+ * local copy of a repository in a store gets new objects only from pushes: into
+ * a quarantine, never directly into its object directory.
  */
 static int check_place(const struct repo *repo, const char *dir,
 		       struct error *err)

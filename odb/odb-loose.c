@@ -92,8 +92,9 @@ out:
 }
 
 /*
- * In each object directory, visits the directories [first, end) of the 256
- * directories of loose objects.
+ * In each of the first dir_nr object directories, visits the loose objects in
+ * the directories [first, end) of the 256 directories that are named by the
+ * first byte of an id.
  */
 static int visit_dirs(struct loose_visit *v, size_t dir_nr, unsigned first,
 		      unsigned end)

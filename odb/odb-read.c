@@ -46,7 +46,7 @@ struct odb_reader {
 	const struct odb *odb;    /* borrowed */
 	struct pack_reader *pack; /* owned */
 	/*
-	 * owned: a snapshot opened later than the reader's, for objects that it
+	 * owned: a snapshot opened later than `odb`, for objects that `odb`
 	 * lacks; NULL until it is needed
 	 */
 	struct odb *late;

@@ -31,8 +31,10 @@
 /* Results of an attempt to list and open packs, in order of severity. */
 enum listed {
 	LISTED_ALL,
-	LISTED_BEFORE_CHANGE, /* later packs may be missing */
-	LISTED_GONE,          /* a listed pack could not be opened any more */
+	/* packs changed meanwhile, so later packs may be missing */
+	LISTED_BEFORE_CHANGE,
+	/* a listed pack could not be opened any more */
+	LISTED_GONE,
 };
 
 /*
@@ -187,8 +189,8 @@ static int open_listed(struct odb *odb, size_t *alloc,
 }
 
 /*
- * Opens the packs of directory `i`. Returns an enum listed or a negative error
- * code.
+ * Opens the packs of directory `i`. Returns a value of enum listed, or a
+ * negative error code.
  */
 static int open_packs(struct odb *odb, size_t *alloc, size_t i,
 		      struct error *warning, struct error *err)
@@ -259,8 +261,8 @@ static int number_packs(struct odb *odb, struct error *err)
 }
 
 /*
- * Lists and opens the packs of all directories once. Returns an enum listed,
- * the most severe of all directories, or a negative error code.
+ * Lists and opens the packs of all directories once. Returns a value of enum
+ * listed, the most severe of all directories, or a negative error code.
  */
 static int try_all_packs(struct odb *odb, size_t *alloc, struct error *warning,
 			 struct error *err)

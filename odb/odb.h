@@ -397,8 +397,8 @@ int odb_read_sound(struct odb_reader *reader, const struct oid *oid,
 		   struct odb_object *obj, struct error *err);
 
 /*
- * Find the type and size of an object without decoding it. The outputs may be
- * NULL.
+ * Find the type and size of an object without decoding it. Both outputs may be
+ * NULL. Return 0 or a negative error code.
  */
 int odb_info_pos(struct odb_reader *reader, uint32_t odb_pos,
 		 enum object_type *type, uint64_t *size, struct error *err);
@@ -424,8 +424,8 @@ int odb_unique_len(const struct odb *odb, const struct oid *oid, size_t min_len,
 		   struct error *err);
 
 /*
- * Follows a chain of tags to an object that is not a tag. *type is the type of
- * that object.
+ * Follows a chain of tags to the first object that is not a tag. *type is set
+ * to the type of this object. Returns 0 or a negative error code.
  */
 int odb_peel(struct odb_reader *reader, const struct oid *oid,
 	     struct oid *peeled, enum object_type *type, struct error *err);

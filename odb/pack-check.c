@@ -102,8 +102,8 @@ static int note_link(void *ctx, const struct oid *to, enum object_type type,
 }
 
 /*
- * Records a link of a commit on the shallow boundary. Its links to commits are
- * its parents, which need not exist, so they are skipped.
+ * Records a link of a commit on the shallow boundary. Links to other commits,
+ * the parents, are skipped, because these need not exist.
  */
 static int note_tree(void *ctx, const struct oid *to, enum object_type type,
 		     struct error *err)

@@ -65,7 +65,7 @@ static int cmp_entries(const void *va, const void *vb)
 
 /*
  * Returns the listed pack whose base is in l->path, or NULL. The list is sorted
- * on the first call, since many directories have no side files and no call.
+ * on the first call; if the directory has no side files, there is no call.
  */
 static struct pack_list_entry *find_entry(struct listing *l)
 {

@@ -57,8 +57,8 @@ struct plan_entry {
 	/* another request wants the plan */
 	bool is_awaited;
 	/*
-	 * time since which the maker sends bytes to its client; 0: it does not
-	 * send
+	 * time since which the maker has been sending bytes to its client; 0:
+	 * the maker is not sending
 	 */
 	uint64_t sending_ns;
 	/* the plan and its size in memory; valid once the state is READY */
@@ -251,8 +251,8 @@ static bool is_stalled(const struct plan_entry *e)
 }
 
 /*
- * Wait a moment for an entry that is being made. The caller has looked for the
- * entry under the lock, and looks again afterwards.
+ * Wait until the entry changes, but at most LOOK_NS. The caller has found the
+ * entry under the lock, and looks for it again afterwards.
  */
 static int wait_for(struct plan_cache *cache, struct plan_entry *e,
 		    const struct progress_out *progress, struct error *err)
@@ -273,10 +273,11 @@ static int wait_for(struct plan_cache *cache, struct plan_entry *e,
 }
 
 /*
- * Finds or adds the entry of a key. Returns 0 with *out set. The state of the
- * entry is READY, TOO_LARGE, or MAKING if the caller must make the plan. *out
- * is NULL if memory runs out. If another request takes too long to make the
- * plan, perhaps because it waits in a queue, the caller makes the plan, too.
+ * Finds or adds the entry of a key. Waits while another request makes the plan
+ * of the entry. If this takes too long, adds a second entry with the same key.
+ *
+ * Returns 0 with *out set; *out is NULL if memory ran out. In the state MAKING
+ * the caller must make the plan; otherwise the state is READY or TOO_LARGE.
  * Returns a negative error code if options->progress cancels the work.
  */
 static int look_up(struct plan_entry **out, bool *has_waited,
@@ -361,7 +362,7 @@ static void give_up(void *ctx)
 
 /*
  * Makes the plan available to other requests, unless it failed or is too large.
- * Returns whether others in this process have waited.
+ * Returns whether other requests in this process have waited for the plan.
  */
 static bool publish(struct making *m, bool is_complete,
 		    const struct packing_report *report)
@@ -416,7 +417,10 @@ static int make_with(const struct plan_question *q,
 				      err);
 }
 
-/* Makes the pack, and notes in the plan what the pack lacks. */
+/*
+ * Makes the pack. Notes in the plan which objects the pack lacks because the
+ * client gets them from elsewhere.
+ */
 static int make_noting(struct making *m, bool *is_noted,
 		       struct packing_report *report, struct error *err)
 {
@@ -466,8 +470,9 @@ static int make(struct making *m, const struct pack_sink *sink,
 }
 
 /*
- * Look for the plan in the directory. Returns 1 if it is in m->entry now, 0 to
- * make it, or a negative error code.
+ * Look for the plan in the directory. Returns 1 if the plan was found and is
+ * now in m->entry, 0 if the caller must make the plan, or a negative error
+ * code.
  */
 static int find_stored(struct making *m, bool *has_waited, struct error *err)
 {

@@ -3,21 +3,22 @@
  * Plans of the packs that a server has sent lately. Requests that ask for the
  * same share a plan. While the first of them makes the pack, the others wait.
  *
- *	request -> key -> plan is there: send it                  ("hit")
- *	               -> another request makes it: wait, send it ("joined")
- *	               -> none: make the pack, note the plan      ("made")
- *	        -> no key: make the pack                          ("bypassed")
+ * 	request -> key -> plan is there: send it                  ("hit")
+ * 	               -> another request makes it: wait, send it ("joined")
+ * 	               -> none: make the pack, note the plan      ("made")
+ * 	        -> no key: make the pack                          ("bypassed")
  *
  * The key is a hash of what the pack depends on: wants, common haves, shallow
- * boundary, filter, the tags that may be added, and the form of the pack.
- * Everything else (configuration, the set of packs) belongs to the owner of the
- * plan: an address that stands for one snapshot of a repository. So after a
- * push or a repack, requests have another owner, which has no plans yet. The
- * caller must decide what a client may see before a pack is made.
+ * boundary, filter, the tags that may be added, and the form of the pack. A
+ * plan also has an owner: an address that stands for one snapshot of a
+ * repository, with its configuration and packs. So after a push or a repack,
+ * requests have another owner, which has no plans yet. The caller must decide
+ * what a client may see before a pack is made.
  *
  * Plans are in memory, and in a directory that processes share
  * (plans/plan-dir.h). A plan that is not in memory is looked for in the
- * directory. A request never fails for lack of memory or disk for its plan.
+ * directory. If there is no memory or disk space for a plan, the request is
+ * answered without a plan.
  *
  * All functions may be called by several threads.
  */

@@ -88,7 +88,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Remove old plans, so that `len` bytes more fit. Returns false if they don't.
+ * Remove old plans, until `len` more bytes are within the limits. Returns false
+ * if this is not possible.
  */
 static bool make_room(const struct plan_dir *dir, size_t len)
 {

@@ -46,8 +46,8 @@
 #define WAIT_MAX_NS UINT64_C(120000000000)
 
 /*
- * Number of checks in a row at which a waiting process sees the maker send.
- * After that, the maker's client counts as slow, and the process stops waiting.
+ * If a waiting process sees at this number of checks in a row that the maker is
+ * sending, the maker's client counts as slow, and the process stops waiting.
  */
 #define STALLED_LOOKS 3
 
@@ -131,7 +131,8 @@ int plan_dir_new(struct plan_dir **out, const char *path, uint64_t max,
 }
 
 /*
- * Reads a key, but ignores values in the repository's own configuration file.
+ * Reads the value of a configuration key, but ignores values in the
+ * repository's own configuration file.
  */
 static int take_protected(void *ctx, const struct config_entry *entry)
 {
@@ -323,7 +324,7 @@ static bool open_locks(struct plan_claim *claim)
 struct waiting {
 	/* time at which the wait began; 0: it has not begun */
 	uint64_t begun_ns;
-	/* how often in a row the maker was seen sending */
+	/* number of checks in a row at which the maker was sending */
 	unsigned sending;
 };
 
@@ -354,8 +355,8 @@ static int wait_for(struct plan_claim *claim, struct waiting *w,
 }
 
 /*
- * Returns 1 if this claim has become the maker, 0 if another process is the
- * maker, or ERR_IO if there are no locks.
+ * Tries to take the lock MAKER. Returns 1 if this claim is now the maker, 0 if
+ * another process is, or ERR_IO if there are no locks.
  */
 static int take(struct plan_claim *claim)
 {
@@ -367,7 +368,7 @@ static int take(struct plan_claim *claim)
 
 /*
  * Waits for a plan, or becomes its maker. Returns 1 with the plan, 0 if the
- * caller must make it, or ERR_CANCELLED.
+ * caller must make the plan, or ERR_CANCELLED.
  */
 static int find(struct plan_claim *claim, struct plan *plan,
 		struct packing_report *report, bool *has_waited,
@@ -485,8 +486,8 @@ void plan_claim_store(struct plan_claim *claim, const struct plan *plan,
 							 bytes.data, bytes.len,
 							 claim->locks);
 	/*
-	 * Note that the plan is not stored, so that waiting processes do not
-	 * make it one after the other.
+	 * Note that the plan is not stored. Otherwise each waiting process
+	 * would make the plan in turn.
 	 */
 	if (bytes.len && claim->reason)
 		slot_set(claim, SLOT_REFUSED);

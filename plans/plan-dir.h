@@ -3,24 +3,24 @@
  * A directory of plans that processes share: the workers of gitreachd, and
  * processes of upload-pack and http-backend.
  *
- *	<dir>/<key in hex>.plan   a plan (plans/plan-file.h)
- *	<dir>/keys                locks, and a table of keys that were asked for
+ * 	<dir>/<key in hex>.plan   a plan (plans/plan-file.h)
+ * 	<dir>/keys                locks, and a table of keys that were asked for
  *
  * A request looks for a plan, and makes it if there is none. While a process
  * makes a plan, the others wait for it. All locks belong to open files, so a
  * killed maker harms nobody. Each key has three locks in the file "keys":
  *
- *	MAKER     exclusive   a process makes the plan
- *	SENDING   exclusive   its maker waits for its client
- *	AWAITED   shared      other processes wait for the plan
+ * 	MAKER     exclusive   a process makes the plan
+ * 	SENDING   exclusive   its maker waits for its client
+ * 	AWAITED   shared      other processes wait for the plan
  *
  * A maker that sees AWAITED sends no further bytes to its client until the plan
- * is stored. A maker that keeps SENDING all the same has a slow client: the
- * others stop waiting for it.
+ * is stored. If the maker still holds SENDING for some time, its client is
+ * slow, and the other processes stop waiting.
  *
  * A plan with few bytes compared to its pack is stored at once. Another plan is
  * stored when its key is asked for again, or when another request waits for it.
- * So few plans are written that no request reads.
+ * So the directory has few plans that are never used.
  *
  * The directory is a cache. A damaged file, a full disk or a missing directory
  * means that there is no plan, and never an error. Nothing is synced to the
@@ -117,16 +117,16 @@ int plan_dir_find(struct plan_claim *claim, struct plan *plan,
 /*
  * The maker calls these functions before and after it waits for its client.
  * plan_claim_begin_sending() returns true if other processes wait for the plan:
- * in this case the maker should not wait for its client. The caller still calls
- * plan_claim_end_sending() if it sends.
+ * the maker should then complete the plan before it sends. If the maker sends
+ * all the same, it still calls plan_claim_end_sending().
  */
 bool plan_claim_begin_sending(struct plan_claim *claim);
 void plan_claim_end_sending(struct plan_claim *claim);
 
 /*
- * Stores the plan, if it is worth it, and lets the waiting processes have it.
- * `is_awaited`: others in this process wait. claim->reason says why the plan
- * was not stored.
+ * Stores the plan if this is likely to be useful, so that waiting processes
+ * find it. `is_awaited`: other requests in this process wait for the plan. If
+ * the plan was not stored, claim->reason says why.
  */
 void plan_claim_store(struct plan_claim *claim, const struct plan *plan,
 		      const struct packing_report *report,

@@ -42,10 +42,12 @@ struct packing_elsewhere plan_elsewhere_note(struct plan_elsewhere *e,
 					     struct plan_absent *absent);
 
 /*
- * Tells the receiver what the pack of a plan lacks. `e` is that of the request;
- * NULL: the receiver gets nothing from elsewhere. Returns 1 if the plan can be
- * sent. Returns 0 if something that the pack lacks is not elsewhere any more;
- * the receiver was told nothing then. Otherwise returns a negative error code.
+ * Tells the receiver what the pack of a plan lacks. `e` comes from the request;
+ * NULL: the receiver gets nothing from elsewhere.
+ *
+ * Returns 1 if the plan can be sent. Returns 0, without telling the receiver
+ * anything, if an object or pack is no longer available elsewhere. Otherwise
+ * returns a negative error code.
  */
 int plan_elsewhere_tell(const struct plan_absent *absent,
 			const struct packing_elsewhere *e, struct error *err);

@@ -129,7 +129,10 @@ static struct piece get_piece(const struct plan_file *f, uint32_t number)
 			      load_be64(p + 12)};
 }
 
-/* Returns NULL, or what is wrong with the pieces. */
+/*
+ * Returns NULL if the pieces are valid, or a constant string that says what is
+ * wrong with them.
+ */
 static const char *check_pieces(const struct plan_file *f)
 {
 	uint64_t left = f->literal_len;
@@ -390,7 +393,10 @@ static int put_header(struct buf *out, const uint8_t *key,
 	return ret | buf_append_be64(out, r->bytes_recompressed);
 }
 
-/* Put what the pack lacks, if it lacks anything. */
+/*
+ * Appends the table of the objects and the pack that the sent pack lacks.
+ * Appends nothing if nothing is lacking.
+ */
 static int put_absent_table(struct buf *out, const struct plan_absent *absent,
 			    const struct packing_report *r, enum hash_algo algo)
 {

@@ -3,9 +3,10 @@
  * Makes and removes the directory of plans of one server.
  *
  * A directory without the file "owner" is being made by another server, so it
- * is not removed. A directory whose lock is free belongs to a server that has
- * ended, or to one that has not taken the lock yet. The latter notices that the
- * lock is held or the directory is gone, and makes another one.
+ * is not removed. If the lock of a directory is free, its server has ended or
+ * has not taken the lock yet. In both cases the directory is removed. A server
+ * that has not taken the lock yet finds the lock taken or the directory gone,
+ * and makes another one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,10 @@
 
 #define PREFIX "gitreachd-plans-"
 
-/* Number of directories that are made if other servers remove them at once. */
+/*
+ * Number of attempts to make a directory. An attempt fails if another server
+ * removes the new directory before its lock is taken.
+ */
 #define TRIES 3
 
 /* Opens the lock of a directory. Returns a descriptor or a negative code. */
@@ -66,7 +70,10 @@ static int visit(void *ctx, const char *name)
 	return 0;
 }
 
-/* Makes a directory. No signal removes it: workers do not share that. */
+/*
+ * Makes the directory. It is not removed when a signal ends this process:
+ * otherwise a worker, which is a fork of it, would remove the directory.
+ */
 static int make(struct plan_private *p, const char *parent, struct error *err)
 {
 	struct sys_tempdir dir;
@@ -85,7 +92,10 @@ static int make(struct plan_private *p, const char *parent, struct error *err)
 	return 0;
 }
 
-/* Takes the lock. Returns 1 if another server removes the directory. */
+/*
+ * Takes the lock of the directory. Returns 0 if taken, 1 if another server has
+ * removed the directory or is removing it, or a negative error code.
+ */
 static int take(struct plan_private *p, struct error *err)
 {
 	int ret;

@@ -22,7 +22,8 @@ struct plan_private {
 	 * inherit the lock, so the directory stays until the last one ends.
 	 */
 	int lock;
-	long pid; /* the process that made the directory */
+	/* the process that made the directory */
+	long pid;
 };
 
 #define PLAN_PRIVATE_INIT                                                      \

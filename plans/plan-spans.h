@@ -28,8 +28,8 @@ bool plan_span_find(uint32_t *number, const struct odb *odb,
 		    const uint8_t *bytes, size_t len);
 
 /*
- * A sink in front of another sink, which has no put_pinned(). Long spans of
- * packs go to sink.put_file(), other bytes to sink.put(). One thread.
+ * A sink in front of another sink that has no put_pinned(). Passes long spans
+ * of packs to sink.put_file(), and all other bytes to sink.put(). One thread.
  */
 struct plan_span_sink {
 	/* borrowed; all packs are pinned */

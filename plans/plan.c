@@ -81,7 +81,11 @@ int plan_send(const struct plan *plan, const struct pack_sink *sink,
 
 /* ---- recording */
 
-/* Returns the last piece if bytes at `span` (NULL: a literal) continue it. */
+/*
+ * Returns the last piece of the plan if the bytes at `span` directly follow it
+ * in the pack. For `span` NULL, returns the last piece if it is a literal.
+ * Otherwise returns NULL.
+ */
 static struct plan_piece *continued(const struct plan *plan,
 				    const uint8_t *span)
 {
@@ -127,7 +131,7 @@ static int note_span(struct plan_recorder *r, const uint8_t *span, size_t len)
 					   : add_piece(r->plan, span, len);
 }
 
-/* Starts to hold bytes back. The caller has sent all bytes before. */
+/* Starts to hold bytes back. All bytes in the plan so far have been sent. */
 static void fall_behind(struct plan_recorder *r)
 {
 	const struct plan *plan = r->plan;

@@ -55,9 +55,10 @@
 struct kept_delta {
 	struct oid target, base;
 	/*
-	 * When the row was written, the base was the version in HEAD's ancestor
-	 * that is this number of first-parent commits older. 0: a pack stored
-	 * the delta, and the tip island dropped it; or the row is a whole copy.
+	 * The age of the base when the row was written: the number of
+	 * first-parent commits between HEAD and the commit that has the base.
+	 * 0: the row is a whole copy, or a pack had stored the delta and a
+	 * repack dropped it because of the tip island.
 	 */
 	uint32_t step;
 	/* bytes of the delta or of the copy before deflating */

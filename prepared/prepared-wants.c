@@ -163,7 +163,10 @@ static bool belongs(const struct prepared_wants *w,
 	       (!w->nr || last[-1].answer < prepared->nr);
 }
 
-/* Do the work of prepared_wants_open(). A file above `len_max` is ignored. */
+/*
+ * Works like prepared_wants_open(), but ignores a file of more than `len_max`
+ * bytes.
+ */
 static int open_up_to(struct prepared_wants *w, const struct prepared *prepared,
 		      const struct odb *odb, size_t dir_nr, size_t len_max,
 		      struct error *err)

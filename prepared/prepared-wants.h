@@ -81,9 +81,9 @@ int prepared_wants_parse(struct prepared_wants *w, const void *bytes,
 int prepared_wants_write(struct buf *out, const struct prepared_wants *w);
 
 /*
- * Open the file in object directory `dir_nr` of the snapshot that belongs to
- * `prepared`, the opened file of prepared answers of the same directory.
- * Returns 1 if it was opened, 0 if there is none or it belongs to other
+ * Open the file of wants in object directory `dir_nr` of the snapshot.
+ * `prepared` is the opened file of prepared answers of the same directory.
+ * Returns 1 if the file was opened, 0 if there is none or it belongs to other
  * answers, or a negative error code: ERR_IO or a code of
  * prepared_wants_parse().
  */
@@ -92,11 +92,11 @@ int prepared_wants_open(struct prepared_wants *w,
 			size_t dir_nr, struct error *err);
 
 /*
- * Open the file of wants of the first object directory that has one with its
- * prepared answers. Files that cannot be used or have more than `len_max` bytes
- * are ignored. Returns 1 if a file was opened; in this case the snapshot has
- * all ids of the file. Otherwise, *w is empty, and the function returns 0 or
- * ERR_NOMEM.
+ * Search the object directories for a file of wants whose prepared answers are
+ * in the same directory, and open the first one. Files that cannot be used or
+ * have more than `len_max` bytes are skipped. Returns 1 if a file was opened;
+ * the snapshot then has all ids of the file. Otherwise, *w is empty, and the
+ * function returns 0 or ERR_NOMEM.
  */
 int prepared_wants_open_any(struct prepared_wants *w, const struct odb *odb,
 			    size_t len_max);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prepared answers: when a pack is made, the responses to a few frequent
- * requests are computed. These requests are clones. A prepared answer stores
- * which bytes of the pack are sent, and the checksum of the sent pack. To send
- * it, no object is enumerated or hashed, and the order of the pack is not read.
+ * Prepared answers: a repack computes the responses to a few frequent requests,
+ * which are clones, and stores them. A prepared answer stores which bytes of
+ * the pack are sent, and the checksum of the sent pack. So the server sends it
+ * without enumerating or hashing objects, and without reading the order of the
+ * pack.
  *
  * The file is objects/info/prepared. All numbers are big-endian.
  * Documentation/format/prepared.md has an example byte by byte:
@@ -189,11 +190,11 @@ const struct prepared_answer *prepared_find(
 	const struct prepared *p, const struct prepared_request *request);
 
 /*
- * Open the file of prepared answers that has an answer to a clone of these ids
- * (at least 1), with full history or with depth 1. Returns 1 if there is such a
- * file; in this case the snapshot has these ids. Otherwise, *p is empty and
- * *answer is NULL, and the function returns 0 or ERR_NOMEM. Files that cannot
- * be used are ignored.
+ * Search the object directories for a file of prepared answers that has an
+ * answer to a clone of these ids (at least 1), with full history or with depth
+ * 1. Returns 1 if there is such a file; the snapshot then has these ids.
+ * Otherwise, *p is empty and *answer is NULL, and the function returns 0 or
+ * ERR_NOMEM. Files that cannot be used are skipped.
  */
 int prepared_open_for(struct prepared *p, const struct prepared_answer **answer,
 		      const struct odb *odb, bool depth_1,

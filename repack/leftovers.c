@@ -44,8 +44,9 @@ int leftovers_add(struct pack_job *job, struct unreachable *u, bool packed,
 }
 
 /*
- * Context of is_going(). unreachable_collect() passes a struct pack to
- * is_going(), but `parts` is indexed by the number of the pack in the snapshot.
+ * Context of is_going(): `parts` is indexed by the number of the pack in the
+ * snapshot `odb`. This number must be searched for, because is_going() gets a
+ * struct pack.
  */
 struct going {
 	const struct odb *odb;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The declarations of two files that git-prune(1) uses: one handles loose
- * objects and temporary files, the other handles packs without their final
- * name.
+ * Declarations of two files that git-prune(1) uses. prune-files.c handles loose
+ * objects and temporary files. prune-unnamed.c handles packs that still have a
+ * temporary name.
  */
 #ifndef REPACK_PRUNE_PARTS_H
 #define REPACK_PRUNE_PARTS_H

@@ -180,10 +180,9 @@ static bool may_go(struct run *r, const struct oid *oid)
 
 /*
  * Returns whether another process may need an object of an unnamed pack. The
- * answer is true for reached and recent objects, and for objects that the walk
- * has met but that are not listed as unreachable. The walk also reads objects
- * that are only in unnamed packs (odb/odb.h). So an object that the walk has
- * not met is not needed.
+ * walk also reads objects that are only in unnamed packs (odb/odb.h). So an
+ * object that the walk has not met is not needed. Any other object is needed
+ * unless it is listed as unreachable and is not kept.
  */
 static bool may_be_asked_for(void *ctx, const uint8_t *raw)
 {

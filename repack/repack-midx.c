@@ -205,9 +205,9 @@ static int add_leaving(struct midx_run *m)
 }
 
 /*
- * Write the multi-pack-index with a bitmap index: first without cruft packs,
- * then with them if the bitmap index needs their objects. If alternates have
- * some of the objects, no bitmap index is written.
+ * Write the multi-pack-index with a bitmap index. If the bitmap index needs
+ * objects of cruft packs, write both again, with these packs. If the needed
+ * objects are only in alternates, write no bitmap index.
  */
 static int write_with_bitmap(struct midx_run *m,
 			     struct multi_pack_result *written,

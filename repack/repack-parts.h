@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The declarations of two files that git-repack(1) uses: one packs promised
- * objects, the other writes the multi-pack-index.
+ * Declarations of two files that git-repack(1) uses. promisor-pack.c packs
+ * promised objects. repack-midx.c writes the multi-pack-index.
  */
 #ifndef REPACK_REPACK_PARTS_H
 #define REPACK_REPACK_PARTS_H

@@ -176,8 +176,9 @@ static int collect_loose(void *ctx, const struct oid *oid, const char *path)
 }
 
 /*
- * Mark unreachable objects that a pack of an alternate has. `times` has the
- * times of a cruft pack, and is NULL for any other pack.
+ * Mark unreachable objects as safe if a pack of an alternate has them. For a
+ * cruft pack, `times` has the times of its objects, which are recorded in
+ * staying_mtime instead. For any other pack, `times` is NULL.
  */
 static void mark_elsewhere(struct unreachable *u, const struct pack *pack,
 			   const struct pack_mtimes *times)
@@ -198,8 +199,8 @@ static void mark_elsewhere(struct unreachable *u, const struct pack *pack,
 }
 
 /*
- * Mark unreachable objects that an alternate has. If the times of a cruft pack
- * cannot be read, its copies are ignored.
+ * Mark unreachable objects that have a copy in an alternate (mark_elsewhere()).
+ * A cruft pack whose times cannot be read is ignored.
  */
 static void mark_alternates(struct unreachable *u, const struct odb *odb)
 {
@@ -307,8 +308,9 @@ struct following {
 };
 
 /*
- * Mark an unreachable object as kept. The objects that it refers to are marked
- * later. Reachable objects and leaves (blobs) need no such step.
+ * Mark an unreachable object as kept, and remember to mark all objects that it
+ * refers to. Does nothing for a reachable object. A leaf (a blob) refers to no
+ * objects.
  */
 static int keep(struct following *f, uint32_t obj_pos, bool is_leaf)
 {
