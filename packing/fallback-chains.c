@@ -177,10 +177,11 @@ static bool is_made_from(const struct packing_items *items, uint32_t base,
 }
 
 /*
- * Follow the stored delta chain of an orphan (an item whose stored base is not
- * sent) to the first object for which find_base() finds a new base. For each
- * object on the way, record in c->heirs that the orphan can replace this object
- * as a base. So the search also ends if the chain is a cycle.
+ * Find a new base for an orphan, an item whose stored base is not sent. Follow
+ * the orphan's stored delta chain to the first object for which find_base()
+ * finds a base. For each object on the way, record in c->heirs that the orphan
+ * can replace this object as a base. So the search also ends if the chain is a
+ * cycle.
  *
  * Returns 1 if a base was found (*top is the object where the search ended), 0
  * if not, or a negative error code.

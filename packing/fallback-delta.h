@@ -54,13 +54,13 @@ int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
 			uint64_t max_len);
 
 /*
- * Make planned items that would be sent whole deltas of the older versions in
- * found->versions. A kept delta (one that a repack has stored beside a pack) is
- * used as it is stored. A new delta is used if it has at most half the object's
- * size. `sent` has the bits of the objects that were copied in spans. If the
- * receiver does not have the base of a kept delta, the delta is used only if
- * `sent` has the base. An item to write is never a base, so deltas make no
- * cycle. Returns 0 or ERR_NOMEM.
+ * For planned items that would be sent whole: make them deltas of the older
+ * versions in found->versions. A kept delta (one that a repack has stored
+ * beside a pack) is used as it is stored. A new delta is used if it has at most
+ * half the object's size. `sent` has the bits of the objects that were copied
+ * in spans. If the receiver does not have the base of a kept delta, the delta
+ * is used only if `sent` has the base. An item to write is never a base, so
+ * deltas make no cycle. Returns 0 or ERR_NOMEM.
  */
 int fallback_delta_versions(struct packing_items *items, struct found *found,
 			    const struct bitset *sent, int compression,
@@ -99,7 +99,7 @@ struct fallback_chains_options {
  * Set `retry` of planned items that are stored as deltas but would be sent
  * whole because their base is not sent. The delta search may then try them
  * against other items of their pack. Only items that share type and name hash
- * with another item are marked, because a search for the others would rarely
+ * with another item are marked, because a search for other items would rarely
  * succeed. Call this function before fallback_chains_make(). Returns 0 or
  * ERR_NOMEM.
  */

@@ -125,9 +125,10 @@ static bool is_near(const struct extending *x,
 
 /*
  * Returns the largest answer (by number of objects) that has fewer than `below`
- * objects and nearly the same wants as the clone. With x->is_elsewhere, only
- * answers that the client can get from another place are considered; without,
- * only the other answers. Returns NULL if there is no such answer.
+ * objects and nearly the same wants as the clone. If x->is_elsewhere is true,
+ * only answers that the client can get from another place are considered; if
+ * false, only answers that the client cannot get there. NULL: there is no such
+ * answer.
  */
 static const struct prepared_wants_of *next_answer(const struct extending *x,
 						   uint32_t below)

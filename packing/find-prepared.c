@@ -86,9 +86,10 @@ static int has_same_tags(const struct found *f, struct error *err)
 }
 
 /*
- * Add the tags that the request includes. Use the prepared answer with its tags
- * if the tags have not changed since, and the client does not get the answer
- * without tags from another place. Otherwise send each tag by itself.
+ * Add the tags that the request includes. The prepared answer has a variant
+ * with tags. This variant is used if the tags have not changed since, and if
+ * the client does not get the answer without tags from another place. Otherwise
+ * each tag is sent by itself.
  */
 static int add_tags(struct found *f, struct error *err)
 {

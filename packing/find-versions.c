@@ -76,10 +76,11 @@
 #define COST_MAX 8
 
 /*
- * The search for older versions (find_older()) is run only if the number of
- * sent objects is in this range, or if an orphan is too large for a fallback
- * delta. In a smaller response, fallback deltas for the few orphans cost less
- * than the search. A larger response would become only a little smaller.
+ * Range of the number of sent objects for which older versions are searched
+ * (find_older()). In a smaller response, fallback deltas for the few orphans
+ * cost less than the search. A larger response would become only a little
+ * smaller. Outside of the range, the search is run only for an orphan that is
+ * too large for a fallback delta.
  */
 #define OLDER_SENT_MIN 32
 #define OLDER_SENT_MAX 128
@@ -98,10 +99,11 @@ struct candidate {
 	/* number of inflated bytes of the object */
 	uint64_t size;
 	/*
-	 * Number of stored bytes that are sent if no fallback delta is made:
-	 * those of the kept delta, or else of the object, which is stored
-	 * whole. 0: the object is an orphan (a delta whose base is not sent),
-	 * so its stored bytes cannot be sent.
+	 * Number of stored bytes that are sent if no fallback delta is made. If
+	 * the object has a kept delta, these are the bytes of this delta;
+	 * otherwise the bytes of the object, which is stored whole. 0: the
+	 * object is an orphan (a delta whose base is not sent), so its stored
+	 * bytes cannot be sent.
 	 */
 	uint64_t stored;
 	/*
@@ -126,8 +128,9 @@ struct versions {
 	/* whether bytes_max is more than BYTES_MAX */
 	bool is_more;
 	/*
-	 * A fallback delta is made only if at least this number of stored bytes
-	 * would otherwise be sent, or if no stored bytes could be sent.
+	 * A fallback delta replaces stored bytes only if there are at least
+	 * this many. If there are no stored bytes to send, the limit does not
+	 * apply.
 	 */
 	uint64_t stored_min;
 	/* Owned: indexes into found->objects, sorted by obj_pos. */
@@ -255,9 +258,9 @@ static bool is_sent(struct candidate *c, const struct versions *v)
 }
 
 /*
- * Marks older versions of files that the receiver has, if this can help an
- * orphan of `size` inflated bytes, and if they are not marked yet. Returns 0 or
- * ERR_NOMEM.
+ * Marks older versions of files that the receiver has, unless they are marked
+ * already. Does so only if this can help an orphan of `size` inflated bytes.
+ * Returns 0 or ERR_NOMEM.
  */
 static int learn_older(struct versions *v, uint64_t size)
 {
@@ -317,8 +320,9 @@ static bool learn_uninteresting(struct found *f, uint32_t old_pos,
 
 /*
  * Returns whether the best way to send a candidate is its kept delta. This is
- * so if the base is the receiver's version at the same path, or if the base is
- * sent too: such a base is between the receiver's version and the candidate.
+ * so in two cases. Either the base is the receiver's version at the same path;
+ * or the base is sent too, and is a version between the receiver's and the
+ * candidate.
  */
 static bool is_kept_best(const struct candidate *c)
 {

@@ -51,8 +51,8 @@ struct found {
 	 */
 	struct pack_bitmap *pb;
 	/*
-	 * What the path hashes of all objects stand for. With a bitmap index
-	 * (`pb`), which stores only name hashes, this is PATH_GROUP_NONE.
+	 * The meaning of the path hashes of all objects. A bitmap index (`pb`)
+	 * stores only name hashes: the value is then PATH_GROUP_NONE.
 	 */
 	enum path_grouping grouping;
 	/*
@@ -244,11 +244,12 @@ int found_withhold_versions(struct found *found, struct error *warning,
 			    struct error *err);
 
 /*
- * If a repack has stored a whole compressed copy of an item that would be
- * deflated anew (prepared/kept-deltas.h), send this copy. Such an item becomes
- * PACKING_KEPT. If the file of kept deltas is damaged, *warning says so, unless
- * it has a warning already. Returns 0 or ERR_NOMEM. Cost: a binary search for
- * each of these items, and a pass over the bytes of the copies.
+ * Find items that would be deflated again although a repack has stored a
+ * compressed whole copy (prepared/kept-deltas.h). Such an item becomes
+ * PACKING_KEPT: its copy is sent. If the file of kept deltas is damaged,
+ * *warning says so, unless it has a warning already. Returns 0 or ERR_NOMEM.
+ * Cost: a binary search for each of these items, and a pass over the bytes of
+ * the copies.
  */
 int found_take_copies(struct found *found, struct packing_items *items,
 		      struct error *warning, struct error *err);

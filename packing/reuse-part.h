@@ -69,9 +69,9 @@ bool reuse_part_bit(const struct reuse_part *part, uint32_t pack_pos,
 
 /*
  * Start a segment: bytes of the pack from `in_off` on are copied to `out_off`
- * of the new pack. The bytes of a segment are copied without a gap. So after a
- * gap, call this function even if the shift is unchanged: a header that grew
- * can make up for a gap of the same length. Returns 0 or ERR_NOMEM.
+ * of the new pack. The bytes of a segment are copied without a gap. So call
+ * this function after each gap. The shift may be unchanged, because a header
+ * that grew can make up for a gap of the same length. Returns 0 or ERR_NOMEM.
  */
 int reuse_part_map(struct reuse_part *part, uint64_t in_off, uint64_t out_off);
 

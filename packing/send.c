@@ -49,8 +49,8 @@ struct send {
 
 /*
  * Returns whether objects that the receiver has may be delta bases. Returns
- * false if the receiver also gets a pack from another place: it may unpack this
- * pack before it has the objects of the other one.
+ * false if the receiver also gets a pack from another place. The receiver may
+ * unpack the sent pack first, before it has the objects of that other pack.
  */
 static bool is_thin(const struct send *s)
 {
@@ -494,8 +494,9 @@ static int find(struct send *s, struct error *err)
 }
 
 /*
- * If the receiver can get the prepared content (bytes that would be sent as
- * they are stored) as a pack from another place, leave this content out.
+ * If the receiver can get the prepared content as a pack from another place,
+ * leave this content out. (The content is the range of stored bytes that would
+ * be sent unchanged.)
  */
 static void leave_out_content(struct send *s)
 {
@@ -547,9 +548,9 @@ static int look_for_stored(struct send *s, struct error *err)
 }
 
 /*
- * Decide which of the found objects are sent as this pack, and in which form:
- * leave out those that the receiver gets from another place, look for stored
- * content, and make items of the rest.
+ * Decide which of the found objects are sent as this pack, and in which form.
+ * Leave out objects that the receiver gets from another place, look for stored
+ * content, and make items of all remaining objects.
  */
 static int settle(struct send *s, struct error *err)
 {

@@ -227,9 +227,8 @@ struct packing_send_options {
 	 */
 	bool spare_search;
 	/*
-	 * true: if a bitmap index is used, send no object that the receiver
-	 * has. false: the boundary traversal may send some objects that the
-	 * receiver has.
+	 * If a bitmap index is used: true: send no object that the receiver
+	 * has. false: the boundary traversal may send some of them.
 	 */
 	bool exact;
 	/* the value of gitreach.bitmapStrategy */

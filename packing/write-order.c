@@ -38,9 +38,9 @@ static void place(struct ordering *o, uint32_t item)
 }
 
 /*
- * The class of an item is its sort key. The bits of a class, the most
- * significant first: one bit that is set outside of the core island, two bits
- * of the type, and RANK_BITS bits of the rank.
+ * The class of an item is its sort key. Its highest bit is set for an item
+ * outside of the core island. Then come two bits for the type, and RANK_BITS
+ * bits for the rank.
  */
 #define RANK_BITS 3
 
