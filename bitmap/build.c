@@ -120,8 +120,8 @@ static void note_chain(struct build *b, size_t entry)
 
 /*
  * Returns the limit for an XOR with the bitmap of `entry`: the XOR must have
- * fewer words than this. Returns 0 if no XOR with this entry is allowed,
- * because its XOR chain already has the maximum length.
+ * fewer words than the returned number. Returns 0 if no XOR with this entry is
+ * allowed, because its XOR chain already has the maximum length.
  */
 static size_t chain_room(const struct build *b, size_t entry)
 {

@@ -148,8 +148,8 @@ static size_t first_guess(const struct choosing *s, size_t most)
 
 /*
  * Computes the next density to try. `words` is the size of the bitmaps that
- * density `dense_nr` gave. If this was too large, the density is lowered by at
- * least a quarter.
+ * density `dense_nr` gave. If `words` is over the limit, the density is lowered
+ * by at least a quarter.
  */
 static size_t next_guess(const struct choosing *s, size_t dense_nr,
 			 size_t words)

@@ -42,9 +42,8 @@
 
 /*
  * The budget of commits spread over the history, in sixteenths of the plain
- * selection's size. The budget is less than the plain selection, because our
- * XORs are a little larger than those of stock Git: short XOR chains are
- * preferred to the smallest XORs.
+ * selection's size. One sixteenth is kept in reserve: our XORs are a little
+ * larger than the smallest XORs, because short XOR chains are preferred.
  */
 #define CHOOSE_BUDGET_SIXTEENTHS 15
 /*
@@ -57,8 +56,8 @@
 /*
  * Part of the default budget of a whole index. The budget is the size of a
  * plain selection, plus one word for each CHOOSE_OBJECTS_PER_WORD objects.
- * Commits spread over the history come first; bitmaps near tips and default
- * pseudo-merges get the rest.
+ * Commits spread over the history come first. Bitmaps near tips and default
+ * pseudo-merges get the words that are left.
  */
 #define CHOOSE_OBJECTS_PER_WORD 8
 /*

@@ -48,9 +48,9 @@ static void drop(struct bitmap_complete *c, size_t entry)
 }
 
 /*
- * Drops whole bitmaps until the rest takes at most c->limit bytes. Bitmaps of
- * the newest entries and of entry `but` are not dropped. Goes round the entries
- * twice: the first round may only clear the marks of recent use.
+ * Drops whole bitmaps until the kept ones take at most c->limit bytes. Bitmaps
+ * of the newest entries and of entry `but` are not dropped. Goes round the
+ * entries twice: the first round may only clear the marks of recent use.
  */
 static void make_room(struct bitmap_complete *c, size_t but)
 {

@@ -183,7 +183,7 @@ int bitmap_file_parse_layer(struct bitmap_file *f, const void *bytes,
 
 /*
  * Verifies the checksums of the file and of the files of all layers below.
- * Reads these files completely.
+ * Reads these files completely. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 int bitmap_file_verify(const struct bitmap_file *f, struct error *err);
 
@@ -261,13 +261,13 @@ struct bitmap_held {
 };
 
 /*
- * ORs the bitmap of a row into `set`, like bitmap_file_or(). `held` tells what
- * is known about the set (NULL: nothing). If the set already contains a bitmap
- * of the row's XOR chain, that bitmap and the rest of the chain are not
- * decoded.
+ * ORs the bitmap of a row into `set`, like bitmap_file_or(), and returns the
+ * same codes. `held` describes the bits that are in the set already (NULL:
+ * nothing is known). If the set contains a whole bitmap of the row's XOR chain,
+ * this bitmap and the chain after it are not decoded.
  *
- * If the set is empty, the bitmap is decoded right into it. After ERR_CORRUPT,
- * such a set may contain any bits.
+ * If the set is empty, the bitmap is decoded right into the set. After
+ * ERR_CORRUPT, such a set may contain any bits.
  */
 int bitmap_file_or_rest(struct bitset *set, const struct bitmap_file *f,
 			uint32_t row, const struct bitmap_held *held,

@@ -80,14 +80,16 @@ void bitmap_fill_clear(struct bitmap_fill *fill);
 
 /*
  * Adds all commits that the tips reach. Other objects are added only where a
- * bitmap contains them. Used to count the commits that a query walks.
+ * bitmap contains them. Used to count the commits that a query walks. Returns 0
+ * or a negative error code.
  */
 int bitmap_fill_commits(struct bitmap_fill *fill, const struct walk_tips *tips,
 			struct error *err);
 
 /*
  * Adds the closure of the tips to the set. Objects that are not indexed are
- * also appended to *others, unless `others` is NULL.
+ * also appended to *others, unless `others` is NULL. Returns 0 or a negative
+ * error code.
  */
 int bitmap_fill_tips(struct bitmap_fill *fill, const struct walk_tips *tips,
 		     struct walk_items *others, struct error *err);
@@ -100,7 +102,8 @@ struct bitmap_side;
 
 /*
  * Begins to add the closure of tips. The tips are borrowed until
- * bitmap_side_free(). The caller frees *out.
+ * bitmap_side_free(). The caller frees *out. Returns 0 or a negative error
+ * code.
  */
 int bitmap_side_start(struct bitmap_side **out, struct bitmap_fill *fill,
 		      const struct walk_tips *tips, struct walk_items *others,
@@ -147,7 +150,7 @@ const uint32_t *bitmap_side_walked(const struct bitmap_side *side, size_t *nr);
 /*
  * Completes the set of reachable objects after the walk over commits has ended.
  * Adds the tips that are not commits. With `trees`, adds the trees and blobs of
- * the walked commits.
+ * the walked commits. Returns 0 or a negative error code.
  */
 int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
 

@@ -61,13 +61,13 @@ struct pseudo_rules {
 	double decay;       /* >= 0 */
 	double sample_rate; /* > 0, <= 1 */
 	/*
-	 * time in seconds since 1970: a tip is unstable if it was committed
-	 * then or before
+	 * time in seconds since 1970: unstable tips are used only if they were
+	 * committed at this time or before
 	 */
 	int64_t threshold;
 	/*
-	 * time in seconds since 1970: a tip is stable if it was committed then
-	 * or before
+	 * time in seconds since 1970: a tip is stable if it was committed at
+	 * this time or before
 	 */
 	int64_t stable_threshold;
 	/* number of pseudo-merges for unstable tips */

@@ -53,9 +53,9 @@
 
 /*
  * Returns the largest useful dense_nr for an index with this many objects. In a
- * small index, more bitmaps cost more than they save: walks are short, and each
- * further bitmap is nearly as large as its neighbour, because the objects of a
- * commit are scattered over the bits.
+ * small index, a higher density costs more than it saves: walks are short
+ * anyway. The objects of a commit are scattered over the bits, so each further
+ * bitmap is nearly as large as its neighbour.
  */
 size_t bitmap_select_dense_nr(size_t object_nr);
 

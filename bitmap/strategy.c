@@ -48,8 +48,8 @@
 /*
  * The cost of a walk grows by one tree diff for every COMMITS_PER_DELTA_COST
  * wanted commits. A walk knows less than an index about the objects that the
- * client has. So after a walk, some deltas are computed anew. With the index,
- * stored deltas could be copied instead.
+ * client has. So after a walk, some deltas are computed again that could be
+ * copied after a query of the index.
  */
 #define COMMITS_PER_DELTA_COST 4
 

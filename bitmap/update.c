@@ -247,7 +247,8 @@ static int choose_commits(struct updating *s)
 
 /*
  * Returns the number of bitmaps near tips that an index made from scratch may
- * have. Each is assumed to be as large as the mean bitmap of the older index.
+ * have. A bitmap is assumed to be as large as the mean bitmap of the older
+ * index.
  */
 static size_t most_near_tips(const struct updating *s)
 {
@@ -263,8 +264,8 @@ static size_t most_near_tips(const struct updating *s)
 }
 
 /*
- * Returns whether the index should be made from scratch. One of two conditions
- * is enough: a large part of all commits is new, or there would be twice as
+ * Returns whether the index should be made from scratch. One reason is that a
+ * large part of all commits is new. The other is that there would be twice as
  * many bitmaps as an index made from scratch may have.
  */
 static bool is_time_to_choose_anew(const struct updating *s)

@@ -24,7 +24,7 @@ int bitmap_verify_row(const struct bitmap_file *file, struct bitmap_space space,
 
 /*
  * Works like bitmap_verify_row() for a pseudo-merge, whose objects must be the
- * closure of all its commits.
+ * closure of all its commits. Returns the same codes.
  */
 int bitmap_verify_pseudo(const struct bitmap_file *file,
 			 struct bitmap_space space, struct walk *w, uint32_t nr,
@@ -52,7 +52,8 @@ int bitmap_verify_same(const struct bitmap_file *file,
 /*
  * Verifies `nr` bitmaps and pseudo-merges, chosen by `seed`, like
  * bitmap_verify_row() and bitmap_verify_pseudo(). Verifies all if there are no
- * more than `nr`.
+ * more than `nr`. Returns 0, ERR_CORRUPT for the first wrong bitmap, or another
+ * negative error code.
  */
 int bitmap_verify_sample(const struct bitmap_file *file,
 			 struct bitmap_space space, struct walk *w, uint64_t nr,
@@ -85,7 +86,7 @@ int bitmap_verify_all(const struct bitmap_file *file, struct bitmap_space space,
 /*
  * Verifies the type bitmaps against the types in the headers of pack entries.
  * Each object must be in exactly one type bitmap. O(objects); nothing is
- * inflated.
+ * inflated. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 int bitmap_verify_types(const struct bitmap_file *file,
 			struct bitmap_space space, struct error *err);
