@@ -21,8 +21,8 @@ enum merge_op { MERGE_OR, MERGE_AND, MERGE_XOR, MERGE_ANDNOT };
 
 /*
  * Number of words that a result may have in addition to the words of both
- * operands: the first RLW, one for each operand whose last word is split off,
- * and the zeros at the end.
+ * operands. These are the first RLW, the zeros at the end, and one word for
+ * each operand whose last word is split off.
  */
 #define END_WORDS 4
 
