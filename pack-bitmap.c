@@ -51,8 +51,8 @@ static int load_file(struct pack_bitmap *pb, uint32_t nr,
 
 /*
  * Verifies the order that maps bits to objects: the order of the pack, or of
- * the multi-pack-index. The order of a small multi-pack-index is not verified
- * again, because opening the index has done this.
+ * the multi-pack-index. For a small multi-pack-index nothing is done, because
+ * opening the index has verified its order.
  */
 static int prove_order(const struct pack_bitmap *pb, struct error *err)
 {
