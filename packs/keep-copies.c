@@ -241,7 +241,7 @@ static uint64_t new_cost_max(const struct copying *c)
 }
 
 /*
- * Make a new copy, unless this would exceed the maximum cost. Returns 0 or
+ * Make a new copy, unless the copy would exceed the maximum cost. Returns 0 or
  * ERR_NOMEM.
  */
 static int make_new(struct copying *c, uint32_t obj_pos)
@@ -356,10 +356,11 @@ static uint32_t count_copies(const struct kept_deltas *old)
 }
 
 /*
- * Returns whether the remaining tips are skipped. They are skipped in three
- * cases: no further copy fits into the file; new copies have cost too much, and
- * all copies of the old file are in the new file; or reading the trees has cost
- * too much.
+ * Returns whether the remaining tips are skipped. There are three cases:
+ * - no further copy fits into the file;
+ * - new copies have cost too much, and all copies of the old file are in the
+ *   new file;
+ * - reading the trees has cost too much.
  */
 static bool is_done(const struct copying *c)
 {

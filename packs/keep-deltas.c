@@ -614,7 +614,10 @@ static void keeping_release(struct keeping *k)
 	walk_close(&k->walk);
 }
 
-/* Make the content of the new file. It is empty if there are no deltas. */
+/*
+ * Make the content of the new file. The content is empty if there are no
+ * deltas. Returns 0 or a negative error code.
+ */
 static int make_file(struct buf *out, struct keeping *k,
 		     const struct keep_options *options, struct error *err)
 {

@@ -19,7 +19,7 @@ struct odb_midx; /* odb/odb-midx.h */
 
 /*
  * Remove the single-file multi-pack-index with its bitmap index and its order
- * file. A chain is not removed.
+ * file. A chain is not removed. Returns 0, ERR_IO or ERR_NOMEM.
  */
 int multi_pack_remove(const char *dir, struct error *err);
 
@@ -27,17 +27,21 @@ int multi_pack_remove(const char *dir, struct error *err);
  * Remove the bitmap indexes and order files of all multi-pack-indexes, except
  * of the one whose checksum is `keep`, in hexadecimal digits. If `keep` is "",
  * there is no exception. The bitmap index of `keep` is removed too, unless
- * `keep_bitmap` is true.
+ * `keep_bitmap` is true. Returns 0, ERR_IO or ERR_NOMEM.
  */
 int multi_pack_remove_parts(const char *dir, const char *keep, bool keep_bitmap,
 			    struct error *err);
 
-/* Remove the chain file and the files of all layers. */
+/*
+ * Remove the chain file and the files of all layers. Returns 0, ERR_IO or
+ * ERR_NOMEM.
+ */
 int multi_pack_remove_chain(const char *dir, struct error *err);
 
 /*
  * Remove the files of layers that are not in the chain that ends with `top`. If
- * `top` is NULL, remove the files of all layers.
+ * `top` is NULL, remove the files of all layers. Returns 0, ERR_IO or
+ * ERR_NOMEM.
  */
 int multi_pack_remove_layers(const char *dir, const struct odb_midx *top,
 			     struct error *err);

@@ -66,9 +66,10 @@ int newpack_options_load(struct newpack_options *options,
 			 const struct repo *repo, struct error *err);
 
 /*
- * Works like newpack_options_load(), but loads only what is needed to write a
- * bitmap index of existing packs. Other keys of pack.* are not read, except
- * pack.threads, whose wrong value counts as missing.
+ * Works like newpack_options_load(), but loads only the options for writing a
+ * bitmap index of existing packs. Of the keys pack.*, only pack.threads and
+ * those of bitmap indexes are read; a wrong value of pack.threads counts as
+ * missing.
  */
 int newpack_bitmap_options_load(struct newpack_options *options,
 				const struct repo *repo, struct error *err);

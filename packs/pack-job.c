@@ -259,8 +259,8 @@ static int enumerate_local(struct pack_job *job, struct error *err)
 
 /*
  * Returns whether the walk must apply the filter itself. This is so if a
- * provider fetches all missing objects that the walk lists: objects that the
- * filter leaves out must not be fetched.
+ * provider fetches all missing objects that the walk lists. Without the filter,
+ * the walk would fetch objects that the filter leaves out.
  */
 static bool filters_by_walk(const struct pack_job *job)
 {
@@ -497,9 +497,9 @@ int pack_job_add_tags(struct pack_job *job, const struct packing_tags *tags,
 bool pack_job_can_have_bitmap(struct pack_job *job)
 {
 	/*
-	 * Refuse a bitmap index if the pack is not closed under reachability,
-	 * or in a shallow repository: the commits of the boundary get parents
-	 * when the history is deepened.
+	 * Refuse a bitmap index if the pack is not closed under reachability.
+	 * Also refuse in a shallow repository: commits of the boundary get
+	 * parents when the history is deepened.
 	 */
 	const char *why = job->left_out          ? "some objects are not being "
 						   "packed"

@@ -59,8 +59,8 @@ struct pack_job_options {
 	bool note_reached; /* fill in job->reached */
 	bool write_bitmap;
 	/*
-	 * The bitmap index is written because this is the default; no option
-	 * asked for it. If it cannot be written, there is no warning.
+	 * The bitmap index is written by default; no option asked for it. If
+	 * the index cannot be written, there is no warning.
 	 */
 	bool bitmap_is_default;
 	/* Keep deltas of the tip island's objects within that island. */
@@ -191,9 +191,9 @@ int pack_job_leave_out_trees(struct pack_job *job, const struct oid *trees,
 			     size_t nr, struct error *err);
 
 /*
- * Add the tags whose final target is among the items, and the tags on the way
- * from such a tag to its target, unless the options leave them out. Returns 0
- * or a negative error code. Cost: each tag is visited.
+ * Add tags whose final target is among the items. If such a tag refers to its
+ * target through other tags, add these too. Tags that the options leave out are
+ * not added. Returns 0 or a negative error code. Cost: each tag is visited.
  */
 int pack_job_add_tags(struct pack_job *job, const struct packing_tags *tags,
 		      struct error *err);

@@ -21,10 +21,10 @@ static int open_space(struct bitmap_space *space, const struct preparing *p,
 }
 
 /*
- * Returns 1 if the content of a prepared answer consists of whole pack entries
- * that can be copied as they are stored, and has the right checksum. Returns 0
- * if not, or a negative error code. The bits of the objects are set in
- * *objects, which must be empty.
+ * Check the content of a prepared answer. It must consist of whole pack entries
+ * that can be copied as they are stored, and must have the right checksum.
+ * Returns 1 if so, 0 if not, or a negative error code. The bits of the objects
+ * are set in *objects, which must be empty.
  */
 static int verify_content(const struct preparing *p,
 			  const struct prepared_content *content,
