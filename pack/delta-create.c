@@ -61,9 +61,10 @@ enum {
 	 */
 	CHECK_EVERY = 64,
 	/*
-	 * The search gives up if the delta exceeds its limit by more than this
-	 * number of bytes. It does not give up at the limit itself, because
-	 * copies in the queue may still shorten the delta.
+	 * The search does not give up when the delta just exceeds its limit,
+	 * because copies in the queue may still shorten the delta. The search
+	 * gives up when the delta exceeds the limit by more than this number of
+	 * bytes.
 	 */
 	GIVE_UP_SLACK = 128,
 };
@@ -523,9 +524,9 @@ static bool hopeless(const struct maker *m, size_t at)
 
 /*
  * Skips target positions that cannot begin a match. Returns the first position
- * in [at, end) at which a match may begin, because the hash of the block there
- * may be in the index, or the last copy may continue there. Returns `end` if
- * there is none.
+ * in [at, end) at which a match may begin, or `end` if there is none. A match
+ * may begin if the index may have the hash of the block at the position, or if
+ * the last copy may continue there.
  */
 static size_t skip_misses(const struct maker *m, size_t at, size_t end)
 {

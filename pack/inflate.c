@@ -255,9 +255,9 @@ nomem:
 #ifdef HAVE_LIBDEFLATE
 
 /*
- * A libdeflate compressor touches and clears 192 KiB before each stream. This
+ * A libdeflate compressor touches and clears 192 KiB before each stream, which
  * is most of the cost of a small stream. So the first small inputs use zlib
- * with a small window. The response to a small fetch needs no other streams.
+ * with a small window. The response to a small fetch has no other streams.
  */
 #define SMALL_LEN 4096
 #define SMALL_WINDOW_BITS 12 /* for SMALL_LEN bytes */

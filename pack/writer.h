@@ -40,7 +40,10 @@ struct pack_sink {
 			  struct error *err);
 };
 
-/* Puts bytes of a file into a sink, by put_file() or put(). */
+/*
+ * Puts bytes of a file into a sink, by put_file() or put(). Returns 0 or the
+ * sink's error.
+ */
 int pack_sink_put_file(const struct pack_sink *sink,
 		       const struct sys_file_span *span, struct error *err);
 
@@ -94,25 +97,28 @@ uint64_t pack_writer_begin_entry(struct pack_writer *w);
 
 /*
  * Writes bytes of the pack unchanged: a header of an entry, a zlib stream, or a
- * span of whole entries.
+ * span of whole entries. Returns 0 or the sink's error.
  */
 int pack_writer_put(struct pack_writer *w, const void *bytes, size_t len,
 		    struct error *err);
 
-/* Writes bytes of a file. Large spans are passed on as parts of the file. */
+/*
+ * Writes bytes of a file. Large spans are passed on as parts of the file.
+ * Returns 0 or the sink's error.
+ */
 int pack_writer_put_file(struct pack_writer *w,
 			 const struct sys_file_span *span, struct error *err);
 
 /*
  * Writes bytes of a pinned pack. Large spans go to sink.put_pinned(), which
- * must not be NULL.
+ * must not be NULL. Returns 0 or the sink's error.
  */
 int pack_writer_put_pinned(struct pack_writer *w, const void *bytes, size_t len,
 			   struct error *err);
 
 /*
  * Writes the trailer, passes all bytes to the sink, and sets *checksum. Nothing
- * may be written afterwards.
+ * may be written afterwards. Returns 0 or the sink's error.
  */
 int pack_writer_finish(struct pack_writer *w, struct oid *checksum,
 		       struct error *err);
