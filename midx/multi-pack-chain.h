@@ -63,9 +63,9 @@ int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,
  * computed from objects. If options->bitmap is NULL, no bitmap index is
  * written. The options' packs and preferred pack are ignored.
  *
- * Returns 0 or a negative error code: those of multi_pack_append(),
+ * Returns 0 or a negative error code of multi_pack_append(). Also returns
  * ERR_UNSUPPORTED if midx.version is 1 ("cannot perform MIDX compaction with v1
- * format"), or ERR_INVALID if options->bitmap is set but the layers below have
+ * format"), and ERR_INVALID if options->bitmap is set but the layers below have
  * no bitmap index.
  */
 int multi_pack_compact(struct multi_pack_result *result, const struct odb *odb,
