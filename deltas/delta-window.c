@@ -138,9 +138,9 @@ static void drop(struct delta_window *w, size_t place)
 
 /*
  * Remove old objects from the window until there is room for a candidate. Only
- * objects of the candidate's own layer are removed. A base must be in the same
- * layer as its delta or in an earlier layer, so objects of one layer must not
- * displace those of another.
+ * objects of the candidate's own layer are removed. A base is in the same layer
+ * as its delta or in an earlier one. So each layer needs its own objects in the
+ * window.
  */
 static void make_room(struct delta_window *w, enum islands_layer layer,
 		      uint64_t size)

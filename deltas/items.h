@@ -3,9 +3,10 @@
  * The objects of a new pack, and how each will be stored.
  *
  * `item` is an index into the list. The list is worked on in this order:
- * enumeration appends objects; planning finds stored bytes to copy (plan.h);
- * the delta search finds deltas for other items (delta-search.h); the items are
- * ordered and written (write.h).
+ * - enumeration appends objects;
+ * - planning finds stored bytes to copy (plan.h);
+ * - the delta search finds deltas for other items (delta-search.h);
+ * - the items are ordered and written (write.h).
  */
 #ifndef DELTAS_ITEMS_H
 #define DELTAS_ITEMS_H
@@ -43,9 +44,9 @@ enum packing_how {
 };
 
 /*
- * An object of a new pack. An item with `is_external` is not written: the
- * receiver has the object, and a thin pack may name it as a delta base, by its
- * id.
+ * An object of a new pack. An item with `is_external` is not written, because
+ * the receiver has the object. A thin pack may name this object, by its id, as
+ * a delta base.
  */
 struct packing_item {
 	/*
