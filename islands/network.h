@@ -193,7 +193,10 @@ int network_find(char **git_dir, const struct repo *repo, struct error *err);
 int network_open(struct network **out, const char *git_dir, struct error *err);
 void network_close(struct network *network);
 
-/* Takes a lock of the network; see sys_rangelock_take(). */
+/*
+ * Takes a lock of the network; see sys_rangelock_take(). Returns 0, ERR_DENIED
+ * if the lock is taken and `wait` is false, or another negative error code.
+ */
 int network_lock(struct network *network, uint32_t lock, bool shared, bool wait,
 		 struct error *err);
 void network_unlock(struct network *network, uint32_t lock);
