@@ -2,11 +2,11 @@
 /*
  * The table of entries: adding an entry, checking its object, and sorting.
  *
- * The order by id is made with two radix passes over the first four bytes, with
- * entry numbers, and an insertion sort for ids whose first four bytes are
- * equal. Every id is the hash of an object that the indexer has seen, so an
- * attacker cannot make many ids that share four bytes. base/sort.h would need
- * 32 bytes of memory per entry; these passes need 8.
+ * The entries are sorted by id in two steps: two radix passes over the first
+ * four bytes, which move only entry numbers, and then an insertion sort of ids
+ * with equal first bytes. Every id is the hash of an object that the indexer
+ * has seen, so an attacker cannot make many ids that share four bytes.
+ * base/sort.h would need 32 bytes of memory per entry; these passes need 8.
  */
 #include <inttypes.h>
 #include <stdatomic.h>

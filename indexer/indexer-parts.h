@@ -117,9 +117,9 @@ int indexer_add_entry(struct pack_indexer *ix, uint64_t offset,
 		      enum object_type stored);
 
 /*
- * Returns whether the indexer continues after the error *what. The callback
- * `broken` receives the error and decides. Without this callback the indexer
- * stops.
+ * Returns whether the indexer continues after an error, which `what` describes.
+ * The callback `broken` gets the error and decides. Without this callback the
+ * indexer stops.
  */
 static inline bool indexer_salvages(const struct pack_indexer *ix, bool is_end,
 				    int ret, const struct error *what)

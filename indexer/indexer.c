@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The public functions of the indexer: life cycle, order of the steps, and
- * files. indexer-parse.c turns bytes into entries, indexer-resolve.c deltas
- * into objects. indexer-thin.c appends missing bases, and indexer-read.c reads
- * single objects. indexer-entries.c has the functions that these files share.
+ * files. Other files do the steps. indexer-parse.c turns bytes into entries.
+ * indexer-resolve.c applies deltas. indexer-thin.c appends missing bases, and
+ * indexer-read.c reads single objects. indexer-entries.c has the functions that
+ * these files share.
  */
 #include <string.h>
 
