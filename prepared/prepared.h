@@ -2,9 +2,9 @@
 /*
  * Prepared answers: a repack computes the responses to a few frequent requests,
  * which are clones, and stores them. A prepared answer stores which bytes of
- * the pack are sent, and the checksum of the sent pack. So the server sends it
- * without enumerating or hashing objects, and without reading the order of the
- * pack.
+ * the pack are sent, and the checksum of the sent pack. So the server sends the
+ * answer without enumerating or hashing objects, and without reading the order
+ * of the pack.
  *
  * The file is objects/info/prepared. All numbers are big-endian.
  * Documentation/format/prepared.md has an example byte by byte:
@@ -22,12 +22,12 @@
  *    number of objects: 4 | number of runs: 4
  *    of each run, ascending: offset in the pack: 8 | length: 8
  *
- * These facts hold for each answer: a pack of version 2 with the bytes of the
+ * These facts hold for each answer. A pack of version 2 with the bytes of the
  * runs has the stored number of objects and the stored checksum. The base of
  * each delta is at the distance that the delta says. The objects are all that
  * the request asks for. The content with tags also has the tags that a clone
- * with tags would add. It can be sent as long as each added tag has a ref, and
- * no other tag points to an object of the content.
+ * with tags would add. This content can be sent as long as each added tag has a
+ * ref, and no other tag points to an object of the content.
  *
  * The number of a request says its kind: a clone of all that one id reaches
  * (1), the same with depth 1 (2), and both for several ids (3, 4). Several ids
@@ -190,9 +190,9 @@ const struct prepared_answer *prepared_find(
 	const struct prepared *p, const struct prepared_request *request);
 
 /*
- * Search the object directories for a file of prepared answers that has an
- * answer to a clone of these ids (at least 1), with full history or with depth
- * 1. Returns 1 if there is such a file; the snapshot then has these ids.
+ * Search the object directories for a file of prepared answers that can answer
+ * a clone of these ids (at least 1). The clone is of depth 1, or has full
+ * history. Returns 1 if there is such a file; the snapshot then has these ids.
  * Otherwise, *p is empty and *answer is NULL, and the function returns 0 or
  * ERR_NOMEM. Files that cannot be used are skipped.
  */
