@@ -33,7 +33,7 @@
 
 /*
  * Time in nanoseconds. If the maker of a plan (a cached response) has waited
- * for its own client for this time, other requests do not wait for the plan.
+ * for its own client this long, other requests do not wait for the plan.
  */
 #define STALL_NS (50 * MS_NS)
 

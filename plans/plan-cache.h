@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plans of the packs that a server has sent lately. Requests that ask for the
- * same share a plan. While the first of them makes the pack, the others wait.
+ * Plans of the packs that a server has sent lately. Requests for equal packs
+ * share a plan. While the first of these requests makes the pack, the other
+ * requests wait.
  *
  * 	request -> key -> plan is there: send it                  ("hit")
  * 	               -> another request makes it: wait, send it ("joined")
  * 	               -> none: make the pack, note the plan      ("made")
  * 	        -> no key: make the pack                          ("bypassed")
  *
- * The key is a hash of what the pack depends on: wants, common haves, shallow
- * boundary, filter, the tags that may be added, and the form of the pack. A
- * plan also has an owner: an address that stands for one snapshot of a
- * repository, with its configuration and packs. So after a push or a repack,
- * requests have another owner, which has no plans yet. The caller must decide
- * what a client may see before a pack is made.
+ * The key is a hash of all facts on which the pack depends: wants, common
+ * haves, shallow boundary, filter, the tags that may be added, and the form of
+ * the pack. A plan also has an owner: an address that stands for one snapshot
+ * of a repository, with its configuration and packs. So after a push or a
+ * repack, requests have another owner, which has no plans yet. The caller must
+ * decide what a client may see before a pack is made.
  *
  * Plans are in memory, and in a directory that processes share
  * (plans/plan-dir.h). A plan that is not in memory is looked for in the
@@ -85,9 +86,9 @@ struct plan_question {
 /*
  * Sends a pack, by a plan or as packing_send() does. report->response_plan says
  * how the pack was sent. report->no_response_plan says why no plan was used, or
- * why the new plan is not in the directory. *used is NULL, or an entry that the
- * caller releases when the sink does not need its bytes any more (plan_send()).
- * Returns 0 or a negative error code.
+ * why the new plan is not in the directory. *used is NULL or an entry. The
+ * caller releases the entry when the sink no longer needs the sent bytes
+ * (plan_send()). Returns 0 or a negative error code.
  */
 int plan_cache_send(struct plan_cache *cache, struct plan_entry **used,
 		    const struct plan_question *question,
@@ -119,11 +120,11 @@ int plan_cache_key(uint8_t key[PLAN_KEY_LEN], const char **reason,
 		   const struct plan_question *question, struct error *err);
 
 /*
- * Computes the shared key, which names a plan's file in the directory, from the
- * key of a request. The shared key includes what an owner stands for in memory:
- * the repository, its shallow boundary and grafts, and the configuration of
- * packs. It does not include the packs, because a plan names its packs. Returns
- * 0 or a negative error code.
+ * Computes the shared key from the key of a request. The shared key names a
+ * plan's file in the directory. It also covers the facts for which an owner
+ * stands in memory: the repository, its shallow boundary and grafts, and the
+ * configuration of packs. The packs are not covered, because a plan names its
+ * packs. Returns 0 or a negative error code.
  */
 int plan_cache_shared_key(uint8_t shared[PLAN_KEY_LEN],
 			  const uint8_t key[PLAN_KEY_LEN],

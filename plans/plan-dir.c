@@ -46,8 +46,9 @@
 #define WAIT_MAX_NS UINT64_C(120000000000)
 
 /*
- * If a waiting process sees at this number of checks in a row that the maker is
- * sending, the maker's client counts as slow, and the process stops waiting.
+ * A waiting process checks from time to time whether the maker is sending.
+ * After this number of such checks in a row, the maker's client counts as slow,
+ * and the process stops waiting.
  */
 #define STALLED_LOOKS 3
 

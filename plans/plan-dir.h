@@ -116,9 +116,9 @@ int plan_dir_find(struct plan_claim *claim, struct plan *plan,
 
 /*
  * The maker calls these functions before and after it waits for its client.
- * plan_claim_begin_sending() returns true if other processes wait for the plan:
- * the maker should then complete the plan before it sends. If the maker sends
- * all the same, it still calls plan_claim_end_sending().
+ * plan_claim_begin_sending() returns true if other processes wait for the plan.
+ * In this case the maker should complete the plan before it sends. If the maker
+ * sends nevertheless, it still calls plan_claim_end_sending().
  */
 bool plan_claim_begin_sending(struct plan_claim *claim);
 void plan_claim_end_sending(struct plan_claim *claim);

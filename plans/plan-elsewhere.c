@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Notes what a pack lacks, and tells it to the receivers of the plan. */
+/*
+ * Records which objects a pack lacks, and tells the receivers of the plan about
+ * them.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"

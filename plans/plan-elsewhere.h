@@ -42,8 +42,8 @@ struct packing_elsewhere plan_elsewhere_note(struct plan_elsewhere *e,
 					     struct plan_absent *absent);
 
 /*
- * Tells the receiver what the pack of a plan lacks. `e` comes from the request;
- * NULL: the receiver gets nothing from elsewhere.
+ * Tells the receiver which objects the pack of a plan lacks. `e` comes from the
+ * request; NULL: the receiver gets nothing from elsewhere.
  *
  * Returns 1 if the plan can be sent. Returns 0, without telling the receiver
  * anything, if an object or pack is no longer available elsewhere. Otherwise

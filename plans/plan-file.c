@@ -15,8 +15,8 @@
 #define PIECE_LEN 20
 #define TRAILER_LEN 32
 /*
- * Number of bytes in the fixed part of the table of what the pack lacks,
- * without the checksum.
+ * Number of bytes in the fixed part of the table of lacking objects, without
+ * the checksum.
  */
 #define ABSENT_LEN 16
 
@@ -71,9 +71,9 @@ static bool take_report(struct packing_report *r, struct cursor *c,
 }
 
 /*
- * Takes the part of the file that names what the pack lacks: ids of objects,
- * and a pack that the client gets elsewhere. Returns false if the part is
- * malformed or empty.
+ * Takes the part of the file about objects that the pack lacks: ids of single
+ * objects, and a pack that the client gets elsewhere. Returns false if the part
+ * is malformed or empty.
  */
 static bool take_absent(struct plan_file *f, struct cursor *c)
 {
@@ -130,8 +130,8 @@ static struct piece get_piece(const struct plan_file *f, uint32_t number)
 }
 
 /*
- * Returns NULL if the pieces are valid, or a constant string that says what is
- * wrong with them.
+ * Returns NULL if the pieces are valid, or a constant string that describes the
+ * error.
  */
 static const char *check_pieces(const struct plan_file *f)
 {

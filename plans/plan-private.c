@@ -71,8 +71,9 @@ static int visit(void *ctx, const char *name)
 }
 
 /*
- * Makes the directory. It is not removed when a signal ends this process:
- * otherwise a worker, which is a fork of it, would remove the directory.
+ * Makes the directory. A signal that ends this process does not remove the
+ * directory. Otherwise a signal to a worker, which is a fork of this process,
+ * would remove it too.
  */
 static int make(struct plan_private *p, const char *parent, struct error *err)
 {
