@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reports a collision attack, with the message of stock Git. The function is in
- * a file of its own so that a test can replace it: no two Git objects with the
- * same SHA-1 are public, so a test cannot cause a real report.
+ * a file of its own so that a test can replace it. A test cannot cause a real
+ * report, because no two Git objects with the same SHA-1 are public.
  */
 #include "object/hash.h"
 

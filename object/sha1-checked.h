@@ -67,8 +67,9 @@ struct sha1_batch {
 
 /*
  * The attack vectors whose conditions the blocks of a batch meet. Each element
- * of `ks` is a bit mask for one family of vectors and one lane: a bit stands
- * for a vector, and is set if the block in this lane meets its conditions.
+ * of `ks` is a bit mask for one family of vectors and one lane. A bit stands
+ * for a vector. It is set if the block in this lane meets the conditions of the
+ * vector.
  */
 struct sha1_suspects {
 	uint32_t ks[SHA1_FAMILY_NR][SHA1_LANE_NR];
@@ -115,8 +116,8 @@ bool sha1_attack_check(struct sha1_batch *batch);
  */
 
 /*
- * Sets batch->has_sha and batch->has_avx2 to what the processor supports.
- * has_sha implies has_avx2.
+ * Sets batch->has_sha and batch->has_avx2 if the processor has these
+ * instructions. has_sha implies has_avx2.
  */
 void sha1_x86_detect(struct sha1_batch *batch);
 
