@@ -92,9 +92,9 @@ out:
 }
 
 /*
- * In each of the first dir_nr object directories, visits the loose objects in
- * the directories [first, end) of the 256 directories that are named by the
- * first byte of an id.
+ * Visits loose objects in each of the first dir_nr object directories. Of the
+ * 256 directories named by the first byte of an id, only [first, end) are
+ * visited.
  */
 static int visit_dirs(struct loose_visit *v, size_t dir_nr, unsigned first,
 		      unsigned end)

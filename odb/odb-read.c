@@ -568,8 +568,8 @@ static int find_spare(void *ctx, struct pack *pack, uint64_t offset,
 
 /*
  * Calls the provider, and opens the later snapshot again. The caller holds the
- * lock. The snapshot is opened again even if the time of the pack directory did
- * not change: two changes within one clock tick leave the same time.
+ * lock. The time of the pack directory is not compared before: two changes
+ * within one clock tick leave the same time.
  */
 static int provide(struct odb_reader *reader, const struct oid *oids, size_t nr,
 		   struct error *err)

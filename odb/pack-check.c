@@ -24,9 +24,9 @@
 struct shard {
 	pthread_mutex_t lock; /* guards the map */
 	/*
-	 * Maps an id to a set of bits: the type of a received object (enum
-	 * object_type), and NAMED_AS(type) for each type that a link to the
-	 * object requires.
+	 * Maps an id to a set of bits. For a received object, the type (enum
+	 * object_type) is set. NAMED_AS(type) is set for each type that a link
+	 * to the object requires.
 	 */
 	struct oidmap ids;
 };
