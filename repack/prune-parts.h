@@ -71,15 +71,15 @@ int prune_stale(const struct repo *repo, const struct prune_options *options,
 /*
  * ---- prune-unnamed.c
  *
- * Removes what a repack of stock Git leaves behind when it is killed before its
- * packs get their final names: ".tmp-<pid>-pack-<hash>.pack" and its side
+ * Removes files that a repack of stock Git leaves behind if it is killed before
+ * its packs get their final names: ".tmp-<pid>-pack-<hash>.pack" and its side
  * files.
  *
  * No reader uses a .pack without .idx, or an .idx without .pack. Such a file is
  * removed when it is old enough. A .pack with its .idx is a pack for every
  * reader, and other processes may rely on it. For example, stock Git removes
  * loose objects that are in such a pack, and does not pack these objects again.
- * So unnamed packs are removed only if all of this is true:
+ * So unnamed packs are removed only if all of these conditions hold:
  *
  *  - No unnamed pack of this repository is younger than the time of expiry.
  *  - None has a .keep file, and no multi-pack-index names one.

@@ -276,10 +276,10 @@ static int prune_shallow(struct run *r, struct error *err)
 }
 
 /*
- * Find what may be removed, and remove it. Enumerating is slow, so it is
- * skipped if the expiry says that everything stays. Enumerating is also skipped
- * if the repository has none of these: loose objects, a shallow boundary,
- * unnamed packs.
+ * Find the files that may be removed, and remove them. Enumerating is slow, so
+ * it is skipped if the expiry says that everything stays. It is also skipped if
+ * the repository has no loose objects, no shallow boundary and no unnamed
+ * packs.
  */
 static int prune(struct run *r, struct error *err)
 {

@@ -3,8 +3,8 @@
  * Removes unreachable loose objects (git-prune(1)), temporary files of killed
  * processes, and loose objects that are also in packs.
  *
- *	list loose files -> read references -> open packs -> enumerate
- *	  -> find recent objects and what they reach -> remove
+ * 	list loose files -> read references -> open packs -> enumerate
+ * 	  -> find recent objects and all that they reach -> remove
  *
  * Files are listed before references are read. An object that another process
  * writes later, together with a reference to it, is not on the list and stays.

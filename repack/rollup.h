@@ -36,7 +36,7 @@ enum rollup_part {
 
 struct rollup_options {
 	/*
-	 * borrowed: for each pack of the snapshot, what happens to its objects
+	 * borrowed: for each pack of the snapshot, how its objects are handled
 	 */
 	const enum rollup_part *parts;
 	/*
@@ -57,7 +57,7 @@ struct rollup_options {
 };
 
 /*
- * Set what happens to the objects of the pack `name` ("pack-<hex>.pack"). If a
+ * Set how the objects of the pack `name` ("pack-<hex>.pack") are handled. If a
  * value is set already, the later one in enum rollup_part is used. Returns 0,
  * or ERR_MISSING if there is no pack of this name. With `once`, returns
  * ERR_INVALID if another value is set already.
