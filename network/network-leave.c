@@ -148,9 +148,9 @@ static int unlink_member(struct network *network, const struct repo *repo,
 	if (ret < 0)
 		return ret;
 	/*
-	 * Make the removal of info/alternates durable. If the alternate came
-	 * back after a power failure, the repository would borrow from the
-	 * store, but the store would not know it as a member.
+	 * Make the removal of info/alternates durable. Otherwise the file might
+	 * come back after a power failure. The repository would then borrow
+	 * from the store without being a member.
 	 */
 	info = repo_object_path(repo, "info");
 	ret = info ? sys_sync_dir(info, err) : error_nomem(err);

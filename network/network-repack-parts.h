@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The declarations of three files that network_repack() uses: choosing the
- * HEADs that the store's pack is optimised for, the commit-graphs, and removing
- * from members the objects that the store has.
+ * Declarations of three files that network_repack() uses. network-heads.c
+ * chooses the HEADs that the store's pack is optimised for. network-graph.c
+ * keeps the commit-graphs. network-drop.c removes from members the objects that
+ * the store has.
  */
 #ifndef NETWORK_NETWORK_REPACK_PARTS_H
 #define NETWORK_NETWORK_REPACK_PARTS_H
@@ -25,8 +26,8 @@
  *
  * A fork keeps the HEAD that it was made with, so there may be as many
  * different HEADs as members. The pack of the store is optimised for a few of
- * them: for the first member's HEAD, which most clients ask for, then for the
- * HEADs that most members have.
+ * them. The first member's HEAD comes first, because most clients ask for it.
+ * Then come the HEADs that most members have.
  */
 
 /*

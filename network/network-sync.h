@@ -51,9 +51,9 @@ int network_sync_objects(const struct network *network, const struct repo *repo,
 /*
  * Copy objects like network_sync_objects(), with one difference: if only the
  * `leaving` packs of the store have an object, the object counts as missing in
- * the store. So an object that was found unreachable, and became reachable
- * again, is saved. All references are examined, even if the repository has no
- * objects.
+ * the store. So an object is saved that was found unreachable and became
+ * reachable again. Returns the same codes. All references are examined, even if
+ * the repository has no objects.
  */
 int network_sync_rescue(const struct network *network, const struct repo *repo,
 			const struct network_refs *refs,
@@ -97,7 +97,7 @@ int network_sync(struct network *network, const uint32_t *ids, size_t nr,
 
 /*
  * Sync members like network_sync(), but the caller already holds
- * NETWORK_LOCK_OBJECTS.
+ * NETWORK_LOCK_OBJECTS. Returns the codes of network_sync().
  */
 int network_sync_held(struct network *network, const uint32_t *ids, size_t nr,
 		      const struct network_sync *sync, struct error *err);
@@ -115,7 +115,7 @@ int network_add(uint32_t *id, struct network *network, const char *path,
 
 /*
  * Sync the objects of a repository that borrows from the store, then fork it
- * with network_fork().
+ * with network_fork(). Returns 0 or a negative error code.
  */
 int network_fork_synced(uint32_t *id, struct network *network,
 			const struct repo *source, const char *path,
