@@ -81,8 +81,8 @@ static bool is_copied(const struct found *f, uint32_t obj_pos, uint32_t target)
 }
 
 /*
- * Set c->base_pos and c->base_is_sent for a base. Returns false if the receiver
- * neither has the base nor gets it.
+ * Set c->base_pos to the obj_pos of `base`, and set c->base_is_sent. Returns
+ * false if the receiver neither has `base` nor gets it.
  */
 static bool can_be_base(struct kept_choice *c, const struct found *f,
 			const struct oid *base, uint32_t target_bit,

@@ -22,7 +22,7 @@ int find_boundary_collect(struct found *f, struct error *err);
 
 /*
  * Collect the objects in the trees of the boundary commits, for a list of
- * objects that a walk has found. Only trees are read that can share objects or
+ * objects that a walk has found. Reads only trees that can share objects or
  * delta bases with the listed objects. Returns 0 or a negative error code.
  */
 int find_boundary_collect_near(struct found *f, const struct walk_tips *wants,

@@ -476,7 +476,7 @@ static int withhold(struct found *f, const struct candidate *c)
 
 /*
  * Returns whether a delta against the receiver's version at the same path
- * should be made. Adds its cost to *taken.
+ * should be made. If so, adds the cost of this delta to *taken.
  */
 static bool is_worth_making(const struct candidate *c, const struct versions *v,
 			    uint64_t *taken)

@@ -148,9 +148,10 @@ struct found {
 
 /*
  * Find all objects of a request. If request->elsewhere offers packs, and no
- * prepared answer is used, its tell() is called before the search. If a bitmap
- * index is broken, *warning says so, and the objects are found by a walk.
- * Returns 0 or a negative error code. After an error, *found is released.
+ * prepared answer is used, request->elsewhere->tell() is called before the
+ * search. If a bitmap index is broken, *warning says so, and the objects are
+ * found by a walk. Returns 0 or a negative error code. After an error, *found
+ * is released.
  */
 int found_open(struct found *found, const struct odb *odb,
 	       const struct packing_request *request,
@@ -196,26 +197,26 @@ bool found_is_prepared(const struct found *found, uint32_t odb_pos);
 bool found_offers(const struct found *found);
 
 /*
- * Returns whether the receiver can get a pack that has exactly the bytes of a
- * content from another place (request->elsewhere).
+ * Returns whether the receiver can get, from another place
+ * (request->elsewhere), a pack with exactly the bytes of `content`.
  */
 bool found_is_elsewhere(const struct found *found,
 			const struct prepared_content *content);
 
 /*
- * If the request includes tags, add the tags whose target is sent, and the tags
- * between each tag and its target. Returns 0 or a negative error code:
- * ERR_MISSING if a tag is missing. Cost: each tag is visited; if many objects
- * are sent, each visit is a few look-ups.
+ * If the request includes tags, add the tags whose final target is sent. If
+ * such a tag refers to its target through other tags, add these too. Returns 0
+ * or a negative error code: ERR_MISSING if a tag is missing. Cost: each tag is
+ * visited; if many objects are sent, each visit is a few look-ups.
  */
 int found_include_tags(struct found *found, struct error *err);
 
 /*
  * If the objects to send are a whole pack or a prepared answer (a stored
- * response), make them found->content and empty `packed`. Few objects are not
- * compared with prepared answers. Call this function only if stored bytes may
- * be copied and the receiver reads OFS_DELTA. A corrupt file of prepared
- * answers is ignored. Returns 0 or a negative error code.
+ * response), make them found->content and empty `packed`. A small set of
+ * objects is not compared with prepared answers. Call this function only if
+ * stored bytes may be copied and the receiver reads OFS_DELTA. A corrupt file
+ * of prepared answers is ignored. Returns 0 or a negative error code.
  */
 int found_look_for_stored(struct found *found, bool use_prepared,
 			  struct error *err);
@@ -233,12 +234,12 @@ int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 
 /*
  * For a thin pack: choose objects that would be sent whole, and find the
- * versions at the same paths that the receiver has. An object with a kept delta
- * against an object that the receiver has or gets is sent as this delta.
- * Fallback deltas are made of a limited number of other objects. Chosen objects
- * move from `packed` to `objects`. If the file of kept deltas is damaged,
- * *warning says so, unless it has a warning already. Returns 0 or a negative
- * error code.
+ * versions at the same paths that the receiver has. If an object has a kept
+ * delta, and the receiver has or gets its base, the object is usually sent as
+ * this delta. Fallback deltas are made for a limited number of other objects.
+ * Chosen objects move from `packed` to `objects`. If the file of kept deltas is
+ * damaged, *warning says so, unless it has a warning already. Returns 0 or a
+ * negative error code.
  */
 int found_withhold_versions(struct found *found, struct error *warning,
 			    struct error *err);
@@ -289,8 +290,8 @@ int found_name_items(const struct found *found, struct packing_items *items,
 bool found_is_uninteresting(const struct found *found, uint32_t odb_pos);
 
 /*
- * Append objects that the receiver has to the items, as external delta bases,
- * with sizes. There are two kinds:
+ * Append to the items, as external delta bases with their sizes, objects that
+ * the receiver has. There are two kinds:
  * - the old versions of withheld objects that are not deltas yet;
  * - boundary trees and blobs that share type and name hash with a planned item
  *   that is stored whole or will be deflated anew. Other boundary objects would

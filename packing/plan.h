@@ -41,9 +41,9 @@ struct plan_options {
 	uint32_t settled_min;
 	/*
 	 * Returns whether an object that is not an item may be a delta base.
-	 * `odb_pos` may be that of any copy. The object may be a base if the
-	 * receiver of a thin pack has it, or if it is in the new pack already.
-	 * NULL: no object may. Several threads call this function.
+	 * `odb_pos` may be the position of any copy. The object may be a base
+	 * if the receiver of a thin pack has it, or if it is in the new pack
+	 * already. NULL: no object may. Several threads call this function.
 	 */
 	bool (*is_base)(void *ctx, uint32_t odb_pos);
 	void *base_ctx;

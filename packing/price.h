@@ -32,9 +32,9 @@ uint64_t packing_price_walk(const struct packing_request *request,
 uint64_t packing_price_filter(const struct filter *filter, uint64_t object_nr);
 
 /*
- * Returns the estimated number of bytes that the packs have of the objects of a
- * set of bits. The offsets of some hundred runs are looked up. Returns 0 if
- * memory runs out.
+ * Returns the estimated number of bytes that the objects of a set of bits take
+ * in the packs. Only the offsets of some hundred runs are looked up. Returns 0
+ * if memory runs out.
  */
 uint64_t packing_stored_len(const struct bitmap_space *space,
 			    const struct bitset *packed);

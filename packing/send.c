@@ -514,8 +514,9 @@ static void leave_out_content(struct send *s)
 }
 
 /*
- * Leave out the objects that the receiver gets from another place, and tell
- * which. If there are wants, the objects to send must have been found before.
+ * Leave out the objects that the receiver gets from another place, and tell the
+ * receiver which objects these are. If there are wants, the objects to send
+ * must have been found before.
  */
 static int leave_out(struct send *s, struct error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes the bytes of a pack from a request with wants and haves: the library
- * side of `git pack-objects --revs --stdout`. upload-pack uses it too, in its
- * own process.
+ * side of `git pack-objects --revs --stdout`. upload-pack calls these functions
+ * in its own process.
  */
 #ifndef PACKING_SEND_H
 #define PACKING_SEND_H

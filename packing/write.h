@@ -67,8 +67,8 @@ int write_items(struct packing_items *list, const uint32_t *order, size_t *nr,
 		struct write_report *report, struct error *err);
 
 /*
- * Prepare the items that remain for another pack, after a pack was full. A
- * delta whose base is in the written pack is stored whole.
+ * When a pack is full: prepare the remaining items for the next pack. A delta
+ * whose base is in the written pack is stored whole.
  */
 void write_undeltify(struct packing_items *list, const uint32_t *order,
 		     size_t nr);
