@@ -246,7 +246,7 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 		   uint32_t row, struct bitset *scratch, struct error *err);
 
 /*
- * What a caller knows about a set of bits. With these facts,
+ * Facts that a caller knows about a set of bits. With these facts,
  * bitmap_file_or_rest() skips bitmaps that the set already contains. For every
  * commit in the set that has a bitmap, the set must contain this whole bitmap.
  */

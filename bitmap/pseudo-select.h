@@ -78,7 +78,7 @@ struct pseudo_rules {
 
 /*
  * A tip of a reference. If a tip is in several groups of the configuration,
- * there is an item for each.
+ * there is an item for each group.
  */
 struct pseudo_tip {
 	uint32_t commit_nr;
@@ -147,8 +147,8 @@ int pseudo_select(struct pseudo_groups *out,
 void pseudo_groups_release(struct pseudo_groups *groups);
 
 /*
- * Appends a pseudo-merge of `nr` commits, which are the values of sorted items.
- * Returns 0 or ERR_NOMEM.
+ * Appends a pseudo-merge of `nr` commits. The commits are the values of
+ * `items`, which are sorted. Returns 0 or ERR_NOMEM.
  */
 int pseudo_groups_add(struct pseudo_groups *groups,
 		      const struct sort_item *items, size_t nr);
