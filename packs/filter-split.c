@@ -20,7 +20,7 @@ static int ask(struct bitset *passed, const struct filter_split *split,
 }
 
 /*
- * Add each object of the enumeration that passes the filter to *passed. The
+ * Add to *passed each object of the enumeration that passes the filter. The
  * wants are in *passed already.
  */
 static int ask_all(struct bitset *passed, const struct filter_split *split,
@@ -42,8 +42,8 @@ static int ask_all(struct bitset *passed, const struct filter_split *split,
 }
 
 /*
- * Walk again, now with the filter, and add the objects that this walk finds to
- * *passed.
+ * Walk again, now with the filter, and add to *passed the objects that this
+ * walk finds.
  */
 static int walk_again(struct bitset *passed, const struct filter_split *split,
 		      const struct filter *filter, struct error *err)

@@ -132,9 +132,15 @@ struct copying {
 	/* indexed by obj_pos: objects that have a copy already */
 	struct bitset done;
 	uint64_t len;
-	/* cost of reading the trees so far, in bytes that are deflated */
+	/*
+	 * cost so far of reading the trees; the unit is the cost of deflating a
+	 * byte
+	 */
 	uint64_t tip_cost;
-	/* cost of making new copies so far, in bytes that are deflated */
+	/*
+	 * cost so far of making new copies; the unit is the cost of deflating a
+	 * byte
+	 */
 	uint64_t new_cost;
 	/* number of new copies */
 	uint32_t new_nr;

@@ -69,9 +69,10 @@ struct keep_copies_options {
 	/* maximum bytes of the rows and their zlib streams */
 	uint64_t max_len;
 	/*
-	 * Maximum cost of reading the trees and of making new copies, in bytes
-	 * that are deflated. One copy is made in any case. Once reading the
-	 * trees has cost twice cost_max, further tips are skipped.
+	 * Maximum cost of reading the trees and of making new copies, as a
+	 * number of bytes that could be deflated instead. One copy is made in
+	 * any case. Once reading the trees has cost twice cost_max, further
+	 * tips are skipped.
 	 */
 	uint64_t cost_max;
 	/*

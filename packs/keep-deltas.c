@@ -484,8 +484,8 @@ static int make_of_target(struct keeping *k, const struct sort_item *order,
 
 /*
  * Take pairs in the given order until their total cost would exceed the
- * maximum. Sort the pairs that are taken by their target's place in the pack.
- * Returns the number of pairs that are taken.
+ * maximum. Then sort the taken pairs by the place of their target in the pack.
+ * Returns the number of taken pairs.
  */
 static size_t choose(struct sort_item *order, size_t nr,
 		     const struct keeping *k)

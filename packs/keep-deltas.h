@@ -70,8 +70,8 @@ struct keep_options {
 	const struct dropped_deltas *dropped; /* borrowed */
 	const struct keep_tips *tips;         /* borrowed */
 	/*
-	 * Make all whole copies at once. The delta search of a repack that
-	 * copies no stored deltas costs much more.
+	 * Make all whole copies at once. Set for a repack that copies no stored
+	 * deltas: its delta search costs much more than all copies.
 	 */
 	bool all_copies;
 };
@@ -80,7 +80,7 @@ struct keep_options {
  * Write objects/info/deltas. If repack.keptDeltas is 0, or there are no deltas,
  * the file is removed. Returns 0 or a negative error code. Cost: the
  * directories of HEAD that differ from older ones are read. New deltas are made
- * of a limited number of bytes, which depends on the number of objects in the
+ * for a limited number of bytes, which depends on the number of objects in the
  * pack.
  */
 int keep_deltas(const struct repo *repo, const struct keep_options *options,

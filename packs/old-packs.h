@@ -65,10 +65,10 @@ bool old_pack_is_freshened(const struct old_pack *pack);
 void old_packs_retain(struct old_packs *old, const struct named_packs *names);
 
 /*
- * Remove the packs from the list that have a .keep file in a later snapshot. If
- * a .keep file came after the listing, the new pack lacks the objects of the
- * kept pack. So the pack stays even if the .keep file is gone again when packs
- * are removed.
+ * Take off the list all packs that have a .keep file in a later snapshot. If a
+ * .keep file came after the listing, the new pack lacks the objects of the kept
+ * pack. So the pack stays even if the .keep file is gone again when packs are
+ * removed.
  */
 void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 

@@ -177,7 +177,7 @@ int pack_job_add(struct pack_job *job, const struct oid *oid,
 		 uint32_t name_hash, struct error *err);
 
 /*
- * Add one object whose path is known to the items. A `path` of "" means that
+ * Add to the items one object whose path is known. A `path` of "" means that
  * there is no path. Returns the same codes as pack_job_add().
  */
 int pack_job_add_named(struct pack_job *job, const struct oid *oid,

@@ -32,7 +32,7 @@ int prepare_is_wanted(const struct repo *repo, struct error *err);
 
 /*
  * Find out which answers can be copied from runs of one pack. Write these
- * answers to objects/info/prepared, and the ids that their requests want to
+ * answers to objects/info/prepared. Write the wants of their requests to
  * objects/info/prepared-wants. If no answer can be copied, or
  * repack.prepareAnswers is false, the files are removed. Returns 0 or a
  * negative error code. Cost: the bytes of each answer are read and hashed,
