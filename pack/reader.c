@@ -566,9 +566,9 @@ static int base_type(struct pack_reader *r, const struct pack *pack,
 }
 
 /*
- * Returns the type of the delta at `offset`, one of whose bases is damaged. A
- * delta has the type of all its bases, so another copy of any of these objects
- * tells the type.
+ * Returns the type of the delta at `offset`. A base in its delta chain is
+ * damaged. A delta has the type of all its bases, so another copy of any of
+ * these objects tells the type.
  */
 static int spare_type(struct pack_reader *r, struct pack *pack, uint64_t offset,
 		      enum object_type *type)
