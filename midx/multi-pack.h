@@ -126,10 +126,10 @@ int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
  * until their expected sizes add up to `batch_size`. The expected size of a
  * pack is its size times the share of its objects that are taken. Packs with an
  * expected size of `batch_size` or more are skipped. Cruft packs are never
- * chosen, kept packs only with `pack_kept_objects`.
+ * chosen. Kept packs are chosen only with `pack_kept_objects`.
  *
- * `newpack`: NULL: no pack is written, and the function only returns whether
- * one would be.
+ * If `newpack` is NULL, no pack is written. The result then says whether one
+ * would be written.
  *
  * Returns 1 if a pack was written, 0 if fewer than two packs were chosen, or a
  * negative error code: ERR_UNSUPPORTED for a chain. After 1 the caller opens a
