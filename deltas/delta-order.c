@@ -74,7 +74,8 @@ static size_t choose(struct sort_item *keys, const struct packing_items *list,
 
 /*
  * Returns the rank of an object among the objects of one name. Objects with
- * lower ranks come first; they may be bases of the others.
+ * lower ranks come first, so that they can be bases of objects with higher
+ * ranks.
  */
 static unsigned rank_of(const struct packing_item *item,
 			const struct islands *islands)

@@ -37,7 +37,7 @@ enum delta_pass {
 	DELTA_PASS_ROOTS,
 	/*
 	 * All candidates. Whole objects and poor deltas are tried again,
-	 * because their best base may be a file of another path.
+	 * because their best base may be an object at another path.
 	 */
 	DELTA_PASS_ALL,
 };
