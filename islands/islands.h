@@ -134,7 +134,7 @@ struct islands {
 	 * commits
 	 */
 	struct bitset tip;
-	/* sets of islands of references */
+	/* the different sets of islands that objects are in */
 	struct island_sets sets;
 	/*
 	 * Owned array with an element for each obj_pos < end: the number, in

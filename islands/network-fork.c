@@ -114,8 +114,9 @@ static int check_free(const struct forking *f)
 }
 
 /*
- * Chooses the id of the new member: the id of an earlier fork to the same path
- * that was killed, or else a new id. Takes the lock of this member.
+ * Chooses the id of the new member. If an earlier fork to the same path was
+ * killed, its id is used again; otherwise a new id. Takes the lock of this
+ * member.
  */
 static int choose_id(struct forking *f, const char *path)
 {

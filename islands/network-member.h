@@ -47,8 +47,8 @@ int network_link_check(enum network_link *link, const struct network *network,
 /*
  * Appends the line of info/alternates that names the object directory of the
  * shared store. `object_dir` is the object directory of the borrower (absolute,
- * without symlinks). The line is a relative path if both share a directory
- * other than the root. Returns 0 or ERR_NOMEM.
+ * without symlinks). The line is a relative path if both paths have a common
+ * parent directory other than the root. Returns 0 or ERR_NOMEM.
  */
 int network_link_line(struct buf *out, const struct network *network,
 		      const char *object_dir);

@@ -53,10 +53,10 @@ static inline const char *network_ref_name(const struct network_refs *refs,
 }
 
 /*
- * Reads the references of a repository that start with `prefix` ("refs/",
- * "refs/virtual/3/"). With `head`, a detached HEAD is added as "HEAD". A broken
- * reference is an error, because objects that it names might be lost. Release
- * in any case. Returns 0 or a negative error code.
+ * Reads those references of a repository whose names start with `prefix`
+ * ("refs/", "refs/virtual/3/"). With `head`, a detached HEAD is added as
+ * "HEAD". A broken reference is an error, because objects that it names might
+ * be lost. Release in any case. Returns 0 or a negative error code.
  */
 int network_refs_read(struct network_refs *refs, const struct repo *repo,
 		      const char *prefix, bool head, struct error *err);

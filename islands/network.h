@@ -146,9 +146,10 @@ void network_registry_remove(struct network_registry *registry, uint32_t id);
  */
 enum network_lock {
 	/*
-	 * Taken shared by an operation that relies on objects of the store
-	 * before a member's reference or the registry names these objects.
-	 * Taken exclusively by an operation that removes objects.
+	 * An operation takes this lock shared if it relies on objects of the
+	 * store before a member's reference or the registry names these
+	 * objects. An operation that removes objects takes this lock
+	 * exclusively.
 	 */
 	NETWORK_LOCK_OBJECTS,
 	/* Taken exclusively to write the registry. This lock is taken last. */
