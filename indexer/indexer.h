@@ -116,7 +116,7 @@ struct pack_indexer_hooks {
 
 /*
  * Number of bytes of work that are allowed for each byte of a pack. Packs of
- * long histories need about 100. zlib compresses to a thousandth at most.
+ * long histories need about 100. zlib alone can reach a factor of about 1000.
  */
 #define PACK_INDEXER_WORK_FACTOR 1000
 
