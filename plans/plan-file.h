@@ -3,12 +3,13 @@
  * The file of a plan, by which processes share the plan. All numbers are
  * big-endian. Documentation/format/plan.md has a field table and an example.
  *
- *	| header and report | absent | packs | pieces | literals | SHA-256 |
- *	                                 ^        |         ^
- *	                                 +--------+---------+
- *	          a piece: a range of a pack, or the next bytes of the literals
+ * 	| header and report | absent | packs | pieces | literals | SHA-256 |
+ * 	                                 ^        |         ^
+ * 	                                 +--------+---------+
+ * 	          a piece: a range of a pack, or the next bytes of the literals
  *
- *	absent: what the sent pack lacks; most files do not have this table
+ * 	absent: objects that the sent pack lacks; most files do not have this
+ * table
  *
  * A pack is named by its checksum and its size, so a file stays valid when
  * packs are added or removed. A process uses the file only if all packs that

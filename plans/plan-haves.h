@@ -4,11 +4,12 @@
  * plan.
  *
  * Clients list commits until the server knows enough: often 16 commits in a
- * row. How many of them are common depends on the client's other branches. All
- * such lists stand for the same objects, if their newest commits are the same:
+ * row. The number of common commits among them depends on the client's other
+ * branches. All such lists stand for the same objects, if their newest commits
+ * are the same:
  *
- *	haves  a - b - c - d      b - c - d      key: d
- *	            \- e              \- e            e
+ * 	haves  a - b - c - d      b - c - d      key: d
+ * 	            \- e              \- e            e
  */
 #ifndef PLANS_PLAN_HAVES_H
 #define PLANS_PLAN_HAVES_H
