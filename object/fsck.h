@@ -158,8 +158,8 @@ void fsck_rules_all_errors(struct fsck_rules *rules);
 const char *fsck_msg_name(enum fsck_msg msg);
 
 /*
- * Returns the message with the given name in upper or lower case, or
- * FSCK_MSG_NR if the name is unknown.
+ * Returns the message with the given name, or FSCK_MSG_NR if the name is
+ * unknown. The case of letters in the name does not matter.
  */
 enum fsck_msg fsck_msg_by_name(const char *name, size_t len);
 
