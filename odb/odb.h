@@ -284,9 +284,9 @@ int odb_each_loose(const struct odb *odb, bool local_only,
 		   void *ctx, struct error *err);
 
 /*
- * Visits the loose objects of all directories whose ids have the first byte
- * `first`. If fn() returns a nonzero value, the visit stops and returns that
- * value.
+ * In all object directories, visits the loose objects whose ids have the first
+ * byte `first`. If fn() returns a nonzero value, the visit stops and returns
+ * that value.
  */
 int odb_each_loose_with(const struct odb *odb, uint8_t first,
 			int (*fn)(void *ctx, const struct oid *oid,
