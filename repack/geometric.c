@@ -83,7 +83,7 @@ static size_t list_candidates(struct sort_item *candidates,
 }
 
 /*
- * Add the names of the packs that are merged to *chosen. Sizes are compared as
+ * Add to *chosen the names of the packs that are merged. Sizes are compared as
  * numbers of 32 bits, as in stock Git.
  */
 static int choose(struct named_packs *chosen, const struct odb *odb,

@@ -30,7 +30,7 @@
 size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor);
 
 /*
- * Add the names of the packs to merge to *chosen, and remove all other packs
+ * Add to *chosen the names of the packs to merge, and remove all other packs
  * from the list `old`. After merging, the numbers of objects of all packs form
  * a geometric progression by `factor`. Promisor packs form a progression of
  * their own. With `local`, packs of alternates are not considered. Returns 0,

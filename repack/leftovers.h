@@ -37,8 +37,8 @@ int leftovers_add(struct pack_job *job, struct unreachable *u, bool packed,
 		  bool loose, struct error *err);
 
 /*
- * List the objects for a cruft pack: objects that are loose, or in a pack that
- * `parts` includes, and that no other pack has. `parts` has one entry for each
+ * List the objects for a cruft pack. These objects are loose, or in a pack that
+ * `parts` includes, and no other pack has them. `parts` has one entry for each
  * pack of the snapshot.
  *
  * Packs that are not included are treated as packs that stay. Their objects

@@ -185,8 +185,8 @@ int prune_stale(const struct repo *repo, const struct prune_options *options,
 {
 	static const char *const all[] = {TEMP_PREFIX, NULL};
 	/*
-	 * Stock Git removes no files in these directories, so only files of
-	 * this project are removed.
+	 * Stock Git never removes files from these two directories, so only
+	 * names of temporary files that this project makes are listed.
 	 */
 	static const char *const ours[] = {"tmp_prepared_", "tmp_info_", NULL};
 	static const char *const graphs[] = {"tmp_graph_", NULL};
