@@ -197,10 +197,10 @@ static int rescue_member(struct run *r, uint32_t id,
 }
 
 /*
- * Copy objects that members need out of packs that are about to be removed.
- * Pushes do not wait for the repack, so a reference may change after its member
- * was synced. The reference may then need an object that only a pack in
- * `leaving` has.
+ * Rescue objects that members need from packs that are about to be removed:
+ * copy them to the store. Pushes do not wait for the repack, so a reference may
+ * change after its member was synced. The reference may then need an object
+ * that only a pack in `leaving` has.
  */
 static int rescue(void *ctx, const struct old_packs *leaving, struct error *err)
 {

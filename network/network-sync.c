@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies a member's objects that the store lacks into the store. network-join.c
- * calls these functions to sync members.
+ * Copies into the store those objects of a member that the store lacks.
+ * network-join.c calls these functions to sync members.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -159,9 +159,9 @@ static bool store_has_bitmap(const struct odb *odb)
 
 /*
  * Hard-link a member's pack that has a bitmap index into the store. Such a pack
- * has all that its objects reach. If the store lacks most of its objects, the
- * pack is linked without reading an object. Returns 1 if the pack was linked, 0
- * if not, or a negative error code.
+ * has all that its objects reach. If the store lacks most of the pack's
+ * objects, the pack is linked without reading an object. Returns 1 if the pack
+ * was linked, 0 if not, or a negative error code.
  */
 static int link_bitmapped(struct sync *s, const struct odb_pack *pack)
 {
@@ -210,8 +210,8 @@ static int add_tip(void *ctx, const struct oid *oid)
 }
 
 /*
- * Add to the walk's tips the objects that references, reflogs and indexes of
- * the member name, if the store lacks them.
+ * Add to the walk's tips all objects that the member's references, reflogs and
+ * indexes point to and that the store lacks.
  */
 static int add_tips(struct sync *s)
 {
