@@ -81,7 +81,7 @@ int fallback_delta_versions(struct packing_items *items, struct found *found,
  * base is found without a search.
  */
 
-/* All borrowed. */
+/* All pointers are borrowed. */
 struct fallback_chains_options {
 	/* look-up tables of all packs in which items are stored */
 	const struct packs *packs;

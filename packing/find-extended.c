@@ -205,7 +205,7 @@ static void commit_id(const struct extending *x, struct oid *out,
 	objspace_oid(out, &w->space, w->history.commits[commit_nr].obj_pos);
 }
 
-/* Remove an object that the walk has reached from x->unreached. */
+/* Remove from x->unreached an object that the walk has reached. */
 static void note_reached(struct extending *x, const struct oid *oid)
 {
 	uint32_t at;

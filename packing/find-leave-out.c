@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Leaves out objects of a response that the receiver gets from another place.
+ * Leaves objects out of a response if the receiver gets them from another
+ * place.
  */
 #include <string.h>
 

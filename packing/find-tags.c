@@ -91,7 +91,7 @@ static void tagging_release(struct tagging *t)
 }
 
 /*
- * Find the bit of the object with an id in the bitmap index. Returns false if
+ * Find the bit that the object `oid` has in the bitmap index. Returns false if
  * the object has no bit.
  */
 static bool find_bit(const struct found *f, const struct oid *oid,

@@ -136,7 +136,7 @@ struct versions {
 	/* Owned: indexes into found->objects, sorted by obj_pos. */
 	struct sort_item *listed;
 	size_t listed_nr;
-	/* by index into found->objects: objects that are candidates already */
+	/* indexed like found->objects: objects that are candidates already */
 	struct bitset noted;
 	/* Borrowed: the newest commits of the receiver (commit_nr). */
 	const uint32_t *haves;
@@ -405,7 +405,7 @@ static int note_kept(void *ctx, const struct walk_item *item)
 	return 0;
 }
 
-/* Visit the targets of kept deltas that are in `packed`. */
+/* Visit those targets of kept deltas that are in `packed`. */
 static int note_targets(struct versions *v)
 {
 	const struct found *f = v->f;

@@ -25,7 +25,7 @@
 
 /* An object to send, and an object at the same path that the receiver has. */
 struct found_version {
-	/* index of the object to send in found->objects */
+	/* index, in found->objects, of the object to send */
 	size_t object;
 	struct walk_item old;
 	/*

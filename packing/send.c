@@ -88,7 +88,7 @@ static int load_items(struct send *s, struct error *err)
 	return 0;
 }
 
-/* Append the objects that could not be copied in spans to the items. */
+/* Append to the items the objects that could not be copied in spans. */
 static int load_left_over(struct send *s, const struct bitset *left_over,
 			  struct error *err)
 {
@@ -215,8 +215,8 @@ static uint64_t end(const struct send *s, const char *label, uint64_t start)
 }
 
 /*
- * Choose another base from the stored delta chain for each delta whose base is
- * not sent.
+ * For each delta whose base is not sent, choose another base from its stored
+ * delta chain.
  */
 static int make_chain_deltas(struct send *s, struct error *err)
 {

@@ -11,8 +11,8 @@ struct ordering {
 };
 
 /*
- * Append an item to the order, after its delta bases that are not in the order
- * yet.
+ * Append an item to the order. Before it, append its delta bases that are not
+ * in the order yet.
  */
 static void place(struct ordering *o, uint32_t item)
 {
