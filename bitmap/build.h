@@ -85,7 +85,7 @@ struct bitmap_build_input {
 	 * NULL: none.
 	 */
 	const struct bitmap_file *below;
-	const struct bitmap_space *space; /* of `below` */
+	const struct bitmap_space *space; /* the bits of `below` */
 	/* store each bitmap whole, none as an XOR */
 	bool whole;
 	/*

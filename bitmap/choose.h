@@ -148,8 +148,9 @@ struct bitmap_update_input {
 	 * are not added.
 	 */
 	size_t grouped_max;
+	/* number of threads; 0: as many as processors */
 	unsigned threads;
-	/* number of threads, as in walk/newobj.h */
+	/* memory limit in bytes, as in struct newobj_options (walk/newobj.h) */
 	uint64_t memory_limit;
 	const struct progress_out *progress;
 };

@@ -12,10 +12,10 @@ struct disjoint {
 	const struct bitmap_space *space;
 	struct walk *w;
 	const struct bitset *set;
-	uint32_t *commits; /* owned: commit_nr by row */
+	uint32_t *commits; /* owned array, indexed by row: commit_nr */
 	/* indexed by bit_pos: objects that the commits found so far reach */
 	struct bitset reached;
-	struct bitset bits; /* of one row */
+	struct bitset bits; /* the bitmap of one row */
 	struct bitset scratch;
 	struct error *err;
 };

@@ -14,7 +14,7 @@
 #include "object/oid.h"
 
 struct bitmap_write_entry {
-	uint32_t idx_pos; /* of the commit */
+	uint32_t idx_pos; /* idx_pos of the commit */
 	/*
 	 * 0: the bitmap is stored whole; n > 0: it is XORed with the bitmap of
 	 * the n-th entry before this one

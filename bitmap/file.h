@@ -100,7 +100,7 @@ static inline enum object_type bitmap_object_type(enum bitmap_type type)
 }
 
 struct bitmap_row {
-	uint32_t idx_pos; /* of the commit */
+	uint32_t idx_pos; /* idx_pos of the commit */
 	/*
 	 * number of the row whose bitmap is XORed with this one, or
 	 * BITMAP_NO_XOR

@@ -79,7 +79,7 @@ static bool find_bit(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t *bit)
 struct bitmap_side {
 	struct bitmap_fill *fill;
 	const struct walk_tips *tips;
-	struct walk_items *others; /* NULL: not wanted */
+	struct walk_items *others; /* NULL: do not list these objects */
 	/* commits that were not visited yet, newest first */
 	struct heap queue;
 	/* owned: the visited commits (commit_nr) without a bitmap */

@@ -35,13 +35,13 @@ struct bitmap_space {
 	const struct odb *odb;
 	/* the indexed pack; NULL: the index belongs to `midx` */
 	const struct odb_pack *pack;
-	const struct pack_rev *rev; /* of the pack */
+	const struct pack_rev *rev; /* the order of `pack` */
 	/*
 	 * the indexed multi-pack-index of the snapshot; NULL: the index belongs
 	 * to `pack`
 	 */
 	struct odb_midx *midx;
-	const struct pack_midx_order *order; /* of the midx */
+	const struct pack_midx_order *order; /* the order of `midx` */
 	/* the bits of the layers below; NULL: there are none */
 	const struct bitmap_space *base;
 };

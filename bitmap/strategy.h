@@ -30,8 +30,8 @@
 enum bitmap_strategy {
 	/* choose the way with the lower estimated cost */
 	BITMAP_STRATEGY_AUTO,
-	BITMAP_STRATEGY_INDEX, /* the index */
-	BITMAP_STRATEGY_WALK,  /* a walk */
+	BITMAP_STRATEGY_INDEX, /* use the index */
+	BITMAP_STRATEGY_WALK,  /* use a walk */
 };
 
 /*
@@ -64,7 +64,8 @@ struct bitmap_plan {
 	 * unknown
 	 */
 	uint32_t boundary;
-	uint64_t bitmap_cost; /* lower limit */
+	/* lower limit of the cost of using the index */
+	uint64_t bitmap_cost;
 	/* cost of a walk; UINT64_MAX: unknown */
 	uint64_t walk_cost;
 };

@@ -15,7 +15,7 @@ enum {
 	SEEN_BUILD = 2,
 	/* the older index has a bitmap of the commit */
 	HAS_BITMAP = 4,
-	IS_SELECTED = 8, /* gets a bitmap */
+	IS_SELECTED = 8, /* the commit gets a bitmap */
 	/* the commit is in a pseudo-merge */
 	IS_GROUPED = 16,
 };
