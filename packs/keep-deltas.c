@@ -71,7 +71,7 @@
 
 /* An object of HEAD's tree, and an older version of it. */
 struct keep_pair {
-	uint32_t target, base; /* obj_pos */
+	uint32_t target, base; /* obj_pos of both */
 	uint32_t step;
 	/* number of inflated bytes of the target */
 	uint64_t size;

@@ -131,7 +131,7 @@ struct pack_job {
 	struct bitset passed;
 	/* `found` has only objects that pass options->filter. */
 	bool walk_filtered;
-	struct pseudo_config pseudo; /* with write_bitmap */
+	struct pseudo_config pseudo; /* used with write_bitmap */
 	/*
 	 * Owned array of borrowed packs. Their objects are left out because of
 	 * the options.
