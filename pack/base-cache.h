@@ -25,8 +25,10 @@ struct pack;
  * its cache.
  */
 struct base_cache_node {
-	struct base_cache_node *next;          /* in the hash bucket */
-	struct base_cache_node *newer, *older; /* list of unpinned nodes */
+	/* the next node in the same hash bucket */
+	struct base_cache_node *next;
+	/* neighbours in the list of unpinned nodes */
+	struct base_cache_node *newer, *older;
 	/* borrowed; `pack` and `offset` are the key of the node */
 	const struct pack *pack;
 	uint64_t offset;
@@ -43,8 +45,9 @@ struct base_cache {
 	/* owned array of `bucket_nr` buckets (a power of two), or NULL */
 	struct base_cache_node **buckets;
 	size_t bucket_nr;
-	size_t nr;           /* nodes in the table */
-	size_t limit, bytes; /* sizes of unpinned nodes */
+	size_t nr; /* number of nodes in the hash table */
+	/* the sum of the sizes of unpinned nodes: maximum, and present value */
+	size_t limit, bytes;
 	struct base_cache_node *newest, *oldest;
 };
 

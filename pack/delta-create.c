@@ -26,7 +26,8 @@
 #include "pack/delta.h"
 
 enum {
-	BLOCK = 16, /* bytes hashed */
+	/* number of bytes in a block, the unit that is hashed */
+	BLOCK = 16,
 	/* maximum number of blocks that are tried from one hash bucket */
 	CHAIN_MAX = 16,
 	/* a match of this length ends the search for a better one */
@@ -72,7 +73,7 @@ enum {
 struct delta_index {
 	const uint8_t *base; /* borrowed */
 	size_t len;
-	size_t size; /* bytes of this allocation */
+	size_t size; /* number of bytes of this allocation */
 	/*
 	 * distance in bytes between the starts of two indexed blocks of the
 	 * base

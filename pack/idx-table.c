@@ -10,7 +10,8 @@
 #include "pack/ids.h"
 
 enum {
-	IDS_PER_RANGE = 4, /* at most, on average */
+	/* maximum of the average number of ids in a range */
+	IDS_PER_RANGE = 4,
 	BITS_MIN = 8,
 };
 

@@ -53,7 +53,7 @@ struct pack_idx {
 	const uint8_t *off32;
 	const uint8_t *off64; /* version 2: off64_nr be64 */
 	uint32_t off64_nr;
-	const uint8_t *pack_checksum; /* hash_len() bytes */
+	const uint8_t *pack_checksum; /* checksum of the pack */
 	/* owned: file name for messages */
 	char *name;
 };

@@ -15,7 +15,7 @@
 
 struct merge {
 	const struct pack_midx_request *rq;
-	uint32_t *ranks; /* owned: by pack */
+	uint32_t *ranks; /* owned array, indexed by pack */
 	uint32_t preferred;
 	/*
 	 * owned: the chosen copies, followed by the candidates with the current

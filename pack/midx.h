@@ -82,15 +82,15 @@ struct pack_midx {
 	 */
 	const char **names;
 	struct pack_ids ids;
-	const uint8_t *objects; /* OOFF */
-	const uint8_t *off64;   /* LOFF, or NULL */
+	const uint8_t *objects; /* the chunk OOFF */
+	const uint8_t *off64;   /* the chunk LOFF, or NULL */
 	uint32_t off64_nr;
-	const uint8_t *order; /* RIDX: nr be32, or NULL */
+	const uint8_t *order; /* the chunk RIDX: nr be32, or NULL */
 	/*
 	 * the chunk BTMP: two be32 for each pack; NULL: there is no such chunk
 	 */
 	const uint8_t *spans;
-	const uint8_t *checksum; /* hash_len() bytes */
+	const uint8_t *checksum; /* checksum of the file */
 	/* owned: file name for messages */
 	char *name;
 };
@@ -160,7 +160,7 @@ struct pack_midx_order {
 	 * the object
 	 */
 	const uint8_t *table;
-	struct pack_midx_span *spans; /* owned: by midx_pack */
+	struct pack_midx_span *spans; /* owned array, indexed by midx_pack */
 	/*
 	 * the midx_pack whose objects have the first bits; 0 if there are no
 	 * bits

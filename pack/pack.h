@@ -45,7 +45,8 @@ struct pack {
 	struct sys_map idx_map;
 	struct pack_idx idx;
 	struct oid checksum; /* the pack's trailer */
-	int64_t mtime_ns;    /* of the .pack file */
+	/* modification time of the .pack file */
+	int64_t mtime_ns;
 	/*
 	 * true: the pack is in the object directory of the repository; false:
 	 * it is in an alternate

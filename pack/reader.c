@@ -19,10 +19,12 @@
 #include "pack/reader.h"
 
 enum {
-	DEFLATE_RATIO_MAX = 1032, /* 258 bytes from two bits */
+	/* Two bits of a zlib stream inflate to at most 258 bytes. */
+	DEFLATE_RATIO_MAX = 1032,
 	/* the most bytes that one copy instruction produces */
 	DELTA_COPY_MAX = 0xffffff,
-	DELTA_HEADER_MAX = 20, /* two numbers of 64 bits */
+	/* number of bytes of two encoded numbers of 64 bits */
+	DELTA_HEADER_MAX = 20,
 	/*
 	 * sizes above this are checked against the stream's length before
 	 * memory is allocated

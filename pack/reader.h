@@ -86,7 +86,7 @@ struct pack_object {
 	enum object_type type; /* never a delta type */
 	const uint8_t *data;
 	size_t len;
-	void *pin; /* for the reader */
+	void *pin; /* private to the reader */
 };
 
 #define PACK_OBJECT_INIT                                                       \

@@ -15,7 +15,8 @@
 #include "sys/thread.h"
 
 enum {
-	DEFLATE_RATIO_MAX = 1032, /* 258 bytes from two bits */
+	/* Two bits of a zlib stream inflate to at most 258 bytes. */
+	DEFLATE_RATIO_MAX = 1032,
 	/* the most bytes that one copy instruction produces */
 	DELTA_COPY_MAX = 0xffffff,
 	FAMILIES_PER_TASK = 64,
@@ -61,7 +62,7 @@ struct verify {
 	const struct pack_verify_hooks *hooks; /* may be NULL */
 	/* number of the first task to run */
 	size_t first_task;
-	struct worker *workers; /* owned; by thread_nr */
+	struct worker *workers; /* owned array, indexed by thread_nr */
 };
 
 /* ---- one entry */
