@@ -17,7 +17,7 @@
 
 struct island_name {
 	char *name;      /* owned */
-	uint32_t island; /* its number */
+	uint32_t island; /* number of the island */
 };
 
 struct island_patterns {
