@@ -22,8 +22,9 @@
 struct indexer_entry {
 	uint64_t offset;
 	uint32_t crc;
-	uint32_t first_child;  /* entry_nr */
-	uint32_t next_sibling; /* entry_nr */
+	uint32_t first_child; /* entry_nr of the first child */
+	/* entry_nr of the next child of the same base */
+	uint32_t next_sibling;
 	/*
 	 * type in the entry's header (enum object_type), which may be a delta
 	 * type
@@ -53,9 +54,9 @@ struct pack_indexer {
 	struct pack_indexer_config config;
 	/* owned: path of the pack, for messages */
 	char *name;
-	int fd; /* of the pack */
+	int fd; /* descriptor of the pack */
 	bool owns_fd;
-	struct sys_tempfile file; /* a received pack */
+	struct sys_tempfile file; /* the file of a received pack */
 	uint64_t end;             /* offset of the trailer */
 	/*
 	 * number of bytes that were inflated or made by deltas; several threads
@@ -82,8 +83,10 @@ struct pack_indexer {
 	uint32_t *large;
 	size_t large_nr, large_alloc;
 
-	struct pack_idx_entry *sorted; /* owned: by id */
-	uint32_t *order;               /* owned: entry_nr, by id */
+	/* owned: the entries, sorted by id */
+	struct pack_idx_entry *sorted;
+	/* owned: entry_nr of all entries, sorted by id */
+	uint32_t *order;
 	/*
 	 * owned: offsets, each with its index in `sorted`; NULL until
 	 * indexer-read.c needs it

@@ -27,7 +27,7 @@ struct chain {
 /* The header and the inflated bytes of one stored entry. */
 struct stored {
 	struct pack_entry head;
-	struct oid base; /* of a REF_DELTA */
+	struct oid base; /* id of the base of a REF_DELTA */
 	uint8_t *data;   /* owned */
 };
 

@@ -28,8 +28,10 @@ struct frame {
 	 * pack
 	 */
 	uint32_t entry_nr;
-	uint32_t next; /* the next child */
-	uint8_t *data; /* owned; NULL: dropped */
+	/* entry_nr of the next child to resolve */
+	uint32_t next;
+	/* owned; NULL: the bytes were dropped */
+	uint8_t *data;
 	size_t len;
 };
 
@@ -40,7 +42,7 @@ struct worker {
 	struct hash_ctx hash;
 	struct buf raw;       /* an entry's bytes */
 	struct buf delta;     /* an inflated delta */
-	struct frame *frames; /* owned; the root first */
+	struct frame *frames; /* owned stack; the root comes first */
 	size_t depth, alloc;
 	/* total number of bytes of the objects in all frames of the stack */
 	size_t held;
@@ -48,8 +50,9 @@ struct worker {
 	 * number of frames, from the root on, whose objects' bytes were dropped
 	 */
 	size_t dropped;
-	enum object_type type; /* of the family */
-	uint32_t done;         /* deltas resolved */
+	/* type of all objects in the family */
+	enum object_type type;
+	uint32_t done; /* number of resolved deltas */
 	/*
 	 * number of resolved deltas that the progress meter does not count yet
 	 */

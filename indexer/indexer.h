@@ -231,7 +231,7 @@ int pack_indexer_read(struct pack_indexer *ix, const struct oid *oid,
  * NULL is not written.
  */
 struct pack_indexer_files {
-	const char *pack; /* for received packs */
+	const char *pack; /* only for received packs */
 	const char *idx;
 	const char *rev;
 	/* path of the .keep file, which is made first */
