@@ -79,7 +79,8 @@ struct plan_question {
 	const struct odb *odb;
 	const struct packing_request *request;
 	const struct packing_send_options *options;
-	plan_make_fn make; /* NULL: packing_send() */
+	/* NULL: packing_send() makes the pack */
+	plan_make_fn make;
 	void *make_ctx;
 };
 
@@ -110,7 +111,7 @@ int plan_cache_send_alone(struct plan_cache *cache,
 /* Ends the use of an entry. `entry` may be NULL. */
 void plan_cache_release(struct plan_cache *cache, struct plan_entry *entry);
 
-/* ---- key.c */
+/* ---- plan-key.c */
 
 /*
  * Computes the key of a request. Returns 1 if the request has a key, 0 with

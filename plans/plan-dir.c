@@ -86,7 +86,10 @@ static uint32_t lock_nr(const uint8_t *key, enum lock_kind kind)
 
 /* ---- the directory */
 
-/* Returns NULL, or why the directory must not be used; a constant string. */
+/*
+ * Returns NULL, or a constant string that says why the directory must not be
+ * used.
+ */
 static const char *find_fault(const struct plan_dir *dir)
 {
 	struct sys_stat st;

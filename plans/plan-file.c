@@ -15,8 +15,8 @@
 #define PIECE_LEN 20
 #define TRAILER_LEN 32
 /*
- * Number of bytes in the fixed part of the table of lacking objects, without
- * the checksum.
+ * Number of bytes in the fixed part of the table of objects that the pack
+ * lacks. The checksum is not counted.
  */
 #define ABSENT_LEN 16
 
