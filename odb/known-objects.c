@@ -11,7 +11,8 @@
 #include "odb/known-objects.h"
 #include "odb/odb.h"
 
-enum { CACHE_LIMIT = 16 << 20 }; /* bytes, per reader */
+/* maximum number of bytes of delta bases that each reader caches */
+enum { CACHE_LIMIT = 16 << 20 };
 
 /*
  * The ids of the loose objects of one directory: all ids with the same first

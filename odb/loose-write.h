@@ -26,10 +26,11 @@ struct loose_writer {
 	enum hash_algo algo;
 	enum sys_fsync_method fsync;
 	unsigned share;            /* core.sharedRepository */
-	int level;                 /* of compression, -1 to 9 */
+	int level;                 /* compression level, -1 to 9 */
 	struct deflater *deflater; /* owned */
-	struct deflater *of_trees; /* owned; for trees */
-	struct buf path, bytes;    /* of the current object */
+	struct deflater *of_trees; /* owned; used for trees */
+	/* path and file content of the current object */
+	struct buf path, bytes;
 	/*
 	 * The state of an object that is written in pieces. If no object is
 	 * being written, `stream` is NULL and `file` is inactive.

@@ -22,8 +22,9 @@
 
 struct loose_header {
 	enum object_type type;
-	uint64_t size;     /* bytes of content */
-	size_t header_len; /* bytes before the content */
+	uint64_t size; /* number of bytes of the content */
+	/* number of bytes before the content */
+	size_t header_len;
 };
 
 /*

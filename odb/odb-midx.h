@@ -41,7 +41,7 @@
 
 /* One multi-pack-index file. */
 struct odb_midx {
-	char *path; /* owned: of the file */
+	char *path; /* owned: path of the file */
 	bool in_chain;
 	/* owned: the next lower layer; NULL: this is the lowest */
 	struct odb_midx *base;

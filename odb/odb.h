@@ -53,8 +53,9 @@
 #include "repo/repo.h"
 
 struct odb_pack {
-	struct pack *pack;  /* owned by the snapshot */
-	uint32_t first_pos; /* odb_pos of its idx_pos 0 */
+	struct pack *pack; /* owned by the snapshot */
+	/* odb_pos of the first object in the index of the pack */
+	uint32_t first_pos;
 };
 
 struct odb_midx;     /* odb/odb-midx.h */
@@ -354,7 +355,7 @@ struct pack_reader *odb_reader_pack(struct odb_reader *reader);
  */
 struct odb_object {
 	enum object_type type;
-	const uint8_t *data; /* NUL-terminated past len */
+	const uint8_t *data; /* len bytes and a NUL */
 	size_t len;
 	void *pin; /* private to the reader */
 	/*

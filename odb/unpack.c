@@ -6,7 +6,8 @@
 #include "sys/io.h"
 #include "sys/progress.h"
 
-enum { CACHE_LIMIT = 16 << 20 }; /* bytes of decoded bases */
+/* maximum number of bytes of delta bases that are cached */
+enum { CACHE_LIMIT = 16 << 20 };
 
 struct unpack {
 	struct pack *pack;
