@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing cruft packs. */
+/* Writes cruft packs. */
 #include "base/mem.h"
 #include "config/config.h"
 #include "pack/mtimes.h"
@@ -10,7 +10,7 @@ struct cruft {
 	struct unreachable *u;
 	const struct cruft_options *options;
 	struct packing_items items;
-	uint32_t *mtimes; /* owned: one per item */
+	uint32_t *mtimes; /* owned array, one for each item */
 };
 
 static uint32_t time_of(const struct cruft *c,

@@ -21,7 +21,7 @@ struct pack_times {
 
 struct prune {
 	const struct odb *odb;
-	struct pack_times *times; /* owned: one per pack */
+	struct pack_times *times; /* owned array, one for each pack */
 	const struct prune_packed_options *options;
 	struct progress progress;
 	/*

@@ -22,7 +22,7 @@ struct run {
 	struct odb *odb;   /* owned */
 	struct walk walk;  /* open when `is_walking` */
 	struct walk_tips tips;
-	struct bitset reached; /* by obj_pos */
+	struct bitset reached; /* indexed by obj_pos */
 	struct unreachable unreachable;
 	bool is_walking;
 	/* The walk left out objects that promisor packs reach. */

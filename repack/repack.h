@@ -27,7 +27,8 @@
 enum repack_unreachable {
 	/* -a: unreachable objects are removed with their packs */
 	REPACK_DROP,
-	REPACK_LOOSEN, /* -A: made loose */
+	/* -A: unreachable objects are made loose */
+	REPACK_LOOSEN,
 	/* -k: unreachable objects are put into the new pack, loose ones too */
 	REPACK_KEEP,
 	/* --cruft: unreachable objects are put into a cruft pack */
@@ -36,8 +37,10 @@ enum repack_unreachable {
 
 struct repack_options {
 	struct newpack_options newpack;
-	struct newpack_options cruft;        /* with REPACK_CRUFT */
-	enum repack_unreachable unreachable; /* with `all` */
+	/* used with REPACK_CRUFT */
+	struct newpack_options cruft;
+	/* used with `all` */
+	enum repack_unreachable unreachable;
 	/*
 	 * Seconds since 1970 (approxidate_parse_expiry()). REPACK_LOOSEN and
 	 * REPACK_CRUFT drop unreachable objects that are older than this. 0:
@@ -139,7 +142,7 @@ struct repack_result {
 	 * covers. 0: no multi-pack-index was written.
 	 */
 	uint32_t midx_pack_nr;
-	uint32_t cruft_nr; /* objects in cruft packs */
+	uint32_t cruft_nr; /* number of objects in new cruft packs */
 	/* number of objects in new promisor packs */
 	uint32_t promisor_nr;
 	/*

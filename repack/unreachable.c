@@ -300,7 +300,7 @@ void unreachable_release(struct unreachable *u)
 
 struct following {
 	struct unreachable *u;
-	struct bitset seen; /* by obj_pos */
+	struct bitset seen; /* indexed by obj_pos */
 	/* owned: objects (obj_pos) whose links were not followed yet */
 	uint32_t *stack;
 	size_t nr, alloc;

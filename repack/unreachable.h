@@ -38,8 +38,9 @@ struct unreachable_item {
 	 * cruft pack that is not removed or belongs to an alternate. 0: none.
 	 */
 	uint32_t staying_mtime;
-	bool is_packed; /* in a pack that leaves */
-	bool is_loose;  /* has a loose file */
+	/* a pack that is about to be removed has the object */
+	bool is_packed;
+	bool is_loose; /* has a loose file */
 	/*
 	 * The object has a copy that is not removed: in a pack that stays, or
 	 * in an alternate. A copy in a cruft pack counts only if its noted time
