@@ -21,7 +21,7 @@ struct drop {
 	struct network_drop_report *report;
 	struct old_packs old;
 	struct odb *odb;
-	enum rollup_part *parts; /* owned: by pack number */
+	enum rollup_part *parts; /* owned array, indexed by pack number */
 	struct pack_job_options options;
 	struct pack_job job;
 	/* owned: "<objects>/pack" */
@@ -107,7 +107,7 @@ static int open_all(struct drop *d, const struct newpack_options *options)
 }
 
 /*
- * Pack the objects of the member that the store lacks into one new pack of the
+ * Put those objects of the member that the store lacks into one new pack of the
  * member.
  */
 static int pack_rest(struct drop *d)

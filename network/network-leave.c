@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Leaving a network. */
+/* Lets members leave a network. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -102,7 +102,7 @@ int network_graph_clean(const struct repo *repo, struct error *err);
  */
 
 struct network_drop_report {
-	uint32_t pack_nr; /* packs that were removed */
+	uint32_t pack_nr; /* number of removed packs */
 	/* number of objects that the store lacks and that were packed again */
 	uint32_t kept_nr;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Planning clones. */
+/* Estimates the cost of a clone of a member. */
 #include <stdlib.h>
 
 #include "base/mem.h"

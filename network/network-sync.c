@@ -234,9 +234,9 @@ static int add_tips(struct sync *s)
 
 /* Commits that were found and not visited yet. */
 struct stack {
-	uint32_t *commits; /* owned: commit numbers */
+	uint32_t *commits; /* owned: commit_nr */
 	size_t nr, alloc;
-	uint8_t *seen; /* owned: by commit number */
+	uint8_t *seen; /* owned array, indexed by commit_nr */
 	size_t seen_alloc;
 };
 
@@ -345,7 +345,9 @@ static int link_same(struct sync *s)
 	return 0;
 }
 
-/* List the objects that the store lacks as the job's objects to pack. */
+/*
+ * Put the objects that the store lacks into the job's list of objects to pack.
+ */
 static int find_new(struct sync *s)
 {
 	int ret = add_tips(s);

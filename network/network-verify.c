@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checking a network. */
+/* Checks the store and the members of a network. */
 #include <stdlib.h>
 #include <string.h>
 
