@@ -35,8 +35,8 @@ enum {
 };
 
 /*
- * A decoded commit. The array `links` of its lane has the commit's tree at
- * index first_link, and after it the parents.
+ * A decoded commit. The array `links` of the commit's lane has the tree at
+ * index first_link, and the parents after it.
  */
 struct record {
 	uint64_t date;
@@ -69,9 +69,9 @@ struct commit_ahead {
 	struct lane *lanes; /* owned */
 	unsigned lane_nr;
 	/*
-	 * owned array, indexed by obj_pos of a commit: where the record of the
-	 * commit is. For records[i] of lanes[k], the value is i * lane_nr + k +
-	 * 1. 0: there is no record
+	 * owned array, indexed by a commit's obj_pos. The value is i * lane_nr
+	 * + k + 1 if the commit's record is lanes[k].records[i], and 0 if the
+	 * commit has no record
 	 */
 	uint32_t *record_of;
 	pthread_mutex_t lock; /* guards all fields below */
@@ -80,7 +80,10 @@ struct commit_ahead {
 	/* owned: obj_pos of commits to decode */
 	uint32_t *stack;
 	size_t nr, alloc;
-	/* number of threads that decode commits and may push their parents */
+	/*
+	 * number of threads that are decoding commits, and may push more
+	 * commits
+	 */
 	unsigned busy;
 	/* number of threads that wait for `wake` */
 	unsigned asleep;
@@ -118,8 +121,8 @@ static int add_id(struct lane *lane, const struct oid *oid)
 }
 
 /*
- * Appends a record for a commit. Its tree and parents are stored as ids, which
- * look_up() converts to links.
+ * Appends a record for a commit. The record's tree and parents are first stored
+ * as ids; look_up() converts them to links. Returns 0 or ERR_NOMEM.
  */
 static int add_record(struct commit_ahead *a, struct lane *lane,
 		      uint32_t obj_pos, const struct commit_view *view)
@@ -180,8 +183,8 @@ static int look_up(struct commit_ahead *a, struct lane *lane)
 }
 
 /*
- * Adds a record for the commit in `bytes`. Does nothing if the bytes are not a
- * valid commit.
+ * Appends a record for the commit with the content `data`. Does nothing if the
+ * object is not a valid commit. Returns 0 or ERR_NOMEM.
  */
 static int decode_bytes(struct commit_ahead *a, struct lane *lane,
 			uint32_t obj_pos, enum object_type type,
@@ -196,9 +199,9 @@ static int decode_bytes(struct commit_ahead *a, struct lane *lane,
 }
 
 /*
- * Appends a record of a commit if the commit can be read. Most commits are
- * stored whole and are no delta base, so they are inflated directly and do not
- * fill the delta-base cache.
+ * Reads a packed commit and appends a record for it. Does nothing if the commit
+ * cannot be read. Most commits are stored whole and are no delta base. These
+ * are inflated directly, so that they do not fill the delta-base cache.
  */
 static int decode(struct commit_ahead *a, struct lane *lane, uint32_t obj_pos)
 {
@@ -372,8 +375,8 @@ struct commit_ahead *commit_ahead_new(struct objspace *space,
 	a->shallow = shallow;
 	a->lane_nr = threads ? threads : sys_cpu_nr();
 	/*
-	 * The values in record_of must fit into 32 bits. With fewer lanes they
-	 * are smaller.
+	 * The values in record_of must fit into 32 bits. They grow with the
+	 * number of lanes, so a large space gets fewer lanes.
 	 */
 	while (a->lane_nr > 1 && space->packed_nr > UINT32_MAX / a->lane_nr - 1)
 		a->lane_nr--;

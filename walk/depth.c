@@ -71,7 +71,7 @@ static int add_inside(struct depth_result *result, const struct history *h,
 	return 0;
 }
 
-/* Returns whether the server itself has this commit without its parents. */
+/* Returns whether the server's own repository is shallow at this commit. */
 static bool is_shallow(const struct history *h, uint32_t commit_nr)
 {
 	struct oid oid;

@@ -6,8 +6,8 @@
  *	depth 2 from d:       a---b---c---d     shallow: c    inside: d
  *	from d, without b:    a---b---c---d     shallow: c    inside: d
  *
- * A commit of the request is inside if it keeps all its parents, and shallow if
- * it loses at least one. For use by one thread.
+ * A commit is inside if the client gets all its parents, and shallow if the
+ * client does not get at least one of them. For use by one thread.
  */
 #ifndef WALK_DEPTH_H
 #define WALK_DEPTH_H
@@ -50,9 +50,9 @@ int depth_by_distance(struct depth_result *result, struct history *h,
 
 /*
  * Finds the distance of the nearest commit of `targets`, counted like in
- * depth_by_distance(). The walk does not pass commits of h->shallow, and stops
- * at the first target. Returns 0 if a target was found, 1 if `from` reaches
- * none (then *distance is 0), or a negative error code.
+ * depth_by_distance(). The walk does not visit the parents of commits in
+ * h->shallow, and stops at the first target. Returns 0 if a target was found, 1
+ * if `from` reaches none (then *distance is 0), or a negative error code.
  */
 int depth_find_nearest(uint32_t *distance, struct history *h,
 		       const uint32_t *from, size_t nr, const uint32_t *targets,

@@ -131,9 +131,9 @@ static int exclude_boundary(struct enumerate *e, struct error *err)
 }
 
 /*
- * Limits of walking the haves' history in order to exclude its objects. The
- * history may have UNINTERESTING_RATIO commits for each wanted commit, plus
- * UNINTERESTING_FEW. With more commits, the walk costs more than it saves.
+ * The haves' history is walked, to exclude its objects, only if it is short: at
+ * most UNINTERESTING_RATIO commits for each wanted commit, plus
+ * UNINTERESTING_FEW. A longer walk costs more than it saves.
  */
 #define UNINTERESTING_RATIO 2
 #define UNINTERESTING_FEW 64
@@ -213,10 +213,10 @@ static int add_uninteresting(struct enumerate *e,
 }
 
 /*
- * Excludes the objects that the haves reach. If one of these objects is
- * unreadable, no object is excluded. An unreadable object is possible, because
- * only the wants are guaranteed to be complete. If a partly read tree was in
- * `seen`, needed objects below this tree would not be listed.
+ * Excludes the objects that the haves reach. If one of these objects cannot be
+ * read, none is excluded. This can happen: the server guarantees only that the
+ * wants are complete. An object that is excluded must have all objects below it
+ * excluded too. So a tree that was read only in part must not get into `seen`.
  */
 static int exclude_uninteresting(struct enumerate *e,
 				 const struct walk_tips *haves,
@@ -282,11 +282,11 @@ static int emit_lists(struct enumerate *e, struct error *err)
 }
 
 /*
- * Returns whether the objects can be found as a plain set, without the
- * new-object lists of newobj.h. A set is not enough with boundary commits but
- * without exclude_boundary. In this case an object is listed unless a parent
- * commit has it at the same path. Only the new-object lists take account of
- * paths.
+ * Returns whether the request's objects can be found as one set of objects,
+ * without a new-object list for each commit (newobj.h). This is possible if
+ * there are no boundary commits, or with exclude_boundary. Otherwise an object
+ * is left out only where a parent commit has it at the same path, and only
+ * new-object lists know paths.
  */
 static bool is_set_enough(const struct enumerate *e)
 {
@@ -362,11 +362,10 @@ static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 }
 
 /*
- * Finds listed objects that are missing. Packed objects exist, and so do trees
- * that were read to find their entries. Another object outside packs may be
- * known only by its id in a tree, so it is looked up.
- * Appends the ids of missing objects to *missing, and sets *first to the first
- * missing object.
+ * Finds listed objects that are missing. Looks up objects outside packs,
+ * because some are known only by an id in a tree. Packed objects exist, and so
+ * do trees that were read to list their entries. Appends the ids of missing
+ * objects to *missing, and sets *first to the first missing object.
  */
 static int list_missing(const struct walk_item **first, struct oid **missing,
 			size_t *nr, struct enumerate *e)

@@ -25,9 +25,9 @@ struct visit {
  */
 struct place {
 	/*
-	 * One more than the depth of the object that the filter tree:<depth>
-	 * counts. A tree that a client names as a want has level 0, and its
-	 * entries have level 1.
+	 * The object's depth as the filter tree:<depth> counts it, plus one. A
+	 * tree that a client names as a want has level 0, and its entries have
+	 * level 1.
 	 */
 	unsigned level;
 	/* hash of the object's path */

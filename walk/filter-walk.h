@@ -4,8 +4,8 @@
  * depth of an object is needed. For sparse:oid, all paths of an object are
  * needed. The filter's types and sizes are checked too.
  *
- * If the walk meets a tree again, it enters the tree again only at a smaller
- * depth than before. With sparse patterns, it enters the tree at each new path.
+ * The entries of a tree are walked again if the tree is met at a smaller depth
+ * than before. With sparse patterns, they are walked again at each new path.
  */
 #ifndef WALK_FILTER_WALK_H
 #define WALK_FILTER_WALK_H

@@ -48,9 +48,9 @@ struct filter_part {
 	 * the number in the specification: bytes for BLOB_LIMIT, depth for TREE
 	 */
 	uint64_t number;
-	/* of an OBJECT_TYPE part: the type in the specification */
+	/* the type in the specification of an OBJECT_TYPE part */
 	enum object_type type;
-	/* owned: the object name of a SPARSE_OID part, else NULL */
+	/* owned: the <blob-ish> of a SPARSE_OID part; NULL for other parts */
 	char *name;
 };
 

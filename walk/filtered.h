@@ -29,8 +29,8 @@ int filtered_spared(struct bitset *set, struct walk *w,
 		    struct error *err);
 
 /*
- * Applies options->filter to the result of an enumeration, commits included.
- * Returns 0 or a negative error code.
+ * Removes from *result all objects and commits that do not pass
+ * options->filter. Returns 0 or a negative error code.
  */
 int filtered_result(struct walk_result *result, struct walk *w,
 		    const struct walk_tips *wants,

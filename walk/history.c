@@ -115,7 +115,7 @@ static int add_parent(struct history *h, const uint8_t *raw)
 #define FEW_NOTED 64
 
 /*
- * Fills h->by_graph, which maps positions in the commit-graph to commits, from
+ * Maps positions in the commit-graph to commits: fills h->by_graph from
  * h->graph_pos. Returns 0 or ERR_NOMEM.
  */
 static int fill_by_graph(struct history *h)
@@ -344,8 +344,8 @@ void history_poll(struct history *h, const struct progress_out *out)
 		return;
 	h->poll = *out;
 	/*
-	 * Only the callback `poll` is used, which may cancel the walk. Progress
-	 * is not shown for commits, as in stock Git.
+	 * Commits get no progress line, as in stock Git. So only the callback
+	 * `poll` is used, which may cancel the walk.
 	 */
 	h->poll.put = NULL;
 	progress_start(&h->meter, &h->poll, "Reading commits", 0);

@@ -92,8 +92,9 @@ struct history {
 	 */
 	bool lazy_trees;
 	/*
-	 * May be set by the caller: a missing commit is no error. It is marked
-	 * `missing`, and has no parents, date 0 and no valid tree.
+	 * May be set by the caller: a missing commit is not an error. The
+	 * commit is then marked `missing`, and has no parents, date 0 and no
+	 * valid tree.
 	 */
 	bool allow_missing;
 	/*
@@ -204,8 +205,8 @@ static inline const uint32_t *history_parents(const struct history *h,
  * Decodes commits ahead of a walk, on all processors.
  *
  * A walk visits commits in an order that depends on the commits visited before.
- * Decoding needs no order: all commits that the walk's queue reaches are
- * decoded in any order, and stored. The walk looks up the stored commits later.
+ * Decoding needs no order. So threads decode all commits that the walk's queue
+ * reaches, in any order, and store the results. The walk looks them up later.
  * Commits that cannot be decoded (not packed, broken, on the shallow boundary)
  * are not stored. The walk reads such a commit itself, so results and errors do
  * not depend on this module.

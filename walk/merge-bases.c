@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds merge bases of `one` and `other`. Consider the commits that only `one`
- * reaches. Their parents that `other` reaches are the boundary. Every common
- * ancestor is reachable from the boundary. The merge bases are the boundary
- * commits that no other boundary commit reaches.
+ * Finds the merge bases of the commits `one` and `other`. A walk from `one`
+ * that excludes `other` stops at its boundary: commits that both reach. Every
+ * common ancestor is a boundary commit or reachable from one. So the merge
+ * bases are the boundary commits that no other boundary commit reaches.
  */
 #include <stdlib.h>
 

@@ -25,9 +25,9 @@
 #define MAX_CACHE_LIMIT ((size_t)48 << 20) /* per thread */
 
 /*
- * A look-up table of all ids is made for at least ACCELERATE_COMMITS commits,
- * if there is also one commit for each ACCELERATE_SHARE objects. With fewer
- * commits, making the table costs more than it saves.
+ * A look-up table of all ids is made if there are at least ACCELERATE_COMMITS
+ * commits, and at least one commit for every ACCELERATE_SHARE objects. With
+ * fewer commits, making the table costs more than it saves.
  */
 #define ACCELERATE_COMMITS 512
 #define ACCELERATE_SHARE 64
@@ -200,9 +200,10 @@ static int parse_parents(struct history *h, const uint32_t *commits, size_t nr,
 }
 
 /*
- * Returns the limit in bytes of one thread's cache of tree tables. The same
- * limit applies to the pool of tree entries that the tables refer to. `all` is
- * the memory limit of all threads, or 0.
+ * Returns the limit in bytes of one thread's cache of decoded trees (struct
+ * tree_table). The same limit applies to the thread's pool of tree entries,
+ * which the cached trees refer to. `all` is the memory limit of all threads
+ * together, or 0 for none.
  */
 static size_t cache_limit(uint64_t all, unsigned threads)
 {
@@ -251,7 +252,10 @@ static size_t chunk_len(size_t nr, unsigned threads)
 	return len < CHUNK_COMMITS_MAX ? len : CHUNK_COMMITS_MAX;
 }
 
-/* Returns freed memory to the operating system if memory is limited. */
+/*
+ * Returns freed memory to the operating system if the caller has set a memory
+ * limit.
+ */
 static void trim(const struct newobj_options *options)
 {
 	if (options->memory_limit)

@@ -29,8 +29,8 @@
 #include "walk/history.h"
 
 /*
- * Maximum number of parents with which a commit is compared. Comparing more
- * parents could only make new(c) smaller, so ignoring them loses no object.
+ * Maximum number of parents with which a commit is compared. More parents could
+ * only make new(c) smaller, so no object is lost if they are ignored.
  */
 #define NEWOBJ_MAX_PARENTS 8
 
@@ -77,10 +77,9 @@ struct newobj_options {
 	unsigned threads;
 	const struct progress_out *progress; /* NULL: none */
 	/*
-	 * Memory limit in bytes. Half is set aside for the lists, but the lists
-	 * may take more. The threads share the other half for decoded trees,
-	 * each up to a fixed limit. 0: no limit but the fixed one of each
-	 * thread.
+	 * Memory limit in bytes; 0: none. Half of it is for the lists, but they
+	 * may take more. The threads share the other half for decoded trees.
+	 * Each thread also has a fixed limit for these.
 	 */
 	uint64_t memory_limit;
 	/*

@@ -6,7 +6,7 @@
 
 /*
  * Minimum number of packs and multi-pack-indexes for which one common look-up
- * table is made. With fewer, each has its own table.
+ * table is made. With fewer of them, each has its own table.
  */
 #define MANY_SOURCES 4
 
@@ -186,8 +186,8 @@ int objspace_read(struct objspace *space, struct odb_reader *reader,
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
 	/*
-	 * The first attempt to read the object has failed. The second attempt
-	 * tries all copies of the object, and sets the error.
+	 * The first attempt to read the object has failed. odb_read() tries all
+	 * copies of the object, and sets the error.
 	 */
 	objspace_oid(&oid, space, obj_pos);
 	return odb_read(reader, &oid, obj, err);

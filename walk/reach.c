@@ -11,8 +11,9 @@
 #include "walk/reach.h"
 
 /*
- * Values of states[]. A value >= FIRST_ROUND is the number of the round in
- * which the commit was found not to reach a target.
+ * Values of states[]. A value >= FIRST_ROUND says that the commit reached no
+ * target in the round of this number. A new round begins when a target is
+ * added.
  */
 enum {
 	UNKNOWN = 0,
@@ -114,10 +115,10 @@ static void settle_path(struct reach *r, size_t depth)
 }
 
 /*
- * Returns 1 if a commit reaches a target, 0 if not, or a negative error code. A
- * commit on the stack already has the state "reaches none". So if the walk
- * meets this commit again on another path, it does not continue there. The
- * search from the commit on the stack finds the answer for both paths.
+ * Returns 1 if a commit reaches a target, 0 if not, or a negative error code.
+ * Commits on the stack have the state "reaches none", so that the walk does not
+ * enter them again by another path. If such a commit does reach a target, the
+ * walk finds this from the stack.
  */
 static int reaches(struct reach *r, uint32_t commit_nr, struct error *err)
 {

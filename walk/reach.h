@@ -71,8 +71,8 @@ int reach_add_target(struct reach *r, uint32_t commit_nr, struct error *err);
 /*
  * Returns 1 if each of `nr` commits is a target or has a target among its
  * ancestors, 0 if not, or a negative error code. A missing commit reaches
- * nothing (but see needs_all). Time: O(commits newer than the oldest target
- * that were not walked before).
+ * nothing (but see needs_all). The time is proportional to the number of
+ * commits that are newer than the oldest target and were not walked before.
  */
 int reach_all(struct reach *r, const uint32_t *commits, size_t nr,
 	      struct error *err);

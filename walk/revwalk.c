@@ -30,8 +30,9 @@ enum {
 #define AHEAD_AFTER_SHARE 256
 
 /*
- * Number of commits older than all results that are still visited, because
- * dates may be wrong.
+ * Number of commits that are still visited after all queued commits are older
+ * than every result. Dates may be wrong, so a result may still turn out to be
+ * uninteresting.
  */
 #define SLOP 5
 
@@ -49,9 +50,8 @@ struct walk {
 	/* all queued commits are uninteresting, so the walk may soon end */
 	bool is_ending;
 	/*
-	 * h->lacks_generations at the time when threat_nr was counted. If
-	 * h->lacks_generations has another value, threat_nr must be counted
-	 * again.
+	 * the value of h->lacks_generations when threat_nr was counted. If
+	 * h->lacks_generations changes, threat_nr must be counted again
 	 */
 	bool lacks_generations;
 	/*
@@ -62,8 +62,9 @@ struct walk {
 	/* number of commits that the walk may still visit before it stops */
 	size_t left;
 	/*
-	 * The walk may need history_read_ahead(): there are no haves that could
-	 * end the walk early, and the function was not called yet.
+	 * The walk may have to visit all commits, so history_read_ahead() may
+	 * pay: there are no haves that could end the walk early. False after
+	 * that function was called.
 	 */
 	bool may_be_long;
 	/*
@@ -142,11 +143,10 @@ static int mark_ancestors(struct walk *w, uint32_t c)
 }
 
 /*
- * Returns whether `c`, an uninteresting commit, could reach a commit of the
- * result. If so, the walk must go on, because the commit that `c` reaches does
- * not belong to the result. A commit only reaches commits with smaller
- * generation numbers. If the result is a single commit, the parents of this
- * commit (BELOW) cannot reach it.
+ * Returns whether an uninteresting commit `c` could reach a commit of the
+ * result. If so, the walk must continue, since that commit is not a result. A
+ * commit reaches only commits with smaller generation numbers. If there is only
+ * one result, its parents (BELOW) cannot reach it.
  */
 static bool may_reach_result(const struct walk *w, uint32_t c)
 {

@@ -132,8 +132,8 @@ static int merge_entries(struct changes *c, const struct odb_object *old_obj,
 }
 
 /*
- * Compares two trees with different ids. The new tree is in the list `found`
- * already.
+ * Compares two trees with different ids. The caller has put the new tree into
+ * the list `found`.
  */
 static int compare_trees(struct changes *c, uint32_t old_tree,
 			 uint32_t new_tree, unsigned depth)

@@ -74,8 +74,8 @@ struct search {
 };
 
 /*
- * Returns the tree at a place in a pack if it comes before tree i, or NONE. The
- * search goes backwards from tree i, as the result is probably near.
+ * Returns the tree that is stored at `place` and comes before tree i, or NONE.
+ * The search goes backwards from tree i, because a base is mostly near.
  */
 static uint32_t find_before(const struct tree_families *f, uint32_t i,
 			    uint64_t place)

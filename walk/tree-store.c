@@ -31,7 +31,7 @@ struct tree_store {
 	struct entry_pool pool;
 	bool wants_objects;
 	/*
-	 * number of an entry: the objects of all entries before it were looked
+	 * entry_nr: the objects of all entries with smaller numbers were looked
 	 * up
 	 */
 	uint32_t looked_up;
@@ -56,8 +56,8 @@ struct tree_store *tree_store_new(struct objspace *space, size_t cache_limit,
 	s->wants_objects = wants_objects;
 	tree_builder_init(&s->builder, &s->pool, space->odb->algo);
 	/*
-	 * This reader has no cache, because it reads whole objects only in
-	 * exceptional cases.
+	 * A cache of whole objects is not needed: this reader reads them only
+	 * in exceptional cases.
 	 */
 	s->reader = odb_reader_new(space->odb, 0);
 	if (!s->reader || entry_pool_init(&s->pool) < 0 ||

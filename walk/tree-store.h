@@ -128,10 +128,10 @@ void tree_store_free(struct tree_store *store);
 struct entry_pool *tree_store_pool(struct tree_store *store);
 
 /*
- * Reads a tree. `near` is another tree of this store, or NULL. If it is nearly
- * equal, for example the same directory in a parent commit, a tree outside
- * packs is read faster. Returns 0 or an error code; after an error, *tree is
- * empty. The codes are ERR_MISSING, ERR_CORRUPT ("not a tree object",
+ * Reads a tree. `near` is another tree of this store, or NULL. A tree outside
+ * packs is read faster if `near` is nearly equal, for example the same
+ * directory in a parent commit. Returns 0 or an error code; after an error,
+ * *tree is empty. The codes are ERR_MISSING, ERR_CORRUPT ("not a tree object",
  * "malformed tree") or another error of odb_read().
  */
 int tree_store_read(struct tree_store *store, uint32_t obj_pos,

@@ -103,9 +103,7 @@ static bool is_at(const struct tree_builder *b, const struct tree_table *near,
 		       near->starts[i + 1] - near->starts[i]);
 }
 
-/*
- * Returns how many entries at the start of the bytes are those of the table.
- */
+/* Returns with how many of the first entries of the table the bytes begin. */
 static uint32_t common_start(const struct tree_builder *b,
 			     const struct tree_table *near,
 			     const uint8_t *bytes, size_t len)
@@ -119,9 +117,9 @@ static uint32_t common_start(const struct tree_builder *b,
 }
 
 /*
- * Returns the number of the first entry of the table from which on all entries
- * are at the end of the bytes. The entries before number `first`, and the bytes
- * of these entries, are not compared.
+ * The tree in `bytes` may end with the last entries of the table. Returns the
+ * number of the first of these entries. Entries before number `first`, and
+ * their bytes, are not compared.
  */
 static uint32_t common_end(const struct tree_builder *b,
 			   const struct tree_table *near, uint32_t first,

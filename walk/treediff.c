@@ -96,10 +96,11 @@ void treediff_free(struct treediff *d)
 /* What is computed from the path of a tree entry, or of a directory. */
 struct place {
 	/*
-	 * Path hash (name_hash_add()). The path of an entry has no slash at its
-	 * end, also if the entry is a directory. In parameters `dir`, which
-	 * name the directory whose entries are compared, the path ends with a
-	 * slash. The path of the root directory is empty.
+	 * Path hash (name_hash_add()) of a path. The path of an entry has no
+	 * slash at its end, also if the entry is a directory. Exception: in a
+	 * parameter `dir`, the path is that of the directory whose entries are
+	 * compared, and ends with a slash. The path of the root directory is
+	 * empty.
 	 */
 	uint32_t hash;
 	uint32_t group; /* path group (object/path-group.h) */
@@ -119,12 +120,12 @@ static int append(struct items *list, uint32_t obj_pos, struct place place)
 }
 
 /*
- * Returns whether the list of an earlier commit has this tree, so that the
- * current commit's list leaves the tree out. If not, records the current
- * commit. The earlier list may itself lack objects that are in lists of still
- * earlier commits. By induction, the union of all lists lacks nothing. A later
- * commit must not count: if a change is reverted, two commits could each rely
- * on the other.
+ * Returns whether an earlier commit has listed this tree, so that the current
+ * commit's list leaves the tree out. If not, records the current commit. The
+ * earlier list may lack objects that are in still earlier lists, but by
+ * induction the union of all lists lacks nothing. Only earlier commits count.
+ * Otherwise two commits could each rely on the other's list, for example when a
+ * change was reverted.
  */
 static bool is_listed_before(struct treediff *d, uint32_t tree_pos)
 {

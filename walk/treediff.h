@@ -125,9 +125,9 @@ int treepair_run(struct objspace *space, struct odb_reader *reader,
 #define TREE_CHANGES_CHANGED_MAX 256
 
 /*
- * Appends the new or changed trees and blobs of `new_tree` to `found`, some
- * perhaps twice. Puts objects of the old tree into old->seen: those at the same
- * paths, and those at paths that the new tree does not have.
+ * Appends the new or changed trees and blobs of `new_tree` to `found`. Some may
+ * be appended twice. Puts objects of the old tree into old->seen: those at the
+ * same paths, and those at paths that the new tree does not have.
  *
  * Returns 0 if `found` is complete, or 1 if a limit is exceeded or the new tree
  * cannot be read. Returns ERR_MISSING or ERR_CORRUPT if the old tree cannot be

@@ -52,7 +52,10 @@ struct walk_item {
 	uint32_t obj_pos;
 	/* path hash of one of the object's paths; 0 for commits and tags */
 	uint32_t name_hash;
-	/* path group (object/path-group.h) of the path that name_hash is of */
+	/*
+	 * path group (object/path-group.h) of the path that name_hash was
+	 * computed from
+	 */
 	uint32_t group;
 	uint8_t type; /* enum object_type */
 };
@@ -118,7 +121,7 @@ int walk_add_commit_unread(struct walk *w, struct walk_tips *tips,
 
 /* Options of walk_enumerate(). */
 struct walk_options {
-	/* list trees, blobs and tags too; if false, only commits */
+	/* list trees, blobs and tags too; false: list only commits */
 	bool objects;
 	/*
 	 * Leave out each object that a boundary commit's tree has at any path,
@@ -127,9 +130,10 @@ struct walk_options {
 	 */
 	bool exclude_boundary;
 	/*
-	 * Leave out all objects that the haves reach, and put these into the
-	 * result's `uninteresting`. Has an effect only if the haves' history
-	 * can be read and is not much longer than the wanted history.
+	 * Leave out all objects that the haves reach, and put the objects left
+	 * out into the result's `uninteresting`. Has an effect only if the
+	 * haves' history can be read and is not much longer than the wanted
+	 * history.
 	 */
 	bool exclude_uninteresting;
 	/*
@@ -181,7 +185,7 @@ struct walk_result {
 	struct walk_items objects;
 	/*
 	 * owned: the selected commits (commit_nr), parents first, branch by
-	 * branch. `lists` has the lists of these commits in the same order
+	 * branch. `lists` is in the same order
 	 */
 	uint32_t *parents_first;
 	/*
