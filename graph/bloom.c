@@ -8,8 +8,8 @@
 #define SEED_1 UINT32_C(0x7e646e2c)
 
 /*
- * Widens a byte to 32 bits. In version 1 of the filters, bytes from 0x80 on are
- * negative numbers.
+ * Widens a byte to 32 bits. Version 1 of the filters takes bytes as signed, so
+ * bytes from 0x80 on become negative.
  */
 static uint32_t widen(char c, uint32_t version)
 {
@@ -36,8 +36,9 @@ static uint32_t load(const char *p, size_t nr, uint32_t version)
 		uint32_t byte = widen(p[i], version) << 8 * i;
 
 		/*
-		 * The bytes of a whole word are combined by OR, those of a
-		 * shorter word by XOR. The result differs only in version 1.
+		 * Stock Git combines the bytes of a whole word by OR, and those
+		 * of a shorter word by XOR. With the signed bytes of version 1,
+		 * these give different results.
 		 */
 		k = nr == 4 ? k | byte : k ^ byte;
 	}

@@ -62,7 +62,10 @@ static void compare_parents(struct comparing *c, const struct commit_view *view)
 			return;
 		}
 		commit_parent(&oid, view, i, algo);
-		/* A parent that the graph does not contain is not compared. */
+		/*
+		 * commit_graph_parents() has checked that the graph contains
+		 * all parents.
+		 */
 		parent = commit_graph_oid_raw(c->graph, c->parents[i]);
 		if (memcmp(parent, oid.bytes, hash_len(algo)) != 0)
 			say(c, "commit-graph parent for %s is %s != %s", c->hex,

@@ -52,8 +52,8 @@ struct verifying {
 };
 
 /*
- * Reports an error, and adds `found` to the bits of errors that were found.
- * Returns 0 or ERR_NOMEM.
+ * Reports an error, and sets the bits `found` in v->found. Returns 0 or
+ * ERR_NOMEM.
  */
 static int complain(struct verifying *v, int found, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -133,8 +133,8 @@ static int check_ids(struct verifying *v)
 /* ---- the commits */
 
 /*
- * Returns a sort key for the place where a commit is stored: packs in their
- * order, then loose objects.
+ * Returns a sort key for the place where a commit is stored: pack by pack, then
+ * loose objects.
  */
 static uint64_t place_of(const struct odb *odb, const uint8_t *raw)
 {

@@ -18,9 +18,9 @@
 #include "sys/progress.h"
 
 /*
- * The kinds of errors that were found, as bits. Stock Git's exit code has the
- * same bits. If a layer has a wrong checksum and also other errors, only
- * COMMIT_GRAPH_IS_WRONG is set.
+ * The kinds of errors, as bits. Stock Git's exit code has the same bits. If a
+ * layer has a wrong checksum and other errors, only COMMIT_GRAPH_IS_WRONG is
+ * set.
  */
 enum {
 	COMMIT_GRAPH_IS_WRONG = 1 << 0,
@@ -42,8 +42,8 @@ struct commit_graph_verify_options {
 
 /*
  * Verifies the commit-graph of an object directory. Reads every commit once.
- * Returns the kinds of errors that were found, as a sum of bits COMMIT_GRAPH_*.
- * Returns 0 if there is no error or no commit-graph, or ERR_NOMEM.
+ * Returns 0 if there is no error or no commit-graph. Returns the kinds of
+ * errors that were found, bits COMMIT_GRAPH_* combined by OR, or ERR_NOMEM.
  */
 int commit_graph_verify_dir(const struct odb *odb,
 			    const struct commit_graph_verify_options *options,

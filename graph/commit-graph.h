@@ -3,9 +3,9 @@
  * Reads commit-graph files: objects/info/commit-graph, or the chain in
  * objects/info/commit-graphs/ (gitformat-commit-graph(5)).
  *
- * `graph_pos` numbers the commits of the whole chain, those of the lowest layer
- * first. The file format has the same numbers. A graph is immutable, and
- * threads may share it.
+ * `graph_pos` is the number of a commit in the whole chain, counted from the
+ * first commit of the lowest layer. The file format uses the same numbers. A
+ * graph is immutable, and threads may share it.
  */
 #ifndef GRAPH_COMMIT_GRAPH_H
 #define GRAPH_COMMIT_GRAPH_H
@@ -35,11 +35,14 @@ struct commit_graph_entry {
 
 /*
  * Opens the graph of the first object directory that has a graph. Returns 1
- * with *out owned by the caller. Otherwise, *out is NULL. Returns 0 if there is
- * no graph, if core.commitGraph is false, or if grafts, replace refs or a
- * shallow file make the graph unusable. Returns a negative error code if the
- * graph is broken; the caller may warn and continue without a graph. If a layer
- * of a chain cannot be opened, the layers below it are used.
+ * with *out owned by the caller, 0 if no graph is to be used, or a negative
+ * error code if the graph is broken. Without 1, *out is NULL. After an error,
+ * the caller may warn and continue without a graph.
+ *
+ * No graph is used if there is none, if core.commitGraph is false, or if
+ * commits may have other parents than the graph says: with grafts, replace refs
+ * or a shallow file. If a layer of a chain cannot be opened, the layers below
+ * it are used.
  */
 int commit_graph_open(struct commit_graph **out, const struct odb *odb,
 		      struct error *err);
@@ -109,11 +112,13 @@ void commit_graph_filter(struct commit_graph_filter *filter,
 			 const struct bloom_settings *settings);
 
 /*
- * Sets *version to the version of filters to read and write, from
- * commitGraph.changedPathsVersion, or else commitGraph.readChangedPaths. -1
- * (the default) means the version of existing filters, and 0 means that no
- * filters are read. Otherwise the version is 1 or 2, or any number that
- * commit_graph_filter_version_is_known() refuses. Returns 0 or ERR_INVALID.
+ * Sets *version to the version of changed-path filters to read and write. This
+ * is commitGraph.changedPathsVersion if it is set, else 0 if
+ * commitGraph.readChangedPaths is false, else -1. The value -1 means the
+ * version of the existing filters, and 0 means that filters are not read.
+ * Versions other than 1 and 2 are possible;
+ * commit_graph_filter_version_is_known() refuses them. Returns 0 or
+ * ERR_INVALID.
  */
 int commit_graph_filter_version(int64_t *version, const struct config *config,
 				struct error *err);
