@@ -23,7 +23,7 @@
 struct entries {
 	struct bloom_key keys[BLOOM_ENTRIES_MAX * 2];
 	size_t nr;
-	/* the path that was added before */
+	/* the path that was added last */
 	struct buf last;
 	uint32_t version;
 };
@@ -237,8 +237,8 @@ static int choose(struct computing *c, uint8_t *chosen, struct error *err)
 }
 
 /*
- * Orders the chosen commits along first parents. The first commit of the walk
- * comes first.
+ * Orders the chosen commits so that the first parent of a commit comes right
+ * after the commit, if the first parent is chosen and has no place yet.
  */
 static int put_in_order(struct computing *c, uint8_t *chosen, struct error *err)
 {
@@ -337,8 +337,8 @@ static void close_workers(struct computing *c)
 }
 
 /*
- * Sets the pointers to the filters. The buffers with the filters no longer move
- * in memory.
+ * Sets the pointers to the filters. All filters are complete, so the buffers no
+ * longer move in memory.
  */
 static void settle(struct computing *c)
 {

@@ -75,8 +75,8 @@ struct commit_graph_chain {
 	const struct oid *checksum;
 	/*
 	 * Unused layers are removed if their last change was at or before this
-	 * time, in seconds since 1970. Layers that just became unused get the
-	 * current time as their last change.
+	 * time, in seconds since 1970. The last change of a layer that just
+	 * became unused is set to now.
 	 */
 	int64_t expiry;
 };
@@ -95,9 +95,10 @@ struct commit_graph_chain_lock {
 
 /*
  * Locks the chain. The lock file is in the directory of the layers. If this
- * directory is missing, it is created if `create` is true; otherwise there is
- * no chain, and nothing is locked. Returns 0, ERR_DENIED if another process
- * holds the lock, or another error code.
+ * directory is missing and `create` is true, the directory is created. If it is
+ * missing and `create` is false, there is no chain to lock: nothing is locked,
+ * and 0 is returned. Returns 0, ERR_DENIED if another process holds the lock,
+ * or another negative error code.
  */
 int commit_graph_chain_lock(struct commit_graph_chain_lock *lock,
 			    const struct odb *odb, size_t dir_nr, bool create,

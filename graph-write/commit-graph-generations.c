@@ -36,8 +36,8 @@ static int push(struct walker *w, uint32_t record)
 }
 
 /*
- * Raises both generation numbers of a commit until they are higher than those
- * of a parent.
+ * Raises both generation numbers of a commit, if needed, above those of a
+ * parent.
  */
 static void raise(struct commit_graph_record *r,
 		  const struct commit_graph_generation *parent)
@@ -51,9 +51,9 @@ static void raise(struct commit_graph_record *r,
 }
 
 /*
- * Finds the generation numbers of a parent. Returns 1 if the numbers are known.
- * If they are not known yet, pushes the parent and returns 0. Otherwise returns
- * a negative error code.
+ * Finds the generation numbers of a parent. Returns 1 if the numbers are known,
+ * 0 if they must be computed first, or a negative error code. With 0, the
+ * parent was pushed on the stack.
  */
 static int get_parent(struct walker *w, uint32_t graph_pos,
 		      struct commit_graph_generation *generation)
@@ -111,8 +111,8 @@ static int step(struct walker *w)
 			w, w->l->parents[r->first_parent + f->next], &ignored);
 
 		/*
-		 * If the parent was pushed, it is looked at again after its
-		 * number was computed.
+		 * With 0 the parent was pushed. This function looks at the
+		 * parent again after the parent's numbers are computed.
 		 */
 		if (ret <= 0)
 			return ret;

@@ -369,9 +369,8 @@ static int write_graph(struct writing *w)
  * Opens the existing commit-graph, even if a shallow file or replace refs
  * forbid readers to use it. A broken commit-graph is treated as if there was no
  * commit-graph. A chain is locked before it is read. If no chain exists,
- * install() takes the lock later. The reason: the lock file needs the directory
- * of the chain, and this directory would stay empty if there was nothing to
- * write.
+ * install() takes the lock later: the lock file needs the directory of the
+ * chain, which would stay empty if there was nothing to write.
  */
 static int open_old(struct writing *w)
 {

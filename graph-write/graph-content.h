@@ -33,9 +33,9 @@ struct graph_commits {
 	/* borrowed: the existing commit-graph; NULL: none */
 	const struct commit_graph *graph;
 	/*
-	 * graph_pos of the first commit to collect: commits of `graph` with a
-	 * lower graph_pos are in layers that stay. The caller may lower the
-	 * number.
+	 * Number of commits in the layers of `graph` that stay. Commits of
+	 * these layers (graph_pos < below_nr) are not collected. The caller may
+	 * lower the number.
 	 */
 	uint32_t below_nr;
 	const struct progress_out *progress; /* may be set by the caller */
@@ -102,9 +102,8 @@ uint32_t graph_commits_nr(struct graph_commits *c);
 struct graph_records {
 	/* owned: sorted by id, ascending */
 	struct commit_graph_record *records;
-	uint32_t *
-		/* owned: for each record, its commit_nr in the history */
-		commit_nrs;
+	/* owned: for each record, its commit_nr in the history */
+	uint32_t *commit_nrs;
 	uint32_t nr;
 	/* owned: graph_pos of the parents of all records */
 	uint32_t *parents;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compares two trees by path, and reports files that only one tree has or that
- * differ. walk/treepair.c does the same for versions of one file. This module
- * finds all changes, works on decoded trees (tree-store.h), and is made for
- * many pairs of trees.
+ * Compares two trees by path, and reports all files that differ or that only
+ * one tree has. Trees are read as decoded tables (tree-store.h), because one
+ * object compares many pairs of trees. In contrast, walk/treepair.c finds two
+ * versions of the same file.
  */
 #ifndef GRAPH_WRITE_PATH_CHANGES_H
 #define GRAPH_WRITE_PATH_CHANGES_H
