@@ -24,7 +24,7 @@ struct held {
 	struct sys_witness witness;
 	/* Guarded by keep->lock: */
 	struct note notes[PACKED_KEEP_NOTES];
-	size_t next_note; /* which note is replaced next */
+	size_t next_note; /* index of the note that is replaced next */
 };
 
 struct packed_keep {
@@ -141,9 +141,10 @@ int packed_keep_get(const struct packed_kept **out, struct packed_keep *keep,
 	if (!held) {
 		ret = open_file(&held, path, algo, err);
 		/*
-		 * If the file has changed a moment ago, its times cannot prove
-		 * later that the file is unchanged (sys/witness.h). Such a map
-		 * is not kept for others.
+		 * A map is kept for other snapshots only if the file's times
+		 * can later prove that the file is unchanged (sys/witness.h).
+		 * They cannot prove this for a file that was changed a moment
+		 * ago.
 		 */
 		if (!ret && sys_witness_holds(&held->witness))
 			replace(keep, held);

@@ -14,7 +14,7 @@
  * The note lives as long as the map.
  *
  * A keep may also have the content of the file HEAD. The owner of the keep
- * makes sure that no request gets it after the file has changed.
+ * makes sure that no request gets this content after the file HEAD has changed.
  *
  * Threads may share a keep.
  */
@@ -66,9 +66,9 @@ void packed_keep_put(struct packed_keep *keep, const struct packed_kept *kept);
 #define PACKED_KEEP_NOTE_MAX 65536
 
 /*
- * Appends the note with a key to *out, and sets *number to the number that was
- * added with the note. Returns 1 if the note was appended, 0 if there is none
- * with this key, or ERR_NOMEM.
+ * Appends the text of the note with a key to *out, and sets *number to the
+ * number that was stored with the note. Returns 1 if the note was appended, 0
+ * if no note has this key, or ERR_NOMEM.
  */
 int packed_keep_find_note(struct buf *out, uint64_t *number,
 			  struct packed_keep *keep,
@@ -76,8 +76,9 @@ int packed_keep_find_note(struct buf *out, uint64_t *number,
 			  const struct buf *key);
 
 /*
- * Adds a copy of `len` bytes as the note with a key. `number` is returned with
- * the note. Does nothing if memory runs out.
+ * Stores a copy of `len` bytes as the note with a key, and a number that
+ * packed_keep_find_note() returns with the note. Does nothing if memory runs
+ * out.
  */
 void packed_keep_add_note(struct packed_keep *keep,
 			  const struct packed_kept *kept, const struct buf *key,

@@ -120,7 +120,7 @@ static int lock(struct edit *e, struct sys_tempfile *file,
 }
 
 /*
- * Reads the id of the ref whose reflog is edited. e->has_tip becomes false if
+ * Reads the id of the ref whose reflog is edited. Sets e->has_tip to false if
  * the ref is symbolic or missing.
  */
 static int read_tip(struct edit *e, struct error *err)
@@ -186,8 +186,8 @@ static int write_lines(struct edit *e, struct oid *last, struct error *err)
 		if (!ret)
 			ret = buf_append(&out, line->text, line->text_len);
 		/*
-		 * A line without a message may lack the tab before the message.
-		 * Stock Git also adds the tab when it rewrites a reflog.
+		 * A line without a message may have no tab before the message.
+		 * As stock Git does, a rewrite adds the tab.
 		 */
 		if (!ret && !memchr(line->text, '\t', line->text_len))
 			ret = buf_append_char(&out, '\t');
@@ -231,8 +231,8 @@ static int write_log(struct edit *e, struct error *err)
 	if (!ret && updates)
 		ret = update_ref(e, &last, err);
 	/*
-	 * The reflog is renamed first, and the ref last. After a crash in
-	 * between, the ref still has its old value.
+	 * The reflog is renamed first, and the ref last. After a crash between
+	 * the two, the ref still has its old value.
 	 */
 	if (!ret)
 		ret = sys_tempfile_commit(&e->log_lock, e->log_path.data,
@@ -273,8 +273,9 @@ static int edit_log(const struct repo *repo, const char *name,
 	sys_tempfile_abort(&e.log_lock);
 	sys_tempfile_abort(&e.ref_lock);
 	/*
-	 * A packed ref has no directory for its loose file. If there is such a
-	 * directory now, the lock file of this edit made it necessary.
+	 * A packed ref needs no directory for a loose file. If there is such a
+	 * directory, it was created for the lock file of this edit. So empty
+	 * directories are removed.
 	 */
 	if (e.ref_path.len)
 		reflog_prune_dirs(e.ref_path.data, name);
@@ -286,8 +287,8 @@ static int edit_log(const struct repo *repo, const char *name,
 }
 
 /*
- * Removes a reflog and the directories that are then empty, up to "logs"
- * itself. A deleted ref leaves "logs/refs/heads".
+ * Removes a reflog, and then the directories above it that are empty, up to and
+ * including "logs". (When a ref is deleted, "logs/refs/heads" stays.)
  */
 static int drop_log(const struct repo *repo, const char *name,
 		    struct error *err)

@@ -405,8 +405,8 @@ static int put_line(struct edit *e, const struct reflog_line *line,
 	int ret = 0;
 
 	/*
-	 * The record has the identity without the space before it, and the
-	 * message without the tab before it.
+	 * In the record, the identity has no space before it, and the message
+	 * has no tab before it.
 	 */
 	if (buf_append(&committer, line->text + 1, len - 2) < 0 ||
 	    buf_append(&message, line->message, line->message_len) < 0 ||
@@ -525,7 +525,7 @@ static int write_table(struct edit *e,
 		ret = reftable_append_finish(append, e->err);
 	if (!ret)
 		ret = reftable_append_commit(append, e->err);
-	/* The edit is complete, so errors of the compaction are ignored. */
+	/* The edit is complete, so it does not fail if the compaction fails. */
 	if (!ret && reftable_append_is_full(append) > 0)
 		reftable_compact_auto(append->dir, options, NULL);
 	return ret;

@@ -84,8 +84,8 @@ static int make_parent(const char *path, unsigned share, struct error *err)
 
 /*
  * Appends a line to the file of a reflog. Creates the file and its directory if
- * they are missing. Tries again, because another process may remove the new
- * directory.
+ * they are missing. Another process may remove the new directory while it is
+ * empty, so this is tried several times.
  */
 static int append_making(const char *path, const struct buf *line,
 			 unsigned share, struct error *err)

@@ -103,9 +103,9 @@ struct reflog_edit {
 	 */
 	bool rewrite;
 	/*
-	 * true: the ref gets the new id of the last kept line. If this changes
-	 * the ref, the edit fails with an error in a quarantine
-	 * (repo_check_quarantine()), and with ERR_DENIED in a copy
+	 * true: the ref gets the new id of the last kept line. If this would
+	 * change the ref, the edit fails in a quarantine
+	 * (repo_check_quarantine()), and fails with ERR_DENIED in a local copy
 	 * (repo_check_copy()).
 	 */
 	bool update_ref;

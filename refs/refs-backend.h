@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that read the refs of one kind of storage. refs.c chooses the table
- * of functions by extensions.refStorage. Functions that change refs are in
- * other tables, and their callers may use refs.h:
+ * The functions that read the refs of one kind of storage. refs.c chooses the
+ * table of functions by extensions.refStorage. Functions that change refs are
+ * in other tables. The layers, with the callers at the top:
  *
  *   refs-write/     reflog.c          refs-check.c
  *      |               |                 |

@@ -116,11 +116,11 @@ static int check_file(struct walker *w)
 }
 
 /*
- * Sets *out, which is empty, to the absolute path to which a symbolic link
- * leads. `path` is the path of the link, and `text` is the target that the link
- * stores. The file at the end of the result need not exist. If its directory
- * does not exist either, symbolic links in the result are not resolved: *out is
- * `text`, below the directory of `path` if `text` is relative.
+ * Sets *out, which is empty, to the absolute path to which the symbolic link at
+ * `path` leads. `text` is the target that the link stores; a relative one is
+ * taken from the link's directory. The file at the result need not exist. If
+ * its directory exists, symbolic links in the result are resolved, otherwise
+ * they are not.
  */
 static int resolve_link(struct buf *out, const char *path, const char *text)
 {

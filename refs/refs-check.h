@@ -44,9 +44,9 @@ struct refs_check {
 };
 
 /*
- * Checks the stored refs of all work trees. Returns 0 even if errors were
- * reported. Returns ERR_CORRUPT for a broken table if no message id fits,
- * ERR_IO or ERR_NOMEM. Cost: linear in the bytes.
+ * Checks the stored refs of all work trees. Returns 0 also if errors were
+ * reported. Returns ERR_CORRUPT if a table is broken in a way that has no
+ * message id, ERR_IO or ERR_NOMEM. The cost is linear in the number of bytes.
  */
 int refs_check_run(struct refs_check *c, const struct repo *repo,
 		   struct error *err);
@@ -66,15 +66,15 @@ int refs_check_target(struct refs_check *c, const char *name,
 		      const char *target, struct error *err);
 
 /*
- * Checks bytes, which may be any, as the content of the file of ref `name`. The
- * bytes end with a NUL. Returns 0 or ERR_NOMEM.
+ * Checks the content of the file of ref `name`. The bytes may be malformed, but
+ * must end with a NUL. Returns 0 or ERR_NOMEM.
  */
 int refs_check_loose(struct refs_check *c, const char *name, const char *bytes,
 		     enum hash_algo algo, struct error *err);
 
 /*
- * Checks bytes, which may be any, as a packed-refs file. Returns 0 or
- * ERR_NOMEM.
+ * Checks the content of a packed-refs file, which may be malformed. Returns 0
+ * or ERR_NOMEM.
  */
 int refs_check_packed(struct refs_check *c, const char *bytes, size_t len,
 		      enum hash_algo algo, struct error *err);

@@ -200,8 +200,8 @@ static int copy_loose(struct refs_loose *out, const struct refs_loose *in)
 }
 
 /*
- * Finds a loose ref, in a list or by reading its file. Returns 1 if there is
- * such a ref, 0 if not, or a negative error code.
+ * Finds a loose ref, in a list that was read or by reading the ref's file.
+ * Returns 1 if there is such a ref, 0 if not, or a negative error code.
  */
 static int find_loose(struct refs_files *files, const char *name,
 		      struct refs_loose *ref, struct error *err)
@@ -295,8 +295,8 @@ struct refs_iter {
 	struct packed_ref packed; /* the current packed ref */
 	bool has_packed;          /* `packed` has the prefix */
 	/*
-	 * true: `packed` was visited, so the next step reads the next packed
-	 * ref
+	 * true: `packed` was visited, so the next step must read the next
+	 * packed ref
 	 */
 	bool step_packed;
 	/* the previous packed ref, if is_strict */

@@ -109,7 +109,7 @@ int refs_loose_read_file(struct refs_loose *ref, const char *path,
 		buf_reset(&bytes);
 		ret = sys_read_file(&bytes, path, &io);
 	}
-	/* EINVAL: the path is a pipe or a device, and so no ref. */
+	/* EINVAL: the path is a pipe or a device, so it is not a ref. */
 	if (ret == ERR_MISSING || io.sys_errno == EISDIR ||
 	    io.sys_errno == EINVAL) {
 		ret = 0;

@@ -57,8 +57,8 @@ int refs_loose_parse(struct refs_loose *ref, const char *bytes, size_t len,
 		     enum hash_algo algo);
 
 /*
- * Reads the file of a ref. Returns 0 if there is no regular file at `path`,
- * otherwise 1, ERR_IO or ERR_NOMEM. After an error, *ref is zeroed.
+ * Reads the file of a ref. Returns 1 if the file was read, 0 if there is no
+ * regular file at `path`, ERR_IO or ERR_NOMEM. After an error, *ref is zeroed.
  */
 int refs_loose_read_file(struct refs_loose *ref, const char *path,
 			 enum hash_algo algo, struct error *err);

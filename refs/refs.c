@@ -190,8 +190,8 @@ int refs_dwim_nr(struct refs *refs, const char *name, struct buf *notes,
 		found = refs_lookup(refs, full.data, &ref, &why);
 		nr += found > 0;
 		/*
-		 * If the ref does not exist, *why may describe a missing file.
-		 * That is no error.
+		 * If the ref does not exist, *why may say that a file is
+		 * missing. This is not an error.
 		 */
 		if (!found)
 			why = (struct error)ERROR_INIT;
@@ -280,7 +280,7 @@ struct visit {
 	/* Called with the name of each ref that is left out; may be NULL. */
 	int (*broken)(void *ctx, const char *name, enum refs_flaw flaw);
 	void *ctx;
-	/* a broken ref stops the visit with an error */
+	/* true: a broken ref stops the visit with an error */
 	bool is_strict;
 	/* true: this visit ignores GIT_REF_PARANOIA */
 	bool has_no_salvage;
@@ -462,7 +462,10 @@ int refs_get_kept(const struct packed_kept **out, struct refs *refs,
 	*out = NULL;
 	if (!refs->backend->get_kept || !starts_with(prefix, "refs/"))
 		return 0;
-	/* The objects decide which refs a visit finds. */
+	/*
+	 * If GIT_REF_PARANOIA is false, a visit leaves out refs to missing
+	 * objects. So packed-refs alone does not tell which refs a visit finds.
+	 */
 	ret = is_salvage(err);
 	if (ret)
 		return ret < 0 ? ret : 0;

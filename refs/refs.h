@@ -38,7 +38,7 @@ struct ref {
 	bool is_zero;
 	/* true: the storage tells whether the ref is a tag */
 	bool has_peeled;
-	/* if has_peeled, true: the ref is a tag, and `peeled` is set */
+	/* true (only if has_peeled): the ref is a tag, and `peeled` is set */
 	bool is_tag;
 	struct oid peeled;
 };
@@ -71,9 +71,9 @@ void refs_close(struct refs *refs);
  * *warning describes the last broken ref. If `fn` returns a nonzero value, the
  * visit stops and returns this value.
  *
- * If GIT_REF_PARANOIA is false, refs to missing objects count as broken, and
- * broken refs end no visit. If the variable is not a boolean, each visit fails
- * with ERR_INVALID. refs_each_or_broken() ignores the variable.
+ * If GIT_REF_PARANOIA is false, refs to missing objects count as broken, and a
+ * broken ref never ends a visit. If the variable is not a boolean, each visit
+ * fails with ERR_INVALID. refs_each_or_broken() ignores the variable.
  */
 int refs_each(struct refs *refs, const char *prefix,
 	      int (*fn)(void *ctx, const struct ref *ref), void *ctx,
@@ -133,9 +133,9 @@ int refs_each_root(struct refs *refs,
 
 /*
  * Visits refs like refs_each(), for callers that must not miss an object. A
- * broken ref is ERR_CORRUPT ("bad object <ref>"). With an empty `prefix`, a
- * record of packed-refs that is out of order or not below "refs/" is also
- * ERR_CORRUPT. Dangling symbolic refs are left out.
+ * broken ref ends the visit with ERR_CORRUPT ("bad object <ref>"). With an
+ * empty `prefix`, so does a record of packed-refs that is out of order or not
+ * below "refs/". Dangling symbolic refs are left out.
  */
 int refs_each_strict(struct refs *refs, const char *prefix,
 		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,
