@@ -47,10 +47,10 @@ struct packed_rewrite {
 };
 
 /*
- * Locks packed-refs and opens the file. Waits for core.packedRefsTimeout (1 s)
- * at most. Returns 0, ERR_DENIED if another process has the lock, ERR_INVALID
- * for bad configuration, or another negative error code. After an error, *rw is
- * released.
+ * Locks packed-refs and opens the file. Waits at most core.packedRefsTimeout
+ * (default: one second) for the lock. Returns 0, ERR_DENIED if another process
+ * keeps the lock, ERR_INVALID for bad configuration, or another negative error
+ * code. After an error, *rw is released.
  */
 int packed_rewrite_begin(struct packed_rewrite *rw, const struct repo *repo,
 			 struct error *err);

@@ -119,8 +119,8 @@ const struct ref_item *ref_items_conflict(const struct ref_transaction *tx,
 			return item;
 	}
 	/*
-	 * Names such as "<name>-x" sort between "<name>" and "<name>/", so they
-	 * are skipped.
+	 * Names such as "<name>-x" sort between "<name>" and "<name>/". The
+	 * loop skips them.
 	 */
 	for (i = seek(tx, name, len); i < tx->sorted_nr; i++) {
 		item = tx->sorted[i];

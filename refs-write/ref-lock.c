@@ -39,7 +39,7 @@ static int check_old_target(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Compares item->old_oid, the ref's current value, with the value that the
+ * Compares the current value of a ref, item->old_oid, with the value that the
  * change expects.
  */
 static int check_old_oid(struct ref_transaction *tx, struct ref_item *item,

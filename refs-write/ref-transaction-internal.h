@@ -107,10 +107,13 @@ struct ref_tx_backend {
 
 extern const struct ref_tx_backend refs_files_tx_backend;
 extern const struct ref_tx_backend refs_reftable_tx_backend;
-/* For transactions that are published, see refs-publish-tx.c. */
+/* Functions of transactions with the option `publish` (refs-publish-tx.c). */
 extern const struct ref_tx_backend refs_publish_tx_backend;
 
-/* ref_tx_backend.conflict for refs in tables. No stack needs to be locked. */
+/*
+ * Implements ref_tx_backend.conflict for refs in reftables. The caller need not
+ * lock a stack.
+ */
 int refs_reftable_tx_conflict(struct ref_transaction *tx, struct ref_item *item,
 			      struct buf *other, struct error *err);
 
@@ -129,9 +132,9 @@ struct ref_transaction {
 	struct ref_item **sorted;
 	size_t sorted_nr;
 	/*
-	 * owned: a directory in the name of some ref. No existing ref has the
-	 * name of this directory or of a directory above it. NULL: no directory
-	 * was checked.
+	 * owned: the directory that was checked last, for instance
+	 * "refs/heads". No existing ref has the name of this directory or of a
+	 * directory above it. NULL: no directory was checked.
 	 */
 	char *checked_dir;
 	/* owned: a snapshot, to read refs */
@@ -171,9 +174,9 @@ static inline bool ref_update_changes(const struct ref_update *u)
 
 /*
  * Records why an update cannot be made. Returns 0 if the transaction continues
- * without this update, or if the update was rejected before. Otherwise the
- * transaction fails, and the function returns ERR_IO if the reason is
- * REF_FAILED, ERR_NOMEM, or ERR_INVALID for other reasons.
+ * without this update, or if the update was already rejected. Otherwise the
+ * transaction fails, and the function returns ERR_IO (for REF_FAILED),
+ * ERR_INVALID (for other results) or ERR_NOMEM.
  */
 int ref_update_reject(struct ref_transaction *tx, struct ref_update *update,
 		      enum ref_result result, struct error *err,
@@ -208,9 +211,9 @@ typedef int ref_exists_fn(struct refs *refs, const char *name,
 			  struct error *err);
 
 /*
- * Looks for an existing ref whose name is a directory of `name`. The directory
- * that the previous call has checked is not checked again. Returns 1 with the
- * ref's name in *other, 0 if there is none, or a negative error code.
+ * Looks for an existing ref whose name is a directory of `name`. Skips the
+ * directory that the previous call has checked. Returns 1 with the ref's name
+ * in *other, 0 if there is none, or a negative error code.
  */
 int ref_items_find_above(struct ref_transaction *tx, const char *name,
 			 ref_exists_fn *exists, struct buf *other,

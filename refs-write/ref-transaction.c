@@ -248,7 +248,9 @@ static int read_head(struct ref_transaction *tx, struct error *err)
 	struct ref head;
 	int ret = refs_read(tx->refs, "HEAD", &head, err);
 
-	/* A broken or missing HEAD is treated as a HEAD without a target. */
+	/*
+	 * A broken or missing HEAD is treated like a HEAD that is not symbolic.
+	 */
 	if (ret == ERR_CORRUPT || !ret)
 		return 0;
 	if (ret > 0 && head.target) {

@@ -182,9 +182,9 @@ struct ref_transaction_options {
 	/*
 	 * Called when the transaction enters a state. For REF_PREPARING and
 	 * REF_PREPARED, a negative return value (with *err set) aborts the
-	 * transaction, and the transaction returns this value; In this case
-	 * on_state() is not called with REF_ABORTED. Not called for a
-	 * transaction without changes. May be NULL.
+	 * transaction, which returns this value. Then on_state() is not called
+	 * with REF_ABORTED. Not called for a transaction without changes. May
+	 * be NULL.
 	 */
 	int (*on_state)(void *ctx, enum ref_state state,
 			const struct ref_transaction *tx, struct error *err);
@@ -243,25 +243,25 @@ int ref_transaction_add(struct ref_transaction *tx,
  * - ERR_INVALID: a change cannot be made. `result` and `error` of the change
  *   and *err have Git's text.
  * - ERR_DENIED: another process has the lock of packed-refs or of a stack of
- *   tables.
+ *   tables. Or: the repository is in a quarantine (repo_check_quarantine()), or
+ *   is a copy and there is no `publish`; then the call fails even with
+ *   keep_going or without changes.
  * - ERR_CORRUPT: packed-refs or a table is damaged.
  * - ERR_IO, ERR_NOMEM, or the return value of on_state.
- * - ERR_DENIED: the repository is in a quarantine (repo_check_quarantine()),
- *   or is a copy and there is no `publish`. Also with keep_going or without
- *   changes.
  * - ERR_UNSUPPORTED: there is a `publish`, and refs are not in tables.
  *
- * With keep_going, failed changes are left out and 0 is returned. Cost: linear
- * in the changes, some system calls each. Other refs are not read, except in
- * packed-refs, which is searched.
+ * With keep_going, failed changes are left out and 0 is returned. Cost: some
+ * system calls for each change. Other refs are not read, except that
+ * packed-refs is searched.
  */
 int ref_transaction_prepare(struct ref_transaction *tx, struct error *err);
 
 /*
  * Prepares the transaction if this was not done, and makes the changes durable
- * as core.fsync says. Returns the same codes as ref_transaction_prepare(). If
- * the system fails in the middle, refs that were renamed before stay changed,
- * and all other refs are unchanged. *err then names the ref at which it failed.
+ * as core.fsync says. Returns the same codes as ref_transaction_prepare(). If a
+ * system call fails in the middle, refs whose lock files were already renamed
+ * stay changed, and all other refs are unchanged. *err then names the ref at
+ * which the call failed.
  */
 int ref_transaction_commit(struct ref_transaction *tx, struct error *err);
 

@@ -137,9 +137,9 @@ static int write_packed(struct packer *p, struct error *err)
 }
 
 /*
- * Returns whether `path` exists and is neither a file nor a directory. Such a
- * path is a symbolic link through which the ref was read. The link's target has
- * been packed and removed.
+ * Returns whether `path` exists and is neither a file nor a directory. It is
+ * then a symbolic link through which the ref was read, and the file that it
+ * leads to was removed after packing.
  */
 static bool is_dangling_link(const char *path)
 {

@@ -119,7 +119,7 @@ static int show(struct ref_transaction *tx, const struct ref_item *item,
 	struct ref ref;
 	int ret = refs_read(tx->refs, item->name, &ref, err);
 
-	/* A stored zero id is a value too. */
+	/* A stored zero id also counts as a value. */
 	if (ret < 0 && !(ret == ERR_CORRUPT && ref.is_zero))
 		return ret;
 	effect.old_target = ret ? ref.target : NULL;

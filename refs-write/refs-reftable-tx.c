@@ -470,8 +470,8 @@ static int tx_stage(struct ref_transaction *tx, struct ref_item *item,
 		    struct error *err)
 {
 	/*
-	 * Nothing is written here: tx_ready() writes all values in the order of
-	 * names.
+	 * tx_ready() writes all values, because a table needs them in the order
+	 * of names.
 	 */
 	(void)tx;
 	(void)item;
