@@ -157,8 +157,8 @@ int reftable_append_commit(struct reftable_append *a, struct error *err)
 	int ret = 0;
 
 	/*
-	 * Signals are held: a signal between the two renames would leave a
-	 * table that is in no list.
+	 * A signal between the two renames would leave a table that is in no
+	 * list. So signals are held.
 	 */
 	sys_hold_signals(&hold);
 	if (a->is_ready) {

@@ -66,21 +66,22 @@ int reftable_append_begin(struct reftable_append *a, const char *dir,
 			  struct error *err);
 
 /*
- * Makes a->writer, which writes a table with `indexes` update indexes, from
- * a->index on.
+ * Makes a->writer, which writes a table with the update indexes [a->index,
+ * a->index + indexes). Returns 0 or a negative error code.
  */
 int reftable_append_start(struct reftable_append *a, uint64_t indexes,
 			  struct error *err);
 
 /*
  * Completes the new table and the new tables.list. Both files keep their
- * temporary names.
+ * temporary names. Returns 0 or a negative error code.
  */
 int reftable_append_finish(struct reftable_append *a, struct error *err);
 
 /*
  * Renames the new table and the new tables.list to their final names, if they
- * are complete. The lock is released in any case.
+ * are complete. Releases the lock in any case. Returns 0 or a negative error
+ * code.
  */
 int reftable_append_commit(struct reftable_append *a, struct error *err);
 

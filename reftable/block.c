@@ -189,8 +189,8 @@ int reftable_cursor_next(struct reftable_cursor *cur,
 	cur->value = cursor_make(block->bytes + cur->off,
 				 block->records_end - cur->off);
 	/*
-	 * At this position the new key first differs from the previous key. The
-	 * new key is larger, so its byte must be larger.
+	 * The new key first differs from the previous key at this position.
+	 * Keys ascend, so the byte of the new key must be the larger one.
 	 */
 	probe = cur->value;
 	if (!varint_take(&probe, &n) || n > last_len)

@@ -154,8 +154,8 @@ void reftable_block_init(struct reftable_block *block);
 void reftable_block_release(struct reftable_block *block);
 
 /*
- * Returns the type byte of the block at `off`, even if it is no valid type, or
- * 0 at the end of the blocks.
+ * Returns the type byte of the block at `off`, whether or not the type is
+ * valid, or 0 at the end of the blocks.
  */
 unsigned reftable_block_peek(const struct reftable_file *file, uint64_t off);
 

@@ -17,8 +17,8 @@ struct compaction {
 	/* owned: lock files of the tables that are merged */
 	struct sys_tempfile *locks;
 	/*
-	 * true: if another process holds a lock, compaction fails; false:
-	 * compaction then merges nothing and succeeds.
+	 * true: compaction fails if another process holds a lock; false: in
+	 * this case, compaction merges nothing and succeeds
 	 */
 	bool patient;
 };
@@ -142,14 +142,17 @@ static int copy_records(struct compaction *c, struct reftable_merged *m,
 	return ret;
 }
 
-/* Returns whether a table may have a ref that needs a block above `size`. */
+/*
+ * Returns whether a table may have a ref that needs a block of more than `size`
+ * bytes.
+ */
 static bool has_larger_blocks(const struct compaction *c, size_t size)
 {
 	for (size_t i = 0; i < c->nr; i++) {
 		uint32_t block =
 			c->a.stack.tables[c->from + i]->file.footer.block_size;
 
-		/* 0: the blocks have no common size. */
+		/* 0: the blocks are not aligned, so they may have any size. */
 		if (!block || block > size)
 			return true;
 	}
@@ -158,8 +161,8 @@ static bool has_larger_blocks(const struct compaction *c, size_t size)
 
 /*
  * Raises the block size of the new table until each ref fits into a block. The
- * tables may have larger blocks than are configured now. A compaction must not
- * fail because of refs that can be read.
+ * old tables may have larger blocks than the configured size, and compaction
+ * must not fail for a ref that they store.
  */
 static int fit_blocks(struct compaction *c, struct reftable_merged *m,
 		      struct error *err)
@@ -203,8 +206,8 @@ static int merge(struct compaction *c, struct error *err)
 		max = f->max_index > max ? f->max_index : max;
 	}
 	/*
-	 * If older tables remain below, deletions must be kept, because they
-	 * hide records of the older tables.
+	 * Older tables below the merged ones may have records that deletions
+	 * hide. In this case the deletions must be kept.
 	 */
 	ret = reftable_merged_init(&m, tables, c->nr, c->from > 0, err);
 	if (ret < 0)

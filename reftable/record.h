@@ -40,7 +40,7 @@ enum reftable_value {
 	REFTABLE_DELETED = 0,
 	/* the ref points to an object */
 	REFTABLE_OID = 1,
-	/* the ref points to a tag; also has the peeled id */
+	/* the ref points to a tag object; the record also has the peeled id */
 	REFTABLE_TAG = 2,
 	/* the ref points to another ref */
 	REFTABLE_SYMBOLIC = 3,

@@ -137,8 +137,8 @@ static int take_value(struct reftable_iter *it, struct error *err)
 }
 
 /*
- * Opens the next block of the section. Returns 1, 0 if the block belongs to
- * another section, or a negative error code.
+ * Opens the next block of the section. Returns 1 if a block was opened, 0 if
+ * the next block belongs to another section, or a negative error code.
  */
 static int next_block(struct reftable_iter *it, struct error *err)
 {

@@ -43,8 +43,7 @@ struct reftable_writer {
 	bool is_unaligned;
 	bool in_block; /* `block` is being filled */
 	/*
-	 * offset of the block that is being filled, or of the last block if
-	 * none is being filled
+	 * offset of the block that is being filled, or else of the last block
 	 */
 	uint64_t block_off;
 	struct reftable_block_writer block;
@@ -82,9 +81,9 @@ int reftable_writer_add(struct reftable_writer *w,
 			size_t value_len, struct error *err);
 
 /*
- * Ends the current block, and writes the index of the section if it needs one.
- * *root_off is the offset of the top level of the index, and stays unchanged
- * without an index. Returns 0 or a negative error code.
+ * Ends the current block, and writes the index of the section if the section
+ * needs one. In this case, sets *root_off to the offset of the index's top
+ * level. Returns 0 or a negative error code.
  */
 int reftable_writer_end_section(struct reftable_writer *w, uint64_t *root_off,
 				struct error *err);

@@ -89,13 +89,16 @@ size_t reftable_writer_ref_size(size_t name_len, size_t target_len,
 	size_t tag = 2 * hash_len(algo);
 	size_t symbolic = varint_put(number, target_len) + target_len;
 
-	/* The first block of a table has the least room. */
+	/*
+	 * The first block of a table has the least room for a ref, because the
+	 * file's header is in this block.
+	 */
 	return reftable_header_len(algo == HASH_SHA1 ? 1 : 2) +
 	       REFTABLE_BLOCK_FRAME_LEN +
 	       /* the key: it shares no byte with the key before */
 	       varint_put(number, 0) +
 	       varint_put(number, (uint64_t)name_len << 3) + name_len +
-	       /* the value, with any update index */
+	       /* the value, with an update index of any size */
 	       VARINT_MAX_LEN + (tag > symbolic ? tag : symbolic);
 }
 
@@ -142,8 +145,9 @@ static int start_logs(struct reftable_writer *w, struct error *err)
 	w->section = REFTABLE_LOGS;
 	w->is_unaligned = true;
 	/*
-	 * If the table has no refs, reflogs are at offset 0. The type of the
-	 * first block shows this.
+	 * If the table has no refs, the reflogs begin at offset 0 and log_off
+	 * stays 0. Readers see from the type of the first block that reflogs
+	 * are there.
 	 */
 	if (w->has_blocks)
 		w->footer.log_off = reftable_writer_len(w);
