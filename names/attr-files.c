@@ -251,8 +251,8 @@ static int note_entry(void *ctx, const struct index_entry *entry)
 	    (entry->mode & TREE_MODE_TYPE) != TREE_MODE_FILE)
 		return ret;
 	/*
-	 * The directory is listed a second time, now with the id of its
-	 * .gitattributes file.
+	 * The list has the directory already. This second item also has the id
+	 * of the directory's .gitattributes file.
 	 */
 	ret = note_dir(w);
 	if (ret < 0)

@@ -71,7 +71,7 @@ int attrs_settle(struct attrs *attrs, struct error *err);
 bool attrs_any(const struct attrs *attrs);
 
 /*
- * Returns the attribute of a file by its path from the top. The path must not
+ * Returns the attribute of a file. `path` is relative to the top, and must not
  * be a directory. Rules are matched one after another until a rule sets the
  * attribute.
  */

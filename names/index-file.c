@@ -38,7 +38,9 @@ struct reading {
 	/* path of the last entry; paths in version 4 are relative to it */
 	struct buf path;
 	const char *file; /* name of the index file */
-	/* called for each tree of the cache-tree extension; may be NULL */
+	/*
+	 * called for each tree that the cache-tree extension names; may be NULL
+	 */
 	index_tree_fn *tree_fn;
 	void *tree_ctx;
 };
@@ -150,8 +152,8 @@ static int take_cache_node(struct cache_node *node, struct cursor *data,
 }
 
 /*
- * Visits the trees of a cache-tree. The directories come in pre-order, so a
- * count is enough to skip those below a directory.
+ * Visits the trees of a cache-tree. The directories come in pre-order. So to
+ * skip all directories below one, it is enough to count them.
  */
 static int visit_cache_tree(const struct reading *r, struct cursor *data,
 			    struct error *err)
@@ -183,8 +185,9 @@ static int visit_cache_tree(const struct reading *r, struct cursor *data,
 }
 
 /*
- * Parses an extension of an index file. Returns ERR_UNSUPPORTED if its name
- * starts with a lower-case letter and is not known here.
+ * Parses an extension of an index file. Returns 0 or a negative error code,
+ * such as ERR_UNSUPPORTED if the name starts with a lower-case letter and is
+ * not known here.
  */
 static int parse_extension(const struct reading *r, const uint8_t *name,
 			   struct cursor *data, struct oid *shared,
@@ -201,8 +204,8 @@ static int parse_extension(const struct reading *r, const uint8_t *name,
 	if (!memcmp(name, "TREE", 4))
 		return visit_cache_tree(r, data, err);
 	/*
-	 * Extensions in capitals may be ignored. "sdir" only means that entries
-	 * may be trees, which is supported.
+	 * An extension whose name starts with a capital may be ignored. "sdir"
+	 * only means that entries may be trees, which this parser supports.
 	 */
 	if ((name[0] >= 'A' && name[0] <= 'Z') || !memcmp(name, "sdir", 4))
 		return 0;

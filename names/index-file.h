@@ -75,8 +75,8 @@ typedef int index_tree_fn(void *ctx, struct index_tree *tree);
 /*
  * Works like index_file_each_oid(), but calls `tree_fn` for trees of the
  * cache-trees, each before its subtrees. Verifies the checksum at the end of
- * each file. Returns ERR_CORRUPT if a checksum is wrong. A checksum of zeros
- * means that the writer left it out (index.skipHash).
+ * each file. Returns ERR_CORRUPT if a checksum is wrong. A checksum of zeros is
+ * accepted: the writer has left it out (index.skipHash).
  */
 int index_file_check_each_oid(const struct repo *repo,
 			      int (*fn)(void *ctx, const struct oid *oid),

@@ -189,10 +189,10 @@ static bool go_up(struct buf *path)
 }
 
 /*
- * Appends the components of `more` to a path that is empty or ends in a slash.
- * If ".." removes components of the old path, *kept is lowered to the number of
- * bytes of the old path that remain. Returns 1 on success, 0 if the path leaves
- * the top directory, or ERR_NOMEM.
+ * Appends the components of `more` to the path, which is empty or ends in a
+ * slash. ".." removes a component. *kept is lowered if bytes of the old path
+ * are removed: it is the number of bytes of the old path that remain. Returns 1
+ * on success, 0 if the path leaves the top directory, or ERR_NOMEM.
  */
 static int walk_path(struct buf *path, const char *more, size_t *kept)
 {

@@ -90,8 +90,8 @@ bool pathspec_takes(const struct pathspec *ps, const char *path, size_t len,
 }
 
 /*
- * Returns whether the pattern matches the directory and all paths below it.
- * Patterns such as "abc*" do, because "*" matches slashes.
+ * Returns whether the pattern matches the directory and all paths below it. A
+ * pattern such as "abc*" does so, because "*" matches slashes too.
  */
 static bool takes_wild_tail(const struct pathspec_item *item, const char *dir,
 			    size_t len)

@@ -73,8 +73,8 @@ struct ref_search {
 };
 
 /*
- * Takes the name of the ref if it has a reflog. If the ref has no reflog, is
- * symbolic, and its target has a reflog, takes the name of the target.
+ * Takes the name of the ref if the ref has a reflog. Otherwise, if the ref is
+ * symbolic and its target has a reflog, takes the name of the target.
  */
 static int take_ref(void *ctx, const struct ref *ref)
 {

@@ -212,8 +212,8 @@ static int append_content(struct buf *out, const struct oid *oid,
 }
 
 /*
- * Appends a line about a candidate, an object with the abbreviated id, if its
- * type is `wanted`.
+ * Appends a line about a candidate (an object whose id begins with the
+ * abbreviated id), if its type is `wanted`.
  */
 static int append_candidate(struct buf *out, const struct oid *oid,
 			    enum object_type wanted, struct odb_reader *reader,
@@ -319,8 +319,8 @@ out:
 
 /*
  * Returns the default number of digits of abbreviated ids: half the number of
- * bits of the object count. With this number of digits, about half of all
- * repositories of this size have two ids that begin with the same digits.
+ * bits of the object count. With this length, about every second repository of
+ * this size has two ids with equal abbreviations.
  */
 static int auto_len(const struct odb *odb)
 {

@@ -207,8 +207,8 @@ static int read_commit(const struct resolver *r, const struct oid *oid,
 
 /*
  * Follows tags to their targets, and a commit to its tree, until an object has
- * the type `wanted`. This type is required by the first `len` bytes of the
- * name.
+ * the type `wanted`. The first `len` bytes of the name are the part that
+ * requires this type; an error message shows them.
  */
 static int peel_to(const struct resolver *r, struct oid *oid,
 		   enum object_type wanted, size_t len)

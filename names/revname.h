@@ -112,8 +112,8 @@ bool revname_may_be_unsupported(const char *arg);
  * If several objects match, those that do not fit the hint are ignored. Returns
  * 1 on success, 0 if there is none or the text is not hexadecimal, ERR_INVALID
  * if the id is ambiguous or core.disambiguate is invalid, or another error
- * code. The message about an ambiguous id has several lines: it lists
- * candidates, one on each line after "hint:", as many as the message holds.
+ * code. The message about an ambiguous id has several lines. It lists as many
+ * candidates as fit, each on a line that begins with "hint:".
  */
 int revname_resolve_short(struct oid *out, const char *hex, size_t len,
 			  enum revname_hint hint, struct odb_reader *reader,
