@@ -20,8 +20,9 @@ void path_filters_release(struct path_filters *f)
 }
 
 /*
- * Returns the length of the path with which all paths begin that a pattern
- * matches. For "a/b/c*" this path is "a/b". Returns 0 if there is none.
+ * All matches of a pattern may be at or below one path without wildcards. For
+ * the pattern "a/b/c*" this path is "a/b". Returns the length of the longest
+ * such path, or 0 if there is none.
  */
 static size_t certain_len(const struct pathspec_item *item)
 {

@@ -108,7 +108,7 @@ static bool is_below_floor(const struct merging *m, uint32_t c)
 
 	/*
 	 * With an ancestry path, commits that are not on the path have no
-	 * height.
+	 * height, so heights prove nothing.
 	 */
 	if (m->s->o.ancestry_path)
 		return false;

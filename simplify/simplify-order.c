@@ -71,7 +71,8 @@ static uint32_t *count_children(const struct simplify *s,
 }
 
 /*
- * Pushes the parents of commit `c` that have no further children in the list.
+ * Pushes those parents of commit `c` whose other children in the list were all
+ * processed.
  */
 static int release_parents(struct simplify_ready *r, const struct simplify *s,
 			   uint32_t *children, uint32_t c)
@@ -133,7 +134,8 @@ int simplify_note_children(struct simplify *s)
 		return ERR_NOMEM;
 	s->children.nr = sum;
 	/*
-	 * The children of a commit are stored in the reverse order of the list.
+	 * The list is read backwards, so the children of a commit are stored in
+	 * the reverse order of the list.
 	 */
 	for (size_t i = s->list.nr; i-- > 0;) {
 		uint32_t c = s->list.items[i];

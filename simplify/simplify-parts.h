@@ -88,10 +88,7 @@ struct simplify {
 	bool is_limited;
 	/* owned array, indexed by commit_nr: the state of the commit */
 	struct simplify_node *nodes;
-	/*
-	 * number of entries of `nodes` that are initialised, and number of
-	 * allocated entries
-	 */
+	/* numbers of initialised and of allocated entries of `nodes` */
 	size_t node_nr, node_alloc;
 	/* the parents of all commits, one commit after the other */
 	struct simplify_list parents;
@@ -127,7 +124,7 @@ struct simplify {
 	 * soon end
 	 */
 	bool is_ending;
-	/* h->lacks_generations at the time when threat_nr was computed */
+	/* the value of h->lacks_generations when threat_nr was computed */
 	bool lacks_generations;
 	/* lowest generation number of the listed commits */
 	uint32_t lowest;
@@ -259,8 +256,8 @@ int simplify_commit(struct simplify *s, uint32_t c, struct error *err);
 void simplify_update_same(struct simplify *s, uint32_t c);
 
 /*
- * Removes the TREESAME flag of parent `i` from a merge. The caller has removed
- * the parent already.
+ * Removes the TREESAME flag of parent `i` from a merge. Call this after the
+ * parent was removed.
  */
 void simplify_drop_same(struct simplify *s, uint32_t c, size_t i);
 
@@ -288,9 +285,9 @@ bool simplify_ready_pop(struct simplify_ready *r, uint32_t *c);
 void simplify_ready_release(struct simplify_ready *r);
 
 /*
- * Pushes the commits of a list that have no children, the first commit of the
- * list last. `children` is indexed by commit_nr: the number of children plus
- * one. Returns 0 or ERR_NOMEM.
+ * Pushes the commits of a list that have no children in the list, from the last
+ * commit to the first. `children` is indexed by commit_nr: the number of
+ * children plus one. Returns 0 or ERR_NOMEM.
  */
 int simplify_ready_tips(struct simplify_ready *r, const struct simplify *s,
 			const struct simplify_list *list,
@@ -313,8 +310,8 @@ int simplify_note_children(struct simplify *s);
 int simplify_topo_begin(struct simplify *s, struct error *err);
 
 /*
- * Returns 1 with the next commit in *c, which may be one that is not shown; 0
- * at the end; or a negative error code.
+ * Sets *c to the next commit, which may be a commit that is not shown. Returns
+ * 1 if there is a commit, 0 at the end, or a negative error code.
  */
 int simplify_topo_next(struct simplify *s, uint32_t *c, struct error *err);
 void simplify_topo_end(struct simplify *s);

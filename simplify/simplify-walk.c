@@ -3,11 +3,11 @@
  * The walk of simplified history: by date, newest first. Commits that haves
  * reach become uninteresting.
  *
- * With haves, or for an order that needs all commits, the walk makes a whole
- * list before any commit is returned. The walk ends when all queued commits are
- * uninteresting and none of them can reach a listed commit. This is known from
- * the generation numbers of the commit-graph. Without them, the walk ends some
- * commits after the date of the last listed commit.
+ * With haves, or for an order that needs all commits, the walk lists all
+ * commits before any commit is returned. The walk ends when all queued commits
+ * are uninteresting and none of them can reach a listed commit. This is known
+ * from the generation numbers of the commit-graph. Without them, the walk ends
+ * some commits after the date of the last listed commit.
  */
 #include "simplify/simplify-parts.h"
 

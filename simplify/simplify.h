@@ -121,10 +121,11 @@ struct simplify_commits {
 };
 
 /*
- * Returns parents or children of the commit that was returned last. After that
- * the parents are forgotten, unless keep_parents or reverse is set. A child
- * that is returned later then has no parents, if its parents would be rewritten
- * through this commit; stock Git does the same.
+ * Returns parents or children of the commit that was returned last. Unless
+ * keep_parents or reverse is set, the parents are forgotten when the next
+ * commit is returned. If the parents of a later commit would be rewritten
+ * through a commit whose parents were forgotten, the later commit has no
+ * parents. Stock Git does the same.
  */
 struct simplify_commits simplify_parents(const struct simplify *s,
 					 uint32_t commit_nr);
@@ -135,9 +136,9 @@ struct simplify_commits simplify_children(const struct simplify *s,
 bool simplify_is_boundary(const struct simplify *s, uint32_t commit_nr);
 
 /*
- * Call this before any commit is returned. Returns in *edges (malloc()ed) the
- * commits whose trees the client has: uninteresting walked commits, and
- * uninteresting parents of walked commits. Returns 0 or ERR_NOMEM.
+ * Sets *edges (malloc()ed) to the commits whose trees the client has:
+ * uninteresting walked commits, and uninteresting parents of walked commits.
+ * Call this before any commit is returned. Returns 0 or ERR_NOMEM.
  */
 int simplify_edges(struct simplify *s, uint32_t **edges, size_t *nr);
 
