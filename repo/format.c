@@ -144,7 +144,10 @@ static int v1_extension(struct scan *s, const char *name,
 			return bad_value(entry, s->err);
 		return 1;
 	}
-	/* Ours reads neither work trees nor submodules at such paths. */
+	/*
+	 * This program reads neither work trees nor submodules, so the paths
+	 * that these extensions allow do not matter.
+	 */
 	if (!strcmp(name, "relativeworktrees") ||
 	    !strcmp(name, "submodulepathconfig"))
 		return check_bool(entry, s->err) < 0 ? ERR_INVALID : 1;

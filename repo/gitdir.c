@@ -65,8 +65,8 @@ static void trim_line(struct buf *text)
 }
 
 /*
- * Returns the path that `path`, the content of a file in directory `dir`,
- * means. A relative path is relative to `dir`.
+ * Resolves `path`, the content of a file in directory `dir`. A relative path
+ * starts in `dir`. Returns the path, malloc()ed, or NULL if memory runs out.
  */
 static char *path_from(const char *dir, size_t dir_len, const char *path)
 {

@@ -80,7 +80,10 @@ static int take_id(void *ctx, const struct oid *oid)
 	return 0;
 }
 
-/* Returns whether a line consists of ids, each after one space or none. */
+/*
+ * Returns whether a line consists of ids, each with at most one space before
+ * it.
+ */
 static bool is_graft(const char *p, const char *end, enum hash_algo algo)
 {
 	size_t len = hash_hex_len(algo);

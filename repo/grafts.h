@@ -55,8 +55,8 @@ int grafts_each_oid(const struct repo *repo,
 		    struct error *err);
 
 /*
- * Returns 1 if the file, as for grafts_each_oid(), names any id, 0 if not, or
- * ERR_IO or ERR_NOMEM.
+ * Returns 1 if the repository's info/grafts file, or the file that
+ * GIT_GRAFT_FILE names, contains an id. Returns 0 if not, ERR_IO or ERR_NOMEM.
  */
 int grafts_exist(const struct repo *repo, struct error *err);
 

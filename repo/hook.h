@@ -31,15 +31,15 @@ int repo_hook_find(char **path, const struct repo *repo, const char *name,
 		   struct error *err);
 
 /*
- * Calls `run` for each hook of an event, in order. `argv` has a program to
- * search in PATH, its arguments with `args` at the end, and NULL; all are
- * borrowed during the call. `run` returns an exit code, or a negative error
- * code, which stops the loop.
+ * Calls `run` for each hook of an event, in order. `argv` is the name or path
+ * of a program, its arguments with `args` at the end, and NULL. A name without
+ * a slash is searched in PATH. All strings are borrowed during the call. `run`
+ * returns an exit code, or a negative error code, which stops the loop.
  *
  * Returns the last nonzero exit code, 0 if all were 0 or there is no hook, a
  * negative error code of `run`, ERR_NOMEM, or ERR_INVALID with Git's message.
- * The configuration is invalid if a hook has no command or has the name of an
- * event. In this case no hook was run.
+ * With ERR_INVALID no hook was run: a configured hook has no command, or has
+ * the name of an event.
  */
 int repo_hooks_run(const struct repo *repo, const char *event,
 		   const char *const *args, size_t arg_nr,

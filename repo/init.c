@@ -293,8 +293,8 @@ static char *real_git_dir(const char *dot_git)
 }
 
 /*
- * Returns the path of the work tree if Git cannot find it from the git
- * directory, else NULL.
+ * Returns the path to store in core.worktree, or NULL if Git finds the work
+ * tree without this variable.
  */
 static char *odd_worktree(const struct init *init)
 {

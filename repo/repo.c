@@ -257,8 +257,8 @@ static int set_refs_dirs(struct repo *repo, const char *path, struct error *err)
 
 /*
  * Sets format and directory of the refs. GIT_REFERENCE_BACKEND overrides
- * `format`. As in stock Git, the variable has no effect on a path that was
- * entered.
+ * `format`. As in stock Git, the variable has no effect if the user or a client
+ * named the path (REPO_PLACE_ENTERED).
  */
 static int set_ref_storage(struct repo *repo, const struct repo_place *place,
 			   const struct repo_format *format, struct error *err)

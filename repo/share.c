@@ -35,7 +35,7 @@ static int parse_bits(unsigned *share, unsigned long bits, struct error *err)
 	case 0:
 		*share = 0;
 		return 0;
-	case 1: /* the number 1 is used in configuration files */
+	case 1: /* 1 is the number for "group" in configuration files */
 		*share = SYS_SHARE(GROUP);
 		return 0;
 	case 2:
