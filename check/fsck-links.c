@@ -115,11 +115,11 @@ static int confirm_all(struct fsck_links *l, const struct walk_result *result)
 }
 
 /*
- * Marks all objects that roots of the types commit and tag reach. Roots of
- * other types are left to go_one_by_one(). An enumeration takes the type of an
- * object from the first link to the object, or from the root. The enumeration
- * does not notice if another link to the same object, in a commit, expects
- * another type.
+ * Marks all objects that roots of the types commit and tag reach.
+ * go_one_by_one() handles roots of other types. An enumeration takes the type
+ * of an object from the root or from the first link that leads to the object.
+ * So if two links expect different types of one object, the enumeration does
+ * not notice this.
  */
 static int enumerate(struct fsck_links *l, struct error *err)
 {
@@ -212,8 +212,8 @@ static int tree_links(struct fsck_links *l,
 
 /*
  * Calls `fn` for each link of an object to another. A malformed object has no
- * links. Returns 0, 1 with *why set if the object cannot be read, or the first
- * nonzero value of `fn`, which is negative.
+ * links. Returns 0, or 1 with *why set if the object cannot be read, or the
+ * first negative value of `fn`.
  */
 static int each_link(struct fsck_links *l, uint32_t obj_pos, link_fn *fn,
 		     void *ctx, struct error *why, struct error *err)
@@ -344,7 +344,10 @@ static int go_one_by_one(struct fsck_links *l, struct error *err)
 int fsck_links_reach(struct fsck_links *l, struct error *err)
 {
 	struct error why = ERROR_INIT;
-	/* The fast way would follow links of promised objects. */
+	/*
+	 * The fast way would follow links of promised objects, so it is not
+	 * used in a partial clone.
+	 */
 	int ret = l->promisor ? ERR_MISSING : enumerate(l, &why);
 
 	if (ret == ERR_NOMEM)
@@ -385,8 +388,8 @@ static bool is_leftover(const struct fsck_links *l, size_t obj_pos)
 }
 
 /*
- * Returns whether this object is a user: the objects to which it has links
- * count as used. A used object is not dangling.
+ * Returns whether the links of this object make other objects "used". An
+ * unreachable object that is used is not dangling.
  */
 static bool is_user(const struct fsck_links *l, size_t obj_pos)
 {

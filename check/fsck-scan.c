@@ -11,7 +11,7 @@
 #include "sys/map.h"
 #include "sys/thread.h"
 
-/* each task reads the loose objects whose ids start with one value of a byte */
+/* one task for each value of the first byte of a loose object's id */
 enum { LOOSE_TASKS = 256 };
 
 /* The state of one thread; also the context of fsck's callbacks. */

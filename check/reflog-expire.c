@@ -25,7 +25,7 @@ struct reflog_expire {
 	struct walk_tips all;
 	/*
 	 * owned array, indexed by commit_nr: the number of the last round that
-	 * marked the commit (a round is a walk that marks commits)
+	 * marked the commit. A round is one walk that marks commits
 	 */
 	uint32_t *rounds;
 	size_t round_alloc;
@@ -364,8 +364,8 @@ static int find_stale(struct decision *d)
 
 /*
  * Decides which lines to drop, from the verdicts about their ids. --rewrite
- * replaces the old id of a line by the new id of the line before. So the
- * verdict about that new id is used.
+ * replaces the old id of a line by the new id of the line before. In this case,
+ * the verdict about the replacing id is used.
  */
 static void drop_by_verdicts(struct decision *d)
 {
