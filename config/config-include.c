@@ -108,9 +108,9 @@ static const char *below(const char *path, const char *dir)
 }
 
 /*
- * Returns the git directory as a user sees it who came through a symlink: the
- * path that begins with $PWD. Returns NULL unless $PWD names the working
- * directory. The path is malloc()ed.
+ * $PWD may name the working directory by a path through a symlink. Returns the
+ * path of the git directory that begins with $PWD, malloc()ed. Returns NULL if
+ * $PWD is not the working directory, or the git directory is not below it.
  */
 static char *path_by_pwd(const char *git_dir)
 {

@@ -97,8 +97,9 @@ static int scan_urls(struct config_loader *loader, struct error *err)
 }
 
 /*
- * Evaluates a condition "hasconfig:remote.*.url:". Returns 2 if the URL of a
- * remote matches, 0 if none does, or a negative error code.
+ * Evaluates a condition "hasconfig:remote.*.url:". Returns the codes of
+ * condition_holds(): 2 if the URL of a remote matches, 0 if none does, or a
+ * negative error code.
  */
 static int hasconfig_holds(struct config_loader *loader, const char *p,
 			   struct error *err)

@@ -286,7 +286,7 @@ char *config_expand_path(const char *value)
 
 	/*
 	 * The path is relative to the installation directory of stock Git,
-	 * which we do not know.
+	 * which this program does not know.
 	 */
 	if (!strncmp(value, "%(prefix)/", 10))
 		return NULL;

@@ -103,7 +103,11 @@ static int guess_mail(struct buf *out, struct error *err)
 	return ret ? ret : sys_host_name(out, err);
 }
 
-/* `given`: the name that was set, or NULL if none was */
+/*
+ * Appends a name for a committer without a usable name. `given` is the name
+ * that was set (which is empty), or NULL if none was set. Only with NULL, the
+ * user's full name is tried before the login name.
+ */
 static int guess_name(struct buf *out, const char *given, struct error *err)
 {
 	size_t start = out->len;
