@@ -768,8 +768,8 @@ static void guess_word(struct text *t, struct guess *g)
 
 	take_letters(t, name);
 	/*
-	 * A digit directly after the letters makes the word invalid, as in
-	 * stock Git ("weeks3").
+	 * As in stock Git, a digit directly after the letters makes the word
+	 * invalid ("weeks3").
 	 */
 	if (isdigit((unsigned char)*t->p))
 		return;

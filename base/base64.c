@@ -37,8 +37,8 @@ ssize_t base64_decode(void *out, size_t max, const char *text, size_t len)
 			group = group << 6 | (uint32_t)value;
 		}
 		/*
-		 * The bits that the last characters have beyond a whole byte
-		 * must be zero.
+		 * Whole bytes may leave some bits of the last characters
+		 * unused. These bits must be zero.
 		 */
 		if (group & ((UINT32_C(1) << 8 * missing) - 1))
 			return -1;

@@ -7,8 +7,8 @@
 #include "base/pattern.h"
 
 /*
- * The largest depth of nested parentheses; the next constant limits the count
- * of an interval.
+ * Maximum depth of nested parentheses, and maximum count in an interval
+ * "{m,n}".
  */
 #define MAX_DEPTH 250
 #define MAX_REPEAT 32767

@@ -75,8 +75,9 @@ int error_set_at(struct error *err, enum error_code code, const char *file,
 	__attribute__((format(printf, 5, 6)));
 
 /*
- * Changes the code of a recorded error: some failed system calls mean more than
- * ERR_IO. The message and errno stay. Returns `code`.
+ * Changes the code of a recorded error, for system calls whose failure means
+ * more than ERR_IO, such as ERR_MISSING. The message and errno stay. Returns
+ * `code`.
  */
 int error_recode(struct error *err, enum error_code code);
 

@@ -203,7 +203,10 @@ static bool take_kind(const char **p, const char *end, unsigned depth,
 	}
 }
 
-/* `depth` is the number of arrays and objects around the value. */
+/*
+ * Takes a value of any kind. `depth` is the number of arrays and objects around
+ * the value.
+ */
 static bool take_value(const char **p, const char *end, unsigned depth,
 		       struct json_value *value)
 {
@@ -226,8 +229,8 @@ void json_members_init(struct json_members *members, const char *text,
 }
 
 /*
- * Take the bytes before the next member. Returns 1, 0 if the object has ended,
- * or ERR_CORRUPT.
+ * Takes the bytes before the next member. Returns 1 if there is a member, 0 if
+ * the object has ended, or ERR_CORRUPT.
  */
 static int begin_member(struct json_members *m)
 {

@@ -63,8 +63,8 @@ void json_members_init(struct json_members *members, const char *text,
 
 /*
  * Reads the next member. Returns 1 if there is a member, 0 at the end of the
- * object and of the text, or ERR_CORRUPT. After 0 or an error, must not be
- * called again.
+ * object and of the text, or ERR_CORRUPT. Do not call this function again after
+ * 0 or an error.
  */
 int json_members_next(struct json_members *members, struct json_member *member);
 

@@ -20,8 +20,8 @@
 #include "base/buf.h"
 
 /*
- * Appends `text`, percent-encoded. These characters are encoded: '%', spaces,
- * characters of `reserved`, and all that are not printable ASCII. Returns 0 or
+ * Appends `text`, percent-encoded. Encodes '%', spaces, the characters of
+ * `reserved`, and all bytes that are not printable ASCII. Returns 0 or
  * ERR_NOMEM.
  */
 int quote_percent(struct buf *out, const char *text, size_t len,

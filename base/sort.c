@@ -11,8 +11,9 @@
 #include "base/sort.h"
 
 /*
- * Number of bits of a digit of the radix sort. A pass takes time for every
- * value of a digit, so smaller digits are used if there are few items.
+ * Number of bits of a digit of the radix sort. The time of a pass also grows
+ * with the number of values of a digit. So smaller digits are used for at most
+ * FEW_MAX items.
  */
 #define DIGIT_BITS 16
 #define DIGIT_BITS_FEW 8
@@ -118,10 +119,11 @@ void sort_strings(char **strings, size_t nr)
 #define NO_SUFFIX ((size_t)-1)
 
 /*
- * Returns the index of the suffix in `name` that contains the byte at offset
- * `differs` or ends directly before it. Returns NO_SUFFIX if there is none.
- * `differs` is the offset of the first byte in which two names differ. A suffix
- * that ends earlier is in both names and decides nothing.
+ * Returns the index of a suffix of `name` that decides the order of two names,
+ * or NO_SUFFIX if there is none. `differs` is the offset of the first byte in
+ * which the names differ. A suffix that ends before this byte is in both names,
+ * so it decides nothing. The suffix must contain this byte or end directly
+ * before it.
  */
 static size_t find_suffix(const char *name, size_t differs,
 			  const char *const *suffixes, size_t nr)
