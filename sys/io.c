@@ -85,8 +85,8 @@ static size_t iov_advance(struct iovec *iov, size_t nr, size_t n)
 }
 
 /*
- * Uses write() if sendfile() fails: some files and receivers do not support
- * sendfile().
+ * Some files and some receivers do not support sendfile(). If sendfile() fails,
+ * the bytes are written by write().
  */
 int sys_send_file(int fd, const struct sys_file_span *span, const char *what,
 		  struct error *err)

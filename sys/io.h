@@ -84,7 +84,7 @@ int sys_read_at(int fd, void *bytes, size_t len, uint64_t off, const char *what,
 
 /*
  * Writes `len` bytes at an offset of an open file. Any thread may call this.
- * Returns 0 or ERR_IO; a part of the bytes may be written then.
+ * Returns 0 or ERR_IO. After an error, some of the bytes may be written.
  */
 int sys_write_at(int fd, const void *bytes, size_t len, uint64_t off,
 		 const char *what, struct error *err);

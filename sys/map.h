@@ -62,7 +62,8 @@ void sys_map_drop(const struct sys_map *map, size_t off, size_t len);
 
 /*
  * Appends the content of the file `path` to *out. Returns 0, ERR_MISSING if
- * there is no such file (err is set then too), ERR_IO or ERR_NOMEM.
+ * there is no such file, ERR_IO or ERR_NOMEM. After each of these errors, *err
+ * is set.
  */
 int sys_read_file(struct buf *out, const char *path, struct error *err);
 

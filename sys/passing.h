@@ -37,12 +37,12 @@ bool sys_passing_is_own(int fd);
 
 /*
  * Limits how long a send or a receive on a blocking socket waits. After this
- * time it fails with ERR_PEER. 0: no limit.
+ * time the call fails with ERR_PEER. 0: no limit.
  */
 void sys_passing_limit(int fd, unsigned seconds);
 
 /*
- * Connects with the process that listens on a socket file. If this process
+ * Connects to a socket file on which another process listens. If that process
  * accepts no connections and its queue is full, the call waits for up to
  * `seconds`. Returns a blocking descriptor with sys_passing_limit() of
  * `seconds`, or ERR_IO.

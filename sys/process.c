@@ -82,9 +82,10 @@ uint64_t sys_peak_rss_kib(void)
 }
 
 /*
- * Reads the CPU clock first. Only then does Linux add the time since the last
- * tick or switch to the times of getrusage(). Otherwise most requests of less
- * than a tick (4 ms) would seem to use no time.
+ * getrusage() does not count the time since the last tick or switch, unless
+ * Linux was just asked for the CPU clock. So this function reads the CPU clock
+ * first. Otherwise most requests of less than a tick (4 ms) would seem to use
+ * no time.
  */
 void sys_usage(struct sys_usage *usage, bool of_thread)
 {

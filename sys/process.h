@@ -29,8 +29,8 @@ struct sys_usage {
 };
 
 /*
- * Returns the resources that this process has used. If `of_thread`, counts only
- * the calling thread, otherwise all threads.
+ * Sets *usage to the resources that this process has used so far. If
+ * `of_thread`, counts only the calling thread, otherwise all threads.
  */
 void sys_usage(struct sys_usage *usage, bool of_thread);
 

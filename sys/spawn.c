@@ -350,7 +350,10 @@ pid_t sys_fork(struct error *err)
 		return error_set_errno(err, "cannot fork");
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		/* The parent may have died before the call. */
+		/*
+		 * The parent may have died before prctl(), and then no signal
+		 * comes.
+		 */
 		if (getppid() != parent)
 			raise(SIGTERM);
 	}

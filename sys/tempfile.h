@@ -110,9 +110,9 @@ int sys_tempfile_replace(const char *path, const void *bytes, size_t len,
 			 enum sys_fsync_method method, struct error *err);
 
 /*
- * Makes the entries of a directory durable. Returns 0, or ERR_IO, for example
- * if the directory cannot be opened. If the file system cannot sync
- * directories, returns 0.
+ * Makes the entries of a directory durable. Returns 0, also if the file system
+ * cannot sync directories. Returns ERR_IO otherwise, for example if the
+ * directory cannot be opened.
  */
 int sys_sync_dir(const char *path, struct error *err);
 

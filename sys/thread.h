@@ -66,8 +66,7 @@ typedef int (*sys_task_fn)(void *ctx, unsigned thread_nr, size_t task_nr,
  * Runs each of the tasks 0..task_nr-1 once. Tasks start in ascending order, in
  * `threads` threads; the calling thread is thread 0. If there are fewer tasks
  * than threads, or some threads cannot be started, fewer threads are used.
- * Returns 0. If tasks failed, returns the error of the failed task with the
- * lowest number.
+ * Returns 0, or the error of the failed task with the lowest number.
  */
 int sys_parallel(unsigned threads, size_t task_nr, sys_task_fn fn, void *ctx,
 		 struct error *err);
@@ -85,8 +84,8 @@ int sys_loop_start(struct sys_loop **out, unsigned threads, size_t task_nr,
 
 /*
  * Runs tasks in the calling thread until all tasks are done, and frees the
- * loop. Returns 0, also if `loop` is NULL. If tasks failed, returns the error
- * of the failed task with the lowest number.
+ * loop. Returns 0, also if `loop` is NULL, or the error of the failed task with
+ * the lowest number.
  */
 int sys_loop_finish(struct sys_loop *loop, struct error *err);
 

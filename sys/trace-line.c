@@ -85,8 +85,8 @@ static int put_event_time(struct buf *out)
 }
 
 /*
- * Returns whether an event shows a time. In brief mode only the start and the
- * end of a process have one.
+ * Returns whether an event shows its time. In brief mode, only the first and
+ * the last event of a process do.
  */
 static bool has_time(const char *event)
 {

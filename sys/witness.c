@@ -46,8 +46,9 @@ struct sys_witness_entry {
 	 */
 	struct buf listing;
 	/*
-	 * The listing was the same at a time from which on a change would give
-	 * the directory another time, so the listing is not compared again.
+	 * true: the listing was found unchanged, so long after the directory's
+	 * last change that any later change gives the directory another time.
+	 * So the listing is not compared again
 	 */
 	atomic_bool is_proven;
 };
@@ -165,8 +166,8 @@ static int list(struct buf *out, const char *dir)
 }
 
 /*
- * Returns whether a directory has the same files as when it was added. Its own
- * attributes are the same.
+ * Returns whether a directory has the same files as when it was added. The
+ * caller has found that the directory's own attributes are the same.
  */
 static bool has_same_listing(struct sys_witness_entry *entry)
 {
@@ -234,8 +235,9 @@ static bool has_entry(const struct sys_witness *witness, const char *path,
 }
 
 /*
- * Notes the attributes of the file and, if they do not tell enough, the files
- * of the directory. Returns 0 or a negative code.
+ * Stores the attributes of a file. For SYS_WITNESS_LISTING, also stores the
+ * listing of a directory that changed so recently that its time may not show
+ * the next change. Returns 0 or a negative error code.
  */
 static int note(struct sys_witness_entry *entry, int64_t since_ns)
 {
