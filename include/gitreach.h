@@ -49,14 +49,14 @@
  *   GITREACH_UNSUPPORTED; a value of 0 is ignored. The library fills in the
  *   members of a result that fit into the caller's size.
  * - Threads. There is no global state, so any thread may call any function.
- *   Repositories and sets never change, so any number of threads may use one
- *   at the same time. A query or an error is used by one thread at a time.
- *   Functions that resolve names or visit references of one repository wait
- *   for each other; all others run side by side. A handle is freed when no
- *   other thread uses it. Functions with much work start threads of their own,
- *   and end them before they return. GITREACH_THREADS and members `threads`
- *   limit the number. Callbacks run in the thread that called the function,
- *   except progress callbacks.
+ *   Repositories and sets never change, so any number of threads may use one at
+ *   the same time. A query or an error is used by one thread at a time.
+ *   Functions that resolve names or visit references of one repository wait for
+ *   each other; all others run side by side. Free a handle only when no other
+ *   thread uses it. Functions with much work start threads of their own, and
+ *   end them before they return. GITREACH_THREADS and members `threads` limit
+ *   the number. Callbacks run in the thread that called the function, except
+ *   progress callbacks.
  * - Cost. Each function that gets an `err` states its cost. Functions that free
  *   a handle take time proportional to its memory. If nothing else is said,
  *   all others take constant time. "Indexed objects" are the objects of the
@@ -167,10 +167,11 @@ enum gitreach_hash { GITREACH_SHA1 = 1, GITREACH_SHA256 = 2 };
 /*
  * Open a repository. The handle is a snapshot of its packs, bitmap index,
  * configuration and references. Later changes by other processes are not
- * visible. What other processes delete remains usable, except loose objects.
- * `flags`: a sum of enum gitreach_open_flag. Returns GITREACH_MISSING if there
- * is no repository. Cost: maps the indexes of packs, lists loose references,
- * and reads all bytes of the bitmap index once to check its checksum.
+ * visible. Packs and references that other processes delete remain usable, but
+ * loose objects do not. `flags`: a sum of enum gitreach_open_flag. Returns
+ * GITREACH_MISSING if there is no repository. Cost: maps the indexes of packs,
+ * lists loose references, and reads all bytes of the bitmap index once to check
+ * its checksum.
  */
 GITREACH_API int gitreach_repo_open(gitreach_repo **out, const char *path,
 				    uint32_t flags, gitreach_error *err);
@@ -286,10 +287,10 @@ struct gitreach_progress {
 
 /*
  * Progress callback. A function calls this before it begins ("Starting"), and
- * while it works, a few times a second. If the callback returns another
- * value than 0, the function ends and returns GITREACH_CANCELLED. Calls may
- * come from any thread, but only one at a time. The callback must not use
- * handles that are in use.
+ * while it works, a few times a second. If the callback returns another value
+ * than 0, the function ends and returns GITREACH_CANCELLED. Calls may come from
+ * any thread, but only one at a time. The callback must not use the handles
+ * that were passed to the running function.
  */
 typedef int (*gitreach_progress_fn)(void *ctx,
 				    const struct gitreach_progress *progress);
@@ -446,9 +447,9 @@ GITREACH_API int gitreach_query_run(gitreach_set **out,
 /*
  * Run `nr` queries of one snapshot, and leave in each result only the objects
  * that no other result has. So if each query wants the references of one fork,
- * the results are what only this fork needs. out[0] to out[nr - 1] become new
- * sets; on failure all are NULL. Cost: the queries, one after the other, and
- * one pass over the bits of each set.
+ * each result has the objects that only this fork needs. out[0] to out[nr - 1]
+ * become new sets; on failure all are NULL. Cost: the queries, one after the
+ * other, and one pass over the bits of each set.
  */
 GITREACH_API int gitreach_query_unique(gitreach_set **out,
 				       const gitreach_query *const *queries,
@@ -676,8 +677,8 @@ enum gitreach_pack_flag {
 	 */
 	GITREACH_PACK_THIN = 1,
 	/*
-	 * Name delta bases by their distance in the pack, which is smaller. The
-	 * receiver must understand this form.
+	 * Name delta bases by their distance in the pack, which makes the pack
+	 * smaller. The receiver must understand this form.
 	 */
 	GITREACH_PACK_OFS_DELTA = 2,
 	/*
