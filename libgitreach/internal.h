@@ -39,8 +39,9 @@ static inline int libgitreach_need(bool are_given, struct error *err)
 }
 
 /*
- * Call at the end of a public function. If the function succeeded, clears
- * `err`, which may hold an error that was overcome. Returns `ret`.
+ * Call this at the end of a public function. If the function succeeded, clears
+ * `err`, because a step that failed without harm may have set it. Returns
+ * `ret`.
  */
 static inline int libgitreach_done(int ret, gitreach_error *err)
 {

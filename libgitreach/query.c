@@ -509,8 +509,8 @@ int gitreach_query_run(gitreach_set **out, const gitreach_query *q,
 /* ---- several queries */
 
 /*
- * Runs the queries. If one fails, the elements of `out` for it and for the
- * queries after it stay NULL.
+ * Runs the queries. If a query fails, the elements of `out` for this query and
+ * for the queries after it stay NULL.
  */
 static int run_all(gitreach_set **out, const gitreach_query *const *queries,
 		   size_t nr, gitreach_error *err)
