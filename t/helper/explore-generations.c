@@ -539,8 +539,8 @@ static void host_sleep(void *ctx, uint64_t ns)
 }
 
 /*
- * Returns a change in which only the fields are set that all changes have in
- * common.
+ * Returns a change with the fields that are the same in all changes. The caller
+ * sets the other fields.
  */
 static struct generation_change make_change(struct actor *a,
 					    const struct generation *base)

@@ -21,9 +21,9 @@
  *	term    the call is done, then SIGTERM arrives
  *
  * Only calls that create, write, sync, rename, link or remove count, on
- * descriptors above standard error. Writes by stdio do not use this library.
- * In a build of `make coverage`, the compiler's code writes *.gcda files, which
- * do not count.
+ * descriptors above standard error. This library does not see writes by stdio,
+ * so they do not count. In a build of `make coverage`, the compiler's code
+ * writes *.gcda files, which do not count.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -416,8 +416,8 @@ EXPORT ssize_t pwrite(int fd, const void *bytes, size_t len, off_t off)
 }
 
 /*
- * Write only the first element of iov[]. The caller of writev() must continue
- * after a short write, so it writes the rest itself.
+ * Write only the first element of iov[]. Callers of writev() must expect short
+ * writes, and write the rest by further calls.
  */
 EXPORT ssize_t writev(int fd, const struct iovec *iov, int nr)
 {

@@ -22,7 +22,7 @@ EXPORT int pthread_cond_timedwait(pthread_cond_t *restrict wake,
 	struct timespec soon;
 
 	*(void **)&real = dlsym(RTLD_NEXT, "pthread_cond_timedwait");
-	/* The clock of sys_wake_init(). */
+	/* sys_wake_init() lets condition variables wait by this clock. */
 	clock_gettime(CLOCK_MONOTONIC, &soon);
 	soon.tv_nsec += LIMIT_NS;
 	if (soon.tv_nsec >= SECOND_NS) {

@@ -111,8 +111,9 @@ static bool fails(const void *caller)
 	    at >= memory.end)
 		return false;
 	/*
-	 * atexit() is called late, because a function registered now runs
-	 * before the destructors of the program.
+	 * stop() is registered at the first request, not when this library is
+	 * loaded. A function that is registered later runs earlier at the exit.
+	 * So stop() runs before the destructors of the program.
 	 */
 	if (!__atomic_exchange_n(&memory.is_started, true, __ATOMIC_RELAXED))
 		atexit(stop);
