@@ -16,7 +16,9 @@
 
 enum {
 	CHOOSE_GZIP = 1 << 0,
-	/* The stated length is one less than the real length. */
+	/*
+	 * The request states a length, which is one less than the real length.
+	 */
 	CHOOSE_LENGTH = 1 << 1,
 	CHOOSE_SMALL_PIECES = 1 << 2,
 	UNPACKED_MAX = 1 << 20,

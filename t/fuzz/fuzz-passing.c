@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for the change of a push that goes to a relay. A change that can
- * be parsed is printed, and must have the same bytes.
+ * Fuzz target for messages that pass the change of a push to another process,
+ * the relay. A change that can be parsed is printed, and must have the same
+ * bytes.
  */
 #include "generations/passing.h"
 #include "t/fuzz/fuzz.h"

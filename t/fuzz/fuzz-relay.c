@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for questions to a relay, the process that sends requests to a
- * store. A question is refused, or answered from a store in memory with a
- * result.
+ * Fuzz target for the requests that a relay gets. A relay is a process that
+ * sends requests to a store for other processes. The relay must refuse an
+ * invalid request. It must answer any other request from a store in memory,
+ * with a valid result.
  */
 #include "store/relay-message.h"
 #include "store/relay.h"

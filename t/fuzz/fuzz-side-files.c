@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target for side bundles. Each part is found and inside of the input. */
+/*
+ * Fuzz target for side bundles. If a bundle can be parsed, each of its parts
+ * must be found, and must lie inside of the input.
+ */
 #include "stored/side.h"
 #include "t/fuzz/fuzz.h"
 
