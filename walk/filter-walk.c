@@ -245,8 +245,8 @@ static int is_to_walk(struct filter_walk *fw, uint32_t tree_pos,
 /* ---- the walk */
 
 /*
- * Calls the user's function for an object, unless it was called for this object
- * before.
+ * Passes an object to the callback `fn` of the walk, unless the object was
+ * passed before.
  */
 static int deliver(const struct visit *v, uint32_t obj_pos,
 		   enum object_type type, struct error *err)

@@ -31,9 +31,9 @@ struct filter_walk {
 	 */
 	struct bitset excluded;
 	/*
-	 * owned array, indexed by obj_pos: one more than the smallest level
-	 * (depth plus one, see filter-walk.c) at which a tree was walked; 0:
-	 * the tree was not walked
+	 * owned array, indexed by obj_pos. 0: the tree was not walked.
+	 * Otherwise one more than the smallest level at which the tree was
+	 * walked. A level is a depth plus one (see filter-walk.c)
 	 */
 	uint32_t *depths;
 	size_t depth_alloc;

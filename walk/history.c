@@ -130,7 +130,9 @@ static int fill_by_graph(struct history *h)
 	return 0;
 }
 
-/* Records the graph_pos of a commit. Returns 0 or ERR_NOMEM. */
+/*
+ * Records the position of a commit in the commit-graph. Returns 0 or ERR_NOMEM.
+ */
 static int note_graph_pos(struct history *h, uint32_t commit_nr,
 			  uint32_t graph_pos)
 {

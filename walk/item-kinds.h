@@ -2,8 +2,8 @@
 /*
  * Detects objects that one tree names as a tree (mode 040000) and another tree
  * names as a blob. One of the two trees then has a wrong mode. Such an object
- * must be an error: an enumeration that lists each object once could take a
- * tree for a blob and miss the objects below it.
+ * must be an error. An enumeration lists each object once, so it could take a
+ * tree for a blob and miss the objects below the tree.
  */
 #ifndef WALK_ITEM_KINDS_H
 #define WALK_ITEM_KINDS_H

@@ -14,10 +14,10 @@
 #include "walk/treediff.h"
 
 /*
- * Limits for chunks: runs of commits that a thread takes at a time.
- * Neighbouring commits share most trees, so a chunk should be large. But all
- * threads must get equal amounts of work, so each thread should get
- * CHUNKS_PER_THREAD chunks.
+ * A chunk is a run of commits that a thread takes at a time. Neighbouring
+ * commits share most trees, so chunks should be large. But all threads must get
+ * equal amounts of work, so there should be CHUNKS_PER_THREAD chunks for each
+ * thread.
  */
 #define CHUNK_COMMITS_MIN 256
 #define CHUNK_COMMITS_MAX 4096

@@ -105,7 +105,7 @@ bool objspace_is_packed(struct objspace *space, uint32_t obj_pos);
 
 /*
  * Reads an object by obj_pos, like odb_read(). If the packed copy is damaged,
- * other copies are tried.
+ * tries other copies. Returns 0 or a negative error code.
  */
 int objspace_read(struct objspace *space, struct odb_reader *reader,
 		  uint32_t obj_pos, struct odb_object *obj, struct error *err);
@@ -130,7 +130,10 @@ int objspace_mistyped(struct objspace *space, uint32_t obj_pos,
 		      enum object_type actual, enum object_type expected,
 		      struct error *err);
 
-/* Finds type and size of an object by obj_pos, like odb_info(). */
+/*
+ * Finds type and size of an object by obj_pos, like odb_info(). Returns 0 or a
+ * negative error code.
+ */
 int objspace_info(struct objspace *space, struct odb_reader *reader,
 		  uint32_t obj_pos, enum object_type *type, uint64_t *size,
 		  struct error *err);

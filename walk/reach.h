@@ -6,8 +6,8 @@
  *
  * Targets are only added, never removed. So a commit that reaches a target is
  * not walked again. A commit that reaches no target is walked again after a
- * target was added. The walk stops at commits whose generation number is not
- * larger than the smallest one of the targets. If generation numbers are not
+ * target was added. The walk stops at commits that have no larger generation
+ * number than the target with the smallest one. If generation numbers are not
  * known, the walk stops at commits older than the oldest target. With wrong
  * dates the answer may then be "no" although a path exists, unless
  * `ignores_dates` is set.

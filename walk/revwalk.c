@@ -22,9 +22,9 @@ enum {
 };
 
 /*
- * A walk without haves is expected to visit all commits if it has this many
- * results, and one for each AHEAD_AFTER_SHARE packed objects. In this case
- * threads decode the commits ahead of the walk.
+ * A walk without haves is expected to visit all commits when it has found at
+ * least AHEAD_AFTER commits, and one for every AHEAD_AFTER_SHARE packed
+ * objects. From then on, threads decode the commits ahead of the walk.
  */
 #define AHEAD_AFTER 512
 #define AHEAD_AFTER_SHARE 256
@@ -234,8 +234,8 @@ static bool is_settled(struct walk *w, const struct revwalk_result *result,
 }
 
 /*
- * Returns whether all processors should decode the commits that are not visited
- * yet.
+ * Returns whether the walk is so long that all processors should decode the
+ * remaining commits.
  */
 static bool is_long(const struct walk *w, const struct revwalk_result *result)
 {

@@ -95,8 +95,8 @@ void tree_splice_release(struct tree_splice *s);
 int tree_splice_whole(struct tree_splice *s, const uint8_t *bytes, size_t len);
 
 /*
- * Processes a tree that a delta makes from `base`. Returns like
- * tree_splice_whole(), but ERR_CORRUPT may also mean that this code cannot
+ * Processes a tree that a delta makes from `base`. Returns 0 or an error code
+ * of tree_splice_whole(). ERR_CORRUPT may also mean that this code cannot
  * process a valid tree. The caller must then parse the tree's bytes. After a
  * failure, the entries passed to the callbacks must be discarded.
  */

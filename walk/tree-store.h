@@ -71,7 +71,8 @@ int tree_builder_parse(struct tree_builder *b, const uint8_t *bytes,
 /*
  * Works like tree_builder_parse(), for a tree whose first and last entries are
  * mostly those of `near`, a table of the same pool. Such entries are compared
- * with the bytes, and not parsed: this takes a tenth of the time.
+ * with the bytes, and not parsed: this takes a tenth of the time. Returns 0 or
+ * an error code of tree_builder_parse().
  */
 int tree_builder_parse_near(struct tree_builder *b,
 			    const struct tree_table *near, const uint8_t *bytes,
@@ -79,9 +80,9 @@ int tree_builder_parse_near(struct tree_builder *b,
 
 /*
  * Makes the table of the tree that a delta makes from `base`, a table of the
- * same pool. Returns like tree_builder_parse(), but ERR_CORRUPT may also mean
- * that this code cannot process a valid tree. The caller must then parse the
- * tree's bytes.
+ * same pool. Returns 0 or an error code of tree_builder_parse(). ERR_CORRUPT
+ * may also mean that this code cannot process a valid tree. The caller must
+ * then parse the tree's bytes.
  */
 int tree_builder_derive(struct tree_builder *b, const struct tree_table *base,
 			const uint8_t *delta, size_t delta_len);

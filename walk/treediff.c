@@ -93,7 +93,7 @@ void treediff_free(struct treediff *d)
 	free(d);
 }
 
-/* What is computed from the path of a tree entry, or of a directory. */
+/* Values that are computed from the path of a tree entry, or of a directory. */
 struct place {
 	/*
 	 * Path hash (name_hash_add()) of a path. The path of an entry has no

@@ -107,7 +107,7 @@ int walk_add_tip(struct walk *w, struct walk_tips *tips, const struct oid *oid,
 /*
  * Adds an id to the tips like walk_add_tip() with `lenient` false, but does not
  * read a commit. A bitmap may make reading the commit unnecessary; a walk that
- * starts from the commit reads it.
+ * starts from the commit reads it. Returns 0 or a negative error code.
  */
 int walk_add_tip_unread(struct walk *w, struct walk_tips *tips,
 			const struct oid *oid, struct error *err);
@@ -252,7 +252,7 @@ int walk_enumerate(struct walk_result *result, struct walk *w,
 /*
  * Lists the objects like walk_enumerate() for commits that the caller has
  * selected. result->revs holds these commits, parsed and in any order, and
- * their boundary. No other commit is read.
+ * their boundary. No other commit is read. Returns 0 or a negative error code.
  */
 int walk_enumerate_commits(struct walk_result *result, struct walk *w,
 			   const struct walk_tips *wants,
