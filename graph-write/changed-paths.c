@@ -237,8 +237,8 @@ static int choose(struct computing *c, uint8_t *chosen, struct error *err)
 }
 
 /*
- * Orders the chosen commits so that the first parent of a commit comes right
- * after the commit, if the first parent is chosen and has no place yet.
+ * Orders the chosen commits along first parents: a commit is followed by its
+ * first parent, if that parent is chosen and has no place yet.
  */
 static int put_in_order(struct computing *c, uint8_t *chosen, struct error *err)
 {

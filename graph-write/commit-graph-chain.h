@@ -55,7 +55,7 @@ struct commit_graph_split_options {
  * Returns how many of the graph's layers stay unchanged below a new layer of
  * `new_nr` commits in the object directory `dir_nr`. Layers of other
  * directories are merged only by COMMIT_GRAPH_SPLIT_REPLACE. A single file in
- * another directory cannot stay. `graph` NULL gives 0.
+ * another directory cannot stay. Returns 0 if `graph` is NULL.
  */
 size_t commit_graph_layers_kept(const struct commit_graph *graph, size_t dir_nr,
 				uint64_t new_nr,

@@ -23,8 +23,8 @@ struct walker {
 static int push(struct walker *w, uint32_t record)
 {
 	/*
-	 * Each commit is on the stack at most once, unless it is its own
-	 * ancestor.
+	 * Each commit is on the stack at most once. So if the stack is full,
+	 * some commit is its own ancestor.
 	 */
 	if (w->nr >= w->l->nr)
 		return error_set(w->err, ERR_CORRUPT,
