@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tells whether packed-refs may have tags that peel to one of some given
- * objects. One pass over the bytes excludes most records without parsing them.
+ * Tells whether packed-refs may have a tag that peels to an object of a given
+ * set. One pass over the bytes excludes most records without parsing them.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -38,7 +38,8 @@ static bool log_exists(const struct repo *repo, const char *name)
 }
 
 /*
- * Reads the reflog in the file at `path`. Returns the codes of reflog_read().
+ * Reads the reflog in the file at `path`. Returns 1 if read, 0 if there is no
+ * reflog, or a negative error code.
  */
 static int read_log(struct reflog *log, const char *path, enum hash_algo algo,
 		    struct error *err)

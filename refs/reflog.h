@@ -120,7 +120,8 @@ int reflog_edit(const struct repo *repo, const char *name,
 		const struct reflog_edit *edit, struct error *err);
 
 /*
- * Removes a reflog, if there is one. Returns the same codes as reflog_edit().
+ * Removes a reflog, if there is one. Returns 0, ERR_DENIED if the ref or the
+ * reflog is locked, or another negative error code.
  */
 int reflog_drop(const struct repo *repo, const char *name, struct error *err);
 

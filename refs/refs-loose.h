@@ -83,8 +83,8 @@ int refs_loose_path(struct buf *out, const struct repo *repo, const char *name);
 int refs_log_path(struct buf *out, const struct repo *repo, const char *name);
 
 /*
- * Reads a loose ref by its full name. Returns the codes of
- * refs_loose_read_file().
+ * Reads a loose ref by its full name. Returns 1 if the ref was read, 0 if the
+ * ref has no regular file, ERR_IO or ERR_NOMEM. After an error, *ref is zeroed.
  */
 int refs_loose_read(struct refs_loose *ref, const struct repo *repo,
 		    const char *name, struct error *err);

@@ -52,7 +52,8 @@ void refs_close(struct refs *refs)
 /*
  * Follows symbolic refs from `name`. *target is the name of the ref at the end
  * of the chain, or empty if `name` is not symbolic. Sets the ids in *ref, but
- * not its strings. Returns like refs_lookup().
+ * not its strings. Returns 1 if the last ref exists, 0 if not, or a negative
+ * error code.
  */
 static int resolve(struct refs *refs, const char *name, struct ref *ref,
 		   struct buf *target, struct error *err)

@@ -101,7 +101,8 @@ int refs_get_kept(const struct packed_kept **out, struct refs *refs,
 /*
  * Visits refs like refs_each(), except those in the directories `except`. The
  * directories end in a slash ("refs/x/") and are in the order of strcmp(); NULL
- * ends the list. One search skips a whole directory.
+ * ends the list. One search skips a whole directory. If `fn` returns a nonzero
+ * value, the visit stops and returns this value.
  */
 int refs_each_except(struct refs *refs, const char *prefix,
 		     const char *const *except,
@@ -167,8 +168,9 @@ int refs_lookup(struct refs *refs, const char *name, struct ref *ref,
 
 /*
  * Reads one ref without following symbolic refs. Sets ref->target if the ref is
- * symbolic, else ref->oid. Returns like refs_lookup(). The name is not
- * validated.
+ * symbolic, else ref->oid. The name is not validated. Returns 1 if there is
+ * such a ref, 0 if not, ERR_CORRUPT for a broken ref, or another negative error
+ * code.
  */
 int refs_read(struct refs *refs, const char *name, struct ref *ref,
 	      struct error *err);
@@ -176,7 +178,8 @@ int refs_read(struct refs *refs, const char *name, struct ref *ref,
 /*
  * Looks up a short name, which is expanded as in gitrevisions(7): <name>,
  * refs/<name>, refs/tags/<name>, refs/heads/<name>, refs/remotes/<name>,
- * refs/remotes/<name>/HEAD. Returns like refs_lookup().
+ * refs/remotes/<name>/HEAD. Returns 1 if one of these refs exists, otherwise 0
+ * or a negative error code like refs_lookup().
  */
 int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 	      struct error *err);
