@@ -221,7 +221,8 @@ int ref_items_find_above(struct ref_transaction *tx, const char *name,
 
 /*
  * Rejects the update of an item, because its name conflicts with the existing
- * ref `other`. Returns the codes of ref_update_reject().
+ * ref `other`. Returns 0 if the transaction continues without this update, or a
+ * negative error code.
  */
 int ref_item_reject_conflict(struct ref_transaction *tx, struct ref_item *item,
 			     const char *other, struct error *err);

@@ -122,8 +122,8 @@ struct ref_update {
 	/* owned: Git's text for the result; NULL if the result is REF_OK */
 	char *error;
 	/*
-	 * If the change was rejected: the name of the ref to which the symbolic
-	 * refs from `name` lead. NULL: `name` itself. Borrowed from the
+	 * If the change was rejected: the name of the ref that was reached from
+	 * `name` through symbolic refs. NULL: `name` itself. Borrowed from the
 	 * transaction.
 	 */
 	const char *reached;
@@ -258,10 +258,10 @@ int ref_transaction_prepare(struct ref_transaction *tx, struct error *err);
 
 /*
  * Prepares the transaction if this was not done, and makes the changes durable
- * as core.fsync says. Returns the same codes as ref_transaction_prepare(). If a
- * system call fails in the middle, refs whose lock files were already renamed
- * stay changed, and all other refs are unchanged. *err then names the ref at
- * which the call failed.
+ * as core.fsync says. Returns 0 or a negative error code, see
+ * ref_transaction_prepare(). If a system call fails in the middle, refs whose
+ * lock files were already renamed stay changed, and all other refs are
+ * unchanged. *err then names the ref at which the call failed.
  */
 int ref_transaction_commit(struct ref_transaction *tx, struct error *err);
 
