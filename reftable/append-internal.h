@@ -10,7 +10,7 @@
 
 /*
  * Creates the lock file "<dir>/<name>.lock". `share`: permissions of new files,
- * see sys/share.h.
+ * see sys/share.h. Returns 0 or a negative error code.
  */
 int reftable_append_lock(struct sys_tempfile *lock, const char *dir,
 			 const char *name, unsigned share, int64_t timeout_ms,
@@ -18,7 +18,8 @@ int reftable_append_lock(struct sys_tempfile *lock, const char *dir,
 
 /*
  * Makes a->writer, which writes a table with update indexes from min_index to
- * max_index. Also chooses the name of the table.
+ * max_index. Also chooses the name of the table. Returns 0 or a negative error
+ * code.
  */
 int reftable_append_writer(struct reftable_append *a, uint64_t min_index,
 			   uint64_t max_index, struct error *err);
@@ -36,7 +37,8 @@ int reftable_append_table(struct reftable_append *a, struct error *err);
 
 /*
  * Writes the new file tables.list under its temporary name. In the new list,
- * a->name replaces the `nr` tables from index `from` on.
+ * a->name replaces the `nr` tables from index `from` on. Returns 0 or a
+ * negative error code.
  */
 int reftable_append_list(struct reftable_append *a, size_t from, size_t nr,
 			 struct error *err);

@@ -53,7 +53,7 @@ void reftable_merged_release(struct reftable_merged *m);
 
 /*
  * Moves the merged iteration before the first record of `type` whose key is not
- * less than `key`, like reftable_iter_seek().
+ * less than `key`. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 int reftable_merged_seek(struct reftable_merged *m,
 			 enum reftable_block_type type, const char *key,

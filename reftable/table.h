@@ -33,7 +33,7 @@ int reftable_open(struct reftable **out, const char *dir, const char *name,
 
 /*
  * Works like reftable_open() for the bytes of a table in memory, which are
- * borrowed until the table is closed.
+ * borrowed until the table is closed. Returns 0 or a negative error code.
  */
 int reftable_parse(struct reftable **out, const void *bytes, size_t len,
 		   enum hash_algo algo, const char *name, struct error *err);

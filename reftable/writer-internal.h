@@ -90,13 +90,14 @@ int reftable_writer_end_section(struct reftable_writer *w, uint64_t *root_off,
 
 /*
  * Records that the current block has a ref to these objects: the id of the ref,
- * and the peeled id of a tag.
+ * and the peeled id of a tag. Returns 0 or a negative error code.
  */
 int reftable_writer_note(struct reftable_writer *w,
 			 const struct reftable_ref *ref, struct error *err);
 
 /*
- * Writes the section that lists, for each object, the blocks with refs to it.
+ * Writes the section that lists, for each object, the blocks with refs to the
+ * object. Returns 0 or a negative error code.
  */
 int reftable_writer_put_objects(struct reftable_writer *w, struct error *err);
 

@@ -73,7 +73,7 @@ int reftable_writer_add_log(struct reftable_writer *w,
 
 /*
  * Writes the remaining blocks, indexes and the footer. The file stays open and
- * is not made durable.
+ * is not made durable. Returns 0 or a negative error code.
  */
 int reftable_writer_finish(struct reftable_writer *w, struct error *err);
 
