@@ -46,8 +46,9 @@ struct reading {
 };
 
 /*
- * Takes the path of an index entry of version 4: a number of bytes to remove
- * from the end of the previous path (base/varint.h), and the suffix to append.
+ * Takes the path of an index entry of version 4. The entry has a number
+ * (base/varint.h) and a suffix. The number says how many bytes to remove from
+ * the end of the previous path; then the suffix is appended.
  */
 static int take_compressed_path(struct reading *r)
 {

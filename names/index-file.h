@@ -44,7 +44,8 @@ int index_file_parse(const void *bytes, size_t len, enum hash_algo algo,
  * Works like index_file_parse() for the index of the current work tree:
  * GIT_INDEX_FILE, or the index in repo->git_dir. Also visits all entries of its
  * shared index, even those that the split index replaced. Missing files are
- * skipped.
+ * skipped. Returns 0, the nonzero value that `fn` returned, or a negative error
+ * code.
  */
 int index_file_each(const struct repo *repo, index_entry_fn *fn, void *ctx,
 		    struct error *err);

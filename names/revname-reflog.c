@@ -91,7 +91,8 @@ static int take_ref(void *ctx, const struct ref *ref)
 
 /*
  * Sets *name to the malloc()ed full name of the ref whose reflog is read.
- * Returns 1, 0 if there is no such ref, or a negative error code.
+ * Returns 1 if the ref was found, 0 if there is no such ref, or a negative
+ * error code.
  */
 static int find_ref(char **name, struct refs *refs, const struct repo *repo,
 		    const char *given, size_t len, struct error *err)

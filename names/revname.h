@@ -69,7 +69,10 @@ struct revname_options {
 	struct buf *notes;
 };
 
-/* Resolves a name like revname_resolve(), with options. */
+/*
+ * Resolves a name like revname_resolve(), with options. Returns 0 or a negative
+ * error code.
+ */
 int revname_resolve_as(struct oid *out, const char *name,
 		       const struct revname_options *options, struct refs *refs,
 		       struct odb_reader *reader, const struct odb *odb,
