@@ -71,13 +71,18 @@ int repo_read_gitfile(char **out, const char *path, struct error *err);
  */
 int repo_read_common_dir(char **out, const char *git_dir, struct error *err);
 
-/* Searches upwards from `start` for a repository. See repo_open(). */
+/*
+ * Searches upwards from `start` for a repository, as repo_open() describes.
+ * Returns 0 with *place filled, ERR_MISSING if there is none, or another
+ * negative error code.
+ */
 int repo_discover(struct repo_place *place, const char *start,
 		  struct error *err);
 
 /*
  * Looks for a repository at `path`. Unless `exact`, also tries the path with
- * suffixes. See REPO_OPEN_ENTER.
+ * suffixes (REPO_OPEN_ENTER). Returns 0 with *place filled, ERR_MISSING if
+ * there is none, or another negative error code.
  */
 int repo_enter(struct repo_place *place, const char *path, bool exact,
 	       struct error *err);
@@ -141,7 +146,8 @@ int repo_read_format(struct repo_format *format, struct config *config,
  * Copies the files of a template directory into the git directory. Names that
  * start with a dot are skipped, and existing files are kept. A missing template
  * directory is not an error. template_dir NULL means the built-in template.
- * `share`: permissions of the copies, see sys/share.h.
+ * `share`: permissions of the copies, see sys/share.h. Returns 0 or a negative
+ * error code.
  */
 int repo_copy_template(const char *git_dir, const char *template_dir,
 		       unsigned share, struct error *err);

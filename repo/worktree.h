@@ -23,7 +23,8 @@ int worktree_each(const struct repo *repo,
 /*
  * Works like worktree_each(), but passes the directory of the work tree's own
  * refs instead of the git directory, see repo_refs_dir(). This directory may be
- * missing.
+ * missing. Returns 0, the nonzero value that `fn` returned, or a negative error
+ * code.
  */
 int worktree_each_refs(const struct repo *repo,
 		       int (*fn)(void *ctx, const char *name,
