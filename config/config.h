@@ -94,7 +94,7 @@ void config_release(struct config *config);
 /*
  * Parses the text of one configuration file into *config. `path` is for
  * messages and relative includes; NULL: includes are ignored. config_load() and
- * the fuzz target use this parser.
+ * the fuzz target use this parser. Returns 0 or a negative error code.
  */
 int config_parse(struct config *config, const char *text, size_t len,
 		 enum config_scope scope, const char *path,
