@@ -29,7 +29,7 @@ int sys_event_add(int set, int fd, void *ctx, bool is_shared,
 /*
  * Adds a descriptor that is reported only once. After a report,
  * sys_event_again() allows one more report. Any thread may call these
- * functions.
+ * functions. Both return 0 or ERR_IO.
  */
 int sys_event_add_once(int set, int fd, void *ctx, struct error *err);
 int sys_event_again(int set, int fd, void *ctx, struct error *err);

@@ -40,9 +40,10 @@ struct sys_witness_entry {
 	struct attributes own;    /* of the path itself */
 	struct attributes target; /* of a symlink's target */
 	/*
-	 * SYS_WITNESS_LISTING: the names and attributes of the files, in the
-	 * order in which the system lists them; empty if the directory was
-	 * settled when it was added
+	 * SYS_WITNESS_LISTING: the names and attributes of the directory's
+	 * files, in the order of the system's listing. Empty if the directory
+	 * had not changed for long enough when it was added: then its own
+	 * attributes are enough
 	 */
 	struct buf listing;
 	/*
