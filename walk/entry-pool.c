@@ -61,7 +61,10 @@ size_t entry_pool_size(const struct entry_pool *pool)
 	       pool->slot_nr * sizeof(*pool->slots);
 }
 
-/* Returns how many words an entry of `len` bytes takes, with its header. */
+/*
+ * Returns the number of 64-bit words that an entry of `len` bytes takes,
+ * including its header.
+ */
 static size_t words_of(size_t len)
 {
 	return (sizeof(struct pool_entry) + len + 7) / 8;

@@ -72,8 +72,8 @@ struct filter {
 	/* size in bytes: blobs with fewer bytes pass; UINT64_MAX: no limit */
 	uint64_t blob_limit;
 	/*
-	 * trees and blobs at a smaller depth than this pass; UINT64_MAX: no
-	 * limit
+	 * only trees and blobs at a smaller depth pass the filter; UINT64_MAX:
+	 * no limit
 	 */
 	uint64_t depth;
 	/*

@@ -67,8 +67,8 @@ struct history {
 	size_t graph_pos_nr, graph_pos_alloc;
 	/*
 	 * owned array, indexed by position in the commit-graph: commit_nr of
-	 * this commit, plus one; 0: not known. NULL while few positions are
-	 * known
+	 * the commit at this position, plus one; 0: not known. NULL while few
+	 * positions are known
 	 */
 	uint32_t *by_graph;
 	/* owned: commits that were decoded ahead; NULL: none */

@@ -62,9 +62,9 @@ struct walk {
 	/* number of commits that the walk may still visit before it stops */
 	size_t left;
 	/*
-	 * The walk may have to visit all commits, so history_read_ahead() may
-	 * pay: there are no haves that could end the walk early. False after
-	 * that function was called.
+	 * true: the walk may have to visit all commits, because there are no
+	 * haves that could end the walk early. So history_read_ahead() may save
+	 * time. False after history_read_ahead() was called.
 	 */
 	bool may_be_long;
 	/*

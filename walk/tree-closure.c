@@ -71,7 +71,7 @@ struct closure {
 	 */
 	size_t shared_bits;
 	struct item_kinds kinds;
-	/* owned: obj_pos of the trees of this depth */
+	/* owned: obj_pos of the trees at the depth that is being read */
 	uint32_t *trees;
 	size_t nr, alloc;
 	/* families of the trees in `trees` */
@@ -219,8 +219,8 @@ static int add_tree(struct closure *c, uint32_t obj_pos)
 }
 
 /*
- * Adds an object to the set `seen`. Returns 1 if the object is new there, 0 if
- * not, or ERR_NOMEM.
+ * Adds an object to the set `seen`. Returns 1 if the set did not have the
+ * object, 0 if it had, or ERR_NOMEM.
  */
 static int see(struct closure *c, uint32_t obj_pos)
 {

@@ -154,8 +154,8 @@ static bool is_base(const struct tree_families *f, uint32_t tree)
 }
 
 /*
- * Makes room for a tree of `len` bytes, and takes over the offsets of its
- * entries from the splice.
+ * Makes room for a tree of `len` bytes, and takes over the offsets of the
+ * tree's entries from the struct tree_splice.
  */
 static int make_text(struct tree_family_reader *r, struct text *text,
 		     size_t len)
@@ -175,8 +175,8 @@ static int make_text(struct tree_family_reader *r, struct text *text,
 }
 
 /*
- * Reads a tree like any object, without a base in memory. The tree's bytes are
- * put into `text`. `text` is NULL if no other tree is made from this tree.
+ * Reads a tree like any object, without a base in memory. Puts the tree's bytes
+ * into `text`. `text` may be NULL if no other tree is made from this tree.
  */
 static int read_whole(struct tree_family_reader *r, uint32_t tree,
 		      struct text *text, struct error *err)

@@ -64,7 +64,10 @@ bool tree_families_at(const struct tree_families *f, uint32_t tree,
 /* Working state of the search for families. */
 struct search {
 	struct tree_families *f;
-	/* owned array, indexed by tree: the tree that is its base, or NONE */
+	/*
+	 * owned array, indexed by tree: the tree that is the delta base of this
+	 * tree, or NONE
+	 */
 	uint32_t *base;
 	/*
 	 * owned array, indexed by tree: the number of trees in its family: the
