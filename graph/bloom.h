@@ -62,7 +62,10 @@ static inline bool bloom_settings_equal(const struct bloom_settings *a,
 uint32_t bloom_murmur3(uint32_t seed, const char *bytes, size_t len,
 		       uint32_t version);
 
-/* The two murmur3 hashes of a path, from which all its bits are computed. */
+/*
+ * The two murmur3 hashes of a path. All bits of the path are computed from
+ * them.
+ */
 struct bloom_key {
 	uint32_t h0, h1;
 };

@@ -101,7 +101,7 @@ static void compare_generations(struct comparing *c)
 		    "commit-graph generation for commit %s is %" PRIu64
 		    " < %" PRIu64,
 		    c->hex, c->entry.corrected, corrected);
-	/* A generation number of 0 means that it was not computed. */
+	/* If a generation number is 0, it was not computed. */
 	if (c->entry.generation && c->entry.generation < generation)
 		say(c, "commit-graph generation for commit %s is %u < %u",
 		    c->hex, (unsigned)c->entry.generation,
