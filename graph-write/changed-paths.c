@@ -50,8 +50,8 @@ struct computing {
 	 */
 	uint32_t *spans;
 	/*
-	 * owned array, indexed by record: offset of the filter in this thread's
-	 * buffer
+	 * owned array, indexed by record: offset of the filter in the buffer of
+	 * the thread that made the filter
 	 */
 	size_t *starts;
 	struct worker *workers; /* indexed by thread */
@@ -96,8 +96,8 @@ static int add_entry(struct entries *e, const char *path, size_t len)
 }
 
 /*
- * Adds a changed path, and the directories above it that do not contain the
- * previous path.
+ * Adds a changed path, and the directories above it. Directories that also
+ * contain the previous path were added with that path, so they are left out.
  */
 static int take_path(void *ctx, const char *path, size_t len,
 		     enum path_change change)

@@ -45,8 +45,8 @@ struct commit_graph_split_options {
 	 */
 	uint64_t size_multiple;
 	/*
-	 * A layer is merged if the new layer has more commits than this. 0: no
-	 * limit.
+	 * Layers are merged if the new layer has more commits than this number.
+	 * 0: no limit.
 	 */
 	uint64_t max_commits;
 };

@@ -111,8 +111,9 @@ static int step(struct walker *w)
 			w, w->l->parents[r->first_parent + f->next], &ignored);
 
 		/*
-		 * With 0 the parent was pushed. This function looks at the
-		 * parent again after the parent's numbers are computed.
+		 * If get_parent() has returned 0, it has pushed the parent.
+		 * This function is called again for the same parent when the
+		 * parent's numbers are computed.
 		 */
 		if (ret <= 0)
 			return ret;
