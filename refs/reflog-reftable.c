@@ -71,8 +71,8 @@ static bool is_marker(const struct reftable_log *log)
 }
 
 /*
- * Appends a record of a reflog as a line of text. Only the first line of its
- * message is used.
+ * Appends a record of a reflog as a line of text. Only the first line of the
+ * record's message is used.
  */
 static int append_line(struct buf *out, const struct reftable_log *log,
 		       enum hash_algo algo)

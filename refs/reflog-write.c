@@ -223,7 +223,7 @@ int reflog_remove(const struct repo *repo, const char *name, struct error *err)
 	}
 	/*
 	 * If there is a directory at this path, it contains reflogs of other
-	 * refs.
+	 * refs, so it stays.
 	 */
 	ret = sys_unlink(path.data, &io);
 	if (io.sys_errno == EISDIR || io.sys_errno == ENOTDIR)
