@@ -311,8 +311,8 @@ int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 	if (!ret && item->update->result == REF_OK)
 		ret = read_and_stage(tx, item, err);
 	/*
-	 * A transaction may have very many lock files, so they are not kept
-	 * open.
+	 * A transaction may have very many lock files, so their descriptors are
+	 * closed.
 	 */
 	if (item->lock.fd >= 0) {
 		sys_close(item->lock.fd);

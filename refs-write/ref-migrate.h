@@ -27,7 +27,10 @@
 struct ref_migrate_options {
 	enum repo_ref_storage storage; /* the new kind of storage */
 	bool no_reflog;                /* reflogs are dropped */
-	/* true: only write the new store, and keep the directory with it */
+	/*
+	 * true: only write the new store, and keep the directory in which it
+	 * was written
+	 */
 	bool dry_run;
 };
 

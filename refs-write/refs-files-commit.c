@@ -103,7 +103,7 @@ static int delete_loose(struct ref_transaction *tx, struct ref_item *item,
 		return ret;
 	/*
 	 * For a ref that is only in packed-refs, there may be an empty
-	 * directory at the path of the loose file.
+	 * directory at the path of the loose file. So EISDIR is not an error.
 	 */
 	ret = item->existed ? sys_unlink(tx->path.data, &io) : 0;
 	if (ret < 0 && io.sys_errno != EISDIR) {

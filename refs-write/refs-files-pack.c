@@ -25,7 +25,7 @@ struct packer {
 	bool *chosen;
 	size_t chosen_nr;
 	/*
-	 * offset in the old packed-refs: all records before it have their
+	 * offset in the old packed-refs up to which all records have their
 	 * peeled ids
 	 */
 	size_t old_off;
