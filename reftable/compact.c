@@ -206,8 +206,8 @@ static int merge(struct compaction *c, struct error *err)
 		max = f->max_index > max ? f->max_index : max;
 	}
 	/*
-	 * Older tables below the merged ones may have records that deletions
-	 * hide. In this case the deletions must be kept.
+	 * If there are older tables below the merged ones, deletions must be
+	 * kept, because they hide records of the older tables.
 	 */
 	ret = reftable_merged_init(&m, tables, c->nr, c->from > 0, err);
 	if (ret < 0)

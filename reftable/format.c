@@ -46,7 +46,7 @@ static int parse_header(struct reftable_footer *f, const uint8_t *p, size_t len,
 
 /*
  * Verifies the offset of a section from the footer. A valid offset is zero, or
- * lies after the sections before it and before `end`.
+ * lies in [*least, end), after the sections before it.
  */
 static bool take_off(uint64_t off, uint64_t *least, uint64_t end)
 {
