@@ -35,7 +35,10 @@ struct reading {
 	struct cursor c;
 	uint32_t version;
 	enum hash_algo algo;
-	/* path of the last entry; paths in version 4 are relative to it */
+	/*
+	 * path of the last entry; in version 4, the next path is stored as its
+	 * difference from this path
+	 */
 	struct buf path;
 	const char *file; /* name of the index file */
 	/*

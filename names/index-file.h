@@ -65,8 +65,8 @@ struct index_tree {
 	/* file name of the index; valid during the call */
 	const char *index;
 	/*
-	 * initially false; if the callback sets this, the trees below this one
-	 * are not visited
+	 * initially false; the callback may set this to true to skip the trees
+	 * below this tree
 	 */
 	bool skips_subtrees;
 };
