@@ -135,8 +135,8 @@ static unsigned mark_if_parent(const struct merging *m, uint32_t c)
 }
 
 /*
- * Visits the parents of commit `c`. Returns the number of newly found parents
- * of the merge among them.
+ * Visits the parents of commit `c`. Returns how many of them are parents of the
+ * merge that were not marked before, or a negative error code.
  */
 static int search_behind(struct merging *m, uint32_t c)
 {
@@ -189,8 +189,8 @@ static int mark_reached(struct merging *m)
 }
 
 /*
- * Marks those parents of a merge that are roots without any of the paths.
- * Returns their number.
+ * Marks those parents of a merge that are root commits without any of the
+ * paths. Returns the number of marked parents.
  */
 static int mark_empty_roots(const struct merging *m)
 {

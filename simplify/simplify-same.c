@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TREESAME: compares the tree of a commit with those of its parents at the
- * paths.
+ * Compares the tree of a commit with its parents' trees at the paths, to find
+ * out whether the commit is TREESAME.
  */
 #include <string.h>
 
@@ -225,8 +225,8 @@ static void follow(struct simplify *s, uint32_t c, uint32_t i)
 }
 
 /*
- * --remove-empty: called if commit `c` added all files at the paths. If parent
- * `p` has no file there, the parents of `p` are dropped.
+ * --remove-empty: called if a child of commit `p` has added all files at the
+ * paths. If `p` has no file there, the parents of `p` are dropped.
  */
 static int cut_if_empty(struct simplify *s, uint32_t p, struct error *err)
 {

@@ -92,10 +92,7 @@ static int push_parents(struct simplify *s, uint32_t c)
 	return 0;
 }
 
-/*
- * Makes the ancestors of commit `c` uninteresting, as far as they are loaded
- * and not uninteresting yet.
- */
+/* Makes all loaded ancestors of commit `c` uninteresting. */
 static int mark_ancestors(struct simplify *s, uint32_t c)
 {
 	s->stack.nr = 0;
@@ -272,16 +269,16 @@ static bool has_marked_parent(const struct simplify *s, uint32_t c)
 }
 
 /*
- * Makes a listed commit uninteresting if it is neither an ancestor nor a
- * descendant of a marked commit.
+ * Keeps the ancestry path: makes a listed commit uninteresting if it is neither
+ * an ancestor nor a descendant of a commit in `through`.
  */
 static void keep_path(struct simplify *s)
 {
 	bool is_moving = true;
 
 	/*
-	 * In a loop from the last commit to the first, parents mostly come
-	 * first, so few passes are needed.
+	 * The list is read from its end, where the oldest commits are. So
+	 * parents mostly come before their children, and few passes are needed.
 	 */
 	while (is_moving) {
 		is_moving = false;
