@@ -219,7 +219,10 @@ enum repo_fsync_component {
 	REPO_FSYNC_COMMIT_GRAPH = 1 << 3,
 	REPO_FSYNC_INDEX = 1 << 4,
 	REPO_FSYNC_REFERENCE = 1 << 5,
-	/* has no name in core.fsync; belongs to "reference" there */
+	/*
+	 * core.fsync has no name of its own for this component, and counts it
+	 * as part of "reference"
+	 */
 	REPO_FSYNC_PACKED_REFS = 1 << 6,
 };
 
