@@ -11,7 +11,10 @@
 #include "sys/io.h"
 #include "sys/passing.h"
 
-/* seconds that a process has to accept a connection that only tests it */
+/*
+ * time limit in seconds for a test connection: a process that lives accepts it
+ * within this time
+ */
 #define PROBE_SECONDS 1
 
 /* a control message with descriptors; the union aligns the bytes */
