@@ -502,7 +502,7 @@ int libgitreach_set_same(const gitreach_set *by_bitmap,
 
 /* ---- objects of one set only */
 
-/* Adds the objects that are in both sets to a third. */
+/* Adds the objects that are in both `a` and `b` to the set `common`. */
 static int add_common(gitreach_set *common, const gitreach_set *a,
 		      const gitreach_set *b, struct error *err)
 {
