@@ -36,8 +36,8 @@ static const char allowed[] =
 	"[transfer]\nadvertiseObjectInfo\nhideRefs = refs/hidden\n";
 
 /*
- * The repository is made only once, because making it takes longer than any
- * input.
+ * The repository is made only once, because making it takes longer than running
+ * the target on an input.
  */
 struct world {
 	struct dialog d;
