@@ -141,12 +141,8 @@ static int follow_tag(struct walk *w, uint32_t obj_pos, struct oid *oid,
 static int add_tip(struct walk *w, struct walk_tips *tips,
 		   const struct oid *oid, enum tip_care care, struct error *err)
 {
-	enum object_type named =
-		/*
-		 * the type that the last tag states for the object that it
-		 * names
-		 */
-		OBJ_NONE;
+	/* the type that the last tag states for its target */
+	enum object_type named = OBJ_NONE;
 	bool lenient = care == TIP_LENIENT;
 	struct oid at = *oid;
 
