@@ -135,8 +135,8 @@ int graph_commits_reach(struct graph_commits *c, struct error *err)
 	if (!c->below_nr)
 		history_read_ahead(h);
 	/*
-	 * The loop ends after all ancestors, since history_parse() appends the
-	 * parents of each commit.
+	 * history_parse() appends the parents of each commit to h->commits. So
+	 * the loop ends after it has parsed all ancestors.
 	 */
 	for (uint32_t i = 0; !ret && i < h->nr; i++) {
 		if (h->commits[i].parsed)
