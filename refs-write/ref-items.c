@@ -269,8 +269,8 @@ bool ref_item_log(const struct ref_transaction *tx, const struct ref_item *item,
 	if ((u->flags & REF_NO_REFLOG) || !ref_update_changes(u))
 		return false;
 	/*
-	 * If a symbolic ref leads to a missing ref, there is no new id for the
-	 * reflog.
+	 * If a symbolic ref leads to a missing ref, there is no new id, and the
+	 * reflog gets no entry.
 	 */
 	if (u->new_target && oid_is_zero(&final->new_oid))
 		return false;

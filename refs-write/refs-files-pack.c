@@ -258,7 +258,8 @@ int refs_files_pack(const struct repo *repo, struct odb_reader *reader,
 		return ret;
 	/*
 	 * Loose refs are read under the lock of packed-refs. Otherwise another
-	 * process could pack newer values after the loose refs were read.
+	 * process could pack newer values in between, and this process would
+	 * replace them by the older values that it has read.
 	 */
 	ret = refs_loose_list_read(&p.list, repo, "refs/", err);
 	if (!ret)
