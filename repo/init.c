@@ -421,7 +421,10 @@ static unsigned config_mode(const struct init *init, const char *path)
 static int make_config(const struct init *init)
 {
 	char *name = repo_join_path(init->git_dir, "config");
-	/* If the file is a symlink, its target is replaced. */
+	/*
+	 * If the file is a symlink, the file that it leads to is replaced, not
+	 * the symlink.
+	 */
 	char *path = name ? sys_realpath_missing(name, init->err)
 			  : (error_nomem(init->err), NULL);
 	struct buf old = BUF_INIT, text = BUF_INIT;
