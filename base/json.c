@@ -43,8 +43,9 @@ static int put_char(struct buf *out, const unsigned char **p,
 		len = json_utf8_len((const char *)start, (const char *)end);
 	*p += len ? len : 1;
 	/*
-	 * Terminals also obey the control characters from U+0080 to U+009F. The
-	 * second byte of such a character equals its code point.
+	 * Terminals also obey the control characters from U+0080 to U+009F, so
+	 * these are escaped. The second byte of such a character equals its
+	 * code point.
 	 */
 	if (len == 2 && *start == 0xc2 && start[1] < 0xa0)
 		return buf_printf(out, "\\u%04x", start[1]);
