@@ -90,7 +90,10 @@ enum sys_lockfile_holder sys_lockfile_holder(long *pid, const char *path)
 	if (!pid_path(&name, path) && !sys_read_file(&text, name.data, NULL) &&
 	    text.len && !strncmp(text.data, "pid ", 4)) {
 		*pid = strtol(text.data + 4, &end, 10);
-		/* A PID file without a newline may be incomplete. */
+		/*
+		 * A PID file without a newline may be incomplete, so its number
+		 * is not used.
+		 */
 		if (*pid <= 0 || strcmp(end, "\n") != 0 ||
 		    end + 1 != text.data + text.len)
 			*pid = 0;
