@@ -116,9 +116,9 @@ static void settle_path(struct reach *r, size_t depth)
 
 /*
  * Returns 1 if a commit reaches a target, 0 if not, or a negative error code.
- * Commits on the stack have the state "reaches none", so that the walk does not
- * enter them again by another path. If such a commit does reach a target, the
- * walk finds this from the stack.
+ * While a commit is on the stack, its state says that it reaches no target. So
+ * the walk does not enter the commit again by another path. If the commit does
+ * reach a target, the search from the stack finds this.
  */
 static int reaches(struct reach *r, uint32_t commit_nr, struct error *err)
 {

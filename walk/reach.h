@@ -6,11 +6,11 @@
  *
  * Targets are only added, never removed. So a commit that reaches a target is
  * not walked again. A commit that reaches no target is walked again after a
- * target was added. The walk stops at commits that have no larger generation
- * number than the target with the smallest one. If generation numbers are not
- * known, the walk stops at commits older than the oldest target. With wrong
- * dates the answer may then be "no" although a path exists, unless
- * `ignores_dates` is set.
+ * target was added. Let g be the smallest generation number of a target. The
+ * walk stops at commits with a generation number of g or less, because their
+ * ancestors include no target. If generation numbers are not known, the walk
+ * stops at commits older than the oldest target. With wrong dates the answer
+ * may then be "no" although a path exists, unless `ignores_dates` is set.
  *
  * For use by one thread, like the history.
  */

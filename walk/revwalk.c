@@ -144,9 +144,9 @@ static int mark_ancestors(struct walk *w, uint32_t c)
 
 /*
  * Returns whether an uninteresting commit `c` could reach a commit of the
- * result. If so, the walk must continue, since that commit is not a result. A
- * commit reaches only commits with smaller generation numbers. If there is only
- * one result, its parents (BELOW) cannot reach it.
+ * result. If so, the walk must continue, because haves then reach that commit,
+ * too. A commit reaches only commits with smaller generation numbers. If there
+ * is only one result, its parents (BELOW) cannot reach it.
  */
 static bool may_reach_result(const struct walk *w, uint32_t c)
 {

@@ -8,8 +8,9 @@
  *
  * The walk ends if all queued commits are uninteresting and none of them can
  * reach a result. A commit-graph proves this early: no queued commit has a
- * generation number larger than the smallest one of the results. Without
- * generation numbers, the walk continues to the end of the haves' history.
+ * generation number larger than the smallest generation number of the results.
+ * Without generation numbers, the walk continues to the end of the haves'
+ * history.
  *
  * If `exact` is false, the walk ends earlier: soon after all queued commits are
  * older than every result. With wrong dates the result may then hold commits

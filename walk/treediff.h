@@ -48,9 +48,10 @@ void treediff_shared_release(struct treediff_shared *shared);
 struct treediff;
 
 /*
- * Makes the working memory of tree diffs. `shared` is not NULL if a list may
- * leave out trees that the lists of earlier commits have. The options are
- * borrowed for the call. Returns NULL if memory runs out.
+ * Makes the working memory of tree diffs. `shared` records the listed trees, so
+ * that a list may leave out trees that the lists of earlier commits have; NULL:
+ * no tree is left out. The options are borrowed for the call. Returns NULL if
+ * memory runs out.
  */
 struct treediff *treediff_new(struct objspace *space,
 			      struct treediff_shared *shared,
