@@ -55,8 +55,8 @@ int commit_graph_open_dir(struct commit_graph **out, const struct odb *odb,
 
 /*
  * Works like commit_graph_open_dir(), but tries the directories from `dir_nr`
- * on until a graph can be opened. Returns a negative error code only if no
- * directory has a graph that can be opened.
+ * on until a graph can be opened. Returns 1 on success, 0 if no directory has a
+ * graph, or a negative error code if there are graphs but none can be opened.
  */
 int commit_graph_open_first(struct commit_graph **out, const struct odb *odb,
 			    size_t dir_nr, struct error *why);
