@@ -44,11 +44,13 @@ struct commit_graph_options {
 	/* also write the commits of the existing graph */
 	bool append;
 	/*
-	 * changed_paths: 1: write changed-path filters; 0: write none;
-	 * negative: write them only if the existing graph has filters.
-	 * changed_paths_version: version of the filters, 1 or 2; negative: that
-	 * of the existing graph, or else 1; 0: write version 1, and reuse no
-	 * old filter. With an unknown version, no graph is written.
+	 * changed_paths: 1 writes changed-path filters, 0 writes none. A
+	 * negative value writes them only if the existing graph has filters.
+	 *
+	 * changed_paths_version: the version of the filters, 1 or 2. A negative
+	 * value takes the version of the existing graph, or else 1. 0 writes
+	 * version 1, and reuses no old filter. With an unknown version, no
+	 * graph is written.
 	 */
 	int changed_paths;
 	int64_t changed_paths_version;
