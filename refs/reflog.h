@@ -112,9 +112,9 @@ struct reflog_edit {
 };
 
 /*
- * Edits a reflog. Returns 0 (also if there is no reflog), ERR_DENIED if the ref
- * or the reflog is locked or the ref must not change, or another negative error
- * code. After an error, nothing is changed.
+ * Edits a reflog. Returns 0 (also if there is no reflog) or a negative error
+ * code. The code is ERR_DENIED if the ref or the reflog is locked, or if the
+ * ref must not change. After an error, nothing is changed.
  */
 int reflog_edit(const struct repo *repo, const char *name,
 		const struct reflog_edit *edit, struct error *err);
