@@ -81,7 +81,7 @@ static int64_t inflate_block(struct reftable_block *block,
 }
 
 /*
- * Skips the zeros after a block, which ends at `off`. Returns the offset of the
+ * Skips the zeros after the block that ends at `off`. Returns the offset of the
  * next block. No block type is zero, so a zero byte after a block means that
  * the next block is aligned.
  */

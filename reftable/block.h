@@ -195,9 +195,10 @@ void reftable_cursor_done(struct reftable_cursor *cur);
 bool reftable_cursor_take_off(struct reftable_cursor *cur, uint64_t *off);
 
 /*
- * Moves the cursor to the last restart whose key is less than `key`. So the
- * caller skips at most the records between two restarts to find the first key
- * that is not less. O(log restarts). Returns 0 or a negative error code.
+ * Moves the cursor to the last restart whose key is less than `key`. So to find
+ * the first key that is not less than `key`, the caller skips at most the
+ * records between two restarts. O(log restarts). Returns 0 or a negative error
+ * code.
  */
 int reftable_cursor_seek(struct reftable_cursor *cur,
 			 const struct reftable_file *file,

@@ -107,9 +107,9 @@ void reftable_names_release(struct reftable_names *names);
 
 /*
  * Reads and verifies a whole table. Returns 0, ERR_CORRUPT with a message, or
- * ERR_NOMEM. If `symbolic` is not NULL, its range of names is extended to
- * include the table's symbolic refs. Takes linear time, and memory for the last
- * key of each block.
+ * ERR_NOMEM. If `symbolic` is not NULL, *symbolic is extended to include the
+ * names of the table's symbolic refs. Takes linear time, and memory for the
+ * last key of each block.
  */
 int reftable_verify(const struct reftable *table,
 		    struct reftable_names *symbolic, struct error *err);
