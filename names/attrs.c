@@ -2,8 +2,8 @@
 /*
  * Parses rules of attributes, drops irrelevant rules, and matches paths.
  *
- * Relevant names have numbers: the attribute whose value is wanted has 0.
- * Macros that set this attribute have the numbers after 0.
+ * Relevant names have numbers. The attribute whose value is wanted has the
+ * number 0. Macros that set this attribute have the numbers after 0.
  */
 #include <stdint.h>
 #include <stdlib.h>

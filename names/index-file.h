@@ -53,7 +53,8 @@ int index_file_each(const struct repo *repo, index_entry_fn *fn, void *ctx,
 /*
  * Calls `fn` with the ids of all entries except submodules, and of the trees
  * that the cache-trees name. Visits all index files of the repository: its own
- * and those of its work trees, with their shared indexes.
+ * and those of its work trees, with their shared indexes. Returns 0, the
+ * nonzero value that `fn` returned, or a negative error code.
  */
 int index_file_each_oid(const struct repo *repo,
 			int (*fn)(void *ctx, const struct oid *oid), void *ctx,
