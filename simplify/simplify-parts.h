@@ -285,8 +285,9 @@ bool simplify_ready_pop(struct simplify_ready *r, uint32_t *c);
 void simplify_ready_release(struct simplify_ready *r);
 
 /*
- * Pushes the commits of a list that have no children in the list, from the last
- * commit to the first. `children` is indexed by commit_nr: the number of
+ * Pushes the commits of a list that have no children in the list. Unless
+ * r->by_date is set, the last commit of the list is pushed first, so that the
+ * first one is taken first. `children` is indexed by commit_nr: the number of
  * children plus one. Returns 0 or ERR_NOMEM.
  */
 int simplify_ready_tips(struct simplify_ready *r, const struct simplify *s,
@@ -326,7 +327,7 @@ int simplify_merges(struct simplify *s, struct error *err);
  * Tells whether named paths differ between two trees. Reads only the entries of
  * these names.
  *
- * The search is made for single pairs of trees of a history, for example those
+ * This module is made for single pairs of trees of a history, for example those
  * that changed-path filters did not exclude. Trees are searched as bytes, and
  * only a reader's cache is kept. For the trees of all commits in order,
  * path-changes.h is faster.

@@ -272,8 +272,9 @@ static int compare_parent(struct simplify *s, uint32_t c, uint32_t i,
 }
 
 /*
- * Returns whether commit `c` needs a TREESAME flag for each parent: for
- * --simplify-merges, or to update them at the end of the walk.
+ * Returns whether commit `c` needs a TREESAME flag for each parent.
+ * --simplify-merges needs the flags. So does a merge whose parents may become
+ * uninteresting at the end of the walk.
  */
 static bool keeps_same(const struct simplify *s, uint32_t c)
 {
