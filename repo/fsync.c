@@ -67,12 +67,14 @@ static bool take_item(struct change *change, const char *item, size_t len)
 }
 
 /*
- * Applies the items of core.fsync to the set of components. An item ends at a
- * comma, and white space before the item is skipped. The order of the items
- * does not matter: a component that one item adds stays added. "none" is known
- * only as the last item. A minus without a name ends the list, and only the
- * items before it have an effect. Calls unknown() for each unknown item,
- * without its minus; NULL: no call.
+ * Applies the items of `list`, a value of core.fsync, to the set of components.
+ * An item ends at a comma, and white space before the item is skipped. A
+ * component that any item adds is in the set, even if a later item removes the
+ * component. Calls unknown() for each unknown item, without its minus; NULL: no
+ * call.
+ *
+ * Two details are those of stock Git. "none" is known only as the last item. A
+ * minus without a name ends the list: only the items before it have an effect.
  */
 static void apply_list(unsigned *set, const char *list,
 		       void (*unknown)(const char *item, size_t len))

@@ -127,14 +127,14 @@ struct repo_options {
  * preciousObjects and relativeWorktrees. Any other extension is
  * ERR_UNSUPPORTED.
  *
- * If a repository that was discovered or entered belongs to another user, the
- * result is ERR_DENIED. The message is stock Git's: "detected dubious ownership
- * in repository at '<path>'", and lines of advice. The key safe.directory in a
- * protected configuration can allow the repository. The value is the absolute
- * path, or "." for the current directory, or "*", or a prefix that ends in a
- * slash and an asterisk. An empty value resets the list. With
- * safe.bareRepository=explicit, bare repositories that were discovered are
- * forbidden.
+ * If a repository that was discovered, or opened with REPO_OPEN_ENTER, belongs
+ * to another user, the result is ERR_DENIED. The message is stock Git's:
+ * "detected dubious ownership in repository at '<path>'", and lines of advice.
+ * The key safe.directory in a protected configuration can allow the repository.
+ * The value is the absolute path, or "." for the current directory, or "*", or
+ * a prefix that ends in a slash and an asterisk. An empty value resets the
+ * list. With safe.bareRepository=explicit, bare repositories that were
+ * discovered are forbidden.
  *
  * Returns 0 with *out owned by the caller, ERR_MISSING ("not a git repository
  * (or any of the parent directories): .git"), or another error code.
