@@ -364,8 +364,9 @@ static int find_stale(struct decision *d)
 
 /*
  * Decides which lines to drop, from the verdicts about their ids. --rewrite
- * replaces the old id of a line by the new id of the line before. In this case,
- * the verdict about the replacing id is used.
+ * replaces the old id of a line by the new id of the last kept line before it.
+ * So with --rewrite, the verdict about that new id counts, and the verdict
+ * about the old id does not.
  */
 static void drop_by_verdicts(struct decision *d)
 {
