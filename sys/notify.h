@@ -7,10 +7,10 @@
 #define SYS_NOTIFY_H
 
 /*
- * Sends a text such as "READY=1". `path` is the path of a datagram socket.
- * After '@', it is the name of an abstract socket. If `path` is NULL, nothing
- * is sent. A message that cannot be sent is dropped, because a server works
- * without its manager.
+ * Sends a text such as "READY=1". `path` is the path of a datagram socket. If
+ * `path` begins with '@', the rest is the name of an abstract socket. If `path`
+ * is NULL, nothing is sent. A message that cannot be sent is dropped, because a
+ * server works without its manager.
  */
 void sys_notify(const char *path, const char *text);
 

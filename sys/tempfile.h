@@ -63,9 +63,9 @@ int sys_tempfile_create_exact(struct sys_tempfile *tf, const char *path,
 
 /*
  * Takes over an existing, closed file: sys_tempfile_abort() or a signal will
- * remove it. If the caller has just made the file, it must hold signals from
- * the creation to this call (sys_hold_signals()). Returns 0 or ERR_NOMEM. After
- * an error, *tf is inactive.
+ * remove it. A caller that has just made the file must hold signals from the
+ * creation to this call (sys_hold_signals()). Returns 0 or ERR_NOMEM. After an
+ * error, *tf is inactive.
  */
 int sys_tempfile_adopt(struct sys_tempfile *tf, const char *path,
 		       struct error *err);
@@ -102,9 +102,9 @@ int sys_tempfile_commit(struct sys_tempfile *tf, const char *path,
 
 /*
  * Replaces or creates the file `path` with the given content, through the
- * temporary file "<path>.new". The caller must hold a lock, because a
- * "<path>.new" of a process that died is removed. Returns 0 or a negative error
- * code.
+ * temporary file "<path>.new". An existing "<path>.new" is removed, because a
+ * process that died has left it. So the caller must hold a lock. Returns 0 or a
+ * negative error code.
  */
 int sys_tempfile_replace(const char *path, const void *bytes, size_t len,
 			 enum sys_fsync_method method, struct error *err);

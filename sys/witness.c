@@ -17,11 +17,11 @@
 #define SECOND_NS INT64_C(1000000000)
 
 /*
- * A file that changed less than a tick before or after a certain time may
- * change again without a new time stamp. Most file systems tick every 10 ms or
- * faster, so TICK_NS is enough for them. If a time stamp has no fraction of a
- * second, the file system may store whole seconds, or only even ones; then
- * LONG_TICK_NS applies.
+ * Two changes of a file within one tick of the file system's clock may get the
+ * same time stamp. Most file systems tick every 10 ms or faster, so TICK_NS is
+ * enough for them. If a time stamp has no fraction of a second, the file system
+ * may store only whole seconds, or only even ones. LONG_TICK_NS applies in this
+ * case.
  */
 #define TICK_NS (SECOND_NS / 10)
 #define LONG_TICK_NS (3 * SECOND_NS)

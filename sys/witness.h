@@ -81,8 +81,8 @@ void sys_witness_add(struct sys_witness *witness, const char *path,
 
 /*
  * Returns whether no file has changed since sys_witness_init(). Costs one
- * lstat() per file. For a directory that was added as SYS_WITNESS_LISTING and
- * has changed in the last moment, also lists the directory, with one lstat()
+ * lstat() per file. A directory that was added as SYS_WITNESS_LISTING, and had
+ * changed shortly before sys_witness_init(), is also listed, with one lstat()
  * per name. Several threads may call this function at once.
  */
 bool sys_witness_holds(const struct sys_witness *witness);
