@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walks trees through a filter that needs paths. For tree:<depth>, the smallest
- * depth of an object is needed. For sparse:oid, all paths of an object are
- * needed. The filter's types and sizes are checked too.
+ * Walks trees through a filter that needs paths. A filter tree:<depth> needs
+ * the smallest depth of each object. A filter sparse:oid needs all paths of
+ * each object. The filter's types and sizes are checked too.
  *
  * The entries of a tree are walked again if the tree is met at a smaller depth
  * than before. With sparse patterns, they are walked again at each new path.

@@ -36,8 +36,8 @@ enum filter_kind {
 	FILTER_OBJECT_TYPE,
 	FILTER_SPARSE_OID,
 	/*
-	 * Names a combination of filters in filter_kind_name(). No single part
-	 * has this kind.
+	 * The kind of a combination of filters, for filter_kind_name(). No part
+	 * of a filter has this kind.
 	 */
 	FILTER_COMBINE,
 };
