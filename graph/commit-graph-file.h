@@ -44,12 +44,11 @@ struct commit_graph_file {
 	uint32_t below_nr;
 	/* write generation numbers v2 (corrected dates) */
 	bool with_dates;
-	const struct commit_graph_filter
-		/*
-		 * the commits' changed-path filters, in the order of the
-		 * records; NULL: no filters
-		 */
-		*filters;
+	/*
+	 * the commits' changed-path filters, in the order of the records; NULL:
+	 * no filters
+	 */
+	const struct commit_graph_filter *filters;
 	/* settings of the changed-path filters */
 	struct bloom_settings bloom;
 	/*
