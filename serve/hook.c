@@ -46,8 +46,8 @@ static int fill_args(const char **argv, struct buf *script, struct buf *filter,
 	if (req->ofs_delta)
 		argv[n++] = "--delta-base-offset";
 	/*
-	 * Do not ask for included tags if refs are hidden: pack-objects would
-	 * also include hidden tags.
+	 * Do not pass --include-tag if refs are hidden: pack-objects would also
+	 * add tags that only hidden refs name.
 	 */
 	if (req->include_tag && !req->s->config.is_limit)
 		argv[n++] = "--include-tag";

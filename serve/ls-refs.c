@@ -26,7 +26,10 @@ struct listing {
 	bool all;
 	/* attributes of the current ref */
 	struct buf attributes;
-	/* Something else than packed-refs was needed to list a ref. */
+	/*
+	 * A line of the listing depends on a symbolic ref's target or on a tag
+	 * object, so the packets are not kept for other requests.
+	 */
 	bool is_mixed;
 	struct error *err;
 };
@@ -189,8 +192,10 @@ static bool is_for_refs(const char *prefix)
 }
 
 /*
- * Set *kept to the table that has all refs of the listing, or to NULL. The
- * loose refs are read for each request.
+ * Set *kept to the packed-refs table that has all refs of the listing, or to
+ * NULL if the packets cannot be shared with other requests. Loose refs are read
+ * for each request, so they do not count here. Returns 0 or a negative error
+ * code.
  */
 static int find_kept(const struct packed_kept **kept, struct listing *l)
 {
@@ -219,7 +224,11 @@ static int find_kept(const struct packed_kept **kept, struct listing *l)
 	return 0;
 }
 
-/* Set *key to all that the listing depends on, except the table. */
+/*
+ * Set *key to a string that identifies the listing among those of one
+ * packed-refs table: the rules for hidden refs, the namespace, the prefixes,
+ * and whether tags are peeled.
+ */
 static int make_key(struct buf *key, const struct listing *l)
 {
 	const char *namespace = l->s->options->namespace;
@@ -240,7 +249,10 @@ static int make_key(struct buf *key, const struct listing *l)
 	return ret < 0 ? error_nomem(l->err) : 0;
 }
 
-/* List the refs, and keep the packets for other requests if this is useful. */
+/*
+ * List the refs. Keep the packets for other requests if all of them are still
+ * in the buffer and depend on packed-refs only.
+ */
 static int visit_and_note(struct listing *l, const struct packed_kept *kept,
 			  const struct buf *key, struct error *warning)
 {
@@ -288,7 +300,10 @@ static int write_refs(struct listing *l)
 
 	if (!ret && has_head(l))
 		ret = write_head(l);
-	/* Only refs below refs/ can be shared. */
+	/*
+	 * Only the lines below refs/ are shared, so the line of HEAD does not
+	 * count.
+	 */
 	l->is_mixed = false;
 	if (!ret)
 		ret = find_kept(&kept, l);

@@ -31,7 +31,10 @@
  */
 #define MANY_WANTS 64
 
-/* The file is not opened if it has more bytes than this for each want. */
+/*
+ * The file of wants of prepared answers is not opened if it has more bytes than
+ * this for each want of the request.
+ */
 #define BYTES_PER_WANT 128
 
 void request_init(struct request *req, struct session *s)
@@ -109,8 +112,9 @@ static int take_shallow(struct request *req, const char *line,
 		return ret;
 	/*
 	 * Ignore a "shallow" line for an object that the server does not have.
-	 * An object of a newer pack than the snapshot is no common have either,
-	 * so nothing is assumed of its parents.
+	 * An object of a pack that is newer than the snapshot counts as
+	 * missing. This is safe: such an object is not a common have either, so
+	 * the server does not assume that the client has its parents.
 	 */
 	if (!ret || odb_info(req->s->walk.reader, &oid, &type, NULL, NULL) < 0)
 		return 1;
@@ -209,11 +213,11 @@ int request_take_line(struct request *req, const char *line, struct error *err)
 }
 
 /*
- * Find the object that a revision names, with gitreach.reachableOnly. Only full
- * ids and visible refs are allowed, with a path after a colon. Any other
- * revision is refused: an abbreviated id, for example, would be looked up among
- * objects that the client must not know of. Returns 0, ERR_MISSING, or another
- * negative error code.
+ * Find the object that a revision names, if gitreach.reachableOnly is set. The
+ * revision must be a full id or a visible ref; a path may follow after a colon.
+ * Any other revision is refused. An abbreviated id, for example, would be
+ * searched among all objects, including those that the client must not know of.
+ * Returns 0, ERR_MISSING, or another negative error code.
  */
 static int resolve_visible(struct session *s, const char *name, struct oid *oid)
 {
@@ -313,9 +317,9 @@ int request_parse_have(struct request *req, const char *line, struct oid *oid,
 }
 
 /*
- * If there are many wants to check, open the list of wants that prepared
- * answers (stored responses to frequent requests) have. The objects of these
- * wants exist. Returns 0 or a negative error code.
+ * If there are many wants to check, open the list of the wants that prepared
+ * answers (stored responses to frequent requests) include. Wants in this list
+ * exist, so they need no look-up. Returns 0 or a negative error code.
  */
 static int open_existing(struct prepared_wants *existing, struct request *req,
 			 struct error *err)
@@ -415,9 +419,9 @@ static bool has_object(void *ctx, const struct oid *oid)
 
 /*
  * Add a have and its parents as targets of the reachability walk; the client
- * has them all. Because the parents are targets, a want that forked just below
- * a have needs no further round. All ancestors would be correct targets too,
- * but then negotiations would end when only few common commits are known.
+ * has all of these commits. Thanks to the parents, a want that forked just
+ * below a have needs no further round. Older ancestors are not added: the
+ * negotiation would then end too early, with only few common commits known.
  */
 static int add_target(struct request *req, uint32_t commit_nr,
 		      struct error *err)
@@ -458,8 +462,9 @@ static int add_targets(struct request *req, const struct oidset *common,
 }
 
 /*
- * Returns 1 if each wanted commit has an ancestor among the common haves. Trees
- * and blobs have no ancestors and are ignored.
+ * Returns 1 if each wanted commit has an ancestor among the common haves, 0 if
+ * not, or a negative error code. Trees and blobs have no ancestors and are
+ * ignored.
  */
 static int is_enough(void *ctx, const struct oidset *common, struct error *err)
 {
@@ -531,7 +536,10 @@ static void summarize_pack(struct summary *s, const struct packing_report *r)
 	}
 }
 
-/* Write to the trace what decides the content of the pack. */
+/*
+ * Write the wants, haves and options that determine the content of the pack to
+ * the trace.
+ */
 static void summarize_text(struct summary *s, const struct request *req,
 			   const char *filter)
 {
@@ -575,7 +583,10 @@ void request_summarize(struct request *req)
 	buf_release(&filter);
 	if (!req->has_pack)
 		return;
-	/* Only a trace gets the text of the request. */
+	/*
+	 * Only a trace shows the full text of the request, so do not build it
+	 * for other summaries.
+	 */
 	if (s->trace)
 		summarize_text(s, req, summary_text(s, SUMMARY_FILTER));
 	summarize_pack(s, &req->made);

@@ -58,7 +58,10 @@ struct request {
 	 */
 	/* commits that the walk treats as having no parents */
 	struct oidset shallow;
-	/* commits on the client's shallow boundary that get parents */
+	/*
+	 * commits on the client's old shallow boundary that are no longer
+	 * shallow
+	 */
 	struct oidset edges;
 	/* The pack: */
 	enum sideband_mode sideband;
@@ -132,11 +135,13 @@ int request_add_want(struct request *req, const struct oid *oid,
 		     struct error *err);
 
 /*
- * Add a want without looking it up. request_check_wants() looks it up later,
- * unless all wants are those of a prepared answer (a stored response to a
- * frequent request). If very many wants were not looked up yet, this function
- * looks them up. Returns 0, ERR_PEER if one of them is missing, or another
- * negative error code.
+ * Add a want without looking it up. request_check_wants() looks up the want
+ * later, unless the want is in the list of a prepared answer (a stored response
+ * to a frequent request).
+ *
+ * The wants are looked up at once if 16,384 of them are unchecked, or if
+ * gitreach.reachableOnly is set. Returns 0, ERR_PEER if a want is missing, or
+ * another negative error code.
  */
 int request_add_want_later(struct request *req, const struct oid *oid,
 			   struct error *err);

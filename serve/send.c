@@ -18,8 +18,8 @@
 #define SOON_NS UINT64_C(20000000)
 
 /*
- * Maximum number of tags that are hashed. Hashing more costs as much as a small
- * pack.
+ * Maximum number of tags in the hash that identifies a cached response. Hashing
+ * more tags costs as much as making a small pack.
  */
 #define TAGS_MAX 20000
 
@@ -85,8 +85,9 @@ static int identify_tag(void *ctx, const struct ref *ref)
 }
 
 /*
- * Add the tags that the pack may contain to a hash. The id of a ref identifies
- * the tag objects behind the ref, too.
+ * Add the visible refs below refs/tags/ to a hash, because the pack may contain
+ * their tags. The hash has only the ids of the refs, which identify the tag
+ * objects. Returns 1, 0 if there are too many tags, or a negative error code.
  */
 static int identify_tags(void *ctx, struct hash_ctx *hash, struct error *err)
 {
@@ -121,8 +122,8 @@ static int add_edges(struct request *req, struct error *err)
 }
 
 /*
- * Returns true if each want is also a have. The client then has all objects,
- * and an empty pack is sent without a look-up. A shallow client may lack
+ * Returns true if each want is also a have. The client then has all objects, so
+ * an empty pack is sent and no objects are read. A shallow client may lack
  * ancestors, so the function returns false for it.
  */
 static bool wants_nothing_new(const struct request *req)
@@ -281,9 +282,9 @@ static int make_pack(struct sending *p, struct error *err)
 }
 
 /*
- * Tell the client that the server failed, without the reason. Only the
- * administrator gets the reason. If the server is only busy, the client gets
- * this reason, too.
+ * Tell the client that the server failed. Only the administrator learns the
+ * reason, except for ERR_DENIED: the server is busy, and the client gets the
+ * message.
  */
 static void tell_failure(struct sideband *sb, int code, const struct error *err)
 {
@@ -329,7 +330,7 @@ static int send_to(struct sending *p, struct error *err)
 
 	p->begun_ns = sys_clock_ns();
 	p->is_empty = wants_nothing_new(p->req);
-	/* A hook may send a pack of any size. */
+	/* The pack of a hook may have any size, so it never counts as tiny. */
 	sb->is_tiny = p->is_empty && !s->config.pack_objects_hook;
 	if (s->config.keep_alive && sb->mode != SIDEBAND_NONE && !p->is_empty)
 		ret = sys_ticker_new(&p->ticker, s->config.keep_alive,

@@ -189,7 +189,8 @@ bool pack_offer_has(void *ctx, const struct oid *checksum, uint64_t len);
 
 /*
  * Add the published packs that are offered to a hash (published_identify()).
- * Returns 0 if there are too many packs, otherwise 1 or a negative error code.
+ * Returns 1 if they were added, 0 if there are too many packs, or a negative
+ * error code.
  */
 int pack_offer_identify(const struct pack_offer *offer, struct hash_ctx *hash,
 			struct error *err);
@@ -268,8 +269,8 @@ struct serve_config {
 };
 
 /*
- * Returns whether the server may tell clients of packs on other servers, so
- * that it advertises packfile-uris.
+ * Returns whether clients may get URIs of packs on other servers. In this case
+ * the server advertises packfile-uris.
  */
 static inline bool serve_config_has_uris(const struct serve_config *config)
 {
@@ -287,9 +288,9 @@ int serve_config_load(struct serve_config *config, const struct repo *repo,
 		      struct error *warning, struct error *err);
 
 /*
- * Set config->is_limit. A separate function, because requests that list refs
- * need no limit, and finding the default reads files. Returns 0 or a negative
- * error code.
+ * Set config->is_limit. serve_config_load() does not set it, because computing
+ * the default reads files, and requests that list refs do not need the field.
+ * Returns 0 or a negative error code.
  */
 int serve_config_load_limit(struct serve_config *config,
 			    const struct repo *repo, struct error *err);

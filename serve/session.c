@@ -166,8 +166,9 @@ int session_has(struct session *s, const struct oid *oid, struct error *err)
 }
 
 /*
- * Warns that the object of a ref cannot be read. Returns 0, or ERR_NOMEM
- * without a warning if `ret`, the result of reading, is this code.
+ * Warn that the object of a ref cannot be read. `ret` is the error code of
+ * reading the object. Returns 0, or ERR_NOMEM without a warning if `ret` is
+ * ERR_NOMEM.
  */
 static int warn_missing(struct session *s, const struct ref *ref, int ret,
 			struct error *err)

@@ -72,8 +72,9 @@ void session_release(struct session *s);
 int session_send(struct session *s, struct error *err);
 
 /*
- * Open the objects; the history and the objects; or the refs. A second call of
- * each function does nothing. Each function returns 0 or a negative error code.
+ * session_open_odb() opens the objects, session_open_walk() the history and the
+ * objects, and session_open_refs() the refs. A second call of a function does
+ * nothing. Each function returns 0 or a negative error code.
  */
 int session_open_odb(struct session *s, struct error *err);
 int session_open_walk(struct session *s, struct error *err);

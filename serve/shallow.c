@@ -40,9 +40,9 @@ static int load_shallows(struct walk_tips *tips, struct request *req,
  * Compute the client's new shallow boundary for deepen-relative. The new depth
  * is counted from the wants, as in stock Git since 2.54: it is the requested
  * number plus the distance from the wants to the nearest commit of the old
- * boundary. So all branches end at the same depth. If the depth was counted
- * from each boundary commit, long branches that a merge brought in would be
- * sent. If the wants reach no boundary commit, nothing is deepened.
+ * boundary. So all branches end at the same depth. If the depth were counted
+ * from each boundary commit, long branches that were merged since would be sent
+ * whole. If the wants reach no boundary commit, nothing is deepened.
  */
 static int from_boundary(struct depth_result *result, struct request *req,
 			 struct error *err)

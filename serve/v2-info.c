@@ -141,10 +141,11 @@ static int write_bundle(struct session *s, const char *place,
 }
 
 /*
- * Returns 1 if the client may have all that the bundles of a list have, 0 if
- * not, or a negative error code. The bundles have refs that were visible to a
- * client without a namespace. Rules of an access helper are in the session's
- * configuration.
+ * Check whether a client may download the bundles of a list. The bundles have
+ * all refs that were visible to clients without a namespace when the list was
+ * written. So the client must have no namespace, and its rules for hidden refs,
+ * including those of an access helper, must equal list->rules. Returns 1 if the
+ * client may have the bundles, 0 if not, or a negative error code.
  */
 static int may_have(struct session *s, const struct bundle_list *list,
 		    struct error *err)
@@ -176,9 +177,10 @@ static bool has_files(const struct bundle_list *list, const char *place)
 }
 
 /*
- * Write the list of published bundles. Write nothing if there is none, if it
- * cannot be read or misses a file, or if the client may not have it. The client
- * then starts without bundles.
+ * Write the list of published bundles if the client may have all of them. If
+ * the list is missing, cannot be read or names a missing file, nothing is
+ * written. The client then starts without bundles. Returns 0 or a negative
+ * error code.
  */
 static int write_published(struct session *s, struct error *err)
 {

@@ -29,7 +29,10 @@ struct command {
 	 * command is always enabled.
 	 */
 	bool (*is_enabled)(const struct serve_config *config);
-	/* The command tells about objects, so config.is_limit is needed. */
+	/*
+	 * The command gives information about objects, so config.is_limit must
+	 * be loaded before it runs.
+	 */
 	bool needs_limit;
 };
 
