@@ -65,8 +65,8 @@ enum push_nonce_status {
 	PUSH_NONCE_BAD,
 	PUSH_NONCE_OK,
 	/*
-	 * The nonce was made with the seed, but not at the time when this
-	 * process issued its own nonce.
+	 * The nonce was made with the seed, but its time is not the time of
+	 * this process's own nonce.
 	 */
 	PUSH_NONCE_SLOP,
 };

@@ -137,11 +137,10 @@ void receive_connect_release(struct receive_connect *c);
  * with the reason in *why if an object is missing or corrupt; or a negative
  * error code.
  *
- * If `new_shallow` is not NULL, the history of the push may end at the shallow
- * boundary of the client. Only commits of the push may be such an end. A commit
- * that the repository had before the push, with its parents, must stay
- * complete, because refs may need its history. The ends that the walk met are
- * added to *new_shallow.
+ * If `new_shallow` is not NULL, commits of the push may lack parents where the
+ * client's history is shallow. Such commits are added to *new_shallow. A commit
+ * that the repository had before the push, together with its parents, is never
+ * treated as shallow, because refs may need its history.
  *
  * Cost: O(commits and objects of the push), and one test for each commit of the
  * frontier.

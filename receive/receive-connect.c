@@ -117,10 +117,10 @@ static int visit_parents(struct check *k, struct oidset *seen,
 }
 
 /*
- * Visit the tips (the new values of refs). If `is_new`, visit the tips that
- * came with the push. Otherwise add the tips that existed before the push to
- * the frontier. Such a tip is added to push.boundary only if it is a parent of
- * a new commit.
+ * Visit the tips (the new values of refs). If `is_new` is true, visit the tips
+ * that came with the push. If it is false, add the tips that existed before the
+ * push to the frontier. Such a tip is added to push.boundary only if it is a
+ * parent of a new commit.
  */
 static int visit_tips(struct check *k, struct oidset *seen, bool is_new)
 {
@@ -365,9 +365,9 @@ static int refuse(struct check *k)
 }
 
 /*
- * Does nothing unless clients may only know of objects that refs reach. Refuses
- * the push if a commit of the frontier is not visible to the client. Otherwise
- * add all commits of the frontier to the haves of the walk.
+ * Test the frontier if clients may know only of reachable objects (is_limit).
+ * Refuses the push if a commit of the frontier is not visible to the client. If
+ * all are visible, adds them to the haves of the walk and returns 0.
  */
 static int test_visible(struct check *k)
 {
@@ -446,9 +446,9 @@ static int check_visible(struct check *k, const struct walk_items *objects)
 
 /*
  * Find the objects that the new tips reach and that the existing refs do not
- * reach. If refs reach the whole frontier, the commits to check are those of
- * the push, and no walk by date is made. With old dates in the push, a walk by
- * date could visit the whole history.
+ * reach. If refs reach the whole frontier, only the commits of the push are
+ * new, so no walk over commits is needed. Such a walk goes by date, and could
+ * visit the whole history if the dates in the push are old.
  */
 static int find_new(struct walk_result *result, struct check *k)
 {

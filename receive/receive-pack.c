@@ -147,7 +147,11 @@ static int objects(struct push *p)
 	return REPORT;
 }
 
-/* Refuses all commands, because of p->err. Returns the next state. */
+/*
+ * Refuse all commands after the error p->err. The client gets `why` as the
+ * reason, or the message of p->err if the push has a target. Returns the next
+ * state or a negative error code.
+ */
 static int refuse(struct push *p, const char *why)
 {
 	struct receive *r = &p->r;
@@ -275,7 +279,8 @@ static int report(struct push *p)
 
 /*
  * Returns true if the configuration allows automatic maintenance after the
- * push: receive.autogc, and maintenance.auto, or else gc.auto above 0.
+ * push. receive.autogc must be true. In addition, maintenance.auto must be
+ * true; if this key is not set, gc.auto must be above 0.
  */
 static bool wants_maintenance(const struct receive *r)
 {
@@ -290,8 +295,9 @@ static bool wants_maintenance(const struct receive *r)
 }
 
 /*
- * Sets *detach to maintenance.autoDetach, or else gc.autoDetach, or else true.
- * Returns false if the value is not a boolean.
+ * Set *detach to the value of maintenance.autoDetach. If this key is not set,
+ * gc.autoDetach is used; if neither is set, *detach stays unchanged. Returns
+ * false if the value is not a boolean.
  */
 static bool load_detach(bool *detach, const struct config *config)
 {
@@ -356,9 +362,9 @@ static int run(struct push *p)
 }
 
 /*
- * Tell the client why the push ended early. The caller prints the message with
- * its paths. Without a side band, the caller's standard error is the client's
- * terminal, so nothing is sent here.
+ * Tell the client why the push ended early, without the server's paths. The
+ * caller also prints the whole message on standard error. Without a side band,
+ * standard error is the client's terminal, so this function sends nothing.
  */
 static void tell_end(struct receive *r, struct error err)
 {

@@ -492,8 +492,9 @@ static int run_hook(struct proc *p, struct error *err)
 }
 
 /*
- * Refuse commands for the hook that have no result. If an atomic push failed,
- * also refuse the commands that are not for the hook.
+ * Refuse the commands that the hook had to execute and for which it reported no
+ * result. If the push is atomic and the hook failed, also refuse the other
+ * commands.
  */
 static int settle(struct receive_request *req, bool failed, bool had_report)
 {

@@ -119,8 +119,8 @@ struct move {
 	const char *sub;
 	char *from, *to; /* owned: the directories */
 	/*
-	 * if not -1, only files of a pack with this rank are moved
-	 * (pack_file_rank()); -1: all files are moved
+	 * -1: all files are moved; else only files of a pack with this rank,
+	 * see pack_file_rank()
 	 */
 	int rank;
 	struct error *err;
@@ -175,10 +175,10 @@ static int move_file(void *ctx, const char *name)
 
 		/*
 		 * If the target exists, it has the same content, because names
-		 * are derived from the content. A loose object is replaced. A
-		 * pack that exists stays and gets a new modification time, and
-		 * its .mtimes file is removed. So a prune keeps the objects
-		 * until refs reach them.
+		 * are derived from the content. A loose object is replaced. An
+		 * existing pack stays; its modification time is set to now and
+		 * its .mtimes file is removed. So a prune does not remove the
+		 * objects before refs reach them.
 		 */
 		if (!was_there || m->rank < 0 || sys_touch(to.data, NULL) < 0)
 			ret = rename_into(m, from.data, to.data);

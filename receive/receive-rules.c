@@ -252,7 +252,10 @@ static int is_fast_forward(struct receive_rules *rules,
 	if (!ret)
 		ret = walk_add_tip(&rules->walk, &tips, &cmd->new_oid, true,
 				   &why);
-	/* others.nr counts an annotated tag, which is no commit. */
+	/*
+	 * An annotated tag is not a commit, but walk_add_tip() adds the tag's
+	 * commit too. So look also at others.nr, which counts the tag.
+	 */
 	*bad = !ret && (tips.commit_nr != 2 || tips.others.nr);
 	if (!ret && !*bad)
 		ret = is_ahead(rules, tips.commits[0], tips.commits[1], false,

@@ -225,8 +225,9 @@ static int take_results(struct batch *b)
 }
 
 /*
- * Tell the client why a transaction failed as a whole. Returns the reason that
- * its commands get: `why`, or the message of the target.
+ * Tell the client why a transaction failed as a whole. Returns the reason with
+ * which its commands are refused: `why`, or the target's message if the target
+ * failed.
  */
 static const char *tell_reason(struct batch *b, const char *why)
 {

@@ -273,10 +273,10 @@ int quarantine_create(struct quarantine *q, const struct repo *repo,
 		      struct error *err);
 
 /*
- * Returns the value of GIT_ALTERNATE_OBJECT_DIRECTORIES with the object
- * directory `dir` before the alternates that the repository was opened with,
- * malloc()ed, or NULL if memory runs out. A path with a separator or a quote is
- * quoted as a C string.
+ * Returns a value for GIT_ALTERNATE_OBJECT_DIRECTORIES: the object directory
+ * `dir`, and then the alternates that the repository was opened with. A path
+ * with a separator or a quote is quoted as a C string. The result is
+ * malloc()ed; NULL: no memory.
  */
 char *quarantine_alternates(const struct repo *repo, const char *dir);
 
