@@ -2,12 +2,13 @@
 /*
  * Answers requests for the status of the server:
  *
- *	/             the status as a page
- *	/status.json  the status as JSON
- *	/metrics      counters for Prometheus
+ * 	/             the status as a page
+ * 	/status.json  the status as JSON
+ * 	/metrics      counters for Prometheus
  *
- * The admin process answers them. It is a worker with the listener of --admin
- * and without repositories, so it answers also while all workers are busy.
+ * The admin process answers these requests. It is a worker that has only the
+ * listener of --admin and no repositories. So the status is available even
+ * while all other workers are busy.
  */
 #include <stdlib.h>
 #include <string.h>

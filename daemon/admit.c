@@ -28,8 +28,8 @@
 /* ---- names */
 
 /*
- * Copies the last address of a list of `len` bytes. Returns the length of the
- * list before this address.
+ * Copies the last address of a comma-separated list of `len` bytes into `out`.
+ * Returns the length of the list without this address.
  */
 static size_t take_last(char out[SYS_ADDRESS_MAX], const char *list, size_t len)
 {
@@ -48,9 +48,11 @@ static size_t take_last(char out[SYS_ADDRESS_MAX], const char *list, size_t len)
 }
 
 /*
- * Goes back through the addresses of one X-Forwarded-For field while they
- * belong to trusted proxies. Returns whether to continue with the field before
- * this one.
+ * Goes through the addresses of one X-Forwarded-For field, from the last to the
+ * first, until one does not belong to a trusted proxy. Sets `address` to the
+ * last address read. Returns true if all addresses are trusted, so that the
+ * previous field must be read too; false if the client's address is found or a
+ * text is no address.
  */
 static bool follow(char address[SYS_ADDRESS_MAX],
 		   const struct daemon_options *options, const char *list,
@@ -70,8 +72,9 @@ static bool follow(char address[SYS_ADDRESS_MAX],
 }
 
 /*
- * Finds the address of the client in X-Forwarded-For. Each proxy adds an
- * address at the end of the field, or a further field.
+ * Finds the address of the client in the X-Forwarded-For fields. Each proxy
+ * appends the address of its own client, in the same field or in a new one. So
+ * the search goes from the end to the first address that is no trusted proxy.
  */
 static void find_client(char address[SYS_ADDRESS_MAX],
 			const struct daemon_options *options,
@@ -174,7 +177,8 @@ static bool add_alternate(struct buf *out, const char *objects)
 void daemon_network_name(struct buf *out, const struct repo *repo)
 {
 	/*
-	 * If memory runs out, the request counts for a network without a name.
+	 * Without memory, the name stays empty: the request then counts for one
+	 * network without a name.
 	 */
 	if (!add_alternate(out, repo->object_dir) &&
 	    buf_append_str(out, repo->object_dir) < 0)
@@ -245,7 +249,8 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 	else
 		ret = enter(ad, price_us, err);
 	/*
-	 * Before the objects are found, this wait is also counted in count_ns.
+	 * As long as no strategy is chosen, the objects are still being
+	 * counted, and report->count_ns includes this wait.
 	 */
 	if (!ad->report->strategy)
 		ad->counted_ns = ad->pass.waited_ns;
@@ -373,7 +378,8 @@ bool daemon_is_busy(const struct daemon_shared *shared, const char *principal,
 	enum admission_refusal why;
 
 	/*
-	 * If no request waits, the network is not needed, so no file is read.
+	 * The network matters only if requests wait. So do not read the files
+	 * that give its name if the queue is empty.
 	 */
 	if (!is_push && !admission_has_queue(shared->admission))
 		return false;

@@ -45,8 +45,8 @@ int daemon_authorize(struct access_answer *out,
 		     struct access_question *question, const struct repo *repo)
 {
 	/*
-	 * Clients can name one repository as /a, /a.git or /a.git/, so the path
-	 * that was opened is used.
+	 * Ask about the path that was opened, because clients can name one
+	 * repository as /a, /a.git or /a.git/.
 	 */
 	if (repo)
 		question->repository = name_of(repo, options->base_path);

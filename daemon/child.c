@@ -80,8 +80,8 @@ static void set(struct variables *v, const char *name, const char *value)
 }
 
 /*
- * Sets the path of the repository: that of the request, or the last two
- * directories of the path of a local copy.
+ * Sets GIT_PROJECT_ROOT and PATH_INFO. For a local copy, they are made from the
+ * path of the copy; otherwise they are those of the request.
  */
 static void set_path(struct variables *v, const struct daemon_request *q)
 {
@@ -104,8 +104,9 @@ static void set_path(struct variables *v, const struct daemon_request *q)
 }
 
 /*
- * Fills the environment of the child. An empty variable counts as unset, unless
- * its mere presence has a meaning.
+ * Fills the environment of the child. A value that is missing is passed as an
+ * empty variable, which counts as unset. The last variables are added only if
+ * they have a value, because their mere presence has a meaning.
  */
 static void fill(struct variables *v, const struct daemon_request *q)
 {

@@ -45,7 +45,7 @@
 
 #define DAEMON_HEAD_MAX 16384
 
-/* bytes for a user and a password */
+/* maximum bytes for a user, a password and what separates them */
 #define DAEMON_USER_MAX (2 * HTPASSWD_TEXT_MAX)
 #define DAEMON_INPUT_MAX (DAEMON_HEAD_MAX + 8192)
 
@@ -97,8 +97,8 @@ struct daemon_conn {
 	struct daemon_stream stream;     /* owned */
 	enum daemon_state state;
 	/*
-	 * the next state of the connection, set by the thread; DAEMON_BUSY: the
-	 * connection is closed
+	 * The thread sets this field to the state that follows its work.
+	 * DAEMON_BUSY: the connection is closed.
 	 */
 	enum daemon_state after;
 	uint64_t deadline_ns;
@@ -125,8 +125,8 @@ struct daemon_conn {
 	/* too many requests of this client wait, so this one is refused */
 	bool is_excess;
 	/*
-	 * in use while the connection waits for a thread, and while the thread
-	 * works
+	 * The link in a lane (daemon/lanes.h). In use while the connection
+	 * waits for a thread, and while the thread works.
 	 */
 	struct lane_item lane;
 	struct daemon_input *input; /* owned; NULL: no bytes */
@@ -145,9 +145,9 @@ void daemon_log(const struct daemon_options *options,
 		const struct daemon_conn *conn, const char *line);
 
 /*
- * Return a part of the head, or the value of a field (NULL if there is none),
- * as a string. The byte after the string, a space or CR, is overwritten with a
- * NUL.
+ * daemon_string_at() returns a part of the head as a string. daemon_field()
+ * returns the value of a field, or NULL if the head does not have the field.
+ * The byte after the string, a space or CR, is overwritten with a NUL.
  */
 const char *daemon_string_at(struct daemon_input *in, struct http1_part part);
 const char *daemon_field(struct daemon_input *in, const char *name);
@@ -158,8 +158,8 @@ size_t daemon_field_nr(const struct daemon_input *in, const char *name);
 /* ---- worker.c */
 
 /*
- * Serve connections until SIGTERM. When the worker serves, its board says so,
- * and `alarm` is woken. Returns 0 or a negative error code.
+ * Serve connections until SIGTERM. When the worker is ready to serve, it marks
+ * its board as serving and wakes `alarm`. Returns 0 or a negative error code.
  */
 int daemon_worker(const struct daemon_options *options,
 		  struct status_board *board,
@@ -205,9 +205,11 @@ void daemon_pool_put(struct daemon_pool *pool, struct daemon_conn *conn);
 
 /*
  * Returns the connections whose threads have answered, linked by `next`, or
- * NULL. conn->request and conn->after say what the loop must do next. If
- * conn->is_armed is set, the connection is idle, and epoll may have reported it
- * already. So the loop must call this function before it handles events.
+ * NULL. conn->request and conn->after say what the loop must do next.
+ *
+ * If conn->is_armed is set, the connection is idle, and epoll may already have
+ * reported its next bytes. So the loop must call this function before it
+ * handles events.
  */
 struct daemon_conn *daemon_pool_take_back(struct daemon_pool *pool);
 
@@ -267,19 +269,23 @@ void daemon_guard_leave(struct daemon_guard *guard, int child_status);
 
 /* ---- place.c */
 
-/* The repository of a request on the local disk. Zeroed before its use. */
+/*
+ * Where the repository of a request is on the local disk. The caller sets the
+ * struct to zero first.
+ */
 struct daemon_place {
 	char *path; /* owned; NULL: none */
 	/*
-	 * The local copy. Until the release, nobody removes it. Files that are
-	 * open stay readable.
+	 * The local copy of a repository in a store. It is not removed before
+	 * daemon_place_release(); files that are open then stay readable.
 	 */
 	struct stored_use use;
 };
 
 /*
- * A question to the access helper for each name that a path may stand for. All
- * pointers are borrowed.
+ * A question to the access helper. daemon_place_find() repeats it for each
+ * repository name that the path of the request may mean. All pointers are
+ * borrowed.
  */
 struct daemon_inquiry {
 	/* daemon_place_find() sets the repository */
@@ -292,14 +298,15 @@ struct daemon_inquiry {
  * Finds the repository that the first `len` bytes of the path of a request
  * name. If `strict` is set, "<path>.git" is not tried.
  *
- * With a store, the local copy is made or refreshed. If `inquiry` is not NULL,
- * the access helper is asked first: the store gets no request about a
- * repository that the helper denies.
+ * If repositories are in a store, this function makes or refreshes the local
+ * copy. If `inquiry` is not NULL, the access helper is asked first: the store
+ * gets no request about a repository that the helper denies.
  *
- * Returns 0, even if no directory with this path exists; ERR_MISSING if the
- * store has no such repository; ERR_DENIED or ERR_PEER as daemon_ask(); or
- * another negative error code if the copy cannot be served. The reason is then
- * in the log, and *err says only what a client may know.
+ * Returns 0, even if no directory with this path exists. Returns ERR_MISSING if
+ * the store has no such repository, ERR_DENIED if the helper denies it, or
+ * ERR_PEER if the helper does not answer. Returns another negative error code
+ * if the copy cannot be served; the log then has the reason, and *err only what
+ * a client may know.
  */
 int daemon_place_find(struct daemon_place *place,
 		      const struct daemon_options *options,
@@ -314,18 +321,23 @@ void daemon_place_release(struct daemon_place *place);
 #define DAEMON_BUSY_TEXT "the server is busy, try again later"
 
 /*
- * Returns the user of an HTTP request if a trusted proxy names one, or else the
- * address of the client (trusted_client_name()): the last address in
- * X-Forwarded-For that is not of a trusted proxy, or that of the connection.
- * Passwords are not looked at. Borrowed from the connection, or from its input.
+ * Returns the principal of an HTTP request, which is one of these:
+ *
+ * - the user, if a trusted proxy names one;
+ * - the last address in X-Forwarded-For that is not of a trusted proxy, if the
+ *   connection comes from a trusted proxy;
+ * - otherwise, the address of the connection.
+ *
+ * Addresses are written by trusted_client_name(). Passwords do not matter here.
+ * The string is borrowed from the connection, or from its input.
  */
 const char *daemon_principal(const struct daemon_options *options,
 			     struct daemon_conn *conn);
 
 /*
- * Returns the key of the lane of a request (daemon/lanes.h), which is the key
- * of its principal. For ssh, the message that waits in the socket names the
- * user.
+ * Returns the key of the lane of a request (daemon/lanes.h): a hash of its
+ * principal. For ssh, the user is read from the message that waits in the
+ * socket.
  */
 uint64_t daemon_lane_key(const struct daemon_options *options,
 			 struct daemon_conn *conn);
@@ -358,7 +370,10 @@ struct daemon_admit {
 	const atomic_bool *is_lost;
 	/* the thread that makes the pack */
 	pthread_t owner;
-	/* has no ticket before and after daemon_admit_send() */
+	/*
+	 * The admission of the fetch. It holds a place in the queue or tokens
+	 * only during daemon_admit_send().
+	 */
 	struct admission_pass pass;
 	/* The fields below are valid during daemon_admit_send(). */
 	const struct repo *repo; /* borrowed */
@@ -395,9 +410,9 @@ int daemon_admit_send(void *ctx, const struct odb *odb,
 
 /*
  * Called when a wait for the client begins and ends (struct sys_patience).
- * During the wait, the request gives its tokens back. Only the thread that
- * makes the pack has an effect: the thread that sends keepalives does no work.
- * `ctx` is a struct daemon_admit.
+ * During the wait, the request gives its tokens back. The call does nothing in
+ * other threads than the one that makes the pack: the thread that sends
+ * keep-alives does no work. `ctx` is a struct daemon_admit.
  */
 void daemon_admit_rest(void *ctx, bool begins);
 
@@ -430,11 +445,14 @@ struct daemon_output {
 	struct outbox box;
 	/* the client is lost, and the outbox is empty; read by all threads */
 	atomic_bool has_failed;
-	/* number of bytes in the outbox at this time */
+	/* number of unsent bytes in the outbox when the client was lost */
 	uint64_t lost;
 };
 
-/* Both functions work like those in wire/io.h. They may wait for the client. */
+/*
+ * Functions for `writev` and `emit` of a struct serve_io (wire/io.h). They may
+ * wait for the client.
+ */
 int daemon_output_writev(struct daemon_output *out, struct iovec *iov,
 			 size_t nr, struct error *err);
 int daemon_output_emit(struct daemon_output *out, const struct serve_span *span,
@@ -470,7 +488,8 @@ struct daemon_request {
 	struct serve_io io;
 	struct summary_about about; /* of this request */
 	/*
-	 * valid if the answer is made but not sent; otherwise it has no trace
+	 * The suspended trace summary of the request; valid after the answer is
+	 * made, until all of its bytes are sent.
 	 */
 	struct summary summary;
 	struct daemon_snapshots *snapshots; /* borrowed */
@@ -533,7 +552,7 @@ enum daemon_login {
 	DAEMON_LOGIN_USER,
 	/* wrong user or password, which is logged */
 	DAEMON_LOGIN_WRONG,
-	/* a password that others could read */
+	/* the password came over a connection that others could read */
 	DAEMON_LOGIN_FORBIDDEN,
 	/* two users, or a malformed field */
 	DAEMON_LOGIN_MALFORMED,
@@ -561,8 +580,8 @@ int daemon_ask(struct access_answer *out, const struct daemon_options *options,
 
 /*
  * Works like daemon_ask(), for a repository below the base path. If `repo` is
- * not NULL, its path replaces the one in *question. With a store,
- * daemon_place_find() has asked before.
+ * not NULL, its path replaces the path in *question. Not used for repositories
+ * of a store: daemon_place_find() has already asked about them.
  */
 int daemon_authorize(struct access_answer *out,
 		     const struct daemon_options *options,
@@ -627,10 +646,13 @@ int daemon_talk_authorize(struct daemon_talk *talk, const struct repo *repo);
 
 /*
  * Open the repository that the request names. Returns 0 with *out for
- * daemon_talk_close(). Returns ERR_DENIED if the path or the repository's owner
- * is not allowed, its requests crash, or the access helper denies a repository
- * of a store (talk->is_denied). Returns ERR_PEER if the helper does not answer,
- * or ERR_MISSING or another negative error code.
+ * daemon_talk_close(), or a negative error code:
+ *
+ * - ERR_DENIED: the path or the owner of the repository is not allowed, or
+ *   requests for the repository crash. With talk->is_denied, the access helper
+ *   denies a repository of a store.
+ * - ERR_PEER: the access helper does not answer.
+ * - ERR_MISSING or another code: the repository cannot be opened.
  */
 int daemon_talk_open(struct repo **out, struct daemon_talk *talk,
 		     struct error *err);
@@ -680,7 +702,10 @@ const char *daemon_service_of(const struct daemon_request *request);
 /* Returns whether the request is for git-receive-pack. */
 bool daemon_is_push(const struct daemon_request *request);
 
-/* Returns whether a child process must answer a request for this path. */
+/*
+ * Returns whether the service needs a child process: pushes and archives always
+ * do, fetches if a hook makes the packs (options->is_hooked).
+ */
 bool daemon_needs_child(const struct daemon_request *request);
 
 /*

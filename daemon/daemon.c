@@ -116,7 +116,10 @@ static void close_all(struct master *m)
 	m->events = m->signals = m->successor.ready = -1;
 }
 
-/* The options for one child process, with only its own listeners. */
+/*
+ * A copy of the options for one child process. It has only the listeners of
+ * this process.
+ */
 struct own_options {
 	struct daemon_options options;
 	int fds[DAEMON_LISTENERS_MAX];
@@ -129,7 +132,10 @@ static enum daemon_protocol protocol_of(const struct daemon_options *o,
 	return o->protocols ? o->protocols[listener] : DAEMON_HTTP;
 }
 
-/* Choose the listeners of a process, and close the others. */
+/*
+ * Set *out to the options with the listeners that belong to `role`. Close the
+ * descriptors of all other listeners in this process.
+ */
 static void choose_options(struct own_options *out,
 			   const struct daemon_options *o, enum role role)
 {
@@ -153,7 +159,10 @@ static void choose_options(struct own_options *out,
 	out->options.listener_nr = nr;
 }
 
-/* Run a worker in this process, a child of the master. */
+/*
+ * Run as a worker or as the relay, after the fork, until the process must end.
+ * Returns 0 or a negative error code.
+ */
 static int be_worker(struct master *m, struct status_board *board,
 		     enum role role, struct error *err)
 {
@@ -228,8 +237,10 @@ static size_t draining_nr(const struct master *m)
 }
 
 /*
- * Start workers until there are enough. A worker that cannot be started is
- * tried again later. Returns 0, or the error of a worker, in its process.
+ * Start processes until the configured number of workers serve. If a worker
+ * cannot be started, the master tries again later. In the master, returns 0. In
+ * a worker process, returns the result of the worker: 0 or a negative error
+ * code.
  */
 static int fill(struct master *m, struct error *err)
 {
@@ -315,8 +326,8 @@ static void lose_successor(struct master *m)
 
 /*
  * Records that a worker has crashed during a request for this repository. If
- * the repository was a suspect, the worker had only opened it. So the crash
- * proves that the repository is the cause.
+ * the repository was already a suspect, the worker had only opened it; a child
+ * process had to answer. So the crash proves that the repository is the cause.
  */
 static void note_crash(void *ctx, const char *path, bool is_suspect)
 {
@@ -346,9 +357,10 @@ static void read_heir(struct master *m)
 }
 
 /*
- * The parent of the new master has ended. If this master has ended it, the new
- * master serves, and the service manager can watch it. Otherwise the new master
- * has crashed, or could not start.
+ * Called when the parent of the new master has ended, with its exit status. If
+ * SIGTERM has ended it, this master had sent the signal: the new master serves,
+ * and the service manager can watch it. Otherwise the new master has crashed,
+ * or could not start.
  */
 static void note_successor_end(struct master *m, pid_t pid, int status)
 {
@@ -443,7 +455,7 @@ static void reload(struct master *m)
 				      "stays: %s",
 			 err.msg);
 	} else {
-		/* The call has made the old options invalid. */
+		/* reload() has made the old options invalid. */
 		m->options = options;
 		admission_configure(m->shared.admission, &options->admission);
 		retire(m);
@@ -478,8 +490,9 @@ static void upgrade(struct master *m)
 }
 
 /*
- * Reads from the pipe of the new master, which serves now or has closed the
- * pipe. The next step follows when the parent of the new master ends.
+ * Reads the pipe of the new master. If the new master serves, sends SIGTERM to
+ * its parent; note_successor_end() then ends the upgrade. If the pipe was
+ * closed without a message, the parent ends by itself.
  */
 static void hear_successor(struct master *m)
 {
@@ -556,7 +569,10 @@ static void handle(struct master *m, const void *ready)
 			obey(m, nr);
 }
 
-/* Returns 0, or the error of a worker, in its process. */
+/*
+ * The loop of the master. Returns 0 when the server has ended. In a forked
+ * worker process, returns the result of the worker: 0 or a negative error code.
+ */
 static int supervise(struct master *m, struct error *err)
 {
 	int ret = 0;

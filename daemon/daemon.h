@@ -131,10 +131,11 @@ struct daemon_options {
 #define DAEMON_CONNECTIONS_OF_ADDRESS 64
 
 /*
- * A process that takes over from the master. It starts the new master as its
- * child. When the new master serves, the old master ends this process, so that
- * the new master has no parent. This is necessary because a service manager
- * watches only its own children, and processes whose parents have ended.
+ * The process that takes over from the master when the program is upgraded. It
+ * starts the new master as its child. When the new master serves, the old
+ * master ends this process, so that the new master has no parent. This is
+ * necessary because a service manager watches only its own children and
+ * processes whose parents have ended.
  */
 struct daemon_successor {
 	/* ends with the exit code of the new master, or when SIGTERM arrives */

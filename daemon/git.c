@@ -13,8 +13,9 @@
 #include "wire/pktline.h"
 
 /*
- * A failure that ends by itself, or that the operator must end. All clients are
- * told, because the client can try again later.
+ * The text of an "ERR" packet for a temporary failure. All clients get this
+ * text, even if errors are not informative, because a client can try again
+ * later.
  */
 static const char unavailable[] = "service unavailable";
 
@@ -46,8 +47,8 @@ static void refuse(struct daemon_talk *t, const char *reason,
 }
 
 /*
- * Returns NULL if the request is allowed, or the reason for a refusal. *err may
- * have more details.
+ * Returns NULL if the request is allowed, or the reason for a refusal as a
+ * static string. *err may have more details.
  */
 static const char *find_fault(struct daemon_talk *t, const struct repo *repo,
 			      struct error *err)
@@ -62,7 +63,10 @@ static const char *find_fault(struct daemon_talk *t, const struct repo *repo,
 	if (service_is_enabled(&o->services, t->service, &repo->config, err) <=
 	    0)
 		return "service not enabled";
-	/* A push needs the newest generation. */
+	/*
+	 * A push must be made on the newest generation, but this local copy may
+	 * be old because the store did not answer.
+	 */
 	if (t->service == SERVICE_RECEIVE_PACK && t->place.use.is_stale)
 		return unavailable;
 	return NULL;

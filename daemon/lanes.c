@@ -9,7 +9,9 @@
 
 struct lane {
 	struct lane *bucket_next;
-	/* neighbours in the ring of lanes that have waiting items */
+	/*
+	 * neighbours in the circular list of all lanes that have waiting items
+	 */
 	struct lane *next, *prev;
 	uint64_t key;
 	struct lane_item *first, **end;
@@ -74,7 +76,10 @@ static struct lane *find(const struct lanes *lanes, uint64_t key)
 	return l;
 }
 
-/* Returns a new lane, or the spare one. */
+/*
+ * Returns a new lane with this key. If memory runs out, returns the lane that
+ * all such clients share (`spare`).
+ */
 static struct lane *new_lane(struct lanes *lanes, uint64_t key)
 {
 	struct lane *l = mem_calloc(1, sizeof(*l));
@@ -118,7 +123,10 @@ void lanes_put(struct lanes *lanes, struct lane_item *item)
 
 	if (!l)
 		l = new_lane(lanes, item->key);
-	/* The spare lane has the key 0. */
+	/*
+	 * The lane may be the spare one, which has the key 0, so store the key
+	 * of the lane in the item.
+	 */
 	item->key = l->key;
 	item->next = NULL;
 	*l->end = item;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Requests that wait for a thread, in one lane for each client. Lanes take
- * turns. A client gets another thread only while it has fewer threads than are
+ * turns. A client gets another thread only if it uses fewer threads than are
  * free ("dynamic thresholds": Choudhury, Hahne 1998). So one greedy client gets
- * at most half of the threads, two get a third each, and some threads stay free
- * for other clients.
+ * at most half of the threads. Two such clients get a third each. Some threads
+ * always stay free for other clients.
  *
- * Not safe for threads; the caller has a lock.
+ * The functions take no lock: the caller must hold one.
  */
 #ifndef DAEMON_LANES_H
 #define DAEMON_LANES_H
@@ -44,8 +44,8 @@ void lanes_put(struct lanes *lanes, struct lane_item *item);
 
 /*
  * Takes the next request that may have a thread, or returns NULL. The caller
- * passes item->key to lanes_done() later. Another request may be ready after
- * this call, even if only one request has ended: see lanes_has_ready().
+ * passes item->key to lanes_done() later. The end of one request can make two
+ * requests ready; so call lanes_has_ready() afterwards.
  */
 struct lane_item *lanes_take(struct lanes *lanes);
 

@@ -34,7 +34,10 @@ const char *daemon_challenge(const struct daemon_request *q)
 		       : NULL;
 }
 
-/* Split "Basic <base64>" into two strings. Returns false if it is malformed. */
+/*
+ * Split "Basic <base64>" into user and password. Returns false if the value is
+ * malformed.
+ */
 static bool parse(char *user, const char **password, const char *value)
 {
 	size_t len = strlen(BASIC);

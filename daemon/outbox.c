@@ -55,7 +55,10 @@ static int add_item(struct outbox *box, const struct serve_span *item)
 	return 0;
 }
 
-/* Removes sent literals from the buffer, if they take up much of the buffer. */
+/*
+ * Removes sent literals from the buffer. Does nothing while they are less than
+ * half of the buffer, because removing them copies the rest.
+ */
 static void pack_literals(struct outbox *box)
 {
 	struct buf *b = &box->literals;
@@ -97,8 +100,9 @@ static size_t group_max(const struct serve_span *span)
 }
 
 /*
- * Returns whether `next` can be appended to the span. The last group of the
- * span must be full: the head of its chunk may have been sent.
+ * Returns whether the bytes of `next` follow those of the span, so that both
+ * can become one span. The last group of the span must be full: a part-filled
+ * group cannot grow, because the head of its chunk may already have been sent.
  */
 static bool continues(const struct serve_span *span,
 		      const struct serve_span *next)
@@ -248,7 +252,9 @@ void outbox_peek(struct outbox_block *block, const struct outbox *box)
 	sys_spans_skip(&block->iov, &block->nr, box->group_sent);
 }
 
-/* Drop up to `n` bytes of the first item. Returns their number. */
+/*
+ * Drop up to `n` bytes of the first item. Returns the number of dropped bytes.
+ */
 static size_t drop_some(struct outbox *box, struct serve_span *item, size_t n)
 {
 	struct serve_span group;

@@ -29,7 +29,9 @@
 #include "wire/pktline.h"
 
 /*
- * The callers keep to these limits with outbox_has_room() and outbox_is_full().
+ * Limits of an outbox: bytes of literals, and number of items. Callers must
+ * check them with outbox_has_room() and outbox_is_full() before they add an
+ * item.
  */
 #define OUTBOX_LITERAL_MAX ((size_t)256 << 10)
 #define OUTBOX_ITEM_MAX 256
@@ -44,7 +46,7 @@ struct outbox {
 	struct buf literals;
 	/* literals before this offset were sent */
 	size_t literal_at;
-	/* owned; a span without bytes stands for a literal of its length */
+	/* Owned. An item whose `bytes` is NULL is a literal of `len` bytes. */
 	struct serve_span *items;
 	/* items [first, nr) are unsent */
 	size_t first, nr, alloc;
@@ -74,14 +76,14 @@ bool outbox_is_full(const struct outbox *box);
 int outbox_add_literal(struct outbox *box, const void *bytes, size_t len);
 
 /*
- * Add a span. If it follows the bytes of the last span, both become one.
- * Returns 0 or ERR_NOMEM.
+ * Add a span. If its bytes directly follow those of the last span, the two
+ * become one. Returns 0 or ERR_NOMEM.
  */
 int outbox_add_span(struct outbox *box, const struct serve_span *span);
 
 /*
- * Returns the number of unsent bytes. The bytes of chunks are counted for
- * literals only.
+ * Returns the number of unsent bytes. The heads and ends of chunks count in
+ * literals, which have them already, but not in spans.
  */
 uint64_t outbox_unsent(const struct outbox *box);
 

@@ -45,7 +45,10 @@ ssize_t daemon_output_send(struct daemon_output *out, bool *is_full,
 
 	outbox_peek(&block, &out->box);
 	n = try_writev(out, block.iov, block.nr, err);
-	/* With TLS, one call may send less than the socket takes. */
+	/*
+	 * With TLS, a short write does not mean that the socket is full: one
+	 * call sends at most one TLS record.
+	 */
 	*is_full = !n || (!daemon_stream_is_tls(out->stream) && n > 0 &&
 			  (size_t)n < total(block.iov, block.nr));
 	if (n > 0)
@@ -71,7 +74,7 @@ static int wait(struct daemon_output *out, struct error *err)
 		       : 0;
 }
 
-/* Begin to write. Returns 0, or ERR_PEER if the client was lost before. */
+/* Prepare to write. Returns 0, or ERR_PEER if the client was lost before. */
 static int begin(struct daemon_output *out, struct error *err)
 {
 	/*

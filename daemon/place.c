@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the repository of a request. With a store, the path of a request names
- * a repository of the store: "/team/app.git" is "team/app.git". If the store
- * has none of this name, "<name>.git" is tried, as on the local disk.
+ * Finds the repository of a request. If repositories are in a store, the path
+ * without its slashes is the name of a repository: the path "/team/app.git"
+ * means "team/app.git". If the store has no repository with this name,
+ * "<name>.git" is tried, as on the local disk.
  *
- * The access helper is asked about a name before the store is, so a client who
- * is denied costs no request and no download.
+ * The access helper is asked about a name before the store is asked. So a
+ * denied client causes no request to the store and no download.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,17 +41,21 @@ static char *name_of(const char *path, size_t len)
 	return mem_strndup(path, len);
 }
 
-/* The search for the repository of a store that a request names. */
+/* State of finding the repository of a store for one request. */
 struct search {
 	struct daemon_place *place;
 	const struct daemon_options *options;
 	const struct daemon_conn *conn;
 	struct daemon_inquiry *inquiry; /* NULL: there is no helper */
-	const char *name; /* as the client has sent it, without slashes */
+	/* as the client sent it, without slashes at the ends */
+	const char *name;
 	struct error *why;
 };
 
-/* Returns a result of daemon_ask() about a name. */
+/*
+ * Asks the access helper about a name. Returns 0 if the helper allows the
+ * request or there is no helper, or a negative error code of daemon_ask().
+ */
 static int ask(const struct search *s, const char *name)
 {
 	struct daemon_inquiry *inquiry = s->inquiry;
@@ -61,7 +66,7 @@ static int ask(const struct search *s, const char *name)
 		return 0;
 	if (buf_printf(&path, "/%s", name) < 0)
 		return error_nomem(s->why);
-	/* The answer may be about another name, so it is dropped. */
+	/* Drop the answer about the name that was tried before. */
 	access_answer_release(inquiry->answer);
 	inquiry->question.repository = path.data;
 	ret = daemon_ask(inquiry->answer, s->options, s->conn,
@@ -72,9 +77,10 @@ static int ask(const struct search *s, const char *name)
 }
 
 /*
- * Returns the result for a name, from a result of the copies. A name that no
- * repository can have counts as missing. ERR_DENIED and ERR_PEER are kept for
- * the access helper.
+ * Translates an error code of stored/copies.h, so that ERR_DENIED and ERR_PEER
+ * always come from the access helper: these two become ERR_IO. ERR_INVALID (no
+ * repository can have this name) becomes ERR_MISSING. Other codes and 0 are
+ * returned unchanged.
  */
 static int result_of(int ret, struct error *why)
 {
@@ -102,10 +108,13 @@ static int try_name(const struct search *s, const char *name)
 }
 
 /*
- * Tries the name with ".git", after `before` was the result without. If the
- * helper denies the shorter name and allows the longer one, the shorter one
- * must not exist: one path must not name different repositories for different
- * users.
+ * Tries the name with ".git" appended. `before` is the result of the name
+ * without ".git": ERR_MISSING or ERR_DENIED.
+ *
+ * If the helper denies the shorter name but allows the longer one, the longer
+ * one is used only if no repository has the shorter name. Otherwise one path
+ * would name different repositories for different users. Returns 0 or a
+ * negative error code.
  */
 static int try_longer(const struct search *s, const char *longer, int before)
 {
@@ -125,7 +134,10 @@ static int try_longer(const struct search *s, const char *longer, int before)
 	return ret ? ret : ERR_DENIED;
 }
 
-/* Tries the name, and then the name with ".git". */
+/*
+ * Tries the name, and then, unless `strict`, the name with ".git" appended.
+ * Returns 0 or a negative error code.
+ */
 static int enter(const struct search *s, bool strict)
 {
 	struct buf longer = BUF_INIT;

@@ -20,7 +20,10 @@
 #include "sys/event.h"
 #include "sys/thread.h"
 
-/* key of the lane of requests that are only refused */
+/*
+ * key of the lane for requests that a thread only has to refuse
+ * (conn->is_excess)
+ */
 #define EXCESS 1
 
 /* A thread that answers requests. */
@@ -45,10 +48,13 @@ struct daemon_pool {
 	struct lanes *lanes; /* owned */
 	/* stack of threads without work */
 	struct thread *sleepers;
-	/* linked by `next`; borrowed */
+	/*
+	 * borrowed, linked by `next`: connections that the loop must take back
+	 */
 	struct daemon_conn *done;
-	bool is_loop_woken; /* for connections in `done` */
-	unsigned tired_nr;  /* threads to replace */
+	/* the loop was woken for the connections in `done` */
+	bool is_loop_woken;
+	unsigned tired_nr; /* threads to replace */
 	bool is_over;
 };
 
@@ -63,7 +69,10 @@ static void fall_asleep(struct thread *t)
 	t->pool->sleepers = t;
 }
 
-/* Removes a thread from the stack, if it was not removed by rouse(). */
+/*
+ * Removes a thread from the stack of sleeping threads, unless rouse() has
+ * already removed it.
+ */
 static void wake_up(struct thread *t)
 {
 	struct thread **at = &t->pool->sleepers;
@@ -87,8 +96,8 @@ static struct thread *rouse(struct daemon_pool *pool)
 }
 
 /*
- * Wakes a thread. Called after the lock was released, so that the thread need
- * not wait for the lock.
+ * Wakes a thread; NULL is allowed. Call this function after releasing
+ * pool->lock, because the thread takes the lock first.
  */
 static void signal_thread(struct thread *t)
 {
@@ -211,7 +220,10 @@ void daemon_pool_replace(struct daemon_pool *pool)
 
 		pthread_mutex_lock(&pool->lock);
 		if (t->is_tired) {
-			/* The thread has no use for the lock any more. */
+			/*
+			 * Waiting for this thread with the lock held is safe:
+			 * it does not take the lock any more.
+			 */
 			if (t->is_joinable)
 				sys_thread_join(t->id);
 			t->is_tired = start_thread(t) != 0;

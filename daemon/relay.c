@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The relay: a process that sends the requests of child processes to the store
- * (stored/relay.h). There is one for all workers, so it sees all pushes of the
- * node. After SIGTERM it takes no connections and no questions, and ends when
- * it has answered.
+ * The relay: a process that sends requests to the store for the child processes
+ * that receive pushes (stored/relay.h). A node has one relay for all workers,
+ * so that one process sees all pushes of the node. After SIGTERM, the relay
+ * accepts no connections and no further questions. It ends when it has answered
+ * the earlier ones.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -69,8 +70,9 @@ static void loop(struct stored_relay *relay, int events, int signals)
 }
 
 /*
- * Waits for SIGTERM. Pushes work without a relay, so the process stays: the
- * master would start it again and again.
+ * Called if the relay could not be opened: waits for SIGTERM. If the process
+ * ended, the master would start it again and again, without need: pushes work
+ * without a relay.
  */
 static void wait_for_end(int events, int signals)
 {

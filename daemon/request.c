@@ -115,8 +115,9 @@ static bool end_later(void *ctx, struct summary *summary, bool has_failed)
 /* ---- the request for http_serve() */
 
 /*
- * Finds the repository. The store is asked only once for each request, even
- * after a failure, and so is the access helper about a repository of a store.
+ * Finds the repository. The result is cached for the request, even a failure,
+ * so that the store and the access helper are asked only once. Returns 0 or a
+ * negative error code.
  */
 static int find_place(struct daemon_request *q, struct daemon_inquiry *inquiry,
 		      struct error *err)
@@ -221,8 +222,9 @@ static const char *principal_of(const struct daemon_request *q)
 }
 
 /*
- * Makes the pack, or sends it by a plan if plans are kept. A request has one
- * pack.
+ * Makes and sends the pack. If plans (cached responses) are kept, an equal
+ * earlier request may have left one to send. A request has only one pack.
+ * Returns 0 or a negative error code.
  */
 static int send_planned(struct daemon_request *q,
 			const struct plan_question *question,
@@ -428,9 +430,14 @@ static bool finish_input(struct daemon_request *q)
 }
 
 /*
- * Asks the access helper, and opens the repository if this is allowed or, below
- * the base path, before. Returns like daemon_ask(). If the repository cannot be
- * opened, *why has the reason. Then the helper is asked about the path only.
+ * Asks the access helper, and opens the repository. A repository of a store is
+ * opened only after the helper has allowed the request. A repository below the
+ * base path is opened first, because the helper is asked about its real path.
+ * If it cannot be opened, *why has the reason, and the helper is asked about
+ * the path of the request.
+ *
+ * Returns 0 if the request is allowed, ERR_DENIED, or ERR_PEER if the helper
+ * does not answer.
  */
 static int ask_helper(struct daemon_request *q,
 		      const struct access_question *question, struct error *why)
@@ -497,8 +504,8 @@ static const char *authorize(struct daemon_request *q)
 
 /*
  * Returns whether the request starts a fetch or a push and must be refused,
- * because too many of them wait. Returns false if the repository cannot be
- * opened or is not exported: http_serve() reports this.
+ * because too many requests wait. Returns false if the repository cannot be
+ * opened or is not exported: http_serve() reports these errors.
  */
 static bool is_busy(struct daemon_request *q)
 {
@@ -558,7 +565,11 @@ static int admit_push(struct admission_pass *pass, struct daemon_request *q,
 	return ret;
 }
 
-/* Answer in a child process, and count the request. */
+/*
+ * Answer in a child process, and count the request in the statistics. A push
+ * waits for admission first, except for a suspect repository. Returns 0 or a
+ * negative error code.
+ */
 static int run_child(struct daemon_request *q, bool is_suspect, bool *is_kept,
 		     struct error *err)
 {
@@ -794,7 +805,8 @@ void daemon_serve(const struct daemon_options *options,
 	if (conn->is_denied && !was_denied)
 		conn->after = DAEMON_DELAY;
 	/*
-	 * An unsent answer does not need the place, because its files are open.
+	 * If bytes of the answer are still unsent, they do not need the
+	 * directory of the repository: its files are open.
 	 */
 	daemon_place_release(&q->place);
 	buf_release(&path);

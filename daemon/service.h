@@ -20,8 +20,8 @@ enum service {
 };
 
 /*
- * Which services are offered over git://, as in git-daemon(1). A repository
- * decides by its configuration, unless the service is fixed.
+ * Which services are offered over git://, as in git-daemon(1). The
+ * configuration of a repository overrides is_enabled, unless is_fixed is set.
  */
 struct service_rules {
 	bool is_enabled[SERVICE_NR];

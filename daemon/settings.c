@@ -177,7 +177,10 @@ void daemon_settings_release(struct daemon_settings *s)
 
 /* ---- reports */
 
-/* Report "<file>:<line>: <key>: <reason>", or "--<key>: <reason>". */
+/*
+ * Report an error as "<file>:<line>: <key>: <reason>", or as "--<key>:
+ * <reason>" if `line` is 0. Returns ERR_INVALID.
+ */
 static int refuse_at(const char *file, unsigned line, const char *key,
 		     const char *reason, const struct daemon_report *report)
 {
@@ -411,7 +414,10 @@ static int check_base_path(const struct daemon_settings *s,
 				      report);
 }
 
-/* Refuses a setting that is set without the key `needed`. */
+/*
+ * Refuses a setting that can only be used together with the key `needed`.
+ * Returns ERR_INVALID.
+ */
 static int refuse_alone(const struct daemon_settings *s, const char *key,
 			const struct daemon_text *value, const char *needed,
 			const struct daemon_report *report)
@@ -443,7 +449,10 @@ static int check_without_store(const struct daemon_settings *s,
 	return ret;
 }
 
-/* Checks the form of the store's URL and the place of the cache. */
+/*
+ * Checks the form of the store's URL, and the directory of the cache. Returns 0
+ * or ERR_INVALID.
+ */
 static int check_store(const struct daemon_settings *s,
 		       const struct daemon_report *report)
 {

@@ -48,7 +48,10 @@ struct daemon_settings {
 	struct daemon_text user_header;
 	/* PEM files; without `tls_key`, the certificate's file has the key */
 	struct daemon_text tls_certificate, tls_key;
-	/* networks of trusted proxies, whose user header is believed */
+	/*
+	 * Networks of trusted proxies. The user that such a proxy names in the
+	 * user header is accepted.
+	 */
 	struct trusted_net proxies[DAEMON_PROXIES_MAX];
 	size_t proxy_nr;
 	struct daemon_text htpasswd;
@@ -67,7 +70,9 @@ struct daemon_settings {
 	uint64_t tokens, token_share, queue, queue_of_user, queue_timeout;
 	uint64_t pushes, work_nice;
 	/*
-	 * 0: not set. Then the default applies, but not to loopback addresses.
+	 * The default, 0, means that the key is not set. Then
+	 * DAEMON_CONNECTIONS_OF_ADDRESS is the limit, but not for loopback
+	 * addresses.
 	 */
 	uint64_t connections_of_address;
 };
@@ -149,7 +154,10 @@ int daemon_settings_check(const struct daemon_settings *s,
 int daemon_settings_tls(struct tls **out, const struct daemon_settings *s,
 			const struct daemon_report *report);
 
-/* Works like daemon_settings_tls() for the file of passwords. */
+/*
+ * Loads the file of passwords, if one is configured. *out and the return values
+ * are as for daemon_settings_tls().
+ */
 int daemon_settings_htpasswd(struct htpasswd **out,
 			     const struct daemon_settings *s,
 			     const struct daemon_report *report);

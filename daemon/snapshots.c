@@ -50,9 +50,9 @@ struct daemon_snapshot {
 	bool is_shared; /* may be listed */
 	/* held while packs are opened: others wait for them */
 	pthread_mutex_t opening;
-	/* under `opening`; NULL: none */
+	/* guarded by `opening`: the open packs; NULL: none */
 	struct status_packs *packs;
-	/* under `opening`: packs are not shared */
+	/* guarded by `opening`: there are too many packs to share */
 	bool has_many;
 };
 
@@ -183,8 +183,8 @@ static struct daemon_snapshot *take(struct daemon_snapshots *cache,
 }
 
 /*
- * Removes a snapshot whose witness does not hold from the list, unless another
- * thread has removed it.
+ * Removes a snapshot from the list because its witness no longer holds. Does
+ * nothing if another thread has already removed it.
  */
 static void forget(struct daemon_snapshots *cache, struct daemon_snapshot *s)
 {
@@ -243,9 +243,10 @@ static void look(void *ctx, const char *path)
 }
 
 /*
- * Add the directories that repo_open() has tried (REPO_OPEN_ENTER), up to the
- * git directory, to the witness. Returns whether this describes the search
- * completely.
+ * Add to the witness the directories that repo_open() has tried
+ * (REPO_OPEN_ENTER), in order, up to the git directory. Returns true if the
+ * same search gives another result only after one of these directories has
+ * changed; else false.
  */
 static bool witness_search(struct daemon_snapshot *s)
 {
@@ -262,8 +263,9 @@ static bool witness_search(struct daemon_snapshot *s)
 		real = sys_realpath(path.data, NULL);
 		is_found = real && !strcmp(real, s->repo->git_dir);
 		/*
-		 * A directory that was found and refused could become a
-		 * repository later.
+		 * A directory that exists, but was refused as a repository,
+		 * could become one later without a change that the witness
+		 * sees.
 		 */
 		is_plain = is_plain && (is_found || !real);
 		sys_witness_add(&s->witness, path.data, SYS_WITNESS_IDENTITY);
@@ -279,16 +281,19 @@ static int is_conditional(void *ctx, const struct config_entry *entry)
 }
 
 /*
- * Reads HEAD for all requests. A link is not kept: it is a ref by its target,
- * not by its content. This function is called before HEAD is added to the
- * witness.
+ * Keeps the content of HEAD in the snapshot, so that requests need not read the
+ * file. If HEAD is a symbolic link, it is not kept: the target of the link is
+ * the ref, not the content. Must be called before HEAD is added to the witness.
  */
 static void keep_head(struct daemon_snapshot *s)
 {
 	struct buf path = BUF_INIT;
 	struct sys_stat st;
 
-	/* extensions.refStorage with a path: another file is HEAD. */
+	/*
+	 * extensions.refStorage with a path: HEAD is in that path, not in the
+	 * git directory.
+	 */
 	if (s->repo->refs_dir)
 		return;
 	if (!buf_printf(&path, "%s/HEAD", s->repo->git_dir) &&
@@ -366,7 +371,10 @@ int daemon_snapshots_enter(struct daemon_snapshots *cache,
 		ret = open_snapshot(&s, path, err);
 		if (ret < 0)
 			return ret;
-		/* A witness of recent changes never holds. */
+		/*
+		 * If the files changed just before they were read, the witness
+		 * does not hold, and the snapshot is not shared.
+		 */
 		if (s->is_shared && sys_witness_holds(&s->witness))
 			list(cache, s);
 		else
@@ -381,8 +389,8 @@ int daemon_snapshots_enter(struct daemon_snapshots *cache,
 
 /*
  * Mark the packs as pinned until daemon_snapshots_leave(), which is called when
- * the answer was sent. If packs are shared, requests do not release their
- * pages, because other requests would fault them in again.
+ * the answer was sent. If packs are shared, a request does not drop their pages
+ * from memory, because other requests would read them again.
  */
 static void pin_packs(struct odb *odb, bool is_shared)
 {
@@ -446,9 +454,10 @@ static int open_packs(struct status_packs **out, struct daemon_snapshot *s,
 	packs->users = 1;
 	sys_witness_init(&packs->witness);
 	/*
-	 * This file is usually missing, so it is added to the witness before it
-	 * is read. So is the directory that pushes change: requests shortly
-	 * after a push share the packs, too.
+	 * Add two items to the witness before odb_open() reads them, not
+	 * afterwards: the alternates file, which is usually missing, and the
+	 * directory of packs, which pushes change. So requests shortly after a
+	 * push can share the packs too.
 	 */
 	witness_below(&packs->witness, s->repo->object_dir, "info/alternates",
 		      SYS_WITNESS_CONTENT);

@@ -44,8 +44,8 @@ struct status_packs;
 struct plan_cache;
 
 /*
- * A snapshot in use by one request, until its answer is sent: the packs are
- * marked as pinned (pack/pack.h).
+ * One request's use of a snapshot, until its answer is sent. During this time,
+ * the packs are marked as pinned (pack/pack.h).
  */
 struct daemon_use {
 	struct daemon_snapshot *snapshot; /* NULL: none */
@@ -54,8 +54,8 @@ struct daemon_use {
 
 /*
  * Returns a cache of up to `max` (> 0) repositories, or NULL without memory.
- * The cache forgets the plans of packs before it closes the packs. `plans` is
- * borrowed; NULL: there are no plans.
+ * Before the cache closes packs, it removes their plans (cached responses) from
+ * `plans`. `plans` is borrowed; NULL: there are no plans.
  */
 struct daemon_snapshots *daemon_snapshots_new(size_t max,
 					      struct plan_cache *plans);
@@ -73,16 +73,18 @@ int daemon_snapshots_enter(struct daemon_snapshots *cache,
 			   const struct repo **repo, struct error *err);
 
 /*
- * Open the packs of an entered repository, or find them open. *odb is borrowed
- * from *use. *warning and the return values are those of odb_open().
+ * Set *odb to the open packs of an entered repository, borrowed from *use.
+ * Packs that an earlier request has opened are used again if they are
+ * unchanged. *warning and the return values are those of odb_open().
  */
 int daemon_snapshots_objects(struct daemon_snapshots *cache,
 			     struct daemon_use *use, struct odb **odb,
 			     struct error *warning, struct error *err);
 
 /*
- * Returns the address that stands for the open packs, as an owner of plans.
- * Returns NULL if other requests cannot use the same packs.
+ * Returns the owner of plans (cached responses) for the open packs: an address
+ * that identifies this set of packs. Returns NULL if other requests cannot use
+ * the same packs.
  */
 const void *daemon_snapshots_owner(const struct daemon_use *use);
 

@@ -17,13 +17,14 @@ static const char *const schemes[] = {
 };
 
 /*
- * Returns the rest of the URL behind its scheme, or NULL if the scheme is
- * unknown.
+ * Returns the rest of the URL after its scheme, and sets *out to the protocol.
+ * Returns NULL if the scheme is unknown.
  */
 static const char *skip_scheme(enum daemon_protocol *out, const char *url)
 {
 	/*
-	 * The last scheme is only used in messages, so it is not accepted here.
+	 * Skip the last scheme of the table. It is the name for listeners of
+	 * the status in messages, and no URL has it.
 	 */
 	for (size_t i = 0; i < DAEMON_ADMIN; i++) {
 		size_t len = strlen(schemes[i]);
@@ -130,9 +131,9 @@ static void add(struct daemon_sockets *s, const char *name, int fd,
 }
 
 /*
- * Add to *out sockets of *before, which are open already. If the address is
- * "systemd" without a name, these are all sockets that the service manager has
- * passed. Otherwise, it is the socket with the name of the address. Returns
+ * Add sockets to *out that are already open in *before. If the address is
+ * "systemd" without a name, all sockets that the service manager has passed are
+ * added. For any other address, the socket with the same name is added. Returns
  * whether a socket was added.
  */
 static bool reuse(struct daemon_sockets *out,

@@ -74,8 +74,9 @@ int daemon_sockets_open(struct daemon_sockets *out,
 			const struct daemon_text **bad, struct error *err);
 
 /*
- * Reports the sockets of *now, all or those that are not in *before. Closes and
- * reports the sockets of *before that are not in *now.
+ * Reports changes of the listeners. Of the sockets in *now, reports those that
+ * are not in *before, or all of them if `reports_all` is set. Sockets of
+ * *before that are not in *now are reported and closed.
  */
 void daemon_sockets_replace(const struct daemon_sockets *before,
 			    const struct daemon_sockets *now, bool reports_all,
@@ -90,9 +91,10 @@ int daemon_sockets_activate(struct daemon_sockets *out, int first, size_t nr,
 			    const char *names, struct error *err);
 
 /*
- * Writes and reads a list of sockets, for a program that inherits them.
- * daemon_sockets_read() returns 0, or ERR_INVALID if the list is malformed or
- * names a descriptor that is no listening socket.
+ * daemon_sockets_write() writes a list of sockets as text, for a program that
+ * inherits them. daemon_sockets_read() reads such a list. Both return 0 or
+ * ERR_NOMEM. daemon_sockets_read() also returns ERR_INVALID if the list is
+ * malformed or names a descriptor that is no listening socket.
  */
 int daemon_sockets_write(struct buf *out, const struct daemon_sockets *sockets);
 int daemon_sockets_read(struct daemon_sockets *out, const char *list,

@@ -53,8 +53,9 @@ static int answer(struct daemon_talk *t)
 }
 
 /*
- * Answers the request over descriptors that are made non-blocking meanwhile.
- * Returns the exit code for the forced command.
+ * Answers the request. The descriptors of the client are non-blocking during
+ * the answer, and then get their old mode back. Returns the exit code for the
+ * forced command.
  */
 static int answer_unblocked(struct daemon_talk *t)
 {

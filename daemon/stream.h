@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes between a connection and its socket, encrypted by TLS or not. The
- * loop uses the functions that do not wait; threads use those that wait. Only
- * one thread at a time may use a stream, even if one thread only reads and
- * another only writes. The socket does not block.
+ * The bytes between a connection and its non-blocking socket, with or without
+ * encryption by TLS. The loop uses the functions that do not wait; threads use
+ * those that wait. Only one thread at a time may use a stream, even if one
+ * thread only reads and another only writes.
  */
 #ifndef DAEMON_STREAM_H
 #define DAEMON_STREAM_H
@@ -30,10 +30,11 @@ void daemon_stream_init(struct daemon_stream *s, int fd);
 void daemon_stream_release(struct daemon_stream *s);
 
 /*
- * Encrypts the stream from now on. Returns false if memory is out. Before other
- * calls, daemon_stream_handshake() must be repeated until *wait is TLS_READY;
- * it works like tls_handshake(). If the client speaks HTTP without TLS, the
- * stream is not encrypted afterwards, so that the client can be told.
+ * daemon_stream_encrypt() encrypts the stream from now on. It returns false if
+ * memory runs out. Then the caller must repeat daemon_stream_handshake() until
+ * *wait is TLS_READY; see tls_handshake() for its results. If the client speaks
+ * HTTP without TLS, the stream becomes unencrypted again, so that the caller
+ * can send an error message.
  */
 bool daemon_stream_encrypt(struct daemon_stream *s, const struct tls *tls);
 int daemon_stream_handshake(struct daemon_stream *s, enum tls_wait *wait,
@@ -43,8 +44,8 @@ int daemon_stream_handshake(struct daemon_stream *s, enum tls_wait *wait,
 bool daemon_stream_is_tls(const struct daemon_stream *s);
 
 /*
- * Returns whether bytes can be read that the socket does not report, because
- * they were decrypted before.
+ * Returns whether the stream has decrypted bytes that were not read yet. epoll
+ * does not report them, because they are no longer in the socket.
  */
 bool daemon_stream_has_bytes(const struct daemon_stream *s);
 
@@ -58,8 +59,8 @@ ssize_t daemon_stream_try_read(struct daemon_stream *s, void *bytes,
 /*
  * Writes the first bytes of `nr` spans without waiting. The array is not
  * modified. Returns the number of bytes, 0 if the socket accepts none now, or
- * ERR_PEER if the peer is gone. The next call after a 0 must begin with the
- * same bytes, and must have at least as many bytes.
+ * ERR_PEER if the peer is gone. After a 0, the next call must begin with the
+ * same bytes, and must have at least as many.
  */
 ssize_t daemon_stream_try_writev(struct daemon_stream *s,
 				 const struct iovec *iov, size_t nr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The list of suspects. Entries are atomic words instead of paths under a lock,
- * because a worker that crashes would leave a lock locked. The master alone
+ * The list of suspects in shared memory. An entry consists of atomic words and
+ * has no lock: a worker that crashes would leave a lock locked. Only the master
  * adds entries.
  */
 #include <stdatomic.h>
@@ -74,7 +74,10 @@ static const struct suspect *find(const struct daemon_suspects *s,
 	return NULL;
 }
 
-/* Returns a new entry, or the one that ends first. */
+/*
+ * Returns an unused entry. If there is none, returns the entry that ends first,
+ * to be overwritten.
+ */
 static struct suspect *make_room(struct daemon_suspects *s)
 {
 	unsigned nr = atomic_load(&s->nr);

@@ -155,8 +155,9 @@ const char *daemon_talk_principal(struct daemon_talk *talk)
 }
 
 /*
- * Makes a pack. Each client has its own snapshot of packs, so only plans in the
- * directory can be used.
+ * Makes and sends a pack. Plans (cached responses) in memory belong to shared
+ * packs, but each client has its own snapshot of packs here. So only plans in
+ * the directory can be used.
  */
 static int make_pack(void *ctx, const struct odb *odb,
 		     const struct packing_request *request,

@@ -18,7 +18,9 @@
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
-/* the library version of the included headers; it loads libcrypto */
+/*
+ * the OpenSSL version of the included headers; loading it also loads libcrypto
+ */
 #define LIBRARY "libssl.so." TEXT(OPENSSL_SHLIB_VERSION)
 
 #define FUNCTIONS(F)                                                           \
@@ -118,8 +120,8 @@ static int make_context(struct tls *tls, struct error *err)
 	f->SSL_CTX_ctrl(c, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION,
 			NULL);
 	/*
-	 * A client that closes the socket without a TLS message has ended, too:
-	 * this is no error.
+	 * A client may close the socket without a closing TLS message. This
+	 * counts as the normal end of the connection.
 	 */
 	f->SSL_CTX_set_options(c, SSL_OP_NO_RENEGOTIATION |
 					  SSL_OP_NO_COMPRESSION |
@@ -130,8 +132,8 @@ static int make_context(struct tls *tls, struct error *err)
 				SSL_MODE_RELEASE_BUFFERS,
 			NULL);
 	/*
-	 * No cache of sessions: clients keep their sessions as tickets, one for
-	 * each connection.
+	 * Keep no sessions on the server: each connection gives the client one
+	 * session ticket instead.
 	 */
 	f->SSL_CTX_ctrl(c, SSL_CTRL_SET_SESS_CACHE_MODE, SSL_SESS_CACHE_OFF,
 			NULL);
@@ -297,8 +299,8 @@ static int judge(const struct tls_conn *conn, int ret, enum tls_wait *wait,
 }
 
 /*
- * Clears OpenSSL's error queue. Must be called before a call of OpenSSL whose
- * errors judge() handles.
+ * Prepares for a call of OpenSSL: clears OpenSSL's error queue, so that judge()
+ * sees only errors of this call.
  */
 static void start(const struct tls_conn *conn, enum tls_wait *wait)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The server's side of TLS 1.2 and 1.3, with OpenSSL. A struct tls is shared by
- * all connections. It is made before the workers are forked, so that each
- * worker accepts session tickets of the others. A connection is used by one
- * thread at a time. SIGPIPE must be ignored.
+ * The server's side of TLS 1.2 and 1.3, with OpenSSL. All connections share one
+ * struct tls. It is made before the workers are forked, so that each worker
+ * accepts session tickets of the others. Only one thread at a time may use a
+ * connection. SIGPIPE must be ignored.
  *
- * Clients cannot renegotiate. The only protocol offered by ALPN is HTTP/1.1.
- * Encryption by the kernel is not used. With it, OpenSSL would repeat a write
- * from the address of the first attempt, although the bytes have moved.
+ * Clients cannot renegotiate. ALPN offers only HTTP/1.1. Encryption by the
+ * kernel is not used: OpenSSL would then repeat a write from the address of the
+ * first attempt, but the bytes may have moved.
  */
 #ifndef DAEMON_TLS_H
 #define DAEMON_TLS_H
@@ -50,9 +50,10 @@ enum tls_wait {
 };
 
 /*
- * Starts a connection over a socket that does not block. `fd` is borrowed.
- * Returns false if memory runs out; then there is no connection. tls_release()
- * sends nothing. It may be called if there is no connection.
+ * tls_accept() starts a connection over a non-blocking socket. `fd` is
+ * borrowed. It returns false if memory runs out; *conn is then no connection.
+ * tls_release() frees the connection and sends nothing. It does nothing if
+ * there is no connection.
  */
 bool tls_accept(struct tls_conn *conn, const struct tls *tls, int fd);
 void tls_release(struct tls_conn *conn);

@@ -50,8 +50,9 @@
 #define SNAPSHOT_TIMEOUT 30
 
 /*
- * Many heads that arrive at once need much memory for a moment. Free memory is
- * returned to the system after this many requests and this many seconds.
+ * The request heads that arrive at the same time can need much memory for a
+ * moment. The worker returns free memory to the system when at least this many
+ * requests were read and this many seconds have passed.
  */
 #define TRIM_REQUESTS 256
 #define TRIM_INTERVAL 5
@@ -115,8 +116,10 @@ static void drop(struct worker *w, struct daemon_conn *conn)
 	char client[SYS_ADDRESS_MAX];
 
 	/*
-	 * A process that is being spawned may hold the socket for a moment.
-	 * epoll would then still report it, with a pointer that is freed.
+	 * Remove the socket from epoll explicitly: closing it may not be
+	 * enough. A process that is being spawned can hold the socket open for
+	 * a moment. epoll would then report events with a pointer to freed
+	 * memory.
 	 */
 	sys_event_remove(w->events, conn->stream.fd);
 	daemon_stream_release(&conn->stream);
@@ -216,8 +219,9 @@ static bool is_complete(struct daemon_conn *conn)
 }
 
 /*
- * Keep a connection until `deadline_ns`, or as long as the state allows if this
- * is 0. The connection is in no list, and epoll reports its next bytes.
+ * Wait for the next bytes of a connection until `deadline_ns`; 0: as long as
+ * the state allows. The caller has removed the connection from all lists, and
+ * epoll will report its next bytes.
  */
 static void await_bytes(struct worker *w, struct daemon_conn *conn,
 			uint64_t deadline_ns)
@@ -239,9 +243,10 @@ static void await_bytes(struct worker *w, struct daemon_conn *conn,
 
 /*
  * Parse the bytes that have arrived. If the head of a request is complete, a
- * thread gets the connection; otherwise the loop keeps the connection, until
- * `deadline_ns` if this is not 0. The time of a head counts from its first
- * byte. The connection is in no list.
+ * thread gets the connection. Otherwise the loop waits for more bytes until
+ * `deadline_ns`; 0: as long as the state allows. The time limit of a head
+ * counts from its first byte. The caller has removed the connection from all
+ * lists.
  */
 static void advance(struct worker *w, struct daemon_conn *conn,
 		    uint64_t deadline_ns)
@@ -270,8 +275,8 @@ static void advance(struct worker *w, struct daemon_conn *conn,
 static void start_linger(struct worker *w, struct daemon_conn *conn)
 {
 	/*
-	 * If the socket were closed with unread bytes, a reset could overtake
-	 * the answer.
+	 * Do not close the socket yet. If it has unread bytes, closing it sends
+	 * a reset, and the client may lose the end of the answer.
 	 */
 	daemon_stream_end_output(&conn->stream);
 	free(conn->input);
@@ -295,7 +300,10 @@ static void resume(struct worker *w, struct daemon_conn *conn)
 		start_linger(w, conn);
 }
 
-/* Give up an answer that the loop sends. */
+/*
+ * Close a connection while the loop sends its answer. The rest of the answer is
+ * dropped, and *err is logged.
+ */
 static void give_up(struct worker *w, struct daemon_conn *conn,
 		    const struct error *err)
 {
@@ -317,8 +325,8 @@ static void renew(struct worker *w, struct daemon_conn *conn, size_t n)
 }
 
 /*
- * Send some more of an answer. `now` is a time at which the deadline may be
- * over, or 0.
+ * Send the next part of an answer. If bytes remain and the deadline is not
+ * after `now`, the connection is closed. `now` 0: do not check the deadline.
  */
 static void send_some(struct worker *w, struct daemon_conn *conn, uint64_t now)
 {
@@ -395,7 +403,10 @@ static void shake_hands(struct worker *w, struct daemon_conn *conn)
 			w->events, conn->stream.fd, conn, &err);
 	else if (!ret) {
 		unlist(conn);
-		/* Wait for the first request, even if the worker drains. */
+		/*
+		 * Even if the worker drains, wait a second for the first
+		 * request of the new connection.
+		 */
 		advance(w, conn,
 			w->is_draining ? sys_clock_ns() + SECOND_NS : 0);
 	}
@@ -423,7 +434,10 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 		return;
 	}
 	unlist(conn);
-	/* A message arrives as a whole, so a thread can read it. */
+	/*
+	 * The client of ssh sends its message as one packet, so it is complete,
+	 * and the thread can read it without waiting.
+	 */
 	if (conn->protocol == DAEMON_SSH) {
 		enqueue(w, conn);
 		return;
@@ -436,10 +450,11 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 }
 
 /*
- * Tell a client that there are too many connections, of all clients or of its
- * address. The answer is short, so that it is sent without waiting. Clients of
- * ssh get none, because their forced command prints the message. TLS clients
- * get none, because the answer would have to wait for a handshake.
+ * Refuse a new connection because there are too many, of all clients or of its
+ * address. An answer that says so is sent without waiting, which works because
+ * it is short. Clients of ssh get no answer: their forced command prints a
+ * message. Clients of TLS get none, because the answer would have to wait for a
+ * handshake.
  */
 static void turn_away(struct worker *w, struct daemon_conn *conn,
 		      enum admission_refusal why)
@@ -465,7 +480,10 @@ static void turn_away(struct worker *w, struct daemon_conn *conn,
 				: "503 Service Unavailable: too many "
 				  "connections");
 	daemon_stream_try_writev(&conn->stream, &iov, 1);
-	/* A reset could overtake the answer to a request that has arrived. */
+	/*
+	 * The client may have sent a request already. If the socket were closed
+	 * with unread bytes, a reset could overtake the answer, so linger.
+	 */
 	if (is_http && is_address &&
 	    w->conn_nr <= w->options->admission.connection_max &&
 	    !sys_event_add_once(w->events, conn->stream.fd, conn, NULL))
@@ -491,11 +509,17 @@ static enum daemon_state first_state(const struct worker *w,
 		conn->protocol = DAEMON_HTTP;
 		conn->is_admin = true;
 	}
-	/* A client of git:// or ssh must send its request at once. */
+	/*
+	 * Over HTTP, a connection may be idle before its first request. A
+	 * client of git:// or ssh must send its request at once.
+	 */
 	return conn->protocol == DAEMON_HTTP ? DAEMON_IDLE : DAEMON_HEAD;
 }
 
-/* Count a new connection. Returns why it is refused, or 0. */
+/*
+ * Count a new connection. Returns the reason for a refusal, or
+ * ADMISSION_NO_REFUSAL (0).
+ */
 static enum admission_refusal judge(const struct worker *w,
 				    struct daemon_conn *conn)
 {
@@ -509,9 +533,10 @@ static enum admission_refusal judge(const struct worker *w,
 			       ? ADMISSION_CONNECTIONS
 			       : ADMISSION_NO_REFUSAL;
 	/*
-	 * No limit for one address applies to clients of ssh, whose address is
-	 * not known yet. If the operator has set no limit, none applies to
-	 * loopback addresses, because a proxy may have such an address.
+	 * The limit for one address does not apply to three kinds of clients:
+	 * clients of ssh, whose address is not known yet; trusted proxies; and,
+	 * if the operator has set no limit, loopback addresses, because a proxy
+	 * may have such an address.
 	 */
 	is_trusted = conn->protocol == DAEMON_SSH ||
 		     (!o->limits_loopback &&
@@ -536,8 +561,8 @@ static bool accept_one(struct worker *w, size_t nr)
 
 	if (ret < 0) {
 		/*
-		 * If descriptors or memory run out, accept connections again
-		 * when some requests have ended.
+		 * If descriptors or memory have run out, wait a moment:
+		 * requests that end will free some.
 		 */
 		if (ret != ERR_MISSING)
 			sys_sleep_ns(SECOND_NS / 100);
@@ -634,8 +659,8 @@ static void drain(struct worker *w)
 		sys_close(w->options->listeners[i]);
 	}
 	/*
-	 * Connections without a request stay open for one second, because a
-	 * request may be on its way.
+	 * Keep idle connections open for one second, because their next request
+	 * may already be on its way.
 	 */
 	for (struct daemon_conn *c = w->lists[DAEMON_IDLE].next;
 	     c != &w->lists[DAEMON_IDLE]; c = c->next)
@@ -817,7 +842,7 @@ int daemon_worker(const struct daemon_options *options,
 		w.helper = access_helper_new(options->access_helper,
 					     options->access_timeout * 1000);
 		/*
-		 * If the access helper cannot be prepared, do not serve: every
+		 * Do not serve without the configured access helper: every
 		 * request would be allowed.
 		 */
 		if (!w.helper)
