@@ -18,12 +18,14 @@
 #define MOMENT_NS UINT64_C(50000000)
 
 /*
- * Connections of one address in one process. The hash of an address gives a
- * place in the table, and the entry of the address is near this place. The hash
- * has a seed, so that nobody can choose addresses with equal places. If no
- * entry near the place is free, the connection is counted in a spare entry.
- * Each process has one spare entry, at the end of the table, and the limit for
- * one address does not apply there.
+ * The table of connections. An entry counts the connections of one address in
+ * one process. A seeded hash of the address gives a place in the table; the
+ * entry is one of the PEERS_NEAR entries from there on. Thanks to the seed,
+ * clients cannot choose addresses with equal places.
+ *
+ * If none of these entries is free, the connection is counted in the spare
+ * entry of the process, at the end of the table. Spare entries have no limit
+ * for one address.
  */
 #define PEERS_NR 16384
 #define PEERS_NEAR 32
@@ -41,7 +43,10 @@ struct admission {
 	struct sys_shared_lock lock;
 	struct admission_queue queue;
 	unsigned connection_max, address_max, connection_nr;
-	/* the time at which the pressure is read next */
+	/*
+	 * the time at which the kernel's pressure is read next
+	 * (admission/pressure.h)
+	 */
 	_Atomic uint64_t adjust_ns;
 	_Atomic uint64_t refused[ADMISSION_REFUSALS];
 	uint64_t seed; /* never changes */
@@ -70,7 +75,10 @@ static void unlock(struct admission *a)
 	sys_shared_lock_give(&a->lock);
 }
 
-/* Let tickets run, and wake their threads. Needs the lock. */
+/*
+ * Let all tickets run that may run now, and wake their threads. The caller
+ * holds the lock.
+ */
 static void grant(struct admission *a)
 {
 	uint64_t now = sys_clock_ns();
@@ -131,8 +139,8 @@ static int read_pressure(const char *path)
 }
 
 /*
- * Adjusts the number of tokens to the pressure, if it is time. Only one thread
- * of all processes does this at a time.
+ * Adjusts the number of tokens to the pressure of the machine. Does nothing
+ * before a->adjust_ns. Only one thread of all processes does this at a time.
  */
 static void adjust(struct admission *a)
 {
@@ -251,7 +259,10 @@ int admission_enter(struct admission_pass *pass, struct admission *a,
 	*pass = (struct admission_pass){.tokens = 1, .price_us = ask->price_us};
 	lock(a);
 	limit = a->queue.limits.wait_ns;
-	/* Under the lock, so that time never goes backwards in the queue. */
+	/*
+	 * Read the clock while the lock is held, so that times in the queue
+	 * never go backwards.
+	 */
 	nr = admission_queue_add(&a->queue, ask, sys_clock_ns());
 	if (nr >= 0)
 		grant(a);
@@ -394,8 +405,10 @@ static struct peer *near(struct admission *a, uint64_t key)
 }
 
 /*
- * Returns the entry of an address in this process, or a free entry, or NULL.
- * *sum becomes the connections of the address in all processes.
+ * Finds the entry of an address in the table of connections. Returns the entry
+ * of this process; if there is none, a free entry near the address's place; or
+ * NULL if none is free. Sets *sum to the number of connections of the address
+ * in all processes.
  */
 static struct peer *find_peer(struct admission *a, uint64_t key, unsigned *sum)
 {
@@ -415,7 +428,10 @@ static struct peer *find_peer(struct admission *a, uint64_t key, unsigned *sum)
 	return found;
 }
 
-/* Returns the last entry of this process, or a free one, or NULL. */
+/*
+ * Returns the spare entry of this process; if there is none, a free spare
+ * entry; or NULL if none is free.
+ */
 static struct peer *find_spare(struct admission *a)
 {
 	struct peer *free_one = NULL;
@@ -468,9 +484,9 @@ void admission_disconnect(struct admission *a, const char *address)
 	lock(a);
 	peer = find_peer(a, key, &sum);
 	/*
-	 * An address may have connections in its own entry and in the spare
-	 * entry, if its entry became free meanwhile. The sum of both entries
-	 * stays right.
+	 * An address can have connections in its own entry and in the spare
+	 * entry, if a place for its own became free later. Then it does not
+	 * matter which of the two counts is reduced: their sum stays right.
 	 */
 	if (!peer || !peer->nr)
 		peer = find_spare(a);
@@ -495,7 +511,10 @@ void admission_forget(struct admission *a, long process)
 	unlock(a);
 }
 
-/* Adds a ticket to the view's line for the ticket's principal. */
+/*
+ * Counts a ticket in the line of its principal. Each principal has one line in
+ * the view.
+ */
 static void add_line(struct admission_view *out,
 		     const struct admission_ticket *t,
 		     enum admission_state state)

@@ -69,11 +69,12 @@ struct admission_listener {
 };
 
 /*
- * Waits for permission. The process of *ask is filled in. Returns 0 with *pass
- * for admission_leave(). If there are too many tickets, *pass has none, and the
- * work may go on with one thread. Returns ERR_DENIED if the wait was too long,
- * or the negative result of the callback tell(). In both cases *pass has no
- * ticket.
+ * Waits for permission to work. Fills in ask->process. Returns 0 with *pass for
+ * admission_leave(). If the table of tickets is full, returns 0 at once: *pass
+ * has no ticket, and the request may work with one thread.
+ *
+ * Returns ERR_DENIED if the wait was too long, or the negative result of the
+ * callback tell(). In both cases *pass has no ticket.
  */
 int admission_enter(struct admission_pass *pass, struct admission *a,
 		    struct admission_ask *ask,
@@ -90,11 +91,11 @@ void admission_leave(struct admission_pass *pass);
 void admission_raise(struct admission_pass *pass, uint64_t price_us);
 
 /*
- * admission_pause() gives the tokens of a request back while it waits for its
- * client. admission_resume() waits for new tokens. Both do nothing without a
- * ticket. admission_pause() does nothing if the ticket waits, and
- * admission_resume() does nothing if the ticket runs. Only the thread that
- * entered may call these functions.
+ * admission_pause() gives back the tokens of a running request while the
+ * request waits for its client. admission_resume() then waits for new tokens.
+ * Calls in another state do nothing: without a ticket, admission_pause() for a
+ * waiting ticket, and admission_resume() for a running one. Only the thread
+ * that entered may call these functions.
  */
 void admission_pause(struct admission_pass *pass);
 void admission_resume(struct admission_pass *pass);
@@ -119,9 +120,9 @@ enum admission_refusal admission_judge(struct admission *a,
 /* ---- connections */
 
 /*
- * Counts a connection of this process. If there are too many, returns why, and
- * does not count the connection. `is_trusted`: the limit of one address does
- * not apply.
+ * Counts a connection of this process. Returns ADMISSION_NO_REFUSAL, or the
+ * reason if there are too many connections; then the connection is not counted.
+ * `is_trusted`: the limit of one address does not apply.
  */
 enum admission_refusal admission_connect(struct admission *a,
 					 const char *address, bool is_trusted);

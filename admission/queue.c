@@ -144,7 +144,10 @@ static void count(struct admission_queue *q, const struct admission_ticket *t,
 		atomic_fetch_add(&q->waiting_nr, one);
 }
 
-/* Give a counted ticket another state and number of tokens. */
+/*
+ * Change the state and the number of tokens of a ticket, and the sums of its
+ * accounts accordingly.
+ */
 static void change(struct admission_queue *q, struct admission_ticket *t,
 		   enum admission_state state, unsigned tokens)
 {
@@ -203,7 +206,10 @@ enum admission_refusal admission_queue_judge(const struct admission_queue *q,
 	return ADMISSION_NO_REFUSAL;
 }
 
-/* Start an account that was idle at the virtual time of its level. */
+/*
+ * Move an account that was idle forward to the current virtual time `now_us`,
+ * so that idle time gives no advantage.
+ */
 static void catch_up(struct admission_account *a, uint64_t now_us)
 {
 	if (!a->nr && a->used_us < now_us)
@@ -289,8 +295,8 @@ static bool may_push(const struct admission_queue *q,
 }
 
 /*
- * Returns whether a ticket may run now. With `over`, its principal may have
- * more than its share of the tokens.
+ * Returns whether a ticket may run now. If `over` is true, its principal may
+ * hold more than its share of the tokens.
  */
 static bool may_run(const struct admission_queue *q,
 		    const struct admission_ticket *t, bool over)
@@ -304,7 +310,10 @@ static bool may_run(const struct admission_queue *q,
 	return over || q->accounts[t->who].tokens < share_of(q);
 }
 
-/* Returns whether ticket `a` comes before ticket `b`. */
+/*
+ * Returns whether ticket `a` must be served before ticket `b`: its network has
+ * had less service, then its principal, then it is older.
+ */
 static bool is_before(const struct admission_queue *q,
 		      const struct admission_ticket *a,
 		      const struct admission_ticket *b)
@@ -336,8 +345,9 @@ static struct admission_ticket *first(struct admission_queue *q, bool over)
 }
 
 /*
- * Sets the virtual time of each level to the virtual time of the account that
- * is served now.
+ * Advances the virtual time of the queue to that of the ticket's network, and
+ * the virtual time of the network to that of the ticket's flow. Virtual times
+ * never go backwards.
  */
 static void advance(struct admission_queue *q, const struct admission_ticket *t)
 {
@@ -351,8 +361,9 @@ static void advance(struct admission_queue *q, const struct admission_ticket *t)
 }
 
 /*
- * How many tokens a ticket gets: one. If nobody else waits, expensive work may
- * use more threads, but half of the free tokens stay for newcomers.
+ * Returns how many tokens a ticket gets. Usually one. If no other ticket waits,
+ * expensive work gets half of the free tokens too, and the other half stays
+ * free for new requests.
  */
 static unsigned tokens_for(const struct admission_queue *q,
 			   const struct admission_ticket *t)
@@ -412,8 +423,9 @@ unsigned admission_queue_ahead(const struct admission_queue *q, int nr)
 	unsigned before = waiting_before(q, t), ahead = before;
 
 	/*
-	 * Flows take turns. So another flow has at most one more ticket before
-	 * `t` than the flow of `t` has.
+	 * Flows take turns. If `before` tickets of the flow of `t` run before
+	 * `t`, then at most `before` + 1 tickets of each other flow run before
+	 * `t`.
 	 */
 	for (unsigned i = 0; !t->is_push && i < q->account_end; i++) {
 		const struct admission_account *a = &q->accounts[i];
@@ -464,9 +476,9 @@ void admission_queue_resume(struct admission_queue *q, int nr)
 }
 
 /*
- * Returns whether the ticket of another principal waits and has more right to
- * the token. This is so if the other principal has had less service, or if it
- * is below its share while this one is above.
+ * Returns whether a ticket of another principal waits that should have the
+ * token of `t`: it comes first in the fair order, or it holds no token while
+ * the principal of `t` has more than its share.
  */
 static bool is_wanted(const struct admission_queue *q,
 		      const struct admission_ticket *t)

@@ -7,19 +7,19 @@
  * Work needs tokens. The number of tokens is about the number of processors.
  * Each request has a ticket, which is in one of these states:
  *
- *	add -> WAITING --next--> RUNNING, holds tokens --remove-> gone
- *	          ^  |              |  |
- *	          |  '-> EXPRESS    |  '--pause--> PAUSED, holds none
- *	          |      (cheap)    |                 |
- *	          '-----yield-------'                 |
- *	          '----------------resume-------------'
+ * 	add -> WAITING --next--> RUNNING, holds tokens --remove-> gone
+ * 	          ^  |              |  |
+ * 	          |  '-> EXPRESS    |  '--pause--> PAUSED, holds none
+ * 	          |      (cheap)    |                 |
+ * 	          '-----yield-------'                 |
+ * 	          '----------------resume-------------'
  *
  * Order: start-time fair queuing on two levels (Goyal, Vin, Cheng 1996). Each
  * network, and each principal in a network, has a virtual time: the service
  * that it has had. The next ticket is chosen from the network with the least
  * service, there from the principal with the least service, and there the
  * oldest. A newcomer starts at the virtual time of the ticket that was served
- * last, so nobody saves up service.
+ * last, so nobody can save up service by being idle.
  *
  * Deficit round robin has the same bounds, but needs lists, which a process
  * that is killed could leave half changed. In this queue, all other data can be
@@ -122,7 +122,7 @@ struct admission_account {
 	uint64_t now_us;
 	/* when its last ticket was added or removed */
 	uint64_t last_ns;
-	bool is_flow; /* of work; not of pushes */
+	bool is_flow; /* the account is a flow of fetches, not of pushes */
 };
 
 /* Why a ticket was refused. */
@@ -206,9 +206,9 @@ void admission_queue_pause(struct admission_queue *q, int nr, uint64_t now_ns);
 void admission_queue_resume(struct admission_queue *q, int nr);
 
 /*
- * If a running ticket has used up its slice of time, and a ticket of another
- * principal with less service waits for its token, makes the running ticket
- * wait again. Returns whether the ticket waits now.
+ * Makes a running ticket wait again, if two conditions hold: the ticket has
+ * used up its slice of time, and a ticket of another principal, which has had
+ * less service, waits for a token. Returns whether the ticket waits now.
  */
 bool admission_queue_yield(struct admission_queue *q, int nr, uint64_t now_ns);
 
