@@ -7,12 +7,12 @@
  * Work needs tokens. The number of tokens is about the number of processors.
  * Each request has a ticket, which is in one of these states:
  *
- * 	add -> WAITING --next--> RUNNING, holds tokens --remove-> gone
- * 	          ^  |              |  |
- * 	          |  '-> EXPRESS    |  '--pause--> PAUSED, holds none
- * 	          |      (cheap)    |                 |
- * 	          '-----yield-------'                 |
- * 	          '----------------resume-------------'
+ *	add -> WAITING --next--> RUNNING, holds tokens --remove-> gone
+ *	          ^  |              |  |
+ *	          |  '-> EXPRESS    |  '--pause--> PAUSED, holds none
+ *	          |      (cheap)    |                 |
+ *	          '-----yield-------'                 |
+ *	          '----------------resume-------------'
  *
  * Order: start-time fair queuing on two levels (Goyal, Vin, Cheng 1996). Each
  * network, and each principal in a network, has a virtual time: the service

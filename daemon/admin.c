@@ -2,9 +2,9 @@
 /*
  * Answers requests for the status of the server:
  *
- * 	/             the status as a page
- * 	/status.json  the status as JSON
- * 	/metrics      counters for Prometheus
+ *	/             the status as a page
+ *	/status.json  the status as JSON
+ *	/metrics      counters for Prometheus
  *
  * The admin process answers these requests. It is a worker that has only the
  * listener of --admin and no repositories. So the status is available even
