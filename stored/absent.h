@@ -37,8 +37,8 @@ void stored_absent_forget(struct stored_absent *absent, const char *name,
 			  uint32_t hash);
 
 /*
- * Returns whether the store was asked for `name` less than `age_ns` before
- * `now_ns`, or later, and did not have it.
+ * Returns whether the table has `name`, and the store was asked for it less
+ * than `age_ns` before `now_ns`. A question after `now_ns` counts, too.
  */
 bool stored_absent_has(const struct stored_absent *absent, const char *name,
 		       uint32_t hash, uint64_t now_ns, uint64_t age_ns);

@@ -138,13 +138,17 @@ int stored_cache_link(struct stored_cache *cache, const char *path,
 		if (ret)
 			break;
 		ret = sys_link(from.data, path, &why);
-		/* Another process may have evicted the file meanwhile. */
+		/*
+		 * Try again only if another process has evicted the file after
+		 * the download.
+		 */
 		if (ret != ERR_IO || why.sys_errno != ENOENT)
 			break;
 	}
 	/*
-	 * The repository is on another file system, or the file has the maximum
-	 * number of links.
+	 * 1: a link is impossible, because the repository is on another file
+	 * system or the file has the maximum number of links. So download the
+	 * file to `path` itself.
 	 */
 	if (ret > 0)
 		ret = fetch(cache, path, place, file, SYS_FSYNC_NONE, &why);

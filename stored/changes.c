@@ -76,7 +76,9 @@ static int add_updates(struct stored_changes *out,
  * which are visited in the same order.
  */
 struct comparison {
-	/* the values are in the fields `before` */
+	/*
+	 * The refs of the old generation. Each value is in the field `before`.
+	 */
 	struct stored_changes old;
 	/* number of old refs that were compared */
 	size_t old_nr;

@@ -34,8 +34,8 @@ static void tell_line(void *ctx, const char *line)
 }
 
 /*
- * Records the result `ret` of one check. Returns 0 if the next check can be
- * made, or a negative error code.
+ * Reports the result `ret` of one check as a problem if it is negative. Returns
+ * 0 if further checks can be made, ERR_NOMEM, or ERR_CANCELLED.
  */
 static int note(struct objects *o, int ret, const struct error *why)
 {

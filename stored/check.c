@@ -209,7 +209,10 @@ static int check_parent(struct checking *c, struct generation *g)
 	c->report->generation_nr++;
 	if (parent.number != number)
 		ret = tell_record(c, number, "the record has another number");
-	/* A retired record replaced the parent, so its hash is different. */
+	/*
+	 * The hash of a retired record differs from that of the record that it
+	 * replaced, so do not compare it.
+	 */
 	else if (!parent.is_retired &&
 		 memcmp(sha256, g->parent, GENERATION_SHA256_LEN) != 0)
 		ret = tell_record(c, g->number,
@@ -274,7 +277,10 @@ static int check_laid_out(struct checking *c, const char *dir)
 	return ret < 0 ? ret : 0;
 }
 
-/* Checks the side bundle, which is in no directory. */
+/*
+ * Checks the side bundle. Other checks do not see this file, because it is not
+ * a part of the repository's directory.
+ */
 static int check_bundle(struct checking *c, const struct generation *g,
 			const char *dir)
 {
@@ -305,7 +311,10 @@ static int check_bundle(struct checking *c, const struct generation *g,
 	return ret;
 }
 
-/* Checks the published packs, which are in no directory. */
+/*
+ * Checks the published packs. Other checks do not see these files, because they
+ * are not a part of the repository's directory.
+ */
 static int check_published(struct checking *c, const struct generation *g,
 			   const char *dir)
 {

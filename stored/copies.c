@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The local copies of a node. An entry remembers the last answer of the store
- * about one repository. The lock of the struct protects the entries.
+ * The local copies of a node. An entry keeps the last answer of the store about
+ * one repository. The lock of the struct protects the entries.
  *
  *	idle -> a request asks (is_asking) -> idle, with the answer
  *	          other requests wait
@@ -11,8 +11,8 @@
  *	up -> a question found the store silent -> down: for DOWN_NS nobody
  *	      asks; then one request asks (is_probing) -> up or down
  *
- * While the store is down, requests without the question are answered at once,
- * from a stale copy or by an error.
+ * While the store is down, all requests except the probing one are answered at
+ * once, from a stale copy or by an error.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -30,14 +30,18 @@
 
 #define BUCKET_NR 256
 #define ENTRY_MAX 4096
-/* The recorded time of last use is at most this many nanoseconds too old. */
+/*
+ * The recorded time of a copy's last use is updated at most once in this number
+ * of nanoseconds.
+ */
 #define TOUCH_NS UINT64_C(10000000000)
 /* nanoseconds: the minimum time between two reports of a stale copy */
 #define NEWS_NS UINT64_C(60000000000)
 /*
- * If the store has not answered a question after a long wait, it is not asked
- * again for this time. If the question failed quickly, for example because the
- * connection was refused, the next question may follow at once.
+ * The store counts as down for DOWN_NS nanoseconds if a question got no answer
+ * for at least SLOW_NS. During this time, no question is asked. A question that
+ * fails faster, for example because the connection is refused, does not have
+ * this effect.
  */
 #define DOWN_NS UINT64_C(5000000000)
 #define SLOW_NS UINT64_C(2500000000)
@@ -48,8 +52,9 @@
  */
 #define PROVE_NS UINT64_C(10000000000)
 /*
- * The cache is trimmed after downloads of this part of the budget, and after
- * this time, because other processes put files into the cache, too.
+ * The cache is trimmed when a 64th of the budget (TRIM_PART) was downloaded
+ * since the last time. It is also trimmed each TRIM_NS nanoseconds, because
+ * other processes put files into the cache, too.
  */
 #define TRIM_PART 64
 #define TRIM_NS UINT64_C(600000000000)
@@ -77,8 +82,9 @@ struct entry {
 	/* when the copy was last found to be the newest; 0: not known */
 	uint64_t newest_ns;
 	/*
-	 * the marker, and of its generation the number, the parent and the
-	 * token
+	 * `marker` identifies the marker file of the copy that was read last.
+	 * `known` has only three fields of its generation: number, parent and
+	 * token.
 	 */
 	struct identity marker;
 	struct generation known;
@@ -95,11 +101,18 @@ struct stored_copies {
 	struct entry *buckets[BUCKET_NR]; /* owned */
 	size_t entry_nr;
 	struct stored_absent *absent; /* owned */
-	/* the store is down, until when nobody asks, and why */
+	/*
+	 * is_down: the store does not answer. is_probing: a request is asking
+	 * whether it answers again. down_until_ns: nobody asks before this
+	 * time. down_err: the error of the last question.
+	 */
 	bool is_down, is_probing;
 	uint64_t down_until_ns;
 	struct error down_err;
-	/* when the cache was trimmed, and how much was downloaded before */
+	/*
+	 * when the cache was last trimmed, and the number of bytes that had
+	 * been downloaded by then
+	 */
 	uint64_t trimmed_ns, trimmed_at;
 };
 
@@ -376,8 +389,9 @@ static bool is_silent(const struct stored_copies *copies)
 }
 
 /*
- * Notes how a question ended that was asked at `asked`. A failure of the local
- * disk has an errno and says nothing about the store.
+ * Records whether the store is down, from the result `ret` of a question that
+ * was sent at time `asked`. A failure of the local disk sets err->sys_errno,
+ * and says nothing about the store.
  */
 static void note_answer(struct stored_copies *copies, int ret,
 			const struct error *err, uint64_t asked)
@@ -431,8 +445,9 @@ static void ask(struct stored_copies *copies, struct entry *e,
 	if (!ret && is_due)
 		touch(copy);
 	/*
-	 * If another process has replaced the marker meanwhile, the number is
-	 * too small. The only effect is one more request.
+	 * `known` is an old generation if another process replaced the marker
+	 * since it was read. This is harmless: the next request asks the store
+	 * once more.
 	 */
 	after = identify(copy);
 	if (!is_same(&before, &after))
@@ -507,7 +522,10 @@ static int take_answer(struct stored_copies *copies, struct entry *e,
 	return ret;
 }
 
-/* Returns the result for a request that does not wait for a silent store. */
+/*
+ * Answers a request while the store is down, without asking it. Returns 0 if
+ * the old copy may be served, otherwise ERR_IO.
+ */
 static int do_without(struct stored_copies *copies, struct entry *e,
 		      struct stored_use *use, struct error *err)
 {
@@ -516,7 +534,10 @@ static int do_without(struct stored_copies *copies, struct entry *e,
 	return is_stale_allowed(copies, e, use) ? 0 : ERR_IO;
 }
 
-/* Another process may have evicted the copy before this one took USE. */
+/*
+ * Returns whether the copy still exists. Another process may have evicted it
+ * before this process took the lock USE.
+ */
 static bool is_there(const struct stored_use *use)
 {
 	return identify(use->copy).ino != 0;
@@ -531,7 +552,10 @@ static int enter_entry(struct stored_copies *copies, struct entry *e,
 			return 0;
 		if (e->asked_ns >= arrival && (e->ret || is_there(use)))
 			return take_answer(copies, e, use, err);
-		/* Another process may have made a copy meanwhile. */
+		/*
+		 * Look again at the disk: another process may have made the
+		 * copy since the store was asked.
+		 */
 		if (is_absent(copies, e->name, arrival, err) && !is_there(use))
 			return ERR_MISSING;
 		if (is_silent(copies))
@@ -578,7 +602,8 @@ int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 	pthread_mutex_unlock(&copies->lock);
 	count(copies, use, ret);
 	/*
-	 * Other requests have the answer already, and need not wait for this.
+	 * Trim the cache now, after the other waiting requests got their
+	 * answers, so that none of them waits for it.
 	 */
 	if (is_due)
 		stored_trim_run(&trim, copies->node, copies->budget, NULL);
@@ -588,8 +613,9 @@ int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 }
 
 /*
- * Returns 0 if the store must be asked for a repository without a copy.
- * Otherwise returns the result.
+ * Looks for a repository without a copy in what is known about the store.
+ * Returns ERR_MISSING if the store did not have the repository a short time
+ * ago, ERR_IO if the store is down, or 0 if the store must be asked.
  */
 static int look_before(struct stored_copies *copies, const char *name,
 		       uint64_t now, struct error *err)
@@ -619,7 +645,10 @@ int stored_copies_look(struct stored_copies *copies, const char *name,
 
 	if (!ret && !has_copy)
 		ret = look_before(copies, name, asked, err);
-	/* A copy is an answer. Nothing is known then about the store. */
+	/*
+	 * If there is a copy, the repository exists. So the store is not asked,
+	 * and nothing is noted about it.
+	 */
 	if (!ret && !has_copy) {
 		ret = stored_copy_look(copy, &why);
 		if (ret && err)

@@ -5,23 +5,25 @@
  *
  *	enter -> the request is answered from the files of the copy -> leave
  *
- * Strict reads (max_age_ns is 0): a request uses only an answer to a question
- * that was sent to the store after the request arrived. Requests for one
- * repository that wait at the same time share an answer. So two questions in a
- * row answer any number of requests.
+ * Strict reads (max_age_ns is 0): a request uses an answer of the store only if
+ * the question was sent after the request arrived. Requests for one repository
+ * that wait at the same time share an answer. So two questions in a row answer
+ * any number of requests.
  *
  * Relaxed reads: the store is not asked if the copy was the newest at most
  * max_age_ns ago.
  *
- * A store that accepts requests and is silent costs one request about 4
- * seconds, then one request each 5 seconds. All other
- * requests get a stale copy or an error at once, until the store answers.
+ * If the store accepts connections but does not answer, the first request waits
+ * about 4 seconds. Then one request each 5 seconds asks again. All other
+ * requests get a stale copy or an error at once.
  *
- * The cache is trimmed (stored/trim.h) by a request that has its copy. Without
- * a budget, only what killed processes have left is removed.
+ * A request trims the cache (stored/trim.h), if it is time, after it has got
+ * its copy. Without a budget, trimming removes only leftovers of killed
+ * processes.
  *
- * A repository that the store does not have is remembered for `absent_ns`, so
- * a client cannot cause a request to the store with each of its own.
+ * The name of a repository that the store does not have is kept for
+ * `absent_ns`. So requests for missing repositories do not all cause requests
+ * to the store.
  *
  * Threads may share a struct, and processes a directory. All processes of one
  * directory keep the budget together.
@@ -51,7 +53,10 @@ struct stored_copies_options {
 	uint64_t absent_ns;
 };
 
-/* A copy in use. Zeroed before the call. */
+/*
+ * A copy that a request uses. The caller sets the struct to zero before
+ * stored_copies_enter().
+ */
 struct stored_use {
 	struct stored_copy *copy; /* owned; NULL: none */
 	/*
@@ -81,12 +86,14 @@ struct stored_node *stored_copies_node(struct stored_copies *copies);
 
 /*
  * Makes or refreshes the copy of a repository, and holds it until
- * stored_copies_leave(). The files that are missing are downloaded meanwhile.
- * If the disk is full, copies are evicted, and the refresh is tried once more.
- * Returns 0, and if use->is_stale is set, *err says why. Returns ERR_MISSING if
- * the store has no such repository; ERR_INVALID if it cannot have one of this
- * name; or another negative error code if the store does not answer, the record
- * is damaged, or the disk failed. After an error, no copy is held.
+ * stored_copies_leave(). Missing files are downloaded first. If the disk is
+ * full, copies are evicted, and the refresh is tried once more.
+ *
+ * Returns 0. If use->is_stale is set, the copy may be old, and *err says why.
+ * Returns ERR_MISSING if the store has no such repository, or ERR_INVALID if it
+ * cannot have one of this name. Returns another negative error code if the
+ * store does not answer, the record is damaged, or the disk failed. After an
+ * error, no copy is held.
  */
 int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 			const char *name, struct error *err);

@@ -75,12 +75,18 @@ const char *stored_copy_dir(const struct stored_copy *copy)
 
 /* ---- the marker */
 
-/* Appends a text that the system chooses anew at each start. */
+/*
+ * Appends the boot id of the system: a text that is different after each start
+ * of the system.
+ */
 static int read_boot(struct buf *out, struct error *err)
 {
 	int ret = sys_read_any(out, "/proc/sys/kernel/random/boot_id", err);
 
-	/* ERR_MISSING is the result for a repository that is not there. */
+	/*
+	 * Use another code, because ERR_MISSING means that the store does not
+	 * have the repository.
+	 */
 	if (ret == ERR_MISSING)
 		ret = error_recode(err, ERR_IO);
 	while (!ret && out->len && out->data[out->len - 1] == '\n')
@@ -180,8 +186,9 @@ int stored_copy_note_made(const struct stored_copy *copy,
 }
 
 /*
- * Returns the number of the generation in a file with the form of a marker, or
- * 0. The file is not checked.
+ * Returns the number of the generation in a marker file, or in another file of
+ * this form. Returns 0 if the file has no number. The rest of the file is not
+ * checked.
  */
 static uint64_t peek(const char *path)
 {
@@ -216,9 +223,9 @@ uint64_t stored_copy_made_number(const struct stored_copy *copy)
 }
 
 /*
- * Reads the generation that stored_copy_note_made() has noted, if its number is
- * larger than `number`. Returns 0 with the generation in *out, 1 if it is not
- * newer or cannot be used, or a negative error code.
+ * Reads the generation that stored_copy_note_made() noted last. Returns 0 with
+ * the generation in *out if its number is larger than `number`. Returns 1 if
+ * the note is missing, not larger or unusable, or a negative error code.
  */
 static int read_made(struct generation *out, const struct stored_copy *copy,
 		     uint64_t number, struct error *err)
@@ -401,8 +408,9 @@ static int advance_in_place(struct stored_copy *copy,
 	if (!ret)
 		ret = stored_refresh_files(&r, err);
 	/*
-	 * The refs are new already. After the marker, a crash would leave the
-	 * old packs until the next generation.
+	 * Remove the old packs before the marker is written. If a crash came
+	 * between, the next refresh would repeat the removal. In the other
+	 * order, the old packs would stay until the next generation.
 	 */
 	if (!ret)
 		stored_refresh_tidy(&r);
@@ -411,7 +419,10 @@ static int advance_in_place(struct stored_copy *copy,
 	return ret ? ret : adopt(copy, g, err);
 }
 
-/* Writes the two files that make a repository a copy. */
+/*
+ * Writes the marker, and the empty file whose time is that of the last use.
+ * With these two files, the repository in `dir` is a copy.
+ */
 static int mark(const struct stored_copy *copy, const char *dir,
 		const struct generation *g, struct error *err)
 {
@@ -493,8 +504,9 @@ static int make_anew(struct stored_copy *copy, const struct generation *g,
 }
 
 /*
- * Brings the copy to *g, or to a newer generation that was noted if
- * `may_be_made`.
+ * Brings the copy to *g. If `may_be_made` is set and stored_copy_note_made()
+ * has noted a newer generation, brings the copy to that one instead. Returns 0
+ * or a negative error code.
  */
 static int advance(struct stored_copy *copy, const struct generation *g,
 		   bool may_be_made, struct error *err)
@@ -519,7 +531,11 @@ static int advance(struct stored_copy *copy, const struct generation *g,
 		generation_release(&made);
 	}
 	stored_copy_end(copy);
-	/* The repository is there, and one of its files is not. */
+	/*
+	 * Here ERR_MISSING means that the store lacks a file of the generation.
+	 * For the caller, this code would mean that the repository does not
+	 * exist.
+	 */
 	return ret == ERR_MISSING ? error_recode(err, ERR_CORRUPT) : ret;
 }
 
@@ -553,9 +569,11 @@ void stored_copy_doubt(struct stored_copy *copy)
 }
 
 /*
- * If there is doubt, finds out whether the store has the generation of the
- * copy. A store without it was emptied, or restored from a backup. The copy
- * stays as it is, since it may be the last one of some commits.
+ * After stored_copy_doubt(), finds out whether the store still has the
+ * generation of the copy. If it does not, the store was emptied or restored
+ * from a backup, and the result is ERR_CORRUPT. The copy then stays unchanged,
+ * because it may have the last copies of some commits. Returns 0 or a negative
+ * error code.
  */
 static int prove(struct stored_copy *copy, const struct generation_place *probe,
 		 struct error *err)
@@ -598,10 +616,13 @@ static int ask_newest(void *ctx, struct error *err)
 }
 
 /*
- * Makes the copy from the record *guess of the hint. The files are downloaded
- * while the store is asked for the newest record, so this takes one round trip.
- * The store may have lost the record of the hint, even if all its files are in
- * the cache. The caller has CHANGE, and there is no usable copy.
+ * Makes the copy from *guess, the record that the hint contains. The store is
+ * asked for the newest record while the files are downloaded, so both take only
+ * one round trip.
+ *
+ * The question is necessary even if all files are in the cache: the store may
+ * have newer records, or may have lost this one. The caller has the lock
+ * CHANGE, and there is no usable copy. Returns 0 or a negative error code.
  */
 static int make_guessed(struct stored_copy *copy,
 			const struct generation_place *probe,
@@ -618,13 +639,19 @@ static int make_guessed(struct stored_copy *copy,
 		return stored_copy_advance(copy, guess, err);
 	if (ask.is_newest && ret != ERR_MISSING && ret != ERR_CORRUPT)
 		return ret;
-	/* A collection may have removed files of the record meanwhile. */
+	/*
+	 * If *guess is the newest record, but files are missing, a garbage
+	 * collection has probably removed them. So search for a newer record.
+	 */
 	ret = ask.is_newest
 		      ? stored_result(generation_newest(&ask.g, probe,
 							guess->number, err),
 				      copy->name, err)
 		      : 0;
-	/* Files that the newest record still has are in the cache now. */
+	/*
+	 * Files that *guess and the newest record share are in the cache now,
+	 * so they are not downloaded again.
+	 */
 	if (!ret)
 		ret = stored_copy_advance(copy, &ask.g, err);
 	generation_release(&ask.g);
@@ -632,9 +659,9 @@ static int make_guessed(struct stored_copy *copy,
 }
 
 /*
- * Makes the copy by the hint, if the hint is a copy of a record. Returns 0 if
- * the copy was made, 1 if the hint is not a copy of a record or another process
- * has made the copy meanwhile, or a negative error code.
+ * Makes the copy from the record in the hint. Returns 0 if the copy was made.
+ * Returns 1 if the hint does not contain a record, or if another process has
+ * made the copy meanwhile. Returns a negative error code otherwise.
  */
 static int make_by_hint(struct stored_copy *copy,
 			const struct generation_place *probe, struct error *err)
@@ -660,8 +687,9 @@ static int make_by_hint(struct stored_copy *copy,
 }
 
 /*
- * Returns the highest number of a generation that this node knows: the one of
- * the copy now, or one that a push has made and that the copy gets soon.
+ * Returns the highest number of a generation that this node knows: the number
+ * in the marker of the copy, or a higher one that a push on this node has noted
+ * and that the copy will get soon.
  */
 static uint64_t known_number(const struct stored_copy *copy)
 {
@@ -693,12 +721,13 @@ static int await_other(struct stored_copy *copy, uint64_t number,
 }
 
 /*
- * Asks for a record that is newer than all generations that this node knows. If
- * there is one, another process of this node may have made it, and may be
- * bringing the copy to it. Then asks again. Returns 0 if the copy was the
- * newest generation after the call began; 1 if the newest record must be
- * searched, with a newer record in *found if one was read; or a negative error
- * code.
+ * Asks the store for the record after the newest generation that this node
+ * knows. If another process of this node has made this record, the node knows a
+ * newer generation by now, and the question is repeated.
+ *
+ * Returns 0 if the copy is the newest generation. Returns 1 if the newest
+ * record must be searched; *found has a newer record if one was read. Returns a
+ * negative error code otherwise.
  */
 static int ask_newer(struct generation *found, struct stored_copy *copy,
 		     const struct generation_place *probe, struct error *err)
@@ -713,7 +742,10 @@ static int ask_newer(struct generation *found, struct stored_copy *copy,
 		if (!ret)
 			known = known_number(copy);
 	}
-	/* A search passes over a damaged record, if there is a newer one. */
+	/*
+	 * A damaged record is no error yet: a search can find a newer one after
+	 * it.
+	 */
 	if (!ret || ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED)
 		return 1;
 	if (ret != STORE_ABSENT)
@@ -795,8 +827,9 @@ int stored_copy_purge(struct stored_copy *copy, struct error *err)
 	if (ret <= 0)
 		return ret;
 	/*
-	 * A refresh that was killed may have installed refs to objects of packs
-	 * that the marker lacks.
+	 * Refresh the copy first. A refresh that was killed may have installed
+	 * refs whose objects are in packs that the marker does not list, and
+	 * the purge would remove these packs.
 	 */
 	ret = stored_copy_refresh(copy, err);
 	if (!ret)

@@ -39,9 +39,9 @@ struct stored_copy;
 #define STORED_COPY_ASKED "GITREACH_COPY_ASKED"
 
 /*
- * Opens the copy at `git_dir`, and its cache directory, whose relay is used if
- * there is one. Returns 1 if the directory is no copy, otherwise 0 with *out
- * owned by the caller, or a negative error code. For a directory without a
+ * Opens the copy at `git_dir`, and its cache directory. If the directory has a
+ * relay, the relay is used. Returns 0 with *out owned by the caller, 1 if
+ * `git_dir` is no copy, or a negative error code. For a directory without a
  * marker, the cost is one system call.
  */
 int stored_copy_open(struct stored_copy **out, const char *git_dir,
@@ -61,23 +61,28 @@ void stored_copy_close(struct stored_copy *copy);
 
 /*
  * Brings the copy to the generation that is the newest in the store after the
- * call began. If the copy has this generation already, one request is sent, and
- * another one after stored_copy_doubt(). The same holds if another process of
- * this node has noted this generation (stored_copy_note_made()) and brings the
- * copy to it meanwhile. Before the copy gets a newer
- * generation, the store must prove that it still has the generation of the
- * copy. Returns 0; ERR_MISSING if the store has no such repository (no copy is
- * made then); ERR_CORRUPT if the store lacks a file of the generation, or has a
- * different file, or has lost the generation of the copy; ERR_IO if the store
- * does not answer or the disk failed; or another negative error code. After an
- * error, the copy has one of the generations that it had, completely.
+ * call began.
+ *
+ * - If the copy has this generation already, one request is sent, and another
+ *   one after stored_copy_doubt().
+ * - If another process of this node has noted this generation
+ *   (stored_copy_note_made()) and brings the copy to it meanwhile, the same
+ *   requests are sent.
+ * - Before the copy gets a newer generation, the store must prove that it still
+ *   has the generation of the copy.
+ *
+ * Returns 0 or a negative error code. ERR_MISSING: the store has no such
+ * repository, and no copy is made. ERR_CORRUPT: the store lacks a file of the
+ * generation, has a different file, or has lost the generation of the copy.
+ * ERR_IO: the store does not answer, or the disk failed. After an error, the
+ * copy has one of the generations that it had before, completely.
  */
 int stored_copy_refresh(struct stored_copy *copy, struct error *err);
 
 /*
- * Makes the next refresh find out whether the store still has the generation of
- * the copy, and not another one. If the store was emptied, it has no newer
- * generation, and the generation of the copy would be taken for the newest.
+ * Makes the next refresh ask the store whether it still has exactly the
+ * generation of the copy. Without this question, a store that was emptied would
+ * seem up to date, because it has no newer generation.
  */
 void stored_copy_doubt(struct stored_copy *copy);
 
@@ -90,20 +95,22 @@ void stored_copy_doubt(struct stored_copy *copy);
 int stored_copy_look(struct stored_copy *copy, struct error *err);
 
 /*
- * Removes objects from the copy that its generation lacks: loose objects,
- * alternates, and packs. Nothing of ours makes them, but stock Git or a hook
- * may. A push must not rely on them, since the store does not have them. If
- * there are none, five directories are listed, and nothing is locked. Otherwise
- * the copy is refreshed first. Returns 0, or a negative error code if such
- * objects may be left.
+ * Removes objects from the copy that its generation does not have: loose
+ * objects, alternates, and packs. Only stock Git or a hook can have added them.
+ * A push must not rely on such objects, because the store does not have them.
+ *
+ * If there are none, five directories are listed, and nothing is locked.
+ * Otherwise the copy is refreshed first. Returns 0, or a negative error code if
+ * such objects may be left.
  */
 int stored_copy_purge(struct stored_copy *copy, struct error *err);
 
 /*
- * Brings the copy to a generation that exists in the store. Does nothing if the
- * copy has a newer one already. Sends no request for records. After a push:
- * files that stored_cache_add() has taken are not downloaded. Returns like
- * stored_copy_refresh(), but not ERR_MISSING.
+ * Brings the copy to a generation that exists in the store, for example after a
+ * push. Does nothing if the copy already has a newer generation. Sends no
+ * request for records, and downloads no file that is in the cache
+ * (stored_cache_add()). Returns the values of stored_copy_refresh(), except
+ * ERR_MISSING.
  */
 int stored_copy_advance(struct stored_copy *copy, const struct generation *g,
 			struct error *err);
@@ -125,16 +132,16 @@ uint64_t stored_copy_made_number(const struct stored_copy *copy);
 
 /*
  * Sets *out to the newer of two generations: the one that
- * stored_copy_note_made() has noted last, and the one of the copy. Both were in
- * the store, but a store that was restored from a backup may have lost them.
- * Returns 1 if there is no usable copy, otherwise 0, or a negative error code.
+ * stored_copy_note_made() noted last, and the one of the copy. Both were in the
+ * store, but a store that was restored from a backup may have lost them.
+ * Returns 0, 1 if there is no usable copy, or a negative error code.
  */
 int stored_copy_newest_made(struct generation *out, struct stored_copy *copy,
 			    struct error *err);
 
 /*
- * Works like stored_copy_advance(), or brings the copy to the newest noted
- * generation, if that is newer than *g.
+ * Works like stored_copy_advance(). If stored_copy_note_made() has noted a
+ * newer generation than *g, brings the copy to that generation instead.
  */
 int stored_copy_advance_made(struct stored_copy *copy,
 			     const struct generation *g, struct error *err);
@@ -149,17 +156,19 @@ int stored_copy_begin(struct stored_copy *copy, struct error *err);
 void stored_copy_end(struct stored_copy *copy);
 
 /*
- * Reads the marker. Returns 1 if there is no copy that can be used, otherwise 0
- * or a negative error code.
+ * Reads the marker. Returns 0, 1 if there is no usable copy, or a negative
+ * error code.
  */
 int stored_copy_load(struct stored_copy *copy, struct error *err);
 
 /*
- * Sets the generation of the marker, in place of a call of stored_copy_load().
- * Only the number, the parent and the token of *known are used. The caller has
- * checked that the marker file was not replaced since it was read.
- * stored_copy_refresh() then reads the marker only if there is a newer
- * generation. Until then, stored_copy_generation() has only these fields.
+ * Sets the generation of the copy without reading the marker, in place of
+ * stored_copy_load(). Only the number, the parent and the token of *known are
+ * used. The caller must have checked that the marker file was not replaced
+ * since *known was read.
+ *
+ * stored_copy_refresh() reads the marker later, only if there is a newer
+ * generation. Until then, stored_copy_generation() has only these three fields.
  */
 void stored_copy_assume(struct stored_copy *copy,
 			const struct generation *known);

@@ -100,7 +100,10 @@ static int install(struct sys_tempdir *td, const char *from, const char *parent,
 	if (ret)
 		return ret;
 	ret = sys_sync_dir(parent, err);
-	/* The new name may be lost in a power loss, so the export failed. */
+	/*
+	 * Without the sync, a power loss could remove the new name. So the
+	 * export has failed: remove the directory.
+	 */
 	if (ret)
 		sys_tempdir_remove(dir, NULL);
 	return ret;
@@ -123,8 +126,9 @@ int stored_export(const struct generation_place *place,
 	if (!ret && !made)
 		ret = ERR_NOMEM;
 	/*
-	 * The directory has permissions by the umask, unlike the temporary
-	 * directory.
+	 * Make a new directory inside the temporary one. The temporary
+	 * directory is readable only by its owner; the new one gets the usual
+	 * permissions from the umask.
 	 */
 	if (!ret)
 		ret = sys_mkdir_p(made, err);

@@ -22,8 +22,8 @@ char *stored_join(const char *dir, const char *name, struct error *err)
 	struct buf path = BUF_INIT;
 
 	/*
-	 * Without printf(), because a server calls this several times a
-	 * request.
+	 * Do not use printf() here: it is slower, and a server calls this
+	 * function several times for each request.
 	 */
 	if (buf_reserve(&path, dir_len + name_len + 1) < 0 ||
 	    buf_append(&path, dir, dir_len) < 0 ||

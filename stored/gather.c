@@ -8,7 +8,10 @@
 #include "stored/side.h"
 #include "sys/thread.h"
 
-/* A bundle is used in place of at least this number of files. */
+/*
+ * The side bundle (stored/side.h) is downloaded if it replaces at least this
+ * number of files.
+ */
 #define SIDE_MIN 2
 
 struct gathering {
@@ -61,8 +64,9 @@ static int fetch_file(const struct gathering *g,
 }
 
 /*
- * Runs one task. Task 0 is also(), if there is such a callback. The other tasks
- * are those of `tasks`. Only the task that fetches the bundle uses g->side.
+ * Runs one task of the parallel loop. If there is a callback also(), task 0
+ * calls it. Each other task downloads one file of `tasks`. Only the task that
+ * downloads the bundle uses g->side.
  */
 static int run_task(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 {
@@ -79,8 +83,8 @@ static int run_task(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 }
 
 /*
- * Brings a file of the bundle into the cache, after the bundle was fetched.
- * Another file with the same content may have brought it already.
+ * Puts one file of the downloaded bundle into the cache. Does nothing if the
+ * cache has the file already, because another file has the same content.
  */
 static int run_part(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 {
@@ -120,9 +124,9 @@ static void choose_bundle(struct gathering *g)
 }
 
 /*
- * If `from_bundle`, lists the missing files that the bundle probably has,
- * otherwise the other missing files. In a record, the bundle is listed after
- * its files, and files of later pushes are listed after the bundle.
+ * Lists the missing files: those that the bundle probably has if `from_bundle`
+ * is true, else the others. A bundle has only files that are listed before it
+ * in the record. Files of later pushes are listed after it.
  */
 static void list_tasks(struct gathering *g, bool from_bundle)
 {

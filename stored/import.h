@@ -24,7 +24,8 @@ struct stored_import {
 
 struct stored_import_result {
 	struct stored_written written;
-	uint64_t packed_nr; /* number of objects in packs that were made */
+	/* number of objects in the packs that the import made */
+	uint64_t packed_nr;
 };
 
 /*

@@ -73,7 +73,9 @@ static int take_line(struct lines *l, char **value, const char *key)
 	return *value ? 0 : ERR_NOMEM;
 }
 
-/* Works like take_line(), for a line that may be missing. */
+/*
+ * Works like take_line(), but the line may be missing. Returns 0 or ERR_NOMEM.
+ */
 static int take_optional(struct lines *l, char **value, const char *key)
 {
 	int ret = take_line(l, value, key);

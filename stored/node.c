@@ -165,7 +165,10 @@ int stored_node_open_store(struct filestore **out, const char *dir,
 	return ret;
 }
 
-/* Puts the relay before a store of the node. */
+/*
+ * Replaces *store by a store that sends requests through the relay, and
+ * directly if the relay does not work. Returns 0 or a negative error code.
+ */
 static int relay_store(struct stored_node *node, struct filestore **store,
 		       uint8_t which, struct error *err)
 {
@@ -185,7 +188,10 @@ static int use_relay(struct stored_node *node, struct error *err)
 		if (!node->relay)
 			ret = error_nomem(err);
 	}
-	/* A process needs no help with a directory. */
+	/*
+	 * Use the relay only if requests go over a network. If the store is a
+	 * directory, this process can read it itself.
+	 */
 	if (!ret && node->relay && node->probe) {
 		ret = relay_store(node, &node->store, STORED_RELAY_STORE, err);
 		if (!ret)
@@ -275,7 +281,10 @@ int stored_node_make(struct stored_node **out, const char *dir,
 	int ret = open_store(&store, origin, false, false, err), fd;
 
 	*out = NULL;
-	/* A store that is not there does not get a cache. */
+	/*
+	 * If the store cannot be opened, do not create a cache directory for
+	 * it.
+	 */
 	if (!ret) {
 		filestore_close(store);
 		ret = sys_mkdir_p(dir, err);
@@ -322,7 +331,11 @@ static int find_origin(const char *dir, struct error *err)
 	return ret ? 1 : 0;
 }
 
-/* Tries the "repo/" at `at` as the end of the cache directory. */
+/*
+ * Splits `copy` at the "repo/" that `at` points to: the part before is the
+ * cache directory, the part after it the name. Returns 0 with both appended, 1
+ * if the rest is not a valid name, or ERR_NOMEM.
+ */
 static int split_at(struct buf *dir, struct buf *name, const char *copy,
 		    const char *at, struct error *err)
 {

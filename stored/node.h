@@ -80,8 +80,8 @@ int stored_node_probe(const struct stored_node *node, struct error *err);
 
 /*
  * Opens only the store of a cache directory, without counters. No request is
- * sent. Returns 0 with *out owned by the caller, or an error as
- * stored_node_open() does.
+ * sent. Returns 0 with *out owned by the caller, or the errors of
+ * stored_node_open().
  */
 int stored_node_open_store(struct filestore **out, const char *dir,
 			   struct error *err);
@@ -97,11 +97,13 @@ int stored_node_copy(struct buf *path, const struct stored_node *node,
 		     const char *name, struct error *err);
 
 /*
- * Finds the cache directory and the name of the local copy at the absolute path
- * `copy`, which is the inverse of stored_node_copy(). A directory is a cache if
- * it has a readable file "store" of the form in stored/marker.h. If several
- * directories of the path are, the outermost one is taken. Returns 0 with both
- * appended, 1 if the path has another form, or ERR_NOMEM.
+ * Splits the absolute path `copy` of a local copy into the cache directory and
+ * the name of the repository; the inverse of stored_node_copy().
+ *
+ * A directory is a cache if it has a readable file "store" of the form in
+ * stored/marker.h. If several parent directories are caches, the outermost one
+ * is taken. Returns 0 with both texts appended, 1 if the path has another form,
+ * or ERR_NOMEM.
  */
 int stored_node_split(struct buf *dir, struct buf *name, const char *copy,
 		      struct error *err);

@@ -30,7 +30,10 @@
 #define STORED_OFFER_LIST_MAX ((size_t)64 << 10)
 #define STORED_OFFER_MAX 256
 
-/* Returns whether a path of a generation is in no directory. */
+/*
+ * Returns whether the file at `path` is only in the store, and not in the
+ * directory of a repository: published packs in STORED_OFFER_DIR are.
+ */
 bool stored_offer_is_remote(const char *path);
 
 struct stored_offer {
@@ -52,7 +55,10 @@ int stored_offer_list_parse(struct stored_offer_list *out, const char *text,
 			    size_t len, enum hash_algo algo, struct error *err);
 void stored_offer_list_release(struct stored_offer_list *list);
 
-/* Appends the first line of a list; the line of a pack. Returns 0 or ERR_NOMEM.
+/*
+ * stored_offer_list_begin() appends the first line of a list, and
+ * stored_offer_list_append() appends the line of one pack. Both return 0 or
+ * ERR_NOMEM.
  */
 int stored_offer_list_begin(struct buf *out);
 int stored_offer_list_append(struct buf *out, const struct stored_offer *offer,

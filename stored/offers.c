@@ -52,7 +52,10 @@ static int read_text(struct buf *out, const char *dir, const char *name,
 	return ret;
 }
 
-/* Returns 1, 0 if the copy has no list, or a negative error code. */
+/*
+ * Reads the list of published packs in the copy. Returns 1 if the list was
+ * read, 0 if the copy has none, or a negative error code.
+ */
 static int read_list(struct stored_offers *offers, const char *dir,
 		     struct error *err)
 {
@@ -161,7 +164,10 @@ static int append_uri(struct buf *uri, const struct stored_offers *offers,
 				 (unsigned)config->store_lifetime, err);
 }
 
-/* Returns 1 if the client takes the addresses, 0 if not, or an error. */
+/*
+ * Returns 1 if the client accepts the protocol of the addresses, 0 if not, or a
+ * negative error code.
+ */
 static int is_taken(const struct stored_offers *offers, const char *protocols,
 		    struct error *err)
 {

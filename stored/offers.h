@@ -7,12 +7,12 @@
  *	marker of the copy         <path> -> file in the store
  *	store                      file -> address, signed for some hours
  *
- * A file that the newest generation names is collected after a grace of at
- * least STORED_GRACE_MIN (stored/successor.h), at the earliest. A copy that was
- * the newest generation at most STORED_OFFERS_AGE_MAX ago may offer an address
- * for PUBLISHED_LIFETIME_MAX (publish/published.h). Both together are shorter
- * than the grace. So a file is in the store as long as its address is valid.
- * The caller knows how old the copy may be.
+ * An address must not outlive the file in the store. If a generation is no
+ * longer the newest, a garbage collection keeps its files for at least
+ * STORED_GRACE_MIN (stored/successor.h). A copy may be the newest generation of
+ * STORED_OFFERS_AGE_MAX ago, and its addresses are valid for
+ * PUBLISHED_LIFETIME_MAX (publish/published.h). Both times together are shorter
+ * than the grace. The caller must know how old the copy may be.
  */
 #ifndef STORED_OFFERS_H
 #define STORED_OFFERS_H
@@ -53,7 +53,10 @@ int stored_offers_find(struct buf *uri, const struct stored_offers *offers,
 		       const struct oid *checksum, uint64_t len,
 		       struct error *err);
 
-/* Adds to *hash what stored_offers_find() can find, without the addresses. */
+/*
+ * Adds the published packs that stored_offers_find() can find to *hash: their
+ * checksums and names in the store, without the addresses.
+ */
 void stored_offers_identify(const struct stored_offers *offers,
 			    struct hash_ctx *hash);
 

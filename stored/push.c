@@ -18,12 +18,15 @@
 #define PUSHES_FILE "store-pushes"
 
 /*
- * Maximum number of tries to make a record that end with GENERATION_BUSY. In
- * each of them, other nodes have made GENERATION_TRIES records.
+ * Maximum number of tries to make a record. A try fails with GENERATION_BUSY
+ * after other nodes have made GENERATION_TRIES records meanwhile.
  */
 #define BUSY_TRIES 8
 
-/* Result inside this file: there is no relay, or it did not get the change. */
+/*
+ * A result inside this file: the node has no relay, or the relay did not
+ * receive the change.
+ */
 #define NO_RELAY 100
 
 /* the longest wait for other pushes of this node; pauses between two tries */
@@ -47,7 +50,10 @@ struct stored_push {
 	size_t upload_nr, upload_alloc;
 	struct generation_session session;
 	bool has_session;
-	/* the outcome of a record with the uploads is unknown */
+	/*
+	 * a record with the uploads was sent, but it is unknown whether it was
+	 * made
+	 */
 	bool is_unknown;
 	struct stored_finder finder; /* owned */
 	/* a thread that writes the hint for the generation `made` (owned) */
@@ -60,7 +66,8 @@ struct stored_push {
 /* ---- results for the client */
 
 /*
- * Tells the administrator what the store said, and the client what this means.
+ * Reports an error: the message of the store in *detail goes to the
+ * administrator, and `meaning`, its consequence for the push, to the client.
  * Returns `code`.
  */
 static int fail(struct stored_push *push, int code, const char *meaning,
@@ -92,7 +99,10 @@ static int fail_open(struct stored_push *push, int ret,
 {
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
-	/* From a push, ERR_PEER would mean that the refs may have changed. */
+	/*
+	 * Do not return ERR_PEER: as the result of a push, it would mean that
+	 * refs may have changed.
+	 */
 	return fail(push, ret == ERR_PEER ? ERR_IO : ret,
 		    ret == ERR_MISSING
 			    ? "the store does not have the repository"
@@ -526,9 +536,12 @@ static struct generation_change make_ref_change(struct publishing *p)
 /* ---- the relay */
 
 /*
- * The relay has ended, perhaps after it made the record. If the change has
- * files, they are in no other record, unless an earlier one of this push has an
- * unknown outcome.
+ * Finds out whether a change was made that was sent to the relay, after the
+ * connection to the relay broke. The answer is the record with the files of the
+ * push: only this change names them. Returns a value of
+ * generation_commit_result. It is GENERATION_UNKNOWN if the change has no
+ * files, or if an earlier change of this push with an unknown result names
+ * them, too.
  */
 static int find_passed(const struct stored_push *push,
 		       const struct generation_change *change)
@@ -541,8 +554,8 @@ static int find_passed(const struct stored_push *push,
 }
 
 /*
- * Finds out whether a change that was passed was made, and then brings the copy
- * to it. The relay may have ended before it did so.
+ * Works like find_passed(). If the change was made, also brings the copy to it,
+ * because the relay may have ended before it did so.
  */
 static int find_and_follow(struct stored_push *push,
 			   const struct generation_change *change)
@@ -590,7 +603,11 @@ static int pass(struct publishing *p, const struct generation_change *change,
 	return result;
 }
 
-/* Rejects refs that were changed, as the newest generation has them. */
+/*
+ * Reads the newest generation, and rejects the updates of refs that have
+ * another value there than the push expects. Returns the number of these refs,
+ * or a negative error code.
+ */
 static int reject_passed(struct publishing *p,
 			 const struct generation_change *change)
 {
@@ -610,9 +627,10 @@ static int reject_passed(struct publishing *p,
 /* ---- making the record */
 
 /*
- * Makes the record of a change. If `base` is NULL, the relay makes it, together
- * with other pushes. Returns a value of generation_commit_result, a negative
- * error code, or NO_RELAY.
+ * Makes the record of a change. If `base` is not NULL, this process makes the
+ * record after *base. If `base` is NULL, the relay makes the record, perhaps
+ * together with other pushes. Returns a value of generation_commit_result, a
+ * negative error code, or NO_RELAY.
  */
 static int make_record(struct publishing *p, struct generation *base,
 		       const struct generation_change *change,
@@ -627,9 +645,10 @@ static int make_record(struct publishing *p, struct generation *base,
 }
 
 /*
- * Tries to make the record, with fewer refs each time that some have changed.
- * If `base` is NULL, the relay makes the record. Returns 1 if nothing is left
- * to change, otherwise 0, a negative error code, or NO_RELAY.
+ * Makes the record of the push. If other nodes have changed some of the refs,
+ * their updates are rejected, and the record is tried again without them.
+ * `base`: see make_record(). Returns 0 if the record was made, 1 if no change
+ * of refs was left, a negative error code, or NO_RELAY.
  */
 static int commit(struct publishing *p, struct generation *base)
 {
@@ -724,9 +743,10 @@ static void advance(struct stored_push *push, const struct generation *g)
 }
 
 /*
- * Returns whether a noted generation needs a proof. It was noted before the
- * push was opened, but the store did not show it when the copy was refreshed.
- * The store may have been restored from a backup meanwhile.
+ * Returns whether the store must prove that it has *made, a generation that a
+ * push on this node had noted. This is so if the note is older than this push,
+ * but the refresh at the start of the push did not find the generation in the
+ * store: the store may have been restored from a backup.
  */
 static bool is_doubtful(const struct stored_push *push,
 			const struct generation *made)
@@ -735,7 +755,10 @@ static bool is_doubtful(const struct stored_push *push,
 	       made->number <= push->old_made;
 }
 
-/* Replaces *base by the generation of the copy if the store has lost *base. */
+/*
+ * Checks that the store has *base. If the store has lost it, replaces *base by
+ * the generation of the copy. Returns 0 or a negative error code.
+ */
 static int prove_base(struct publishing *p, struct generation *base,
 		      struct error *why)
 {
@@ -809,7 +832,8 @@ static int publish_alone(struct publishing *p)
 	if (!ret)
 		ret = commit(p, &base);
 	/*
-	 * If this fails, the next push finds the record with one request more.
+	 * A failure here is no error: without the note, the next push sends one
+	 * request more to find the record.
 	 */
 	if (!ret && turn >= 0)
 		stored_copy_note_made(push->copy, &base, NULL);
@@ -824,8 +848,9 @@ static int publish_alone(struct publishing *p)
 }
 
 /*
- * Makes the record of the generation after the one of the copy, and brings the
- * copy to the new generation.
+ * Makes the record of the changes, by the relay if there is one, and brings the
+ * copy to the new generation. Returns 0, also if no record was necessary, or a
+ * negative error code.
  */
 static int publish(struct publishing *p)
 {
@@ -839,7 +864,11 @@ static int publish(struct publishing *p)
 	return ret > 0 ? 0 : ret;
 }
 
-/* Compares the values with those of the copy. A record would have no change. */
+/*
+ * Called if no ref gets another value, so that no record is needed. Rejects the
+ * updates of refs whose old value is not that of the copy. Returns 0 or a
+ * negative error code.
+ */
 static int check_only(struct publishing *p)
 {
 	const struct generation_change change = make_ref_change(p);
@@ -850,7 +879,10 @@ static int check_only(struct publishing *p)
 	return ret > 0 ? 0 : ret;
 }
 
-/* Without files, the session begins with the record. */
+/*
+ * Begins the session if no upload has begun it: a push without files uploads
+ * nothing.
+ */
 static int start_session(struct stored_push *push, struct error *err)
 {
 	return push->has_session ? 0 : begin_session(push, err);

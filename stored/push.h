@@ -54,10 +54,10 @@ struct stored_push_options {
 };
 
 /*
- * Begins a push, and refreshes the copy, which is borrowed, unless was_asked.
- * Call this before refs of the copy are read. Returns 0 with *out owned by the
- * caller, or an error code of stored_copy_refresh() with a message for the
- * client.
+ * Begins a push into `copy`, which is borrowed. Refreshes the copy, unless
+ * options->was_asked is set. Call this function before the refs of the copy are
+ * read. Returns 0 with *out owned by the caller, or an error code of
+ * stored_copy_refresh() with a message for the client.
  */
 int stored_push_open(struct stored_push **out, struct stored_copy *copy,
 		     const struct stored_push_options *options,
@@ -75,14 +75,16 @@ void stored_push_close(struct stored_push *push);
 int stored_push_upload(void *push, const char *dir, struct error *err);
 
 /*
- * Makes the changes of a transaction, in one record, and brings the copy to it.
+ * Makes the changes of a transaction in one record, and brings the copy to it.
  * Refs that another node has changed are rejected. If no change remains, or no
  * ref gets another value, no record is made. The first record also has the
- * uploaded files. Returns 0, also if the copy could not be advanced (the next
- * refresh tries again); ERR_INVALID if a rejection fails the transaction;
- * ERR_PEER if it is unknown whether the refs were changed; or another negative
- * error code with a message for the client. Has the form of
- * ref_transaction_options.publish.
+ * uploaded files.
+ *
+ * Returns 0 if the changes were made. If only the copy could not be advanced,
+ * the result is 0, too: the next refresh tries again. Returns ERR_INVALID if a
+ * rejection fails the transaction, ERR_PEER if it is unknown whether the refs
+ * were changed, or another negative error code. *err has a message for the
+ * client. Has the type of ref_transaction_options.publish.
  */
 int stored_push_publish(void *push, struct ref_transaction *tx,
 			struct error *err);

@@ -50,9 +50,9 @@ static const struct generation_file *find_before(
 
 /*
  * Returns 1 if a file of r->g must be put into the directory, 0 if not, or
- * ERR_NOMEM. No generation has an upload again after one generation dropped it.
- * So if r->before and r->g both have an upload, all generations between them
- * had it, too.
+ * ERR_NOMEM. A file that r->before also has is not put again: the directory
+ * still has it. This holds even if there are generations in between, because a
+ * file that one generation drops never comes back.
  */
 static int is_needed(const struct stored_refresh *r,
 		     const struct generation_file *file, struct error *err)
@@ -63,7 +63,11 @@ static int is_needed(const struct stored_refresh *r,
 
 	if (stored_offer_is_remote(file->path))
 		return 0;
-	/* No directory has a bundle, so a new one is needed, and no other. */
+	/*
+	 * A bundle is only downloaded, and never put into the directory. A
+	 * bundle that r->before has, too, brings no new files, so it is not
+	 * needed.
+	 */
 	if (stored_side_is(file->path))
 		return !old || !is_equal(old, file);
 	if (!old || !is_equal(old, file))
@@ -162,7 +166,10 @@ static bool is_of_pack(const char *path)
 	return rank_of(path) <= RANK_IDX;
 }
 
-/* Returns whether other files of its directory are removed after this one. */
+/*
+ * Returns whether a file must be removed before other files of its directory,
+ * to which it refers: a multi-pack-index, or the list of a chain.
+ */
 static bool goes_first(const char *path)
 {
 	enum rank rank = rank_of(path);
@@ -247,7 +254,7 @@ static int cmp_path(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Begins visits that ask which files are wanted. */
+/* Prepares visits that search files in r->g: sorts its paths. */
 static void visit_begin(struct visit *v)
 {
 	const struct generation *g = v->r->g;
@@ -288,7 +295,10 @@ static int remove_path(const struct visit *v, const char *path)
 	struct sys_stat st;
 	int ret = full ? 0 : ERR_NOMEM;
 
-	/* "multi-pack-index.d" is a directory that may have this path. */
+	/*
+	 * Do not remove a directory: "multi-pack-index.d", for example, may
+	 * have this path.
+	 */
 	if (full && (sys_lstat(&st, full, NULL) || !st.is_dir))
 		ret = sys_unlink(full, v->err);
 	if (!ret && file)
@@ -327,9 +337,9 @@ static int remove_other(void *ctx, const char *name)
 }
 
 /*
- * Directories with files that are removed if r->g does not have them, except
- * packs and tables. So multi-pack-indexes are removed before the packs that
- * they name.
+ * Directories whose files are removed if r->g does not have them. The order
+ * matters: multi-pack-indexes are removed before packs. Packs and tables are
+ * missing here, because stored_refresh_tidy() removes them later.
  */
 static const char *const file_dirs[] = {
 	"",

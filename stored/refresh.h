@@ -44,9 +44,9 @@ struct stored_refresh {
 int stored_refresh_download(const struct stored_refresh *r, struct error *err);
 
 /*
- * Works like stored_refresh_download(), and calls also() once at the same time.
- * If also() returns a negative error code, no further download begins, and this
- * is the result.
+ * Works like stored_refresh_download(), and calls also() once while files are
+ * downloaded. If also() returns a negative error code, no further download
+ * begins, and this function returns the code.
  */
 int stored_refresh_download_with(const struct stored_refresh *r,
 				 int (*also)(void *ctx, struct error *err),
@@ -69,19 +69,21 @@ int stored_refresh_files(const struct stored_refresh *r, struct error *err);
 void stored_refresh_tidy(const struct stored_refresh *r);
 
 /*
- * Returns 1 if the directory has objects that may be in no file of r->g, 0 if
- * not, or a negative error code. Such objects are loose, in an alternate, or in
- * a pack that r->g lacks. A multi-pack-index or a commit-graph that r->g lacks
- * counts, too. The caller need not have CHANGE: then the result may also be 1
- * while another process changes the copy. Lists five directories.
+ * Returns 1 if the directory may have objects that r->g does not have, 0 if
+ * not, or a negative error code. This is so if it has loose objects,
+ * alternates, or a pack, multi-pack-index or commit-graph that r->g does not
+ * have.
+ *
+ * Without the lock CHANGE, the result may also be 1 because another process is
+ * changing the copy. Lists five directories.
  */
 int stored_refresh_has_others(const struct stored_refresh *r,
 			      struct error *err);
 
 /*
- * Removes what stored_refresh_has_others() looks for. r->g must be the
- * generation of the directory. Returns 0, or a negative error code if something
- * is left.
+ * Removes the objects and files for which stored_refresh_has_others() returns
+ * 1. r->g must be the generation of the directory. Returns 0, or a negative
+ * error code if something is left.
  */
 int stored_refresh_purge(const struct stored_refresh *r, struct error *err);
 

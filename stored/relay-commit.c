@@ -14,8 +14,9 @@
 /* maximum number of repositories without a push that are remembered */
 #define IDLE_MAX 256
 /*
- * A record that this relay has made or proved so long ago is proved again
- * before the next one follows it.
+ * If the base was made or proved longer ago than this number of nanoseconds,
+ * the store must prove that it has the base before the relay makes the next
+ * record.
  */
 #define PROOF_NS UINT64_C(1000000000)
 
@@ -115,7 +116,10 @@ static int load_base(struct relay_repository *r, struct generation *base,
 	return 0;
 }
 
-/* The store has lost *base. The newest generation is searched then. */
+/*
+ * Called if the store has lost *base: without a base, the newest generation is
+ * searched in the store.
+ */
 static void drop_base(struct generation *base)
 {
 	generation_release(base);
@@ -123,10 +127,14 @@ static void drop_base(struct generation *base)
 }
 
 /*
- * Brings *base to a generation that the store has. A process has proved its
- * `seen`, and the group compares that with a base of this number. A base after
- * it was made by this relay, or read from the copy; the store may have been
- * restored from a backup since then.
+ * Replaces *base by the newest generation that this node knows, and checks that
+ * the store has it. `seen` is the number of the generation that a pushing
+ * process has seen; the process has proved that the store has it.
+ *
+ * A base with a higher number was made by this relay or read from the copy, and
+ * the store may have lost it in a restore from a backup. So it is proved again
+ * after PROOF_NS. If the store has lost the base, *base is released. Returns 0
+ * or a negative error code.
  */
 static int renew(void *ctx, struct generation *base, uint64_t seen,
 		 struct error *err)
@@ -153,8 +161,9 @@ static int renew(void *ctx, struct generation *base, uint64_t seen,
 /* ---- after a record */
 
 /*
- * Notes the record in the copy. If a worker asks the store before the copy has
- * the record, the worker asks for a newer one.
+ * Notes the record in the copy (stored_copy_note_made()). So a worker that
+ * refreshes the copy before the copy has the record knows the record, and asks
+ * the store only for a newer one.
  */
 static void note(const struct relay_repository *r, const struct generation *g)
 {
@@ -179,7 +188,10 @@ static void made(void *ctx, const struct generation *g)
 	pthread_mutex_unlock(&r->commits->lock);
 }
 
-/* Moves the newest record, for its hint. An older record needs none. */
+/*
+ * Keeps *g for the hint if it is the newest record of this relay. *g is then
+ * zeroed. Older records need no hint.
+ */
 static void keep_for_hint(struct relay_repository *r, struct generation *g)
 {
 	pthread_mutex_lock(&r->commits->lock);
@@ -230,7 +242,10 @@ static struct relay_repository *make_repository(struct relay_commits *c,
 		r->probe.store = node->probe;
 	r->finder = (struct stored_finder){.cache = node->cache,
 					   .place = &r->place};
-	/* While one record is made, further changes gather by themselves. */
+	/*
+	 * The group need not wait for more changes before it makes a record:
+	 * while one record is made, the changes for the next one come together.
+	 */
 	r->group = r->name ? generation_group_new(&r->place, 0) : NULL;
 	if (!r->group) {
 		free_repository(r);
@@ -322,7 +337,7 @@ void relay_commit_end(struct relay_commits *commits,
 	hint = used->hint;
 	used->hint = (struct generation){0};
 	pthread_mutex_unlock(&commits->lock);
-	/* A missing hint makes searches longer, no more. */
+	/* Ignore errors: without the hint, searches only take longer. */
 	if (hint.number)
 		generation_write_hint_record(&used->probe, &hint, NULL);
 	generation_release(&hint);

@@ -30,19 +30,19 @@ struct relay_commits_options {
 /* Returns NULL if memory runs out. */
 struct relay_commits *relay_commits_new(
 	const struct relay_commits_options *options);
-/* No thread may use it. NULL is allowed. */
+/* Frees the struct. No thread may use it any more. NULL is allowed. */
 void relay_commits_free(struct relay_commits *commits);
 
 /* A repository in use, between relay_commit() and relay_commit_end(). */
 struct relay_repository;
 
 /*
- * Makes the change in *question, and replaces *answer by its result
+ * Makes the change in *question, and replaces *answer by the result
  * (relay_message_add_result()): a value of generation_commit_result or a
- * negative error code. If it is GENERATION_COMMITTED, the copy of the node has
- * the change, unless the administrator was warned. Returns 0; ERR_PEER if the
- * question has no valid form; or ERR_NOMEM. Pass *used to relay_commit_end() in
- * any case.
+ * negative error code. If the result is GENERATION_COMMITTED, the copy of the
+ * node has the change, or the administrator was warned. Returns 0, ERR_PEER if
+ * the question has no valid form, or ERR_NOMEM. In each case, pass *used to
+ * relay_commit_end().
  */
 int relay_commit(struct relay_commits *commits, struct relay_repository **used,
 		 struct buf *answer, struct cursor *question,

@@ -35,7 +35,10 @@ struct connection {
 
 /* ---- connections */
 
-/* *used is the repository of a commit, or NULL. */
+/*
+ * Answers one question. If the question is a commit, *used is set to its
+ * repository, for relay_commit_end(). Returns 0 or a negative error code.
+ */
 static int answer(struct stored_relay *relay, struct relay_repository **used,
 		  struct buf *out, const struct buf *question,
 		  struct error *err)
@@ -73,7 +76,7 @@ static void talk(struct connection *c)
 	buf_release(&out);
 }
 
-/* The caller holds the lock. */
+/* Adds a connection to the list of the relay. The caller holds the lock. */
 static void enlist(struct stored_relay *relay, struct connection *c)
 {
 	c->next = relay->connections;
@@ -83,7 +86,9 @@ static void enlist(struct stored_relay *relay, struct connection *c)
 	relay->busy++;
 }
 
-/* The caller holds the lock. */
+/*
+ * Removes a connection from the list of the relay. The caller holds the lock.
+ */
 static void unlist(struct stored_relay *relay, struct connection *c)
 {
 	if (c->prev)
@@ -101,7 +106,10 @@ static void end(struct connection *c)
 
 	pthread_mutex_lock(&relay->lock);
 	unlist(relay, c);
-	/* Under the lock: stored_relay_refuse() uses listed descriptors. */
+	/*
+	 * Close the descriptor while the lock is held: until then,
+	 * stored_relay_refuse() could use it.
+	 */
 	sys_close(c->fd);
 	pthread_cond_broadcast(&relay->ended);
 	pthread_mutex_unlock(&relay->lock);
@@ -115,7 +123,10 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Takes over the descriptor. */
+/*
+ * Starts a thread for the connection `fd`, which this function owns from now
+ * on.
+ */
 static void start(struct stored_relay *relay, int fd)
 {
 	struct connection *c = mem_alloc(1, sizeof(*c));
@@ -153,8 +164,9 @@ int stored_relay_accept(struct stored_relay *relay, struct error *err)
 /* ---- opening */
 
 /*
- * Listens on a file with another name first, so that processes find one of two
- * relays at each moment.
+ * Listens on a socket file with another name, and then renames the file to its
+ * final name. So at each moment processes find a relay under this name, the old
+ * one or the new one.
  */
 static int listen_at(struct stored_relay *relay, struct error *err)
 {

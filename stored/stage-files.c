@@ -50,9 +50,10 @@ static int copy_file(const char *from, const char *to, struct error *err)
 }
 
 /*
- * Links a file. Returns 1 if the file must be copied, otherwise 0 or a negative
- * error code. A symlink follows a file that is replaced, so only packs may have
- * symlinks.
+ * Makes a hard link to a file. If this is impossible, makes a symlink to a file
+ * that never changes under its name, such as a pack. A symlink to any other
+ * file would show later changes of the source. Returns 0, 1 if the file must be
+ * copied, or a negative error code.
  */
 static int link_file(const char *from, const char *to, struct error *err)
 {
@@ -64,8 +65,8 @@ static int link_file(const char *from, const char *to, struct error *err)
 	int ret = real ? sys_link(real, to, err) : error_recorded(err, ERR_IO);
 
 	/*
-	 * Besides another file system, hard links to files of another user may
-	 * be forbidden.
+	 * 1: the target is on another file system, or the system forbids hard
+	 * links to files of other users.
 	 */
 	if (ret > 0 && has_ending(from, fixed_endings))
 		ret = sys_symlink(real, to, err);
@@ -254,7 +255,10 @@ static int drop_midx(const struct repo *repo, struct error *err)
 	return ret;
 }
 
-/* Returns 1 if all commits of the commit-graph are in packs, 0 if not. */
+/*
+ * Returns 1 if all commits of the commit-graph are in packs. Returns 0 if not,
+ * or if the graph cannot be opened.
+ */
 static int is_graph_whole(const struct odb *odb)
 {
 	struct commit_graph *graph = NULL;

@@ -65,7 +65,7 @@ static int add_path(struct making *m, const char *name, uint64_t size)
 static int add_file(struct making *m, const char *name,
 		    const struct sys_stat *st)
 {
-	/* files such as HEAD, which each layout makes anew */
+	/* Skip files such as HEAD, which stored_layout_make() makes. */
 	if (!stored_layout_allows(name) || stored_side_is(name))
 		return 0;
 	return add_path(m, name, st->size);
@@ -154,8 +154,9 @@ static bool is_table(const struct generation_file *file)
 }
 
 /*
- * Returns whether two files are the same one. Tables with equal content have
- * different names.
+ * Returns whether two files can stand for each other: same content and mode,
+ * and the same path. The paths of tables need not be equal, because equal
+ * tables can have different names.
  */
 static bool is_same(const struct generation_file *a,
 		    const struct generation_file *b)

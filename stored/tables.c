@@ -33,7 +33,10 @@ static int peek_algo(enum hash_algo *algo, const char *path, struct error *err)
 	return 0;
 }
 
-/* Opens the table at `path`, which is changed in place. */
+/*
+ * Opens the table at `path`, whose last slash is overwritten. Returns 0 or a
+ * negative error code.
+ */
 static int open_table(struct stored_tables *t, char *path, struct error *err)
 {
 	struct reftable_stack *stack = &t->stack;

@@ -87,7 +87,10 @@ static int add_entry(void *ctx, const char *name)
 	return 0;
 }
 
-/* A directory that vanishes meanwhile is no error. */
+/*
+ * Lists one directory below repo. If another process removes the directory
+ * meanwhile, this is no error.
+ */
 static int list_dir(struct trim *t, const char *dir, struct error *err)
 {
 	struct buf full = BUF_INIT;
@@ -122,7 +125,7 @@ static int cmp_used(const void *a, const void *b)
 
 /* ---- removal of one copy */
 
-/* Reads the marker. Without one, *m is empty. */
+/* Reads the marker. If it is missing or damaged, *m is empty. */
 static void read_marker(struct stored_marker *m, const char *dir)
 {
 	char *path = stored_join(dir, REPO_COPY_MARKER, NULL);
@@ -147,8 +150,9 @@ static void remove_empty_parents(const struct trim *t, char *dir)
 }
 
 /*
- * Moves the copy away while nobody uses it, then removes it. Returns 1 if it
- * was removed, with its marker in *m, 0 if it is in use, or an error.
+ * Moves a copy away while nobody uses it, and then removes it. Returns 1 with
+ * its marker in *m if the copy was removed, 0 if it is in use, or a negative
+ * error code.
  */
 static int remove_copy(struct trim *t, struct stored_marker *m, char *dir,
 		       const char *name, struct error *err)
@@ -180,8 +184,8 @@ static int remove_copy(struct trim *t, struct stored_marker *m, char *dir,
 }
 
 /*
- * Subtracts removed bytes from out->bytes, which does not go below 0. The sum
- * may be older than the removed files, and then lacks them.
+ * Subtracts removed bytes from out->bytes. The result is at least 0: the sum
+ * was computed earlier, and does not include files that came later.
  */
 static void lower(struct stored_trim *out, uint64_t bytes)
 {
@@ -201,7 +205,10 @@ static int evict(struct trim *t, struct stored_trim *out,
 	ret |= buf_printf(&hint, "hint/%s", c->path);
 	ret = ret < 0 ? error_nomem(err)
 		      : generation_hint_repository(&name, hint.data, err);
-	/* 1: the name is not that of a copy, so the directory stays */
+	/*
+	 * 1: no repository can have this name, so the directory is no copy and
+	 * stays
+	 */
 	if (ret > 0)
 		ret = 0;
 	else if (!ret)
@@ -210,7 +217,10 @@ static int evict(struct trim *t, struct stored_trim *out,
 		out->evicted++;
 		lower(out, c->pushed);
 	}
-	/* A file that is younger than the sum is not in it. */
+	/*
+	 * Files that came after the sum was computed are subtracted, too;
+	 * lower() accepts this.
+	 */
 	for (size_t i = 0; ret > 0 && i < m.g.file_nr; i++)
 		lower(out, stored_cache_drop(t->node->cache, &m.g.files[i]));
 	stored_marker_release(&m);

@@ -175,7 +175,8 @@ static uint32_t block_size(const struct stack *s, const struct generation *g)
 			size = need;
 	}
 	/*
-	 * At most two texts of GENERATION_TEXT_MAX, so this is no large size.
+	 * The cast is safe: the size is bounded by two texts of
+	 * GENERATION_TEXT_MAX.
 	 */
 	return (uint32_t)size;
 }
