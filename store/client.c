@@ -327,7 +327,11 @@ static void read_header(struct exchange *e, const char *line)
 	}
 }
 
-/* Headers of interest are short; libcurl limits the length of all. */
+/*
+ * Handles one header line of the answer. Longer lines than `line` are ignored:
+ * no header that is needed here is so long, and libcurl limits the length of
+ * all headers.
+ */
 static size_t take_header(char *bytes, size_t size, size_t nr, void *ctx)
 {
 	struct exchange *e = ctx;
@@ -338,8 +342,8 @@ static size_t take_header(char *bytes, size_t size, size_t nr, void *ctx)
 		text_len--;
 	if (text_len >= 5 && !memcmp(bytes, "HTTP/", 5)) {
 		/*
-		 * The answer before was an interim one with status 1xx, so it
-		 * is dropped.
+		 * A new status line begins: the headers so far belong to an
+		 * interim answer (status 1xx), so drop them.
 		 */
 		client_answer_release(e->answer);
 	} else if (text_len < sizeof(line) && !memchr(bytes, '\0', text_len)) {
@@ -399,8 +403,9 @@ static void set_method(const struct exchange *e)
 		f->curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, r->method);
 	}
 	/*
-	 * Without a body there is nothing to rewind, so libcurl would send the
-	 * request again. A new connection prevents that.
+	 * If the server closes a kept connection, libcurl sends the request
+	 * again over a new one. With a body, seek_body() prevents this. A
+	 * request without a body is sent over a new connection from the start.
 	 */
 	if (r->once && !r->body_len)
 		f->curl_easy_setopt(h, CURLOPT_FRESH_CONNECT, 1L);
@@ -486,8 +491,8 @@ static int judge(struct exchange *e, CURLcode code, const char *message)
 		return 0;
 	}
 	/*
-	 * The request was sent and may have an effect, so the outcome is
-	 * CLIENT_LOST even if this program has failed.
+	 * The request may have reached the server and may have an effect. So
+	 * the outcome is CLIENT_LOST, even if the failure is in this program.
 	 */
 	error_set(e->err, ERR_PEER, "%s",
 		  e->failure ? e->failure

@@ -100,11 +100,14 @@ void client_answer_init(struct client_answer *answer);
 void client_answer_release(struct client_answer *answer);
 
 /*
- * Sends a request and receives the answer; threads may do so at the same time.
- * Returns 0 with *answer filled; if the outcome is not CLIENT_ANSWERED, *err
- * has the reason. An answer that is too long counts as lost. Returns a negative
- * result of the sink. Returns ERR_PEER if the certificate of the server is not
- * valid, or ERR_NOMEM; in both cases the request was not sent.
+ * Sends a request and receives the answer. Several threads may call this
+ * function at the same time.
+ *
+ * Returns 0 with *answer filled. If answer->outcome is not CLIENT_ANSWERED,
+ * *err has the reason; an answer that is too long counts as CLIENT_LOST.
+ * Returns a negative result of the sink unchanged. Returns ERR_PEER if the
+ * certificate of the server is not valid, or ERR_NOMEM; in both cases the
+ * request was not sent.
  */
 int client_send(struct client *client, struct client_answer *answer,
 		const struct client_request *request, struct error *err);

@@ -263,7 +263,10 @@ static int write_temporary(struct sys_tempfile *tf,
 	return ret;
 }
 
-/* Returns 0, STORE_CONFLICT if the name exists, or an error. */
+/*
+ * Gives a temporary file its final name if the name is free. Returns 0,
+ * STORE_CONFLICT if the name is taken, or a negative error code.
+ */
 static int place_new(struct sys_tempfile *tf, const char *path,
 		     struct error *err)
 {
@@ -272,7 +275,11 @@ static int place_new(struct sys_tempfile *tf, const char *path,
 	return ret > 0 ? STORE_CONFLICT : ret;
 }
 
-/* Returns 0, STORE_CONFLICT if the condition is false, or an error. */
+/*
+ * Checks the condition of STORE_REPLACE. Returns 0 if the file has the entity
+ * tag, STORE_CONFLICT if it has another one or does not exist, or a negative
+ * error code.
+ */
 static int check_etag(const char *path, const char *etag, struct error *err)
 {
 	struct sys_map map;
@@ -324,10 +331,10 @@ static int put_file(struct filestore *store, char *etag, const char *name,
 	else if (!ret)
 		ret = place_over(&tf, store, name, path.data, condition, err);
 	/*
-	 * The file has its name now. If syncing the directory fails, a power
-	 * loss may remove the name, so the result is ambiguous. If the name was
-	 * taken, an earlier put may have failed to sync the directory. The
-	 * caller may rely on the name, so the directory is synced here, too.
+	 * Sync the directory of the file. If this fails, a power loss may
+	 * remove the new name, so the result is STORE_AMBIGUOUS. After
+	 * STORE_CONFLICT the directory is synced, too: the earlier put may have
+	 * failed to do it, and the caller may rely on the file.
 	 */
 	if ((!ret || ret == STORE_CONFLICT) &&
 	    sync_path(store, path.data, err) < 0)
@@ -417,7 +424,10 @@ static int add_entry(void *ctx, const char *entry)
 	if (ret < 0 || entry[0] == '.' || n->dir.len > STORE_NAME_MAX ||
 	    strncmp(n->dir.data, n->prefix, common) ||
 	    sys_stat(&st, path.data, NULL) < 0)
-		/* skip an entry that is not ours, or was removed meanwhile */
+		/*
+		 * Skip an entry without the prefix, such as a temporary file,
+		 * or one that was removed meanwhile.
+		 */
 		goto out;
 	if (st.is_dir) {
 		ret = append_name(n, "/");

@@ -21,11 +21,13 @@
 
 /*
  * Opens the store in a directory. A directory without .tmp is no store: it may
- * be the place where a file system is not mounted. If the file system is
- * unmounted later, functions of the store return STORE_UNAVAILABLE, and make
- * nothing at its place. Removes files below .tmp that are older than a day.
- * Returns 0 with *out owned by the caller (filestore_close()), ERR_INVALID if
- * `root` is a file, ERR_IO also if it is no store, or ERR_NOMEM.
+ * be the mount point of a file system that is not mounted. If the file system
+ * is unmounted later, functions of the store return STORE_UNAVAILABLE, and
+ * create nothing at the mount point.
+ *
+ * Removes files below .tmp that are older than a day. Returns 0 with *out owned
+ * by the caller (filestore_close()), ERR_INVALID if `root` is a file, ERR_IO if
+ * it is no store or cannot be read, or ERR_NOMEM.
  */
 int store_directory_open(struct filestore **out, const char *root,
 			 struct error *err);

@@ -115,8 +115,8 @@ struct filestore_page {
 struct filestore;
 
 /*
- * The functions of one kind of store. Each function does what is said below at
- * the function with the same name. The callers have checked the names.
+ * The functions of one kind of store. Each member works like the function
+ * filestore_<member>() below. The callers have checked the names.
  */
 struct filestore_ops {
 	int (*read)(struct filestore *store, struct filestore_info *info,
@@ -149,8 +149,8 @@ enum filestore_operation {
 };
 
 /*
- * A request that has ended, with the requests that repeat it after failures and
- * the parts of a large file.
+ * A call of a store function that has ended. One event covers all requests of
+ * the call: repeats after failures, and the parts of a large file.
  */
 struct filestore_event {
 	enum filestore_operation operation;
@@ -213,9 +213,12 @@ int filestore_get_range(struct filestore *store, void *out, const char *name,
 			uint64_t off, size_t len, struct error *err);
 
 /*
- * Fills *info. Returns 0, STORE_ABSENT, STORE_UNAVAILABLE, or an error. The
- * store in a directory reads the whole file for its entity tag. It finds the
- * time by setting that of the directory ".tmp", which needs no space.
+ * Sets *info to the size, time and entity tag of a file. Returns 0,
+ * STORE_ABSENT, STORE_UNAVAILABLE, or a negative error code.
+ *
+ * A store in a directory reads the whole file for its entity tag. For
+ * info->now, it sets the modification time of the directory ".tmp" to the
+ * present and reads it, because this needs no free space.
  */
 int filestore_head(struct filestore *store, struct filestore_info *info,
 		   const char *name, struct error *err);

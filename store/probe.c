@@ -24,8 +24,10 @@ struct probe {
 static const struct filestore_condition create = {STORE_CREATE, NULL};
 
 /*
- * Reports a result that breaks a promise. If the outcome is unknown, reports
- * the store as unavailable.
+ * Translates a result that is not the expected one. A failure of the request
+ * proves nothing: a negative `ret` is returned as it is, and STORE_AMBIGUOUS as
+ * STORE_UNAVAILABLE. Otherwise the store has broken the promise `what`: returns
+ * ERR_UNSUPPORTED with a message.
  */
 static int wrong(const struct probe *p, int ret, const char *what)
 {

@@ -58,7 +58,10 @@ void relay_free(struct relay *relay)
 
 /* ---- connections */
 
-/* Returns a connection with a relay that understands us, or an error code. */
+/*
+ * Connects to the relay, and checks that it runs as the same user and sends the
+ * right greeting. Returns a descriptor or a negative error code.
+ */
 static int connect_new(const struct relay *relay, struct error *err)
 {
 	int fd = sys_passing_connect(relay->path, GREETING_SECONDS, err), ret;
@@ -81,9 +84,9 @@ static int connect_new(const struct relay *relay, struct error *err)
 }
 
 /*
- * Takes a connection. If *is_new is true, no kept connection is taken. *is_new
- * is set to true if the connection is new. Returns a descriptor or an error
- * code.
+ * Takes a kept connection, or makes a new one if there is none or *is_new is
+ * true. Sets *is_new to true if the connection is new. Returns a descriptor or
+ * a negative error code.
  */
 static int take(struct relay *relay, bool *is_new, struct error *err)
 {
@@ -142,7 +145,10 @@ int relay_ask(struct relay *relay, struct buf *answer,
 	if (fd < 0)
 		return ret == ERR_NOMEM ? ret : RELAY_AWAY;
 	if (ret) {
-		/* The relay answers whole questions only. */
+		/*
+		 * The relay did not receive the whole question, so it will not
+		 * act on it.
+		 */
 		ret = ret == ERR_NOMEM ? ret : RELAY_AWAY;
 	} else {
 		ret = relay_message_receive(fd, answer, err);
@@ -198,9 +204,10 @@ static int malformed(struct relayed *r, struct error *err)
 }
 
 /*
- * Asks, and takes the result of the request. The fields after it are in *c,
- * which points into *answer. Returns 0 with *result set, or a value of
- * relay_outcome; a malformed answer is RELAY_LOST.
+ * Sends a question to the relay, and reads the result of the request from the
+ * answer. *c is set to the fields after the result, in *answer. Returns 0 with
+ * *result set, a value of relay_outcome, or ERR_NOMEM. A malformed answer
+ * counts as RELAY_LOST.
  */
 static int ask(struct relayed *r, struct cursor *c, int *result,
 	       struct buf *answer, const struct buf *question,
@@ -220,7 +227,8 @@ struct found {
 	struct filestore_info info;
 	const char *bytes; /* borrowed from the answer */
 	size_t len;
-	bool is_long; /* the relay does not read so long files */
+	/* the file is too long for the relay, which did not read it */
+	bool is_long;
 };
 
 static bool take_found(struct cursor *c, struct found *f)
@@ -238,7 +246,11 @@ static bool take_found(struct cursor *c, struct found *f)
 	return true;
 }
 
-/* Returns 0 with *result and *f set, or nonzero if the relay has no answer. */
+/*
+ * Asks the relay for a part of a file. Returns 0 with *result set, and *f if
+ * *result is 0. Returns a value of relay_outcome or ERR_NOMEM if the relay gave
+ * no answer.
+ */
 static int ask_file(struct relayed *r, struct found *f, int *result,
 		    struct buf *answer, const char *name, uint64_t off,
 		    uint64_t len, struct error *err)

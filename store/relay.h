@@ -70,11 +70,13 @@ int relay_ask(struct relay *relay, struct buf *answer,
 	      const struct buf *question, struct error *err);
 
 /*
- * Opens a store behind a relay. `relay` is borrowed. `which` is the number of
- * the store in the relay. `direct` is the same store, and is moved, also after
- * a failure. filestore_watch() should watch `direct` and not this store, since
- * the relay counts its own requests. Returns 0 with *out owned by the caller,
- * or ERR_NOMEM.
+ * Opens a store that sends its requests through a relay. `relay` is borrowed.
+ * `which` is the number of the store in the relay. `direct` is the same store
+ * without the relay; it is owned by the new store, also after a failure.
+ *
+ * To count requests, call filestore_watch() for `direct` and not for the new
+ * store, because the relay counts its requests itself. Returns 0 with *out
+ * owned by the caller, or ERR_NOMEM.
  */
 int store_relay_open(struct filestore **out, struct relay *relay, uint8_t which,
 		     struct filestore *direct, struct error *err);

@@ -53,8 +53,8 @@ int s3_answer_upload(struct buf *out, const char *bytes, size_t len,
 /*
  * Reads a CompleteMultipartUploadResult. S3 begins the answer before the upload
  * is complete, so an answer with status 200 may be an Error. `etag` has room
- * for STORE_ETAG_MAX + 1 bytes. Returns 1 with *error filled if the answer is
- * an Error, otherwise 0 or ERR_CORRUPT.
+ * for STORE_ETAG_MAX + 1 bytes. Returns 0 with the entity tag in `etag`, 1 with
+ * *error filled if the answer is an Error, or ERR_CORRUPT.
  */
 int s3_answer_complete(char *etag, struct s3_error *error, const char *bytes,
 		       size_t len, struct error *err);

@@ -316,8 +316,8 @@ int s3_send(struct s3 *s3, struct client_answer *answer,
 			s3_pause(s3, nr, answer);
 		ret = s3_try(s3, answer, &verdict, call, err);
 		/*
-		 * After an error of this program, an earlier try may still have
-		 * had an effect.
+		 * This try failed in this program. If an earlier try had an
+		 * unknown effect, the effect is still unknown.
 		 */
 		if (ret < 0)
 			return unknown && !reads ? STORE_AMBIGUOUS : ret;

@@ -70,16 +70,21 @@ int s3_try(struct s3 *s3, struct client_answer *answer,
  */
 bool s3_may_try(const struct s3 *s3, unsigned nr, uint64_t start_ns);
 
-/* Waits before try `nr` (> 0), longer each time, and as the store has asked. */
+/*
+ * Waits before try `nr` (> 0) of a request. Each wait is about twice as long as
+ * the one before, and at least as long as the store has asked for in *answer.
+ */
 void s3_pause(const struct s3 *s3, unsigned nr,
 	      const struct client_answer *answer);
 
 /*
  * Sends a request. After a temporary failure, sends the request again, if the
  * call allows a repeat. Returns 0 with an answer of any status,
- * STORE_UNAVAILABLE, STORE_AMBIGUOUS if `call` is not a GET or HEAD and its
- * effect is unknown, or a negative error code. If a try with unknown effect
- * precedes a refusal, the effect is unknown, too.
+ * STORE_UNAVAILABLE, STORE_AMBIGUOUS, or a negative error code.
+ *
+ * STORE_AMBIGUOUS means that `call` is not a GET or HEAD and its effect is
+ * unknown. This is also the result if the last try was refused, but an earlier
+ * one had an unknown effect.
  */
 int s3_send(struct s3 *s3, struct client_answer *answer,
 	    const struct s3_call *call, struct error *err);

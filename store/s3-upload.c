@@ -52,8 +52,8 @@ static int begin(struct upload *u, struct error *err)
 				       answer.body.len, err);
 	client_answer_release(&answer);
 	/*
-	 * If the outcome is unknown, at most an upload without parts exists,
-	 * and no file.
+	 * An unknown outcome is harmless here: no file exists yet, only perhaps
+	 * an upload without parts.
 	 */
 	return ret == STORE_AMBIGUOUS ? STORE_UNAVAILABLE : ret;
 }
@@ -100,8 +100,8 @@ static int send_parts(struct upload *u, struct error *err)
 		if (u->parts[i].ret < 0)
 			return u->parts[i].ret;
 	/*
-	 * The file does not exist, even if a part may be stored or the upload
-	 * is gone.
+	 * The upload was not completed, so the file does not exist. It does not
+	 * matter which parts are stored.
 	 */
 	return STORE_UNAVAILABLE;
 }

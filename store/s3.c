@@ -33,8 +33,8 @@ struct reading {
 	const char *name;
 	uint64_t off,
 		/*
-		 * length of the range; the end of the file is known once
-		 * has_begun
+		 * Length of the range. If the range extends to the end of the
+		 * file, its length is known only when has_begun is set.
 		 */
 		len;
 	/* number of bytes of the range that the sink has received */
@@ -255,7 +255,10 @@ static int confirm_absent(struct s3 *s3, const char *name, struct error *err)
 
 	client_answer_init(&answer);
 	ret = s3_send(s3, &answer, &call, err);
-	/* If the file exists now, it was written after the HEAD. */
+	/*
+	 * The file exists now, so it was written after the HEAD. The answer of
+	 * the HEAD was right: the file was absent.
+	 */
 	if (!ret)
 		ret = answer.status == 404 ? s3_fail(&call, &answer, err)
 					   : STORE_ABSENT;
@@ -557,7 +560,10 @@ static int check_settings(const struct store_s3_settings *set,
 	    strlen(set->bucket) < 3 || *set->bucket == '.')
 		return error_set(err, ERR_INVALID,
 				 "invalid name of a bucket: '%s'", set->bucket);
-	/* A key of S3 has up to 1024 bytes. */
+	/*
+	 * Limit the prefix, so that prefix and name fit into a key of S3, which
+	 * has at most 1024 bytes.
+	 */
 	if (*set->prefix && (!filestore_name_is_valid(set->prefix) ||
 			     strlen(set->prefix) > 500))
 		return error_set(err, ERR_INVALID,
