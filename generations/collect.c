@@ -105,10 +105,12 @@ static int write_and_ask(struct collection *c, const struct generation *newest)
 }
 
 /*
- * Asks the store for its time without writing. Returns whether the store tells
- * it. The answer may come from a gateway before the store, whose clock nobody
- * has checked. A time that is too late would make young files old, so it is
- * limited by the clock of this node.
+ * Asks the store for its time without writing. Returns true with c->now set if
+ * the answer has a time, else false.
+ *
+ * The answer may come from a gateway before the store, and the clock of the
+ * gateway may be fast. Then young files would look old. So c->now is the
+ * earlier one of two times: that of the answer, and that of this node.
  */
 static bool ask_only(struct collection *c, uint64_t newest)
 {
@@ -130,9 +132,11 @@ static bool ask_only(struct collection *c, uint64_t newest)
 }
 
 /*
- * Asks the store for its time. A store without any room accepts no file, so
- * nothing is written then. The time of a written file comes first, because the
- * clock of an answer may be that of another machine of the service.
+ * Asks the store for its time. First by writing the hint, because the time of a
+ * written file is certain: the clock of an answer may be that of another
+ * machine of the service. If the write fails, for example because the store is
+ * full, the time of an answer is used. Returns 0, STORE_UNAVAILABLE, or a
+ * negative error code.
  */
 static int ask_time(struct collection *c, const struct generation *newest)
 {
@@ -211,7 +215,10 @@ static int add_old(struct collection *c, const struct generation *g)
 	return 0;
 }
 
-/* A record that was read, or why not. */
+/*
+ * The result of reading one record: the record, or the reason why it could not
+ * be read.
+ */
 struct reading {
 	int ret; /* of generation_read_info() */
 	struct generation g;
@@ -240,7 +247,11 @@ static int read_one(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 	return 0;
 }
 
-/* Reads records. The last records may be older than the first retired one. */
+/*
+ * Reads up to WINDOW_MAX records at the same time, from `newest` downwards.
+ * Some of them may turn out to be unnecessary, because they are older than the
+ * first retired record.
+ */
 static int window_read(struct window *w, const struct collection *c,
 		       uint64_t newest)
 {
@@ -261,9 +272,9 @@ static void window_release(struct window *w)
 }
 
 /*
- * Notes a record. *is_live says whether its generation is live, and is replaced
- * by the answer for the generation before it. Returns 0,
- * STORE_UNAVAILABLE or a negative error code.
+ * Adds a record to the live or to the old ones. *is_live says whether the
+ * generation of the record is live; it is then set for the generation before
+ * this one. Returns 0, STORE_UNAVAILABLE or a negative error code.
  */
 static int note_record(struct collection *c, bool *is_live,
 		       const struct reading *r)
@@ -281,9 +292,9 @@ static int note_record(struct collection *c, bool *is_live,
 		return ret;
 	if (!r->g.is_retired && *is_live) {
 		/*
-		 * Records are noted from the newest on. So records that were
-		 * noted as not live before are newer than this live record.
-		 * They count as live, too.
+		 * Records arrive from the newest to the oldest. All records
+		 * that seemed old so far are newer than this live one, so they
+		 * must be kept as live, too.
 		 */
 		ret = add_live(c, &r->g);
 		c->old_nr = 0;
@@ -408,9 +419,10 @@ static int delete_files(struct collection *c)
 }
 
 /*
- * Retires records, and deletes files. A retired record is a new file, so a
- * store without any room does not accept it. Then files are deleted first. No
- * reader needs them: the records that name them are not live, retired or not.
+ * Retires records, and deletes files. If a record cannot be retired, files are
+ * deleted all the same, and then the rest of the records is retired. This helps
+ * if the store is full, because a retired record is a new file. The order does
+ * no harm: records that are not live are not read, retired or not.
  */
 static int remove_all(struct collection *c)
 {

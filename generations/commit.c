@@ -36,8 +36,8 @@
 
 /*
  * Results inside this file. TAKEN: another writer has made the record with this
- * number. AGAIN: the time of a session ended before the first put of the
- * record. So another record must be made, without the session's change.
+ * number. AGAIN: session_ns of a change was over before the first put of the
+ * record. So another record must be made, without this change.
  */
 enum { TAKEN = 100, AGAIN = 101 };
 
@@ -85,8 +85,8 @@ static bool is_over(const struct commit_member *m,
 	int64_t seconds = host->time(host->ctx) - m->session.start_time;
 
 	/*
-	 * The clock of now_ns() may stop while the machine is suspended. So the
-	 * limit is compared with both clocks.
+	 * Check the limit of session_ns by both clocks: that of now_ns() may
+	 * stop while the machine is suspended.
 	 */
 	return host->now_ns(host->ctx) - m->session.start_ns >= limit ||
 	       (seconds > 0 && (uint64_t)seconds > limit / 1000000000);
@@ -153,7 +153,10 @@ static int run_upload(void *ctx, unsigned thread_nr, size_t nr,
 		u->results[nr] = prove(u, err);
 		return u->results[nr] ? ERR_PEER : 0;
 	}
-	/* The name is ours, so the same put may be repeated. */
+	/*
+	 * The name contains the token of this commit, so nobody else writes it,
+	 * and the put can be repeated safely.
+	 */
 	for (unsigned i = 0; ret == STORE_AMBIGUOUS && i < UPLOAD_TRIES; i++) {
 		if (i)
 			pause_before(u->place->host, i);
@@ -170,7 +173,10 @@ static int upload(struct upload *u, struct error *err)
 	unsigned threads = u->place->host->threads;
 	int ret;
 
-	/* A hint alone is not worth a round trip. */
+	/*
+	 * Do not send a request only for the hint: a change without files would
+	 * then need one round trip more.
+	 */
 	if (!nr)
 		u->hint = 0;
 	if (!u->known)
@@ -229,10 +235,11 @@ struct commit {
 };
 
 /*
- * Ends the members that are not done, after the record was made or could not be
- * made. A member that was refused usually keeps its result. The exception: if
- * the record was not made, a member may have been refused because of another
- * change in the same record. Such a member may try again.
+ * Ends the members that are not done. `result` is the result of making the
+ * record. A member whose change is in the record gets `result`. A refused
+ * member keeps the reason of its refusal, with one exception: if the record was
+ * not made, the reason may be another change of that record. Then it gets
+ * GENERATION_BUSY, so that it can try again.
  */
 static void end_all(struct commit *c, int result)
 {
@@ -351,7 +358,11 @@ static int compose(struct commit *c, bool *has_refused)
 	return ret ? ret : accepted;
 }
 
-/* Finds out whether the record of this number is ours or another maker's. */
+/*
+ * Finds out who made the record with this number. Returns GENERATION_COMMITTED
+ * if it has the token of this commit, TAKEN if another writer has made it, or
+ * STORE_AMBIGUOUS if it cannot be read or does not tell.
+ */
 static int look_at(struct commit *c)
 {
 	int ret;
@@ -362,8 +373,9 @@ static int look_at(struct commit *c)
 		return STORE_AMBIGUOUS;
 	if (c->found.is_retired)
 		/*
-		 * A record is retired only long after its creation. So a
-		 * retired record is not ours, unless our session took too long.
+		 * A retired record has no token. It is retired only long after
+		 * it was made, so this commit cannot have made it, unless the
+		 * commit took longer than session_ns.
 		 */
 		return any_is_over(c) ? STORE_AMBIGUOUS : TAKEN;
 	return memcmp(c->found.token, c->next.token, sizeof(c->next.token))
@@ -371,7 +383,10 @@ static int look_at(struct commit *c)
 		       : GENERATION_COMMITTED;
 }
 
-/* Returns a value of generation_commit_result, TAKEN, AGAIN, or an error. */
+/*
+ * Puts the record until the result is known. Returns a value of
+ * generation_commit_result, TAKEN, AGAIN, or a negative error code.
+ */
 static int create(struct commit *c)
 {
 	static const struct filestore_condition create_it = {STORE_CREATE,
@@ -392,8 +407,8 @@ static int create(struct commit *c)
 			return GENERATION_COMMITTED;
 		if (ret != STORE_CONFLICT && ret != STORE_AMBIGUOUS) {
 			/*
-			 * This put had no effect, but an earlier one may have
-			 * had.
+			 * This put had no effect. But an earlier put, whose
+			 * answer was lost, may have had one.
 			 */
 			if (i)
 				return GENERATION_UNKNOWN;
@@ -502,7 +517,11 @@ static int make(struct commit *c)
 	return GENERATION_BUSY;
 }
 
-/* Returns 0, or 1 if the members must be tried one by one. */
+/*
+ * Makes one record of the changes of all members. Returns 0 with the result in
+ * each member. Returns 1 without results if the changes together are too long
+ * for a record: make a record for each of them.
+ */
 static int make_record(struct generation *base,
 		       const struct generation_place *place,
 		       struct commit_member *const *members, size_t nr)
@@ -594,9 +613,9 @@ int generation_session_find(const struct generation_place *place,
 	int result = GENERATION_UNKNOWN;
 
 	/*
-	 * In a store that is a directory, a record may be read before it is
-	 * durable. The record is durable when a put is told that its name is
-	 * taken.
+	 * A power loss could still remove a record that was read from a store
+	 * in a directory. So put the record once more: STORE_CONFLICT means
+	 * that the record is durable.
 	 */
 	if (!generation_newest(&g, place, at_least, NULL) &&
 	    has_upload(&g, session) &&

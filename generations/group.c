@@ -131,7 +131,11 @@ static bool is_other_history(const struct generation *base,
 	return false;
 }
 
-/* Brings the base to a generation from which a record can be made. */
+/*
+ * Brings group->base up to date: to a generation that the store has, and that
+ * the next record can follow. If the repository has no generation, the number
+ * of the base is 0. Returns 0, a result of a store, or a negative error code.
+ */
 static int renew(struct generation_group *group,
 		 struct commit_member *const *members, size_t nr,
 		 struct error *err)
@@ -241,7 +245,11 @@ static void lead(struct generation_group *group, bool is_idle)
 	pthread_cond_broadcast(&group->changed);
 }
 
-/* Waits in the queue until a leader, perhaps this thread, has the result. */
+/*
+ * Puts a change into the queue, and waits until a leader has made its record.
+ * This thread becomes the leader if there is none. Returns the result of the
+ * change: a value of generation_commit_result or a negative error code.
+ */
 static int queue(struct generation_group *group, struct waiting *w,
 		 struct error *err)
 {
@@ -252,8 +260,8 @@ static int queue(struct generation_group *group, struct waiting *w,
 	group->last = &w->next;
 	while (!w->is_answered) {
 		/*
-		 * If a leader has taken this change already, another thread
-		 * becomes the next leader.
+		 * If an earlier leader is already making the record of this
+		 * change, another waiting thread becomes the next leader.
 		 */
 		if (group->is_led || w->is_taken) {
 			pthread_cond_wait(&group->changed, &group->lock);

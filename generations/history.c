@@ -164,8 +164,9 @@ static uint64_t parse_hint(const struct buf *text)
 
 /*
  * Reads the hint, a file with the number of a recent generation. If the hint is
- * a copy of a record, sets *out to this record. Otherwise, only out->number is
- * set. It is 0 if the hint cannot be used. Returns 0 or a result of a store.
+ * a copy of a record, sets *out to this record. Otherwise sets only
+ * out->number, to the number in the hint, or to 0 if the hint cannot be used.
+ * Returns 0, a result of a store, or a negative error code.
  */
 static int read_hint(struct generation *out,
 		     const struct generation_place *place, struct error *err)
@@ -201,7 +202,10 @@ int generation_read_hint(struct generation *out,
 {
 	int ret = read_hint(out, place, err);
 
-	/* A record has files, and a number alone has none. */
+	/*
+	 * Each record has files. So without files, the hint is only a number,
+	 * or cannot be used.
+	 */
 	if (!ret && !out->file_nr) {
 		generation_release(out);
 		ret = STORE_ABSENT;
@@ -247,7 +251,11 @@ struct search {
 	struct error *err;
 };
 
-/* Finds out whether a record exists. Returns 0, or a result of a store. */
+/*
+ * Finds out whether record `number` exists. Sets s->low to `number` if it
+ * exists, s->high if not. Returns 0, another result of a store, or a negative
+ * error code.
+ */
 static int look_at(struct search *s, uint64_t number)
 {
 	struct buf swap;
@@ -373,7 +381,7 @@ int generation_newest(struct generation *out,
 	return ret;
 }
 
-/* What a listing has of the records `number` and `number` + 1. */
+/* Which of the records `number` and `number` + 1 a listing has. */
 struct neighbours {
 	const char *own, *next; /* names of the records, borrowed */
 	bool has_own, has_next;
@@ -390,9 +398,9 @@ static int note_neighbour(void *ctx, const struct filestore_entry *entry,
 }
 
 /*
- * The listing gets the common beginning of both names as its prefix. The prefix
- * leaves out the digits in which the numbers differ, so in most cases the
- * listing has 16 names.
+ * List the names that start with the common beginning of the two records'
+ * names. In most cases the numbers differ only in the last hexadecimal digit,
+ * so at most 16 names are listed.
  */
 int generation_is_newest(bool *out, const struct generation_place *place,
 			 uint64_t number, struct error *err)

@@ -223,22 +223,26 @@ struct generation_change {
 	const struct generation_ref_change *refs;
 	size_t ref_nr;
 	/*
-	 * Uploaded and dropped tables ("reftable/...") replace the updates of
-	 * refs in generations up to this number. At most `seen`; 0: they
-	 * replace no updates. If the change uploads or drops tables, the commit
-	 * fails if a generation after `seen` did so, too, because uploaded
-	 * tables must be the newest ones of the stack.
+	 * The new tables contain the updates of generations up to this number,
+	 * which are removed from the record. At most `seen`; 0: no updates are
+	 * removed.
+	 *
+	 * If the change uploads or drops tables ("reftable/..."), the commit
+	 * fails if a generation after `seen` did so, too: uploaded tables must
+	 * be the newest ones of the stack.
 	 */
 	uint64_t tables_up_to;
 	/*
-	 * Finds the value of a ref in the tables of a generation, for a ref
-	 * that has no update there. *value is empty if there is no such ref.
-	 * Not called for generations without tables. Returns 1 if the ref
-	 * cannot be created because "<ref>/..." or a parent of `ref` exists in
-	 * the tables. Otherwise returns 0 or a negative error code. A ref in
-	 * the tables does not count if the generation has an update of this
-	 * ref, or if the change deletes this ref. Names in updates are checked
-	 * without this function.
+	 * Finds the value of a ref in the tables of a generation. Called only
+	 * for a ref that has no update in the generation, and only if the
+	 * generation has tables. Sets *value to the value, or to an empty
+	 * string if there is no such ref.
+	 *
+	 * Returns 1 if the ref cannot be created because "<ref>/..." or a
+	 * parent of `ref` exists in the tables, 0 if not, or a negative error
+	 * code. Refs in the tables do not conflict if the generation has an
+	 * update of them, or if the change deletes them. Conflicts with updates
+	 * are found without this function.
 	 */
 	int (*find_ref)(void *ctx, struct buf *value,
 			const struct generation *g, const char *ref,
@@ -321,8 +325,8 @@ int generation_commit(struct generation *base,
 struct generation_session {
 	uint8_t upload[GENERATION_TOKEN_LEN];
 	/*
-	 * the token of the generation `seen` of the change, in the store when
-	 * the session began; zeroes: it is not known
+	 * The token of generation `seen` that was in the store when the session
+	 * began. Zeroes: unknown.
 	 */
 	uint8_t seen_token[GENERATION_TOKEN_LEN];
 	/* the time by both clocks before the first file was written */
@@ -429,11 +433,12 @@ void generation_group_set_hooks(struct generation_group *group,
 				const struct generation_group_hooks *hooks);
 
 /*
- * Works like generation_session_commit() for the newest generation that the
- * group knows, and may be called by several threads. If a session has proved
- * that the store has another generation with the same number, the newest
- * generation is searched. Changes that wait while a record is made are in one
- * record. The other properties are those of generation_group_commit().
+ * Works like generation_session_commit() on the newest generation that the
+ * group knows. Several threads may call this function. If a session has proved
+ * that the store has another generation with the same number, the group
+ * searches the newest generation. While one record is made, the changes that
+ * wait are collected for the next one. In all other points, see
+ * generation_group_commit().
  */
 int generation_group_session(struct generation_group *group,
 			     const struct generation_change *change,

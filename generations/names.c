@@ -35,7 +35,7 @@ static bool is_plain(char c)
 
 static bool is_repository(const char *path)
 {
-	/* Names are printed on terminals. */
+	/* Refuse control characters, because names are printed on terminals. */
 	for (const char *p = path; *p; p++)
 		if ((unsigned char)*p < 0x20 || *p == 0x7f)
 			return false;
@@ -119,7 +119,10 @@ too_long:
 			 repository);
 }
 
-/* Ends a name; `ret` is the result of the last append. */
+/*
+ * Ends the making of a name. If `ret`, the result of the last append, is an
+ * error, cuts *out back to `before` bytes. Returns 0 or ERR_NOMEM.
+ */
 static int finish(struct buf *out, size_t before, int ret, struct error *err)
 {
 	if (ret == 0)
@@ -183,8 +186,8 @@ int generation_lease_name(struct buf *out, const char *repository,
 /* ---- back */
 
 /*
- * Appends the unquoted text to *out. Returns 1 if the text is not quoted as in
- * names.h, otherwise 0 or ERR_NOMEM.
+ * Appends the unquoted text to *out. Returns 0, 1 if the text is not quoted as
+ * in names.h, or ERR_NOMEM.
  */
 static int unquote(struct buf *out, const char *p, const char *end)
 {

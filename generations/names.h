@@ -50,8 +50,8 @@ int generation_file_prefix(struct buf *out, const char *repository,
 
 /*
  * Appends to *out the repository to which a hint belongs. `name` is the name of
- * a file in the store. Returns 1 if `name` is not the name of a hint, otherwise
- * 0 or ERR_NOMEM.
+ * a file in the store. Returns 0, 1 if `name` is not the name of a hint, or
+ * ERR_NOMEM.
  */
 int generation_hint_repository(struct buf *out, const char *name,
 			       struct error *err);

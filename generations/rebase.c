@@ -102,7 +102,7 @@ int rebase_check(const struct generation_change *change, struct error *err)
 		ret = check_names(&scratch, err);
 	if (!ret)
 		ret = generation_print(&text, NULL, &scratch, err);
-	/* These strings are borrowed from the caller. */
+	/* Do not free these strings: they belong to `change`. */
 	scratch.node = scratch.user = scratch.action = NULL;
 	generation_release(&scratch);
 	buf_release(&text);

@@ -179,8 +179,8 @@ static int has_distinct_paths(const struct generation *g)
 }
 
 /*
- * Returns what is wrong with a record, or NULL. The texts of its lists were
- * checked before.
+ * Returns a message about the first fault of a record, or NULL if there is
+ * none. The texts in its lists were checked before.
  */
 static const char *find_fault(const struct generation *g)
 {
@@ -446,8 +446,8 @@ static bool take_hex(struct parser *x, uint8_t *out, size_t len, char stop)
 
 /*
  * Takes a text of at most `max` bytes from the record, and the byte `stop`
- * after the text. Returns 1 if the text is too long or has control characters,
- * otherwise 0 or ERR_NOMEM.
+ * after the text. Returns 0, 1 if the text is too long or has control
+ * characters, or ERR_NOMEM.
  */
 static int take_text(struct parser *x, char **out, size_t max, char stop)
 {
