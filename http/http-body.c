@@ -102,8 +102,8 @@ static ssize_t read_raw(struct http_body *body, void *bytes, size_t len,
 }
 
 /*
- * Make sure that the stream has compressed input. Returns 1, 0 at the end of
- * the body, or a negative error code.
+ * Make sure that the stream has compressed input. Returns 1 if it has, 0 at the
+ * end of the body, or a negative error code.
  */
 static int refill(struct http_body *body, struct error *err)
 {

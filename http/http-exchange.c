@@ -70,8 +70,9 @@ int http_may_get_files(const struct http_exchange *x, struct error *err)
 				  : 0;
 
 	/*
-	 * If objects/info/alternates cannot be read, the repository borrows no
-	 * objects.
+	 * Ignore other errors, such as an unreadable objects/info/alternates:
+	 * then the repository borrows no objects, so all of its files may be
+	 * served.
 	 */
 	return ret == ERR_NOMEM ? ret : x->get_any_file && !is_limit;
 }

@@ -68,7 +68,10 @@ struct http_reply {
 	unsigned retry_after;
 	bool has_length, has_date;
 	bool is_chunked;
-	/* a chunk was sent without its line end, which the next one sends */
+	/*
+	 * A chunk was sent, but not the line end after its data. The head of
+	 * the next chunk begins with this line end.
+	 */
 	bool has_chunk;
 	/* the end of the body was sent */
 	bool has_ended;
@@ -104,9 +107,9 @@ int http_reply_date(struct http_reply *r, const char *name, int64_t seconds,
 		    struct error *err);
 
 /*
- * Add header lines about caching: clients must not cache the answer, or may
- * cache it for one year. `now` is in seconds since 1970. Both functions return
- * 0 or ERR_NOMEM.
+ * Add header lines about caching. http_reply_never_cache() forbids clients to
+ * cache the answer; http_reply_cache_for_ever() allows it for one year. `now`
+ * is in seconds since 1970. Both functions return 0 or ERR_NOMEM.
  */
 int http_reply_never_cache(struct http_reply *r, struct error *err);
 int http_reply_cache_for_ever(struct http_reply *r, int64_t now,
@@ -199,9 +202,9 @@ int http_refuse(struct http_exchange *x, const char *status, struct error *err,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /*
- * Refuse a request that a user with other rights could make: with status 401 if
- * the client should send a password, otherwise with `status`. Works like
- * http_refuse() with `reason` and `what` in the log.
+ * Refuse a request that another user could make. Works like http_refuse(), with
+ * `reason` and `what` in the log. The status is 401 if the client should send a
+ * password, otherwise `status`.
  */
 int http_refuse_user(struct http_exchange *x, const char *status,
 		     const char *reason, const char *what, struct error *err);

@@ -151,9 +151,10 @@ static int begin(struct http_reply *r, struct iovec *iov, char line[128],
 }
 
 /*
- * Send the headers and the head of a chunk of `len` bytes, and then `nr` spans,
- * at most GROUP. The spans contain the first of the `len` bytes, or all of
- * them. If `is_last` is set, the end of the body follows.
+ * Send `nr` spans (at most GROUP) of the body. Before them, send the headers if
+ * they were not sent yet, and the head of a chunk of `len` bytes if the body is
+ * chunked. The spans may be only the first part of the chunk. If `is_last` is
+ * set, the end of the body follows. Returns 0 or a negative error code.
  */
 static int send_spans(struct http_reply *r, const struct iovec *iov, size_t nr,
 		      size_t len, bool is_last, struct error *err)
@@ -291,7 +292,9 @@ int http_reply_refuse(struct http_reply *r, const char *status,
 	buf_reset(&r->head);
 	r->status = status;
 	r->has_length = r->has_date = false;
-	/* A web server behind CGI finds the length itself. */
+	/*
+	 * A CGI program need not send Content-Length: the web server adds it.
+	 */
 	if (r->form != HTTP_CGI)
 		ret = http_reply_length(r, text ? strlen(text) : 0, err);
 	if (!ret && r->challenge && !strncmp(status, "401", 3))

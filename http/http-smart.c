@@ -146,8 +146,9 @@ static int receive(const struct http_exchange *x, struct stream *s,
 	struct receive_options options = {
 		.repo = x->repo,
 		/*
-		 * Stock Git's program enters the directory of the repository
-		 * first, so its path of the repository is ".".
+		 * Use "." as the path, like stock Git, whose program enters the
+		 * directory of the repository first. Nonces of signed pushes
+		 * depend on this path.
 		 */
 		.path = ".",
 		.version = serve_protocol_version(o->git_protocol),

@@ -119,8 +119,8 @@ static int enter(struct http_exchange *x, struct buf *path, struct error *err)
 	int ret;
 
 	/*
-	 * Only the byte after the repository's path is overwritten: url.name
-	 * points to the bytes behind.
+	 * Overwrite only the slash after the path of the repository: the bytes
+	 * after it are still needed, because url.name points to them.
 	 */
 	path->data[x->url.repo_len] = '\0';
 	ret = o->enter(o->ctx, path->data, &x->repo, err);
