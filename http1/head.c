@@ -99,8 +99,9 @@ static size_t origin_len(const char *bytes, size_t off, size_t end)
 }
 
 /*
- * Returns the decoded byte at `off`, or -1 if the encoding is not valid. The
- * target ends before a blank, so no digit is behind its end.
+ * Returns the decoded byte at `off`, or -1 if the encoding is not valid.
+ * Reading beyond the end of the target is harmless: a blank follows, which is
+ * no hexadecimal digit.
  */
 static int decode(const char *bytes, size_t off)
 {
@@ -218,8 +219,8 @@ static int parse_field(struct http1_head *head,
 }
 
 /*
- * Set *out to the field with this name, or to NULL if there is none. Returns
- * ERR_PEER if there are several.
+ * Set *out to the field with this name, or to NULL if there is none. Returns 0,
+ * or ERR_PEER if there are several such fields.
  */
 static int find_single(struct http1_head *head, const char *bytes,
 		       const char *name, const struct http1_field **out)
@@ -262,7 +263,9 @@ static int parse_length(struct http1_head *head, const char *bytes,
 	for (size_t i = 0; i < value.len; i++) {
 		unsigned digit = (unsigned)(p[i] - '0');
 
-		/* The largest length is that of a file: 63 bits. */
+		/*
+		 * A length must fit into 63 bits, as the length of a file does.
+		 */
 		if (!is_digit(p[i]) ||
 		    head->body_len > (INT64_MAX - digit) / UINT64_C(10))
 			return refuse(head, 400);
@@ -299,7 +302,10 @@ static int check_expect(struct http1_head *head, const char *bytes)
 		return 0;
 	if (!equals(bytes, expect->value, "100-continue"))
 		return refuse(head, 417);
-	/* A client of HTTP/1.0 does not know the answer 100. */
+	/*
+	 * Never send "100 Continue" to a client of HTTP/1.0, which does not
+	 * know it.
+	 */
 	head->expects_continue = head->minor && head->framing != HTTP1_NO_BODY;
 	return 0;
 }
@@ -353,7 +359,10 @@ static int finish(struct http1_head *head, const char *bytes)
 
 void http1_head_init(struct http1_head *head)
 {
-	/* Elements of `fields` below field_nr are set when they are parsed. */
+	/*
+	 * Clear all fields before the array `fields`. Its elements need no
+	 * clearing: each is set when its line is parsed.
+	 */
 	memset(head, 0, offsetof(struct http1_head, fields));
 	head->field_nr = 0;
 	head->framing = HTTP1_NO_BODY;
@@ -361,7 +370,10 @@ void http1_head_init(struct http1_head *head)
 	head->keep_alive = head->expects_continue = false;
 }
 
-/* Parse the line [off, end), without CR LF. Returns 1 after the last line. */
+/*
+ * Parse the line [off, end), without CR LF. Returns 0, 1 if the line is the
+ * last one of the head, or ERR_PEER.
+ */
 static int parse_line(struct http1_head *head,
 		      const struct http1_limits *limits, const char *bytes,
 		      size_t off, size_t end)
