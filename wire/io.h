@@ -84,13 +84,16 @@ struct serve_io {
 	int (*emit)(void *ctx, const struct serve_span *span,
 		    struct error *err);
 	/*
-	 * Called when a request has ended. If the request has succeeded and
-	 * bytes of the answer are unsent, takes over *summary and returns true.
-	 * From then on *summary measures nothing, and the callee calls
-	 * summary_end() when these bytes are sent or lost. Otherwise, returns
-	 * false, and subtracts from summary->tap.bytes_sent the bytes that were
-	 * written but did not reach the peer. May be NULL: then writev() sends
-	 * all bytes before it returns.
+	 * Called when a request has ended. May be NULL: then writev() sends all
+	 * bytes before it returns.
+	 *
+	 * If the request has succeeded and bytes of the answer are still
+	 * unsent, the function takes over *summary and returns true. From then
+	 * on *summary measures nothing. The owner of the serve_io calls
+	 * summary_end() when the bytes are sent or lost.
+	 *
+	 * In all other cases the function returns false. If written bytes did
+	 * not reach the peer, it subtracts them from summary->tap.bytes_sent.
 	 */
 	bool (*end_later)(void *ctx, struct summary *summary, bool has_failed);
 };

@@ -232,7 +232,10 @@ int pktline_send_file(struct pktline_writer *w, const void *head, size_t len,
 int pktline_emit(struct pktline_writer *w, const struct serve_span *span,
 		 struct error *err);
 
-/* Returns the number of bytes of the span with packet headers, not chunked. */
+/*
+ * Returns the number of bytes that the span takes up as packets, with their
+ * headers, but without HTTP chunks.
+ */
 uint64_t pktline_span_len(const struct serve_span *span);
 
 /* Write the 4 digits of a packet's length. `len` includes these 4 bytes. */

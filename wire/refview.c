@@ -195,9 +195,9 @@ static int full_pattern(struct buf *out, const struct refview *view,
 }
 
 /*
- * Returns 1 if every ref below `dir` is hidden, 0 if not, or ERR_NOMEM. `dir`
- * is the full pattern of hide rule `nr`. If a later rule may expose one of
- * these refs, the function returns 0.
+ * Returns 1 if the rules surely hide every ref below `dir`, 0 if a ref may be
+ * visible, or ERR_NOMEM. `dir` is the full pattern of hide rule `nr`. The
+ * result is 0 if a later rule may expose a ref below `dir`.
  */
 static int hides_all(const struct refview *view, size_t nr, const char *dir,
 		     struct buf *scratch)
@@ -245,10 +245,10 @@ static int find_skips(struct refview *view)
 }
 
 /*
- * In the order of names, the decision of a hide rule changes at certain names
- * only. Add these full names to view->bounds. A rule matches the name <pattern>
- * and all names below "<pattern>/", but no other names that start with
- * <pattern>.
+ * Add to view->bounds the full names at which the decision of one hide rule can
+ * change, in the order of names. A rule matches the name <pattern> and all
+ * names below "<pattern>/", but no other names that start with <pattern>. So
+ * there are four bounds.
  */
 static int add_bounds(struct refview *view, size_t *nr,
 		      const struct buf *pattern)
@@ -352,9 +352,9 @@ struct each {
 	int (*fn)(void *ctx, const struct ref *ref);
 	void *ctx;
 	/*
-	 * index in bounds[] of the end of the current range. `is_hidden` holds
-	 * for all names between bounds[bound - 1] and bounds[bound], if
-	 * `is_judged` is set.
+	 * Index in bounds[] of the name that ends the current range. The range
+	 * begins at bounds[bound - 1]. If `is_judged` is set, `is_hidden` says
+	 * whether all names in the range are hidden.
 	 */
 	size_t bound;
 	bool is_judged, is_hidden;

@@ -149,11 +149,12 @@ int refview_lookup(struct refview *view, const char *name, struct ref *ref,
 		   struct error *err);
 
 /*
- * Look up HEAD. The return values are those of refview_lookup(). If HEAD is a
- * symbolic ref and has a value, *branch is set to the name of its target,
- * otherwise to NULL. If HEAD is hidden, the function returns 0, and sets
- * *branch only if the branch is not hidden. *branch lives as long as
- * head->target.
+ * Look up HEAD. The return values are those of refview_lookup(). *branch is the
+ * name of HEAD's target if HEAD is a symbolic ref and has a value, otherwise
+ * NULL. It lives as long as head->target.
+ *
+ * If the hide rules hide HEAD, the function returns 0. *branch is then set only
+ * if the branch itself is visible.
  */
 int refview_head(struct refview *view, struct ref *head, const char **branch,
 		 struct error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A fetch as one line of text, for the log of requests. The line has all that
- * decides the content of the pack. `git bitmap explain --request=<text>` reads
- * the text and answers the fetch again.
+ * A fetch as one line of text, for the log of requests. The line has everything
+ * that determines the content of the pack. `git bitmap explain
+ * --request=<text>` reads the text and answers the fetch again.
  *
  *	want=<id>,<id>,+498 have=<id> shallow=<id> thin ofs-delta include-tag
  *	filter=blob:none

@@ -164,9 +164,9 @@ struct summary {
 	 */
 	uint64_t suspended_ns;
 	/*
-	 * A copy of `tap`, to compute differences. Its durations were copied
-	 * when the current request began, its byte counts when the previous
-	 * request ended.
+	 * A copy of `tap` from the past, to compute differences. The durations
+	 * are from the begin of the current request, and the byte counts from
+	 * the end of the previous one.
 	 */
 	struct pktline_tap base;
 	enum summary_phase phase;

@@ -339,7 +339,10 @@ static int explore(struct visible *v, enum extent extent, struct error *err)
 		ret = ask(v, &v->from, extent == EXTENT_COMMITS && !v->pb);
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
-	/* If the history is broken, no further object can become visible. */
+	/*
+	 * After an error in the history, nothing more can be found. So treat
+	 * all objects as explored.
+	 */
 	v->extent = ret || v->pb ? EXTENT_ALL : extent;
 	return 0;
 }
