@@ -69,9 +69,9 @@ static int hex_value(char c)
 }
 
 /*
- * Append the decoded prefix. Returns 0, ERR_PEER if the prefix is not "refs" or
- * below it, or ERR_NOMEM. So a prefix that begins with "!" is refused, too.
- * Such a prefix would show hidden refs.
+ * Append the decoded prefix. The prefix must be "refs" or begin with "refs/".
+ * In particular, a prefix that begins with "!" is refused, because it would
+ * show hidden refs. Returns 0, ERR_PEER if the prefix is refused, or ERR_NOMEM.
  */
 static int add_hidden(struct access_answer *out, const char *text, size_t len)
 {
@@ -196,7 +196,8 @@ static int start(struct access_helper *h, struct error *err)
 }
 
 /*
- * Returns whether the helper runs and has written nothing without a question.
+ * Returns whether the helper runs, and no output of the helper is waiting to be
+ * read.
  */
 static bool is_quiet(struct access_helper *h)
 {

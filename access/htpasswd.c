@@ -72,7 +72,10 @@ static const char *find(const struct table *t, const char *user)
 	return NULL;
 }
 
-/* Split the line at `line`, a string. Returns 0, 1 to skip it, or an error. */
+/*
+ * Split a line "<user>:<hash>" at the colon, by a NUL. Returns 0, 1 for an
+ * empty line or a comment, or ERR_INVALID.
+ */
 static int parse_line(char *line, unsigned nr, const char *path,
 		      struct error *err)
 {

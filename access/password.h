@@ -41,7 +41,8 @@ bool password_is_hash(const char *hash);
 
 /*
  * Returns 1 if the password has this hash, 0 if not, or ERR_NOMEM. Several
- * threads may call the function. bcrypt takes 50 ms and more, as its hash says.
+ * threads may call the function. Cost: bcrypt takes 50 ms or more; the number
+ * of rounds is in the hash.
  */
 int password_matches(const struct password_crypt *c, const char *hash,
 		     const char *password);

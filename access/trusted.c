@@ -68,8 +68,9 @@ bool trusted_is_loopback(const char *address)
 void trusted_client_name(char out[SYS_ADDRESS_MAX], const char *address)
 {
 	/*
-	 * All bits of an IPv4 address in the form of IPv6 count, not only the
-	 * first 64.
+	 * The prefix of IPv6 addresses that stand for IPv4 addresses. Such an
+	 * address is one client; it is not cut to its first 64 bits, which are
+	 * equal for all IPv4 addresses.
 	 */
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	uint8_t bytes[16];
