@@ -111,7 +111,10 @@ enum metrics_format {
 int metrics_print(struct buf *out, const struct metrics *m,
 		  enum metrics_format format);
 
-/* Works like metrics_print(), and more families follow. */
+/*
+ * Works like metrics_print(), but without the end of the text, so that the
+ * caller can append more families.
+ */
 int metrics_print_part(struct buf *out, const struct metrics *m,
 		       enum metrics_format format);
 
