@@ -46,7 +46,10 @@ struct status_board *status_board_take(struct status_boards *boards,
 				       unsigned slot_nr);
 void status_board_give_back(struct status_board *board);
 
-/* Sets and returns whether the worker serves. */
+/*
+ * The worker calls status_board_set_ready() when it serves. The master asks for
+ * this by status_board_is_ready().
+ */
 void status_board_set_ready(struct status_board *board);
 bool status_board_is_ready(const struct status_board *board);
 

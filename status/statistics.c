@@ -25,7 +25,7 @@ static const char *const results[] = {"ok", "client", "error"};
 static const char *const sources[] = {"span", "made"};
 static const char *const plan_levels[] = {"request"};
 static const char *const plan_results[] = {"hit", "joined", "miss", "bypass"};
-/* The same values as they are written in the records of requests. */
+/* The names of the same results in the records of requests (wire/summary.h). */
 static const char *const plan_texts[] = {"hit", "joined", "made", "bypassed"};
 /* Names of enum admission_refusal. */
 static const char *const refusals[ADMISSION_REFUSALS] = {
@@ -35,7 +35,10 @@ static const char *const phase_names[] = {"answer",  "negotiate",    "pack",
 					  "receive", "connectivity", "hooks",
 					  "migrate", "update-refs",  "report"};
 
-/* "other" stands for all other texts, for example of a damaged index. */
+/*
+ * The reasons why bitmaps were not used. "other" counts all other texts, for
+ * example the message about a damaged index.
+ */
 static const char *const reasons[] = {
 	"there is no bitmap index",
 	"the client's history is shallow",
@@ -574,7 +577,10 @@ static void count_bytes(struct metrics *m, const struct summary *s)
 
 	if (s->has_numbers >> SUMMARY_BYTES_VERBATIM & 1)
 		copied = s->numbers[SUMMARY_BYTES_VERBATIM];
-	/* Bytes that the client did not accept were copied, but not sent. */
+	/*
+	 * If the client did not accept all bytes, more bytes were copied than
+	 * sent. So count only those that were sent.
+	 */
 	copied = copied < sent ? copied : sent;
 	metrics_add(m, SENT, &span, copied);
 	metrics_add(m, SENT, &made, sent - copied);

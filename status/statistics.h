@@ -109,7 +109,10 @@ struct status_slow {
 	/* values of the labels "strategy" and "reason"; static strings */
 	const char *strategy, *reason;
 	uint64_t phases_us[SUMMARY_PHASE_NR];
-	/* These four and the phases are 0 if a child process has answered. */
+	/*
+	 * The next four fields and `phases_us` are 0 if a child process has
+	 * answered.
+	 */
 	uint64_t wait_read_us, wait_send_us, objects, bytes_sent;
 	uint64_t total_us, cpu_us;
 };

@@ -290,7 +290,10 @@ static int put_cost(struct buf *out, const struct status *s,
 {
 	int ret = buf_append_str(out, "<tr>") || put_path(out, c->path);
 
-	/* The bar is printed in the same cell as the path. */
+	/*
+	 * Remove the end of the cell with the path, because the bar belongs to
+	 * the same cell.
+	 */
 	if (ret)
 		return ret;
 	buf_set_len(out, out->len - strlen("</td>"));
