@@ -46,7 +46,7 @@ struct publishing {
 	const struct published_config *config; /* borrowed */
 	const struct publish_options *options; /* borrowed */
 	publish_content_fn content;
-	/* of publish_into(); NULL in a place */
+	/* the callback of publish_into(); NULL in publish_run() */
 	publish_note_fn note;
 	void *ctx;
 	struct odb *odb; /* owned */

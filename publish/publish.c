@@ -27,9 +27,9 @@ struct choosing {
 };
 
 /*
- * Returns 1 if clients may have all objects of a prepared answer with several
- * wants. Returns 0 if not, if the wants of the answer are unknown, or a
- * negative error code.
+ * Check a prepared answer with several wants. Returns 1 if clients may have all
+ * wanted objects. Returns 0 if not, or if it is unknown which wants the answer
+ * has. Returns a negative error code otherwise.
  */
 static int wants_are_visible(struct choosing *c, uint32_t answer_nr,
 			     struct error *err)
@@ -54,8 +54,8 @@ static int wants_are_visible(struct choosing *c, uint32_t answer_nr,
 }
 
 /*
- * Returns 1 if clients may have all that an answer has, with the return values
- * of wants_are_visible().
+ * Returns 1 if clients may have all objects that a prepared answer wants, 0 if
+ * not or if its wants are unknown, or a negative error code.
  */
 static int is_visible(struct choosing *c, uint32_t answer_nr, struct error *err)
 {

@@ -125,7 +125,10 @@ void published_config_release(struct published_config *config)
 	*config = (struct published_config){0};
 }
 
-/* Append the salt of an object directory. */
+/*
+ * Append the salt of an object directory. Returns 0, ERR_CORRUPT if its length
+ * is wrong, or another negative error code.
+ */
 static int read_salt(struct buf *out, const char *object_dir, struct error *err)
 {
 	struct buf path = BUF_INIT;
@@ -263,7 +266,11 @@ static int is_offered(uint64_t *len, const char *place, const char *name)
 	return ret;
 }
 
-/* The length is compared because a copy may have been interrupted. */
+/*
+ * Returns 1 if the place offers a file with this name and length, 0 if not, or
+ * ERR_NOMEM. A shorter file is not complete: it may have been copied by a
+ * program that was interrupted.
+ */
 static int has_file(const char *place, const char *name, uint64_t len)
 {
 	uint64_t found;

@@ -69,7 +69,10 @@ struct published_config {
 	 * slashes at the end; NULL: the store signs the addresses
 	 */
 	char *store_uri;
-	/* gitreach.publishStoreLifetime: of a signed address; seconds */
+	/*
+	 * gitreach.publishStoreLifetime: how many seconds a signed address is
+	 * valid
+	 */
 	uint64_t store_lifetime;
 	/* gitreach.publishShallow: publish clones of depth 1, too */
 	bool shallow;
@@ -132,16 +135,17 @@ int published_open(struct published *p, const struct published_config *config,
 void published_close(struct published *p);
 
 /*
- * Append the URI of a published pack. Returns 0 if no place has a file of this
- * name and length that is not retired, otherwise 1 or ERR_NOMEM.
+ * Append the URI of a published pack. Returns 1 if the URI was appended, 0 if
+ * no place offers a file with this name and length, or ERR_NOMEM. Retired files
+ * do not count.
  */
 int published_find(struct buf *uri, const struct published *p,
 		   const struct oid *checksum, uint64_t len);
 
 /*
  * Add to *hash the packs that published_find() can find: their names and
- * lengths. Returns 0 if a place has too many files, otherwise 1 or ERR_NOMEM.
- * Cost: a listing of each place, and two system calls for each pack.
+ * lengths. Returns 1 if they were added, 0 if a place has too many files, or
+ * ERR_NOMEM. Cost: a listing of each place, and two system calls for each pack.
  */
 int published_identify(const struct published *p, struct hash_ctx *hash,
 		       struct error *err);
