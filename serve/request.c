@@ -25,9 +25,9 @@
 #define UNCHECKED_MAX 16384
 
 /*
- * Minimum number of wants for which opening the file of wants of prepared
- * answers (stored responses to frequent requests) costs less than looking up
- * each want.
+ * A request with at least this number of unchecked wants opens the file of
+ * wants of prepared answers (stored responses to frequent requests). With fewer
+ * wants, looking up each want costs less.
  */
 #define MANY_WANTS 64
 

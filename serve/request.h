@@ -101,22 +101,22 @@ const char *request_parse_oid(const struct request *req, const char *line,
 
 /*
  * Handle a line that v0 and v2 have in common: shallow, deepen, deepen-since or
- * deepen-not. Returns 1 if the line is one of the four, 0 if it is another
- * line, or a negative error code (ERR_PEER for a bad value).
+ * deepen-not. Returns 1 if the line is one of these, 0 if not, or a negative
+ * error code (ERR_PEER for a bad value).
  */
 int request_take_line(struct request *req, const char *line, struct error *err);
 
 /*
- * Handle a line "filter <spec>". Returns 0, ERR_PEER if the filter is
- * malformed, not allowed, or the second one of this request, or another
- * negative error code.
+ * Handle a line "filter <spec>". Returns 0. Returns ERR_PEER if the filter is
+ * malformed or not allowed, or if the request already has a filter. Returns
+ * another negative error code if the check fails.
  */
 int request_take_filter(struct request *req, const char *spec,
 			struct error *err);
 
 /*
- * Returns ERR_PEER if a request has "deepen" and also "deepen-since" or
- * "deepen-not". Otherwise returns 0.
+ * Returns 0, or ERR_PEER if a request has "deepen" together with "deepen-since"
+ * or "deepen-not".
  */
 int request_check_depth_limit(const struct request *req, struct error *err);
 
@@ -174,8 +174,8 @@ int request_not_our_ref(const struct request *req, const struct oid *oid,
 int request_load_wants(struct request *req, struct error *err);
 
 /*
- * Write to the trace summary of the session what the client asked for, and how
- * the server made the pack.
+ * Write the request of the client, and how the server made its pack, to the
+ * trace summary of the session.
  */
 void request_summarize(struct request *req);
 
@@ -222,8 +222,10 @@ int filter_policy_check(const struct config *config,
 /*
  * Check all wants of a request. Returns 0 if all are allowed, ERR_PEER with the
  * message of request_not_our_ref() if one is refused, or another negative error
- * code. Cost: a pass over the visible refs; if a want is not a tip, a history
- * walk; if such a want is not a commit, a walk over all objects.
+ * code.
+ *
+ * Cost: one pass over the visible refs. If a want is not a tip, a history walk
+ * is added. If such a want is not a commit, the walk lists all objects.
  */
 int wants_check(struct request *req, struct error *err);
 

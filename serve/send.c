@@ -9,9 +9,10 @@
 #include "sys/ticker.h"
 
 /*
- * The thread that sends keep-alives starts when MUCH_DONE units of work are
- * done, when MUCH_AHEAD units are expected, or after SOON_NS nanoseconds. The
- * unit is that of the progress: a commit, an object or a byte.
+ * The thread that sends keep-alives is started when MUCH_DONE units of work are
+ * done, when at least MUCH_AHEAD units are expected, or after SOON_NS
+ * nanoseconds. A unit is what the progress counts: a commit, an object or a
+ * byte.
  */
 #define MUCH_DONE 1024
 #define MUCH_AHEAD (1 << 20)
@@ -137,7 +138,7 @@ static bool wants_nothing_new(const struct request *req)
 }
 
 /*
- * Write the last line of progress. It is not sent now, but together with the
+ * Append the last line of progress. The line is sent later, together with the
  * end of the pack.
  */
 static void put_total(struct sideband *sb, const struct packing_report *report)

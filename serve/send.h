@@ -12,8 +12,8 @@
 
 /*
  * Make and send the pack and its progress. With a side band, a flush packet
- * follows. If the pack fails, the client gets a message on band 3. Returns 0 or
- * a negative error code.
+ * follows. If the pack cannot be made, the client gets a message on band 3.
+ * Returns 0 or a negative error code.
  */
 int send_pack(struct request *req, struct error *err);
 

@@ -3,9 +3,9 @@
  * The configuration of fetches, read once for each connection. The struct is
  * immutable after loading; threads may share it.
  *
- * Two kinds of keys are read elsewhere, because a bad value must fail only the
- * requests that need the key: filters (serve/filter-policy.c) and hidden refs
- * (wire/refview.h).
+ * The keys of filters (serve/filter-policy.c) and of hidden refs
+ * (wire/refview.h) are not read here. A bad value of such a key fails only the
+ * requests that need it.
  */
 #ifndef SERVE_SERVE_CONFIG_H
 #define SERVE_SERVE_CONFIG_H
@@ -196,11 +196,12 @@ int pack_offer_identify(const struct pack_offer *offer, struct hash_ctx *hash,
 			struct error *err);
 
 /*
- * Write the section "packfile-uris" of a fetch response and the delim packet
+ * Write the section "packfile-uris" of a fetch response, and the delim packet
  * that ends it. left_out[i] says whether the pack lacks offer->blobs[i]; only
- * the URIs of such blobs are sent. `pack`: checksum of the published pack that
- * was left out, which pack_offer_has() has found last; NULL: none. If nothing
- * was left out, nothing is written. Returns 0 or a negative error code.
+ * the URIs of such blobs are sent. `pack` is the checksum of the published pack
+ * that was left out: the last one that pack_offer_has() has found; NULL: none.
+ * If nothing was left out, nothing is written. Returns 0 or a negative error
+ * code.
  */
 int pack_offer_tell(const struct pack_offer *offer, const bool *left_out,
 		    const struct oid *pack, struct pktline_writer *out,
@@ -245,8 +246,8 @@ struct serve_config {
 	bool use_bitmaps;
 	/*
 	 * gitreach.reachableOnly: clients may only have objects that refs
-	 * reach. visible_is_limit() says what the default is. True before
-	 * serve_config_load_limit().
+	 * reach. visible_is_limit() defines the default.
+	 * serve_config_load_limit() sets this field; until then, it is true.
 	 */
 	bool is_limit;
 	enum serve_unborn unborn; /* lsrefs.unborn: v2 */

@@ -3,10 +3,10 @@
  * Moves the shallow boundary of a client (gitprotocol-pack(5),
  * "shallow-update"; the shallow-info section of gitprotocol-v2(5)).
  *
- * The walk that lists the objects of the pack stops at two boundaries: at the
- * client's old boundary, because the client has no older commits, and at the
- * new boundary. If the new boundary is older, the parents of the commits on the
- * old boundary become wants.
+ * The walk that lists the objects of the pack stops at two boundaries. It stops
+ * at the client's old boundary, because the client has no older commits. It
+ * also stops at the new boundary. If the new boundary is older, the parents of
+ * the commits on the old boundary become wants.
  */
 #ifndef SERVE_SHALLOW_H
 #define SERVE_SHALLOW_H

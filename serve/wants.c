@@ -64,8 +64,9 @@ static int refuse(struct request *req, uint32_t obj_pos, struct error *err)
 
 /*
  * Returns 0 if the commits in *from reach all wanted commits, or ERR_PEER if
- * not. If `exact` is false, the walk relies on commit dates. If dates are
- * wrong, it can miss a path and return ERR_PEER wrongly.
+ * not. If `exact` is false, the walk relies on commit dates. Wrong dates can
+ * then hide a path, so that the function returns ERR_PEER for commits that are
+ * reachable.
  */
 static int check_commits(struct request *req, const struct walk_tips *from,
 			 const struct walk_tips *wanted, bool exact,
