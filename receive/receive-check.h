@@ -22,9 +22,10 @@
  * Refuse commands whose new values reach missing objects. All commands are
  * checked together first. If that check fails, each command is checked alone.
  *
- * A new value may be complete only with the shallow boundary of the client.
- * Then cmd->needs_shallow is set, and the shallow commits are added to
- * *new_shallow. Without receive.shallowUpdate, such a command is refused.
+ * A new value may have its complete history only if the client's shallow
+ * commits end it. Then cmd->needs_shallow is set, and these shallow commits are
+ * added to *new_shallow. Without receive.shallowUpdate, such a command is
+ * refused.
  *
  * Returns 0 or a negative error code. Cost: see receive_connect_check().
  */
@@ -43,7 +44,9 @@ int receive_check_hidden(struct receive *r, struct error *err);
  */
 int receive_check_aliases(struct receive *r, struct error *err);
 
-/* What receive_rules_check() keeps in memory from one command to the next. */
+/*
+ * Data that receive_rules_check() keeps in memory from one command to the next.
+ */
 struct receive_rules {
 	struct receive *r; /* borrowed */
 	/* owned: NULL until receive_rules_check() needs objects */

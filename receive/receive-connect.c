@@ -33,8 +33,8 @@ struct check {
 };
 
 /*
- * Returns 0 if an error code is about a missing or corrupt object, so that the
- * push is refused: the client may have failed to send the object. Returns any
+ * Returns 0 if an error code is about a missing or corrupt object. The client
+ * may have failed to send this object, so the push is refused. Returns any
  * other error code unchanged, and copies the error to k->err.
  */
 static int classify(struct check *k, int ret)
@@ -428,8 +428,8 @@ static int check_commits(struct check *k, const struct revwalk_result *revs)
 }
 
 /*
- * Refuse the push if a tag, tree or blob of the walk did not come with the push
- * and the client may not know of it.
+ * Check the tags, trees and blobs of the walk. Refuse the push if one of them
+ * did not come with the push and is not visible to the client.
  */
 static int check_visible(struct check *k, const struct walk_items *objects)
 {
@@ -516,9 +516,10 @@ static int has_parents(struct check *k, const struct oid *oid)
 }
 
 /*
- * Returns 1 if the repository had this commit of the push before, with all
- * parents. Returns 0 if not, or a negative error code. Such a commit must not
- * become shallow, because refs would lose history.
+ * Returns 1 if the repository had this commit of the push, with all its
+ * parents, before the push. Returns 0 if not, or a negative error code. A
+ * commit that was complete must not become shallow, because refs would lose
+ * history.
  */
 static int was_complete(struct check *k, const struct oid *oid)
 {

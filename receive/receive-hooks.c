@@ -190,8 +190,8 @@ int receive_hook_transaction(void *ctx, enum ref_state state,
 }
 
 /*
- * Returns whether the hooks post-receive and post-update get this command. They
- * get the commands that were executed.
+ * Returns whether the command was executed, so that the hooks post-receive and
+ * post-update get it.
  */
 static bool was_done(const struct receive_command *cmd)
 {

@@ -75,8 +75,8 @@ int receive_hook_post(struct receive *r, struct error *err);
 
 enum receive_env {
 	/*
-	 * Set GIT_QUARANTINE_PATH, and the object directories to those of the
-	 * quarantine, as long as there is one.
+	 * If there is a quarantine, set GIT_QUARANTINE_PATH, and set the
+	 * variables of object directories to those of the quarantine.
 	 */
 	RECEIVE_ENV_QUARANTINE = 1 << 0,
 	/* Set GIT_PUSH_OPTION_*, if receive.advertisePushOptions is true. */

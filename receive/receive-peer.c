@@ -101,8 +101,8 @@ int receive_peer_start_ticker(struct sys_ticker **ticker,
 /*
  * Returns the end of a path that starts at `p`; `before` is the character
  * before the path. If `before` is a quote, the path ends at the next quote of
- * the same kind. Otherwise it ends at a colon or at the end of the line, so the
- * result may include text after the path.
+ * the same kind. After another character, the path ends at a colon or at the
+ * end of the line; the result may then include text after the path.
  */
 static const char *path_end(const char *p, char before)
 {

@@ -466,8 +466,8 @@ static int run(struct proc *p, char *path, struct error *err)
 }
 
 /*
- * Run the hook. Returns 1 if the hook failed and the client was told why,
- * otherwise 0 or ERR_NOMEM.
+ * Run the hook. Returns 0, 1 if the hook failed and the client was told why, or
+ * ERR_NOMEM.
  */
 static int run_hook(struct proc *p, struct error *err)
 {

@@ -34,8 +34,8 @@ static char *strip_name(const char *path, const char *name)
 }
 
 /*
- * Find the directory of the main work tree. It is core.worktree, or the parent
- * of a git directory with the name ".git". In other cases the directory is
+ * Find the directory of the main work tree: core.worktree, or the parent of a
+ * git directory that is named ".git". If neither exists, the directory is
  * unknown.
  */
 static int place_main(struct receive_worktree *out, const struct repo *repo)
