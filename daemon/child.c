@@ -169,8 +169,8 @@ static int feed(struct sys_child *child, struct daemon_request *q,
 
 	while ((n = q->io.read(q, bytes, sizeof(bytes), err)) > 0)
 		/*
-		 * If the child does not read the rest of the request, it has
-		 * already answered. This is no error.
+		 * A failed write is no error here: if the child does not read
+		 * the rest of the request, it has already answered.
 		 */
 		if (sys_write_all(child->in, bytes, (size_t)n, "http-backend",
 				  NULL) < 0)

@@ -168,7 +168,7 @@ int daemon_worker(const struct daemon_options *options,
 
 /* ---- pool.c */
 
-/* What the threads of a worker need. All pointers are borrowed. */
+/* The setup that all threads of a worker share. All pointers are borrowed. */
 struct daemon_pool_setup {
 	const struct daemon_options *options;
 	struct status_board *board; /* a slot for each thread */
@@ -383,7 +383,7 @@ struct daemon_admit {
 	/* the part of the wait that is included in report->count_ns */
 	uint64_t counted_ns;
 	bool has_told;
-	/* number of waiting requests that the client was told */
+	/* the place in the queue that the last message to the client named */
 	unsigned ahead;
 };
 
@@ -526,10 +526,10 @@ struct daemon_request {
 };
 
 /*
- * Answers the request whose head is in conn->input. Sets conn->after, and
- * leaves the bytes of the next request in conn->input. If the answer is not
- * completely sent, also sets conn->request. In this case conn->after is the
- * state after the last byte was sent.
+ * Answers the request whose head is in conn->input. Sets conn->after to the
+ * next state of the connection, and leaves the bytes of the next request in
+ * conn->input. If the answer is not completely sent, also sets conn->request;
+ * conn->after is then the state that follows when the last byte was sent.
  */
 void daemon_serve(const struct daemon_options *options,
 		  struct daemon_snapshots *snapshots, struct plan_cache *plans,
@@ -661,9 +661,9 @@ int daemon_talk_open(struct repo **out, struct daemon_talk *talk,
 void daemon_talk_refuse_excess(struct daemon_talk *talk);
 
 /*
- * Returns the name under which the requests of the client are counted: the
- * user; without a user, the client's address as trusted_client_name() writes
- * it; or "" if both are unknown. Valid as long as *talk.
+ * Returns the principal of the request: the user. If there is no user, the
+ * client's address as trusted_client_name() writes it, or "" if the address is
+ * unknown, too. The string is valid as long as *talk.
  */
 const char *daemon_talk_principal(struct daemon_talk *talk);
 

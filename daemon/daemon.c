@@ -37,7 +37,7 @@
 /* number of status requests that are answered at the same time */
 #define ADMIN_THREADS 4
 
-/* What a process of the server does. */
+/* The task of a process of the server. */
 enum role {
 	ROLE_WORKER,
 	ROLE_ADMIN, /* answers --admin */
@@ -285,8 +285,9 @@ static void retire(struct master *m)
 }
 
 /*
- * Lets fill() start another relay. The relay of a successor may have replaced
- * the socket file of ours before the successor failed.
+ * Ends the relay of this master, so that fill() starts another one. The relay
+ * of a successor may have replaced the socket file of this relay, before the
+ * successor failed.
  */
 static void renew_relay(struct master *m)
 {

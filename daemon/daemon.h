@@ -63,8 +63,8 @@ struct daemon_options {
 	/* accept passwords over connections that are not encrypted */
 	bool plain_passwords;
 	/*
-	 * Fetches run in child processes, too: a hook that makes packs expects
-	 * the repository as working directory.
+	 * Fetches run in child processes, as pushes do, because a hook makes
+	 * the packs and expects the repository as working directory.
 	 */
 	bool is_hooked;
 	unsigned worker_nr, thread_nr; /* threads of each worker */

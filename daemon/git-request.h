@@ -36,7 +36,7 @@ struct git_request {
 /*
  * Returns how many bytes are missing until the first pkt-line is complete. 0:
  * the line is complete, or git_request_parse() refuses it. A caller that reads
- * only so many bytes leaves what follows the line in the socket.
+ * at most this number of bytes leaves the bytes after the line in the socket.
  */
 size_t git_request_missing(const char *bytes, size_t len);
 

@@ -218,7 +218,9 @@ static int set_text(struct daemon_text *out, const char *value, unsigned line)
 static int add_listener(struct daemon_settings *s, const char *value,
 			unsigned line, struct error *err)
 {
-	/* Listeners of the command line replace those of the file. */
+	/*
+	 * Listeners in options replace all listeners in the configuration file.
+	 */
 	if (!line && s->listen_nr && s->listen[0].line)
 		forget_listeners(s);
 	if (s->listen_nr == DAEMON_LISTENERS_MAX)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cache of the repositories that a worker has open. Its requests share them.
+ * A cache of the repositories that a worker has open. The requests of the
+ * worker share them.
  *
  * Open repositories (struct daemon_snapshot) and sets of open packs (struct
- * status_packs) have a count `users`. The count is the number of requests that
- * use the struct. It is one more while the cache lists the repository, or while
- * the repository holds the packs. At zero, the struct is freed.
+ * status_packs) have a count `users`. Each request that uses the struct adds
+ * one to the count. The cache adds one while it lists a repository, and a
+ * repository adds one for the packs that it keeps. When the count is zero, the
+ * struct is freed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +50,7 @@ struct daemon_snapshot {
 	bool has_head;
 	struct sys_witness witness;
 	bool is_shared; /* may be listed */
-	/* held while packs are opened: others wait for them */
+	/* held while packs are opened, so that other requests wait for them */
 	pthread_mutex_t opening;
 	/* guarded by `opening`: the open packs; NULL: none */
 	struct status_packs *packs;
@@ -202,9 +204,9 @@ static void forget(struct daemon_snapshots *cache, struct daemon_snapshot *s)
 }
 
 /*
- * Adds a snapshot to the list. Removes an older snapshot of the same path from
- * the list or, if there is none and the list is full, the snapshot that was not
- * used for the longest time.
+ * Adds a snapshot to the list, and removes at most one: an older snapshot of
+ * the same path. If there is none and the list is full, the snapshot that was
+ * not used for the longest time is removed.
  */
 static void list(struct daemon_snapshots *cache, struct daemon_snapshot *s)
 {

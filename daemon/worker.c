@@ -185,7 +185,7 @@ static size_t room(const struct daemon_conn *conn)
 		       : sizeof(in->bytes) - in->len;
 }
 
-/* Read what has arrived. Returns 0 or a negative error code. */
+/* Read the bytes that have arrived. Returns 0 or a negative error code. */
 static int read_some(struct daemon_conn *conn)
 {
 	struct daemon_input *in;
