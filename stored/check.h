@@ -34,10 +34,11 @@ struct stored_check_report {
  * - each file is in the store, with its size;
  * - each record, back to the first one or to a retired one, names its parent by
  *   the right hash.
- * Returns 0 if all checks were made, or if a problem that how->wrong() has
- * reported ended the checks. Returns ERR_MISSING if the repository has no
- * generation, ERR_IO if the store or the local disk failed, or another negative
- * error code.
+ *
+ * Problems are reported to how->wrong(). Returns 0 if all checks were made, or
+ * if a problem made further checks impossible. Returns ERR_MISSING if the
+ * repository has no generation, ERR_IO if the store or the local disk failed,
+ * or another negative error code.
  */
 int stored_check_run(struct stored_check_report *report,
 		     const struct generation_place *place,

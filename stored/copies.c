@@ -227,9 +227,10 @@ static struct entry *find_entry(struct stored_copies *copies, const char *name)
 }
 
 /*
- * Ends the use of an entry; `ret` is the result of its request. The entry of a
- * repository that does not exist is freed. Clients can ask for any number of
- * such repositories, and their entries would displace those of others.
+ * Ends the use of an entry; `ret` is the result of the request that used it. If
+ * the store does not have the repository, the entry is freed. Clients can ask
+ * for any number of missing repositories, and entries for them would displace
+ * useful ones.
  */
 static void leave_entry(struct stored_copies *copies, struct entry *e, int ret)
 {

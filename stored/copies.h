@@ -46,9 +46,10 @@ struct stored_copies_options {
 	 */
 	uint64_t stale_ns;
 	/*
-	 * For this long, the store is not asked again for a repository that it
-	 * did not have. A copy that another process of this node makes
-	 * meanwhile is served at once. 0: each request asks.
+	 * Number of nanoseconds for which the absence of a repository in the
+	 * store is remembered. During this time, the store is not asked again
+	 * for the repository. If another process of this node makes a copy of
+	 * it, the copy is served at once. 0: each request asks the store.
 	 */
 	uint64_t absent_ns;
 };

@@ -114,8 +114,8 @@ static int is_usable(const struct stored_copy *copy,
 }
 
 /*
- * Reads a file with the form of a marker. Returns 1 if the file is missing or
- * cannot be used, otherwise 0, or a negative error code.
+ * Reads a marker, or another file of this form. Returns 0, 1 if the file is
+ * missing or cannot be used, or a negative error code.
  */
 static int read_marker(struct generation *out, const struct stored_copy *copy,
 		       const char *path, struct error *err)

@@ -43,7 +43,7 @@ enum stored_lookup {
 	STORED_LOOKUPS,
 };
 
-/* Returns the name, as in the metrics. */
+/* Returns the name that a result has in the metrics, such as "hit". */
 const char *stored_lookup_name(enum stored_lookup result);
 
 void stored_counts_lookup(struct stored_counts *counts,

@@ -15,8 +15,8 @@
 /* number of threads that upload or check files in parallel */
 #define STORED_THREADS 4
 /*
- * Number of threads that download files in parallel. They mostly wait for the
- * store, which keeps a connection for each of them.
+ * Number of threads that download files in parallel. Each thread has its own
+ * connection, and mostly waits for the store.
  */
 #define STORED_DOWNLOADS 16
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Looks up refs in the tables of a generation, for a commit
- * (generation_change.find_ref). The tables that were read last stay open, since
- * most generations have the tables of the one before.
+ * (generation_change.find_ref). The tables that were read last stay open,
+ * because most generations have the same tables as the generation before.
  */
 #ifndef STORED_FINDER_H
 #define STORED_FINDER_H

@@ -31,10 +31,11 @@ struct stored_import_result {
 /*
  * Makes a generation with the content of `source` (stored/stage.h), which is
  * not changed. Files that the newest generation has are not written again.
- * Returns 0; ERR_DENIED if the repository exists in the store and `force` is
- * not set, or if it was changed meanwhile; ERR_IO if the store does not answer;
- * or another negative error code. After an error, no new generation was made,
- * unless *err says that this is unknown.
+ *
+ * Returns 0 or a negative error code. ERR_DENIED: the repository exists in the
+ * store and `force` is not set, or another writer changed it during the import.
+ * ERR_IO: the store does not answer. After an error, no new generation was
+ * made, unless *err says that this is unknown.
  */
 int stored_import_run(struct stored_import_result *result,
 		      const struct generation_place *place,

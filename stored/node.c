@@ -14,15 +14,15 @@
 #include "sys/rangelock.h"
 
 /*
- * Number of tries of a request to the store. It is small, because a client
- * waits meanwhile.
+ * Number of tries of a request to the store. A small number, because a client
+ * waits for the result.
  */
 #define TRIES 4
 #define CONNECT_MS 5000
 /*
- * A question whether there is a newer generation has a small answer. If the
- * store is silent for this time, the question has failed. It is repeated only
- * if it fails in a shorter time.
+ * Time limits of small questions, such as whether there is a newer generation.
+ * A question fails if the store is silent for PROBE_MS milliseconds. It is
+ * repeated only if it fails within PROBE_TRY_MS milliseconds.
  */
 #define PROBE_MS 4000
 #define PROBE_TRY_MS 2000

@@ -62,8 +62,8 @@ static bool parse_checksum(struct oid *out, const char *text,
 }
 
 /*
- * Parses a line without its end. Returns 1 if the line is wrong, otherwise 0 or
- * ERR_NOMEM.
+ * Parses a line, which has no line feed at its end. Returns 0, 1 if the line is
+ * wrong, or ERR_NOMEM.
  */
 static int parse_line(struct stored_offer *out, const char *text, size_t len,
 		      enum hash_algo algo)

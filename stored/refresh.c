@@ -125,10 +125,9 @@ int stored_refresh_download(const struct stored_refresh *r, struct error *err)
 /* ---- links */
 
 /*
- * The order in which files are made, so that no file refers to a missing one. A
- * chain is a list of layers: the file "multi-pack-index-chain" or
- * "commit-graph-chain". Such a file is made after its layers, and removed
- * before them.
+ * The order in which files are made, so that no file refers to a missing one.
+ * The files "multi-pack-index-chain" and "commit-graph-chain" list the layers
+ * of a chain, so they are made after the layers and removed before them.
  */
 enum rank {
 	RANK_PACK,

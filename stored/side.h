@@ -25,7 +25,7 @@
 #define STORED_SIDE_FILE_MAX ((uint64_t)16 << 20)
 #define STORED_SIDE_MAX ((uint64_t)64 << 20)
 
-/* Returns whether `path` is that of a bundle. */
+/* Returns whether `path` is the path of a side bundle. */
 bool stored_side_is(const char *path);
 
 /*
@@ -68,11 +68,11 @@ const struct stored_side_part *stored_side_find(
 	const uint8_t sha256[GENERATION_SHA256_LEN]);
 
 /*
- * Writes the local file `path` as a bundle of those uploads that
- * stored_side_takes() allows. Each upload has its size, its hash and its local
- * path. Uploads with the same content in another order give the same bytes.
- * Returns 1 if no bundle was written, because it would have only one file or be
- * larger than STORED_SIDE_MAX. Otherwise returns 0 or a negative error code.
+ * Writes the uploads that stored_side_takes() allows into the local file
+ * `path`, as a bundle. Each upload has its size, its hash and its local path.
+ * The order of the uploads does not matter: equal contents give equal bytes.
+ * Returns 0, or 1 if no bundle was written because it would have only one file
+ * or be larger than STORED_SIDE_MAX, or a negative error code.
  */
 int stored_side_write(const char *path, const struct generation_upload *uploads,
 		      size_t nr, struct error *err);

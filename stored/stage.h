@@ -34,9 +34,10 @@ struct stored_stage {
 
 /*
  * Makes the stage below the directory `tmp`. If `tmp` is on another file system
- * than the source, packs and their side files are symlinks instead of hard
- * links, and the other files are copies. Then the source must not be repacked
- * before the release. `progress` may be NULL. Release *stage in any case.
+ * than the source, packs and their side files are symlinks, and all other files
+ * are copies. Then the source must not be repacked before the release.
+ * `progress` may be NULL. Release *stage in any case.
+ *
  * Returns 0, ERR_UNSUPPORTED if the source has a work tree or is a partial
  * clone, ERR_MISSING if an object of a ref is missing, or another negative
  * error code.

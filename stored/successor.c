@@ -166,7 +166,10 @@ static bool is_same(const struct generation_file *a,
 	       (!strcmp(a->path, b->path) || (is_table(a) && is_table(b)));
 }
 
-/* Returns whether the refs are those of the one table of the generation. */
+/*
+ * Returns whether the base has exactly one table, and this table has the refs
+ * of the directory.
+ */
 static bool has_same_refs(const struct making *m)
 {
 	const struct generation_file *table = NULL;
@@ -192,8 +195,9 @@ static void free_upload(struct generation_upload *upload)
 }
 
 /*
- * Removes files that the base has from the uploads, and lists the other files
- * of the base as drops.
+ * Compares the files of the directory with those of the base. Equal files are
+ * removed from the list of uploads. All other files of the base are listed as
+ * drops.
  */
 static int compare(struct making *m, struct stored_written *result)
 {

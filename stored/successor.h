@@ -54,15 +54,17 @@ struct stored_written {
 };
 
 /*
- * Makes the generation. *base is the generation from which the directory was
- * made or with which it was compared, or zeroed for a repository that does not
- * exist. The call may replace *base by a newer generation. Files that the base
- * has are not written again, and its other files are dropped. Without
- * `drops_objects`, changes of other writers since the base are kept: their
- * packs and refs stay in the new generation. Returns 0, ERR_DENIED if a change
- * of another writer conflicts with this one, ERR_IO if the store does not
- * answer, or another negative error code. After an error, no new generation was
- * made, unless *err says that this is unknown.
+ * Makes the next generation from the files of a directory. *base is the
+ * generation with which the directory was compared; it is zeroed if the
+ * repository does not exist. The call may replace *base by a newer generation.
+ *
+ * Files that the base has are not written again, and its other files are
+ * dropped. Without `drops_objects`, changes of other writers since the base are
+ * kept: their packs and refs stay in the new generation.
+ *
+ * Returns 0, ERR_DENIED if a change of another writer conflicts with this one,
+ * ERR_IO if the store does not answer, or another negative error code. After an
+ * error, no new generation was made, unless *err says that this is unknown.
  */
 int stored_successor_commit(struct stored_written *out, struct generation *base,
 			    const struct generation_place *place,

@@ -230,7 +230,7 @@ static int evict(struct trim *t, struct stored_trim *out,
 	return ret < 0 ? ret : 0;
 }
 
-/* ---- what killed processes have left */
+/* ---- leftovers of killed processes */
 
 struct leftovers {
 	const char *dir;

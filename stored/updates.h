@@ -18,13 +18,17 @@
 
 /*
  * Sets the refs of the repository in `dir` to those of a generation. The files
- * of the generation must be in `dir`. The name of the new table was never used
- * before, and tables.list is replaced while its lock is held. So a reader sees
- * either the old refs or the new refs. Tags are stored with their peeled ids,
- * so objects are read. Tables that are no longer listed stay. `wait_ms`:
- * milliseconds to wait for the lock. Returns 0, ERR_CORRUPT if an update has no
- * valid name or value or if the configuration does not say that refs are
- * tables, ERR_DENIED if the lock is held, or another negative error code.
+ * of the generation must be in `dir`. Tags are stored with their peeled ids, so
+ * objects are read. `wait_ms`: milliseconds to wait for the lock of
+ * tables.list.
+ *
+ * The name of the new table was never used before, and tables.list is replaced
+ * while its lock is held. So a reader sees either the old refs or the new refs.
+ * Tables that are no longer listed stay.
+ *
+ * Returns 0 or a negative error code. ERR_CORRUPT: an update has no valid name
+ * or value, or the configuration does not say that refs are tables. ERR_DENIED:
+ * another process holds the lock.
  */
 int stored_updates_install(const char *dir, const struct generation *g,
 			   enum sys_fsync_method method, int64_t wait_ms,
