@@ -167,8 +167,8 @@ static bool is_same(const struct generation_file *a,
 }
 
 /*
- * Returns whether the base has exactly one table, and this table has the refs
- * of the directory.
+ * Returns whether the base has exactly one table and no updates, and this table
+ * has the refs of the directory.
  */
 static bool has_same_refs(const struct making *m)
 {
