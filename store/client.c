@@ -112,8 +112,8 @@ void client_close(struct client *client)
 		client->f.curl_easy_cleanup(client->idle[--client->idle_nr]);
 	pthread_mutex_destroy(&client->lock);
 	/*
-	 * libcurl stays loaded, because OpenSSL keeps pointers to what libcurl
-	 * has registered.
+	 * Do not unload libcurl: OpenSSL keeps pointers to functions and data
+	 * that libcurl has registered.
 	 */
 	free(client->ca_file);
 	free(client);

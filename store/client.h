@@ -87,10 +87,12 @@ struct client;
 
 /*
  * Opens a client. `ca_file` names a file with certificates of authorities;
- * NULL: those of the system. Returns 0 with *out owned by the caller,
- * ERR_UNSUPPORTED if libcurl is not installed, or ERR_NOMEM. With is_lazy,
- * client_send() may return ERR_UNSUPPORTED instead. Threads may open
- * clients at the same time, from libcurl 7.84 on.
+ * NULL: those of the system. Several threads may open clients at the same time
+ * if libcurl is version 7.84 or newer.
+ *
+ * Returns 0 with *out owned by the caller, ERR_UNSUPPORTED if libcurl is not
+ * installed, or ERR_NOMEM. With is_lazy, client_send() may return
+ * ERR_UNSUPPORTED instead.
  */
 int client_open(struct client **out, const struct client_limits *limits,
 		const char *ca_file, struct error *err);

@@ -188,12 +188,15 @@ bool filestore_name_is_valid(const char *name);
 
 /*
  * Reads `len` (> 0) bytes at `off`, or up to the end of the file if `len` is
- * STORE_TO_END. After a temporary failure, reading goes on where it stopped, if
- * the file is still the same. The sink gets each byte once. *info is filled
- * before the sink gets the first byte; its entity tag may be empty if the range
- * is a part of the file. `info` may be NULL. Returns 0, STORE_ABSENT,
- * STORE_UNAVAILABLE, ERR_INVALID if the range is not in the file, or another
- * error. After an error the sink may have got some bytes.
+ * STORE_TO_END. The sink gets each byte once. If reading fails for a moment, it
+ * goes on at the same place, provided that the file is unchanged.
+ *
+ * *info is filled before the sink gets the first byte; `info` may be NULL. The
+ * entity tag may be empty if only a part of the file is read.
+ *
+ * Returns 0, STORE_ABSENT, STORE_UNAVAILABLE, ERR_INVALID if the range is not
+ * in the file, or another negative error code. After an error, the sink may
+ * have got some bytes.
  */
 int filestore_read(struct filestore *store, struct filestore_info *info,
 		   const struct filestore_sink *sink, const char *name,
@@ -225,10 +228,12 @@ int filestore_head(struct filestore *store, struct filestore_info *info,
 
 /*
  * Writes a file. `etag` has room for STORE_ETAG_MAX + 1 bytes and receives the
- * entity tag of the new file; NULL is allowed. Returns 0 if the file is written
- * and durable, STORE_CONFLICT, STORE_AMBIGUOUS, STORE_UNAVAILABLE, or an error.
- * STORE_REPLACE of an absent file is STORE_CONFLICT. After STORE_CONFLICT, the
- * file that has the name is durable.
+ * entity tag of the new file; NULL is allowed.
+ *
+ * Returns 0 if the file is written and durable, STORE_AMBIGUOUS,
+ * STORE_UNAVAILABLE, or a negative error code. Returns STORE_CONFLICT if the
+ * condition is false, also for STORE_REPLACE if there is no file. After
+ * STORE_CONFLICT, the file that has the name is durable.
  */
 int filestore_put(struct filestore *store, char *etag, const char *name,
 		  const void *bytes, size_t len,

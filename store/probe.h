@@ -23,12 +23,14 @@
  * afterwards. Each step checks one promise:
  * - a created file is seen at once by get, head and list;
  * - a second creator and a wrong entity tag are refused;
- * - of STORE_PROBE_CREATORS concurrent creators one wins;
- * - of as many concurrent replacers with one entity tag one wins;
+ * - if STORE_PROBE_CREATORS clients create a file at the same time, one
+ *   succeeds;
+ * - if so many clients replace a file with the same entity tag, one succeeds;
  * - a deleted file is gone at once.
+ *
  * A passed probe does not prove that races never fail. Returns 0,
- * ERR_UNSUPPORTED if the store broke a promise (the message tells which),
- * STORE_UNAVAILABLE, or another error. Sends about 300 requests.
+ * ERR_UNSUPPORTED if the store broke a promise (*err names it),
+ * STORE_UNAVAILABLE, or another negative error code. Sends about 300 requests.
  */
 int store_probe(struct filestore *store, struct error *err);
 

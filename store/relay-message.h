@@ -29,8 +29,8 @@
 int relay_message_send(int fd, const struct buf *message, struct error *err);
 
 /*
- * Replaces *message by the next message. Returns 0, or ERR_PEER if the peer is
- * gone, silent for too long, or breaks the form; or ERR_NOMEM.
+ * Replaces *message by the next message. Returns 0, ERR_NOMEM, or ERR_PEER if
+ * the peer is gone, is silent for too long, or sends a malformed packet.
  */
 int relay_message_receive(int fd, struct buf *message, struct error *err);
 

@@ -46,7 +46,7 @@ struct s3_call {
 	bool is_slow;
 };
 
-/* What one try of a request has shown. */
+/* The result of one try of a request. */
 enum s3_verdict {
 	/* an answer that a repeat would not change */
 	S3_FINAL,
@@ -90,10 +90,10 @@ int s3_send(struct s3 *s3, struct client_answer *answer,
 	    const struct s3_call *call, struct error *err);
 
 /*
- * Translates an answer with a status that means failure. Returns STORE_ABSENT
- * if the file or the upload does not exist, STORE_CONFLICT for 412, otherwise a
- * negative error code. For HEAD, a status 404 has no body that tells what does
- * not exist, and is STORE_ABSENT.
+ * Translates the answer to a failed request. Returns STORE_ABSENT if the file
+ * or the upload does not exist, STORE_CONFLICT for status 412, or a negative
+ * error code. The answer to a HEAD has no body that says what is missing, so
+ * status 404 is STORE_ABSENT.
  */
 int s3_fail(const struct s3_call *call, const struct client_answer *answer,
 	    struct error *err);
