@@ -31,7 +31,7 @@ struct generation_collect_options {
 	bool is_dry;   /* only count, delete nothing */
 };
 
-/* Numbers of what was found. */
+/* Counts of the files and records that a collection has found. */
 struct generation_garbage {
 	/*
 	 * number and total size of files that were deleted, or would be deleted

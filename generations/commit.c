@@ -297,7 +297,10 @@ static void end_old(struct commit *c)
 	}
 }
 
-/* Sets the maker of the record to that of the first change in it. */
+/*
+ * Copies node, user and action of the first change in the record into the
+ * record. Returns 0 or ERR_NOMEM.
+ */
 static int sign(struct commit *c, const struct generation_change *change)
 {
 	const struct generation_host *host = c->place->host;

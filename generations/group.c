@@ -208,9 +208,9 @@ static void end_lead(struct generation_group *group)
 
 /*
  * Makes one record of the waiting changes. The caller holds the lock and is the
- * leader. When the function returns, the caller is not the leader any more.
- * `is_idle`: nobody was making a record when this thread came. In this case the
- * thread first waits a short time for changes of other threads.
+ * leader. When the function returns, the caller is not the leader any more. If
+ * `is_idle` is true, no record was being made when this thread came. Then the
+ * thread first waits a short time, so that other threads can add changes.
  */
 static void lead(struct generation_group *group, bool is_idle)
 {

@@ -214,10 +214,11 @@ int generation_read_hint(struct generation *out,
 }
 
 /*
- * Sets *number to the number in the hint. If the hint cannot be read, the
- * search for the newest record only takes longer. But if the store does not
- * answer, the search would fail, too. In this case the function returns
- * STORE_UNAVAILABLE, so that the caller waits only once.
+ * Sets *number to the number in the hint, or to 0 if the hint cannot be read:
+ * the search for the newest record then only takes longer. Returns 0,
+ * STORE_UNAVAILABLE if the store does not answer, or a negative error code.
+ * After STORE_UNAVAILABLE, the caller should not search: it would wait for the
+ * store once more.
  */
 static int read_hint_number(uint64_t *number,
 			    const struct generation_place *place,

@@ -249,8 +249,9 @@ struct generation_change {
 			struct error *err);
 	void *find_ctx;
 	/*
-	 * Maximum age of the uploads in nanoseconds, greater than 0, when the
-	 * request for the record is sent. Both clocks of the host are checked.
+	 * Maximum age of the uploads, in nanoseconds (> 0). If they are older,
+	 * no request for the record is sent. The age is measured by both clocks
+	 * of the host.
 	 */
 	uint64_t session_ns;
 };
@@ -281,8 +282,8 @@ enum generation_commit_result {
 	 */
 	GENERATION_UNKNOWN = 5,
 	/*
-	 * another writer changed the same file or the tables: make the change
-	 * anew
+	 * another writer changed the same file or the tables: the change must
+	 * be made again from the newest generation
 	 */
 	GENERATION_FILE_CHANGED = 6,
 	/* the session was longer than it may be: nothing was changed */
@@ -297,19 +298,23 @@ enum generation_commit_result {
 
 /*
  * Makes the next generation: writes the files of the change, then creates the
- * record. Before the call, *base is a generation that the caller knows, the
- * newest if possible. For a repository that does not exist yet, *base is
- * zeroed. After GENERATION_COMMITTED, *base is the new generation. After
- * another result, *base may be a newer generation than before. The change may
- * borrow from *base.
+ * record.
  *
- * Cost if no other writer interferes: two round trips. The first writes the
- * files and the hint for *base in parallel, the second writes the record. A
- * change without files writes no hint and takes one round trip. A new
- * repository needs one more round trip for its hint. A change is refused only
- * because of a generation that was the newest during the call. Returns a value
- * of generation_commit_result, or a negative error code: ERR_INVALID if the
- * change is not allowed or the record is too long, or an error of the store.
+ * Before the call, *base is a generation that the caller knows, the newest if
+ * possible; it is zeroed if the repository does not exist yet. After
+ * GENERATION_COMMITTED, *base is the new generation. After another result,
+ * *base may be a newer generation than before. The change may borrow from
+ * *base.
+ *
+ * Cost if no other writer interferes: two round trips. The first one writes the
+ * files and the hint for *base in parallel, and the second one writes the
+ * record. A change without files writes no hint, and takes one round trip. A
+ * new repository needs one more round trip for its hint.
+ *
+ * Returns a value of generation_commit_result or a negative error code. A
+ * change is refused only because of a generation that was the newest during the
+ * call. ERR_INVALID: the change is not allowed, or the record is too long.
+ * Other codes come from the store.
  */
 int generation_commit(struct generation *base,
 		      const struct generation_place *place,
@@ -403,8 +408,8 @@ struct generation_group *generation_group_new(
 void generation_group_free(struct generation_group *group);
 
 /*
- * What a program does around the records of a group. Each function may be NULL.
- * The first two are called by the leader only: the thread that makes a record.
+ * Callbacks of a program that uses a group. Each of them may be NULL. Only the
+ * leader, the thread that makes a record, calls the first two.
  */
 struct generation_group_hooks {
 	/*

@@ -20,13 +20,16 @@ struct generation_lease {
 
 /*
  * Takes the lease of a repository for `node`, a name without control
- * characters. Both `place` and `node` must live as long as *lease. If another
- * holder has a lease that is older than `max_age` seconds, the lease is taken
- * over, because its holder has probably died. The age is computed from the
- * store's clock, or from that of this node if the store does not tell its time.
- * If `max_age` is INT64_MIN, any lease is taken over. Returns 0 with *lease
- * filled; STORE_CONFLICT if another holder has the lease, with the name of its
- * node appended to *holder; STORE_UNAVAILABLE; or an error.
+ * characters. Both `place` and `node` must live as long as *lease.
+ *
+ * If another holder has the lease for more than `max_age` seconds, the lease is
+ * taken over, because its holder has probably died. The age is measured by the
+ * clock of the store, or by that of this node if the store's time is unknown.
+ * If `max_age` is INT64_MIN, any lease is taken over.
+ *
+ * Returns 0 with *lease filled. Returns STORE_CONFLICT if another holder has
+ * the lease; the name of its node is appended to *holder. Returns
+ * STORE_UNAVAILABLE or a negative error code after a failure.
  */
 int generation_lease_take(struct generation_lease *lease,
 			  const struct generation_place *place,
@@ -34,18 +37,18 @@ int generation_lease_take(struct generation_lease *lease,
 			  struct error *err);
 
 /*
- * Writes the lease again, so that its age begins anew. Returns 0;
- * STORE_CONFLICT if the lease was deleted, or another holder has taken it over;
- * STORE_AMBIGUOUS; STORE_UNAVAILABLE; or an error. After the last three, the
- * caller may try again.
+ * Writes the lease again, so that its age begins anew. Returns 0, or
+ * STORE_CONFLICT if the lease was deleted or another holder has taken it over.
+ * Returns STORE_AMBIGUOUS, STORE_UNAVAILABLE or a negative error code after a
+ * failure; the caller may then try again.
  */
 int generation_lease_renew(const struct generation_lease *lease,
 			   struct error *err);
 
 /*
- * Deletes the lease, unless another holder has taken it over. A lease that is
- * not deleted ends by its age. Returns 0, STORE_AMBIGUOUS, STORE_UNAVAILABLE,
- * or an error.
+ * Deletes the lease, unless another holder has taken it over. If the deletion
+ * fails, the lease is taken over later because of its age. Returns 0,
+ * STORE_AMBIGUOUS, STORE_UNAVAILABLE, or a negative error code.
  */
 int generation_lease_drop(const struct generation_lease *lease,
 			  struct error *err);
