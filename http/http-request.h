@@ -106,10 +106,11 @@ bool http_url_verify(const struct http_url *url, const char *path);
 struct http_body;
 
 /*
- * Open the body. `length` is the value of CONTENT_LENGTH, `encoding` that of
- * HTTP_CONTENT_ENCODING; NULL or "" if unset. Returns 0 with *out owned by the
- * caller (borrows io). Returns ERR_INVALID if `length` is not a number,
- * ERR_UNSUPPORTED if `encoding` is not gzip, x-gzip or identity, or ERR_NOMEM.
+ * Open the body. `length` is the value of CONTENT_LENGTH, and `encoding` is the
+ * value of HTTP_CONTENT_ENCODING; NULL or "" if the variable is not set.
+ * Returns 0 with *out owned by the caller (borrows io). Returns ERR_INVALID if
+ * `length` is not a number, ERR_UNSUPPORTED if `encoding` is not gzip, x-gzip
+ * or identity, or ERR_NOMEM.
  */
 int http_body_open(struct http_body **out, const struct serve_io *io,
 		   const char *length, const char *encoding, struct error *err);

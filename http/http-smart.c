@@ -268,8 +268,8 @@ static const struct service services[] = {
 };
 
 /*
- * Returns 1 if the service is enabled. Otherwise sends an error status and
- * returns 0, or returns a negative error code.
+ * Returns 1 if the service is enabled, 0 if not (an error status was sent), or
+ * a negative error code.
  */
 static int check_enabled(struct http_exchange *x, const struct service *service,
 			 struct error *err)
@@ -346,8 +346,8 @@ int http_smart_advertise(struct http_exchange *x, const char *name,
 }
 
 /*
- * Returns 1 if the request has the expected Content-Type. Otherwise sends an
- * error status and returns 0, or returns a negative error code.
+ * Returns 1 if the request has the expected Content-Type, 0 if not (an error
+ * status was sent), or a negative error code.
  */
 static int check_type(struct http_exchange *x, const char *expected,
 		      struct error *err)

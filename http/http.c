@@ -75,8 +75,8 @@ static bool is_service(enum http_route route)
 }
 
 /*
- * Returns 1 if the route allows the request's method. Otherwise sends an error
- * status and returns 0, or returns a negative error code.
+ * Returns 1 if the route allows the request's method, 0 if not (an error status
+ * was sent), or a negative error code.
  */
 static int check_method(struct http_exchange *x, struct error *err)
 {
@@ -110,8 +110,7 @@ int http_is_exported(const struct repo *repo, struct error *err)
 
 /*
  * Open the repository at `path`. Returns 1 if the repository exists and is
- * exported. Otherwise sends an error status and returns 0, or returns a
- * negative error code.
+ * exported, 0 if not (an error status was sent), or a negative error code.
  */
 static int enter(struct http_exchange *x, struct buf *path, struct error *err)
 {

@@ -119,12 +119,12 @@ struct http_options {
 };
 
 /*
- * Handle one HTTP request. Returns 0 if an answer was sent; the answer may be
- * an error status, and the reason is then in the log. Returns a negative error
- * code if an error occurred after the headers were sent.
+ * Handle one HTTP request. Returns 0 if an answer was sent. The answer may be
+ * an error status; the log then has the reason. Returns a negative error code
+ * if an error occurred after the headers were sent.
  *
- * *is_kept, unless NULL, is set to whether the answer ended in a way that lets
- * the client send a further request on the connection.
+ * If `is_kept` is not NULL, *is_kept is set to true if the client can send a
+ * further request on the connection, else to false.
  */
 int http_serve(const struct http_options *options, const struct serve_io *io,
 	       bool *is_kept, struct error *err);
