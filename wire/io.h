@@ -69,11 +69,10 @@ struct serve_io {
 	 * Write a span that may still be unsent when the function returns. May
 	 * be NULL: then callers use writev() instead.
 	 *
-	 * The caller must know that the bytes stay mapped and unchanged until
-	 * the owner of the serve_io declares the answer over. An answer is over
-	 * when its last byte is sent, or the peer is lost. So only the owner
-	 * can allow it. In the daemon, the owner pins a snapshot of the
-	 * repository for the answer, and marks the packs of the snapshot
+	 * The bytes must stay mapped and unchanged until the answer is over:
+	 * its last byte is sent, or the peer is lost. Only the owner of the
+	 * serve_io can guarantee this. In the daemon, the owner pins a snapshot
+	 * of the repository for the answer, and marks the packs of the snapshot
 	 * (`is_pinned` in pack/pack.h). Everything else is written with
 	 * writev(), which copies the bytes or waits for the peer. Examples are
 	 * the files of prepared answers and bitmaps, which a request opens for
