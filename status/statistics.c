@@ -315,7 +315,8 @@ struct slow_entry {
 };
 
 /*
- * more entries than are shown, because the oldest may be overwritten meanwhile
+ * RING_NR is larger than the number of shown entries, because the oldest
+ * entries may be overwritten while they are read.
  */
 #define RING_NR 128
 #define PROBES 8
@@ -443,9 +444,9 @@ static bool claim(struct cost *c, const char *path, uint64_t hash, uint64_t now)
 }
 
 /*
- * Returns the entry of a repository. A repository without an entry gets the one
- * with the lowest cost among its PROBES possible entries. Returns NULL if
- * another thread changes the entry at this moment.
+ * Returns the entry of a repository. If it has none, the entry with the lowest
+ * cost among its PROBES possible entries is given to it. Returns NULL if
+ * another thread is changing the entry at this moment.
  */
 static struct cost *find_cost(struct shared *sh, const char *path, uint64_t now)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the server has done: counters, the repositories that cost most, and the
+ * Statistics of the server: counters, the repositories that cost most, and the
  * last slow requests. Workers write these data, and the admin process shows
  * them. The data are in memory that all processes share. There are no locks, so
  * a crashed worker cannot leave a lock locked.
