@@ -53,11 +53,13 @@ struct publish_options {
 /*
  * Make the place of a repository (the directory of its published files) if
  * needed, and lock it. config->dir must be set, and the directory must exist.
- * *place is owned by the caller, also after an error. Returns a descriptor, or
- * a negative error code: ERR_UNSUPPORTED if the repository belongs to a fork
- * network, ERR_MISSING if the directory does not exist, ERR_DENIED if another
- * process has the lock, or ERR_IO. When the caller closes the descriptor, the
- * lock is released.
+ * *place is owned by the caller, also after an error. When the caller closes
+ * the descriptor, the lock is released.
+ *
+ * Returns a descriptor or a negative error code. ERR_UNSUPPORTED: the
+ * repository belongs to a fork network. ERR_MISSING: the directory does not
+ * exist. ERR_DENIED: another process has the lock. ERR_IO: a system call
+ * failed.
  */
 int publish_open_place(char **place, const struct repo *repo,
 		       const struct published_config *config,
@@ -69,11 +71,11 @@ int publish_open_place(char **place, const struct repo *repo,
  * answers, all files of the place retire. A new file gets its name when it is
  * complete, and is made durable like packs of the repository.
  *
- * Returns 0 or a negative error code: ERR_UNSUPPORTED if the repository belongs
- * to a fork network, ERR_MISSING if the directory does not exist, ERR_DENIED if
- * another process works in the place, ERR_IO, ERR_INVALID if
- * gitreach.publishExpire is no date, or ERR_CORRUPT if the repository's pack is
- * damaged. After an error, files that clients may get are still there.
+ * Returns 0 or a negative error code. ERR_UNSUPPORTED: the repository belongs
+ * to a fork network. ERR_MISSING: the directory does not exist. ERR_DENIED:
+ * another process works in the place. ERR_INVALID: gitreach.publishExpire is no
+ * date. ERR_CORRUPT: the repository's pack is damaged. ERR_IO: a system call
+ * failed. After an error, files that clients may get are still there.
  *
  * Cost: the bytes of each new pack are read, hashed and written, except for a
  * whole pack of the repository, which is linked.
