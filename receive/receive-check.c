@@ -41,8 +41,8 @@ static int check_one(struct receive *r, struct receive_connect *c,
 }
 
 /*
- * Check together all commands that are not refused. Returns 1 if all objects
- * exist, 0 if an object is missing, or a negative error code.
+ * Check the new values of all commands that are not refused, together. Returns
+ * 1 if all objects exist, 0 if an object is missing, or a negative error code.
  */
 static int check_all(struct receive *r, struct receive_connect *c,
 		     struct error *err)

@@ -132,8 +132,8 @@ static int take_capabilities(struct receive_request *req, const char *caps,
 }
 
 /*
- * Count `len` bytes of text of the request that will be stored. Returns 0, or
- * ERR_PEER if the request has more than RECEIVE_TEXT_MAX bytes of text.
+ * Add `len` to the number of text bytes that the request will store. Returns 0,
+ * or ERR_PEER if the sum is more than RECEIVE_TEXT_MAX.
  */
 static int reserve(struct receive_request *req, size_t len, struct error *err)
 {

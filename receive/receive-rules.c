@@ -219,7 +219,8 @@ static int check_exists(struct receive_rules *rules,
 
 /*
  * Returns 1 if commit `new_nr` reaches commit `old_nr`, 0 if not, or a negative
- * error code.
+ * error code. If `exact` is false, the walk relies on commit dates, and wrong
+ * dates can make the result 0.
  */
 static int is_ahead(struct receive_rules *rules, uint32_t old_nr,
 		    uint32_t new_nr, bool exact, struct error *err)
