@@ -298,8 +298,9 @@ static void end_old(struct commit *c)
 }
 
 /*
- * Copies node, user and action of the first change in the record into the
- * record. Returns 0 or ERR_NOMEM.
+ * Sets the time and a new token of the record, and copies node, user and action
+ * of `change`, the first change in the record. Returns 0 or a negative error
+ * code.
  */
 static int sign(struct commit *c, const struct generation_change *change)
 {
