@@ -180,9 +180,9 @@ static int set_namespace(struct refview *view, const char *name,
 }
 
 /*
- * Set *out to the pattern with which full ref names are compared: the rule's
- * pattern after the prefix of the namespace. If rule->is_full, there is no
- * prefix.
+ * Set *out to the pattern that is compared with full ref names. If
+ * rule->is_full, this is the rule's pattern; otherwise the prefix of the
+ * namespace comes before it.
  */
 static int full_pattern(struct buf *out, const struct refview *view,
 			const struct refview_rule *rule)

@@ -22,7 +22,10 @@
 #include "base/error.h"
 #include "object/oid.h"
 
-/* Maximum number of ids that a text contains of one list. */
+/*
+ * Maximum number of ids of one list that a text has; "+<number>" counts the
+ * rest.
+ */
 #define REQUEST_TEXT_IDS_MAX 64
 
 /* The first ids of a list. */
