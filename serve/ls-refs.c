@@ -226,8 +226,8 @@ static int find_kept(const struct packed_kept **kept, struct listing *l)
 
 /*
  * Set *key to a string that identifies the listing among those of one
- * packed-refs table: the rules for hidden refs, the namespace, the prefixes,
- * and whether tags are peeled.
+ * packed-refs table. The key has the rules for hidden refs, the namespace, the
+ * prefixes, and whether tags are peeled.
  */
 static int make_key(struct buf *key, const struct listing *l)
 {

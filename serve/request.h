@@ -107,9 +107,8 @@ const char *request_parse_oid(const struct request *req, const char *line,
 int request_take_line(struct request *req, const char *line, struct error *err);
 
 /*
- * Handle a line "filter <spec>". Returns 0. Returns ERR_PEER if the filter is
- * malformed or not allowed, or if the request already has a filter. Returns
- * another negative error code if the check fails.
+ * Handle a line "filter <spec>". Returns 0 or a negative error code. ERR_PEER:
+ * the filter is malformed or not allowed, or the request already has a filter.
  */
 int request_take_filter(struct request *req, const char *spec,
 			struct error *err);

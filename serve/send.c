@@ -284,8 +284,8 @@ static int make_pack(struct sending *p, struct error *err)
 
 /*
  * Tell the client that the server failed. Only the administrator learns the
- * reason, except for ERR_DENIED: the server is busy, and the client gets the
- * message.
+ * reason. If `code` is ERR_DENIED, the server is busy, and the client gets the
+ * message of *err, too.
  */
 static void tell_failure(struct sideband *sb, int code, const struct error *err)
 {

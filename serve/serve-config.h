@@ -188,7 +188,7 @@ static inline bool pack_offer_has_packs(const struct pack_offer *offer)
 bool pack_offer_has(void *ctx, const struct oid *checksum, uint64_t len);
 
 /*
- * Add the published packs that are offered to a hash (published_identify()).
+ * Add to *hash the published packs that are offered (published_identify()).
  * Returns 1 if they were added, 0 if there are too many packs, or a negative
  * error code.
  */

@@ -38,7 +38,7 @@ static int load_shallows(struct walk_tips *tips, struct request *req,
 
 /*
  * Compute the client's new shallow boundary for deepen-relative. The new depth
- * is counted from the wants, as in stock Git since 2.54: it is the requested
+ * is counted from the wants, as in stock Git since 2.54. It is the requested
  * number plus the distance from the wants to the nearest commit of the old
  * boundary. So all branches end at the same depth. If the depth were counted
  * from each boundary commit, long branches that were merged since would be sent
