@@ -49,10 +49,12 @@ static size_t take_last(char out[SYS_ADDRESS_MAX], const char *list, size_t len)
 
 /*
  * Goes through the addresses of one X-Forwarded-For field, from the last to the
- * first, until one does not belong to a trusted proxy. Sets `address` to the
- * last address read. Returns true if all addresses are trusted, so that the
- * previous field must be read too; false if the client's address is found or a
- * text is no address.
+ * first, until an address is not that of a trusted proxy. Sets `address` to
+ * this address, or to the first one of the field.
+ *
+ * Returns true if all addresses are those of trusted proxies: the previous
+ * field must be read, too. Returns false if the client's address was found, or
+ * a text is no address.
  */
 static bool follow(char address[SYS_ADDRESS_MAX],
 		   const struct daemon_options *options, const char *list,

@@ -45,7 +45,7 @@
 
 #define DAEMON_HEAD_MAX 16384
 
-/* maximum bytes for a user, a password and what separates them */
+/* room for a user and a password, each with a NUL */
 #define DAEMON_USER_MAX (2 * HTPASSWD_TEXT_MAX)
 #define DAEMON_INPUT_MAX (DAEMON_HEAD_MAX + 8192)
 
@@ -703,8 +703,8 @@ const char *daemon_service_of(const struct daemon_request *request);
 bool daemon_is_push(const struct daemon_request *request);
 
 /*
- * Returns whether the service needs a child process: pushes and archives always
- * do, fetches if a hook makes the packs (options->is_hooked).
+ * Returns whether a child process must answer the request: a push or an
+ * archive, or a fetch whose pack a hook makes (options->is_hooked).
  */
 bool daemon_needs_child(const struct daemon_request *request);
 

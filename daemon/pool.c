@@ -97,7 +97,7 @@ static struct thread *rouse(struct daemon_pool *pool)
 
 /*
  * Wakes a thread; NULL is allowed. Call this function after releasing
- * pool->lock, because the thread takes the lock first.
+ * pool->lock. Otherwise the thread would wake up only to wait for the lock.
  */
 static void signal_thread(struct thread *t)
 {

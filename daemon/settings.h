@@ -49,8 +49,8 @@ struct daemon_settings {
 	/* PEM files; without `tls_key`, the certificate's file has the key */
 	struct daemon_text tls_certificate, tls_key;
 	/*
-	 * Networks of trusted proxies. The user that such a proxy names in the
-	 * user header is accepted.
+	 * Networks of trusted proxies. If such a proxy sends a user in the user
+	 * header, the server believes it.
 	 */
 	struct trusted_net proxies[DAEMON_PROXIES_MAX];
 	size_t proxy_nr;

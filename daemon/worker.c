@@ -435,8 +435,8 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 	}
 	unlist(conn);
 	/*
-	 * The client of ssh sends its message as one packet, so it is complete,
-	 * and the thread can read it without waiting.
+	 * The client of ssh sends its message as one packet. So the message is
+	 * complete, and the thread can read it without waiting.
 	 */
 	if (conn->protocol == DAEMON_SSH) {
 		enqueue(w, conn);
