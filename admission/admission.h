@@ -91,11 +91,11 @@ void admission_leave(struct admission_pass *pass);
 void admission_raise(struct admission_pass *pass, uint64_t price_us);
 
 /*
- * admission_pause() gives back the tokens of a running request while the
- * request waits for its client. admission_resume() then waits for new tokens.
- * Calls in another state do nothing: without a ticket, admission_pause() for a
- * waiting ticket, and admission_resume() for a running one. Only the thread
- * that entered may call these functions.
+ * admission_pause() gives back the tokens of a request while the request waits
+ * for its client. admission_resume() waits for new tokens. Both functions do
+ * nothing without a ticket. admission_pause() also does nothing if the ticket
+ * waits, and admission_resume() if the ticket runs. Only the thread that
+ * entered may call these functions.
  */
 void admission_pause(struct admission_pass *pass);
 void admission_resume(struct admission_pass *pass);

@@ -345,8 +345,8 @@ static struct admission_ticket *first(struct admission_queue *q, bool over)
 }
 
 /*
- * Advances the virtual time of the queue to that of the ticket's network, and
- * the virtual time of the network to that of the ticket's flow. Virtual times
+ * Advances two virtual times: that of the queue to that of the ticket's
+ * network, and that of the network to that of the ticket's flow. Virtual times
  * never go backwards.
  */
 static void advance(struct admission_queue *q, const struct admission_ticket *t)
@@ -361,9 +361,9 @@ static void advance(struct admission_queue *q, const struct admission_ticket *t)
 }
 
 /*
- * Returns how many tokens a ticket gets. Usually one. If no other ticket waits,
- * expensive work gets half of the free tokens too, and the other half stays
- * free for new requests.
+ * Returns how many tokens a ticket gets: usually one. If no other ticket waits,
+ * expensive work also gets half of the free tokens. The other half stays free
+ * for new requests.
  */
 static unsigned tokens_for(const struct admission_queue *q,
 			   const struct admission_ticket *t)
@@ -476,9 +476,10 @@ void admission_queue_resume(struct admission_queue *q, int nr)
 }
 
 /*
- * Returns whether a ticket of another principal waits that should have the
- * token of `t`: it comes first in the fair order, or it holds no token while
- * the principal of `t` has more than its share.
+ * Returns whether a waiting ticket of another principal should have the token
+ * of `t`. This is so if that ticket comes first in the fair order. It is also
+ * so if its principal holds no token, and the principal of `t` holds more than
+ * its share.
  */
 static bool is_wanted(const struct admission_queue *q,
 		      const struct admission_ticket *t)

@@ -206,9 +206,9 @@ void admission_queue_pause(struct admission_queue *q, int nr, uint64_t now_ns);
 void admission_queue_resume(struct admission_queue *q, int nr);
 
 /*
- * Makes a running ticket wait again, if two conditions hold: the ticket has
- * used up its slice of time, and a ticket of another principal, which has had
- * less service, waits for a token. Returns whether the ticket waits now.
+ * Makes a running ticket wait again if it has used up its slice of time, and
+ * another principal has had less service and waits for a token. Returns whether
+ * the ticket waits now.
  */
 bool admission_queue_yield(struct admission_queue *q, int nr, uint64_t now_ns);
 
