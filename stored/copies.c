@@ -614,9 +614,10 @@ int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 }
 
 /*
- * Looks for a repository without a copy in what is known about the store.
- * Returns ERR_MISSING if the store did not have the repository a short time
- * ago, ERR_IO if the store is down, or 0 if the store must be asked.
+ * Answers a question about a repository without a copy, if the answer is known
+ * without a request. Returns ERR_MISSING if the store did not have the
+ * repository a short time ago. Returns ERR_IO if the store is down. Returns 0
+ * if the store must be asked.
  */
 static int look_before(struct stored_copies *copies, const char *name,
 		       uint64_t now, struct error *err)

@@ -687,9 +687,9 @@ static int make_by_hint(struct stored_copy *copy,
 }
 
 /*
- * Returns the highest number of a generation that this node knows: the number
- * in the marker of the copy, or a higher one that a push on this node has noted
- * and that the copy will get soon.
+ * Returns the highest number of a generation that this node knows. This is the
+ * number in the marker of the copy, or a higher one that a push on this node
+ * has noted.
  */
 static uint64_t known_number(const struct stored_copy *copy)
 {

@@ -332,9 +332,9 @@ static int find_origin(const char *dir, struct error *err)
 }
 
 /*
- * Splits `copy` at the "repo/" that `at` points to: the part before is the
- * cache directory, the part after it the name. Returns 0 with both appended, 1
- * if the rest is not a valid name, or ERR_NOMEM.
+ * Splits `copy` at the "repo/" to which `at` points. The cache directory is
+ * before it, and the quoted name of the repository after it. Returns 0 with
+ * both appended, 1 if the rest is not a valid name, or ERR_NOMEM.
  */
 static int split_at(struct buf *dir, struct buf *name, const char *copy,
 		    const char *at, struct error *err)

@@ -54,8 +54,8 @@ int stored_offers_find(struct buf *uri, const struct stored_offers *offers,
 		       struct error *err);
 
 /*
- * Adds the published packs that stored_offers_find() can find to *hash: their
- * checksums and names in the store, without the addresses.
+ * Adds to *hash the published packs that stored_offers_find() can find: their
+ * checksums and their names in the store. The addresses are not added.
  */
 void stored_offers_identify(const struct stored_offers *offers,
 			    struct hash_ctx *hash);

@@ -536,12 +536,13 @@ static struct generation_change make_ref_change(struct publishing *p)
 /* ---- the relay */
 
 /*
- * Finds out whether a change was made that was sent to the relay, after the
- * connection to the relay broke. The answer is the record with the files of the
- * push: only this change names them. Returns a value of
- * generation_commit_result. It is GENERATION_UNKNOWN if the change has no
- * files, or if an earlier change of this push with an unknown result names
- * them, too.
+ * Finds out whether a change was made, after the relay that had the change has
+ * ended. No other record can name the files of the change. So the record was
+ * made if the newest generation has one of these files.
+ *
+ * Returns a value of generation_commit_result. It is GENERATION_UNKNOWN if the
+ * change has no files, or if an earlier record of this push, whose outcome is
+ * unknown, may have the same files.
  */
 static int find_passed(const struct stored_push *push,
 		       const struct generation_change *change)
@@ -744,9 +745,9 @@ static void advance(struct stored_push *push, const struct generation *g)
 
 /*
  * Returns whether the store must prove that it has *made, a generation that a
- * push on this node had noted. This is so if the note is older than this push,
- * but the refresh at the start of the push did not find the generation in the
- * store: the store may have been restored from a backup.
+ * push on this node has noted. The proof is necessary if the note is older than
+ * this push, but the refresh at its start did not find the generation in the
+ * store. Then the store may have been restored from a backup.
  */
 static bool is_doubtful(const struct stored_push *push,
 			const struct generation *made)

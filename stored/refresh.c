@@ -64,9 +64,9 @@ static int is_needed(const struct stored_refresh *r,
 	if (stored_offer_is_remote(file->path))
 		return 0;
 	/*
-	 * A bundle is only downloaded, and never put into the directory. A
-	 * bundle that r->before has, too, brings no new files, so it is not
-	 * needed.
+	 * A bundle is needed only as a source of files: it is never put into
+	 * the directory. If r->before has the same bundle, the directory
+	 * already has these files.
 	 */
 	if (stored_side_is(file->path))
 		return !old || !is_equal(old, file);

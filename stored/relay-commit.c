@@ -14,9 +14,8 @@
 /* maximum number of repositories without a push that are remembered */
 #define IDLE_MAX 256
 /*
- * If the base was made or proved longer ago than this number of nanoseconds,
- * the store must prove that it has the base before the relay makes the next
- * record.
+ * nanoseconds: if the base was made or proved longer ago, the store must prove
+ * that it has the base before the next record is made
  */
 #define PROOF_NS UINT64_C(1000000000)
 
@@ -128,13 +127,13 @@ static void drop_base(struct generation *base)
 
 /*
  * Replaces *base by the newest generation that this node knows, and checks that
- * the store has it. `seen` is the number of the generation that a pushing
- * process has seen; the process has proved that the store has it.
+ * the store has it. `seen` is a number: a process that pushes has proved that
+ * the store has this generation.
  *
- * A base with a higher number was made by this relay or read from the copy, and
- * the store may have lost it in a restore from a backup. So it is proved again
- * after PROOF_NS. If the store has lost the base, *base is released. Returns 0
- * or a negative error code.
+ * A base with a higher number was made by this relay or read from the copy. The
+ * store may have lost such a base when it was restored from a backup, so the
+ * base is proved again after PROOF_NS. If the store has lost the base, *base is
+ * released. Returns 0 or a negative error code.
  */
 static int renew(void *ctx, struct generation *base, uint64_t seen,
 		 struct error *err)

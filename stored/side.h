@@ -68,11 +68,12 @@ const struct stored_side_part *stored_side_find(
 	const uint8_t sha256[GENERATION_SHA256_LEN]);
 
 /*
- * Writes the uploads that stored_side_takes() allows into the local file
- * `path`, as a bundle. Each upload has its size, its hash and its local path.
- * The order of the uploads does not matter: equal contents give equal bytes.
- * Returns 0, or 1 if no bundle was written because it would have only one file
- * or be larger than STORED_SIDE_MAX, or a negative error code.
+ * Writes a bundle of the uploads that stored_side_takes() allows into the local
+ * file `path`. Each upload has its size, its hash and its local path. The order
+ * of the uploads does not matter: equal contents give equal bytes.
+ *
+ * Returns 0, 1 if no bundle was written, or a negative error code. No bundle is
+ * written if it would have only one file or be larger than STORED_SIDE_MAX.
  */
 int stored_side_write(const char *path, const struct generation_upload *uploads,
 		      size_t nr, struct error *err);
