@@ -25,7 +25,7 @@
  * - a second creator and a wrong entity tag are refused;
  * - if STORE_PROBE_CREATORS clients create a file at the same time, one
  *   succeeds;
- * - if so many clients replace a file with the same entity tag, one succeeds;
+ * - if as many clients replace a file with the same entity tag, one succeeds;
  * - a deleted file is gone at once.
  *
  * A passed probe does not prove that races never fail. Returns 0,
