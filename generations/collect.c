@@ -132,11 +132,11 @@ static bool ask_only(struct collection *c, uint64_t newest)
 }
 
 /*
- * Asks the store for its time. First by writing the hint, because the time of a
- * written file is certain: the clock of an answer may be that of another
- * machine of the service. If the write fails, for example because the store is
- * full, the time of an answer is used. Returns 0, STORE_UNAVAILABLE, or a
- * negative error code.
+ * Asks the store for its time. The first try writes the hint and takes the time
+ * of this file. Such a time is certain; the clock of an answer may be that of
+ * another machine of the service. If the write fails, for example because the
+ * store is full, the time of an answer is used. Returns 0, STORE_UNAVAILABLE,
+ * or a negative error code.
  */
 static int ask_time(struct collection *c, const struct generation *newest)
 {
@@ -272,9 +272,9 @@ static void window_release(struct window *w)
 }
 
 /*
- * Adds a record to the live or to the old ones. *is_live says whether the
- * generation of the record is live; it is then set for the generation before
- * this one. Returns 0, STORE_UNAVAILABLE or a negative error code.
+ * Adds a record to the live or to the old ones. On entry, *is_live says whether
+ * the generation of the record is live. On return, *is_live says this for the
+ * generation before it. Returns 0, STORE_UNAVAILABLE or a negative error code.
  */
 static int note_record(struct collection *c, bool *is_live,
 		       const struct reading *r)

@@ -237,9 +237,9 @@ struct commit {
 /*
  * Ends the members that are not done. `result` is the result of making the
  * record. A member whose change is in the record gets `result`. A refused
- * member keeps the reason of its refusal, with one exception: if the record was
- * not made, the reason may be another change of that record. Then it gets
- * GENERATION_BUSY, so that it can try again.
+ * member keeps the reason of its refusal, with one exception. If the record was
+ * not made, another change of that record may be the reason; then the member
+ * gets GENERATION_BUSY, so that it can try again.
  */
 static void end_all(struct commit *c, int result)
 {
@@ -364,8 +364,9 @@ static int compose(struct commit *c, bool *has_refused)
 
 /*
  * Finds out who made the record with this number. Returns GENERATION_COMMITTED
- * if it has the token of this commit, TAKEN if another writer has made it, or
- * STORE_AMBIGUOUS if it cannot be read or does not tell.
+ * if the record has the token of this commit, or TAKEN if another writer has
+ * made it. Returns STORE_AMBIGUOUS if the record cannot be read, or if a
+ * retired record does not show who made it.
  */
 static int look_at(struct commit *c)
 {
