@@ -151,7 +151,7 @@ int refview_lookup(struct refview *view, const char *name, struct ref *ref,
 /*
  * Look up HEAD. The return values are those of refview_lookup(). *branch is the
  * name of HEAD's target if HEAD is a symbolic ref and has a value, otherwise
- * NULL. It lives as long as head->target.
+ * NULL. The string lives as long as head->target.
  *
  * If the hide rules hide HEAD, the function returns 0. *branch is then set only
  * if the branch itself is visible.
