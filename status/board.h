@@ -47,8 +47,8 @@ struct status_board *status_board_take(struct status_boards *boards,
 void status_board_give_back(struct status_board *board);
 
 /*
- * The worker calls status_board_set_ready() when it serves. The master asks for
- * this by status_board_is_ready().
+ * The worker calls status_board_set_ready() when it serves. The master calls
+ * status_board_is_ready() to find out whether the worker serves.
  */
 void status_board_set_ready(struct status_board *board);
 bool status_board_is_ready(const struct status_board *board);
