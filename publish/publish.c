@@ -54,8 +54,9 @@ static int wants_are_visible(struct choosing *c, uint32_t answer_nr,
 }
 
 /*
- * Returns 1 if clients may have all objects that a prepared answer wants, 0 if
- * not or if its wants are unknown, or a negative error code.
+ * Returns 1 if clients may have all objects that a prepared answer wants.
+ * Returns 0 if not, or if the wants are unknown. Returns a negative error code
+ * otherwise.
  */
 static int is_visible(struct choosing *c, uint32_t answer_nr, struct error *err)
 {
