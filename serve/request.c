@@ -443,8 +443,8 @@ static int add_target(struct request *req, uint32_t commit_nr,
 }
 
 /*
- * Add the haves that came after the last call as targets of the reachability
- * walk.
+ * Add as targets of the reachability walk the common haves that arrived since
+ * the last call. Returns 0 or a negative error code.
  */
 static int add_targets(struct request *req, const struct oidset *common,
 		       struct error *err)

@@ -110,7 +110,7 @@ static bool is_want(void *ctx, const struct oid *oid)
 }
 
 /*
- * Add the commits that are no longer shallow at the client to the common haves,
+ * Treat the commits that are no longer shallow at the client as common haves,
  * because the client has these commits.
  */
 static int add_edges(struct request *req, struct error *err)

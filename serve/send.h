@@ -18,10 +18,12 @@
 int send_pack(struct request *req, struct error *err);
 
 /*
- * Protocol v2: write the section "packfile" with the pack. If the client
- * accepts URIs and blobs or a published pack were left out, the section
- * "packfile-uris" comes first. If URIs may be sent, progress is dropped until
- * the objects are found. Returns 0 or a negative error code.
+ * Protocol v2: write the section "packfile" with the pack. Returns 0 or a
+ * negative error code.
+ *
+ * If the client accepts URIs, blobs or a published pack may be left out of the
+ * pack. The section "packfile-uris" then comes first, and progress is dropped
+ * until the objects are found.
  */
 int send_pack_section(struct request *req, struct error *err);
 

@@ -181,9 +181,9 @@ static inline bool pack_offer_has_packs(const struct pack_offer *offer)
 }
 
 /*
- * Returns whether a published pack with this checksum and length is offered.
- * `ctx` is the struct pack_offer, for struct packing_elsewhere. If memory runs
- * out, no pack is offered.
+ * Returns whether a published pack with this checksum and length is offered. If
+ * memory runs out, no pack is offered. The signature is that of the callback in
+ * struct packing_elsewhere; `ctx` is the struct pack_offer.
  */
 bool pack_offer_has(void *ctx, const struct oid *checksum, uint64_t len);
 
