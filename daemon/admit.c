@@ -270,8 +270,8 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 }
 
 /*
- * Called during the work, for its progress meter. May wait, so that other
- * requests can work.
+ * Callback of the work's progress meter. It may wait, so that other requests
+ * can work.
  */
 static int poll(void *ctx, const char *title, uint64_t done, uint64_t total)
 {

@@ -214,8 +214,8 @@ void daemon_pool_put(struct daemon_pool *pool, struct daemon_conn *conn);
 struct daemon_conn *daemon_pool_take_back(struct daemon_pool *pool);
 
 /*
- * Starts new threads in place of those that could not get their priority back.
- * If a thread cannot be started, a later call tries again.
+ * Ends the threads that could not get their usual priority back, and starts new
+ * ones. If a thread cannot be started, a later call tries again.
  */
 void daemon_pool_replace(struct daemon_pool *pool);
 
@@ -694,8 +694,8 @@ void daemon_admin_answer(struct daemon_request *request, const char *path);
 /* ---- child.c */
 
 /*
- * Returns the service that a request is for, as "receive-pack"; a dumb client
- * counts as a fetch.
+ * Returns the name of the service that a request is for, for example
+ * "receive-pack". A request of a dumb client counts as a fetch.
  */
 const char *daemon_service_of(const struct daemon_request *request);
 

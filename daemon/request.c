@@ -663,7 +663,10 @@ static int answer_guarded(struct daemon_request *q, bool *is_kept,
 	return ret;
 }
 
-/* Write the record of a request whose answer was unsent when it was made. */
+/*
+ * Write the record of a request, after the loop has sent the rest of its answer
+ * or has given up.
+ */
 static void end_summary(struct daemon_request *q, const struct error *err)
 {
 	const struct daemon_output *out = &q->output;

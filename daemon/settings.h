@@ -147,9 +147,9 @@ int daemon_settings_check(const struct daemon_settings *s,
 			  const struct daemon_report *report);
 
 /*
- * Loads the certificate and its key, if there are any. Returns 0 with *out
- * owned by the caller, or NULL in *out if none is configured, ERR_INVALID after
- * a report, or ERR_NOMEM.
+ * Loads the certificate and its key. Returns 0 with *out owned by the caller;
+ * *out is NULL if no certificate is configured. Returns ERR_INVALID after a
+ * report, or ERR_NOMEM.
  */
 int daemon_settings_tls(struct tls **out, const struct daemon_settings *s,
 			const struct daemon_report *report);

@@ -485,8 +485,8 @@ static int open_packs(struct status_packs **out, struct daemon_snapshot *s,
 }
 
 /*
- * Keeps `packs` in the snapshot for further requests, in place of the packs
- * that it had. NULL: only drops the old ones.
+ * Replaces the packs that a snapshot keeps for further requests by `packs`.
+ * NULL: the snapshot then keeps none.
  */
 static void keep_packs(struct daemon_snapshots *cache,
 		       struct daemon_snapshot *s, struct status_packs *packs)

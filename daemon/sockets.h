@@ -38,8 +38,9 @@ struct daemon_address {
 };
 
 /*
- * Parses the URL of a listener. No socket is opened. Returns 0, or ERR_INVALID
- * if the URL is not of this form or its address is not numeric.
+ * Parses the URL of a listener, in the form of struct daemon_address. No socket
+ * is opened. Returns 0, or ERR_INVALID if the URL has another form or its
+ * address is not numeric.
  */
 int daemon_address_parse(struct daemon_address *out, const char *url,
 			 struct error *err);

@@ -132,8 +132,9 @@ static void drop(struct worker *w, struct daemon_conn *conn)
 }
 
 /*
- * Logs once that an unknown proxy connects, so that all of its clients count as
- * one client.
+ * Warns once if clients seem to come through a proxy that is not configured as
+ * trusted. All clients of such a proxy count as one client, so their requests
+ * wait.
  */
 static void hint(struct worker *w, const struct daemon_conn *conn)
 {
