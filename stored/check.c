@@ -190,8 +190,8 @@ static int tell_record(struct checking *c, uint64_t number, const char *why)
 }
 
 /*
- * Checks the parent record of *g, and replaces *g with it. Returns 1 if there
- * is one, 0 if the chain ends, or a negative error code.
+ * Checks the parent record of *g, and then replaces *g by the parent. Returns 1
+ * if there is a parent, 0 if the chain ends, or a negative error code.
  */
 static int check_parent(struct checking *c, struct generation *g)
 {

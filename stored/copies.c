@@ -419,7 +419,7 @@ static void remember(struct generation *known, const struct generation *g)
 
 /*
  * Asks the store for the newest generation, and brings the copy to this
- * generation. The lock is released meanwhile.
+ * generation. Releases the lock during this time, and takes it again.
  */
 static void ask(struct stored_copies *copies, struct entry *e,
 		struct stored_use *use)

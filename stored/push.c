@@ -29,7 +29,11 @@
  */
 #define NO_RELAY 100
 
-/* the longest wait for other pushes of this node; pauses between two tries */
+/*
+ * TURN_NS: the longest wait for other pushes of this node. TURN_PAUSE_NS and
+ * TURN_PAUSE_MAX_NS: the first and the longest pause between two tries of the
+ * lock.
+ */
 #define TURN_NS (5 * NS_PER_SECOND)
 #define TURN_PAUSE_NS UINT64_C(500000)
 #define TURN_PAUSE_MAX_NS (4 * TURN_PAUSE_NS)
@@ -407,8 +411,8 @@ struct publishing {
 /* ---- the changes of a transaction */
 
 /*
- * Sets *out to the value in the form of a record, malloc()ed, or to NULL if
- * there is no value.
+ * Sets *out to a ref's value in the form of a record, malloc()ed, or to NULL if
+ * the ref has no value.
  */
 static int print_value(const char **out, const struct oid *oid,
 		       const char *target, enum hash_algo algo,

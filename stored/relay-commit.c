@@ -94,7 +94,10 @@ static void warn(const struct relay_repository *r, const char *what,
 
 /* ---- the base of a record */
 
-/* Replaces *base by the newest generation that the copy knows, or by none. */
+/*
+ * Replaces *base by the newest generation that the copy knows. If the copy
+ * knows none, *base is zeroed. Returns 0 or a negative error code.
+ */
 static int load_base(struct relay_repository *r, struct generation *base,
 		     struct error *err)
 {

@@ -40,8 +40,8 @@ struct stored_successor {
 };
 
 /*
- * Numbers about the next generation and the files that were uploaded for it,
- * with its side bundle.
+ * Numbers about a new generation and about its uploads, which include the side
+ * bundle.
  */
 struct stored_written {
 	uint64_t number; /* number of the generation */
