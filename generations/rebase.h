@@ -13,10 +13,10 @@
 int rebase_check(const struct generation_change *change, struct error *err);
 
 /*
- * Starts the generation after *base: a copy of its files and updates, with the
- * next number, the parent, and all other fields empty. base->number may be 0.
- * Returns 0, an error of generation_print(), or ERR_NOMEM. After an error,
- * *next is released.
+ * Starts the generation after *base: *next gets a copy of *base with the next
+ * number and the hash of its parent. Its node, user, action and token are
+ * empty. base->number may be 0. Returns 0, an error of generation_print(), or
+ * ERR_NOMEM. After an error, *next is released.
  */
 int rebase_start(struct generation *next, const struct generation *base,
 		 struct error *err);
