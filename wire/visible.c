@@ -429,9 +429,9 @@ int visible_hint(struct visible *v, const struct oid *oid, struct error *err)
 }
 
 /*
- * Mark the objects that `w` has found as visible. `w` is another walk than
- * v->walk. Packed objects have the same obj_pos in both walks. Other objects
- * are looked up in v->walk by id.
+ * Mark as visible the objects that another walk `w` has found. Packed objects
+ * have the same obj_pos in `w` and in v->walk. Other objects are looked up in
+ * v->walk by id.
  */
 static int mark_from(struct visible *v, struct walk *w,
 		     const struct walk_items *items, struct error *err)
