@@ -100,7 +100,7 @@ static uint32_t root_of(const struct chains *c, const struct packing_item *item)
 /*
  * List the orphans (items whose stored base is not sent). Orphans of one delta
  * chain are neighbours, and a base comes before its deltas. So the shared part
- * of a chain is inflated only once.
+ * of a chain is inflated only once. Returns 0 or ERR_NOMEM.
  */
 static int list_orphans(struct chains *c, const struct packing_items *items)
 {

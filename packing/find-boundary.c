@@ -98,7 +98,8 @@ static bool is_entered(const struct collecting *c, uint32_t obj_pos,
 
 /*
  * Record that the wanted commits have a directory at a path, and descend only
- * to paths at which trees are sent.
+ * to paths at which trees are sent. Returns 0 to descend, or 1 to skip the
+ * directory.
  */
 static int note_kept(void *ctx, uint32_t obj_pos, enum object_type type,
 		     const char *path, size_t path_len, struct error *err)

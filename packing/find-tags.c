@@ -146,7 +146,10 @@ static void send_bit(struct found *f, uint32_t bit)
 		bitset_set(&f->packed, bit);
 }
 
-/* Add a tag to the objects to send: set its bit, or append it to the list. */
+/*
+ * Add a tag to the objects to send: set its bit, or append it to the list.
+ * Returns 0 or ERR_NOMEM.
+ */
 static int send_tag(struct tagging *t, const struct oid *oid, uint32_t obj_pos)
 {
 	struct found *f = t->f;
@@ -208,7 +211,7 @@ static int send_chain(struct tagging *t, const struct oid *tag)
 /*
  * Send a tag of the bitmap index without reading the tag now. Do nothing if the
  * tag is already among the objects to send: it is wanted, or another ref has
- * named it.
+ * named it. Returns 0 or ERR_NOMEM.
  */
 static int defer(struct tagging *t, const struct packing_tag *tag, uint32_t bit)
 {
@@ -227,7 +230,10 @@ static int defer(struct tagging *t, const struct packing_tag *tag, uint32_t bit)
 	return 0;
 }
 
-/* Send a tag and the tags between it and its target, if the target is sent. */
+/*
+ * Send a tag and the tags between it and its target, if the target is sent.
+ * Returns 0 or a negative error code.
+ */
 static int take_tag(void *ctx, const struct packing_tag *tag)
 {
 	struct tagging *t = ctx;
@@ -244,7 +250,7 @@ static int take_tag(void *ctx, const struct packing_tag *tag)
 
 /*
  * Visit all tags of the repository. If few objects are sent and no tag can have
- * one of them as target, no tag is visited.
+ * one of them as target, no tag is visited. Returns 0 or a negative error code.
  */
 static int visit(struct tagging *t)
 {

@@ -84,7 +84,7 @@ static int load_tips(struct finding *g, struct error *err)
 /*
  * Store the frontier of the walk as found->boundary. With a shallow boundary,
  * the frontier may be far from the receiver's objects, so the haves are added
- * too.
+ * too. Returns 0 or ERR_NOMEM.
  */
 static int keep_frontier(struct finding *g, const struct revwalk_result *revs)
 {
@@ -270,7 +270,7 @@ static int find_by_walk(struct finding *g, struct error *err)
 	return ret ? ret : found_include_tags(f, err);
 }
 
-/* Move the result of the bitmap query into *f. */
+/* Move the result of the bitmap query into *f. Returns 0 or ERR_NOMEM. */
 static int take_result(struct finding *g)
 {
 	struct found *f = g->f;
@@ -457,7 +457,8 @@ static int find_by_preparation(struct finding *g, struct error *err)
 /*
  * The receiver may have offered to get a pack from another place. If no
  * prepared answer is used, tell the receiver now that no pack is left out.
- * Without this message, the receiver would see no progress.
+ * Without this message, the receiver would see no progress. Returns 0 or the
+ * error of tell().
  */
 static int tell_none(struct finding *g, struct error *err)
 {

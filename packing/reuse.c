@@ -77,7 +77,7 @@ static uint64_t out_off(const struct reuse *u)
 
 /*
  * Start a segment: bytes of the pack from `in_off` on are copied to the end of
- * the new pack.
+ * the new pack. Returns 0 or ERR_NOMEM.
  */
 static int begin_segment(struct reuse *u, uint64_t in_off)
 {
@@ -201,7 +201,7 @@ static void look_up_base(const struct reuse *u, uint32_t pack_pos,
 
 /*
  * Find the base of a delta in its own pack. Then find out whether the base was
- * copied, or the receiver has it.
+ * copied, or the receiver has it. Returns 0 or ERR_CORRUPT.
  */
 static int find_base(const struct reuse *u, uint32_t pack_pos, uint64_t off,
 		     const struct pack_entry *entry, struct base *base,
@@ -419,8 +419,8 @@ static int leave(struct reuse *u, const struct bitmap_space_part *bits,
 }
 
 /*
- * Estimate the number of bytes of `wanted` objects from the average length of
- * the pack's entries.
+ * Returns the number of bytes of `wanted` objects, estimated from the average
+ * length of the pack's entries.
  */
 static uint64_t estimate(const struct pack *pack, size_t wanted)
 {

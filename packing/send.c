@@ -88,7 +88,10 @@ static int load_items(struct send *s, struct error *err)
 	return 0;
 }
 
-/* Append to the items the objects that could not be copied in spans. */
+/*
+ * Append to the items the objects that could not be copied in spans. Returns 0
+ * or a negative error code.
+ */
 static int load_left_over(struct send *s, const struct bitset *left_over,
 			  struct error *err)
 {
@@ -216,7 +219,7 @@ static uint64_t end(const struct send *s, const char *label, uint64_t start)
 
 /*
  * For each delta whose base is not sent, choose another base from its stored
- * delta chain.
+ * delta chain. Returns 0 or a negative error code.
  */
 static int make_chain_deltas(struct send *s, struct error *err)
 {
@@ -579,7 +582,8 @@ static int settle(struct send *s, struct error *err)
 
 /*
  * Ask for admission before the objects that were found are copied or
- * compressed. No admission is needed to copy a whole stored pack.
+ * compressed. No admission is needed to copy a whole stored pack. Returns 0 or
+ * a negative error code.
  */
 static int admit(struct send *s, struct error *err)
 {

@@ -130,7 +130,10 @@ static int stored_base(const struct writing *w, const struct packing_item *item,
 	return ret < 0 ? ret : 0;
 }
 
-/* Deflate an object, write it whole, and release it. */
+/*
+ * Deflate an object, write it whole, and release it. Returns 0 or a negative
+ * error code.
+ */
 static int put_whole(struct writing *w, struct packing_item *item,
 		     struct odb_object *obj, struct error *err)
 {
