@@ -188,7 +188,10 @@ static int settle_entries(struct settling *s, const struct odb_object *tree,
 	return ret < 0 ? error_set(s->err, ret, "malformed tree object") : 0;
 }
 
-/* Reads a tree that was undecided, and marks the objects in it. */
+/*
+ * Reads a tree that was undecided, and marks the objects in it. Returns 0 or a
+ * negative error code.
+ */
 static int settle_tree(struct settling *s, uint32_t tree_pos, unsigned depth)
 {
 	struct walk *w = s->fill->w;

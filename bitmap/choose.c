@@ -147,7 +147,7 @@ static size_t first_guess(const struct choosing *s, size_t most)
 }
 
 /*
- * Computes the next density to try. `words` is the size of the bitmaps that
+ * Returns the next density to try. `words` is the size of the bitmaps that
  * density `dense_nr` gave. If `words` is over the limit, the density is lowered
  * by at least a quarter.
  */
@@ -234,7 +234,7 @@ static int try_densities(struct choosing *s, struct bitmap_build_result *best)
 
 /*
  * Builds the bitmaps of commits that are spread over the history, with the best
- * density.
+ * density. Returns 0 or a negative error code.
  */
 static int build_spread(struct choosing *s, struct bitmap_build_result *out)
 {
@@ -300,8 +300,8 @@ static int add_tips(const struct choosing *s, struct extension *x,
 }
 
 /*
- * Estimates the words of default pseudo-merges: 20 bytes for each commit, and
- * half of a plain set for the objects.
+ * Returns the estimated number of words of default pseudo-merges: 20 bytes for
+ * each commit, and half of a plain set for the objects.
  */
 static size_t estimate_groups(const struct choosing *s,
 			      const struct pseudo_groups *groups)

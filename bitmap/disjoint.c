@@ -12,7 +12,8 @@ struct disjoint {
 	const struct bitmap_space *space;
 	struct walk *w;
 	const struct bitset *set;
-	uint32_t *commits; /* owned array, indexed by row: commit_nr */
+	/* owned array, indexed by row: commit_nr */
+	uint32_t *commits;
 	/* indexed by bit_pos: objects that the commits found so far reach */
 	struct bitset reached;
 	struct bitset bits; /* the bitmap of one row */

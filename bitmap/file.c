@@ -134,6 +134,8 @@ static int parse_types(struct bitmap_file *f, struct cursor *c,
 
 /*
  * Skips the entry of a commit in the bitmap file, without parsing its bitmap.
+ * Sets *idx_pos and *xor_offset from the entry. Returns false if the file ends
+ * within the entry.
  */
 static bool skip_entry(struct cursor *c, uint32_t *idx_pos, uint8_t *xor_offset)
 {
@@ -455,7 +457,10 @@ bool bitmap_file_find(const struct bitmap_file *f, uint32_t idx_pos,
 	return false;
 }
 
-/* Verifies the stored bitmap of a row, and sets *view to it. */
+/*
+ * Verifies the stored bitmap of a row, and sets *view to it. Returns 0 or
+ * ERR_CORRUPT.
+ */
 static int view_entry(struct ewah_view *view, const struct bitmap_file *f,
 		      const struct bitmap_row *row, struct error *err)
 {

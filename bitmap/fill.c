@@ -63,7 +63,7 @@ static uint32_t lookups_max(const struct bitmap_fill *fill)
 
 /*
  * Works like bitmap_space_bit(), but makes a table of all bits after many
- * searches, and uses it from then on.
+ * searches, and uses it from then on. Returns false if the object has no bit.
  */
 static bool find_bit(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t *bit)
 {
@@ -79,7 +79,8 @@ static bool find_bit(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t *bit)
 struct bitmap_side {
 	struct bitmap_fill *fill;
 	const struct walk_tips *tips;
-	struct walk_items *others; /* NULL: do not list these objects */
+	/* NULL: do not list these objects */
+	struct walk_items *others;
 	/* commits that were not visited yet, newest first */
 	struct heap queue;
 	/* owned: the visited commits (commit_nr) without a bitmap */
@@ -195,7 +196,8 @@ bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr)
 
 /*
  * Counts the commits from bit `bit` to the next commit with a bitmap, in the
- * order of the pack: older commits have higher bits. Stops at `most`.
+ * order of the pack: older commits have higher bits. Stops at `most`. Returns
+ * the number of commits, or 0 if memory runs out.
  */
 static size_t indexed_distance(struct bitmap_fill *fill, uint32_t bit,
 			       size_t most)
@@ -290,7 +292,7 @@ static int or_bitmap(struct bitmap_side *f, uint32_t obj_pos, struct error *err)
 
 /*
  * Records that the set has a commit, so that pseudo-merges with this commit are
- * considered.
+ * considered. Returns 0 or a negative error code.
  */
 static int note_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 {
@@ -311,7 +313,8 @@ static int note_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 
 /*
  * Tries to use pseudo-merges again after certain numbers of walked commits. The
- * tries are so seldom that they cost little compared to the walk.
+ * tries are so seldom that they cost little compared to the walk. Returns 0 or
+ * a negative error code.
  */
 static int retry_pseudo_merges(struct bitmap_side *f, struct error *err)
 {

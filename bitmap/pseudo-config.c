@@ -36,7 +36,7 @@ void pseudo_config_release(struct pseudo_config *config)
 
 /*
  * Adds a section for the <name> of a key bitmapPseudoMerge.<name>.*, unless the
- * list already has this section.
+ * list already has this section. Returns 0 or ERR_NOMEM.
  */
 static int add_name(void *ctx, const struct config_entry *entry)
 {

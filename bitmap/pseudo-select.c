@@ -311,7 +311,7 @@ static int class_add(struct class_tips *class, const struct history *h,
  * without a bitmap reaches the commit.
  *
  * `above`: the flags from the commit's children. `own`: the flags that the
- * commit has as a tip.
+ * commit has as a tip. Returns 0 or ERR_NOMEM.
  */
 static int take_commit(struct selecting *s, uint32_t c, uint8_t above,
 		       uint8_t own)

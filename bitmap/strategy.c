@@ -157,7 +157,10 @@ static int count_beyond(uint32_t *nr, const struct planning *p,
 	return 0;
 }
 
-/* Estimates the cost of a walk whose commits are already known. */
+/*
+ * Estimates the cost of a walk whose commits are already known. Returns 0 or
+ * ERR_NOMEM.
+ */
 static int estimate_trees(struct planning *p, const struct revwalk_result *revs)
 {
 	struct bitmap_plan *plan = p->plan;
@@ -244,7 +247,7 @@ static int go_on(struct planning *p)
 
 /*
  * Decides that a walk answers the request, because measuring the cost of the
- * walk has already found all commits of the answer.
+ * walk has already found all commits of the answer. Returns 1.
  */
 static int walk_is_done(struct planning *p)
 {

@@ -180,6 +180,7 @@ static uint32_t find_limit(const struct tip_selecting *s, uint32_t tip)
 /*
  * Sorts the far tips by their limits (the oldest commits that may serve them;
  * see find_limit()). The tip whose limit is furthest from a root comes first.
+ * Returns 0 or ERR_NOMEM.
  */
 static int sort_tips(struct tip_selecting *s)
 {

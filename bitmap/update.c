@@ -283,7 +283,7 @@ static bool is_time_to_choose_anew(const struct updating *s)
 
 /* ---- pseudo-merges */
 
-/* Makes a set of the bits of all tips. */
+/* Makes a set of the bits of all tips. Returns 0 or ERR_NOMEM. */
 static int tip_set(struct updating *s, struct bitset *set)
 {
 	struct walk *w = s->in->walk;

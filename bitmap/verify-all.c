@@ -224,7 +224,10 @@ static int enumerate(struct verify *v, const struct progress_out *progress,
 
 /* ---- comparison */
 
-/* Compares the stored bitmap in v->stored with `built`, the right bitmap. */
+/*
+ * Compares the stored bitmap in v->stored with `built`, the right bitmap.
+ * Returns 0 if both are the same, otherwise ERR_CORRUPT.
+ */
 static int compare(struct verify *v, const struct ewah *built,
 		   const char *whose, struct error *err)
 {
