@@ -116,7 +116,7 @@ static int add_commits(struct pack_bitmap_answer *answer, const struct walk *w,
 	return 0;
 }
 
-/* Moves the result of a walk into the answer. */
+/* Moves the result of a walk into the answer. Returns 0 or ERR_NOMEM. */
 static int take(struct pack_bitmap_answer *answer, const struct walk *w,
 		struct walk_result *found)
 {

@@ -147,7 +147,8 @@ static int add_wants(struct asking *a)
 
 /*
  * Reads trees of the haves' walked commits, and marks the objects of the result
- * that these trees contain as uninteresting.
+ * that these trees contain as uninteresting. Returns 0 or a negative error
+ * code.
  */
 static int settle(struct asking *a)
 {

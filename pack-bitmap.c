@@ -20,7 +20,7 @@ char *pack_bitmap_path(const char *pack_base)
 
 /*
  * Checks that the bitmap index belongs to its pack or multi-pack-index: the
- * index must contain the checksum of that file.
+ * index must contain the checksum of that file. Returns 0 or ERR_CORRUPT.
  */
 static int check_owner(const struct pack_bitmap *pb, const uint8_t *checksum,
 		       const char *what, struct error *err)
@@ -52,7 +52,7 @@ static int load_file(struct pack_bitmap *pb, uint32_t nr,
 /*
  * Verifies the order that maps bits to objects: the order of the pack, or of
  * the multi-pack-index. For a small multi-pack-index nothing is done, because
- * opening the index has verified its order.
+ * opening the index has verified its order. Returns 0 or a negative error code.
  */
 static int prove_order(const struct pack_bitmap *pb, struct error *err)
 {
