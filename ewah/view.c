@@ -18,7 +18,7 @@
 
 /*
  * Verifies the chain of RLWs. No count can overflow: `covered` is at most 2^26
- * before each step, and one step adds less than 2^33.
+ * before each step, and one step adds less than 2^33. Returns 0 or ERR_CORRUPT.
  */
 static int check_words(const struct ewah_view *v, struct error *err)
 {
@@ -102,7 +102,10 @@ size_t ewah_view_size(const struct ewah_view *v)
 	return FRAME_LEN + 8 * (v->word_nr ? v->word_nr : 1);
 }
 
-/* Stores all words big-endian. A bitmap without words gets an empty RLW. */
+/*
+ * Stores all words big-endian. A bitmap without words gets an empty RLW.
+ * Returns the end of the stored bytes.
+ */
 static uint8_t *store_words(uint8_t *p, const struct ewah_view *v)
 {
 	size_t i;
