@@ -41,7 +41,7 @@ static bool is_outside(const struct search *s, const uint8_t *base)
 
 /*
  * Add the delta that a pack stores for an object, unless the delta is damaged
- * or its base is in the tip island.
+ * or its base is in the tip island. Returns 0 or ERR_NOMEM.
  */
 static int add_stored(struct search *s, uint32_t obj_pos)
 {

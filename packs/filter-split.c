@@ -91,6 +91,7 @@ static int pass(void *ctx, uint32_t obj_pos, enum object_type type,
  * Exclude from the walk all objects that the enumeration has not found: objects
  * that are missing, are in a promisor pack, or were excluded. Each entry of a
  * found tree has an obj_pos, because the enumeration has read these trees.
+ * Returns 0 or ERR_NOMEM.
  */
 static int exclude_others(struct local *l, const struct filter_split *split)
 {

@@ -144,7 +144,8 @@ static bool file_names_any(const char *path, const char *dir,
 
 struct chain_removal {
 	const char *pack_dir;
-	const char *dir; /* directory of the chain's files */
+	/* directory of the chain's files */
+	const char *dir;
 	/*
 	 * The topmost layer whose files are kept; all layers below it are kept
 	 * too. NULL: no layer is kept.

@@ -245,7 +245,10 @@ static int apply_filter(struct pack_job *job, struct error *err)
 				   err);
 }
 
-/* Enumerate in a partial clone, where only local objects are listed. */
+/*
+ * Enumerate in a partial clone, where only local objects are listed. Returns 0
+ * or a negative error code.
+ */
 static int enumerate_local(struct pack_job *job, struct error *err)
 {
 	const struct pack_job_options *o = job->options;
@@ -440,7 +443,10 @@ struct tagging {
 	struct error *err;
 };
 
-/* Add a tag to the objects to be packed, unless it is among them already. */
+/*
+ * Add a tag to the objects to be packed, unless it is among them already.
+ * Returns 0 or ERR_NOMEM.
+ */
 static int add_tag(struct tagging *t, uint32_t obj_pos)
 {
 	if (bitset_get(&t->packed, obj_pos))

@@ -48,7 +48,8 @@ static bool is_asked_twice(const struct preparing *p)
 
 /*
  * Complete the last request in the list after its wants were added. Remove the
- * request if it has no wants, or the same wants as an earlier one.
+ * request if it has no wants, or the same wants as an earlier one. Returns 0 or
+ * ERR_NOMEM.
  */
 static int settle(struct preparing *p)
 {
@@ -122,6 +123,7 @@ static int add_branch(void *ctx, const struct ref *ref)
 /*
  * Add a tag to the wants of a clone of all references, and to the list p->tags.
  * The list is needed for the other clones, which get tags by include-tag.
+ * Returns 0 or a negative error code.
  */
 static int add_tag(void *ctx, const struct ref *ref)
 {

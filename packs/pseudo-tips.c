@@ -107,7 +107,7 @@ static int add_commit(struct loading *l, const char *name,
 
 /*
  * Find the record of an object that a reference names, or add a record. So each
- * object is looked up only once.
+ * object is looked up only once. Returns 0 or a negative error code.
  */
 static int find_value(struct named_value **value, struct loading *l,
 		      const struct oid *oid)
