@@ -45,7 +45,8 @@ struct base_cache {
 	/* owned array of `bucket_nr` buckets (a power of two), or NULL */
 	struct base_cache_node **buckets;
 	size_t bucket_nr;
-	size_t nr; /* number of nodes in the hash table */
+	/* number of nodes in the hash table */
+	size_t nr;
 	/* the sum of the sizes of unpinned nodes: maximum, and present value */
 	size_t limit, bytes;
 	struct base_cache_node *newest, *oldest;

@@ -73,7 +73,8 @@ enum {
 struct delta_index {
 	const uint8_t *base; /* borrowed */
 	size_t len;
-	size_t size; /* number of bytes of this allocation */
+	/* number of bytes of this allocation */
+	size_t size;
 	/*
 	 * distance in bytes between the starts of two indexed blocks of the
 	 * base
@@ -654,7 +655,8 @@ int delta_create(const struct delta_index *index, const void *target,
 
 /*
  * Makes the part of the delta between the common prefix and the common suffix
- * of base and target.
+ * of base and target. Returns 1 if the delta would exceed its limit, otherwise
+ * 0 or ERR_NOMEM.
  */
 static int make_middle(struct maker *m, const uint8_t *base, size_t len)
 {

@@ -72,7 +72,8 @@ static bool take_copy(struct cursor *c, uint8_t op, size_t *off, size_t *len)
 
 /*
  * Takes the next instruction of a delta. The caller has checked that the delta
- * has more bytes.
+ * has more bytes. Returns false if the instruction is malformed or copies bytes
+ * outside of the base.
  */
 static inline bool take_op(struct delta_op *op, struct cursor *c,
 			   size_t base_len)

@@ -10,7 +10,8 @@
 
 /*
  * Takes the type and the size of an entry: 4 bits of the size are in the first
- * byte, and 7 in each further byte.
+ * byte, and 7 in each further byte. Returns false if the bytes end too early,
+ * the size exceeds 64 bits or the type does not exist.
  */
 static bool take_type_size(struct pack_entry *e, struct cursor *c)
 {

@@ -57,8 +57,8 @@ static inline int probe(struct search *s, uint32_t pos)
 }
 
 /*
- * Estimates the position of the wanted id, as if the ids in the range were
- * evenly spread.
+ * Returns the estimated position of the wanted id, as if the ids in the range
+ * were evenly spread.
  */
 static inline uint32_t interpolate(const struct search *s)
 {

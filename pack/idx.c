@@ -18,7 +18,7 @@ enum {
 
 /*
  * Sets the pointers to the tables in an index of version 1, which stores offset
- * and id of each object together.
+ * and id of each object together. Returns false if the file has a wrong length.
  */
 static bool lay_out_v1(struct pack_idx *idx)
 {
@@ -53,7 +53,10 @@ static bool lay_out_v2(struct pack_idx *idx)
 	return true;
 }
 
-/* Reads the version of the index, and finds its fanout. */
+/*
+ * Reads the version of the index, and finds its fanout. Returns 0,
+ * ERR_UNSUPPORTED or ERR_CORRUPT.
+ */
 static int read_header(struct pack_idx *idx, struct error *err)
 {
 	size_t header = 0;

@@ -260,7 +260,8 @@ nomem:
  * with a small window. The response to a small fetch has no other streams.
  */
 #define SMALL_LEN 4096
-#define SMALL_WINDOW_BITS 12 /* large enough for SMALL_LEN bytes */
+/* large enough for SMALL_LEN bytes */
+#define SMALL_WINDOW_BITS 12
 #define SMALL_MEM_LEVEL 5
 #define SMALL_NR 256
 

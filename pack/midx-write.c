@@ -15,7 +15,8 @@
 
 struct merge {
 	const struct pack_midx_request *rq;
-	uint32_t *ranks; /* owned array, indexed by pack */
+	/* owned array, indexed by pack */
+	uint32_t *ranks;
 	uint32_t preferred;
 	/*
 	 * owned: the chosen copies, followed by the candidates with the current
@@ -116,7 +117,8 @@ static int add_copies(struct merge *m, uint32_t pack, uint8_t byte)
 /*
  * Compares copies of objects by id, then by rank of their pack, so that the
  * best copy of an object comes first. If a pack has two copies of an object,
- * the first of them is the better one.
+ * the first of them is the better one. Returns a number below, equal to or
+ * above 0.
  */
 static int cmp_copies(const void *va, const void *vb, size_t id_len)
 {

@@ -85,7 +85,7 @@ static int check_optional(const struct pack_midx *m, const struct chunk *chunk,
 
 /*
  * Takes the next pack name from the chunk PNAM, at offset *off. Sets *off to
- * the offset of the name after it.
+ * the offset of the name after it. Returns 0 or ERR_CORRUPT.
  */
 static int take_name(struct pack_midx *m, uint32_t i, const struct chunk *chunk,
 		     uint64_t *off, struct error *err)

@@ -85,7 +85,8 @@ struct pack_midx {
 	const uint8_t *objects; /* the chunk OOFF */
 	const uint8_t *off64;   /* the chunk LOFF, or NULL */
 	uint32_t off64_nr;
-	const uint8_t *order; /* the chunk RIDX: nr be32, or NULL */
+	/* the chunk RIDX: nr be32, or NULL */
+	const uint8_t *order;
 	/*
 	 * the chunk BTMP: two be32 for each pack; NULL: there is no such chunk
 	 */
@@ -160,7 +161,8 @@ struct pack_midx_order {
 	 * the object
 	 */
 	const uint8_t *table;
-	struct pack_midx_span *spans; /* owned array, indexed by midx_pack */
+	/* owned array, indexed by midx_pack */
+	struct pack_midx_span *spans;
 	/*
 	 * the midx_pack whose objects have the first bits; 0 if there are no
 	 * bits

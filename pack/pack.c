@@ -121,7 +121,7 @@ static int hold_pack(struct pack *pack, struct buf *path, struct error *err)
 
 /*
  * Opens the .pack file first. If there is no .pack file, the index is a
- * leftover file and is ignored.
+ * leftover file and is ignored. Returns 0 or a negative error code.
  */
 static int open_files(struct pack *pack, struct buf *path,
 		      const struct pack_side_files *side_files,

@@ -131,7 +131,7 @@ static size_t stream_len_max(struct pack *pack, uint64_t offset,
 
 /*
  * Verifies that the zlib stream of an entry can inflate to `size` bytes. Sets
- * the maximum length of the stream.
+ * the maximum length of the stream. Returns 0 or ERR_CORRUPT.
  */
 static int check_size(struct pack *pack, uint64_t offset, size_t header_len,
 		      uint64_t size, size_t *stream_len, struct error *err)
@@ -145,7 +145,7 @@ static int check_size(struct pack *pack, uint64_t offset, size_t header_len,
 
 /*
  * Verifies that the bytes of the entry at `offset` have the CRC-32 that the
- * index stores.
+ * index stores. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 static int check_crc(struct pack *pack, uint64_t offset, struct error *err)
 {
@@ -297,7 +297,7 @@ int pack_reader_stored(struct pack_reader *reader, struct pack *pack,
 
 /*
  * Applies the delta of a chain link to its base. Sets *out to the cache node of
- * the result, pinned.
+ * the result, pinned. Returns 0 or a negative error code.
  */
 static int apply_link(struct pack_reader *r, struct pack *pack,
 		      const struct chain_link *link,

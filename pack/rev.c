@@ -42,8 +42,8 @@ static bool is_ascending(const struct pack_rev *rev)
 }
 
 /*
- * Does the same as is_ascending() for an index without 64-bit offsets, with a
- * loop that has no branches.
+ * Returns the same as is_ascending(), for an index without 64-bit offsets. The
+ * loop has no branches.
  */
 static bool is_ascending_off32(const struct pack_rev *rev)
 {

@@ -62,7 +62,8 @@ struct verify {
 	const struct pack_verify_hooks *hooks; /* may be NULL */
 	/* number of the first task to run */
 	size_t first_task;
-	struct worker *workers; /* owned array, indexed by thread_nr */
+	/* owned array, indexed by thread_nr */
+	struct worker *workers;
 };
 
 /* ---- one entry */
@@ -84,7 +85,7 @@ static int corrupt(const struct pack_chains *c, uint64_t offset,
 
 /*
  * Finds the range of an entry's bytes, which end at the next entry, and
- * verifies their CRC.
+ * verifies their CRC. Returns 0 or a negative error code.
  */
 static int find_extent(struct extent *x, const struct pack_chains *c,
 		       uint32_t pack_pos, struct error *err)
@@ -123,7 +124,7 @@ static int find_extent(struct extent *x, const struct pack_chains *c,
 
 /*
  * Inflates an entry of the pack. Its zlib stream must end where the next entry
- * begins.
+ * begins. Returns 0 or a negative error code.
  */
 static int inflate(struct worker *w, const struct pack_chains *c, uint8_t *dst,
 		   const struct extent *x, struct error *err)
