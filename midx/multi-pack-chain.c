@@ -220,7 +220,7 @@ static int put_file(struct writing *w, const char *path, const void *bytes,
 
 /*
  * Rename a file of a single multi-pack-index to the file name of a layer. Does
- * nothing if the file does not exist.
+ * nothing if the file does not exist. Returns 0 or a negative error code.
  */
 static int migrate_file(struct writing *w, const char *from, const char *to)
 {

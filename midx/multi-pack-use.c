@@ -177,8 +177,8 @@ struct batch {
 };
 
 /*
- * Estimate the number of bytes in a pack that belong to objects for which the
- * multi-pack-index names this pack.
+ * Returns the estimated number of bytes in a pack that belong to objects for
+ * which the multi-pack-index names this pack.
  */
 static uint64_t expected_size(const struct batch *b, uint32_t pack_nr)
 {
