@@ -54,7 +54,8 @@ struct island_union {
 
 struct island_sets {
 	uint32_t island_nr;
-	size_t word_nr; /* number of words of each set */
+	/* number of words of each set */
+	size_t word_nr;
 	/*
 	 * owned: the sets as bit masks; each set has `word_nr` words, and set s
 	 * begins at index s * word_nr

@@ -223,7 +223,10 @@ static int mark_values(struct marking *p)
 	return ret;
 }
 
-/* Adds the islands of a commit to the islands of its parents. */
+/*
+ * Adds the islands of a commit to the islands of its parents. Returns 0 or
+ * ERR_NOMEM.
+ */
 static int mark_parents(struct marking *p, uint32_t commit)
 {
 	const struct history *h = &p->w->history;
@@ -282,7 +285,10 @@ static uint32_t head_island(const struct marking *p, size_t head, bool is_tip)
 	return (uint32_t)(p->patterns.name_nr + 2 * head + is_tip);
 }
 
-/* Marks the head commits, before mark_commits() gives sets to their parents. */
+/*
+ * Marks the head commits, before mark_commits() gives sets to their parents.
+ * Returns 0 or ERR_NOMEM.
+ */
 static int mark_heads(struct marking *p)
 {
 	const struct walk_tips *heads = p->heads;

@@ -28,7 +28,8 @@ struct network_ref {
 	 * not symbolic.
 	 */
 	size_t target_off;
-	struct oid oid; /* the object that the reference names */
+	/* the object that the reference names */
+	struct oid oid;
 	/* the object to which a tag peels; valid if has_peeled and is_tag */
 	struct oid peeled;
 	bool has_peeled, is_tag; /* as in struct ref */

@@ -50,7 +50,8 @@
 
 /* The operation that a member is in; see Documentation/design/networks.md. */
 enum network_state {
-	NETWORK_MEMBER, /* no operation: the repository is a member */
+	/* no operation: the repository is a member */
+	NETWORK_MEMBER,
 	/* a fork is not complete: the repository may not exist */
 	NETWORK_FORKING,
 	/*
@@ -166,7 +167,8 @@ struct network {
 	/* owned: the store's object directory, without symlinks */
 	char *object_dir;
 	int lock_fd;
-	struct network_registry registry; /* the registry as it was last read */
+	/* the registry as it was last read */
+	struct network_registry registry;
 	/* how to sync the registry; the same setting syncs packed-refs */
 	enum sys_fsync_method fsync;
 	/* Receives warnings. NULL (the default): warnings are dropped. */

@@ -91,7 +91,10 @@ static int grow_table(struct island_sets *sets)
 	return 0;
 }
 
-/* Makes room for one more set of islands at the end of `words`. */
+/*
+ * Makes room for one more set of islands at the end of `words`. Returns 0 or
+ * ERR_NOMEM.
+ */
 static int reserve(struct island_sets *sets)
 {
 	if ((size_t)sets->nr * 2 >= sets->table_nr && grow_table(sets) < 0)
