@@ -186,7 +186,10 @@ static bool is_bad_head(const struct parser *p)
 	return left(p) >= PACK_ENTRY_HEADER_MAX || type == 0 || type == 5;
 }
 
-/* Parses the header of the next entry. The id of a delta base is copied. */
+/*
+ * Parses the header of the next entry. The id of a delta base is copied.
+ * Returns 0 or a negative error code.
+ */
 static int take_head(struct parser *p, struct current *cur, struct error *err)
 {
 	enum hash_algo algo = p->ix->config.algo;
@@ -235,6 +238,7 @@ static int bad_stream(const struct parser *p, const struct current *cur,
  * Handles an object that was not in memory as a whole. A blob that need not be
  * compared is passed to the callback hooks.object without its content. Any
  * other object is compared and passed to the hook after all entries are parsed.
+ * Returns 0 or a negative error code.
  */
 static int compare_later(struct pack_indexer *ix, const struct current *cur,
 			 const struct oid *oid, struct error *err)

@@ -22,7 +22,8 @@
 struct indexer_entry {
 	uint64_t offset;
 	uint32_t crc;
-	uint32_t first_child; /* entry_nr of the first child */
+	/* entry_nr of the first child */
+	uint32_t first_child;
 	/* entry_nr of the next child of the same base */
 	uint32_t next_sibling;
 	/*
@@ -56,8 +57,9 @@ struct pack_indexer {
 	char *name;
 	int fd; /* descriptor of the pack */
 	bool owns_fd;
-	struct sys_tempfile file; /* the file of a received pack */
-	uint64_t end;             /* offset of the trailer */
+	/* the file of a received pack */
+	struct sys_tempfile file;
+	uint64_t end; /* offset of the trailer */
 	/*
 	 * number of bytes that were inflated or made by deltas; several threads
 	 * add

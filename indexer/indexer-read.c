@@ -27,8 +27,9 @@ struct chain {
 /* The header and the inflated bytes of one stored entry. */
 struct stored {
 	struct pack_entry head;
-	struct oid base; /* id of the base of a REF_DELTA */
-	uint8_t *data;   /* owned */
+	/* id of the base of a REF_DELTA */
+	struct oid base;
+	uint8_t *data; /* owned */
 };
 
 /*
@@ -81,7 +82,7 @@ static uint32_t place_of(const struct pack_indexer *ix, const struct oid *oid)
 
 /*
  * Parses and inflates the bytes of an entry. The caller frees st->data in any
- * case.
+ * case. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 static int decode(struct pack_indexer *ix, struct inflater *inf,
 		  const uint8_t *raw, size_t len, struct stored *st)

@@ -40,9 +40,10 @@ struct worker {
 	unsigned nr;
 	struct inflater *inflater; /* owned */
 	struct hash_ctx hash;
-	struct buf raw;       /* an entry's bytes */
-	struct buf delta;     /* an inflated delta */
-	struct frame *frames; /* owned stack; the root comes first */
+	struct buf raw;   /* an entry's bytes */
+	struct buf delta; /* an inflated delta */
+	/* owned stack; the root comes first */
+	struct frame *frames;
 	size_t depth, alloc;
 	/* total number of bytes of the objects in all frames of the stack */
 	size_t held;
@@ -204,7 +205,10 @@ static int check_delta(const struct pack_indexer *ix, uint64_t offset,
 		       : 0;
 }
 
-/* Applies the delta of entry `nr` to its base. *out is malloc()ed. */
+/*
+ * Applies the delta of entry `nr` to its base. *out is malloc()ed. Returns 0 or
+ * a negative error code.
+ */
 static int apply_delta(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 		       const struct frame *base, uint8_t **out, size_t *len,
 		       struct error *err)
