@@ -197,7 +197,10 @@ int kept_deltas_check(const struct kept_deltas *k, struct error *err)
 	return ret;
 }
 
-/* Append a row whose zlib stream is at `off` of the file. */
+/*
+ * Append a row whose zlib stream is at `off` of the file. Returns 0 or
+ * ERR_NOMEM.
+ */
 static int put_row(struct buf *out, enum hash_algo algo,
 		   const struct kept_delta *row, uint64_t off)
 {

@@ -139,7 +139,7 @@ static int parse_header(struct parsing *g, uint16_t *nr)
 
 /*
  * Parse the answers in the file. Memory is allocated only for as many answers
- * as the file can hold.
+ * as the file can hold. Returns 0 or a negative error code.
  */
 static int parse_answers(struct parsing *g, uint16_t nr)
 {
@@ -171,7 +171,8 @@ static int parse_all(struct parsing *g)
 /*
  * Check the checksum of a file of prepared answers. A wrong checksum is
  * reported in place of the parser's error `parsed`. A truncated file gives
- * ERR_MISSING, because writing it was interrupted.
+ * ERR_MISSING, because writing it was interrupted. Returns `parsed` if the
+ * checksum is right, otherwise a negative error code.
  */
 static int check_sum(struct parsing *g, const void *bytes, size_t len,
 		     int parsed)
