@@ -33,7 +33,8 @@ struct listing {
 	const struct plan_dir *dir;
 	struct stored *files; /* owned */
 	size_t nr, alloc;
-	uint64_t size; /* sum of the sizes of all files */
+	/* sum of the sizes of all files */
+	uint64_t size;
 };
 
 static void listing_release(struct listing *l)

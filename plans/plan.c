@@ -143,7 +143,10 @@ static void fall_behind(struct plan_recorder *r)
 					      plan->literals.len};
 }
 
-/* Sends the bytes that were held back. See send_from() for `plan_stays`. */
+/*
+ * Sends the bytes that were held back. See send_from() for `plan_stays`.
+ * Returns 0 or the error of the sink.
+ */
 static int catch_up(struct plan_recorder *r, bool plan_stays, struct error *err)
 {
 	if (!r->is_behind)
