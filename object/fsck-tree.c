@@ -97,7 +97,7 @@ static int next_entry(struct tree_check *t)
 
 /*
  * Pushes the name of a file on the stack. All names on the stack are prefixes
- * of this name.
+ * of this name. Returns 0 or ERR_NOMEM.
  */
 static int push(struct tree_check *t)
 {

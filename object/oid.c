@@ -49,7 +49,8 @@ static __m128i join(__m128i values)
 /*
  * Converts the hexadecimal digits of an id to bytes. The id is stored in two
  * halves of 16 bytes, because later code copies ids in such halves. A load that
- * spans several smaller stores would wait for all of them.
+ * spans several smaller stores would wait for all of them. Returns false if a
+ * byte is no hexadecimal digit.
  */
 static bool from_hex(struct oid *oid, const char *hex, size_t nr)
 {
@@ -212,7 +213,10 @@ char *oid_raw_to_hex(char out[OID_MAX_HEX_LEN + 1], const uint8_t *raw,
 	return out;
 }
 
-/* Compare a raw id with *oid, whose first 8 bytes are `key`. */
+/*
+ * Compare a raw id with *oid, whose first 8 bytes are `key`. Returns a number
+ * below, equal to or above 0.
+ */
 static int cmp_raw(const uint8_t *raw, const struct oid *oid, uint64_t key,
 		   enum hash_algo algo)
 {

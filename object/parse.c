@@ -22,7 +22,10 @@ static bool take_word(struct cursor *c, const char *word)
 	return true;
 }
 
-/* Takes a header line "<word><hex>\n", and sets *oid to the id. */
+/*
+ * Takes a header line "<word><hex>\n", and sets *oid to the id. Returns false
+ * if the next line has another form; then nothing is taken.
+ */
 static bool take_oid_line(struct cursor *c, const char *word, struct oid *oid,
 			  enum hash_algo algo)
 {
@@ -38,7 +41,10 @@ static bool take_oid_line(struct cursor *c, const char *word, struct oid *oid,
 	return true;
 }
 
-/* Takes a header line "<word><text>\n". The last line may lack its newline. */
+/*
+ * Takes a header line "<word><text>\n". The last line may lack its newline.
+ * Returns false if the next line does not start with `word`.
+ */
 static bool take_text_line(struct cursor *c, const char *word,
 			   const char **text, size_t *len)
 {

@@ -26,8 +26,8 @@ static uint32_t hash_component(uint32_t dir, const char *name, size_t len)
 }
 
 /*
- * Combines the path hash of a name with the group of its directory: the top
- * bits of `name_hash`, followed by bits of a hash of `dir`.
+ * Returns a combination of the path hash of a name and the group of its
+ * directory: the top bits of `name_hash`, followed by bits of a hash of `dir`.
  */
 static uint32_t overlay(uint32_t dir, uint32_t name_hash)
 {

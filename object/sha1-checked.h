@@ -138,7 +138,8 @@ void sha1_x86_sample(struct sha1_batch *batch, unsigned lane);
 /* A running SHA-1 with detection of attacks. Reusable; one thread at a time. */
 struct sha1_checked {
 	uint32_t state[SHA1_STATE_NR];
-	uint64_t len; /* number of bytes hashed so far */
+	/* number of bytes hashed so far */
+	uint64_t len;
 	/* the last len % 64 bytes of the message so far */
 	uint8_t pending[SHA1_BLOCK_LEN];
 	struct sha1_batch batch;
