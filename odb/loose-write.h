@@ -25,8 +25,9 @@ struct loose_writer {
 	const char *dir;
 	enum hash_algo algo;
 	enum sys_fsync_method fsync;
-	unsigned share;            /* core.sharedRepository */
-	int level;                 /* compression level, -1 to 9 */
+	unsigned share; /* core.sharedRepository */
+	/* compression level, -1 to 9 */
+	int level;
 	struct deflater *deflater; /* owned */
 	struct deflater *of_trees; /* owned; used for trees */
 	/* path and file content of the current object */

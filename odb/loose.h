@@ -22,7 +22,8 @@
 
 struct loose_header {
 	enum object_type type;
-	uint64_t size; /* number of bytes of the content */
+	/* number of bytes of the content */
+	uint64_t size;
 	/* number of bytes before the content */
 	size_t header_len;
 };

@@ -83,7 +83,7 @@ static int has_dir(struct finder *f, const char *real)
 
 /*
  * Adds an object directory to the list. Takes ownership of `real`, its real
- * path.
+ * path. Returns 0 or ERR_NOMEM.
  */
 static int add_dir(struct finder *f, const char *dir, char *real)
 {

@@ -112,7 +112,7 @@ bool odb_source_pos(const struct odb *odb, const struct odb_source *source,
 
 /*
  * Searches the index of each pack for an id. Used if a multi-pack-index has a
- * wrong entry for the id.
+ * wrong entry for the id. Returns false if no index has the id.
  */
 static bool search_packs(const struct odb *odb, const uint8_t *raw,
 			 uint32_t *odb_pos)

@@ -121,7 +121,8 @@ static const struct odb_pack *pack_of(const struct odb *odb,
 
 /*
  * Finds the odb_pos of an object without the table om->odb_pos, by a search in
- * the index of its pack.
+ * the index of its pack. Returns false if the multi-pack-index names a pack
+ * that does not have the object.
  */
 static bool search_pack(const struct odb *odb, const struct odb_midx *om,
 			uint32_t midx_pos, uint32_t *odb_pos)

@@ -224,7 +224,7 @@ struct wanted {
 
 /*
  * If the reader verifies ids (odb_read_sound()), verifies that the content has
- * the wanted id.
+ * the wanted id. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 static int check_id(const struct wanted *w, struct error *err)
 {
@@ -311,7 +311,7 @@ static int take_loose(const struct wanted *w, const struct sys_map *map,
 
 /*
  * Reports a corrupt loose object: first the file, then the reason without the
- * name of the file.
+ * name of the file. Returns ERR_CORRUPT.
  */
 static int report_loose(const struct wanted *w, const char *path,
 			const struct error *why, struct error *err)

@@ -37,7 +37,8 @@ struct shard {
 
 struct pack_check {
 	struct pack_check_options o;
-	struct fsck *fscks; /* owned array, indexed by thread_nr */
+	/* owned array, indexed by thread_nr */
+	struct fsck *fscks;
 	/*
 	 * ids of .gitmodules and .gitattributes files, which are checked at the
 	 * end

@@ -84,7 +84,8 @@ static int note_side_file(void *ctx, const char *name)
 {
 	static const struct {
 		const char *ext;
-		size_t at; /* offset of the field to set */
+		/* offset of the field to set */
+		size_t at;
 	} files[] = {
 		{".keep", offsetof(struct pack_side_files, has_keep)},
 		{".promisor", offsetof(struct pack_side_files, has_promisor)},

@@ -55,7 +55,7 @@ static bool is_relative(const char *url)
 
 /*
  * Skips the leading "./" and "../" of a URL. Sets *up to whether there was at
- * least one "../".
+ * least one "../". Returns the rest of the URL.
  */
 static const char *skip_dots(const char *url, bool *up)
 {
@@ -116,8 +116,8 @@ static bool port_is_good(const char *p, const char *end)
 }
 
 /*
- * Checks the part "[user[:password]@]host[:port]" of a URL. A file URL needs no
- * host.
+ * Returns whether the part "[user[:password]@]host[:port]" of a URL is
+ * well-formed. A file URL needs no host.
  */
 static bool authority_is_good(const char *p, const char *end, bool is_file)
 {
@@ -173,7 +173,7 @@ static unsigned dots(const char *p, const char *end)
 	return p == end && nr <= 2 ? nr : 0;
 }
 
-/* Checks that ".." segments never lead above the root of the path. */
+/* Returns whether no ".." segment of a path leads above the root. */
 static bool path_is_good(const char *p, const char *end)
 {
 	size_t depth = 0;
