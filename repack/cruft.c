@@ -10,7 +10,8 @@ struct cruft {
 	struct unreachable *u;
 	const struct cruft_options *options;
 	struct packing_items items;
-	uint32_t *mtimes; /* owned array, one for each item */
+	/* owned array, one for each item */
+	uint32_t *mtimes;
 };
 
 static uint32_t time_of(const struct cruft *c,

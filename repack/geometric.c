@@ -84,7 +84,7 @@ static size_t list_candidates(struct sort_item *candidates,
 
 /*
  * Add to *chosen the names of the packs that are merged. Sizes are compared as
- * numbers of 32 bits, as in stock Git.
+ * numbers of 32 bits, as in stock Git. Returns 0, ERR_INVALID or ERR_NOMEM.
  */
 static int choose(struct named_packs *chosen, const struct odb *odb,
 		  struct sort_item *candidates, size_t nr, uint32_t *counts,

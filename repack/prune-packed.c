@@ -21,7 +21,8 @@ struct pack_times {
 
 struct prune {
 	const struct odb *odb;
-	struct pack_times *times; /* owned array, one for each pack */
+	/* owned array, one for each pack */
+	struct pack_times *times;
 	const struct prune_packed_options *options;
 	struct progress progress;
 	/*

@@ -122,7 +122,7 @@ static int spare_packs(struct run *r, struct error *err)
 /*
  * List the packs, then read the references, then open the packs. A pack that is
  * on the list is older than the references, so all its reachable objects are
- * found.
+ * found. Returns 0 or a negative error code.
  */
 static int open_all(struct run *r, struct error *err)
 {
@@ -261,7 +261,7 @@ static int find_tips(struct run *r, struct error *err)
 	return ret;
 }
 
-/* Find the objects to pack. */
+/* Find the objects to pack. Returns 0 or a negative error code. */
 static int find_objects(struct run *r, struct error *err)
 {
 	int ret = open_all(r, err);

@@ -142,7 +142,8 @@ struct repack_result {
 	 * covers. 0: no multi-pack-index was written.
 	 */
 	uint32_t midx_pack_nr;
-	uint32_t cruft_nr; /* number of objects in new cruft packs */
+	/* number of objects in new cruft packs */
+	uint32_t cruft_nr;
 	/* number of objects in new promisor packs */
 	uint32_t promisor_nr;
 	/*

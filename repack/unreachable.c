@@ -310,7 +310,7 @@ struct following {
 /*
  * Mark an unreachable object as kept, and remember to mark all objects that it
  * refers to. Does nothing for a reachable object. A leaf (a blob) refers to no
- * objects.
+ * objects. Returns 0 or ERR_NOMEM.
  */
 static int keep(struct following *f, uint32_t obj_pos, bool is_leaf)
 {
