@@ -21,7 +21,8 @@ struct drop {
 	struct network_drop_report *report;
 	struct old_packs old;
 	struct odb *odb;
-	enum rollup_part *parts; /* owned array, indexed by pack number */
+	/* owned array, indexed by pack number */
+	enum rollup_part *parts;
 	struct pack_job_options options;
 	struct pack_job job;
 	/* owned: "<objects>/pack" */

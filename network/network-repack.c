@@ -170,7 +170,8 @@ static int pack_refs(struct run *r)
 
 /*
  * Choose the HEADs that the store's pack is optimised for. If repack.tipIsland
- * is set, that key chooses the commits, and no HEAD is used.
+ * is set, that key chooses the commits, and no HEAD is used. Returns 0 or a
+ * negative error code.
  */
 static int choose_heads(struct run *r)
 {

@@ -38,7 +38,8 @@ struct network_repack {
 
 struct network_repack_report {
 	struct repack_result store;
-	uint32_t member_nr; /* number of members that were synced */
+	/* number of members that were synced */
+	uint32_t member_nr;
 	/* number of packs that were removed from members */
 	uint32_t pack_nr;
 };

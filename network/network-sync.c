@@ -236,7 +236,8 @@ static int add_tips(struct sync *s)
 struct stack {
 	uint32_t *commits; /* owned: commit_nr */
 	size_t nr, alloc;
-	uint8_t *seen; /* owned array, indexed by commit_nr */
+	/* owned array, indexed by commit_nr */
+	uint8_t *seen;
 	size_t seen_alloc;
 };
 
@@ -259,7 +260,8 @@ static int push(struct stack *stack, uint32_t commit)
 
 /*
  * Visit a commit of the member. If the store has the commit, the commit is on
- * the boundary. Otherwise the commit's parents are visited later.
+ * the boundary. Otherwise the commit's parents are visited later. Returns 0 or
+ * a negative error code.
  */
 static int visit_commit(struct sync *s, struct stack *stack, uint32_t commit)
 {

@@ -25,7 +25,8 @@ struct network_sync_report {
 	uint32_t copied_nr;
 	/* number of objects of packs that were linked into the store */
 	uint32_t linked_nr;
-	size_t ref_nr; /* number of references that changed */
+	/* number of references that changed */
+	size_t ref_nr;
 };
 
 /*

@@ -65,7 +65,7 @@ static int store_open(struct store *s, const struct network *network,
 
 /*
  * Check that all blobs exist. Commits and trees need no check, because the walk
- * that lists the objects has read them.
+ * that lists the objects has read them. Returns 0 or ERR_MISSING.
  */
 static int check_there(const struct verify *v, struct store *s)
 {
