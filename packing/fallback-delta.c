@@ -30,7 +30,7 @@ void fallback_deltas_release(struct fallback_deltas *r)
 
 /*
  * Append the base of a pair to the items as an external item (an object that is
- * not sent), unless the base is an item already.
+ * not sent), unless the base is an item already. Returns 0 or ERR_NOMEM.
  */
 static int add_base(struct fallback_deltas *r, struct fallback_pair *pair)
 {
@@ -43,7 +43,10 @@ static int add_base(struct fallback_deltas *r, struct fallback_pair *pair)
 	return 0;
 }
 
-/* Make an item a delta of `size` bytes, deflated to `len` bytes at `stream`. */
+/*
+ * Make an item a delta of `size` bytes, deflated to `len` bytes at `stream`.
+ * Returns 0 or ERR_NOMEM.
+ */
 static int set_delta(struct fallback_deltas *r, struct fallback_pair *pair,
 		     size_t size, const void *stream, size_t len)
 {

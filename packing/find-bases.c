@@ -33,7 +33,10 @@ static bool wants_base(const struct packing_item *item, bool stored_too)
 		(stored_too && item->how == PACKING_COPY));
 }
 
-/* Mark the items for which an older version was already found as delta base. */
+/*
+ * Mark the items for which an older version was already found as delta base.
+ * Returns 0 or ERR_NOMEM.
+ */
 static int mark_versions(struct bitset *marked, const struct found *f,
 			 size_t item_nr)
 {

@@ -160,7 +160,10 @@ static int walk_trees(struct bitset *seen, struct collecting *c, treewalk_fn fn,
 	return ret;
 }
 
-/* Make *set the set of the parents of `commits`, indexed by commit_nr. */
+/*
+ * Make *set the set of the parents of `commits`, indexed by commit_nr. Returns
+ * 0 or ERR_NOMEM.
+ */
 static int mark_parents(struct bitset *set, const struct history *h,
 			const uint32_t *commits, size_t nr)
 {

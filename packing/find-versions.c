@@ -378,7 +378,7 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 /*
  * Move an object from `packed` to the candidates if it has a kept delta that is
  * smaller than its stored bytes. A damaged file may list an object twice; the
- * second call does nothing.
+ * second call does nothing. Returns 0 or ERR_NOMEM.
  */
 static int note_kept(void *ctx, const struct walk_item *item)
 {
@@ -453,7 +453,7 @@ static int note_unpaired(struct versions *v, struct error *err)
 
 /*
  * Move an object from `packed` to `objects`, unless it is there already, and
- * store the version that the receiver has.
+ * store the version that the receiver has. Returns 0 or ERR_NOMEM.
  */
 static int withhold(struct found *f, const struct candidate *c)
 {

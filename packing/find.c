@@ -579,7 +579,7 @@ static bool has_some(const struct found *f, const struct odb_pack *pack)
 
 /*
  * Divide the objects that a walk has found into a set and a list, as a bitmap
- * query does.
+ * query does. Returns 0 or ERR_NOMEM.
  */
 static int split_packed(struct found *f, struct error *err)
 {

@@ -403,7 +403,10 @@ static int take_each(struct reuse *u, struct error *err)
 	return flush_span(u, err);
 }
 
-/* Copy no object of a part (pack): all its wanted objects are left over. */
+/*
+ * Copy no object of a part (pack): all its wanted objects are left over.
+ * Returns 0 or ERR_NOMEM.
+ */
 static int leave(struct reuse *u, const struct bitmap_space_part *bits,
 		 struct error *err)
 {

@@ -63,7 +63,10 @@ static unsigned at_most(uint64_t value, unsigned max)
 	return value < max ? (unsigned)value : max;
 }
 
-/* Load pack.allowPackReuse: a boolean, "single" (means true), or "multi". */
+/*
+ * Load pack.allowPackReuse: a boolean, "single" (means true), or "multi".
+ * Returns 0 or ERR_INVALID.
+ */
 static int load_span_reuse(struct packing_send_options *options,
 			   const struct config *config, struct error *err)
 {
