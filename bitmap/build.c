@@ -350,6 +350,7 @@ static int try_xor(struct build *b, size_t entry, size_t other)
  * Tries XORs of an entry's bitmap with earlier bitmaps, and stores the best one
  * in b->best. The XOR with the nearest ancestor is tried first, because it is
  * small. Other XORs are abandoned when they get larger than the best one.
+ * Returns 0 or ERR_NOMEM.
  */
 static int choose_base(struct build *b, size_t entry)
 {
@@ -377,7 +378,7 @@ static int choose_base(struct build *b, size_t entry)
 
 /*
  * Stores the bitmap b->full of an entry, as an XOR or whole, whichever is
- * smaller.
+ * smaller. Returns 0 or ERR_NOMEM.
  */
 static int store(struct build *b, size_t entry)
 {
@@ -441,7 +442,7 @@ static int build_all(struct build *b, struct error *err)
 
 /*
  * Makes the set of a pseudo-merge's commits. Their bits are sorted first, since
- * ewah_set() needs ascending bits.
+ * ewah_set() needs ascending bits. Returns 0 or ERR_NOMEM.
  */
 static int set_members(struct build *b, const struct bitmap_group *group,
 		       struct ewah *members)

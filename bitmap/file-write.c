@@ -30,7 +30,7 @@ static int write_ewah(struct buf *out, const struct ewah *bitmap)
 
 /*
  * Appends the entries of the bitmap file. offs[i] is set to the offset of entry
- * i, relative to `base`.
+ * i, relative to `base`. Returns 0 or ERR_NOMEM.
  */
 static int write_entries(struct buf *out, const struct bitmap_write *w,
 			 size_t base, uint64_t *offs)

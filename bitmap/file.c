@@ -219,7 +219,7 @@ static int scan_entries(struct bitmap_file *f, struct cursor *c,
 
 /*
  * Makes f->object_nr and f->row_nr include the layers below. Before the call,
- * all fields describe only this file.
+ * all fields describe only this file. Returns 0 or ERR_CORRUPT.
  */
 static int stack(struct bitmap_file *f, struct error *err)
 {

@@ -478,7 +478,7 @@ static int fill_others(struct bitmap_side *f, const struct walk_items *others,
 
 /*
  * Sets *known, indexed by obj_pos, to the packed objects whose closures are in
- * the fill's set.
+ * the fill's set. Returns 0 or ERR_NOMEM.
  */
 static int known_set(struct bitset *known, const struct bitmap_fill *fill)
 {
@@ -585,7 +585,8 @@ static bool has_tip(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t bit)
 
 /*
  * Lists the tips that are not parsed and whose commits are not in the set. The
- * list has pairs (bit, obj_pos) in the order of the bits.
+ * list has pairs (bit, obj_pos) in the order of the bits. Returns 0 or
+ * ERR_NOMEM.
  */
 static int list_unread(struct sort_item *list, size_t *nr,
 		       const struct bitmap_side *f, const uint32_t *bits,
@@ -607,7 +608,7 @@ static int list_unread(struct sort_item *list, size_t *nr,
 /*
  * Converts a list of list_unread() into rows in the order of the file. Commits
  * that have no bitmap or are in the set are dropped. In this order a bitmap
- * follows the bitmap with which it is XORed.
+ * follows the bitmap with which it is XORed. Returns 0 or ERR_NOMEM.
  */
 static int list_rows(struct sort_item *list, size_t *nr,
 		     const struct bitmap_side *f)

@@ -34,7 +34,10 @@ static int map_set(struct loading *l, struct ewah *out,
 	return ewah_from_bitset(out, &l->to);
 }
 
-/* Sorts the rows of the old file in the order of their entries. */
+/*
+ * Sorts the rows of the old file in the order of their entries. Returns 0 or
+ * ERR_NOMEM.
+ */
 static int sort_rows(struct loading *l, uint32_t *order)
 {
 	const struct bitmap_file *f = l->p->file;

@@ -65,7 +65,8 @@ static int add_name(void *ctx, const struct config_entry *entry)
 
 /*
  * Finds the value of a variable in the section bitmapPseudoMerge.<name>. *value
- * is NULL if the variable is not set. Sets l->key to the full key.
+ * is NULL if the variable is not set. Sets l->key to the full key. Returns 0,
+ * ERR_INVALID or ERR_NOMEM.
  */
 static int find(struct loading *l, const struct pseudo_section *section,
 		const char *variable, const char **value)

@@ -30,7 +30,7 @@ struct noting {
 
 /*
  * Allocates the sets of *pf when a noted commit is in a pseudo-merge. Most
- * requests have no such commit, so they need no memory.
+ * requests have no such commit, so they need no memory. Returns 0 or ERR_NOMEM.
  */
 static int note_in(struct noting *n)
 {

@@ -13,7 +13,10 @@ static int corrupt(const struct pseudo_merges *pm, uint64_t off,
 	return error_set_at(err, ERR_CORRUPT, pm->name, off, "%s", what);
 }
 
-/* Parses the parts of the pseudo-merge section, from the last to the first. */
+/*
+ * Parses the parts of the pseudo-merge section, from the last to the first.
+ * Returns 0 or ERR_CORRUPT.
+ */
 static int parse_parts(struct pseudo_merges *pm, uint64_t from, uint64_t end,
 		       struct error *err)
 {

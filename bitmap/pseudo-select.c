@@ -124,6 +124,7 @@ static size_t sample(struct sort_item *items, size_t nr, double rate)
 /*
  * Adds the pseudo-merges of unstable tips. The size of the n-th pseudo-merge is
  * proportional to n^-decay, and the oldest commits are in the largest one.
+ * Returns 0 or ERR_NOMEM.
  */
 static int add_unstable(struct pseudo_groups *out, const struct members *m,
 			const struct pseudo_rules *rules)
@@ -355,7 +356,7 @@ static int pass_history(struct selecting *s)
 
 /*
  * Divides a class of tips into pseudo-merges by age: the oldest half first,
- * then half of the remaining tips, and so on.
+ * then half of the remaining tips, and so on. Returns 0 or ERR_NOMEM.
  */
 static int class_split(struct pseudo_groups *out, struct class_tips *class,
 		       size_t *room, size_t most)

@@ -201,7 +201,7 @@ int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
 	return 0;
 }
 
-/* Adds the bits of one layer's objects to the table. */
+/* Adds the bits of one layer's objects to the table. Returns 0 or ERR_NOMEM. */
 static int fill_layer(struct bitmap_space_table *table,
 		      const struct bitmap_space *space)
 {

@@ -96,7 +96,8 @@ static int alloc_tips(struct tip_selecting *s)
 
 /*
  * Lists the tips by date. Tips of the same age reach the main line near each
- * other, so a pass that counts them together visits few commits.
+ * other, so a pass that counts them together visits few commits. Returns 0 or
+ * ERR_NOMEM.
  */
 static int list_tips(struct tip_selecting *s)
 {

@@ -23,7 +23,7 @@ struct tip_walk_mark {
 
 /*
  * Fills in walk->parents and walk->first_parent. In both, commits are
- * identified by their rank.
+ * identified by their rank. Returns 0 or ERR_NOMEM.
  */
 static int list_parents(struct tip_walk *walk)
 {
