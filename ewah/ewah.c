@@ -129,7 +129,8 @@ int ewah_set(struct ewah *e, size_t i)
 
 /*
  * Appends a run: the words from words[0] on that equal words[0], which is all
- * zeros or all ones. Sets *taken to the number of words appended.
+ * zeros or all ones. Sets *taken to the number of words appended. Returns 0 or
+ * ERR_NOMEM.
  */
 static int append_equal_words(struct ewah *e, const uint64_t *words, size_t nr,
 			      size_t *taken)
@@ -147,7 +148,8 @@ static int append_equal_words(struct ewah *e, const uint64_t *words, size_t nr,
 
 /*
  * Appends literals: the words from words[0] on, up to the next word that is all
- * zeros or all ones. Sets *taken to the number of words appended.
+ * zeros or all ones. Sets *taken to the number of words appended. Returns 0 or
+ * ERR_NOMEM.
  */
 static int append_literals(struct ewah *e, const uint64_t *words, size_t nr,
 			   size_t *taken)
