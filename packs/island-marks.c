@@ -21,7 +21,10 @@ int island_marks_add_tip(struct islands *islands, bool *any,
 	return ret;
 }
 
-/* Set the bits of those items to be packed that the bitmap index has. */
+/*
+ * Set the bits of those items to be packed that the bitmap index has. Returns 0
+ * or ERR_NOMEM.
+ */
 static int list_bits(struct bitset *bits, const struct island_marks *marks,
 		     const struct pack_bitmap *pb)
 {

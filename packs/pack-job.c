@@ -13,7 +13,10 @@
 #include "sys/trace.h"
 #include "walk/tree-closure.h"
 
-/* List the packs whose objects the options exclude from the new pack. */
+/*
+ * List the packs whose objects the options exclude from the new pack. Returns 0
+ * or ERR_NOMEM.
+ */
 static int choose_packs(struct pack_job *job, const struct odb *odb,
 			const struct pack_job_options *o)
 {

@@ -205,7 +205,10 @@ static size_t list_wants(struct oid *out, const struct prepared_wants *wants,
 	return nr;
 }
 
-/* Check that the wants of an answer are those of the answer's request. */
+/*
+ * Check that the wants of an answer are those of the answer's request. Returns
+ * 0, ERR_CORRUPT or ERR_NOMEM.
+ */
 static int verify_wants_of(const struct prepared *file,
 			   const struct prepared_wants *wants,
 			   const struct prepared_wants_of *of,

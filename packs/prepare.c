@@ -88,7 +88,10 @@ static int keep_runs(struct prepared_content *content,
 	return ret;
 }
 
-/* Set *along to those tags of the list p->tags that are in `set`. */
+/*
+ * Set *along to those tags of the list p->tags that are in `set`. Returns 0 or
+ * ERR_NOMEM.
+ */
 static int keep_tags(struct ewah *along, const struct preparing *p,
 		     const struct found *found, const struct bitset *set,
 		     struct error *err)
@@ -219,7 +222,7 @@ static int put_tags(struct buf *out, const struct preparing *p)
 
 /*
  * Append the content of the file of prepared answers. Appends nothing if no
- * answer could be prepared.
+ * answer could be prepared. Returns 0 or ERR_NOMEM.
  */
 static int put_answers(struct buf *out, const struct preparing *p)
 {

@@ -153,7 +153,7 @@ static int compare(const void *a, const void *b, void *ctx)
 	return strcmp(names + x->name_off, names + y->name_off);
 }
 
-/* Sort the groups by name and give numbers to them. */
+/* Sort the groups by name and give numbers to them. Returns 0 or ERR_NOMEM. */
 static int number_groups(struct loading *l)
 {
 	struct pseudo_tips *out = l->out;
