@@ -107,7 +107,7 @@ static int take_capability(struct parsing *p)
 
 /*
  * Parses the current line of the header: a prerequisite, "-<id>[ <comment>]",
- * or a ref, "<id> <ref>".
+ * or a ref, "<id> <ref>". Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 static int take_item(struct parsing *p)
 {

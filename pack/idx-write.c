@@ -14,7 +14,7 @@
 
 /*
  * Verifies that the entries of a new index are sorted by id and that the
- * version of the index can hold their offsets.
+ * version of the index can hold their offsets. Returns 0 or ERR_INVALID.
  */
 static int check_entries(const struct pack_idx_entry *entries, uint32_t nr,
 			 unsigned version, enum hash_algo algo,

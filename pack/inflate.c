@@ -56,7 +56,10 @@ void inflater_free(struct inflater *inf)
 	free(inf);
 }
 
-/* Resets the zlib stream of an inflater before inflating new input. */
+/*
+ * Resets the zlib stream of an inflater before inflating new input. Returns 0
+ * or ERR_NOMEM.
+ */
 static int start_stream(struct inflater *inf)
 {
 	if (inf->stream_ready) {
@@ -219,7 +222,8 @@ int inflater_feed(struct inflater *inf, void *dst, size_t *dst_len,
 
 /*
  * Compresses the `len` bytes at `src`, and appends the zlib stream to *out. *z
- * is an initialised compressor, which may have been used before.
+ * is an initialised compressor, which may have been used before. Returns 0 or
+ * ERR_NOMEM.
  */
 static int append_stream(z_stream *z, struct buf *out, const void *src,
 			 size_t len)

@@ -106,7 +106,10 @@ static int cmp_spans(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Verifies that every bit in [0, nr) belongs to exactly one pack. */
+/*
+ * Verifies that every bit in [0, nr) belongs to exactly one pack. Returns 0,
+ * ERR_CORRUPT or ERR_NOMEM.
+ */
 static int check_spans(const struct pack_midx_order *order, struct error *err)
 {
 	uint32_t nr = order->midx->pack_nr, used = 0;

@@ -119,7 +119,7 @@ static void verify_object(struct verify *v, uint32_t midx_pos)
 
 /*
  * Verifies the objects pack by pack, so that only one pack index is in use at a
- * time.
+ * time. Returns 0 or ERR_NOMEM.
  */
 static int verify_objects(struct verify *v, struct error *err)
 {

@@ -66,7 +66,7 @@ static uint32_t oldest_pack(const struct pack_midx_request *rq)
 /*
  * Ranks the packs: if several packs have an object, the copy of the first pack
  * is chosen. The preferred pack is first; the other packs follow from newest to
- * oldest, and by name if their times are equal.
+ * oldest, and by name if their times are equal. Returns 0 or ERR_NOMEM.
  */
 static int rank_packs(struct merge *m)
 {

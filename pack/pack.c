@@ -14,6 +14,7 @@
 
 /*
  * Sets *path to the path of the side file with the suffix `ext`, "<base><ext>".
+ * Returns 0 or ERR_NOMEM.
  */
 static int file_path(struct buf *path, const struct pack *pack, const char *ext)
 {
@@ -44,7 +45,7 @@ static int find_side_files(struct pack_side_files *side_files, struct buf *path,
 
 /*
  * Sets the fields of a pack that tell which side files exist. If `known` is
- * NULL, looks for the side files.
+ * NULL, looks for the side files. Returns 0 or ERR_NOMEM.
  */
 static int set_side_fields(struct pack *pack, struct buf *path,
 			   const struct pack_side_files *known,

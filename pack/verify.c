@@ -263,7 +263,7 @@ static int judge(struct worker *w, const struct pack_chains *c,
 
 /*
  * Pushes `object` on the stack if deltas are made from it, and otherwise frees
- * `object`.
+ * `object`. Returns 0 or ERR_NOMEM.
  */
 static int enter(struct worker *w, struct level *object, struct error *err)
 {
