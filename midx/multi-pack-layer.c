@@ -108,7 +108,7 @@ static int choose_rows(struct making *m, const uint32_t *rows, size_t nr,
 
 /*
  * Copy types and path hashes of objects from the bitmap indexes of the merged
- * layers.
+ * layers. Returns 0 or ERR_NOMEM.
  */
 static int note_known(struct making *m, struct error *err)
 {
