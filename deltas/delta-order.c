@@ -366,7 +366,8 @@ static int sort_by_path(struct delta_order *order,
 /*
  * Exclude deltas whose base is in another segment from the targets of this
  * pass, and all objects of their delta chains. Otherwise such a delta could get
- * deeper while its own segment is searched. There are few such objects.
+ * deeper while its own segment is searched. There are few such objects. Returns
+ * 0 or ERR_NOMEM.
  */
 static int settle_far(struct delta_order *order,
 		      const struct packing_items *list)

@@ -135,7 +135,7 @@ static void worker_release(struct worker *w)
 
 /*
  * Deflate the delta of an item and keep the bytes if the cache has room. When
- * the cache is full, later deltas are not deflated.
+ * the cache is full, later deltas are not deflated. Returns 0 or ERR_NOMEM.
  */
 static int keep_bytes(struct search *s, struct worker *w,
 		      struct packing_item *item, const void *delta)
@@ -315,7 +315,10 @@ int delta_search_run(struct packing_items *list,
 	return ret;
 }
 
-/* Make the delta of an item again, with the same bytes as the search made. */
+/*
+ * Make the delta of an item again, with the same bytes as the search made.
+ * Returns 0, ERR_CORRUPT or ERR_NOMEM.
+ */
 static int make_again(const struct packing_item *item,
 		      const struct odb_object *base,
 		      const struct odb_object *target, void **delta,

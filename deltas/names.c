@@ -171,7 +171,7 @@ static int name_all(struct naming *n)
 /*
  * Visit all paths that lead through commits and trees of the list. Each item
  * found gets its name hash and path hash. If n->attrs is set, attributes are
- * applied instead.
+ * applied instead. Returns 0 or ERR_NOMEM.
  */
 static int go_over(struct naming *n, struct packing_items *list,
 		   struct error *err)
