@@ -60,7 +60,7 @@ static int exists(const char *dir, const char *name)
 
 /*
  * Checks that `path` is free. Only files that a killed network_init() has left
- * may be there.
+ * may be there. Returns 0, ERR_INVALID or ERR_NOMEM.
  */
 static int check_place(const char *path, struct error *err)
 {

@@ -71,7 +71,7 @@ static int open_objects(struct writing *w)
 
 /*
  * Adds a change of the reference with the name prefix + name. `to` NULL means
- * that the reference is deleted.
+ * that the reference is deleted. Returns 0 or ERR_NOMEM.
  */
 static int add_change(struct network_batch *b, const char *prefix,
 		      const char *name, const struct network_ref *to)
