@@ -139,7 +139,10 @@ static int need(struct parser *p, size_t len, struct error *err)
 	return 0;
 }
 
-/* Moves past `len` parsed bytes of the current entry, and updates its CRC. */
+/*
+ * Moves past `len` parsed bytes of the current entry, and updates its CRC.
+ * Returns 0 or ERR_DENIED.
+ */
 static int consume(struct parser *p, size_t len, struct error *err)
 {
 	uint64_t max = p->ix->config.max_len;
@@ -398,7 +401,7 @@ static int link_ofs_delta(struct pack_indexer *ix, const struct current *cur,
 
 /*
  * Records one REF_DELTA and the id of its base. group_refs() joins the records
- * with the same base when all entries are parsed.
+ * with the same base when all entries are parsed. Returns 0 or ERR_NOMEM.
  */
 static int note_ref_delta(struct pack_indexer *ix, const struct current *cur,
 			  struct error *err)

@@ -34,7 +34,7 @@ struct stored {
 
 /*
  * Makes ix->by_offset, the list of entries sorted by offset, if the list does
- * not exist yet.
+ * not exist yet. Returns 0 or ERR_NOMEM.
  */
 static int index_offsets(struct pack_indexer *ix, struct error *err)
 {

@@ -176,6 +176,7 @@ static int read_whole(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 /*
  * Sets *len to the size of a delta's result. The caller allocates memory of
  * this size, so a large size is first verified with the delta's instructions.
+ * Returns 0, ERR_CORRUPT or ERR_DENIED.
  */
 static int check_delta(const struct pack_indexer *ix, uint64_t offset,
 		       const struct cursor *delta, size_t base_len, size_t *len,

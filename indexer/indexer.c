@@ -95,6 +95,7 @@ int pack_indexer_open(struct pack_indexer *ix, const char *path,
 
 /*
  * Makes the entries for the pack index, sorted by id. They replace ix->entries.
+ * Returns 0 or ERR_NOMEM.
  */
 static int fill_sorted(struct pack_indexer *ix, struct error *err)
 {
