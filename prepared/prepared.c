@@ -102,7 +102,7 @@ static struct sort_item *sort_ids(const struct oid *ids, size_t nr)
 
 /*
  * Compute the hash of sorted ids, in which duplicates count once. *several is
- * set to whether there is more than one different id.
+ * set to whether there is more than one different id. Returns 0 or ERR_NOMEM.
  */
 static int hash_ids(struct oid *out, enum hash_algo algo, const struct oid *ids,
 		    const struct sort_item *order, size_t nr, bool *several)
