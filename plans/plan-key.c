@@ -55,7 +55,7 @@ static struct oid *sort(const struct oid *oids, size_t nr)
 
 /*
  * Hashes the ids in sorted order: the order in which a client names objects
- * does not matter.
+ * does not matter. Returns 0 or ERR_NOMEM.
  */
 static int put_oids(struct hash_ctx *h, const struct oid *oids, size_t nr,
 		    size_t len)
@@ -69,7 +69,10 @@ static int put_oids(struct hash_ctx *h, const struct oid *oids, size_t nr,
 	return 0;
 }
 
-/* Hashes the haves that remain after plan_haves_reduce(). */
+/*
+ * Hashes the haves that remain after plan_haves_reduce(). Returns 0 or
+ * ERR_NOMEM.
+ */
 static int put_haves(struct hash_ctx *h, const struct plan_question *q)
 {
 	const struct packing_request *r = q->request;
