@@ -130,7 +130,7 @@ static int set_path_max(struct fsck_rules *rules, const char *value, size_t len,
 
 /*
  * Reports that a fatal message cannot be demoted. Stock Git shows the name of
- * the message in lower case here.
+ * the message in lower case here. Returns ERR_INVALID.
  */
 static int cannot_demote(enum fsck_msg msg, const char *value, size_t len,
 			 struct error *err)
