@@ -59,7 +59,7 @@ bool odb_alternates_next(struct buf *path, const char **list, char sep,
 
 /*
  * Sets reals[0] to the real path of the repository's own object directory. The
- * directory need not exist yet.
+ * directory need not exist yet. Returns 0 or ERR_NOMEM.
  */
 static int resolve_own(struct finder *f)
 {

@@ -153,7 +153,10 @@ static int open_pack(struct odb *odb, size_t *alloc, const char *base,
 	return ret < 0 ? error_nomem(err) : ret;
 }
 
-/* Maps the multi-pack-index of directory `i`, if there is a usable one. */
+/*
+ * Maps the multi-pack-index of directory `i`, if there is a usable one. Returns
+ * 0 or ERR_NOMEM.
+ */
 static int open_midx(struct odb *odb, size_t i, struct error *warning,
 		     struct error *err)
 {
