@@ -63,7 +63,10 @@ static bool is_going(void *ctx, const struct pack *pack)
 	return false;
 }
 
-/* Mark the objects of packs that stay in the repository as reached. */
+/*
+ * Mark the objects of packs that stay in the repository as reached. Returns 0
+ * or ERR_NOMEM.
+ */
 static int mark_staying(struct pack_job *job, const enum rollup_part *parts,
 			struct error *err)
 {

@@ -411,7 +411,7 @@ static int write_midx(struct run *r, struct error *err)
 /*
  * Keep packs whose modification time changed after the times of their objects
  * were collected. The copies in the new packs were written with older times.
- * The next repack uses the pack's new time.
+ * The next repack uses the pack's new time. Returns 0 or ERR_NOMEM.
  */
 static int spare_freshened(struct run *r, struct error *err)
 {
@@ -539,7 +539,7 @@ static int keep(struct run *r, struct error *err)
 /*
  * Publish the new pack for downloads from a web server, if the repository
  * publishes packs. After an error, there is only a warning: clones get all
- * bytes from this server.
+ * bytes from this server. Returns 0 or ERR_NOMEM.
  */
 static int publish(struct run *r, struct error *err)
 {

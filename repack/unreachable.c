@@ -82,7 +82,7 @@ static void note_staying(struct unreachable_item *item, int64_t mtime)
 
 /*
  * List the unreachable objects of one pack. If `times` is NULL, the time of
- * each object is `seconds`.
+ * each object is `seconds`. Returns 0 or ERR_NOMEM.
  */
 static int collect_objects(struct collecting *c, const struct odb_pack *p,
 			   const struct pack_mtimes *times, int64_t seconds)
