@@ -263,8 +263,9 @@ static int reserve(struct ewah *out, size_t bits, const struct ewah_view *a,
 }
 
 /*
- * Combines two bitmaps into *out. Returns 0, 1 if the result has at least
- * `limit` words, or ERR_NOMEM. Unless 0 is returned, *out is empty.
+ * Combines two bitmaps into *out. Returns 0 with the result, 1 if the result
+ * has at least `limit` words, or ERR_NOMEM. In the last two cases *out is
+ * empty.
  */
 EWAH_INLINE int merge(struct ewah *out, const struct ewah_view *va,
 		      const struct ewah_view *vb, enum merge_op op,
