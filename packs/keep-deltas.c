@@ -726,8 +726,8 @@ out:
 }
 
 /*
- * Inflate a whole copy. The type of the object comes from a pack. Returns 1, 0
- * if no pack has the object, or a negative error code.
+ * Inflate a whole copy. The type of the object comes from a pack. Returns 1 if
+ * the copy was inflated, 0 if no pack has the object, or a negative error code.
  */
 static int inflate_copy(struct odb_object *made, struct buf *bytes,
 			const struct kept_delta *row, struct odb_reader *reader,
