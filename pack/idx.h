@@ -128,7 +128,7 @@ int pack_idx_verify(const struct pack_idx *idx, struct error *err);
 /* An object of a pack that is being written. */
 struct pack_idx_entry {
 	const uint8_t *oid; /* raw id, borrowed */
-	uint64_t offset;    /* in the pack */
+	uint64_t offset;    /* offset in the pack */
 	/* CRC-32 of the entry's bytes in the pack */
 	uint32_t crc;
 };

@@ -18,7 +18,10 @@
 struct verify {
 	const struct pack_midx *midx;
 	const struct pack_midx_check *check;
-	/* the return value: 1 if a problem was reported, else 0 */
+	/*
+	 * value that pack_midx_verify() returns: 1 if a problem was reported,
+	 * else 0
+	 */
 	int bad;
 };
 
