@@ -214,8 +214,8 @@ char *oid_raw_to_hex(char out[OID_MAX_HEX_LEN + 1], const uint8_t *raw,
 }
 
 /*
- * Compare a raw id with *oid, whose first 8 bytes are `key`. Returns a number
- * below, equal to or above 0.
+ * Compare a raw id with *oid, whose first 8 bytes are `key`. Returns a negative
+ * number if `raw` is the smaller id, 0 if both are equal, or a positive number.
  */
 static int cmp_raw(const uint8_t *raw, const struct oid *oid, uint64_t key,
 		   enum hash_algo algo)
