@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A store in memory for tests, with a clock that the test sets. A callback of
- * the test decides for each request whether it succeeds, fails or has no
- * answer.
+ * A store of files (struct filestore) in memory for tests, with a clock that
+ * the test sets. A callback of the test decides for each request whether it
+ * succeeds, fails or gets no response.
  */
 #ifndef MEMSTORE_H
 #define MEMSTORE_H
@@ -26,12 +26,15 @@ enum memstore_op {
 /* The ways in which a request can end. */
 enum memstore_fate {
 	MEMSTORE_NORMAL,
-	/* The request takes effect, but its answer is lost. */
+	/* The request takes effect, but the caller gets no response. */
 	MEMSTORE_LOST,
 	MEMSTORE_NOTHING, /* no effect, and no answer */
-	/* No answer. The request takes effect later, in memstore_land(). */
+	/*
+	 * The caller gets no response. The request takes effect later, when the
+	 * test calls memstore_land().
+	 */
 	MEMSTORE_LATE,
-	/* A proxy sends a conditional put twice. */
+	/* A conditional put is executed twice, as if a proxy repeated it. */
 	MEMSTORE_REPEATED,
 	/* The request fails with STORE_UNAVAILABLE. */
 	MEMSTORE_DOWN,
@@ -56,8 +59,8 @@ struct memstore {
 	 */
 	struct memstore_file *late;
 	/*
-	 * Indexed like `late`: the put takes effect only if the store has no
-	 * such file.
+	 * Indexed like `late`. True: the put was conditional (STORE_CREATE) and
+	 * takes effect only if no file has its name.
 	 */
 	bool *late_creates;
 	size_t late_nr, late_alloc, late_creates_alloc;
@@ -66,14 +69,12 @@ struct memstore {
 	unsigned requests;
 	pthread_mutex_t lock; /* guards everything above */
 	/*
-	 * Callback that decides what happens to a request. Called without the
-	 * lock. NULL: all requests succeed.
+	 * Callback that decides what happens to a request. It is called without
+	 * holding `lock`. NULL: all requests succeed.
 	 */
 	enum memstore_fate (*fate)(void *ctx, enum memstore_op op,
 				   const char *name);
-	/*
-	 * Callback after a file was written or deleted. Called with the lock.
-	 */
+	/* Called after a file was written or deleted, while `lock` is held. */
 	void (*changed)(void *ctx, enum memstore_op op, const char *name);
 	void *ctx;
 };
@@ -302,8 +303,8 @@ static inline int memstore_put(struct filestore *store, char *etag,
 	int ret = refused ? STORE_CONFLICT : 0;
 
 	/*
-	 * A pending put does not store an entity tag. So its condition cannot
-	 * require one.
+	 * A delayed put (MEMSTORE_LATE) does not keep the entity tag of its
+	 * condition. So tests must not delay a put with STORE_REPLACE.
 	 */
 	memstore_check(condition->kind != STORE_REPLACE ||
 		       fate != MEMSTORE_LATE);

@@ -10,8 +10,9 @@
 #include "t/unit/bitmaprepo.h"
 
 /*
- * Store a history in one pack, and its last commits in further packs. There are
- * `packs` packs in all.
+ * Make a random history, and store it in `packs` + 1 packs. The first pack has
+ * most commits. Each further pack has 8 newer commits, and copies of some older
+ * objects.
  */
 static inline void midxbitmap_history(struct randrepo *r, uint64_t *seed,
 				      enum hash_algo algo, unsigned packs)

@@ -35,8 +35,8 @@ static inline void midxchain_layer_name(struct buf *out,
 }
 
 /*
- * Write a multi-pack-index of one pack to the buffer `file`. The
- * multi-pack-index is one layer of the chain.
+ * Write the multi-pack-index of layer `n` of the chain, which has pack `n`
+ * only, to the buffer `file`.
  */
 static inline void midxchain_make_file(struct midxchain *b, unsigned n,
 				       struct buf *file)

@@ -25,8 +25,8 @@ struct midxfile {
 	char names[MIDXFILE_PACKS][16];
 	struct pack_midx_source sources[MIDXFILE_PACKS];
 	/*
-	 * Describes the file to write. Tests may change the request before
-	 * writing.
+	 * The input of the writer in midxfile_write(). Tests may change the
+	 * request before they call that function.
 	 */
 	struct pack_midx_request request;
 	struct buf file;

@@ -9,7 +9,7 @@
 #include "midx/multi-pack-chain.h"
 #include "t/unit/midxbitmap.h"
 
-/* The arguments of the functions of multi-pack-chain.h. */
+/* Arguments for the functions of multi-pack-chain.h, which write layers. */
 struct midxlayers {
 	struct refs *refs;
 	struct odb *odb;
@@ -39,7 +39,8 @@ static inline void midxlayers_close(struct midxlayers *m)
 
 /*
  * Write a multi-pack-index of the packs that no layer has, and append it to the
- * chain as the highest layer.
+ * chain as the highest layer. Returns the value of multi_pack_append(); an
+ * error fails the test.
  */
 static inline int midxlayers_append(const struct randrepo *r, bool bitmap)
 {
@@ -67,9 +68,9 @@ static inline struct odb_midx *midxlayers_nth(const struct odb *odb, size_t n)
 }
 
 /*
- * Merge the layers [from, to] of a chain into one layer. The new layer replaces
- * these layers, and all layers between them and the lowest `base_nr` layers.
- * Layers are counted from the lowest one.
+ * Merge the layers [from, to] of a chain into one layer, directly above the
+ * lowest `base_nr` layers. The layers between the base and `from` are removed
+ * from the chain. Layer 0 is the lowest.
  */
 static inline void midxlayers_compact_onto(const struct randrepo *r,
 					   size_t from, size_t to,

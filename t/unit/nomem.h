@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests for memory that fail, for unit tests. nomem_each() repeats a call of
- * a function. In each repetition, another request for memory fails.
+ * Simulates failed allocations in unit tests. nomem_each() repeats a call of a
+ * function. In each repetition, another allocation fails.
  *
  * The program that includes this header has its own malloc(), calloc() and
  * realloc(). They are hidden symbols: code of the program calls them, and
- * shared libraries do not. With a sanitizer, they call the sanitizer's
- * functions, so leaks after a failure are found.
+ * shared libraries do not. In a build with a sanitizer, they call the
+ * sanitizer's functions, so the sanitizer reports leaks after a failure.
  */
 #ifndef T_UNIT_NOMEM_H
 #define T_UNIT_NOMEM_H
@@ -29,7 +29,7 @@
 extern void *__libc_malloc(size_t len);
 extern void *__libc_calloc(size_t nr, size_t len);
 extern void *__libc_realloc(void *old, size_t len);
-/* the functions of a sanitizer, or NULL */
+/* The allocation functions of a sanitizer; NULL in a build without one. */
 extern void *__interceptor_malloc(size_t len) __attribute__((weak));
 extern void *__interceptor_calloc(size_t nr, size_t len) __attribute__((weak));
 extern void *__interceptor_realloc(void *old, size_t len) __attribute__((weak));

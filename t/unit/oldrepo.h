@@ -25,9 +25,9 @@ enum oldrepo_place {
 };
 
 /*
- * Base of the modification times of packs. The time of a pack's files is this
- * number plus a number that depends on the place. The times of loose objects
- * and of objects in cruft packs vary.
+ * Base of the modification times of packs, in seconds. The time of a pack's
+ * files is this number plus a number for the place (enum oldrepo_place). The
+ * times of loose objects and of objects in cruft packs vary.
  */
 #define OLDREPO_EPOCH 1700000000
 
@@ -220,8 +220,8 @@ static inline void oldrepo_release(struct oldrepo *o)
 }
 
 /*
- * Callback that returns true for each pack that is to be removed: all packs but
- * the kept one.
+ * Callback of a repack in the tests. Returns true for each pack that the repack
+ * will remove: all packs without a .keep file.
  */
 static inline bool oldrepo_is_leaving(void *ctx, const struct pack *pack)
 {

@@ -130,7 +130,10 @@ static inline void packfile_make_delta(struct buf *delta, size_t base_len,
 
 	packfile_put_size(delta, base_len);
 	packfile_put_size(delta, base_len + text_len);
-	/* A copy instruction with the length 0 would copy 64 KiB. */
+	/*
+	 * Leave out a copy of nothing: in a copy instruction, a length of 0
+	 * means 64 KiB.
+	 */
 	if (base_len) {
 		/* the length has two bytes */
 		buf_append_char(delta, (char)0xb0);
@@ -213,7 +216,7 @@ static inline void packfile_finish(struct packfile *p)
 	packfile_make_idx(p, 2);
 }
 
-/* Write the bytes to the file "<p->base><ext>". */
+/* Write `len` bytes to the file "<p->base><ext>". */
 static inline void packfile_save_file(const struct packfile *p, const char *ext,
 				      const void *bytes, size_t len)
 {

@@ -167,9 +167,10 @@ static inline struct packread_entry *packread_base(struct packread *p,
 }
 
 /*
- * Resolve all deltas whose bases are known. Returns true if a delta was
- * resolved. `thin` is indexed like r->objects, and says which objects may be
- * bases outside of the pack (NULL: none).
+ * Resolve all deltas whose bases are known. Returns true if the type and
+ * content of at least one entry became known. `thin` is indexed like
+ * r->objects, and says which objects may be bases outside of the pack (NULL:
+ * none).
  */
 static inline bool packread_resolve(struct packread *p, const bool *thin)
 {
@@ -194,8 +195,8 @@ static inline bool packread_resolve(struct packread *p, const bool *thin)
 			uint32_t nr = randrepo_find(p->r, &e->base);
 
 			/*
-			 * The receiver does not have the base. A later entry of
-			 * the pack may be the base.
+			 * The receiver does not have the base. So wait until a
+			 * later entry of the pack gives the base.
 			 */
 			if (!thin[nr])
 				continue;

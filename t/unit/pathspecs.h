@@ -21,7 +21,10 @@ static inline void pathspecs_parse(struct pathspec *ps, const char *a,
 			 0);
 }
 
-/* Callback for each changed path. Ends the tree diff at the first change. */
+/*
+ * Callback of a tree diff. Returns 1, which ends the diff at the first changed
+ * path.
+ */
 static inline int pathspecs_stop(void *ctx, const char *path, size_t len,
 				 enum path_change change)
 {

@@ -8,7 +8,8 @@
  *	pushed_command(&p, "c4 n1 refs/heads/main", "report-status");
  *	text = pushed_run(&p, true);            add flush and pack, serve
  *
- * Requests and transcripts have names in place of ids; "zero" is the zero id.
+ * Requests and transcripts contain the names of objects instead of object ids;
+ * "zero" stands for the zero id.
  */
 #ifndef T_UNIT_PUSHED_H
 #define T_UNIT_PUSHED_H
@@ -25,7 +26,7 @@ struct pushed {
 	struct dialog d;
 	struct packfile pack;
 	struct receive_options options;
-	/* Text that the callback options.tell() received. */
+	/* Text that receive-pack passed to the callback options.tell(). */
 	struct buf told;
 };
 

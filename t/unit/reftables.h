@@ -188,10 +188,10 @@ static inline void twin_write(const struct twin *twin, size_t log_nr,
 }
 
 /*
- * Read the table <dir>/<name>, which has only refs, into `bytes`. The ref index
- * of the table has several levels. Remove the highest level from `bytes`. The
- * level below becomes the highest one, and has several blocks. In tables of
- * stock Git, too, the highest level can have up to 3 blocks.
+ * Read the table <dir>/<name> into `bytes`, and cut off the highest level of
+ * its ref index. The table must have only refs, and an index of several levels.
+ * Afterwards, the highest level has several blocks, as in some tables of stock
+ * Git (up to 3 blocks).
  */
 static inline void twin_read_wide(struct buf *bytes, const char *dir,
 				  const char *name, enum hash_algo algo)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A relay of a node (copynode.h) for unit tests: a thread that commits changes
- * for pushes. A test can let the relay end during a commit. Include this header
- * after cmocka.h.
+ * A relay for unit tests: a thread that commits the changes of pushes for a
+ * node (copynode.h). A test can let the relay end during a commit. Include this
+ * header after cmocka.h.
  */
 #ifndef T_UNIT_RELAYNODE_H
 #define T_UNIT_RELAYNODE_H
@@ -20,23 +20,30 @@
 
 enum relaynode_end {
 	RELAYNODE_STAYS,
-	RELAYNODE_BEFORE, /* ends before it has made a record */
-	RELAYNODE_AFTER,  /* ends after it, without an answer */
+	/* The relay ends before it has committed the change. */
+	RELAYNODE_BEFORE,
+	/* The relay ends after the commit, and sends no response. */
+	RELAYNODE_AFTER,
 };
 
 struct relaynode {
-	struct stored_node *node; /* owned: the node of the relay */
+	/* Owned: the node on which the relay makes the commits. */
+	struct stored_node *node;
 	struct relay_commits *commits;
 	struct buf warnings;
 	char path[4096];
 	int listener;
-	/* number of commits that are answered before this end */
+	/*
+	 * Number of commits that get a response. The next commit ends the relay
+	 * in the way that `end` says.
+	 */
 	unsigned answers;
 	enum relaynode_end end;
 	pthread_t thread;
 	bool is_joined;
 	unsigned commit_nr;
-	struct buf last; /* the last question of RELAYNODE_BEFORE */
+	/* The last message that a relay with RELAYNODE_BEFORE has received. */
+	struct buf last;
 };
 
 static inline void relaynode_warn(void *ctx, const char *message)
@@ -44,7 +51,10 @@ static inline void relaynode_warn(void *ctx, const char *message)
 	buf_printf(ctx, "%s\n", message);
 }
 
-/* Returns whether the relay goes on. */
+/*
+ * Handles one message from a push. Returns true if the relay goes on, false if
+ * it ends.
+ */
 static inline bool relaynode_answer(struct relaynode *r, int fd,
 				    const struct buf *question)
 {
@@ -79,8 +89,9 @@ static inline void relaynode_join(struct relaynode *r)
 }
 
 /*
- * Makes the change that the relay got before it ended as RELAYNODE_BEFORE. The
- * process that sent the change has been told that its outcome is unknown.
+ * Commits the change that a relay with RELAYNODE_BEFORE received before it
+ * ended. The sender already had to assume that the outcome is unknown, so this
+ * is a change that takes effect late.
  */
 static inline void relaynode_make_late(struct relaynode *r)
 {
@@ -119,8 +130,8 @@ static inline void *relaynode_run(void *arg)
 }
 
 /*
- * Starts a relay and lets the node of *c use it. The relay advances the copies
- * in the cache directory `cache`.
+ * Starts a relay that commits changes in the local copies of the cache
+ * directory `cache`. The node of *c then sends its changes to this relay.
  */
 static inline void relaynode_start_with(struct relaynode *r, struct copynode *c,
 					const char *cache, unsigned answers,
@@ -148,7 +159,10 @@ static inline void relaynode_start_with(struct relaynode *r, struct copynode *c,
 	assert_non_null(c->node->relay);
 }
 
-/* Starts a relay of the node of *c, and lets this node use it. */
+/*
+ * Starts a relay that uses the same cache directory as the node of *c. This
+ * node then sends its changes to the relay.
+ */
 static inline void relaynode_start(struct relaynode *r, struct copynode *c,
 				   unsigned answers, enum relaynode_end end)
 {

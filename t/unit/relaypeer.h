@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The other end of store/relay.h for unit tests: a thread that answers
- * questions from a store in memory, and can end in the middle of a question.
+ * A relay process for the tests of the client in store/relay.h. It is a thread
+ * that answers requests from a store in memory, and can end during a request.
  */
 #ifndef RELAYPEER_H
 #define RELAYPEER_H
@@ -18,11 +18,13 @@
 #include "sys/thread.h"
 #include "t/unit/memstore.h"
 
-/* How the peer ends at a question. */
+/* How the peer handles the request at which it ends. */
 enum relaypeer_end {
 	RELAYPEER_BEFORE, /* without effect */
-	RELAYPEER_AFTER,  /* the request took effect; there is no answer */
-	RELAYPEER_BAD,    /* the answer has no valid form */
+	/* The request takes effect, but the peer sends no response. */
+	RELAYPEER_AFTER,
+	/* The peer sends a response that is truncated by one byte. */
+	RELAYPEER_BAD,
 };
 
 struct relaypeer {
@@ -30,19 +32,28 @@ struct relaypeer {
 	char path[256];
 	struct memstore mem;
 	struct filestore
-		*store; /* borrowed: the memory, or what the test sets */
+		/*
+		 * Borrowed: the store in memory (`mem`), or a store that the
+		 * test sets.
+		 */
+		*store;
 	int listener;
 	pthread_t thread;
 	const char *greeting;
-	/* number of questions that are answered; then the peer ends like this
+	/*
+	 * Number of requests that the peer answers. At the next request, it
+	 * ends in the way that `end` says.
 	 */
 	unsigned answers;
 	enum relaypeer_end end;
-	/* number of questions and connections so far; read after the end */
+	/*
+	 * Number of requests and connections so far. Tests read them after
+	 * relaypeer_stop().
+	 */
 	unsigned questions, connections;
 };
 
-/* Returns false if the peer ends now. */
+/* Handles one request. Returns true if the peer goes on, false if it ends. */
 static inline bool relaypeer_answer(struct relaypeer *p, int fd,
 				    const struct buf *question)
 {
@@ -52,7 +63,10 @@ static inline bool relaypeer_answer(struct relaypeer *p, int fd,
 	bool ends = p->questions++ >= p->answers, has_answer;
 	uint8_t kind;
 
-	/* Nobody can connect when the other process sees the end. */
+	/*
+	 * Remove the socket first: a client that sees the connection end must
+	 * not be able to connect again.
+	 */
 	if (ends)
 		unlink(p->path);
 	if (ends && p->end == RELAYPEER_BEFORE)
@@ -67,7 +81,7 @@ static inline bool relaypeer_answer(struct relaypeer *p, int fd,
 	return has_answer && !ends;
 }
 
-/* Serves one connection after the other. */
+/* The thread of the peer: accepts one connection at a time. */
 static inline void *relaypeer_run(void *arg)
 {
 	struct relaypeer *p = arg;
@@ -111,7 +125,7 @@ static inline void relaypeer_start(struct relaypeer *p)
 	memstore_check(!sys_thread_start(&p->thread, relaypeer_run, p));
 }
 
-/* Waits for the thread. All connections must be closed. */
+/* Ends the peer. The test must have closed all connections before. */
 static inline void relaypeer_stop(struct relaypeer *p)
 {
 	/* This wakes a thread that waits for a connection. */

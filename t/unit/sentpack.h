@@ -90,7 +90,10 @@ static inline void sentpack_whole(struct sentpack *s, struct sentpack_entry *e,
 	e->is_whole = true;
 }
 
-/* Returns the base of a delta, or NULL if the base is not decoded yet. */
+/*
+ * Returns the object that is the base of a delta. Returns NULL if no decoded
+ * entry and no object of `had` (NULL: none) is the base.
+ */
 static inline const struct randrepo_object *sentpack_base(
 	struct sentpack *s, const struct sentpack_entry *e, const bool *had)
 {
@@ -113,8 +116,8 @@ static inline const struct randrepo_object *sentpack_base(
 		if (s->sent[nr])
 			return &s->r->objects[nr];
 		/*
-		 * The base may be a later entry of the pack, unless the
-		 * receiver has the base.
+		 * Use the receiver's copy. If the receiver does not have the
+		 * base, a later entry of the pack must be the base.
 		 */
 		if (had && had[nr]) {
 			s->external++;

@@ -24,7 +24,9 @@
 static const struct filestore_condition suite_create = {STORE_CREATE, NULL};
 static const struct filestore_condition suite_always = {STORE_ALWAYS, NULL};
 
-/* Returns whether the store has the file `name` with this content. */
+/*
+ * Returns true if the store has the file `name`, and `content` is its content.
+ */
 static bool suite_has(struct filestore *s, const char *name,
 		      const char *content, struct error *err)
 {

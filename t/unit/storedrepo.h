@@ -107,7 +107,10 @@ static inline struct generation_file *storedrepo_pack(struct generation *g)
 	return NULL;
 }
 
-/* Deletes the record of a generation, as if an old backup were restored. */
+/*
+ * Deletes the record of a generation. The store then looks as if it were
+ * restored from an old backup.
+ */
 static inline void storedrepo_lose_record(struct storedrepo *s, uint64_t number)
 {
 	struct buf name = BUF_INIT;
@@ -135,8 +138,8 @@ static inline char *storedrepo_name(struct storedrepo *s,
 }
 
 /*
- * Replaces a file in the store by other content, which is longer by `longer`
- * bytes.
+ * Overwrites a file of a generation in the store. The new content has `longer`
+ * bytes more, so that tests can damage a file with or without a wrong length.
  */
 static inline void storedrepo_damage(struct storedrepo *s,
 				     const struct generation_file *file,

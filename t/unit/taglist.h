@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of tags in an array, as input of requests for packs. taglist_each() is
- * the function with which tested code visits the tags.
+ * A list of tags in an array, as input of requests for packs. The tested code
+ * visits the tags through the callback taglist_each().
  */
 #ifndef T_UNIT_TAGLIST_H
 #define T_UNIT_TAGLIST_H

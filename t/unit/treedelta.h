@@ -15,14 +15,14 @@
 #include "pack/delta.h"
 #include "t/unit/random.h"
 
-/* Callback for one delta, which applies to the tree `base`. */
+/* Called for one delta. `base` is the tree to which the delta applies. */
 typedef void (*treedelta_fn)(void *ctx, const struct buf *base,
 			     const void *delta, size_t delta_len);
 
 /*
- * Append a random entry to a tree. There are few different names and ids, and
- * some of them contain the start of another entry. So deltas can copy bytes
- * from other places.
+ * Append a random entry to a tree. There are few different names and ids, so a
+ * delta can copy equal bytes from other entries. Some names and ids contain the
+ * start of an entry, which must not mislead the tested code.
  */
 static inline void treedelta_entry(struct buf *tree, enum hash_algo algo,
 				   uint64_t *seed)
@@ -128,8 +128,8 @@ static inline void treedelta_vary(struct buf *out, const struct buf *base,
 }
 
 /*
- * Make `nr` deltas between similar trees, each of random pieces
- * (treedelta_chop()). Call `fn` for each.
+ * Make `nr` deltas between similar trees. Each delta consists of random pieces
+ * (treedelta_chop()). Call `fn` for each delta.
  */
 static inline void treedelta_chopped(treedelta_fn fn, void *ctx,
 				     enum hash_algo algo, int nr,
@@ -150,8 +150,8 @@ static inline void treedelta_chopped(treedelta_fn fn, void *ctx,
 }
 
 /*
- * Make `nr` deltas that copy arbitrary ranges of the base. Most of their
- * results are not trees. Call `fn` for each.
+ * Make `nr` deltas that copy arbitrary ranges of the base, and call `fn` for
+ * each delta. Most of the results of these deltas are not valid trees.
  */
 static inline void treedelta_wild(treedelta_fn fn, void *ctx,
 				  enum hash_algo algo, int nr, uint64_t *seed)
@@ -186,7 +186,10 @@ static inline void treedelta_wild(treedelta_fn fn, void *ctx,
 	buf_release(&delta);
 }
 
-/* Make `nr` deltas with the encoder that packs use. Call `fn` for each. */
+/*
+ * Make `nr` deltas with the encoder that also makes the deltas of packs. Call
+ * `fn` for each delta.
+ */
 static inline void treedelta_real(treedelta_fn fn, void *ctx,
 				  enum hash_algo algo, int nr, uint64_t *seed)
 {

@@ -31,7 +31,7 @@ static inline void walkrepo_close(struct walkrepo *f)
 	odb_close(f->odb);
 }
 
-/* Close the walk and open it again, so that it has no parsed commit. */
+/* Close the walk and open a new one, which has not parsed any commit. */
 static inline void walkrepo_reopen(struct walkrepo *f)
 {
 	walkrepo_close(f);
@@ -63,8 +63,8 @@ static inline void walkrepo_release(struct walkrepo *f)
 }
 
 /*
- * Convert the index of an object in r.objects[] to its obj_pos in the walk, and
- * back.
+ * Returns the obj_pos in the walk of the object r.objects[nr]. walkrepo_nr() is
+ * the inverse.
  */
 static inline uint32_t walkrepo_pos(struct walkrepo *f, uint32_t nr)
 {
@@ -84,7 +84,10 @@ static inline uint32_t walkrepo_nr(struct walkrepo *f, uint32_t obj_pos)
 	return randrepo_find(&f->h.r, &oid);
 }
 
-/* Returns the commit_nr of a commit, without parsing the commit. */
+/*
+ * Returns the commit_nr in the walk's history of the commit r.objects[nr]. The
+ * commit need not be parsed.
+ */
 static inline uint32_t walkrepo_commit(struct walkrepo *f, uint32_t nr)
 {
 	uint32_t commit_nr;
