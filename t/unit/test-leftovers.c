@@ -64,8 +64,8 @@ static uint32_t pos_of(struct trial *t, uint32_t nr)
 }
 
 /*
- * Returns whether the options let the new pack have an object. `places`: the
- * places where copies of the object are stored, as a set.
+ * Returns true if the repack options allow the new pack to have an object.
+ * `places`: set of the places where the object is stored.
  */
 static bool is_let_in(const struct trial *t, unsigned places)
 {
@@ -172,9 +172,9 @@ static void check_cruft(struct trial *t, unsigned going, int64_t expiry)
 			randrepo_reach(&t->o->r, kept, i);
 	}
 	/*
-	 * The search from recent objects ends at objects that stay anyway. So
-	 * fewer objects may be kept than this slow search finds, but never
-	 * more.
+	 * The search of the repack from recent objects does not continue at
+	 * objects of packs that stay. So it may keep fewer objects than this
+	 * slow search finds, but never more.
 	 */
 	for (uint32_t i = 0; expiry && i < t->o->r.nr; i++) {
 		const struct unreachable_item *item = unreachable_find(

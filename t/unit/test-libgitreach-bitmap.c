@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of libgitreach/bitmap.c, public functions for bitmap indexes: facts
- * about an index, verifying it, and writing it.
+ * Tests of libgitreach/bitmap.c, the public functions for bitmap indexes: an
+ * index is described, a wrong bit is found, and a damaged or missing index is
+ * written anew.
  */
 #include <setjmp.h>
 #include <stdarg.h>

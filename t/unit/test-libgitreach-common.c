@@ -16,9 +16,9 @@
 #include "t/unit/apirepo.h"
 
 /*
- * Replacements of malloc() and related functions. This program and the library
- * use them, and the n-th call fails. Sanitizers have their own replacements, so
- * there are none with a sanitizer.
+ * Replacements of malloc() and related functions, with which this program makes
+ * the n-th allocation of the library fail. In a build with a sanitizer they do
+ * not exist, because the sanitizer replaces the same functions.
  */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CAN_FAIL 1
@@ -30,7 +30,7 @@ extern void *__libc_realloc(void *p, size_t len);
 extern void __libc_free(void *p);
 
 /*
- * Number of allocations up to and including the one that fails; 0: no
+ * The number of the allocation that fails, counted from now on; 0: no
  * allocation fails.
  */
 static atomic_long left;

@@ -70,10 +70,9 @@ static void of_queries(void **state)
 						    : NULL);
 			check(&a, &s, false);
 			/*
-			 * Only every second query may use the bitmap index.
-			 * Even such a query does not use it if the haves reach
-			 * all objects, or if a prepared answer (stored
-			 * response) is extended.
+			 * Queries with an odd k must not use the bitmap index.
+			 * A query with an even k may use it, but need not: it
+			 * does not if the haves reach all objects, for example.
 			 */
 			assert_true(k % 2 == 0 || !report.used_bitmap);
 			bitmaps += report.used_bitmap;

@@ -29,7 +29,10 @@ static void test_find(void **state)
 	sys_library_close(library);
 }
 
-/* The functions of libc, as musl has crypt_r() there. */
+/*
+ * Without a name, the functions of the program itself are found. This is needed
+ * with musl, whose libc contains crypt_r().
+ */
 static void test_program(void **state)
 {
 	size_t (*length)(const char *) = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of object/links.c, which finds the ids that an object contains: objects
- * of each type, and invalid objects.
+ * Tests of object/links.c, which finds the ids that an object contains: all ids
+ * in objects of each type are reported, and malformed objects are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -79,7 +79,10 @@ static void test_round_trip(void **state)
 	}
 }
 
-/* An object that is too large to be compressed in one piece. */
+/*
+ * An object that is too large to be compressed in one piece is written and read
+ * back.
+ */
 static void test_large(void **state)
 {
 	size_t len = (9 << 20) + 17;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/loose.c, which parses loose objects: headers, whole objects, and
- * malformed objects.
+ * Tests of odb/loose.c, which parses loose objects: valid headers and objects
+ * are parsed, and malformed ones are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,7 +106,7 @@ static void test_read(void **state)
 	buf_release(&file);
 }
 
-/* Objects of many sizes, small and large ones, that deflate well and badly. */
+/* Reads back objects of many sizes. Some of them deflate well, others badly. */
 static void test_sizes(void **state)
 {
 	for (size_t len = 0; len < 40000; len = len * 5 / 4 + 1)

@@ -50,7 +50,10 @@ static void check(struct oldrepo *o, int64_t expiry)
 		struct sys_stat st;
 
 		if (p & OLD_LOOSE) {
-			/* The loose file is not older than the packed copy. */
+			/*
+			 * The loose file must be at least as new as the packed
+			 * copy.
+			 */
 			assert_true(stat_loose(o, i, &st));
 			if (!o->reached[i] && !stays && kept[i])
 				assert_true(st.mtime_ns / 1000000000 >=

@@ -131,8 +131,8 @@ static void put_packed(struct buf *text, const struct dialog *d,
 }
 
 /*
- * Listings that requests share are different for different arguments, hide
- * rules and loose refs.
+ * Requests share a listing of packed-refs only if they have the same arguments
+ * and hide rules, and if the listing needs no loose ref.
  */
 static void test_shared(void **state)
 {
@@ -153,7 +153,10 @@ static void test_shared(void **state)
 	tmprepo_write(&d.t, "packed-refs", text.data);
 	for (size_t i = 0; i < ARRAY_NR(loose); i++)
 		tmprepo_remove(&d.t, loose[i]);
-	/* A file that has changed a moment ago is not shared. */
+	/*
+	 * Wait, because listings of a file that has just changed are not
+	 * shared.
+	 */
 	sys_sleep_ns(150000000);
 	d.t.repo.packed_keep = packed_keep_new(NULL);
 	for (int i = 0; i < 2; i++) {

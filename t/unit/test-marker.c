@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of stored/marker.h, two text files of a cache directory: the marker of
- * a local copy, and the file that names the store.
+ * a local copy, and the file that names the store. Valid files are written and
+ * parsed, and others are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/mem.c: sizes that overflow, and arrays that grow. */
+/*
+ * Tests of base/mem.c, which allocates arrays: a size that overflows is
+ * refused, and a growing array keeps its content.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

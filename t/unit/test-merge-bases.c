@@ -88,8 +88,8 @@ static void test_random(void **state)
 }
 
 /*
- * Finds merge bases of given ids: ids of commits, of tags, and of other
- * objects.
+ * Finds the merge bases of objects that are given by their ids: commits, tags,
+ * and objects that are no commits.
  */
 static void test_ids(void **state)
 {

@@ -143,7 +143,11 @@ static void test_shared(void **state)
 	metrics_free(m);
 }
 
-/* Numbers in a file outlive the process, and other families follow them. */
+/*
+ * Counters that are stored in a file survive a restart of the process. A
+ * printed part of the metrics has no end marker, so that other families can
+ * follow.
+ */
 static void test_file(void **state)
 {
 	char path[] = "/tmp/gitreach-metrics-XXXXXX";

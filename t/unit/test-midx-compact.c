@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of pack/midx-compact.c, which merges layers of a chain of
- * multi-pack-indexes, and of layers by pack/midx-write.c. A chain has each
- * object once, and merging layers does not change the bit position of an
- * object.
+ * multi-pack-indexes, and of pack/midx-write.c, which writes layers. A chain
+ * has each object once, and merging layers does not change the bit position of
+ * an object.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -113,8 +113,9 @@ static void test_damage(void **state)
 }
 
 /*
- * In a layer of a chain, bit positions are counted from the lowest layer. So
- * the first bit of each pack is larger by the number of objects below.
+ * In a layer of a chain, bit positions continue after those of the layers
+ * below. So the bit positions of this layer start at the number of objects
+ * below, and verifying must accept that.
  */
 static void test_layer(void **state)
 {

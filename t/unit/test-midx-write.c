@@ -59,8 +59,8 @@ static void check_objects(const struct midxfile *f, uint32_t preferred)
 }
 
 /*
- * Reads the pack order without verifying it. The chunks are valid, and then
- * damaged.
+ * Reads the pack order without verifying it: first from valid chunks, then from
+ * damaged ones.
  */
 static void check_unproven(const struct midxfile *f,
 			   const struct pack_midx_order *proven)

@@ -215,7 +215,11 @@ static void test_no_order(void **state)
 	midxfile_release(&f);
 }
 
-/* The name of a pack and its NUL take at least two bytes of the file. */
+/*
+ * The parser computes a maximum number of packs from the size of the names: at
+ * least two bytes for each pack, a letter and a NUL. Names of this minimum size
+ * must be accepted.
+ */
 static void test_short_names(void **state)
 {
 	uint64_t seed = random_seed();

@@ -197,8 +197,8 @@ static void is_dropped(void *ctx)
 }
 
 /*
- * Opens the file "<pack>.mtimes" when it is missing, valid and damaged. Then
- * removes the file.
+ * Opens the file "<pack>.mtimes" in three cases: it is missing, valid, or
+ * damaged. Then removes the file.
  */
 static void files(void **state)
 {

@@ -95,8 +95,9 @@ static void test_layers(void **state)
 }
 
 /*
- * If a pack is to be removed, the chain is removed if one of its layers names
- * this pack.
+ * multi_pack_remove_naming() removes multi-pack-indexes that name a pack,
+ * before the pack is removed. If one layer of the chain names the pack, the
+ * whole chain is removed.
  */
 static void test_naming(void **state)
 {

@@ -35,7 +35,10 @@ static void test_choice(void **state)
 			 PACK_MIDX_NO_PACK);
 	assert_int_equal(multi_pack_sources_find(&s, NULL), PACK_MIDX_NO_PACK);
 	multi_pack_sources_release(&s);
-	/* Packs that a lower layer of the chain contains are not listed. */
+	/*
+	 * If the new layer has a base, packs of the layers up to this base are
+	 * not listed.
+	 */
 	s = (struct multi_pack_sources){NULL, 0};
 	assert_int_equal(
 		multi_pack_sources_init(&s, odb, &o, odb->midxes[0], NULL), 0);

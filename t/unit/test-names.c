@@ -65,8 +65,9 @@ static void check(struct oldrepo *o, const bool *listed,
 		if (name_hash[i])
 			assert_true(n.is_right[i]);
 		/*
-		 * Only a tree may lack a name hash although a path leads to it,
-		 * because the tree may also be the root tree of a commit.
+		 * A blob must have a name hash if a path leads to it. A tree
+		 * may lack a name hash, because it may also be the root tree of
+		 * a commit.
 		 */
 		else if (n.has_name[i])
 			assert_int_equal(o->r.objects[i].type, OBJ_TREE);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of network/network-graph.c, which updates the commit-graph of a
- * network's shared store. If there is no commit-graph, nothing happens. If it
- * cannot be read, it stays as it is. t/t5602-network-repack.sh tests
- * commit-graphs that are out of date.
+ * network's shared store. Without a commit-graph, nothing happens. A
+ * commit-graph that cannot be read does not change. t/t5602-network-repack.sh
+ * tests commit-graphs that are out of date.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of network/network-heads.c: the shared store of a fork network stores
- * the objects of some tips first. The code chooses the HEADs of members that
- * become these tips.
+ * Tests of network/network-heads.c, which chooses HEAD commits of members of a
+ * fork network. A repack of the shared store puts the objects of the chosen
+ * commits first.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -23,7 +23,7 @@ struct request {
 
 /*
  * Chooses the commits that some random tips reach. If `bounded` is true, leaves
- * out the commits that a certain commit reaches.
+ * out all commits that one random commit reaches.
  */
 static void choose(struct walkrepo *f, struct request *req, bool bounded)
 {
@@ -111,9 +111,9 @@ static bool *union_of(struct walkrepo *f, const struct newobj_set *set)
 }
 
 /*
- * Checks that the union of all lists has the right objects: all objects in the
- * commits' trees, except objects in the trees of parents that are not in the
- * request.
+ * Checks the union of all lists: it must contain all objects in the trees of
+ * the requested commits, and no other objects. If `bounded`, objects that
+ * parents outside of the request have may be missing.
  */
 static void check_union(struct walkrepo *f, const struct request *req,
 			const struct newobj_set *set, bool bounded)
@@ -218,8 +218,8 @@ static void check_turned(struct walkrepo *f, struct request *req,
 }
 
 /*
- * There are more commits than a thread takes at a time. The lists of commits
- * are found by a look-up table.
+ * A request of more commits than one chunk has. Several threads must compute
+ * the same lists as one thread. The lists are found by a look-up table.
  */
 static void many_commits(void **state)
 {

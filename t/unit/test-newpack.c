@@ -254,7 +254,11 @@ static void configuration(void **state)
 	tmprepo_release(&t);
 }
 
-/* A bitmap index of packs that exist needs few keys. */
+/*
+ * For a bitmap index of existing packs, only few of the keys pack.* are read:
+ * pack.threads, and the keys of bitmap indexes. So an invalid pack.window is no
+ * error.
+ */
 static void bitmap_options(void **state)
 {
 	static const char text[] = "[pack]\nthreads = 3\nwindow = x\n"

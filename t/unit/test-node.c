@@ -51,7 +51,8 @@ static void test_belongs_to_one_store(void **state)
 
 /*
  * If the store is missing, for example because its file system is not mounted,
- * no cache directory is made. Nor is anything written in place of the store.
+ * no cache directory is made. Nothing is written at the path of the store
+ * either.
  */
 static void test_store_is_not_there(void **state)
 {
@@ -183,7 +184,10 @@ static void test_locks(void **state)
 	assert_true(stored_node_change_lock("team/app.git") <= INT32_MAX);
 }
 
-/* A store is probed once for each cache directory. */
+/*
+ * stored_node_probe() probes a store (store/probe.h) only once for each cache
+ * directory. The file `probed` records the success.
+ */
 static void test_probe(void **state)
 {
 	struct copynode c;

@@ -123,7 +123,10 @@ static void test_canonical(void **state)
 	bed_release(&b);
 }
 
-/* The table gives the same positions as a binary search. */
+/*
+ * The table of positions of a multi-pack-index has the same positions as a
+ * binary search for each object.
+ */
 static void test_table(void **state)
 {
 	struct odb_midx *om;
@@ -191,7 +194,10 @@ static void test_unused(void **state)
 	bed_release(&b);
 }
 
-/* In the multi-pack-index, the pack numbers of objects are wrong. */
+/*
+ * The pack numbers in the multi-pack-index are wrong, but all objects must
+ * still be found.
+ */
 static void test_wrong(void **state)
 {
 	struct odb_midx *om;

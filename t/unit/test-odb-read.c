@@ -110,8 +110,8 @@ static void test_other_copy(void **state)
 }
 
 /*
- * While the snapshot is open, its loose objects are packed, and then packed
- * again.
+ * While a snapshot is open, its loose object is packed, and later the pack is
+ * replaced. The reader must still find all objects.
  */
 static void test_packed_meanwhile(void **state)
 {

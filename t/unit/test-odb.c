@@ -148,8 +148,8 @@ static void test_left_out(void **state)
 }
 
 /*
- * Makes random text. In a pack, the object is longer than the bytes that are
- * read when the pack is opened.
+ * Makes random text, which does not compress well. So a pack with this object
+ * is longer than the part that is read when the pack is opened.
  */
 static char *make_noise(size_t len, unsigned seed)
 {
@@ -177,8 +177,9 @@ static void assert_reads(struct odb_reader *reader, const struct oid *oid,
 #define HELD_PACKS 6
 
 /*
- * Removes the files of packs. Packs that were mapped at once, and packs that
- * are mapped later, must stay readable.
+ * Removes the files of all packs. Objects must stay readable, both in packs
+ * that were mapped when they were opened and in `held_nr` packs that are mapped
+ * later.
  */
 static void check_gone(const struct tmprepo *t, struct odb *odb,
 		       const struct tmppack_object *objects, size_t held_nr)

@@ -57,7 +57,10 @@ static int make(struct fixture *f)
 	return stored_offers_make(f->r.t.dir, &f->err);
 }
 
-/* Check that a file is the pack of a line of the list. */
+/*
+ * Check the file of a published pack: its length and its checksum must be those
+ * of its entry in the list.
+ */
 static void check_pack(struct fixture *f, const struct stored_offer *offer)
 {
 	enum hash_algo algo = f->r.t.repo.algo;
@@ -115,10 +118,16 @@ static void test_packs(void **state)
 		start(&f, &seed);
 		if (make(&f))
 			fail_msg("%s", f.err.msg);
-		/* The clone of all refs is the pack of the repository. */
+		/*
+		 * The list has a third pack: the pack of the repository itself,
+		 * which is the answer to a clone of all refs.
+		 */
 		assert_int_equal(check_list(&f, &remote), 3);
 		assert_int_equal(remote, 2);
-		/* Nobody may have all objects of the pack. */
+		/*
+		 * Some objects of the repository's pack are now reachable only
+		 * from hidden refs. So this pack must not be offered.
+		 */
 		configure(&f, "[transfer]\nhideRefs = refs/pull\n");
 		assert_int_equal(make(&f), 0);
 		assert_int_equal(check_list(&f, &remote), 2);

@@ -23,7 +23,8 @@
 #define HEX "0123456789abcdef0123456789abcdef01234567"
 
 struct fixture {
-	struct tmprepo t; /* its directory is the cache */
+	/* The directory of this repository serves as the cache directory. */
+	struct tmprepo t;
 	struct published_config config;
 	struct oid checksum;
 	struct buf copy, text;
@@ -36,7 +37,10 @@ static void write_text(struct fixture *f, const char *name)
 	buf_reset(&f->text);
 }
 
-/* Write the marker of a copy whose generation has PACK with `len` bytes. */
+/*
+ * Write the marker of a local copy. The generation in the marker has one file,
+ * PACK, with `len` bytes.
+ */
 static void write_marker(struct fixture *f, uint64_t len)
 {
 	struct generation_file file = {.path = (char *)PACK, .size = len};
@@ -50,7 +54,10 @@ static void write_marker(struct fixture *f, uint64_t len)
 	write_text(f, COPY "/store-copy");
 }
 
-/* Write the list: PACK with 7 bytes, and a pack that the generation lacks. */
+/*
+ * Write the list of offers: PACK with 7 bytes, and a pack that is not in the
+ * generation.
+ */
 static void write_list(struct fixture *f)
 {
 	struct stored_offer offer = {f->checksum, 7, (char *)"publish/b.pack"};
@@ -169,7 +176,10 @@ static void test_public(void **state)
 	finish(&f);
 }
 
-/* The marker and the list may be those of different generations. */
+/*
+ * The marker and the list of offers may belong to different generations. A pack
+ * is offered only if both have it with the same size.
+ */
 static void test_other_generation(void **state)
 {
 	struct fixture f;
@@ -203,7 +213,10 @@ static void test_errors(void **state)
 	tmprepo_write(&f.t, COPY "/store-copy", "x");
 	assert_int_equal(open_offers(&f, &offers, "https"), ERR_CORRUPT);
 	write_marker(&f, 7);
-	/* A directory signs no addresses. */
+	/*
+	 * A store in a directory cannot sign addresses, so opening the offers
+	 * fails.
+	 */
 	buf_printf(&f.text, "%s/dir/.tmp", f.t.dir);
 	assert_int_equal(sys_mkdir_p(f.text.data, NULL), 0);
 	buf_reset(&f.text);
@@ -219,8 +232,8 @@ static void test_errors(void **state)
 }
 
 /*
- * The identity of the offers depends on the packs, and not on the addresses for
- * which they are signed.
+ * The identity of the offers changes if the packs change. It does not depend on
+ * the lifetime of the signed addresses.
  */
 static void test_identity(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of object/oid.c: object ids in hexadecimal, names of hash functions,
- * and files with one id on each line.
+ * Tests of object/oid.c: hexadecimal ids are parsed and printed, malformed ids
+ * are refused, and files with one id on each line are read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -214,8 +214,9 @@ static bool has_raw(const uint8_t *ids, uint32_t nr, const struct oid *oid)
 }
 
 /*
- * Look up ids among the first `nr` of ascending ids, whose first 8 bytes are
- * i << shift; a large shift makes them start alike.
+ * Look up ids in a sorted array of `nr` ids. The first 8 bytes of an id are
+ * half of its index, shifted left by `shift` bits. With a large shift, many
+ * bytes are zero in all ids.
  */
 static void check_find(uint32_t nr, unsigned shift)
 {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/oidset.c, an ordered set of object ids. */
+/*
+ * Tests of wire/oidset.c, an ordered set of object ids: the order of insertion
+ * is kept, the maximum size is enforced, and ids chosen by an attacker do not
+ * make look-ups slow.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -158,8 +158,8 @@ static void removal(void **state)
 }
 
 /*
- * The pack had a .keep file when the snapshot was opened, but not before or
- * after that.
+ * A pack had a .keep file when the snapshot was opened, but not before or
+ * after. This pack must not be removed.
  */
 static void kept_for_a_while(void **state)
 {
@@ -184,7 +184,10 @@ static void kept_for_a_while(void **state)
 	tmprepo_release(&t);
 }
 
-/* The pack has got a .keep file since it was listed. */
+/*
+ * A pack got a .keep file after it was listed as old. This pack must not be
+ * removed.
+ */
 static void kept_since_the_listing(void **state)
 {
 	struct old_packs old;
@@ -204,8 +207,8 @@ static void kept_since_the_listing(void **state)
 }
 
 /*
- * After the old packs were listed, another repack has made a pack with the same
- * name as an old one.
+ * After the old packs were listed, another repack made a pack with the same
+ * name as one of them. The new pack must not be removed.
  */
 static void made_again(void **state)
 {

@@ -113,8 +113,8 @@ static void commits_only(void **state)
 }
 
 /*
- * Checks the reasons for a walk: bitmaps cannot answer the request, or the
- * index is broken.
+ * The caller gets the reason for a walk: bitmaps cannot answer the request, or
+ * the index is broken.
  */
 static void reasons(void **state)
 {
@@ -284,7 +284,7 @@ static void confirmed(void **state)
 	randrepo_release(&r);
 }
 
-/* plan->reason says why a walk is cheaper. */
+/* If a walk is cheaper than bitmaps, plan->reason says why. */
 static void planned(void **state)
 {
 	uint64_t seed = random_seed();

@@ -16,7 +16,9 @@
 static const struct {
 	enum hash_algo algo;
 	uint32_t commits;
-	/* About `keep` of 16 bitmaps remain in the index. */
+	/*
+	 * The number of bitmaps that stay in the index: about `keep` out of 16.
+	 */
 	unsigned keep;
 	unsigned pseudo_nr;
 	bool lookup_table, hash_cache;
@@ -90,8 +92,8 @@ static bool names_trees(const struct walk_tips *tips)
 }
 
 /*
- * The result of an inexact query may have objects that the haves reach. But if
- * a tree is itself a want or a have, its objects are exact.
+ * The result of an inexact query may also have objects that the haves reach.
+ * But if a want or a have is itself a tree or a blob, the result must be exact.
  */
 static void inexact_queries(void **state)
 {

@@ -207,8 +207,8 @@ static void test_rev_file(void **state)
 }
 
 /*
- * Verifies the checksum of a .rev file. The result must be `alone`. Then
- * verifies it together with a file `other`. The result must be `both`.
+ * Verifies the .rev file of a pack twice. Alone, the result must be `alone`.
+ * Together with the file `other`, the result must be `both`.
  */
 static void check_rev_sum(const struct packfile *p, const struct buf *other,
 			  int alone, int both)

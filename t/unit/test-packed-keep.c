@@ -20,7 +20,8 @@
 #include "t/unit/nomem.h"
 
 /*
- * Age in nanoseconds from which a change of the file does not count as recent.
+ * Time in nanoseconds after which a changed file can be shared. Before that, a
+ * further change might leave the modification time as it is.
  */
 #define SETTLE_NS UINT64_C(150000000)
 
@@ -97,8 +98,9 @@ static void note(struct packed_keep *keep, const struct packed_kept *kept,
 }
 
 /*
- * Asserts that the note `name` has the text `text`. If `text` is NULL, asserts
- * that there is no such note.
+ * Looks up the note `name` of a map. A note is a text that users derived from
+ * the map, such as a listing of refs. The text must be `text`; NULL: there must
+ * be no such note.
  */
 static void check_note(struct packed_keep *keep, const struct packed_kept *kept,
 		       const char *name, const char *text)
@@ -116,7 +118,10 @@ static void check_note(struct packed_keep *keep, const struct packed_kept *kept,
 	buf_release(&out);
 }
 
-/* Notes belong to a map: a changed file has no notes. */
+/*
+ * Notes (texts that users derived from a file) belong to one version of the
+ * file. After the file has changed, there are no notes.
+ */
 static void test_notes(void **state)
 {
 	char path[] = "/tmp/test-packed-keep-XXXXXX", name[2] = "b";

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of object/parse.c: commits, trees, tags and the path hash. */
+/*
+ * Tests of object/parse.c: valid commits, trees and tags are parsed, malformed
+ * ones are refused, and path hashes equal those of stock Git.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -174,7 +174,10 @@ static void test_accepts(void **state)
 	release(&e);
 }
 
-/* A peer that is silent, and one that does not read. */
+/*
+ * A time limit ends a receive if the peer is silent, and a send if the peer
+ * does not read.
+ */
 static void test_limit(void **state)
 {
 	static char bytes[65536];
@@ -192,7 +195,10 @@ static void test_limit(void **state)
 	release(&e);
 }
 
-/* A process that accepts no connections, and has a full queue of them. */
+/*
+ * If a process accepts no connections and its queue is full, connecting fails,
+ * and does not wait for long.
+ */
 static void test_full_queue(void **state)
 {
 	struct ends e;
@@ -203,13 +209,19 @@ static void test_full_queue(void **state)
 	first = sys_passing_connect(e.path, 1, NULL);
 	assert_true(first >= 0);
 	assert_int_equal(sys_passing_connect(e.path, 1, NULL), ERR_IO);
-	/* The socket file has a process, so no other process replaces it. */
+	/*
+	 * A process still listens on the socket file, so no second listener may
+	 * replace the file.
+	 */
 	assert_int_equal(sys_passing_listen(e.path, NULL), ERR_IO);
 	close(first);
 	release(&e);
 }
 
-/* A message that has arrived is kept, and answered. */
+/*
+ * After sys_passing_end_input(), the peer cannot send any more. A message that
+ * arrived before is still received, and can be answered.
+ */
 static void test_ends_input(void **state)
 {
 	struct ends e;

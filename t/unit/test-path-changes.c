@@ -107,7 +107,7 @@ static int note_change(void *ctx, const char *path, size_t len,
 {
 	struct noting *n = ctx;
 
-	/* Random trees have no submodules, so the path is none. */
+	/* The last argument is false: random trees have no submodules. */
 	if (n->ps && !pathspec_takes(n->ps, path, len, false))
 		return 0;
 	return buf_printf(&n->out, "%s %d\n", path, (int)change);
@@ -179,7 +179,10 @@ static void check_pair(struct walkrepo *f, struct path_changes *p, uint32_t a,
 	check_lines(lb.data, la.data, changed.data);
 	check_changed(changed.data, la.data, lb.data);
 	check_limits(p, walkrepo_pos(f, ta), walkrepo_pos(f, tb), changed.data);
-	/* Compared with no tree, all files count as changed. */
+	/*
+	 * If there is no second tree, each file of the first tree counts as
+	 * changed.
+	 */
 	buf_reset(&changed);
 	assert_int_equal(path_changes_run(p, walkrepo_pos(f, ta),
 					  PATH_CHANGES_NO_TREE, take_path,

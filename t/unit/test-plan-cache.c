@@ -254,7 +254,10 @@ static bool has_no_pack(void *ctx, const struct oid *checksum, uint64_t len)
 	return false;
 }
 
-/* What the client may get from elsewhere is a part of the key. */
+/*
+ * The key depends on what the client can download from elsewhere (objects or
+ * packs), because the response leaves that out.
+ */
 static void test_key_elsewhere(void **state)
 {
 	struct oid oids[] = {{{5}}, {{6}}}, oid;
@@ -635,8 +638,8 @@ static void test_warning(void **state)
 }
 
 /*
- * The client of the request that makes the pack does not read, until another
- * request has got its answer.
+ * The client of the request that makes the pack does not read. The second
+ * request must not wait for that client: it makes the pack itself.
  */
 static void test_stalled_maker(void **state)
 {
@@ -677,7 +680,10 @@ static void test_too_large(void **state)
 	scene_release(&s);
 }
 
-/* The callback begin_sending(). It returns true: hold all bytes back. */
+/*
+ * The callback begin_sending() of the first request. Returns true: hold all
+ * bytes back.
+ */
 static bool begin_behind(void *ctx)
 {
 	return true;
@@ -716,7 +722,10 @@ static void test_literals_of_a_plan_that_ends(void **state)
 	buf_release(&a.bytes);
 }
 
-/* The client of a waiting request disconnects. */
+/*
+ * The client of a waiting request disconnects. This request ends with
+ * ERR_CANCELLED, and the other request gets its response.
+ */
 static void test_cancelled(void **state)
 {
 	struct scene s;
@@ -795,12 +804,16 @@ static void test_no_owner(void **state)
 
 /* ---- packs that lack objects */
 
-/* A client to which one pack of 9 bytes is offered, or was offered. */
+/*
+ * A client that may be able to download a pack of 9 bytes from elsewhere.
+ * `is_offered`: it can download the pack now.
+ */
 struct client {
 	struct packing_elsewhere elsewhere;
 	bool is_offered;
 	unsigned makes, tells;
-	bool is_left_out; /* as the client was told last */
+	/* Whether the last call of tell() said that the pack was left out. */
+	bool is_left_out;
 };
 
 static bool is_offered(void *ctx, const struct oid *checksum, uint64_t len)
@@ -825,7 +838,10 @@ static int identify_nothing(void *ctx, struct hash_ctx *hash, struct error *err)
 	return 1;
 }
 
-/* The pack is "short" if a pack is left out, or else "complete". */
+/*
+ * A substitute for packing_send(). It sends "short" if the client can download
+ * the pack of 9 bytes, otherwise "complete".
+ */
 static int make_lacking(void *ctx, const struct odb *odb,
 			const struct packing_request *request,
 			const struct packing_send_options *options,

@@ -213,8 +213,8 @@ static void test_short(void **state)
 #define LATER "the plan is stored when it is asked for again"
 
 /*
- * A plan (cached response) is stored only at the second request if it is long,
- * or if it is long in comparison to its pack.
+ * The first request does not store a plan (cached response) that is long, or
+ * long in comparison to its pack. The second equal request stores it.
  */
 static void test_second_request(void **state)
 {
@@ -233,8 +233,8 @@ static void test_second_request(void **state)
 }
 
 /*
- * If it is known that a plan (cached response) is too large to be stored, no
- * request waits for it.
+ * A plan (cached response) was too large to be stored. For some time, requests
+ * with its key do not wait for such a plan.
  */
 static void test_too_large(void **state)
 {
@@ -355,7 +355,10 @@ static void test_unusable(void **state)
 	bench_release(&b);
 }
 
-/* The directory is removed while a plan (cached response) is made. */
+/*
+ * The directory is removed while a plan (cached response) is made. The request
+ * succeeds, and the reason says that the plan is not stored.
+ */
 static void test_lost_directory(void **state)
 {
 	struct buf keys = BUF_INIT;
@@ -384,7 +387,7 @@ static void test_lost_directory(void **state)
 
 /*
  * The file of a plan (cached response) cannot be created, because a directory
- * has its name.
+ * has its name. The request must succeed nevertheless.
  */
 static void test_unwritable(void **state)
 {
@@ -492,7 +495,7 @@ static void test_room(void **state)
 
 /*
  * The time of a stored plan (cached response) is in the future, because the
- * clock was wrong when the plan was used.
+ * clock was wrong. The plan is still used, and its time is corrected.
  */
 static void test_clock(void **state)
 {
@@ -514,8 +517,9 @@ static void test_clock(void **state)
 /* ---- tests of requests that wait for each other */
 
 /*
- * Starts a process that asks for a plan (cached response), and stops when it
- * has to make the plan.
+ * Starts a process that begins to make a plan (cached response), and then waits
+ * to be killed. So requests for the same plan have to wait. `sends`: the
+ * process has begun to send to its client.
  */
 static pid_t start_maker(struct bench *b, uint8_t number, bool sends)
 {
@@ -784,7 +788,10 @@ static void test_processes(void **state)
 		check_pack(&a, &third, &made);
 		assert_int_equal(second.len, third.len);
 		assert_memory_equal(second.data, third.data, second.len);
-		/* Another configuration of packs gives another key. */
+		/*
+		 * In the next round, another option for packs (`window`) gives
+		 * another key.
+		 */
 		options.window++;
 		buf_release(&first);
 		buf_release(&second);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of plans/plan-elsewhere.c. When a pack is made, the plan notes which
- * objects or which pack the receiver gets from elsewhere. Later receivers are
- * told the same, if they can get these objects or this pack, too.
+ * Tests of plans/plan-elsewhere.c. A plan (cached response) notes which objects
+ * or which pack were left out, because the first client could download them
+ * elsewhere. Another client may use the plan only if it can download them, too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,10 +17,17 @@
 
 #define NR 4
 
-/* What one receiver can get from elsewhere, and what it was told. */
+/*
+ * A client: the objects or the pack that it can download elsewhere, and the
+ * calls of its callback tell().
+ */
 struct receiver {
 	struct oid oids[NR];
-	struct oid offered; /* the only pack; its length is 50 */
+	/*
+	 * Checksum of the only pack that the client can download. The length of
+	 * the pack is 50 bytes.
+	 */
+	struct oid offered;
 	struct packing_elsewhere elsewhere;
 	unsigned tells;
 	bool left_out[NR];
@@ -50,7 +57,10 @@ static int tell(void *ctx, const bool *left_out, const struct oid *pack,
 	return r->result;
 }
 
-/* A receiver that can get `nr` objects, with the ids 1, 2, ... or a pack. */
+/*
+ * Initializes a client that can download `nr` objects, with the ids 1, 2, and
+ * so on. If `nr` is 0, it can download a pack instead.
+ */
 static void receiver_init(struct receiver *r, size_t nr)
 {
 	memset(r, 0, sizeof(*r));
@@ -80,7 +90,10 @@ static void test_objects(void **state)
 	assert_false(e.has_failed);
 	assert_int_equal(absent.nr, 3);
 	assert_int_equal(absent.pack_len, 0);
-	/* Another receiver can get the same objects, in another order. */
+	/*
+	 * Another client can download the same objects, which it lists in
+	 * another order. So it can use the plan, and tell() is called once.
+	 */
 	receiver_init(&b, NR);
 	b.oids[0].bytes[0] = 4;
 	b.oids[3].bytes[0] = 1;
@@ -93,8 +106,8 @@ static void test_objects(void **state)
 	assert_int_equal(plan_elsewhere_tell(&absent, &b.elsewhere, NULL),
 			 ERR_IO);
 	/*
-	 * A receiver is not told if it cannot get one of the objects, or if it
-	 * can get nothing from elsewhere.
+	 * The plan cannot be used by a client that can download nothing, or
+	 * only some of the objects. So tell() must not be called.
 	 */
 	receiver_init(&b, NR);
 	b.oids[2].bytes[0] = 9;
@@ -126,9 +139,9 @@ static void test_pack(void **state)
 	assert_int_equal(plan_elsewhere_tell(&absent, &a.elsewhere, NULL), 1);
 	assert_true(a.has_pack && oid_equal(&a.pack, &a.offered));
 	/*
-	 * A receiver is not told if the pack that it can get has another
-	 * length, if it asks for objects instead of packs, if it can only get a
-	 * newer pack, or if it can get nothing from elsewhere.
+	 * The plan cannot be used, and tell() must not be called, in these
+	 * cases: the pack has another length, the client can download objects
+	 * but no packs, it can download another pack, or nothing.
 	 */
 	absent.pack_len = 51;
 	assert_int_equal(plan_elsewhere_tell(&absent, &a.elsewhere, NULL), 0);
@@ -142,7 +155,10 @@ static void test_pack(void **state)
 	assert_int_equal(a.tells, 0);
 }
 
-/* A pack of unknown length cannot be offered again. */
+/*
+ * The plan cannot note a pack whose length it has not learned from has_pack().
+ * So `has_failed` is set.
+ */
 static void test_unknown_pack(void **state)
 {
 	struct plan_absent absent = {.nr = 0};
@@ -158,7 +174,10 @@ static void test_unknown_pack(void **state)
 	assert_true(e.has_failed);
 }
 
-/* The receiver gets nothing from elsewhere: the plan leaves nothing out. */
+/*
+ * Nothing was left out, because the first client used nothing from elsewhere.
+ * Every client can use such a plan.
+ */
 static void test_nothing(void **state)
 {
 	struct plan_absent absent = {.nr = 0};

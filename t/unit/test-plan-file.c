@@ -332,8 +332,9 @@ static void wrong_numbers(void **state)
 	assert_int_equal(parse_with(&file, 56, UINT32_MAX), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 60, 6), ERR_CORRUPT);
 	/*
-	 * The size of the first pack is wrong. The last bytes of this pack
-	 * belong to the plan (cached response).
+	 * The stated size of the first pack is too small for a range of the
+	 * plan, which is an error. A size that is larger than needed is
+	 * accepted.
 	 */
 	assert_int_equal(parse_with(&file, 104 + 24, PACK_LEN - 1),
 			 ERR_CORRUPT);
@@ -355,7 +356,7 @@ static void wrong_numbers(void **state)
 			 ERR_CORRUPT);
 	plan_release(&plan);
 	buf_release(&file);
-	/* A table of absent objects that is empty, or too long. */
+	/* The table of left-out objects is empty or too long for the file. */
 	make_lacking(&plan, &file, &p, 1, 0);
 	assert_int_equal(parse_with(&file, 104, 0), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 104, 2), ERR_CORRUPT);

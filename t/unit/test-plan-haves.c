@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of plans/plan-haves.c: the haves that remain reach the same objects, in
- * random repositories.
+ * Tests of plans/plan-haves.c, which removes redundant haves from a request: in
+ * random repositories, the haves that remain reach the same objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,8 +46,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Fills in recent commits, each with probability 1/2, and some other objects,
- * sorted and without duplicates.
+ * Sets f->haves to random objects: each recent commit with probability 1/2, and
+ * four more objects. The list is sorted, without duplicates.
  */
 static void draw(struct fixture *f)
 {
@@ -80,7 +80,10 @@ static void mark(const struct randrepo *r, bool *reached, uint32_t nr)
 		mark(r, reached, o->refs[i]);
 }
 
-/* Returns which objects the haves reach. The caller frees it. */
+/*
+ * Returns an array of flags, indexed like r.objects: whether the haves reach
+ * the object. The caller frees the array.
+ */
 static bool *closure(const struct fixture *f)
 {
 	bool *reached = calloc(RANDREPO_MAX, sizeof(*reached));
@@ -118,7 +121,7 @@ static void test_same_objects(void **state)
 	finish(&f);
 }
 
-/* Asserts that all haves remain. */
+/* Asserts that plan_haves_reduce() removes none of some random haves. */
 static void assert_kept(struct fixture *f)
 {
 	struct oid haves[NR];
@@ -132,7 +135,10 @@ static void assert_kept(struct fixture *f)
 	assert_memory_equal(f->haves, haves, nr * sizeof(*haves));
 }
 
-/* Parents may be absent, so a list of haves is needed as a whole. */
+/*
+ * With a shallow boundary or grafts, the client or the server may lack the
+ * parents of a commit. So no have may be removed.
+ */
 static void test_absent_parents(void **state)
 {
 	struct fixture f;
@@ -157,9 +163,9 @@ static void test_absent_parents(void **state)
 }
 
 /*
- * Stores an object with the text of a commit, padded to `size` bytes, and
- * reduces the haves: this object and the parent that the text names. Returns
- * how many haves remain.
+ * Stores an object whose text is a commit, padded to `size` bytes. Calls
+ * plan_haves_reduce() for two haves: this object and its parent. Returns the
+ * number of haves that remain.
  */
 static size_t kept_with(struct fixture *f, enum object_type type, size_t size)
 {
@@ -184,7 +190,10 @@ static size_t kept_with(struct fixture *f, enum object_type type, size_t size)
 	return f->nr;
 }
 
-/* A client chooses the haves, so large objects are not read. */
+/*
+ * A client can name any object as a have. So objects that are not commits, and
+ * commits above 1 MiB, are not read, and their parents remain.
+ */
 static void test_large_haves(void **state)
 {
 	struct fixture f;

@@ -43,7 +43,7 @@ static void test_open_close(void **state)
 	assert_true(has_lock(&p));
 	assert_int_equal(stat(p.path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
-	/* It is a directory that can be used for plans. */
+	/* The new directory can be used for plans. */
 	assert_int_equal(plan_dir_new(&dir, p.path, 1 << 20, &warning, NULL),
 			 0);
 	assert_int_equal(warning.code, 0);
@@ -70,9 +70,10 @@ static void test_no_parent(void **state)
 }
 
 /*
- * Starts a process that makes a directory, writes its path to a pipe, forks a
- * worker if `has_worker`, and then waits to be killed. Returns the process id;
- * *worker is that of the worker.
+ * Starts a server: a child process that makes a plan directory, writes the path
+ * of this directory to a pipe, and waits to be killed. If `has_worker`, the
+ * server forks a worker, and *worker is set to the worker's process id. Returns
+ * the process id of the server.
  */
 static pid_t start(char path[512], pid_t *worker, bool has_worker,
 		   const char *parent)
@@ -93,7 +94,10 @@ static pid_t start(char path[512], pid_t *worker, bool has_worker,
 		if (has_worker)
 			child = fork();
 		if (has_worker && !child)
-			/* Its share of the lock stays until it is killed. */
+			/*
+			 * The worker shares the lock of the directory until it
+			 * is killed.
+			 */
 			for (;;)
 				pause();
 		snprintf(line, sizeof(line), "%s", p.path);
@@ -117,7 +121,7 @@ static void kill_child(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* A server does not touch the directory of another one that runs. */
+/* A server does not remove the directory of another running server. */
 static void test_two_servers(void **state)
 {
 	struct plan_private p;
@@ -197,7 +201,10 @@ static void test_forked_process(void **state)
 	tmprepo_release(&t);
 }
 
-/* Other files with such names, and a directory that is being made, stay. */
+/*
+ * A server removes neither files whose names look like plan directories, nor a
+ * directory that another server is just making.
+ */
 static void test_strangers(void **state)
 {
 	static const char *const names[] = {"other", "gitreachd-plans-file",

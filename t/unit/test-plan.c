@@ -291,8 +291,9 @@ static void wrong_type(void **state)
 
 /*
  * An object in the tip island (objects of shallow clones) may only have a delta
- * base in the tip island. If its stored base is forbidden, the object is marked
- * `retry`. The object at the end of the base's delta chain is marked, too.
+ * base in the tip island. If its stored base is outside, the object is marked
+ * `retry`, and so is the object at the root of the base's delta chain. The
+ * delta search can then make one of these two objects a delta of the other.
  */
 static void tip_island(void **state)
 {

@@ -136,14 +136,16 @@ static struct packing_report send(struct preparedrepo *p, struct sentpack *out,
 struct elsewhere {
 	const struct prepared *prepared;
 	/*
-	 * Index of the prepared answer whose pack without tags can be
-	 * downloaded; -1: the packs of all answers.
+	 * Which pack can be downloaded: the one of prepared answer number
+	 * `answer`, without tags. -1: the packs of all answers.
 	 */
 	int answer;
 	unsigned told;
 	/* Set when commits are read in the search for objects. */
 	bool has_searched;
-	/* Whether the callback tell() must come before that search. */
+	/*
+	 * If true, the callback tell() must be called before commits are read.
+	 */
 	bool is_early;
 	/* Content of the pack that was left out; NULL: none. */
 	const struct prepared_content *left_out;
@@ -225,10 +227,11 @@ static void add_content(struct sentpack *s, const struct preparedrepo *p,
 }
 
 /*
- * Send the same request to receivers that can download packs elsewhere.
- * Together, the sent pack and the other pack must have all objects, and none
- * twice. The sent pack must not depend on the other pack. `is_early`: if there
- * is no other pack, the receiver must be told before the search for objects.
+ * Send the same request to clients that can download packs elsewhere. The sent
+ * pack and the downloaded pack must together have all objects, and no object
+ * twice. No delta of the sent pack may have its base in the downloaded pack. If
+ * `is_early` and no pack is left out, the client must be told before the search
+ * for objects.
  */
 static void check_elsewhere(const struct preparedrepo *p,
 			    const struct packing_request *request,
@@ -381,8 +384,9 @@ static void check_depth_1(struct preparedrepo *p)
 }
 
 /*
- * Add commits to the repository, as loose objects or in a pack, and reopen it.
- * Unreachable objects were dropped by a repack, so store them again.
+ * Add commits to the repository, as loose objects or in a pack, and reopen the
+ * repository. Objects that a repack has removed as unreachable are stored
+ * again, because new commits may refer to them.
  */
 static void push(struct preparedrepo *p, uint32_t commits, uint64_t *seed)
 {
@@ -405,9 +409,9 @@ static void push(struct preparedrepo *p, uint32_t commits, uint64_t *seed)
 }
 
 /*
- * Set wants[] to the wants of a clone after pushes: the wants before the
- * pushes, and new objects that no other new object reaches. New objects have
- * indexes from `first` on. Some old wants that new commits reach are left out.
+ * Set wants[] to the wants of a clone after pushes. These are the new objects
+ * that no other new object reaches, and the old wants. Random old commits that
+ * new objects reach are left out. New objects have indexes from `first` on.
  * Returns the number of wants.
  */
 static size_t wants_after(struct preparedrepo *p, struct oid *wants,
@@ -458,9 +462,9 @@ static bool is_extended(struct preparedrepo *p,
 }
 
 /*
- * After pushes, a clone gets a prepared answer (stored response) and the new
- * objects. This is not possible if the prepared answer has a want that the
- * clone neither wants nor reaches.
+ * After pushes, a clone gets the bytes of a prepared answer (stored response),
+ * followed by the new objects. This is only possible if the clone's wants reach
+ * all wants of the prepared answer.
  */
 static void clones_after_pushes(void **state)
 {
@@ -612,8 +616,9 @@ static void what_is_wrong(void **state)
 }
 
 /*
- * prepared_wants_open_any() opens the file, unless the file is too large, is
- * damaged, or belongs to other answers. The snapshot has all ids of the file.
+ * prepared_wants_open_any() opens the file of wants. It does not open a file
+ * that is too large, damaged, or made for other prepared answers. All ids of
+ * the opened file must exist.
  */
 static void wants_of_any(void **state)
 {

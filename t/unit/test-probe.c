@@ -40,7 +40,7 @@ enum fault {
 	NO_TAG,
 	/* Reading returns bytes that nobody has written. */
 	OTHER_CONTENT,
-	/* No put has an effect or an answer. */
+	/* Puts have no effect, and the caller gets no response. */
 	LOST_ANSWERS,
 	DENIED,
 };

@@ -159,7 +159,7 @@ static void memory_of_a_file(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "abc", 3), 3);
 	close(fd);
-	/* The file is lengthened, and what it has stays. */
+	/* The longer call lengthens the file. The existing content stays. */
 	a = sys_memory_file(path, 10000, &err);
 	assert_non_null(a);
 	assert_memory_equal(a, "abc", 4);
@@ -175,7 +175,7 @@ static void memory_of_a_file(void **state)
 	assert_int_equal(err.code, ERR_IO);
 	assert_null(sys_memory_file("/dev/null", 10, &err));
 	assert_null(sys_memory_file("/nonexistent/x", 10, &err));
-	/* Here the disk is always full. */
+	/* On this device, the disk is always full, so the call fails. */
 	assert_null(sys_memory_file("/dev/full", 10, &err));
 }
 

@@ -84,8 +84,8 @@ static void unknown_total(void **state)
 }
 
 /*
- * Does not wait for time to pass, but changes the times that the meter has
- * stored.
+ * A meter without a total is printed at most once a second. The test does not
+ * wait, but moves the stored time of the last output into the past.
  */
 static void once_a_second_without_a_total(void **state)
 {
@@ -175,8 +175,9 @@ static int poll_it(void *ctx, const char *title, uint64_t done, uint64_t total)
 }
 
 /*
- * The callback is called at once, and then rarely. After it has cancelled the
- * work, the work stays cancelled.
+ * The callback `poll` is called at the first step, and then much less often
+ * than progress_step(). After it has cancelled the work, each further step
+ * fails.
  */
 static void polling(void **state)
 {

@@ -62,9 +62,9 @@ static void loose_objects(void **state)
 }
 
 /*
- * An object is in a cruft pack, in an ordinary pack, and in a loose file of
- * time 1000. The cruft pack states a time for the object. The modification time
- * of its file must not matter.
+ * A loose object of time 1000 is also in a pack. It may be removed only if the
+ * cruft pack states the same or a later time for the object. The modification
+ * time of the cruft pack's file does not matter.
  */
 static void times(void **state)
 {
@@ -107,8 +107,8 @@ static void times(void **state)
 		assert_int_equal(odb_has_loose(odb, &one), !goes);
 		assert_int_equal(sys_stat(&st, path.data, NULL), 0);
 		/*
-		 * If the pack has no .mtimes file, its file gets the time of
-		 * the loose file, which is newer.
+		 * If k is 2, the pack is no cruft pack, and is older than the
+		 * removed loose file. So its modification time is set to now.
 		 */
 		assert_int_equal(st.mtime_ns / 1000000000 > 5000, k == 2);
 		odb_close(odb);

@@ -39,10 +39,10 @@ static bool is_there(const struct tmprepo *t, const char *name)
 }
 
 /*
- * Prune packs that have no final name. `wanted`: what is_wanted() returns for
+ * Prune packs that have no final name. `wanted`: the result of is_wanted() for
  * each object. `asks`: the expected result of prune_unnamed_asks(). `expiry`:
- * seconds since 1970; if one of the packs was written later, all stay. Returns
- * the number of removals that were reported.
+ * seconds since 1970; if any of the packs was written later, no pack is
+ * removed. Returns the number of removed files that were reported.
  */
 static unsigned prune(const struct tmprepo *t, bool wanted, bool asks,
 		      int64_t expiry)

@@ -68,8 +68,10 @@ static void sample_release(struct sample *s)
 }
 
 /*
- * Tries all pseudo-merges that have a commit in `noted`, again and again, until
- * no further one can be used. Returns the number of those used.
+ * A pseudo-merge can be used if at least one of its commits is in `noted`, and
+ * all of its commits are in `noted` or `reached`. Adds the objects of such
+ * pseudo-merges to `reached`, until no further one can be used. Returns the
+ * number of used pseudo-merges.
  */
 static uint32_t all_that_serve(const struct sample *s, struct bitset *reached,
 			       const struct bitset *noted)
@@ -121,8 +123,8 @@ static void random_requests(void **state)
 		assert_int_equal(bitset_init(&noted, BITS), 0);
 		pseudo_fill_init(&pf, &s.pm);
 		/*
-		 * In the second round, a commit also counts as noted if the
-		 * first round has reached it.
+		 * Complete the set in two rounds. The objects that the first
+		 * round has reached stay in `reached`.
 		 */
 		for (int round = 0; round < 2; round++) {
 			for (uint32_t bit = 0; bit < 40; bit++) {

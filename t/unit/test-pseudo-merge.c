@@ -45,8 +45,8 @@ enum {
 };
 
 /*
- * Returns a file with the example, which a test may change. It has exactly the
- * size of the file, so that AddressSanitizer reports reads past its end.
+ * Returns a copy of the example file, which a test may change. Its memory ends
+ * at the end of the file, so that AddressSanitizer reports a read past the end.
  */
 static uint8_t *example_file(void)
 {

@@ -87,8 +87,9 @@ static void reach(const struct sample *s, bool *set, uint32_t c)
 }
 
 /*
- * Marks the commits that bitmaps cover in a request for the tips of a class.
- * Tips of the classes before count as covered, because they have pseudo-merges.
+ * Marks the commits that need no walk in a request for the tips of a class:
+ * bitmaps of these tips cover them, or pseudo-merges of the preceding classes
+ * do.
  */
 static void reach_covered(const struct sample *s, bool *covered,
 			  enum pseudo_class class)
@@ -124,8 +125,8 @@ static bool is_tip(const struct sample *s, uint32_t c, enum pseudo_class class)
 }
 
 /*
- * Returns whether pseudo-merges of a class save enough commits. `walked`:
- * number of commits that a request walks without them.
+ * Returns true if pseudo-merges of a class save enough commits of a walk.
+ * `walked`: number of commits that a request walks without them.
  */
 static bool is_worth_it(const struct sample *s, enum pseudo_class class,
 			size_t walked)

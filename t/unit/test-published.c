@@ -208,7 +208,10 @@ static void test_find(void **state)
 	finish(&f);
 }
 
-/* Sets *id to the identity of the published packs. Returns the result. */
+/*
+ * Sets *id to the identity of the published packs. Returns the value of
+ * published_identify().
+ */
 static int identify(struct fixture *f, struct oid *id)
 {
 	struct odb odb = {
@@ -226,7 +229,9 @@ static int identify(struct fixture *f, struct oid *id)
 	return ret;
 }
 
-/* Returns whether the identity differs from *id, and stores it there. */
+/*
+ * Sets *id to the current identity. Returns true if the old *id was different.
+ */
 static bool is_new(struct fixture *f, struct oid *id)
 {
 	struct oid before = *id;

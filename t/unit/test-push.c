@@ -92,8 +92,9 @@ static void test_requests(void **state)
 }
 
 /*
- * Another node (server) commits first: changes of other refs, of the same ref,
- * and of refs whose names exclude each other.
+ * Another node (server) commits changes while a push runs: of other refs, of
+ * the same ref, and of refs whose names exclude those of the push. Only changes
+ * that conflict are rejected.
  */
 static void test_races(void **state)
 {
@@ -165,8 +166,8 @@ static void test_races(void **state)
 }
 
 /*
- * The changed refs are in tables of the generation (version), and not in its
- * updates.
+ * A push must also conflict with refs that are in the reftables of the
+ * generation (version), and not only in the record.
  */
 static void test_tables(void **state)
 {
@@ -338,7 +339,11 @@ static void test_no_change(void **state)
 	assert_int_equal(stored_copy_generation(s.copy)->number, 2);
 	session_close(&s);
 
-	/* The values are compared with those in the local copy. */
+	/*
+	 * A change without an effect is compared again at the commit.
+	 * Meanwhile, the same node has created the ref `ghost`, so deleting it
+	 * is rejected.
+	 */
 	session_open(&s, &f, f.c.node);
 	session_begin(&s, true);
 	session_set(&s, "refs/heads/ghost", NULL);
@@ -353,7 +358,7 @@ static void test_no_change(void **state)
 	expect(&f, "refs/heads/ghost", &f.c.s.tip);
 
 	/*
-	 * The only real change is rejected. The other one changes nothing, so
+	 * One change has no effect, and the only other change is rejected. So
 	 * no generation (version) is made.
 	 */
 	session_open(&s, &f, f.c.node);
@@ -413,8 +418,9 @@ static void test_turn(void **state)
 }
 
 /*
- * Another push of the node has made a record, and the copy is not there yet. No
- * number is tried twice.
+ * Another push of the node made a record, and the local copy does not have it
+ * yet. The next push knows the record, so it does not try the same number
+ * again.
  */
 static void test_record_before_the_copy(void **state)
 {
@@ -433,7 +439,10 @@ static void test_record_before_the_copy(void **state)
 	session_set(&s, "refs/heads/three", &f.c.s.tip);
 	f.c.count.requests = 0;
 	assert_int_equal(session_commit(&s), 0);
-	/* the record that was seen, and the new one; perhaps the hint */
+	/*
+	 * The requests are: reading the record that the copy lacks, writing the
+	 * new record, and perhaps writing the hint.
+	 */
 	assert_in_range(f.c.count.requests, 2, 3);
 	assert_int_equal(stored_copy_generation(s.copy)->number, g.number + 1);
 	session_close(&s);
@@ -556,10 +565,7 @@ static void test_down(void **state)
 	fixture_release(&f);
 }
 
-/*
- * Moves the directory of the store away. In its place is an empty store, as if
- * the directory had been lost.
- */
+/* Replaces the store by an empty one, as if its directory had been lost. */
 static void empty_store(struct fixture *f)
 {
 	char from[4096];
@@ -688,7 +694,10 @@ static void test_relay(void **state)
 	fixture_release(&f);
 }
 
-/* Refs that another node has changed are rejected, and the others are set. */
+/*
+ * A push through the relay conflicts with changes of another node: these refs
+ * are rejected, and all other refs are set.
+ */
 static void test_relay_races(void **state)
 {
 	struct fixture f;
@@ -723,8 +732,9 @@ static void test_relay_races(void **state)
 }
 
 /*
- * A relay that ends at a commit. If the record has the files of the push, the
- * push was made. Otherwise the outcome is unknown.
+ * The relay ends during a commit. If the record then lists the files of the
+ * push, the push has succeeded. Otherwise it fails, because its outcome is
+ * unknown.
  */
 static void test_relay_ends(void **state)
 {
@@ -757,8 +767,8 @@ static void test_relay_ends(void **state)
 }
 
 /*
- * The relay ends after it made the record, and before it advanced the copy. It
- * has advanced the copy of another node.
+ * The relay made the record and ended before it advanced the local copy of the
+ * node. The push must then advance the copy itself.
  */
 static void test_relay_ends_before_the_copy(void **state)
 {
@@ -819,8 +829,9 @@ static void test_relay_ends_at_second_record(void **state)
 }
 
 /*
- * The outcome of the first record is unknown, and the record is made later. So
- * the files of the push do not show that its second record was made.
+ * The outcome of the first record was unknown, and the record was made later.
+ * From then on, the files of the push are in each record, so they do not prove
+ * that its second record was made.
  */
 static void test_relay_ends_twice(void **state)
 {

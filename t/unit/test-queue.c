@@ -355,8 +355,8 @@ static void test_fair(void **st)
 		high = w.service_us[p] > high ? w.service_us[p] : high;
 	}
 	/*
-	 * Start-time fair queuing has this bound: the largest price for each
-	 * token.
+	 * The difference stays below the bound of start-time fair queuing: the
+	 * largest price, once for each token.
 	 */
 	assert_true(high - low <= 4 * (PRICE_MAX + 1000000 + 30000));
 	assert_true(low > 20000 / PRINCIPALS * (PRICE_MAX / 4));

@@ -432,7 +432,10 @@ static void test_changed_bytes(void **state)
 	sample_release(&s);
 }
 
-/* The pack is truncated, but its trailer agrees with the pack index. */
+/*
+ * The pack is truncated at each length, but its trailer agrees with the pack
+ * index. Each read must fail or return the right object.
+ */
 static void test_cut_short(void **state)
 {
 	struct sample s;

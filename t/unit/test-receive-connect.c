@@ -40,8 +40,8 @@ static void check(const char *parent, const char *command, bool expected)
 }
 
 /*
- * All objects that the pushed commit's parent reaches must be known to exist.
- * Several facts can prove this. For each of them, a push is accepted.
+ * A push is accepted only if all objects that the parent of the new commit
+ * reaches are known to exist. Each of the following facts is a proof.
  */
 static void test_ways(void **state)
 {
@@ -112,7 +112,10 @@ static void test_limit(void **state)
 	}
 }
 
-/* The parent exists, but the parent's own parent is missing. */
+/*
+ * The parent exists, but the parent's own parent is missing. The push must be
+ * refused.
+ */
 static void test_leftovers(void **state)
 {
 	struct pushed p;

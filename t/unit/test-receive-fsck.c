@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of receive/receive-fsck.c: received objects are checked, not checked,
- * or checked with some messages ignored.
+ * Tests of receive/receive-fsck.c, the configuration for checks of received
+ * objects: the checks are on or off, or some messages are ignored.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -15,8 +15,8 @@
 #include "t/unit/pushed.h"
 
 /*
- * Receive a pack without its last `cut` bytes. Sets *kept to whether it was
- * kept as a pack. Returns the result.
+ * Receive a pack without its last `cut` bytes. Sets *kept to true if the pack
+ * was kept, to false if it was unpacked. Returns the result of receiving.
  */
 static int take(const char *config, size_t cut, bool *kept)
 {

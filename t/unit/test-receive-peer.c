@@ -90,7 +90,7 @@ static void test_failure(void **state)
 
 /*
  * Before refs change, a failed write to the client is an error. After refs have
- * begun to change, it only sets `gone`.
+ * begun to change, the push goes on, and `gone` stores the error.
  */
 static void test_settling(void **state)
 {

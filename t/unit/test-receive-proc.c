@@ -50,7 +50,10 @@ static void setup(struct receive *r)
 	receive_proc_choose(r);
 }
 
-/* Takes a line. Checks that a malformed one gives a message if `tells`. */
+/*
+ * Passes a line of the hook to receive_proc_take(), and returns the result. If
+ * `tells`, the line must give a message for the client, otherwise none.
+ */
 static int take(struct receive *r, struct receive_proc_report *report,
 		const char *text, bool tells)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs-write/ref-pack.h: when loose refs are packed automatically.
- * t/t3210-pack-refs.sh compares packing with stock Git.
+ * Tests of refs-write/ref-pack.h, which decides when loose refs are packed
+ * automatically: the limits are those of Git 2.55. t/t3210-pack-refs.sh
+ * compares packing with stock Git.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -94,7 +94,10 @@ static void all_refs(void **state)
 	teardown(&x);
 }
 
-/* HEAD is detached, or points to a branch that does not exist yet. */
+/*
+ * A detached HEAD is a tip. A HEAD that points to a branch without commits adds
+ * no tip.
+ */
 static void heads(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -185,7 +188,10 @@ static void grafts(void **state)
 	teardown(&x);
 }
 
-/* The index file contains two blobs. One of them is missing. */
+/*
+ * The index file has two entries: a blob that exists, which is a tip, and a
+ * missing blob, which is ignored.
+ */
 static void index_entries(void **state)
 {
 	uint64_t seed = random_seed();

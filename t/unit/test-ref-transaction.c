@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs-write/ref-transaction.c: changes of several refs, locks,
- * reflogs, conflicts.
+ * Tests of refs-write/ref-transaction.c: refs and reflogs change as requested,
+ * and a change fails if it conflicts with a lock, with the old value, or with
+ * another name.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -188,7 +188,10 @@ static void test_locked(void **state)
 	assert_int_equal(run(&t, 7, false, true), ERR_DENIED);
 	tmprepo_remove(&t, "logs/refs/heads/main.lock");
 	file_is(&t, "refs/heads/main", C "\n");
-	/* The value of the ref cannot be read. */
+	/*
+	 * If the value of the ref cannot be read, the edit fails and the reflog
+	 * stays.
+	 */
 	tmprepo_write(&t, "refs/heads/main", "rubbish\n");
 	assert_int_equal(run(&t, 7, false, false), ERR_CORRUPT);
 	assert_true(reflog_read(&log, &t.repo, "refs/heads/main", NULL) > 0);

@@ -95,7 +95,8 @@ static void assert_main(struct step *s, const char *name)
 }
 
 /*
- * The files that appeared and went, in order, one "+<path>" or "-<path>" each.
+ * Records which files were added and removed, in this order: "+<path>" or
+ * "-<path>" for each.
  */
 static struct buf moves = BUF_INIT;
 static const char *watched; /* directory whose files are noted; NULL: none */
@@ -179,7 +180,7 @@ static void test_chains(void **state)
 		assert_true(when('+', layers[i]) < when('+', chains[i]));
 	assert_true(when('+', "objects/pack/multi-pack-index") <
 		    when('+', GRAPH_DIR "commit-graph-chain"));
-	/* The next generation has none of them. */
+	/* The next generation has no chains, so their files are removed. */
 	buf_reset(&moves);
 	s.r.before = &s.g;
 	s.r.g = &without;
@@ -203,7 +204,10 @@ static void test_only_what_is_new(void **state)
 					       s.c.s.place.repository};
 	step_run(&s);
 	assert_main(&s, "out");
-	/* The new files are a pack with .idx and .rev, and a table of refs. */
+	/*
+	 * At most five files were downloaded. Among them are the new pack with
+	 * .idx and .rev, and a table of refs.
+	 */
 	assert_in_range(s.c.count.reads - reads, 1, 5);
 	reads = s.c.count.reads;
 	/*
@@ -295,7 +299,10 @@ static void test_removes_old_packs(void **state)
 	step_release(&s);
 }
 
-/* A process that changed refs was killed and has left its lock. */
+/*
+ * A killed process has left the lock file of the reftables. A refresh removes
+ * it and succeeds.
+ */
 static void test_left_lock(void **state)
 {
 	struct step s;

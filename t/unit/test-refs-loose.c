@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of refs/refs-loose.c: contents, paths and lists of loose refs. */
+/*
+ * Tests of refs/refs-loose.c, which reads loose refs: all forms of their files
+ * are parsed, and refs of the right work tree are found and listed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -180,7 +183,10 @@ static void test_worktree(void **state)
 	tmprepo_release(&t);
 }
 
-/* A server reads HEAD once for many requests. */
+/*
+ * A server may read HEAD in advance for many requests. Then the file HEAD is
+ * not read again.
+ */
 static void test_kept_head(void **state)
 {
 	struct packed_keep *keep = packed_keep_new("ref: refs/heads/kept\n");

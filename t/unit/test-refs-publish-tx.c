@@ -159,8 +159,8 @@ static void run(struct tmprepo *t, const struct plan *plans, size_t nr,
 }
 
 /*
- * Returns whether another change is for the same ref, or for a symbolic ref
- * that may lead to it.
+ * Returns true if one of `nr` changes is for the ref `name`, or for a symbolic
+ * ref that may point to this ref.
  */
 static bool is_twice(const struct plan *plans, size_t nr, const char *name)
 {

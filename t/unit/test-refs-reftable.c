@@ -136,8 +136,9 @@ static int check_peeled(void *ctx, const struct ref *ref)
 }
 
 /*
- * Checks has_peeled of refs. When stock Git migrates tags, it stores no peeled
- * ids. So it is unknown whether such a ref is a tag. A branch is never a tag.
+ * Checks the field has_peeled of all refs. Stock Git stores no peeled ids when
+ * it migrates tags to reftables, so the field must be false for tags. It is
+ * true for branches, which cannot be tag objects.
  */
 static void assert_peeled(struct repo *repo)
 {

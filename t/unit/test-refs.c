@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of refs/refs.c: loose and packed refs, symbolic refs, short names. */
+/*
+ * Tests of refs/refs.c: loose and packed refs are looked up and visited,
+ * symbolic refs are followed, and short names are expanded.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -88,8 +88,8 @@ static size_t count_refs(const struct reftable *table, const struct twin *twin)
 }
 
 /*
- * If verifying does not notice a changed bit, only a value can be wrong, or
- * names up to the next restart point.
+ * Verifying may miss a changed bit. Then only one value can be wrong, or some
+ * names before the next restart point.
  */
 static void test_damaged(void **state)
 {

@@ -95,8 +95,9 @@ static int add_alone(const struct tmprepo *t, enum hash_algo algo,
 }
 
 /*
- * reftable_writer_ref_size() is exact for the longest kind of value. For the
- * others, it is large enough.
+ * reftable_writer_ref_size() returns the exact size of a ref with the longest
+ * kind of value. For the other kinds, the returned size may be larger than
+ * needed.
  */
 static void test_ref_size(void **state)
 {

@@ -354,7 +354,10 @@ static void test_head(void **state)
 	head("a/b", "", 0, NULL);
 }
 
-/* In a namespace, HEAD is a symbolic ref to a ref outside of the namespace. */
+/*
+ * In a namespace, HEAD is a symbolic ref to a ref outside of the namespace.
+ * Clients must not see the name of that ref.
+ */
 static void test_head_outside(void **state)
 {
 	const char *branch;

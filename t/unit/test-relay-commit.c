@@ -19,9 +19,13 @@ struct fixture {
 	struct copynode c;
 	struct relay_commits *commits;
 	struct buf warnings;
-	uint64_t now;  /* the clock of the node */
-	uint64_t seen; /* number of the generation of the copy at the start */
-	/* the token that the process has found for `seen`, or zeroes */
+	uint64_t now; /* the clock of the node */
+	/* Number of the generation that the local copy had at the start. */
+	uint64_t seen;
+	/*
+	 * The token of generation `seen`, if the process of the push has read
+	 * its record; otherwise zeroes.
+	 */
 	uint8_t seen_token[GENERATION_TOKEN_LEN];
 };
 
@@ -61,7 +65,10 @@ static void fixture_release(struct fixture *f)
 	copynode_release(&f->c);
 }
 
-/* Creates a ref with a commit through the relay. Returns the result. */
+/*
+ * Creates a ref by a commit through the relay. Returns the status of the commit
+ * (GENERATION_COMMITTED, ...).
+ */
 static int create(struct fixture *f, const char *ref)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -107,20 +114,29 @@ static void test_requests(void **state)
 	struct fixture f;
 
 	fixture_init(&f);
-	/* The record and the hint. The base is that of the copy. */
+	/*
+	 * The copy is current, so two requests are enough: writing the record,
+	 * and writing the hint.
+	 */
 	assert_int_equal(create(&f, "refs/heads/a"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 2);
 	/*
-	 * The base of the next push is older than this record, but the relay
-	 * knows the record.
+	 * This push knows only the generation before the last record. But the
+	 * relay made that record itself, so no request is needed to read it.
 	 */
 	assert_int_equal(create(&f, "refs/heads/b"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 4);
-	/* The relay has made it long ago, and proves it. */
+	/*
+	 * The relay's last record is now old. So the relay first sends a
+	 * request, which proves that the store still has the record.
+	 */
 	f.now += 2 * SECOND;
 	assert_int_equal(create(&f, "refs/heads/c"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 7);
-	/* A push that has proved it spares the relay that. */
+	/*
+	 * The process of this push has already proved that the store has the
+	 * newest record. So the relay needs no request for that.
+	 */
 	f.now += 2 * SECOND;
 	f.seen += 3;
 	assert_int_equal(create(&f, "refs/heads/d"), GENERATION_COMMITTED);
@@ -130,7 +146,10 @@ static void test_requests(void **state)
 	assert_int_equal(generation_read_hint(&hint, &f.c.s.place, NULL), 0);
 	assert_int_equal(hint.number, f.seen + 1);
 	generation_release(&hint);
-	/* The workers of the node find its number in the copy. */
+	/*
+	 * The relay notes the number of the new generation in the local copy,
+	 * where other processes of the node find it.
+	 */
 	copy = copynode_enter(&f.c);
 	assert_int_equal(stored_copy_made_number(copy), f.seen + 1);
 	stored_copy_close(copy);
@@ -170,9 +189,9 @@ static void test_lost_record(void **state)
 }
 
 /*
- * The relay knows a record. Then the store is restored from a backup, and
- * another node makes another record with the same number. The process that
- * sends the next push has proved that the second record exists.
+ * The relay has made a record. Then the store is restored from a backup, and
+ * another node makes another record with the same number. The process of the
+ * next push has read this second record, so the relay must build on it.
  */
 static void test_other_history(void **state)
 {
@@ -199,7 +218,10 @@ static void test_other_history(void **state)
 	assert_null(generation_find_update(&g, "refs/heads/lost"));
 	for (size_t i = 0; i < other.file_nr; i++)
 		assert_non_null(generation_find_file(&g, other.files[i].path));
-	/* The same history costs no request but the record and the hint. */
+	/*
+	 * After that, a commit needs only two requests again: the record and
+	 * the hint.
+	 */
 	f.seen++;
 	memcpy(f.seen_token, g.token, sizeof(g.token));
 	f.c.count.requests = 0;

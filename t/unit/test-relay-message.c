@@ -122,9 +122,9 @@ static void check_malformed(const char *packet, size_t len)
 static void test_malformed(void **state)
 {
 	check_malformed("\2x", 2);
-	/* A packet that is not the last one has bytes. */
+	/* Only the last packet of a message may be empty. */
 	check_malformed("\1", 1);
-	/* The last packet is missing. */
+	/* The last packet of the message is missing. */
 	check_malformed("\1x", 2);
 }
 

@@ -665,8 +665,8 @@ static void no_memory(void **state)
 }
 
 /*
- * Returns the number of objects of the only pack in a directory. Asserts
- * whether it is a cruft pack.
+ * Returns the number of objects of the only pack in a directory. This pack must
+ * be a cruft pack if `is_cruft` is true, and no cruft pack otherwise.
  */
 static uint32_t objects_in(const char *dir, bool is_cruft)
 {

@@ -67,8 +67,8 @@ static int note(void *ctx, const char *const *argv, struct error *err)
 	for (; *argv; argv++)
 		buf_printf(told, "%s%s", *argv, argv[1] ? "," : "|");
 	/*
-	 * Each hook must have another exit code. The length of *told grows with
-	 * each hook, so this length is the exit code.
+	 * Return a different exit code for each hook: the length of *told,
+	 * which grows with each hook.
 	 */
 	return (int)told->len;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repo/repo.c and its parts: discovery, checks, creation of
- * repositories.
+ * Tests of repo/repo.c and its parts: repositories are found as stock Git finds
+ * them, unsafe ones are refused, and new ones are created.
  */
 #include <setjmp.h>
 #include <stdarg.h>

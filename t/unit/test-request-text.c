@@ -80,7 +80,8 @@ static void test_invalid(void **state)
 }
 
 /*
- * The text of a long list has only the first ids, and the number of the others.
+ * The text of a request with many ids lists only the first ids, and says how
+ * many more there are.
  */
 static void test_cut(void **state)
 {

@@ -43,7 +43,7 @@ static void bits(void **state)
 		assert_int_equal(with, parts[i].nr);
 		reuse_part_release(&part);
 	}
-	/* One part is a whole pack: that of the preferred pack. */
+	/* Exactly one part is a whole pack, namely the preferred pack. */
 	assert_int_equal(whole, 1);
 	free(parts);
 	midxrepo_release(&m);
@@ -63,7 +63,10 @@ static void too_many(void **state)
 	assert_int_equal(reuse_part_init(&part, &m.space, &parts[0], 1, NULL),
 			 1);
 	reuse_part_release(&part);
-	/* The bits of this part stand for objects of another pack. */
+	/*
+	 * The part names a pack that does not have the objects of its bits.
+	 * Memory must stay valid, whatever reuse_part_init() returns.
+	 */
 	parts[1].pack = parts[0].pack;
 	parts[1].first = parts[2].first;
 	parts[1].nr = 1;

@@ -358,10 +358,9 @@ static uint32_t add_blob_of_len(struct packfile *p, size_t entry_len,
 }
 
 /*
- * A delta is copied, and its header grows. An object after it is left out,
- * whose entry is as long as the growth. So the offsets of the following entries
- * do not change in sum. A delta whose base is the object must still be left
- * over.
+ * Entry GROWS gets longer in the copy, by as many bytes as entry GAP has, which
+ * is left out. So the entries after GAP keep their offsets. The delta LEFT,
+ * whose base is GAP, must not be copied nevertheless.
  */
 static void gap_as_long_as_growth(void **state)
 {

@@ -94,7 +94,10 @@ enum { A_TAG, A_COMMIT, A_TREE, A_BLOB, ALIKE_NR };
 static const enum object_type alike_types[ALIKE_NR] = {OBJ_TAG, OBJ_COMMIT,
 						       OBJ_TREE, OBJ_BLOB};
 
-/* Writes the object of this kind whose content has the number `i`. */
+/*
+ * Writes a tag, commit, tree or blob. Its content depends on the number `i`, so
+ * that tests can try numbers until the ids are similar.
+ */
 static void alike_content(struct buf *out, enum object_type type, int i)
 {
 	static const char empty[] = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";

@@ -239,7 +239,10 @@ static int refuse(void *ctx, const void *bytes, size_t len, struct error *err)
 	return error_set(err, ERR_PEER, "gone");
 }
 
-/* A want is missing. A have is missing. The sink returns an error. */
+/*
+ * A missing have is ignored, a missing want is an error, and an error of the
+ * sink is returned.
+ */
 static void failures(void **state)
 {
 	uint64_t seed = random_seed();

@@ -29,8 +29,8 @@ static int fail_to_pack(void *ctx, const struct odb *odb,
 }
 
 /*
- * If the pack cannot be made, the client only learns this. The reason is for
- * the administrator.
+ * If the pack cannot be made, the client gets only a general message. The
+ * reason is logged for the administrator.
  */
 static void test_failure(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/side.h: bundles of small files. */
+/*
+ * Tests of stored/side.h, side bundles (the small files of a generation in one
+ * file): they are written, parsed, and refused if they are malformed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +89,7 @@ static void test_damage(void **state)
 	for (size_t len = 0; len < sizeof(dump) - 1; len++)
 		assert_int_equal(parse(dump, len), ERR_CORRUPT);
 	assert_int_equal(parse(dump, sizeof(dump) - 1), 0);
-	/* one byte more: the NUL of the string */
+	/* One byte too many: sizeof includes the NUL of the string. */
 	assert_int_equal(parse(dump, sizeof(dump)), ERR_CORRUPT);
 	for (size_t i = 0; i < ARRAY_NR(changes); i++) {
 		memcpy(bytes, dump, sizeof(dump));
@@ -134,8 +137,8 @@ static void test_write(void **state)
 	ups[4] = make(&s, STORED_SIDE_PATH, "old");
 	path = mem_strdup(netrepo_path(&s.n, "side"));
 	/*
-	 * The bundle has each content once. It has no packs, and not the old
-	 * bundle.
+	 * Equal contents are in the bundle once. Packs and an old bundle are
+	 * left out.
 	 */
 	assert_int_equal(stored_side_write(path, ups, 5, NULL), 0);
 	read_side(&s, &one, "side");
@@ -145,17 +148,19 @@ static void test_write(void **state)
 	assert_non_null(stored_side_find(&side, ups[0].file.sha256));
 	assert_non_null(stored_side_find(&side, ups[2].file.sha256));
 	stored_side_release(&side);
-	/* The order has no influence. */
+	/* The order of the files does not change the bundle. */
 	for (int i = 0; i < 5; i++)
 		swapped[i] = ups[4 - i];
 	assert_int_equal(stored_side_write(path, swapped, 5, NULL), 0);
 	read_side(&s, &two, "side");
 	assert_int_equal(one.len, two.len);
 	assert_memory_equal(one.data, two.data, one.len);
-	/* One file needs no bundle. */
+	/* No bundle is written for a single small file, or for no file. */
 	assert_int_equal(stored_side_write(path, ups, 2, NULL), 1);
 	assert_int_equal(stored_side_write(path, ups, 0, NULL), 1);
-	/* A file that became longer. */
+	/*
+	 * A file has another size than expected, so writing the bundle fails.
+	 */
 	ups[0].file.size++;
 	assert_int_equal(stored_side_write(path, ups, 5, NULL), ERR_IO);
 	ups[0].file.size = STORED_SIDE_FILE_MAX;

@@ -123,7 +123,8 @@ static void other_copies(void **state)
 }
 
 /*
- * The multi-pack-index says that an object is in a pack that does not have it.
+ * The multi-pack-index says that an object is in a pack that does not have this
+ * object. Looking up the bit of this object must fail.
  */
 static void wrong_pack(void **state)
 {

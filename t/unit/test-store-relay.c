@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of store/relay.h: the checks for all stores through a relay, and a
- * relay that ends at each question.
+ * Tests of store/relay.h, a store that sends requests through the relay of the
+ * node: it passes the checks for all stores, and requests are not lost or
+ * repeated wrongly if the relay ends.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,8 @@ struct fixture {
 	struct relaypeer peer;
 	struct relay *relay;
 	struct filestore *store;
-	struct memstore direct; /* the store of the process itself */
+	/* The store that the process uses if the relay does not answer. */
+	struct memstore direct;
 	struct error err;
 };
 
@@ -59,8 +61,9 @@ static void finish(struct fixture *f)
 }
 
 /*
- * Runs the checks of all stores. What the relay does not answer, the process
- * does itself, in the same directory.
+ * Runs the checks for all stores. The relay and the process use the same
+ * directory as store, so requests that the relay does not answer have the same
+ * effect.
  */
 static void run_suite(bool has_relay)
 {
@@ -108,7 +111,10 @@ static bool has(struct filestore *s, const char *name, const char *content)
 	return suite_has(s, name, content, &err);
 }
 
-/* A relay that ends at a question, as a put is its second one. */
+/*
+ * The relay ends at its second request, which is a put on the condition that
+ * the file does not exist.
+ */
 static void test_ends_at_a_put(void **state)
 {
 	for (int end = RELAYPEER_BEFORE; end <= RELAYPEER_BAD; end++) {
@@ -119,14 +125,20 @@ static void test_ends_at_a_put(void **state)
 		assert_int_equal(filestore_put(f.store, NULL, "a", "1", 1,
 					       &create, &f.err),
 				 0);
-		/* The caller must find out what happened. */
+		/*
+		 * The outcome of the put is unknown, and the process must not
+		 * repeat the put. So the result is STORE_AMBIGUOUS.
+		 */
 		assert_int_equal(filestore_put(f.store, NULL, "b", "2", 1,
 					       &create, &f.err),
 				 STORE_AMBIGUOUS);
 		assert_true(*f.err.msg);
 		assert_int_equal(has(&f.peer.mem.store, "b", "2"), took_effect);
 		assert_int_equal(f.direct.requests, 0);
-		/* From now on, the process asks the store itself. */
+		/*
+		 * After the relay has ended, the process sends requests to the
+		 * store directly.
+		 */
 		assert_int_equal(filestore_put(f.store, NULL, "c", "3", 1,
 					       &create, &f.err),
 				 0);
@@ -162,7 +174,10 @@ static void test_ends_at_a_read(void **state)
 	}
 }
 
-/* A relay that has ended leaves its socket file, on which nobody listens. */
+/*
+ * The relay has ended and left its socket file. The process must use the store
+ * directly.
+ */
 static void test_nobody_listens(void **state)
 {
 	struct fixture f;
@@ -196,7 +211,10 @@ static void test_another_version(void **state)
 	assert_int_equal(f.peer.questions, 0);
 }
 
-/* Long files are not in messages. */
+/*
+ * Files above RELAY_FILE_MAX bytes do not fit into a message of the relay, so
+ * the process reads and writes them directly.
+ */
 static void test_long_files(void **state)
 {
 	static char bytes[RELAY_FILE_MAX + 1];
@@ -217,7 +235,10 @@ static void test_long_files(void **state)
 	assert_int_equal(got.len, sizeof(bytes) - 1);
 	assert_memory_equal(got.data, bytes, got.len);
 	assert_true(has(&f.direct.store, "long", "") == false);
-	/* Another process has written a long file. */
+	/*
+	 * Another process has written a long file. The relay says that the file
+	 * is long, and the process reads it directly.
+	 */
 	filestore_put(&f.peer.mem.store, NULL, "other", bytes, sizeof(bytes),
 		      &always, NULL);
 	filestore_put(&f.direct.store, NULL, "other", bytes, sizeof(bytes),
@@ -230,11 +251,17 @@ static void test_long_files(void **state)
 	assert_memory_equal(got.data, bytes, got.len);
 	buf_release(&got);
 	finish(&f);
-	/* put and get of "fits", get of "other" */
+	/*
+	 * The relay got three requests: put and get of "fits", and get of
+	 * "other".
+	 */
 	assert_int_equal(f.peer.questions, 3);
 }
 
-/* Results and messages of the store arrive as they are. */
+/*
+ * Callback of the relay's store. The first letter of a file's name selects the
+ * result, and the client of the relay must get the same result.
+ */
 static enum memstore_fate refuse(void *ctx, enum memstore_op op,
 				 const char *name)
 {

@@ -21,8 +21,8 @@
 #include "t/unit/copynode.h"
 
 /*
- * Whenever the marker file of this copy is replaced, the entries of the copy's
- * pack directory are counted. NULL: nothing is counted.
+ * If set, rename() counts the entries of the copy's pack directory each time
+ * that the marker file is replaced. NULL: no counting.
  */
 static struct copynode *watched;
 static int entries_at_marker;
@@ -93,7 +93,10 @@ static void test_made_and_refreshed(void **state)
 	copynode_release(&c);
 }
 
-/* The number of packs of a generation, each of which takes a request. */
+/*
+ * Returns the number of packs of a generation. A node downloads each pack by
+ * one request.
+ */
 static unsigned count_packs(const struct generation *g)
 {
 	unsigned nr = 0;
@@ -106,7 +109,10 @@ static unsigned count_packs(const struct generation *g)
 	return nr;
 }
 
-/* Makes a copy in the empty cache, and returns how many requests that took. */
+/*
+ * Makes a local copy from an empty cache, whose generation must be `number`.
+ * Returns the number of requests that were needed.
+ */
 static unsigned make_cold(struct copynode *c, uint64_t number)
 {
 	struct stored_copy *copy = copynode_enter(c);
@@ -139,7 +145,8 @@ static void test_requests_when_cold(void **state)
 	assert_int_equal(make_cold(&c, 2), 3 + packs);
 
 	/*
-	 * A hint that is one record behind: two records more, and their files.
+	 * The hint is one record behind. So the node also reads the newer
+	 * record and its files.
 	 */
 	old = g;
 	copynode_push(&c, "four");
@@ -148,13 +155,16 @@ static void test_requests_when_cold(void **state)
 	assert_in_range(make_cold(&c, 3), 4 + packs, 10 + 3 * packs);
 	generation_release(&old);
 
-	/* A hint that is a number is read twice, and then the record. */
+	/*
+	 * A hint that has only a number costs two more requests: the hint is
+	 * read twice, and then the record.
+	 */
 	storedrepo_newest(&c.s, &g);
 	packs = count_packs(&g);
 	assert_int_equal(generation_write_hint(&c.s.place, 3, NULL), 0);
 	assert_int_equal(make_cold(&c, 3), 5 + packs);
 
-	/* Without the bundle, a request for each file. */
+	/* Without the side bundle, each file needs a request of its own. */
 	storedrepo_delete(&c.s, storedrepo_file(&g, STORED_SIDE_PATH));
 	assert_int_equal(generation_write_hint_record(&c.s.place, &g, NULL), 0);
 	assert_int_equal(make_cold(&c, 3), 2 + g.file_nr);
@@ -162,7 +172,10 @@ static void test_requests_when_cold(void **state)
 	copynode_release(&c);
 }
 
-/* The hint of a repository that was removed, and of a damaged one. */
+/*
+ * The hint refers to a repository whose files and record were deleted. Making a
+ * copy must fail with ERR_MISSING.
+ */
 static void test_wrong_hint(void **state)
 {
 	struct copynode c;
@@ -221,7 +234,10 @@ static uint64_t newest_made(struct stored_copy *copy)
 	return number;
 }
 
-/* The newest generation that pushes have made, before the copy has it. */
+/*
+ * stored_copy_newest_made() returns the newest generation that a push of this
+ * node has made, even before the local copy has it.
+ */
 static void test_made(void **state)
 {
 	struct copynode c;
@@ -240,7 +256,10 @@ static void test_made(void **state)
 	copynode_push(&c, "four");
 	refresh(&c, copy);
 	assert_int_equal(newest_made(copy), 3);
-	/* A damaged note is ignored. */
+	/*
+	 * If the note of the last made generation is damaged, the generation of
+	 * the copy counts.
+	 */
 	tmprepo_write(&c.s.n.t, COPYNODE_COPY "/" STORED_COPY_MADE, "x\n");
 	assert_int_equal(newest_made(copy), 3);
 	generation_release(&g);
@@ -248,7 +267,7 @@ static void test_made(void **state)
 	copynode_release(&c);
 }
 
-/* Refreshes the copy, and returns how many requests that took. */
+/* Refreshes the copy. Returns the number of requests that were needed. */
 static unsigned count_refresh(struct copynode *c, struct stored_copy *copy)
 {
 	c->count.requests = 0;
@@ -256,11 +275,15 @@ static unsigned count_refresh(struct copynode *c, struct stored_copy *copy)
 	return c->count.requests;
 }
 
-/* Another process of the node. It brings the copy to the newest generation. */
+/*
+ * Another process of the same node, which makes a commit and advances the local
+ * copy to it.
+ */
 struct other {
 	struct copynode *c;
 	struct stored_copy *copy;
-	const char *text; /* of the next commit; NULL: none */
+	/* Content of the next commit; NULL: make no commit. */
+	const char *text;
 };
 
 static void other_advance(void *ctx, const char *name)
@@ -278,13 +301,14 @@ static void other_advance(void *ctx, const char *name)
 	assert_int_equal(stored_copy_note_made(o->copy, &g, NULL), 0);
 	assert_int_equal(stored_copy_advance(o->copy, &g, NULL), 0);
 	generation_release(&g);
-	/* Its own requests are not counted. */
+	/* Do not count the requests of the other process. */
 	o->c->count.requests = requests;
 }
 
 /*
- * If the node has made a record, a refresh asks for the record after it. Other
- * processes bring the copy to records that they have made.
+ * If processes of this node have made newer records, a refresh does not ask for
+ * these records, but for the record after them. The process that made a record
+ * advances the copy.
  */
 static void test_known_record(void **state)
 {
@@ -299,13 +323,19 @@ static void test_known_record(void **state)
 	other.copy = copynode_enter(&c);
 	refresh(&c, copy);
 
-	/* The other process has noted the record, and advanced the copy. */
+	/*
+	 * Before the refresh, the other process has made a record and advanced
+	 * the copy. One request finds that there is no newer record.
+	 */
 	other_advance(&other, NULL);
 	assert_int_equal(count_refresh(&c, copy), 1);
 	assert_int_equal(stored_copy_generation(copy)->number, 2);
 	copynode_assert_newest(&c);
 
-	/* It does so during the first question: 2 requests. */
+	/*
+	 * The other process makes its record while the refresh sends its first
+	 * request. So a second request is needed.
+	 */
 	other.text = "four";
 	c.count.before_read = other_advance;
 	c.count.ctx = &other;
@@ -314,7 +344,10 @@ static void test_known_record(void **state)
 	copynode_assert_newest(&c);
 	c.count.before_read = NULL;
 
-	/* It has noted a record, but not advanced the copy. */
+	/*
+	 * The other process has noted its record, but has not advanced the copy
+	 * yet.
+	 */
 	copynode_push(&c, "noted");
 	storedrepo_newest(&c.s, &g);
 	assert_int_equal(stored_copy_note_made(copy, &g, NULL), 0);
@@ -322,7 +355,10 @@ static void test_known_record(void **state)
 	assert_int_equal(stored_copy_generation(copy)->number, 4);
 	copynode_assert_newest(&c);
 
-	/* The note is from a history that the store has lost. */
+	/*
+	 * The note names a generation that the store does not have. So the note
+	 * must be ignored.
+	 */
 	g.number = 90;
 	assert_int_equal(stored_copy_note_made(copy, &g, NULL), 0);
 	generation_release(&g);
@@ -335,10 +371,7 @@ static void test_known_record(void **state)
 	copynode_release(&c);
 }
 
-/*
- * Another node has made records: of those that the copy lacks, the first is
- * read once.
- */
+/* Another node has made a record. A refresh reads this record only once. */
 static void test_requests_when_behind(void **state)
 {
 	struct copynode c;
@@ -352,7 +385,11 @@ static void test_requests_when_behind(void **state)
 	copynode_push(&c, "three");
 	files = count_refresh(&c, copy) - 3;
 	copynode_push(&c, "four");
-	/* Two records, the one that does not exist, the proof, and files. */
+	/*
+	 * The requests are: the new record, the next record (which does not
+	 * exist), the proof that the store still has the record of the copy,
+	 * and the files.
+	 */
 	assert_int_equal(count_refresh(&c, copy), 3 + files);
 	copynode_push(&c, "five");
 	copynode_push(&c, "six");
@@ -363,7 +400,7 @@ static void test_requests_when_behind(void **state)
 	copynode_release(&c);
 }
 
-/* A damaged record is no obstacle if there is a newer one. */
+/* A damaged record does not stop a refresh if there is a newer record. */
 static void test_damaged_record(void **state)
 {
 	static const struct filestore_condition always = {STORE_ALWAYS, NULL};
@@ -572,8 +609,9 @@ static void test_advance(void **state)
 	storedrepo_assert_ref(&c.s, COPYNODE_COPY, "HEAD", "refs/heads/new");
 
 	/*
-	 * An older generation (version) changes nothing, even if this struct
-	 * has not loaded the newer one yet.
+	 * Advancing to an older generation (version) changes nothing. This
+	 * holds even if the struct stored_copy has not yet loaded the newer
+	 * generation.
 	 */
 	assert_int_equal(stored_copy_advance(other, &one, &c.err), 0);
 	assert_int_equal(stored_copy_generation(other)->number, 2);

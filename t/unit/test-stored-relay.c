@@ -119,7 +119,9 @@ static void test_answers(void **state)
 	fixture_release(&f);
 }
 
-/* A relay does not go on with a process that breaks the form. */
+/*
+ * The relay closes the connection of a process that sends a malformed message.
+ */
 static void test_malformed(void **state)
 {
 	static const char *const bad[] = {"", "\1", "\1\2", "\3", "\177"};
@@ -143,8 +145,8 @@ static void test_malformed(void **state)
 }
 
 /*
- * A new relay gets all new connections and questions. A connection without a
- * question does not hold up the end of the old one.
+ * A new relay gets all new connections and requests. The old relay can end
+ * although a client still has an idle connection to it.
  */
 static void test_is_replaced(void **state)
 {
@@ -170,7 +172,10 @@ static void test_is_replaced(void **state)
 	fixture_release(&f);
 }
 
-/* A process without free descriptors accepts a connection later. */
+/*
+ * If the process has no free descriptor, a new connection waits until there is
+ * one.
+ */
 static void test_no_descriptors(void **state)
 {
 	struct fixture f;

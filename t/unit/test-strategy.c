@@ -175,7 +175,7 @@ static void many_commits_far_away_are_not(void **state)
 
 /*
  * If no trees are wanted, a walk over few commits gives the whole result. If
- * the commits are more, bitmaps are searched.
+ * more commits are wanted, bitmaps are used.
  */
 static void commits_alone(void **state)
 {

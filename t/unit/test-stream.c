@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of daemon/stream.c, connections of the server as streams of bytes. */
+/*
+ * Tests of daemon/stream.c, the bytes between a connection and its socket:
+ * bytes are read and written, and a full or closed connection is reported.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +76,10 @@ static void test_write(void **state)
 	assert_int_equal(read(p->peer, bytes, 8), 0);
 }
 
-/* The peer does not read, and then closes the connection. */
+/*
+ * If the peer does not read, writing without waiting returns 0. After the peer
+ * has closed the connection, writing fails.
+ */
 static void test_full(void **state)
 {
 	struct pair *p = *state;

@@ -108,7 +108,7 @@ static void test_push_is_kept(void **state)
 	assert_int_equal(commit(&w, false), 0);
 	assert_false(w.written.is_same);
 	assert_int_equal(w.written.number, 3);
-	/* the description, and the side bundle */
+	/* Two files were uploaded: the description, and the side bundle. */
 	assert_int_equal(w.written.upload_nr, 2);
 	assert_int_equal(
 		w.written.upload_bytes,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of daemon/suspects.c, the list of repositories whose requests may crash
- * the server's workers.
+ * the server's workers: the verdict after each crash, when a repository is
+ * forgotten, and a full list.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -135,7 +135,10 @@ static bool ignores_d(void *ctx, const char *ref)
 	return !strcmp(ref, "refs/heads/d");
 }
 
-/* The name of a ref is a directory of another ref's name, or the reverse. */
+/*
+ * A new ref collides with an existing ref if one name is a directory of the
+ * other name.
+ */
 static void test_collisions(void **state)
 {
 	static const struct {

@@ -121,8 +121,8 @@ static void test_write(void **state)
 }
 
 /*
- * The peer does not read. Then the peer has closed the connection. Writing must
- * fail.
+ * Writing must fail if the peer does not read within the time limit, and if the
+ * peer has closed the connection.
  */
 static void test_write_fails(void **state)
 {

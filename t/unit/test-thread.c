@@ -92,7 +92,10 @@ static void there_is_a_processor(void **state)
 	assert_true(sys_cpu_nr() >= 1);
 }
 
-/* Each task runs once. Some tasks run in the calling thread. */
+/*
+ * A loop runs each task once, in its threads and in the thread that waits for
+ * its end. The error of a loop is that of the first failed task.
+ */
 static void a_loop_goes_on_meanwhile(void **state)
 {
 	for (unsigned threads = 0; threads < 6; threads++) {

@@ -259,8 +259,8 @@ static void test_long_line(void **state)
 }
 
 /*
- * Regions are nested more deeply than the trace can store. Then more regions
- * are left than were entered.
+ * Regions are nested more deeply than the trace can store, and then more
+ * regions are left than were entered. The nesting must be 0 at the end.
  */
 static void test_nesting(void **state)
 {

@@ -287,9 +287,9 @@ static void store_copy(struct randrepo *r, const uint32_t *trees)
 }
 
 /*
- * If a delta is broken, the error names the pack and the offset. If the tree
- * has another copy, there is no error. Then the deltas of this tree are also
- * read.
+ * If a delta is broken, the error names its pack and its offset. If another
+ * pack has the same tree, the reader uses that copy, and also reads the deltas
+ * of this tree.
  */
 static void check_broken(bool has_copy)
 {

@@ -154,7 +154,10 @@ static void trimmed_store(void **state)
 	walkrepo_release(&f);
 }
 
-/* Malformed trees. Each has its own error message. */
+/*
+ * Malformed trees, deltas and objects of a wrong type are refused, with an
+ * error message that says what is wrong.
+ */
 static void malformed_trees(void **state)
 {
 	static const char bad[] = "100644 a\0aaaaaaaaaaaaaaaaaaaa100644 b";

@@ -103,8 +103,8 @@ static void check_delta(void *ctx, const struct buf *base, const void *delta,
 }
 
 /*
- * Makes a table from the bytes of a tree, with the help of another table. It
- * must equal the table that is made without help.
+ * Makes a table from the bytes of a tree, and reuses entries of the similar
+ * table `near`. The result must equal a table that is made without `near`.
  */
 static void check_near(struct fixture *f, const struct buf *near,
 		       const struct buf *tree)
@@ -142,8 +142,9 @@ static void add_entry(struct buf *tree, enum hash_algo algo, unsigned name,
 }
 
 /*
- * Trees that differ from one tree by changed, removed and added entries, at
- * each place, and by damaged bytes.
+ * Makes trees that differ from one tree in one entry, which is changed, removed
+ * or added at each position. Other trees have a damaged byte. The tables of all
+ * trees must be right.
  */
 static void near_trees(void **state)
 {

@@ -213,8 +213,8 @@ static uint32_t largest_tree(struct fixture *f)
 }
 
 /*
- * With shared lists, an object is new in only one commit: a later commit leaves
- * out the objects of an earlier commit, but not the reverse.
+ * With shared lists, an object is listed as new only for the earliest commit
+ * (the one with the smallest number) that has it.
  */
 static void shared_lists(void **state)
 {

@@ -287,7 +287,11 @@ static void make_quarantine(struct cache *t, const char *name, size_t len,
 	}
 }
 
-/* A push was killed, and its quarantine directory is still in the copy. */
+/*
+ * A killed push has left a quarantine directory in the local copy. Only an old
+ * quarantine directory is removed, and a younger one counts for the size of the
+ * copy.
+ */
 static void test_quarantines(void **state)
 {
 	static const char young[] =

@@ -316,7 +316,10 @@ static void files_only(void **state)
 	packfile_release(&f);
 }
 
-/* Calls of the callbacks. The arrays are indexed by idx_pos of the object. */
+/*
+ * Records the calls of the callbacks for each object. The arrays are indexed by
+ * the idx_pos of an object.
+ */
 struct told {
 	const struct pack *pack;
 	int objects[4], bad[4];
@@ -369,9 +372,9 @@ static int verify_objects(struct told *told, struct pack *pack,
 }
 
 /*
- * The callbacks are called for each object. For deltas of a wrong object they
- * are not called. Verifying continues after a wrong object. It stops when a
- * callback fails.
+ * Each object is passed to one of two callbacks: for right objects, or for
+ * wrong ones. Deltas of a wrong object are skipped. Verifying goes on after a
+ * wrong object, and stops if a callback returns an error.
  */
 static void callbacks(void **state)
 {

@@ -190,8 +190,8 @@ static void test_limit(void **state)
 }
 
 /*
- * Dialogs with gitreach.reachableOnly: wants, haves, shallow boundaries, and
- * sizes of objects.
+ * With gitreach.reachableOnly, the server must respond to an invisible object
+ * as to a missing one: as want, have, shallow commit, or in object-info.
  */
 static void test_dialogs(void **state)
 {

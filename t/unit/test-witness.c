@@ -165,7 +165,10 @@ static void test_unchanged(void **state)
 	check("link", SYS_WITNESS_CONTENT, change_nothing, true);
 	check("none", SYS_WITNESS_CONTENT, change_nothing, true);
 	check("file/none", SYS_WITNESS_CONTENT, change_nothing, true);
-	/* In a directory, only changes of the list of names count. */
+	/*
+	 * A directory counts as changed only if a name was added or removed.
+	 * Changes inside of its files do not count.
+	 */
 	check("dir", SYS_WITNESS_CONTENT, change_in_dir, true);
 	check("dir", SYS_WITNESS_IDENTITY, add_to_dir, true);
 }
@@ -216,8 +219,8 @@ static void test_permission(void **state)
 }
 
 /*
- * A file that has changed very recently counts as changed, and always will for
- * this witness.
+ * A file that has changed just before it is added counts as changed, because a
+ * further change could be missed. This does not improve later.
  */
 static void test_recent(void **state)
 {
@@ -230,7 +233,10 @@ static void test_recent(void **state)
 	settle();
 	assert_false(sys_witness_holds(&w));
 	sys_witness_release(&w);
-	/* The file changes between sys_witness_init() and sys_witness_add(). */
+	/*
+	 * A change between sys_witness_init() and sys_witness_add() must be
+	 * noticed.
+	 */
 	sys_witness_init(&w);
 	put("file", "newer");
 	sys_witness_add(&w, "file", SYS_WITNESS_CONTENT);
@@ -250,8 +256,9 @@ static void rewrite_in_dir(void)
 }
 
 /*
- * Adds "dir", which has just changed, to a witness, and makes a change. Then
- * the witness must hold if `holds` is true, also after the change is old.
+ * Adds "dir", which has just changed, to a witness (a check for changes of
+ * files), and calls `change`. The witness must hold only if `holds` is true,
+ * now and after the time in which changes count as recent.
  */
 static void check_listing(void (*change)(void), bool holds)
 {
@@ -274,7 +281,7 @@ static void check_listing(void (*change)(void), bool holds)
 	sys_witness_release(&w);
 }
 
-/* The files of a directory are compared if the directory has just changed. */
+/* If a directory has just changed, its files are compared, too. */
 static void test_listing(void **state)
 {
 	check_listing(change_nothing, true);
@@ -283,7 +290,10 @@ static void test_listing(void **state)
 	check_listing(rewrite_in_dir, false);
 }
 
-/* They are not compared if the directory has not changed for some time. */
+/*
+ * For a directory that has not changed for some time, changes of its files are
+ * not noticed, only changes of its list of names.
+ */
 static void test_old_listing(void **state)
 {
 	check("dir", SYS_WITNESS_LISTING, change_in_dir, true);

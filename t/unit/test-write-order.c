@@ -189,8 +189,8 @@ static void tip_first(void **state)
 }
 
 /*
- * Returns whether a clone of a certain kind needs an object. There are four
- * kinds.
+ * Returns true if a clone of the given kind needs the object. Kind 0: all tips;
+ * 1: the tip of HEAD; 2: the history of HEAD; 3: all branches.
  */
 static bool is_asked_for(const struct islands *islands, uint32_t obj_pos,
 			 int kind)
@@ -205,9 +205,8 @@ static bool is_asked_for(const struct islands *islands, uint32_t obj_pos,
 }
 
 /*
- * The four kinds of clones are: all tips, the tip of HEAD, the history of HEAD,
- * and all branches. For each kind, the needed objects of one type must be
- * adjacent in the pack.
+ * For each kind of clone (see is_asked_for()), the needed objects of one type
+ * must be adjacent in the pack. So they can be sent as one range.
  */
 static void one_run_each(void **state)
 {

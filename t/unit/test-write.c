@@ -92,8 +92,8 @@ static void random_lists(void **state)
 		struct buf pack = BUF_INIT;
 
 		/*
-		 * With a cache of one byte, deltas of the search are not kept
-		 * and must be made again.
+		 * A cache of one byte has no room for the deltas that the
+		 * search found. So the writer must make them again.
 		 */
 		search.cache_size = i & 4 ? 1 : 0;
 		plan.reuse_delta = i & 8;
