@@ -124,14 +124,14 @@ static void fill(struct variables *v, const struct daemon_request *q)
 	set(v, "HTTP_GIT_PROTOCOL", o->git_protocol);
 	set(v, "REMOTE_ADDR", q->conn->address);
 	set(v, "REMOTE_USER", o->remote_user);
-	set(v, "HTTP_TRACEPARENT", q->about.traceparent);
+	set(v, "HTTP_TRACEPARENT", q->answer.about.traceparent);
 	if (stored_copies_were_asked(q->conn->copies, &q->place.use))
 		set(v, STORED_COPY_ASKED, q->place.path);
 	if (o->export_all)
 		set(v, "GIT_HTTP_EXPORT_ALL", "1");
-	if (q->access.hidden_nr) {
+	if (q->answer.access.hidden_nr) {
 		v->offs[v->nr++] = v->text.len;
-		v->ret |= access_environment(&v->text, &q->access);
+		v->ret |= access_environment(&v->text, &q->answer.access);
 		v->ret |= buf_append_char(&v->text, '\0');
 	}
 }

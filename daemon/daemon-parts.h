@@ -6,6 +6,7 @@
  *	conn.c     the log of a connection, and the fields of a head
  *	worker.c   the loop of a worker: sockets, time limits, heads of requests
  *	pool.c     the threads of a worker
+ *	answer.c   what an answer needs until its last byte is sent
  *	request.c  one HTTP request, in a thread
  *	output.c   its answer on the way to the socket
  *	login.c    the user of an HTTP request
@@ -91,6 +92,7 @@ enum daemon_state {
 };
 
 struct daemon_request;
+struct daemon_output;
 
 struct daemon_conn {
 	struct daemon_conn *next, *prev; /* in the list of its state */
@@ -102,7 +104,12 @@ struct daemon_conn {
 	 */
 	enum daemon_state after;
 	uint64_t deadline_ns;
-	/* owned: the request whose answer is not completely sent; NULL: none */
+	/*
+	 * borrowed: the output of an answer that is made, but not completely
+	 * sent; NULL: none
+	 */
+	struct daemon_output *unsent;
+	/* owned: the HTTP request of this answer, or of a thread; NULL: none */
 	struct daemon_request *request;
 	/* in DAEMON_SENDING: bytes sent since the deadline was set */
 	uint64_t moved;
@@ -110,6 +117,7 @@ struct daemon_conn {
 	struct status_slot *slot;
 	const struct daemon_shared *shared; /* borrowed */
 	struct access_helper *helper;       /* borrowed; NULL: none */
+	struct daemon_snapshots *snapshots; /* borrowed */
 	struct plan_cache *plans;           /* borrowed; NULL: none */
 	struct stored_copies *copies; /* borrowed; NULL: there is no store */
 	/* the next answer closes the connection */
@@ -466,6 +474,95 @@ int daemon_output_emit(struct daemon_output *out, const struct serve_span *span,
 ssize_t daemon_output_send(struct daemon_output *out, bool *is_full,
 			   struct error *err);
 
+/* ---- answer.c */
+
+/*
+ * What an answer needs until its last byte is sent. First a thread has the
+ * answer. If the thread is done before all bytes are sent, the loop has the
+ * answer next.
+ */
+struct daemon_answer {
+	const struct daemon_options *options; /* borrowed */
+	struct daemon_conn *conn;             /* borrowed */
+	struct daemon_output output;
+	/* the settings of `client`, `user` and `traceparent` are the caller's
+	 */
+	struct summary_about about;
+	/*
+	 * valid if the answer is made but not sent; otherwise it has no trace
+	 */
+	struct summary summary;
+	/* the plan whose bytes are sent; or NULL */
+	struct plan_entry *plan;
+	/* zero before the repository is open */
+	struct daemon_use use;
+	/* the repository, borrowed from `use`; NULL: not opened yet */
+	const struct repo *entered;
+	/*
+	 * valid if requests are traced or refs are hidden: the repository with
+	 * a trace and a configuration of its own
+	 */
+	struct repo repo;
+	/* valid if repo.trace is set */
+	struct trace trace;
+	/* what the access helper has said; kept until the release */
+	struct access_answer access;
+	/* borrowed while a pack is made: set before daemon_answer_make_pack()
+	 */
+	const char *principal;
+	struct daemon_admit admit;
+};
+
+/* Initialises an answer whose bytes go to a stream. All is borrowed. */
+void daemon_answer_init(struct daemon_answer *a,
+			const struct daemon_options *options,
+			struct daemon_conn *conn, struct daemon_stream *stream);
+
+/*
+ * Opens the repository at a path as daemon_snapshots_enter(), if it is not open
+ * yet. The repository is then a->entered.
+ */
+int daemon_answer_enter(struct daemon_answer *a, const char *path, bool exact,
+			struct error *err);
+
+/*
+ * Sets *repo to the entered repository, with the trace of this answer and
+ * without the refs that a->access hides. Called at most once before
+ * daemon_answer_end(). Returns 0 or ERR_NOMEM.
+ */
+int daemon_answer_repo(const struct repo **repo, struct daemon_answer *a,
+		       struct error *err);
+
+/*
+ * Callbacks of serve_options and http_options. `ctx` is the answer. The packs
+ * are pinned until daemon_answer_end().
+ */
+int daemon_answer_objects(void *ctx, struct odb **odb, struct error *warning,
+			  struct error *err);
+int daemon_answer_make_pack(void *ctx, const struct odb *odb,
+			    const struct packing_request *request,
+			    const struct packing_send_options *options,
+			    struct pack_sink sink,
+			    struct packing_report *report, struct error *err);
+
+/* Works like serve_io.end_later(). */
+bool daemon_answer_end_later(struct daemon_answer *a, struct summary *summary,
+			     bool has_failed);
+
+/* Writes the record of a request that daemon_answer_end_later() took over. */
+void daemon_answer_record(struct daemon_answer *a, const struct error *err);
+
+/*
+ * Called when the last byte of an answer was sent: writes the record, and ends
+ * the use of the repository. Afterwards, *a can be used for the next answer to
+ * the same client. `err` says why the rest of the answer cannot be sent; NULL:
+ * all is sent.
+ */
+void daemon_answer_end(struct daemon_answer *a, const struct error *err);
+
+/* Ends the answer, and releases all that *a owns. */
+void daemon_answer_release(struct daemon_answer *a);
+
 /* ---- request.c */
 
 /*
@@ -476,26 +573,16 @@ ssize_t daemon_output_send(struct daemon_output *out, bool *is_full,
 struct daemon_request {
 	const struct daemon_options *options; /* borrowed */
 	struct daemon_conn *conn;             /* borrowed */
+	struct daemon_answer answer;
 	struct http1_body body;
 	/* read position in conn->input->bytes */
 	size_t at;
 	/* "100 Continue" was not sent yet */
 	bool wants_continue;
-	struct daemon_output output;
 	/* valid until the thread is done */
 	struct http_options http;
-	/* reads the body, writes to `output` */
+	/* reads the body, writes to the output of the answer */
 	struct serve_io io;
-	struct summary_about about; /* of this request */
-	/*
-	 * The suspended trace summary of the request; valid after the answer is
-	 * made, until all of its bytes are sent.
-	 */
-	struct summary summary;
-	struct daemon_snapshots *snapshots; /* borrowed */
-	struct plan_cache *plans;           /* borrowed; NULL: none */
-	/* the plan whose bytes are sent; or NULL */
-	struct plan_entry *plan;
 	/* the first bytes of http.path_info that name the repository */
 	size_t repo_len;
 	/* where the repository is; released when the answer is made */
@@ -505,21 +592,8 @@ struct daemon_request {
 	 * place
 	 */
 	struct error place_error;
-	/* zero before the repository is open */
-	struct daemon_use use;
-	/*
-	 * valid if requests are traced: the repository with a trace of its own
-	 */
-	struct repo repo;
-	/* valid if repo.trace is set */
-	struct trace trace;
-	const char *path; /* http.path_info */
 	char user[DAEMON_USER_MAX];
 	char traceparent[TRACEPARENT_LEN + 1]; /* "": none */
-	/* the repository, borrowed from `use`; NULL: not opened yet */
-	const struct repo *entered;
-	struct access_answer access;
-	struct daemon_admit admit;
 	/* exit status as from sys_spawn_wait(); 0: no child process */
 	int child_status;
 	uint64_t child_cpu_us;
@@ -528,11 +602,11 @@ struct daemon_request {
 /*
  * Answers the request whose head is in conn->input. Sets conn->after to the
  * next state of the connection, and leaves the bytes of the next request in
- * conn->input. If the answer is not completely sent, also sets conn->request;
- * conn->after is then the state that follows when the last byte was sent.
+ * conn->input. If the answer is not completely sent, also sets conn->request
+ * and conn->unsent; conn->after is then the state that follows when the last
+ * byte was sent.
  */
 void daemon_serve(const struct daemon_options *options,
-		  struct daemon_snapshots *snapshots, struct plan_cache *plans,
 		  struct daemon_conn *conn);
 
 /*

@@ -138,7 +138,7 @@ static struct daemon_conn *take(struct thread *t)
  */
 static bool is_idle(const struct daemon_conn *conn)
 {
-	return conn->protocol == DAEMON_HTTP && !conn->request &&
+	return conn->protocol == DAEMON_HTTP && !conn->unsent &&
 	       conn->after == DAEMON_IDLE &&
 	       (!conn->input || !conn->input->len) &&
 	       !daemon_stream_has_bytes(&conn->stream);
@@ -186,6 +186,7 @@ static void *run_thread(void *ctx)
 		conn->slot = t->slot;
 		conn->shared = setup->shared;
 		conn->helper = setup->helper;
+		conn->snapshots = setup->snapshots;
 		conn->plans = setup->plans;
 		conn->copies = setup->copies;
 		if (conn->protocol == DAEMON_GIT)
@@ -193,7 +194,7 @@ static void *run_thread(void *ctx)
 		else if (conn->protocol == DAEMON_SSH)
 			daemon_serve_ssh(o, conn);
 		else
-			daemon_serve(o, setup->snapshots, setup->plans, conn);
+			daemon_serve(o, conn);
 		is_tired = !sys_thread_set_nice(o->nice);
 		give_back(t, conn, is_tired);
 	}

@@ -38,7 +38,7 @@ static int send_continue(struct daemon_request *q, struct error *err)
 	struct iovec iov = {(char *)text, sizeof(text) - 1};
 
 	q->wants_continue = false;
-	return daemon_output_writev(&q->output, &iov, 1, err);
+	return daemon_output_writev(&q->answer.output, &iov, 1, err);
 }
 
 /*
@@ -54,8 +54,8 @@ static int refill(struct daemon_request *q, struct error *err)
 		return (int)n;
 	q->at = in->len = in->head.len;
 	n = daemon_stream_read(&q->conn->stream, in->bytes + in->len,
-			       sizeof(in->bytes) - in->len, &q->output.patience,
-			       err);
+			       sizeof(in->bytes) - in->len,
+			       &q->answer.output.patience, err);
 	if (!n)
 		return error_set(err, ERR_PEER,
 				 "the client ended the request early");
@@ -91,25 +91,21 @@ static int write_output(void *ctx, struct iovec *iov, size_t nr,
 {
 	struct daemon_request *q = ctx;
 
-	return daemon_output_writev(&q->output, iov, nr, err);
+	return daemon_output_writev(&q->answer.output, iov, nr, err);
 }
 
 static int emit(void *ctx, const struct serve_span *span, struct error *err)
 {
 	struct daemon_request *q = ctx;
 
-	return daemon_output_emit(&q->output, span, err);
+	return daemon_output_emit(&q->answer.output, span, err);
 }
 
 static bool end_later(void *ctx, struct summary *summary, bool has_failed)
 {
 	struct daemon_request *q = ctx;
 
-	summary->tap.bytes_sent -= q->output.lost;
-	if (has_failed || outbox_is_empty(&q->output.box))
-		return false;
-	summary_suspend(&q->summary, summary);
-	return true;
+	return daemon_answer_end_later(&q->answer, summary, has_failed);
 }
 
 /* ---- the request for http_serve() */
@@ -140,13 +136,12 @@ static int find_place(struct daemon_request *q, struct daemon_inquiry *inquiry,
 static int enter_at(struct daemon_request *q, const char *path,
 		    struct error *err)
 {
-	int ret = q->entered || path ? 0 : find_place(q, NULL, err);
+	int ret = q->answer.entered || path ? 0 : find_place(q, NULL, err);
 
-	if (ret || q->entered)
-		return ret;
-	return daemon_snapshots_enter(q->snapshots, &q->use,
-				      path ? path : q->place.path, &q->entered,
-				      err);
+	return ret ? ret
+		   : daemon_answer_enter(&q->answer,
+					 path ? path : q->place.path, false,
+					 err);
 }
 
 static int enter_snapshot(struct daemon_request *q, struct error *err)
@@ -162,81 +157,23 @@ static int enter(void *ctx, const char *path, const struct repo **repo,
 
 	if (ret < 0)
 		return ret;
-	*repo = q->entered;
 	q->http.is_fresh_copy = stored_copies_is_fresh(q->conn->copies,
 						       &q->place.use);
-	if (!q->options->trace && !q->access.hidden_nr)
-		return 0;
-	/*
-	 * Requests share the repository, but each has a trace and hidden refs
-	 * of its own.
-	 */
-	q->repo = *q->entered;
-	*repo = &q->repo;
-	if (q->options->trace) {
-		trace_init_thread(&q->trace, q->options->trace);
-		q->repo.trace = &q->trace;
-	}
-	return q->access.hidden_nr && access_configure(&q->repo.config,
-						       &q->entered->config,
-						       &q->access) < 0
-		       ? error_nomem(err)
-		       : 0;
-}
-
-/* Record the number and the age of the packs for the status page. */
-static void note_packs(const struct daemon_request *q, const struct odb *odb)
-{
-	struct status_packs packs = {.nr = odb->pack_nr, .oldest = UINT64_MAX};
-
-	for (uint32_t i = 0; i < odb->pack_nr; i++) {
-		int64_t ns = odb->packs[i].pack->mtime_ns;
-		uint64_t time = ns > 0 ? (uint64_t)ns / 1000000000 : 0;
-
-		if (time > packs.newest)
-			packs.newest = time;
-		if (time < packs.oldest)
-			packs.oldest = time;
-	}
-	if (packs.nr)
-		statistics_note_packs(q->conn->shared->statistics,
-				      q->entered->git_dir, &packs);
+	return daemon_answer_repo(repo, &q->answer, err);
 }
 
 static int objects(void *ctx, struct odb **odb, struct error *warning,
 		   struct error *err)
 {
 	struct daemon_request *q = ctx;
-	int ret = daemon_snapshots_objects(q->snapshots, &q->use, odb, warning,
-					   err);
 
-	if (!ret)
-		note_packs(q, *odb);
-	return ret;
+	return daemon_answer_objects(&q->answer, odb, warning, err);
 }
 
 /* Returns the user of the request, also if a password was sent. */
 static const char *principal_of(const struct daemon_request *q)
 {
 	return *q->user ? q->user : daemon_principal(q->options, q->conn);
-}
-
-/*
- * Makes and sends the pack. If plans (cached responses) are kept, an equal
- * earlier request may have left one to send. A request has only one pack.
- * Returns 0 or a negative error code.
- */
-static int send_planned(struct daemon_request *q,
-			const struct plan_question *question,
-			const struct pack_sink *sink,
-			struct packing_report *report, struct error *err)
-{
-	if (q->plans)
-		return plan_cache_send(q->plans, &q->plan, question, sink,
-				       report, err);
-	return question->make(question->make_ctx, question->odb,
-			      question->request, question->options, *sink,
-			      report, err);
 }
 
 static int make_pack(void *ctx, const struct odb *odb,
@@ -246,23 +183,10 @@ static int make_pack(void *ctx, const struct odb *odb,
 		     struct error *err)
 {
 	struct daemon_request *q = ctx;
-	const struct plan_question question = {
-		.owner = daemon_snapshots_owner(&q->use),
-		.odb = odb,
-		.request = request,
-		.options = options,
-		.make = daemon_admit_send,
-		.make_ctx = &q->admit,
-	};
-	int ret;
 
-	daemon_admit_init(&q->admit, q->options, q->conn->shared,
-			  principal_of(q), &q->output.has_failed);
-	q->output.patience.waits = daemon_admit_rest;
-	q->output.patience.ctx = &q->admit;
-	ret = send_planned(q, &question, &sink, report, err);
-	q->output.patience.waits = NULL;
-	return ret;
+	q->answer.principal = principal_of(q);
+	return daemon_answer_make_pack(&q->answer, odb, request, options, sink,
+				       report, err);
 }
 
 static void write_log(void *ctx, const char *line)
@@ -270,14 +194,6 @@ static void write_log(void *ctx, const char *line)
 	struct daemon_request *q = ctx;
 
 	daemon_log(q->options, q->conn, line);
-}
-
-static void count(void *ctx, const struct summary *s, const struct error *error)
-{
-	const struct daemon_request *q = ctx;
-
-	statistics_add(q->conn->shared->statistics, s, error,
-		       (uint64_t)q->options->slow_ms * 1000);
 }
 
 /* Copy the field "traceparent". A field that is not valid is left out. */
@@ -307,14 +223,9 @@ static void fill(struct daemon_request *q, const struct buf *path,
 	/* Copy the name, because the request may live longer than its head. */
 	if (user && user != q->user)
 		snprintf(q->user, sizeof(q->user), "%s", user);
-	q->about = (struct summary_about){
-		.client = q->conn->address,
-		.user = user ? q->user : NULL,
-		.traceparent = copy_traceparent(q),
-		.is_of_thread = true,
-		.done = count,
-		.ctx = q,
-	};
+	q->answer.about.client = q->conn->address;
+	q->answer.about.user = user ? q->user : NULL;
+	q->answer.about.traceparent = copy_traceparent(q);
 	q->http = (struct http_options){
 		.request_method = daemon_string_at(in, in->head.method),
 		.server_protocol = is_old ? "HTTP/1.0" : "HTTP/1.1",
@@ -338,7 +249,7 @@ static void fill(struct daemon_request *q, const struct buf *path,
 		.ctx = q,
 		.form = is_old ? HTTP_1_0 : HTTP_1_1,
 		.keep_alive = in->head.keep_alive && !q->conn->is_last,
-		.about = &q->about,
+		.about = &q->answer.about,
 	};
 }
 
@@ -442,13 +353,13 @@ static bool finish_input(struct daemon_request *q)
 static int ask_helper(struct daemon_request *q,
 		      const struct access_question *question, struct error *why)
 {
-	struct daemon_inquiry inquiry = {*question, &q->access};
+	struct daemon_inquiry inquiry = {*question, &q->answer.access};
 	int ret;
 
 	if (!q->conn->copies) {
 		enter_snapshot(q, why);
-		return daemon_authorize(&q->access, q->options, q->conn,
-					&inquiry.question, q->entered);
+		return daemon_authorize(&q->answer.access, q->options, q->conn,
+					&inquiry.question, q->answer.entered);
 	}
 	ret = find_place(q, &inquiry, why);
 	if (!ret)
@@ -486,7 +397,7 @@ static const char *authorize(struct daemon_request *q)
 	if (ret == ERR_PEER)
 		return "503 Service Unavailable";
 	q->http.export_all = true;
-	if (!ret && q->entered)
+	if (!ret && q->answer.entered)
 		return NULL;
 	/*
 	 * Do not try to open the repository again: a second attempt could open
@@ -511,9 +422,10 @@ static bool is_busy(struct daemon_request *q)
 {
 	return !strcmp(q->http.path_info + q->repo_len, "/info/refs") &&
 	       !enter_snapshot(q, NULL) &&
-	       (q->http.export_all || http_is_exported(q->entered, NULL) > 0) &&
-	       daemon_is_busy(q->conn->shared, principal_of(q), q->entered,
-			      daemon_is_push(q));
+	       (q->http.export_all ||
+		http_is_exported(q->answer.entered, NULL) > 0) &&
+	       daemon_is_busy(q->conn->shared, principal_of(q),
+			      q->answer.entered, daemon_is_push(q));
 }
 
 /*
@@ -526,8 +438,8 @@ static bool may_push(const struct daemon_request *q)
 	bool is_allowed = user && *user;
 
 	return !strcmp(q->http.request_method, "POST") &&
-	       config_bool(&q->entered->config, "http.receivepack", &is_allowed,
-			   NULL) >= 0 &&
+	       config_bool(&q->answer.entered->config, "http.receivepack",
+			   &is_allowed, NULL) >= 0 &&
 	       is_allowed;
 }
 
@@ -559,8 +471,8 @@ static int admit_push(struct admission_pass *pass, struct daemon_request *q,
 		ret = await_body(q, err);
 		if (!ret)
 			ret = daemon_admit_push(pass, q->conn->shared,
-						principal_of(q), q->entered,
-						err);
+						principal_of(q),
+						q->answer.entered, err);
 	}
 	return ret;
 }
@@ -664,18 +576,6 @@ static int answer_guarded(struct daemon_request *q, bool *is_kept,
 }
 
 /*
- * Write the record of a request, after the loop has sent the rest of its answer
- * or has given up.
- */
-static void end_summary(struct daemon_request *q, const struct error *err)
-{
-	const struct daemon_output *out = &q->output;
-
-	q->summary.tap.bytes_sent -= out->lost + outbox_unsent(&out->box);
-	summary_end(&q->summary, err);
-}
-
-/*
  * Refuse a request whose user is not accepted, or a push without a user.
  * Returns the status, or NULL if the request may go on.
  */
@@ -728,7 +628,7 @@ static bool answer(struct daemon_request *q, const struct buf *path)
 	ret = answer_guarded(q, &is_kept, &err);
 	if (ret < 0) {
 		daemon_log(q->options, q->conn, err.msg);
-		end_summary(q, &err);
+		daemon_answer_record(&q->answer, &err);
 	}
 	return is_kept && finish_input(q);
 }
@@ -737,23 +637,14 @@ void daemon_end_request(struct daemon_conn *conn, const struct error *err)
 {
 	struct daemon_request *q = conn->request;
 
-	end_summary(q, err);
-	summary_release(&q->summary);
-	if (q->repo.trace)
-		trace_release(&q->trace);
-	plan_cache_release(q->plans, q->plan);
-	daemon_snapshots_leave(q->snapshots, &q->use);
-	if (q->repo.config.entries && q->access.hidden_nr)
-		free(q->repo.config.entries);
-	access_answer_release(&q->access);
-	outbox_release(&q->output.box);
+	daemon_answer_end(&q->answer, err);
+	daemon_answer_release(&q->answer);
 	free(q);
 	conn->request = NULL;
+	conn->unsent = NULL;
 }
 
 static struct daemon_request *new_request(const struct daemon_options *options,
-					  struct daemon_snapshots *snapshots,
-					  struct plan_cache *plans,
 					  struct daemon_conn *conn)
 {
 	struct daemon_request *q = mem_calloc(1, sizeof(*q));
@@ -762,31 +653,24 @@ static struct daemon_request *new_request(const struct daemon_options *options,
 		return NULL;
 	*q = (struct daemon_request){
 		.options = options,
-		.snapshots = snapshots,
-		.plans = plans,
 		.conn = conn,
-		.access = {.hidden = BUF_INIT},
 		.at = conn->input->head.len,
 		.wants_continue = conn->input->head.expects_continue,
-		.output = {.stream = &conn->stream,
-			   .patience = {.limit_ms = options->timeout * 1000},
-			   .box = OUTBOX_INIT},
 		.io = {.read = read_body,
 		       .writev = write_output,
 		       .ctx = q,
 		       .emit = emit,
 		       .end_later = end_later},
 	};
-	summary_init_off(&q->summary, "");
+	daemon_answer_init(&q->answer, options, conn, &conn->stream);
 	http1_body_init(&q->body, &conn->input->head);
 	return q;
 }
 
 void daemon_serve(const struct daemon_options *options,
-		  struct daemon_snapshots *snapshots, struct plan_cache *plans,
 		  struct daemon_conn *conn)
 {
-	struct daemon_request *q = new_request(options, snapshots, plans, conn);
+	struct daemon_request *q = new_request(options, conn);
 	struct http1_head *head = &conn->input->head;
 	struct buf path = BUF_INIT;
 	bool is_kept = false, was_denied = conn->is_denied;
@@ -795,6 +679,7 @@ void daemon_serve(const struct daemon_options *options,
 	if (!q)
 		return;
 	conn->request = q;
+	conn->unsent = &q->answer.output;
 	if (was_denied)
 		refuse(q, "401 Unauthorized");
 	else if (head->status)
@@ -813,6 +698,6 @@ void daemon_serve(const struct daemon_options *options,
 	 */
 	daemon_place_release(&q->place);
 	buf_release(&path);
-	if (outbox_is_empty(&q->output.box))
+	if (outbox_is_empty(&q->answer.output.box))
 		daemon_end_request(conn, NULL);
 }

@@ -43,6 +43,7 @@ struct daemon_snapshot {
 	unsigned users;
 	uint64_t used_ns; /* time of the last use */
 	char *path;
+	bool is_exact; /* opened with REPO_OPEN_EXACT */
 	struct repo *repo;
 	/* owned: packed-refs; NULL: the repository is not shared */
 	struct packed_keep *packed_keep;
@@ -137,11 +138,12 @@ static void drop_snapshot(struct daemon_snapshots *cache,
 /* ---- the list; these functions need cache->lock */
 
 static struct daemon_snapshot **find(struct daemon_snapshots *cache,
-				     const char *path)
+				     const char *path, bool exact)
 {
 	struct daemon_snapshot **at = &cache->first;
 
-	while (*at && strcmp((*at)->path, path) != 0)
+	while (*at &&
+	       ((*at)->is_exact != exact || strcmp((*at)->path, path) != 0))
 		at = &(*at)->next;
 	return at;
 }
@@ -170,12 +172,12 @@ static struct daemon_snapshot **oldest(struct daemon_snapshots *cache)
 
 /* Returns the listed snapshot with one more user, or NULL. */
 static struct daemon_snapshot *take(struct daemon_snapshots *cache,
-				    const char *path)
+				    const char *path, bool exact)
 {
 	struct daemon_snapshot *s;
 
 	pthread_mutex_lock(&cache->lock);
-	s = *find(cache, path);
+	s = *find(cache, path, exact);
 	if (s) {
 		s->users++;
 		s->used_ns = sys_clock_ns();
@@ -194,7 +196,7 @@ static void forget(struct daemon_snapshots *cache, struct daemon_snapshot *s)
 	bool is_listed;
 
 	pthread_mutex_lock(&cache->lock);
-	at = find(cache, s->path);
+	at = find(cache, s->path, s->is_exact);
 	is_listed = *at == s;
 	if (is_listed)
 		unlist(cache, at);
@@ -213,7 +215,7 @@ static void list(struct daemon_snapshots *cache, struct daemon_snapshot *s)
 	struct daemon_snapshot *other = NULL, **at;
 
 	pthread_mutex_lock(&cache->lock);
-	at = find(cache, s->path);
+	at = find(cache, s->path, s->is_exact);
 	if (!*at && cache->nr == cache->max)
 		at = oldest(cache);
 	if (*at)
@@ -260,6 +262,8 @@ static bool witness_search(struct daemon_snapshot *s)
 		struct buf path = BUF_INIT;
 		char *real = NULL;
 
+		if (s->is_exact && *suffixes[i])
+			continue;
 		if (buf_printf(&path, "%s%s", s->path, suffixes[i]) < 0)
 			return false;
 		real = sys_realpath(path.data, NULL);
@@ -328,10 +332,13 @@ static bool can_share(struct daemon_snapshot *s)
 }
 
 static int open_snapshot(struct daemon_snapshot **out, const char *path,
-			 struct error *err)
+			 bool exact, struct error *err)
 {
 	struct daemon_snapshot *s = mem_calloc(1, sizeof(*s));
-	struct repo_options options = {.path = path, .flags = REPO_OPEN_ENTER};
+	struct repo_options options = {
+		.path = path,
+		.flags = exact ? REPO_OPEN_EXACT : REPO_OPEN_ENTER,
+	};
 	int ret;
 
 	if (!s)
@@ -343,6 +350,7 @@ static int open_snapshot(struct daemon_snapshot **out, const char *path,
 	sys_witness_init(&s->witness);
 	options.look = look;
 	options.look_ctx = &s->witness;
+	s->is_exact = exact;
 	s->path = mem_strdup(path);
 	ret = s->path ? repo_open(&s->repo, &options, err) : error_nomem(err);
 	if (ret < 0) {
@@ -358,10 +366,10 @@ static int open_snapshot(struct daemon_snapshot **out, const char *path,
 }
 
 int daemon_snapshots_enter(struct daemon_snapshots *cache,
-			   struct daemon_use *use, const char *path,
+			   struct daemon_use *use, const char *path, bool exact,
 			   const struct repo **repo, struct error *err)
 {
-	struct daemon_snapshot *s = take(cache, path);
+	struct daemon_snapshot *s = take(cache, path, exact);
 	int ret = 0;
 
 	if (s && !sys_witness_holds(&s->witness)) {
@@ -370,7 +378,7 @@ int daemon_snapshots_enter(struct daemon_snapshots *cache,
 		s = NULL;
 	}
 	if (!s) {
-		ret = open_snapshot(&s, path, err);
+		ret = open_snapshot(&s, path, exact, err);
 		if (ret < 0)
 			return ret;
 		/*

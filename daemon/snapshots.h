@@ -30,6 +30,7 @@
 #ifndef DAEMON_SNAPSHOTS_H
 #define DAEMON_SNAPSHOTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,11 +66,12 @@ void daemon_snapshots_free(struct daemon_snapshots *cache);
 
 /*
  * Open the repository at `path`, or find its snapshot, as repo_open() with
- * REPO_OPEN_ENTER. *use must be zero. Returns 0 with *repo borrowed from *use,
- * or a negative error code of repo_open().
+ * REPO_OPEN_EXACT if `exact` is set, or else with REPO_OPEN_ENTER. *use must be
+ * zero. Returns 0 with *repo borrowed from *use, or a negative error code of
+ * repo_open().
  */
 int daemon_snapshots_enter(struct daemon_snapshots *cache,
-			   struct daemon_use *use, const char *path,
+			   struct daemon_use *use, const char *path, bool exact,
 			   const struct repo **repo, struct error *err);
 
 /*

@@ -331,7 +331,7 @@ static void renew(struct worker *w, struct daemon_conn *conn, size_t n)
  */
 static void send_some(struct worker *w, struct daemon_conn *conn, uint64_t now)
 {
-	struct daemon_output *out = &conn->request->output;
+	struct daemon_output *out = conn->unsent;
 	struct error err = ERROR_INIT;
 	bool is_full = false;
 	ssize_t n = 0;
@@ -607,7 +607,7 @@ static void take_back(struct worker *w)
 		next = conn->next;
 		if (conn->is_armed)
 			await_bytes(w, conn, 0);
-		else if (conn->request)
+		else if (conn->unsent)
 			start_sending(w, conn);
 		else if (conn->after == DAEMON_DELAY)
 			enlist(w, conn, DAEMON_DELAY);

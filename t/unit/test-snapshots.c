@@ -83,9 +83,9 @@ static const struct repo *enter(struct place *p, struct daemon_use *use, int i)
 	const struct repo *repo = NULL;
 
 	memset(use, 0, sizeof(*use));
-	assert_int_equal(
-		daemon_snapshots_enter(p->cache, use, p->path[i], &repo, NULL),
-		0);
+	assert_int_equal(daemon_snapshots_enter(p->cache, use, p->path[i],
+						false, &repo, NULL),
+			 0);
 	return repo;
 }
 
@@ -245,10 +245,41 @@ static void test_missing(void **state)
 	const struct repo *repo;
 
 	assert_int_equal(daemon_snapshots_enter(p->cache, &use, "/nonexistent",
-						&repo, NULL),
+						false, &repo, NULL),
 			 ERR_MISSING);
 	assert_null(use.snapshot);
 	daemon_snapshots_leave(p->cache, &use);
+}
+
+/*
+ * A path is taken exactly, or completed. The requests of both kinds do not
+ * share an open repository.
+ */
+static void test_exact(void **state)
+{
+	struct place *p = *state;
+	struct daemon_use use[3] = {{0}};
+	const struct repo *repo[3];
+	char shorter[sizeof(p->path[0])];
+
+	snprintf(shorter, sizeof(shorter), "%s", p->path[0]);
+	shorter[strlen(shorter) - strlen(".git")] = '\0';
+	assert_int_equal(daemon_snapshots_enter(p->cache, &use[0], shorter,
+						true, &repo[0], NULL),
+			 ERR_MISSING);
+	assert_int_equal(daemon_snapshots_enter(p->cache, &use[0], shorter,
+						false, &repo[0], NULL),
+			 0);
+	daemon_snapshots_leave(p->cache, &use[0]);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(daemon_snapshots_enter(p->cache, &use[i],
+							p->path[0], i > 0,
+							&repo[i], NULL),
+				 0);
+	assert_ptr_not_equal(repo[0], repo[1]);
+	assert_ptr_equal(repo[1], repo[2]);
+	for (int i = 0; i < 3; i++)
+		daemon_snapshots_leave(p->cache, &use[i]);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, new_cache, free_cache)
@@ -259,7 +290,7 @@ int main(void)
 		TEST(test_shared),     TEST(test_bounded),
 		TEST(test_expire),     TEST(test_new_pack),
 		TEST(test_new_config), TEST(test_conditional),
-		TEST(test_missing),
+		TEST(test_missing),    TEST(test_exact),
 	};
 
 	return cmocka_run_group_tests(tests, make, unmake);
