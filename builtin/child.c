@@ -110,6 +110,44 @@ int child_ask(struct buf *answer, struct child_words *w,
 	return ret;
 }
 
+/* Where the two outputs of a command go. */
+struct both {
+	struct buf *answer, *errors;
+};
+
+static int take_output(void *ctx, const char *bytes, size_t len,
+		       struct error *err)
+{
+	return take_answer(((struct both *)ctx)->answer, bytes, len, err);
+}
+
+static int take_errors(void *ctx, const char *bytes, size_t len,
+		       struct error *err)
+{
+	return take_answer(((struct both *)ctx)->errors, bytes, len, err);
+}
+
+int child_ask_both(struct buf *answer, struct buf *errors,
+		   struct child_words *w, const struct repo *repo,
+		   struct error *err)
+{
+	struct both both = {answer, errors};
+	const struct sys_talk talk = {
+		.output = take_output,
+		.errors = take_errors,
+		.ctx = &both,
+	};
+	int ret;
+
+	fflush(stdout);
+	ret = run_to_end(w, repo,
+			 SYS_SPAWN_NULL_IN | SYS_SPAWN_PIPE_OUT |
+				 SYS_SPAWN_PIPE_ERR,
+			 &talk, err);
+	child_words_release(w);
+	return ret;
+}
+
 int child_feed(struct child_words *w, const struct repo *repo,
 	       const char *input, size_t len, struct error *err)
 {

@@ -49,6 +49,14 @@ int child_ask(struct buf *answer, struct child_words *w,
 	      const struct repo *repo, struct error *err);
 
 /*
+ * Works like child_ask(), and appends the command's standard error to the
+ * buffer `errors`.
+ */
+int child_ask_both(struct buf *answer, struct buf *errors,
+		   struct child_words *w, const struct repo *repo,
+		   struct error *err);
+
+/*
  * Works like child_run(), but the command reads `input`, and prints to our
  * standard error. Returns the exit code or a negative error code. May be called
  * by any thread.

@@ -158,12 +158,58 @@ int store_resolve_commit(const struct store *store, struct oid *oid,
 	return resolve(store, oid, name, REVNAME_COMMITTISH, false, err);
 }
 
+/*
+ * Split the last line "fatal: <message>" off the standard error of stock Git.
+ * Returns the message without its newline, or NULL if there is no such line.
+ */
+static const char *cut_fatal(struct buf *errors)
+{
+	static const char start[] = "fatal: ";
+	char *line;
+
+	while (errors->len && errors->data[errors->len - 1] == '\n')
+		errors->data[--errors->len] = '\0';
+	if (!errors->len)
+		return NULL;
+	line = memrchr(errors->data, '\n', errors->len);
+	line = line ? line + 1 : errors->data;
+	if (strncmp(line, start, strlen(start)))
+		return NULL;
+	return line + strlen(start);
+}
+
+/*
+ * Let stock Git explain why it does not resolve a name. Returns ERR_MISSING if
+ * the name is unknown, ERR_UNSUPPORTED with the message of stock Git if such a
+ * name ends any command, or ERR_NOMEM.
+ */
+static int explain_by_stock(const struct repo *repo, const char *name,
+			    struct error *err)
+{
+	const char *words[] = {"rev-parse", "--verify", "--end-of-options",
+			       name, NULL};
+	struct buf answer = BUF_INIT, errors = BUF_INIT;
+	struct child_words w = child_git(words);
+	int ret = child_ask_both(&answer, &errors, &w, repo, err);
+	const char *why = cut_fatal(&errors);
+
+	if (ret >= 0 && (!why || !strcmp(why, "Needed a single revision")))
+		ret = ERR_MISSING;
+	else if (ret >= 0)
+		ret = error_set(err, ERR_UNSUPPORTED, "%s", why);
+	else if (ret != ERR_NOMEM)
+		ret = error_recode(err, ERR_UNSUPPORTED);
+	buf_release(&answer);
+	buf_release(&errors);
+	return ret;
+}
+
 int store_resolve_by_stock(const struct repo *repo, struct oid *oid,
 			   const char *name, struct error *err)
 {
 	const char *words[] = {"rev-parse",        "--verify", "--quiet",
 			       "--end-of-options", name,       NULL};
-	struct buf answer = BUF_INIT;
+	struct buf answer = BUF_INIT, errors = BUF_INIT;
 	struct child_words w;
 	int ret;
 
@@ -171,21 +217,19 @@ int store_resolve_by_stock(const struct repo *repo, struct oid *oid,
 	if (!builtin_has_stock() || (err && revname_error_is_log(err)))
 		return ERR_UNSUPPORTED;
 	w = child_git(words);
-	ret = child_ask(&answer, &w, repo, err);
+	ret = child_ask_both(&answer, &errors, &w, repo, err);
+	if (!ret)
+		store_print_notes(&errors);
+	/* Another answer than one id is possible: "^<id>". */
 	if (!ret && !oid_from_hex(oid, answer.data, answer.len, repo->algo))
-		/*
-		 * stock Git's answer is not a single id but, for example,
-		 * "^<id>"
-		 */
-		ret = 1;
-	if (ret == 1)
 		ret = ERR_MISSING;
-	else if (ret > 1)
-		ret = error_set(err, ERR_UNSUPPORTED,
-				"'%s': stock Git does not resolve it", name);
+	/* With --quiet, some errors have no message. */
+	else if (ret > 0)
+		ret = explain_by_stock(repo, name, err);
 	else if (ret < 0 && ret != ERR_NOMEM)
 		ret = error_recode(err, ERR_UNSUPPORTED);
 	buf_release(&answer);
+	buf_release(&errors);
 	return ret;
 }
 

@@ -353,21 +353,44 @@ static bool is_word(const char *s, size_t len, const char *word)
 	return len == strlen(word) && !memcmp(s, word, len);
 }
 
-/* Resolves <rev>^{<type>}. `open` is the offset of "{" in the name. */
+/*
+ * Finds the last "^{<type>}" in the first `len` bytes of a name, or the last
+ * "^{/<text>}". The name has to end with "}", but not with this suffix: stock
+ * Git ignores the text between the two closing braces. Returns the offset of
+ * the "{" and sets *type_len to the length of <type>, or returns 0 if there is
+ * no such suffix.
+ */
+static size_t find_peel(const char *name, size_t len, size_t *type_len)
+{
+	size_t open = len && name[len - 1] == '}' ? len - 1 : 0;
+	const char *what;
+
+	while (open > 1 && (name[open] != '{' || name[open - 1] != '^'))
+		open--;
+	if (open < 2)
+		return 0;
+	what = name + open + 1;
+	*type_len = (size_t)((const char *)memchr(what, '}', len - open - 1) -
+			     what);
+	if (!*type_len || what[0] == '/' || is_word(what, *type_len, "object"))
+		return open;
+	return object_type_by_name(what, *type_len) == OBJ_NONE ? 0 : open;
+}
+
+/*
+ * Resolves <rev>^{<type>}. `open` is the offset of "{" in the name, and the
+ * type is `what_len` bytes long.
+ */
 static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
-			  size_t len, size_t open)
+			  size_t len, size_t open, size_t what_len)
 {
 	const char *what = name + open + 1;
-	size_t what_len = len - open - 2;
 	enum object_type wanted = object_type_by_name(what, what_len);
 	enum revname_hint hint = REVNAME_ANY;
 	int ret;
 
 	if (what_len && what[0] == '/')
 		return unsupported(r, "searches for a commit message");
-	if (wanted == OBJ_NONE && what_len &&
-	    !is_word(what, what_len, "object"))
-		return unknown(r);
 	if (wanted == OBJ_COMMIT)
 		hint = REVNAME_COMMITTISH;
 	else if (wanted == OBJ_TREE)
@@ -382,6 +405,26 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 		return ret;
 	return missing_is_unknown(r,
 				  odb_info(r->reader, out, NULL, NULL, r->err));
+}
+
+/*
+ * Returns whether the first `len` bytes of a name contain @{upstream}, @{push}
+ * or @{-<n>}. A selector after one of these is about the reflog of that branch.
+ */
+static bool names_branch(const char *name, size_t len)
+{
+	struct revname_selector s;
+
+	for (size_t i = 0; i + 1 < len; i++) {
+		const char *text = name + i + 2;
+		const char *end = memchr(text, '}', len - i - 2);
+
+		if (name[i] == '@' && name[i + 1] == '{' && end &&
+		    revname_selector_parse(&s, text, (size_t)(end - text), 0) ==
+			    ERR_UNSUPPORTED)
+			return true;
+	}
+	return false;
 }
 
 /* Resolves <ref>@{<n>} or <ref>@{<date>}. `open` is the offset of "{". */
@@ -405,6 +448,8 @@ static int resolve_selector(struct resolver *r, struct oid *out,
 					    r->odb->repo, r->notes, r->err);
 	else if (ret == ERR_NOMEM)
 		error_nomem(r->err);
+	if (!ret && names_branch(name, open - 1))
+		return unsupported(r, "upstream branches and checkouts");
 	if (!ret)
 		return unknown(r);
 	return ret < 0 ? ret : 0;
@@ -431,7 +476,7 @@ static int resolve_rev(struct resolver *r, struct oid *out, const char *name,
 		       size_t len, enum revname_hint hint)
 {
 	size_t at = len;
-	size_t n;
+	size_t n, type_len;
 	int ret;
 
 	if (!len || ++r->depth > SUFFIX_MAX)
@@ -439,11 +484,12 @@ static int resolve_rev(struct resolver *r, struct oid *out, const char *name,
 	if (name[len - 1] == '}') {
 		const char *open = memrchr(name, '{', len);
 
+		at = find_peel(name, len, &type_len);
+		if (at)
+			return resolve_braces(r, out, name, len, at, type_len);
 		at = open ? (size_t)(open - name) : 0;
 		if (at > 0 && name[at - 1] == '@')
 			return resolve_selector(r, out, name, len, at);
-		if (at > 1 && name[at - 1] == '^')
-			return resolve_braces(r, out, name, len, at);
 		return resolve_basic(r, out, name, len, hint);
 	}
 	while (at && isdigit((unsigned char)name[at - 1]))
@@ -606,9 +652,12 @@ int revname_resolve_as(struct oid *out, const char *name,
 	};
 	const char *colon = find_colon(name);
 	struct oid oid;
+	size_t peel, type_len;
 	int ret;
 
-	if (colon)
+	/* "main^{tree}:a}" is the tree of main, in stock Git as well. */
+	peel = find_peel(name, strlen(name), &type_len);
+	if (colon && (!peel || name + peel > colon))
 		ret = resolve_in_tree(&r, &oid, colon);
 	else
 		ret = resolve_rev(&r, &oid, name, strlen(name), options->hint);

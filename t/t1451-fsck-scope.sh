@@ -254,7 +254,13 @@ test_expect_success 'names that only stock Git resolves' '
 	test_cmp ../expect ../actual && test_cmp /dev/null ../err &&
 	test_must_fail git fsck :nothing 2>../err &&
 	grep "expected sha1, got .:nothing" ../err &&
-	git prune -n :a
+	git prune -n :a &&
+	for name in "other@{u}" "none@{push}" "other@{u}@{0}"
+	do
+		test_expect_code 128 stock fsck "$name" 2>../expect &&
+		test_expect_code 128 git fsck "$name" 2>../err &&
+		test_cmp ../expect ../err || return 1
+	done
 '
 
 test_expect_success 'without any root, --unreachable prints dangling objects' '
