@@ -339,6 +339,7 @@ static int make_bundle(struct run *r)
 {
 	int ret = 0;
 
+	r->revs.must_exist = true;
 	if (r->read_stdin)
 		ret = rev_args_add_stdin(&r->revs, r->err);
 	if (!ret)

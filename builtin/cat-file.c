@@ -338,7 +338,7 @@ static int set_all_objects(void *value, const char *arg)
 {
 	struct cat_file *c = value;
 
-	c->batch.all_objects = arg != option_negated;
+	c->batch.all_objects = true;
 	return set_mode(c, ALL_OBJECTS, arg);
 }
 
@@ -460,22 +460,22 @@ static int check(const struct cat_file *c, int operand_nr)
 static int check_filter(const struct cat_file *c)
 {
 	const struct filter *filter = &c->filter.filter;
+	const char *name = NULL;
 
 	if (filter->nr && c->batch.mode == CAT_FILE_BATCH_NONE) {
 		fprintf(stderr, "usage: objects filter only supported in batch "
 				"mode\n");
 		return 129;
 	}
-	for (size_t i = 0; i < filter->nr; i++) {
-		enum filter_kind kind = filter->parts[i].kind;
-
-		if (kind != FILTER_TREE && kind != FILTER_SPARSE_OID)
-			continue;
-		fprintf(stderr, "usage: objects filter not supported: '%s'\n",
-			filter_kind_name(kind));
-		return 129;
-	}
-	return 0;
+	if (c->filter.combined)
+		name = "combine";
+	else if (filter->nr && (filter->parts[0].kind == FILTER_TREE ||
+				filter->parts[0].kind == FILTER_SPARSE_OID))
+		name = filter_kind_name(filter->parts[0].kind);
+	if (!name)
+		return 0;
+	fprintf(stderr, "usage: objects filter not supported: '%s'\n", name);
+	return 129;
 }
 
 #define MODE(letter, set, text)                                                \
@@ -534,7 +534,7 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 		 .long_name = "batch-all-objects",
 		 .value = &c,
 		 .fn = set_all_objects,
-		 .flags = OPTION_NO_ARG,
+		 .flags = OPTION_NO_ARG | OPTION_NO_NEGATE,
 		 .help = "with --batch[-check]: batch all known objects"},
 		{.kind = OPTION_CALLBACK,
 		 .long_name = "buffer",

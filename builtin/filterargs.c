@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The options --filter and --no-filter. */
+#include <string.h>
+
 #include "builtin/filterargs.h"
 #include "builtin/options.h"
 #include "names/revname.h"
@@ -8,16 +10,19 @@
 void filter_args_init(struct filter_args *args)
 {
 	filter_init(&args->filter);
+	args->combined = false;
 }
 
 void filter_args_release(struct filter_args *args)
 {
 	filter_release(&args->filter);
+	args->combined = false;
 }
 
 int filter_args_add(struct filter_args *args, const char *spec,
 		    struct error *err)
 {
+	args->combined = args->filter.nr || !strncmp(spec, "combine:", 8);
 	return filter_add(&args->filter, spec, err);
 }
 
@@ -27,7 +32,7 @@ int filter_args_option(void *value, const char *arg)
 	struct error err = ERROR_INIT;
 
 	if (arg == option_negated)
-		filter_release(&args->filter);
+		filter_args_release(args);
 	else if (filter_args_add(args, arg, &err) < 0) {
 		builtin_die("%s", err.msg);
 		return OPTION_DIED;

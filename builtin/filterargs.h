@@ -14,6 +14,8 @@
 /* The filters of a command line. */
 struct filter_args {
 	struct filter filter;
+	/* several filters are given, or one that begins with "combine:" */
+	bool combined;
 };
 
 void filter_args_init(struct filter_args *args);

@@ -35,11 +35,20 @@ int pack_args_check(const struct pack_args *args, struct error *err)
 		return error_set(err, ERR_INVALID,
 				 "invalid --name-hash-version option: %lld",
 				 (long long)version);
-	if (args->depth > PACKING_MAX_DEPTH)
+	return 0;
+}
+
+void pack_args_warn_depth(const struct pack_args *args,
+			  const struct config *config)
+{
+	int64_t depth = args->depth;
+
+	if (depth == INT64_MIN)
+		config_i64(config, "pack.depth", &depth, NULL);
+	if (depth > PACKING_MAX_DEPTH)
 		builtin_warn("delta chain depth %" PRId64
 			     " is too deep, forcing %d",
-			     args->depth, PACKING_MAX_DEPTH);
-	return 0;
+			     depth, PACKING_MAX_DEPTH);
 }
 
 void pack_args_check_islands(struct pack_args *args,
@@ -94,7 +103,7 @@ void pack_args_apply(struct newpack_options *options,
 
 void pack_args_limit(struct newpack_options *options, uint64_t max_size)
 {
-	if (max_size != PACK_ARGS_UNSET)
+	if (max_size && max_size != PACK_ARGS_UNSET)
 		options->max_pack_size = max_size;
 	if (!options->max_pack_size || options->max_pack_size >= MIN_PACK_SIZE)
 		return;

@@ -10,6 +10,7 @@
 #include "packing/write.h"
 #include "packs/named-packs.h"
 #include "packs/newpack.h"
+#include "config/config.h"
 #include "sys/progress.h"
 
 #define PACK_ARGS_UNSET UINT64_MAX
@@ -91,10 +92,17 @@ struct pack_args {
 int pack_args_take_choice(void *value, const char *arg);
 
 /*
- * Check the values, and warn of a depth above the limit. Returns 0 or
- * ERR_INVALID.
+ * Check the version of the name hash. Returns 0 or ERR_INVALID. Stock Git
+ * checks this option after all other options.
  */
 int pack_args_check(const struct pack_args *args, struct error *err);
+
+/*
+ * Warn of a depth above the limit. The depth is that of the option, or that of
+ * the configuration if the option is not given.
+ */
+void pack_args_warn_depth(const struct pack_args *args,
+			  const struct config *config);
 
 /*
  * Sets *args to --no-path-walk, with a warning, if delta islands are used and
@@ -114,8 +122,9 @@ void pack_args_apply(struct newpack_options *options,
 		     const struct pack_args *args);
 
 /*
- * Set the limit of the size of packs to `max_size`, unless an option sets a
- * limit. A limit below one mebibyte is raised to one mebibyte, with a warning.
+ * Set the limit of the size of packs to `max_size`. If `max_size` is 0 or
+ * PACK_ARGS_UNSET, the limit of the configuration stays. A limit below one
+ * mebibyte is raised to one mebibyte, with a warning.
  */
 void pack_args_limit(struct newpack_options *options, uint64_t max_size);
 

@@ -226,18 +226,26 @@ static int incompatible(struct error *err, const char *one, const char *other)
 			 other);
 }
 
-static int check_values(struct pack_objects_args *a, struct error *err)
+int pack_objects_args_check_values(const struct pack_objects_args *a,
+				   const struct config *config,
+				   struct error *err)
 {
 	if (a->bad_stdin_packs)
 		return error_set(err, ERR_INVALID,
 				 "invalid value for 'stdin-packs': '%s'",
 				 a->bad_stdin_packs);
+	pack_args_warn_depth(&a->packing, config);
 	if (a->compression != INT64_MIN &&
 	    (a->compression < -1 || a->compression > 9))
 		return error_set(err, ERR_INVALID,
 				 "bad pack compression level %lld",
 				 (long long)a->compression);
-	return pack_args_check(&a->packing, err) < 0 ? ERR_INVALID : 0;
+	if (a->to_stdout && a->packing.max_pack_size &&
+	    a->packing.max_pack_size != PACK_ARGS_UNSET)
+		return error_set(err, ERR_INVALID,
+				 "--max-pack-size cannot be used to build a "
+				 "pack for transfer");
+	return 0;
 }
 
 static int load_expiry(struct pack_objects_args *a, struct error *err)
@@ -286,31 +294,16 @@ static int check_source(struct pack_objects_args *a, struct error *err)
 	return 0;
 }
 
-static int check_receiver(const struct pack_objects_args *a, struct error *err)
+int pack_objects_args_check(struct pack_objects_args *a, struct error *err)
 {
+	int ret;
+
 	if (a->thin && !a->to_stdout)
 		return error_set(err, ERR_INVALID,
 				 "--thin cannot be used to build an indexable "
 				 "pack");
-	if (a->to_stdout && a->packing.max_pack_size &&
-	    a->packing.max_pack_size != PACK_ARGS_UNSET)
-		return error_set(err, ERR_INVALID,
-				 "--max-pack-size cannot be used to build a "
-				 "pack for transfer");
-	return 0;
-}
-
-int pack_objects_args_check(struct pack_objects_args *a, struct error *err)
-{
-	int ret = check_values(a, err);
-
-	if (!ret)
-		ret = check_receiver(a, err);
-	if (!ret)
-		ret = check_source(a, err);
-	if (!ret)
-		ret = load_expiry(a, err);
-	return ret;
+	ret = check_source(a, err);
+	return ret ? ret : load_expiry(a, err);
 }
 
 void pack_objects_args_init(struct pack_objects_args *a)

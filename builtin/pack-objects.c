@@ -44,18 +44,37 @@ struct run {
 	struct error *err;
 };
 
+/*
+ * Load the configuration and check the options, in the order of stock Git,
+ * which decides about the message if several are wrong.
+ */
 static int load_options(struct run *r, const struct repo *repo)
 {
-	struct packing_send_options *make = &r->newpack.make;
 	struct pack_objects_args *a = &r->a;
 	int ret = newpack_options_load(&r->newpack, repo, r->err);
-	bool write_too;
 
+	if (!ret)
+		ret = pack_objects_args_check_values(a, &repo->config, r->err);
+	if (ret < 0)
+		return ret;
+	/* A pack for a receiver is never split. */
+	if (a->to_stdout)
+		r->newpack.max_pack_size = 0;
+	pack_args_limit(&r->newpack, a->packing.max_pack_size);
+	ret = pack_objects_args_check(a, r->err);
 	if (ret < 0)
 		return ret;
 	pack_args_check_islands(&a->packing, &r->newpack, a->delta_islands);
+	return pack_args_check(&a->packing, r->err);
+}
+
+static void apply_options(struct run *r)
+{
+	struct packing_send_options *make = &r->newpack.make;
+	struct pack_objects_args *a = &r->a;
+	bool write_too;
+
 	pack_args_apply(&r->newpack, &a->packing);
-	pack_args_limit(&r->newpack, a->packing.max_pack_size);
 	r->newpack.ofs_delta = a->ofs_delta;
 	if (a->idx_format.version)
 		r->newpack.idx_format = a->idx_format;
@@ -65,7 +84,6 @@ static int load_options(struct run *r, const struct repo *repo)
 	write_too = !a->to_stdout || a->packing.progress == 2 ||
 		    a->all_progress_implied;
 	make->write_progress = write_too ? make->progress : NULL;
-	return 0;
 }
 
 /* The state of a visit to all tags, for --include-tag. */
@@ -401,13 +419,16 @@ static int read_revs(struct run *r)
 {
 	int ret = 0;
 
+	/* With --exclude-promisor-objects, promised objects may be missing. */
+	r->revs.must_exist = !r->a.exclude_promisor ||
+			     !r->odb->repo->has_promisor;
 	if (r->a.all)
 		ret = rev_args_add(&r->revs, "--all", r->err);
 	if (ret >= 0 && r->a.revs)
 		ret = rev_args_add_stdin(&r->revs, r->err);
 	rev_args_print_notes(&r->revs);
 	if (ret >= 0 && r->a.missing == PACK_MISSING_ERROR &&
-	    !r->a.exclude_promisor)
+	    r->revs.must_exist)
 		ret = rev_args_check(&r->revs, r->err);
 	return ret < 0 ? ret : 0;
 }
@@ -470,12 +491,12 @@ static enum lazy_fetch_mode fetch_mode(const struct pack_objects_args *a)
 static int run_all(struct run *r, struct builtin_env *env)
 {
 	struct error warning = ERROR_INIT;
-	int ret = pack_objects_args_check(&r->a, r->err);
+	int ret = load_options(r, env->repo);
 
-	if (!ret)
-		ret = load_options(r, env->repo);
-	if (!ret)
-		ret = refs_open(&r->refs, env->repo, r->err);
+	if (ret < 0)
+		return ret;
+	apply_options(r);
+	ret = refs_open(&r->refs, env->repo, r->err);
 	if (!ret && (r->a.all || r->a.delta_islands))
 		ret = refs_list_now(r->refs, r->err);
 	if (!ret)

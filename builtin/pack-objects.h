@@ -66,6 +66,14 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 			    const char **argv);
 
 /*
+ * Refuse wrong values, and warn of a depth above the limit. Returns 0 or
+ * ERR_INVALID. Call this before pack_objects_args_check().
+ */
+int pack_objects_args_check_values(const struct pack_objects_args *a,
+				   const struct config *config,
+				   struct error *err);
+
+/*
  * Refuse options that cannot be combined, and set the options that other
  * options imply. Returns 0 or ERR_INVALID.
  */

@@ -195,7 +195,6 @@ static int parse_numbers(struct args *a)
 		{"depth", a->depth},
 		{"threads", a->threads},
 	};
-	struct error err = ERROR_INIT;
 	struct buf word = BUF_INIT;
 	int ret = 0;
 
@@ -222,7 +221,7 @@ static int parse_numbers(struct args *a)
 	 */
 	if (!a->packing.name_hash_version)
 		a->packing.name_hash_version = -1;
-	return pack_args_check(&a->packing, &err) < 0 ? builtin_fail(&err) : 0;
+	return 0;
 }
 
 /*
@@ -289,8 +288,10 @@ static int load_pack_options(struct repack_options *o, const struct args *a,
 {
 	int ret;
 
+	ret = pack_args_check(&a->packing, err);
+	if (ret < 0)
+		return ret;
 	pack_args_apply(&o->newpack, &a->packing);
-	pack_args_limit(&o->newpack, a->packing.max_pack_size);
 	ret = load_date(&o->expiry,
 			a->cruft ? a->cruft_expiration : a->unpack_unreachable,
 			err);
@@ -446,6 +447,8 @@ static int run(struct args *a, struct builtin_env *env)
 	ret = parse_numbers(a);
 	if (ret)
 		return ret;
+	pack_args_warn_depth(&a->packing, &env->repo->config);
+	pack_args_limit(&options.newpack, a->packing.max_pack_size);
 	pack_args_check_islands(&a->packing, &options.newpack,
 				options.delta_islands);
 	ret = load_pack_options(&options, a, env->repo, &err);

@@ -171,6 +171,12 @@ static int parse_stdin(struct rev_list_run *r, const char *arg)
 	return 1;
 }
 
+bool rev_list_must_exist(const struct rev_list_run *r)
+{
+	return r->o.missing == MISSING_ERROR &&
+	       (!r->o.exclude_promisor || !r->odb->repo->has_promisor);
+}
+
 /* Parse the paths among the arguments, and the lines of standard input. */
 static int parse_rest(struct rev_list_run *r, const char **paths)
 {
@@ -185,6 +191,7 @@ static int parse_rest(struct rev_list_run *r, const char **paths)
 		return ret;
 	if (builtin_has_stock())
 		r->args.input = &r->input;
+	r->args.must_exist = rev_list_must_exist(r);
 	ret = rev_args_add_stdin(&r->args, r->err);
 	return ret < 0 ? ret : rev_list_check_history(r);
 }
@@ -232,6 +239,8 @@ static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 	}
 	if (ret >= 0)
 		return ret;
+	if (was_absent && rev_list_must_exist(r))
+		return rev_args_check(&r->args, r->err);
 	if ((ret != ERR_MISSING && ret != ERR_INVALID) ||
 	    r->args.absent.code != was_absent)
 		return error_set(r->err, ret, "%s", why.msg);
@@ -260,6 +269,25 @@ static int unknown_option(struct rev_list_run *r, const char *arg)
 	return rev_list_usage(stderr);
 }
 
+/*
+ * Called after an argument that is wrong. Stock Git reads standard input when
+ * it reads "--stdin". So if that argument came before, an error in a line
+ * replaces the error. Returns the code of the error.
+ */
+static int prefer_line_error(struct rev_list_run *r)
+{
+	const struct error later = *r->err;
+	struct error early = ERROR_INIT;
+
+	r->args.must_exist = rev_list_must_exist(r);
+	if (r->o.read_stdin && later.code != ERR_UNSUPPORTED &&
+	    later.code != ERR_NOMEM &&
+	    rev_args_add_stdin(&r->args, &early) < 0 &&
+	    early.code != ERR_UNSUPPORTED)
+		*r->err = early;
+	return r->err->code;
+}
+
 int rev_list_parse(struct rev_list_run *r, const char **argv)
 {
 	bool has_dashes = false;
@@ -285,7 +313,9 @@ int rev_list_parse(struct rev_list_run *r, const char **argv)
 		}
 		if (!ret)
 			ret = parse_rev(r, argv, has_dashes);
-		if (ret < 0 || ret == 128)
+		if (ret < 0)
+			return prefer_line_error(r);
+		if (ret == 128)
 			return ret;
 		if (ret == 2)
 			break;

@@ -70,7 +70,7 @@ static int open_walk(struct rev_list_run *r)
 {
 	int ret = 0;
 
-	if (r->o.missing == MISSING_ERROR && !r->o.exclude_promisor)
+	if (rev_list_must_exist(r))
 		ret = rev_args_check(&r->args, r->err);
 	if (!ret)
 		ret = walk_open(&r->walk, r->odb, NULL, 0, r->err);

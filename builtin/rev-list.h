@@ -138,6 +138,9 @@ struct rev_list_run {
  */
 int rev_list_parse(struct rev_list_run *r, const char **argv);
 
+/* Returns whether a named object that is missing is an error. */
+bool rev_list_must_exist(const struct rev_list_run *r);
+
 /* Print the usage to `out`. Returns 129. */
 int rev_list_usage(FILE *out);
 

@@ -657,9 +657,34 @@ int rev_args_add(struct rev_args *args, const char *arg, struct error *err)
 	return ret < 0 ? ret : 1;
 }
 
+/*
+ * Read the objects that were named so far. Returns 0, or ERR_CORRUPT with the
+ * message about the first damaged object.
+ */
+static int check_named(const struct rev_args *args, struct error *err)
+{
+	const struct rev_list *lists[] = {&args->wants, &args->haves};
+
+	for (size_t i = 0; i < ARRAY_NR(lists); i++) {
+		for (size_t k = 0; k < lists[i]->nr; k++) {
+			struct error why = ERROR_INIT;
+			struct odb_object obj;
+			int ret = odb_read(args->reader,
+					   &lists[i]->items[k].oid, &obj, &why);
+
+			if (!ret)
+				odb_object_release(args->reader, &obj);
+			if (ret == ERR_CORRUPT)
+				return error_set(err, ret, "%s", why.msg);
+		}
+	}
+	return 0;
+}
+
 static int add_line(struct rev_args *args, const char *line, struct error *err)
 {
 	bool no_path = args->no_path;
+	int was_absent = args->absent.code;
 	int ret;
 
 	if (!strncmp(line, "--shallow ", 10))
@@ -667,11 +692,16 @@ static int add_line(struct rev_args *args, const char *line, struct error *err)
 	args->no_path = true;
 	ret = rev_args_add(args, line, err);
 	args->no_path = no_path;
+	if (ret >= 0 && args->must_exist && args->absent.code)
+		return rev_args_check(args, err);
+	/* Stock Git reads each object when it reads the line. */
+	if (ret == ERR_MISSING && check_named(args, err) < 0)
+		return ERR_CORRUPT;
 	/*
 	 * A line before "--" cannot be a path, so the message mentions only
 	 * revisions.
 	 */
-	if (ret == ERR_MISSING && !args->absent.code)
+	if (ret == ERR_MISSING && args->absent.code == was_absent)
 		return error_set(err, ERR_MISSING, "bad revision '%s'", line);
 	if (!ret)
 		return error_set(

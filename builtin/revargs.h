@@ -56,6 +56,12 @@ struct rev_args {
 	 * line of standard input. So ".." is HEAD..HEAD.
 	 */
 	bool no_path;
+	/*
+	 * Set by the caller: a line of standard input that names a missing
+	 * object ends the reading. If unset, later wrong lines are reported
+	 * first.
+	 */
+	bool must_exist;
 	/* the number of --not so far is odd, so revisions are negated */
 	bool negate;
 	/*

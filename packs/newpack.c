@@ -95,7 +95,7 @@ static int load_fsync(struct newpack_options *options, const struct repo *repo,
 int newpack_options_load(struct newpack_options *options,
 			 const struct repo *repo, struct error *err)
 {
-	uint64_t index_version = 2;
+	int index_version = 2;
 	int ret;
 
 	set_defaults(options, repo);
@@ -108,12 +108,12 @@ int newpack_options_load(struct newpack_options *options,
 	if (!ret && config_u64(&repo->config, "pack.packsizelimit",
 			       &options->max_pack_size, err) < 0)
 		ret = ERR_INVALID;
-	if (!ret && config_u64(&repo->config, "pack.indexversion",
+	if (!ret && config_int(&repo->config, "pack.indexversion",
 			       &index_version, err) < 0)
 		ret = ERR_INVALID;
 	if (!ret && (index_version < 1 || index_version > 2))
-		ret = error_set(err, ERR_INVALID, "bad pack.indexVersion=%llu",
-				(unsigned long long)index_version);
+		ret = error_set(err, ERR_INVALID, "bad pack.indexVersion=%u",
+				(unsigned)index_version);
 	options->idx_format.version = (unsigned)index_version;
 	return ret ? ret : load_fsync(options, repo, err);
 }

@@ -552,4 +552,35 @@ test_expect_success 'a bad line is reported before a missing object' '
 	grep "unable to read $zero" err
 '
 
+test_expect_success 'with --revs, the first bad line is reported' '
+	zero=$(printf "%040d" 0) &&
+	for lines in "$zero\nnothing\n" "^$zero\n--foo\n" "nothing\n$zero\n"
+	do
+		printf "$lines" | test_must_fail stock -C repo.git \
+			pack-objects -q --revs x 2>expect &&
+		printf "$lines" | test_must_fail git -C repo.git \
+			pack-objects -q --revs x 2>err &&
+		test_cmp expect err || return 1
+	done
+'
+
+test_expect_success 'of several wrong options, one is reported as in stock Git' '
+	test_expect_code 128 git -C repo.git pack-objects -q --thin \
+		--name-hash-version=7 --max-pack-size=5 --depth=9999 x 2>err &&
+	printf "%s\n" \
+		"warning: delta chain depth 9999 is too deep, forcing 4095" \
+		"warning: minimum pack size limit is 1 MiB" \
+		"fatal: --thin cannot be used to build an indexable pack" \
+		>expect && test_cmp expect err &&
+	test_expect_code 128 git -C repo.git pack-objects -q --cruft \
+		--stdin-packs --name-hash-version=7 x 2>err &&
+	grep "cannot be used together" err &&
+	test_expect_code 128 git -C repo.git pack-objects -q \
+		--name-hash-version=7 x 2>err &&
+	grep "invalid --name-hash-version option: 7" err &&
+	test_expect_code 128 git -C repo.git -c pack.indexVersion=99999999999 \
+		pack-objects -q x 2>err &&
+	grep "bad numeric config value .99999999999. for .pack.indexversion." err
+'
+
 test_done
