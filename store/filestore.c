@@ -10,6 +10,11 @@
 #include "sys/clock.h"
 #include "sys/map.h"
 
+/*
+ * maximum number of times that a file is read into memory, because somebody may
+ * replace it during a read
+ */
+#define READS 5
 /* maximum number of files in a page for filestore_list_each() */
 #define PAGE_ENTRIES 1000
 
@@ -127,11 +132,12 @@ int filestore_read(struct filestore *store, struct filestore_info *info,
 		   ret);
 }
 
-/* A destination in memory: `buf` up to `max` bytes, or the array `at`. */
+/* A destination in memory for up to `max` bytes: `buf`, or the array `at`. */
 struct memory {
 	struct buf *buf; /* borrowed, or NULL */
 	uint8_t *at;     /* borrowed */
-	size_t left;     /* bytes that still fit */
+	size_t max;
+	size_t done; /* bytes that were received */
 	const char *name;
 };
 
@@ -140,44 +146,58 @@ static int write_memory(void *ctx, const void *bytes, size_t len,
 {
 	struct memory *m = ctx;
 
-	if (len > m->left)
+	if (len > m->max - m->done)
 		return error_set(err, ERR_CORRUPT,
 				 "'%s' is longer than allowed", m->name);
-	m->left -= len;
-	if (m->buf)
-		return buf_append(m->buf, bytes, len) < 0 ? error_nomem(err)
-							  : 0;
-	memcpy(m->at, bytes, len);
-	m->at += len;
+	if (!m->buf)
+		memcpy(m->at + m->done, bytes, len);
+	else if (buf_append(m->buf, bytes, len) < 0)
+		return error_nomem(err);
+	m->done += len;
 	return 0;
+}
+
+/*
+ * Reads a range into memory. If the file was replaced meanwhile, reads the new
+ * file from the beginning of the range. After an error, m->buf is unchanged.
+ */
+static int read_memory(struct memory *m, struct filestore *store,
+		       struct filestore_info *info, uint64_t off, uint64_t len,
+		       struct error *err)
+{
+	const struct filestore_sink sink = {write_memory, m};
+	size_t before = m->buf ? m->buf->len : 0;
+	int ret = STORE_CONFLICT;
+
+	for (int i = 0; i < READS && ret == STORE_CONFLICT; i++) {
+		m->done = 0;
+		ret = filestore_read(store, info, &sink, m->name, off, len,
+				     err);
+		if (ret && m->buf && m->buf->len > before)
+			buf_set_len(m->buf, before);
+	}
+	return ret == STORE_CONFLICT ? STORE_UNAVAILABLE : ret;
 }
 
 int filestore_get(struct filestore *store, struct buf *out,
 		  struct filestore_info *info, const char *name, size_t max,
 		  struct error *err)
 {
-	struct memory m = {out, NULL, max, name};
-	struct filestore_sink sink = {write_memory, &m};
-	size_t before = out->len;
-	int ret = filestore_read(store, info, &sink, name, 0, STORE_TO_END,
-				 err);
+	struct memory m = {.buf = out, .max = max, .name = name};
 
-	if (ret && out->len > before)
-		buf_set_len(out, before);
-	return ret;
+	return read_memory(&m, store, info, 0, STORE_TO_END, err);
 }
 
 int filestore_get_range(struct filestore *store, void *out, const char *name,
 			uint64_t off, size_t len, struct error *err)
 {
-	struct memory m = {NULL, out, len, name};
-	struct filestore_sink sink = {write_memory, &m};
+	struct memory m = {.at = out, .max = len, .name = name};
 	int ret;
 
 	if (!len)
 		return check_name(name, err);
-	ret = filestore_read(store, NULL, &sink, name, off, len, err);
-	if (!ret && m.left)
+	ret = read_memory(&m, store, NULL, off, len, err);
+	if (!ret && m.done < len)
 		ret = error_set(err, ERR_PEER,
 				"the store sent too few bytes of '%s'", name);
 	return ret;

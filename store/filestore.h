@@ -194,9 +194,10 @@ bool filestore_name_is_valid(const char *name);
  * *info is filled before the sink gets the first byte; `info` may be NULL. The
  * entity tag may be empty if only a part of the file is read.
  *
- * Returns 0, STORE_ABSENT, STORE_UNAVAILABLE, ERR_INVALID if the range is not
- * in the file, or another negative error code. After an error, the sink may
- * have got some bytes.
+ * Returns 0, STORE_ABSENT, STORE_UNAVAILABLE, STORE_CONFLICT if the file was
+ * replaced before its rest could be read, ERR_INVALID if the range is not in
+ * the file, or another negative error code. After a nonzero result, the sink
+ * may have got some bytes.
  */
 int filestore_read(struct filestore *store, struct filestore_info *info,
 		   const struct filestore_sink *sink, const char *name,
@@ -204,14 +205,15 @@ int filestore_read(struct filestore *store, struct filestore_info *info,
 
 /*
  * Appends the content of a file of at most `max` bytes to *out. A longer file
- * is ERR_CORRUPT. Returns like filestore_read(). After an error, *out is
- * unchanged.
+ * is ERR_CORRUPT. If somebody replaces the file during the read, the new file
+ * is read, up to five times. Returns like filestore_read(), except
+ * STORE_CONFLICT. After a nonzero result, *out is unchanged.
  */
 int filestore_get(struct filestore *store, struct buf *out,
 		  struct filestore_info *info, const char *name, size_t max,
 		  struct error *err);
 
-/* Reads exactly `len` bytes at `off`. Returns like filestore_read(). */
+/* Reads exactly `len` bytes at `off`. Returns like filestore_get(). */
 int filestore_get_range(struct filestore *store, void *out, const char *name,
 			uint64_t off, size_t len, struct error *err);
 

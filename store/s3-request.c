@@ -149,6 +149,10 @@ static enum s3_verdict judge(const struct s3_call *call,
 	case 408:
 		return S3_UNKNOWN;
 	case 409:
+		/* The answer to a HEAD has no code, so the reason is unknown.
+		 */
+		if (!strcmp(call->method, "HEAD"))
+			return S3_UNKNOWN;
 		return is_code(e, "ConditionalRequestConflict") ||
 				       is_code(e, "OperationAborted")
 			       ? S3_NO_EFFECT

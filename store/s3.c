@@ -184,7 +184,7 @@ static int finish_reading(struct reading *r)
 	if (status == 412 && r->has_begun) {
 		error_set(r->err, ERR_PEER, "'%s' has changed during reading",
 			  r->name);
-		return STORE_UNAVAILABLE;
+		return STORE_CONFLICT;
 	}
 	/*
 	 * Status 416: the range is not in the file. A range up to the end of

@@ -264,11 +264,20 @@ class Run:
                 command = subprocess.Popen(
                     [GIT, "store", *args, "--endpoint=" + self.endpoint,
                      self.store], stdin=subprocess.DEVNULL, stdout=log,
-                    stderr=log, start_new_session=True)
+                    stderr=subprocess.PIPE, start_new_session=True, text=True)
             self.command = command
-            code = command.wait()
-            with LOCK:
-                COUNT["git store %s: %d" % (args[0], code)] += 1
+            errors = command.communicate()[1]
+            self.count_command(args[0], command.returncode, errors)
+
+    def count_command(self, verb, code, errors):
+        """Count how a command ended. One that fails has to say why."""
+        with LOCK:
+            COUNT["git store %s: %d" % (verb, code)] += 1
+            for line in errors.splitlines():
+                COUNT["git store %s: %s" % (verb, line[:200])] += 1
+        if code > 0 and not re.search("^(error|fatal): .*[^: ]$", errors, re.M):
+            self.failures.append("git store %s ends with %d and says nothing" %
+                                 (verb, code))
 
     def killer(self):
         """Kill nodes and maintenance, spread over all pushes."""

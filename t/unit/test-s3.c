@@ -86,7 +86,6 @@ static void test_bad_rest(void **state)
 	const char *cut = HEAD_OF("200 OK", "ETag: \"e\"\r\n"
 					    "Content-Length: 4\r\n") "01";
 
-	check_rest(cut, BODY("412 Changed", "0", ""), STORE_UNAVAILABLE);
 	check_rest(cut, NO_KEY, STORE_ABSENT);
 	/*
 	 * Status 404 with the page of a proxy does not mean that the file is
@@ -115,6 +114,47 @@ static void test_bad_rest(void **state)
 	/* A response without a size is an error. */
 	check_rest(HEAD_OF("200 OK", "Connection: close\r\n") "01", NULL,
 		   ERR_PEER);
+}
+
+/*
+ * The file is replaced after the first bytes were received. So the new file is
+ * read, and none of the old bytes remain. If this happens each time, the read
+ * ends.
+ */
+static void test_replaced(void **state)
+{
+#define CUT                                                                    \
+	{                                                                      \
+		HEAD_OF("200 OK", "ETag: \"e\"\r\nContent-Length: 4\r\n")      \
+		"01", PEER_CLOSE                                               \
+	}
+#define CHANGED                                                                \
+	{                                                                      \
+		BODY("412 Changed", "0", ""), PEER_KEEP                        \
+	}
+	const struct peer_answer script[] = {
+		CUT,     CHANGED, {BODY("200 OK", "3", "abc"), PEER_KEEP},
+		CUT,     CHANGED, CUT,
+		CHANGED, CUT,     CHANGED,
+		CUT,     CHANGED, CUT,
+		CHANGED,
+	};
+	struct buf got = BUF_INIT;
+	struct s3_peer p;
+
+	s3_peer_start(&p, script, ARRAY_NR(script), 100);
+	assert_int_equal(filestore_get(p.store, &got, NULL, "a", 4, &p.err), 0);
+	assert_string_equal(got.data, "abc");
+	assert_int_equal(filestore_get(p.store, &got, NULL, "a", 4, &p.err),
+			 STORE_UNAVAILABLE);
+	assert_string_equal(got.data, "abc");
+	assert_string_equal(p.err.msg, "'a' has changed during reading");
+	s3_peer_stop(&p);
+	assert_int_equal(p.peer.request_nr, ARRAY_NR(script));
+	assert_false(peer_got(&p.peer, 2, "range: "));
+	assert_false(peer_got(&p.peer, 2, "if-match: "));
+	peer_release(&p.peer);
+	buf_release(&got);
 }
 
 static void test_ranges(void **state)
@@ -161,6 +201,7 @@ static void test_ranges(void **state)
 static void test_head(void **state)
 {
 	const struct peer_answer script[] = {
+		{HEAD_OF("409 Conflict", "Content-Length: 37\r\n"), PEER_KEEP},
 		{HEAD_OF("404 Not Found", "Content-Length: 37\r\n"), PEER_KEEP},
 		{NO_KEY, PEER_KEEP},
 		{HEAD_OF("404 Not Found", "Content-Length: 4\r\n"), PEER_KEEP},
@@ -173,7 +214,8 @@ static void test_head(void **state)
 	struct filestore_info info;
 	struct s3_peer p;
 
-	s3_peer_start(&p, script, 6, 100);
+	s3_peer_start(&p, script, 7, 100);
+	/* Without a code, status 409 may be temporary. */
 	assert_int_equal(filestore_head(p.store, &info, "a", &p.err),
 			 STORE_ABSENT);
 	assert_int_equal(filestore_head(p.store, &info, "a", &p.err),
@@ -185,7 +227,7 @@ static void test_head(void **state)
 	assert_int_equal(filestore_head(p.store, &info, "a", &p.err), ERR_PEER);
 	s3_peer_stop(&p);
 	assert_true(peer_got(&p.peer, 0, "HEAD /bucket/pre/a HTTP/1.1\r\n"));
-	assert_true(peer_got(&p.peer, 1, "GET /bucket/pre/a HTTP/1.1\r\n"));
+	assert_true(peer_got(&p.peer, 2, "GET /bucket/pre/a HTTP/1.1\r\n"));
 	peer_release(&p.peer);
 }
 
@@ -368,10 +410,15 @@ static void test_settings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_resume), cmocka_unit_test(test_bad_rest),
-		cmocka_unit_test(test_ranges), cmocka_unit_test(test_head),
-		cmocka_unit_test(test_put),    cmocka_unit_test(test_delete),
-		cmocka_unit_test(test_list),   cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_resume),
+		cmocka_unit_test(test_bad_rest),
+		cmocka_unit_test(test_replaced),
+		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_head),
+		cmocka_unit_test(test_put),
+		cmocka_unit_test(test_delete),
+		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_settings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
