@@ -41,6 +41,13 @@ static const char usage[] =
  */
 #define LEASE_RENEW 60
 #define LEASE_AGE (10 * LEASE_RENEW)
+/*
+ * Milliseconds: a request that renews or drops the lease fails if the store is
+ * silent for LEASE_MS. It is repeated only if it fails within LEASE_TRY_MS. The
+ * command waits for these requests at its end.
+ */
+#define LEASE_MS 4000
+#define LEASE_TRY_MS 2000
 
 struct run {
 	uint64_t min_packs;
@@ -48,6 +55,8 @@ struct run {
 	const char *prune;
 	bool force;
 	struct buf node, user;
+	/* owned: the store, with short time limits */
+	struct filestore *quick;
 };
 
 /* The directory in which a repository is repacked. */
@@ -264,13 +273,14 @@ static void renew(void *lease)
 
 /* Maintains a repository, and renews its lease meanwhile. */
 static int maintain_long(const struct run *run, struct generation_lease *lease,
-			 bool is_listed, struct error *err)
+			 const struct generation_place *place, bool is_listed,
+			 struct error *err)
 {
 	struct sys_ticker *ticker;
 	int ret = sys_ticker_start(&ticker, LEASE_RENEW, renew, lease, err);
 
 	if (!ret)
-		ret = maintain(run, lease->place, is_listed, err);
+		ret = maintain(run, place, is_listed, err);
 	sys_ticker_stop(ticker);
 	return ret;
 }
@@ -279,6 +289,7 @@ static int maintain_long(const struct run *run, struct generation_lease *lease,
 static int with_lease(struct run *run, const struct generation_place *place,
 		      bool is_listed, struct error *err)
 {
+	struct generation_place quick = *place;
 	struct generation_lease lease;
 	struct buf holder = BUF_INIT;
 	int ret = generation_lease_take(&lease, place, run->node.data,
@@ -295,7 +306,9 @@ static int with_lease(struct run *run, const struct generation_place *place,
 	ret = stored_result(ret, "the lease", err);
 	if (ret)
 		return ret;
-	ret = maintain_long(run, &lease, is_listed, err);
+	quick.store = run->quick;
+	lease.place = &quick;
+	ret = maintain_long(run, &lease, place, is_listed, err);
 	/*
 	 * If the lease (a lock in the store) cannot be dropped, it expires by
 	 * itself.
@@ -318,6 +331,31 @@ static int repack_one(void *ctx, const struct generation_place *place,
 	return 128;
 }
 
+/* Opens the store with short time limits. */
+static int open_quick(struct run *run, const char *url,
+		      struct store_s3_settings settings, struct error *err)
+{
+	settings.connect_ms = LEASE_MS;
+	settings.stall_ms = LEASE_MS;
+	settings.try_ms = LEASE_TRY_MS;
+	settings.is_lazy = true;
+	return store_open_url(&run->quick, url, &settings, err);
+}
+
+/* Fills *run, and repacks the repositories that the arguments name. */
+static int repack_each(struct run *run, const char **argv, int operands,
+		       const struct store_s3_settings *settings)
+{
+	struct error err = ERROR_INIT;
+	int ret = stored_place_origin(&run->node, &run->user, &err);
+
+	if (!ret)
+		ret = open_quick(run, argv[1], *settings, &err);
+	return ret < 0 ? builtin_fail(&err)
+		       : stored_place_run(argv, operands, settings, repack_one,
+					  run);
+}
+
 int stored_cmd_repack(int argc, const char **argv, struct builtin_env *env)
 {
 	struct store_s3_settings settings = STORE_S3_SETTINGS_INIT;
@@ -336,7 +374,6 @@ int stored_cmd_repack(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, usage);
-	struct error err = ERROR_INIT;
 	int code;
 
 	(void)env;
@@ -344,11 +381,8 @@ int stored_cmd_repack(int argc, const char **argv, struct builtin_env *env)
 		return 129;
 	if (operands < 1)
 		return options_usage(options, usage);
-	if (stored_place_origin(&run.node, &run.user, &err) < 0)
-		code = builtin_fail(&err);
-	else
-		code = stored_place_run(argv, operands, &settings, repack_one,
-					&run);
+	code = repack_each(&run, argv, operands, &settings);
+	filestore_close(run.quick);
 	buf_release(&run.node);
 	buf_release(&run.user);
 	return code;

@@ -25,7 +25,9 @@ If "faults" has no line and there is a file "random" with a number of percent, s
 many requests get a random fault of "drop" to "conflict" and 500. Two more numbers in
 this file, milliseconds, delay all other requests by a random time between them.
 
-If there is a file "careless", conditions of requests are not forwarded. If there is
+If there is a file "hang", a request whose "<method> <path>" starts with the content of
+this file has no answer: the shim waits until the client closes the connection. If there
+is a file "careless", conditions of requests are not forwarded. If there is
 a file "full", the store has no room: each PUT or POST is answered with status 507.
 """
 
@@ -75,6 +77,15 @@ def next_fault(request, requested_range):
     return fault
 
 
+def hangs(request):
+    """Whether the test wants no answer to this request."""
+    try:
+        with open("hang") as f:
+            return request.startswith(f.read().strip())
+    except FileNotFoundError:
+        return False
+
+
 def kill_victim():
     """Kill the process that the test has named."""
     with open("victim") as f:
@@ -120,6 +131,10 @@ class Shim(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         fault = next_fault(self.command + " " + self.path,
                            self.headers.get("Range", "-"))
+        if hangs(self.command + " " + self.path):
+            self.close_connection = True
+            self.rfile.read(1)
+            return
         if os.path.exists("full") and self.command in ("PUT", "POST"):
             fault = "no-room"
         if fault in CODES or fault.isdigit():

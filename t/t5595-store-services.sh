@@ -115,6 +115,22 @@ test_expect_success MOTO 'imports get over answers that fail' '
 	test_line_count $((nr + 3)) out
 '
 
+# The lease of a repack is read before it is deleted. A try that fails after its time
+# limit is the only one. The next repack takes the lease over with --force.
+test_expect_success MOTO 'a repack ends although the store is silent at the end' '
+	on $moto_port import --name=lease.git src.git $store &&
+	shim_faults pass && echo "GET /bucket/repos/lease/" >hang &&
+	on $shim_port repack $store lease.git >out &&
+	rm hang && grep "^lease.git: generation 2," out &&
+	grep "^GET /bucket/repos/lease/lease.git/_ " requests >tries &&
+	test_line_count 1 tries &&
+	on $shim_port repack $store lease.git >out &&
+	grep "^lease.git: is being maintained by" out &&
+	shim_faults pass &&
+	on $shim_port repack --force $store lease.git >out &&
+	grep "^DELETE /bucket/repos/lease/lease.git/_ " requests
+'
+
 test_expect_success MOTO 'a service that is down, and a bucket that is gone' '
 	test_expect_code 128 on 1 import --name=x.git src.git $store 2>err &&
 	grep "^fatal: " err &&
