@@ -51,9 +51,7 @@ class Node:
 
     def __init__(self, number, store, endpoint):
         self.cache = "node%d" % number
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            self.port = s.getsockname()[1]
+        self.port = free_port()
         self.url = "git://127.0.0.1:%d/" % self.port
         self.args = [os.environ["DAEMON"], "--store=" + store,
                      "--store-endpoint=" + endpoint, "--cache=" + self.cache,
@@ -63,18 +61,28 @@ class Node:
         self.start()
 
     def start(self):
-        with open(self.cache + ".log", "ab") as log:
-            self.process = subprocess.Popen(
-                self.args, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True)
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port)).close()
+        """Start the server, and wait until it listens. Another process may have
+        taken the port meanwhile, so several starts are tried."""
+        for _ in range(50):
+            with open(self.cache + ".log", "ab") as log:
+                before = log.tell()
+                self.process = subprocess.Popen(
+                    self.args, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                    start_new_session=True)
+            if self.listens(before):
                 return
-            except ConnectionRefusedError:
-                if self.process.poll() is not None:
-                    raise RuntimeError("a node has ended") from None
-                time.sleep(0.02)
+            time.sleep(0.2)
+        raise RuntimeError("a node has ended")
+
+    def listens(self, offset):
+        """Wait until the server says in its log that it has started, or ends."""
+        while self.process.poll() is None:
+            with open(self.cache + ".log", "rb") as log:
+                log.seek(offset)
+                if b"started: " in log.read():
+                    return True
+            time.sleep(0.02)
+        return False
 
     def kill(self):
         kill_session(self.process)
@@ -82,6 +90,19 @@ class Node:
     def stop(self):
         self.process.terminate()
         self.process.wait()
+
+
+def free_port():
+    """A port that is free now. It is below those that Linux gives to outgoing
+    connections, so it is probably free after the node was killed, too."""
+    for port in random.SystemRandom().sample(range(20000, 32000), 1000):
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
+    raise RuntimeError("no port is free")
 
 
 def session_of(pid):
