@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "object/refs-name.h"
 #include "odb/odb.h"
@@ -21,7 +22,8 @@ struct stack {
 	struct buf list;   /* the text of tables.list */
 	uint64_t index;    /* update index of the new table */
 	struct repo *repo; /* owned */
-	struct odb *odb;   /* owned, like the reader */
+	/* owned: NULL until an object is needed */
+	struct odb *odb;
 	struct odb_reader *reader;
 	enum sys_fsync_method method;
 };
@@ -77,15 +79,33 @@ static int add_tables(struct stack *s, const struct generation *g,
 
 /* ---- the table with the updates */
 
+static int open_objects(struct stack *s, struct error *err)
+{
+	int ret = s->odb ? 0 : odb_open(&s->odb, s->repo, NULL, err);
+
+	if (!ret && !s->reader) {
+		s->reader = odb_reader_new(s->odb, CACHE_LIMIT);
+		ret = s->reader ? 0 : error_nomem(err);
+	}
+	return ret;
+}
+
 /*
  * Peels the id of a ref. If the object is missing, the ref is stored without a
- * peeled id, as in a ref transaction.
+ * peeled id, as in a ref transaction. A push can set a branch only to a commit,
+ * so branches are not read. Opening the objects costs more than all other work
+ * here, because a repository has a pack for each push since the last repack.
  */
 static int peel(struct stack *s, struct reftable_ref *ref, struct error *err)
 {
 	enum object_type type;
 	int ret;
 
+	if (starts_with(ref->name, "refs/heads/"))
+		return 0;
+	ret = open_objects(s, err);
+	if (ret)
+		return ret;
 	if (odb_info(s->reader, &ref->oid, &type, NULL, NULL) < 0 ||
 	    type != OBJ_TAG)
 		return 0;
@@ -145,15 +165,6 @@ static int put_update(struct stack *s, struct reftable_writer *writer,
 				 update->ref, value);
 	}
 	return ret ? ret : reftable_writer_add_ref(writer, &ref, err);
-}
-
-static int open_objects(struct stack *s, struct error *err)
-{
-	int ret = odb_open(&s->odb, s->repo, NULL, err);
-
-	if (!ret)
-		s->reader = odb_reader_new(s->odb, CACHE_LIMIT);
-	return !ret && !s->reader ? error_nomem(err) : ret;
 }
 
 /*
@@ -221,10 +232,8 @@ static int put_table(struct stack *s, const struct generation *g,
 {
 	struct sys_tempfile file = SYS_TEMPFILE_INIT;
 	struct buf name = BUF_INIT, path = BUF_INIT;
-	int ret = open_objects(s, err);
+	int ret = choose_name(s, &name, err);
 
-	if (!ret)
-		ret = choose_name(s, &name, err);
 	if (!ret && (buf_printf(&path, "%s/%s", s->dir.data, name.data) < 0 ||
 		     buf_printf(&s->list, "%s\n", name.data) < 0))
 		ret = error_nomem(err);

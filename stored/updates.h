@@ -19,8 +19,8 @@
 /*
  * Sets the refs of the repository in `dir` to those of a generation. The files
  * of the generation must be in `dir`. Tags are stored with their peeled ids, so
- * objects are read. `wait_ms`: milliseconds to wait for the lock of
- * tables.list.
+ * the objects of refs other than branches are read. `wait_ms`: milliseconds to
+ * wait for the lock of tables.list.
  *
  * The name of the new table was never used before, and tables.list is replaced
  * while its lock is held. So a reader sees either the old refs or the new refs.

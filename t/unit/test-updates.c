@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "stored/fetch.h"
 #include "stored/layout.h"
 #include "t/unit/copynode.h"
 
@@ -111,6 +112,31 @@ static void test_refused(void **state)
 }
 
 /*
+ * The objects are opened only for refs that may be tags. A wrong value in the
+ * configuration makes the opening fail.
+ */
+static void test_branches_are_not_read(void **state)
+{
+	struct updates u;
+	FILE *config;
+	char *path;
+
+	updates_init(&u);
+	path = stored_join(u.dir, "config", NULL);
+	config = fopen(path, "a");
+	assert_non_null(config);
+	fputs("[core]\n\tmultiPackIndex = neither\n", config);
+	fclose(config);
+	free(path);
+	set(&u, "refs/heads/x", u.hex);
+	assert_int_equal(install(&u), 0);
+	storedrepo_assert_ref(&u.c.s, "out", "refs/heads/x", u.hex);
+	set(&u, "refs/tags/x", u.hex);
+	assert_int_not_equal(install(&u), 0);
+	updates_release(&u);
+}
+
+/*
  * A name in the record (manifest) can be too long for a reftable block of the
  * usual size.
  */
@@ -170,6 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_installed_again),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_branches_are_not_read),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_locked),
 	};
