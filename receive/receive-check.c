@@ -84,6 +84,10 @@ int receive_check_connected(struct receive *r,
 			    !receive_is_delete(&req->commands[i]))
 				ret = check_one(r, &c, &req->commands[i],
 						new_shallow, err);
+	if (ret >= 0 && r->options->target) {
+		r->checked = c.odb;
+		c.odb = NULL;
+	}
 	receive_connect_release(&c);
 	return ret < 0 ? ret : 0;
 }

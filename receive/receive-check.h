@@ -49,7 +49,10 @@ int receive_check_aliases(struct receive *r, struct error *err);
  */
 struct receive_rules {
 	struct receive *r; /* borrowed */
-	/* owned: NULL until receive_rules_check() needs objects */
+	/*
+	 * owned: NULL until receive_rules_check() needs objects; then that of
+	 * r->checked, if there is one
+	 */
 	struct odb *odb;
 	struct walk walk; /* on `odb` */
 	bool walk_is_open;

@@ -63,6 +63,10 @@ static int open_walk(struct receive_rules *rules, struct error *err)
 
 	if (rules->walk_is_open)
 		return 0;
+	if (!rules->odb) {
+		rules->odb = rules->r->checked;
+		rules->r->checked = NULL;
+	}
 	if (!rules->odb)
 		ret = odb_open(
 			&rules->odb,

@@ -73,6 +73,7 @@ static void release_cert(struct receive_cert *cert)
 void receive_release(struct receive *r)
 {
 	visible_close(r->visible);
+	odb_close(r->checked);
 	receive_discard(r);
 	release_cert(&r->cert);
 	receive_request_release(&r->request);

@@ -337,6 +337,12 @@ struct receive {
 	 * accepted
 	 */
 	struct quarantine quarantine;
+	/*
+	 * Owned: the objects of the repository and of the push, as the
+	 * connectivity check has seen them. Kept for the rules if the push has
+	 * a target, because the objects then stay in the quarantine. Else NULL.
+	 */
+	struct odb *checked;
 	bool is_limit; /* see visible_is_limit() */
 	/* owned: NULL until receive_sees() needs it */
 	struct visible *visible;
