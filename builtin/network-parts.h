@@ -21,6 +21,7 @@ int network_cmd_delete(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_verify(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_stats(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_list(int argc, const char **argv, struct builtin_env *env);
+int network_cmd_borrowers(int argc, const char **argv, struct builtin_env *env);
 
 /* ---- network-place.c */
 

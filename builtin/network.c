@@ -22,6 +22,7 @@ static const char usage_text[] =
 	"git network leave [-q] <member>...\n"
 	"git network delete [-q] <member>...\n"
 	"git network verify\n"
+	"git network borrowers [--json] <directory>...\n"
 	"git network stats [--json] [<member>...]";
 
 /* ---- git network init: creates the store of a fork network */
@@ -92,6 +93,7 @@ int cmd_network(int argc, const char **argv, struct builtin_env *env)
 {
 	static const struct subcommand subcommands[] = {
 		{"add", network_cmd_add},
+		{"borrowers", network_cmd_borrowers},
 		{"delete", network_cmd_delete},
 		{"fork", network_cmd_fork},
 		{"init", init},

@@ -263,12 +263,72 @@ test_expect_success 'a network of SHA-256 repositories' '
 	test_cmp expect out
 '
 
+test_expect_success 'borrowers: repositories that borrow and are no members' '
+	mkdir -p outside/deep outside/tree &&
+	stock clone -q --bare root.git outside/deep/plain.git &&
+	stock clone -q --shared root.git outside/tree/shared &&
+	stock clone -q --bare --no-local root.git outside/own.git &&
+	stock clone -q --bare --shared outside/own.git outside/elsewhere.git &&
+	stock -C outside/tree/shared worktree add -q ../linked &&
+	mkdir outside/tree/shared/.git/modules &&
+	stock clone -q --bare --reference store.git root.git \
+		outside/tree/shared/.git/modules/sub &&
+	ln -s deep outside/link &&
+	cat >expect <<-EOF &&
+	from=1 path=$PWD/outside/tree/shared/.git
+	from=store path=$PWD/outside/deep/plain.git
+	from=store path=$PWD/outside/tree/shared/.git/modules/sub
+	EOF
+	"$GIT" -C store.git network borrowers ../outside >out &&
+	sort out >sorted &&
+	test_cmp expect sorted &&
+	"$GIT" -C root.git network borrowers . "$PWD/outside" >out &&
+	sort out >sorted &&
+	test_cmp expect sorted
+'
+
+test_expect_success 'borrowers as JSON' '
+	"$GIT" -C store.git network borrowers --json "$PWD/outside/deep" >out &&
+	cat >expect <<-EOF &&
+	[
+	  {"from": "store", "path": "$PWD/outside/deep/plain.git"}
+	]
+	EOF
+	test_cmp expect out &&
+	"$GIT" -C store.git network borrowers --json ../outside/own.git >out &&
+	echo "[]" >expect &&
+	test_cmp expect out
+'
+
+test_expect_success 'an object directory that is a symlink is borrowed, too' '
+	stock init -q --bare outside/old.git &&
+	rm -r outside/old.git/objects &&
+	ln -s ../../root.git/objects outside/old.git/objects &&
+	"$GIT" -C store.git network borrowers ../outside/old.git >out &&
+	echo "from=1 path=$PWD/outside/old.git" >expect &&
+	test_cmp expect out
+'
+
+test_expect_success 'borrowers: what cannot be read is a warning, and status 1' '
+	mkdir -p mixed/bad.git/objects &&
+	echo nonsense >mixed/bad.git/HEAD &&
+	stock clone -q --bare root.git mixed/good.git &&
+	test_expect_code 1 "$GIT" -C store.git network borrowers ../mixed \
+		>out 2>err &&
+	echo "from=store path=$PWD/mixed/good.git" >expect &&
+	test_cmp expect out &&
+	grep "^warning: .*bad.git" err &&
+	test_expect_code 128 "$GIT" -C store.git network borrowers ../none \
+		>out 2>err &&
+	grep "cannot search .../none.: no such directory" err
+'
+
 test_expect_success 'usage' '
 	test_expect_code 129 "$GIT" network 2>err &&
 	test_expect_code 129 "$GIT" network nonsense 2>err &&
 	grep "unknown subcommand" err &&
 	for args in "init" "init a b" "fork a" "add" "sync" "sync --all x" \
-		"list x"
+		"list x" "borrowers"
 	do
 		test_expect_code 129 "$GIT" -C store.git network $args 2>err ||
 			return

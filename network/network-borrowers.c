@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds repositories that borrow from a fork network and are no members. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "network/network-borrowers.h"
+#include "odb/odb-alternates.h"
+#include "repo/repo.h"
+#include "sys/io.h"
+
+/* A directory that belongs to the network. */
+struct place {
+	char *path;  /* owned, without symlinks */
+	uint32_t id; /* a member, or 0: the store */
+};
+
+struct places {
+	struct place *places; /* owned */
+	size_t nr, alloc;
+};
+
+struct search {
+	const struct network_borrowers *how;
+	/* the git directories and the object directories of the network */
+	struct places git_dirs, object_dirs;
+	/* the directory that is being searched */
+	struct buf path;
+	struct error *err;
+};
+
+/* ---- the directories of the network */
+
+static void places_release(struct places *places)
+{
+	for (size_t i = 0; i < places->nr; i++)
+		free(places->places[i].path);
+	free(places->places);
+}
+
+static const struct place *places_find(const struct places *places,
+				       const char *path)
+{
+	for (size_t i = 0; i < places->nr; i++)
+		if (!strcmp(places->places[i].path, path))
+			return &places->places[i];
+	return NULL;
+}
+
+/*
+ * Add a directory, unless it does not exist. Returns 0 or ERR_NOMEM.
+ */
+static int places_add(struct places *places, const char *path, uint32_t id,
+		      struct error *err)
+{
+	char *real = sys_realpath(path, NULL);
+
+	if (!real)
+		return 0;
+	if (mem_grow(&places->places, &places->alloc, places->nr + 1,
+		     sizeof(*places->places)) < 0) {
+		free(real);
+		return error_nomem(err);
+	}
+	places->places[places->nr++] = (struct place){real, id};
+	return 0;
+}
+
+static void shorten(struct buf *path, size_t len)
+{
+	path->len = len;
+	path->data[len] = '\0';
+}
+
+/*
+ * Add a member. Its path is that of its work tree, or of its git directory.
+ */
+static int add_member(struct search *s, const struct network_entry *entry)
+{
+	static const char *const inner[] = {"/.git", ""};
+	struct buf path = BUF_INIT;
+	size_t len;
+	int ret = network_path(&path, s->how->network, entry);
+
+	len = path.len;
+	for (size_t i = 0; i < ARRAY_NR(inner) && !ret; i++) {
+		shorten(&path, len);
+		ret = buf_append_str(&path, inner[i]);
+		if (!ret)
+			ret = places_add(&s->git_dirs, path.data, entry->id,
+					 s->err);
+		if (!ret)
+			ret = buf_append_str(&path, "/objects");
+		if (!ret)
+			ret = places_add(&s->object_dirs, path.data, entry->id,
+					 s->err);
+	}
+	buf_release(&path);
+	return ret < 0 ? error_nomem(s->err) : 0;
+}
+
+static int add_network(struct search *s)
+{
+	const struct network *network = s->how->network;
+	int ret = places_add(&s->git_dirs, network->store->git_dir, 0, s->err);
+
+	if (!ret)
+		ret = places_add(&s->object_dirs, network->object_dir, 0,
+				 s->err);
+	for (size_t i = 0; i < network->registry.nr && !ret; i++)
+		ret = add_member(s, &network->registry.entries[i]);
+	return ret;
+}
+
+/* ---- one repository */
+
+/*
+ * Append a component to the path of the searched directory. Returns 0 or
+ * ERR_NOMEM.
+ */
+static int descend(struct search *s, const char *name)
+{
+	int ret = 0;
+
+	if (s->path.data[s->path.len - 1] != '/')
+		ret = buf_append_char(&s->path, '/');
+	if (!ret)
+		ret = buf_append_str(&s->path, name);
+	return ret < 0 ? error_nomem(s->err) : 0;
+}
+
+/*
+ * Returns 1 if `name` exists in the searched directory, 0 if not, or ERR_NOMEM.
+ */
+static int has(struct search *s, const char *name)
+{
+	size_t len = s->path.len;
+	int ret = descend(s, name);
+
+	if (!ret)
+		ret = sys_exists(s->path.data);
+	shorten(&s->path, len);
+	return ret;
+}
+
+/*
+ * Returns the first object directory of the network that is in the list, or
+ * NULL. The repository's own directory, which comes first in the list, may be a
+ * symlink into the network.
+ */
+static const struct place *first_of_network(const struct search *s,
+					    char *const *dirs, size_t nr)
+{
+	const struct place *place = NULL;
+
+	for (size_t i = 0; i < nr && !place; i++) {
+		char *real = sys_realpath(dirs[i], NULL);
+
+		if (real)
+			place = places_find(&s->object_dirs, real);
+		free(real);
+	}
+	return place;
+}
+
+static int check_repo(struct search *s, const struct repo *repo,
+		      struct error *err)
+{
+	struct error warning = ERROR_INIT;
+	const struct place *place = NULL;
+	char **dirs = NULL;
+	size_t nr = 0;
+	int ret = odb_alternates_list(&dirs, &nr, repo, &warning, err);
+
+	if (warning.code)
+		s->how->unread(s->how->ctx, warning.msg);
+	if (!ret)
+		place = first_of_network(s, dirs, nr);
+	for (size_t i = 0; i < nr; i++)
+		free(dirs[i]);
+	free(dirs);
+	return place ? s->how->found(s->how->ctx, s->path.data, place->id)
+		     : ret;
+}
+
+/* Check the searched directory, which looks like a repository. */
+static int check_git_dir(struct search *s)
+{
+	struct repo_options options = {
+		.path = s->path.data,
+		.flags = REPO_OPEN_EXACT,
+	};
+	struct error own = ERROR_INIT;
+	struct repo *repo = NULL;
+	int ret;
+
+	if (places_find(&s->git_dirs, s->path.data))
+		return 0;
+	ret = repo_open(&repo, &options, &own);
+	if (!ret)
+		ret = check_repo(s, repo, &own);
+	repo_close(repo);
+	if (ret == ERR_NOMEM)
+		return error_nomem(s->err);
+	if (ret < 0 && own.code) {
+		s->how->unread(s->how->ctx, own.msg);
+		ret = 0;
+	}
+	return ret;
+}
+
+/* ---- the search */
+
+static int visit(struct search *s);
+
+static int enter(void *ctx, const char *name)
+{
+	struct search *s = ctx;
+	size_t len = s->path.len;
+	struct sys_stat st;
+	int ret = descend(s, name);
+
+	if (!ret && !sys_lstat(&st, s->path.data, NULL) && st.is_dir)
+		ret = visit(s);
+	shorten(&s->path, len);
+	return ret;
+}
+
+/*
+ * Search the directory s->path. A directory that another process removes
+ * meanwhile is not an error.
+ */
+static int visit(struct search *s)
+{
+	struct error own = ERROR_INIT;
+	int ret = has(s, "HEAD");
+
+	if (ret > 0)
+		ret = has(s, "objects");
+	if (ret > 0) {
+		ret = check_git_dir(s);
+		return ret ? ret : enter(s, "modules");
+	}
+	if (!ret)
+		ret = sys_dir_each(s->path.data, enter, s, &own);
+	if (ret < 0 && own.code && own.code != ERR_MISSING)
+		s->how->unread(s->how->ctx, own.msg);
+	return own.code ? 0 : ret;
+}
+
+int network_borrowers(const struct network_borrowers *search, const char *dir,
+		      struct error *err)
+{
+	struct error own = ERROR_INIT;
+	struct search s = {.how = search, .err = err ? err : &own};
+	char *real = sys_realpath(dir, NULL);
+	int ret = real ? 0
+		       : error_set(s.err, ERR_MISSING,
+				   "cannot search '%s': no such directory",
+				   dir);
+
+	if (!ret)
+		ret = add_network(&s);
+	if (!ret && buf_append_str(&s.path, real) < 0)
+		ret = error_nomem(s.err);
+	if (!ret)
+		ret = visit(&s);
+	places_release(&s.git_dirs);
+	places_release(&s.object_dirs);
+	buf_release(&s.path);
+	free(real);
+	return ret;
+}

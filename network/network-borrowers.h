@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds repositories that borrow objects from a fork network and are no members
+ * of it, such as clones of a member that were made from its path. The network
+ * has no list of these borrowers. `git network repack --prune` can remove
+ * objects that only a borrower needs.
+ */
+#ifndef NETWORK_NETWORK_BORROWERS_H
+#define NETWORK_NETWORK_BORROWERS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "islands/network.h"
+
+struct network_borrowers {
+	const struct network *network; /* borrowed */
+	/*
+	 * Called for each borrower that is no member. `git_dir` is its path,
+	 * without symlinks. `id` is the member whose objects the repository
+	 * borrows, or 0 for those of the store. If the repository borrows from
+	 * several, this is the one that its list of alternates has first.
+	 * Returns 0; another value ends the search.
+	 */
+	int (*found)(void *ctx, const char *git_dir, uint32_t id);
+	/*
+	 * Called with a message about each directory that cannot be read and
+	 * each repository that cannot be opened. The search goes on.
+	 */
+	void (*unread)(void *ctx, const char *message);
+	void *ctx;
+};
+
+/*
+ * Searches the directory `dir` and all directories below it for borrowers.
+ * Symlinks below `dir` are not followed. In a repository, only the directory
+ * modules/ is searched for further repositories. A linked work tree belongs to
+ * its repository, and is not reported. The cost is one listing of each
+ * directory outside of repositories.
+ *
+ * Returns 0, a nonzero result of `found`, ERR_MISSING if `dir` does not exist,
+ * or another negative error code.
+ */
+int network_borrowers(const struct network_borrowers *search, const char *dir,
+		      struct error *err);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of network/network-borrowers.c, which finds repositories that borrow
+ * from a fork network and are no members.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "network/network-borrowers.h"
+#include "t/unit/netsync.h"
+
+struct told {
+	unsigned found_nr, unread_nr;
+	/* end the search with this result */
+	int stop;
+	uint32_t id;
+	char path[512], message[512];
+};
+
+static int tell(void *ctx, const char *git_dir, uint32_t id)
+{
+	struct told *told = ctx;
+
+	told->found_nr++;
+	told->id = id;
+	snprintf(told->path, sizeof(told->path), "%s", git_dir);
+	return told->stop;
+}
+
+static void tell_unread(void *ctx, const char *message)
+{
+	struct told *told = ctx;
+
+	told->unread_nr++;
+	snprintf(told->message, sizeof(told->message), "%s", message);
+}
+
+static int search(struct netsync *f, struct told *told, const char *name)
+{
+	const struct network_borrowers how = {f->n.network, tell, tell_unread,
+					      told};
+
+	told->found_nr = told->unread_nr = 0;
+	return network_borrowers(&how, netrepo_path(&f->n, name), NULL);
+}
+
+static void borrow(struct netsync *f, const char *name, const char *from)
+{
+	char file[256], line[600];
+
+	netrepo_repo(&f->n, name);
+	snprintf(file, sizeof(file), "%s/objects/info/alternates", name);
+	snprintf(line, sizeof(line), "%s/objects\n", netrepo_path(&f->n, from));
+	tmprepo_write(&f->n.t, file, line);
+}
+
+static void test_members(void **state)
+{
+	struct told told = {0};
+	struct netsync f;
+	struct oid one;
+
+	netsync_init(&f);
+	netsync_member(&f, "a", "one", &one);
+	assert_int_equal(search(&f, &told, ""), 0);
+	assert_int_equal(told.found_nr + told.unread_nr, 0);
+	netrepo_release(&f.n);
+}
+
+static void test_borrowers(void **state)
+{
+	struct told told = {0};
+	struct netsync f;
+	struct oid one;
+	uint32_t id;
+
+	netsync_init(&f);
+	id = netsync_member(&f, "a", "one", &one);
+	borrow(&f, "b/of-store", "store");
+	assert_int_equal(search(&f, &told, ""), 0);
+	assert_int_equal(told.found_nr, 1);
+	assert_int_equal(told.id, 0);
+	assert_non_null(strstr(told.path, "/b/of-store"));
+	borrow(&f, "c/of-member", "a");
+	assert_int_equal(search(&f, &told, "c"), 0);
+	assert_int_equal(told.found_nr, 1);
+	assert_int_equal(told.id, id);
+	/* A repository that borrows from a borrower borrows from the store. */
+	borrow(&f, "c/of-other", "b/of-store");
+	assert_int_equal(search(&f, &told, "c/of-other"), 0);
+	assert_int_equal(told.found_nr, 1);
+	assert_int_equal(told.id, 0);
+	/* The result of the callback ends the search. */
+	told.stop = 7;
+	assert_int_equal(search(&f, &told, ""), 7);
+	assert_int_equal(told.found_nr, 1);
+	assert_int_equal(told.unread_nr, 0);
+	netrepo_release(&f.n);
+}
+
+static void test_unread(void **state)
+{
+	struct told told = {0};
+	struct netsync f;
+
+	netsync_init(&f);
+	assert_int_equal(search(&f, &told, "none"), ERR_MISSING);
+	netrepo_repo(&f.n, "d/bad");
+	tmprepo_write(&f.n.t, "d/bad/config", "[core\n");
+	borrow(&f, "d/good", "store");
+	assert_int_equal(search(&f, &told, "d"), 0);
+	assert_int_equal(told.found_nr, 1);
+	assert_int_equal(told.unread_nr, 1);
+	/* An alternate that does not exist is reported. */
+	borrow(&f, "lost", "gone");
+	assert_int_equal(search(&f, &told, "lost"), 0);
+	assert_int_equal(told.found_nr, 0);
+	assert_int_equal(told.unread_nr, 1);
+	assert_non_null(strstr(told.message, "gone"));
+	netrepo_release(&f.n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_members),
+		cmocka_unit_test(test_borrowers),
+		cmocka_unit_test(test_unread),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
