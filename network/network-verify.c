@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "islands/islands.h"
 #include "islands/network-member.h"
 #include "network/network-sync.h"
 #include "network/network-verify.h"
-#include "packing/packs.h"
+#include "packs/crossing.h"
 #include "packs/roots.h"
 
 struct verify {
@@ -31,15 +30,10 @@ struct store {
 	struct walk walk;
 	struct walk_tips wants;
 	struct walk_result found;
-	struct islands islands;
-	struct packs packs;
 };
 
 static void store_release(struct store *s)
 {
-	if (s->packs.odb)
-		packs_release(&s->packs);
-	islands_release(&s->islands);
 	walk_result_release(&s->found);
 	walk_tips_release(&s->wants);
 	if (s->walk.odb)
@@ -53,7 +47,6 @@ static int store_open(struct store *s, const struct network *network,
 {
 	int ret = refs_open(&s->refs, network->store, err);
 
-	s->islands = (struct islands)ISLANDS_INIT;
 	if (!ret)
 		ret = odb_open_whole(&s->odb, network->store, err);
 	if (!ret)
@@ -98,61 +91,12 @@ static int enumerate(const struct verify *v, struct store *s)
 	return ret < 0 ? ret : check_there(v, s);
 }
 
-/* Returns the obj_pos of the object at `idx_pos` of a pack. */
-static uint32_t obj_pos_of(struct store *s, const struct odb_pack *pack,
-			   uint32_t idx_pos)
-{
-	uint32_t obj_pos = pack->first_pos + idx_pos;
-
-	odb_find_raw(s->odb, pack_idx_oid(&pack->pack->idx, idx_pos), &obj_pos);
-	return obj_pos;
-}
-
-/*
- * Find the base of an object in its pack. Returns 1 with *base_idx_pos set, 0
- * if the object is stored whole, or a negative error code.
- */
-static int find_base(const struct verify *v, const struct store *s, uint32_t nr,
-		     uint32_t idx_pos, uint32_t *base_idx_pos)
-{
-	struct packs_stored stored;
-	int ret = packs_stored(&stored, &s->packs, nr, idx_pos, v->err);
-
-	if (ret < 0 || (stored.entry.type != OBJ_OFS_DELTA &&
-			stored.entry.type != OBJ_REF_DELTA))
-		return ret;
-	return packs_base(base_idx_pos, &s->packs, nr, idx_pos, &stored,
-			  v->err);
-}
-
-static int check_deltas(struct verify *v, struct store *s, uint32_t nr)
-{
-	const struct odb_pack *pack = &s->odb->packs[nr];
-	int ret = packs_prepare(&s->packs, nr, pack->pack->idx.nr, v->err);
-
-	for (uint32_t i = 0; i < pack->pack->idx.nr && ret >= 0; i++) {
-		uint32_t base;
-
-		ret = find_base(v, s, nr, i, &base);
-		if (ret > 0 &&
-		    !islands_may_delta(&s->islands, obj_pos_of(s, pack, i),
-				       obj_pos_of(s, pack, base)))
-			v->report->crossing_nr++;
-	}
-	return ret < 0 ? ret : 0;
-}
-
 static int check_islands(struct verify *v, struct store *s)
 {
-	const struct walk_tips no_heads = WALK_TIPS_INIT;
-	int ret = islands_mark_refs(&s->islands, &s->walk, &s->found, s->refs,
-				    &no_heads, NULL, v->err);
+	struct crossing_report report;
+	int ret = crossing_count(&report, &s->walk, &s->found, s->refs, v->err);
 
-	if (ret < 0 || !s->islands.set_of)
-		return ret;
-	ret = packs_init(&s->packs, s->odb, v->err);
-	for (uint32_t i = 0; i < s->odb->pack_nr && !ret; i++)
-		ret = check_deltas(v, s, i);
+	v->report->crossing_nr = report.crossing_nr;
 	return ret;
 }
 

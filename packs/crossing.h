@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts stored deltas that cross the delta islands of references: the base of
+ * such a delta is outside of an island that the object is in. A clone of this
+ * island cannot be sent the delta as it is stored. After a repack with delta
+ * islands there are none, except in packs that the repack kept. New references
+ * may cause further ones.
+ */
+#ifndef PACKS_CROSSING_H
+#define PACKS_CROSSING_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "refs/refs.h"
+#include "walk/walk.h"
+
+struct crossing_report {
+	/* number of islands; 0: pack.island puts no reference into one */
+	uint32_t island_nr;
+	/* number of objects that are in an island */
+	uint32_t object_nr;
+	/* number of deltas in all packs of the snapshot */
+	uint32_t delta_nr;
+	/* number of these deltas that cross an island */
+	uint32_t crossing_nr;
+};
+
+/*
+ * Count deltas in all packs of walk->odb. `found` is the result of
+ * walk_enumerate() for all references, with keep_lists. Without pack.island all
+ * numbers are 0, and no pack is read. The cost is the marking of islands, and a
+ * look at the header of each packed object. Returns 0 or a negative error code.
+ */
+int crossing_count(struct crossing_report *report, struct walk *walk,
+		   const struct walk_result *found, struct refs *refs,
+		   struct error *err);
+
+#endif
