@@ -9,6 +9,8 @@
 #include "bitmap/fill.h"
 #include "builtin/bitmap-parts.h"
 #include "builtin/options.h"
+#include "packs/crossing.h"
+#include "packs/roots.h"
 
 static const char usage[] = "git bitmap stats";
 
@@ -178,6 +180,50 @@ static int print_coverages(struct stats *s)
 	return ret;
 }
 
+/* ---- delta islands */
+
+static int count_crossing(struct crossing_report *report, struct stats *s)
+{
+	const struct walk_options options = {.objects = true,
+					     .keep_lists = true};
+	struct walk_tips wants = WALK_TIPS_INIT, none = WALK_TIPS_INIT;
+	struct walk_result found = WALK_RESULT_INIT;
+	struct walk *w = &s->place.walk;
+	struct refs *refs = s->place.store.refs;
+	int ret = roots_add(w, &wants, refs, false, s->err);
+
+	if (!ret)
+		ret = walk_enumerate(&found, w, &wants, &none, &options,
+				     s->err);
+	if (!ret)
+		ret = crossing_count(report, w, &found, refs, s->err);
+	walk_result_release(&found);
+	walk_tips_release(&wants);
+	return ret;
+}
+
+/*
+ * Print whether the delta islands of references took effect. A partial clone
+ * lacks objects that references reach, so its deltas are not counted.
+ */
+static int print_islands(struct stats *s)
+{
+	const struct repo *repo = s->place.store.odb->repo;
+	struct crossing_report report;
+	int ret;
+
+	if (!config_find(&repo->config, "pack.island") || repo->has_promisor)
+		return 0;
+	ret = count_crossing(&report, s);
+	if (ret < 0)
+		return ret;
+	print_number("islands", "islands", report.island_nr);
+	print_number("islands", "objects", report.object_nr);
+	print_number("islands", "deltas", report.delta_nr);
+	print_number("islands", "crossing-deltas", report.crossing_nr);
+	return 0;
+}
+
 static int print_stats(struct stats *s)
 {
 	int ret = add_tips(s);
@@ -189,7 +235,9 @@ static int print_stats(struct stats *s)
 	ret = print_packs(s->place.pb, s->err);
 	if (!ret)
 		ret = print_chains(s->place.pb, s->err);
-	return ret < 0 ? ret : print_coverages(s);
+	if (!ret)
+		ret = print_coverages(s);
+	return ret < 0 ? ret : print_islands(s);
 }
 
 int bitmap_stats(int argc, const char **argv, struct builtin_env *env)

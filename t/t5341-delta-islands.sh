@@ -64,6 +64,26 @@ test_expect_success 'with islands, clones of forks copy all objects' '
 	stock -C net.git rev-list --test-bitmap refs/virtual/3/heads/main
 '
 
+# island_key <repo> <key>: the value that `git bitmap stats` prints
+island_key () {
+	"$GIT" -C "$1" bitmap stats >stats &&
+	sed -n "s/^islands[.]$2=//p" stats
+}
+
+test_expect_success 'git bitmap stats shows whether the islands took effect' '
+	cp -R base.git told.git &&
+	"$GIT" -C told.git repack -adfbq --no-delta-islands &&
+	test -z "$(island_key told.git islands)" &&
+	cp net.git/config told.git/config &&
+	test $(island_key told.git islands) = $((FORKS + 1)) &&
+	test $(island_key told.git objects) = \
+		$(stock -C told.git rev-list --objects --all | wc -l) &&
+	test $(island_key told.git crossing-deltas) -gt 0 &&
+	"$GIT" -C told.git repack -adbiq &&
+	test $(island_key told.git crossing-deltas) = 0 &&
+	test $(island_key told.git deltas) -gt 0
+'
+
 test_expect_success 'and without bitmaps' '
 	rm -f net.git/objects/pack/*.bitmap &&
 	for f in $(seq 1 $FORKS)
