@@ -28,8 +28,12 @@ and each port after 127.0.0.1: or --port= for a free port. A block that starts a
 program in the background is followed by a wait for the ports that the block, or
 a file that it names, listens on.
 
-A line <!-- wait: <command> --> is not shown to readers: the test repeats the
-command until it succeeds, because a server may be slower than the next block.
+Two kinds of lines are not shown to readers. <!-- wait: <command> -->: the test
+repeats the command until it succeeds, because a server may be slower than the next
+block. <!-- run: <command> -->: the test runs the command before the next block.
+
+The README can be checked and run, too. Its reader is in a checkout, so
+<directory>/work must be a copy of the tree.
 
 In an output, <id> stands for an object id, <n> for a number, <...> for other
 text in a line, and a line ... for any lines.
@@ -52,10 +56,11 @@ ROOT = re.compile(r"(?<![\w.$}])/(?=(?:%s)(?:[/\s\"';)]|$))" % "|".join(ROOTS),
                   re.M)
 PORT = re.compile(r"((?:127\.0\.0\.1|localhost):|--port=)(\d{2,5})\b")
 FENCE = re.compile(r"^```(.*)\n((?:(?!```).*\n)*?)```$", re.M)
-WAIT = re.compile(r"^<!-- (wait): (.*) -->$", re.M)
+HIDDEN = re.compile(r"^<!-- (wait|run): (.*) -->$", re.M)
 # Keys that only clients read, so that no manual page of gitreach has them.
 CLIENT_KEYS = {"http.sslCAInfo"}
-KINDS = {"sh", "wait", "sh fails", "sh root", "sh other", "output", "conf"}
+KINDS = {"sh", "wait", "run", "sh fails", "sh root", "sh other", "output",
+         "conf"}
 # Seconds to wait for something that a page starts.
 PATIENCE = float(os.environ.get("GUIDE_PATIENCE", "60"))
 BUILD = os.environ.get("GITREACH_BUILD") or os.path.join(
@@ -85,12 +90,18 @@ def read(path):
         return f.read()
 
 
+def guide_of(page):
+    """The directory of the guide, for a page of the guide or the README."""
+    below = os.path.join(os.path.dirname(page), "Documentation", "guide")
+    return below if os.path.isdir(below) else os.path.dirname(page)
+
+
 def blocks_of(page):
     text = read(page)
     matches = list(FENCE.finditer(text))
     if ("\n" + text).count("\n```") != 2 * len(matches):
         raise Failure(f"{page}: a fenced block does not end")
-    matches += WAIT.finditer(text)
+    matches += HIDDEN.finditer(text)
     matches.sort(key=lambda m: m.start())
     return [Block(page, text, match) for match in matches]
 
@@ -156,7 +167,7 @@ class Run:
     def make_directories(self):
         for name in [os.path.join("root", r) for r in ROOTS] + [
                 "root/srv/git", "home", "work", "blocks"]:
-            os.makedirs(os.path.join(self.dir, name))
+            os.makedirs(os.path.join(self.dir, name), exist_ok=True)
         for name in ("git", "gitreachd", "git-upload-pack", "git-receive-pack",
                      "git-upload-archive"):
             os.symlink(os.path.join(BUILD, "bin", name),
@@ -290,9 +301,9 @@ class Run:
 
     def prepare(self, page):
         """The script that the page tells the reader to run."""
-        example = os.path.join(os.path.dirname(page), "example.sh")
         if "sh example.sh" not in read(page):
             return
+        example = os.path.join(guide_of(page), "example.sh")
         path = os.path.join(self.dir, "work", "example.sh")
         with open(path, "w", encoding="utf-8") as f:
             f.write(self.adapt(read(example)))
@@ -301,7 +312,7 @@ class Run:
         for block in self.blocks:
             if block.file:
                 self.write_file(block)
-            elif block.kind in ("sh", "sh fails"):
+            elif block.kind in ("sh", "sh fails", "run"):
                 self.run(block)
             elif block.kind == "output":
                 self.compare(block)
@@ -517,7 +528,7 @@ class Checker:
 
 def check(pages, links_only):
     # Links need no manual pages. The others are above the pages of the guide.
-    docs = os.path.join(os.path.dirname(pages[0]), "..")
+    docs = os.path.join(guide_of(pages[0]), "..")
     checker = Checker(pages, {} if links_only else manual_pages(docs))
     for page in pages:
         if links_only:
