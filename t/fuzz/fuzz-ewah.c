@@ -2,8 +2,8 @@
 /*
  * Fuzz target for one or two serialized EWAH bitmaps. A bitmap that can be
  * parsed goes through all readers and operations, whose results must agree.
- * Only the first BITS_MAX bits are copied to plain sets, because a few bytes can
- * describe 2^32 bits. Only the first LIST_MAX bits are listed one by one.
+ * Only the first BITS_MAX bits are copied to plain sets, because a few bytes
+ * can describe 2^32 bits. Only the first LIST_MAX bits are listed one by one.
  */
 #include <stdint.h>
 #include <stdlib.h>
