@@ -69,10 +69,5 @@ int http_may_get_files(const struct http_exchange *x, struct error *err)
 	int ret = x->get_any_file ? visible_is_limit(&is_limit, x->repo, err)
 				  : 0;
 
-	/*
-	 * Ignore other errors, such as an unreadable objects/info/alternates:
-	 * then the repository borrows no objects, so all of its files may be
-	 * served.
-	 */
-	return ret == ERR_NOMEM ? ret : x->get_any_file && !is_limit;
+	return ret < 0 ? ret : x->get_any_file && !is_limit;
 }

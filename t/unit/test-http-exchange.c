@@ -127,6 +127,21 @@ static void test_no_files_with_a_limit(void **state)
 	asked_release(&a);
 }
 
+/*
+ * If it is unknown whether clients are limited to reachable objects, no files
+ * are served.
+ */
+static void test_no_files_with_a_wrong_limit(void **state)
+{
+	struct asked a;
+
+	asked_init(&a);
+	set(&a, "[gitreach]\nreachableonly = perhaps\n");
+	assert_int_equal(http_configure(&a.x, NULL), 0);
+	assert_int_equal(http_may_get_files(&a.x, NULL), ERR_INVALID);
+	asked_release(&a);
+}
+
 static void test_invalid(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -149,6 +164,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_no_files_with_a_limit),
+		cmocka_unit_test(test_no_files_with_a_wrong_limit),
 		cmocka_unit_test(test_invalid),
 	};
 
