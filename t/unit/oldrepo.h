@@ -13,7 +13,10 @@
 #include "sys/io.h"
 #include "t/unit/randrepo.h"
 
-/* The places where copies of an object can be stored. */
+/*
+ * The places where an object can be stored, as bits of a set. An object may be
+ * stored at several places.
+ */
 enum oldrepo_place {
 	OLD_PACK = 1 << 0,
 	OLD_PACK_2 = 1 << 1,

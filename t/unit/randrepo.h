@@ -6,8 +6,9 @@
  *
  * Histories have roots, merges that cross, merges of many parents, commits with
  * wrong dates, files that are removed and come back, equal contents at several
- * places, submodules, and tags of objects of all types. An object is stored by
- * the functions randrepo_store*(), at first as a loose object.
+ * places, submodules, and tags of objects of all types. The functions
+ * randrepo_store*() write objects to the repository, as loose objects or in
+ * packs.
  */
 #ifndef T_UNIT_RANDREPO_H
 #define T_UNIT_RANDREPO_H

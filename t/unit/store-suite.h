@@ -195,8 +195,8 @@ static int suite_listing(struct filestore *s, struct error *err)
 }
 
 /*
- * Runs all checks on a store. Its files are below "suite/", where no file may
- * exist before. Returns 0 or a negative error code.
+ * Runs all checks on a store. The checks write files below "suite/", where no
+ * file may exist before. Returns 0 or a negative error code.
  */
 static int store_suite(struct filestore *s, struct error *err)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/json-read.c, a parser of JSON objects. */
+/*
+ * Tests of base/json-read.c, a parser of JSON objects: valid objects are read
+ * member by member, and invalid or truncated texts are refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

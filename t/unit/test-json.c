@@ -81,8 +81,9 @@ static size_t put_code(unsigned char *bytes, size_t nr, unsigned code)
 }
 
 /*
- * Writes the string that a reader gets: the bytes, with a code point for each
- * byte that is not part of valid UTF-8. Returns the length, at most 2 * `len`.
+ * Writes the string that a reader of the JSON text gets. Valid UTF-8 is
+ * unchanged. Each other byte becomes the code point with the same number.
+ * Returns the length, at most 2 * `len`.
  */
 static size_t as_read(unsigned char *out, const unsigned char *bytes,
 		      size_t len)

@@ -173,8 +173,8 @@ static void copies_of_blobs(void **state)
 }
 
 /*
- * The copying ends at a limit of bytes and at a limit of cost. Objects of the
- * first tip come first.
+ * A limit of bytes, or a limit of cost, ends the copying early. Objects of the
+ * first tip are copied first.
  */
 static void limits(void **state)
 {

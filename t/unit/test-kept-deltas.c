@@ -195,8 +195,9 @@ static void worked_example(void **state)
 }
 
 /*
- * Sets the right checksum, so that only the content is wrong. Returns the error
- * of opening or of checking the file, or of its first bad row.
+ * Replaces the checksum by the right one, so that only the content is wrong.
+ * Returns 0, or the error of parsing the file, of its first wrong row, or of
+ * kept_deltas_check().
  */
 static int use(struct file *f, struct error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/known-objects.c, which compares received objects with objects of
- * the repository: packed and loose objects, with the same content and with
- * other content.
+ * Tests of odb/known-objects.c, which tells the indexer which received objects
+ * the repository already has, packed or loose, and whether their content is the
+ * same.
  */
 #include <setjmp.h>
 #include <stdarg.h>

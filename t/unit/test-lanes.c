@@ -77,8 +77,8 @@ static void test_greedy(void **state)
 	assert_ptr_equal(lanes_take(lanes), &c);
 	lanes_done(lanes, c.key);
 	/*
-	 * When one request of client "b" ends, at most one more of its requests
-	 * may run.
+	 * When one request of client "b" ends, at most one more request of this
+	 * client may run.
 	 */
 	for (int i = 0; i < 100; i++) {
 		lanes_done(lanes, lanes_key("b"));
@@ -103,8 +103,9 @@ static void test_single(void **state)
 }
 
 /*
- * Two clients have as many running requests as they may. When one request ends,
- * two requests may run: the limit depends on the number of free threads.
+ * Two clients have one running request each, and only one thread is free, so no
+ * further request may run. When one request ends, a second request of each
+ * client may run.
  */
 static void test_two_follow(void **state)
 {
@@ -129,8 +130,9 @@ static void test_two_follow(void **state)
 }
 
 /*
- * If a client's lane (queue) has waiting items and fewer threads than are free,
- * its next item may run. The end of a request lets at most two items run.
+ * Random requests of several clients. While a client uses fewer threads than
+ * are free, its next waiting request must run. When a request ends, at most two
+ * further requests may run.
  */
 static void test_random(void **state)
 {

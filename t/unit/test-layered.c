@@ -45,8 +45,9 @@ static void test_lowest(void **state)
 	assert_int_equal(merged(equal, 3, 2), 1);
 	assert_int_equal(merged(equal, 3, 6), 2);
 	/*
-	 * A layer of the chain is merged if twice the number of objects above
-	 * it is larger than its own: 50 > 45; 140 > 95; 330 > 200; 730 > 500.
+	 * A layer is merged if the layers above it have more than half of its
+	 * number of objects: 50 > 90 / 2, 140 > 190 / 2, 330 > 400 / 2, and 730
+	 * > 1000 / 2.
 	 */
 	assert_int_equal(merged(cascade, 5, 2), 4);
 	assert_int_equal(merged(exactly, 2, 2), 0);
@@ -75,8 +76,9 @@ static void test_base(void **state)
 }
 
 /*
- * Check that a repack may merge `left` packs. The packs of the top layer of the
- * chain may be merged only if there are at least `threshold` of them.
+ * Check that layered_spare() leaves `left` packs in the list of packs that a
+ * repack may merge. Packs of the top layer of the chain stay in this list only
+ * if the layer has at least `threshold` packs.
  */
 static void check_spared(const struct midxchain *m, uint64_t threshold,
 			 size_t left)

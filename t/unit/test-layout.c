@@ -75,7 +75,10 @@ static void rename_file(struct generation *g, const char *path)
 	file->path = strdup(path);
 }
 
-/* Paths that a hostile writer to the store could use. No import makes them. */
+/*
+ * A hostile writer could put these paths into a record (manifest) of the store.
+ * Each of them must be refused.
+ */
 static void test_paths_that_are_not_allowed(void **state)
 {
 	static const char *const paths[] = {
@@ -187,8 +190,9 @@ static void test_value_that_is_no_id(void **state)
 }
 
 /*
- * Without the file config, refs are not stored in reftables. Then no reader
- * would find the updates, which are written as a reftable.
+ * A generation (version) without the file config is refused. Without that file,
+ * the refs would be stored in files. Readers would then ignore the updates,
+ * which are written as a reftable.
  */
 static void test_configuration_without_tables(void **state)
 {

@@ -107,8 +107,8 @@ struct thread {
 };
 
 /*
- * Runs in threads. It calls no cmocka function, because these are not
- * thread-safe.
+ * Runs queries in one of several threads. Returns 0 if all results are right.
+ * The function uses no assertions of cmocka, because these are not thread-safe.
  */
 static int ask(struct thread *t, int strategy)
 {

@@ -113,7 +113,8 @@ static void named(void **state)
 }
 
 /*
- * A blob is marked only if attributes exclude its path from the delta search.
+ * With the attribute -delta on all paths, each blob that has a path is marked
+ * no_delta, and no other object is.
  */
 static void unset(void **state)
 {

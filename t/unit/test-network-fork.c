@@ -103,8 +103,8 @@ static void test_killed(void **state)
 	assert_false(sys_exists(netrepo_path(&f.n, ".b.network-1")));
 	assert_true(sys_exists(netrepo_path(&f.n, "b/packed-refs")));
 	/*
-	 * A process that made the fork was killed after it had renamed the
-	 * repository.
+	 * The process that made the fork was killed after it had renamed the
+	 * new repository. A second call completes the fork.
 	 */
 	assert_int_equal(network_set_state(f.n.network, 1, NETWORK_FORKING,
 					   SYS_FSYNC_NONE, NULL),

@@ -79,7 +79,10 @@ static int count(const struct fixture *f, const char *hex, size_t len)
 	return nr;
 }
 
-/* Stores the distinct ids that it gets, and stops the visit at the second. */
+/*
+ * Context of the callback take(): the last id that it got, and the number of
+ * different ids. take() stops the visit at the second id.
+ */
 struct found {
 	struct oid oid;
 	int nr;

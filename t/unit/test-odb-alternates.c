@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/odb-alternates.c: nested alternates, cycles, quoted paths, and
- * relative paths.
+ * Tests of odb/odb-alternates.c: nested alternates are followed to a limit,
+ * each directory is listed once, and missing directories are left out with a
+ * warning.
  */
 #include <setjmp.h>
 #include <stdarg.h>

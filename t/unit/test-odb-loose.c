@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of odb/odb-loose.c: paths and listings of loose objects. */
+/*
+ * Tests of odb/odb-loose.c: each loose object is found at its path, and a visit
+ * lists all loose objects and no other files.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

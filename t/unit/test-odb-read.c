@@ -295,8 +295,8 @@ static void test_provider(void **state)
 	assert_object(&f, &objects[0].oid, OBJ_BLOB, "one");
 	assert_int_equal(s.calls, 1);
 	/*
-	 * This call follows at once, so the modification time of the directory
-	 * may be the same as before.
+	 * The provider is called again at once. Its new pack must be found,
+	 * even if the modification time of the directory is the same as before.
 	 */
 	assert_int_equal(odb_reader_need(f.reader, &objects[1].oid, NULL), 1);
 	assert_int_equal(s.calls, 2);

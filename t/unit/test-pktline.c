@@ -314,8 +314,8 @@ static void put_ref_twin(struct pktline_writer *w, enum hash_algo algo,
 }
 
 /*
- * Write so many lines that they are sent several times, with and without a
- * band.
+ * Write so many lines that the writer sends its buffer several times, with or
+ * without a side band. The bytes must be those of put_ref_twin().
  */
 static void check_refs(enum hash_algo algo, uint8_t band)
 {

@@ -393,8 +393,8 @@ struct scene {
 	 */
 	size_t sent_at_second;
 	/*
-	 * Value that the callback `poll` of a waiting request returns. A
-	 * negative value says that the client has disconnected.
+	 * Result of the callback `poll` of a waiting request. A value other
+	 * than 0 cancels the request, as if its client had disconnected.
 	 */
 	int poll_result;
 };
@@ -519,8 +519,8 @@ static void *ask(void *arg)
 }
 
 /*
- * Starts the first request. After it has begun to make the pack, starts the
- * other requests.
+ * Runs the first request in a thread until it has begun to make the pack. Then
+ * runs the other requests in threads, and waits for all.
  */
 static void run(struct scene *s, struct asker *askers, unsigned nr)
 {

@@ -138,7 +138,11 @@ static void round_trip(void **state)
 	buf_release(&file);
 }
 
-/* Returns the file of a plan that lacks objects, a pack, or both. */
+/*
+ * Makes a plan (cached response) and its file. The plan leaves out `blobs`
+ * objects, and a pack of `pack_len` bytes (0: no pack). The caller releases
+ * both.
+ */
 static void make_lacking(struct plan *plan, struct buf *file,
 			 const struct packs *p, size_t blobs, uint64_t pack_len)
 {

@@ -166,8 +166,8 @@ static void test_races(void **state)
 }
 
 /*
- * A push must also conflict with refs that are in the reftables of the
- * generation (version), and not only in the record.
+ * Pushes change refs that the reftables of the generation (version) have. A ref
+ * of a table that was deleted later must not exclude a new ref.
  */
 static void test_tables(void **state)
 {
@@ -184,8 +184,9 @@ static void test_tables(void **state)
 	expect(&f, "refs/heads/main", NULL);
 
 	/*
-	 * A table has a ref whose name excludes the name of a new ref. Another
-	 * push has deleted this ref.
+	 * The reftable of an import has refs/tags/t/u, which another push
+	 * deletes. Afterwards, a push can create refs/tags/t/v and delete a ref
+	 * of the table.
 	 */
 	netrepo_ref(&f.c.s.n, "src", "refs/tags/t/u", &one);
 	assert_int_equal(storedrepo_import(&f.c.s, true), 0);

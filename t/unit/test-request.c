@@ -270,8 +270,8 @@ static void test_summary(void **state)
 }
 
 /*
- * For each request, the summary counts the refs that only this request has
- * looked at.
+ * The summary of a request counts the refs that this request has looked at, and
+ * not those of earlier requests.
  */
 static void test_refs_looked_at(void **state)
 {

@@ -364,7 +364,10 @@ static uint32_t add_blob_of_len(struct packfile *p, size_t entry_len,
  */
 static void gap_as_long_as_growth(void **state)
 {
-	/* A distance of one byte is replaced by an id of 20 bytes. */
+	/*
+	 * Entry GROWS gets 19 bytes longer: an id of 20 bytes replaces a
+	 * distance of one byte.
+	 */
 	enum { BASE, GROWS, GAP, BETWEEN, LEFT, NR };
 	struct packfile *p = malloc(sizeof(*p));
 	struct odb odb = {.algo = HASH_SHA1};

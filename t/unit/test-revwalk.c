@@ -244,8 +244,9 @@ static void slight_skew(void **state)
 	struct dag d;
 
 	/*
-	 * Most of the commits that the have reaches are also reached by the
-	 * want. But the path from the want leads through an old commit.
+	 * The have reaches most commits that the want reaches. But the path
+	 * from the have to these commits leads through an old commit (`side`).
+	 * The walk must find it nevertheless.
 	 */
 	dag_init(&d);
 	c[0] = dag_add(&d, 100, false, NULL, 0);

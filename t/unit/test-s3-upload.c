@@ -136,8 +136,8 @@ static void test_begin_fails(void **state)
 }
 
 /*
- * The server refuses both parts. Or it refuses the first part, and the second
- * part is not sent any more.
+ * The server refuses a part, so the upload fails and is aborted. The request
+ * for the second part may already have been sent, and is refused, too.
  */
 static void test_part_fails(void **state)
 {

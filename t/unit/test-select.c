@@ -220,8 +220,9 @@ static void only_wanted_tips(void **state)
 	sample_select(&s);
 	assert_int_equal(s.selected_nr, without);
 	/*
-	 * A tip on the only line takes the place of another commit: it is
-	 * selected, and no other commit of its gap is.
+	 * On a single line of commits, a tip is selected in place of another
+	 * commit of the same gap. So the number of selected commits does not
+	 * change.
 	 */
 	s.is_tip[150] = SELECT_TIP;
 	sample_select(&s);

@@ -230,8 +230,8 @@ static void check_limit(const char *text, int ret, bool is_limit)
 }
 
 /*
- * The limit of gitreach.reachableOnly also applies while the key is not read
- * yet, and if its value is invalid.
+ * The limit of gitreach.reachableOnly applies before the key is read, and if
+ * its value is invalid.
  */
 static void test_limit(void **state)
 {

@@ -87,8 +87,9 @@ static int own_objects(void *ctx, struct odb **odb, struct error *warning,
 }
 
 /*
- * The caller of the session may provide opened objects by a callback. Then the
- * session does not set the provider, and logs the callback's warning.
+ * The caller of the session may open the objects itself, by a callback. Then
+ * the session uses these objects without options.provider, and logs the
+ * callback's warning.
  */
 static void test_own_objects(void **state)
 {

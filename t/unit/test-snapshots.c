@@ -20,7 +20,10 @@
 #include "daemon/snapshots.h"
 #include "sys/clock.h"
 
-/* Age in nanoseconds from which a change of a file does not count as recent. */
+/*
+ * Time in nanoseconds after which a changed file can be trusted: a further
+ * change would also change its times.
+ */
 #define SETTLE_NS UINT64_C(3200000000)
 
 struct place {
@@ -210,8 +213,8 @@ static void test_new_config(void **state)
 	assert_null(config_string(&repo->config, "x.y"));
 	assert_string_equal(config_string(&now->config, "x.y"), "1");
 	/*
-	 * After such a recent change, the repository is opened anew for each
-	 * request.
+	 * The configuration has just changed, so a further change might not be
+	 * noticed. For some time, each request opens the repository anew.
 	 */
 	assert_ptr_not_equal(enter(p, &c, 1), now);
 	daemon_snapshots_leave(p->cache, &a);

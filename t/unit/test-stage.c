@@ -154,8 +154,9 @@ static void test_edits_during_an_import(void **state)
 }
 
 /*
- * The stage is on another file system, if there is one. If files were linked by
- * symbolic links, a replaced file would change in the copy, too.
+ * The stage is on another file system, if there is one. So files cannot be hard
+ * links, and must be copies: a symbolic link would show later changes of the
+ * source.
  */
 static void test_other_file_system(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/relay.h: the relay of a cache directory, with connections
- * that this process makes.
+ * Tests of stored/relay.h, the relay of a cache directory: requests are
+ * answered, malformed messages close the connection, and a new relay replaces
+ * an old one.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of sys/tcp.c: TCP connections over the loopback interface. */
+/*
+ * Tests of sys/tcp.c, TCP connections over the loopback interface: bytes are
+ * read and written, and time limits and closed connections are noticed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -144,7 +144,10 @@ static void a_loop_is_cancelled(void **state)
 	sys_loop_cancel(NULL);
 }
 
-/* The priority belongs to a thread, and new threads inherit it. */
+/*
+ * The main function of a thread. The priority belongs to this thread, and a new
+ * thread inherits the priority of its creator.
+ */
 static void *be_nice(void *arg)
 {
 	int usual = *(int *)arg;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of object/type.c: names of object types. */
+/*
+ * Tests of object/type.c: names of object types are converted to types and
+ * back, and unknown names are refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -301,7 +301,10 @@ static void test_old_listing(void **state)
 	check("none", SYS_WITNESS_LISTING, change_nothing, true);
 }
 
-/* A listed directory is not added again for its list of names. */
+/*
+ * Adding a directory for its listing also covers its list of names. So adding
+ * the list of names (SYS_WITNESS_CONTENT) afterwards stores nothing.
+ */
 static void test_listing_twice(void **state)
 {
 	struct sys_witness w;
@@ -330,7 +333,10 @@ static void test_unreadable(void **state)
 	sys_witness_release(&w);
 }
 
-/* The attributes of a path are noted and compared only once. */
+/*
+ * If a path is added twice for the same kind of change, its attributes are
+ * stored and compared once.
+ */
 static void test_twice(void **state)
 {
 	struct sys_witness w;
