@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of daemon/lanes.c. */
+/*
+ * Tests of daemon/lanes.c, the queues of requests (one lane for each client)
+ * that wait for a thread: lanes take turns, and a greedy client leaves threads
+ * to the others.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

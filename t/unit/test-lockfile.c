@@ -121,7 +121,8 @@ static void test_pid_file(void **state)
 }
 
 /*
- * Reads PID files that name this process, no running process, or nothing valid.
+ * Reads PID files of three kinds: with the number of this process, with the
+ * number of a process that does not run, and without a valid number.
  */
 static void test_holder(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/ls-refs.c, the command ls-refs of protocol v2: arguments,
- * prefixes, and attributes of refs.
+ * Tests of serve/ls-refs.c, the command ls-refs of protocol v2: the right refs
+ * and attributes are listed for each argument, and hidden refs never.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -17,7 +17,9 @@
 #include "t/unit/hexdump.h"
 #include "t/unit/midxfile.h"
 
-/* The example of pack/midx.h. */
+/*
+ * Bytes of the multi-pack-index that the opening comment of pack/midx.h shows.
+ */
 #define EXAMPLE                                                                \
 	"4d494458 01 01 06 00 00000001"                                        \
 	" 504e414d 00000000 00000060"                                          \
@@ -176,7 +178,10 @@ static void test_rev_file(void **state)
 	midxfile_release(&f);
 }
 
-/* The hash function that the header names is not that of the repository. */
+/*
+ * A file is refused if its header names another hash function than that of the
+ * repository.
+ */
 static void test_wrong_hash(void **state)
 {
 	uint64_t seed = random_seed();

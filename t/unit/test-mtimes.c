@@ -169,7 +169,10 @@ static void clamped(void **state)
 	assert_int_equal(pack_mtimes_clamp(INT64_MAX), UINT32_MAX);
 }
 
-/* Reads the .mtimes file of a pack, and then removes the file. */
+/*
+ * The call that nomem_each() repeats: opens the .mtimes file of a pack, reads a
+ * time, and removes the file.
+ */
 static int read_and_drop(void *ctx, struct error *err)
 {
 	const struct pack *pack = ctx;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/multi-pack-remove.c: which files of multi-pack-indexes are
- * removed.
+ * Tests of packs/multi-pack-remove.c, which removes multi-pack-indexes: a whole
+ * chain, some layers of a chain, or all files that name a given pack. Other
+ * files stay.
  */
 #include <setjmp.h>
 #include <stdarg.h>

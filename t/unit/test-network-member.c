@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of islands/network-member.c, which links a repository to the shared
- * store of a fork network.
+ * store of a fork network: links are made and removed, and other configuration
+ * stays.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -133,7 +133,8 @@ static void test_settle(void **state)
 	assert_false(sys_exists(netrepo_path(&f.n, "c")));
 	/*
 	 * The process that added the repository to the network was killed
-	 * before it had linked the repository to the shared store.
+	 * before it had linked the repository to the shared store. So
+	 * network_settle() removes the repository from the registry.
 	 */
 	assert_int_equal(network_set_state(f.n.network, 1, NETWORK_ADDING,
 					   SYS_FSYNC_NONE, NULL),

@@ -80,7 +80,11 @@ static void check_pack(struct fixture *f, const struct stored_offer *offer)
 	buf_release(&bytes);
 }
 
-/* Returns the number of packs in the list, or -1 if there is no list. */
+/*
+ * Checks the packs in the list of offers. Returns their number, or -1 if there
+ * is no list. Sets *remote_nr to the number of packs that are only in the
+ * store, and not in the repository.
+ */
 static int check_list(struct fixture *f, size_t *remote_nr)
 {
 	struct stored_offer_list list;

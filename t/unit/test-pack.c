@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/pack.c, which opens packs: valid and invalid packs, their
- * entries, and the reverse index.
+ * Tests of pack/pack.c, which opens packs: the entries and the reverse index of
+ * valid packs are read, and invalid packs are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

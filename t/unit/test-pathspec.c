@@ -293,8 +293,8 @@ static void random_path(uint64_t *seed, char *out)
 }
 
 /*
- * The pathspec's result for each directory above the path must hold for the
- * path.
+ * The result of a pathspec for a directory (all, part or none) must agree with
+ * the results for all paths below the directory.
  */
 static void directories_agree(void **state)
 {

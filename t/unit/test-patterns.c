@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of islands/patterns.c, which finds the delta island of a ref by its
- * name (pack.island).
+ * name (pack.island): captured texts name the island, and the last matching
+ * pattern is used.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -343,12 +343,14 @@ static void wrong_numbers(void **state)
 	assert_int_equal(parse_with(&file, 104 + 24, PACK_LEN - 1),
 			 ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 104 + 24, PACK_LEN + 1), 0);
-	/* The offset of a literal is wrong, then its length. */
+	/* First the offset of a literal is wrong, then the length. */
 	assert_int_equal(parse_with(&file, pieces + 8, 1), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, pieces + 16, 5), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, pieces + 16, 7), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, pieces + 16, 0), ERR_CORRUPT);
-	/* The pack of a range is wrong, then its offset, then its length. */
+	/*
+	 * First the pack of a range is wrong, then the offset, then the length.
+	 */
 	assert_int_equal(parse_with(&file, pieces + 20, 1), 0);
 	assert_int_equal(parse_with(&file, pieces + 20, 2), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, pieces + 28, PACK_LEN - 20), 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of plans/plan-private.c, the directory of plans of one server. Servers
- * are child processes.
+ * Tests of plans/plan-private.c, the directory of plans of one server: the
+ * directories of running servers and workers stay, and those of killed servers
+ * are removed. Servers are child processes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of admission/pressure.c, which adjusts the number of tokens for
- * expensive work to the load of the machine.
+ * expensive work: a low load of the machine adds tokens, and a high load halves
+ * them.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of bitmap/previous.c, which converts the bitmaps of an old index to the
- * bit positions of a new one.
+ * bit positions of a new one: converted bitmaps must have the same objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>

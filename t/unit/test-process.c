@@ -198,7 +198,10 @@ static void shared(void **state)
 	sys_memory_unshare(NULL, 100);
 }
 
-/* Anonymous memory that was written counts, and mapped files do not. */
+/*
+ * sys_memory_anonymous() counts anonymous memory that was written, and does not
+ * count mapped files.
+ */
 static void anonymous_memory(void **state)
 {
 	const size_t len = (size_t)64 << 20;

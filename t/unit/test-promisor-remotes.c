@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/promisor-remotes.c, the capability promisor-remote: the value
- * that the server advertises, and the answers of clients.
+ * Tests of serve/promisor-remotes.c, the capability promisor-remote: the server
+ * advertises the configured remotes, and accepts only names of these remotes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of repack/prune-packed.c, which removes loose objects that are also
- * packed.
+ * packed: no object is lost, and no object becomes older.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of repack/prune.c, which removes unreachable loose objects. */
+/*
+ * Tests of repack/prune.c, which removes unreachable loose objects: old ones
+ * are removed, and reachable or recent ones stay.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

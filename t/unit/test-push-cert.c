@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of receive/push-cert.c: the example of push-cert.h, and malformed
- * texts.
+ * Tests of receive/push-cert.c, which parses push certificates: all parts of
+ * the example in push-cert.h are found, and malformed texts are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

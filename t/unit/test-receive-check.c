@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of receive/receive-check.c, which checks each command of a push. */
+/*
+ * Tests of receive/receive-check.c, which checks each command of a push: bad
+ * names, forbidden updates, and branches that a work tree has checked out are
+ * rejected.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

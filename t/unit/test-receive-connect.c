@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of receive/receive-connect.c, which checks that the repository has all
- * objects that a push needs.
+ * objects that a push needs: complete pushes are accepted, and others are
+ * refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

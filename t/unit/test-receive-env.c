@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of receive/receive-env.c: the environment variables that hooks get. */
+/*
+ * Tests of receive/receive-env.c: hooks get the right environment variables for
+ * each part of a push.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

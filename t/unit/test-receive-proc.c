@@ -174,13 +174,11 @@ static void test_after_refusal(void **state)
 
 /* ---- hooks */
 
-/* Words for `printf`: packets of the hook. */
+/* Packets that the test hook prints with printf(1). */
 #define VERSION "000eversion=1\\n0000"
 #define OK_A "0011ok refs/for/a"
 #define OK_B "0011ok refs/for/b"
-/*
- * A hook that writes these packets, closes its output, and reads all its input.
- */
+/* A hook that prints `packets`, closes its output, and reads all its input. */
 #define HOOK(packets) "printf '" packets "'\nexec cat >/dev/null"
 
 #define NOT_RUN(ref) "ng refs/for/" ref " fail to run proc-receive hook|"

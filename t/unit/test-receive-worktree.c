@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of receive/receive-worktree.c, which finds the work tree of a pushed
- * branch. Updating a work tree needs stock Git; t5405-update-instead.sh tests
- * it.
+ * branch, in bare repositories, main work trees and linked ones. Updating a
+ * work tree needs stock Git; t5405-update-instead.sh tests it.
  */
 #include <setjmp.h>
 #include <stdarg.h>

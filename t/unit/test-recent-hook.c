@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of repack/recent-hook.c, which runs the commands of
- * gc.recentObjectsHook: their output, and failures.
+ * gc.recentObjectsHook: the ids in their output are visited, and a failed
+ * command is an error.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of check/reflog-limits.c, which reads the limits for expiring reflogs
- * from the configuration.
+ * from the configuration: the right limits for each ref, and invalid values.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of store/relay-message.c: messages of any length, and malformed ones.
+/*
+ * Tests of store/relay-message.c: messages of any allowed length and their
+ * fields are sent and received, and malformed ones are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

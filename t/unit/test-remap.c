@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of bitmap/remap.c, which converts bit positions of one bitmap index to
- * those of another.
+ * those of another: each converted bit must stand for the same object.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of repack/repack-midx.c, which writes the multi-pack-index of a repack:
- * which packs it contains.
+ * the index, or the layers of its chain, contain all packs that stay.
  */
 #include <setjmp.h>
 #include <stdarg.h>

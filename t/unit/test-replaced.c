@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/replaced.c, replace refs: which object is read in place of
- * another.
+ * Tests of odb/replaced.c, which handles replace refs: the replacement of an
+ * object is read, and too many replacements in a row are an error.
  */
 #include <setjmp.h>
 #include <stdarg.h>

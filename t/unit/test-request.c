@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of serve/request.c, which parses the lines of a fetch request. */
+/*
+ * Tests of serve/request.c, which parses the lines of a fetch request: lines
+ * set the right fields, and each request is summarized in the trace.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

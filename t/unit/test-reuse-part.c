@@ -82,7 +82,10 @@ static void segments(void **state)
 	struct reuse_part part = {.first = 0};
 
 	assert_int_equal(reuse_part_map(&part, 12, 12), 0);
-	/* After a gap, a segment starts even if the shift is unchanged. */
+	/*
+	 * After a gap in the copied bytes, a new segment starts, even if its
+	 * entries keep the offset in the copy.
+	 */
 	assert_int_equal(reuse_part_map(&part, 40, 40), 0);
 	assert_int_equal(part.segment_nr, 2);
 	assert_int_equal(reuse_part_map(&part, 100, 70), 0);

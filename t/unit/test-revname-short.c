@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of names/revname-short.c: ambiguous ids, the list of candidates in the
- * error message, hints, core.disambiguate, and lengths of abbreviations.
+ * Tests of names/revname-short.c, abbreviated ids: unique ones are resolved,
+ * hints and core.disambiguate select among others, and error messages list the
+ * candidates.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -151,7 +152,10 @@ static void set_disambiguate(struct fixture *f, char *value)
 	f->t.repo.config.nr = value ? 1 : 0;
 }
 
-/* Which candidate each hint selects; ALIKE_NR: the id stays ambiguous. */
+/*
+ * Each case has a hint and the object that the hint selects among four with the
+ * same abbreviation. ALIKE_NR: the abbreviation stays ambiguous.
+ */
 static void test_hints(void **state)
 {
 	static const struct {

@@ -275,7 +275,8 @@ static size_t island_tips(struct walkrepo *w, const char *config, bool is_bare,
 }
 
 /*
- * Returns a configured value of repack.tipIsland that matches no ref, or NULL.
+ * Returns a configured value of repack.tipIsland that matches no ref. Returns
+ * NULL if each value matches a ref.
  */
 static const char *idle_island(struct walkrepo *w, const char *config)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of packing/send-options.c, which reads the configuration for packs that
- * are sent.
+ * are sent: defaults, every key, which key takes precedence, and invalid
+ * values.
  */
 #include <setjmp.h>
 #include <stdarg.h>

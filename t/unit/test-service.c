@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of daemon/service.c, the services of Git's own protocol: their names,
- * and whether the server offers them over git://.
+ * Tests of daemon/service.c, the services of Git's own protocol: each has the
+ * right name, and is offered over git:// only if the configuration allows that.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of daemon/settings.c, the configuration file of the server.
- * t/t5572-gitreachd-config.sh tests the messages.
+ * Tests of daemon/settings.c, the configuration file of the server: keys and
+ * options are read, and every error is reported. t/t5572-gitreachd-config.sh
+ * tests the messages.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of serve/shallow.c, requests that move the shallow boundary, in
- * protocols v0 and v2.
+ * protocols v0 and v2: the server sends the right shallow and unshallow lines,
+ * and the right pack.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -99,7 +99,10 @@ static void test_damage(void **state)
 	}
 }
 
-/* Makes a local file, and describes it. */
+/*
+ * Makes a local file with the content `text`. Returns the data for uploading
+ * the file as `path` of a generation.
+ */
 static struct generation_upload make(struct storedrepo *s, const char *path,
 				     const char *text)
 {

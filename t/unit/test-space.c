@@ -77,7 +77,7 @@ static void of_midx(void **state)
 	midxrepo_init(&m);
 	assert_int_equal(bitmap_space_nr(&m.space), 8);
 	check_space(&m, &m.space);
-	/* Check the same facts with the table that makes look-ups fast. */
+	/* Repeat the checks with the table that makes look-ups fast. */
 	bitmap_space_prepare(&m.space);
 	check_space(&m, &m.space);
 	midxrepo_release(&m);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/sparse.c, patterns of sparse filters: which paths they include.
+ * Tests of walk/sparse.c, which matches paths against the patterns of sparse
+ * filters: exactly the right paths are included.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of daemon/ssh-request.c, which parses the message of a forced command
- * of sshd.
+ * of sshd: valid commands are parsed, and others are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of status/status.c and status/status-page.c, the status of the server
- * as JSON and HTML.
+ * as JSON and HTML: both are well-formed, with text from clients escaped and
+ * long lists truncated.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of reftable/table.c: the records of a written table are found, with any
- * block size.
+ * Tests of reftable/table.c, which reads reftables: the records of a written
+ * table are found, with any block size.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of wire/traceparent.c, which parses the header traceparent (W3C Trace
- * Context).
+ * Context): valid headers are accepted, and every changed byte is noticed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

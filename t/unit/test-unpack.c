@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of odb/unpack.c, which unpacks a received pack to loose objects: whole
- * objects, deltas, large objects in pieces, and objects that exist already.
+ * objects, deltas and large objects are written, and existing ones are not
+ * written again.
  */
 #include <setjmp.h>
 #include <stdarg.h>

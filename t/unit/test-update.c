@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/update.c, which adds bitmaps to an existing index. Bitmaps
- * are added several times.
+ * Tests of bitmap/update.c, which adds bitmaps to an existing index: after
+ * several updates, all bitmaps are right, and only few are added.
  */
 #include <setjmp.h>
 #include <stdarg.h>

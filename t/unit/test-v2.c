@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of serve/v2.c, the state machine of protocol v2 that reads commands and
- * capabilities.
+ * capabilities: valid requests are dispatched, and others end with an error.
  */
 #include <setjmp.h>
 #include <stdarg.h>

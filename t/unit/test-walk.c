@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/walk.c, which opens walks, with shallow boundaries, and adds
- * tips of all types.
+ * Tests of walk/walk.c, which opens walks with shallow boundaries: tips of all
+ * types are added, and missing or broken tips are errors.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/record.c. */
+/*
+ * Tests of wire/record.c, which reads the log of requests: records are parsed,
+ * other events are skipped, and malformed lines are refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of repo/worktree.c, which finds linked work trees and their paths. */
+/*
+ * Tests of repo/worktree.c, which finds linked work trees: each valid one is
+ * visited with its path, and broken ones are left out.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -212,8 +212,8 @@ static void large_spans_are_not_copied(void **state)
 }
 
 /*
- * The last buffered bytes and the trailer are put together if they fit into the
- * buffer.
+ * The last buffered bytes and the trailer are passed to the sink in one call if
+ * they fit into the buffer together.
  */
 static void trailer_comes_along(void **state)
 {
