@@ -243,7 +243,7 @@ static void damaged(void **state)
 	buf_release(&f.bytes);
 }
 
-/* Opening a truncated file fails, at whatever byte it was truncated. */
+/* Opening the file fails if it is truncated at any byte. */
 static void truncated(void **state)
 {
 	uint64_t seed = random_seed();

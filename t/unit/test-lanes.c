@@ -49,8 +49,8 @@ static void test_order(void **state)
 	assert_int_equal(lanes_waiting(lanes, lanes_key("a")), 4);
 	assert_int_equal(lanes_waiting(lanes, lanes_key("c")), 0);
 	/*
-	 * The lanes (queues, one for each client) take turns. The items of one
-	 * lane come in order.
+	 * The lanes (queues, one for each client) take turns, and each lane
+	 * keeps the order of its items.
 	 */
 	assert_ptr_equal(lanes_take(lanes), &items[0]);
 	assert_ptr_equal(lanes_take(lanes), &items[4]);

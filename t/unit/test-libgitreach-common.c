@@ -231,8 +231,8 @@ static int write_index(const char *dir, int strategy, uint64_t *nr,
 }
 
 /*
- * Let each allocation of fn() fail in turn. The result must be right, or an
- * error. All memory must be freed.
+ * Repeats fn() and lets another allocation fail in each call. The result must
+ * be right, or an error. All memory must be freed.
  */
 static void fail_each(struct apirepo *a, int strategy,
 		      int (*fn)(const char *dir, int strategy, uint64_t *nr,
@@ -280,7 +280,10 @@ static void out_of_memory(void **state)
 	apirepo_release(&a);
 }
 
-/* Whichever allocation fails, a valid bitmap index must remain. */
+/*
+ * A valid bitmap index must remain, for each allocation that fails while it is
+ * written.
+ */
 static void out_of_memory_writing(void **state)
 {
 	uint64_t seed = random_seed();

@@ -429,7 +429,10 @@ static int watch(void *ctx, const struct gitreach_progress *progress)
 	return ++w->calls == w->cancel_at;
 }
 
-/* If a query is cancelled, at whatever step, it returns an error and no set. */
+/*
+ * A query that is cancelled returns an error and no set. This is tried for each
+ * step of the query.
+ */
 static void cancelling(void **state)
 {
 	uint64_t seed = random_seed();

@@ -90,8 +90,8 @@ static int refuse(void *ctx, const uint8_t *id, size_t id_len, int type)
 }
 
 /*
- * Each object of a set is visited once. Objects of one type come together, in
- * the order of types.
+ * Each object of a set is visited once: first all objects of one type, then all
+ * of the next type.
  */
 static void each(void **state)
 {

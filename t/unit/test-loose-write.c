@@ -140,7 +140,7 @@ static void test_pieces(void **state)
 	tmprepo_release(&t);
 }
 
-/* Writing an existing object gives its file the present time. */
+/* Writing an existing object sets the modification time of its file to now. */
 static void test_freshened(void **state)
 {
 	char hex[OID_MAX_HEX_LEN + 1], path[256];

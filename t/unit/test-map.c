@@ -103,8 +103,8 @@ static void empty_file(void **state)
 }
 
 /*
- * Opening a named pipe that has no writer fails at once, and does not wait for
- * a writer.
+ * Opening a named pipe without a writer fails immediately, and does not wait
+ * for a writer.
  */
 static void check_pipe(struct buf *b)
 {

@@ -89,10 +89,7 @@ static void test_marker(void **state)
 	assert_string_equal(again.name, "a/b c.git");
 	assert_int_equal(again.g.number, 1);
 	stored_marker_release(&again);
-	/*
-	 * A truncated marker file is refused, at whatever byte it was
-	 * truncated.
-	 */
+	/* A marker file that is truncated at any byte is refused. */
 	for (size_t len = 0; len < text.len; len++) {
 		assert_true(stored_marker_parse(&again, text.data, len, NULL) <
 			    0);

@@ -22,7 +22,10 @@ struct naming {
 	bool *has_name, *is_right; /* indexed by object number */
 };
 
-/* Visit all paths below `tree` on which every tree is in the list. */
+/*
+ * Visits all paths below `tree`. An object that is not in the list is skipped,
+ * and so are the paths below it.
+ */
 static void visit(struct naming *n, uint32_t tree, const char *path)
 {
 	const struct randrepo_object *t = &n->o->r.objects[tree];

@@ -29,8 +29,8 @@ static void test_delete(void **state)
 	assert_true(netrepo_stored(&f.n, &one));
 	assert_int_equal(network_delete(f.n.network, a, NULL), ERR_MISSING);
 	/*
-	 * The member's repository was removed by hand. So only its entry in the
-	 * registry of members is removed.
+	 * Somebody has removed the member's repository before. So
+	 * network_delete() only removes the member's entry from the registry.
 	 */
 	assert_int_equal(sys_tempdir_remove(netrepo_path(&f.n, "b"), NULL), 0);
 	assert_int_equal(network_delete(f.n.network, b, NULL), 0);

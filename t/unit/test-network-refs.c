@@ -72,7 +72,9 @@ static void test_few(void **state)
 	netrepo_release(&n);
 }
 
-/* Writes many refs, in turn by transactions and by new packed-refs files. */
+/*
+ * Writes many refs, alternately by a transaction and by a new packed-refs file.
+ */
 static void test_many(void **state)
 {
 	struct netrepo n;

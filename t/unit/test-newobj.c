@@ -195,7 +195,10 @@ static void random_requests(void **state)
 	}
 }
 
-/* Reverses the order of the commits. The lists must come in this order. */
+/*
+ * Reverses the order of the commits in the request. The computed lists must
+ * have the same order as the request.
+ */
 static void check_turned(struct walkrepo *f, struct request *req,
 			 struct newobj_set *lists,
 			 const struct newobj_options *options)

@@ -167,7 +167,7 @@ static void twice(void **state)
 	sample_release(&s);
 }
 
-/* If the making of a pack is stopped, at whatever step, no file remains. */
+/* If making a pack is stopped, no file remains. This is tried for each step. */
 static void given_up(void **state)
 {
 	uint64_t seed = random_seed();

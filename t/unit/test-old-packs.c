@@ -137,7 +137,7 @@ static void removal(void **state)
 	add_file(&t, midx_rev);
 	list(&old, &t);
 	assert_int_equal(old.nr, 2);
-	/* A pack that has come since the listing is not removed. */
+	/* A pack that was made after the listing is not removed. */
 	add_pack(&t, hex_c, "pack idx");
 	spare(&old, hex_b);
 	assert_int_equal(old_packs_remove(&old, NULL), 0);

@@ -72,8 +72,8 @@ static void test_share(void **state)
 	b = get(keep, path, "refs/heads/a");
 	assert_ptr_equal(a, b);
 	/*
-	 * After a change of the file, it is mapped again at once. Users of the
-	 * old map can still read it.
+	 * After the file has changed, the next user gets a new map. Users of
+	 * the old map can still read it.
 	 */
 	fill(path, "# pack-refs with: sorted \n" LINE "c\n");
 	c = get(keep, path, "refs/heads/c");

@@ -271,8 +271,8 @@ static void random_name(char out[32], unsigned *seed)
 }
 
 /*
- * Checks that a search gives the expected result, from whatever earlier record
- * it starts and whatever hint it gets.
+ * Checks that a search gives the expected result. The search starts at a random
+ * earlier record, and gets random hints.
  */
 static void assert_same_from_before(const struct packed_refs *refs,
 				    const char *key, size_t expected,

@@ -383,8 +383,8 @@ struct scene {
 	 */
 	int warning;
 	/*
-	 * If true, the sink of the first request waits for `is_other_done`,
-	 * like a client that does not read.
+	 * If true, the sink of the first request blocks until `is_other_done`
+	 * is set. It simulates a client that does not read.
 	 */
 	bool stalls;
 	/*
@@ -590,8 +590,8 @@ static void test_join(void **state)
 			    !strcmp(askers[i].report.response_plan, "hit"));
 	/*
 	 * While other requests wait for the plan (cached response), the pack is
-	 * made as fast as possible: its bytes are not sent to the first client
-	 * meanwhile.
+	 * made as fast as possible. In this time, no bytes of the pack are sent
+	 * to the first client.
 	 */
 	assert_int_equal(s.sent_at_second, 1);
 	ask_alone(&s, "hit");

@@ -477,7 +477,7 @@ static void test_room(void **state)
 	}
 	assert_int_equal(count_plans(&b), 10);
 	assert_stored(&b, 0, 4000); /* plan 0 is used now */
-	/* This temporary file stands for the file of a killed process. */
+	/* This temporary file is one that a killed process could have left. */
 	buf_printf(&path, "%s/tmp_plan_123456", b.path.data);
 	assert_int_equal(sys_append(path.data, "x", 1, 0600, NULL), 0);
 	for (uint8_t i = 10; i < 20; i++) {
@@ -642,9 +642,9 @@ static void *ask_in_thread(void *arg)
 }
 
 /*
- * A long plan (cached response) is stored at once if other processes wait for
- * it. The process that makes the plan notices them. It then makes the plan as
- * fast as possible, without waiting for its own client.
+ * A long plan (cached response) is stored at the first request if other
+ * processes wait for it. The process that makes the plan notices them. It then
+ * makes the plan as fast as possible, without waiting for its own client.
  */
 static void test_joined(void **state)
 {

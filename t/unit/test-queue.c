@@ -124,8 +124,8 @@ static void test_share(void **st)
 	b = add(q, "b", "n", DEAR);
 	assert_int_equal(grant_all(q, 0), 0);
 	/*
-	 * The next token goes to the principal (user or client) that has had
-	 * none yet.
+	 * The next token goes to the principal (user or client) that has no
+	 * token yet.
 	 */
 	admission_queue_remove(q, 0, 5 * MS);
 	assert_int_equal(admission_queue_next(q, 5 * MS), b);
@@ -355,8 +355,9 @@ static void test_fair(void **st)
 		high = w.service_us[p] > high ? w.service_us[p] : high;
 	}
 	/*
-	 * The difference stays below the bound of start-time fair queuing: the
-	 * largest price, once for each token.
+	 * The difference between the most and the least service of a principal
+	 * is limited. The bound of start-time fair queuing is the largest
+	 * price, times the number of tokens.
 	 */
 	assert_true(high - low <= 4 * (PRICE_MAX + 1000000 + 30000));
 	assert_true(low > 20000 / PRINCIPALS * (PRICE_MAX / 4));
@@ -589,8 +590,8 @@ static void test_forget(void **st)
 }
 
 /*
- * Repairing the queue computes the right counters from the tickets (requests in
- * the queue), whatever counters a killed process has left.
+ * Repairing the queue computes all counters again from the tickets (requests in
+ * the queue), so wrong counters of a killed process do not matter.
  */
 static void test_repair(void **st)
 {

@@ -125,7 +125,10 @@ static void test_leftovers(void **state)
 	dialog_commit(&p.d, "broken", 1700000050, "none", NULL);
 	assert_false(accepts(&p, "broken", "zero n1 refs/heads/new"));
 	pushed_release(&p);
-	/* A ref points to the parent, but the parent is missing. */
+	/*
+	 * A ref points to the parent, but the parent is missing. The push must
+	 * be refused.
+	 */
 	pushed_init(&p);
 	dialog_ref(&p.d, "refs/heads/ghost", "none");
 	assert_false(accepts(&p, "none", "zero n1 refs/heads/new"));

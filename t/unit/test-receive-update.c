@@ -45,8 +45,8 @@ static void test_atomic(void **state)
 }
 
 /*
- * Deletions come first. So one push can delete the ref `side` and create
- * `side/x`.
+ * Deletions are done before other changes. So one push can delete the ref
+ * `side` and create `side/x`.
  */
 static void test_makes_room(void **state)
 {

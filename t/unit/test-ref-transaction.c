@@ -154,7 +154,7 @@ static void test_values(void **state)
 	tmprepo_release(&t);
 }
 
-/* Cases: each change fails, and so does its transaction. */
+/* Cases: in each case, the change fails, and the whole transaction fails. */
 static void test_refused(void **state)
 {
 	static const struct {

@@ -218,8 +218,8 @@ static void test_only_what_is_new(void **state)
 	assert_int_equal(s.c.count.reads, reads);
 	assert_main(&s, "out");
 	/*
-	 * A file of the generation (version) that somebody has removed is
-	 * restored.
+	 * A file of the generation (version) is missing in the directory. A
+	 * refresh restores it.
 	 */
 	assert_int_equal(sys_unlink(netrepo_path(&s.c.s.n, "out/config"), NULL),
 			 0);

@@ -39,7 +39,10 @@ static void fill(struct tmprepo *t, struct buf *expected, uint64_t *seed,
 	for (size_t d = 0; d < DIR_NR; d++) {
 		bool left_out = excepted & 1u << d;
 
-		/* If the directory b/ is skipped, b/c/ is skipped, too. */
+		/*
+		 * If the directory b/ is skipped, its subdirectory b/c/ is
+		 * skipped as well.
+		 */
 		if (d == 1 && (excepted & 1u << 2))
 			left_out = true;
 		for (char c = 'd'; c < 'h'; c++) {

@@ -73,8 +73,8 @@ static int append_broken(void *ctx, const char *name, enum refs_flaw flaw)
 }
 
 /*
- * refs_each_or_broken() also visits broken and dangling refs, and says what is
- * wrong with them.
+ * refs_each_or_broken() also visits broken and dangling refs, and passes the
+ * reason for each broken ref to its callback.
  */
 static void test_broken(void **state)
 {
@@ -456,8 +456,8 @@ static void test_dwim(void **state)
 	assert_int_equal(refs_dwim(refs, "none", &ref, NULL), 0);
 	assert_int_equal(refs_dwim(refs, "objects/pack", &ref, NULL), 0);
 	/*
-	 * Each existing ref to which the name expands is broken. Then the error
-	 * names the first of them.
+	 * The name expands to several refs, and all of them are broken. The
+	 * error names the first of them.
 	 */
 	assert_int_equal(refs_dwim(refs, "cut", &ref, &err), ERR_CORRUPT);
 	assert_string_equal(err.msg, "broken ref refs/tags/cut");

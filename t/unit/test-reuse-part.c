@@ -64,8 +64,8 @@ static void too_many(void **state)
 			 1);
 	reuse_part_release(&part);
 	/*
-	 * The part names a pack that does not have the objects of its bits.
-	 * Memory must stay valid, whatever reuse_part_init() returns.
+	 * The part names a pack that does not have the objects of its bits. If
+	 * reuse_part_init() accepts the part, the part must be usable.
 	 */
 	parts[1].pack = parts[0].pack;
 	parts[1].first = parts[2].first;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of object/sha1-attack.c, which detects SHA-1 collision attacks. All
- * columns of a block are compared at once. The result must be the same as when
- * each condition is checked alone. The recomputation is tested with blocks
- * whose result is known.
+ * columns of a block are compared in one step, with the same result as a check
+ * of each single condition. The recomputation is tested with blocks whose
+ * result is known.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,8 +114,8 @@ static void make_suspect(uint32_t *words, unsigned family, unsigned k,
 }
 
 /*
- * A block that meets all conditions of the vector is suspected. A block that
- * fails one of them is not.
+ * A block is suspected if it meets all conditions of the vector, and not if it
+ * fails one of them.
  */
 static void check_vector(unsigned family, unsigned k, void *ctx)
 {
@@ -152,8 +152,9 @@ static void test_suspects(void **state)
 /* ---- recomputing */
 
 /*
- * With an all-zero difference, a block collides with itself, at whatever step
- * the recomputation starts. With another difference, it does not collide.
+ * With an all-zero difference, a block must collide with itself, for each step
+ * at which the recomputation starts. With another difference, it must not
+ * collide.
  */
 static void check_block(struct sha1_block *block, uint64_t *seed)
 {

@@ -98,8 +98,8 @@ static void test_hashes(void **state)
 /* ---- collisions */
 
 /*
- * Asserts that the attack in a message is detected, in whatever pieces the
- * message is hashed.
+ * Asserts that the attack in a message is detected. The message is hashed in
+ * pieces of each size from 1 to 199 bytes.
  */
 static void check_attack(const char *part1, const char *part2, const char *hash)
 {

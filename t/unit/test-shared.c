@@ -107,8 +107,9 @@ static void test_word(void **state)
 	await(&m->done, 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	/*
-	 * sys_word_wait() returns at once if the word has another value.
-	 * Otherwise it returns at the end of the time limit.
+	 * sys_word_wait() returns immediately if the word has another value
+	 * than expected. If the word has the expected value, it waits until the
+	 * end of the time limit.
 	 */
 	sys_word_wait(&m->word, 8, 60 * SECOND_NS);
 	start = sys_clock_ns();

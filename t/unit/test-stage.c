@@ -127,7 +127,10 @@ static bool is_edited(const struct stored_stage *stage, const char *name)
 	return found;
 }
 
-/* If a file of the source is edited in place, the stage does not change. */
+/*
+ * If a file of the source is edited in place, the stage must keep the old
+ * content.
+ */
 static void test_edits_during_an_import(void **state)
 {
 	static const char *const names[] = {"description", "hooks/update",

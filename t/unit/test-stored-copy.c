@@ -429,8 +429,9 @@ static void test_damaged_record(void **state)
 }
 
 /*
- * Old packs must be removed before the marker file is replaced. If the process
- * were killed in between, nobody would look for them later.
+ * Old packs must be removed before the marker file is replaced. If they were
+ * removed afterwards, a killed process would leave packs that no later refresh
+ * removes.
  */
 static void test_old_packs_go_before_the_marker(void **state)
 {
@@ -625,7 +626,7 @@ static void test_advance(void **state)
 
 /*
  * A marker file is not trusted if it is damaged, or if it was written before
- * the machine was restarted. Then the copy is made anew.
+ * the machine was restarted. In these cases the copy is made again.
  */
 static void test_made_anew(void **state)
 {
@@ -661,7 +662,7 @@ static void test_made_anew(void **state)
 		c.count.requests = 0;
 		refresh(&c, copy);
 		/*
-		 * Making the copy anew needs few requests, because its files
+		 * Making the copy again needs few requests, because its files
 		 * are in the cache.
 		 */
 		assert_true(c.count.requests <= 3);

@@ -29,7 +29,10 @@ struct fixture {
 	char path[4096];
 };
 
-/* Accepts connections until the test ends, like daemon/relay.c. */
+/*
+ * Accepts connections until the test ends. This is a short version of the loop
+ * in daemon/relay.c.
+ */
 static void *accept_all(void *arg)
 {
 	struct fixture *f = arg;

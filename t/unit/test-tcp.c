@@ -157,7 +157,7 @@ static void test_adopt(void **state)
 	assert_int_equal(listen(fd, 1), 0);
 	assert_int_equal(sys_socket_adopt(fd, NULL), 0);
 	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
-	/* If no client connects, sys_socket_accept() returns at once. */
+	/* If no client connects, sys_socket_accept() returns immediately. */
 	assert_int_equal(sys_socket_accept(fd, address, NULL), ERR_MISSING);
 	sys_close(fd);
 }

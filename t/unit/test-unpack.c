@@ -115,8 +115,8 @@ static void test_all(void **state)
 }
 
 /*
- * Objects that are stored whole are written in pieces. The delta is written at
- * once.
+ * Objects that are stored whole are written in several pieces, and the result
+ * of a delta in one piece.
  */
 static void test_pieces(void **state)
 {

@@ -191,7 +191,8 @@ static void test_limit(void **state)
 
 /*
  * With gitreach.reachableOnly, the server must respond to an invisible object
- * as to a missing one: as want, have, shallow commit, or in object-info.
+ * as to a missing one. The requests name the object as want, have or shallow
+ * commit, or ask for its size.
  */
 static void test_dialogs(void **state)
 {

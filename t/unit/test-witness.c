@@ -21,8 +21,9 @@
 #include "sys/witness.h"
 
 /*
- * Age in nanoseconds from which a change of a file does not count as recent.
- * The second value is for file systems whose times are whole seconds.
+ * Time in nanoseconds after which a changed file can be trusted: a further
+ * change also changes its times. The second value is for file systems whose
+ * times are whole seconds.
  */
 #define SETTLE_NS UINT64_C(150000000)
 #define SETTLE_COARSE_NS UINT64_C(3200000000)

@@ -55,7 +55,7 @@ static void fill(struct packing_items *list, uint32_t nr, uint64_t *seed)
 	}
 }
 
-/* Like fill(), but without deltas. */
+/* Makes list entries of random types, without deltas. */
 static void fill_alone(struct packing_items *list, uint32_t nr, uint64_t *seed)
 {
 	fill(list, nr, seed);

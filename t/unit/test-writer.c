@@ -167,8 +167,8 @@ static void spans_of_a_file(void **state)
 }
 
 /*
- * If the checksum is known in advance, it becomes the trailer, whatever bytes
- * are written.
+ * If the caller knows the checksum of the pack in advance, this checksum
+ * becomes the trailer. The trailer does not depend on the written bytes.
  */
 static void a_known_checksum(void **state)
 {
