@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of libgitreach/names.c, public functions for object ids in hexadecimal,
- * names of objects, references, and single objects.
+ * Tests of libgitreach/names.c, public functions: ids are converted from and to
+ * hexadecimal, names are resolved, and references and single objects are found.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/midx.c and midx-order.c: the example of pack/midx.h, invalid
- * files, and damaged files. Reading a damaged file must never access bytes
+ * Tests of pack/midx.c and midx-order.c: the example of pack/midx.h is read,
+ * and invalid files are refused. Reading a damaged file must never access bytes
  * outside of it.
  */
 #include <setjmp.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of midx/multi-pack-sources.c: which packs a new multi-pack-index, or a
- * new layer, will contain.
+ * Tests of midx/multi-pack-sources.c, which chooses the packs of a new
+ * multi-pack-index or of a new layer: packs that lower layers have are left
+ * out.
  */
 #include <setjmp.h>
 #include <stdarg.h>

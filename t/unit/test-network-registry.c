@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of islands/network-registry.c, the list of a fork network's members:
- * the hex dump in the comment of network.h, damaged registries, and random
- * registries that are written and read.
+ * the hex dump in the comment of network.h is parsed, damaged registries are
+ * refused, and random registries are written and read.
  */
 #include <setjmp.h>
 #include <stdarg.h>

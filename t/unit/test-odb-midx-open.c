@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/odb-midx-open.c, which opens multi-pack-indexes: valid and
- * damaged chains.
+ * Tests of odb/odb-midx-open.c, which opens multi-pack-indexes: valid layers of
+ * a chain are used, and layers that cannot be used are left out with a warning.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of store/open.c, which opens a store by its URL: the forms of URLs, and
- * where access keys come from.
+ * Tests of store/open.c, which opens a store by its URL: each form of URL gives
+ * the right store and access keys, and other URLs are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of serve/pack-uris.c, URIs of packs that a client may download
- * (packfile-uris): configured URIs, and URIs that the client accepts.
+ * (packfile-uris): the response lists the configured URIs whose protocol the
+ * client accepts.
  */
 #include <setjmp.h>
 #include <stdarg.h>

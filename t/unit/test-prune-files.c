@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/prune-files.c, which lists files of an object directory:
- * which files are listed, and which are temporary.
+ * Tests of repack/prune-files.c, which lists files of an object directory: the
+ * right files are listed, and temporary files are recognized.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of publish/publish.c, which writes packs for clients to download from a
- * web server: which packs are published, and when they are removed.
+ * Tests of publish/publish.c, which publishes packs for clients to download
+ * from a web server: the right packs are published, and old ones are removed
+ * after a grace.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of publish/published.c, which finds published packs (packs that clients
- * download from a web server): the configuration, and which files are found.
+ * download from a web server): a pack is found only with the right name and
+ * size, and if it is configured.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of receive/receive-advertise.c, the advertisement of receive-pack:
- * refs, capabilities and ".have" lines.
+ * Tests of receive/receive-advertise.c, the advertisement of receive-pack: the
+ * right refs, capabilities and ".have" lines are sent, and hidden refs are not.
  */
 #include <setjmp.h>
 #include <stdarg.h>

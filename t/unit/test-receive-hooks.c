@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of receive/receive-hooks.c: the input of hooks, and what their exit
- * codes do.
+ * Tests of receive/receive-hooks.c: hooks get the right input, and a failing
+ * hook rejects the push or one of its refs.
  */
 #include <setjmp.h>
 #include <stdarg.h>

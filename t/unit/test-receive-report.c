@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of receive/receive-report.c, the report of a push: with side bands, and
- * with refs that the hook proc-receive has changed.
+ * Tests of receive/receive-report.c, the report of a push: each ref has the
+ * right line, also with side bands and for refs that the hook proc-receive has
+ * changed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

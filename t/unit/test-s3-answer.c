@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of store/s3-answer.c, which parses XML responses of S3: listings,
- * errors, and uploads in parts.
+ * errors and uploads in parts are understood, and malformed responses are
+ * refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/select.c, which selects the commits that get bitmaps: tips,
- * merges, and commits at certain distances.
+ * Tests of bitmap/select.c, which selects the commits that get bitmaps: tips
+ * and merges are preferred, and the distances between selected commits are
+ * limited.
  */
 #include <setjmp.h>
 #include <stdarg.h>

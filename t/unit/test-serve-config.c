@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/serve-config.c, the configuration of upload-pack: keys,
- * defaults, and invalid values.
+ * Tests of serve/serve-config.c, the configuration of upload-pack: each key
+ * sets its field, missing keys have the right defaults, and invalid values are
+ * refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

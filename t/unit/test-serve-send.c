@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/send.c, which sends the pack of a fetch: side bands, tags, and
- * failures.
+ * Tests of serve/send.c, which sends the pack of a fetch: the pack arrives with
+ * tags, progress and keep-alive packets, and failures are reported.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of repack/server-info.c, which writes info/refs and objects/info/packs:
- * their content, and when they are written.
+ * both files have the right content, and are written only if the content has
+ * changed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/session.c, the state of one connection: which files of the
- * repository are opened, and when.
+ * Tests of serve/session.c, the state of one connection: each file of the
+ * repository is opened only when it is needed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

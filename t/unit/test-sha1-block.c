@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of object/sha1-block.c, which compresses one SHA-1 block: the example
- * of FIPS 180, and the recorded states.
+ * of FIPS 180 gives the right hash, and the recorded states are right.
  */
 #include <setjmp.h>
 #include <stdarg.h>

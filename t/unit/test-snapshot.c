@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/snapshot.c, which parses a list of tips: lines with ids, lines
- * with marked ids, and invalid lines.
+ * Tests of packs/snapshot.c, which parses a list of tips: lines with ids and
+ * with marked ids are parsed, and invalid lines are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

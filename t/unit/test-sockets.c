@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of daemon/sockets.c, the listening sockets of the server: they are
- * opened, kept, and passed to a new process.
+ * Tests of daemon/sockets.c, the listening sockets of the server: sockets are
+ * opened from URLs, kept if the settings stay the same, and passed to a new
+ * process.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/spawn.c, which starts child processes: pipes, environment, and
- * exit codes.
+ * Tests of sys/spawn.c, which starts child processes: children get the given
+ * descriptors and environment, pipes pass data in both directions, and exit
+ * codes are returned.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of reftable/stack.c: which table of a stack has the value of a ref, and
- * lists of tables that are not valid.
+ * Tests of reftable/stack.c: the newest table with a record of a ref gives the
+ * value of the ref, and invalid lists of tables are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of status/statistics.c, statistics of the server: counters, costs of
- * repositories, and slow requests.
+ * Tests of status/statistics.c, statistics of the server: fetches are counted,
+ * and the most expensive repositories and slow requests are recorded.
  */
 #include <setjmp.h>
 #include <stdarg.h>

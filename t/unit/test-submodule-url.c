@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/submodule-url.[ch]: which submodule URLs, paths and names of
- * .gitmodules are accepted, as in stock Git.
+ * Tests of odb/submodule-url.[ch]: submodule URLs, paths and names of
+ * .gitmodules are accepted or refused as in stock Git.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of wire/summary.c, which writes a summary of each request to the trace:
- * with a trace, and without.
+ * the numbers are right, and without a trace nothing is written.
  */
 #include <setjmp.h>
 #include <stdarg.h>

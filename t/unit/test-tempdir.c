@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/tempdir.c: temporary directories are made, filled and removed.
- * Some steps fail.
+ * Tests of sys/tempdir.c: temporary directories are made, filled and removed,
+ * even if a step fails or no descriptor is free.
  */
 #include <setjmp.h>
 #include <stdarg.h>

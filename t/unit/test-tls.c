@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of daemon/tls.c, TLS connections: invalid certificate files, and
- * clients that do not speak TLS. t/t5580-gitreachd-tls.sh tests with real
- * clients.
+ * Tests of daemon/tls.c, TLS connections: invalid certificate files are
+ * refused, and clients that do not speak TLS get an error.
+ * t/t5580-gitreachd-tls.sh tests with real clients.
  */
 #include <setjmp.h>
 #include <stdarg.h>

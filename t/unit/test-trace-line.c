@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/trace-line.c, which makes lines of the trace: quoted words,
- * numbers and columns.
+ * Tests of sys/trace-line.c, which makes lines of the trace: words are quoted
+ * and passwords are hidden as in stock Git, and numbers and columns have the
+ * right form.
  */
 #include <setjmp.h>
 #include <stdarg.h>

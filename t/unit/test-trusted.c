@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of access/trusted.c: which addresses belong to trusted proxies, and the
- * names under which clients are counted.
+ * Tests of access/trusted.c: addresses of trusted proxies are recognized, and
+ * each client is counted under the right name.
  */
 #include <setjmp.h>
 #include <stdarg.h>

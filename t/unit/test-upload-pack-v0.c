@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/upload-pack-v0.c, fetches with protocols v0 and v1: states,
- * capabilities, and stateless rounds.
+ * Tests of serve/upload-pack-v0.c, fetches with protocols v0 and v1:
+ * advertisement, negotiation and stateless rounds give the expected
+ * transcripts, and malformed requests are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/upload-pack.c: protocol versions, stateless requests, errors,
- * and agents.
+ * Tests of serve/upload-pack.c, which serves fetches: each protocol version and
+ * stateless requests get the right response, and errors end the session.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of serve/wants.c: which wants of a client the configuration allows. */
+/*
+ * Tests of serve/wants.c: wants that the configuration allows are accepted, and
+ * all other wants are refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

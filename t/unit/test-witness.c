@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of sys/witness.c, which tells whether files have changed since they
- * were read: each kind of change to files and directories.
+ * were read: each kind of change to files and directories is noticed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
