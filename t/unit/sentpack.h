@@ -199,8 +199,9 @@ static inline void sentpack_check_frame(const struct sentpack *s)
 }
 
 /*
- * Decode the pack, and set s->sent for each object in it. `had`: indexed like
- * r->objects, says which objects may be bases outside of the pack (NULL: none).
+ * Decode the pack, and set s->sent for each object in it. `had` is indexed like
+ * r->objects, and says which objects may be bases outside of the pack (NULL:
+ * none).
  */
 static inline void sentpack_decode(struct sentpack *s, const bool *had)
 {

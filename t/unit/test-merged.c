@@ -56,7 +56,10 @@ static void check(struct reftable *const *tables, size_t nr, bool keeps,
 	for (size_t i = from; i < newest->nr; i++) {
 		const struct reftable_ref *ref = &newest->refs[i].ref;
 
-		/* If the update index is 0, no table has the ref. */
+		/*
+		 * The array marks a ref that is in no table by the update index
+		 * 0.
+		 */
 		if (!ref->update_index ||
 		    (!keeps && ref->value == REFTABLE_DELETED))
 			continue;

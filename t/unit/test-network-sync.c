@@ -97,8 +97,8 @@ static void test_killed_add(void **state)
 }
 
 /*
- * After the last sync, a commit was pushed to the source. A new fork must get
- * it.
+ * After the last sync, a commit was pushed to the source repository. A fork of
+ * this repository must get the commit.
  */
 static void test_fork(void **state)
 {

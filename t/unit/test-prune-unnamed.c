@@ -95,8 +95,8 @@ static void whole_packs(void **state)
 }
 
 /*
- * A .pack file without its .idx file is removed, and so is an .idx file without
- * its .pack file. Files with other names stay.
+ * A .pack file is removed if its .idx file is missing, and an .idx file if its
+ * .pack file is missing. Files with other names stay.
  */
 static void single_files(void **state)
 {

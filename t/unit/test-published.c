@@ -299,8 +299,8 @@ static void test_places(void **state)
 	assert_string_not_equal(a, c);
 	free(c);
 	/*
-	 * The name of the publish directory depends on a salt. A damaged salt
-	 * gives no name.
+	 * The name of the publish directory depends on a salt. If the salt file
+	 * is damaged, there is no name.
 	 */
 	tmprepo_write(&f.t, "objects/" PUBLISHED_SALT, OTHER_SALT);
 	c = published_place(&f.config, f.t.objects, NULL);

@@ -233,7 +233,8 @@ static void test_yield(void **st)
 	assert_int_equal(admission_queue_next(q, 500 * MS), b);
 	assert_int_equal(admission_queue_next(q, 500 * MS), -1);
 	/*
-	 * A request that has begun gets its turn before a request that has not.
+	 * A request that has begun gets its turn before a request that has not
+	 * begun.
 	 */
 	admission_queue_remove(q, a2, 600 * MS);
 	assert_int_equal(admission_queue_next(q, 600 * MS), a);

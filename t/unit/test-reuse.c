@@ -84,8 +84,8 @@ static void copy_release(struct copy *c)
 }
 
 /*
- * Check that each wanted object is either copied or left over. For each object
- * left over, a reason must be given.
+ * Check that each wanted object is either copied or left over (it must be sent
+ * in another way). For each object left over, a reason must be given.
  */
 static void copy_check(const struct bitmaprepo *b, const struct copy *c,
 		       const struct reuse_request *request,

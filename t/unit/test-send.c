@@ -24,7 +24,7 @@ static void random_options(struct packing_send_options *o, struct randrepo *r)
 	o->reuse_object = randrepo_below(r, 8) > 0;
 }
 
-/* Counters over many requests. */
+/* Each field: number of requests of a test whose pack has this property. */
 struct tally {
 	uint32_t bitmaps, spans, external, deltas, empty;
 };

@@ -338,7 +338,10 @@ static void test_busy(void **state)
 	copynode_release(&t.c);
 }
 
-/* Directories of other programs are not removed. */
+/*
+ * Directories that other programs have made in the cache directory are not
+ * removed.
+ */
 static void test_foreign(void **state)
 {
 	struct cache t;

@@ -282,7 +282,10 @@ static void check_listing(void (*change)(void), bool holds)
 	sys_witness_release(&w);
 }
 
-/* If a directory has just changed, its files are compared, too. */
+/*
+ * If a directory has changed just before it is added, its files are compared as
+ * well.
+ */
 static void test_listing(void **state)
 {
 	check_listing(change_nothing, true);
