@@ -22,8 +22,8 @@ struct asking {
 	struct packing_tag *tags;
 	struct taglist taglist; /* lists `tags` */
 	/*
-	 * Indexed like r->objects: for this request, the commit counts as one
-	 * without parents.
+	 * Indexed like r->objects: whether the commit is on the shallow
+	 * boundary of this request. The parents of such a commit are ignored.
 	 */
 	bool *is_shallow;
 	/*
@@ -153,8 +153,8 @@ static inline void asking_random(struct asking *a, bool with_shallow)
 }
 
 /*
- * Returns whether a pack with the objects `sent` may also have the tag `nr`:
- * the tag's target must be sent.
+ * Returns whether include-tag allows the tag `nr` in a pack with the objects
+ * `sent`: the target of the tag must be in the pack.
  */
 static inline bool asking_comes_along(const struct asking *a, const bool *sent,
 				      uint32_t nr)

@@ -125,8 +125,8 @@ static inline void bitmaprepo_check_reach(struct bitmaprepo *b,
 		b->want[nr] = false;
 	}
 	/*
-	 * The objects with bits were removed from b->want. The pack has all
-	 * reachable objects, so no object may remain in b->want.
+	 * Each object with a bit was removed from b->want above. The pack has
+	 * all reachable objects, so no object may remain in b->want.
 	 */
 	for (uint32_t i = 0; i < b->r->nr; i++)
 		assert_false(b->want[i]);

@@ -106,8 +106,8 @@ static inline void countstore_close(struct filestore *store)
 }
 
 /*
- * Makes a store that passes requests on to `inner`, and takes over `inner`. `c`
- * must live until filestore_close().
+ * Makes a store that passes requests on to the store `inner`. filestore_close()
+ * of the new store also closes `inner`. `c` must live until then.
  */
 static inline struct filestore *countstore_init(struct countstore *c,
 						struct filestore *inner)

@@ -23,7 +23,7 @@
 #define PEER_REQUESTS_MAX 32
 
 struct peer_answer {
-	/* NULL: no answer */
+	/* The answer to send. NULL: the server sends no answer. */
 	const char *text;
 	/*
 	 * What happens after the answer: the connection stays open, the server
@@ -173,7 +173,7 @@ static void peer_release(struct peer *p)
 	pthread_mutex_destroy(&p->lock);
 }
 
-/* Returns whether one of the recorded requests contains this text. */
+/* Returns whether the recorded request `nr` contains this text. */
 static inline bool peer_got(const struct peer *p, size_t nr, const char *text)
 {
 	return nr < p->request_nr && strstr(p->requests[nr].data, text);

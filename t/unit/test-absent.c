@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/absent.h. */
+/*
+ * Tests of stored/absent.h, the table of repositories that a store did not
+ * have: an entry is valid for the given time only, and the table has a limited
+ * size.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +27,10 @@ static void test_age(void **state)
 	assert_false(stored_absent_has(absent, "a", 8, 100, 50));
 	stored_absent_note(absent, "a", 7, 140);
 	assert_true(stored_absent_has(absent, "a", 7, 150, 50));
-	/* The question of another thread, which arrived later. */
+	/*
+	 * Another thread may have read its time (130) before the entry was
+	 * noted (140). The entry is valid for this thread, too.
+	 */
 	assert_true(stored_absent_has(absent, "a", 7, 130, 50));
 	stored_absent_forget(absent, "b", 7);
 	assert_true(stored_absent_has(absent, "a", 7, 150, 50));
@@ -33,7 +40,10 @@ static void test_age(void **state)
 	stored_absent_free(NULL);
 }
 
-/* Many names do not need more memory: the older of two names goes. */
+/*
+ * Clients choose the names, so the table must not grow. If two names have the
+ * same place in the table, the later name replaces the earlier one.
+ */
 static void test_limit(void **state)
 {
 	struct stored_absent *absent = stored_absent_new();

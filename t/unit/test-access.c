@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of access/access.c, which parses the answers of the access helper: a
- * program that decides about requests to the server.
+ * Tests of access/access.c, which asks the access helper, a program that
+ * decides about requests to the server: questions are formatted, answers are
+ * parsed, and wrong answers are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

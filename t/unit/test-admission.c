@@ -85,8 +85,9 @@ struct pauser {
 };
 
 /*
- * Callback for the position in the queue. Pauses the request, like code that
- * waits for a slow client while writing this position. Then returns an error.
+ * Callback that gets the position of a request in the queue. It pauses the
+ * request, as a server does while it writes the position to a slow client. Then
+ * it returns an error.
  */
 static int tell_and_pause(void *ctx, unsigned ahead, struct error *err)
 {

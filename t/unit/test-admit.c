@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of daemon/admit.c. */
+/*
+ * Tests of daemon/admit.c, by which the server's requests get tokens: which
+ * thread gives its tokens back while it waits, and for which address a request
+ * is counted.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,8 +44,8 @@ static unsigned held(struct admission *a)
 }
 
 /*
- * The thread that sends keep-alives waits for a slow client. Meanwhile, the
- * thread that works on the request keeps its tokens.
+ * A thread that only sends keep-alives may wait for a slow client. This must
+ * not take the tokens from the thread that works on the request.
  */
 static void test_rest(void **state)
 {
@@ -89,8 +93,8 @@ static void check_principal(const char *expected, const char *head)
 }
 
 /*
- * A request is counted for an address of X-Forwarded-For only if trusted
- * proxies have appended that address.
+ * A client can write any address into X-Forwarded-For. A request is counted for
+ * an address of this header only if a trusted proxy has appended the address.
  */
 static void test_principal(void **state)
 {

@@ -65,7 +65,8 @@ static void test_v0_detached(void **state)
 }
 
 /*
- * If HEAD is hidden, its branch is still sent, unless the branch is hidden too.
+ * If HEAD is hidden, the branch to which HEAD points is still advertised,
+ * unless this branch is hidden, too.
  */
 static void test_v0_hidden_head(void **state)
 {

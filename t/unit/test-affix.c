@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/affix.h. */
+/*
+ * Tests of base/affix.h: starts_with() and ends_with() also handle empty texts,
+ * equal texts, and affixes that are longer than the text.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -143,8 +143,8 @@ static void test_random(void **state)
 	assert_int_equal(reftable_compact_is_due(t.dir, &options, NULL), 0);
 	check(&t, &twin, entries, 1);
 	/*
-	 * The stack that was opened before the changes still has its old
-	 * content.
+	 * A stack is a snapshot: the stack that was opened before the changes
+	 * still has its old content.
 	 */
 	assert_int_equal(old.nr, 1);
 	assert_true(reftable_stack_max_index(&old) == 1);

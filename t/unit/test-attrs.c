@@ -156,7 +156,8 @@ static void limits(void **state)
 	assert_int_equal(attrs_of(a, "b"), ATTR_UNSET);
 	attrs_free(a);
 	/*
-	 * A chain of macros has the greatest length allowed, and then one more.
+	 * A chain of 255 macros has the greatest length that is allowed. A
+	 * chain of 256 macros is too long.
 	 */
 	for (int last = 255; last <= 256; last++) {
 		a = attrs_new("delta");

@@ -14,7 +14,10 @@
 #include "pack/base-cache.h"
 #include "t/unit/random.h"
 
-/* The cache compares packs by address only, so no real packs are needed. */
+/*
+ * The cache only compares the addresses of packs and never reads packs, so no
+ * real packs are needed.
+ */
 static const char pack_a, pack_b;
 #define PACK_A ((const struct pack *)&pack_a)
 #define PACK_B ((const struct pack *)&pack_b)

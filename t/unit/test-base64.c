@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/base64.c. */
+/*
+ * Tests of base/base64.c, which decodes base64: published examples are decoded,
+ * and wrong texts and small buffers are refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

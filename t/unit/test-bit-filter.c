@@ -81,10 +81,10 @@ static void queries(void **state)
 }
 
 /*
- * The client may have made its earlier fetches with a filter. So it may lack
- * objects that its haves reach. removes_undecided() checks which objects a
- * filter removes from the set of objects that the client has. Objects of a type
- * that always passes the filter stay in the set.
+ * The client may have made its earlier fetches with a filter, so it may lack
+ * objects that its haves reach. Removes from the set of the client's objects
+ * those that a filter could have left out. Checks that objects stay in the set
+ * if their type always passes the filter.
  */
 static void removes_undecided(void **state)
 {

@@ -45,7 +45,10 @@ static void test_versions(void **state)
 		{"a/b/c", true},
 		{"h\xc3\xa9llo", false},
 		{"\x80", false},
-		/* A sign extension would change the hashes of these bytes. */
+		/*
+		 * These bytes are above 0x7f. The hash is wrong if they are
+		 * extended as signed characters.
+		 */
 		{"\x7f\x01", true},
 		{"abc\xff", true},
 		{"abcd\xff", false},

@@ -16,8 +16,9 @@
 #include "t/unit/bitmaprepo.h"
 
 /*
- * Sums over all random queries. `found`: objects that the queries found.
- * `extra`: those of them that the haves reach.
+ * Sums over all random queries. `found`: number of objects that the queries
+ * found. `extra`: number of found objects that the haves reach, and that need
+ * not be sent.
  */
 struct sums {
 	uint64_t found, extra; /* numbers of objects */

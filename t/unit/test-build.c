@@ -272,7 +272,10 @@ static void any_selection(void **state)
 	sample_release(&s);
 }
 
-/* The pack lacks a reachable object, so the build fails. */
+/*
+ * A bitmap can only name objects of its pack. Here, the pack lacks a reachable
+ * object, so the build must fail.
+ */
 static void not_closed(void **state)
 {
 	uint64_t seed = random_seed();

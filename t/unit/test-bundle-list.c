@@ -65,8 +65,8 @@ static void written_and_read(void **state)
 				 0);
 		check_same(&list, &again);
 		/*
-		 * A prefix of the text is invalid, or is a list of fewer
-		 * bundles.
+		 * Each prefix of a list of bundles either is invalid, or is a
+		 * valid list of fewer bundles.
 		 */
 		for (size_t len = 0; len < text.len; len++)
 			if (!bundle_list_parse(&again, text.data, len,

@@ -53,7 +53,9 @@ static void test_there_and_back(void **state)
 		       "0123456789abcdef01234567 HEAD\n\n");
 }
 
-/* A new header has version 2 at first. */
+/*
+ * A header that was not parsed but made by bundle_header_init() has version 2.
+ */
 static void test_made(void **state)
 {
 	struct bundle_header h;

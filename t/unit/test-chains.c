@@ -16,8 +16,8 @@
 #include "t/unit/random.h"
 
 /*
- * Makes an object id from `n`, not from content. The tested code reads only the
- * headers of entries, so it does not notice.
+ * Makes an object id from the number `n`, not from content. The tested code
+ * reads only the headers of entries, so it cannot notice that the id is wrong.
  */
 static struct oid some_oid(uint32_t n)
 {

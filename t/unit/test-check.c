@@ -123,8 +123,9 @@ static int failing_read(struct filestore *store, struct filestore_info *info,
 }
 
 /*
- * One file is damaged, and another file cannot be read. Damage is reported as a
- * problem. A file that cannot be read makes the check fail.
+ * One file is damaged, and another file cannot be read. The check reports the
+ * damaged file as a problem. The file that cannot be read makes the check
+ * itself fail, because its content is unknown.
  */
 static void test_unreadable_file(void **state)
 {

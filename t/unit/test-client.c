@@ -167,8 +167,8 @@ static void test_lost(void **state)
 
 /*
  * A server that closes a used connection without a response may have executed
- * the request. So the client must not send the request again, as libcurl would
- * by default.
+ * the request. libcurl would send the request again by default. The client must
+ * prevent this, because not every request may be executed twice.
  */
 static void check_once(const char *method, size_t body_len)
 {
@@ -291,8 +291,9 @@ static void test_authority(void **state)
 	client_answer_init(&answer);
 	assert_int_equal(client_open(&client, &limits, "/none/such", NULL), 0);
 	/*
-	 * Either opening the missing file of authorities or connecting fails
-	 * first. Both are reported as a request that was not sent.
+	 * Two things fail here: opening the missing file of authorities, and
+	 * connecting. Whichever fails first, the result must say that the
+	 * request was not sent.
 	 */
 	if (!client_send(client, &answer, &r, &err))
 		assert_int_equal(answer.outcome, CLIENT_NOT_SENT);

@@ -57,7 +57,7 @@ static void write_file(struct buf *out, struct commit_graph_layer *layer,
 
 /*
  * Four commits: a root, its child, a merge, and a merge of three parents. The
- * root is the one of the example in commit-graph-layer.h.
+ * example in commit-graph-layer.h has the same root.
  */
 static void test_parents(void **state)
 {

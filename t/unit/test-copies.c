@@ -30,8 +30,8 @@ struct served {
 	struct stored_copies *copies;
 	struct countstore count;
 	/*
-	 * For be_silent(): whether the server already knows that the store does
-	 * not answer.
+	 * For be_silent(): true if an earlier request has shown that the store
+	 * does not answer.
 	 */
 	bool is_known;
 	uint64_t absent_ns; /* for served_open() */
@@ -90,8 +90,8 @@ static unsigned visit(struct served *s)
 }
 
 /*
- * simulated monotonic clock in nanoseconds; each look at the clock adds 1; 0:
- * the real clock is used
+ * Simulated monotonic clock in nanoseconds. Each call of clock_gettime() adds
+ * 1. If the value is 0, the real clock is used.
  */
 static atomic_uint_least64_t own_clock;
 
@@ -133,7 +133,11 @@ static void test_strict(void **state)
 	served_release(&s);
 }
 
-/* A service is asked less often whether it has the record of the copy. */
+/*
+ * For a service (a bucket), the node asks only every ten seconds or so whether
+ * the store still has the record of the copy. Other uses of the copy cost one
+ * request.
+ */
 static void test_service(void **state)
 {
 	struct served s;
@@ -159,7 +163,10 @@ static void test_service(void **state)
 	own_clock = 0;
 }
 
-/* The result of a request for the repository, and the reason. */
+/*
+ * Requests the repository once. Returns the result of stored_copies_enter(). If
+ * the request fails or `is_stale` is set, the message must contain `why`.
+ */
 static int try_visit(struct served *s, bool is_stale, const char *why)
 {
 	struct stored_use use = {0};
@@ -173,7 +180,10 @@ static int try_visit(struct served *s, bool is_stale, const char *why)
 	return ret;
 }
 
-/* Moves a directory of the store away, and the one of another time in. */
+/*
+ * Renames the directory `name` of the store to `out`. If `in` is not NULL,
+ * renames the directory `in` to `name`, to simulate another state of the store.
+ */
 static void swap(struct served *s, const char *name, const char *out,
 		 const char *in)
 {
@@ -187,7 +197,10 @@ static void swap(struct served *s, const char *name, const char *out,
 			sys_rename(netrepo_path(&s->c.s.n, in), at, NULL), 0);
 }
 
-/* A copy does not look fresh if its store was emptied, and then comes back. */
+/*
+ * If the store was emptied, a copy must not count as up to date. When the files
+ * of the store are back, the copy can be used again.
+ */
 static void test_emptied(void **state)
 {
 	static const char lost[] = "the store does not have generation 1 of "
@@ -199,12 +212,16 @@ static void test_emptied(void **state)
 	swap(&s, "store/repo", "repo-away", NULL);
 	assert_int_equal(try_visit(&s, false, lost), ERR_CORRUPT);
 	assert_int_equal(try_visit(&s, false, "backup"), ERR_CORRUPT);
-	/* The copy is not touched. */
+	/* The error leaves the local copy unchanged. */
 	copynode_assert_newest(&s.c);
 	swap(&s, "repo-away", "store/repo", NULL);
 	visit(&s);
 
-	/* Relaxed: for --store-max-age, and with --store-stale. */
+	/*
+	 * A relaxed read does not notice that the store was emptied: with
+	 * --store-max-age, it uses the copy without a request; with
+	 * --store-stale, it uses the copy as out of date.
+	 */
 	stored_copies_close(s.copies);
 	served_open(&s, UINT64_MAX / 4, 0, 0);
 	visit(&s);
@@ -217,8 +234,8 @@ static void test_emptied(void **state)
 }
 
 /*
- * A repository was removed from the store, and its hint was not. All files are
- * still in the cache. The repository must not be served.
+ * A repository was removed from the store, but its hint remains, and the cache
+ * still has all of its files. The repository must not be served.
  */
 static void test_removed_with_a_hint(void **state)
 {
@@ -252,7 +269,10 @@ static void back_up(struct served *s)
 	assert_int_equal(system(command), 0);
 }
 
-/* After a restore, the store has other records with the same numbers. */
+/*
+ * A store that was restored from a backup has other records with the numbers of
+ * lost ones. A copy of a lost generation must not be served.
+ */
 static void test_restored(void **state)
 {
 	static const char another[] = "the store does not have generation 2 of "
@@ -265,14 +285,23 @@ static void test_restored(void **state)
 	copynode_push(&s.c, "lost");
 	visit(&s);
 	swap(&s, "store", "store-before", "backup");
-	/* The store has fewer generations than the copy. */
+	/*
+	 * After the restore, the newest generation of the store is older than
+	 * the copy.
+	 */
 	assert_int_equal(try_visit(&s, false, "generation 2"), ERR_CORRUPT);
 	copynode_push(&s.c, "other");
 	assert_int_equal(try_visit(&s, false, another), ERR_CORRUPT);
-	/* A newer record of the other history does not help either. */
+	/*
+	 * The restored store gets a generation with a higher number than the
+	 * copy. The copy is still not a copy of this history.
+	 */
 	copynode_push(&s.c, "more");
 	assert_int_equal(try_visit(&s, false, another), ERR_CORRUPT);
-	/* Without its copy, the node serves the restored repository. */
+	/*
+	 * When the outdated copy was removed, the node makes a new copy of the
+	 * restored repository.
+	 */
 	assert_int_equal(
 		sys_tempdir_remove(netrepo_path(&s.c.s.n, COPYNODE_COPY), NULL),
 		0);
@@ -299,8 +328,8 @@ static void test_relaxed(void **state)
 }
 
 /*
- * Another process has removed the copy, which is younger than its maximum age.
- * The copy is made again.
+ * Another process has removed a copy that is young enough to be used without a
+ * request. The copy must be made again.
  */
 static void test_removed_by_another(void **state)
 {
@@ -336,7 +365,10 @@ static void test_missing(void **state)
 	served_release(&s);
 }
 
-/* Returns the number of requests that a repository without files costs. */
+/*
+ * Requests a repository that the store does not have. Returns the number of
+ * requests that the store got.
+ */
 static unsigned visit_absent(struct served *s, const char *name)
 {
 	struct stored_use use = {0};
@@ -358,7 +390,10 @@ static void test_absent(void **state)
 
 	served_init(&s, 0, 0);
 	name = s.c.s.place.repository;
-	/* Without the setting, each request asks. */
+	/*
+	 * By default, missing repositories are not remembered, so each use asks
+	 * the store.
+	 */
 	assert_true(visit_absent(&s, "x") > 0);
 	assert_true(visit_absent(&s, "x") > 0);
 	stored_copies_close(s.copies);
@@ -370,18 +405,25 @@ static void test_absent(void **state)
 	assert_int_equal(stored_copies_look(s.copies, "x", &s.c.err),
 			 ERR_MISSING);
 	assert_int_equal(s.count.requests, before);
-	/* A look is remembered, too. */
+	/* stored_copies_look() also remembers that a repository is missing. */
 	assert_int_equal(stored_copies_look(s.copies, "y", &s.c.err),
 			 ERR_MISSING);
 	assert_int_equal(visit_absent(&s, "y"), 0);
-	/* This holds while the store is down. */
+	/*
+	 * A remembered name is reported as missing even while the store is
+	 * down.
+	 */
 	s.count.is_down = true;
 	assert_int_equal(visit_absent(&s, "x"), 0);
 	assert_int_equal(stored_copies_enter(s.copies, &use, "z", &s.c.err),
 			 ERR_IO);
 	s.count.is_down = false;
 
-	/* Another process of the node imports it, and makes a copy. */
+	/*
+	 * Another process of the node imports the repository "x" and makes a
+	 * copy. This process must then find the copy, although it remembers "x"
+	 * as missing.
+	 */
 	s.c.s.place.repository = "x";
 	if (storedrepo_import(&s.c.s, true))
 		fail_msg("%s", s.c.s.err.msg);
@@ -390,7 +432,10 @@ static void test_absent(void **state)
 	assert_int_equal(stored_copy_refresh(copy, &s.c.err), 0);
 	stored_copy_close(copy);
 	visit(&s);
-	/* It is there now, also if the copy was evicted. */
+	/*
+	 * "x" is not remembered as missing any more, so its copy is made again
+	 * after it was evicted.
+	 */
 	assert_int_equal(sys_tempdir_remove(
 				 netrepo_path(&s.c.s.n, "cache/repo/x"), NULL),
 			 0);
@@ -432,7 +477,10 @@ static bool visit_stale(struct served *s)
 	return is_stale;
 }
 
-/* Each request is counted once, by how the copy was found. */
+/*
+ * Each use of a copy is counted once, under the way in which the copy was
+ * found.
+ */
 static void test_counts(void **state)
 {
 	struct stored_counts_view before, v;
@@ -470,7 +518,10 @@ static void test_counts(void **state)
 	served_release(&s);
 }
 
-/* A look makes no copy, and needs no request if there is one. */
+/*
+ * stored_copies_look() makes no copy. If there is a copy, it does not ask the
+ * store.
+ */
 static void test_look(void **state)
 {
 	struct served s;
@@ -538,7 +589,10 @@ static void test_stale(void **state)
 	 */
 	assert_int_equal(stored_copies_enter(s.copies, &use, "other", &s.c.err),
 			 ERR_IO);
-	/* Nor one that is too old. */
+	/*
+	 * A local copy that was last up to date too long ago cannot be served
+	 * either.
+	 */
 	stored_copies_close(s.copies);
 	served_open(&s, 0, UINT64_C(3600000000000), 0);
 	assert_int_equal(sys_set_mtime(netrepo_path(&s.c.s.n, COPYNODE_COPY
@@ -566,8 +620,8 @@ static void visit_none(struct served *s)
 }
 
 /*
- * Callback during a request to the store, which takes six seconds. Other uses
- * of the copy must not wait meanwhile.
+ * Callback during a request to the store, which takes six seconds. While it
+ * runs, other uses of the copy must not wait for the store.
  */
 static void be_silent(void *ctx, const char *name)
 {
@@ -597,7 +651,10 @@ static void test_silent_store(void **state)
 	assert_true(visit_stale(&s));
 	assert_int_equal(s.count.requests, before + 1);
 	s.is_known = true;
-	/* For some seconds, no further request is sent to the store. */
+	/*
+	 * For some seconds after the failed request, no further request is sent
+	 * to the store.
+	 */
 	assert_true(visit_stale(&s));
 	visit_none(&s);
 	assert_int_equal(s.count.requests, before + 1);
@@ -606,7 +663,7 @@ static void test_silent_store(void **state)
 	assert_true(visit_stale(&s));
 	assert_true(visit_stale(&s));
 	assert_int_equal(s.count.requests, before + 2);
-	/* The store is back. */
+	/* The store answers again. */
 	own_clock += SECONDS(6);
 	s.count.is_down = false;
 	s.count.before_read = NULL;
@@ -620,8 +677,8 @@ static void test_silent_store(void **state)
 
 static atomic_bool is_disk_full;
 /*
- * A use of this copy is simulated once, when the index of another copy is
- * removed. NULL: none.
+ * Owner of the copy that unlinkat() uses once, when the index of another copy
+ * is removed. NULL: no copy is used.
  */
 static struct served *visited_meanwhile;
 
@@ -657,8 +714,8 @@ int unlinkat(int fd, const char *path, int flags)
 }
 
 /*
- * Makes a copy of a second repository, "other", while the disk is full. Both
- * repositories have the same content. `result`: the expected result.
+ * Makes a copy of a second repository, "other", with the content of the first.
+ * The disk is full until a copy is removed. `result` is the expected result.
  */
 static void visit_other(struct served *s, int result)
 {
@@ -714,8 +771,8 @@ static void test_disk_full_for_ever(void **state)
 /* ---- trimming */
 
 /*
- * A request can use a copy while another request removes copies. If it had to
- * wait, the test would never end.
+ * A request can use its copy while another request removes copies from the
+ * cache. If the first request had to wait, the test would never end.
  */
 static void test_trim_holds_nobody(void **state)
 {
@@ -735,8 +792,8 @@ static void test_trim_holds_nobody(void **state)
 }
 
 /*
- * Directories that killed processes have left are removed, also if the cache
- * has no size limit.
+ * Killed processes leave directories behind. These are removed even if the
+ * cache has no size limit.
  */
 static void test_leftovers(void **state)
 {
@@ -760,8 +817,8 @@ static void test_leftovers(void **state)
 static atomic_uint uses_taken;
 
 /*
- * Counts threads that have the read lock of a copy's file of uses: they wait
- * for the store, or will soon.
+ * Counts the threads that hold the read lock on the file of a copy's uses. Such
+ * a thread waits for the store, or is about to wait.
  */
 int fcntl(int fd, int cmd, ...)
 {
@@ -781,7 +838,7 @@ int fcntl(int fd, int cmd, ...)
 
 struct crowd {
 	struct served s;
-	/* Number of requests to the store that wait in hold_first(). */
+	/* 1 if a request to the store waits in hold_first(), otherwise 0. */
 	atomic_uint waits;
 	unsigned crowd_nr; /* uses to wait for */
 	atomic_uint asked; /* requests */
@@ -813,7 +870,10 @@ static void *visit_in_thread(void *arg)
 
 #define CROWD_NR 8
 
-/* Threads that arrive during a request to the store share the next request. */
+/*
+ * Threads that arrive during a request to the store cannot use its answer. All
+ * of them share the next request.
+ */
 static void test_shared_questions(void **state)
 {
 	pthread_t threads[CROWD_NR];
@@ -890,7 +950,10 @@ static void test_storm(void **state)
 		copynode_push(&storm.s.c, text);
 		visit(&storm.s);
 		copynode_assert_newest(&storm.s.c);
-		/* Removes the copy if no thread uses it. */
+		/*
+		 * Trimming removes the copy if no thread uses the copy at this
+		 * moment.
+		 */
 		assert_int_equal(stored_trim_run(&trim, storm.s.c.node, 1,
 						 &storm.s.c.err),
 				 0);

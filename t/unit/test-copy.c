@@ -140,7 +140,10 @@ static int put_pinned(void *ctx, const void *bytes, size_t len,
 	return buf_append(&e->got, bytes, len);
 }
 
-/* Copy the whole pack to a sink that has put_pinned(). */
+/*
+ * Copies the whole pack to a sink that has the callback put_pinned(). The
+ * callback gets bytes of the mapped pack that it may keep.
+ */
 static void copy_pinned(struct env *e, bool has_checksum)
 {
 	const struct pack_sink sink = {put, e, put_file, put_pinned};
@@ -215,8 +218,8 @@ static int discard(void *ctx, const void *bytes, size_t len, struct error *err)
 }
 
 /*
- * Copies the pack, and then reads it. Returns the number of page faults of the
- * reading.
+ * Copies the pack, and then reads all of its mapped pages. Returns the number
+ * of page faults that reading causes: the pages that the copy has released.
  */
 static long faults_behind(struct env *e)
 {

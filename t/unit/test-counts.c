@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/counts.h: what is counted, and who sees the numbers. */
+/*
+ * Tests of stored/counts.h, the counters of requests to a store and of the
+ * cache: which events are counted, and that processes with the same cache
+ * directory share the counters.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -136,7 +140,10 @@ static void test_cache(void **state)
 	assert_line(&c, "gitreach_cache_lookups_total{result=\"stale\"} 1");
 	assert_string_equal(stored_lookup_name(STORED_LOOKUP_FAILED), "failed");
 
-	/* Another process adds to the same numbers. */
+	/*
+	 * Another process that uses the same cache directory adds to the same
+	 * counters.
+	 */
 	other = stored_counts_open(c.dir.path);
 	assert_non_null(other);
 	stored_counts_lookup(other, STORED_LOOKUP_HIT);

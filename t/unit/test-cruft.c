@@ -90,7 +90,7 @@ static void written(void **state)
 		if (cruft_write(&np, &u, &options, &err) != 0)
 			fail_msg("%s", err.msg);
 		/*
-		 * If k is 1, no object is dropped. So there is no pack of
+		 * In round 1, no object is dropped, so there is no pack of
 		 * dropped objects.
 		 */
 		assert_int_equal(np.nr, k != 1);

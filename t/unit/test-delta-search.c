@@ -62,8 +62,9 @@ static void depth_is_kept(void **state)
 }
 
 /*
- * Chains of deltas that are copied from packs end at an object. The search may
- * make a delta of this object.
+ * A chain of deltas that are copied from packs ends at an object that is stored
+ * whole. If the search makes a delta of this object, the chain gets longer. It
+ * must not exceed the limit.
  */
 static void depth_with_copied_deltas(void **state)
 {
@@ -305,8 +306,9 @@ static void by_path(void **state)
 }
 
 /*
- * In the order of name hashes, versions of other files come between the
- * versions of a file. In the order of paths, they do not.
+ * In the order of name hashes, versions of other files can stand between two
+ * versions of one file. In the order of paths, the versions of a file are
+ * neighbours, so better deltas are found.
  */
 static void paths_in_one_name(void **state)
 {

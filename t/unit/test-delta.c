@@ -199,8 +199,8 @@ static size_t round_trip(const struct buf *base, const struct buf *target)
 }
 
 /*
- * Base and target have a common prefix and a common suffix. In the shorter
- * text, the prefix and the suffix may overlap.
+ * Base and target have a common prefix and a common suffix of any length. In
+ * the shorter text, the prefix and the suffix may overlap.
  */
 static void near_ones_of_any_middle(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of store/directory.c, the store in a directory: the checks for all
- * stores, and what is on the disk.
+ * Tests of store/directory.c, the store in a directory: it passes the checks
+ * for all stores, and its files on the disk are as expected.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,7 +106,8 @@ static void test_files(void **state)
 			 0);
 	assert_true(suite_has(f->store, "copy", "abc", NULL));
 	/*
-	 * A file cannot have a name that is a directory of another file's name.
+	 * The store has the file "copy". So "copy" cannot be a directory, and
+	 * no file can have the name "copy/x".
 	 */
 	assert_int_equal(filestore_put(f->store, NULL, "copy/x", "", 0,
 				       &suite_create, NULL),
@@ -197,7 +198,7 @@ static void test_not_made(void **state)
 	buf_release(&tmp);
 }
 
-/* Whether fsync() of a directory fails. */
+/* true: fsync() of a directory fails. */
 static bool is_disk_broken;
 
 int fsync(int fd)
@@ -212,8 +213,8 @@ int fsync(int fd)
 }
 
 /*
- * If a put is told that the name exists, the existing file must be durable. The
- * existing file must be durable even if fsync() failed in the first put.
+ * A put reports STORE_CONFLICT only if the existing file is durable. Here, the
+ * first put has written the file, but fsync() of its directory failed.
  */
 static void test_taken_is_durable(void **state)
 {
@@ -233,8 +234,8 @@ static void test_taken_is_durable(void **state)
 }
 
 /*
- * If the directory of the store is missing, a read fails. It must not say that
- * the file is absent.
+ * If the directory of the store is missing, a read must fail. The result
+ * STORE_ABSENT would say that the file was deleted.
  */
 static void test_vanished(void **state)
 {

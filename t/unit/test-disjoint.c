@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/disjoint.c, which finds commits with bitmaps that reach no
- * object of a given set. No found commit may reach an object of the set. Each
- * commit whose bitmap has no object of the set must be a found commit or an
- * ancestor of a found commit.
+ * Tests of bitmap/disjoint.c. For a set of objects, it finds commits that have
+ * bitmaps and reach no object of the set. Two things are checked. No found
+ * commit reaches an object of the set. Each other commit whose bitmap has no
+ * object of the set is an ancestor of a found commit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,8 +59,8 @@ static void find(struct bitmaprepo *b, struct walk_tips *bounds,
 }
 
 /*
- * Checks each commit with a bitmap that reaches no object of the set: a found
- * commit must reach it. Adds the number of these commits to *clear_nr.
+ * Checks each commit whose bitmap has no object of the set: a found commit must
+ * reach this commit. Adds the number of these commits to *clear_nr.
  */
 static void check_rows(struct bitmaprepo *b, const struct walk_tips *bounds,
 		       const struct bitset *set, uint32_t *clear_nr)

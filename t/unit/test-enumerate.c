@@ -12,8 +12,8 @@
 #include "t/unit/walkrepo.h"
 
 /*
- * A random request. Indexed like r->objects: `want`: whether the wants reach
- * the object. `have`: whether the haves reach the object.
+ * A random request. The arrays are indexed like r->objects. `want`: the wants
+ * reach the object. `have`: the haves reach the object.
  */
 struct request {
 	struct walk_tips wants, haves;
@@ -120,9 +120,9 @@ static void expect_objects(struct walkrepo *f, struct request *req,
 }
 
 /*
- * Excludes the objects of result->uninteresting, which may have all trees and
- * blobs that the haves' commits reach, some of them, or none. Returns true if
- * it has all.
+ * Excludes the objects of result->uninteresting. This set may have all trees
+ * and blobs that the haves' commits reach, some of them, or none. Returns true
+ * if the set has all of them.
  */
 static bool exclude_uninteresting(struct walkrepo *f, struct request *req,
 				  const struct walk_result *result,

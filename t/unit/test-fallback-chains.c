@@ -379,8 +379,9 @@ static void plan_by_hand(struct versions *v)
 }
 
 /*
- * Deltas form a cycle, so none of their objects can be read. This error is
- * reported when the objects are written, not before.
+ * Deltas form a cycle, so none of their objects can be read. The error is
+ * reported when the objects are written, because planning does not read
+ * objects.
  */
 static void ring(void **state)
 {

@@ -81,7 +81,10 @@ static void test_negotiation(void **state)
 	      "packfile|1:PACK wants=c4,h0 haves=c2|F", 0);
 	check(&d, "want c4|wait-for-done|have c4", "acknowledgments|ACK c4|F",
 	      0);
-	/* A have that is a tag counts as the commit to which the tag points. */
+	/*
+	 * A have that is a tag counts as its target: the commit to which the
+	 * tag points is found.
+	 */
 	check(&d, "no-progress|want c4|have v1",
 	      "acknowledgments|ACK v1|ready|D|packfile|"
 	      "1:PACK wants=c4 haves=v1|F",
@@ -307,8 +310,8 @@ static void test_errors(void **state)
 }
 
 /*
- * The response to a second request on a connection does not depend on the first
- * request.
+ * A connection can carry several requests. The response to the second request
+ * must not depend on the first.
  */
 static void test_two_requests(void **state)
 {

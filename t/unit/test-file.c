@@ -449,8 +449,9 @@ static bool has_none(void *ctx, uint32_t idx_pos)
 }
 
 /*
- * A bitmap is XORed with the bitmap of an object that does not exist. The
- * lookup table and the entry name the same wrong object.
+ * A bitmap is XORed with the bitmap of an object that does not exist. The row
+ * of the lookup table and the entry agree, so the parser cannot detect this,
+ * but reading the bitmap must fail.
  */
 static void difference_to_no_object(void **state)
 {
@@ -486,22 +487,26 @@ static void wrong_rows(void **state)
 		size_t off;
 		uint32_t value;
 	} cases[] = {
-		/* The row names another commit than the entry. */
+		/*
+		 * The row of the lookup table and the entry name different
+		 * commits.
+		 */
 		{ROW_0, 1},
 		{ROW_0 + 4, 1},         /* offset beyond 4 GiB */
 		{ROW_0 + 8, ROW_0 - 5}, /* no room for an entry */
 		{ROW_0 + 8, ROW_0},
 		{ROW_0 + 8, UINT32_MAX},
-		/* This offset is that of another entry. */
+		/* The row has the offset of another entry. */
 		{ROW_0 + 8, PARENT},
 		{ROW_0 + 8, COMMIT + 1},
 		{ROW_0 + 12, 0}, /* XORed with itself */
 		{ROW_0 + 12, 2}, /* XORed with no row */
 		/*
-		 * No XOR according to the row, but the entry has an XOR offset.
+		 * The row says that the bitmap is not XORed, but the entry has
+		 * an XOR offset.
 		 */
 		{ROW_0 + 12, UINT32_MAX},
-		/* The offset in the row is that of another commit's bitmap. */
+		/* The row has the offset of another commit's bitmap. */
 		{ROW_1 + 8, COMMIT},
 		{ROW_1 + 12, 0}, /* a cycle */
 		{COMMIT, 2},
@@ -538,8 +543,8 @@ static void wrong_entries(void **state)
 	} cases[] = {
 		{ENTRY_NR + 3, 3}, /* one entry too many */
 		/*
-		 * The first bitmap is XORed with a bitmap that would be before
-		 * it.
+		 * The XOR offset of the first bitmap leads to a bitmap before
+		 * the first.
 		 */
 		{PARENT + 4, 1},
 		{COMMIT + 4, 2},

@@ -241,7 +241,7 @@ static void name_hashes(void **state)
 	randrepo_store_pack(&r);
 	randrepo_all_refs(&r);
 	bitmaprepo_repack(&r, true, true);
-	/* changes only a/z/f01 */
+	/* The new commit changes only the file a/z/f01. */
 	files[1] = RANDREPO_CONTENTS + 1;
 	commit = randrepo_commit(&r, files, NULL, 0, 1);
 	blob = randrepo_blob(&r, files[1]);

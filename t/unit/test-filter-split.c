@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of packs/filter-split.c, which splits the objects of a repack by an
- * object filter. The filters depend on paths or do not.
+ * object filter. Random filters, with and without conditions on paths, must
+ * select the objects of a slow computation.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,8 +55,9 @@ static void check_many(bool with_paths)
 
 		filterset_init(&s, &f.h.r, &f.w, with_paths);
 		/*
-		 * With filter_wants, objects in a wanted tree have another
-		 * depth. Skip these requests.
+		 * A repack has no wanted trees. Skip random requests that apply
+		 * the filter to wants, because there the entries of a wanted
+		 * tree have another depth.
 		 */
 		if (!s.filter_wants)
 			check_one(&f, &s);

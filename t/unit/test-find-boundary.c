@@ -109,10 +109,12 @@ static void unchanged_directories(void **state)
 	};
 	assert_int_equal(
 		found_open(&f, odb, &request, &options, &warning, NULL), 0);
-	/* the file that has changed, and not the other one */
+	/* The changed file is collected. The unchanged file is not. */
 	assert_true(is_collected(&f, &r, old.file));
 	assert_false(is_collected(&f, &r, old.same));
-	/* the root tree, both directories, and a file */
+	/*
+	 * Four objects: the root tree, both directories, and the changed file.
+	 */
 	assert_int_equal(f.boundary_objects.nr, 4);
 	found_close(&f);
 	odb_close(odb);

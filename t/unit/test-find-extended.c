@@ -19,16 +19,19 @@
 
 struct extendedrepo {
 	struct keptrepo k;
-	/* These are indexes of k.r.objects[]. */
-	/* a commit after the newest one */
+	/* The fields below are indexes of k.r.objects[]. */
+	/*
+	 * A commit on top of the newest packed commit. No prepared answer has
+	 * it.
+	 */
 	uint32_t commit;
-	/* the tip of a branch with another root */
+	/* The tip of a branch whose history has another root. */
 	uint32_t side;
 };
 
 /*
  * Make a repository with prepared answers for its branches. Then add a commit
- * with the same file as the newest one.
+ * on top of the newest commit, with an unchanged file.
  */
 static void init(struct extendedrepo *e)
 {
@@ -54,9 +57,10 @@ static void release(struct extendedrepo *e)
 }
 
 /*
- * Send a clone of some objects of k.r.objects[]. The pack must have what they
- * reach. `strategy` is how the objects must be found, and `walked` the number
- * of commits that must be walked.
+ * Send a clone that wants the objects `wants` of k.r.objects[]. The pack must
+ * have exactly the closure of these objects. `strategy` is the expected way in
+ * which the objects are found. `walked` is the expected number of walked
+ * commits.
  */
 static void check_clone(struct extendedrepo *e, const uint32_t *wants,
 			size_t nr, const char *strategy, uint32_t walked)
@@ -95,7 +99,10 @@ static void check_clone(struct extendedrepo *e, const uint32_t *wants,
 	free(due);
 }
 
-/* The new commit is walked, and the answer of the wanted branches is sent. */
+/*
+ * If a clone also wants a new commit, only this commit is walked. The other
+ * objects come from the prepared answer for the wanted branches.
+ */
 static void new_commit(void **state)
 {
 	struct extendedrepo e;
@@ -108,23 +115,29 @@ static void new_commit(void **state)
 	check_clone(&e, wants, 3, "prepared", 0);
 	check_clone(&e, wants, 1, "prepared", 0);
 	/*
-	 * The branch TOPIC was deleted. Its old tip is reached by commits of
-	 * the answer to all branches, and not by new commits. So the answer to
-	 * the default branch is extended by the commit `side`.
+	 * The branch TOPIC is not wanted, as if it had been deleted. So the
+	 * answer to all branches has too many objects. The answer to the
+	 * default branch is extended by the commit `side`.
 	 */
 	check_clone(&e, wants, 2, "prepared+walk", 1);
 	wants[0] = e.commit;
 	check_clone(&e, wants, 2, "prepared+walk", 1);
 	check_clone(&e, wants, 3, "prepared+walk", 1);
 	check_clone(&e, wants, 1, "prepared+walk", 1);
-	/* An ancestor of the answer's commits is wanted, too. */
+	/*
+	 * One more want is an ancestor of the commits of the prepared answer,
+	 * so the answer already has its objects.
+	 */
 	wants[1] = e.k.commits[5];
 	wants[2] = e.side;
 	check_clone(&e, wants, 3, "prepared+walk", 1);
 	release(&e);
 }
 
-/* The answer has objects that the clone does not want. */
+/*
+ * A branch was rewound, so a prepared answer has objects that the clone does
+ * not want. The prepared answer must not be used.
+ */
 static void rewound_branch(void **state)
 {
 	struct extendedrepo e;

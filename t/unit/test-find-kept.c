@@ -17,16 +17,19 @@
 
 #define DELTAS "objects/info/deltas"
 #define NEWEST (KEPTREPO_COMMITS - 1)
-/* No commit, or no blob. */
+/* Stands for no commit or no blob. */
 #define NONE UINT32_MAX
 
-/* The repack keeps deltas of the newest blob against the blobs of these. */
+/*
+ * Indexes of k->blobs[]. The repack keeps deltas of the newest blob against
+ * these blobs.
+ */
 static const uint32_t kept[] = {7, 31, 37};
 
-/* A fetch of one commit. Commits are numbers of k->commits[]. */
+/* A fetch of one commit. Its fields are indexes of k->commits[]. */
 struct fetch {
 	uint32_t want;
-	/* NONE: a clone */
+	/* The commit that the client has. NONE: the request is a clone. */
 	uint32_t have;
 	/* The parents of this commit are not sent. NONE: the whole history. */
 	uint32_t shallow;
@@ -39,17 +42,18 @@ struct fetched {
 	size_t len;
 	uint32_t external;
 	/*
-	 * The base of the wanted commit's blob, as a number of k->blobs[].
-	 * NONE: the blob is not a delta with the id of its base.
+	 * The delta base of the wanted commit's blob, as an index of
+	 * k->blobs[]. NONE: the blob is not sent as a REF_DELTA.
 	 */
 	uint32_t base;
-	/* whether that base is in the pack */
+	/* whether the blob `base` is in the pack */
 	bool base_is_sent;
 };
 
 /*
- * Search the deltas of all objects again. Each old blob becomes a delta of a
- * newer one. Copies are kept of the blobs of the branches' tips.
+ * Repack without reusing deltas, so that each old blob becomes a delta of a
+ * newer one. The repack also keeps a whole copy of each blob at the tip of a
+ * branch.
  */
 static void store_deltas(struct keptrepo *k)
 {
@@ -67,7 +71,10 @@ static void store_deltas(struct keptrepo *k)
 	keptrepo_open(k);
 }
 
-/* The pack stores each blob whole, or all but the newest one as deltas. */
+/*
+ * Make the repository. If `has_deltas` is false, the pack stores each blob
+ * whole. Otherwise it stores all blobs but the newest one as deltas.
+ */
 static void init(struct keptrepo *k, bool has_deltas)
 {
 	keptrepo_init(k, "[repack]\nkeptDeltas = 100\n");
@@ -171,8 +178,8 @@ static bool is_kept(uint32_t blob)
 }
 
 /*
- * The newest blob is sent as a kept delta. Its base is at the receiver, or it
- * is sent whole in the same pack.
+ * The newest blob is sent as a kept delta. The receiver can use the delta: it
+ * has the base, or the base is sent whole in the same pack.
  */
 static void bases_at_receiver_or_sent(void **state)
 {
@@ -194,9 +201,10 @@ static void bases_at_receiver_or_sent(void **state)
 }
 
 /*
- * Older blobs are stored as deltas of newer ones. A delta of the newest blob
- * against one of them would make a cycle. So the base must be at the receiver:
- * the blob of a kept delta, or the receiver's own version of the file.
+ * The pack stores older blobs as deltas of newer ones. If the newest blob were
+ * sent as a delta of such a blob, the deltas would form a cycle. So the
+ * receiver must already have the base: the blob of a kept delta, or its own
+ * version of the file.
  */
 static void bases_without_cycles(void **state)
 {
@@ -218,7 +226,10 @@ static void bases_without_cycles(void **state)
 	keptrepo_release(&k);
 }
 
-/* A pack that is not thin has all bases. */
+/*
+ * If the client does not allow a thin pack, the pack has the bases of all
+ * deltas.
+ */
 static void full_packs(void **state)
 {
 	struct keptrepo k;
@@ -285,15 +296,18 @@ static void whole_copies(void **state)
 	assert_int_equal(f.report.objects, 3);
 	assert_int_equal(f.report.reused, 1);
 	assert_int_equal(f.report.pack_reused, 2);
-	/* There is no copy of a blob that is not in the tree of a tip. */
+	/*
+	 * Only blobs in the trees of tips have a kept copy, so this blob has
+	 * none.
+	 */
 	f = fetch(&k, (struct fetch){12, NONE, 12, true, true});
 	assert_true(f.report.bytes_recompressed > 1000);
 	keptrepo_release(&k);
 }
 
 /*
- * A client with a shallow boundary fetches commits. The delta is made against
- * the version that it has.
+ * A client with a shallow boundary fetches new commits. The newest blob is sent
+ * as a delta against the version of the file that the client has.
  */
 static void shallow_fetches(void **state)
 {
@@ -314,7 +328,10 @@ static void shallow_fetches(void **state)
 	}
 }
 
-/* Add a commit of a file, after the last commit. Returns the commit. */
+/*
+ * Add a commit on top of `parent` with one file, called `name`. Returns the
+ * commit's index in r->objects[].
+ */
 static uint32_t add_commit(struct randrepo *r, const char *name, uint32_t blob,
 			   uint32_t parent)
 {
@@ -337,8 +354,8 @@ static uint32_t add_commit(struct randrepo *r, const char *name, uint32_t blob,
 }
 
 /*
- * Replace the last four commits. In three of them, the file has another name.
- * Only the newest commit has the old name.
+ * Replace the last four commits. In the first three of them, the file has
+ * another name. The newest commit has the old name again.
  */
 static void rename_file(struct keptrepo *k)
 {

@@ -21,8 +21,8 @@ struct env {
 	struct oid wants[WANTS], have;
 	struct packing_request request;
 	/*
-	 * `asked`: number of calls of may_have(). `spared`: number of these
-	 * calls that made a visit of all tags unnecessary.
+	 * `asked`: number of calls of may_have(). `spared`: number of calls
+	 * that answered "no". After such a call, the tags are not visited.
 	 */
 	uint32_t asked, spared;
 	struct foundrepo_tags tags;

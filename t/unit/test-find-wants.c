@@ -151,7 +151,7 @@ static void wants_are_answered(void **state)
 
 /*
  * If the bitmap index proves to be damaged, it is closed. Object types that
- * were read from it are forgotten.
+ * were read from the index are forgotten, because they may be wrong.
  */
 static void a_damaged_index_is_not_believed(void **state)
 {

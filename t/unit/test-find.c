@@ -104,7 +104,7 @@ static void note(struct env *e, const struct oid *oid)
 {
 	uint32_t nr = randrepo_find(&e->r, oid);
 
-	/* Each object must be found only once. */
+	/* Each object must be found only once, or it would be sent twice. */
 	assert_false(e->found[nr]);
 	e->found[nr] = true;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/finder.h: looking up refs of a generation for a commit. */
+/*
+ * Tests of stored/finder.h, which looks up refs of a generation for a commit:
+ * the value of a ref, and names that other refs make impossible.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,13 +49,16 @@ static void test_find(void **state)
 	f.finder.place = &f.s.place;
 	find(&f, &refs, "refs/heads/b", 0, f.tip);
 	find(&f, &refs, "refs/heads/none", 0, "");
-	/* "b" and "b/c" cannot both exist, */
+	/* The ref "b" exists, so "b/c" cannot be created. */
 	find(&f, &refs, "refs/heads/b/c", 1, "");
-	/* unless the change deletes "b", */
+	/* "b/c" can be created if the same change deletes "b". */
 	refs.refs = &deletes;
 	refs.ref_nr = 1;
 	find(&f, &refs, "refs/heads/b/c", 0, "");
-	/* or a generation after the tables has deleted it. */
+	/*
+	 * "b/c" can also be created if a later update has deleted "b", although
+	 * the tables of refs still have "b".
+	 */
 	refs.ref_nr = 0;
 	assert_int_equal(generation_set_ref(&f.g, f.g.number, "refs/heads/b",
 					    NULL, NULL),

@@ -89,7 +89,10 @@ static void test_cruft(void **state)
 	tmprepo_write(&f.t, "objects/pack/pack-1.mtimes", "");
 	assert_false(freshen(&f, &f.packed[0].oid));
 	assert_false(is_new(f.pack_path));
-	/* A pack that is not a cruft pack has the object, too. */
+	/*
+	 * Another pack, which is not a cruft pack, has the object, too. This
+	 * copy gets the present time.
+	 */
 	tmppack_write(&f.t, "objects", "pack-2", f.packed, 1, false);
 	assert_true(freshen(&f, &f.packed[0].oid));
 	assert_false(is_new(f.pack_path));

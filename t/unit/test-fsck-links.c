@@ -22,8 +22,8 @@ struct heard {
 	size_t broken, mistyped, missing, unreachable;
 	/*
 	 * Indexed like r.objects. `left`: the object was reported as
-	 * unreachable. `dangling`: it was reported as unreachable, and as not
-	 * referred to by any object.
+	 * unreachable. `dangling`: the object was also reported as one to which
+	 * no object refers.
 	 */
 	bool *left;
 	bool *dangling;

@@ -70,8 +70,8 @@ static int check_with(const struct fsck_rules *rules, struct heard *h,
 	f.found = find;
 	f.ctx = h;
 	/*
-	 * Check a copy on the heap that has no final NUL, so that sanitizers
-	 * notice a read past its end.
+	 * The copy on the heap has no NUL after the last byte, so sanitizers
+	 * report a read past the end.
 	 */
 	memcpy(copy, data, len);
 	ret = fsck_object(&f, &oid, type, copy, len, NULL);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of stored/gather.h: downloads into the cache. */
+/*
+ * Tests of stored/gather.h, which downloads the files of a generation into the
+ * cache: which files are read from the store, and when the side bundle replaces
+ * single downloads.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +38,7 @@ static void fixture_init(struct fixture *f)
 		.g = &f->g,
 		.needed = f->needed,
 	};
-	/* so that reads are counted */
+	/* Use the store of the node, which counts reads. */
 	f->c.s.place.store = f->c.node->store;
 }
 
@@ -45,7 +49,10 @@ static void fixture_release(struct fixture *f)
 	copynode_release(&f->c);
 }
 
-/* Gathers, and returns the number of reads. */
+/*
+ * Downloads the needed files into the cache. Returns the number of reads from
+ * the store.
+ */
 static unsigned gather(struct fixture *f)
 {
 	unsigned before = f->c.count.reads;
@@ -76,12 +83,15 @@ static void test_bundle(void **state)
 		packs += !stored_side_takes(&f.g.files[i]);
 	packs--;
 	assert_int_equal(gather(&f), 1 + packs);
-	/* Nothing is missing. */
+	/* The cache has all needed files now, so nothing is read. */
 	assert_int_equal(gather(&f), 0);
-	/* For one file, the bundle is not worth it. */
+	/* If only one file is missing, the file is read, not the bundle. */
 	stored_cache_drop(f.how.cache, &f.g.files[pos_of(&f, "config")]);
 	assert_int_equal(gather(&f), 1);
-	/* The bundle is not needed, because an older generation had it. */
+	/*
+	 * The bundle is marked as not needed, as if the previous generation had
+	 * it. So it is not read, although two of its files are missing.
+	 */
 	f.needed[pos_of(&f, STORED_SIDE_PATH)] = false;
 	stored_cache_drop(f.how.cache, &f.g.files[pos_of(&f, "config")]);
 	stored_cache_drop(f.how.cache,
@@ -90,7 +100,10 @@ static void test_bundle(void **state)
 	fixture_release(&f);
 }
 
-/* A damaged or missing bundle, and one that lacks files. */
+/*
+ * A bundle may be damaged or missing, or may lack files. Then the files are
+ * read one by one, and there is no error.
+ */
 static void test_useless_bundle(void **state)
 {
 	struct fixture f;
@@ -109,7 +122,10 @@ static void test_useless_bundle(void **state)
 	assert_int_equal(gather(&f), f.g.file_nr);
 	fixture_release(&f);
 
-	/* Files after the bundle come from later pushes. */
+	/*
+	 * A later push adds files after the bundle. The bundle does not have
+	 * them, so each of them is read.
+	 */
 	fixture_init(&f);
 	storedrepo_add_file(&f.c.s, &f.g, "objects/pack/pack-2.idx");
 	generation_release(&f.g);
@@ -143,7 +159,7 @@ static void test_also(void **state)
 	f.how.ctx = &q;
 	gather(&f);
 	assert_int_equal(q.nr, 1);
-	/* Also if nothing is missing. */
+	/* The callback is also called if no file is missing. */
 	gather(&f);
 	assert_int_equal(q.nr, 2);
 	q.ret = ERR_IO;

@@ -23,12 +23,12 @@ struct repo {
 	struct generation_place place;
 	struct generation base;
 	/*
-	 * The way in which chosen requests end. A request is chosen if its
-	 * operation is `op`, and its file name contains `part`.
+	 * How a chosen request ends. A request is chosen if its operation is
+	 * `op` and its file name contains `part`.
 	 */
 	enum memstore_fate fate;
 	enum memstore_op op;
-	const char *part; /* of the file's name */
+	const char *part; /* a part of the file name */
 	/* Number of chosen requests that succeed before the first fails. */
 	unsigned after;
 };
@@ -164,7 +164,10 @@ static void test_grace(void **state)
 	assert_true(is_retired(&r, 1));
 	g = collect(&r, GRACE, false, 0);
 	assert_int_equal(g.file_nr + g.retired_nr, 0);
-	/* The collection does not hinder later generations (versions). */
+	/*
+	 * After the collection, later generations (versions) can be made as
+	 * before.
+	 */
 	commit(&r, "c", NULL);
 	assert_int_equal(r.base.number, 3);
 	repo_release(&r);
@@ -189,8 +192,8 @@ static void test_unnamed(void **state)
 	memstore_write(&r.mem, "repo/r/_/gen/other", "xyz", 3);
 	memstore_write(&r.mem, "repo/r/a/_/file/x", "xyz", 3);
 	/*
-	 * The collector must use the times of the store. It must not use the
-	 * clock of its own machine, which is ahead here.
+	 * The collector must use the clock of the store. The clock of its own
+	 * machine is ahead here, so all files would seem old.
 	 */
 	r.host.seconds += 1000 * GRACE;
 	r.host.now_ns += 1000 * GRACE * (uint64_t)1000000000;
@@ -240,8 +243,9 @@ static void test_retire(void **state)
 }
 
 /*
- * With threads, records (manifests) are read ahead. A record that is older than
- * the first retired (emptied) one may be among them, and is not needed.
+ * With threads, records (manifests) are read before it is known which records
+ * are needed. A record that is older than the first retired (emptied) record is
+ * not needed. If it cannot be read, this is no error.
  */
 static void test_read_ahead(void **state)
 {
@@ -257,7 +261,10 @@ static void test_read_ahead(void **state)
 			commit(&r, path, i == 20 ? "f3" : NULL);
 			r.mem.clock += 10;
 		}
-		/* The successor of generation 9 is older than the grace. */
+		/*
+		 * Generation 9 has a successor that is older than the grace
+		 * period, so the records up to 9 are retired.
+		 */
 		g = collect(&r, 200, false, 0);
 		assert_int_equal(g.retired_nr, 9);
 		assert_int_equal(g.file_nr, 0);
@@ -291,7 +298,10 @@ static void test_failures(void **state)
 		{MEMSTORE_READ, "/gen/", 0, MEMSTORE_DOWN, STORE_UNAVAILABLE},
 		{MEMSTORE_READ, "/gen/", 5, MEMSTORE_DOWN, STORE_UNAVAILABLE},
 		{MEMSTORE_READ, "/gen/", 6, MEMSTORE_ERROR, ERR_DENIED},
-		/* both the time of the hint, and that of an answer */
+		/*
+		 * The store gives neither the time of the hint nor the time of
+		 * an answer.
+		 */
 		{MEMSTORE_HEAD, "", 0, MEMSTORE_ERROR, ERR_DENIED},
 		{MEMSTORE_HEAD, "", 0, MEMSTORE_DOWN, STORE_UNAVAILABLE},
 		{MEMSTORE_LIST, "/file/", 0, MEMSTORE_DOWN, STORE_UNAVAILABLE},
@@ -316,7 +326,10 @@ static void test_failures(void **state)
 		g = collect(&r, GRACE, false, cases[i].result);
 		assert_int_equal(r.after, 0);
 		assert_int_equal(g.file_nr, 0);
-		/* A file that could not be deleted is counted. */
+		/*
+		 * If a file could not be deleted although the store was asked,
+		 * it is counted in failed_nr.
+		 */
 		assert_int_equal(g.failed_nr, cases[i].op == MEMSTORE_DELETE &&
 						      !cases[i].result);
 		assert_int_equal(count(&r, "/file/"), 3);
@@ -324,7 +337,10 @@ static void test_failures(void **state)
 	}
 }
 
-/* A store that is full until a file is deleted. */
+/*
+ * Decides the result of a request to a full store: each put fails until a file
+ * was deleted.
+ */
 static enum memstore_fate be_full(void *ctx, enum memstore_op op,
 				  const char *name)
 {
@@ -337,8 +353,9 @@ static enum memstore_fate be_full(void *ctx, enum memstore_op op,
 }
 
 /*
- * A store without any room: files can be deleted although neither the hint nor
- * a retired record (manifest) can be written.
+ * A store without any room accepts neither the hint nor a retired record
+ * (manifest). The collection must still delete files, or the store would stay
+ * full.
  */
 static void test_full(void **state)
 {
@@ -355,12 +372,19 @@ static void test_full(void **state)
 		commit(&r, "c", NULL);
 		r.fate = fates[i];
 		r.mem.fate = be_full;
-		/* The successor of a's generation is too young. */
+		/*
+		 * "a" was dropped by the next generation, which is not yet
+		 * older than the grace period. So "a" stays.
+		 */
 		r.mem.clock += GRACE;
 		g = collect(&r, GRACE, false, 0);
 		assert_int_equal(g.file_nr + g.retired_nr, 0);
 		r.mem.clock++;
-		/* The time of an answer is not trusted if it is late. */
+		/*
+		 * The hint cannot be written, so the time of an answer is used.
+		 * The clock of the answer may be fast: of this time and the
+		 * time of this machine, the earlier one counts.
+		 */
 		r.host.seconds = r.mem.clock - 1;
 		g = collect(&r, GRACE, false, 0);
 		assert_int_equal(g.file_nr + g.retired_nr, 0);
@@ -376,8 +400,8 @@ static void test_full(void **state)
 }
 
 /*
- * The store gives no times for records (manifests) or for files. They must not
- * be taken for old.
+ * The store gives no times for records (manifests) or for files. Files without
+ * a time may be new, so they must not be deleted.
  */
 static void test_no_time(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of generations/commit.c, which makes the next generation (version) of a
- * repository in a store: while other writers commit, and when answers of the
- * store are lost.
+ * repository in a store. No change may be lost or made twice, also if other
+ * writers commit at the same time, or if answers of the store are lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,10 @@ struct repo {
 	struct memstore mem;
 	struct genhost host;
 	struct generation_place place;
-	/* Results of the next puts of records (manifests), and of reads. */
+	/*
+	 * How the next puts of records (manifests) end, and how the next reads
+	 * end.
+	 */
 	const enum memstore_fate *puts, *reads;
 	size_t put_nr, read_nr;
 	/* Callback before each put of a record (manifest). */
@@ -68,7 +71,7 @@ static void repo_init(struct repo *r)
 
 static void repo_release(struct repo *r)
 {
-	/* A commit must never delete a file, whatever fails. */
+	/* A commit must never delete a file, even if it fails. */
 	assert_int_equal(r->deletes, 0);
 	generation_release(&r->base);
 	memstore_release(&r->mem);
@@ -188,9 +191,9 @@ static void test_commit(void **state)
 }
 
 /*
- * Notes each request as one letter: "f" for the put of a file, "h" of the hint
- * (a file with a recent number), "r" of a record (manifest), and "?" for any
- * other request.
+ * The requests so far, one letter for each: "f" for the put of a file, "h" for
+ * the put of the hint (a file with a recent number), "r" for the put of a
+ * record (manifest), and "?" for any other request.
  */
 static char noted[32];
 
@@ -288,9 +291,9 @@ static void retire(struct repo *r)
 }
 
 /*
- * A commit has two steps. The first one begins a session, which limits the time
- * of the commit. It fails if the store does not have the generation (version)
- * on which the change is based.
+ * A commit has two steps. The first step begins a session, which limits the
+ * time of the commit. The first step must fail if the store has lost the
+ * generation (version) on which the change is based.
  */
 static void test_lost(void **state)
 {
@@ -317,14 +320,20 @@ static void test_lost(void **state)
 				     "the repository, but another one");
 	r.base.token[0] ^= 1;
 
-	/* In a retired (emptied) record, only the parent can be compared. */
+	/*
+	 * A retired (emptied) record has no content but the parent, so only the
+	 * parent is compared.
+	 */
 	retire(&r);
 	assert_int_equal(begin(&r, &change, NULL), 0);
 	r.base.parent[0] ^= 1;
 	assert_int_equal(begin(&r, &change, NULL), GENERATION_LOST);
 	r.base.parent[0] ^= 1;
 
-	/* The store is empty. First with, then without files to upload. */
+	/*
+	 * The store is empty. Try a change with a file to upload, then a change
+	 * without.
+	 */
 	r.place.store = other.place.store;
 	assert_int_equal(begin(&r, &change, &err), GENERATION_LOST);
 	assert_string_equal(err.msg, "the store does not have generation 2 of "
@@ -600,7 +609,10 @@ struct lost_case {
 };
 
 static const struct lost_case lost_cases[] = {
-	/* one answer is lost */
+	/*
+	 * One answer is lost. The commit can read its record, and reports
+	 * success.
+	 */
 	{{MEMSTORE_LOST}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_NOTHING}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_LATE}, {0}, 1, 0, GENERATION_COMMITTED, 2},
@@ -626,7 +638,7 @@ static const struct lost_case lost_cases[] = {
 	 0,
 	 GENERATION_UNKNOWN,
 	 2},
-	/* all answers are lost */
+	/* All answers are lost, so the result of the commit is unknown. */
 	{{MEMSTORE_NOTHING, MEMSTORE_NOTHING, MEMSTORE_NOTHING,
 	  MEMSTORE_NOTHING},
 	 {0},
@@ -822,7 +834,10 @@ static void test_ours_retired(void **state)
 	repo_release(&r);
 }
 
-/* A callback that lets each put of a file fail. No record may be made. */
+/*
+ * Callback that lets each put of a file fail. The commit must then make no
+ * record.
+ */
 static enum memstore_fate no_files(void *ctx, enum memstore_op op,
 				   const char *name)
 {

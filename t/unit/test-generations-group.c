@@ -37,8 +37,9 @@ struct repo {
 	struct generation_place place;
 	struct generation_group *group;
 	/*
-	 * Number of files to be written before the leader (the thread that
-	 * writes the record) continues; number of files written so far.
+	 * `expected`: number of files that must be written before the leader
+	 * (the thread that writes the record) continues. `written`: number of
+	 * files written so far.
 	 */
 	unsigned expected, written;
 	pthread_mutex_t lock; /* guards `written` */
@@ -62,8 +63,9 @@ static enum memstore_fate decide(void *ctx, enum memstore_op op,
 }
 
 /*
- * Replaces the pause of the leader (the thread that writes the record). The
- * pause ends when all threads have begun to write their files.
+ * Callback in place of the pause in which the leader (the thread that writes
+ * the record) waits for further changes. The pause ends when all threads have
+ * begun to write their files.
  */
 static void wait_for_all(void *ctx, uint64_t ns)
 {
@@ -184,8 +186,8 @@ static void test_group(void **state)
 }
 
 /*
- * All threads create the same ref. One of them succeeds. The others get the
- * result that the ref has changed.
+ * All threads create the same ref with different values. Exactly one of them
+ * succeeds. The others get the result that the ref has changed.
  */
 static void test_refused(void **state)
 {
@@ -220,8 +222,8 @@ static void test_refused(void **state)
 }
 
 /*
- * A change that drops objects must be the only change of its record (manifest),
- * or is refused.
+ * A change that drops objects must be the only change of its record (manifest).
+ * If other changes are in the record already, the change is refused.
  */
 static void test_drops(void **state)
 {
@@ -282,7 +284,8 @@ static void test_failure(void **state)
 }
 
 /*
- * Two groups stand for two servers. They share a store, which is a directory.
+ * Two groups, as on two servers, commit to the same repository in a store that
+ * is a directory. No change may be lost.
  */
 static void test_two_nodes(void **state)
 {
@@ -318,8 +321,8 @@ static void test_two_nodes(void **state)
 	assert_int_equal(generation_newest(&g, &place, 0, NULL), 0);
 	assert_int_equal(g.update_nr, THREADS / 2);
 	/*
-	 * Two pushes set each ref. Exactly one of the two may have succeeded,
-	 * and the results must say which.
+	 * Two pushes set each ref. Exactly one push of each pair may succeed,
+	 * and its result must say so.
 	 */
 	for (unsigned i = 0; i < THREADS; i++) {
 		bool is_there = !strcmp(
@@ -399,7 +402,7 @@ static void note_followed(void *ctx, struct generation *g)
 	assert_int_equal(g->number, h->number);
 }
 
-/* Makes pusher `p` in two steps. */
+/* Commits the change of pusher `p` in the two steps of a commit. */
 static int run_session(struct repo *r, struct pusher *p,
 		       const struct generation *known)
 {
@@ -446,7 +449,10 @@ static void test_sessions(void **state)
 	assert_int_equal(h.made, 1);
 	assert_int_equal(h.followed, 1);
 	assert_int_equal(h.number, 2);
-	/* Nothing is made, so the second hook is not called. */
+	/*
+	 * The ref exists already, so no record is made, and the second hook is
+	 * not called.
+	 */
 	prepare(&r, &p, 3, "two");
 	assert_int_equal(run_session(&r, &p, &first), GENERATION_REF_CHANGED);
 	assert_int_equal(h.renewed, 2);
@@ -489,7 +495,10 @@ static void set_made(void *ctx, const struct generation *g)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* What follows the first record ends when the second one is made. */
+/*
+ * Hook that is called after a record was made. For the first record, it does
+ * not return before the second record was made.
+ */
 static void follow_slowly(void *ctx, struct generation *g)
 {
 	struct slow *s = ctx;
@@ -499,14 +508,14 @@ static void follow_slowly(void *ctx, struct generation *g)
 		pthread_cond_wait(&s->wake, &s->lock);
 	s->followed++;
 	pthread_mutex_unlock(&s->lock);
-	/* The function may move the record. */
+	/* The hook may take over the content of *g. */
 	generation_release(g);
 	*g = (struct generation){0};
 }
 
 /*
- * The next record is made although the callback follow() for the first record
- * has not returned.
+ * The hook that follows a record may be slow. The next record must be made
+ * although the hook for the first record has not returned.
  */
 static void test_slow_follow(void **state)
 {
@@ -529,7 +538,10 @@ static void test_slow_follow(void **state)
 	}
 	for (unsigned i = 0; i < THREADS; i++) {
 		assert_int_equal(sys_thread_start(&threads[i], run, &p[i]), 0);
-		/* The first record has the first change only. */
+		/*
+		 * Wait until a record was made, so that the first record has
+		 * only the first change.
+		 */
 		pthread_mutex_lock(&s.lock);
 		while (!s.made)
 			pthread_cond_wait(&s.wake, &s.lock);

@@ -106,7 +106,7 @@ static void test_read(void **state)
 	assert_int_equal(info.mtime, 77);
 	generation_release(&g);
 
-	/* The file of record 2 has the content of record 1. */
+	/* Store the bytes of record 1 under the name of record 2. */
 	assert_int_equal(
 		buf_append(&text, r.mem.files[0].bytes, r.mem.files[0].len), 0);
 	memstore_write(&r.mem, r.mem.files[1].name, text.data, text.len);
@@ -137,8 +137,8 @@ static void test_newest(void **state)
 			assert_true(requests <= 3);
 		}
 		/*
-		 * The search doubles its steps, so it needs at most twice the
-		 * logarithm of the distance, and two requests more.
+		 * The search doubles its steps. So the number of requests is at
+		 * most 2 plus twice the binary logarithm of the distance.
 		 */
 		newest(&r, 1, &requests);
 		assert_true(requests <= 2 * 7 + 2);
@@ -150,8 +150,8 @@ static void test_newest(void **state)
 }
 
 /*
- * Finds a generation (version) that is newer than a given number. If there is
- * none, this takes one request.
+ * generation_newer() finds a generation (version) that is newer than a given
+ * one. If there is none, this must cost only one request.
  */
 static void test_newer(void **state)
 {
@@ -179,7 +179,10 @@ static void test_newer(void **state)
 	memstore_release(&r.mem);
 }
 
-/* One listing shows whether a record exists and is the newest. */
+/*
+ * One listing of files tells whether the record of a known number is the newest
+ * one.
+ */
 static void test_is_newest(void **state)
 {
 	bool is_newest;
@@ -284,7 +287,10 @@ static void test_hint(void **state)
 	memstore_release(&r.mem);
 }
 
-/* A hint may be a copy of a record, and short enough. */
+/*
+ * A hint is a number, or a copy of a record that is short enough.
+ * generation_read_hint() returns such a copy, and ignores numbers.
+ */
 static void test_hint_record(void **state)
 {
 	struct generation g = {.number = 12, .parent = {1}}, read;
@@ -317,7 +323,9 @@ static void test_hint_record(void **state)
 			 STORE_ABSENT);
 	assert_int_equal(newest(&r, 0, NULL), 12);
 
-	/* Only the number of a long record is written. */
+	/*
+	 * If the record is too long for the hint, only its number is written.
+	 */
 	file.path = path.data;
 	for (unsigned i = 0; i < 40; i++) {
 		buf_reset(&path);
@@ -372,10 +380,10 @@ static enum memstore_fate fail_hints(void *ctx, enum memstore_op op,
 }
 
 /*
- * If the store is unavailable when the hint is read, the search ends after this
- * one request. If the store answers the request for the hint with an error, the
- * search finds the newest record without the hint. An invalid name of the
- * repository is an error.
+ * The store may fail when the hint is read. If the store is unavailable, the
+ * search ends after this one request. If the answer is an error, the search
+ * finds the newest record without the hint. An invalid name of a repository is
+ * an error.
  */
 static void test_hint_fails(void **state)
 {
@@ -405,8 +413,8 @@ struct retiring {
 };
 
 /*
- * Callback that retires record 1 between two requests, as a collection of
- * garbage would do.
+ * Callback that retires (empties) record 1 between two requests, as a garbage
+ * collection of another process can.
  */
 static enum memstore_fate retire(void *ctx, enum memstore_op op,
 				 const char *name)
@@ -434,8 +442,8 @@ static void test_retired(void **state)
 	assert_int_equal(newest(&r, 1, NULL), 2);
 	assert_int_equal(x.left, 0);
 	/*
-	 * A garbage collection never retires the newest record (manifest). So
-	 * this is an error.
+	 * A garbage collection never retires the newest record (manifest). A
+	 * newest record that is retired is therefore an error.
 	 */
 	put_record(&r, 2, true);
 	assert_int_equal(generation_newest(&g, &r.place, 1, NULL), ERR_CORRUPT);

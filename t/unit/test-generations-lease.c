@@ -24,7 +24,7 @@ struct node {
 	struct genhost host;
 	struct generation_place place;
 	struct buf holder;
-	/* How the next put or delete ends. Later ones succeed. */
+	/* How the next put or delete ends. All later requests succeed. */
 	enum memstore_fate fate;
 };
 
@@ -79,8 +79,8 @@ static void test_one_holder(void **state)
 	assert_int_equal(take(&n, &b, "beta"), STORE_CONFLICT);
 	assert_string_equal(n.holder.data, "alpha");
 	/*
-	 * A process that did not get the lease cannot drop the lease of the
-	 * holder.
+	 * A process that did not get the lease may call
+	 * generation_lease_drop(). This must not drop the lease of the holder.
 	 */
 	assert_int_equal(generation_lease_drop(&b, NULL), 0);
 	assert_int_equal(take(&n, &b, "beta"), STORE_CONFLICT);
@@ -106,8 +106,8 @@ static void test_dead_holder(void **state)
 	n.mem.clock = n.host.seconds;
 	assert_int_equal(take(&n, &next, "next"), 0);
 	/*
-	 * The first holder was only slow. It cannot drop the lease, because
-	 * another process holds the lease now.
+	 * The first holder was not dead but slow. It must not drop the lease,
+	 * which another process holds now.
 	 */
 	assert_int_equal(generation_lease_drop(&dead, NULL), 0);
 	assert_int_equal(take(&n, &dead, "dead"), STORE_CONFLICT);
@@ -134,7 +134,10 @@ static void test_renewed(void **state)
 		n.host.seconds += MAX_AGE;
 		n.mem.clock = n.host.seconds;
 		assert_int_equal(generation_lease_renew(&holder, NULL), 0);
-		/* Stores may compute the entity tag from the content. */
+		/*
+		 * Each renewal must change the content of the file, because a
+		 * store may compute the entity tag from the content.
+		 */
 		f = &n.mem.files[0];
 		assert_false(f->len == len && !memcmp(before, f->bytes, len));
 		free(before);
@@ -150,7 +153,10 @@ static void test_renewed(void **state)
 			 STORE_UNAVAILABLE);
 	assert_int_equal(generation_lease_renew(&holder, NULL), 0);
 
-	/* A lease that another holder has taken over, and no lease */
+	/*
+	 * A lease cannot be renewed after another process has taken it, or
+	 * after it was dropped.
+	 */
 	n.host.seconds += MAX_AGE + 1;
 	n.mem.clock = n.host.seconds;
 	assert_int_equal(take(&n, &other, "other"), 0);
@@ -179,8 +185,8 @@ static void test_lost_answers(void **state)
 		assert_int_equal(take(&n, &lease, "alpha"), 0);
 		assert_int_equal(n.mem.nr, 1);
 		/*
-		 * The same failure does not keep another process from
-		 * replacing an old lease.
+		 * Another process replaces an old lease. The lost answer must
+		 * not hinder this put either.
 		 */
 		n.host.seconds += 2 * MAX_AGE;
 		n.mem.clock = n.host.seconds;
@@ -213,8 +219,8 @@ static void test_store_down(void **state)
 }
 
 /*
- * Another program has written a file of other content under the name of the
- * lease.
+ * Another program has written a file under the name of the lease. The file
+ * counts as a lease of an unknown holder.
  */
 static void test_strange_lease(void **state)
 {
@@ -226,7 +232,10 @@ static void test_strange_lease(void **state)
 	memstore_write(&n.mem, "lease/team/a_5fb/_", "?", 1);
 	assert_int_equal(take(&n, &lease, "alpha"), STORE_CONFLICT);
 	assert_int_equal(n.holder.len, 0);
-	/* The age counts by the clock of the store. */
+	/*
+	 * The age of the lease is measured by the clock of the store, not by
+	 * that of this machine.
+	 */
 	n.host.seconds += 2 * MAX_AGE;
 	assert_int_equal(take(&n, &lease, "alpha"), STORE_CONFLICT);
 	n.mem.clock += 2 * MAX_AGE;

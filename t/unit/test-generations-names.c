@@ -111,7 +111,10 @@ static void test_bad_paths(void **state)
 	buf_release(&out);
 }
 
-/* A part becomes the name of a directory. */
+/*
+ * Each part of a repository's path becomes the name of a directory, so the
+ * length of a part is limited to 255 bytes.
+ */
 static void test_long_parts(void **state)
 {
 	char path[2 + 256 + 2 + 1], quoted[86];
@@ -131,7 +134,10 @@ static void test_long_parts(void **state)
 	strcpy(path + 2 + 255, "x/c");
 	assert_int_equal(generation_record_name(&out, path, 1, &err),
 			 ERR_INVALID);
-	/* Quoted, each of these bytes becomes three. */
+	/*
+	 * A space is quoted as three bytes, so 85 spaces become a part of 255
+	 * bytes.
+	 */
 	memset(quoted, ' ', sizeof(quoted));
 	quoted[85] = '\0';
 	assert_int_equal(generation_hint_name(&out, quoted, &err), 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of generations/passing.h: a change that goes to another process. */
+/*
+ * Tests of generations/passing.h, the message by which a change goes to another
+ * process: a printed change can be parsed, and wrong messages are refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,7 +97,10 @@ static void test_round_trip(void **state)
 		assert_text(p.change.refs[i].after, refs[i].after);
 	}
 	generation_passed_release(&p);
-	/* Each shorter message, and a longer one, is refused. */
+	/*
+	 * A message without its last bytes, and a message with one more byte,
+	 * are refused.
+	 */
 	for (size_t len = 0; len < m.len; len++) {
 		c = cursor_make(m.data, len);
 		assert_int_equal(generation_passed_parse(&p, &c, NULL),
@@ -107,7 +113,10 @@ static void test_round_trip(void **state)
 	buf_release(&m);
 }
 
-/* A change that only a repack or an import makes is not passed. */
+/*
+ * Only changes of pushes can be passed. A change as a repack or an import makes
+ * it is refused.
+ */
 static void test_other_changes(void **state)
 {
 	struct generation_upload up = make_upload();

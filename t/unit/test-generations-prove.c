@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of generations/prove.c. */
+/*
+ * Tests of generations/prove.c, which finds whether a store still has a known
+ * record (manifest): a store that was emptied or restored from a backup is
+ * detected.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,11 +54,14 @@ static void known_release(struct known *k)
 	memstore_release(&k->mem);
 }
 
-/* Returns the result, and the number of requests in *requests. */
+/*
+ * Returns the result of generation_prove(). Sets *requests to the number of
+ * requests to the store.
+ */
 static int prove(struct known *k, unsigned *requests)
 {
 	unsigned before = k->mem.requests;
-	/* Other fields are not used. */
+	/* generation_prove() uses only the number, the parent and the token. */
 	struct generation brief = {.number = k->g.number};
 	int ret;
 
@@ -142,7 +149,7 @@ static void test_failures(void **state)
 	assert_int_equal(prove(&k, &nr), STORE_UNAVAILABLE);
 	assert_int_equal(nr, 1);
 	k.mem.fate = NULL;
-	/* The file is no record. */
+	/* The file has the name of a record, but is no record. */
 	put_record(&k, "x", 1);
 	assert_int_equal(prove(&k, &nr), ERR_CORRUPT);
 	k.place.repository = "..";

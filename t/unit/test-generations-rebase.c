@@ -249,7 +249,10 @@ static void test_files(void **state)
 			    sizeof(token));
 	assert_int_equal(next.file_nr, 3);
 	generation_release(&next);
-	/* If a file of the same name and content exists, it stays in use. */
+	/*
+	 * A file of the same name and content exists already. It stays in use,
+	 * and the uploaded file is ignored.
+	 */
 	assert_int_equal(apply_upload("p", "pack", NULL, 9, &next), 0);
 	assert_int_equal(generation_find_file(&next, "p")->upload[0], 0);
 	generation_release(&next);
@@ -265,8 +268,8 @@ static void test_files(void **state)
 	assert_int_equal(generation_find_file(&next, "p")->size, 5);
 	generation_release(&next);
 	/*
-	 * A drop applies only to the upload of the file that has the same token
-	 * and hash.
+	 * A drop names an upload of a file by token and hash. It does not apply
+	 * to another upload of the same name.
 	 */
 	drop.upload[3] = 1;
 	assert_int_equal(apply_upload("q", "new", &drop, 9, &next),
@@ -302,7 +305,8 @@ static void test_tables(void **state)
 	assert_int_equal(next.file_nr, 2);
 	generation_release(&next);
 	/*
-	 * The change was made before generation 5, whose table has newer refs.
+	 * The change replaces the tables up to generation 4. The generation has
+	 * newer tables, up to generation 5, so the change is refused.
 	 */
 	change.seen = change.tables_up_to = 4;
 	assert_int_equal(apply(&next, &change, true), GENERATION_FILE_CHANGED);
@@ -338,7 +342,8 @@ static void test_epoch(void **state)
 	assert_int_equal(apply(&next, &change, true), 0);
 	assert_int_equal(next.epoch, 10);
 	/*
-	 * Another change cannot go into a record (manifest) that drops objects.
+	 * A change that drops objects is in the record (manifest). A further
+	 * change cannot go into the same record.
 	 */
 	change.drops_objects = false;
 	assert_int_equal(rebase_apply(&next, &change, token, false, NULL),
@@ -375,7 +380,7 @@ static void test_check(void **state)
 	assert_int_equal(rebase_check(&change, NULL), 0);
 	change.session_ns = 0;
 	assert_int_equal(rebase_check(&change, NULL), ERR_INVALID);
-	/* Updates can be replaced only by a table that contains them. */
+	/* A table may replace updates only if it contains them. */
 	change.session_ns = 1;
 	change.tables_up_to = 9;
 	assert_int_equal(rebase_check(&change, NULL), ERR_INVALID);

@@ -15,8 +15,8 @@
 #include "t/unit/oldrepo.h"
 
 /*
- * Returns whether the numbers of objects form a geometric progression when the
- * first `split` packs are merged into one.
+ * Returns whether the first `split` packs can be merged into one, so that the
+ * numbers of objects then form a geometric progression.
  */
 static bool will_do(const uint32_t *counts, size_t nr, uint64_t factor,
 		    size_t split)

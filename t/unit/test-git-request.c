@@ -92,7 +92,10 @@ static void test_limits(void **state)
 	max = at + 2 + sizeof(r.protocol) - 1;
 	assert_int_equal(parse(text, max), 0);
 	assert_int_equal(parse(text, max + 1), ERR_PEER);
-	/* There is no room for the separator and a further parameter. */
+	/*
+	 * The request has the maximum length, so a separator and a further
+	 * parameter make it too long.
+	 */
 	text[max] = '\0';
 	assert_int_equal(parse(text, max + 2), ERR_PEER);
 	text[max - 1] = '\0';

@@ -85,7 +85,10 @@ static void test_parents(void **state)
 	parent_is(A " " B "\n" A " " C "\n", 1, 1, 'b');
 	parent_is("", 1, ERR_MISSING, 0);
 	parent_is(B " " A "\n", 1, ERR_MISSING, 0);
-	/* Malformed lines are ignored. */
+	/*
+	 * A line without a valid commit id, or with extra blanks, has no
+	 * effect.
+	 */
 	parent_is(A "  " B "\n", 1, ERR_MISSING, 0);
 	parent_is(A " " B "b\n", 1, ERR_MISSING, 0);
 	parent_is(A " x\n" A " " B " \r\n", 1, 1, 'b');

@@ -55,7 +55,10 @@ static void run(enum hash_algo algo)
 	randhist_grow_by(&g.f.h, 20, true);
 	tip = randrepo_tag(r, r->commits[r->commit_nr - 1]);
 	randrepo_store(r);
-	/* No ref reaches the new commits yet, so none is missing. */
+	/*
+	 * No ref reaches the new commits yet, so they do not count as missing
+	 * from the commit-graph.
+	 */
 	check(&g.f, 0);
 	randrepo_ref(r, "refs/tags/new", tip);
 	check(&g.f, count_from(&g.f, known, tip));

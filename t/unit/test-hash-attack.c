@@ -18,7 +18,8 @@
 
 static struct oid attack;
 /*
- * Number of calls of hash_refuse_attack() with a hash that detects collisions.
+ * Number of calls of hash_refuse_attack() for which the hash detects
+ * collisions.
  */
 static unsigned asked_nr;
 

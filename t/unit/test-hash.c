@@ -25,8 +25,8 @@ static void check(struct hash_ctx *h, const char *want)
 }
 
 /*
- * The test vectors of FIPS 180-2. The messages are hashed in pieces, with one
- * context for all.
+ * The test vectors of FIPS 180-2. Each message is hashed in pieces. One context
+ * is used for all messages, so it must be reset correctly.
  */
 static void test_vectors(void **state)
 {

@@ -43,8 +43,8 @@ static void equal_keys_leave_as_they_came(void **state)
 #define NR 400
 
 /*
- * Returns the value that the heap must return next: the one with the largest
- * key. Of equal keys, the one that was added first.
+ * Returns the value that the heap must return next: the value with the largest
+ * key. Of values with equal keys, this is the one that was added first.
  */
 static int slow_pop(const uint64_t *keys, const uint8_t *in)
 {

@@ -46,8 +46,8 @@ static void parse(struct walkrepo *f, uint32_t c)
 }
 
 /*
- * Parses random commits, some of them twice. Threads have decoded some of them
- * ahead.
+ * Parses random commits. Some are parsed twice, and some were decoded ahead by
+ * threads.
  */
 static void random_commits(void **state)
 {

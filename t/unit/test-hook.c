@@ -45,8 +45,8 @@ static void test_hook(void **state)
 }
 
 /*
- * For the hook, GIT_DIR is the served repository. The variable GIT_DIR of this
- * process must not matter.
+ * While the hook runs, GIT_DIR is the path of the served repository. A variable
+ * GIT_DIR in the environment of this process must not change that.
  */
 static void test_git_dir(void **state)
 {

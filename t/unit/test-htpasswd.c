@@ -85,7 +85,10 @@ static void test_check(void **state)
 	assert_int_equal(check(s, text, text), 0);
 }
 
-/* Returns the CPU time of the thread. Other processes do not change it. */
+/*
+ * Returns the CPU time of this thread in nanoseconds, which other processes do
+ * not change.
+ */
 static uint64_t cpu_ns(void)
 {
 	struct timespec ts;
@@ -112,8 +115,8 @@ static void test_memory(void **state)
 	assert_int_equal(check(s, "bob", "wrong"), 0);
 	assert_int_equal(check(s, "bob", "wrong"), 0);
 	/*
-	 * The file has another hash for this user now. So the remembered
-	 * password is not valid any more.
+	 * The file now has another hash for this user, so the remembered
+	 * password must not be accepted any more.
 	 */
 	put(s->path, "bob:$apr1$abcdefgh$xxxxxxxxxxxxxxxxxxxxxx\n");
 	assert_int_equal(check(s, "bob", "right"), 0);
@@ -132,8 +135,8 @@ static void test_change(void **state)
 	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);
 	assert_true(warning.code < 0);
 	/*
-	 * The missing file is reported only once. The users of the old file
-	 * remain.
+	 * A missing file is reported only once. The users of the file as it was
+	 * before remain valid.
 	 */
 	assert_int_equal(check(s, "alice", "right"), 1);
 	put(s->path, "dave:" RIGHT);

@@ -112,8 +112,8 @@ static void test_round_trips(void **state)
 }
 
 /*
- * A gzip stream may have several members. Bytes after them that are no member
- * are ignored.
+ * A gzip stream may have several members. Bytes after the last member that do
+ * not start a member are ignored.
  */
 static void test_members(void **state)
 {
@@ -181,7 +181,7 @@ static void test_lengths(void **state)
 			cases[i].ret);
 		assert_int_equal(out.len, cases[i].len);
 		assert_memory_equal(out.data, "abcdef", cases[i].len);
-		/* No byte after the body was read. */
+		/* Reading a body must not take bytes of the next request. */
 		assert_int_equal(in.at, cases[i].len);
 	}
 	buf_release(&out);

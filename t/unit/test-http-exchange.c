@@ -84,7 +84,7 @@ static void test_defaults(void **state)
 	assert_false(a.x.receive_pack);
 	assert_false(a.x.upload_archive);
 	assert_int_equal(a.x.request_buffer, 10 << 20);
-	/* A known user may push. */
+	/* If the web server has authenticated a user, the user may push. */
 	a.options.remote_user = "me";
 	assert_int_equal(http_configure(&a.x, NULL), 0);
 	assert_true(a.x.receive_pack);

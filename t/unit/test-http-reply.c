@@ -66,8 +66,8 @@ static int take_span(void *ctx, const struct serve_span *span,
 }
 
 /*
- * A span (a range of a file) is sent in chunks of its own. So the chunk before
- * the span must end, and a new chunk begins after the span.
+ * A span (a range of a file) is sent as separate chunks. So the chunk before
+ * the span must end before it, and a new chunk begins after it.
  */
 static void test_emit(void **state)
 {
@@ -220,8 +220,8 @@ static int send_span(void *ctx, const void *head, size_t len,
 }
 
 /*
- * Checks a response of HTTP/1.x: with 130 spans (ranges of files), with a
- * length, or sent from a file.
+ * Checks a response of HTTP/1.x in each of its forms: with 130 spans (ranges of
+ * files), with a length, or sent from a file.
  */
 static void check_form(enum http_form form, bool has_length, bool keep,
 		       bool no_body, const char *expected, const char *body)

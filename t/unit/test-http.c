@@ -274,7 +274,10 @@ static void test_dumb_files(void **state)
 	server_release(&s);
 }
 
-/* A client that goes away at any byte is an error, and nothing else happens. */
+/*
+ * A client may close the connection after any number of bytes. Each time, the
+ * request must end with ERR_PEER.
+ */
 static void test_dumb_gone(void **state)
 {
 	static const char *const urls[] = {"/r.git/HEAD", "/r.git/info/refs",
@@ -336,8 +339,8 @@ static void test_smart(void **state)
 	assert_string_equal(strstr(answer, "\n\n"), "\n\n");
 
 	/*
-	 * A malformed request gets the status 400 if the response has not
-	 * begun.
+	 * If no byte of the response was sent, a malformed request still gets
+	 * the status 400.
 	 */
 	s.options.content_type = "application/x-git-upload-pack-request";
 	assert_starts(ask(&s, "POST", "/r.git/git-upload-pack", "00"),

@@ -120,7 +120,10 @@ static void test_bad_chunks(void **state)
 		check(texts[i], &head, ERR_PEER, NULL, 0);
 }
 
-/* One limit applies to all extensions and trailers of a body together. */
+/*
+ * One limit applies to the total size of all chunk extensions and trailers of a
+ * body.
+ */
 static void test_extra(void **state)
 {
 	static const struct http1_head head = {.framing = HTTP1_CHUNKED};

@@ -84,8 +84,8 @@ static void test_committer(void **state)
 }
 
 /*
- * The login name replaces an empty or missing name. Even user.useConfigOnly
- * does not forbid this.
+ * If the configured name is empty or missing, the login name is used, even with
+ * user.useConfigOnly.
  */
 static void test_login(void **state)
 {

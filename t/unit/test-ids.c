@@ -17,7 +17,10 @@
 
 enum { NR = 300, STRIDE = 36 };
 
-/* Ids with 4 other bytes before each, as in a pack index of version 1. */
+/*
+ * A table of ids in which 4 other bytes come before each id, as in a pack index
+ * of version 1.
+ */
 struct sample {
 	uint8_t fanout[256 * 4];
 	uint8_t bytes[NR * STRIDE];
@@ -93,7 +96,10 @@ static void test_find(void **state)
 			assert_int_equal(last - first,
 					 count_prefix(&s, &oid, hex_len));
 		}
-		/* A prefix of more digits than an id counts as the whole id. */
+		/*
+		 * If the prefix has more digits than an id, the whole id is
+		 * compared.
+		 */
 		pack_ids_find_prefix(&s.ids, &oid, 200, &first, &last);
 		assert_int_equal(first, i);
 		assert_int_equal(last, i + 1);

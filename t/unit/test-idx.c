@@ -238,9 +238,9 @@ static void test_cut(void **state)
 			memcpy(copy, s.file.data,
 			       len < s.file.len ? len : s.file.len);
 			/*
-			 * If only its last eight bytes are missing, the file
-			 * looks like a valid index whose table of 64-bit
-			 * offsets is one entry shorter.
+			 * If only the last eight bytes are missing, the file
+			 * looks like a valid index with one 64-bit offset less.
+			 * Only pack_idx_verify() detects this.
 			 */
 			if (!pack_idx_parse(&idx, copy, len, HASH_SHA1, "cut",
 					    &err)) {

@@ -44,9 +44,9 @@ static void test_generations(void **state)
 	assert_false(s.result.written.is_same);
 	assert_int_equal(s.result.written.number, 2);
 	/*
-	 * Uploaded were a pack with .idx and .rev, a table of refs, and the
-	 * side bundle. The file config is unchanged, so it was not uploaded
-	 * again.
+	 * Five files were uploaded: a pack with .idx and .rev, a table of refs,
+	 * and the side bundle. The file config is unchanged, so it was not
+	 * uploaded again.
 	 */
 	assert_int_equal(s.result.written.upload_nr, 5);
 	assert_int_equal(s.result.written.file_nr, file_nr);
@@ -143,8 +143,9 @@ static void test_changed_before_the_upload(void **state)
 			assert_int_equal(storedrepo_import(&s, false), 0);
 		m.real = s.store;
 		/*
-		 * To find the generation (version) on which it builds, the
-		 * import has already read one record (manifest) or two.
+		 * The import reads one record (manifest), or two if the
+		 * repository exists, to find the generation on which it builds.
+		 * The other writer commits after that.
 		 */
 		m.at_read = exists ? 3 : 2;
 		s.place.store = &m.base;

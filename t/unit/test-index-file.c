@@ -135,8 +135,8 @@ static void prefixes(void **state)
 			ret = index_file_parse(exact, len, HASH_SHA1, note, &v,
 					       &v.shared, NULL);
 			/*
-			 * If only bytes at the end of the extension are
-			 * missing, there need not be an error.
+			 * Only bytes at the end of the extension may be missing
+			 * without an error.
 			 */
 			assert_true(ret == ERR_CORRUPT || len + 13 >= file.len);
 			free(exact);
@@ -244,8 +244,8 @@ static void of_a_repository(void **state)
 }
 
 /*
- * The ids of trees in the cache-tree are visited. A check of the index does not
- * visit them. A tree of the cache-tree may have no id.
+ * The trees of the cache-tree are visited, but not by a check of the index. An
+ * entry of the cache-tree may have no id.
  */
 static void cache_tree(void **state)
 {

@@ -49,8 +49,8 @@ static void remove_files(void)
 }
 
 /*
- * A source of bytes, which returns them in pieces. It also counts the bytes
- * after the pack, which the indexer gives back.
+ * A source that returns the bytes of a pack in pieces. It counts the bytes
+ * after the pack that the indexer gives back.
  */
 struct dealer {
 	const uint8_t *bytes;
@@ -359,8 +359,8 @@ static void random_packs(void **state)
 
 /*
  * The pack has a long delta chain, and each object of the chain has a second
- * delta. There is so little memory that bases are dropped and must be computed
- * again.
+ * delta. The memory limit is so small that delta bases are freed before they
+ * are used. They must be computed again.
  */
 static void waiting_bases_are_made_again(void **state)
 {
@@ -590,8 +590,9 @@ static void wrong_deltas(void **state)
 		{"\4\2\x90\1", "failed to apply delta"},
 		{"\4\2\x91\3\2", "failed to apply delta"},
 		/*
-		 * The delta claims a result of a terabyte. It makes two bytes,
-		 * or has an invalid copy instruction.
+		 * The delta says that its result has a terabyte, but makes only
+		 * two bytes. The second delta also has an invalid copy
+		 * instruction. No terabyte may be allocated.
 		 */
 		{"\4\x80\x80\x80\x80\x80\x20\x90\2", "failed to apply delta"},
 		{"\4\x80\x80\x80\x80\x80\x20\x91\5\2", "failed to apply delta"},
@@ -835,8 +836,8 @@ static void thin_packs(void **state)
 }
 
 /*
- * The base of one delta is not stored in the pack. But another delta of the
- * pack produces this object.
+ * The delta base is not stored in the pack under its own entry, but another
+ * delta of the pack produces this object.
  */
 static void thin_base_in_the_pack(void **state)
 {
@@ -881,8 +882,8 @@ static int remove_dir(void **state)
 }
 
 /*
- * Damage that the callback `broken` was told about: number of damaged entries,
- * and number of times the pack ended too early.
+ * What the callback `broken` has reported: number of damaged entries, and
+ * number of times that the pack ended too early.
  */
 struct losses {
 	unsigned entries, ends;

@@ -71,8 +71,8 @@ static void check_round_trip(struct inflater *inf, int level, size_t len,
 	assert_memory_equal(back, text, len);
 
 	/*
-	 * The caller expects one byte more, or one byte less, than the stream
-	 * inflates to.
+	 * The stream is refused if the caller expects one byte more or one byte
+	 * less than the stream inflates to.
 	 */
 	assert_int_equal(inflater_exact(inf, back, len + 1, b.data + 2,
 					stream_len, NULL),
@@ -103,7 +103,7 @@ static void test_round_trip(void **state)
 	deflater_free(NULL);
 }
 
-/* With compression level 0, the bytes are stored and not compressed. */
+/* At compression level 0, the deflater stores the bytes uncompressed. */
 static void test_stored(void **state)
 {
 	static const char zeros[100000];
@@ -149,8 +149,8 @@ static void test_many(void **state)
 }
 
 /*
- * inflater_up_to() inflates streams that fit, with any room that is left, and
- * refuses larger, truncated and damaged ones.
+ * The caller of inflater_up_to() gives a maximum size. Streams of at most this
+ * size are inflated. Larger, truncated and damaged streams are refused.
  */
 static void test_up_to(void **state)
 {

@@ -55,8 +55,8 @@ static uint64_t sum_of(const uint8_t *bytes, size_t len)
 }
 
 /*
- * Writes BIG bytes to a pipe, in `spans` pieces of one call. The pipe may be
- * non-blocking.
+ * Writes BIG bytes to a pipe with one call, as `spans` separate pieces of
+ * memory. If `nonblocking` is true, the pipe is non-blocking.
  */
 static void write_big(size_t spans, bool nonblocking)
 {
@@ -386,8 +386,8 @@ static void directories_need_room(void **state)
 }
 
 /*
- * This thread does not block SIGPIPE. If the tested code did not block it
- * either, the signal would end the test.
+ * This thread does not block SIGPIPE. If the tested code did not block SIGPIPE
+ * while it writes, the signal would end the test.
  */
 static void no_sigpipe_comes(void **state)
 {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of deltas/items.c, the list of objects for a new pack. */
+/*
+ * Tests of deltas/items.c, the list of objects for a new pack: how the list
+ * grows, the first state of an item, and that the list frees the deltas of its
+ * items.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
