@@ -42,8 +42,9 @@ static int identify_tags(void *ctx, struct hash_ctx *hash, struct error *err)
 }
 
 /*
- * Callback of struct packing_tags. This function is never called: the key of a
- * plan (a cached response) only depends on whether the request has a callback.
+ * Callback of struct packing_tags for a request with include-tag. It is never
+ * called: the key of a plan (a cached response) only depends on whether the
+ * request has a callback.
  */
 static int each_tag(void *ctx,
 		    int (*fn)(void *fn_ctx, const struct packing_tag *tag),
@@ -57,7 +58,7 @@ static int compare(const void *a, const void *b)
 	return oid_cmp(a, b);
 }
 
-/* Sort ids, and keep each of them once. Returns their number. */
+/* Sort ids and remove duplicates. Returns the number of ids that remain. */
 static size_t sort(struct oid *oids, size_t nr)
 {
 	size_t kept = 0;
@@ -113,8 +114,8 @@ static int ask(const struct plan_dir *dir, const struct bitmap_place *place,
 	options.spare_search = true;
 	request->knows_shallow = request->thin = request->ofs_delta = true;
 	/*
-	 * Only a fetch asks for included tags: a clone names the tags that it
-	 * wants.
+	 * Ask for included tags only if the request is a fetch: a clone names
+	 * the tags that it wants.
 	 */
 	if (request->have_nr)
 		request->tags = (struct packing_tags){

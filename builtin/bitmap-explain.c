@@ -23,7 +23,9 @@ struct explain {
 	struct filter_args filter;
 	struct walk_tips wants, haves;
 	bool read_stdin, exact;
-	/* true: `repeat` has the wants, the haves and the filter */
+	/*
+	 * true: `repeat` has the wants, the haves and the filter of the request
+	 */
 	bool is_repeat;
 	struct bitmap_repeat repeat;
 	/*

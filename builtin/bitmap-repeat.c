@@ -163,7 +163,7 @@ static void print_text(const char *key, const char *text)
 	printf("%s=%s\n", key, text ? text : "");
 }
 
-/* Prints how the pack was made. The keys are those of the log of requests. */
+/* Print how the pack was made, with the keys that the log of requests uses. */
 static void print_report(const struct packing_report *r)
 {
 	const struct {

@@ -13,7 +13,8 @@
 static const char usage[] = "git bitmap verify [--sample=<n> [--seed=<n>]]";
 
 /*
- * Verify the next bitmap index. Returns 0 if there are no more bitmap indexes.
+ * Verify the next bitmap index. Returns 1 if there was an index without an
+ * error, 0 if there are no more bitmap indexes, or a negative error code.
  */
 static int verify_next(struct bitmap_place *place, size_t *next,
 		       const struct pack_bitmap_verify *how, struct error *err)
@@ -50,9 +51,9 @@ static void tell_unused(const struct error *why)
 }
 
 /*
- * Prints the result of verifying the file info/<name> of an object directory.
- * `ret` is negative for an error and positive for a file that is not used.
- * Returns 1 for an error, else 0.
+ * Print the result of verifying the file info/<name> of an object directory.
+ * `ret` is 0 if the file is right, negative for an error, and positive for a
+ * file that is not used. Returns 1 for an error, otherwise 0.
  */
 static int tell_result(int ret, const struct error *err, size_t verified,
 		       size_t nr, const char *dir, const char *name)

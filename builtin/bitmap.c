@@ -84,8 +84,8 @@ static int print_commits(struct bitmap_place *place,
 }
 
 /*
- * Print the next bitmap index. The return values are those of
- * pack_bitmap_open_next().
+ * Print the next bitmap index. Returns 1 if an index was printed, 0 if there
+ * are no more indexes, or a negative error code.
  */
 static int list_next(struct bitmap_place *place, size_t *next, bool commits,
 		     struct error *err)

@@ -22,18 +22,18 @@ struct choice {
 	struct walk walk;
 	struct walk_tips wants, haves;
 	/*
-	 * owned: for each want, the number (commit_nr) of the commit that it
-	 * leads to
+	 * owned: for each want, the number (commit_nr) of its commit, or of the
+	 * commit to which its tag leads
 	 */
 	uint32_t *commits;
 	/*
-	 * Indexed by commit_nr: the commits in the bundle. Empty if all commits
-	 * are in the bundle.
+	 * The commits in the bundle, as bits indexed by commit_nr. shown.bits
+	 * is NULL if the bundle has all commits.
 	 */
 	struct bitset shown;
 	/*
-	 * Indexed by commit_nr: the prerequisites, which the receiver must
-	 * have.
+	 * The prerequisites, which the receiver must have, as bits indexed by
+	 * commit_nr.
 	 */
 	struct bitset needed;
 	struct error *err;
@@ -226,9 +226,9 @@ static bool is_have(const struct choice *c, const struct oid *oid)
 }
 
 /*
- * Decide whether a want whose commit is excluded goes into the bundle. A tag
- * that is not excluded itself goes into the bundle, and its commit becomes a
- * prerequisite. An excluded commit stays out.
+ * Decide whether a want whose commit is excluded goes into the bundle. If the
+ * want is a tag that is not excluded itself, the tag goes into the bundle, and
+ * its commit becomes a prerequisite. An excluded commit stays out.
  */
 static int take_excluded(struct choice *c, size_t want, bool *takes)
 {
@@ -254,7 +254,10 @@ static int choose_want(struct choice *c, size_t want)
 	if (ret < 0 || !takes)
 		return ret;
 	c->chosen->oids[c->chosen->nr++] = arg->oid;
-	/* A parent in <rev>^@ is no ref. */
+	/*
+	 * A parent that <rev>^@ stands for has no name, so no ref is listed for
+	 * it.
+	 */
 	return arg->name ? add_ref(c, arg->name) : 0;
 }
 

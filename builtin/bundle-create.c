@@ -155,8 +155,8 @@ static bool has_dashes(const struct run *r)
 }
 
 /*
- * Sets the error for an argument that names no object, in the words of stock
- * Git. Returns the error's code.
+ * Set the error for an argument that does not name an object, with the message
+ * of stock Git. Returns the error's code.
  */
 static int name_nothing(struct run *r, const char *arg)
 {
@@ -194,7 +194,10 @@ static int take_rev(struct run *r, const char *arg)
 	if (!ret)
 		return error_set(r->err, ERR_UNSUPPORTED,
 				 "'%s' is not supported yet", arg);
-	/* A name that leads to a missing object keeps its own error. */
+	/*
+	 * If the name is valid but its object is missing, keep the error that
+	 * says so.
+	 */
 	if (ret < 0 && r->revs.absent.code == was_absent)
 		return name_nothing(r, arg);
 	return ret < 0 ? ret : 0;
@@ -272,8 +275,9 @@ static int send_pack(struct run *r, struct pack_args_file *file)
 	if (!ret) {
 		options.progress = output_progress(&out, r->a.show);
 		/*
-		 * A bundle may be the only copy, and no receiver tells its
-		 * author that an object is damaged.
+		 * Verify objects that are copied from packs. A bundle may be
+		 * the only copy of its objects, and its author does not learn
+		 * that a receiver finds damage.
 		 */
 		options.check_reused = true;
 		ret = packing_send(r->store.odb, &request, &options,
@@ -406,8 +410,8 @@ int bundle_create(int argc, const char **argv, struct builtin_env *env)
 	if (ret < 0)
 		ret = builtin_fail(&err);
 	/*
-	 * Stock Git runs pack-objects as another process, and exits with 1 if
-	 * this process fails.
+	 * Stock Git runs pack-objects as a child process. If pack-objects
+	 * fails, stock Git prints this message and exits with 1.
 	 */
 	if (r.lacks_pack) {
 		builtin_error("pack-objects died");

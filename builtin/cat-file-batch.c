@@ -4,8 +4,8 @@
  * object's content if requested.
  *
  * An object is read only as far as the format requires. --batch-all-objects
- * prints objects in the order of their ids. A single pack has them in this
- * order in its index.
+ * prints objects in the order of their ids. If there is only one pack, its
+ * index already lists the ids in this order.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -66,7 +66,7 @@ struct batch {
 	size_t piece_nr, piece_alloc;
 	/*
 	 * needs_storage: the format prints where objects are stored.
-	 * needs_info: the format prints types or sizes.
+	 * needs_info: the format prints the types or sizes of objects.
 	 */
 	bool needs_storage, needs_info;
 	/* input lines are split into a name and a rest */
@@ -277,9 +277,9 @@ static bool is_excluded(const struct batch *b, const struct target *t)
 }
 
 /*
- * Look up an object for the format. If the format prints a type or size, an
- * object without a readable type and size in any copy counts as missing.
- * Otherwise any copy is enough.
+ * Look up an object for the format. If the format prints a type or size, the
+ * object counts as missing unless the type and size of some copy can be read.
+ * Otherwise, it is enough that a copy exists.
  */
 static int look_up(struct batch *b, struct target *t)
 {
@@ -469,9 +469,9 @@ static int run_command(struct batch *b, char *line)
 				 commands[i].name);
 	arg += *arg == ' ';
 	/*
-	 * Queue the command until "flush". The line was parsed before: as in
-	 * stock Git, a wrong line ends the batch, and the queued commands do
-	 * not run.
+	 * Queue the command until "flush". Wrong commands were refused above:
+	 * as in stock Git, a wrong line ends the batch, and the queued commands
+	 * do not run.
 	 */
 	if (b->options->buffered && commands[i].run != flush)
 		return enqueue(b, commands[i].run, arg);
@@ -654,7 +654,10 @@ int cat_file_batch_run(const struct store *store,
 						   : default_format);
 	bool is_ours = ret != ERR_UNSUPPORTED;
 
-	/* Stock Git prints this warning itself if the format is not ours. */
+	/*
+	 * If stock Git must run because of the format, it prints this warning
+	 * itself.
+	 */
 	if (is_ours && options->all_objects && store->repo->has_promisor)
 		builtin_warn("This repository uses promisor remotes. Some "
 			     "objects may not be loaded.");

@@ -29,7 +29,8 @@ struct cat_file {
 	struct store store;
 	/*
 	 * The option that is given: 't', 's', 'e', 'p', or ALL_OBJECTS. 0: none
-	 * of these, because the arguments give a type or ask for a batch.
+	 * of these is given, because the arguments name a type or ask for a
+	 * batch.
 	 */
 	char mode;
 	/* --buffer or --no-buffer was given */
@@ -37,7 +38,7 @@ struct cat_file {
 	bool short_z; /* -z */
 	struct cat_file_batch batch;
 	struct filter_args filter;
-	/* empty without --use-mailmap */
+	/* the mailmap of --use-mailmap; empty without this option */
 	struct mailmap_use mailmap;
 };
 
@@ -562,7 +563,7 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 	ret = nr < 0 ? options_failed(nr) : check_filter(&c);
 	if (!ret && check(&c, nr))
 		ret = options_usage(options, usage);
-	/* --batch-all-objects prints objects without replacements. */
+	/* With --batch-all-objects, replace refs are ignored. */
 	if (!ret)
 		ret = c.batch.all_objects ? store_open(&c.store, env)
 					  : store_open_replaced(&c.store, env);

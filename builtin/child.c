@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Running commands. */
+/* Runs other commands as child processes, and builds their arguments. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -20,7 +20,10 @@ struct child_words {
 	/* owned array of owned strings; NULL after the last one */
 	char **items;
 	size_t nr, alloc;
-	/* Memory ran out; reported when the command is run. */
+	/*
+	 * Memory ran out while words were added. Running the command then
+	 * fails.
+	 */
 	bool failed;
 };
 
@@ -65,9 +68,10 @@ int child_feed(struct child_words *w, const struct repo *repo,
 	       const char *input, size_t len, struct error *err);
 
 /*
- * Works like child_run(), but does nothing if `dir`, a directory in the git
- * directory, does not exist or stock Git is not installed. For commands that
- * only stock Git has, about directories that few servers have ("rr-cache").
+ * Run a command that only stock Git has, like child_run(). `dir` is the
+ * directory in the git directory that the command works on, such as "rr-cache".
+ * If `dir` does not exist, as in most repositories of a server, or if stock Git
+ * is not installed, does nothing and returns 0.
  */
 int child_run_stock(struct child_words *w, const struct repo *repo,
 		    const char *dir, struct error *err);

@@ -33,10 +33,11 @@ struct call {
 	int changed_paths;       /* -1: not given */
 	int64_t max_new_filters; /* INT64_MIN: not given */
 	enum commit_graph_split split;
-	int64_t size_multiple, max_commits; /* negative: no limit */
-	int64_t expiry;                     /* INT64_MAX: at once */
-	bool shallow;                       /* option of verify */
-	bool died; /* an option has a wrong value: exit with 128 */
+	int64_t size_multiple, max_commits; /* negative values mean no limit */
+	/* value of --expire-time; INT64_MAX: all unused layers */
+	int64_t expiry;
+	bool shallow; /* option of verify */
+	bool died;    /* an option has a wrong value: exit with 128 */
 };
 
 /* ---- standard input */
@@ -139,7 +140,7 @@ static int take_expire_time(void *value, const char *arg)
 	return die(c, "malformed expiration date '%s'", arg);
 }
 
-/* Callback for --max-new-filters. An empty argument is 0. */
+/* Callback for --max-new-filters. An empty argument means 0. */
 static int take_max_new_filters(void *value, const char *arg)
 {
 	char *end = NULL;

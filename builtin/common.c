@@ -19,8 +19,8 @@ int builtin_not_ours(const struct error *why)
 
 /*
  * Open the repository of the command and check its configuration. Returns 0, or
- * prints an error and returns 128; if repo_open() failed, *ret gets its error
- * code, *err is set, and nothing is printed.
+ * 128 after printing an error. If repo_open() fails, returns 128 without
+ * printing, sets *err, and sets *ret to the error code. Otherwise *ret is 0.
  */
 static int open_repo(struct builtin_env *env, int *ret, struct error *err)
 {

@@ -165,8 +165,9 @@ static int check_value(const struct config_entry *entry)
 static int check_abbrev(const struct config_entry *entry)
 {
 	/*
-	 * allowed besides numbers: "auto", or a word for false; but the number
-	 * 0 is an error, because the length is too small
+	 * Besides a number, the value can be "auto" or a word for false. The
+	 * number 0 is an error, although it often stands for false: a length
+	 * must be at least 4.
 	 */
 	static const char *const words[] = {"auto", "false", "no", "off", ""};
 	int code = check_value(entry);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Printing dates. The calendar is the proleptic Gregorian one, as in C. */
+/*
+ * Prints dates. As in C, the Gregorian calendar is used for all years, also for
+ * those before it was introduced.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 static const char installed_exec_dir[] = GITREACH_EXEC_DIR;
 static const char installed_man_dir[] = GITREACH_MAN_DIR;
 
-/* Where programs are searched if the environment has no PATH. */
+/* The directories in which programs are searched if PATH is not set. */
 static const char default_path[] = "/usr/local/bin:/usr/bin:/bin";
 
 /*

@@ -73,8 +73,8 @@ static bool on_trail(const struct search *s, const struct sys_stat *st)
 }
 
 /*
- * Append the word that GITREACH_TRAIL gets for a process that becomes stock Git
- * in order to run `command`.
+ * Append the word that marks a process in GITREACH_TRAIL. The process becomes
+ * stock Git in order to run `command`.
  */
 static int format_process(struct buf *out, pid_t pid, const char *command)
 {
@@ -126,7 +126,7 @@ static int extend_trail(struct search *s, struct error *err)
 	return 0;
 }
 
-/* ---- searching stock Git */
+/* ---- searching for stock Git */
 
 static bool is_program(struct sys_stat *st, const char *path)
 {
@@ -169,9 +169,9 @@ static bool is_below(const struct search *s, const char *dir, size_t len)
 }
 
 /*
- * Search stock Git in one directory of PATH. Relative directories are skipped,
- * because a repository could contain a program named `git`. Returns 1 if found,
- * 0 if not, or ERR_NOMEM.
+ * Search for stock Git in one directory of PATH. Relative directories are
+ * skipped, because a repository could contain a program named `git`. Returns 1
+ * if found, 0 if not, or ERR_NOMEM.
  */
 static int look_into(struct search *s, const char *dir, size_t len)
 {
@@ -212,7 +212,7 @@ static int search_path(struct search *s, struct error *err)
 }
 
 /*
- * Search stock Git and fill in *s. Returns 0 or a negative error code. The
+ * Search for stock Git and fill in *s. Returns 0 or a negative error code. The
  * caller must release *s in all cases.
  */
 static int search_stock(struct search *s, const char *command,
@@ -371,10 +371,10 @@ static void warn_of_links(const struct search *s, const struct error *why)
 }
 
 /*
- * Ask stock Git for its own exec path, make an exec-path directory for this
- * stock Git, and append the path of that directory. If stock Git gives no exec
- * path, or the exec path to which our links already lead, our own exec-path
- * directory is used.
+ * Append the path of an exec-path directory whose links lead to the stock Git
+ * that was found. Stock Git is asked for its own exec path, and the directory
+ * is made. Our own exec-path directory is used if stock Git does not answer, or
+ * if our links already lead to its exec path.
  */
 static int make_exec_path(struct buf *out, const struct search *s,
 			  struct trace *trace, struct error *err)

@@ -76,8 +76,8 @@ int fallback_capture(struct buf *out, const char *const *args,
 /*
  * Execute stock Git's program git-<args[0]> with the remaining words, if this
  * process was called as git-<args[0]>. The program is taken from stock Git's
- * own exec path, because the one in our exec path may be this program. Has the
- * return values of fallback_git().
+ * own exec path, because the one in our exec path may be this program. Returns
+ * only on failure: prints the reason and returns the exit code.
  */
 int fallback_helper(const char *const *args, struct trace *trace);
 

@@ -64,7 +64,7 @@ struct for_each_ref {
 	/* owned: the refs to be sorted */
 	struct ref_sort_item *items;
 	size_t item_nr, item_alloc;
-	/* the fields of a ref to be sorted cannot be read; `err` says why */
+	/* the fields of at least one ref cannot be read; `err` says why */
 	bool is_unreadable;
 	struct error err;
 };
@@ -96,8 +96,9 @@ static int print(struct for_each_ref *f, struct ref_atom_subject *subject)
 }
 
 /*
- * Keeps a ref to be sorted. If the fields of a ref cannot be read, all refs are
- * kept nevertheless, because their number decides which error is reported.
+ * Keep a ref that will be sorted. If the fields of a ref cannot be read, later
+ * refs are kept nevertheless, because the error to report depends on the number
+ * of refs.
  */
 static int keep(struct for_each_ref *f, const struct ref *ref,
 		struct ref_atom_subject *subject)
@@ -216,9 +217,9 @@ static int read_as_compared(struct for_each_ref *f,
 }
 
 /*
- * Sets f->err to the error that stock Git reports if fields of several refs
- * cannot be read. Keeps f->err if there is one ref only. Returns a negative
- * error code.
+ * Set f->err to the error that stock Git reports if the fields of several refs
+ * cannot be read. If there is only one ref, f->err is not changed. Returns a
+ * negative error code.
  */
 static int choose_error(struct for_each_ref *f)
 {
@@ -330,7 +331,11 @@ static int open_store(struct for_each_ref *f)
 	return ret;
 }
 
-/* Returns the value of a callback for a result like those of open_store(). */
+/*
+ * Convert the result of open_store() or of a function of the filter to the
+ * value that the callback of an option returns: exit code 128 to OPTION_DIED,
+ * and exit code 129 to -1. Other values stay.
+ */
 static int callback_result(int ret)
 {
 	return ret == 128 ? OPTION_DIED : ret == 129 ? -1 : ret;
@@ -435,9 +440,9 @@ static int find_head(struct for_each_ref *f)
 }
 
 /*
- * Parses the format and the sort keys, then reads standard input, in the order
- * in which stock Git reports errors. Standard input is read last, because stock
- * Git, if it is needed, must get all of it.
+ * Parse the format and the sort keys, then read standard input. Stock Git
+ * reports errors in this order. Standard input must come last: if stock Git
+ * runs instead, it needs all of its input.
  */
 static int parse_fields(struct for_each_ref *f)
 {
@@ -527,8 +532,9 @@ static void release(struct for_each_ref *f)
 }
 
 /*
- * Returns whether an option may be --color, which only stock Git has. Then our
- * command must not print warnings about names first.
+ * Returns whether an option may be --color. Only stock Git has this option. If
+ * stock Git will run, this command must not print warnings about names, because
+ * stock Git prints them.
  */
 static bool wants_color(int argc, const char **argv)
 {

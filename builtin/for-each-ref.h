@@ -156,8 +156,9 @@ struct ref_format {
 	}
 
 /*
- * Parse a format string. The return values are those of ref_atom_parse(). The
- * caller must release *format in all cases.
+ * Parse a format string. Returns 0, ERR_INVALID with the message of stock Git,
+ * or ERR_UNSUPPORTED if only stock Git has a field of the format. The caller
+ * must release *format in all cases.
  */
 int ref_format_parse(struct ref_format *format, const char *text,
 		     struct error *err);
@@ -199,8 +200,8 @@ struct ref_sort {
 	}
 
 /*
- * Add a key "[-][version:|v:]<field>". The return values are those of
- * ref_atom_parse().
+ * Add a key "[-][version:|v:]<field>". Returns 0, ERR_INVALID with the message
+ * of stock Git, or ERR_UNSUPPORTED if only stock Git has the field.
  */
 int ref_sort_add(struct ref_sort *sort, const char *key, struct error *err);
 void ref_sort_release(struct ref_sort *sort);

@@ -297,8 +297,8 @@ static int name_logged(void *ctx, const char *name)
 }
 
 /*
- * Returns whether a root is damaged, and then prints the reason. Reads the
- * object, because the scan of --connectivity-only has not read it.
+ * Find whether a root is damaged, and if so, print the reason. Used with
+ * --connectivity-only, where the scan has not read the object.
  */
 static bool is_damaged(struct fsck_run *r, const struct oid *oid)
 {
@@ -558,7 +558,10 @@ static int add_named(struct roots *roots, const char *name)
 
 	if (ret == ERR_UNSUPPORTED)
 		ret = store_resolve_by_stock(r->s.repo, &oid, name, r->err);
-	/* Such a name ends stock Git, too. */
+	/*
+	 * Stock Git cannot resolve the name either, and dies. So end the
+	 * command, as stock Git does.
+	 */
 	if (ret == ERR_UNSUPPORTED)
 		return ret;
 	if (ret < 0) {

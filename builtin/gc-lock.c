@@ -89,8 +89,8 @@ static int write_pid(struct sys_tempfile *pid, struct sys_tempfile *lock,
 }
 
 /*
- * Take a lock that is held only for a moment. An old lock file belongs to a
- * process that was killed, and is removed.
+ * Take a lock that every process holds only for a moment. So if the lock file
+ * is old, its process was killed, and the file is removed.
  */
 static int lock_briefly(struct sys_tempfile *lock, const char *path,
 			unsigned mode, struct error *err)

@@ -86,8 +86,8 @@ static int add_kept(struct run *r, struct child_words *w)
 	ret = gc_packs_list(&list, r->repo, r->err);
 	nr = gc_packs_keep(&list, threshold);
 	/*
-	 * If the packs to keep were more than gc.autoPackLimit, gc --auto would
-	 * repack again and again. In that case, keep only the largest pack.
+	 * If gc kept as many packs as gc.autoPackLimit, each gc --auto would
+	 * repack again. In this case, keep only the largest pack.
 	 */
 	if (r->a.automatic && r->s.pack_limit && nr >= r->s.pack_limit)
 		gc_packs_keep(&list, 0);

@@ -275,9 +275,9 @@ static int apply_word(struct global *g, const char *const *argv)
 }
 
 /*
- * Returns what to do after the options that set something. `word` is
- * argv[next], the first word that is not such an option: the name of a command,
- * or an option like --version. NULL: no word is left.
+ * Returns how to continue after the options that change settings. `word` is the
+ * next word, argv[next]: the name of a command, or an option such as --version.
+ * NULL: no word is left.
  */
 static enum global_end end_at(struct global *g, const char *word)
 {

@@ -114,8 +114,8 @@ int gitreachd_inherit(struct gitreachd_legacy *out, struct error *err)
 		"WATCHDOG_USEC",
 		"WATCHDOG_PID",
 		/*
-		 * variables about a single request or repository, which are
-		 * removed
+		 * These variables describe a single request or repository, and
+		 * must not apply to all requests.
 		 */
 		"GIT_HTTP_EXPORT_ALL",
 		"GIT_PROTOCOL",
@@ -160,8 +160,8 @@ void gitreachd_legacy_tell(struct gitreachd_legacy *legacy)
 	 */
 	sys_fork_outlive();
 	/*
-	 * If nobody reads the pipe, the predecessor has stopped waiting for
-	 * this process. So this process ends.
+	 * If nobody reads the pipe, the predecessor has given up waiting and
+	 * goes on serving. So this process must end.
 	 */
 	if (sys_write_all(legacy->ready, &pid, sizeof(pid), "pipe", NULL) < 0)
 		raise(SIGTERM);

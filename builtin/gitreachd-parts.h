@@ -13,8 +13,8 @@
 #include "daemon/sockets.h"
 
 /*
- * Sockets and other things that this process got from its predecessor or from
- * the service manager.
+ * What this process inherits when it starts: sockets from its predecessor or
+ * from the service manager (systemd), and channels to both.
  */
 struct gitreachd_legacy {
 	struct daemon_sockets sockets;
@@ -30,21 +30,24 @@ struct gitreachd_legacy {
 };
 
 /*
- * Read the legacy from the environment. The variables are removed, so that
- * hooks do not inherit them. Variables about a single request or repository
- * are removed, too. Returns 0, ERR_NOMEM, or ERR_INVALID if a descriptor is not
- * a listening socket. The caller releases the legacy in any case.
+ * Read from the environment what this process inherits. The variables are
+ * removed, so that hooks do not get them. Variables about a single request or
+ * repository are removed, too. Returns 0, ERR_NOMEM, or ERR_INVALID if a
+ * descriptor is not a listening socket. The caller releases *out in any case.
  */
 int gitreachd_inherit(struct gitreachd_legacy *out, struct error *err);
 void gitreachd_legacy_release(struct gitreachd_legacy *legacy);
 
 /*
- * Forks if this process replaces an older server process, its predecessor. The
- * child is the new master. The parent waits, so that the predecessor learns the
- * child's exit code if the child does not start. When the child serves, the
- * predecessor ends the parent (see struct daemon_successor). Returns 0 in the
- * child, and also without a predecessor. Returns 1 in the parent if the child
- * has ended with the exit code *code. Otherwise returns ERR_IO.
+ * Fork if this process replaces an older server process, its predecessor. The
+ * child is the new master. The parent waits for the child: if the child fails
+ * to start, the parent can exit with the child's code, which the predecessor
+ * sees. When the child serves, the predecessor ends the parent (see struct
+ * daemon_successor).
+ *
+ * Returns 0 in the child, and 0 without a fork if there is no predecessor.
+ * Returns 1 in the parent if the child has ended with the exit code *code.
+ * Returns ERR_IO if forking or waiting fails.
  */
 int gitreachd_part(struct gitreachd_legacy *legacy, int *code,
 		   struct error *err);
@@ -63,8 +66,8 @@ int gitreachd_start_heir(struct daemon_successor *out, const char *const *words,
 
 /*
  * Returns whether standard error is connected to the journal of systemd. If so,
- * a line of the log starts with a priority, and does not need the program's
- * name.
+ * each line of the log starts with a priority, and the name of the program is
+ * left out.
  */
 bool gitreachd_is_journal(void);
 

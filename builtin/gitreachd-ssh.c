@@ -35,7 +35,10 @@ static int make_message(struct buf *out, const char *command, const char *user)
 	return ret;
 }
 
-/* Returns the exit code of the service, or a negative error code. */
+/*
+ * Pass the request to the server that listens at `path`, and wait for its end.
+ * Returns the exit code of the service, or a negative error code.
+ */
 static int ask(const char *path, const struct buf *message, struct error *err)
 {
 	const int fds[] = {0, 1, 2};

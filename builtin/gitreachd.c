@@ -136,8 +136,9 @@ static int read_file(struct daemon_settings *s, const struct arguments *a,
 }
 
 /*
- * Loads the configuration file and the settings of the command line into *s,
- * and checks them. The return values are those of read_file().
+ * Load the configuration file and the settings of the command line into *s, and
+ * check them. Returns 0, ERR_NOMEM, or another negative error code after the
+ * errors were reported.
  */
 static int load(struct daemon_settings *s, const struct arguments *a,
 		const struct daemon_report *report)
@@ -152,8 +153,9 @@ static int load(struct daemon_settings *s, const struct arguments *a,
 		ret = bad ? bad : ret;
 	}
 	/*
-	 * If the file was not read to its end, do not check the settings: keys
-	 * would be missing.
+	 * If the file could not be read to its end, some keys are missing. Do
+	 * not check the settings then, because the check would report errors
+	 * about these keys.
 	 */
 	if (ret && ret != ERR_INVALID)
 		return ret;
@@ -192,8 +194,10 @@ struct server {
 };
 
 /*
- * Read the configuration of the system and the user: *is_hooked is set to
- * whether a hook makes the packs of fetches. Targets of the trace are opened.
+ * Read the configuration of the system and of the user, and open the targets of
+ * the trace that this configuration names. Sets *is_hooked to whether
+ * uploadpack.packObjectsHook is set: then a hook makes the packs of fetches.
+ * Returns 0 or a negative error code.
  */
 static int read_protected(bool *is_hooked, struct tracing *tracing,
 			  struct error *err)
@@ -303,9 +307,10 @@ static void fill_options(struct state *state, struct server *server)
 }
 
 /*
- * Probes a service before the first use of a cache directory. If the service
- * does not answer, there is only a warning, because copies may be served
- * without it.
+ * Probe a service that is used as a store, before the first use of a cache
+ * directory. If the service does not answer, the server starts with a warning:
+ * local copies may be served while the service is away. Returns 0, or a
+ * negative error code if the service cannot be used as a store.
  */
 static int probe_store(const struct daemon_settings *s,
 		       const struct stored_node *node,
@@ -328,10 +333,10 @@ static int probe_store(const struct daemon_settings *s,
 }
 
 /*
- * Makes the cache directory, and checks that it belongs to the store and that
- * there are keys. A reload sends no request to the store. A start sends none,
- * either, if the store was examined before, because copies may be served while
- * the store is away.
+ * Make the cache directory. Check that it belongs to the configured store, and
+ * that the keys of the store are known. A reload sends no request to the store.
+ * A start sends one only if the store was not examined before. So the server
+ * can start and serve copies while the store is away.
  */
 static int open_store(struct state *state, bool is_start,
 		      const struct daemon_report *report, struct error *err)
@@ -385,7 +390,10 @@ static int open_base(struct state *state, bool is_start,
 	return state->base ? 0 : ERR_IO;
 }
 
-/* Returns as prepare(). */
+/*
+ * Open the listening sockets, or take them from *before. Returns 0, or a
+ * negative error code after the error was reported.
+ */
 static int open_sockets(struct state *state,
 			const struct daemon_sockets *before,
 			const struct daemon_report *report)
@@ -468,7 +476,7 @@ static void adopt(struct server *server, struct state *state,
 	server->state = state;
 }
 
-/* The first error of a configuration, and the number of all its errors. */
+/* The first error of a configuration, and the number of errors in it. */
 struct errors {
 	struct error *err;
 	unsigned nr;
@@ -517,7 +525,7 @@ static void be_ready(void *ctx)
 	gitreachd_legacy_tell(&server->legacy);
 }
 
-/* Returns the exit code. */
+/* Run the server until it is stopped. Returns the exit code. */
 static int serve(struct server *server, const struct daemon_report *report)
 {
 	struct daemon_program program = {
@@ -552,7 +560,10 @@ static int check(const struct arguments *a, const struct daemon_report *report)
 	return ret < 0;
 }
 
-/* Check or serve. Returns the exit code. */
+/*
+ * With --check-config, check the configuration; otherwise run the server.
+ * Returns the exit code.
+ */
 static int act(const struct arguments *a, const char *const *words,
 	       struct builtin_env *env)
 {

@@ -95,7 +95,7 @@ static bool line_has_filter(const char *p, const char *end)
 			return false;
 		/*
 		 * A word inside a quoted pattern may look like an attribute.
-		 * Then the file is refused, although no filter applies.
+		 * Then the file is refused without need, which is safe.
 		 */
 		if (!first && is_filter(p, len))
 			return true;
@@ -133,8 +133,8 @@ static int check_file(const char *file, struct error *err)
 
 /*
  * Set *out to the absolute form of `path`. `top`, the path of the work tree,
- * has no symbolic links. So if the absolute path does not begin with `top`, the
- * symbolic links in its directories are resolved.
+ * contains no symbolic links. If the absolute path does not begin with `top`,
+ * its directories may still lead there by symbolic links, which are resolved.
  */
 static int make_absolute(struct buf *out, const char *path, const char *top,
 			 const char *here)
@@ -244,11 +244,12 @@ static int check_config(const struct repo *repo, const struct config *config,
 
 /*
  * Check that no content filter can apply to the file `path`, which is absolute
- * or relative to the working directory. `repo` is NULL outside of repositories.
- * Returns 0 if no filter can apply, ERR_UNSUPPORTED if one could, or another
- * negative error code. The message of ERR_UNSUPPORTED names the cause:
- * core.autocrlf, or an attributes file for this path that sets such an
- * attribute for any path.
+ * or relative to the working directory. The check is coarse: a filter could
+ * apply if core.autocrlf is set, or if an attributes file for this directory
+ * sets such an attribute for any path. `repo` is NULL outside of repositories.
+ *
+ * Returns 0 if no filter can apply, ERR_UNSUPPORTED with the cause in the
+ * message if one could, or another negative error code.
  */
 static int check_filters(const struct repo *repo, const char *path,
 			 struct error *err)
@@ -409,8 +410,8 @@ static int hash_stdin(struct run *r)
 }
 
 /*
- * Hash the content of a device or a pipe. "/dev/null" is often given for an
- * empty object.
+ * Hash the content of a device or a pipe, whose size is not known. Scripts
+ * often name "/dev/null" for an empty object.
  */
 static int hash_stream(struct run *r, const char *name)
 {
@@ -423,7 +424,7 @@ static int hash_stream(struct run *r, const char *name)
 	return ret;
 }
 
-/* Hash the file at `path`. `name`: its name in messages. */
+/* Hash the file at `path`. Messages call the file `name`. */
 static int hash_file(struct run *r, const char *path, const char *name)
 {
 	struct sys_map map;
@@ -501,10 +502,9 @@ static int hash_named_by_stdin(struct run *r, const char *top, const char *name)
 }
 
 /*
- * Hash the files that standard input names, one name on each line. In a
- * directory of a work tree, the names start from its top, as in stock Git. A
- * name that
- * starts with a quote is a C string; what follows the closing quote is ignored.
+ * Hash the files that standard input names, one name on each line. Inside a
+ * work tree, names are relative to its top, as in stock Git. A name that starts
+ * with a quote is a C string; bytes after the closing quote are ignored.
  */
 static int hash_stdin_paths(struct run *r)
 {
@@ -538,8 +538,8 @@ static int hash_stdin_paths(struct run *r)
 }
 
 /*
- * Hash the files of the command line. In a directory of a work tree, messages
- * name files from its top, as in stock Git.
+ * Hash the files of the command line. Inside a work tree, messages show paths
+ * relative to its top, as in stock Git.
  */
 static int hash_files(struct run *r, const char **files, int file_nr)
 {

@@ -72,8 +72,8 @@ int help_set_manpath(void)
 	int ret = exec_path_man(&path, NULL);
 
 	/*
-	 * An empty element at the end of MANPATH means the system's
-	 * directories.
+	 * If MANPATH was not set, the new value ends with an empty element, so
+	 * that `man` also searches the system's directories.
 	 */
 	if (!ret && (buf_printf(&path, ":%s", before ? before : "") < 0 ||
 		     setenv("MANPATH", path.data, 1) < 0))

@@ -422,8 +422,8 @@ static int receive(struct run *r)
 	if (!ret)
 		ret = pack_indexer_receive(r->ix, source, dir, r->err);
 	/*
-	 * Write one byte to tell the parent process that it can start sending
-	 * keep-alive packets.
+	 * With --report-end-of-input: the pack was read to its end. This byte
+	 * tells the parent process to start sending keep-alive packets.
 	 */
 	if (!ret && r->a.report_end)
 		ret = sys_write_all(STDERR_FILENO, "", 1, "standard error",
@@ -604,8 +604,8 @@ static int verify(struct run *r)
 	if (!ret)
 		ret = verify_files(r, idx, base, pack);
 	/*
-	 * The checks read the content of the objects, so the pack is indexed
-	 * again.
+	 * The checks of --strict and similar options read the content of
+	 * objects while a pack is indexed, so index the pack again.
 	 */
 	if (!ret && r->check)
 		ret = index_pack(r);
@@ -673,7 +673,10 @@ int cmd_index_pack(int argc, const char **argv, struct builtin_env *env)
 
 	if (!ret)
 		ret = builtin_choose_algo(env, &r.algo, r.a.format);
-	/* Objects that only a copy has would be missing in the store. */
+	/*
+	 * A pack must not be added to a local copy of a repository in a store,
+	 * because the store would not get its objects.
+	 */
 	if (!ret && r.a.from_stdin && env->repo &&
 	    repo_check_copy(env->repo, "add a pack", &err) < 0)
 		ret = builtin_fail(&err);

@@ -433,7 +433,10 @@ static int run(struct init_args *args, const struct config *config)
 	char *owned = NULL;
 	int ret = choose_branch(args, config);
 
-	/* A wrong name leaves no directory behind. */
+	/*
+	 * Check the name of the branch before the directory is made, so that a
+	 * wrong name leaves no new directory behind.
+	 */
 	if (!ret && args->directory && !sys_exists(args->directory))
 		ret = check_branch(args);
 	if (!ret && args->directory)

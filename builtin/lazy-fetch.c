@@ -260,8 +260,8 @@ static int provide(void *ctx, const struct oid *oids, size_t nr,
 	free(w.oids);
 	if (ret == ERR_PEER && w.lazy->mode == LAZY_FETCH_SERVE) {
 		/*
-		 * A command that serves a client treats ERR_PEER as the
-		 * client's fault, so the error is only a warning here.
+		 * Report the failed fetch as a warning. A command that serves a
+		 * client would treat the error ERR_PEER as the client's fault.
 		 */
 		if (err)
 			builtin_warn("%s", err->msg);

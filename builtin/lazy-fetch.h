@@ -37,10 +37,10 @@ enum lazy_fetch_mode {
 	 */
 	LAZY_FETCH_LISTED,
 	/*
-	 * As LAZY_FETCH_READ, but fetching is off unless GIT_NO_LAZY_FETCH=0,
-	 * because a client should not make the server ask other servers. If no
-	 * remote sends an object, a warning is printed, and the object is
-	 * missing.
+	 * As LAZY_FETCH_READ, but fetching is off unless GIT_NO_LAZY_FETCH=0 is
+	 * set: by default, a client should not make this server ask other
+	 * servers. If no remote sends an object, a warning is printed, and the
+	 * object is missing.
 	 */
 	LAZY_FETCH_SERVE,
 };

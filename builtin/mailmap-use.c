@@ -126,7 +126,7 @@ int mailmap_use_append(struct buf *out, const struct mailmap_use *use,
 	struct mailmap_span email = {given.p, given.len};
 	const char *rest = given.p + given.len, *end = line.p + line.len;
 
-	/* rest == line.p: there is no address */
+	/* given.p == line.p: the line has no address. */
 	if (given.p == line.p || !mailmap_map(&use->map, &name, &email))
 		return buf_append(out, line.p, line.len);
 	if (buf_append(out, name.p ? name.p : "", name.len) < 0 ||

@@ -26,9 +26,9 @@ struct mailmap_use {
 
 /*
  * Load the mailmaps of the repository, unless they are loaded. A mailmap that
- * does not exist is left out, and so is a .mailmap that is a symbolic link; for
- * others that cannot be read, prints an error or a warning. Returns 0 or
- * ERR_NOMEM.
+ * does not exist is left out, and so is a .mailmap that is a symbolic link. If
+ * another mailmap cannot be read, prints an error or a warning and goes on.
+ * Returns 0 or ERR_NOMEM.
  */
 int mailmap_use_load(struct mailmap_use *use, const struct store *store,
 		     struct error *err);

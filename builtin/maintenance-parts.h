@@ -76,8 +76,8 @@ int maintenance_geometry(const struct maintenance *m, const struct odb *odb,
 			 uint64_t factor, size_t *first, size_t *nr);
 
 /*
- * For --auto: each function has the return values of `needed` in struct
- * maintenance_task.
+ * For --auto: decide whether a task is needed. Each function returns 1 if the
+ * task is needed, 0 if not, or a negative error code.
  */
 int maintenance_needs_gc(const struct maintenance *m);
 int maintenance_needs_commit_graph(const struct maintenance *m);

@@ -272,7 +272,7 @@ static int loose_objects(const struct maintenance *m)
 	return ret;
 }
 
-/* ---- the others */
+/* ---- the other tasks */
 
 static int write_commit_graph(const struct maintenance *m)
 {

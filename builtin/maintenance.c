@@ -66,8 +66,8 @@ struct run {
 static const struct strategy strategies[] = {
 	{
 		/*
-		 * The strategy of a run without --schedule, unless another one
-		 * is configured.
+		 * The strategy of a run without --schedule, if
+		 * maintenance.strategy is not set.
 		 */
 		.name = "geometric",
 		.enabled = {[MAINTENANCE_GEOMETRIC_REPACK] = true,

@@ -148,7 +148,8 @@ static int run_with_retries(struct object_dir_call *call, object_dir_fn *run)
 }
 
 /*
- * Returns whether the subcommand will be retried. If so, it prints nothing now.
+ * Returns whether the subcommand will be retried. If so, the caller must print
+ * no error now.
  */
 static bool will_retry(struct call *c, bool outdated)
 {
@@ -210,8 +211,8 @@ static int append(const struct call *c, struct multi_pack_result *result,
 	if (ret == ERR_MISSING)
 		return 0;
 	/*
-	 * If there is no new pack, print the checksum of the top layer, if
-	 * there is a layer.
+	 * If there is no new pack, no layer was written. Print the checksum of
+	 * the present top layer then, unless the chain is empty.
 	 */
 	if (ret == 0 || (ret > 0 && base))
 		print_checksum(c, ret ? base->midx.checksum
@@ -431,10 +432,10 @@ static int write_again(struct object_dir_call *call)
 }
 
 /*
- * Repacks several packs into one, if the options select several. Returns 1 if a
- * pack was written, 0 if not, or a negative error code. *packing is set to true
- * before the new pack is made. From there on, stock Git runs pack-objects, so
- * errors have another form.
+ * Repack several packs into one, if the options select several. Returns 1 if a
+ * pack was written, 0 if not, or a negative error code. *packing is set before
+ * the new pack is made. After this point, stock Git would report an error of
+ * its child pack-objects, so the caller prints such errors in another form.
  */
 static int repack_now(const struct call *c, bool *packing, struct error *err)
 {

@@ -22,8 +22,8 @@ struct object_dir_call {
 	/* Value of --object-dir. NULL: the repository's own directory. */
 	const char *object_dir;
 	/*
-	 * object_dir may be any directory; if false, it must be the
-	 * repository's own or an alternate
+	 * true: object_dir may be any directory; false: it must be the
+	 * repository's own directory or an alternate
 	 */
 	bool takes_any_dir;
 	/* 1 for --progress, 0 for --no-progress, -1 if neither is given */

@@ -446,7 +446,10 @@ static int find_long(struct named *found, const struct parse *p,
 			*found = n;
 		}
 	}
-	/* As in stock Git, the message names the last two options that fit. */
+	/*
+	 * The word is an abbreviation of several options. As in stock Git, the
+	 * message names the last two of them.
+	 */
 	if (other.option)
 		return report_ambiguous(word, &other, found);
 	return 0;

@@ -186,9 +186,10 @@ struct subcommand {
 
 /*
  * Run the subcommand that argv[1] names, with argv[1] as its argv[0]. Returns
- * the result of builtin_finish() on its exit code. If there is no such
- * subcommand, prints an error and `usage`, and returns 129. If argv[1] asks for
- * completion, prints the names in the table.
+ * the exit code of the subcommand, or 128 if writing to stdout has failed (see
+ * builtin_finish()). If there is no such subcommand, prints an error and
+ * `usage`, and returns 129. If argv[1] asks for completion, prints the names in
+ * the table.
  */
 int subcommand_run(const struct subcommand *table, const char *usage, int argc,
 		   const char **argv, struct builtin_env *env);

@@ -91,8 +91,8 @@ void pack_args_apply(struct newpack_options *options,
 	override(&make->depth, args->depth, 0, PACKING_MAX_DEPTH);
 	override(&make->threads, args->threads, 1, PACKING_MAX_THREADS);
 	/*
-	 * --threads=0 means the number of CPUs. A 0 in `make` would mean the
-	 * configured number.
+	 * With --threads=0, use one thread for each CPU. make->threads must not
+	 * be 0, because 0 means the configured number of threads.
 	 */
 	if (!args->threads)
 		make->threads = sys_cpu_nr();

@@ -153,8 +153,8 @@ void pack_args_print_total(const struct write_report *report,
 void pack_args_print_sent(const struct packing_report *report);
 
 /*
- * Returns the progress output that the options ask for, or NULL; see
- * output_progress().
+ * Returns the progress output that the options ask for, or NULL if no progress
+ * is to be shown. *out is filled in by output_progress().
  */
 const struct progress_out *pack_args_progress(struct progress_out *out,
 					      const struct pack_args *args);

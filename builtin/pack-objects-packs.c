@@ -25,7 +25,7 @@ struct marks {
 	enum rollup_part unmarked;
 	/* the meaning of each of `chars` */
 	enum rollup_part marked[2];
-	/* It is an error if one pack is named twice with different marks. */
+	/* true: it is an error to name a pack twice with different marks */
 	bool once;
 };
 

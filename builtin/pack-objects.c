@@ -314,7 +314,11 @@ static int add_object_list(struct run *r)
 		ret = fetch_object_list(r, &in);
 	while (!ret && (ret = stdin_lines_next(&in, r->err)) > 0) {
 		ret = add_object_line(r, in.line);
-		/* As in stock Git, bad lines are reported first. */
+		/*
+		 * As in stock Git, errors about bad lines have precedence. So
+		 * note the first missing object, and report it after all lines
+		 * were read.
+		 */
 		if (ret == ERR_MISSING) {
 			if (!missing.code)
 				missing = *r->err;

@@ -43,7 +43,7 @@ struct pack_objects_args {
 	bool keep_unreachable, pack_loose_unreachable;
 	bool exclude_promisor;
 	const char *unpack_unreachable, *cruft_expiration; /* dates */
-	/* pack_objects_args_check() sets this field and the next two. */
+	/* set by pack_objects_args_check(), like the next two fields */
 	enum pack_job_missing missing;
 	/*
 	 * the date in seconds since 1970 of --unpack-unreachable or
@@ -86,9 +86,9 @@ int pack_objects_args_check(struct pack_objects_args *a, struct error *err);
 bool pack_objects_has_revs(const struct pack_objects_args *a);
 
 /*
- * Returns whether a receiver gets the pack on standard output, and the pack
- * contains all objects of the given revisions. A receiver needs a pack also if
- * there are no objects, so this is false with --non-empty.
+ * Returns whether the pack goes to a receiver on standard output and contains
+ * all objects of the given revisions. Returns false with --non-empty, because a
+ * receiver needs a pack even if the pack has no objects.
  */
 bool pack_objects_is_for_receiver(const struct pack_objects_args *a);
 

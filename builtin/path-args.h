@@ -58,8 +58,8 @@ void place_release(struct place *place);
 
 /*
  * Reword the error of revname_resolve() for a name <rev>:<path>. If <rev> does
- * not have the path and a file of this name exists on disk, the message says
- * so, as in stock Git. Other errors stay unchanged. The code stays.
+ * not have the path, and a file of this name exists on disk, the message says
+ * so, as in stock Git. Other messages stay, and the error code never changes.
  */
 void path_args_look_on_disk(const char *name, const struct repo *repo,
 			    struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git prune-packed: removes loose objects that packs have, too. */
+/* git prune-packed: removes loose objects that are also in packs. */
 #include <stdio.h>
 
 #include "builtin/builtin.h"

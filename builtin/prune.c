@@ -27,7 +27,10 @@ static int set_progress(void *value, const char *arg)
 	return 0;
 }
 
-/* Stock Git refuses a wrong date even if another --expire follows. */
+/*
+ * Callback for --expire. The date is checked here, because stock Git refuses a
+ * wrong date even if another --expire follows.
+ */
 static int take_expire(void *value, const char *arg)
 {
 	int64_t *expiry = value;
@@ -40,7 +43,10 @@ static int take_expire(void *value, const char *arg)
 	return OPTION_DIED;
 }
 
-/* Promisor objects are always left out, so this option changes nothing. */
+/*
+ * Callback for --exclude-promisor-objects. The option changes nothing, because
+ * promisor objects are always left out.
+ */
 static int take_exclude_promisor(void *value, const char *arg)
 {
 	(void)value;

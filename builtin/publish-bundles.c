@@ -44,13 +44,16 @@ struct bundling {
 	struct bundle_list list;
 	/* the refs of each listed bundle */
 	struct oidset known[BUNDLE_LIST_MAX];
-	/* the refs of the repository: names, one a line; and ids */
+	/*
+	 * the refs of the repository: their names, one on each line, and their
+	 * ids
+	 */
 	struct buf names;
 	struct oidset tips;
 	struct error *err;
 };
 
-/* ---- what there is */
+/* ---- present refs and listed bundles */
 
 static int add_ref(void *ctx, const struct ref *ref)
 {
@@ -255,7 +258,11 @@ static int put_revisions(struct bundling *b, struct buf *out, size_t known_nr)
 	return ret < 0 ? error_nomem(b->err) : 0;
 }
 
-/* Returns 0, the exit code of `git bundle create`, or a negative error code. */
+/*
+ * Run `git bundle create` for all refs, without the commits of the first
+ * `known_nr` bundles. Returns 0, the positive exit code of the command, or a
+ * negative error code.
+ */
 static int create(struct bundling *b, const char *path, size_t known_nr)
 {
 	static const char *const words[] = {"bundle", "create", "-q", NULL};
@@ -293,9 +300,9 @@ static int hash_bundle(struct bundling *b, struct oid *hash, const char *path)
 }
 
 /*
- * Write a bundle and add it to the list, with a token. The return values are
- * those of create(). `git bundle create` replaces our empty temporary file, and
- * syncs the new file.
+ * Write a bundle and add it to the list, with a token. `git bundle create`
+ * replaces our empty temporary file, and syncs the new file. Returns 0, the
+ * positive exit code of `git bundle create`, or a negative error code.
  */
 static int add_bundle(struct bundling *b, uint64_t token, size_t known_nr)
 {
@@ -376,11 +383,12 @@ static int extend(struct bundling *b, uint64_t now, uint64_t last)
 }
 
 /*
- * Write a new list. Its first bundle has all refs; its second bundle has the
- * commits that the old list lacks. The old list had `known_nr` bundles. If none
- * of them could be read, the second bundle would equal the first one, and is
- * left out. A client that has the old bundles then gets newer commits from the
- * server.
+ * Write a new list. Its first bundle has all refs. Its second bundle has the
+ * commits that the old list of `known_nr` bundles lacks.
+ *
+ * If no bundle of the old list could be read, the second bundle would equal the
+ * first one, and is left out. A client that has the old bundles then gets newer
+ * commits from the server.
  */
 static int begin(struct bundling *b, uint64_t now, uint64_t last,
 		 size_t known_nr)
@@ -396,8 +404,8 @@ static int begin(struct bundling *b, uint64_t now, uint64_t last,
 }
 
 /*
- * Extend the list of bundles, or make a new one. The return values are those of
- * create().
+ * Extend the list of bundles, or make a new list. Returns 0, the positive exit
+ * code of `git bundle create`, or a negative error code.
  */
 static int update(struct bundling *b, uint64_t now)
 {
@@ -443,8 +451,9 @@ static int has_changed(struct bundling *b)
 }
 
 /*
- * Update the list with the refs of this moment. The return values are those of
- * create(). *again: whether another try can succeed because refs have changed.
+ * Update the list with the refs of this moment. Returns 0, the positive exit
+ * code of `git bundle create`, or a negative error code. *again is set to
+ * whether refs have changed meanwhile, so that another try can succeed.
  */
 static int try_update(struct bundling *b, uint64_t now, bool *again)
 {

@@ -11,7 +11,8 @@ enum arg_kind {
 	/* the argument is accepted and ignored, as in stock Git */
 	ARG_ANY,
 	/*
-	 * If there is an argument, the field's value is empty, as in stock Git.
+	 * The field takes no argument. If one is given, the field's value is
+	 * empty, as in stock Git.
 	 */
 	ARG_PERSON,
 	ARG_NAME,

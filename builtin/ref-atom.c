@@ -163,8 +163,8 @@ static int append_name(struct buf *out, const struct ref_atom *atom,
 	else if (name)
 		ret = append_stripped(out, atom, name);
 	/*
-	 * The object to which a tag points is named by the tag's name with the
-	 * suffix ^{}.
+	 * The field has an asterisk, so its object is the one to which the tag
+	 * points. Its name is the tag's name with the suffix ^{}.
 	 */
 	if (!ret && atom->deref)
 		ret = buf_append_str(out, "^{}");
@@ -447,8 +447,8 @@ int ref_atom_append(struct buf *out, const struct ref_atom *atom,
 }
 
 /*
- * Returns whether a field is a date. Without a format, dates are sorted by
- * seconds.
+ * Returns whether a field is a date. Date fields without a format are sorted by
+ * seconds, not by text.
  */
 static bool is_date(enum ref_atom_kind kind)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Filtering refs. */
+/* Selects refs by name, by the object that they point to, and by history. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,7 +256,10 @@ int ref_filter_walk(struct ref_filter *f)
 	return ret < 0 ? builtin_fail(&err) : 0;
 }
 
-/* Leave a repository with info/grafts to stock Git, as rev-list does. */
+/*
+ * Refuse a repository with info/grafts, as rev-list does: stock Git runs
+ * instead.
+ */
 static int refuse_grafts(const struct store *store)
 {
 	struct error err = ERROR_INIT;
@@ -308,7 +311,10 @@ static int add_target(struct reach *reach, uint32_t commit_nr)
 int ref_filter_relate(struct ref_filter *f, enum ref_filter_relation relation,
 		      const char *name)
 {
-	/* for messages, which do not name --contains and --no-contains */
+	/*
+	 * Names of the options for messages. NULL: as in stock Git, messages do
+	 * not name --no-contains or --contains.
+	 */
 	static const char *const names[] = {"merged", "no-merged", NULL, NULL};
 	uint32_t nr;
 	int ret = f->walk_is_open ? 0 : open_walk(f);
@@ -393,7 +399,10 @@ static int takes_history(struct ref_filter *f, const struct oid *oid,
 	uint32_t nr;
 	int ret = find_commit(&nr, f, oid, err);
 
-	/* The ref, or the tag to which it points, names a missing object. */
+	/*
+	 * The object to which the ref or its tag points is missing. Such a ref
+	 * is not selected.
+	 */
 	if (ret == ERR_MISSING)
 		return 0;
 	if (ret <= 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing and expanding format strings. */
+/* Parses the format strings of for-each-ref, and expands them for a ref. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

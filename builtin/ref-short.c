@@ -59,7 +59,10 @@ static int is_ambiguous(const struct store *store, const char *start,
 			ret = error_nomem(err);
 			break;
 		}
-		/* Treat a broken ref as missing. */
+		/*
+		 * A broken ref counts as missing, so it does not make the name
+		 * ambiguous.
+		 */
 		ret = refs_lookup(store->refs, full.data, &ref, err);
 		if (ret == ERR_NOMEM)
 			break;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting refs. The keys of each ref are computed once, then compared. */
+/*
+ * Sorts refs. The keys of each ref are computed once, and only the keys are
+ * compared.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

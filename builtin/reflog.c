@@ -117,11 +117,12 @@ static int take_date(int64_t *limit, const char *text, const char *option)
 }
 
 /*
- * Expire the reflog of a ref. Returns 0 to go on with other reflogs, even after
- * an error. With --stale-fix, all refs are followed before the first reflog is
- * expired. If this finds a broken ref, no reflog can be expired, so the
- * function returns 1. A locked ref prevents only the expiry of its own reflog.
- * Errors set r->code.
+ * Expire the reflog of a ref. Errors are printed and set r->code. Returns 0 to
+ * go on with other reflogs, or 1 if no reflog can be expired.
+ *
+ * With --stale-fix, all refs are followed before the first reflog is expired.
+ * If this finds a broken ref, the function returns 1. If only the ref itself is
+ * locked, it returns 0.
  */
 static int expire_one(void *ctx, const char *name)
 {

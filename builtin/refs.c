@@ -46,7 +46,10 @@ void refs_report_looking(void *ctx, const char *at)
 	const char *path = strchr(at, '/'), *prefix = "";
 	const char *git_dir = getenv("GIT_DIR");
 
-	/* As in stock Git, a path that the user gave as absolute stays so. */
+	/*
+	 * As in stock Git, only the path of packed-refs is shortened, and not
+	 * if the user gave GIT_DIR as an absolute path.
+	 */
 	if (!path || strncmp(at, "packed-refs file ", 17) != 0 ||
 	    (git_dir && *git_dir == '/'))
 		path = at;

@@ -26,7 +26,10 @@ static const char usage_text[] = "git repack [<options>]";
 /* The values of the options on the command line. */
 struct args {
 	struct pack_args packing;
-	/* Numbers as given, or NULL. Stock Git reads them after all checks. */
+	/*
+	 * The arguments of numeric options as text; NULL: not given. As in
+	 * stock Git, they are parsed after all other checks.
+	 */
 	const char *window, *window_memory, *depth, *threads;
 	bool all, loosen, remove_redundant, local, no_server_info;
 	bool cruft, keep_unreachable, quiet;
@@ -352,7 +355,10 @@ static int load_options(struct repack_options *o, struct args *a,
 
 	o->remove_redundant = a->remove_redundant;
 	o->local = a->local;
-	/* A negative factor becomes a huge number, which is refused later. */
+	/*
+	 * The conversion makes a huge number of a negative factor. Huge factors
+	 * are refused later.
+	 */
 	o->geometric = (uint64_t)a->geometric;
 	o->write_midx = a->write_midx.wanted;
 	o->midx_layers = a->write_midx.layers;

@@ -153,7 +153,10 @@ int builtin_fail(const struct error *err)
 	static const char what[] = "unable to parse command-line config";
 	size_t len = sizeof(what) - 1;
 
-	/* As in stock Git, the reason stands in a line of its own. */
+	/*
+	 * The message is "<what>: <reason>". As in stock Git, print the reason
+	 * as an error in a line of its own, and then <what>.
+	 */
 	if (!strncmp(err->msg, what, len) && err->msg[len] == ':') {
 		builtin_error("%s", err->msg + len + 2);
 		return builtin_die("%s", what);

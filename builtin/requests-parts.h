@@ -33,9 +33,11 @@
 /* Maximum value of --slowest and --top. */
 #define REQUESTS_SHOWN_MAX 1000
 
-/* The number by which requests and groups are sorted, the largest first. */
+/*
+ * The number by which requests and groups are sorted. The largest comes first.
+ */
 enum requests_sort {
-	/* by the time without waits for the client */
+	/* by the time of a request without the waits for its client */
 	REQUESTS_BY_TIME,
 	REQUESTS_BY_TOTAL,
 	REQUESTS_BY_CPU,
@@ -99,7 +101,7 @@ struct requests_slow {
 };
 
 struct requests_sums {
-	/* set by the caller: */
+	/* The caller sets the fields from here to `tables`. */
 	enum requests_sort sort;
 	/* count only requests that ended in [since, until) */
 	uint64_t since_us, until_us;

@@ -168,8 +168,8 @@ static int put_name(struct buf *name, const struct json_value *value)
 	if (len > REQUESTS_NAME_MAX) {
 		len = REQUESTS_NAME_MAX;
 		/*
-		 * Shorten the name so that it does not end within a UTF-8
-		 * character.
+		 * The cut may be inside a UTF-8 character. Remove the rest of
+		 * this character.
 		 */
 		while (len && ((unsigned char)name->data[len] & 0xc0) == 0x80)
 			len--;

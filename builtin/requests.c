@@ -30,7 +30,7 @@ static bool is_member(const char *name)
 					   "0123456789_")];
 }
 
-/* --by=<member>, or --no-by */
+/* Callback for --by=<member> and --no-by. */
 static int take_by(void *value, const char *arg)
 {
 	struct requests_sums *sums = value;

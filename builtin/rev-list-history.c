@@ -148,7 +148,10 @@ int rev_list_check_history(struct rev_list_run *r)
 	h->o.max = r->o.max_count;
 	h->o.reverse = r->o.reverse;
 	h->o.unpacked = r->o.unpacked;
-	/* rewritten parents are printed at the end, so they must be kept */
+	/*
+	 * With --in-commit-order, commits are printed after the walk, so the
+	 * walk must keep their rewritten parents.
+	 */
 	h->o.keep_parents = r->o.in_commit_order;
 	h->o.min_parents = r->pick.min_parents;
 	h->o.max_parents = r->pick.max_parents;

@@ -162,9 +162,9 @@ static int note_missing(struct rev_list_run *r, uint32_t obj_pos,
 }
 
 /*
- * If `oid` is a tag, follow the chain of tags that exist to the missing
- * object's id. Returns 1 if there is such a tag, 0 if `oid` itself is missing,
- * or a negative error code.
+ * Follow a chain of tags as long as its objects exist, and set *oid to the id
+ * of the first object that is missing. Returns 1 if a tag was followed, 0 if
+ * *oid itself is missing, or a negative error code.
  */
 static int follow_tags(struct rev_list_run *r, struct oid *oid)
 {
@@ -401,8 +401,8 @@ static bool is_boundary(const struct rev_list_run *r, uint32_t commit_nr)
 }
 
 /*
- * Add a commit to the counts of --count. --unpacked leaves out no boundary
- * commit.
+ * Add a commit to the counts of --count. As in stock Git, a boundary commit is
+ * counted even if --unpacked would leave it out.
  */
 static int count_commit(struct rev_list_run *r, uint32_t commit_nr)
 {

@@ -19,7 +19,10 @@ static int parse_number(struct rev_list_run *r, uint32_t *out, const char *text)
 	if (!*text || *end || value > INT_MAX || value < INT_MIN)
 		return error_set(r->err, ERR_INVALID, "'%s': not an integer",
 				 text);
-	/* A negative number means no limit. */
+	/*
+	 * A negative number means no limit: a minimum of 0 or a maximum of
+	 * UINT32_MAX.
+	 */
 	if (value >= 0 && value < UINT32_MAX)
 		*out = (uint32_t)value;
 	else

@@ -22,8 +22,8 @@
 #include "walk/filtered.h"
 
 /*
- * Add a tip. If the bitmap index may answer the whole request, do not read the
- * commit yet: the index may make that unnecessary.
+ * Add a tip. If the bitmap index may answer the whole request, the commit is
+ * not read yet, because the index may make reading unnecessary.
  */
 static int add_tip(struct rev_list_run *r, struct walk_tips *tips,
 		   const struct oid *oid)

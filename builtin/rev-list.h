@@ -147,8 +147,9 @@ int rev_list_usage(FILE *out);
 /* ---- rev-list-pick.c */
 
 /*
- * Parse an option that selects commits by side or by number of parents. The
- * return values are those of rev_list_parse_history().
+ * Parse an option that selects commits by side or by number of parents. Returns
+ * 1 if the argument is such an option, 0 if it is another option, 128 after
+ * printing an error, or a negative error code.
  */
 int rev_list_parse_pick(struct rev_list_run *r, const char *arg);
 

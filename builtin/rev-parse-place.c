@@ -54,8 +54,8 @@ static int append_relative(struct buf *out, const char *from, const char *to)
 }
 
 /*
- * Append "<dir>/<name>". If `dir` ends in a slash, no second slash is added in
- * a work tree. In a bare repository, it is added, as in stock Git.
+ * Append "<dir>/<name>". In a work tree, no second slash is added if `dir` ends
+ * in a slash. In a bare repository, the second slash is added, as in stock Git.
  */
 static int append_joined(struct buf *out, const struct repo *repo,
 			 const char *dir, const char *name)
@@ -80,8 +80,9 @@ static int append_found(struct buf *out, const struct repo *repo,
 	const char *rest = NULL;
 
 	/*
-	 * Stock Git has changed to the top of the work tree before it prints
-	 * this path, and GIT_DIR is absolute then.
+	 * In a subdirectory of the work tree, the path is absolute. Stock Git
+	 * changes to the top of the work tree first, and makes GIT_DIR absolute
+	 * for that.
 	 */
 	if (env && is_git_dir && place->prefix && *place->prefix)
 		return buf_printf(out, *name ? "%s/%s" : "%s", dir, name);

@@ -11,8 +11,9 @@
 #include "walk/merge-bases.h"
 
 /*
- * Follow tags to a commit. Returns 1, or 0 if there is no commit. Prints an
- * error unless an object is missing.
+ * Replace *oid by the commit to which it leads through tags. Returns 1 if *oid
+ * is a commit now. Returns 0 if there is no commit, after printing an error,
+ * unless an object is missing.
  */
 static int peel_to_commit(const struct rev_parse *rp, struct oid *oid)
 {
@@ -23,7 +24,10 @@ static int peel_to_commit(const struct rev_parse *rp, struct oid *oid)
 	int ret;
 
 	ret = odb_peel(rp->store.reader, oid, &commit, &type, &err);
-	/* The caller says that there is no such revision. */
+	/*
+	 * If an object is missing, print nothing: the caller reports that there
+	 * is no such revision.
+	 */
 	if (ret < 0 && ret != ERR_MISSING)
 		builtin_error("%s", err.msg);
 	if (ret < 0)
@@ -39,8 +43,9 @@ static int peel_to_commit(const struct rev_parse *rp, struct oid *oid)
 }
 
 /*
- * Print the merge bases of a symmetric difference as excluded commits. The
- * return values are those of rev_parse_range().
+ * Print the merge bases of a symmetric difference as excluded commits. Returns
+ * 1 if they were printed, 0 if an end does not lead to a commit, or the negated
+ * exit code after printing an error.
  */
 static int show_bases(struct rev_parse *rp, struct oid *from, struct oid *to)
 {
@@ -100,7 +105,9 @@ int rev_parse_range(struct rev_parse *rp, const char *arg)
 	return ret;
 }
 
-/* Suffixes that stand for a commit and its parents: ^@, ^! and ^-<n>. */
+/*
+ * Suffixes that stand for several revisions: <rev>^@, <rev>^! and <rev>^-<n>.
+ */
 enum shorthand { ALL_PARENTS, NOT_PARENTS, NOT_ONE };
 
 /*

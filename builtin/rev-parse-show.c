@@ -75,8 +75,8 @@ static void show_ref_name(struct rev_parse *rp, bool negate, const char *name)
 	if (nr != 1)
 		return;
 	/*
-	 * Copy the name, because shortening looks up other refs, and a look-up
-	 * invalidates the strings of the previous one.
+	 * Copy the name: shortening it looks up other refs, and each look-up
+	 * invalidates the strings of *ref.
 	 */
 	full = mem_strdup(ref.target ? ref.target : ref.name);
 	if (!full)

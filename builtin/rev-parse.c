@@ -291,8 +291,8 @@ static int take_first_file(struct rev_parse *rp, struct args *a,
 				   arg);
 	if (err->code == ERR_MISSING || revname_error_is_ambiguous(err)) {
 		/*
-		 * Resolve the name again: stock Git does so to explain the
-		 * error, and prints its messages twice.
+		 * Resolve the name a second time, so that its messages appear
+		 * twice. Stock Git does the same in order to explain the error.
 		 */
 		if (err->code == ERR_MISSING)
 			store_resolve_quietly(&rp->store, &oid, arg, NULL);

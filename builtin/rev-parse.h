@@ -81,9 +81,9 @@ void rev_parse_show_rev(struct rev_parse *rp, bool negate,
 			const struct oid *oid, const char *name);
 
 /*
- * Print a broken ref like a revision whose id is zeros. `trim` is the length of
- * the prefix that is left out of the name, in bytes. If full or short names are
- * requested, prints a warning instead for a value that is no id.
+ * Print a broken ref like a revision whose id is zeros. The first `trim` bytes
+ * of the name are left out. If full or short names are requested, prints the
+ * name only if the ref's value is an id of zeros, and otherwise a warning.
  */
 void rev_parse_show_broken(struct rev_parse *rp, const char *name, size_t trim);
 
@@ -98,8 +98,9 @@ void rev_parse_show_broken(struct rev_parse *rp, const char *name, size_t trim);
 int rev_parse_range(struct rev_parse *rp, const char *arg);
 
 /*
- * Parse and print "<rev>^@", "<rev>^!" or "<rev>^-<n>". The return values are
- * those of rev_parse_range().
+ * Parse and print "<rev>^@", "<rev>^!" or "<rev>^-<n>". Returns 1 if the
+ * revisions were printed, or 0 if the argument does not have this form or does
+ * not resolve. On errors, prints a message and returns the negated exit code.
  */
 int rev_parse_shorthand(struct rev_parse *rp, const char *arg);
 
@@ -117,7 +118,8 @@ int rev_parse_refs(struct rev_parse *rp, const char *arg);
 /*
  * Handle options about the paths and properties of the repository. `next` is
  * the next argument, or NULL; *used is set if the option takes it as its value.
- * The return values are those of rev_parse_refs().
+ * Returns 1 if `arg` is such an option, otherwise 0. On errors, prints a
+ * message and returns the negated exit code.
  */
 int rev_parse_place(struct rev_parse *rp, const char *arg, const char *next,
 		    bool *used);

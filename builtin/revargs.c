@@ -572,9 +572,9 @@ static int resolve_parent(struct oid *oid, struct rev_args *args,
 	int ret = resolve_parent_of(oid, args, name, n, err);
 
 	/*
-	 * Let stock Git resolve the name without the suffix. The parent cannot
-	 * be part of the name, because a suffix after ":/<text>" would belong
-	 * to the text.
+	 * Let stock Git resolve only the name without the suffix, and then find
+	 * the parent. If the name has the form ":/<text>", stock Git would take
+	 * the suffix for a part of the text.
 	 */
 	if (ret == ERR_UNSUPPORTED && args->asks_stock) {
 		ret = store_resolve_by_stock(args->odb->repo, oid, name, err);
@@ -631,7 +631,11 @@ static int add_family(struct rev_args *args, const char *arg, bool negate,
 				  excluded == (f.kind == '@') ? &args->haves
 							      : &args->wants,
 				  &f, err);
-	/* A root commit has no parents: then nothing is listed. */
+	/*
+	 * <rev>^@ of a root commit names no revision, but is a request for refs
+	 * or revisions. So the command must not complain that nothing was asked
+	 * for.
+	 */
 	args->asked_for_refs |= ret > 0 && f.kind == '@';
 	if (ret > 0 && f.kind != '@') {
 		ret = add_name(args, f.name, negate, err);
@@ -724,9 +728,9 @@ int rev_args_add_path(struct rev_args *args, const char *path)
 }
 
 /*
- * Read the next line. Keep the line if args->input is set. If the input may
- * have paths, a line may end with CR LF. The return values are those of
- * stdin_lines_next().
+ * Read the next line. The line is kept for stock Git if args->input is set. If
+ * the input may have paths, a line may end with CR LF. Returns 1 if there was a
+ * line, 0 at the end of the input, or a negative error code.
  */
 static int next_line(struct rev_args *args, struct stdin_lines *in,
 		     struct error *err)

@@ -120,10 +120,10 @@ int rev_args_add_stdin(struct rev_args *args, struct error *err);
 int rev_args_check(const struct rev_args *args, struct error *err);
 
 /*
- * Set the error for a missing tip. If the user asked for refs and the object
- * does not exist, the message names a ref that has this id. Returns
- * ERR_MISSING, or another negative error code. *err is not changed in any other
- * case. Reads all refs.
+ * Set the error for a missing tip, and return ERR_MISSING. If the user asked
+ * for refs such as --all, and the object does not exist, the message names a
+ * ref that has this id. Otherwise *err stays as it is. Reads all refs; if this
+ * fails, returns another negative error code.
  */
 int rev_args_name_missing(const struct rev_args *args, const struct oid *oid,
 			  struct error *err);

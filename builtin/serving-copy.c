@@ -11,9 +11,9 @@
 #include "sys/trace.h"
 
 /*
- * Returns whether standard error is for the administrator: the log of a server,
- * or a terminal of this machine. Over ssh, it is the terminal of the client,
- * who must not see names of machines.
+ * Returns whether only an administrator reads standard error: in the log of a
+ * server, or on a terminal of this machine. Over ssh, the client reads it, and
+ * must not see names of machines.
  */
 static bool is_local(void)
 {
@@ -29,7 +29,10 @@ static void warn(void *ctx, const char *message)
 	trace_error(repo->trace, message);
 }
 
-/* Keeps the names of machines in *err from a client. Returns `code`. */
+/*
+ * If standard error goes to a client, write *err to the trace and replace its
+ * message, which may name machines. Returns `code`.
+ */
 static int hide_detail(const struct repo *repo, int code, struct error *err)
 {
 	if (is_local() || !err)
@@ -41,8 +44,8 @@ static int hide_detail(const struct repo *repo, int code, struct error *err)
 }
 
 /*
- * Appends the name of the user for records: the one that a server sets, or the
- * login name.
+ * Append the user's name for records: REMOTE_USER, which a server sets, or else
+ * the login name.
  */
 static int name_user(struct buf *out, struct error *err)
 {
@@ -110,9 +113,9 @@ static int purge(void *ctx, struct error *err)
 /* ---- opening */
 
 /*
- * Returns whether the server has just refreshed this copy, which an environment
- * variable says. Removes the variable, because hooks and later requests must
- * not see it.
+ * Returns whether the server has just refreshed this copy, and so has set the
+ * variable STORED_COPY_ASKED. Removes the variable, because hooks and later
+ * requests must not see it.
  */
 static bool was_asked(const struct stored_copy *copy)
 {

@@ -41,9 +41,8 @@ int serving_enter(struct builtin_env *env, const char *path, unsigned flags)
 }
 
 /*
- * Append the agent's name and version. The version is that of the native
- * commands, because stock Git never serves a request. So a request does not
- * search for stock Git.
+ * Append the agent's name and version. The version is our own, because stock
+ * Git never serves a request. So there is no need to search for stock Git.
  */
 static int add_agent(struct buf *out)
 {

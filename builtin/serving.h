@@ -62,9 +62,10 @@ int serving_names_load(struct serving_names *names,
 void serving_names_release(struct serving_names *names);
 
 /*
- * Makes and sends a pack like packing_send(). If gitreach.planDirectory is set,
- * a plan (a cached response, plans/plan-dir.h) is used or made. A directory
- * that cannot be used is a warning on standard error. `ctx` is not used.
+ * Make and send a pack like packing_send(). If gitreach.planDirectory is set, a
+ * plan (a cached response, plans/plan-dir.h) is used or made. If this directory
+ * cannot be used, a warning is printed on standard error, and the pack is made
+ * without plans. `ctx` is not used.
  */
 int serving_make_pack(void *ctx, const struct odb *odb,
 		      const struct packing_request *request,

@@ -86,7 +86,10 @@ static int print_peeled(struct show_ref *s, const struct ref *ref)
 
 	if (ref->has_peeled && !ref->is_tag)
 		return 0;
-	/* If the ref is a tag, the object that the tag names need not exist. */
+	/*
+	 * If the peeled value of the ref is not known, read the tag. The object
+	 * that the tag names need not exist.
+	 */
 	if (!ref->has_peeled) {
 		ret = odb_info(reader, &ref->oid, &type, NULL, NULL);
 		if (!ret && type != OBJ_TAG)

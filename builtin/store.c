@@ -213,7 +213,10 @@ int store_resolve_by_stock(const struct repo *repo, struct oid *oid,
 	struct child_words w;
 	int ret;
 
-	/* Stock Git would say the same as `err`. */
+	/*
+	 * If the error says that a reflog lacks an entry, stock Git would find
+	 * the same, so do not ask.
+	 */
 	if (!builtin_has_stock() || (err && revname_error_is_log(err)))
 		return ERR_UNSUPPORTED;
 	w = child_git(words);

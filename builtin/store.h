@@ -38,7 +38,7 @@ int store_fetch_missing(struct store *store, struct builtin_env *env);
 
 /*
  * Close the store and open it again, with its present packs and refs. Warnings
- * are not repeated. The return values are those of store_open().
+ * are not repeated. Returns 0, or prints "fatal: ..." and returns 128.
  */
 int store_reopen(struct store *store, struct builtin_env *env);
 void store_close(struct store *store);
@@ -65,8 +65,9 @@ char *store_abbrev(char out[OID_MAX_HEX_LEN + 1], const struct store *store,
 /*
  * Resolve a name with the refs and objects of the store, and print the messages
  * of revname_resolve_as(). store_resolve_quietly() sets the option `quiet`.
- * store_resolve_commit() resolves a name that must mean a commit. The return
- * values are those of revname_resolve_as().
+ * store_resolve_commit() resolves a name that must mean a commit. Returns 0,
+ * ERR_UNSUPPORTED if only stock Git can resolve the name, or another negative
+ * error code.
  */
 int store_resolve(const struct store *store, struct oid *oid, const char *name,
 		  struct error *err);

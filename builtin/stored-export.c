@@ -11,7 +11,7 @@ static const char usage[] =
 	"[<options>] <store> <name> <directory>";
 
 struct request {
-	uint64_t generation; /* 0: the newest */
+	uint64_t generation; /* 0: export the newest one */
 	enum repo_ref_storage storage;
 };
 

@@ -35,7 +35,8 @@ static int parse_duration(int64_t *out, const char *text)
 	if (*text < '0' || *text > '9' || (*end && end[1]))
 		return 1;
 	/*
-	 * Refuse this number. As a date, it would mean the present day or year.
+	 * Refuse a number without a valid unit, or one that is too large. The
+	 * parser of dates would take it for a day or a year.
 	 */
 	if (!unit || n > 1000000)
 		return ERR_INVALID;

@@ -176,7 +176,10 @@ static uint64_t added_bytes(const struct generation *before,
 	return sum;
 }
 
-/* Prints a generation whose parent is `before`; NULL: it is the first one. */
+/*
+ * Print a generation. `before` is its parent, or NULL if the generation is the
+ * first one or its parent is not known.
+ */
 static int show(struct log *log, const struct generation *before,
 		const struct generation *g, bool first)
 {

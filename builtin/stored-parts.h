@@ -87,10 +87,10 @@ int stored_place_list(struct stored_names *names,
 void stored_names_release(struct stored_names *names);
 
 /*
- * Call `fn` with each repository that argv[0..nr) names, or with all of the
- * store if nr is 0. A repository that was listed may have no generation,
- * because its first import ended too early. `fn` must return 0 for such a
- * repository. Returns the highest result of `fn`, or 128.
+ * Call `fn` with each repository that argv[0..nr) names. If nr is 0, call it
+ * with all repositories of the store. A listed repository may have no
+ * generation, because its first import ended too early. `fn` must return 0 for
+ * such a repository. Returns the highest result of `fn`, or 128.
  */
 int stored_place_each(const struct stored_place *place, const char **argv,
 		      int nr,
@@ -100,8 +100,8 @@ int stored_place_each(const struct stored_place *place, const char **argv,
 
 /*
  * Open the store argv[1], and call `fn` with each repository that
- * argv[2..operands] names, as stored_place_each() does. Returns the exit code
- * of the command.
+ * argv[2..operands) names, or with all repositories of the store. Returns the
+ * exit code of the command.
  */
 int stored_place_run(const char **argv, int operands,
 		     const struct store_s3_settings *settings,

@@ -91,8 +91,9 @@ static int add_name(void *ctx, const struct filestore_entry *entry,
 		names->names[names->nr++] = buf_detach(&name, NULL);
 	buf_release(&name);
 	/*
-	 * If ret is 1, the name is not that of a hint (a small file that each
-	 * repository in a store has). So another program wrote this file.
+	 * If ret is 1, another program wrote this file: its name is not that of
+	 * a hint, the small file that each repository in a store has. Ignore
+	 * the file.
 	 */
 	return ret > 0 ? 0 : ret;
 }

@@ -36,8 +36,8 @@ static const char usage[] =
 #define TRIES 3
 
 /*
- * Seconds: how often the holder of a lease renews it, and after which time
- * without that its holder has died.
+ * A holder renews its lease (a lock in the store) every LEASE_RENEW seconds. If
+ * it has not done so for LEASE_AGE seconds, it counts as dead.
  */
 #define LEASE_RENEW 60
 #define LEASE_AGE (10 * LEASE_RENEW)
@@ -98,7 +98,10 @@ static int workshop_open(struct workshop *shop, struct error *err)
 
 /* ---- one repository */
 
-/* Counts packs, without those that are published besides. */
+/*
+ * Count the packs of the repository. Packs that are only published for
+ * packfile-uris do not count.
+ */
 static size_t count_packs(const struct generation *g)
 {
 	size_t nr = 0;
@@ -243,8 +246,8 @@ static int maintain(const struct run *run, const struct generation_place *place,
 }
 
 /*
- * Returns whether a repository has as many packs as --auto asks for, or a
- * negative error code.
+ * Find whether a repository has as many packs as --auto asks for. Returns 1 if
+ * so, 0 if not, or a negative error code.
  */
 static int is_due(const struct run *run, const struct generation_place *place,
 		  bool is_listed, struct error *err)
@@ -267,11 +270,16 @@ static int is_due(const struct run *run, const struct generation_place *place,
 
 static void renew(void *lease)
 {
-	/* If this fails, the next call tries again. */
+	/*
+	 * Ignore a failed renewal: the ticker calls this function again, long
+	 * before the lease is old.
+	 */
 	generation_lease_renew(lease, NULL);
 }
 
-/* Maintains a repository, and renews its lease meanwhile. */
+/*
+ * Maintain a repository, while a ticker renews the lease (a lock in the store).
+ */
 static int maintain_long(const struct run *run, struct generation_lease *lease,
 			 const struct generation_place *place, bool is_listed,
 			 struct error *err)
@@ -285,7 +293,10 @@ static int maintain_long(const struct run *run, struct generation_lease *lease,
 	return ret;
 }
 
-/* Maintains a repository under its lease. */
+/*
+ * Maintain a repository while holding its lease (a lock in the store). If
+ * another process holds the lease, print the holder and return 0.
+ */
 static int with_lease(struct run *run, const struct generation_place *place,
 		      bool is_listed, struct error *err)
 {

@@ -51,7 +51,7 @@ static int show(const struct symbolic_ref *s, const char *name)
 				: builtin_die("ref %s is not a symbolic ref",
 					      name);
 	/*
-	 * Copy the target, because shortening looks up refs, and a look-up
+	 * Copy the target: shortening it looks up other refs, and each look-up
 	 * invalidates ref.target.
 	 */
 	if (buf_append_str(&target, ref.target) < 0)

@@ -52,8 +52,8 @@ static int delete_one(struct update_ref_args *args, const char *name,
 	struct error err = ERROR_INIT;
 
 	/*
-	 * For a deletion, an old value of zeros means that no old value is
-	 * given.
+	 * If a ref is deleted, an old value of zeros means that its present
+	 * value is not checked.
 	 */
 	if (old_oid && !oid_is_zero(old_oid))
 		change.old_oid = old_oid;
