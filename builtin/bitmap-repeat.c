@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * git bitmap explain --request: repeats a fetch from the log of requests. The
- * pack is made as the server makes it, and its bytes are dropped.
+ * pack is made in the same way as by the server, but its bytes are dropped.
  */
 #include <inttypes.h>
 #include <stdio.h>

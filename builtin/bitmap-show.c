@@ -111,10 +111,7 @@ static int print_counts(struct show *s, const struct pack_bitmap_result *marks)
 	return ret;
 }
 
-/*
- * Print the objects of a commit's bitmap in the form in which a query returns
- * them.
- */
+/* Print the objects of a commit's bitmap, in the format of a query's result. */
 static int print_marks(struct show *s, uint32_t row)
 {
 	struct pack_bitmap_result marks = PACK_BITMAP_RESULT_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git bundle: a pack with refs in one file, for transport without a connection.
- * bundle-create.c creates bundles; this file reads them.
+ * git bundle: reads bundles. A bundle is one file with refs and a pack, for
+ * transport without a connection. bundle-create.c creates bundles.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -111,7 +111,7 @@ static int add_piece(struct batch *b, enum field field, const char *text,
 	return 0;
 }
 
-/* Parse the field "%(...)" of the format at *p and move *p past it. */
+/* Parse the field "%(...)" of the format at *p, and move *p past the field. */
 static int parse_field(struct batch *b, const char **p)
 {
 	const char *name = *p + 2;

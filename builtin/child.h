@@ -28,8 +28,8 @@ struct child_words {
 };
 
 /*
- * Create the words "git" and `words`, which end with NULL. The caller must
- * release or run them.
+ * Returns the arguments of a command: "git" and then `words`, which end with
+ * NULL. The caller must release the result or run the command.
  */
 struct child_words child_git(const char *const *words);
 void child_add(struct child_words *w, const char *fmt, ...)

@@ -38,7 +38,8 @@ int exec_path_ours(struct buf *out, struct error *err);
 
 /*
  * Append the directory of our manual pages, which is searched in the same way
- * as our exec-path directory. The return values are those of exec_path_ours().
+ * as our exec-path directory. Returns 0, ERR_MISSING if there is no such
+ * directory (then nothing is appended), or ERR_NOMEM.
  */
 int exec_path_man(struct buf *out, struct error *err);
 

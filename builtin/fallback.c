@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding stock Git and executing it. */
+/* Finds stock Git on PATH, and executes it in place of this process. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

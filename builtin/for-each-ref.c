@@ -332,9 +332,8 @@ static int open_store(struct for_each_ref *f)
 }
 
 /*
- * Convert the result of open_store() or of a function of the filter to the
- * value that the callback of an option returns: exit code 128 to OPTION_DIED,
- * and exit code 129 to -1. Other values stay.
+ * Convert an exit code to the value that the callback of an option must return:
+ * 128 to OPTION_DIED, and 129 to -1. Other values stay.
  */
 static int callback_result(int ret)
 {

@@ -257,8 +257,8 @@ static int name_indexed(void *ctx, const struct index_entry *entry)
 }
 
 /*
- * Give a name to an id of a reflog. If the object is missing, it is named later
- * by the objects that refer to it.
+ * Give a name to an id of a reflog. A missing object gets no name here; it gets
+ * one later from the objects that refer to it.
  */
 static int name_logged_id(struct fsck_run *r, const struct oid *oid,
 			  const char *name, int64_t time)

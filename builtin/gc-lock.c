@@ -43,8 +43,9 @@ static bool is_running(const char *text, long *pid, char host[256])
 }
 
 /*
- * Look for another running gc. Returns 1 if one runs, with its host and process
- * id as text in *other; 0 if none runs; or a negative error code.
+ * Look for another gc that runs. Returns 1 if there is one, and sets *other to
+ * a text with its host and process id. Returns 0 if there is none, or a
+ * negative error code.
  */
 static int look_for_other(const char *path, struct buf *other,
 			  struct error *err)

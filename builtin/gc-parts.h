@@ -139,8 +139,8 @@ void gc_log_remove(const struct repo *repo);
 struct gc_args {
 	bool quiet, aggressive, automatic, force, background;
 	/*
-	 * Skip the steps on refs and reflogs, because the foreground process
-	 * has already run them.
+	 * Skip the steps on refs and reflogs: the foreground process has
+	 * already run these steps.
 	 */
 	bool skip_foreground;
 	int cruft, detach, keep_largest;

@@ -199,10 +199,10 @@ static int be_bare(void)
 /* ---- the words of argv */
 
 /*
- * If the word at *next is `option`, returns its argument and moves *next past
- * the argument. The argument follows '=', or is the next word unless
- * attached_only. Returns NULL if the word is another option, or if the argument
- * is missing.
+ * Returns the argument of `option`, if the word at *next is this option, and
+ * moves *next past the argument. The argument follows '='. Without
+ * attached_only, the argument may also be the next word. Returns NULL if the
+ * word is another option, or if the argument is missing.
  */
 static const char *take_arg(const char *const *argv, int *next,
 			    const char *option, bool attached_only)

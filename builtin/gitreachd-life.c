@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processes around the server: the service manager that started it (systemd
- * passes sockets, a socket for messages, and the journal), the process that it
- * replaces, and the process that replaces it.
+ * The processes around the server. The service manager, systemd, starts the
+ * server; it passes sockets, a socket for messages, and the journal. The
+ * predecessor is the server process that this process replaces. The successor
+ * is the process that will replace this process.
  */
 #include <fcntl.h>
 #include <inttypes.h>

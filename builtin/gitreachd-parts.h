@@ -52,7 +52,10 @@ void gitreachd_legacy_release(struct gitreachd_legacy *legacy);
 int gitreachd_part(struct gitreachd_legacy *legacy, int *code,
 		   struct error *err);
 
-/* Reports to the predecessor, if there is one, that this process serves now. */
+/*
+ * Tell the predecessor that this process serves now. Does nothing if there is
+ * no predecessor.
+ */
 void gitreachd_legacy_tell(struct gitreachd_legacy *legacy);
 
 /*

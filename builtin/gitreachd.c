@@ -166,8 +166,8 @@ static int load(struct daemon_settings *s, const struct arguments *a,
 /* ---- the server */
 
 /*
- * One configuration in the form that the server uses: options, sockets, and
- * what they need.
+ * One configuration in the form that the server uses: options and sockets, and
+ * the memory and files that these refer to.
  */
 struct state {
 	struct daemon_settings settings; /* owned */
@@ -412,8 +412,9 @@ static int open_sockets(struct state *state,
 }
 
 /*
- * If plans are kept in memory only, makes a directory in which the workers
- * share them. The directory stays when the configuration is read again.
+ * If plans (cached responses) are kept in memory only, make a directory in a
+ * file system in memory, so that the workers can share plans. The directory
+ * stays when the configuration is read again.
  */
 static void share_plans(struct server *server, const struct daemon_settings *s)
 {
@@ -606,7 +607,10 @@ static int run(int argc, const char **argv, struct builtin_env *env)
 		code = builtin_die("out of memory");
 		goto out;
 	}
-	/* Copy argv before parsing reorders it: a successor gets all words. */
+	/*
+	 * Copy argv before parsing reorders the words: a successor gets all of
+	 * them in the original order.
+	 */
 	memcpy(words, argv, ((size_t)argc + 1) * sizeof(*words));
 	code = parse(&a, argc, argv);
 	if (code) {

@@ -244,9 +244,9 @@ static int check_config(const struct repo *repo, const struct config *config,
 
 /*
  * Check that no content filter can apply to the file `path`, which is absolute
- * or relative to the working directory. The check is coarse: a filter could
- * apply if core.autocrlf is set, or if an attributes file for this directory
- * sets such an attribute for any path. `repo` is NULL outside of repositories.
+ * or relative to the working directory. `repo` is NULL outside of repositories.
+ * The check is coarse. A filter could apply if core.autocrlf is set, or if an
+ * attributes file for this directory enables a filter for any path.
  *
  * Returns 0 if no filter can apply, ERR_UNSUPPORTED with the cause in the
  * message if one could, or another negative error code.

@@ -152,9 +152,9 @@ static int drop_fetched(struct wanted *w, struct error *err)
 }
 
 /*
- * Fetch the objects from one promisor remote after the other. Returns 0 if a
- * remote sent all that was asked for, or if all objects exist; 1 if objects are
- * missing; or a negative error code.
+ * Fetch the objects from one promisor remote after the other, until a fetch
+ * succeeds or all objects exist. Returns 0 in these cases, 1 if objects are
+ * still missing, or a negative error code.
  */
 static int fetch_from_each(struct wanted *w, struct error *err)
 {

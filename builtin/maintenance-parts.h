@@ -68,9 +68,9 @@ extern const struct maintenance_task maintenance_tasks[MAINTENANCE_TASK_NR];
 int maintenance_split_factor(const struct maintenance *m, uint64_t *factor);
 
 /*
- * Plan a geometric repack with the factor `factor`. *nr gets the number of the
- * repository's own packs that may be repacked. *first gets how many of them the
- * repack would join into one; these are the smallest ones.
+ * Plan a geometric repack with the factor `factor`. Sets *nr to the number of
+ * the repository's own packs that may be repacked. Sets *first to the number of
+ * these packs that the repack would join into one, starting with the smallest.
  */
 int maintenance_geometry(const struct maintenance *m, const struct odb *odb,
 			 uint64_t factor, size_t *first, size_t *nr);

@@ -188,8 +188,8 @@ static int complain(const struct named *n, const char *what)
 }
 
 /*
- * Returns the number of bits by which the unit k, m or g shifts a number (10,
- * 20 or 30), or -1 if there is no such unit.
+ * Returns the number of bits by which a unit shifts a number: 10 for k, 20 for
+ * m, and 30 for g. Returns -1 for any other suffix.
  */
 static int unit_shift(const char *suffix)
 {

@@ -49,8 +49,8 @@ int shown_path_init(struct shown_path *shown, const struct repo *repo,
 void shown_path_release(struct shown_path *shown);
 
 /*
- * Returns the part of `path` to print, which points into `path`. *prefix gets
- * the text to print before it.
+ * Returns the part of `path` to print, which points into `path`. Sets *prefix
+ * to the text to print before this part.
  */
 const char *shown_path_get(const struct shown_path *shown, const char *path,
 			   const char **prefix);

@@ -80,8 +80,8 @@ int pack_objects_args_check_values(const struct pack_objects_args *a,
 int pack_objects_args_check(struct pack_objects_args *a, struct error *err);
 
 /*
- * Returns whether standard input has revisions: with --revs, or with one of the
- * options that imply it, as in stock Git.
+ * Returns whether standard input has revisions: --revs is given, or an option
+ * that implies --revs, as in stock Git.
  */
 bool pack_objects_has_revs(const struct pack_objects_args *a);
 

@@ -31,10 +31,7 @@ int path_args_check_rev(const char *arg, const struct repo *repo,
 	"Write '--' between the revisions and the paths: "                     \
 	"git <command> [<revision>...] -- [<path>...]"
 
-/*
- * Parse pathspecs as pathspec_parse() does, with the settings of the
- * environment.
- */
+/* Parse pathspecs by pathspec_parse(), with the settings of the environment. */
 int path_args_parse(struct pathspec *ps, const char *const *patterns, size_t nr,
 		    const struct repo *repo, struct error *err);
 

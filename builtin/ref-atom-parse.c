@@ -224,7 +224,10 @@ static int parse_person_name(struct ref_atom *atom, const struct arg *arg)
 	return atom->mailmap ? 0 : unrecognized_from(arg, arg->text);
 }
 
-/* If `word` is at *p, move *p past it. Returns whether it was there. */
+/*
+ * If the text at *p starts with `word`, move *p past `word` and return true.
+ * Otherwise return false.
+ */
 static bool skip_word(const char **p, const char *end, const char *word)
 {
 	size_t len = strlen(word);

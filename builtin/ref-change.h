@@ -12,9 +12,9 @@
 #include "refs-write/ref-transaction.h"
 
 /*
- * Makes the ref transactions of a command. A transaction records the committer
- * in reflogs, checks that a new value is an object that the ref may point to,
- * and runs the reference-transaction hook.
+ * Makes the ref transactions of a command. A transaction checks that the ref
+ * may point to the object of the new value. It records the committer in
+ * reflogs, and runs the reference-transaction hook.
  */
 struct ref_changer {
 	struct store *store; /* borrowed */

@@ -64,7 +64,7 @@ static size_t unescape(char *byte, const char *p)
 	return 3;
 }
 
-/* Parse the field "%(...)" at *p and move *p past it. */
+/* Parse the field "%(...)" at *p, and move *p past the field. */
 static int parse_field(struct ref_format *format, const char **p,
 		       struct error *err)
 {

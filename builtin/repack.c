@@ -228,10 +228,10 @@ static int parse_numbers(struct args *a)
 }
 
 /*
- * Decide whether to write a bitmap index: by the command line, else by the
- * configuration. If neither decides, bare repositories write one, except with
- * --write-midx. A pack of some of the objects cannot have a bitmap index;
- * asking for one is then an error.
+ * Decide whether to write a bitmap index. The command line decides, else the
+ * configuration. By default, bare repositories write a bitmap index, but not
+ * with --write-midx. If the new pack will not have all objects, it cannot have
+ * a bitmap index, and asking for one is an error.
  */
 static int load_bitmap_option(struct repack_options *o, const struct args *a,
 			      const struct repo *repo, struct error *err)

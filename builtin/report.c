@@ -65,9 +65,9 @@ static const char *shorten(const char *path, const char *cwd)
 
 /*
  * Append a message with shortened paths. The library uses absolute paths. Stock
- * Git prints paths relative to the top of the work tree or to the directory of
- * a bare repository, unless the user gave an absolute path. Names of lock files
- * are absolute in stock Git, too.
+ * Git prints paths relative to the top of the work tree, or to the directory of
+ * a bare repository. Paths that the user gave as absolute stay absolute, and so
+ * do names of lock files.
  */
 static int append_message(struct buf *line, const char *msg)
 {

@@ -87,7 +87,7 @@ struct requests_table {
 	uint64_t other_nr;
 };
 
-/* A slow request. */
+/* One of the slowest requests, whose line is kept. */
 struct requests_slow {
 	/* the number by which requests are sorted */
 	uint64_t key;

@@ -215,8 +215,8 @@ static int check_paths(struct rev_list_run *r, const char **argv,
 
 /*
  * Parse a revision, or an option that stands for revisions. Returns 1 if the
- * argument is one of these, 0 if it is another option, 2 if paths begin here
- * without "--", or a negative error code.
+ * argument was used, 0 if it is another option, 2 if it is the first path after
+ * the revisions, without "--", or a negative error code.
  */
 static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 {

@@ -208,8 +208,8 @@ static int open_through(struct rev_list_run *r)
 }
 
 /*
- * List the commits. Each commit is printed at once, unless objects have to be
- * printed between them.
+ * List the commits. Each commit is printed as soon as it is found, except with
+ * --in-commit-order, where objects are printed between commits.
  */
 static int list_commits(struct rev_list_run *r, uint32_t **commits, size_t *nr)
 {

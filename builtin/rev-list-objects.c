@@ -197,8 +197,8 @@ int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid)
 		return 0;
 	ret = follow_tags(r, &missing);
 	/*
-	 * Allow that the target of a tag is missing, even if no remote has
-	 * promised it.
+	 * With --missing=allow-promisor, the target of a tag may be missing
+	 * even if no remote has promised this target.
 	 */
 	if (ret < 0 || (ret && r->o.missing == MISSING_ALLOW_PROMISOR))
 		return ret < 0 ? ret : 0;

@@ -167,7 +167,8 @@ void rev_list_pick(const struct rev_list_run *r, struct revwalk_result *revs);
 
 /*
  * rev_list_count_side() adds a commit to the count of its side of a symmetric
- * difference. rev_list_print_side() prints the mark of a commit, if it has one.
+ * difference. rev_list_print_side() prints the mark of a commit, or nothing if
+ * commits are not marked.
  */
 void rev_list_count_side(struct rev_list_run *r, uint32_t commit_nr);
 void rev_list_print_side(const struct rev_list_run *r, uint32_t commit_nr);

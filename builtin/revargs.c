@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing revision arguments. */
+/* Parses the revisions of a command line, or of standard input. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -613,9 +613,10 @@ static int add_parents(struct rev_args *args, struct rev_list *list,
 }
 
 /*
- * Add the revisions that an argument such as <rev>^@, <rev>^! or <rev>^-<n>
- * names. Returns 1 if they were added, 0 if the argument has another form or
- * <rev> is no commit or lacks the n-th parent, or a negative error code.
+ * Add the revisions of an argument such as <rev>^@, <rev>^! or <rev>^-<n>.
+ * Returns 1 if the revisions were added, or a negative error code. Returns 0 if
+ * the argument has another form, or if <rev> is no commit or lacks the n-th
+ * parent.
  */
 static int add_family(struct rev_args *args, const char *arg, bool negate,
 		      struct error *err)

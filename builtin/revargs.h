@@ -15,7 +15,7 @@
 #include "odb/odb.h"
 #include "refs/refs.h"
 
-/* A named object. */
+/* An object that an argument names. */
 struct rev_arg {
 	struct oid oid;
 	/* owned: the path in a name <rev>:<path>, otherwise NULL */

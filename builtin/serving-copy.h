@@ -6,7 +6,9 @@
 #include "receive/receive-pack.h"
 #include "stored/push.h"
 
-/* A push into a local copy, and the target that stores it. */
+/*
+ * A push into a local copy, and the callbacks (`target`) that store the push.
+ */
 struct serving_copy {
 	/* owned; NULL: the repository is no copy */
 	struct stored_copy *copy;

@@ -27,7 +27,7 @@ struct log {
 	struct error *err;
 };
 
-/* One generation and what it has changed. */
+/* One generation, and its changes of refs and files. */
 struct entry {
 	const struct generation *g;
 	/* bytes of files that the parent does not have */

@@ -91,9 +91,8 @@ static int add_name(void *ctx, const struct filestore_entry *entry,
 		names->names[names->nr++] = buf_detach(&name, NULL);
 	buf_release(&name);
 	/*
-	 * If ret is 1, another program wrote this file: its name is not that of
-	 * a hint, the small file that each repository in a store has. Ignore
-	 * the file.
+	 * If ret is 1, the file is not the hint of a repository, so another
+	 * program has written the file. Ignore it.
 	 */
 	return ret > 0 ? 0 : ret;
 }

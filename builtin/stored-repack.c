@@ -168,8 +168,8 @@ static int stop_at_once(void *ctx, const char *name)
 }
 
 /*
- * Repacks a generation and makes the next one. Returns 0, ERR_DENIED if changes
- * of other writers conflict, or another negative error code.
+ * Repack a generation and make the next generation. Returns 0, ERR_DENIED if
+ * changes of other writers conflict, or another negative error code.
  */
 static int repack(const struct run *run, const struct generation_place *place,
 		  struct generation *g, struct stored_written *written,

@@ -127,11 +127,11 @@ static int take_setting(void *ctx, const struct config_entry *entry)
 }
 
 /*
- * Returns the value of a setting: of the environment variable `variable`, or
- * else of the key `key` in the configuration of the system or the user.
- * `variable` and `key` may be NULL. The repository's configuration is ignored,
- * because it must not decide where trace data is written. Returns NULL if
- * neither the variable nor the key is set.
+ * Returns the value of the environment variable `variable`. If this variable is
+ * not set, returns the value of `key` in the configuration of the system or the
+ * user. `variable` and `key` may be NULL. The repository's configuration is
+ * ignored, because a repository must not decide where trace data is written.
+ * Returns NULL if neither the variable nor the key is set.
  */
 static const char *setting(const char *variable, const struct config *config,
 			   const char *key)

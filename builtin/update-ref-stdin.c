@@ -201,8 +201,8 @@ static int parse_value(struct session *s, const char *what, struct oid *oid)
 }
 
 /*
- * Read an argument that is a value. With -z, an empty argument is treated as a
- * missing one.
+ * Read an argument that is a value. With -z, an empty argument counts as
+ * missing.
  */
 static int take_value(struct session *s, const char *what, struct oid *oid,
 		      enum arg_kind *kind)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git upload-archive: executes stock Git. Stock Git does not know about
- * repositories that share objects with others. For such a repository, stock Git
- * gets settings under which it does not serve unreachable objects by id.
+ * git upload-archive: executes stock Git. Stock Git does not know that a
+ * repository may share objects with other repositories, which clients must not
+ * read by id. For such a repository, stock Git gets settings under which only
+ * reachable objects are served.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -251,8 +251,8 @@ int cmd_verify_pack(int argc, const char **argv, struct builtin_env *env)
 	if (!code)
 		code = choose_threads(&rq.threads, env);
 	/*
-	 * From here on, the exit code is always 1: stock Git runs a command for
-	 * each pack, and does not pass on that command's exit code.
+	 * From here on, the exit code of an error is always 1. Stock Git runs a
+	 * child process for each pack, and does not pass on its exit code.
 	 */
 	if (code)
 		return 1;
