@@ -10,8 +10,8 @@
 
 /*
  * A commit of a commit-graph. Its id is the byte `id`, repeated 20 times. The
- * id of its tree is the byte `tree`, repeated 20 times. The parents have the
- * form in which the chunk CDAT stores them.
+ * id of its tree is the byte `tree`, repeated 20 times. The parents are numbers
+ * as in the chunk CDAT.
  */
 struct graphfile_commit {
 	uint8_t id, tree;
@@ -30,7 +30,7 @@ struct graphfile {
 	 * of the layer.
 	 */
 	const char *bases;
-	/* This byte, repeated 20 times, is the checksum of the file. */
+	/* The checksum of the file is this byte, repeated 20 times. */
 	uint8_t checksum;
 };
 

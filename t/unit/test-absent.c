@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of stored/absent.h, the table of repositories that a store did not
- * have: an entry is valid for the given time only, and the table has a limited
- * size.
+ * have. They prove that an entry is valid for the given time only, and that the
+ * size of the table is limited.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of access/access.c, which asks the access helper, a program that
- * decides about requests to the server: questions are formatted, answers are
- * parsed, and wrong answers are refused.
+ * Tests of access/access.c, which asks the access helper: a program that
+ * decides which requests the server allows. They prove that questions are
+ * formatted correctly, that answers are parsed, and that wrong answers are
+ * refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of admission/admission.c, the queue and the tokens for expensive
- * requests: child processes hold tokens, wait and are killed. No test depends
- * on how fast the machine is.
+ * requests. They prove that the limits hold for several processes together, and
+ * that no token is lost if a process is killed. No test depends on how fast the
+ * machine is.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of daemon/admit.c, by which the server's requests get tokens: which
- * thread gives its tokens back while it waits, and for which address a request
- * is counted.
+ * Tests of daemon/admit.c, by which the server's requests get tokens. They
+ * prove that only the thread that works on a request can take its tokens away,
+ * and for which address a request is counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>

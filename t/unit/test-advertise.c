@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of serve/advertise.c: the advertisements of all protocol versions. */
+/*
+ * Tests of serve/advertise.c, which writes the advertisements of all protocol
+ * versions. They prove that an advertisement has exactly the refs and
+ * capabilities that the configuration allows.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/approxidate.c: dates are parsed as by stock Git. */
+/*
+ * Tests of base/approxidate.c, which parses dates such as "2.weeks.ago". They
+ * prove that a date means the same time as in stock Git, and that no text gives
+ * a time before 1970.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +25,8 @@ struct sample {
 };
 
 /*
- * Texts and the times that 'git rev-parse --since=<text>' of Git 2.39.5 prints
- * for them. Only the times of "today" are from Git 2.55.
+ * Texts, and the times that 'git rev-parse --since=<text>' of Git 2.39.5
+ * prints. Only the times for "today" are from Git 2.55.
  */
 static const struct sample samples[] = {
 	{"UTC", "2.weeks.ago", 1700000000, 1698790400},

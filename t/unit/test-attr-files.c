@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of names/attr-files.c: which attributes file overrides which, with and
+ * Tests of names/attr-files.c, which loads the attributes files of a
+ * repository. They prove that the right file overrides the others, with and
  * without a work tree.
  */
 #include <setjmp.h>

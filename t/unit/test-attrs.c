@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of names/attrs.c: patterns, macros, and precedence of lines. */
+/*
+ * Tests of names/attrs.c, which finds an attribute of a path. They prove that
+ * patterns and macros work as in gitattributes(5), and that the right line has
+ * precedence.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/base-cache.c, the cache of delta bases: which bases are kept,
- * evicted and freed.
+ * Tests of pack/base-cache.c, the cache of delta bases. They prove that pinned
+ * bases stay, that the least recently used base is evicted first, and that the
+ * size limit holds.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of bitmap/bit-filter.c, which applies object filters to query results.
- * The results are compared with those of a slow filter.
+ * They prove that the results equal those of a slow filter.
  */
 #include <setjmp.h>
 #include <stdarg.h>

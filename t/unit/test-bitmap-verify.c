@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/verify.c: right bitmaps pass, and the error names a wrong
- * bitmap.
+ * Tests of bitmap/verify.c, which verifies bitmaps by walking. They prove that
+ * right bitmaps pass, and that the error names a wrong bitmap.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,8 +75,8 @@ static void wrong_ones(void **state)
 }
 
 /*
- * A sample that is as large as possible contains all bitmaps, so it finds the
- * wrong one.
+ * A sample of the maximum size contains all bitmaps, so the wrong bitmap is
+ * found.
  */
 static void samples(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of ewah/bitset.c against an array with one byte per bit. */
+/*
+ * Tests of ewah/bitset.c, a plain bit set. They prove that each operation gives
+ * the same bits as on an array with one byte per bit.
+ */
 #include "t/unit/twin.h"
 
 #include "base/error.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of reftable/block-write.c: blocks that are full, and blocks that are
- * compressed.
+ * Tests of reftable/block-write.c, which writes the blocks of a reftable. They
+ * prove that a full block accepts no further record, and that compressed blocks
+ * can be read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +19,9 @@ static void test_full(void **state)
 	(void)state;
 	reftable_block_writer_init(&bw);
 	/*
-	 * The limit is the exact size of a block with one record: header 4
-	 * bytes, record 2 + 1 + 2, restart 3, number of restarts 2.
+	 * The limit (14) is the exact size of a block with one record. The
+	 * header takes 4 bytes, the record 2 + 1 + 2, the restart 3, and the
+	 * number of restarts 2.
 	 */
 	assert_int_equal(
 		reftable_block_writer_start(&bw, REFTABLE_REFS, "", 0, 14, 16),

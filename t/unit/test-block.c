@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of reftable/block.c: searching a block, and damaged blocks. */
+/*
+ * Tests of reftable/block.c, which reads a block of a reftable. They prove that
+ * a search finds the right record, and that damaged blocks do no harm.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

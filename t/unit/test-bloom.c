@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of graph/bloom.c: hashes equal known values, and a Bloom filter has
- * each path that was added.
+ * Tests of graph/bloom.c, the changed-path filters of a commit-graph. They
+ * prove that hashes equal known values, and that a filter has each path that
+ * was added.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -57,7 +57,7 @@ static void test_shared(void **state)
 	status = 0;
 	status_board_each(board, check_path, &status);
 	assert_int_equal(status, 1);
-	/* The parent sees what the child has written. */
+	/* The parent process can read the state that the child has written. */
 	assert_int_equal(status_boards_view(boards, views, slots, 4, &nr), 1);
 	assert_int_equal(views[0].pid, pid);
 	assert_int_equal(views[0].requests, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of base/buf.c: content, termination, and which calls keep or free
- * memory.
+ * Tests of base/buf.c, a growable byte buffer. They prove that a NUL always
+ * follows the content, and which calls keep or free memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>

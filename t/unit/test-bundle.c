@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/bundle.c: headers that are parsed and written, incomplete
- * headers, and invalid headers.
+ * Tests of pack/bundle.c, which parses and writes headers of bundles. They
+ * prove that a written header can be parsed again, and that incomplete and
+ * invalid headers are noticed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

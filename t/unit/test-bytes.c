@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/bytes.h: big-endian loads and stores at odd addresses. */
+/*
+ * Tests of base/bytes.h, the loads and stores of integers. They prove that
+ * bytes are in big-endian order at aligned and unaligned addresses.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

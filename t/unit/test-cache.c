@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/cache.h: files of a repository in a store are downloaded
- * once, and repositories are made of hard links to these files.
+ * Tests of stored/cache.h, the cache of files of repositories in a store. They
+ * prove that a file is downloaded only once, and that repositories are made of
+ * hard links to cached files.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/chains.c: for each entry of a pack, its delta base, its depth
- * and its type; and an order in which bases come before their deltas.
+ * Tests of pack/chains.c, which finds the delta chains of a pack. They prove
+ * that it finds the right base, depth and type of each entry, and an order in
+ * which bases come before their deltas.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of graph-write/changed-paths.c, which computes changed-path Bloom
- * filters. A filter contains all changed paths. Existing filters are reused,
- * and limits hold.
+ * filters. They prove that a filter contains all changed paths, that existing
+ * filters are reused, and that limits hold.
  */
 #include <setjmp.h>
 #include <stdarg.h>

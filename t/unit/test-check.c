@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/check.h: which kinds of damage the check of a repository in a
- * store finds.
+ * Tests of stored/check.h, which checks a repository in a store. They prove
+ * that each kind of damage is reported once, and that a sound repository has no
+ * problem.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -194,7 +194,8 @@ static void within_the_budget(void **state)
 }
 
 /*
- * Pseudo-merges take at most the words that the default budget adds for them.
+ * The default budget has additional words for pseudo-merges. They must not take
+ * more words.
  */
 static void pseudo_merges(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of base/chunk-format.c: the example in chunk-format.h is written and
- * read; damaged tables of chunks are refused.
+ * Tests of base/chunk-format.c, which writes and reads the table of chunks of a
+ * file. They prove that the example in chunk-format.h is right, and that
+ * damaged tables are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of http1/chunk.c, which writes chunked HTTP bodies: http1/body.c can
- * read them.
+ * Tests of http1/chunk.c, which writes chunked HTTP bodies. They prove that
+ * http1/body.c can read such a body.
  */
 #include <setjmp.h>
 #include <stdarg.h>

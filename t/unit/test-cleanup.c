@@ -59,7 +59,8 @@ static int end_child(child_fn fn, const char *dir, int signal_nr,
 		close(fds[1]);
 		/*
 		 * The parent may ignore the signal, for example under nohup(1).
-		 * A child inherits this, so restore the default action.
+		 * The child inherits the ignored signal, so restore the default
+		 * action.
 		 */
 		signal(signal_nr, SIG_DFL);
 		sys_cleanup_arm();

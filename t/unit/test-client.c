@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of store/client.c, the HTTP client of stores: headers, limits, and
- * requests that get no response.
+ * Tests of store/client.c, the HTTP client of stores. They prove that limits
+ * hold, and that the outcome of a request says whether it may have taken
+ * effect.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -130,7 +131,10 @@ static void test_too_long(void **state)
 	peer_release(&f.peer);
 }
 
-/* Sends a PUT to a server that sends no answer, or an incomplete one. */
+/*
+ * Sends a PUT to a server that sends no response or an incomplete one. The
+ * outcome must be CLIENT_LOST: the PUT may have taken effect or not.
+ */
 static void check_lost(const char *text, int then)
 {
 	const struct peer_answer script[] = {{text, then}};
@@ -167,8 +171,8 @@ static void test_lost(void **state)
 
 /*
  * A server that closes a used connection without a response may have executed
- * the request. libcurl would send the request again by default. The client must
- * prevent this, because not every request may be executed twice.
+ * the request. By default, libcurl sends such a request again. The client must
+ * prevent the repetition, because not every request may be executed twice.
  */
 static void check_once(const char *method, size_t body_len)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/clock.c: clocks never run backwards, and the alarm ends the
- * process.
+ * Tests of sys/clock.c, the clocks and the alarm of the process. They prove
+ * that the monotonic clock does not run backwards, and that the alarm ends the
+ * process unless it is cancelled.
  */
 #include <setjmp.h>
 #include <stdarg.h>

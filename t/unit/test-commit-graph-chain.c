@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of graph-write/commit-graph-chain.c: which layers of a commit-graph
- * chain remain below a new layer, and which files are removed.
+ * Tests of graph-write/commit-graph-chain.c, which puts commit-graph files in
+ * place. They prove which layers of a chain remain below a new layer, and which
+ * files are removed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of graph/commit-graph-compare.c: each possible error about a commit is
- * reported.
+ * Tests of graph/commit-graph-compare.c, which compares a commit-graph with the
+ * commit objects. They prove that each possible difference is reported.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of graph/commit-graph-file.c, which makes the bytes of a commit-graph
- * file: parsing the bytes gives the same commits.
+ * file. They prove that parsing the bytes gives the same commits.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of graph-write/commit-graph-generations.c: generation numbers of random
- * graphs, compared with a slow computation.
+ * Tests of graph-write/commit-graph-generations.c, which computes generation
+ * numbers. They prove that the numbers of random graphs equal those of a slow
+ * computation.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of graph/commit-graph-layer.c: parsing a file made by hand, and many
- * damaged files.
+ * Tests of graph/commit-graph-layer.c, which parses one commit-graph file. They
+ * prove that the commits of a file made by hand are found, and that damaged
+ * files are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

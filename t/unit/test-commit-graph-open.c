@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of graph/commit-graph-open.c: chains are opened, and unusable graphs
- * are refused.
+ * Tests of graph/commit-graph-open.c, which opens the commit-graph of a
+ * repository or of its alternates. They prove that valid layers are opened, and
+ * that unusable graphs are ignored or refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

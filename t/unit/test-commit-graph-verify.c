@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of graph/commit-graph-verify.c: which errors are reported, and in which
- * order.
+ * Tests of graph/commit-graph-verify.c, which verifies a commit-graph. They
+ * prove that a right graph passes, and that errors are reported in the order of
+ * commit ids.
  */
 #include <setjmp.h>
 #include <stdarg.h>

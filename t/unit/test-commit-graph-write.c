@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of graph-write/commit-graph-write.c: a written graph is compared with
- * the commit objects.
+ * Tests of graph-write/commit-graph-write.c, which writes commit-graphs. They
+ * prove that a written graph agrees with the commit objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>

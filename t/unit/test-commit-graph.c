@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of graph/commit-graph.c: commits and their parents are read from
- * several layers.
+ * Tests of graph/commit-graph.c, which reads commits from commit-graphs. They
+ * prove that commits and parents are read from all layers of a chain, and that
+ * invalid positions of parents are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

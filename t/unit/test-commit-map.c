@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/commit-map.c, a map from the obj_pos of commits to values, with
- * few and with many commits. The map is compared with an array.
+ * Tests of walk/commit-map.c, a map from commits (by obj_pos) to values. They
+ * prove that the map equals an array, while it has few commits and when it has
+ * many.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of config/config.c and its parts: the syntax of files, all sources of
- * configuration, includes, and types of values.
+ * Tests of config/config.c and its parts, which load Git's configuration. They
+ * prove that files, includes, the environment and options are read as
+ * git-config(1) says, and that values get their types.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of stored/copies.h, which keeps local copies of repositories in a store
- * up to date: strict and relaxed reads, requests to the store that threads
- * share, a store that does not answer, and a full disk.
+ * up to date. They prove that a strict read sees the newest generation, and
+ * that threads share requests to the store. A silent store or a full disk must
+ * do no harm.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -658,7 +659,9 @@ static void test_silent_store(void **state)
 	assert_true(visit_stale(&s));
 	visit_none(&s);
 	assert_int_equal(s.count.requests, before + 1);
-	/* Then one. */
+	/*
+	 * After six seconds, one request tries whether the store answers again.
+	 */
 	own_clock += SECONDS(6);
 	assert_true(visit_stale(&s));
 	assert_true(visit_stale(&s));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/copy.c, which copies bytes of a pack to a writer: from the
- * mapped file, or by the callback put_file().
+ * Tests of pack/copy.c, which copies bytes of a pack to a writer. They prove
+ * that all ways of copying give the bytes of the pack, and that damaged entries
+ * are noticed by their CRC.
  */
 #include <setjmp.h>
 #include <stdarg.h>

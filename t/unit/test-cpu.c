@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/cpu.c: it detects the instructions that /proc/cpuinfo lists. */
+/*
+ * Tests of base/cpu.c, which detects optional instructions of the processor.
+ * They prove that it finds those that /proc/cpuinfo lists.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/cruft.c: a cruft pack has the objects and times that were
- * listed for it.
+ * Tests of repack/cruft.c, which writes cruft packs. They prove that a cruft
+ * pack has the objects and times that were listed for the pack.
  */
 #include <setjmp.h>
 #include <stdarg.h>

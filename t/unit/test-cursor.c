@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of base/cursor.h: every read checks the length. A read that fails does
- * not move the cursor.
+ * Tests of base/cursor.h, which takes bytes from a string that is being parsed.
+ * They prove that every read checks the length, and that a failed read does not
+ * move the cursor.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of daemon/daemon.c. The server's master runs in a child process, serves
- * one request, and is ended by a signal. t/t5571-gitreachd.sh tests the server
- * with clients.
+ * Tests of daemon/daemon.c, the server's master process. They prove that the
+ * master starts workers, serves a request, survives a failed reload, and ends
+ * by a signal. t/t5571-gitreachd.sh tests the server with clients.
  */
 #include <setjmp.h>
 #include <signal.h>

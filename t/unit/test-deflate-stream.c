@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/deflate-stream.c: data that was compressed in pieces inflates
- * to the same data.
+ * Tests of pack/deflate-stream.c, which compresses data in pieces. They prove
+ * that the stream inflates to the same data.
  */
 #include <setjmp.h>
 #include <stdarg.h>

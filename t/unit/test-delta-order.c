@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of deltas/delta-order.c: the order of objects in the delta search, the
- * objects for which deltas are searched (targets), and the segments that
- * threads get.
+ * Tests of deltas/delta-order.c, which sorts the candidates of a delta search.
+ * They prove that similar objects become neighbours, that the right objects
+ * become targets, and that the segments of threads cover all candidates once.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of deltas/delta-search.c: deltas are correct, limited in depth, and
- * the same in every run.
+ * Tests of deltas/delta-search.c, which searches deltas for a new pack. They
+ * prove that the deltas are correct, that no chain is too long, and that every
+ * run gives the same deltas.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -139,8 +140,8 @@ static void remove_objects(struct deltalist *d)
 }
 
 /*
- * Objects of the same pack are not compared with each other. They are not even
- * read.
+ * Without retry_same_pack, objects of the same pack are neither compared nor
+ * read: the search that made the pack has compared them.
  */
 static void one_pack(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of deltas/delta-window.c: which delta base is chosen, and which
- * objects stay in the window.
+ * Tests of deltas/delta-window.c, the window of candidates in a delta search.
+ * They prove that the best delta base is chosen, and that the right objects
+ * stay in the window.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/delta.c and delta-create.c: invalid deltas, and deltas that are
- * made and applied.
+ * Tests of pack/delta.c and delta-create.c, which apply and make deltas. They
+ * prove that a delta gives back its target, that similar texts give small
+ * deltas, and that invalid deltas are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -237,8 +238,8 @@ static void near_ones_are_small(void **state)
 					   target.len, 100, &delta, &len),
 			 0);
 	/*
-	 * Maximum size of the delta: 6 bytes for the sizes, 21 bytes for an
-	 * insert instruction, and 4 bytes for each 64 KiB that are copied.
+	 * The delta has at most 6 bytes for the sizes, 21 bytes for an insert
+	 * instruction, and 4 bytes for each 64 KiB that are copied.
 	 */
 	assert_true(len <= 6 + 21 + 4 * 7);
 	free(delta);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/depth.c, which finds shallow boundaries: its results for random
- * histories are compared with slow computations.
+ * Tests of walk/depth.c, which finds the shallow boundary of a request. They
+ * prove that the results for random histories equal those of slow computations.
  */
 #include <setjmp.h>
 #include <stdarg.h>

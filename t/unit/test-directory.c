@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of store/directory.c, the store in a directory: it passes the checks
- * for all stores, and its files on the disk are as expected.
+ * Tests of store/directory.c, the store in a directory. They prove that it
+ * passes the checks for all stores, and that its files have the right names on
+ * the disk and are durable.
  */
 #include <setjmp.h>
 #include <stdarg.h>

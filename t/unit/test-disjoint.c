@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/disjoint.c. For a set of objects, it finds commits that have
- * bitmaps and reach no object of the set. Two things are checked. No found
- * commit reaches an object of the set. Each other commit whose bitmap has no
- * object of the set is an ancestor of a found commit.
+ * Tests of bitmap/disjoint.c. For a set of objects, the tested function finds
+ * commits with bitmaps that reach no object of the set. The tests prove that no
+ * found commit reaches an object of the set. They also prove that each other
+ * commit whose bitmap has no object of the set is an ancestor of a found
+ * commit.
  */
 #include <setjmp.h>
 #include <stdarg.h>

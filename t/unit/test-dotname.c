@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of object/dotname.c: file names as HFS+ and NTFS interpret them. */
+/*
+ * Tests of object/dotname.c, which detects names of special files such as
+ * .gitmodules. They prove that it also finds the names that HFS+ and NTFS treat
+ * as equal.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

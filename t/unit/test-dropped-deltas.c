@@ -139,7 +139,7 @@ static void check_row(const struct fixture *f, size_t nr, int base)
 }
 
 /*
- * Of the deltas in the pack, only one is listed: its target is in the tip
+ * Only one delta of the pack is listed, TIP_DROPPED. Its target is in the tip
  * island (objects of shallow clones), and its base is not.
  */
 static void a_stored_delta(void **state)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/entry.c: headers of pack entries are read and written, and
- * invalid headers are refused.
+ * Tests of pack/entry.c, which reads and writes the headers of pack entries.
+ * They prove that a written header can be read, and that invalid headers are
+ * refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/enumerate.c, which lists the objects of a request. The lists
- * for random requests are compared with those of a recursive search.
+ * Tests of walk/enumerate.c, which lists the objects of a request. They prove
+ * that the lists for random requests equal those of a recursive search.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -244,8 +244,8 @@ static void random_requests(void **state)
 }
 
 /*
- * The walk has several options that change how it enumerates objects. The
- * objects must be the same with each of them.
+ * Several options change how a walk enumerates objects. With each option, the
+ * walk must find the same objects.
  */
 static void everything(void **state)
 {
@@ -338,8 +338,9 @@ static void missing_objects(void **state)
 }
 
 /*
- * A missing object is no error if only haves reach it. The other objects of the
- * tree that contains it may then be listed.
+ * A missing object is no error if only haves reach this object. The other
+ * objects in the tree of the missing object may then be listed, because the
+ * walk cannot exclude them.
  */
 static void missing_behind_haves(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/error.c: codes, messages, and messages that are too long. */
+/*
+ * Tests of base/error.c, the error codes and their messages. They prove that an
+ * error keeps its code and message, and that long messages are cut.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

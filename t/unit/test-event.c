@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/event.c (epoll, event and signal descriptors): descriptors that
- * are reported once, alarms that wake a thread, and signals that are read from
- * a descriptor.
+ * Tests of sys/event.c (epoll, event and signal descriptors). They prove that a
+ * descriptor is reported once, that an alarm wakes a thread, and that signals
+ * can be read from a descriptor.
  */
 #include <setjmp.h>
 #include <stdarg.h>

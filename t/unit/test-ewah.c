@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of ewah/ewah.c: compressed bitmaps are compared with arrays of one byte
- * per bit.
+ * Tests of ewah/ewah.c, the compressed bitmaps. They prove that all operations
+ * give the same bits as on arrays of one byte per bit, and that damaged bitmaps
+ * are refused.
  */
 #include "t/unit/twin.h"
 
@@ -74,9 +75,9 @@ static void encode_plainly(struct buf *out, const struct twin *t)
 }
 
 /*
- * Encodes a bitmap in a valid but unusual way: run-length words (RLWs) at any
- * place, empty RLWs, literals in place of runs, random bits after the last bit,
- * and no zeros at the end.
+ * Encodes a bitmap in a valid but unusual way. Run-length words (RLWs) are at
+ * any place, and some are empty. Literals replace runs. Random bits follow the
+ * last bit, and zeros at the end are left out.
  */
 static void encode_wildly(struct buf *out, const struct twin *t, struct rng *r)
 {

@@ -492,9 +492,9 @@ static void retried(void **state)
 		assert_int_equal(
 			fallback_chains_retry(&v.l.list, &v.l.packs, NULL), 0);
 		/*
-		 * Two items are not marked for the delta search: no other item
-		 * has the name hash of the first, and the pack stores the
-		 * second whole.
+		 * Two items are not marked for the delta search. No other item
+		 * has the name hash of the first item. The pack stores the
+		 * second item whole.
 		 */
 		assert_false(v.l.list.items[2].retry);
 		assert_false(v.l.list.items[3].retry);

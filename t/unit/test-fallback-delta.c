@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/fallback-delta.c: an object is sent as a delta against an
- * old version that the receiver has.
+ * Tests of packing/fallback-delta.c, which makes a delta for an object without
+ * a usable stored base. They prove that the object is sent as a delta against
+ * an old version that the receiver has.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of wire/fdio.c: reading from and writing to file descriptors with
- * timeouts.
+ * Tests of wire/fdio.c, which reads from and writes to file descriptors. They
+ * prove that all bytes arrive, and that a timeout ends the process only if the
+ * peer is too slow.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of serve/fetch-v2.c: the command fetch of protocol v2. */
+/*
+ * Tests of serve/fetch-v2.c, the command fetch of protocol v2. They prove that
+ * each script of a client gets the right sections in the response, and that
+ * wrong requests are refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/fetch.h: downloading a file of a repository in a store, and
- * which files are refused.
+ * Tests of stored/fetch.h, which downloads a file of a repository in a store.
+ * They prove that the file gets the right content and mode, and that a file of
+ * other content is refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

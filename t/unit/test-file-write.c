@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/file-write.c, which writes bitmap index files: parsing a
- * written file gives the same bitmaps.
+ * Tests of bitmap/file-write.c, which writes bitmap index files. They prove
+ * that parsing a written file gives the same bitmaps, in all layouts.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/file.c, which parses bitmap index files: valid files, and
- * files with each kind of error.
+ * Tests of bitmap/file.c, which parses bitmap index files. They prove that
+ * valid files give the right bitmaps, and that each kind of error is noticed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -392,7 +392,10 @@ static void pseudo_merges_are_found(void **state)
 	assert_int_equal(f.entries_end, ROW_0);
 	check_example(&f);
 	bitmap_file_release(&f);
-	/* This size is too small, because the footer itself has 24 bytes. */
+	/*
+	 * The footer gives the size of the section as 23 bytes. This is too
+	 * small, because the footer itself has 24 bytes.
+	 */
 	more[ROW_0 + 50 - 1] = 23;
 	assert_int_equal(parse(&f, more, EXAMPLE_LEN + 50, NULL), ERR_CORRUPT);
 	assert_null(f.bytes);

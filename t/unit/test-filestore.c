@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of store/filestore.c: valid names, and arguments that are refused
- * before a store is used.
+ * Tests of store/filestore.c, the functions that all stores of files have in
+ * common. They prove which names are valid, and that wrong arguments are
+ * refused before a store is used.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of bitmap/fill.c, which adds the closure of tips to a set, partly by
- * bitmaps and partly by walking. The closure is added in several steps.
+ * bitmaps and partly by walking. They prove that the set is right after each of
+ * several additions. A commit that is in a used bitmap must not be walked.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/filter-policy.c: which object filters the configuration allows
- * to clients.
+ * Tests of serve/filter-policy.c, which reads from the configuration which
+ * object filters clients may use. They prove that exactly these filters are
+ * allowed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

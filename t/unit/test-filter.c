@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/filter.c: filter specifications are parsed, combined and
- * printed.
+ * Tests of walk/filter.c, the object filters. They prove that filter
+ * specifications are parsed, combined and printed, and that their size and
+ * depth are limited.
  */
 #include <setjmp.h>
 #include <stdarg.h>

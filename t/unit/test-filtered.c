@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of walk/filtered.c: lists of objects are filtered by type and size. */
+/*
+ * Tests of walk/filtered.c, which filters lists of objects by type and size.
+ * They prove that the remaining objects are those of a slow computation.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

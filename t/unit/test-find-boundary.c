@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of packing/find-boundary.c, which collects objects that the receiver
- * has. It reads only some of the receiver's trees.
+ * has. They prove that it reads only those of the receiver's trees in which
+ * something is sent.
  */
 #include <setjmp.h>
 #include <stdarg.h>

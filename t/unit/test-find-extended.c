@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of packing/find-extended.c, which extends prepared answers by new
- * history. test-prepare.c tests this with random histories.
+ * history. They prove that only new commits are walked, and that unsuitable
+ * answers are not used. test-prepare.c tests this with random histories.
  */
 #include <setjmp.h>
 #include <stdarg.h>

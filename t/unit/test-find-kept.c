@@ -2,8 +2,8 @@
 /*
  * Tests of packing/find-kept.c and packing/find-versions.c, which choose the
  * deltas of fetches: kept deltas, and deltas that are made for the request.
- * Each pack is decoded. The base of the newest blob tells which delta was
- * chosen.
+ * They prove that the receiver can apply each delta. The base of the newest
+ * blob tells which delta was chosen.
  */
 #include <setjmp.h>
 #include <stdarg.h>

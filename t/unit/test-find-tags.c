@@ -35,9 +35,9 @@ struct env {
 };
 
 /*
- * Makes a pack with a bitmap index, and newer objects outside of the pack.
- * packing/find-tags.c makes a list of the objects to send if they are FEW_MAX
- * or fewer. The pack has more objects than that, so requests can be on both
+ * Makes a pack with a bitmap index, and newer objects outside of the pack. If
+ * at most FEW_MAX objects are to be sent, packing/find-tags.c makes a list of
+ * them. The pack has more than FEW_MAX objects, so random requests are on both
  * sides of this limit.
  */
 static void env_init(struct env *e, uint64_t *seed)

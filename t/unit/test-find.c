@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/find.c, which finds the objects to send: with and without a
- * bitmap index, the objects must be the same.
+ * Tests of packing/find.c, which finds the objects to send. They prove that the
+ * objects are the same with and without a bitmap index.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of reftable/format.c, the header and footer of a reftable: the example
- * of reftable/block.h, and damaged files.
+ * Tests of reftable/format.c, the header and footer of a reftable. They prove
+ * that the example in reftable/block.h is right, and that damaged files are
+ * refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of odb/freshen.c, which gives a copy of an object the present time, so
- * that the object is not pruned: which copy is chosen, and when there is none.
+ * that the object is not pruned. They prove that a copy is chosen whose time
+ * protects the object, or none.
  */
 #include <setjmp.h>
 #include <stdarg.h>

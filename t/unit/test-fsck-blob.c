@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/fsck-blob.[ch]: .gitmodules files, and blobs whose check is
- * delayed until all objects are known.
+ * Tests of odb/fsck-blob.[ch], which check .gitmodules and .gitattributes
+ * files. They prove that wrong files are reported, also if they are known only
+ * after all objects were read.
  */
 #include <setjmp.h>
 #include <stdarg.h>

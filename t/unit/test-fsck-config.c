@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/fsck-config.[ch], the settings of fsck: severities and skip
- * lists from the configuration.
+ * Tests of odb/fsck-config.[ch], the settings of fsck. They prove that
+ * severities and skip lists are taken from the configuration, and that wrong
+ * values are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of check/fsck-links.c, which finds missing and unreachable objects. The
- * results are compared with a slow model. The fast algorithm and the algorithm
- * that reads every object must agree.
+ * Tests of check/fsck-links.c, which finds missing and unreachable objects.
+ * They prove that the results equal those of a slow model, for the fast
+ * algorithm and for the algorithm that reads every object.
  */
 #include <setjmp.h>
 #include <stdarg.h>

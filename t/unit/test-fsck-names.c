@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of check/fsck-names.c, which names objects in messages by a path from a
- * ref, such as "HEAD~10^2".
+ * ref. They prove that the names are right, such as "HEAD~10^2".
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,8 +101,8 @@ static void test_commits(void **state)
 	expect(&x, 7, "HEAD~10^2");
 	expect(&x, 8, "HEAD~10^2^");
 	/*
-	 * An object that has a name keeps it. An object without a name gives no
-	 * name to the objects to which it refers.
+	 * An object keeps the first name that it gets. An object without a name
+	 * gives no names to the objects to which it refers.
 	 */
 	parent(&x, 8, 2, 1);
 	expect(&x, 2, "refs/heads/main^");

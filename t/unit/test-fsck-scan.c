@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of check/fsck-scan.c: every object is read once, and errors are
- * reported.
+ * Tests of check/fsck-scan.c, which checks all objects of a repository. They
+ * prove that every object is read once, and that errors are reported.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of object/fsck.c: each possible message is provoked once, and must have
- * its severity. The expected messages are those of stock Git 2.55.
- * t/t1450-fsck.sh compares with the installed stock Git.
+ * Tests of object/fsck.c, which checks whether an object is well-formed. They
+ * prove that each possible message appears with its severity, as in stock Git
+ * 2.55. t/t1450-fsck.sh compares with the installed stock Git.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of stored/gather.h, which downloads the files of a generation into the
- * cache: which files are read from the store, and when the side bundle replaces
- * single downloads.
+ * cache. They prove that each needed file is in the cache afterwards, and that
+ * the side bundle saves requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of builtin/gc-lock.c: the lock of gc, and locks of processes that were
- * killed.
+ * Tests of builtin/gc-lock.c, the files gc.pid and gc.log. They prove that only
+ * one gc runs at a time, and that a lock of a killed process does not hinder
+ * gc.
  */
 #include <setjmp.h>
 #include <stdarg.h>

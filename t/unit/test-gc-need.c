@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of builtin/gc-need.c, which decides whether gc is needed: it lists and
- * chooses packs, and counts loose objects.
+ * Tests of builtin/gc-need.c, which decides whether gc is needed. They prove
+ * that it lists and chooses the right packs, and how it counts loose objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>

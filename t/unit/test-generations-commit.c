@@ -191,9 +191,9 @@ static void test_commit(void **state)
 }
 
 /*
- * The requests so far, one letter for each: "f" for the put of a file, "h" for
- * the put of the hint (a file with a recent number), "r" for the put of a
- * record (manifest), and "?" for any other request.
+ * The requests so far, one letter for each. A put is "f" (a file), "h" (the
+ * hint, a file with a recent number) or "r" (a record, also called manifest).
+ * Any other request is "?".
  */
 static char noted[32];
 

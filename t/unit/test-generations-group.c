@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of generations/group.c, which puts changes of several threads into one
- * record (manifest) of a repository in a store.
+ * record (manifest) of a repository in a store. They prove that each change is
+ * made once or refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

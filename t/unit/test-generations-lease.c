@@ -115,7 +115,9 @@ static void test_dead_holder(void **state)
 	node_release(&n);
 }
 
-/* A holder that renews its lease keeps it. */
+/*
+ * If the holder renews its lease in time, no other process can take the lease.
+ */
 static void test_renewed(void **state)
 {
 	struct generation_lease holder, other;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of generations/names.c, which makes the names of files in a store from
- * repository paths, and parses these names.
+ * repository paths. They prove that the names can be parsed again, and that
+ * unsuitable paths are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,9 +58,8 @@ static void test_names(void **state)
 }
 
 /*
- * The path of a repository is quoted in the name of its hint (a file with a
- * recent number). The name must be valid, and the path can be read back from
- * it.
+ * The name of a hint (a file with a recent number) has the quoted path of its
+ * repository. The name must be valid, and unquoting it must give the path.
  */
 static void test_quotes(void **state)
 {

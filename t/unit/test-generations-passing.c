@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of generations/passing.h, the message by which a change goes to another
- * process: a printed change can be parsed, and wrong messages are refused.
+ * process. They prove that a printed change can be parsed, and that wrong
+ * messages are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of generations/prove.c, which finds whether a store still has a known
- * record (manifest): a store that was emptied or restored from a backup is
- * detected.
+ * record (manifest). They prove that a store that was emptied or restored from
+ * a backup is detected.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of generations/rebase.c, which applies a change to a generation
- * (version) that is newer than the one for which the change was made.
+ * (version) that is newer than the one for which the change was made. They
+ * prove that changes that conflict are refused completely.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -211,8 +212,8 @@ static int check_two_refs(const char *a, const char *b, const char *b_after)
 }
 
 /*
- * A change is refused if it creates two refs, and the name of one is below the
- * name of the other.
+ * A change is refused if it creates two refs such as "a" and "a/b": one name is
+ * below the other.
  */
 static void test_names_in_one_change(void **state)
 {

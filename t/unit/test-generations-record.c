@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of generations/record.c, which prints and parses the record of a
- * generation (the text that lists its files and refs). Changed texts are
- * refused.
+ * generation (the text that lists its files and refs). They prove that a record
+ * can be parsed again, and that changed texts are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

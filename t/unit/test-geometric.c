@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/geometric.c: which packs are chosen, and which objects are
- * packed.
+ * Tests of repack/geometric.c, which chooses the packs that a geometric repack
+ * merges. They prove that the fewest packs are chosen, and that exactly their
+ * objects are packed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +16,8 @@
 #include "t/unit/oldrepo.h"
 
 /*
- * Returns whether the first `split` packs can be merged into one, so that the
- * numbers of objects then form a geometric progression.
+ * Returns whether merging the first `split` packs into one leaves packs whose
+ * numbers of objects form a geometric progression.
  */
 static bool will_do(const uint32_t *counts, size_t nr, uint64_t factor,
 		    size_t split)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of daemon/git-request.c, which parses the request line of a git://
- * client.
+ * client. They prove that valid lines give their parts, and that all other
+ * lines are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repo/grafts.c: commit ids and their parents are read from the file
- * info/grafts.
+ * Tests of repo/grafts.c, which reads the file info/grafts. They prove that
+ * commit ids and their parents are found, and that malformed lines do no harm.
  */
 #include <setjmp.h>
 #include <stdarg.h>

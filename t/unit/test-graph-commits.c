@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of graph-write/graph-commits.c, which finds the commits for a new
- * commit-graph. Random histories are compared with a recursive search.
+ * commit-graph. They prove that the commits of random histories are those of a
+ * recursive search.
  */
 #include <setjmp.h>
 #include <stdarg.h>

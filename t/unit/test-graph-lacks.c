@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of graph-write/graph-lacks.c, which counts the commits that a
- * commit-graph lacks. The numbers are compared with a recursive search.
+ * commit-graph lacks. They prove that the numbers equal those of a recursive
+ * search.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of object/hash.c against published vectors and known object ids. */
+/*
+ * Tests of object/hash.c, which computes hashes. They prove that hashes equal
+ * published vectors and known object ids.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of base/heap.c, a priority queue. It is compared with a linear search,
- * with many equal keys.
+ * Tests of base/heap.c, a priority queue. They prove that it agrees with a
+ * linear search, and that items with equal keys leave in the order in which
+ * they came.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of sys/held.c, which opens a file at once and maps it only when it is
- * first read.
+ * first read. They prove that a reader sees the old content even if the file is
+ * removed or replaced.
  */
 #include <setjmp.h>
 #include <stdarg.h>

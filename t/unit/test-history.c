@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/history.c, the table of parsed commits. Commits come from
- * objects, from a commit-graph, or from threads that decode ahead. Some are on
- * the shallow boundary, and some are missing.
+ * Tests of walk/history.c, the table of parsed commits. They prove that commits
+ * are the same, whether they come from objects, from a commit-graph, or from
+ * threads that decode ahead.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/hook.c: uploadpack.packObjectsHook gets the right arguments
- * and input, and its output is sent.
+ * Tests of serve/hook.c, which runs uploadpack.packObjectsHook. They prove that
+ * the hook gets the right arguments and input, that its output is sent, and
+ * that a repository cannot set the hook.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,8 +46,8 @@ static void test_hook(void **state)
 }
 
 /*
- * While the hook runs, GIT_DIR is the path of the served repository. A variable
- * GIT_DIR in the environment of this process must not change that.
+ * The hook gets the path of the served repository as GIT_DIR, even if GIT_DIR
+ * has another value in the environment of this process.
  */
 static void test_git_dir(void **state)
 {

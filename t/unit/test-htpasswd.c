@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of access/htpasswd.c, which checks passwords against a file of hashes.
+ * They prove that only right passwords pass, and that a changed file is
+ * noticed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of http/http-body.c: lengths, gzip and limits; the input comes in
- * pieces of any size.
+ * Tests of http/http-body.c, which reads the body of an HTTP request. They
+ * prove that lengths, limits and gzip are handled, in whatever pieces the input
+ * comes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,7 +69,10 @@ static struct sample *sample_new(void)
 	return s;
 }
 
-/* Open a body and read all of it. Returns the value of http_body_read_all(). */
+/*
+ * Open a body and read all of it. Returns 0 or the negative error code of the
+ * function that failed.
+ */
 static int read_all(struct buf *out, struct input *in, const char *length,
 		    const char *encoding, uint64_t max, struct error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of http/http-exchange.c: responses with an error status, and the effect
- * of the configuration.
+ * Tests of http/http-exchange.c, the state of one HTTP request. They prove that
+ * errors give the right status, and that the configuration takes effect.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of http/http-reply.c: headers and bodies of HTTP responses. */
+/*
+ * Tests of http/http-reply.c, which writes HTTP responses. They prove that
+ * headers and bodies are right in each form of a response.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,8 +69,8 @@ static int take_span(void *ctx, const struct serve_span *span,
 }
 
 /*
- * A span (a range of a file) is sent as separate chunks. So the chunk before
- * the span must end before it, and a new chunk begins after it.
+ * A span (a range of a file) is sent in chunks of its own. So the open chunk
+ * must end before the span, and a new chunk begins after the span.
  */
 static void test_emit(void **state)
 {

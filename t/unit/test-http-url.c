@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of http/http-url.c: paths and query strings. */
+/*
+ * Tests of http/http-url.c, which parses the URL of a request. They prove that
+ * a path cannot leave the base directory, and that services and parameters are
+ * found.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of http/http.c: which HTTP status each failure has, in which order
- * requests are checked, and the files and lists for dumb clients.
+ * Tests of http/http.c, which answers a request of a Git client over HTTP. They
+ * prove which HTTP status each failure has, and that dumb clients get files and
+ * lists.
  */
 #include <setjmp.h>
 #include <stdarg.h>

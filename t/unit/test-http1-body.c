@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of http1/body.c, which parses HTTP/1.x request bodies: bodies with a
- * length, and chunked bodies.
+ * Tests of http1/body.c, which parses HTTP/1.x request bodies. They prove that
+ * bodies with a length and chunked bodies are read to their end, and that
+ * invalid chunks are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

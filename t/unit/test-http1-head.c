@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of http1/head.c, which parses heads of HTTP/1.x requests: at once, and
- * in pieces.
+ * Tests of http1/head.c, which parses heads of HTTP/1.x requests. They prove
+ * that a head gives the same result at once and in pieces, and that wrong heads
+ * get the right status.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of config/ident.h: where the name of a user comes from, and which forms
- * of dates are accepted.
+ * Tests of config/ident.h, which makes the identity of a committer. They prove
+ * where the name and the address come from, and which forms of dates are
+ * accepted.
  */
 #include <setjmp.h>
 #include <stdarg.h>

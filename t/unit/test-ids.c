@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/ids.c, the sorted tables of object ids in index files: look-ups
- * are compared with a linear search, and wrong tables are refused. test-idx.c
- * has further tests.
+ * Tests of pack/ids.c, the sorted tables of object ids in index files. They
+ * prove that look-ups equal a linear search, and that wrong tables are refused.
+ * test-idx.c has further tests.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of pack/idx-table.c, a table that makes look-ups in a pack index
- * faster. Look-ups must give the same results as without the table.
+ * faster. They prove that look-ups give the same results as without the table.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/idx-write.c: the bytes of the example in pack/idx.h, and
- * invalid input. test-idx.c tests that written files can be read.
+ * Tests of pack/idx-write.c, which writes pack indexes. They prove that the
+ * bytes are those of the example in pack/idx.h, and that invalid input is
+ * refused. test-idx.c tests that written files can be read.
  */
 #include <setjmp.h>
 #include <stdarg.h>

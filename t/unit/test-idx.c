@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/idx.c: the example of pack/idx.h, look-ups compared with a
- * linear search, prefixes, and incomplete or changed files.
+ * Tests of pack/idx.c, which reads pack indexes. They prove that look-ups equal
+ * a linear search, and that incomplete or changed files are noticed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/import.h: a repository is imported into a store, as a new
- * generation (version) of the stored repository.
+ * Tests of stored/import.h, which imports a repository into a store as a new
+ * generation (version). They prove that the generation has all files, and that
+ * it does not overwrite the work of another writer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -143,9 +144,9 @@ static void test_changed_before_the_upload(void **state)
 			assert_int_equal(storedrepo_import(&s, false), 0);
 		m.real = s.store;
 		/*
-		 * The import reads one record (manifest), or two if the
-		 * repository exists, to find the generation on which it builds.
-		 * The other writer commits after that.
+		 * To find the generation on which it builds, the import reads
+		 * one record (manifest), or two if the repository exists. The
+		 * other writer commits after these reads.
 		 */
 		m.at_read = exists ? 3 : 2;
 		s.place.store = &m.base;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of names/index-file.c, which reads object ids from the index files of
- * work trees, in all versions of the format.
+ * Tests of names/index-file.c, which reads the index files of work trees. They
+ * prove that all object ids are found in all versions of the format, and that
+ * damaged files are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

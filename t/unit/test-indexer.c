@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of indexer/indexer.c and its parts, which index a received pack. The
- * packs are made by hand, valid and invalid.
+ * Tests of indexer/indexer.c and its parts, which index a received pack. They
+ * prove that the index of a valid pack is right, and that each kind of invalid
+ * pack is refused. The packs are made by hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -946,7 +947,10 @@ static void test_salvage(void **state)
 	memset(&oid, 7, sizeof(oid));
 	liar_nr = packfile_add_entry(&p, &liar, "four", 4, &oid);
 	packfile_add(&p, OBJ_BLOB, "two", 3);
-	/* This delta is lost, too, because its base is damaged. */
+	/*
+	 * The base of this delta is damaged, so the object of the delta is
+	 * lost, too.
+	 */
 	packfile_add_delta(&p, OBJ_OFS_DELTA, liar_nr, 9, "x", &oid);
 	packfile_finish(&p);
 	salvage(&p, p.bytes.len, 2, 1, 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/inflate.c, which compresses and inflates streams: exact sizes,
- * prefixes, incomplete and changed streams. The results are compared with zlib.
+ * Tests of pack/inflate.c, which compresses and inflates streams. They prove
+ * that the results equal those of zlib, and that incomplete or changed streams
+ * are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/io.c: writes through small pipes are complete, and directories
- * and file attributes are read.
+ * Tests of sys/io.c, which reads and writes descriptors, directories and file
+ * attributes. They prove that writes are complete even through small or
+ * non-blocking pipes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -386,8 +387,8 @@ static void directories_need_room(void **state)
 }
 
 /*
- * This thread does not block SIGPIPE. If the tested code did not block SIGPIPE
- * while it writes, the signal would end the test.
+ * The tested code must block SIGPIPE while it writes. This thread does not
+ * block SIGPIPE, so the signal would otherwise end the test.
  */
 static void no_sigpipe_comes(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of packs/island-marks.c, which finds the delta islands of listed
- * objects. The islands must be the same with and without an enumeration of all
- * refs, and with and without a bitmap index.
+ * objects. They prove that the islands are the same with and without an
+ * enumeration of all refs, and with and without a bitmap index.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of islands/ (delta islands): which objects are in which island, and
- * which delta bases are allowed.
+ * Tests of islands/, the delta islands. They prove that an object is in the
+ * islands of the refs that reach it. A delta base must be in all islands of its
+ * delta.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,8 +82,8 @@ static void the_trees_of_tips(void **state)
 }
 
 /*
- * If a chosen tip is a tree or a blob, the tip island (objects of shallow
- * clones) contains it.
+ * A chosen tip may be a tree or a blob. The tip island (objects of shallow
+ * clones) must contain this object.
  */
 static void others_among_tips(void **state)
 {

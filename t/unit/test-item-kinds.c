@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/item-kinds.c: if a tree entry names an object as a tree and
- * another one names it as a blob, this is an error.
+ * Tests of walk/item-kinds.c, which checks the types that tree entries give to
+ * objects. They prove that an object that is named both as a tree and as a blob
+ * is an error.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of deltas/items.c, the list of objects for a new pack: how the list
- * grows, the first state of an item, and that the list frees the deltas of its
- * items.
+ * Tests of deltas/items.c, the list of objects for a new pack. They prove that
+ * the list grows, that a new item has no plan, and that the list frees the
+ * deltas of its items.
  */
 #include <setjmp.h>
 #include <stdarg.h>
