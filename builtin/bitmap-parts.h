@@ -50,10 +50,10 @@ struct bitmap_repeat {
 };
 
 /*
- * Parse a request of the log of requests. `text` describes the request. If
- * `text` is NULL, the request is a record on standard input. Prints a warning
- * if the text lacks ids. Returns 0, ERR_INVALID, or another negative error
- * code.
+ * Parse a request that was found in the log of requests. `text` is the
+ * description of the request. If `text` is NULL, a record of the log is read
+ * from standard input. Prints a warning if the description lacks ids. Returns
+ * 0, ERR_INVALID, or another negative error code.
  */
 int bitmap_repeat_load(struct bitmap_repeat *r, const struct repo *repo,
 		       const char *text, struct error *err);

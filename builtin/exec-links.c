@@ -149,8 +149,9 @@ static int make_link(const struct maker *m, const char *name,
 }
 
 /*
- * Link one entry of the directory `from`. Of our directory, only links that
- * lead to "git" are copied. Of any other directory, each entry gets a link.
+ * Link one entry of the directory `from`. If `from` is our own directory, the
+ * entry is copied only if it is a link to "git". If `from` is another
+ * directory, each entry gets a link.
  */
 static int link_entry(void *ctx, const char *name)
 {

@@ -134,7 +134,8 @@ static int check_file(const char *file, struct error *err)
 /*
  * Set *out to the absolute form of `path`. `top`, the path of the work tree,
  * contains no symbolic links. If the absolute path does not begin with `top`,
- * its directories may still lead there by symbolic links, which are resolved.
+ * symbolic links may lead into the work tree. So the links in its directories
+ * are resolved.
  */
 static int make_absolute(struct buf *out, const char *path, const char *top,
 			 const char *here)

@@ -9,8 +9,9 @@
  * the commits that the old list lacks follows at once. So a client that has all
  * bundles of the old list downloads only the second bundle.
  *
- * When the list is full, one bundle of all that the first one lacks replaces
- * the further ones. `git bundle create` writes the bundles.
+ * When the list is full, one bundle replaces all bundles but the first. The new
+ * bundle has all commits that the first bundle lacks. `git bundle create`
+ *writes the bundles.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -430,8 +431,8 @@ static int open_refs(struct bundling *b)
 }
 
 /*
- * Returns 1 if branches or tags were made or deleted since they were listed, 0
- * if not, or a negative error code.
+ * Find whether branches or tags were made or deleted since list_refs() listed
+ * them. Returns 1 if so, 0 if not, or a negative error code.
  */
 static int has_changed(struct bundling *b)
 {

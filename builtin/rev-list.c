@@ -376,9 +376,9 @@ static int check_grafts(const struct repo *repo, struct error *err)
 }
 
 /*
- * Returns whether missing objects are fetched. Looks at all arguments first:
- * the options that decide may follow revisions, and revisions are resolved as
- * they are parsed.
+ * Returns whether missing objects are fetched. All arguments are read for this
+ * before the first revision is resolved, because the options that decide may
+ * follow revisions.
  */
 static bool fetches_missing(const char **argv)
 {

@@ -79,8 +79,8 @@ struct stored_names {
 };
 
 /*
- * List the repositories of the store. Release *names in any case. Returns 0, or
- * a result of the store.
+ * List the repositories of the store. Release *names in any case. Returns 0,
+ * STORE_UNAVAILABLE, or a negative error code.
  */
 int stored_place_list(struct stored_names *names,
 		      const struct stored_place *place, struct error *err);

@@ -216,8 +216,8 @@ static void tell(const char *name, size_t packs, const struct generation *g,
 }
 
 /*
- * Maintains a repository. If `is_listed` is set, it is no error if the
- * repository has no generation. Returns 0 or a negative error code.
+ * Maintain a repository. With `is_listed`, a repository without a generation is
+ * no error. Returns 0 or a negative error code.
  */
 static int maintain(const struct run *run, const struct generation_place *place,
 		    bool is_listed, struct error *err)

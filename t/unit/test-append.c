@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of reftable/append.c and compact.c. A stack of tables is changed at
- * random, with merges in between, and is compared with an array. Other tests
- * hold locks or leave files behind.
+ * Tests of reftable/append.c and compact.c, which add tables to a stack and
+ * merge tables. They prove that a stack agrees with an array after random
+ * changes, that locks are respected, and that leftover files are removed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

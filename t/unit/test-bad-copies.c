@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/bad-copies.c, the set of damaged object copies: it contains all
- * copies that were added, and no others.
+ * Tests of odb/bad-copies.c, the set of damaged object copies. They prove that
+ * the set contains all copies that were added, and no other copies.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of status/board.c, which shares the state of the server's workers in
- * memory: a child process writes, and the parent process reads.
+ * memory. They prove that one process can read the state that another process
+ * has written.
  */
 #include <setjmp.h>
 #include <stdarg.h>

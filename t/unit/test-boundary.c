@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/boundary.c, which answers queries inexactly. The result must
- * have all objects that the wants reach and the haves do not reach. The result
- * may have a few other objects.
+ * Tests of bitmap/boundary.c, which answers queries inexactly. They prove that
+ * the result has all objects that the wants reach and the haves do not reach.
+ * The result may also have a few objects that the haves reach.
  */
 #include <setjmp.h>
 #include <stdarg.h>

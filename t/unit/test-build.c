@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/build.c, which computes bitmaps: each bitmap must have the
- * objects that its commit reaches. The commits are chosen at random.
+ * Tests of bitmap/build.c, which computes bitmaps. They prove, for random
+ * commits, that each bitmap has exactly the objects that its commit reaches.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of publish/bundle-list.c: a list of bundles that was written can be
- * read again, and damaged lists are refused.
+ * Tests of publish/bundle-list.c, which reads and writes the list of published
+ * bundles. They prove that a written list can be read again, and that damaged
+ * lists are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

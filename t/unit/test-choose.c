@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/choose.c, which selects the commits that get bitmaps. The
- * selected bitmaps must have at most as many words as those of a plain
- * selection, and nearly as many. Bitmaps near tips and pseudo-merges have
+ * Tests of bitmap/choose.c, which selects the commits that get bitmaps. They
+ * prove that the bitmaps are not larger than those of a plain selection, and
+ * use nearly all of this budget. Bitmaps near tips and pseudo-merges have
  * budgets of their own.
  */
 #include <setjmp.h>

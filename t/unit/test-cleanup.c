@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of sys/cleanup.c, which removes temporary files when a signal ends the
- * process. Child processes make files and get a signal at a random moment. Then
- * the tests look at the remaining files.
+ * process. They prove that no temporary file remains and no finished file is
+ * lost, at whatever moment the signal comes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

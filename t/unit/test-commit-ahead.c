@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of walk/commit-ahead.c, in which threads decode commits before a walk
- * needs them. The histories are random, and one has a broken commit. The
- * decoded commits are compared with those that a slow walk expects.
+ * needs them. They prove that the commits of random histories are decoded
+ * correctly, and that a broken commit is left out.
  */
 #include <setjmp.h>
 #include <stdarg.h>

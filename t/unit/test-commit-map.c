@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of walk/commit-map.c, a map from commits (by obj_pos) to values. They
- * prove that the map equals an array, while it has few commits and when it has
- * many.
+ * prove that the map has the values of an array, both with few and with many
+ * commits.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of bitmap/complete.c, the cache of whole bitmaps for bitmaps that are
- * stored as XORs. The cache returns the right bitmap, whether it has kept the
- * bitmap or must compute it again.
+ * stored as XORs. They prove that the cache returns the right bitmap, whether
+ * the bitmap was kept or must be computed again.
  */
 #include <setjmp.h>
 #include <stdarg.h>

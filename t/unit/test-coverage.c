@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of bitmap/coverage.c, which measures how many commits fetches walk
- * before they reach bitmaps. The measured numbers are compared with those of
- * real queries.
+ * before they reach bitmaps. They prove that the numbers equal those of real
+ * queries.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/dropped-deltas.c. A repack stores objects of the tip island
- * (objects of a shallow clone) without deltas to other objects. The tested code
- * lists these dropped deltas, so that they can be kept beside the new pack.
+ * Tests of packs/dropped-deltas.c. A repack drops deltas of objects in the tip
+ * island (objects of a shallow clone) against other objects. The tested code
+ * lists the dropped deltas, so that they can be kept beside the new pack. The
+ * tests prove which deltas are listed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

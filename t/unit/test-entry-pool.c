@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/entry-pool.c, which gives each different tree entry a number.
- * Equal entries nearly always get the same number. Different entries never get
- * the same number.
+ * Tests of walk/entry-pool.c, which gives numbers to tree entries. They prove
+ * that different entries never get the same number, and that equal entries
+ * nearly always do.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/export.h: a generation (version) of a repository in a store
- * is exported as a repository. If this fails, nothing is left on the disk.
+ * Tests of stored/export.h, which exports a generation (version) of a
+ * repository in a store as a plain repository. They prove that the repository
+ * is complete, and that a failed export leaves nothing on the disk.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/fallback-chains.c. A stored delta cannot be copied if its
- * base is not sent. The code finds other bases for such deltas.
+ * Tests of packing/fallback-chains.c, which finds other bases for stored deltas
+ * whose bases are not sent. They prove that each new delta produces its object,
+ * that no deltas form a cycle, and that limits hold.
  */
 #include <setjmp.h>
 #include <stdarg.h>

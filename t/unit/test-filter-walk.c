@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/filter-walk.c, a walk that applies an object filter. The
- * objects that the walk delivers are compared with a slow computation, which
- * knows all depths and paths of each object.
+ * Tests of walk/filter-walk.c, a walk that applies an object filter. They prove
+ * that the walk delivers the objects of a slow computation, which knows all
+ * depths and paths of each object.
  */
 #include <setjmp.h>
 #include <stdarg.h>

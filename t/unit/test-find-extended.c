@@ -20,13 +20,15 @@
 
 struct extendedrepo {
 	struct keptrepo k;
-	/* The fields below are indexes of k.r.objects[]. */
 	/*
-	 * A commit on top of the newest packed commit. No prepared answer has
-	 * it.
+	 * Index in k.r.objects[] of a commit on top of the newest packed
+	 * commit. No prepared answer has this commit.
 	 */
 	uint32_t commit;
-	/* The tip of a branch whose history has another root. */
+	/*
+	 * Index in k.r.objects[] of the tip of a branch whose history has
+	 * another root.
+	 */
 	uint32_t side;
 };
 

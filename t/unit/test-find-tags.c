@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/find-tags.c: a request with include-tag gets each tag whose
- * target is sent. If a tag points to its target through other tags, the request
- * gets these tags, too. The request gets no other tag.
+ * Tests of packing/find-tags.c, which finds the tags to include. They prove
+ * that a request with include-tag gets each tag whose target is sent, and no
+ * other tag. If a tag points to its target through other tags, these tags are
+ * sent, too.
  */
 #include <setjmp.h>
 #include <stdarg.h>

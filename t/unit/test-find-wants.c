@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/find-wants.c: the closure of very many wants is found. The
- * types of the wants come from the bitmap index, or from the objects.
+ * Tests of packing/find-wants.c, which handles very many wants. They prove that
+ * the closure of the wants is found, whether the types of the wants come from
+ * the bitmap index or from the objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>

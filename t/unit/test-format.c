@@ -58,8 +58,8 @@ static void test_example(void **state)
 }
 
 /*
- * Changes single bytes. They are noticed because the footer repeats the header
- * and has a checksum.
+ * Changes single bytes of the header and the footer. Each change is noticed,
+ * because the footer repeats the header and has a checksum.
  */
 static void test_damaged(void **state)
 {

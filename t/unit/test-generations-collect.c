@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of generations/collect.c, the garbage collection of a repository in a
- * store. They prove that unneeded files and records (manifests) are removed,
- * and that no needed file is, even if the store fails.
+ * store. They prove that unneeded files and records (manifests) are removed. A
+ * needed file must never be removed, even if the store fails.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -160,10 +160,13 @@ static void test_commit(void **state)
 	repo_init(&r);
 	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 	assert_int_equal(r.base.number, 1);
-	/* One put each of a file, a hint file, and a record (manifest). */
+	/*
+	 * A push takes three requests: the puts of a file, of a hint file, and
+	 * of a record (manifest).
+	 */
 	assert_int_equal(r.mem.requests, 3);
 	assert_int_equal(push(&r, &r.base, "main", "1", "2", NULL), 0);
-	/* One put each of a file, a hint file, and a record (manifest). */
+	/* The second push takes three requests, too. */
 	assert_int_equal(r.mem.requests, 6);
 	assert_int_equal(push(&r, &r.base, "main", "2", "3", NULL), 0);
 	assert_string_equal(memstore_find(&r.mem, "hint/r/_")->bytes, "2\n");
@@ -346,7 +349,7 @@ static void test_lost(void **state)
 
 /*
  * Another writer has changed one of two refs, so the second step of the commit
- * fails. It is tried again without this ref.
+ * fails. The caller can try the second step again without this ref.
  */
 static void test_prepared_again(void **state)
 {
@@ -585,8 +588,8 @@ static void test_old_base(void **state)
 	assert_int_equal(push(&r, &old, "main", "1", "2", NULL), 0);
 	assert_int_equal(old.number, 42);
 	/*
-	 * If a change is refused, the reason must be the newest value of the
-	 * ref, not an older value.
+	 * Change the ref several times. A change that expects an older value of
+	 * the ref must then be refused.
 	 */
 	assert_int_equal(push(&r, &r.base, "main", "2", "3", NULL), 0);
 	assert_int_equal(push(&r, &none, "main", "3", "4", NULL), 0);

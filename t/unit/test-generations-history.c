@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of generations/history.c, which reads the records (manifests) of a
- * repository in a store and finds the newest one. A hint tells a number near
- * the newest.
+ * Tests of generations/history.c, which finds the newest record (manifest) of a
+ * repository in a store. They prove that the newest record is found from any
+ * number, with few requests, and with or without a hint (a file with a recent
+ * number).
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of generations/lease.c: a lease is a file in a store that only one
- * process at a time can hold. If its holder has died, another process can take
- * the lease.
+ * Tests of generations/lease.c. A lease is a file in a store, and only one
+ * process at a time can hold it. They prove that a second process gets the
+ * lease only after it was dropped or its holder has died.
  */
 #include <setjmp.h>
 #include <stdarg.h>

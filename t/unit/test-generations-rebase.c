@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of generations/rebase.c, which applies a change to a generation
- * (version) that is newer than the one for which the change was made. They
- * prove that changes that conflict are refused completely.
+ * Tests of generations/rebase.c, which applies a change to a newer generation
+ * (version) than the change was made for. They prove that a change with a
+ * conflict is refused as a whole.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -18,8 +18,8 @@
 
 /*
  * Read the body in `text`. Each call of http1_body_next() gets at most `step`
- * bytes. Sets *used to the number of bytes taken. Returns the value of the last
- * call.
+ * bytes. Sets *used to the number of bytes taken. Returns 1 if the body has
+ * ended, 0 if more input is needed, or ERR_PEER.
  */
 static int read_all(struct buf *out, size_t *used, const char *text,
 		    size_t step, const struct http1_head *head)

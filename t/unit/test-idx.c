@@ -258,8 +258,8 @@ static void test_cut(void **state)
 }
 
 /*
- * Calls all functions with an index that may be invalid. They must not read
- * outside of its bytes.
+ * Calls all functions with an index that may be invalid. No function may read
+ * outside of the index's bytes.
  */
 static void use_all(const struct pack_idx *idx, const struct sample *s)
 {
