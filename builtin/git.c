@@ -412,6 +412,38 @@ static bool asks_for_completion(const char *const *words)
 }
 
 /*
+ * Returns whether to open the repository before the command parses its
+ * arguments. In stock Git, a missing repository or a broken configuration is
+ * reported before wrong arguments of these commands. -h works everywhere.
+ */
+static bool opens_repo_first(const struct command *command,
+			     const char *const *words)
+{
+	static int (*const commands_in_repo[])(int argc, const char **argv,
+					       struct builtin_env *env) = {
+		cmd_cat_file,       cmd_commit_graph,
+		cmd_count_objects,  cmd_for_each_ref,
+		cmd_fsck,           cmd_gc,
+		cmd_maintenance,    cmd_multi_pack_index,
+		cmd_pack_objects,   cmd_pack_refs,
+		cmd_prune,          cmd_prune_packed,
+		cmd_reflog,         cmd_refs,
+		cmd_repack,         cmd_rev_list,
+		cmd_show_ref,       cmd_symbolic_ref,
+		cmd_unpack_objects, cmd_update_ref,
+	};
+
+	if (asks_for_completion(words) ||
+	    (words[1] && !words[2] &&
+	     (!strcmp(words[1], "-h") || !strcmp(words[1], "--help-all"))))
+		return false;
+	for (size_t i = 0; i < ARRAY_NR(commands_in_repo); i++)
+		if (command->run == commands_in_repo[i])
+			return true;
+	return false;
+}
+
+/*
  * Run one of our commands; argv[0] is its name. Commands reorder argv, so the
  * original words are kept for stock Git.
  */
@@ -434,7 +466,9 @@ static int run_command(const struct command *command, const struct global *g,
 		return builtin_die("out of memory");
 	memcpy(words, argv, ((size_t)argc + 1) * sizeof(*words));
 	tracing_command(tracing, argv);
-	code = command->run(argc, argv, &env);
+	code = opens_repo_first(command, words) ? builtin_open_repo(&env) : 0;
+	if (!code)
+		code = command->run(argc, argv, &env);
 	lazy_fetch_free(env.lazy_fetch);
 	repo_close(env.repo);
 	if (code == 129 && asks_for_completion(words))

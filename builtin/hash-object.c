@@ -432,8 +432,9 @@ static int hash_file(struct run *r, const char *path, const char *name)
 	struct sys_stat st;
 	int ret;
 
-	errno = 0;
-	if (sys_stat(&st, path, NULL) < 0)
+	/* The path of an empty name would be the current directory. */
+	errno = *name ? 0 : ENOENT;
+	if (!*name || sys_stat(&st, path, NULL) < 0)
 		return error_set_errno(r->err,
 				       "could not open '%s' for reading", name);
 	if (st.is_dir)

@@ -14,6 +14,7 @@
 #include "builtin/options.h"
 #include "check/reflog-expire.h"
 #include "object/refs-name.h"
+#include "refs/reflog-write.h"
 #include "refs/reflog.h"
 #include "refs/refs.h"
 #include "sys/clock.h"
@@ -156,6 +157,7 @@ static int expire(struct run *r, const char **names)
 {
 	struct error err = ERROR_INIT;
 	struct reflog_limits limits;
+	enum reflog_policy policy;
 	int ret = 0;
 
 	if (r->a.verbose) {
@@ -163,7 +165,8 @@ static int expire(struct run *r, const char **names)
 		r->a.expire.ctx = &r->a;
 	}
 	/* Report configuration errors once, before any ref is processed. */
-	if (reflog_limits_load(&limits, &r->repo->config, "",
+	if (reflog_policy(r->repo, &policy, &err) < 0 ||
+	    reflog_limits_load(&limits, &r->repo->config, "",
 			       sys_clock_seconds(), &err) < 0)
 		return builtin_fail(&err);
 	if (r->a.verbose && r->a.expire.stale_fix)

@@ -543,12 +543,37 @@ static int split_family(struct family *f, const char *arg)
 	return f->name ? 1 : ERR_NOMEM;
 }
 
+/*
+ * Keep the lines of `notes` that are warnings. If the name is no commit, it is
+ * resolved once more as a whole, which gives the errors.
+ */
+static int keep_warnings(struct rev_args *args, const struct buf *notes)
+{
+	static const char start[] = "warning: ";
+	const char *line = notes->len ? notes->data : start;
+	const char *end = line + notes->len;
+
+	while (line < end) {
+		const char *next = memchr(line, '\n', (size_t)(end - line));
+
+		next = next ? next + 1 : end;
+		if (!strncmp(line, start, strlen(start)) &&
+		    buf_append(&args->notes, line, (size_t)(next - line)) < 0)
+			return ERR_NOMEM;
+		line = next;
+	}
+	return 0;
+}
+
 static int resolve_parent_of(struct oid *oid, struct rev_args *args,
 			     const char *name, unsigned long n,
 			     struct error *err)
 {
-	const struct revname_options options = {.quiet = n > 0};
-	struct buf full = BUF_INIT;
+	struct buf full = BUF_INIT, notes = BUF_INIT;
+	const struct revname_options options = {
+		.quiet = n > 0,
+		.notes = &notes,
+	};
 	int ret;
 
 	if (buf_printf(&full, "%s^%lu", name, n) < 0)
@@ -556,6 +581,9 @@ static int resolve_parent_of(struct oid *oid, struct rev_args *args,
 	else
 		ret = revname_resolve_as(oid, full.data, &options, args->refs,
 					 args->reader, args->odb, err);
+	if (!n && ret != ERR_NOMEM && keep_warnings(args, &notes) < 0)
+		ret = error_nomem(err);
+	buf_release(&notes);
 	buf_release(&full);
 	return ret;
 }

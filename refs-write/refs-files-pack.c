@@ -52,8 +52,9 @@ static int choose(struct packer *p, struct error *err)
 }
 
 /*
- * Peels a tag, whose target may be missing. Returns 1 with *peeled set for a
- * tag, 0 for another object, or a negative error code.
+ * Peels a tag. Returns 1 with *peeled set for a tag, 0 for another object, or a
+ * negative error code if the object cannot be read. As in stock Git, a tag that
+ * leads to an object which is missing or damaged is packed without a peeled id.
  */
 static int peel(struct packer *p, const struct oid *oid, struct oid *peeled)
 {
@@ -62,8 +63,8 @@ static int peel(struct packer *p, const struct oid *oid, struct oid *peeled)
 
 	if (ret < 0 || type != OBJ_TAG)
 		return ret;
-	ret = odb_peel_tag(p->reader, oid, peeled, NULL);
-	return ret < 0 ? ret : 1;
+	return !odb_peel_tag(p->reader, oid, peeled, NULL) &&
+	       !odb_info(p->reader, peeled, &type, NULL, NULL);
 }
 
 /*

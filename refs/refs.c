@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "odb/odb.h"
 #include "odb/replaced.h"
+#include "refs/reflog-write.h"
 #include "refs/refs-backend.h"
 
 #define SYMREF_MAX_DEPTH 5
@@ -26,10 +27,13 @@ static const struct refs_backend *backend_of(const struct repo *repo)
 int refs_open(struct refs **out, const struct repo *repo, struct error *err)
 {
 	const struct refs_backend *backend = backend_of(repo);
+	enum reflog_policy policy;
 	struct refs *refs;
-	int ret = backend->open(&refs, repo, err);
+	int ret = reflog_policy(repo, &policy, err);
 
 	*out = NULL;
+	if (!ret)
+		ret = backend->open(&refs, repo, err);
 	if (ret < 0)
 		return ret;
 	refs->backend = backend;

@@ -60,7 +60,8 @@ enum refs_flaw {
 
 /*
  * Opens a snapshot of refs. *out is owned by the caller and borrows `repo`.
- * Returns 0 or a negative error code.
+ * Returns 0 or a negative error code. As in stock Git, a wrong value of
+ * core.logAllRefUpdates is an error even if no ref changes.
  */
 int refs_open(struct refs **out, const struct repo *repo, struct error *err);
 void refs_close(struct refs *refs);

@@ -238,4 +238,17 @@ test_expect_success 'git-upload-pack, called by name, advertises' '
 	grep -a "refs/heads/main" advertised
 '
 
+test_expect_success 'a missing repository is reported before wrong arguments' '
+	mkdir -p nowhere &&
+	for command in cat-file commit-graph count-objects for-each-ref fsck gc \
+		maintenance multi-pack-index pack-objects pack-refs prune \
+		prune-packed reflog refs repack rev-list show-ref symbolic-ref \
+		unpack-objects update-ref
+	do
+		test_expect_code 128 env GIT_DIR=nowhere git $command --wrong 2>err &&
+		grep "^fatal: not a git repository" err || return 1
+	done &&
+	test_expect_code 129 env GIT_DIR=nowhere git index-pack --wrong
+'
+
 test_done

@@ -124,7 +124,7 @@ test_expect_success 'packing while refs change' '
 	test $(wc -l <../actual) -eq 1
 '
 
-test_expect_success 'a tag of a missing object is packed with its peeled id' '
+test_expect_success 'a tag of a missing object is packed without a peeled id' '
 	cd "$TRASH" && twins --bare && cd ours &&
 	C=$(echo c | stock commit-tree $TREE -p $A) &&
 	tag=$(printf "object %s\ntype commit\ntag c\ntagger C <c> 0 +0000\n\nc\n" \
@@ -134,7 +134,8 @@ test_expect_success 'a tag of a missing object is packed with its peeled id' '
 	git pack-refs --all 2>err &&
 	test_cmp /dev/null err &&
 	! test -e refs/tags/c &&
-	grep -A1 "^$tag refs/tags/c" packed-refs | grep "^^$C"
+	grep "^$tag refs/tags/c" packed-refs &&
+	! grep "^^$C" packed-refs
 '
 
 test_expect_success 'a locked ref stays loose, and the lock is named' '
@@ -154,6 +155,37 @@ test_expect_success 'a link through which a packed ref was read is removed' '
 	git pack-refs --all &&
 	! test -h refs/heads/same &&
 	test $(git rev-parse refs/heads/same) = $A
+'
+
+test_expect_success 'a tag of a missing or damaged object has no peeled id' '
+	rm -rf peel.git && stock init -q --bare peel.git &&
+	blob=$(echo blob | stock -C peel.git hash-object -w --stdin) &&
+	stock -C peel.git tag -am one one $blob &&
+	one=$(stock -C peel.git rev-parse one) &&
+	stock -C peel.git tag -am two two one 2>/dev/null &&
+	file=peel.git/objects/$(echo $blob | sed "s,..,&/,") &&
+	rm -f $file && git -C peel.git pack-refs --all --no-prune 2>err &&
+	test_cmp /dev/null err && ! grep "^^" peel.git/packed-refs &&
+	test $(grep -c refs/tags peel.git/packed-refs) = 2 &&
+	rm peel.git/packed-refs && echo garbage >$file &&
+	git -C peel.git pack-refs --all --no-prune &&
+	! grep "^^" peel.git/packed-refs &&
+	test $(grep -c refs/tags peel.git/packed-refs) = 2 &&
+	rm peel.git/packed-refs peel.git/objects/$(echo $one | sed "s,..,&/,") &&
+	test_must_fail git -C peel.git rev-parse --verify one^{} &&
+	git -C peel.git pack-refs --all --no-prune 2>err &&
+	echo "error: refs/tags/one does not point to a valid object!" >expect &&
+	test_cmp expect err && grep refs/tags/two peel.git/packed-refs
+'
+
+test_expect_success 'a wrong core.logAllRefUpdates ends all commands with refs' '
+	for command in "pack-refs --all" "for-each-ref" "rev-list --all" \
+		"reflog expire --all"
+	do
+		test_expect_code 128 git -C peel.git \
+			-c core.logAllRefUpdates=x $command 2>err &&
+		test_line_count = 1 err && grep logallrefupdates err || return 1
+	done
 '
 
 test_done
