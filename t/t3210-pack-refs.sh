@@ -184,7 +184,7 @@ test_expect_success 'a wrong core.logAllRefUpdates ends all commands with refs' 
 	do
 		test_expect_code 128 git -C peel.git \
 			-c core.logAllRefUpdates=x $command 2>err &&
-		test_line_count = 1 err && grep logallrefupdates err || return 1
+		test $(grep -c logallrefupdates err) = 1 || return 1
 	done
 '
 
