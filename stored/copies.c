@@ -469,7 +469,7 @@ static void ask(struct stored_copies *copies, struct entry *e,
 		remember(&e->known, stored_copy_generation(copy));
 		if (is_due)
 			e->touched_ns = asked;
-		if (is_doubtful)
+		if (is_doubtful && !stored_copy_is_doubted(copy))
 			e->proved_ns = asked;
 	}
 	pthread_cond_broadcast(&copies->answered);

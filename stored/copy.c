@@ -568,6 +568,11 @@ void stored_copy_doubt(struct stored_copy *copy)
 	copy->is_doubted = true;
 }
 
+bool stored_copy_is_doubted(const struct stored_copy *copy)
+{
+	return copy->is_doubted;
+}
+
 /*
  * After stored_copy_doubt(), finds out whether the store still has the
  * generation of the copy. If it does not, the store was emptied or restored
@@ -592,6 +597,19 @@ static int prove(struct stored_copy *copy, const struct generation_place *probe,
 		*err = why;
 	copy->is_doubted &= ret != 0;
 	return stored_result(ret, copy->name, err);
+}
+
+/*
+ * Brings the copy to a generation whose record was read from the store just
+ * now. So there is no doubt about this generation.
+ */
+static int advance_to_read(struct stored_copy *copy, const struct generation *g,
+			   struct error *err)
+{
+	int ret = stored_copy_advance(copy, g, err);
+
+	copy->is_doubted &= ret != 0;
+	return ret;
 }
 
 /* A question that is asked while files are downloaded. */
@@ -621,8 +639,11 @@ static int ask_newest(void *ctx, struct error *err)
  * one round trip.
  *
  * The question is necessary even if all files are in the cache: the store may
- * have newer records, or may have lost this one. The caller has the lock
- * CHANGE, and there is no usable copy. Returns 0 or a negative error code.
+ * have newer records, or may have lost this one. The answer has only the names
+ * of records. So if the store has a record with the number of *guess, it stays
+ * uncertain whether this is the same record (stored_copy_doubt()). The caller
+ * has the lock CHANGE, and there is no usable copy. Returns 0 or a negative
+ * error code.
  */
 static int make_guessed(struct stored_copy *copy,
 			const struct generation_place *probe,
@@ -653,7 +674,7 @@ static int make_guessed(struct stored_copy *copy,
 	 * so they are not downloaded again.
 	 */
 	if (!ret)
-		ret = stored_copy_advance(copy, &ask.g, err);
+		ret = advance_to_read(copy, &ask.g, err);
 	generation_release(&ask.g);
 	return ret;
 }
@@ -782,7 +803,7 @@ static int search_and_advance(struct stored_copy *copy,
 	stored_copy_doubt(copy);
 	if (!ret)
 		ret = prove(copy, probe, err);
-	return ret ? ret : stored_copy_advance(copy, found, err);
+	return ret ? ret : advance_to_read(copy, found, err);
 }
 
 int stored_copy_refresh(struct stored_copy *copy, struct error *err)

@@ -87,6 +87,13 @@ int stored_copy_refresh(struct stored_copy *copy, struct error *err);
 void stored_copy_doubt(struct stored_copy *copy);
 
 /*
+ * Returns whether nobody has proved, since stored_copy_doubt(), that the store
+ * has the generation of the copy. A refresh that makes the copy from the hint
+ * proves nothing, which saves a request.
+ */
+bool stored_copy_is_doubted(const struct stored_copy *copy);
+
+/*
  * Finds out whether the store has the repository, without a change of the copy.
  * A copy that exists is an answer; otherwise up to three requests are sent.
  * Returns 0, ERR_MISSING, ERR_IO if the store does not answer, or another

@@ -81,6 +81,8 @@ sent () {
 
 # A push sends three files and reads the record that it saw, then its record, then the
 # hint. The server asks for a newer record once for each request, and its child does not.
+# The clone has made the copy from the hint, so the first request after it also proves
+# that the store has the record of the copy.
 test_expect_success MOTO 'a push through the server' '
 	stock -C src.git config http.receivepack true &&
 	stock -C src.git config daemon.receivepack true &&
@@ -90,7 +92,7 @@ test_expect_success MOTO 'a push through the server' '
 	stock clone -q $url/s.git work2 &&
 	shim_faults pass && stock -C work2 commit -q --allow-empty -m one &&
 	stock -C work2 push -q $url/s.git HEAD:refs/heads/one &&
-	wait_until sent "2 GET" "5 PUT" &&
+	wait_until sent "3 GET" "5 PUT" &&
 	shim_faults pass && stock -C work2 commit -q --allow-empty -m two &&
 	stock -C work2 push -q $http/s.git HEAD:refs/heads/two &&
 	wait_until sent "3 GET" "5 PUT" && stop_daemon
