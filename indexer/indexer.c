@@ -282,7 +282,10 @@ static int place_parts(struct parts *parts, struct pack_indexer *ix,
 		       const struct pack_indexer_files *files,
 		       struct error *err)
 {
-	enum sys_fsync_method method = files->fsync_metadata;
+	/* write_parts() has made the content durable. */
+	enum sys_fsync_method method = files->is_passing
+					       ? SYS_FSYNC_NONE
+					       : files->fsync_metadata;
 	int kept = place_mark(files->keep, files->keep_text, method, err);
 	int ret = kept < 0 ? kept : 0;
 
@@ -291,7 +294,9 @@ static int place_parts(struct parts *parts, struct pack_indexer *ix,
 				 err);
 	if (ret >= 0 && files->pack)
 		ret = sys_tempfile_commit(&ix->file, files->pack,
-					  files->fsync_pack, err);
+					  files->is_passing ? SYS_FSYNC_NONE
+							    : files->fsync_pack,
+					  err);
 	if (ret >= 0 && files->rev)
 		ret = sys_tempfile_commit(&parts->rev, files->rev, method, err);
 	if (ret >= 0 && files->idx)

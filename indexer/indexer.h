@@ -242,6 +242,11 @@ struct pack_indexer_files {
 	const char *promisor_text;
 	struct pack_idx_format idx_format;
 	enum sys_fsync_method fsync_pack, fsync_metadata;
+	/*
+	 * true: only the content of the files is made durable, and not their
+	 * names. For a directory that nobody needs after a power loss.
+	 */
+	bool is_passing;
 };
 
 /*

@@ -44,6 +44,11 @@ static char *name_file(const struct receive *r, const struct oid *checksum,
 	return buf_detach(&path, NULL);
 }
 
+/*
+ * Choose which files are made durable. The target of a push links the files
+ * from the quarantine into its cache, and stores their content. So only their
+ * content must be durable.
+ */
 static int choose_fsync(struct pack_indexer_files *files,
 			const struct receive *r, struct error *err)
 {
@@ -52,6 +57,7 @@ static int choose_fsync(struct pack_indexer_files *files,
 
 	if (r->options->target) {
 		files->fsync_pack = files->fsync_metadata = SYS_FSYNC_FSYNC;
+		files->is_passing = true;
 		return 0;
 	}
 	ret = repo_fsync_method(repo, REPO_FSYNC_PACK, &files->fsync_pack, err);

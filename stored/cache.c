@@ -217,12 +217,9 @@ int stored_cache_add(struct stored_cache *cache,
 		if (!ret)
 			ret = sys_link(path, at.data, err);
 		/*
-		 * Make the directory entry durable before a copy uses the file.
+		 * The name need not be durable. If it is lost, the file is
+		 * downloaded again.
 		 */
-		if (!ret) {
-			*strrchr(at.data, '/') = '\0';
-			ret = sys_sync_dir(at.data, err);
-		}
 	}
 	buf_release(&at);
 	return ret > 0 ? 0 : ret;

@@ -64,6 +64,17 @@ pushed () {
 	test "$("$GIT" -C "$copy" rev-parse main)" = $two
 }
 
+# After a power loss, the copy is made anew. A file in the cache must have its content
+# then, if it has its name. A file without a name is downloaded again.
+test_expect_success 'only the content of three files is synced' '
+	again && fault_run none "$GIT" receive-pack --stateless-rpc "$copy" &&
+	grep -a "^[0-9a-f]*ok refs/heads/main" fault.out &&
+	sed -n "s,^fsync $base/cache/.*/tmp_\([a-z]*\)_.*,\1,p" fault.log |
+		sort >synced &&
+	printf "%s\n" idx pack rev >expect && test_cmp expect synced &&
+	grep "^fsync $base/cache/" fault.log >all && test_line_count 3 all
+'
+
 for mode in kill EIO ENOSPC
 do
 	test_expect_success "push: $mode" '
