@@ -95,23 +95,35 @@ static void find_client(char address[SYS_ADDRESS_MAX],
 	}
 }
 
+/* Returns whether the connection has a request of a trusted proxy. */
+static bool is_of_proxy(const struct daemon_options *options,
+			const struct daemon_conn *conn)
+{
+	return conn->protocol == DAEMON_HTTP && conn->input &&
+	       !conn->input->head.status &&
+	       trusted_has(options->proxies, options->proxy_nr, conn->address);
+}
+
+void daemon_client_address(char out[SYS_ADDRESS_MAX],
+			   const struct daemon_options *options,
+			   const struct daemon_conn *conn)
+{
+	snprintf(out, SYS_ADDRESS_MAX, "%s", conn->address);
+	if (is_of_proxy(options, conn))
+		find_client(out, options, conn->input);
+}
+
 const char *daemon_principal(const struct daemon_options *options,
 			     struct daemon_conn *conn)
 {
 	char address[SYS_ADDRESS_MAX];
-	const char *user;
+	const char *user = NULL;
 
-	snprintf(address, sizeof(address), "%s", conn->address);
-	if (conn->protocol == DAEMON_HTTP && conn->input &&
-	    !conn->input->head.status &&
-	    trusted_has(options->proxies, options->proxy_nr, conn->address)) {
-		user = options->user_header
-			       ? daemon_field(conn->input, options->user_header)
-			       : NULL;
-		if (user && *user)
-			return user;
-		find_client(address, options, conn->input);
-	}
+	if (options->user_header && is_of_proxy(options, conn))
+		user = daemon_field(conn->input, options->user_header);
+	if (user && *user)
+		return user;
+	daemon_client_address(address, options, conn);
 	trusted_client_name(conn->client, address);
 	return conn->client;
 }

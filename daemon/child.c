@@ -122,7 +122,7 @@ static void fill(struct variables *v, const struct daemon_request *q)
 	set(v, "CONTENT_LENGTH", o->content_length);
 	set(v, "HTTP_CONTENT_ENCODING", o->content_encoding);
 	set(v, "HTTP_GIT_PROTOCOL", o->git_protocol);
-	set(v, "REMOTE_ADDR", q->conn->address);
+	set(v, "REMOTE_ADDR", q->client);
 	set(v, "REMOTE_USER", o->remote_user);
 	set(v, "HTTP_TRACEPARENT", q->answer.about.traceparent);
 	if (stored_copies_were_asked(q->conn->copies, &q->place.use))

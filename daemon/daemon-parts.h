@@ -329,15 +329,21 @@ void daemon_place_release(struct daemon_place *place);
 #define DAEMON_BUSY_TEXT "the server is busy, try again later"
 
 /*
- * Returns the principal of an HTTP request, which is one of these:
- *
- * - the user, if a trusted proxy names one;
- * - the last address in X-Forwarded-For that is not of a trusted proxy, if the
- *   connection comes from a trusted proxy;
- * - otherwise, the address of the connection.
- *
- * Addresses are written by trusted_client_name(). Passwords do not matter here.
- * The string is borrowed from the connection, or from its input.
+ * Writes the numeric address of the client. If a trusted proxy made the
+ * connection and its request has the field X-Forwarded-For, this is the last
+ * address of the field that is not of a trusted proxy; otherwise, the address
+ * of the connection.
+ */
+void daemon_client_address(char out[SYS_ADDRESS_MAX],
+			   const struct daemon_options *options,
+			   const struct daemon_conn *conn);
+
+/*
+ * Returns the principal of an HTTP request. This is the user, if a trusted
+ * proxy names one, or otherwise the address of the client
+ * (daemon_client_address()) as trusted_client_name() writes it. Passwords do
+ * not matter here. The string is borrowed from the connection, or from its
+ * input.
  */
 const char *daemon_principal(const struct daemon_options *options,
 			     struct daemon_conn *conn);
@@ -593,6 +599,8 @@ struct daemon_request {
 	 */
 	struct error place_error;
 	char user[DAEMON_USER_MAX];
+	/* numeric address of the client, which may be behind a proxy */
+	char client[SYS_ADDRESS_MAX];
 	char traceparent[TRACEPARENT_LEN + 1]; /* "": none */
 	/* exit status as from sys_spawn_wait(); 0: no child process */
 	int child_status;

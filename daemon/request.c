@@ -223,7 +223,8 @@ static void fill(struct daemon_request *q, const struct buf *path,
 	/* Copy the name, because the request may live longer than its head. */
 	if (user && user != q->user)
 		snprintf(q->user, sizeof(q->user), "%s", user);
-	q->answer.about.client = q->conn->address;
+	daemon_client_address(q->client, o, q->conn);
+	q->answer.about.client = q->client;
 	q->answer.about.user = user ? q->user : NULL;
 	q->answer.about.traceparent = copy_traceparent(q);
 	q->http = (struct http_options){
@@ -382,7 +383,7 @@ static const char *authorize(struct daemon_request *q)
 		.service = daemon_service_of(q),
 		.protocol = daemon_stream_is_tls(&q->conn->stream) ? "https"
 								   : "http",
-		.address = q->conn->address,
+		.address = q->client,
 	};
 	struct error why = ERROR_INIT;
 	int ret = ERR_PEER;
@@ -501,7 +502,7 @@ static int run_child(struct daemon_request *q, bool is_suspect, bool *is_kept,
 	admission_leave(&pass);
 	done = (struct status_child_request){
 		.path = path,
-		.client = q->conn->address,
+		.client = q->client,
 		.user = q->http.remote_user,
 		.service = is_push ? "receive-pack" : "http-backend",
 		.command = !is_push  ? "other"

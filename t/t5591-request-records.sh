@@ -264,4 +264,43 @@ test_expect_success 'wrong requests are refused' '
 	test_expect_code 129 "$GIT" -C srv/r.git bitmap explain --request=x main 2>err
 '
 
+# forwarded <url> <ref>: a clone and a push through two proxies
+forwarded () {
+	for from in "10.9.9.9" "10.9.9.9, 192.0.2.9, 127.0.0.1"
+	do
+		rm -rf by-proxy.git &&
+		stock -c http.extraHeader="X-Forwarded-For: $from" \
+			clone -q --bare $1/r.git by-proxy.git || return
+	done &&
+	stock -C work.git -c http.extraHeader="X-Forwarded-For: 192.0.2.9" \
+		push -q $1/r.git main:refs/heads/$2 &&
+	wait_until grep -q "\"command\":\"push\"" records
+}
+
+eight_records () {
+	test "$(wc -l <records)" = 8
+}
+
+test_expect_success 'gitreachd: the client of a trusted proxy' '
+	start_daemon --listen=http://127.0.0.1:0 --export-all \
+		--trusted-proxy=127.0.0.1 &&
+	: >records &&
+	forwarded $url forwarded &&
+	wait_until eight_records &&
+	abouts >seen &&
+	sed "s, $PWD/srv/r.git,,; s/ None None$//" seen | sort -u >actual &&
+	cat >expect <<-EOF &&
+	receive-pack advertise 192.0.2.9
+	receive-pack push 192.0.2.9
+	upload-pack advertise 10.9.9.9
+	upload-pack advertise 192.0.2.9
+	upload-pack fetch 10.9.9.9
+	upload-pack fetch 192.0.2.9
+	upload-pack ls-refs 10.9.9.9
+	upload-pack ls-refs 192.0.2.9
+	EOF
+	test_cmp expect actual &&
+	stop_daemon
+'
+
 test_done
