@@ -223,8 +223,6 @@ class Run:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
-        if text.startswith("#!"):
-            os.chmod(path, 0o755)
         self.files[block.file] = block
 
     def check_files(self):
