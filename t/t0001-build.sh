@@ -45,7 +45,7 @@ test_expect_success 'make install into DESTDIR' '
 test_expect_success 'the guide is installed, and its links lead to installed files' '
 	doc=$root/share/doc/gitreach &&
 	python3 "$GITREACH_SRC/t/guide.py" links "$doc"/guide/*.md \
-		"$doc"/format/*.md &&
+		"$doc"/format/*.md "$doc"/results/*.md &&
 	! grep -r "](\.\./\.\./" "$doc/guide" &&
 	test -f "$doc/contrib/nginx/gitreachd.conf"
 '
