@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/mem.h"
 #include "daemon/daemon-parts.h"
 #include "wire/pktline.h"
 
@@ -18,6 +19,18 @@ void daemon_log(const struct daemon_options *options,
 	snprintf(text, sizeof(text), "%s: %s", conn->address,
 		 pktline_quote(quoted, line));
 	options->log(options->log_ctx, text);
+}
+
+struct daemon_input *daemon_give_input(struct daemon_conn *conn)
+{
+	if (conn->input)
+		return conn->input;
+	conn->input = mem_alloc(1, sizeof(*conn->input));
+	if (conn->input) {
+		conn->input->len = 0;
+		http1_head_init(&conn->input->head);
+	}
+	return conn->input;
 }
 
 const char *daemon_string_at(struct daemon_input *in, struct http1_part part)

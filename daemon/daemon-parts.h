@@ -16,6 +16,8 @@
  *	ssh.c      one request of a client of ssh, in a thread
  *	admit.c    waiting for a token before a pack is made; refusals
  *	talk.c     a request in Git's own protocol, without HTTP
+ *	talk-run.c    the answer to it, in a thread or in a child process
+ *	talk-fetch.c  a fetch in this protocol, in turns of a thread
  *	place.c    where the repository of a request is: below the base path, or
  *	           a local copy of a repository in a store
  *	guard.c    requests for repositories that crash workers
@@ -41,6 +43,7 @@
 #include "plans/plan-cache.h"
 #include "repo/repo.h"
 #include "stored/copies.h"
+#include "sys/passing.h"
 #include "sys/tcp.h"
 #include "wire/summary.h"
 
@@ -86,12 +89,15 @@ enum daemon_state {
 	DAEMON_LINGER,
 	/* waits for room in the socket, to send an answer that is made */
 	DAEMON_SENDING,
+	/* waits for the next command of a client in Git's own protocol */
+	DAEMON_WAITING,
 	/* a thread has the connection */
 	DAEMON_BUSY,
 	DAEMON_STATES,
 };
 
 struct daemon_request;
+struct daemon_talk;
 struct daemon_output;
 
 struct daemon_conn {
@@ -111,6 +117,8 @@ struct daemon_conn {
 	struct daemon_output *unsent;
 	/* owned: the HTTP request of this answer, or of a thread; NULL: none */
 	struct daemon_request *request;
+	/* owned: the request in Git's own protocol; NULL: none */
+	struct daemon_talk *talk;
 	/* in DAEMON_SENDING: bytes sent since the deadline was set */
 	uint64_t moved;
 	/* borrowed: the board slot of the thread that has the connection */
@@ -151,6 +159,12 @@ extern const struct http1_limits daemon_limits;
 /* Write a line about the connection to the log. */
 void daemon_log(const struct daemon_options *options,
 		const struct daemon_conn *conn, const char *line);
+
+/*
+ * Returns the connection's input, which is allocated if there is none; or NULL
+ * if memory runs out.
+ */
+struct daemon_input *daemon_give_input(struct daemon_conn *conn);
 
 /*
  * daemon_string_at() returns a part of the head as a string. daemon_field()
@@ -473,6 +487,12 @@ int daemon_output_emit(struct daemon_output *out, const struct serve_span *span,
 		       struct error *err);
 
 /*
+ * Sends the whole outbox. Waits for the client. Returns 0, or ERR_PEER if the
+ * client is lost.
+ */
+int daemon_output_flush(struct daemon_output *out, struct error *err);
+
+/*
  * Send up to about a megabyte of the outbox, with one system call. Sets
  * *is_full if the socket takes no more bytes now. Returns the number of bytes,
  * which may be 0, or ERR_PEER.
@@ -672,63 +692,117 @@ int daemon_authorize(struct access_answer *out,
 
 /* ---- git.c */
 
-/* Answer the client of git:// whose first pkt-line is in conn->input. */
+/*
+ * Answer the client of git:// whose first pkt-line is in conn->input, or whose
+ * next command has arrived (conn->talk).
+ */
 void daemon_serve_git(const struct daemon_options *options,
 		      struct daemon_conn *conn);
 
 /* ---- ssh.c */
 
-/* Answer the forced command of sshd whose message waits in the socket. */
+/*
+ * Answer the forced command of sshd whose message waits in the socket, or whose
+ * next command has arrived (conn->talk).
+ */
 void daemon_serve_ssh(const struct daemon_options *options,
 		      struct daemon_conn *conn);
 
 /* ---- talk.c */
 
-/* A request in Git's own protocol. All pointers are borrowed. */
+/*
+ * A request in Git's own protocol, from the first message of a client to the
+ * end of the connection. One thread at a time has it, or the loop.
+ */
 struct daemon_talk {
-	const struct daemon_options *options;
-	const struct daemon_conn *conn; /* for the log */
+	/* the current answer */
+	struct daemon_answer answer;
 	enum service service;
-	/* names a repository below the base path; begins with a slash */
-	const char *path;
-	const char *protocol; /* value of GIT_PROTOCOL */
-	/* the client's non-blocking descriptors; both may be the same socket */
-	int in, out;
-	/* descriptor for messages to the user; 0: none, only the log */
-	int err;
-	const char *user; /* "": none */
+	int version; /* of the protocol of a fetch */
+	/* owned: names a repository below the base path; begins with a slash */
+	char *path;
+	char *protocol; /* owned: value of GIT_PROTOCOL */
+	char *user;     /* owned; "": none */
 	/* numeric address of the client; "": unknown */
-	const char *address;
+	char address[64];
+	/*
+	 * the client's bytes in both directions; neither stream owns its
+	 * descriptor
+	 */
+	struct daemon_stream in, out;
+	/*
+	 * with ssh: the descriptors 0, 1, 2 of the forced command, owned; else
+	 * -1
+	 */
+	int fds[3];
+	/* with ssh: `in` and `out`, made from fds[0] and fds[1] */
+	struct sys_passing_end ends[2];
 	/*
 	 * buffer for the result of daemon_talk_principal(), if that is not the
 	 * user
 	 */
 	char client[SYS_ADDRESS_MAX];
-	struct sys_patience patience;
-	/* valid between open and close */
+	/* kept until the end of the connection */
 	struct daemon_place place;
+	/*
+	 * owned: the git directory about which the access helper was asked;
+	 * NULL: none
+	 */
+	char *asked;
 	struct daemon_guard guard;
+	bool is_guarded; /* valid: in use by this thread */
 	/* exit status as from sys_spawn_wait(); 0: no child process */
 	int child_status;
-	/* released by daemon_talk_close() */
-	struct access_answer access;
 	/* the access helper has denied a repository of a store */
 	bool is_denied;
-	struct daemon_admit admit; /* admission of a fetch */
-	/* whether the client is lost; any thread may set it */
-	atomic_bool is_lost;
+	/* an earlier turn has begun a fetch */
+	bool has_begun;
+	/* read position in conn->input->bytes */
+	size_t at;
+	/* bytes of the current packet that were not read yet */
+	size_t packet_left;
+	/* exit code for the forced command of ssh */
+	int code;
 };
 
 /*
- * Ask the access helper about the request. With a store, daemon_talk_open() has
- * asked already. Returns 1 if the helper allows the request, 0 if there is no
- * helper, ERR_DENIED, or ERR_PEER if there is no answer.
+ * Makes conn->talk. The caller sets the streams, the address and the
+ * descriptors. Returns conn->talk, or NULL if memory runs out.
  */
-int daemon_talk_authorize(struct daemon_talk *talk, const struct repo *repo);
+struct daemon_talk *daemon_talk_new(const struct daemon_options *options,
+				    struct daemon_conn *conn,
+				    enum service service, const char *path,
+				    const char *protocol, const char *user);
 
 /*
- * Open the repository that the request names. Returns 0 with *out for
- * daemon_talk_close(), or a negative error code:
+ * Ends conn->talk. A forced command of ssh gets its exit code. The loop must
+ * not wait for the descriptors any more.
+ */
+void daemon_talk_free(struct daemon_conn *conn);
+
+/*
+ * The loop calls daemon_talk_end_answer() when an answer is sent, or cannot be
+ * sent because of *err; and daemon_talk_give_up() when no command has come in
+ * time.
+ */
+void daemon_talk_end_answer(struct daemon_conn *conn, const struct error *err);
+void daemon_talk_give_up(struct daemon_conn *conn);
+
+/* Return the descriptors for which the loop waits. */
+int daemon_input_fd(const struct daemon_conn *conn);
+int daemon_output_fd(const struct daemon_conn *conn);
+
+/*
+ * Ask the access helper about the entered repository. With a store,
+ * daemon_talk_open() has asked already. Returns 1 if the helper allows the
+ * request, 0 if there is no helper, ERR_DENIED, or ERR_PEER if there is no
+ * answer.
+ */
+int daemon_talk_authorize(struct daemon_talk *talk);
+
+/*
+ * Open the repository that the request names, at the beginning of a turn.
+ * Returns 0 with talk->answer.entered set, or a negative error code:
  *
  * - ERR_DENIED: the path or the owner of the repository is not allowed, or
  *   requests for the repository crash. With talk->is_denied, the access helper
@@ -736,11 +810,13 @@ int daemon_talk_authorize(struct daemon_talk *talk, const struct repo *repo);
  * - ERR_PEER: the access helper does not answer.
  * - ERR_MISSING or another code: the repository cannot be opened.
  */
-int daemon_talk_open(struct repo **out, struct daemon_talk *talk,
-		     struct error *err);
+int daemon_talk_open(struct daemon_talk *talk, struct error *err);
 
-/* Refuses a client that has too many requests waiting for a thread. */
-void daemon_talk_refuse_excess(struct daemon_talk *talk);
+/*
+ * Called at the end of each turn. Sets conn->unsent if bytes of the answer are
+ * unsent; otherwise ends the answer.
+ */
+void daemon_talk_pause(struct daemon_talk *talk);
 
 /*
  * Returns the principal of the request: the user. If there is no user, the
@@ -749,9 +825,6 @@ void daemon_talk_refuse_excess(struct daemon_talk *talk);
  */
 const char *daemon_talk_principal(struct daemon_talk *talk);
 
-/* Called at the end of a request. `repo` may be NULL if it was not opened. */
-void daemon_talk_close(struct daemon_talk *talk, struct repo *repo);
-
 /*
  * Write "<kind>: <message>" to the log, and to the user if there is a
  * descriptor for it.
@@ -759,11 +832,32 @@ void daemon_talk_close(struct daemon_talk *talk, struct repo *repo);
 void daemon_talk_tell(const struct daemon_talk *talk, const char *kind,
 		      const char *message);
 
+/* Works like serve_io.writev(). `ctx` is the talk. */
+int daemon_talk_write(void *ctx, struct iovec *iov, size_t nr,
+		      struct error *err);
+
+/* ---- talk-run.c */
+
+/* Refuses a client that has too many requests waiting for a thread. */
+void daemon_talk_refuse_excess(struct daemon_talk *talk);
+
 /*
- * Answer the request: fetches in this thread, other requests in a child
- * process. Errors are in the log. Returns the exit code of the service.
+ * Answer the request about the entered repository: fetches in this thread,
+ * other requests in a child process. Errors are in the log. Returns the exit
+ * code of the service. conn->after is changed if a further command may come.
  */
-int daemon_talk_run(struct daemon_talk *talk, const struct repo *repo);
+int daemon_talk_run(struct daemon_talk *talk);
+
+/* ---- talk-fetch.c */
+
+/*
+ * Waits for the next command of a fetch. Returns 1, 0 if the client has ended,
+ * or a negative error code.
+ */
+int daemon_talk_listen(struct daemon_talk *talk, struct error *err);
+
+/* One turn of a fetch. Returns like daemon_talk_run(). */
+int daemon_talk_fetch(struct daemon_talk *talk);
 
 /* ---- admin.c */
 

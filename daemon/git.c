@@ -19,26 +19,19 @@
  */
 static const char unavailable[] = "service unavailable";
 
-static int write_socket(void *ctx, struct iovec *iov, size_t nr,
-			struct error *err)
-{
-	struct daemon_talk *t = ctx;
-
-	return sys_socket_writev(t->out, iov, nr, &t->patience, err);
-}
-
 /* Refuse the request. `reason` is for the client if errors are informative. */
 static void refuse(struct daemon_talk *t, const char *reason,
 		   const char *detail)
 {
-	struct serve_io io = {.writev = write_socket, .ctx = t};
+	const struct serve_io io = {.writev = daemon_talk_write, .ctx = t};
 	struct pktline_writer out;
 	char line[PKTLINE_QUOTE_MAX + 256];
 
 	snprintf(line, sizeof(line), "%s: %s: %s", service_name(t->service),
 		 reason, detail);
-	daemon_log(t->options, t->conn, line);
-	if (!t->options->informative_errors && strcmp(reason, unavailable) != 0)
+	daemon_log(t->answer.options, t->answer.conn, line);
+	if (!t->answer.options->informative_errors &&
+	    strcmp(reason, unavailable) != 0)
 		reason = "access denied or repository not exported";
 	pktline_writer_init(&out, &io);
 	if (!pktline_printf(&out, NULL, "ERR %s: %s", reason, t->path))
@@ -50,11 +43,11 @@ static void refuse(struct daemon_talk *t, const char *reason,
  * Returns NULL if the request is allowed, or the reason for a refusal as a
  * static string. *err may have more details.
  */
-static const char *find_fault(struct daemon_talk *t, const struct repo *repo,
-			      struct error *err)
+static const char *find_fault(struct daemon_talk *t, struct error *err)
 {
-	const struct daemon_options *o = t->options;
-	int ret = daemon_talk_authorize(t, repo);
+	const struct daemon_options *o = t->answer.options;
+	const struct repo *repo = t->answer.entered;
+	int ret = daemon_talk_authorize(t);
 
 	if (ret < 0)
 		return ret == ERR_DENIED ? "access denied" : unavailable;
@@ -75,8 +68,7 @@ static const char *find_fault(struct daemon_talk *t, const struct repo *repo,
 static void answer(struct daemon_talk *t)
 {
 	struct error err = ERROR_INIT;
-	struct repo *repo = NULL;
-	const struct service_rules *rules = &t->options->services;
+	const struct service_rules *rules = &t->answer.options->services;
 	const char *fault = "no such repository";
 	int ret;
 
@@ -86,48 +78,74 @@ static void answer(struct daemon_talk *t)
 	 */
 	if (rules->is_fixed[t->service] && !rules->is_enabled[t->service])
 		fault = "service not enabled";
-	else if (!(ret = daemon_talk_open(&repo, t, &err)))
-		fault = find_fault(t, repo, &err);
+	else if (!(ret = daemon_talk_open(t, &err)))
+		fault = find_fault(t, &err);
 	else if (t->is_denied)
 		fault = "access denied";
-	else if (t->guard.is_refused)
+	else if (t->guard.is_refused || t->guard.is_suspect)
 		fault = "requests for the repository crash";
-	else if (t->conn->copies && ret != ERR_MISSING && ret != ERR_DENIED)
+	else if (t->answer.conn->copies && ret != ERR_MISSING &&
+		 ret != ERR_DENIED)
 		fault = unavailable;
 	if (fault)
 		refuse(t, fault, err.code ? err.msg : t->path);
 	else
-		daemon_talk_run(t, repo);
-	daemon_talk_close(t, repo);
+		daemon_talk_run(t);
+}
+
+/* Parses the first pkt-line, and begins the conversation. */
+static struct daemon_talk *begin(const struct daemon_options *options,
+				 struct daemon_conn *conn)
+{
+	struct error err = ERROR_INIT;
+	struct git_request request;
+	struct daemon_talk *t;
+
+	if (git_request_parse(&request, conn->input->bytes, conn->input->len,
+			      &err) < 0) {
+		daemon_log(options, conn, err.msg);
+		return NULL;
+	}
+	conn->input->len = 0;
+	t = daemon_talk_new(options, conn, request.service, request.path,
+			    request.protocol, "");
+	if (!t) {
+		daemon_log(options, conn, "out of memory");
+		return NULL;
+	}
+	t->in.fd = t->out.fd = conn->stream.fd;
+	strcpy(t->address, conn->address);
+	return t;
+}
+
+/* Answers the next command of a client, if there is one. */
+static void go_on(struct daemon_talk *t)
+{
+	struct error err = ERROR_INIT;
+	int ret = daemon_talk_listen(t, &err);
+
+	if (ret > 0)
+		answer(t);
+	else if (ret < 0)
+		daemon_talk_tell(t, "fatal", err.msg);
 }
 
 void daemon_serve_git(const struct daemon_options *options,
 		      struct daemon_conn *conn)
 {
-	struct error err = ERROR_INIT;
-	struct git_request request;
-	struct daemon_talk t = {
-		.options = options,
-		.conn = conn,
-		.path = request.path,
-		.protocol = request.protocol,
-		.in = conn->stream.fd,
-		.out = conn->stream.fd,
-		.user = "",
-		.address = conn->address,
-		.access = {.hidden = BUF_INIT},
-		.patience = {.limit_ms = options->timeout * 1000},
-	};
+	struct daemon_talk *t = conn->talk;
+	const bool is_new = !t;
 
 	conn->after = DAEMON_LINGER;
-	if (git_request_parse(&request, conn->input->bytes, conn->input->len,
-			      &err) < 0) {
-		daemon_log(options, conn, err.msg);
+	if (is_new)
+		t = begin(options, conn);
+	if (!t)
 		return;
-	}
-	t.service = request.service;
 	if (conn->is_excess)
-		daemon_talk_refuse_excess(&t);
+		daemon_talk_refuse_excess(t);
+	else if (is_new)
+		answer(t);
 	else
-		answer(&t);
+		go_on(t);
+	daemon_talk_pause(t);
 }

@@ -74,6 +74,18 @@ static int wait(struct daemon_output *out, struct error *err)
 		       : 0;
 }
 
+int daemon_output_flush(struct daemon_output *out, struct error *err)
+{
+	int ret = 0;
+
+	while (!ret && !outbox_is_empty(&out->box)) {
+		ret = wait(out, err);
+		if (!ret)
+			ret = send_ready(out, err);
+	}
+	return ret;
+}
+
 /* Prepare to write. Returns 0, or ERR_PEER if the client was lost before. */
 static int begin(struct daemon_output *out, struct error *err)
 {

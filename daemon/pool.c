@@ -134,13 +134,12 @@ static struct daemon_conn *take(struct thread *t)
 
 /*
  * Returns whether the connection only waits for the first byte of the next
- * request.
+ * request or command.
  */
 static bool is_idle(const struct daemon_conn *conn)
 {
-	return conn->protocol == DAEMON_HTTP && !conn->unsent &&
-	       conn->after == DAEMON_IDLE &&
-	       (!conn->input || !conn->input->len) &&
+	return (conn->after == DAEMON_IDLE || conn->after == DAEMON_WAITING) &&
+	       !conn->unsent && (!conn->input || !conn->input->len) &&
 	       !daemon_stream_has_bytes(&conn->stream);
 }
 
@@ -163,8 +162,8 @@ static void give_back(struct thread *t, struct daemon_conn *conn, bool is_tired)
 	 * finds the connection there when epoll reports the next request.
 	 */
 	conn->is_armed = is_idle(conn) &&
-			 !sys_event_again(setup->events, conn->stream.fd, conn,
-					  NULL);
+			 !sys_event_again(setup->events, daemon_input_fd(conn),
+					  conn, NULL);
 	conn->next = pool->done;
 	pool->done = conn;
 	wakes = (!conn->is_armed || is_tired) && !pool->is_loop_woken;
@@ -242,9 +241,11 @@ void daemon_pool_put(struct daemon_pool *pool, struct daemon_conn *conn)
 	unsigned max = o->admission.limits.principal_max;
 	struct thread *t;
 
-	conn->lane.key = daemon_lane_key(o, conn);
+	/* A client that has begun keeps its lane, and is not refused. */
+	if (!conn->talk)
+		conn->lane.key = daemon_lane_key(o, conn);
 	pthread_mutex_lock(&pool->lock);
-	conn->is_excess = daemon_may_refuse(conn) &&
+	conn->is_excess = !conn->talk && daemon_may_refuse(conn) &&
 			  lanes_waiting(pool->lanes, conn->lane.key) >= max;
 	if (conn->is_excess)
 		conn->lane.key = EXCESS;

@@ -16,12 +16,12 @@
  * Runs the service if the access helper allows it. Returns the exit code for
  * the forced command.
  */
-static int run_allowed(struct daemon_talk *t, const struct repo *repo)
+static int run_allowed(struct daemon_talk *t)
 {
-	int ret = daemon_talk_authorize(t, repo);
+	int ret = daemon_talk_authorize(t);
 
 	if (ret >= 0)
-		return daemon_talk_run(t, repo);
+		return daemon_talk_run(t);
 	daemon_talk_tell(t, "fatal",
 			 ret == ERR_DENIED ? "access denied"
 					   : "service unavailable");
@@ -35,15 +35,11 @@ static int run_allowed(struct daemon_talk *t, const struct repo *repo)
 static int answer(struct daemon_talk *t)
 {
 	struct error err = ERROR_INIT;
-	struct repo *repo = NULL;
 	char line[1024];
-	int ret = daemon_talk_open(&repo, t, &err);
+	int ret = daemon_talk_open(t, &err);
 
-	if (!ret) {
-		ret = run_allowed(t, repo);
-		daemon_talk_close(t, repo);
-		return ret;
-	}
+	if (!ret)
+		return run_allowed(t);
 	if (ret == ERR_MISSING)
 		snprintf(line, sizeof(line),
 			 "'%.900s' does not appear to be a git repository",
@@ -53,74 +49,100 @@ static int answer(struct daemon_talk *t)
 }
 
 /*
- * Answers the request. The descriptors of the client are non-blocking during
- * the answer, and then get their old mode back. Returns the exit code for the
- * forced command.
+ * Prepares the descriptors for the client's bytes. Returns the exit code for
+ * the forced command.
  */
-static int answer_unblocked(struct daemon_talk *t)
+static int open_streams(struct daemon_talk *t)
 {
-	bool in_blocks, out_blocks;
-	int code = 128;
+	static const char *const messages[] = {"standard input is no pipe",
+					       "standard output is no pipe"};
 
-	if (!sys_passing_unblock(t->in, &in_blocks)) {
-		daemon_talk_tell(t, "fatal", "standard input is no pipe");
-		return code;
-	}
-	if (sys_passing_unblock(t->out, &out_blocks)) {
-		code = answer(t);
-		if (out_blocks)
-			sys_passing_block(t->out);
-	} else {
-		daemon_talk_tell(t, "fatal", "standard output is no pipe");
-	}
-	if (in_blocks)
-		sys_passing_block(t->in);
-	return code;
+	for (int i = 0; i < 2; i++)
+		if (sys_passing_open(&t->ends[i], t->fds[i], i == 1) < 0) {
+			daemon_talk_tell(t, "fatal", messages[i]);
+			return 128;
+		}
+	t->in.fd = t->ends[0].fd;
+	t->out.fd = t->ends[1].fd;
+	return 0;
 }
 
-static int serve(struct daemon_talk *t, const char *bytes, size_t len)
+/* Tells the user why a message is refused, and ends the forced command. */
+static void refuse_message(const struct daemon_options *options,
+			   struct daemon_conn *conn, const int fds[3],
+			   const char *message)
+{
+	char line[1024], code = (char)128;
+
+	daemon_log(options, conn, message);
+	snprintf(line, sizeof(line), "fatal: %s\n", message);
+	sys_write_ready(fds[2], line, strlen(line));
+	for (int i = 0; i < 3; i++)
+		sys_close(fds[i]);
+	sys_passing_send(conn->stream.fd, &code, 1, NULL, 0, NULL);
+}
+
+/* Parses the message of the forced command, and begins the conversation. */
+static struct daemon_talk *begin(const struct daemon_options *options,
+				 struct daemon_conn *conn)
 {
 	struct error err = ERROR_INIT;
 	struct ssh_request request;
+	struct daemon_talk *t = NULL;
+	char bytes[SSH_REQUEST_MAX];
+	int fds[3];
+	ssize_t n = sys_passing_receive(conn->stream.fd, bytes, sizeof(bytes),
+					fds, 3, NULL);
 
-	if (ssh_request_parse(&request, bytes, len, &err) < 0) {
-		daemon_talk_tell(t, "fatal", err.msg);
-		return 128;
+	if (n < 0) {
+		daemon_log(options, conn, "no valid message has arrived");
+		return NULL;
 	}
-	t->service = request.service;
-	t->path = request.path;
-	t->protocol = request.protocol;
-	t->user = request.user;
-	t->address = request.address;
-	return answer_unblocked(t);
+	if (!ssh_request_parse(&request, bytes, (size_t)n, &err)) {
+		t = daemon_talk_new(options, conn, request.service,
+				    request.path, request.protocol,
+				    request.user);
+		if (!t)
+			error_nomem(&err);
+	}
+	if (!t) {
+		refuse_message(options, conn, fds, err.msg);
+		return NULL;
+	}
+	memcpy(t->fds, fds, sizeof(fds));
+	snprintf(t->address, sizeof(t->address), "%s", request.address);
+	return t;
+}
+
+/*
+ * Answers the next command of a client, if there is one. Returns the exit code
+ * for the forced command.
+ */
+static int go_on(struct daemon_talk *t)
+{
+	struct error err = ERROR_INIT;
+	int ret = daemon_talk_listen(t, &err);
+
+	if (ret < 0)
+		daemon_talk_tell(t, "fatal", err.msg);
+	return ret > 0 ? answer(t) : ret < 0 ? 128 : 0;
 }
 
 void daemon_serve_ssh(const struct daemon_options *options,
 		      struct daemon_conn *conn)
 {
-	struct daemon_talk t = {
-		.options = options,
-		.conn = conn,
-		.user = "",
-		.address = "",
-		.access = {.hidden = BUF_INIT},
-		.patience = {.limit_ms = options->timeout * 1000},
-	};
-	char bytes[SSH_REQUEST_MAX], code;
-	int fds[3];
-	ssize_t n = sys_passing_receive(conn->stream.fd, bytes, sizeof(bytes),
-					fds, 3, NULL);
+	struct daemon_talk *t = conn->talk;
 
 	conn->after = DAEMON_LINGER;
-	if (n < 0) {
-		daemon_log(options, conn, "no valid message has arrived");
-		return;
+	if (t) {
+		t->code = go_on(t);
+	} else {
+		t = begin(options, conn);
+		if (!t)
+			return;
+		t->code = open_streams(t);
+		if (!t->code)
+			t->code = answer(t);
 	}
-	t.in = fds[0];
-	t.out = fds[1];
-	t.err = fds[2];
-	code = (char)serve(&t, bytes, (size_t)n);
-	for (int i = 0; i < 3; i++)
-		sys_close(fds[i]);
-	sys_passing_send(conn->stream.fd, &code, 1, NULL, 0, NULL);
+	daemon_talk_pause(t);
 }

@@ -11,6 +11,7 @@
  *	   |                                          '-> SENDING -> the same
  *	   '-> HANDSHAKE -> IDLE    with TLS
  *	done -> DELAY -> queue      after a wrong password
+ *	done -> WAITING -> queue    between two commands over git:// or ssh
  *
  * The loop alone changes the lists of connections.
  */
@@ -93,13 +94,9 @@ static void enlist(struct worker *w, struct daemon_conn *conn,
 		   enum daemon_state state)
 {
 	const struct daemon_options *o = w->options;
-	const unsigned seconds[] = {o->head_timeout,
-				    o->idle_timeout,
-				    o->head_timeout,
-				    DELAY,
-				    LINGER_TIMEOUT,
-				    o->timeout,
-				    0};
+	const unsigned seconds[] = {
+		o->head_timeout, o->idle_timeout, o->head_timeout, DELAY,
+		LINGER_TIMEOUT,  o->timeout,      o->timeout,      0};
 	struct daemon_conn *end = &w->lists[state];
 
 	conn->state = state;
@@ -110,11 +107,32 @@ static void enlist(struct worker *w, struct daemon_conn *conn,
 	end->prev = conn;
 }
 
+/*
+ * epoll must not report a descriptor of a client of ssh any more. The client
+ * may keep the same file open, so closing the descriptor is not enough.
+ */
+static void forget_fd(struct worker *w, const struct daemon_conn *conn, int fd)
+{
+	if (fd != conn->stream.fd)
+		sys_event_remove(w->events, fd);
+}
+
+/* Ends a request in Git's own protocol, if there is one. */
+static void end_talk(struct worker *w, struct daemon_conn *conn)
+{
+	if (!conn->talk)
+		return;
+	forget_fd(w, conn, daemon_input_fd(conn));
+	forget_fd(w, conn, daemon_output_fd(conn));
+	daemon_talk_free(conn);
+}
+
 /* Close a connection that is in no list and has no unsent answer. */
 static void drop(struct worker *w, struct daemon_conn *conn)
 {
 	char client[SYS_ADDRESS_MAX];
 
+	end_talk(w, conn);
 	/*
 	 * Remove the socket from epoll explicitly: closing it may not be
 	 * enough. A process that is being spawned can hold the socket open for
@@ -161,18 +179,6 @@ static void enqueue(struct worker *w, struct daemon_conn *conn)
 
 /* ---- the loop */
 
-static bool give_input(struct daemon_conn *conn)
-{
-	if (conn->input)
-		return true;
-	conn->input = mem_alloc(1, sizeof(*conn->input));
-	if (!conn->input)
-		return false;
-	conn->input->len = 0;
-	http1_head_init(&conn->input->head);
-	return true;
-}
-
 /*
  * Returns how many bytes to read. For git://, bytes after the first pkt-line
  * stay in the socket, for the service.
@@ -192,9 +198,9 @@ static int read_some(struct daemon_conn *conn)
 	struct daemon_input *in;
 	ssize_t n;
 
-	if (!give_input(conn))
+	in = daemon_give_input(conn);
+	if (!in)
 		return ERR_NOMEM;
-	in = conn->input;
 	n = daemon_stream_try_read(&conn->stream, in->bytes + in->len,
 				   room(conn));
 	if (n < 0)
@@ -230,6 +236,10 @@ static void await_bytes(struct worker *w, struct daemon_conn *conn,
 	if (conn->input && !conn->input->len) {
 		free(conn->input);
 		conn->input = NULL;
+	}
+	if (conn->talk) {
+		enlist(w, conn, DAEMON_WAITING);
+		return;
 	}
 	/*
 	 * A connection that drains waits a second for a request that is on its
@@ -290,15 +300,48 @@ static void start_linger(struct worker *w, struct daemon_conn *conn)
 }
 
 /*
+ * Waits for the next command of a client of git:// or ssh. A thread reads the
+ * command.
+ */
+static void await_command(struct worker *w, struct daemon_conn *conn)
+{
+	if (conn->input && conn->input->len) {
+		enqueue(w, conn);
+		return;
+	}
+	await_bytes(w, conn, 0);
+	if (sys_event_again(w->events, daemon_input_fd(conn), conn, NULL) < 0) {
+		unlist(conn);
+		drop(w, conn);
+	}
+}
+
+/*
  * Called when an answer is sent: waits for the next request, or until the
  * client closes the connection.
  */
 static void resume(struct worker *w, struct daemon_conn *conn)
 {
-	if (conn->after == DAEMON_IDLE)
+	if (conn->after == DAEMON_WAITING) {
+		await_command(w, conn);
+	} else if (conn->after == DAEMON_IDLE) {
 		advance(w, conn, 0);
-	else
+	} else {
+		end_talk(w, conn);
 		start_linger(w, conn);
+	}
+}
+
+/* `err` says why an answer cannot be sent; NULL: all is sent. */
+static void end_answer(struct worker *w, struct daemon_conn *conn,
+		       const struct error *err)
+{
+	if (conn->talk) {
+		forget_fd(w, conn, daemon_output_fd(conn));
+		daemon_talk_end_answer(conn, err);
+	} else {
+		daemon_end_request(conn, err);
+	}
 }
 
 /*
@@ -308,8 +351,9 @@ static void resume(struct worker *w, struct daemon_conn *conn)
 static void give_up(struct worker *w, struct daemon_conn *conn,
 		    const struct error *err)
 {
-	daemon_log(w->options, conn, err->msg);
-	daemon_end_request(conn, err);
+	if (!conn->talk)
+		daemon_log(w->options, conn, err->msg);
+	end_answer(w, conn, err);
 	unlist(conn);
 	drop(w, conn);
 }
@@ -344,13 +388,13 @@ static void send_some(struct worker *w, struct daemon_conn *conn, uint64_t now)
 		renew(w, conn, (size_t)n);
 	}
 	if (n >= 0 && outbox_is_empty(&out->box)) {
-		daemon_end_request(conn, NULL);
+		end_answer(w, conn, NULL);
 		unlist(conn);
 		resume(w, conn);
 		return;
 	}
 	if (n >= 0)
-		n = sys_event_again_out(w->events, conn->stream.fd, conn, &err);
+		n = sys_event_again_out(w->events, out->stream->fd, conn, &err);
 	if (n >= 0 && conn->deadline_ns <= now)
 		n = error_set(&err, ERR_PEER, "the client is too slow");
 	if (n < 0)
@@ -368,7 +412,8 @@ static void start_sending(struct worker *w, struct daemon_conn *conn)
 	}
 	conn->moved = 0;
 	enlist(w, conn, DAEMON_SENDING);
-	if (sys_event_again_out(w->events, conn->stream.fd, conn, &err) < 0)
+	if (sys_event_again_out(w->events, conn->unsent->stream->fd, conn,
+				&err) < 0)
 		give_up(w, conn, &err);
 }
 
@@ -437,9 +482,10 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 	unlist(conn);
 	/*
 	 * The client of ssh sends its message as one packet. So the message is
-	 * complete, and the thread can read it without waiting.
+	 * complete, and the thread can read it without waiting. A thread also
+	 * reads the commands of a client of git:// or ssh.
 	 */
-	if (conn->protocol == DAEMON_SSH) {
+	if (conn->protocol == DAEMON_SSH || conn->talk) {
 		enqueue(w, conn);
 		return;
 	}
@@ -641,6 +687,8 @@ static void expire(struct worker *w, uint64_t now)
 			}
 			if (late[state])
 				daemon_log(w->options, conn, late[state]);
+			if (state == DAEMON_WAITING)
+				daemon_talk_give_up(conn);
 			unlist(conn);
 			if (state == DAEMON_DELAY)
 				enqueue(w, conn);

@@ -44,16 +44,26 @@ int sys_event_add_once(int set, int fd, void *ctx, struct error *err)
 		       err);
 }
 
+static int again(int set, int fd, uint32_t events, void *ctx, struct error *err)
+{
+	struct epoll_event event = {
+		.events = events | EPOLLONESHOT,
+		.data.ptr = ctx,
+	};
+
+	if (!epoll_ctl(set, EPOLL_CTL_MOD, fd, &event))
+		return 0;
+	return control(set, EPOLL_CTL_ADD, fd, event.events, ctx, err);
+}
+
 int sys_event_again(int set, int fd, void *ctx, struct error *err)
 {
-	return control(set, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLONESHOT, ctx,
-		       err);
+	return again(set, fd, EPOLLIN, ctx, err);
 }
 
 int sys_event_again_out(int set, int fd, void *ctx, struct error *err)
 {
-	return control(set, EPOLL_CTL_MOD, fd, EPOLLOUT | EPOLLONESHOT, ctx,
-		       err);
+	return again(set, fd, EPOLLOUT, ctx, err);
 }
 
 void sys_event_remove(int set, int fd)

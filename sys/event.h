@@ -28,8 +28,8 @@ int sys_event_add(int set, int fd, void *ctx, bool is_shared,
 
 /*
  * Adds a descriptor that is reported only once. After a report,
- * sys_event_again() allows one more report. Any thread may call these
- * functions. Both return 0 or ERR_IO.
+ * sys_event_again() allows one more report, and adds a descriptor that is not
+ * in the set. Any thread may call these functions. Both return 0 or ERR_IO.
  */
 int sys_event_add_once(int set, int fd, void *ctx, struct error *err);
 int sys_event_again(int set, int fd, void *ctx, struct error *err);

@@ -2,6 +2,7 @@
 /* Messages with file descriptors over socket files. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -218,4 +219,46 @@ void sys_passing_block(int fd)
 
 	if (flags >= 0)
 		fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+}
+
+/*
+ * Opens a pipe once more, without blocking. Returns the descriptor, or -1 if
+ * this is not allowed or not possible.
+ */
+static int reopen(int fd, bool is_output)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	return open(name, (is_output ? O_WRONLY : O_RDONLY) | O_NONBLOCK |
+				  O_CLOEXEC | O_NOCTTY);
+}
+
+int sys_passing_open(struct sys_passing_end *end, int fd, bool is_output)
+{
+	struct stat st;
+	int own;
+
+	*end = (struct sys_passing_end){.passed = fd, .fd = fd};
+	if (fstat(fd, &st) < 0 ||
+	    !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+		return ERR_INVALID;
+	if (S_ISSOCK(st.st_mode))
+		return 0;
+	own = reopen(fd, is_output);
+	if (own >= 0)
+		end->fd = own;
+	else if (!sys_passing_unblock(fd, &end->was_blocking))
+		return ERR_INVALID;
+	return 0;
+}
+
+void sys_passing_close(struct sys_passing_end *end)
+{
+	if (end->fd != end->passed)
+		sys_close(end->fd);
+	if (end->was_blocking)
+		sys_passing_block(end->passed);
+	end->fd = end->passed;
+	end->was_blocking = false;
 }

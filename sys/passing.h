@@ -87,4 +87,30 @@ size_t sys_passing_peek(int fd, void *bytes, size_t max);
 bool sys_passing_unblock(int fd, bool *was_blocking);
 void sys_passing_block(int fd);
 
+/*
+ * A pipe or socket of another process, for the functions of sys/tcp.h. They do
+ * not block, but the mode of the descriptor stays as it is, because the process
+ * and its parents share the mode:
+ *
+ *	socket  the functions for sockets never block
+ *	pipe    the pipe is opened once more, by its name in /proc
+ *
+ * A pipe of another user cannot be opened. In this case, the descriptor is
+ * non-blocking until sys_passing_close().
+ */
+struct sys_passing_end {
+	/* as passed; owned by the caller */
+	int passed;
+	/* for reading or writing: `passed`, or a descriptor of its own */
+	int fd;
+	bool was_blocking; /* must block again */
+};
+
+/*
+ * Prepares a descriptor. Returns 0, or ERR_INVALID if it is neither a pipe nor
+ * a socket. sys_passing_close() ends the use, and does not close end->passed.
+ */
+int sys_passing_open(struct sys_passing_end *end, int fd, bool is_output);
+void sys_passing_close(struct sys_passing_end *end);
+
 #endif

@@ -141,7 +141,10 @@ static int is_busy(void)
 	return errno == EAGAIN || errno == EINTR;
 }
 
-/* Sends bytes with one system call. Returns the number of bytes, or -1. */
+/*
+ * Writes bytes to a socket or pipe with one system call. Returns the number of
+ * bytes, or -1.
+ */
 static ssize_t send_spans(int fd, const struct iovec *iov, size_t nr)
 {
 	const struct msghdr message = {
@@ -149,12 +152,16 @@ static ssize_t send_spans(int fd, const struct iovec *iov, size_t nr)
 		.msg_iovlen = nr < SPANS_MAX ? nr : SPANS_MAX,
 	};
 
-	return sendmsg(fd, &message, MSG_NOSIGNAL);
+	ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	return n < 0 && errno == ENOTSOCK
+		       ? writev(fd, message.msg_iov, (int)message.msg_iovlen)
+		       : n;
 }
 
 ssize_t sys_socket_try_read(int fd, void *bytes, size_t len)
 {
-	ssize_t n = recv(fd, bytes, len, 0);
+	ssize_t n = recv(fd, bytes, len, MSG_DONTWAIT);
 
 	if (n > 0)
 		return n;
@@ -237,7 +244,7 @@ ssize_t sys_socket_read(int fd, void *bytes, size_t len,
 			struct sys_patience *patience, struct error *err)
 {
 	for (;;) {
-		ssize_t n = recv(fd, bytes, len, 0);
+		ssize_t n = recv(fd, bytes, len, MSG_DONTWAIT);
 		int ret;
 
 		if (n < 0 && errno == ENOTSOCK)
@@ -280,8 +287,6 @@ int sys_socket_writev(int fd, struct iovec *iov, size_t nr,
 		ssize_t n = send_spans(fd, iov, nr);
 		int ret = 0;
 
-		if (n < 0 && errno == ENOTSOCK)
-			n = writev(fd, iov, nr < SPANS_MAX ? nr : SPANS_MAX);
 		if (n >= 0) {
 			sys_patience_count(patience, (size_t)n);
 			sys_spans_skip(&iov, &nr, (size_t)n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * TCP sockets: listening, accepting, reading and writing. The time that a peer
- * lets us wait is limited. All sockets are non-blocking.
+ * lets us wait is limited. No function blocks, whatever the mode of the socket.
  */
 #ifndef SYS_TCP_H
 #define SYS_TCP_H
@@ -52,7 +52,8 @@ ssize_t sys_socket_try_read(int fd, void *bytes, size_t len);
 
 /*
  * Writes the first bytes of `nr` spans without waiting. Returns the number of
- * bytes, 0 if the socket accepts none now, or ERR_PEER if the peer is gone.
+ * bytes, 0 if the socket accepts none now, or ERR_PEER if the peer is gone. A
+ * pipe that does not block is allowed, see sys_socket_read().
  */
 ssize_t sys_socket_try_writev(int fd, const struct iovec *iov, size_t nr);
 

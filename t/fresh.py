@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Pushes, and lists at once after each: is an answer of gitreachd ever stale?
 
-    fresh.py <url of the repository> <work tree with remote "origin"> <pushes>
-            <git of the server>
+    fresh.py <work tree with remote "origin"> <pushes> <git of the server>
+            <url of the repository>...
 
-Each push has processes of its own; the receiving one is `<git> receive-pack`. One kept connection then
-lists the refs and fetches the pushed commit. Every 25th push, another process
+Each push has processes of its own; the receiving one is `<git> receive-pack`.
+For each URL, a kept connection then lists the refs and fetches the pushed
+commit: http://, or a URL of talk.py. Every 25th push, another process
 changes how the repository stores objects and refs. Prints "<pushes> fresh".
 """
 
@@ -17,7 +18,9 @@ import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "perf"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from protocol import fetch, ls_refs  # noqa: E402
+from talk import Talk  # noqa: E402
 
 GIT = os.environ["STOCK_GIT"]
 UPKEEP = [["repack", "-adq"], ["pack-refs", "--all"],
@@ -40,11 +43,9 @@ def push(work, theirs, new):
     git(*command[1:])
 
 
-def main():
-    url, work, pushes, theirs = sys.argv[1:]
-    pushes = int(pushes)
+def over_http(url):
+    """Returns a function that sends a request and returns the answer."""
     at = urllib.parse.urlsplit(url)
-    served = git("-C", work, "remote", "get-url", "origin").decode()
     connection = http.client.HTTPConnection(at.hostname, at.port)
 
     def post(body):
@@ -57,6 +58,20 @@ def main():
         if answer.status != 200:
             sys.exit("status %d" % answer.status)
         return text
+    return post
+
+
+def over_talk(url):
+    client = Talk(url)
+    return lambda body: b"".join(client.command(body))
+
+
+def main():
+    work, pushes, theirs, *urls = sys.argv[1:]
+    pushes = int(pushes)
+    served = git("-C", work, "remote", "get-url", "origin").decode()
+    clients = [(over_http if url.startswith("http:") else over_talk)(url)
+               for url in urls]
 
     tree = git("-C", work, "rev-parse", "HEAD^{tree}").decode()
     before = git("-C", work, "rev-parse", "HEAD").decode()
@@ -70,10 +85,11 @@ def main():
             upkeep = subprocess.Popen(
                 [theirs, "-C", served, *UPKEEP[i // 25 % len(UPKEEP)]])
         push(work, theirs, new)
-        if b"%s refs/heads/fresh\n" % new.encode() not in post(ls_refs()):
-            sys.exit("push %d: the old value was listed" % i)
-        if b"PACK" not in post(fetch([new.encode()], [before.encode()])):
-            sys.exit("push %d: no pack" % i)
+        for url, post in zip(urls, clients):
+            if b"%s refs/heads/fresh\n" % new.encode() not in post(ls_refs()):
+                sys.exit("push %d: the old value was listed: %s" % (i, url))
+            if b"PACK" not in post(fetch([new.encode()], [before.encode()])):
+                sys.exit("push %d: no pack: %s" % (i, url))
         before = new
     if upkeep and upkeep.wait():
         sys.exit("upkeep failed")

@@ -9,7 +9,8 @@ GITREACH_PUSHES is the number of pushes to each kind of storage.'
 DAEMON=$GITREACH_BUILD/bin/gitreachd
 pushes=${GITREACH_PUSHES:-60}
 server=
-trap 'test -z "$server" || kill $server 2>/dev/null' EXIT
+sockets=$(mktemp -d /tmp/t5577.XXXXXX)
+trap 'test -z "$server" || kill $server 2>/dev/null; rm -rf "$sockets"' EXIT
 export STOCK_GIT
 
 workers () {
@@ -37,6 +38,20 @@ opened () {
 		grep "$PWD/srv" /proc/$pid/maps
 	done | wc -l
 }
+
+# The program that Git runs in place of ssh.
+cat >fake-ssh <<EOF
+#!/bin/sh
+while test \$# -gt 2
+do
+	shift
+done
+SSH_ORIGINAL_COMMAND=\$2 exec "$DAEMON" --ssh-client="$sockets/ssh"
+EOF
+chmod +x fake-ssh
+GIT_SSH=$PWD/fake-ssh
+GIT_SSH_VARIANT=ssh
+export GIT_SSH GIT_SSH_VARIANT
 
 # Old versions of stock Git have no reftables; ours then receives the pushes.
 stock_or_ours () {
@@ -70,19 +85,22 @@ test_expect_success 'setup' '
 			origin HEAD:refs/heads/main || return
 	done &&
 	{ "$DAEMON" --base-path=srv --export-all --workers=1 \
-		--listen=http://127.0.0.1:0 2>log & } &&
+		--listen=http://127.0.0.1:0 --listen=git://127.0.0.1:0 \
+		--listen="unix:$sockets/ssh" 2>log & } &&
 	server=$! &&
-	wait_until grep -q "^gitreachd: listens on " log &&
-	url=$(sed -n "s/^gitreachd: listens on //p" log) &&
-	test -n "$url"
+	wait_until grep -q "started: " log &&
+	url=$(sed -n "s/^gitreachd: listens on http:/http:/p" log) &&
+	git_url=$(sed -n "s/^gitreachd: listens on git:/git:/p" log) &&
+	test -n "$url" && test -n "$git_url"
 '
 
 # push_and_look <kind>: make the pushes, and look after each
 push_and_look () {
 	GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a \
 		GIT_COMMITTER_EMAIL=a@b PYTHONDONTWRITEBYTECODE=1 \
-		python3 "$GITREACH_SRC/t/fresh.py" $url/$1.git $1 $pushes \
-		"$(stock_or_ours $1)" >out &&
+		GITREACHD=$DAEMON python3 "$GITREACH_SRC/t/fresh.py" \
+		$1 $pushes "$(stock_or_ours $1)" $url/$1.git $git_url/$1.git \
+		"ssh://$sockets/ssh?/$1.git" >out &&
 	echo "$pushes fresh" >expected &&
 	test_cmp expected out
 }
@@ -187,6 +205,8 @@ test_expect_success 'clones beside repacks do not fail, and nothing is leaked' '
 	stock -C srv/files.git repack -adq &&
 	sleep 0.2 &&
 	stock clone -q --bare $url/files.git warm &&
+	stock clone -q --bare $git_url/files.git warm.git &&
+	stock clone -q --bare ssh://h/files.git warm.ssh &&
 	opened >before &&
 	for i in 1 2 3 4 5 6
 	do
@@ -195,7 +215,10 @@ test_expect_success 'clones beside repacks do not fail, and nothing is leaked' '
 		stock -C files push -q origin HEAD:refs/heads/main &&
 		{ stock -C srv/files.git repack -adq & } &&
 		stock clone -q --bare $url/files.git c$i.0 &&
-		stock clone -q --bare $url/files.git c$i.1 &&
+		stock clone -q --bare $git_url/files.git c$i.1 &&
+		stock -c protocol.version=0 clone -q --bare \
+			$git_url/files.git c$i.2 &&
+		stock clone -q --bare ssh://h/files.git c$i.3 &&
 		wait $! || return
 	done &&
 	sleep 0.2 &&

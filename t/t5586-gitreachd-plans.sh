@@ -113,21 +113,38 @@ then
 	test_set_prereq SHARED_MEMORY
 fi
 
-test_expect_success SHARED_MEMORY 'workers share plans' '
+test_expect_success 'clients of git:// use the same plans' '
 	stop_daemon &&
 	serve --listen=git://127.0.0.1:0 &&
+	git_url=$(sed -n "s/^gitreachd: listens on git:/git:/p" log) &&
+	rm -rf a.git b.git c.git &&
+	stock clone -q --bare $git_url/r.git a.git &&
+	cloned b.git &&
+	stock -c protocol.version=0 clone -q --bare $git_url/r.git c.git &&
+	plans_are made hit hit &&
+	same_clones a.git b.git &&
+	same_clones a.git c.git
+'
+
+# new_workers: replace the workers
+new_workers () {
+	workers=$(cat /proc/$server/task/$server/children) &&
+	kill -HUP $server &&
+	wait_until all_ended $workers
+}
+
+test_expect_success SHARED_MEMORY 'workers share plans' '
+	stop_daemon &&
+	serve &&
 	find_shared &&
 	rm -rf a.git b.git &&
 	cloned a.git &&
-	stock clone -q --bare \
-		$(sed -n "s/^gitreachd: listens on git:/git:/p" log)/r.git \
-		b.git &&
+	new_workers &&
 	# The plan of this small pack is stored when it is asked for again.
+	cloned b.git &&
 	plans_are made made &&
 	same_clones a.git b.git &&
-	workers=$(cat /proc/$server/task/$server/children) &&
-	kill -HUP $server &&
-	wait_until all_ended $workers &&
+	new_workers &&
 	rm -rf a.git &&
 	cloned a.git &&
 	plans_are hit &&

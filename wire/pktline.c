@@ -60,6 +60,13 @@ static int parse_header(const uint8_t *header, struct error *err)
 	return len;
 }
 
+size_t pktline_announced(const void *header)
+{
+	int len = parse_header(header, NULL);
+
+	return len > PKTLINE_HEADER ? (size_t)len : PKTLINE_HEADER;
+}
+
 static enum pktline_kind special_kind(int len)
 {
 	static const enum pktline_kind kinds[] = {

@@ -238,6 +238,13 @@ int pktline_emit(struct pktline_writer *w, const struct serve_span *span,
  */
 uint64_t pktline_span_len(const struct serve_span *span);
 
+/*
+ * Returns the number of bytes of the packet that begins with PKTLINE_HEADER
+ * bytes at `header`. If the header is not valid, or is a packet of its own, the
+ * packet has PKTLINE_HEADER bytes.
+ */
+size_t pktline_announced(const void *header);
+
 /* Write the 4 digits of a packet's length. `len` includes these 4 bytes. */
 void pktline_header(char out[PKTLINE_HEADER], size_t len);
 

@@ -30,8 +30,16 @@ static void test_once(void **state)
 	assert_int_equal(sys_event_again(set, fds[0], &ctx, NULL), 0);
 	assert_int_equal(sys_event_wait(set, ready, 4, 1000), 1);
 	sys_event_remove(set, fds[0]);
-	assert_int_equal(sys_event_again(set, fds[0], &ctx, NULL), ERR_IO);
+	/* A descriptor that is not in the set is added. */
+	assert_int_equal(sys_event_again(set, fds[0], &ctx, NULL), 0);
+	assert_int_equal(sys_event_wait(set, ready, 4, 1000), 1);
+	assert_int_equal(sys_event_again_out(set, fds[1], &set, NULL), 0);
+	assert_int_equal(sys_event_wait(set, ready, 4, 1000), 1);
+	assert_ptr_equal(ready[0], &set);
+	assert_int_equal(sys_event_wait(set, ready, 4, 0), 0);
+	sys_event_remove(set, fds[0]);
 	sys_close(fds[0]);
+	assert_int_equal(sys_event_again(set, fds[0], &ctx, NULL), ERR_IO);
 	sys_close(fds[1]);
 	sys_close(set);
 }

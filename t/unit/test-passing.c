@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "sys/passing.h"
+#include "sys/tcp.h"
 
 struct ends {
 	char path[64];
@@ -156,6 +157,81 @@ static void test_blocking(void **state)
 	close(file);
 }
 
+static bool blocks(int fd)
+{
+	return !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+}
+
+/*
+ * The mode of the passed descriptors does not change, but reading and writing
+ * do not block.
+ */
+static void test_open(void **state)
+{
+	struct sys_passing_end end;
+	struct sys_patience patience = {.limit_ms = 1000};
+	char bytes[4];
+	int fds[2], file;
+
+	assert_int_equal(pipe(fds), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(sys_passing_open(&end, fds[i], i == 1), 0);
+		assert_int_not_equal(end.fd, fds[i]);
+		assert_false(blocks(end.fd));
+		assert_true(blocks(fds[i]));
+		sys_passing_close(&end);
+		assert_int_equal(end.fd, fds[i]);
+		assert_true(blocks(fds[i]));
+	}
+	assert_int_equal(sys_passing_open(&end, fds[1], true), 0);
+	assert_int_equal(write(end.fd, "abc", 3), 3);
+	sys_passing_close(&end);
+	assert_int_equal(read(fds[0], bytes, 4), 3);
+	close(fds[0]);
+	close(fds[1]);
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	assert_int_equal(sys_passing_open(&end, fds[0], false), 0);
+	assert_int_equal(end.fd, fds[0]);
+	assert_true(blocks(fds[0]));
+	assert_int_equal(sys_socket_try_read(end.fd, bytes, 4), 0);
+	assert_int_equal(write(fds[1], "ab", 2), 2);
+	assert_int_equal(sys_socket_read(end.fd, bytes, 4, &patience, NULL), 2);
+	sys_passing_close(&end);
+	close(fds[0]);
+	close(fds[1]);
+
+	file = open("/dev/null", O_RDWR);
+	assert_int_equal(sys_passing_open(&end, file, true), ERR_INVALID);
+	close(file);
+	assert_int_equal(sys_passing_open(&end, file, true), ERR_INVALID);
+}
+
+/*
+ * A pipe that may not be opened once more: the passed descriptor is used, and
+ * blocks again afterwards.
+ */
+static void test_open_fallback(void **state)
+{
+	struct sys_passing_end end;
+	bool is_root = !geteuid();
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(fchmod(fds[1], 0), 0);
+	if (is_root)
+		assert_int_equal(seteuid(65534), 0);
+	assert_int_equal(sys_passing_open(&end, fds[1], true), 0);
+	if (is_root)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(end.fd, fds[1]);
+	assert_false(blocks(fds[1]));
+	sys_passing_close(&end);
+	assert_true(blocks(fds[1]));
+	close(fds[0]);
+	close(fds[1]);
+}
+
 static void test_accepts(void **state)
 {
 	struct ends e;
@@ -251,6 +327,8 @@ int main(void)
 		cmocka_unit_test(test_passes),
 		cmocka_unit_test(test_refuses),
 		cmocka_unit_test(test_blocking),
+		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_open_fallback),
 		cmocka_unit_test(test_accepts),
 		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_full_queue),

@@ -104,6 +104,19 @@ static void test_parse(void **state)
 	}
 }
 
+static void test_announced(void **state)
+{
+	assert_int_equal(pktline_announced("0005x"), 5);
+	assert_int_equal(pktline_announced("FFF0"), PKTLINE_MAX);
+	/* Headers that are packets, or not valid. */
+	assert_int_equal(pktline_announced("0000"), PKTLINE_HEADER);
+	assert_int_equal(pktline_announced("0001"), PKTLINE_HEADER);
+	assert_int_equal(pktline_announced("0004"), PKTLINE_HEADER);
+	assert_int_equal(pktline_announced("0003"), PKTLINE_HEADER);
+	assert_int_equal(pktline_announced("fff1"), PKTLINE_HEADER);
+	assert_int_equal(pktline_announced("xyz0"), PKTLINE_HEADER);
+}
+
 static void test_messages(void **state)
 {
 	struct cursor c = cursor_make("zz\033z", 4);
@@ -391,6 +404,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_announced),
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_read_chunks),
 		cmocka_unit_test(test_read_raw),

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Answers a request in Git's own protocol: a fetch in this thread
+ * (talk-fetch.c), a push or an archive in a child process that gets the
+ * client's descriptors.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "daemon/daemon-parts.h"
+#include "sys/process.h"
+#include "sys/spawn.h"
+#include "wire/pktline.h"
+
+/* ---- in a child process */
+
+/*
+ * Start the service with the client's descriptors and wait. `variables` are
+ * "<name>=<value>". Returns the exit code or a negative error code.
+ */
+static int spawn(const struct daemon_talk *t, const char *dir,
+		 const char *const *variables, size_t nr, struct error *err)
+{
+	char timeout[32];
+	const char *argv[6] = {"git", service_name(t->service)};
+	const bool is_ssh = t->answer.conn->protocol == DAEMON_SSH;
+	const int fds[] = {is_ssh ? t->fds[0] : t->in.fd,
+			   is_ssh ? t->fds[1] : t->out.fd, t->fds[2]};
+	char **env = sys_environ_with(variables, nr);
+	struct sys_child child;
+	size_t word_nr = 2;
+	int ret;
+
+	if (!env)
+		return error_nomem(err);
+	snprintf(timeout, sizeof(timeout), "--timeout=%u",
+		 t->answer.options->timeout);
+	if (t->service == SERVICE_UPLOAD_PACK)
+		argv[word_nr++] = "--strict";
+	/* Stock Git's upload-archive has no option --timeout. */
+	if (t->service != SERVICE_UPLOAD_ARCHIVE)
+		argv[word_nr++] = timeout;
+	argv[word_nr] = dir;
+	ret = sys_spawn_with(&child, (char *const *)argv, env, fds,
+			     SYS_SPAWN_OPEN_SIGNALS, err);
+	free(env);
+	return ret < 0 ? ret : sys_spawn_wait(&child, err);
+}
+
+static int run_child(const struct daemon_talk *t, const struct repo *repo,
+		     struct error *err)
+{
+	struct buf address = BUF_INIT, protocol = BUF_INIT, user = BUF_INIT;
+	struct buf hidden = BUF_INIT, asked = BUF_INIT;
+	int ret = buf_printf(&address, "REMOTE_ADDR=%s", t->address);
+
+	ret |= buf_printf(&protocol, "GIT_PROTOCOL=%s", t->protocol);
+	ret |= buf_printf(&user, "REMOTE_USER=%s", t->user);
+	if (t->answer.access.hidden_nr)
+		ret |= access_environment(&hidden, &t->answer.access);
+	if (stored_copies_were_asked(t->answer.conn->copies, &t->place.use))
+		ret |= buf_printf(&asked, STORED_COPY_ASKED "=%s",
+				  t->place.path);
+	if (ret < 0) {
+		ret = error_nomem(err);
+	} else {
+		const char *variables[5] = {address.data, protocol.data,
+					    user.data};
+		size_t nr = 3;
+
+		if (hidden.len)
+			variables[nr++] = hidden.data;
+		if (asked.len)
+			variables[nr++] = asked.data;
+		ret = spawn(t, repo->git_dir, variables, nr, err);
+	}
+	buf_release(&hidden);
+	buf_release(&asked);
+	buf_release(&address);
+	buf_release(&protocol);
+	buf_release(&user);
+	return ret;
+}
+
+/*
+ * Tell the client, before the advertisement, that there are too many requests.
+ * Returns the exit code of the service.
+ */
+static int refuse_busy(struct daemon_talk *t)
+{
+	const struct serve_io io = {.writev = daemon_talk_write, .ctx = t};
+	struct pktline_writer out;
+
+	daemon_log(t->answer.options, t->answer.conn, "too many requests wait");
+	pktline_writer_init(&out, &io);
+	if (!pktline_printf(&out, NULL, "ERR " DAEMON_BUSY_TEXT))
+		pktline_send(&out, NULL);
+	pktline_writer_release(&out);
+	return 128;
+}
+
+void daemon_talk_refuse_excess(struct daemon_talk *talk)
+{
+	admission_refused(talk->answer.conn->shared->admission,
+			  ADMISSION_PRINCIPAL_FULL);
+	refuse_busy(talk);
+}
+
+/* Run the service in a child process. A push waits for its turn. */
+static int run_admitted(struct daemon_talk *t, const struct repo *repo,
+			struct error *err)
+{
+	struct admission_pass pass = {.a = NULL};
+	bool is_push = t->service == SERVICE_RECEIVE_PACK;
+	int ret;
+
+	if (is_push &&
+	    daemon_admit_push(&pass, t->answer.conn->shared,
+			      daemon_talk_principal(t), repo, err) < 0)
+		return refuse_busy(t);
+	ret = run_child(t, repo, err);
+	admission_leave(&pass);
+	return ret;
+}
+
+int daemon_talk_run(struct daemon_talk *talk)
+{
+	const struct repo *repo = talk->answer.entered;
+	struct error err = ERROR_INIT;
+	bool is_push = talk->service == SERVICE_RECEIVE_PACK;
+	int ret;
+
+	if ((is_push || talk->service == SERVICE_UPLOAD_PACK) &&
+	    !talk->guard.is_suspect && !talk->has_begun &&
+	    daemon_is_busy(talk->answer.conn->shared,
+			   daemon_talk_principal(talk), repo, is_push))
+		return refuse_busy(talk);
+
+	if (talk->service == SERVICE_UPLOAD_PACK &&
+	    !talk->answer.options->is_hooked && !talk->guard.is_suspect)
+		return daemon_talk_fetch(talk);
+	daemon_guard_hand_over(&talk->guard);
+	ret = run_admitted(talk, repo, &err);
+	talk->child_status = ret;
+	if (ret < 0)
+		daemon_talk_tell(talk, "fatal", err.msg);
+	else if (ret == 128 + SIGALRM)
+		daemon_talk_tell(talk, "fatal", "the client is too slow");
+	return ret < 0 ? 128 : ret;
+}
