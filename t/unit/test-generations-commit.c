@@ -23,10 +23,7 @@ struct repo {
 	struct memstore mem;
 	struct genhost host;
 	struct generation_place place;
-	/*
-	 * How the next puts of records (manifests) end, and how the next reads
-	 * end.
-	 */
+	/* The results of the next puts of records (manifests), and of reads. */
 	const enum memstore_fate *puts, *reads;
 	size_t put_nr, read_nr;
 	/* Callback before each put of a record (manifest). */
@@ -160,13 +157,10 @@ static void test_commit(void **state)
 	repo_init(&r);
 	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 	assert_int_equal(r.base.number, 1);
-	/*
-	 * A push takes three requests: the puts of a file, of a hint file, and
-	 * of a record (manifest).
-	 */
+	/* A push puts three files: an upload, a hint, a record (manifest). */
 	assert_int_equal(r.mem.requests, 3);
 	assert_int_equal(push(&r, &r.base, "main", "1", "2", NULL), 0);
-	/* The second push takes three requests, too. */
+	/* The second push puts three files, too. */
 	assert_int_equal(r.mem.requests, 6);
 	assert_int_equal(push(&r, &r.base, "main", "2", "3", NULL), 0);
 	assert_string_equal(memstore_find(&r.mem, "hint/r/_")->bytes, "2\n");
@@ -323,20 +317,14 @@ static void test_lost(void **state)
 				     "the repository, but another one");
 	r.base.token[0] ^= 1;
 
-	/*
-	 * A retired (emptied) record has no content but the parent, so only the
-	 * parent is compared.
-	 */
+	/* Of a retired (emptied) record, only the parent is compared. */
 	retire(&r);
 	assert_int_equal(begin(&r, &change, NULL), 0);
 	r.base.parent[0] ^= 1;
 	assert_int_equal(begin(&r, &change, NULL), GENERATION_LOST);
 	r.base.parent[0] ^= 1;
 
-	/*
-	 * The store is empty. Try a change with a file to upload, then a change
-	 * without.
-	 */
+	/* The store is empty. The change first has an upload, then none. */
 	r.place.store = other.place.store;
 	assert_int_equal(begin(&r, &change, &err), GENERATION_LOST);
 	assert_string_equal(err.msg, "the store does not have generation 2 of "
@@ -612,10 +600,7 @@ struct lost_case {
 };
 
 static const struct lost_case lost_cases[] = {
-	/*
-	 * One answer is lost. The commit can read its record, and reports
-	 * success.
-	 */
+	/* One answer is lost. The commit reads its record, and succeeds. */
 	{{MEMSTORE_LOST}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_NOTHING}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_LATE}, {0}, 1, 0, GENERATION_COMMITTED, 2},
@@ -837,10 +822,7 @@ static void test_ours_retired(void **state)
 	repo_release(&r);
 }
 
-/*
- * Callback that lets each put of a file fail. The commit must then make no
- * record.
- */
+/* Callback: each put of a file fails. The commit must make no record. */
 static enum memstore_fate no_files(void *ctx, enum memstore_op op,
 				   const char *name)
 {
