@@ -23,7 +23,9 @@
 
 #define CONFIG_FILE "/etc/gitreach/gitreachd.conf"
 
-/* a file system in memory, for the plans that workers share by default */
+/*
+ * default place of the plans that workers share: a file system in memory
+ */
 #define PLANS_PARENT "/dev/shm"
 
 static const char usage[] = "gitreachd [--config=<file>] [--check-config] "

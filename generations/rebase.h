@@ -13,9 +13,10 @@
 int rebase_check(const struct generation_change *change, struct error *err);
 
 /*
- * Starts the generation after *base: *next gets a copy of *base with the next
- * number and the hash of its parent. Its node, user, action and token are
- * empty. base->number may be 0. Returns 0, an error of generation_print(), or
+ * Starts the generation after *base. *next gets a copy of *base, but its number
+ * is base->number + 1, its parent is the hash of *base, and its node, user,
+ * action and token are empty. If base->number is 0, *next is the first
+ * generation of the repository. Returns 0, an error of generation_print(), or
  * ERR_NOMEM. After an error, *next is released.
  */
 int rebase_start(struct generation *next, const struct generation *base,

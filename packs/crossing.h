@@ -22,7 +22,7 @@ struct crossing_report {
 	uint32_t object_nr;
 	/* number of deltas in all packs of the snapshot */
 	uint32_t delta_nr;
-	/* number of these deltas that cross an island */
+	/* number of deltas whose base is not in all islands of the target */
 	uint32_t crossing_nr;
 };
 

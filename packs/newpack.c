@@ -29,7 +29,10 @@
  */
 #define BITMAP_MEMORY_PER_OBJECT 64
 
-/* Minimum of the default memory limit for building a bitmap index, in bytes. */
+/*
+ * If no memory limit for building a bitmap index is configured, the limit is
+ * computed. It is at least this number of bytes.
+ */
 #define DEFAULT_BITMAP_MEMORY ((uint64_t)64 << 20)
 
 /* Files of packs are read-only, because they are never changed. */

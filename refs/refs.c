@@ -290,8 +290,8 @@ struct visit {
 	/* true: this visit ignores GIT_REF_PARANOIA */
 	bool has_no_salvage;
 	/*
-	 * The objects that exist, if GIT_REF_PARANOIA is false: refs to other
-	 * objects are left out. NULL: all refs are visited.
+	 * Set if GIT_REF_PARANOIA is false: refs to objects that this database
+	 * lacks are left out. NULL: all refs are visited.
 	 */
 	struct odb *salvaged;
 	struct error *warning;

@@ -197,11 +197,11 @@ int pack_offer_identify(const struct pack_offer *offer, struct hash_ctx *hash,
 
 /*
  * Write the section "packfile-uris" of a fetch response, and the delim packet
- * that ends it. left_out[i] says whether the pack lacks offer->blobs[i]; only
- * the URIs of such blobs are sent. `pack` is the checksum of the published pack
- * that was left out: the last one that pack_offer_has() has found; NULL: none.
- * If nothing was left out, nothing is written. Returns 0 or a negative error
- * code.
+ * that ends it. left_out[i]: the pack that is sent lacks offer->blobs[i], so
+ * the URI of this blob is sent. `pack`: the checksum of the published pack
+ * whose objects are not sent, the last one that pack_offer_has() has found;
+ * NULL: none. If the client needs no URI, nothing is written. Returns 0 or a
+ * negative error code.
  */
 int pack_offer_tell(const struct pack_offer *offer, const bool *left_out,
 		    const struct oid *pack, struct pktline_writer *out,

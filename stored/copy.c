@@ -22,7 +22,10 @@
  * records and bring the copy to them
  */
 #define LOOKS 3
-/* The number of a generation is in the first bytes of a marker. */
+/*
+ * number of bytes to read from the beginning of a marker; the number of the
+ * generation is within them
+ */
 #define PEEK_LEN 8192
 
 struct stored_copy {

@@ -165,7 +165,10 @@ static bool wants_hook(const char *from, const char *name)
 	return is_run && !has_ending(name, endings);
 }
 
-/* Takes the files of objects/info that belong to the packs. */
+/*
+ * Returns whether a file of objects/info belongs to the packs, and so is part
+ * of the generation.
+ */
 static bool wants_info(const char *from, const char *name)
 {
 	(void)from;
@@ -173,7 +176,10 @@ static bool wants_info(const char *from, const char *name)
 	       !strcmp(name, "prepared-wants") || !strcmp(name, "deltas");
 }
 
-/* Takes the files that the operator of the repository has made. */
+/*
+ * Returns whether a file of the git directory was made by the operator, and so
+ * is part of the generation.
+ */
 static bool wants_top(const char *from, const char *name)
 {
 	(void)from;

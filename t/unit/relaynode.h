@@ -89,9 +89,9 @@ static inline void relaynode_join(struct relaynode *r)
 }
 
 /*
- * Commits the change that a relay with RELAYNODE_BEFORE received before it
- * ended. The sender already had to assume that the outcome is unknown, so this
- * is a change that takes effect late.
+ * Commits a change that a relay with RELAYNODE_BEFORE has received but not
+ * committed, because the relay ended first. The sender got no answer, so it
+ * does not know the outcome. For the sender, the change takes effect late.
  */
 static inline void relaynode_make_late(struct relaynode *r)
 {

@@ -129,8 +129,8 @@ static void test_one_span(void **state)
 }
 
 /*
- * Adds random bytes or a random span (a range of the pack) to the queue and to
- * the slow model.
+ * Adds a literal of random length, or a random span (a range of the pack), to
+ * *box. Appends the bytes that the client must get for it to *expected.
  */
 static void add_some(struct outbox *box, struct buf *expected,
 		     const uint8_t *map, size_t *at, uint64_t *seed)

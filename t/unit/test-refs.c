@@ -565,9 +565,9 @@ static void test_bad_replace(void **state)
 }
 
 /*
- * If GIT_REF_PARANOIA is false, refs to missing objects are left out, and so
- * are broken refs. This also applies to strict visits. The callback for broken
- * refs gets only refs to missing objects.
+ * If GIT_REF_PARANOIA is false, a visit skips refs to missing objects, and refs
+ * without a valid value. This also applies to strict visits. Only refs to
+ * missing objects are reported to the callback on_broken.
  */
 static void test_salvage(void **state)
 {

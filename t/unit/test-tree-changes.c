@@ -107,8 +107,8 @@ static void begin(struct pair *p, uint64_t *seed)
 }
 
 /*
- * Stores the new tree and compares the two trees. If `missing` is set, this
- * object is removed first.
+ * Stores the objects of the new tree, except object number `missing` (0: all),
+ * and compares the two trees.
  */
 static int run(struct pair *p, uint32_t missing)
 {
