@@ -111,16 +111,14 @@ static void random_lists(void **state)
 }
 
 /*
- * Write all objects after one stored copy was damaged. If there is another
- * copy, this copy is used. Otherwise the error names the pack. Returns whether
- * there was another copy.
+ * Write all objects, and check the pack if this succeeds. Returns 0 or a
+ * negative error code.
  */
-static bool write_damaged(struct itemlist *l,
-			  const struct write_options *options)
+static int write_all(struct itemlist *l, const struct write_options *options,
+		     struct error *err)
 {
 	struct buf pack = BUF_INIT;
 	struct pack_sink sink = {.put = packread_put, .ctx = &pack};
-	struct error err = ERROR_INIT;
 	struct write_report report = {0};
 	struct pack_writer writer;
 	struct oid checksum;
@@ -133,11 +131,8 @@ static bool write_damaged(struct itemlist *l,
 					  HASH_SHA1, true, NULL),
 			 0);
 	ret = write_items(&l->list, order, &nr, &l->packs, &writer, options,
-			  &report, &err);
-	if (ret < 0) {
-		assert_int_equal(ret, ERR_CORRUPT);
-		assert_non_null(strstr(err.msg, "pack-"));
-	} else {
+			  &report, err);
+	if (!ret) {
 		assert_int_equal(pack_writer_finish(&writer, &checksum, NULL),
 				 0);
 		check(l, &pack, options, &report);
@@ -145,6 +140,24 @@ static bool write_damaged(struct itemlist *l,
 	pack_writer_release(&writer);
 	buf_release(&pack);
 	free(order);
+	return ret;
+}
+
+/*
+ * Write all objects after one stored copy was damaged. If there is another
+ * copy, this copy is used. Otherwise the error names the pack. Returns whether
+ * there was another copy.
+ */
+static bool write_damaged(struct itemlist *l,
+			  const struct write_options *options)
+{
+	struct error err = ERROR_INIT;
+	int ret = write_all(l, options, &err);
+
+	if (ret < 0) {
+		assert_int_equal(ret, ERR_CORRUPT);
+		assert_non_null(strstr(err.msg, "pack-"));
+	}
 	return !ret;
 }
 
@@ -235,11 +248,163 @@ static void sink_fails(void **state)
 	itemlist_release(&l);
 }
 
+/*
+ * Make a list of one object, from a pack that stores another object under its
+ * id. The .idx has version 1, so it has no CRCs.
+ */
+static void init_wrong_id(struct itemlist *l, uint64_t *seed)
+{
+	struct packfile *p = malloc(sizeof(*p));
+	struct pack_entry entry = {.type = OBJ_BLOB};
+	const struct randrepo_object *stored;
+	uint32_t nr;
+
+	assert_non_null(p);
+	memset(l, 0, sizeof(*l));
+	randrepo_init(&l->r, HASH_SHA1, seed);
+	stored = &l->r.objects[randrepo_blob(&l->r, 1)];
+	nr = randrepo_blob(&l->r, 2);
+	packfile_init(p, HASH_SHA1);
+	entry.size = stored->data.len;
+	packfile_add_entry(p, &entry, stored->data.data, stored->data.len,
+			   &l->r.objects[nr].oid);
+	packfile_finish(p);
+	packfile_make_idx(p, 1);
+	tmprepo_write_len(&l->r.t, "objects/pack/pack-1.pack", p->bytes.data,
+			  p->bytes.len);
+	tmprepo_write_len(&l->r.t, "objects/pack/pack-1.idx", p->idx.data,
+			  p->idx.len);
+	packfile_release(p);
+	free(p);
+	assert_int_equal(odb_open(&l->odb, &l->r.t.repo, NULL, NULL), 0);
+	objspace_init(&l->space, l->odb);
+	packing_items_init(&l->list, &l->space);
+	assert_int_equal(packs_init(&l->packs, l->odb, NULL), 0);
+	l->object = calloc(RANDREPO_MAX, sizeof(*l->object));
+	assert_non_null(l->object);
+	l->object[0] = nr;
+	assert_int_equal(packing_items_append(&l->list, 0, OBJ_BLOB, 0, false),
+			 0);
+}
+
+/*
+ * Without CRCs, the id of each copied object is checked. An object with a wrong
+ * id must not be copied.
+ */
+static void ids_without_crcs(void **state)
+{
+	uint64_t seed = random_seed();
+	struct write_options options = {.check = true, .compression = -1};
+	struct error err = ERROR_INIT;
+	struct itemlist l;
+
+	init_wrong_id(&l, &seed);
+	assert_int_equal(
+		plan_items(&l.list, &l.packs, &itemlist_plan_options, NULL), 0);
+	assert_int_equal(l.list.items[0].how, PACKING_COPY);
+	assert_int_equal(write_all(&l, &options, &err), ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "corrupt"));
+	itemlist_release(&l);
+}
+
+/*
+ * Write as many items of `order` as fit into a pack of `max_len` bytes. Check
+ * that the pack can be read, and that the next item would not have fitted.
+ * Returns the number of items.
+ */
+static size_t write_part(struct itemlist *l, const uint32_t *order, size_t nr,
+			 uint64_t max_len, bool *has)
+{
+	struct write_options options = {
+		.ofs_delta = true, .compression = -1, .max_len = max_len};
+	struct buf pack = BUF_INIT;
+	struct pack_sink sink = {.put = packread_put, .ctx = &pack};
+	struct write_report report = {0};
+	struct pack_writer writer;
+	struct packread read;
+	struct oid sum;
+	size_t all = nr;
+
+	assert_int_equal(pack_writer_init(&writer, sink, (uint32_t)nr,
+					  HASH_SHA1, true, NULL),
+			 0);
+	assert_int_equal(write_items(&l->list, order, &nr, &l->packs, &writer,
+				     &options, &report, NULL),
+			 0);
+	assert_int_equal(pack_writer_finish(&writer, &sum, NULL), 0);
+	pack_writer_release(&writer);
+	packread_seal(&pack, (uint32_t)nr, HASH_SHA1);
+	packread_open(&read, &l->r, pack.data, pack.len, NULL);
+	assert_in_range(nr, 1, all);
+	assert_int_equal(read.nr, nr);
+	assert_int_equal(report.objects, nr);
+	assert_true(nr == 1 || pack.len <= max_len);
+	/* No object of this repository takes 1,000 bytes. */
+	assert_true(nr == all || pack.len + 1000 > max_len);
+	for (uint32_t i = 0; i < l->r.nr; i++) {
+		assert_false(read.has[i] && has[i]);
+		has[i] |= read.has[i];
+	}
+	packread_release(&read);
+	buf_release(&pack);
+	return nr;
+}
+
+/*
+ * A list is divided into packs of a maximum length. Each pack can be read by
+ * itself. Together the packs have each object once.
+ */
+static void packs_of_limited_length(void **state)
+{
+	static const uint64_t max_lens[] = {40, 2000, 5000};
+	uint64_t seed = random_seed();
+	struct itemlist l;
+
+	itemlist_init(&l, &seed);
+	for (size_t i = 0; i < ARRAY_NR(max_lens); i++) {
+		bool *has = calloc(RANDREPO_MAX, sizeof(*has));
+		size_t nr, done = 0, deltas = 0;
+		uint32_t *order;
+
+		assert_non_null(has);
+		itemlist_fill(&l, i ? 16 : 1, false);
+		assert_int_equal(plan_items(&l.list, &l.packs,
+					    &itemlist_plan_options, NULL),
+				 0);
+		order = write_order(&l.list, &nr);
+		assert_non_null(order);
+		while (done < nr) {
+			done += write_part(&l, order + done, nr - done,
+					   max_lens[i], has);
+			write_undeltify(&l.list, order + done, nr - done);
+			for (size_t k = done; k < nr; k++) {
+				const struct packing_item *item =
+					&l.list.items[order[k]];
+
+				/* A base must be in the same pack. */
+				if (item->base == PACKING_NO_ITEM)
+					continue;
+				assert_int_equal(
+					l.list.items[item->base].out_off, 0);
+				deltas++;
+			}
+		}
+		for (size_t k = 0; k < l.list.nr; k++)
+			assert_true(has[l.object[k]]);
+		assert_true(!i || deltas > 0);
+		free(order);
+		free(has);
+	}
+	itemlist_release(&l);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_lists),
 		cmocka_unit_test(corruption_does_not_spread),
+		cmocka_unit_test(ids_without_crcs),
+		cmocka_unit_test(packs_of_limited_length),
 		cmocka_unit_test(sink_fails),
 	};
 
