@@ -25,7 +25,7 @@ struct env {
 
 /*
  * Make a repository that has a pack with a bitmap index, another pack, and
- * loose objects.
+ * loose objects. The other pack has copies of some objects of the first one.
  */
 static void env_init(struct env *e, uint64_t *seed)
 {
@@ -35,6 +35,8 @@ static void env_init(struct env *e, uint64_t *seed)
 	randrepo_store_pack(&e->r);
 	randrepo_all_refs(&e->r);
 	bitmaprepo_repack(&e->r, true, true);
+	for (uint32_t i = 0; i < e->r.nr; i += 8)
+		e->r.objects[i].is_stored = false;
 	randrepo_history(&e->r, 10);
 	randrepo_store_pack(&e->r);
 	randrepo_history(&e->r, 5);
@@ -156,8 +158,9 @@ static void check(struct env *e, bool exact)
 }
 
 /*
- * Check that the receiver has each object that is listed as uninteresting.
- * Returns the number of these objects.
+ * Check that the receiver has each object that is listed as uninteresting, and
+ * that all copies of an object give the same result. Returns the number of
+ * uninteresting objects.
  */
 static uint32_t check_uninteresting(struct env *e, const struct found *f)
 {
@@ -165,8 +168,12 @@ static uint32_t check_uninteresting(struct env *e, const struct found *f)
 
 	for (uint32_t at = 0; at < e->odb->packed_nr; at++) {
 		struct oid oid;
+		uint32_t first;
 
 		odb_oid(&oid, e->odb, at);
+		assert_true(odb_find_raw(e->odb, oid.bytes, &first));
+		assert_int_equal(found_is_uninteresting(f, at),
+				 found_is_uninteresting(f, first));
 		if (!found_is_uninteresting(f, at))
 			continue;
 		assert_true(e->uninteresting[randrepo_find(&e->r, &oid)]);
@@ -304,6 +311,103 @@ static void few_bytes_get_no_bases(void **state)
 	env_release(&e);
 }
 
+static bool is_in_packed(void *ctx, uint32_t odb_pos)
+{
+	const struct found *f = ctx;
+	uint32_t bit;
+
+	return found_bit(f, odb_pos, &bit) && bitset_get(&f->packed, bit);
+}
+
+/*
+ * Let the tested code add objects that are sent already as delta bases of the
+ * list. Check that each base is sent, and has the type and name hash of an
+ * object in the list. Returns the number of bases.
+ */
+static size_t check_sent_bases(struct env *e, struct found *f)
+{
+	struct packing_items items;
+	size_t own, bases;
+
+	list_items(&items, f, 1 << 16);
+	own = items.nr;
+	assert_int_equal(found_add_sent(f, &items, is_in_packed, f, NULL), 0);
+	bases = items.nr - own;
+	for (size_t i = own; i < items.nr; i++) {
+		const struct packing_item *item = &items.items[i];
+		size_t k = 0;
+
+		assert_true(item->is_external &&
+			    is_in_packed(f, item->obj_pos));
+		while (k < own && (items.items[k].type != item->type ||
+				   items.items[k].name_hash != item->name_hash))
+			k++;
+		assert_true(k < own);
+	}
+	packing_items_release(&items);
+	return bases;
+}
+
+/*
+ * A clone gets some objects as copies of stored bytes, before others are
+ * compressed. The copied objects of the newest trees become delta bases.
+ */
+static void bases_that_are_sent(void **state)
+{
+	uint64_t seed = random_seed();
+	size_t bases = 0;
+	struct found f;
+	struct env e;
+
+	env_init(&e, &seed);
+	for (int i = 0; i < 20; i++) {
+		ask(&e, 0);
+		open_found(&e, &f);
+		bases += check_sent_bases(&e, &f);
+		/* One commit has no other version of its files. */
+		f.commits_walked = 1;
+		assert_int_equal(check_sent_bases(&e, &f), 0);
+		found_close(&f);
+	}
+	assert_true(bases > 0);
+	env_release(&e);
+}
+
+/* If all objects of the only pack are sent, the pack is sent as it is. */
+static void whole_packs(void **state)
+{
+	uint64_t seed = random_seed();
+	struct env e = {.options = {.threads = 1}};
+	const struct pack *pack;
+	struct found f;
+
+	randrepo_init(&e.r, HASH_SHA1, &seed);
+	e.wants[0] = e.r.objects[randrepo_blob(&e.r, 1)].oid;
+	e.wants[1] = e.r.objects[randrepo_blob(&e.r, 2)].oid;
+	randrepo_store_pack(&e.r);
+	assert_int_equal(odb_open(&e.odb, &e.r.t.repo, NULL, NULL), 0);
+	pack = e.odb->packs[0].pack;
+	for (size_t nr = 1; nr <= 2; nr++) {
+		e.request = (struct packing_request){.wants = e.wants,
+						     .want_nr = nr};
+		open_found(&e, &f);
+		assert_int_equal(bitset_count(&f.packed), nr);
+		assert_int_equal(found_look_for_stored(&f, true, NULL), 0);
+		assert_int_equal(f.content != NULL, nr == 2);
+		if (f.content) {
+			assert_int_equal(f.content->run_nr, 1);
+			assert_int_equal(f.content->object_nr, 2);
+			assert_int_equal(prepared_bytes(f.content),
+					 pack->file.len - 12 - 20);
+			assert_ptr_equal(f.content_pack->pack, pack);
+			assert_true(bitset_is_empty(&f.packed));
+		}
+		found_close(&f);
+	}
+	odb_close(e.odb);
+	randrepo_release(&e.r);
+}
+
 /*
  * found_withhold_versions() takes objects out of the bitmap's result, to send
  * them as deltas of old versions. Check that the set of objects to send is the
@@ -366,6 +470,32 @@ static void versions_are_withheld(void **state)
 	env_release(&e);
 }
 
+/* The numbers of used bitmaps and pseudo-merges are reported. */
+static void used_bitmaps(void **state)
+{
+	uint64_t seed = random_seed();
+	uint32_t bitmaps = 0, pseudo_merges = 0;
+	struct found f;
+	struct env e;
+
+	env_init(&e, &seed);
+	odb_close(e.odb);
+	bitmaprepo_thin_out(&e.r, 1, 8, true, true);
+	assert_int_equal(odb_open(&e.odb, &e.r.t.repo, NULL, NULL), 0);
+	for (int i = 0; i < 60; i++) {
+		ask(&e, 4);
+		e.request.use_bitmap = true;
+		open_found(&e, &f);
+		note_all(&e, &f);
+		check(&e, true);
+		bitmaps += f.bitmaps_used;
+		pseudo_merges += f.pseudo_merges_used;
+		found_close(&f);
+	}
+	assert_true(bitmaps > 0 && pseudo_merges > 0);
+	env_release(&e);
+}
+
 /*
  * If the bitmap index is damaged, the found objects are still right. A warning
  * names the problem.
@@ -394,6 +524,8 @@ static void a_broken_index_is_set_aside(void **state)
 		assert_null(f.pb);
 		assert_int_not_equal(warning.code, 0);
 		assert_non_null(strstr(warning.msg, ".bitmap"));
+		assert_int_equal(f.bitmaps_used, 0);
+		assert_int_equal(f.pseudo_merges_used, 0);
 		note_all(&e, &f);
 		check(&e, false);
 		found_close(&f);
@@ -596,6 +728,62 @@ static void names_are_found_out(void **state)
 	env_release(&e);
 }
 
+/*
+ * Make a list of the objects that are found in the largest pack. Only the first
+ * one is compressed anew, or none if `is_whole` is false. Returns the number of
+ * objects whose name hash is found.
+ */
+static size_t count_named(struct found *f, bool is_whole)
+{
+	struct packing_items items;
+	size_t named = 0;
+
+	packing_items_init(&items, &f->walk.space);
+	assert_int_equal(
+		found_each_packed(f, &f->packed, add_item, &items, NULL), 0);
+	for (size_t i = 0; i < items.nr; i++) {
+		items.items[i].how = PACKING_COPY;
+		items.items[i].pack_nr = 0;
+	}
+	if (is_whole && items.nr)
+		items.items[0].how = PACKING_WHOLE;
+	assert_int_equal(found_name_items(f, &items, NULL), 0);
+	for (size_t i = 0; i < items.nr; i++)
+		named += items.items[i].name_hash != 0;
+	packing_items_release(&items);
+	return named;
+}
+
+/*
+ * Name hashes are found only if an object will be compared with others: it is
+ * compressed anew, or it is in another pack.
+ */
+static void names_for_comparing(void **state)
+{
+	uint64_t seed = random_seed();
+	size_t named = 0;
+	struct found f;
+	struct env e;
+
+	env_init(&e, &seed);
+	for (uint32_t i = 20; i < 30; i++) {
+		e.wants[0] = e.r.objects[e.r.commits[e.r.commit_nr - i]].oid;
+		e.request = (struct packing_request){
+			.wants = e.wants,
+			.want_nr = 1,
+			.shallow = e.wants,
+			.shallow_nr = 1,
+		};
+		open_found(&e, &f);
+		assert_true(f.unnamed);
+		assert_int_equal(count_named(&f, false), 0);
+		named += count_named(&f, true);
+		found_close(&f);
+	}
+	assert_true(named > 0);
+	env_release(&e);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -603,9 +791,13 @@ int main(void)
 		cmocka_unit_test(bases_of_thin_packs),
 		cmocka_unit_test(few_bytes_get_no_bases),
 		cmocka_unit_test(versions_are_withheld),
+		cmocka_unit_test(used_bitmaps),
 		cmocka_unit_test(a_broken_index_is_set_aside),
 		cmocka_unit_test(cut_requests_walk),
 		cmocka_unit_test(names_are_found_out),
+		cmocka_unit_test(names_for_comparing),
+		cmocka_unit_test(bases_that_are_sent),
+		cmocka_unit_test(whole_packs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
