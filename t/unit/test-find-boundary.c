@@ -16,6 +16,7 @@
 /* Indexes of r->objects[] for one commit. */
 struct version {
 	uint32_t commit, same, file;
+	unsigned date;
 };
 
 static uint32_t add_text(struct randrepo *r, const char *text)
@@ -39,7 +40,8 @@ static uint32_t add_dir(struct randrepo *r, const char *name, uint32_t blob)
 
 /*
  * Add a commit with two directories. The file in "a" is always the same, and
- * the file in "b" contains `text`. NULL as parent: the commit has no parent.
+ * the file in "b" contains `text`. NULL as parent: the commit has no parent. A
+ * child has a later date than its parent.
  */
 static struct version add_version(struct randrepo *r, const char *text,
 				  const struct version *parent)
@@ -50,7 +52,9 @@ static struct version add_version(struct randrepo *r, const char *text,
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct buf data = BUF_INIT;
 	uint32_t refs[2];
+	unsigned date = parent ? parent->date + 1 : 1;
 
+	v.date = date;
 	randrepo_entry(r, &t, "40000", "a", add_dir(r, "same", v.same));
 	randrepo_entry(r, &t, "40000", "b", add_dir(r, "file", v.file));
 	refs[0] = randrepo_finish_tree(r, &t);
@@ -61,8 +65,10 @@ static struct version add_version(struct randrepo *r, const char *text,
 		buf_printf(&data, "parent %s\n",
 			   oid_to_hex(hex, &r->objects[refs[1]].oid,
 				      r->t.repo.algo));
-	buf_printf(&data, "author A <a@b> 1 +0000\n"
-			  "committer A <a@b> 1 +0000\n\nx\n");
+	buf_printf(&data,
+		   "author A <a@b> %u +0000\n"
+		   "committer A <a@b> %u +0000\n\nx\n",
+		   date, date);
 	v.commit = randrepo_add(r, OBJ_COMMIT, &data, refs, parent ? 2 : 1);
 	buf_release(&data);
 	return v;
@@ -122,10 +128,118 @@ static void unchanged_directories(void **state)
 	randrepo_release(&r);
 }
 
+/* The receiver has two branches. The files of both are collected. */
+static void several_haves(void **state)
+{
+	uint64_t seed = random_seed();
+	struct error warning = ERROR_INIT;
+	struct packing_send_options options;
+	struct version one, other, new;
+	struct oid wants[2], haves[2];
+	struct packing_request request = {
+		.wants = wants,
+		.want_nr = 2,
+		.haves = haves,
+		.have_nr = 2,
+		.thin = true,
+	};
+	struct randrepo r;
+	struct found f;
+	struct odb *odb;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	one = add_version(&r, "one", NULL);
+	other = add_version(&r, "other", NULL);
+	new = add_version(&r, "new", &one);
+	haves[0] = r.objects[one.commit].oid;
+	haves[1] = r.objects[other.commit].oid;
+	wants[0] = r.objects[new.commit].oid;
+	new = add_version(&r, "newer", &other);
+	wants[1] = r.objects[new.commit].oid;
+	randrepo_store_pack(&r);
+	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
+	assert_int_equal(packing_send_options_load(&options, &r.t.repo, NULL),
+			 0);
+	options.threads = 1;
+	assert_int_equal(
+		found_open(&f, odb, &request, &options, &warning, NULL), 0);
+	assert_true(is_collected(&f, &r, one.file));
+	assert_true(is_collected(&f, &r, other.file));
+	found_close(&f);
+	odb_close(odb);
+	randrepo_release(&r);
+}
+
+static uint32_t commit_nr(struct walk *w, const struct randrepo *r, uint32_t nr)
+{
+	struct history *h = &w->history;
+	uint32_t obj_pos, commit;
+
+	assert_int_equal(
+		objspace_add(&w->space, r->objects[nr].oid.bytes, &obj_pos), 0);
+	assert_int_equal(history_add(h, obj_pos, &commit), 0);
+	assert_int_equal(history_parse(h, commit, NULL), 0);
+	return commit;
+}
+
+/*
+ * The newest commits of a list come first. A parent of another commit of the
+ * list is left out, unless it is a root.
+ */
+static void newest_commits(void **state)
+{
+	uint64_t seed = random_seed();
+	struct version v = {.commit = 0}, *parent = NULL;
+	uint32_t commits[6], out[6];
+	struct randrepo r;
+	struct odb *odb;
+	struct walk w;
+	size_t nr;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	for (uint32_t i = 0; i < 5; i++) {
+		char text[8];
+
+		snprintf(text, sizeof(text), "%u", i);
+		v = add_version(&r, text, parent);
+		parent = &v;
+		commits[i] = v.commit;
+	}
+	commits[5] = add_version(&r, "alone", NULL).commit;
+	randrepo_store_pack(&r);
+	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
+	assert_int_equal(walk_open(&w, odb, NULL, 0, NULL), 0);
+	for (uint32_t i = 0; i < 6; i++)
+		commits[i] = commit_nr(&w, &r, commits[i]);
+	/* the tip, and the parent of a commit that is not listed */
+	assert_int_equal(found_newest(out, &nr, 6, &w.history,
+				      (const uint32_t[]){commits[2], commits[4],
+							 commits[1]},
+				      3, NULL),
+			 0);
+	assert_int_equal(nr, 2);
+	assert_int_equal(out[0], commits[4]);
+	assert_int_equal(out[1], commits[2]);
+	/* Only the tip and the two roots are left. */
+	assert_int_equal(
+		found_newest(out, &nr, 6, &w.history, commits, 6, NULL), 0);
+	assert_int_equal(nr, 3);
+	assert_int_equal(out[0], commits[4]);
+	assert_int_equal(
+		found_newest(out, &nr, 1, &w.history, commits, 6, NULL), 0);
+	assert_int_equal(nr, 1);
+	assert_int_equal(out[0], commits[4]);
+	walk_close(&w);
+	odb_close(odb);
+	randrepo_release(&r);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unchanged_directories),
+		cmocka_unit_test(several_haves),
+		cmocka_unit_test(newest_commits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
