@@ -305,6 +305,42 @@ static void whole_copies(void **state)
 	keptrepo_release(&k);
 }
 
+/* No run of stored bytes is copied, so each object is written by itself. */
+static void copies_among_other_objects(void **state)
+{
+	struct packing_send_options options;
+	struct packing_report report;
+	struct sentpack s;
+	struct keptrepo k;
+	struct oid tip;
+	struct packing_request request = {
+		.wants = &tip,
+		.want_nr = 1,
+		.shallow = &tip,
+		.shallow_nr = 1,
+		.ofs_delta = true,
+		.knows_shallow = true,
+	};
+
+	init(&k, true);
+	tip = k.r.objects[k.commits[10]].oid;
+	assert_int_equal(packing_send_options_load(&options, &k.r.t.repo, NULL),
+			 0);
+	options.threads = 1;
+	options.window = 0;
+	options.reuse_spans = false;
+	assert_int_equal(packing_send(k.odb, &request, &options,
+				      sentpack_init(&s, &k.r), &report, NULL),
+			 0);
+	sentpack_decode(&s, NULL);
+	assert_int_equal(s.nr, 3);
+	assert_int_equal(report.reused, 3);
+	assert_int_equal(report.deltas, 0);
+	assert_int_equal(report.bytes_recompressed, 0);
+	sentpack_release(&s);
+	keptrepo_release(&k);
+}
+
 /*
  * A client with a shallow boundary fetches new commits. The newest blob is sent
  * as a delta against the version of the file that the client has.
@@ -398,6 +434,47 @@ static void renamed_file(void **state)
 	keptrepo_release(&k);
 }
 
+/* Add version `nr` of a file that deflates to a few hundred bytes. */
+static uint32_t add_repetitive(struct randrepo *r, uint32_t nr)
+{
+	struct buf data = BUF_INIT;
+	uint32_t blob;
+
+	for (uint32_t i = 0; i < 1000; i++)
+		buf_printf(&data, "the same line\n");
+	buf_printf(&data, "version %u\n", nr);
+	blob = randrepo_add(r, OBJ_BLOB, &data, NULL, 0);
+	buf_release(&data);
+	return blob;
+}
+
+/*
+ * Making a delta would save few bytes, because the stored bytes are few. So
+ * these are copied.
+ */
+static void little_to_save(void **state)
+{
+	struct keptrepo k;
+	struct randrepo *r = &k.r;
+	struct fetched f;
+
+	init(&k, false);
+	keptrepo_close(&k);
+	for (uint32_t nr = NEWEST - 1; nr <= NEWEST; nr++) {
+		k.blobs[nr] = add_repetitive(r, nr);
+		k.commits[nr] = add_commit(r, "file", k.blobs[nr],
+					   k.commits[nr - 1]);
+	}
+	randrepo_store_pack(r);
+	randrepo_ref(r, "refs/heads/main", k.commits[NEWEST]);
+	bitmaprepo_repack(r, true, true);
+	keptrepo_open(&k);
+	f = fetch(&k, (struct fetch){NEWEST, NEWEST - 1, NONE, true, false});
+	assert_int_equal(f.base, NONE);
+	assert_int_equal(f.report.bytes_recompressed, 0);
+	keptrepo_release(&k);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -407,6 +484,8 @@ int main(void)
 		cmocka_unit_test(versions_without_kept_deltas),
 		cmocka_unit_test(damaged_file),
 		cmocka_unit_test(whole_copies),
+		cmocka_unit_test(copies_among_other_objects),
+		cmocka_unit_test(little_to_save),
 		cmocka_unit_test(shallow_fetches),
 		cmocka_unit_test(renamed_file),
 	};
