@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "t/unit/asking.h"
+#include "t/unit/keptrepo.h"
 #include "t/unit/nomem.h"
 
 static void random_options(struct packing_send_options *o, struct randrepo *r)
@@ -27,6 +28,7 @@ static void random_options(struct packing_send_options *o, struct randrepo *r)
 /* Each field: number of requests of a test whose pack has this property. */
 struct tally {
 	uint32_t bitmaps, spans, external, deltas, empty;
+	uint64_t reuse_ns;
 };
 
 static void send_and_check(struct asking *a, const struct odb *odb,
@@ -46,6 +48,7 @@ static void send_and_check(struct asking *a, const struct odb *odb,
 	asking_check(a, &s, &report, options.exact);
 	tally->bitmaps += report.used_bitmap;
 	tally->spans += report.pack_reused > 0;
+	tally->reuse_ns += report.reuse_ns;
 	tally->external += s.external > 0;
 	tally->deltas += s.ofs + s.ref > 0;
 	tally->empty += s.nr == 0;
@@ -79,6 +82,7 @@ static void sha1(void **state)
 	random_requests(HASH_SHA1, 120, false, &tally);
 	assert_true(tally.bitmaps > 20 && tally.spans > 10);
 	assert_true(tally.external > 3 && tally.deltas > 30);
+	assert_true(tally.reuse_ns > 0);
 }
 
 static void sha256(void **state)
@@ -349,6 +353,190 @@ static void no_memory(void **state)
 	randrepo_release(&r);
 }
 
+/* ---- packs of known content */
+
+/*
+ * Returns version `nr` of a text of random letters. The versions differ at the
+ * end.
+ */
+static uint32_t add_version(struct randrepo *r, unsigned nr)
+{
+	struct buf data = BUF_INIT;
+	uint64_t seed = 4711;
+	uint32_t blob;
+
+	for (unsigned i = 0; i < 4000; i++)
+		buf_append_char(&data, (char)('a' + random_next(&seed) % 26));
+	for (unsigned i = 0; i < nr; i++)
+		buf_append_str(&data, "more\n");
+	blob = randrepo_add(r, OBJ_BLOB, &data, NULL, 0);
+	buf_release(&data);
+	return blob;
+}
+
+static struct packfile *new_pack(void)
+{
+	struct packfile *p = malloc(sizeof(*p));
+
+	assert_non_null(p);
+	packfile_init(p, HASH_SHA1);
+	return p;
+}
+
+static void pack_object(struct packfile *p, const struct randrepo *r,
+			uint32_t nr)
+{
+	const struct randrepo_object *o = &r->objects[nr];
+
+	packfile_add(p, o->type, o->data.data, o->data.len);
+}
+
+static void save_pack(struct randrepo *r, struct packfile *p, unsigned nr)
+{
+	char name[64];
+
+	packfile_finish(p);
+	snprintf(name, sizeof(name), "objects/pack/pack-%u.pack", nr);
+	tmprepo_write_len(&r->t, name, p->bytes.data, p->bytes.len);
+	snprintf(name, sizeof(name), "objects/pack/pack-%u.idx", nr);
+	tmprepo_write_len(&r->t, name, p->idx.data, p->idx.len);
+	packfile_release(p);
+	free(p);
+}
+
+/*
+ * Send objects one by one, not in runs of stored bytes. `had`: objects that may
+ * be bases outside of the pack; NULL: none.
+ */
+static struct packing_report send_singly(const struct randrepo *r,
+					 const struct packing_request *request,
+					 const bool *had)
+{
+	struct packing_send_options options;
+	struct packing_report report;
+	struct error err = ERROR_INIT;
+	struct sentpack s;
+	struct odb *odb;
+
+	assert_int_equal(odb_open(&odb, &r->t.repo, NULL, NULL), 0);
+	assert_int_equal(packing_send_options_load(&options, &r->t.repo, NULL),
+			 0);
+	options.threads = 1;
+	options.reuse_spans = false;
+	options.spare_search = true;
+	if (packing_send(odb, request, &options, sentpack_init(&s, r), &report,
+			 &err) < 0)
+		fail_msg("%s", err.msg);
+	sentpack_decode(&s, had);
+	assert_int_equal(s.nr, report.objects);
+	sentpack_release(&s);
+	odb_close(odb);
+	return report;
+}
+
+/*
+ * A stored delta is copied if the receiver has the base and accepts a thin
+ * pack.
+ */
+static void stored_deltas_of_receiver(void **state)
+{
+	uint64_t seed = random_seed();
+	struct packfile *p = new_pack();
+	bool *had = calloc(RANDREPO_MAX, sizeof(*had));
+	uint32_t blobs[2], commits[2] = {0};
+	struct packing_report report;
+	struct packing_request request;
+	struct randrepo r;
+
+	assert_non_null(had);
+	randrepo_init(&r, HASH_SHA1, &seed);
+	for (uint32_t i = 0; i < 2; i++) {
+		blobs[i] = add_version(&r, i);
+		commits[i] = keptrepo_commit(&r, blobs[i], i, commits[0]);
+	}
+	for (uint32_t i = 0; i < r.nr; i++)
+		if (i != blobs[1])
+			pack_object(p, &r, i);
+	assert_int_equal(blobs[0], 0);
+	packfile_add_delta(p, OBJ_OFS_DELTA, 0, r.objects[0].data.len, "more\n",
+			   &r.objects[blobs[1]].oid);
+	save_pack(&r, p, 1);
+	randrepo_reach(&r, had, commits[0]);
+	request = (struct packing_request){
+		.wants = &r.objects[commits[1]].oid,
+		.want_nr = 1,
+		.haves = &r.objects[commits[0]].oid,
+		.have_nr = 1,
+		.ofs_delta = true,
+		.thin = true,
+	};
+	report = send_singly(&r, &request, had);
+	assert_int_equal(report.objects, 3);
+	assert_int_equal(report.reused_deltas, 1);
+	assert_int_equal(report.bytes_recompressed, 0);
+	request.thin = false;
+	report = send_singly(&r, &request, NULL);
+	assert_int_equal(report.objects, 3);
+	assert_int_equal(report.deltas, 0);
+	free(had);
+	randrepo_release(&r);
+}
+
+#define VERSIONS 4
+
+/*
+ * Make a repository with versions of a text. `small_nr` versions have a small
+ * pack each. The others are in a large pack, which a good delta search made.
+ */
+static void store_versions(struct randrepo *r, struct oid *versions,
+			   unsigned small_nr)
+{
+	struct packfile *large = new_pack();
+
+	for (unsigned i = 0; i < VERSIONS; i++) {
+		struct packfile *p = i < small_nr ? new_pack() : large;
+		uint32_t nr = add_version(r, i);
+
+		versions[i] = r->objects[nr].oid;
+		pack_object(p, r, nr);
+		if (i < small_nr)
+			save_pack(r, p, 2 + i);
+	}
+	/* packing/send.c: a pack of SETTLED_MIN objects is large. */
+	for (unsigned i = 0; i < 1000; i++)
+		packfile_add(large, OBJ_BLOB, &i, sizeof(i));
+	save_pack(r, large, 1);
+}
+
+/*
+ * For a clone without history, deltas are searched only if more than half of
+ * the objects come from small packs.
+ */
+static void spared_searches(void **state)
+{
+	uint64_t seed = random_seed();
+
+	for (unsigned small_nr = 0; small_nr <= VERSIONS; small_nr++) {
+		struct packing_report report;
+		struct oid versions[VERSIONS];
+		struct packing_request request = {
+			.wants = versions,
+			.want_nr = VERSIONS,
+			.shallow = versions,
+			.shallow_nr = 1,
+			.ofs_delta = true,
+		};
+		struct randrepo r;
+
+		randrepo_init(&r, HASH_SHA1, &seed);
+		store_versions(&r, versions, small_nr);
+		report = send_singly(&r, &request, NULL);
+		assert_int_equal(report.objects, VERSIONS);
+		assert_int_equal(report.deltas > 0, small_nr > VERSIONS / 2);
+		randrepo_release(&r);
+	}
+}
+
 /*
  * Context of the callback for admission. It counts its calls, and refuses call
  * number `refused`.
@@ -437,6 +625,8 @@ int main(void)
 		cmocka_unit_test(nothing_to_send),
 		cmocka_unit_test(failures),
 		cmocka_unit_test(objects_elsewhere),
+		cmocka_unit_test(stored_deltas_of_receiver),
+		cmocka_unit_test(spared_searches),
 		cmocka_unit_test(admission),
 		cmocka_unit_test(no_memory),
 	};
