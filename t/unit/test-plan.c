@@ -286,6 +286,7 @@ static void wrong_type(void **state)
 	 */
 	for (size_t i = 0; i < l.list.nr; i++)
 		assert_int_not_equal(l.list.items[i].how, PACKING_COPY);
+	assert_int_equal(err.code, 0);
 	itemlist_release(&l);
 }
 

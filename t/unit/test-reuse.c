@@ -192,6 +192,9 @@ static void everything(void **state)
 		copy_make(&c, &request);
 		copy_check(&b, &c, &request, &read);
 		assert_true(bitset_is_empty(&c.left_over));
+		if (request.ofs_delta)
+			assert_int_equal(c.report.bytes_verbatim,
+					 c.pack.len - 12 - 20);
 		if (request.ofs_delta || !(i & 2)) {
 			assert_int_equal(c.pack.len,
 					 b.pb->space.pack->pack->file.len);
