@@ -424,6 +424,35 @@ static void broken(void **state)
 	itemlist_release(&v.l);
 }
 
+/*
+ * Some stored deltas say a distance at which no object is. Another delta, whose
+ * base is not sent, becomes a delta of an object up its chain nevertheless.
+ */
+static void damaged(void **state)
+{
+	struct fallback_chains_options options = {0};
+	struct pack_entry e = {.type = OBJ_OFS_DELTA, .base_distance = 5};
+	uint64_t seed = random_seed();
+	struct versions v;
+
+	versions_begin(&v, &seed);
+	pack_begin(&v);
+	pack_whole(&v, 0);
+	pack_delta(&v, 1, 0);
+	pack_delta(&v, 2, 1);
+	for (unsigned i = 3; i < 9; i++)
+		packfile_add_entry(v.pack, &e, "", 0, &version(&v, i)->oid);
+	pack_end(&v);
+	versions_open(&v);
+	versions_send(&v, (const int[]){0, 2, 3, 4, 5, 6, 7, 8, -1});
+	plan_by_hand(&v);
+	v.l.list.items[1].size = version(&v, 2)->data.len;
+	fallback_with(&v.l, &options);
+	assert_int_equal(check(&v.l), 1);
+	assert_int_equal(base_of(&v, 1), 0);
+	itemlist_release(&v.l);
+}
+
 /* When the deltas exceed the limit of bytes, no further delta is made. */
 static void budget(void **state)
 {
@@ -514,6 +543,29 @@ static void retried(void **state)
 	itemlist_release(&v.l);
 }
 
+/* Deltas of two packs are marked for the delta search. */
+static void retried_in_two_packs(void **state)
+{
+	uint64_t seed = random_seed();
+	struct versions v;
+
+	versions_begin(&v, &seed);
+	for (unsigned first = 0; first < 20; first += 10) {
+		pack_begin(&v);
+		pack_whole(&v, first);
+		for (unsigned i = 1; i < 4; i++)
+			pack_delta(&v, first + i, first);
+		pack_end(&v);
+	}
+	versions_open(&v);
+	versions_send(&v, (const int[]){1, 2, 11, 12, -1});
+	plan(&v.l, &itemlist_plan_options);
+	assert_int_equal(fallback_chains_retry(&v.l.list, &v.l.packs, NULL), 0);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_true(v.l.list.items[i].retry);
+	itemlist_release(&v.l);
+}
+
 /*
  * A delta of a fifth of the object's size is dropped, because the delta search
  * may find a better one.
@@ -551,9 +603,11 @@ int main(void)
 		cmocka_unit_test(receiver_has),
 		cmocka_unit_test(ring),
 		cmocka_unit_test(broken),
+		cmocka_unit_test(damaged),
 		cmocka_unit_test(budget),
 		cmocka_unit_test(others_stay),
 		cmocka_unit_test(retried),
+		cmocka_unit_test(retried_in_two_packs),
 		cmocka_unit_test(mediocre),
 	};
 
