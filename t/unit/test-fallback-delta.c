@@ -14,6 +14,7 @@
 
 #include "packing/fallback-delta.h"
 #include "t/unit/deltalist.h"
+#include "t/unit/nomem.h"
 
 #define PAIRS 40
 
@@ -147,11 +148,55 @@ static void others_stay_as_they_are(void **state)
 	pairs_release(&p);
 }
 
+static void make_whole(void *ctx)
+{
+	struct pairs *p = ctx;
+
+	deltalist_reset(&p->d);
+	p->d.list.nr = 2;
+}
+
+static int make_delta(void *ctx, struct error *err)
+{
+	struct pairs *p = ctx;
+
+	return fallback_delta_versions(&p->d.list, &p->found,
+				       &(struct bitset)BITSET_INIT, -1, err);
+}
+
+static void check_delta(void *ctx)
+{
+	const struct pairs *p = ctx;
+
+	assert_int_equal(p->d.list.items[0].how, PACKING_DELTA);
+}
+
+/* If an allocation fails, the error is returned, or the delta is made. */
+static void no_memory(void **state)
+{
+	uint64_t seed = random_seed();
+	char text[TEXT_LINES * TEXT_LINE_LEN + 1] = "";
+	char old[sizeof(text)] = "";
+	struct pairs p;
+
+	pairs_init(&p);
+	text_make(text, sizeof(text) - 1, &seed);
+	memcpy(old, text, sizeof(text));
+	text_edit(old, sizeof(text) - 1, 2, &seed);
+	add_pair(&p, text, old, strlen(old), OBJ_BLOB);
+	p.found.walk.reader = odb_reader_new(p.d.odb, 1 << 20);
+	assert_non_null(p.found.walk.reader);
+	nomem_each(make_whole, make_delta, check_delta, &p);
+	odb_reader_free(p.found.walk.reader);
+	pairs_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(versions_become_bases),
 		cmocka_unit_test(others_stay_as_they_are),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "t/unit/itemlist.h"
+#include "t/unit/nomem.h"
 
 static void plan(struct itemlist *l, const struct plan_options *options)
 {
@@ -350,13 +351,71 @@ static void tip_island(void **state)
 	itemlist_release(&l);
 }
 
+/* A list that is planned several times, while memory runs out. */
+struct again {
+	struct itemlist l;
+	/* the state of each item after it was planned with enough memory */
+	uint8_t how[RANDREPO_MAX];
+};
+
+static void plan_anew(void *ctx)
+{
+	struct again *again = ctx;
+	struct itemlist *l = &again->l;
+
+	packs_release(&l->packs);
+	odb_close(l->odb);
+	assert_int_equal(odb_open(&l->odb, &l->r.t.repo, NULL, NULL), 0);
+	l->space.odb = l->odb;
+	assert_int_equal(packs_init(&l->packs, l->odb, NULL), 0);
+	for (size_t i = 0; i < l->list.nr; i++) {
+		l->list.items[i].how = PACKING_WHOLE;
+		l->list.items[i].base = PACKING_NO_ITEM;
+		l->list.items[i].size = 0;
+	}
+}
+
+static int plan_again(void *ctx, struct error *err)
+{
+	struct again *again = ctx;
+	struct plan_options options = itemlist_plan_options;
+
+	options.threads = 1;
+	return plan_items(&again->l.list, &again->l.packs, &options, err);
+}
+
+static void check_again(void *ctx)
+{
+	struct again *again = ctx;
+
+	for (size_t i = 0; i < again->l.list.nr; i++)
+		assert_int_equal(again->l.list.items[i].how, again->how[i]);
+}
+
+/* If an allocation fails, plan_items() fails, or the plan is the same. */
+static void no_memory(void **state)
+{
+	uint64_t seed = random_seed();
+	struct again *again = calloc(1, sizeof(*again));
+
+	assert_non_null(again);
+	itemlist_init(&again->l, &seed);
+	itemlist_fill(&again->l, 2, false);
+	plan(&again->l, &itemlist_plan_options);
+	for (size_t i = 0; i < again->l.list.nr; i++)
+		again->how[i] = again->l.list.items[i].how;
+	nomem_each(plan_anew, plan_again, check_again, again);
+	itemlist_release(&again->l);
+	free(again);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_lists), cmocka_unit_test(settled),
 		cmocka_unit_test(thin),         cmocka_unit_test(ring),
 		cmocka_unit_test(tip_island),   cmocka_unit_test(missing),
-		cmocka_unit_test(wrong_type),
+		cmocka_unit_test(wrong_type),   cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
