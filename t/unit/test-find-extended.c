@@ -10,8 +10,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "packing/send.h"
+#include "packing/find.h"
 #include "t/unit/keptrepo.h"
+#include "t/unit/nomem.h"
 #include "t/unit/sentpack.h"
 
 #define NEWEST (KEPTREPO_COMMITS - 1)
@@ -74,7 +75,7 @@ static void check_clone(struct extendedrepo *e, const uint32_t *wants,
 	struct packing_report report;
 	struct error err = ERROR_INIT;
 	struct sentpack s;
-	struct oid ids[4];
+	struct oid *ids = calloc(nr, sizeof(*ids));
 	struct packing_request request = {
 		.wants = ids,
 		.want_nr = nr,
@@ -82,7 +83,7 @@ static void check_clone(struct extendedrepo *e, const uint32_t *wants,
 		.use_bitmap = true,
 	};
 
-	assert_non_null(due);
+	assert_true(due && ids);
 	for (size_t i = 0; i < nr; i++) {
 		ids[i] = k->r.objects[wants[i]].oid;
 		randrepo_reach(&k->r, due, wants[i]);
@@ -104,6 +105,7 @@ static void check_clone(struct extendedrepo *e, const uint32_t *wants,
 		assert_null(report.no_bitmap);
 	sentpack_release(&s);
 	free(due);
+	free(ids);
 }
 
 /*
@@ -178,12 +180,102 @@ static void damaged_files(void **state)
 	release(&e);
 }
 
+/* A clone whose objects are found several times, while memory runs out. */
+struct again {
+	struct extendedrepo e;
+	struct packing_request request;
+	struct packing_send_options options;
+	struct found f;
+};
+
+static int find_again(void *ctx, struct error *err)
+{
+	struct again *again = ctx;
+	struct error warning = ERROR_INIT;
+
+	return found_open(&again->f, again->e.k.odb, &again->request,
+			  &again->options, &warning, err);
+}
+
+static void check_again(void *ctx)
+{
+	struct again *again = ctx;
+
+	assert_non_null(again->f.content);
+	assert_int_equal(again->f.commits_walked, 1);
+	assert_int_equal(again->f.objects.nr, 1);
+	found_close(&again->f);
+}
+
+/* If an allocation fails, the error is returned, or the answer is extended. */
+static void no_memory(void **state)
+{
+	struct again again;
+	struct oid wants[2];
+
+	init(&again.e);
+	wants[0] = again.e.k.r.objects[again.e.commit].oid;
+	wants[1] = again.e.k.r.objects[again.e.side].oid;
+	again.request = (struct packing_request){
+		.wants = wants,
+		.want_nr = 2,
+		.ofs_delta = true,
+		.use_bitmap = true,
+	};
+	assert_int_equal(packing_send_options_load(&again.options,
+						   &again.e.k.r.t.repo, NULL),
+			 0);
+	again.options.threads = 1;
+	nomem_each(NULL, find_again, check_again, &again);
+	release(&again.e);
+}
+
+/* Number of branches with different tips: half of NEW_MAX, and a few. */
+#define BRANCHES 2050
+
+/*
+ * A clone of many branches gets the prepared answer to all of them, and the
+ * commits that are new since.
+ */
+static void many_branches(void **state)
+{
+	struct extendedrepo e = {.commit = 0};
+	struct keptrepo *k = &e.k;
+	struct randrepo *r = &k->r;
+	uint32_t *tips = calloc(BRANCHES, sizeof(*tips));
+	uint64_t seed = 1;
+	uint32_t blob;
+
+	assert_non_null(tips);
+	randrepo_init(r, HASH_SHA1, &seed);
+	blob = randrepo_blob(r, 1);
+	for (uint32_t i = 0; i < BRANCHES; i++) {
+		char name[32];
+
+		tips[i] = keptrepo_commit(r, blob, i, tips[0]);
+		snprintf(name, sizeof(name), "refs/heads/b%u", i);
+		randrepo_ref(r, name, tips[i]);
+	}
+	randrepo_ref(r, "refs/heads/main", tips[0]);
+	randrepo_store_pack(r);
+	bitmaprepo_repack(r, true, true);
+	e.commit = keptrepo_commit(r, blob, BRANCHES, tips[BRANCHES - 1]);
+	randrepo_store(r);
+	keptrepo_open(k);
+	tips[BRANCHES - 1] = e.commit;
+	check_clone(&e, tips, BRANCHES, "prepared+walk", 1);
+	free(tips);
+	release(&e);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(new_commit),
 		cmocka_unit_test(rewound_branch),
 		cmocka_unit_test(damaged_files),
+		cmocka_unit_test(no_memory),
+		cmocka_unit_test(many_branches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

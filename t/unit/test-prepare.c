@@ -14,6 +14,7 @@
 #include "object/hash.h"
 #include "prepared/prepared-wants.h"
 #include "prepared/prepared.h"
+#include "packing/find.h"
 #include "packs/prepare.h"
 #include "t/unit/bitmaprepo.h"
 #include "t/unit/sentpack.h"
@@ -523,6 +524,47 @@ static void what_clones_get(void **state)
 }
 
 /*
+ * Find the objects of a clone by a walk. If they are the objects of a prepared
+ * answer, this answer is sent, unless prepared answers are not to be used.
+ */
+static void clones_by_walk(void **state)
+{
+	static const char config[] = "[repack]\ntipIsland = true\n";
+	uint64_t seed = random_seed();
+	struct error warning = ERROR_INIT;
+	struct packing_send_options options;
+	struct packing_request request;
+	struct preparedrepo p;
+	struct found f;
+
+	preparedrepo_init(&p, HASH_SHA1, config, &seed);
+	assert_int_equal(packing_send_options_load(&options, &p.r.t.repo, NULL),
+			 0);
+	request = clone_of(p.wants, p.want_nr);
+	request.use_bitmap = false;
+	for (int use = 0; use < 2; use++) {
+		size_t nr;
+
+		assert_int_equal(found_open(&f, p.odb, &request, &options,
+					    &warning, NULL),
+				 0);
+		nr = bitset_count(&f.packed);
+		assert_int_equal(found_look_for_stored(&f, use, NULL), 0);
+		if (use) {
+			assert_non_null(f.content);
+			assert_int_equal(f.content->object_nr, nr);
+			assert_ptr_equal(f.content_pack, p.prepared.pack);
+			assert_true(bitset_is_empty(&f.packed));
+		} else {
+			assert_null(f.content);
+			assert_int_equal(bitset_count(&f.packed), nr);
+		}
+		found_close(&f);
+	}
+	preparedrepo_release(&p);
+}
+
+/*
  * If repack.prepareAnswers is false, a repack removes the file of prepared
  * answers (stored responses).
  */
@@ -683,6 +725,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_clones_get),
+		cmocka_unit_test(clones_by_walk),
 		cmocka_unit_test(unless_it_is_unwanted),
 		cmocka_unit_test(what_is_wrong),
 		cmocka_unit_test(clones_after_pushes),
