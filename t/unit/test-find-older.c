@@ -182,6 +182,8 @@ static uint32_t fetch(struct olderrepo *o, bool knows_shallow)
 	assert_int_equal(
 		packing_send_options_load(&options, &o->r.t.repo, NULL), 0);
 	options.threads = 1;
+	/* The delta search would find bases, too. */
+	options.depth = 0;
 	if (packing_send(odb, &request, &options, sentpack_init(&s, &o->r),
 			 &report, &err) < 0)
 		fail_msg("%s", err.msg);
