@@ -156,6 +156,8 @@ static struct fetched fetch(struct keptrepo *k, struct fetch q)
 	assert_int_equal(
 		packing_send_options_load(&options, &k->r.t.repo, NULL), 0);
 	options.threads = 1;
+	/* The delta search would find bases, too. */
+	options.depth = 0;
 	if (packing_send(k->odb, &request, &options, sentpack_init(&s, &k->r),
 			 &f.report, &err) < 0)
 		fail_msg("%s", err.msg);
@@ -434,6 +436,41 @@ static void renamed_file(void **state)
 	keptrepo_release(&k);
 }
 
+/* A kept delta is not used if it is as long as the stored object. */
+static void long_kept_delta(void **state)
+{
+	struct deflater *deflater = deflater_new(-1);
+	struct buf stream = BUF_INIT, bytes = BUF_INIT;
+	const struct randrepo_object *target;
+	struct kept_delta row = {.step = 1};
+	struct keptrepo k;
+	struct fetched f;
+
+	assert_non_null(deflater);
+	init(&k, false);
+	target = &k.r.objects[k.commits[NEWEST]];
+	assert_int_equal(deflater_append(deflater, &stream, target->data.data,
+					 target->data.len),
+			 0);
+	row.target = target->oid;
+	row.base = k.r.objects[k.commits[30]].oid;
+	row.size = (uint32_t)target->data.len;
+	row.stream = (const uint8_t *)stream.data;
+	row.len = (uint32_t)stream.len;
+	assert_int_equal(kept_deltas_write(&bytes, HASH_SHA1, &row, 1), 0);
+	tmprepo_remove(&k.r.t, DELTAS);
+	tmprepo_write_len(&k.r.t, DELTAS, bytes.data, bytes.len);
+	f = fetch(&k, (struct fetch){NEWEST, 30, NONE, true, false});
+	assert_int_equal(f.report.warning.code, 0);
+	/* The only delta is that of the file. */
+	assert_int_equal(f.report.deltas, 1);
+	assert_int_equal(f.base, 30);
+	deflater_free(deflater);
+	buf_release(&stream);
+	buf_release(&bytes);
+	keptrepo_release(&k);
+}
+
 /* Add version `nr` of a file that deflates to a few hundred bytes. */
 static uint32_t add_repetitive(struct randrepo *r, uint32_t nr)
 {
@@ -486,6 +523,7 @@ int main(void)
 		cmocka_unit_test(whole_copies),
 		cmocka_unit_test(copies_among_other_objects),
 		cmocka_unit_test(little_to_save),
+		cmocka_unit_test(long_kept_delta),
 		cmocka_unit_test(shallow_fetches),
 		cmocka_unit_test(renamed_file),
 	};
