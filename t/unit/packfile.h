@@ -20,8 +20,10 @@
 #include "pack/inflate.h"
 #include "pack/pack.h"
 
-/* Maximum number of objects in a pack. */
+/* Maximum number of objects in a pack. A test may define a larger number. */
+#ifndef PACKFILE_MAX
 #define PACKFILE_MAX 4096
+#endif
 
 struct packfile {
 	enum hash_algo algo;

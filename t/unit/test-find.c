@@ -11,7 +11,9 @@
 
 #include "base/mem.h"
 #include "object/parse.h"
-#include "packing/find.h"
+#include "packing/find-parts.h"
+/* One test needs a pack of more than PACK_REV_SMALL_NR objects. */
+#define PACKFILE_MAX 8448
 #include "t/unit/bitmaprepo.h"
 
 struct env {
@@ -371,6 +373,52 @@ static void bases_that_are_sent(void **state)
 	}
 	assert_true(bases > 0);
 	env_release(&e);
+}
+
+/* Write a .rev file in which the first two objects are exchanged. */
+static void write_wrong_rev(const struct packfile *p, struct pack *pack)
+{
+	const struct pack_rev *rev = pack_get_rev(pack, NULL);
+	struct buf file = BUF_INIT;
+	char first[4];
+
+	assert_int_equal(pack_rev_write(&file, rev->owned, p->nr,
+					&pack->checksum, HASH_SHA1, NULL),
+			 0);
+	/* The header of the file has 12 bytes. */
+	memcpy(first, file.data + 12, 4);
+	memcpy(file.data + 12, file.data + 16, 4);
+	memcpy(file.data + 16, first, 4);
+	packfile_save_file(p, ".rev", file.data, file.len);
+	buf_release(&file);
+}
+
+/* Before many objects are looked up, a damaged .rev file is noticed. */
+static void wrong_order(void **state)
+{
+	struct packfile *p = malloc(sizeof(*p));
+	const struct pack_rev *rev;
+	struct pack *pack;
+
+	assert_non_null(p);
+	packfile_init(p, HASH_SHA1);
+	for (unsigned i = 0; i <= PACK_REV_SMALL_NR; i++)
+		packfile_add(p, OBJ_BLOB, &i, sizeof(i));
+	pack = packfile_open(p);
+	write_wrong_rev(p, pack);
+	pack_close(pack);
+	assert_int_equal(pack_open(&pack, p->base, HASH_SHA1, NULL), 0);
+	rev = find_order(pack, p->nr, NULL);
+	assert_non_null(rev);
+	for (uint32_t i = 0; i < p->nr; i++) {
+		const uint8_t *id = pack_idx_oid(&pack->idx,
+						 pack_rev_idx_pos(rev, i));
+
+		assert_memory_equal(id, p->oids[i].bytes, 20);
+	}
+	pack_close(pack);
+	packfile_release(p);
+	free(p);
 }
 
 /* If all objects of the only pack are sent, the pack is sent as it is. */
@@ -798,6 +846,7 @@ int main(void)
 		cmocka_unit_test(names_for_comparing),
 		cmocka_unit_test(bases_that_are_sent),
 		cmocka_unit_test(whole_packs),
+		cmocka_unit_test(wrong_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
