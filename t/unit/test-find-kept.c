@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "pack/delta.h"
 #include "packing/send.h"
 #include "t/unit/keptrepo.h"
 #include "t/unit/sentpack.h"
@@ -436,38 +437,129 @@ static void renamed_file(void **state)
 	keptrepo_release(&k);
 }
 
+/*
+ * Write a file with one kept delta of `target` against `base`, both indexes of
+ * k->r.objects[]. `bytes`: the delta before deflating.
+ */
+static void write_kept(struct keptrepo *k, uint32_t target, uint32_t base,
+		       const void *bytes, size_t len)
+{
+	struct deflater *deflater = deflater_new(-1);
+	struct buf stream = BUF_INIT, file = BUF_INIT;
+	struct kept_delta row = {
+		.target = k->r.objects[target].oid,
+		.base = k->r.objects[base].oid,
+		.step = 1,
+		.size = (uint32_t)len,
+	};
+
+	assert_non_null(deflater);
+	assert_int_equal(deflater_append(deflater, &stream, bytes, len), 0);
+	row.stream = (const uint8_t *)stream.data;
+	row.len = (uint32_t)stream.len;
+	assert_int_equal(kept_deltas_write(&file, HASH_SHA1, &row, 1), 0);
+	tmprepo_write_len(&k->r.t, DELTAS, file.data, file.len);
+	deflater_free(deflater);
+	buf_release(&stream);
+	buf_release(&file);
+}
+
 /* A kept delta is not used if it is as long as the stored object. */
 static void long_kept_delta(void **state)
 {
-	struct deflater *deflater = deflater_new(-1);
-	struct buf stream = BUF_INIT, bytes = BUF_INIT;
-	const struct randrepo_object *target;
-	struct kept_delta row = {.step = 1};
+	const struct buf *target;
 	struct keptrepo k;
 	struct fetched f;
 
-	assert_non_null(deflater);
 	init(&k, false);
-	target = &k.r.objects[k.commits[NEWEST]];
-	assert_int_equal(deflater_append(deflater, &stream, target->data.data,
-					 target->data.len),
-			 0);
-	row.target = target->oid;
-	row.base = k.r.objects[k.commits[30]].oid;
-	row.size = (uint32_t)target->data.len;
-	row.stream = (const uint8_t *)stream.data;
-	row.len = (uint32_t)stream.len;
-	assert_int_equal(kept_deltas_write(&bytes, HASH_SHA1, &row, 1), 0);
 	tmprepo_remove(&k.r.t, DELTAS);
-	tmprepo_write_len(&k.r.t, DELTAS, bytes.data, bytes.len);
+	target = &k.r.objects[k.commits[NEWEST]].data;
+	write_kept(&k, k.commits[NEWEST], k.commits[30], target->data,
+		   target->len);
 	f = fetch(&k, (struct fetch){NEWEST, 30, NONE, true, false});
 	assert_int_equal(f.report.warning.code, 0);
 	/* The only delta is that of the file. */
 	assert_int_equal(f.report.deltas, 1);
 	assert_int_equal(f.base, 30);
-	deflater_free(deflater);
-	buf_release(&stream);
-	buf_release(&bytes);
+	keptrepo_release(&k);
+}
+
+/* Returns a delta of two objects, malloc()ed, and sets *len to its length. */
+static void *make_delta(const struct randrepo *r, uint32_t target,
+			uint32_t base, size_t *len)
+{
+	const struct buf *to = &r->objects[target].data;
+	const struct buf *from = &r->objects[base].data;
+	void *delta;
+
+	assert_int_equal(delta_create_near(from->data, from->len, to->data,
+					   to->len, 0, &delta, len),
+			 0);
+	return delta;
+}
+
+/*
+ * Make a repository without a bitmap index. Its pack stores blob `nr` as a
+ * delta of the blob before, and all other objects whole.
+ */
+static void init_with_delta(struct keptrepo *k, uint64_t *seed, uint32_t nr)
+{
+	struct packfile *p = malloc(sizeof(*p));
+	struct pack_entry e = {.type = OBJ_REF_DELTA};
+	struct randrepo *r = &k->r;
+	void *delta;
+
+	assert_non_null(p);
+	memset(k, 0, sizeof(*k));
+	randrepo_init(r, HASH_SHA1, seed);
+	packfile_init(p, HASH_SHA1);
+	for (uint32_t i = 0; i < KEPTREPO_COMMITS; i++) {
+		k->blobs[i] = keptrepo_version(r, i);
+		k->commits[i] = keptrepo_commit(r, k->blobs[i], i,
+						i ? k->commits[i - 1] : 0);
+	}
+	for (uint32_t i = 0; i < r->nr; i++)
+		if (i != k->blobs[nr])
+			packfile_add(p, r->objects[i].type,
+				     r->objects[i].data.data,
+				     r->objects[i].data.len);
+	delta = make_delta(r, k->blobs[nr], k->blobs[nr - 1], &e.size);
+	e.base_oid = r->objects[k->blobs[nr - 1]].oid.bytes;
+	packfile_add_entry(p, &e, delta, e.size, &r->objects[k->blobs[nr]].oid);
+	packfile_finish(p);
+	tmprepo_write_len(&r->t, "objects/pack/pack-1.pack", p->bytes.data,
+			  p->bytes.len);
+	tmprepo_write_len(&r->t, "objects/pack/pack-1.idx", p->idx.data,
+			  p->idx.len);
+	packfile_release(p);
+	free(p);
+	free(delta);
+	keptrepo_open(k);
+}
+
+/*
+ * The base of a kept delta is sent as it is stored, as a delta. So the kept
+ * delta can be used if the base of its base is sent, too.
+ */
+static void base_stored_as_delta(void **state)
+{
+	uint64_t seed = 1;
+	struct keptrepo k;
+	struct fetched f;
+	size_t len;
+	void *delta;
+
+	init_with_delta(&k, &seed, 31);
+	delta = make_delta(&k.r, k.blobs[NEWEST], k.blobs[31], &len);
+	write_kept(&k, k.blobs[NEWEST], k.blobs[31], delta, len);
+	f = fetch(&k, (struct fetch){NEWEST, 10, NONE, false, false});
+	assert_int_equal(f.base, 31);
+	assert_true(f.base_is_sent);
+	/* The receiver has the base of the base. */
+	f = fetch(&k, (struct fetch){NEWEST, 30, NONE, false, false});
+	assert_int_equal(f.base, 31);
+	assert_true(f.base_is_sent);
+	free(delta);
 	keptrepo_release(&k);
 }
 
@@ -524,6 +616,7 @@ int main(void)
 		cmocka_unit_test(copies_among_other_objects),
 		cmocka_unit_test(little_to_save),
 		cmocka_unit_test(long_kept_delta),
+		cmocka_unit_test(base_stored_as_delta),
 		cmocka_unit_test(shallow_fetches),
 		cmocka_unit_test(renamed_file),
 	};
