@@ -58,12 +58,23 @@ static void input_release(struct input *in)
 	free(in->ids);
 }
 
-static int add_id(struct input *in, const char *line, enum hash_algo algo)
+/*
+ * Add the id in a line. As in stock Git, a missing object is an error before
+ * the next line is read. Returns 0, or prints an error and returns the exit
+ * code.
+ */
+static int add_id(struct input *in, const char *line, const struct store *store)
 {
 	struct oid oid;
 
-	if (!oid_from_hex(&oid, line, strlen(line), algo)) {
+	if (!oid_from_hex(&oid, line, strlen(line), store->repo->algo)) {
 		builtin_error("unexpected non-hex object ID: %s", line);
+		return 1;
+	}
+	/* A promised object can be fetched. */
+	if (!store->repo->has_promisor &&
+	    !odb_reader_has(store->reader, &oid)) {
+		builtin_error("invalid object: %s", line);
 		return 1;
 	}
 	if (mem_grow(&in->ids, &in->id_alloc, in->id_nr + 1, sizeof(*in->ids)) <
@@ -87,7 +98,7 @@ static int add_pack(struct input *in, const char *line)
 }
 
 /* Read the lines of standard input. Returns 0 or the exit code. */
-static int read_input(struct input *in, bool packs, enum hash_algo algo)
+static int read_input(struct input *in, bool packs, const struct store *store)
 {
 	struct stdin_lines lines = STDIN_LINES_INIT;
 	struct error err = ERROR_INIT;
@@ -95,7 +106,7 @@ static int read_input(struct input *in, bool packs, enum hash_algo algo)
 
 	while (!code && (ret = stdin_lines_next(&lines, &err)) > 0)
 		code = packs ? add_pack(in, lines.line)
-			     : add_id(in, lines.line, algo);
+			     : add_id(in, lines.line, store);
 	if (!code && ret < 0)
 		code = builtin_fail(&err);
 	stdin_lines_release(&lines);
@@ -169,8 +180,7 @@ static int take_source(struct commit_graph_options *o, struct input *in,
 		    : c->stdin_packs   ? COMMIT_GRAPH_FROM_NAMED
 				       : COMMIT_GRAPH_FROM_PACKS;
 	if (c->stdin_commits || c->stdin_packs)
-		code = read_input(in, c->stdin_packs,
-				  c->common.store.repo->algo);
+		code = read_input(in, c->stdin_packs, &c->common.store);
 	o->commits = in->ids;
 	o->commit_nr = in->id_nr;
 	o->packs = (const char *const *)in->packs;

@@ -434,4 +434,17 @@ test_expect_success 'options are checked before the object directory' '
 	EOF
 '
 
+test_expect_success '--stdin-commits: the first bad line is reported' '
+	rm -rf lines.git && stock init -q --bare lines.git &&
+	zero=$(printf "%040d" 0) &&
+	for lines in "$zero\nnothing\n" "nothing\n$zero\n"
+	do
+		printf "$lines" | test_must_fail stock -C lines.git \
+			commit-graph write --stdin-commits 2>expect &&
+		printf "$lines" | test_must_fail git -C lines.git \
+			commit-graph write --stdin-commits 2>err &&
+		test_cmp expect err || return 1
+	done
+'
+
 test_done
