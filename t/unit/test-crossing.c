@@ -14,6 +14,7 @@
 #include "packs/crossing.h"
 #include "packs/roots.h"
 #include "t/unit/bitmaprepo.h"
+#include "t/unit/nomem.h"
 
 #define FORKS 4
 
@@ -174,11 +175,56 @@ static void test_no_islands(void **state)
 	teardown(&f);
 }
 
+struct again {
+	struct fixture f;
+	struct walk_result found;
+	struct crossing_report report, expected;
+};
+
+static int count_again(void *ctx, struct error *err)
+{
+	struct again *a = ctx;
+
+	return crossing_count(&a->report, &a->f.walk, &a->found, a->f.refs,
+			      err);
+}
+
+static void check_count(void *ctx)
+{
+	const struct again *a = ctx;
+
+	assert_int_equal(a->report.delta_nr, a->expected.delta_nr);
+	assert_int_equal(a->report.crossing_nr, a->expected.crossing_nr);
+}
+
+/* If memory runs out, no delta is missing from a count that succeeds. */
+static void test_no_memory(void **state)
+{
+	const struct walk_options options = {.objects = true,
+					     .keep_lists = true};
+	struct walk_tips wants = WALK_TIPS_INIT, none = WALK_TIPS_INIT;
+	struct again a = {.found = WALK_RESULT_INIT};
+	uint64_t seed = random_seed();
+
+	setup(&a.f, &seed, true);
+	assert_int_equal(roots_add(&a.f.walk, &wants, a.f.refs, false, NULL),
+			 0);
+	assert_int_equal(walk_enumerate(&a.found, &a.f.walk, &wants, &none,
+					&options, NULL),
+			 0);
+	count_slowly(&a.expected, &a.f);
+	nomem_each(NULL, count_again, check_count, &a);
+	walk_result_release(&a.found);
+	walk_tips_release(&wants);
+	teardown(&a.f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_no_islands),
+		cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

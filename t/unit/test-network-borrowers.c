@@ -11,6 +11,7 @@
 
 #include "network/network-borrowers.h"
 #include "t/unit/netsync.h"
+#include "t/unit/nomem.h"
 
 struct told {
 	unsigned found_nr, unread_nr;
@@ -123,12 +124,50 @@ static void test_unread(void **state)
 	netrepo_release(&f.n);
 }
 
+struct again {
+	struct netsync f;
+	struct told told;
+};
+
+static int search_again(void *ctx, struct error *err)
+{
+	struct again *a = ctx;
+	const struct network_borrowers how = {a->f.n.network, tell, tell_unread,
+					      &a->told};
+
+	a->told.found_nr = a->told.unread_nr = 0;
+	return network_borrowers(&how, netrepo_path(&a->f.n, ""), err);
+}
+
+static void check_found(void *ctx)
+{
+	struct again *a = ctx;
+
+	assert_int_equal(a->told.found_nr, 2);
+	assert_int_equal(a->told.unread_nr, 0);
+}
+
+/* If memory runs out, no borrower is missing from a search that succeeds. */
+static void test_no_memory(void **state)
+{
+	struct again a = {.told = {0}};
+	struct oid one;
+
+	netsync_init(&a.f);
+	netsync_member(&a.f, "a", "one", &one);
+	borrow(&a.f, "b/of-store", "store");
+	borrow(&a.f, "b/of-member", "a");
+	nomem_each(NULL, search_again, check_found, &a);
+	netrepo_release(&a.f.n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_members),
 		cmocka_unit_test(test_borrowers),
 		cmocka_unit_test(test_unread),
+		cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include "network/network-repack.h"
 #include "network/network-verify.h"
 #include "t/unit/netsync.h"
+#include "t/unit/nomem.h"
 
 static void test_stats(void **state)
 {
@@ -66,11 +67,53 @@ static void test_empty(void **state)
 	netrepo_release(&f.n);
 }
 
+struct again {
+	struct netsync f;
+	struct network_stats stats;
+};
+
+static int stats_again(void *ctx, struct error *err)
+{
+	struct again *a = ctx;
+	const struct network *network = a->f.n.network;
+
+	return network_stats(&a->stats, network, &network->registry.entries[0],
+			     err);
+}
+
+static void check_stats(void *ctx)
+{
+	const struct again *a = ctx;
+
+	assert_int_equal(a->stats.object_nr, 6);
+}
+
+/* If memory runs out, no object is missing from a count that succeeds. */
+static void test_no_memory(void **state)
+{
+	struct network_repack_report repacked;
+	struct network_repack how = {.prune = false};
+	struct oid one, two;
+	struct again a;
+
+	netsync_init(&a.f);
+	netrepo_repo(&a.f.n, "b");
+	netsync_member(&a.f, "a", "one", &one);
+	how.newpack = a.f.options;
+	assert_int_equal(network_repack(&repacked, a.f.n.network, &how, NULL),
+			 0);
+	netrepo_commit(&a.f.n, "a", "two", &two);
+	netrepo_ref(&a.f.n, "a", "refs/heads/old", &one);
+	nomem_each(NULL, stats_again, check_stats, &a);
+	netrepo_release(&a.f.n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stats),
 		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include "network/network-verify.h"
 #include "sys/tempdir.h"
 #include "t/unit/netsync.h"
+#include "t/unit/nomem.h"
 
 struct told {
 	unsigned store, member;
@@ -123,12 +124,55 @@ static void test_store(void **state)
 	netrepo_release(&f.n);
 }
 
+struct again {
+	struct netsync f;
+	struct told told;
+	struct network_verify_report report;
+};
+
+static int verify_again(void *ctx, struct error *err)
+{
+	struct again *a = ctx;
+	struct network_verify how = {&a->f.options, tell, &a->told};
+
+	a->told = (struct told){0};
+	return network_verify(&a->report, a->f.n.network, &how, err);
+}
+
+static void check_report(void *ctx)
+{
+	const struct again *a = ctx;
+
+	assert_int_equal(a->told.store + a->told.member, 0);
+	assert_int_equal(a->report.member_nr, 2);
+	assert_int_equal(a->report.object_nr, 6);
+	assert_int_equal(a->report.unsynced_nr, 3);
+}
+
+/*
+ * If memory runs out, the network is not reported as damaged, and no object is
+ * missing from the report of a check that succeeds.
+ */
+static void test_no_memory(void **state)
+{
+	struct oid one, two, three;
+	struct again a;
+
+	netsync_init(&a.f);
+	netsync_member(&a.f, "a", "one", &one);
+	netsync_member(&a.f, "b", "two", &two);
+	netrepo_commit(&a.f.n, "a", "three", &three);
+	nomem_each(NULL, verify_again, check_report, &a);
+	netrepo_release(&a.f.n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_right),
 		cmocka_unit_test(test_member),
 		cmocka_unit_test(test_store),
+		cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
