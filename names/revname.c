@@ -657,7 +657,7 @@ int revname_resolve_as(struct oid *out, const char *name,
 
 	/* "main^{tree}:a}" is the tree of main, in stock Git as well. */
 	peel = find_peel(name, strlen(name), &type_len);
-	if (colon && (!peel || name + peel > colon))
+	if (colon && (!peel || name[peel + 1] == '/' || name + peel > colon))
 		ret = resolve_in_tree(&r, &oid, colon);
 	else
 		ret = resolve_rev(&r, &oid, name, strlen(name), options->hint);
