@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/copies.h, which keeps local copies of repositories in a store
- * up to date. They prove that a strict read sees the newest generation, and
- * that threads share requests to the store. A silent store or a full disk must
- * do no harm.
+ * Tests of stored/copies.h, local copies of repositories in a store: strict
+ * reads see the newest generation, threads share requests to the store, and a
+ * silent store or a full disk does no harm.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -155,10 +154,7 @@ static void test_service(void **state)
 	filestore_close(s.count.inner);
 	node->probe = countstore_init(&s.count, node->probe);
 	node->store = &s.count.store;
-	/*
-	 * The copy was made from the hint, which proves nothing. So the next
-	 * use asks for a proof.
-	 */
+	/* The copy was made from the hint, so the next use asks for a proof. */
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	assert_int_equal(visit(&s), 1);
 	own_clock += SECONDS(11);
