@@ -144,7 +144,7 @@ struct copying {
 	uint64_t new_cost;
 	/* number of new copies */
 	uint32_t new_nr;
-	/* Further new copies would cost too much. */
+	/* New copies have cost so much that no further copy is tried. */
 	bool is_dear;
 	/* A copy did not fit into max_len, so no further copy is added. */
 	bool is_full;
@@ -262,9 +262,16 @@ static int make_new(struct copying *c, uint32_t obj_pos)
 	if (ret < 0 || size > UINT32_MAX ||
 	    size > max_of(c->o->cost_max, NEW_COST_MIN))
 		return ret == ERR_NOMEM ? ret : 0;
-	/* The first copy is made in any case, so each repack adds one. */
+	/*
+	 * Make the first copy in any case, so that each repack makes at least
+	 * one.
+	 */
 	if (c->new_nr && c->new_cost + size > new_cost_max(c)) {
-		/* A smaller object may still be affordable. */
+		/*
+		 * Skip this object, because a smaller object may still be
+		 * affordable. Make no further copy only if trying one would
+		 * exceed the maximum.
+		 */
 		c->is_dear = c->new_cost + TRY_COST > new_cost_max(c);
 		return 0;
 	}

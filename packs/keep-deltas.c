@@ -28,8 +28,8 @@
 #define STORED_MIN 1024
 
 /*
- * A dropped delta is kept if it is this number of bytes smaller than the stored
- * object. A row of the file has 64 bytes or more.
+ * A delta that the repack dropped is kept if it is at least this number of
+ * bytes smaller than the stored object. A row of the file has 64 bytes or more.
  */
 #define SAVED_MIN 64
 
@@ -58,8 +58,8 @@
 #define COPY_COST_PER_OBJECT 8
 
 /*
- * The total cost may always reach this maximum, in bytes that are read, even if
- * the pack is small.
+ * The maximum of the total cost is at least this number, even for a small pack.
+ * The unit is bytes that are read.
  */
 #define COST_MAX_MIN ((uint64_t)512 << 10)
 
@@ -120,7 +120,7 @@ struct keeping {
 
 /* ---- trees of older commits */
 
-/* Append the tree of a commit that was parsed. */
+/* Append the root tree of a commit that was parsed. */
 static int add_tree(struct keep_trees *trees, struct walk *w,
 		    uint32_t commit_nr, struct error *err)
 {
@@ -133,8 +133,9 @@ static int add_tree(struct keep_trees *trees, struct walk *w,
 }
 
 /*
- * Add the trees of a commit and of its ancestors. The list ends where history
- * ends or cannot be read.
+ * Add the trees of a commit and of its first-parent ancestors at the distances
+ * of the steps (KEEP_STEP_MIN). The list ends where history ends or cannot be
+ * read.
  */
 static int add_trees(struct keep_trees *trees, struct walk *w,
 		     uint32_t commit_nr, struct error *err)
@@ -438,8 +439,8 @@ static int keep_new(struct keeping *k, const struct keep_pair *pair,
 }
 
 /*
- * Make the delta of a pair whose target was read. A base that cannot be read
- * gives no delta.
+ * Make the delta of a pair whose target was read. If the base cannot be read,
+ * no delta is made.
  */
 static int make_new(struct keeping *k, const struct keep_pair *pair,
 		    const struct odb_object *target)

@@ -64,7 +64,10 @@ int keep_trees_find(struct keep_trees *trees, struct walk *w, struct refs *refs,
 		    struct error *err);
 
 struct keep_options {
-	/* The checksum of the pack whose whole objects get deltas. */
+	/*
+	 * The checksum of the new pack. Objects that it stores whole get
+	 * deltas.
+	 */
 	const struct oid *checksum;
 	const struct keep_trees *trees;       /* borrowed */
 	const struct dropped_deltas *dropped; /* borrowed */

@@ -349,7 +349,7 @@ static const uint8_t *id_of(const struct newpack *np, uint32_t bit)
 			    np->items->items[np->order[bit]].obj_pos);
 }
 
-/* Sort items whose first 8 bytes are equal by their whole ids. */
+/* Sort items whose ids have equal first 8 bytes by their whole ids. */
 static void sort_ties(const struct newpack *np, struct sort_item *sorted)
 {
 	size_t id_len = hash_len(np->packs.odb->algo);

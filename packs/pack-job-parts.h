@@ -89,7 +89,7 @@ struct filter_split {
 	const struct walk_tips *wants, *haves;
 	/* The result of the enumeration, which was made without a filter. */
 	const struct walk_result *found;
-	/* The enumeration listed missing blobs without fetching them. */
+	/* Set if the enumeration listed missing blobs without fetching them. */
 	bool missing_blobs;
 	/* set if `found` is a result of promisor_enumerate(), else NULL */
 	const struct promisor *promisor;

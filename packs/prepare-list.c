@@ -122,8 +122,8 @@ static int add_branch(void *ctx, const struct ref *ref)
 
 /*
  * Add a tag to the wants of a clone of all references, and to the list p->tags.
- * The list is needed for the other clones, which get tags by include-tag.
- * Returns 0 or a negative error code.
+ * The list is needed for clones that do not want all references: they get tags
+ * by include-tag. Returns 0 or a negative error code.
  */
 static int add_tag(void *ctx, const struct ref *ref)
 {

@@ -280,8 +280,8 @@ out:
 }
 
 /*
- * Store the answers, then their wants. A file of wants whose answers were
- * replaced is ignored.
+ * Store the answers, then their wants. Until the second file is replaced,
+ * readers ignore it, because it belongs to other answers.
  */
 static int store_all(const struct repo *repo, const struct buf *answers,
 		     const struct buf *wants, struct error *err)
