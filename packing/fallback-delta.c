@@ -7,7 +7,10 @@
 #include "pack/delta.h"
 #include "packing/fallback-delta.h"
 
-/* Bytes that a delta takes in addition to its own: the id of the base. */
+/*
+ * Number of bytes that the entry of a delta has besides the delta: the id of
+ * the base.
+ */
 #define OVERHEAD 20
 
 int fallback_deltas_init(struct fallback_deltas *r, struct packing_items *items,

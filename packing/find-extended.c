@@ -101,10 +101,7 @@ static void extending_release(struct extending *x)
 	prepared_wants_close(&x->file);
 }
 
-/*
- * Returns the prepared answer that *of belongs to. *of lists the answer's
- * wants.
- */
+/* Returns the prepared answer whose wants *of lists. */
 static const struct prepared_answer *answer_of(
 	const struct extending *x, const struct prepared_wants_of *of)
 {

@@ -7,7 +7,10 @@
 #include "packing/find-parts.h"
 #include "packing/packs.h"
 
-/* Maximum number of deltas that are followed. Stored chains are not longer. */
+/*
+ * Maximum number of deltas that are followed in a stored delta chain. Chains in
+ * packs are not longer.
+ */
 #define CHAIN_MAX 4096
 
 int find_kept_open(struct found *f, struct error *warning, struct error *err)

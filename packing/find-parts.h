@@ -16,7 +16,8 @@ int find_boundary_add(struct found *f, const uint32_t *commits, size_t nr);
  * Collect the objects in the trees of the boundary commits. If the receiver's
  * objects are known already, from a bitmap index or a full walk, these objects
  * only serve as delta bases. So only the trees of the newest boundary commits
- * are read then. Later calls do nothing. Returns 0 or a negative error code.
+ * are read then. If the objects were collected before, does nothing. Returns 0
+ * or a negative error code.
  */
 int find_boundary_collect(struct found *f, struct error *err);
 

@@ -128,9 +128,9 @@ struct versions {
 	/* whether bytes_max is more than BYTES_MAX */
 	bool is_more;
 	/*
-	 * A fallback delta replaces stored bytes only if there are at least
-	 * this many. If there are no stored bytes to send, the limit does not
-	 * apply.
+	 * The least number of stored bytes that a fallback delta may replace.
+	 * The limit does not apply to orphans, which have no stored bytes to
+	 * send.
 	 */
 	uint64_t stored_min;
 	/* Owned: indexes into found->objects, sorted by obj_pos. */

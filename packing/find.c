@@ -22,8 +22,8 @@
 
 /*
  * Maximum number of commits in a shallow history of which all trees are
- * compared with the receiver's trees. In a longer history, only the newest
- * commits are.
+ * compared with the receiver's trees. In a longer history, only the trees of
+ * the newest commits are compared.
  */
 #define SHALLOW_FEW_MAX 64
 
@@ -364,8 +364,8 @@ static int confirm(void *ctx, struct error *why, struct error *err)
 }
 
 /*
- * Close the bitmap index and forget its result. Returns 0 or a negative error
- * code.
+ * Do not use the bitmap index: close it, and remove its result from the found
+ * objects. Returns 0 or a negative error code.
  */
 static int set_aside(struct finding *g, struct error *err)
 {

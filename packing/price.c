@@ -40,7 +40,7 @@
  */
 #define RUNS_MAX 256
 
-/* Offsets in a pack above this are taken for damage. */
+/* A pack offset above this number means that the index is damaged. */
 #define PACK_LEN_MAX (UINT64_C(1) << 48)
 
 uint64_t packing_price_walk(const struct packing_request *request,
@@ -157,8 +157,8 @@ uint64_t packing_price_deflate(uint64_t len)
 }
 
 /*
- * Maximum price: an hour. A walk whose cost is unknown has at most this price
- * too.
+ * Maximum price: an hour. A higher estimate is reduced to this number, and so
+ * is that of a walk whose cost is unknown.
  */
 #define PRICE_MAX_US UINT64_C(3600000000)
 

@@ -53,10 +53,10 @@ uint64_t packing_price_items(size_t item_nr);
 uint64_t packing_price_deflate(uint64_t len);
 
 /*
- * Asks for admission, if the options want that. A price above an hour counts
- * as an hour. *threads becomes the number of
- * threads that the work may use; 0: as many as processors. Returns 0 or a
- * negative error code.
+ * Asks for admission, if the options have a callback for admission. A price
+ * above an hour counts as an hour. *threads becomes the number of threads that
+ * the work may use; 0: as many as processors. Returns 0 or a negative error
+ * code.
  */
 int packing_admit(unsigned *threads, const struct packing_send_options *options,
 		  uint64_t price_us, struct error *err);

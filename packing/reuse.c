@@ -404,7 +404,7 @@ static int take_each(struct reuse *u, struct error *err)
 }
 
 /*
- * Copy no object of a part (pack): all its wanted objects are left over.
+ * Copy no object of a part (pack): add all its wanted objects to `left_over`.
  * Returns 0 or ERR_NOMEM.
  */
 static int leave(struct reuse *u, const struct bitmap_space_part *bits,

@@ -240,10 +240,11 @@ static int make_chain_deltas(struct send *s, struct error *err)
  * versions that the receiver has, and against other objects of their stored
  * delta chains.
  *
- * Also add objects of the receiver as bases for the delta search. Usually this
- * is done last, because only few items then still need a base. With a shallow
- * boundary it is done first: there are many such objects, and they decide which
- * items are left to the delta search.
+ * Also add objects of the receiver as bases for the delta search. Without a
+ * shallow boundary, these are added last, because only few items then still
+ * need a base. With a shallow boundary they are added first: many of them are
+ * useful bases, so the items that may become their deltas are left to the delta
+ * search.
  */
 static int make_fallback_deltas(struct send *s, struct error *err)
 {

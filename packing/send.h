@@ -159,9 +159,10 @@ struct packing_admission {
 	 * Called before objects are found by a walk, and before a pack is made
 	 * of the objects. `price_us`: estimated CPU time of the next steps. The
 	 * first call for a pack may wait. Each further call adds its price to
-	 * the first and must not wait. *threads becomes the number of threads
-	 * that may work; 0: no limit. A negative result ends the work with that
-	 * code. The first call is made before the sink gets bytes.
+	 * that of the first call, and must not wait. *threads becomes the
+	 * number of threads that may work; 0: no limit. A negative result ends
+	 * the work with that code. The first call is made before the sink gets
+	 * bytes.
 	 */
 	int (*admit)(void *ctx, uint64_t price_us, unsigned *threads,
 		     struct error *err);

@@ -79,8 +79,10 @@ static unsigned class_of(const struct packing_items *list,
 	       rank_of(list->islands, item->obj_pos);
 }
 
-/* Sort the items by class; the sort is stable. Returns NULL if there is no
- * memory. */
+/*
+ * Returns the items in the order of their classes; the sort is stable. NULL: no
+ * memory.
+ */
 static uint32_t *sort_by_class(const struct packing_items *list)
 {
 	uint32_t *sorted = mem_alloc(list->nr, sizeof(*sorted));
