@@ -47,7 +47,9 @@ struct base_cache {
 	size_t bucket_nr;
 	/* number of nodes in the hash table */
 	size_t nr;
-	/* the sum of the sizes of unpinned nodes: maximum, and present value */
+	/*
+	 * total size of the unpinned nodes: its maximum, and its present value
+	 */
 	size_t limit, bytes;
 	struct base_cache_node *newest, *oldest;
 };

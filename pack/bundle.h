@@ -58,8 +58,8 @@ int bundle_items_add(struct bundle_items *items, const struct oid *oid,
 /*
  * Parses the header at the start of the `len` bytes of the file `name`. Returns
  * 1 with the length of the header, including its blank line, in *header_len.
- * Returns 0 if the header is not complete and `is_all` is false, so more bytes
- * may follow. If `is_all` is true, the end of the bytes ends the header too.
+ * Returns 0 if the header is not complete and more bytes may follow (`is_all`
+ * is false). If `is_all` is true, the header ends with the bytes at the latest.
  * Returns ERR_CORRUPT with stock Git's message, or ERR_NOMEM. Release *header
  * in any case.
  */

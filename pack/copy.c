@@ -11,8 +11,8 @@
 #define PIECE_MAX ((size_t)16 * 65515)
 
 /*
- * If at least this number of bytes will be copied, pack_copy_open() opens the
- * file of the pack again.
+ * Minimum number of bytes to copy for which pack_copy_open() opens the file of
+ * the pack again.
  */
 #define FILE_MIN ((size_t)1 << 20)
 
@@ -130,7 +130,7 @@ static int put_piece(const struct pack_copy *copy, struct pack_writer *writer,
 		       : pack_writer_put_file(writer, piece, err);
 }
 
-/* Returns the number of bytes to copy next, of `left` bytes. */
+/* Returns the number of bytes to copy next, of the `left` bytes that remain. */
 static size_t piece_len(const struct pack_copy *copy,
 			const struct pack_writer *writer, uint64_t left)
 {

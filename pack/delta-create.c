@@ -26,7 +26,7 @@
 #include "pack/delta.h"
 
 enum {
-	/* number of bytes in a block, the unit that is hashed */
+	/* number of bytes in a block, the unit whose hash is looked up */
 	BLOCK = 16,
 	/* maximum number of blocks that are tried from one hash bucket */
 	CHAIN_MAX = 16,

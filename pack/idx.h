@@ -139,7 +139,7 @@ struct pack_idx_format {
 	/*
 	 * The smallest offset that is written with 64 bits; at most 2^31. If an
 	 * offset is this large, version 2 is written even if version 1 is asked
-	 * for. 0 (used except in tests): 2^31, and the version asked for is
+	 * for. 0 (the value outside of tests) stands for 2^31, and `version` is
 	 * written.
 	 */
 	uint32_t off64_from;

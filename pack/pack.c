@@ -180,8 +180,9 @@ int pack_open(struct pack **out, const char *base, enum hash_algo algo,
 }
 
 /*
- * Returns whether an open file is the file of the pack. Another pack of the
- * same name may have other bytes, but then it has another checksum.
+ * Returns whether an open file is the file of the pack. If the pack was
+ * replaced by another pack of the same name with other bytes, the checksums
+ * differ.
  */
 static bool is_same_file(const struct pack *pack, int fd, uint64_t len)
 {

@@ -43,7 +43,7 @@ struct chain_link {
 struct pack_reader {
 	struct base_cache cache;
 	struct inflater *inflater; /* owned */
-	/* owned; the deltas from the object to its base */
+	/* owned; the deltas from the wanted object up to its base */
 	struct chain_link *chain;
 	size_t chain_nr, chain_alloc;
 	uint8_t *scratch; /* owned; an inflated delta */

@@ -23,8 +23,8 @@ enum {
 };
 
 /*
- * The numbers of the first tasks, which take longest. The tasks after them are
- * the families of deltas.
+ * Numbers of tasks. The first two are started first, because they take longest.
+ * From TASK_FAMILIES on, each task verifies some families of deltas.
  */
 enum { TASK_PACK_CHECKSUM, TASK_IDX, TASK_FAMILIES };
 
