@@ -130,8 +130,8 @@ static int note_undecided(struct settling *s)
 }
 
 /*
- * Finds the bit of an undecided object by its id. For any other object, either
- * finds the bit or returns false.
+ * Finds the bit of an undecided object by its id. For any other object, returns
+ * false if the list of undecided objects was made, and finds the bit if not.
  */
 static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 {

@@ -19,9 +19,9 @@
 #define CHAIN_WORDS_PER_WORD 64
 
 /*
- * The search for an XOR partner ends after this number of consecutive
- * candidates that did not lower the cost. A longer search would make all
- * bitmaps together at most 3% smaller.
+ * The search for the bitmap with which a bitmap is XORed ends after this number
+ * of consecutive candidates that did not lower the cost. A longer search would
+ * make all bitmaps together at most 3% smaller.
  */
 #define MOST_IDLE_TRIALS 32
 

@@ -195,8 +195,8 @@ static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 		*built = (struct bitmap_build_result){0};
 	}
 	/*
-	 * If words is 0, there are no commits, and both ends of the range are
-	 * equal here. So next_guess() never divides by 0.
+	 * If `words` is 0, there are no commits, and range->fits and
+	 * range->most are equal here. So next_guess() never divides by 0.
 	 */
 	if (range->fits == range->most)
 		return dense_nr;

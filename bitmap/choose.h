@@ -61,7 +61,8 @@
  */
 #define CHOOSE_OBJECTS_PER_WORD 8
 /*
- * Maximum number of times that bitmaps near tips and pseudo-merges are built.
+ * Maximum number of tries to build bitmaps near tips and pseudo-merges that fit
+ * the budget.
  */
 #define CHOOSE_EXTENSION_TRIES 4
 

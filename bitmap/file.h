@@ -247,8 +247,9 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 
 /*
  * Facts that a caller knows about a set of bits. With these facts,
- * bitmap_file_or_rest() skips bitmaps that the set already contains. For every
- * commit in the set that has a bitmap, the set must contain this whole bitmap.
+ * bitmap_file_or_rest() skips bitmaps that the set already contains. If the set
+ * contains a commit that has a bitmap, it must contain all objects of this
+ * bitmap.
  */
 struct bitmap_held {
 	bool is_empty; /* the set is empty */

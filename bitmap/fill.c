@@ -89,7 +89,10 @@ struct bitmap_side {
 	struct pseudo_fill pseudo;
 };
 
-/* Returns whether the fill's set, `packed` and `outside`, has an object. */
+/*
+ * Returns whether the set of the fill has an object. The set consists of
+ * `packed` and `outside`.
+ */
 static bool has(struct bitmap_fill *fill, uint32_t obj_pos)
 {
 	uint32_t bit;
@@ -114,8 +117,8 @@ static int grow_outside(struct bitmap_fill *fill, uint32_t obj_pos)
 }
 
 /*
- * Adds an object to the set. Returns 1 if the object is new there, 0 if not, or
- * ERR_NOMEM.
+ * Adds an object to the set of the fill. Returns 1 if the set lacked the
+ * object, 0 if not, or ERR_NOMEM.
  */
 static int add(struct bitmap_side *f, uint32_t obj_pos, enum object_type type,
 	       uint32_t name_hash)
@@ -352,8 +355,8 @@ static int walk_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 }
 
 /*
- * Adds the counters of one side of a query to those of the fill, and the side's
- * pseudo-merges to the trace.
+ * Adds the counters of one side of a query (haves or wants) to those of the
+ * fill, and the pseudo-merges that this side used to the trace.
  */
 static int account(struct bitmap_side *side)
 {

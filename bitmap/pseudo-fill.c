@@ -20,8 +20,8 @@ void pseudo_fill_release(struct pseudo_fill *pf)
 }
 
 /*
- * A commit (`bit_pos`), for the callback that is called for each pseudo-merge
- * with this commit.
+ * State of the callback that is called for each pseudo-merge that contains the
+ * commit at `bit_pos`.
  */
 struct noting {
 	struct pseudo_fill *pf;

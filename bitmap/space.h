@@ -112,7 +112,8 @@ int bitmap_space_obj_of_bit(uint32_t *obj_pos, const struct bitmap_space *space,
 
 /*
  * Makes bitmap_space_obj() fast, at the cost of a pass over all objects. Useful
- * before many lookups. If memory runs out, lookups stay slow.
+ * before many lookups. If memory runs out, nothing changes, and lookups stay
+ * slow.
  */
 void bitmap_space_prepare(const struct bitmap_space *space);
 

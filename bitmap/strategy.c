@@ -37,10 +37,11 @@
  * Numbers of commits on the way from the haves back to bitmaps that cost as
  * much as one tree diff.
  *
- * HAVES_PER_COST applies if a bitmap of a wanted commit is used: the trees of
- * these commits are then read as far as needed. Otherwise the commits are only
- * decoded, and HAVES_PER_COST_DECIDED applies. It counts a commit as twice as
- * expensive as its decoding: without these trees, fewer delta bases are known.
+ * If a bitmap of a wanted commit is used, trees of the haves' commits are read
+ * too, and HAVES_PER_COST applies. Otherwise these commits are only decoded,
+ * and HAVES_PER_COST_DECIDED applies. The latter counts a commit as twice as
+ * expensive as its decoding, because without the trees fewer delta bases are
+ * known.
  */
 #define HAVES_PER_COST 8
 #define HAVES_PER_COST_DECIDED 32
@@ -113,7 +114,7 @@ struct planning {
 	const struct revwalk_tips *tips;
 	/*
 	 * number of wanted commits that were counted so far; used if counting
-	 * was stopped before the end
+	 * was stopped early
 	 */
 	size_t seen;
 	/*
@@ -257,9 +258,10 @@ static int walk_is_done(struct planning *p)
 
 /*
  * Looks for bitmaps while the cost of a walk is unknown. `limit` is the number
- * of commits that must be walked for the wants to know more. A fraction of this
- * number is walked for the haves. If bitmaps are probably near, the fraction is
- * larger, and grows with the number of wanted commits that were counted so far.
+ * of commits that the next step walks for the wants to estimate this cost. A
+ * fraction of this number is walked for the haves. If bitmaps are probably
+ * near, the fraction is larger, and grows with the number of wanted commits
+ * that were counted so far.
  */
 static int look(struct planning *p, size_t limit)
 {

@@ -10,8 +10,8 @@
 /*
  * Maximum number of rounds. In each round, every far tip (a tip whose request
  * walks far) gets a limit: the oldest commit that may serve the tip. In the
- * first round, the limit is half as far from the tip as a bitmap may be. In the
- * second round, it is a quarter as far. In the last round, the limit is the tip
+ * first round, the limit is half as far from the tip as a bitmap may be; in the
+ * second round, a quarter as far. In the last round, the limit is the tip
  * itself.
  */
 #define ROUNDS 3

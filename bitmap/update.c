@@ -207,8 +207,8 @@ static bool is_wanted_tip(const struct updating *s, uint32_t c)
 }
 
 /*
- * Returns the number of new commits for each bitmap. The list of new commits is
- * divided into gaps of this size, and one commit of each gap gets a bitmap.
+ * Returns the size of a gap: the list of new commits is divided into gaps, and
+ * one commit of each gap gets a bitmap.
  */
 static size_t choose_gap(const struct updating *s)
 {
