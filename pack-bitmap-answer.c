@@ -52,8 +52,8 @@ static const char *why_not(const struct walk *w,
 }
 
 /*
- * Queries the index. ask->confirm may then refuse the result. Returns the codes
- * of pack_bitmap_query().
+ * Queries the index. If the index answers, ask->confirm may refuse the result.
+ * Returns the codes of pack_bitmap_query().
  */
 static int query(struct pack_bitmap_result *result, struct bitmap_plan *plan,
 		 struct walk *w, const struct pack_bitmap_ask *ask,

@@ -24,9 +24,7 @@ struct asking {
 	const struct pack_bitmap_query *query;
 	const struct walk_tips *wants, *haves;
 	struct bitmap_fill fill;
-	/*
-	 * one side of the query: the haves; needed until the end of the query
-	 */
+	/* the haves, one side of the query; kept until the end of the query */
 	struct bitmap_side *haves_side;
 	struct error *err;
 };

@@ -80,8 +80,9 @@ static void set_update(struct bitmap_build_input *input,
 }
 
 /*
- * Returns how many bytes of a memory limit remain after the lists of new
- * objects are stored. A limit of 0 means no limit, and is returned unchanged.
+ * Returns the part of a memory limit that is left for bitmaps, in bytes, when
+ * the lists of new objects are stored. A limit of 0 means no limit, and is
+ * returned unchanged.
  */
 static size_t memory_left(uint64_t limit, const struct newobj_set *lists)
 {

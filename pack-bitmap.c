@@ -128,8 +128,8 @@ static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
 		ret = pack_midx_order_init_unproven(&pb->order, &om->midx,
 						    &why);
 	/*
-	 * If the chunk BTMP is damaged, reading the order has failed above.
-	 * Read it from the chunk RIDX alone, below; the order must then be
+	 * If the chunk BTMP is damaged, the order could not be read from BTMP
+	 * and RIDX above. Below, it is read from RIDX alone; it must then be
 	 * verified.
 	 */
 	if (ret == ERR_NOMEM)

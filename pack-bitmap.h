@@ -250,7 +250,9 @@ int pack_bitmap_query(struct pack_bitmap_result *result,
 		      const struct walk_tips *haves,
 		      const struct pack_bitmap_query *query, struct error *err);
 
-/* Counts the objects of a result by type (enum bitmap_type). Returns 0. */
+/*
+ * Counts the objects of a result by type (enum bitmap_type). Always returns 0.
+ */
 int pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],
 		      const struct pack_bitmap *pb,
 		      const struct pack_bitmap_result *result,
@@ -363,7 +365,7 @@ struct pack_bitmap_write {
 	const struct progress_out *progress;
 };
 
-/* Figures about the file that was written. */
+/* Numbers of bitmaps and pseudo-merges in the file that was written. */
 struct pack_bitmap_written {
 	uint32_t bitmap_nr;
 	uint32_t pseudo_merge_nr;
