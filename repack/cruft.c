@@ -10,7 +10,7 @@ struct cruft {
 	struct unreachable *u;
 	const struct cruft_options *options;
 	struct packing_items items;
-	/* owned array, one for each item */
+	/* owned: the time of each item, indexed by item number */
 	uint32_t *mtimes;
 };
 

@@ -47,9 +47,9 @@ size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor)
 }
 
 /*
- * Returns whether the objects of a pack may go into the new pack. A pack of an
- * alternate is itself never removed; with `local`, its objects are not taken
- * either.
+ * Returns whether the objects of a pack may go into the new pack. Objects of an
+ * alternate's pack may go into the new pack unless `local` is set; the
+ * alternate's pack is never removed.
  */
 static bool is_candidate(const struct pack *pack, const struct old_packs *old,
 			 bool local)

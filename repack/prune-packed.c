@@ -15,7 +15,7 @@ struct pack_times {
 	/* the .mtimes file of a cruft pack; valid if `is_open` */
 	struct pack_mtimes_file file;
 	bool is_tried, is_open;
-	/* The modification time of the pack has been set to now. */
+	/* set if the modification time of the pack was set to now */
 	bool is_fresh;
 };
 

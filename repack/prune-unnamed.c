@@ -25,7 +25,7 @@ struct listing {
 
 /*
  * Returns the length of ".tmp-<pid>-pack-<hash>" at the start of a file name.
- * Returns 0 if the name does not start like that, or has no extension.
+ * Returns 0 if the name has another start, or no extension.
  */
 static size_t base_len(const char *name, size_t hex_len)
 {

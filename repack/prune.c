@@ -25,7 +25,7 @@ struct run {
 	struct bitset reached; /* indexed by obj_pos */
 	struct unreachable unreachable;
 	bool is_walking;
-	/* The walk left out objects that promisor packs reach. */
+	/* set if the walk left out objects that promisor packs reach */
 	bool has_promised;
 };
 

@@ -90,7 +90,7 @@ static int remove_pack_bitmaps(const struct midx_run *m, struct error *err)
 }
 
 /*
- * Merge layers of the multi-pack-index chain once. If there is nothing to
+ * Merge layers of the multi-pack-index chain once. If there are no layers to
  * merge, *written does not change.
  */
 static int merge_now(struct midx_run *m, struct multi_pack_result *written,

@@ -151,7 +151,7 @@ struct repack_result {
 	 * their own
 	 */
 	uint32_t filtered_nr;
-	/* number of objects that were made loose */
+	/* number of objects that were written as loose objects */
 	uint32_t loosened_nr;
 	struct error warning; /* code 0: none */
 };

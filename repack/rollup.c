@@ -52,8 +52,8 @@ struct rollup {
 	uint32_t *stack;
 	size_t stack_nr, stack_alloc;
 	/*
-	 * The walk does not follow the links of objects in ROLLUP_EXCLUDE
-	 * packs.
+	 * true: the walk does not follow the links of objects in ROLLUP_EXCLUDE
+	 * packs
 	 */
 	bool stops;
 	struct error *err;

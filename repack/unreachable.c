@@ -115,7 +115,9 @@ static int collect_objects(struct collecting *c, const struct odb_pack *p,
 	return 0;
 }
 
-/* Returns whether the files of a pack were removed after it was opened. */
+/*
+ * Returns whether the files of a pack were removed since the pack was opened.
+ */
 static bool is_gone(const struct pack *pack)
 {
 	struct buf path = BUF_INIT;
