@@ -57,8 +57,8 @@ struct plan_entry {
 	/* another request wants the plan */
 	bool is_awaited;
 	/*
-	 * time since which the maker has been sending bytes to its client; 0:
-	 * the maker is not sending
+	 * time since which the maker of the plan has been sending bytes to its
+	 * client; 0: the maker is not sending
 	 */
 	uint64_t sending_ns;
 	/* the plan and its size in memory; valid once the state is READY */
@@ -134,8 +134,8 @@ static void list(struct plan_cache *cache, struct plan_entry *e)
 }
 
 /*
- * Returns the entry with this key and makes it the first of the list, or
- * returns NULL.
+ * Returns the entry with this key and moves it to the start of the list.
+ * Returns NULL if there is no such entry.
  */
 static struct plan_entry *find(struct plan_cache *cache, const void *owner,
 			       const uint8_t *key)
@@ -165,8 +165,9 @@ static struct plan_entry *find_oldest(const struct plan_cache *cache)
 }
 
 /*
- * Removes old entries from the list until the limits are kept. An entry in use
- * is freed after its last use.
+ * Removes the least recently used entries from the list, until the limits of
+ * bytes and of entries are kept. Entries that a request waits for stay. An
+ * entry in use is freed after its last use.
  */
 static void make_room(struct plan_cache *cache)
 {
@@ -251,8 +252,9 @@ static bool is_stalled(const struct plan_entry *e)
 }
 
 /*
- * Wait until the entry changes, but at most LOOK_NS. The caller has found the
- * entry under the lock, and looks for it again afterwards.
+ * Wait until the entry changes, but at most LOOK_NS. The caller holds
+ * cache->lock, which is released during the wait. So the caller looks for the
+ * entry again afterwards.
  */
 static int wait_for(struct plan_cache *cache, struct plan_entry *e,
 		    const struct progress_out *progress, struct error *err)

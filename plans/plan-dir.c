@@ -333,7 +333,7 @@ struct waiting {
 };
 
 /*
- * Wait a moment. Returns 1 to look again, 0 to wait no longer, or
+ * Waits LOOK_NS. Returns 1 to look for the plan again, 0 to stop waiting, or
  * ERR_CANCELLED.
  */
 static int wait_for(struct plan_claim *claim, struct waiting *w,

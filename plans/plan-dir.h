@@ -135,7 +135,9 @@ void plan_claim_store(struct plan_claim *claim, const struct plan *plan,
 /* Notes that the plan is too large, so that others do not wait for it. */
 void plan_claim_give_up(struct plan_claim *claim);
 
-/* Gives up the right: another process may make the plan. */
+/*
+ * Releases a claim, with its locks, so that another process may make the plan.
+ */
 void plan_claim_release(struct plan_claim *claim);
 
 #endif

@@ -29,7 +29,7 @@ struct plan_elsewhere {
 	/* the pack that was asked about last, and its length */
 	struct oid asked;
 	uint64_t asked_len;
-	/* memory ran out: `absent` is incomplete */
+	/* memory ran out, so `absent` is incomplete */
 	bool has_failed;
 };
 

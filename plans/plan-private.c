@@ -94,8 +94,9 @@ static int make(struct plan_private *p, const char *parent, struct error *err)
 }
 
 /*
- * Takes the lock of the directory. Returns 0 if taken, 1 if another server has
- * removed the directory or is removing it, or a negative error code.
+ * Takes the lock of the directory. Returns 0 if the lock was taken, 1 if
+ * another server has removed the directory or is removing it, or a negative
+ * error code.
  */
 static int take(struct plan_private *p, struct error *err)
 {
