@@ -21,7 +21,9 @@ int indexer_work(struct pack_indexer *ix, uint64_t len, uint64_t pack_len,
 {
 	uint64_t max = ix->config.max_work, before;
 
-	/* A limit that does not fit into 64 bits counts as no limit. */
+	/*
+	 * A limit that does not fit into 64 bits means that there is no limit.
+	 */
 	if (!max || pack_len > (UINT64_MAX - max) / PACK_INDEXER_WORK_FACTOR)
 		return 0;
 	max += pack_len * PACK_INDEXER_WORK_FACTOR;

@@ -141,7 +141,7 @@ static int need(struct parser *p, size_t len, struct error *err)
 
 /*
  * Moves past `len` parsed bytes of the current entry, and updates its CRC.
- * Returns 0 or ERR_DENIED.
+ * Returns 0, or ERR_DENIED if the pack is longer than config.max_len.
  */
 static int consume(struct parser *p, size_t len, struct error *err)
 {
@@ -561,7 +561,9 @@ static int take_entries(struct parser *p, struct error *err)
 	return ret;
 }
 
-/* Ends the parsing early and keeps the entries that were parsed. */
+/*
+ * Ends the parsing early, after damage, and keeps the entries that were parsed.
+ */
 static int end_early(struct parser *p, struct error *err)
 {
 	if (!p->ix->end)

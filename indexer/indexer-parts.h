@@ -122,9 +122,9 @@ int indexer_add_entry(struct pack_indexer *ix, uint64_t offset,
 		      enum object_type stored);
 
 /*
- * Returns whether the indexer continues after an error, which `what` describes.
- * The callback `broken` gets the error and decides. Without this callback the
- * indexer stops.
+ * Returns whether the indexer continues after the error `ret`, which `what`
+ * describes. The callback hooks.broken gets the error and decides. Without this
+ * callback the indexer stops.
  */
 static inline bool indexer_salvages(const struct pack_indexer *ix, bool is_end,
 				    int ret, const struct error *what)
@@ -144,7 +144,8 @@ int indexer_work(struct pack_indexer *ix, uint64_t len, uint64_t pack_len,
 		 struct error *err);
 
 /*
- * Sets an error about the bytes of the pack at `offset`. Returns ERR_CORRUPT.
+ * Sets an error message about the bytes of the pack at `offset`. Returns
+ * ERR_CORRUPT.
  */
 int indexer_corrupt(const struct pack_indexer *ix, uint64_t offset,
 		    const char *what, struct error *err);

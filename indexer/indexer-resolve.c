@@ -261,7 +261,8 @@ static void drop(struct worker *w, struct frame *f)
 
 /*
  * Frees the bytes of objects on the stack until at most `limit` bytes are held.
- * Keeps the object in frame `top`, and objects that cannot be made again.
+ * Keeps the object in frame `top`, and a base from outside the pack, which
+ * cannot be read from the pack again.
  */
 static void drop_excess(struct worker *w, size_t top, size_t limit)
 {

@@ -94,8 +94,8 @@ int pack_indexer_open(struct pack_indexer *ix, const char *path,
 }
 
 /*
- * Makes the entries for the pack index, sorted by id. They replace ix->entries.
- * Returns 0 or ERR_NOMEM.
+ * Makes the entries for the pack index, sorted by id. The new array takes the
+ * place of ix->entries. Returns 0 or ERR_NOMEM.
  */
 static int fill_sorted(struct pack_indexer *ix, struct error *err)
 {
