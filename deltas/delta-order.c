@@ -23,7 +23,7 @@
 #define SEGMENTS 64
 /*
  * The number of segments in a pass that compares only few of the candidates.
- * These are far apart in the order of all candidates.
+ * The compared candidates are far apart in the order of all candidates.
  */
 #define SEGMENTS_FEW 16
 /*
@@ -225,7 +225,9 @@ static bool has_same_path(const struct packing_item *a,
 	       a->name_hash == b->name_hash;
 }
 
-/* Returns whether a segment ends before the candidate with index `at`. */
+/*
+ * Returns whether the segment *seg ends before the candidate with index `at`.
+ */
 static bool is_segment_end(const struct splitting *c,
 			   const struct delta_segment *seg, size_t at)
 {
@@ -364,10 +366,10 @@ static int sort_by_path(struct delta_order *order,
 }
 
 /*
- * Exclude deltas whose base is in another segment from the targets of this
- * pass, and all objects of their delta chains. Otherwise such a delta could get
- * deeper while its own segment is searched. There are few such objects. Returns
- * 0 or ERR_NOMEM.
+ * Remove from the targets of this pass the deltas whose base is in another
+ * segment, and all objects of the delta chains of these deltas. Otherwise such
+ * a delta could get deeper while its own segment is searched. There are few
+ * such objects. Returns 0 or ERR_NOMEM.
  */
 static int settle_far(struct delta_order *order,
 		      const struct packing_items *list)

@@ -270,8 +270,8 @@ static uint64_t size_limit(const struct delta_window *w, const struct trial *t,
 }
 
 /*
- * Returns whether the sizes of base and target already show that no delta is
- * within the limit.
+ * Returns whether the sizes of base and target already show that no delta can
+ * be within `limit`.
  */
 static bool is_hopeless(uint64_t base_size, uint64_t target_size,
 			uint64_t limit)

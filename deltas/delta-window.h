@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The window of a delta search: the candidates that were passed last. The next
- * candidate is tried against them.
+ * The window of a delta search: the last candidates that the window has
+ * reached. The next candidate is tried as a delta of each of them.
  *
- *	oldest                               newest
- *	[ member | member |  ...  | member | member ]  <- candidate
+ * 	oldest                               newest
+ * 	[ member | member |  ...  | member | member ]  <- candidate
  *
  * A member's bytes are read, and its delta index is made, on first use. A
  * member that became a base moves to the newest place, because it is likely to

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the item (number in the list of a new pack's objects) of an object. */
+/*
+ * Finds the item of an object: its number in the list of a new pack's objects.
+ */
 #ifndef DELTAS_ITEM_INDEX_H
 #define DELTAS_ITEM_INDEX_H
 
