@@ -2,8 +2,8 @@
 /*
  * Finds repositories that borrow objects from a fork network and are no members
  * of it, such as clones of a member that were made from its path. The network
- * has no list of these borrowers. `git network repack --prune` can remove
- * objects that only a borrower needs.
+ * has no list of these borrowers. So `git network repack --prune` can remove
+ * objects that only such a borrower needs.
  */
 #ifndef NETWORK_NETWORK_BORROWERS_H
 #define NETWORK_NETWORK_BORROWERS_H
@@ -19,7 +19,7 @@ struct network_borrowers {
 	 * Called for each borrower that is no member. `git_dir` is its path,
 	 * without symlinks. `id` is the member whose objects the repository
 	 * borrows, or 0 for those of the store. If the repository borrows from
-	 * several, this is the one that its list of alternates has first.
+	 * several, `id` is that of the first one in its list of alternates.
 	 * Returns 0; another value ends the search.
 	 */
 	int (*found)(void *ctx, const char *git_dir, uint32_t id);

@@ -103,8 +103,8 @@ static int sync_one(struct syncing *s, uint32_t id,
 }
 
 /*
- * Sync each member in the list. If one fails, the failure is reported, and the
- * other members are still synced.
+ * Sync each member in the list. If the sync of a member fails, the failure is
+ * reported, and the other members are still synced.
  */
 static int sync_each(struct syncing *s, const uint32_t *ids, size_t nr)
 {

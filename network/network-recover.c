@@ -16,8 +16,8 @@
 #include "sys/lockfile.h"
 
 /*
- * A lock file that records no process is removed as left behind if it is older
- * than this, in seconds.
+ * Age in seconds above which a lock file that records no process is removed as
+ * left behind.
  */
 #define UNKNOWN_S (60 * 60)
 

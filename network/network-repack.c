@@ -101,8 +101,8 @@ static int list_members(struct run *r)
 }
 
 /*
- * Called for each member after its sync, in the order of the ids. Members whose
- * sync succeeded are added to `good`.
+ * Called for each member after its sync, in the order of the ids. If the sync
+ * succeeded, adds the member to `good`.
  */
 static int synced(void *ctx, uint32_t id,
 		  const struct network_sync_report *report,

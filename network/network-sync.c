@@ -135,7 +135,10 @@ static int link_pack(struct sync *s, const struct pack *pack, bool bitmap)
 	return ret;
 }
 
-/* Returns whether a pack can be linked into the store unchanged. */
+/*
+ * Returns whether a pack of the member can be hard-linked into the store
+ * unchanged.
+ */
 static bool is_linkable(const struct sync *s, const struct pack *pack)
 {
 	return pack->is_local && !pack->is_kept && !pack->is_cruft &&

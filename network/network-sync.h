@@ -105,10 +105,10 @@ int network_sync_held(struct network *network, const uint32_t *ids, size_t nr,
 
 /*
  * Make the repository at `path` a member: copy its objects to the store and let
- * it borrow from the store. *id receives the member's id. An add that was
- * interrupted is completed. Returns 0 or a negative error code: ERR_INVALID if
- * the repository borrows from another repository, is shallow or partial, or has
- * another hash function.
+ * it borrow from the store. *id receives the member's id. If an earlier add of
+ * the repository was interrupted, the add is completed. Returns 0 or a negative
+ * error code: ERR_INVALID if the repository borrows from another repository, is
+ * shallow or partial, or has another hash function.
  */
 int network_add(uint32_t *id, struct network *network, const char *path,
 		const struct newpack_options *options,
