@@ -50,7 +50,7 @@ struct collection {
 	 */
 	uint8_t (*keys)[KEY_LEN];
 	size_t key_nr, key_alloc, sorted_nr;
-	/* owned: in descending order */
+	/* owned: the records to retire, in descending order of their numbers */
 	struct old *olds;
 	size_t old_nr, old_alloc;
 	size_t prefix_len;
@@ -84,7 +84,8 @@ static int check_mtime(const struct collection *c,
 
 /*
  * Asks the store for its time by writing the hint. The hint is small, and
- * writing it again does no harm. Returns 0 or a result of a store.
+ * writing it again does no harm. Returns 0, a filestore_result, or a negative
+ * error code.
  */
 static int write_and_ask(struct collection *c, const struct generation *newest)
 {
@@ -305,7 +306,7 @@ static int note_record(struct collection *c, bool *is_live,
 	return ret;
 }
 
-/* Reads records, newest first. */
+/* Reads records from number `newest` downwards, up to the first retired one. */
 static int read_records(struct collection *c, uint64_t newest)
 {
 	struct window *w = mem_calloc(1, sizeof(*w));

@@ -85,8 +85,8 @@ static bool is_over(const struct commit_member *m,
 	int64_t seconds = host->time(host->ctx) - m->session.start_time;
 
 	/*
-	 * Check the limit of session_ns by both clocks: that of now_ns() may
-	 * stop while the machine is suspended.
+	 * Check the limit of session_ns by both clocks: the clock of now_ns()
+	 * may stop while the machine is suspended.
 	 */
 	return host->now_ns(host->ctx) - m->session.start_ns >= limit ||
 	       (seconds > 0 && (uint64_t)seconds > limit / 1000000000);
@@ -97,8 +97,10 @@ struct upload {
 	const struct generation_session *session;
 	const struct generation_place *place;
 	uint64_t hint;
-	const struct generation *known; /* must be in the store; or NULL */
-	int *results; /* owned: of each file, of the hint and of `known` */
+	/* the generation that the store must have; NULL: none is checked */
+	const struct generation *known;
+	/* owned: the result for each file, for the hint, and for `known` */
+	int *results;
 };
 
 static int put_file(const struct upload *u, const struct generation_upload *up,

@@ -32,7 +32,8 @@ struct generation_group {
 	uint64_t gather_ns;
 	struct generation_group_hooks hooks;
 	/*
-	 * protects `first`, `last`, `is_led`, and `base` if there is no leader
+	 * protects `first`, `last` and `is_led`; also protects `base` if there
+	 * is no leader
 	 */
 	pthread_mutex_t lock;
 	/* signalled when changes were answered, or there is no leader */
@@ -134,7 +135,7 @@ static bool is_other_history(const struct generation *base,
 /*
  * Brings group->base up to date: to a generation that the store has, and that
  * the next record can follow. If the repository has no generation, the number
- * of the base is 0. Returns 0, a result of a store, or a negative error code.
+ * of the base is 0. Returns 0, a filestore_result, or a negative error code.
  */
 static int renew(struct generation_group *group,
 		 struct commit_member *const *members, size_t nr,

@@ -166,7 +166,7 @@ static uint64_t parse_hint(const struct buf *text)
  * Reads the hint, a file with the number of a recent generation. If the hint is
  * a copy of a record, sets *out to this record. Otherwise sets only
  * out->number, to the number in the hint, or to 0 if the hint cannot be used.
- * Returns 0, a result of a store, or a negative error code.
+ * Returns 0, a filestore_result, or a negative error code.
  */
 static int read_hint(struct generation *out,
 		     const struct generation_place *place, struct error *err)
@@ -254,8 +254,8 @@ struct search {
 
 /*
  * Finds out whether record `number` exists. Sets s->low to `number` if it
- * exists, s->high if not. Returns 0, another result of a store, or a negative
- * error code.
+ * exists, s->high if not. Returns 0, another filestore_result than
+ * STORE_ABSENT, or a negative error code.
  */
 static int look_at(struct search *s, uint64_t number)
 {

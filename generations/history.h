@@ -62,16 +62,17 @@ struct generation_place {
 };
 
 /*
- * Reads record `number` into *out. Returns 0, STORE_ABSENT,
- * STORE_UNAVAILABLE, or an error.
+ * Reads record `number` into *out. Returns 0, STORE_ABSENT if there is no such
+ * record, STORE_UNAVAILABLE if the store does not answer, or a negative error
+ * code.
  */
 int generation_read(struct generation *out,
 		    const struct generation_place *place, uint64_t number,
 		    struct error *err);
 
 /*
- * Works like generation_read(), and fills *info of the record's file. NULL is
- * allowed.
+ * Works like generation_read(), and sets *info to the facts about the file of
+ * the record. `info` may be NULL.
  */
 int generation_read_info(struct generation *out, struct filestore_info *info,
 			 const struct generation_place *place, uint64_t number,

@@ -75,9 +75,9 @@ static int64_t ask_time(const struct generation_place *place, const char *name)
 }
 
 /*
- * Checks who holds the lease in the store. Returns 0 if this holder has the
- * lease, STORE_CONFLICT if another holder has it, or STORE_ABSENT if the lease
- * is too old to count.
+ * Checks who holds the lease in the store. Returns 0 if the holder of *lease
+ * has it, STORE_CONFLICT if another holder has it, or STORE_ABSENT if the lease
+ * in the store is older than `max_age`.
  */
 static int judge(const struct generation_lease *lease, const char *name,
 		 const struct seen *seen, int64_t max_age)

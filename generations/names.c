@@ -77,7 +77,10 @@ static bool has_long_part(const char *path)
 	return true;
 }
 
-/* Appends the common beginning of the names of a repository. */
+/*
+ * Appends the common beginning of the names of a repository's files: `start`,
+ * and the quoted path of the repository.
+ */
 static int append_start(struct buf *out, const char *start,
 			const char *repository, struct error *err)
 {

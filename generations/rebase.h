@@ -13,11 +13,11 @@
 int rebase_check(const struct generation_change *change, struct error *err);
 
 /*
- * Starts the generation after *base. *next gets a copy of *base, but its number
- * is base->number + 1, its parent is the hash of *base, and its node, user,
- * action and token are empty. If base->number is 0, *next is the first
- * generation of the repository. Returns 0, an error of generation_print(), or
- * ERR_NOMEM. After an error, *next is released.
+ * Starts the generation after *base: sets *next to a copy of *base with the
+ * next number, and sets next->parent to the hash of the record *base. The node,
+ * user, action and token of *next are empty. base->number 0 means that the
+ * repository has no generation yet. Returns 0, an error of generation_print(),
+ * or ERR_NOMEM. After an error, *next is released.
  */
 int rebase_start(struct generation *next, const struct generation *base,
 		 struct error *err);
