@@ -153,7 +153,9 @@ static struct plan_entry *find(struct plan_cache *cache, const void *owner,
 	return NULL;
 }
 
-/* Returns the least recently used entry for which no request waits, or NULL. */
+/*
+ * Returns the least recently used entry whose plan is not being made, or NULL.
+ */
 static struct plan_entry *find_oldest(const struct plan_cache *cache)
 {
 	struct plan_entry *oldest = NULL;
@@ -166,7 +168,7 @@ static struct plan_entry *find_oldest(const struct plan_cache *cache)
 
 /*
  * Removes the least recently used entries from the list, until the limits of
- * bytes and of entries are kept. Entries that a request waits for stay. An
+ * bytes and of entries are kept. Entries whose plan is being made stay. An
  * entry in use is freed after its last use.
  */
 static void make_room(struct plan_cache *cache)

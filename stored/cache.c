@@ -259,7 +259,8 @@ uint64_t stored_cache_downloaded(const struct stored_cache *cache)
 /* ---- all files */
 
 struct sweep {
-	struct buf path; /* path of the directory that is listed */
+	/* path of the directory that is listed now */
+	struct buf path;
 	uint64_t bytes;
 	int64_t old_ns; /* files with a time before this are old */
 	int depth;

@@ -120,8 +120,8 @@ static int name_files(struct listing *l, const struct generation *g)
 }
 
 /*
- * Compares the files with a listing, which costs fewer requests than looking up
- * each file.
+ * Compares the files of the generation with a listing of the store, which costs
+ * fewer requests than looking up each file.
  */
 static int check_files(struct checking *c, const struct generation *g)
 {

@@ -31,8 +31,8 @@
 #define BUCKET_NR 256
 #define ENTRY_MAX 4096
 /*
- * The recorded time of a copy's last use is updated at most once in this number
- * of nanoseconds.
+ * The time of a copy's last use, which is recorded on disk, is updated at most
+ * once in this number of nanoseconds.
  */
 #define TOUCH_NS UINT64_C(10000000000)
 /* nanoseconds: the minimum time between two reports of a stale copy */
@@ -303,7 +303,7 @@ static void touch(const struct stored_copy *copy)
 	free(path);
 }
 
-/* Returns how many nanoseconds ago the copy was found to be the newest. */
+/* Returns how many nanoseconds ago the copy was last found to be the newest. */
 static uint64_t age_of(const struct entry *e, const struct stored_copy *copy,
 		       uint64_t now)
 {

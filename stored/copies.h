@@ -42,7 +42,7 @@ struct stored_copies_options {
 	uint64_t max_age_ns;         /* 0: strict reads */
 	/*
 	 * If the store does not answer, a copy is served if it was the newest
-	 * at most this long ago. 0: it is not served.
+	 * at most this number of nanoseconds ago. 0: the copy is not served.
 	 */
 	uint64_t stale_ns;
 	/*
@@ -66,7 +66,10 @@ struct stored_use {
 	 * this repository in the last minute.
 	 */
 	bool is_stale, is_news;
-	/* whether this request has made or refreshed the copy */
+	/*
+	 * how the request was answered, for example from a copy that it has
+	 * refreshed
+	 */
 	enum stored_lookup how;
 };
 
@@ -79,7 +82,7 @@ int stored_copies_open(struct stored_copies **out,
 		       const struct stored_copies_options *options,
 		       struct error *err);
 
-/* Requires that no copy is in use. NULL is allowed. */
+/* Closes the copies; none of them may be in use. NULL is allowed. */
 void stored_copies_close(struct stored_copies *copies);
 
 /* Returns the cache directory and its store; borrowed. */

@@ -423,8 +423,8 @@ static int advance_in_place(struct stored_copy *copy,
 }
 
 /*
- * Writes the marker, and the empty file whose time is that of the last use.
- * With these two files, the repository in `dir` is a copy.
+ * Writes the marker, and the empty file whose time is that of the copy's last
+ * use. With these two files, the repository in `dir` is a copy.
  */
 static int mark(const struct stored_copy *copy, const char *dir,
 		const struct generation *g, struct error *err)

@@ -53,7 +53,8 @@ void stored_counts_lookup(struct stored_counts *counts,
 void stored_counts_download(struct stored_counts *counts, uint64_t bytes);
 
 /*
- * Notes that the cache has `bytes` bytes after `evicted` copies were removed.
+ * Notes that the cache has `bytes` bytes now, and adds `evicted` to the number
+ * of copies that were removed.
  */
 void stored_counts_trim(struct stored_counts *counts, uint64_t bytes,
 			uint64_t evicted);

@@ -55,7 +55,10 @@ static int fill(const struct generation_place *place,
 
 	if (!ret && storage == REPO_REFS_FILES)
 		ret = use_files(dir, err);
-	/* The files are durable already; the directories become durable now. */
+	/*
+	 * The files are durable already; this call makes the directories
+	 * durable.
+	 */
 	return ret ? ret : sys_sync_file_system(dir, err);
 }
 

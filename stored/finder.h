@@ -26,7 +26,7 @@ struct stored_finder_refs {
 	struct stored_finder *finder;             /* borrowed */
 	const struct generation_ref_change *refs; /* borrowed */
 	size_t ref_nr;
-	/* set by stored_finder_find() */
+	/* the generation in which stored_finder_find() looks up a ref now */
 	const struct generation *looked_at;
 };
 

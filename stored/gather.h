@@ -17,8 +17,8 @@ struct stored_gather {
 	const struct generation_place *place;
 	const struct generation *g;
 	/*
-	 * Whether file i of *g is needed. A needed side bundle is used if it
-	 * saves requests, and it is never kept.
+	 * needed[i] says whether file i of *g is needed. A needed side bundle
+	 * is used if it saves requests, and it is never kept.
 	 */
 	const bool *needed;
 	/* called once, while the files are downloaded; NULL: not called */

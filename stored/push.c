@@ -47,7 +47,7 @@ struct stored_push {
 	 * against; without files and refs
 	 */
 	struct generation seen;
-	/* the number that the file store-made had when the push was opened */
+	/* stored_copy_made_number() of the copy when the push was opened */
 	uint64_t old_made;
 	/* owned, with their paths: files that are in no record yet */
 	struct generation_upload *uploads;

@@ -426,7 +426,7 @@ static void remove_packs(const struct stored_refresh *r)
 	visit_end(&v);
 }
 
-/* Removes a table that is in no line of the list. */
+/* Removes a table that tables.list does not name. */
 static int remove_table(void *ctx, const char *name)
 {
 	const struct visit *v = ctx;
@@ -469,14 +469,14 @@ void stored_refresh_tidy(const struct stored_refresh *r)
 
 #define ALTERNATES "objects/info/alternates"
 
-/* Whether this entry of objects/ is a directory of loose objects. */
+/* Returns whether an entry of objects/ is a directory of loose objects. */
 static bool is_fanout(const char *name)
 {
 	return strlen(name) == 2 && isxdigit((unsigned char)name[0]) &&
 	       isxdigit((unsigned char)name[1]);
 }
 
-/* Whether a file gives the copy objects that r->g lacks. */
+/* Returns whether a file gives the copy objects that r->g lacks. */
 static bool gives_objects(const struct visit *v, const char *path)
 {
 	if (!strcmp(path, ALTERNATES))
@@ -485,7 +485,10 @@ static bool gives_objects(const struct visit *v, const char *path)
 	       (stored_layout_allows(path) || is_of_pack(path));
 }
 
-/* Returns 1 if an entry gives the copy objects, which ends the visit. */
+/*
+ * Returns 1 if an entry of the visited directory gives the copy objects that
+ * r->g lacks, which ends the visit. Returns 0 if not, or ERR_NOMEM.
+ */
 static int find_other(void *ctx, const char *name)
 {
 	const struct visit *v = ctx;

@@ -32,7 +32,10 @@ struct relay_repository {
 	struct relay_repository *next;
 	unsigned users;
 	uint64_t made; /* number of the newest record of this relay */
-	/* owned: this record, if its hint is to be written */
+	/*
+	 * owned: the record with the number `made`, if its hint is to be
+	 * written
+	 */
 	struct generation hint;
 };
 
@@ -119,8 +122,8 @@ static int load_base(struct relay_repository *r, struct generation *base,
 }
 
 /*
- * Called if the store has lost *base: without a base, the newest generation is
- * searched in the store.
+ * Called if the store has lost *base: zeroes *base, so that the newest
+ * generation is searched in the store.
  */
 static void drop_base(struct generation *base)
 {

@@ -139,10 +139,11 @@ static int take_dir(const char *to_top, const struct source_dir *d,
 /* ---- which files */
 
 /*
- * Takes no .keep and .promisor files, because they are not part of the content.
- * A .keep file belongs to a running push or is a setting for repacks of the
- * source. A .promisor file belongs to a partial clone. Temporary files have
- * other endings, so they are not taken.
+ * Returns whether a stage gets this file of objects/pack. A stage gets no .keep
+ * and .promisor files, because they are not part of the content. A .keep file
+ * belongs to a running push or is a setting for repacks of the source. A
+ * .promisor file belongs to a partial clone. Temporary files have other
+ * endings, so a stage does not get them.
  */
 static bool wants_pack_file(const char *from, const char *name)
 {
@@ -166,8 +167,8 @@ static bool wants_hook(const char *from, const char *name)
 }
 
 /*
- * Returns whether a file of objects/info belongs to the packs, and so is part
- * of the generation.
+ * Returns whether a file of objects/info belongs to the packs, so that a stage
+ * gets it.
  */
 static bool wants_info(const char *from, const char *name)
 {
@@ -177,8 +178,8 @@ static bool wants_info(const char *from, const char *name)
 }
 
 /*
- * Returns whether a file of the git directory was made by the operator, and so
- * is part of the generation.
+ * Returns whether the operator of the repository has made this file of the git
+ * directory, so that a stage gets it.
  */
 static bool wants_top(const char *from, const char *name)
 {

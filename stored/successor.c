@@ -24,8 +24,8 @@ struct making {
 	struct generation_file *drops; /* owned array, borrowed paths */
 	size_t drop_nr;
 	/*
-	 * Whether the base has the same refs in one table, and no updates. If
-	 * so, the new generation keeps this table.
+	 * Whether the base has the refs of the directory in one table, and no
+	 * updates. If so, the new generation keeps this table.
 	 */
 	bool same_refs;
 	struct error *err;

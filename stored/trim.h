@@ -9,7 +9,10 @@
 #include "stored/node.h"
 
 struct stored_trim {
-	uint64_t bytes;   /* of cache and quarantines, at the end */
+	/*
+	 * bytes of the cache and of the quarantines of pushes, after the trim
+	 */
+	uint64_t bytes;
 	uint64_t evicted; /* number of copies */
 	bool is_busy;     /* another process trims: nothing was done */
 };
