@@ -22,7 +22,7 @@
 #define IDLE_MAX 64
 /* a transfer with fewer bytes per second counts as stalled */
 #define STALL_SPEED 1024
-/* the time limit for a body allows this number of bytes per second */
+/* the least bytes per second for which the time limit of a body allows */
 #define SLOWEST_SPEED 16384
 /* factor for the time limit of a request for which the server may work long */
 #define SLOW_FACTOR 20

@@ -43,7 +43,7 @@ struct client_request {
 	 * NULL
 	 */
 	const struct filestore_sink *sink;
-	/* maximum size of a body that the sink does not get */
+	/* maximum size of a body that does not go to the sink */
 	size_t answer_max;
 };
 
@@ -66,7 +66,7 @@ struct client_answer {
 	uint64_t first;
 	/* seconds that the server asks clients to wait; 0: it did not ask */
 	unsigned retry_after;
-	/* the body that the sink did not get */
+	/* the body, if it did not go to the sink */
 	struct buf body; /* owned */
 };
 

@@ -375,7 +375,7 @@ out:
 
 /* ---- listing */
 
-/* The names that start with a prefix. */
+/* The names of files in the store that start with a prefix. */
 struct names {
 	const struct filestore *store;
 	const char *prefix; /* borrowed */

@@ -72,7 +72,7 @@ int relay_ask(struct relay *relay, struct buf *answer,
 /*
  * Opens a store that sends its requests through a relay. `relay` is borrowed.
  * `which` is the number of the store in the relay. `direct` is the same store
- * without the relay; it is owned by the new store, also after a failure.
+ * without the relay; the new store owns it; after a failure, it is closed.
  *
  * To count requests, call filestore_watch() for `direct` and not for the new
  * store, because the relay counts its requests itself. Returns 0 with *out

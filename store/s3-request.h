@@ -38,7 +38,7 @@ struct s3_call {
 	size_t body_len;
 	/* gets the body of the answer; or NULL */
 	const struct filestore_sink *sink;
-	/* maximum size of an answer that the sink does not get */
+	/* maximum size of a body that does not go to the sink */
 	size_t answer_max;
 	/* a repeat could do harm, see store/filestore.h */
 	bool once;
@@ -52,7 +52,9 @@ enum s3_verdict {
 	S3_FINAL,
 	/* a temporary failure before the request had an effect */
 	S3_NO_EFFECT,
-	/* a temporary failure; the request may have an effect */
+	/*
+	 * a temporary failure; it is unknown whether the request had an effect
+	 */
 	S3_UNKNOWN,
 };
 
