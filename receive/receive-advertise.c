@@ -60,9 +60,9 @@ static int write_line(struct advertisement *a, const struct oid *oid,
 }
 
 /*
- * Remember that an id was written. Returns 1 if the line of the id must be
+ * Note an id that is to be written. Returns 1 if the line of the id must be
  * written, 0 if the id was written before, or a negative error code. Without
- * has_others no id can repeat, so the function returns 1.
+ * has_others no line can repeat an id, so the function always returns 1.
  */
 static int see(struct advertisement *a, const struct oid *oid)
 {

@@ -50,8 +50,9 @@ int receive_check_aliases(struct receive *r, struct error *err);
 struct receive_rules {
 	struct receive *r; /* borrowed */
 	/*
-	 * owned: NULL until receive_rules_check() needs objects; then that of
-	 * r->checked, if there is one
+	 * owned: the objects; NULL until receive_rules_check() needs them. It
+	 * then takes over r->checked, or opens an object database if that is
+	 * NULL.
 	 */
 	struct odb *odb;
 	struct walk walk; /* on `odb` */

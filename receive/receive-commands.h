@@ -115,7 +115,7 @@ struct receive_request {
 	size_t option_nr, option_alloc;
 	/* the certificate of a signed push; empty: the push is not signed */
 	struct buf cert;
-	/* The end of the certificate was not read yet. */
+	/* the end of the certificate was not read yet */
 	bool in_cert;
 	/* the client sent more than commands_max commands */
 	bool is_too_long;

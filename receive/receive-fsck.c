@@ -105,7 +105,7 @@ static int check_one(struct check *k, const uint8_t *raw, struct error *err)
 }
 
 /*
- * Read an object, as a callback of fsck_blobs_check(). *data is valid until the
+ * Callback of fsck_blobs_check() that reads an object. *data is valid until the
  * next call.
  */
 static int read_blob(void *ctx, const struct oid *oid, enum object_type *type,

@@ -155,7 +155,7 @@ static int take_apart(struct receive_objects *o, struct receive *r,
  * (is_limit).
  */
 struct seen_only {
-	/* hooks without this restriction */
+	/* the callbacks without the restriction to reachable objects */
 	struct pack_indexer_hooks all;
 	struct receive *r; /* borrowed */
 };

@@ -198,7 +198,10 @@ static int take_status(struct receive_proc_report *report, struct receive *r,
 	return receive_refuse(cmd, why ? why : "failed") < 0 ? ERR_NOMEM : 1;
 }
 
-/* End `text` at its first space. Returns the text after the space, or NULL. */
+/*
+ * End `text` at its first space. Returns the text after the space, or NULL if
+ * there is no space.
+ */
 static char *split_space(char *text)
 {
 	char *space = text ? strchr(text, ' ') : NULL;

@@ -127,8 +127,8 @@ struct move {
 };
 
 /*
- * Store the path of a .keep file that was moved out of the quarantine, so that
- * releasing the quarantine removes the file.
+ * Store the path of a .keep file that was moved into the repository, so that
+ * quarantine_release() removes the file.
  */
 static int note_keep(struct move *m, const char *to, bool was_there)
 {
