@@ -75,7 +75,10 @@ struct request {
 	struct walk_tips want_tips;
 	struct reach reach;
 	bool reach_is_open;
-	/* A pack was made for this request; `made` describes the pack. */
+	/*
+	 * A pack was made for this request; `made` is the report about the
+	 * pack.
+	 */
 	bool has_pack;
 	struct packing_report made;
 	/*

@@ -110,8 +110,8 @@ static bool is_want(void *ctx, const struct oid *oid)
 }
 
 /*
- * Treat the commits that are no longer shallow at the client as common haves,
- * because the client has these commits.
+ * Add to the common haves the commits that were on the client's shallow
+ * boundary and are no longer shallow. The client has these commits.
  */
 static int add_edges(struct request *req, struct error *err)
 {
@@ -159,7 +159,9 @@ static void put_total(struct sideband *sb, const struct packing_report *report)
 struct sending {
 	struct request *req;
 	struct sideband sb;
-	/* the URIs that the client accepts; NULL: none */
+	/*
+	 * the packs on other servers that are offered to the client; NULL: none
+	 */
 	struct pack_offer *offer;
 	/* the thread that sends keep-alives; NULL: none */
 	struct sys_ticker *ticker;

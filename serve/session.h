@@ -42,7 +42,7 @@ struct session {
 	struct refview refs;
 	bool refs_are_open;
 	/*
-	 * The last object that session_peel_ref() found to be no tag. Valid if
+	 * The object that session_peel_ref() last found to be no tag. Valid if
 	 * knows_no_tag is set.
 	 */
 	struct oid no_tag;

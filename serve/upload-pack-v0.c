@@ -120,7 +120,7 @@ static int take_want(struct v0 *v, const char *line, struct error *err)
 	return ret < 0 ? ret : take_capabilities(v, rest, err);
 }
 
-/* Handle the flush packet that ends the wants. */
+/* Handle the flush packet that ends the list of wants. */
 static int end_wants(struct v0 *v, struct error *err)
 {
 	struct request *req = &v->req;

@@ -104,7 +104,7 @@ int v2_object_info_run(struct session *s, struct v2_args *args,
 
 struct bundle_keys {
 	struct session *s;
-	/* number of keys that were written */
+	/* number of keys that were written so far */
 	size_t nr;
 	struct error *err;
 };
