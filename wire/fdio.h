@@ -19,7 +19,7 @@ struct fdio {
 	 * that only sends a few bytes now and then is also disconnected.
 	 */
 	unsigned timeout;
-	/* The capacity of the output pipe has already been enlarged. */
+	/* whether the capacity of the output pipe was enlarged */
 	bool is_wide;
 	/*
 	 * number of bytes read so far of the current piece of 64 KiB; see

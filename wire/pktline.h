@@ -104,11 +104,11 @@ int pktline_reader_init(struct pktline_reader *r, const struct serve_io *io);
 void pktline_reader_release(struct pktline_reader *r);
 
 /*
- * Read one packet of text. One line feed at the end of the data is dropped, and
- * a NUL follows the data. The data is valid until the next call. Returns 0 or a
- * negative error code. If the input ends between two packets, pkt->kind is
- * PKTLINE_EOF. If the input ends inside a packet, returns ERR_PEER ("the remote
- * end hung up unexpectedly"). r->ended is set in both cases.
+ * Read one packet of text. If the data ends in a line feed, this line feed is
+ * dropped. A NUL follows the data. The data is valid until the next call.
+ * Returns 0 or a negative error code. If the input ends between two packets,
+ * pkt->kind is PKTLINE_EOF. If the input ends inside a packet, returns ERR_PEER
+ * ("the remote end hung up unexpectedly"). r->ended is set in both cases.
  */
 int pktline_read(struct pktline_reader *r, struct pktline *pkt,
 		 struct error *err);

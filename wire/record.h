@@ -22,8 +22,8 @@ struct record {
 
 /*
  * Parses a line, with or without its line feed. Returns 1 if the line is the
- * record of a request, or 0 if it is another trace event. Returns ERR_CORRUPT
- * if the line is not a trace event or has no valid time.
+ * record of a request, 0 if it is any other trace event. Returns ERR_CORRUPT if
+ * the line is not a trace event or has no valid time.
  */
 int record_parse(struct record *record, const char *line, size_t len);
 

@@ -53,7 +53,7 @@ struct sideband {
 	struct pktline_writer *out; /* borrowed */
 	enum sideband_mode mode;
 	/*
-	 * A packet was sent since the last call of
+	 * A packet was sent after the last call of
 	 * sideband_keep_alive_if_quiet().
 	 */
 	bool is_said;

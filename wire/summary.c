@@ -218,7 +218,10 @@ static void measure_costs(struct summary *s)
 	summary_u64(s, SUMMARY_TOTAL_US, (now - s->start_ns) / 1000);
 	summary_u64(s, SUMMARY_CPU_USER_US, usage.user_us);
 	summary_u64(s, SUMMARY_CPU_SYS_US, usage.system_us);
-	/* Skip this value without a trace, because reading it is slow. */
+	/*
+	 * Without a trace, skip this value, because reading it is slow and only
+	 * the trace shows it.
+	 */
 	if (s->trace)
 		summary_u64(s, SUMMARY_PEAK_RSS_KIB, sys_peak_rss_kib());
 }

@@ -257,7 +257,10 @@ static int sort_tips(struct visible *v, struct error *err)
 	return ret;
 }
 
-/* Sort the object of HEAD by type. If has_head, HEAD is the first hint. */
+/*
+ * Sort the object of HEAD by type. If has_head is set, the object of HEAD is
+ * the first hint.
+ */
 static int sort_head(struct visible *v, struct error *err)
 {
 	if (v->head.commit_nr || !v->has_head)
