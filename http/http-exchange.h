@@ -143,9 +143,9 @@ int http_reply_writev_last(void *ctx, struct iovec *iov, size_t nr,
 			   struct error *err);
 
 /*
- * Send bytes of the body: `len` bytes at `head`, then a span of a file. The
- * headers are sent first if necessary. r->io->send_file must not be NULL.
- * Returns 0 or a negative error code.
+ * Send bytes of the body: first the `len` bytes at `head`, then a span of a
+ * file. The headers are sent first if necessary. r->io->send_file must not be
+ * NULL. Returns 0 or a negative error code.
  */
 int http_reply_send_file(struct http_reply *r, const void *head, size_t len,
 			 const struct sys_file_span *span, struct error *err);

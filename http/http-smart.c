@@ -28,7 +28,7 @@ struct stream {
 	struct http_reply *reply; /* borrowed */
 	/* owned; NULL: the request has no body */
 	struct http_body *body;
-	/* the decompressed body, if is_held */
+	/* the decompressed body; valid if is_held is set */
 	struct buf held;
 	size_t at; /* read position in `held` */
 	bool is_held;

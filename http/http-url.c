@@ -8,8 +8,8 @@
 #include "http/http-request.h"
 
 /*
- * The form of a URL path's end: text `a`, `x` hexadecimal digits, text `b`, `y`
- * hexadecimal digits, text `c`.
+ * The form of the end of a URL path: text `a`, `x` hexadecimal digits, text
+ * `b`, `y` hexadecimal digits, text `c`.
  */
 struct shape {
 	enum http_route route;

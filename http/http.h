@@ -76,8 +76,9 @@ struct http_options {
 	int (*objects)(void *ctx, struct odb **odb, struct error *warning,
 		       struct error *err);
 	/*
-	 * Whether the repository is a local copy of a store that is fresh, see
-	 * struct serve_options; enter() may set the field
+	 * Whether the repository is a fresh local copy of a repository in a
+	 * store, see is_fresh_copy of struct serve_options. enter() may set
+	 * this field.
 	 */
 	bool is_fresh_copy;
 	/*
