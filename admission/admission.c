@@ -140,7 +140,8 @@ static int read_pressure(const char *path)
 
 /*
  * Adjusts the number of tokens to the pressure of the machine. Does nothing
- * before a->adjust_ns. Only one thread of all processes does this at a time.
+ * before the time a->adjust_ns. Of all threads of all processes, only one
+ * adjusts the number at a time.
  */
 static void adjust(struct admission *a)
 {
@@ -189,7 +190,7 @@ void admission_refused(struct admission *a, enum admission_refusal why)
 	atomic_fetch_add(&a->refused[why], 1);
 }
 
-/* Removes a ticket unless it runs. Returns whether the ticket was removed. */
+/* Removes a ticket, unless it runs. Returns true if the ticket was removed. */
 static bool give_up(struct admission_pass *pass)
 {
 	struct admission *a = pass->a;
@@ -485,7 +486,7 @@ void admission_disconnect(struct admission *a, const char *address)
 	peer = find_peer(a, key, &sum);
 	/*
 	 * An address can have connections in its own entry and in the spare
-	 * entry, if a place for its own became free later. Then it does not
+	 * entry, if an entry near its place became free later. Then it does not
 	 * matter which of the two counts is reduced: their sum stays right.
 	 */
 	if (!peer || !peer->nr)

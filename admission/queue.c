@@ -282,8 +282,8 @@ static bool is_express(const struct admission_queue *q,
 }
 
 /*
- * Returns whether a push may run. One principal never takes all places of a
- * repository.
+ * Returns whether a push may run. One principal never gets all places for
+ * pushes to a repository.
  */
 static bool may_push(const struct admission_queue *q,
 		     const struct admission_ticket *t)

@@ -99,8 +99,8 @@ struct admission_ticket {
 	unsigned tokens;
 	long process;
 	/*
-	 * numbers of its accounts; `who`: the account of the principal in all
-	 * networks
+	 * numbers of the ticket's accounts; `who`: the account of the principal
+	 * in all networks
 	 */
 	uint16_t network, flow, who;
 	uint64_t seq, price_us, charged_us, asked_ns, granted_ns;
@@ -113,14 +113,14 @@ struct admission_ticket {
  */
 struct admission_account {
 	uint64_t key; /* 0: none */
-	/* tickets by state; computed from the tickets */
+	/* numbers of tickets: all, and by state; computed from the tickets */
 	unsigned nr, waiting, express, pushes;
 	unsigned tokens; /* held */
 	/* virtual time: the service that the account has had */
 	uint64_t used_us;
 	/* of a network: virtual time of the flow that was served last */
 	uint64_t now_us;
-	/* when its last ticket was added or removed */
+	/* when the last ticket of the account was added or removed */
 	uint64_t last_ns;
 	bool is_flow; /* the account is a flow of fetches, not of pushes */
 };
@@ -171,8 +171,9 @@ void admission_queue_limit(struct admission_queue *q,
 			   const struct admission_limits *limits);
 
 /*
- * Returns whether a ticket would be refused now, without adding one. A network
- * is full if `queue_max` tickets wait, or for pushes twice `push_max`.
+ * Returns whether a ticket would be refused now, without adding one. For
+ * fetches, a network is full if `queue_max` of its tickets wait; for pushes, if
+ * twice `push_max` wait.
  */
 enum admission_refusal admission_queue_judge(const struct admission_queue *q,
 					     const struct admission_ask *ask);
