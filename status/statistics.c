@@ -25,7 +25,10 @@ static const char *const results[] = {"ok", "client", "error"};
 static const char *const sources[] = {"span", "made"};
 static const char *const plan_levels[] = {"request"};
 static const char *const plan_results[] = {"hit", "joined", "miss", "bypass"};
-/* The names of the same results in the records of requests (wire/summary.h). */
+/*
+ * The names of the results in plan_results, in the same order, as the records
+ * of requests have them (wire/summary.h).
+ */
 static const char *const plan_texts[] = {"hit", "joined", "made", "bypassed"};
 /* Names of enum admission_refusal. */
 static const char *const refusals[ADMISSION_REFUSALS] = {

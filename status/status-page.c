@@ -187,7 +187,10 @@ static int put_card(struct buf *out, uint64_t number, const char *what)
 			  number, what);
 }
 
-/* Begin a table with a title and a row of headings, or say that it is empty. */
+/*
+ * Begin a table with a title and a row of headings. If `nr` is 0, print a text
+ * that says that the table is empty.
+ */
 static int begin_table(struct buf *out, const char *title, size_t nr,
 		       const char *headings)
 {
