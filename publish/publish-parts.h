@@ -76,8 +76,9 @@ int publish_content(struct publishing *p,
 		    const struct odb_pack *pack, struct error *err);
 
 /*
- * Write the pack of a prepared content into the directory, unless the content
- * is `pack`, and call p->note().
+ * Write the pack of a prepared content into the directory p->place, and call
+ * p->note(). If the content is the whole of `pack`, nothing is written, and
+ * p->note() gets the path of `pack`. Returns 0 or a negative error code.
  */
 int publish_content_into(struct publishing *p,
 			 const struct prepared_content *content,

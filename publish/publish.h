@@ -33,7 +33,7 @@ enum publish_event {
 	PUBLISH_WRITTEN, /* the file was written */
 	/* the file is a hard link to the repository's pack */
 	PUBLISH_LINKED,
-	/* no request gets the file any more */
+	/* no request gets the file any more, but the file stays for a while */
 	PUBLISH_RETIRED,
 	PUBLISH_REMOVED, /* the file was removed */
 };

@@ -31,8 +31,8 @@ static bool is_uri(const char *uri)
 }
 
 /*
- * Read the address `key`, without slashes at its end. *uri is owned by the
- * caller; NULL: there is none.
+ * Read the URI in the configuration key `key`, without slashes at its end. *uri
+ * is owned by the caller; NULL: there is none.
  */
 static int load_uri(char **uri, const struct config *c, const char *key,
 		    const char *name, struct error *err)
