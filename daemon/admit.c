@@ -235,7 +235,11 @@ static int tell(void *ctx, unsigned ahead, struct error *err)
 	return progress_ask(ad->outer, "Waiting in the queue", 0, err);
 }
 
-/* Only expensive requests need the network, whose name costs reading a file. */
+/*
+ * Waits for admission of a request. The name of the request's fork network is
+ * found here, because finding it reads a file, and most requests need no
+ * admission.
+ */
 static int enter(struct daemon_admit *ad, uint64_t price_us, struct error *err)
 {
 	const struct admission_listener listener = {tell, ad};
@@ -244,7 +248,10 @@ static int enter(struct daemon_admit *ad, uint64_t price_us, struct error *err)
 		.price_us = price_us,
 	};
 
-	/* A request without a ticket is admitted again. */
+	/*
+	 * The buffer is reset, because a request that got no ticket calls this
+	 * function again.
+	 */
 	buf_reset(&ad->network);
 	daemon_network_name(&ad->network, ad->repo);
 	ask.network = text_of(&ad->network);

@@ -99,9 +99,9 @@ int daemon_answer_objects(void *ctx, struct odb **odb, struct error *warning,
 }
 
 /*
- * Makes and sends the pack. If plans (cached responses) are kept, an equal
- * earlier request may have left one to send. An answer has only one pack.
- * Returns 0 or a negative error code.
+ * Makes and sends the pack. If plans (cached responses) are kept, a plan of an
+ * equal earlier request is sent. An answer has only one pack. Returns 0 or a
+ * negative error code.
  */
 static int send_planned(struct daemon_answer *a,
 			const struct plan_question *question,

@@ -160,7 +160,10 @@ static int start(struct sys_child *child, const struct daemon_request *q,
 	return ret;
 }
 
-/* Copy the request to the child. Returns 0 or ERR_PEER of the client. */
+/*
+ * Copy the request to the child. Returns 0, or ERR_PEER if the client ends the
+ * connection too early.
+ */
 static int feed(struct sys_child *child, struct daemon_request *q,
 		struct error *err)
 {

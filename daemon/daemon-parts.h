@@ -115,7 +115,10 @@ struct daemon_conn {
 	 * sent; NULL: none
 	 */
 	struct daemon_output *unsent;
-	/* owned: the HTTP request of this answer, or of a thread; NULL: none */
+	/*
+	 * owned: the HTTP request that a thread answers, or whose answer is
+	 * `unsent`; NULL: none
+	 */
 	struct daemon_request *request;
 	/* owned: the request in Git's own protocol; NULL: none */
 	struct daemon_talk *talk;
@@ -511,8 +514,7 @@ struct daemon_answer {
 	const struct daemon_options *options; /* borrowed */
 	struct daemon_conn *conn;             /* borrowed */
 	struct daemon_output output;
-	/* the settings of `client`, `user` and `traceparent` are the caller's
-	 */
+	/* the caller sets `client`, `user` and `traceparent` */
 	struct summary_about about;
 	/*
 	 * valid if the answer is made but not sent; otherwise it has no trace
@@ -539,14 +541,16 @@ struct daemon_answer {
 	struct daemon_admit admit;
 };
 
-/* Initialises an answer whose bytes go to a stream. All is borrowed. */
+/*
+ * Initialises an answer whose bytes go to a stream. All arguments are borrowed.
+ */
 void daemon_answer_init(struct daemon_answer *a,
 			const struct daemon_options *options,
 			struct daemon_conn *conn, struct daemon_stream *stream);
 
 /*
- * Opens the repository at a path as daemon_snapshots_enter(), if it is not open
- * yet. The repository is then a->entered.
+ * Opens the repository at a path, as daemon_snapshots_enter() does, unless the
+ * answer has an open repository. The repository is then a->entered.
  */
 int daemon_answer_enter(struct daemon_answer *a, const char *path, bool exact,
 			struct error *err);
@@ -738,8 +742,8 @@ struct daemon_talk {
 	/* with ssh: `in` and `out`, made from fds[0] and fds[1] */
 	struct sys_passing_end ends[2];
 	/*
-	 * buffer for the result of daemon_talk_principal(), if that is not the
-	 * user
+	 * buffer for the result of daemon_talk_principal(), if the result is an
+	 * address
 	 */
 	char client[SYS_ADDRESS_MAX];
 	/* kept until the end of the connection */
@@ -832,7 +836,7 @@ const char *daemon_talk_principal(struct daemon_talk *talk);
 void daemon_talk_tell(const struct daemon_talk *talk, const char *kind,
 		      const char *message);
 
-/* Works like serve_io.writev(). `ctx` is the talk. */
+/* Works like serve_io.writev(). `ctx` is the struct daemon_talk. */
 int daemon_talk_write(void *ctx, struct iovec *iov, size_t nr,
 		      struct error *err);
 
@@ -856,7 +860,7 @@ int daemon_talk_run(struct daemon_talk *talk);
  */
 int daemon_talk_listen(struct daemon_talk *talk, struct error *err);
 
-/* One turn of a fetch. Returns like daemon_talk_run(). */
+/* Runs one turn of a fetch. Returns like daemon_talk_run(). */
 int daemon_talk_fetch(struct daemon_talk *talk);
 
 /* ---- admin.c */

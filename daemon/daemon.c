@@ -62,7 +62,7 @@ struct master {
 	struct daemon_shared shared; /* owned */
 	struct process *processes;   /* owned */
 	size_t process_nr, process_alloc;
-	/* No worker is started before this time. */
+	/* No worker is started before this time (sys_clock_ns()). */
 	uint64_t pause_ns;
 	/* time of the next message to the service manager; 0: none */
 	uint64_t watchdog_ns;
@@ -367,7 +367,10 @@ static void note_successor_end(struct master *m, pid_t pid, int status)
 {
 	char line[128];
 
-	/* end() may have ended the parent before the pipe was read. */
+	/*
+	 * end() may have ended the parent before this master has read the
+	 * process id of the new master from the pipe.
+	 */
 	if (!m->heir && sys_event_is_ready(m->successor.ready))
 		read_heir(m);
 	lose_successor(m);

@@ -73,8 +73,8 @@ static void answer(struct daemon_talk *t)
 	int ret;
 
 	/*
-	 * Like git-daemon(1), do not look whether the repository exists in this
-	 * case.
+	 * If the service is disabled for all repositories, do not look whether
+	 * the repository exists, as in git-daemon(1).
 	 */
 	if (rules->is_fixed[t->service] && !rules->is_enabled[t->service])
 		fault = "service not enabled";

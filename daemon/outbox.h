@@ -82,8 +82,8 @@ int outbox_add_literal(struct outbox *box, const void *bytes, size_t len);
 int outbox_add_span(struct outbox *box, const struct serve_span *span);
 
 /*
- * Returns the number of unsent bytes. The heads and ends of chunks count in
- * literals, which have them already, but not in spans.
+ * Returns the number of unsent bytes. Heads and ends of HTTP chunks are counted
+ * for literals, whose bytes include them, but not for spans.
  */
 uint64_t outbox_unsent(const struct outbox *box);
 

@@ -85,7 +85,10 @@ static void wake_up(struct thread *t)
 	t->is_asleep = false;
 }
 
-/* Returns a thread for signal_thread(), or NULL if no thread sleeps. */
+/*
+ * Takes the thread that fell asleep last off the stack, for signal_thread().
+ * Returns NULL if no thread sleeps.
+ */
 static struct thread *rouse(struct daemon_pool *pool)
 {
 	struct thread *t = pool->sleepers;
@@ -133,8 +136,8 @@ static struct daemon_conn *take(struct thread *t)
 }
 
 /*
- * Returns whether the connection only waits for the first byte of the next
- * request or command.
+ * Returns whether a connection has nothing to do but to wait for the first byte
+ * of the next request or command.
  */
 static bool is_idle(const struct daemon_conn *conn)
 {
@@ -144,8 +147,9 @@ static bool is_idle(const struct daemon_conn *conn)
 }
 
 /*
- * `is_tired`: after expensive work, the thread cannot get its usual priority
- * back. So the thread ends, and the loop starts another one.
+ * Gives a connection back to the loop. `is_tired`: after expensive work, the
+ * thread cannot get its usual priority back. So the thread ends, and the loop
+ * starts another one.
  */
 static void give_back(struct thread *t, struct daemon_conn *conn, bool is_tired)
 {

@@ -41,14 +41,21 @@ static int find_place(struct daemon_talk *talk, struct error *err)
 	return ret;
 }
 
-/* Returns 0, or ERR_DENIED if a command of an old client must be refused. */
+/*
+ * Applies the rules for repositories that crash workers. Returns 0, or
+ * ERR_DENIED if the request, or this command of a fetch that has already begun,
+ * must be refused.
+ */
 static int enter_guard(struct daemon_talk *t, struct error *err)
 {
 	int ret = daemon_guard_enter(&t->guard, t->answer.conn, t->path,
 				     strlen(t->path), err);
 
 	t->is_guarded = !ret;
-	/* A child process could not continue what a thread has begun. */
+	/*
+	 * A fetch that a thread has begun cannot be continued in a child
+	 * process.
+	 */
 	return !ret && t->guard.is_suspect && t->has_begun
 		       ? error_set(err, ERR_DENIED,
 				   "'%s' is refused: its requests crash",

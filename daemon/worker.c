@@ -242,8 +242,8 @@ static void await_bytes(struct worker *w, struct daemon_conn *conn,
 		return;
 	}
 	/*
-	 * A connection that drains waits a second for a request that is on its
-	 * way, see drain().
+	 * While the worker drains, a connection waits one second for a request
+	 * that may be on its way, see drain().
 	 */
 	if (w->is_draining && !conn->input && !deadline_ns)
 		deadline_ns = sys_clock_ns() + SECOND_NS;
@@ -332,7 +332,10 @@ static void resume(struct worker *w, struct daemon_conn *conn)
 	}
 }
 
-/* `err` says why an answer cannot be sent; NULL: all is sent. */
+/*
+ * Ends the answer of a connection, and the use of its repository. `err` says
+ * why the rest of the answer cannot be sent; NULL: all is sent.
+ */
 static void end_answer(struct worker *w, struct daemon_conn *conn,
 		       const struct error *err)
 {
