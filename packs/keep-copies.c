@@ -146,7 +146,7 @@ struct copying {
 	uint32_t new_nr;
 	/* New copies have cost so much that no further copy is tried. */
 	bool is_dear;
-	/* A copy did not fit into max_len, so no further copy is added. */
+	/* true: a copy did not fit into max_len, so no further copy is added */
 	bool is_full;
 	/* number of copies in the old file that are not in the new file yet */
 	uint32_t old_nr;

@@ -59,8 +59,8 @@ struct pack_job_options {
 	bool note_reached; /* fill in job->reached */
 	bool write_bitmap;
 	/*
-	 * The bitmap index is written by default; no option asked for it. If
-	 * the index cannot be written, there is no warning.
+	 * true: the bitmap index is written by default; no option asked for it.
+	 * If the index cannot be written, there is no warning.
 	 */
 	bool bitmap_is_default;
 	/* Keep deltas of the tip island's objects within that island. */
@@ -73,7 +73,7 @@ struct pack_job_options {
 	 */
 	const struct oid *heads;
 	size_t head_nr;
-	/* The tips that are enumerated include all references. */
+	/* true: the tips that are enumerated include all references */
 	bool all_refs;
 	/*
 	 * Borrowed; NULL: no filter. Objects that tips reach and that do not
@@ -129,7 +129,7 @@ struct pack_job {
 	struct newpacks rest_packs;
 	/* indexed by obj_pos: the objects that pass options->filter */
 	struct bitset passed;
-	/* `found` has only objects that pass options->filter. */
+	/* true: `found` has only objects that pass options->filter */
 	bool walk_filtered;
 	struct pseudo_config pseudo; /* used with write_bitmap */
 	/*
@@ -140,9 +140,9 @@ struct pack_job {
 	size_t excluding_nr;
 	/* With options->local: the loose objects of alternates. */
 	struct oidmap loose_elsewhere;
-	/* Some objects that packed commits reach are not in job->items. */
+	/* true: some objects that packed commits reach are not in job->items */
 	bool left_out;
-	/* `found` has all objects that references reach. */
+	/* true: `found` has all objects that references reach */
 	bool found_all;
 	struct error warning; /* code 0: none */
 };
