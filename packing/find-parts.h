@@ -88,8 +88,8 @@ struct kept_choice {
 	struct kept_delta delta;
 	uint32_t base_pos; /* obj_pos of the base */
 	/*
-	 * the receiver does not have the base, but gets it in a copied run of
-	 * stored bytes
+	 * true: the receiver does not have the base, but gets it in a copied
+	 * run of stored bytes
 	 */
 	bool base_is_sent;
 };

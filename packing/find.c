@@ -37,7 +37,7 @@ struct finding {
 	struct found *f;
 	const struct packing_send_options *options;
 	struct walk_tips wants, haves;
-	/* The types of the wants were taken from the bitmap index. */
+	/* true: the types of the wants were taken from the bitmap index */
 	bool wants_by_index;
 	struct pack_bitmap_result result;
 	/*

@@ -34,10 +34,10 @@ struct found_version {
 	 */
 	struct kept_delta kept;
 	/*
-	 * The receiver does not have `old`, but gets it as a part of `packed`.
-	 * No object in the delta chain of `old` is stored as a delta of the
-	 * object to send. So a delta of that object against `old` makes no
-	 * cycle.
+	 * true: the receiver does not have `old`, but gets it as a part of
+	 * `packed`. No object in the delta chain of `old` is stored as a delta
+	 * of the object to send. So a delta of that object against `old` makes
+	 * no cycle.
 	 */
 	bool base_is_sent;
 };
@@ -76,8 +76,8 @@ struct found {
 	 */
 	struct bitset packed_uninteresting;
 	/*
-	 * The walk that found the objects did not compute name hashes and path
-	 * hashes.
+	 * true: the walk that found the objects did not compute name hashes and
+	 * path hashes
 	 */
 	bool unnamed;
 	/* owned: all objects to send that are not in `packed` */
@@ -117,9 +117,9 @@ struct found {
 	 * the bitmap index `pb` is used.
 	 */
 	struct bitset uninteresting;
-	/* `uninteresting` has all objects that the receiver has. */
+	/* true: `uninteresting` has all objects that the receiver has */
 	bool knows_all_uninteresting;
-	/* boundary_objects was filled in. */
+	/* true: boundary_objects was filled in */
 	bool has_boundary;
 	/* Owned: commits (commit_nr) whose trees the receiver has. */
 	uint32_t *boundary;
@@ -134,7 +134,9 @@ struct found {
 	struct prepared prepared;
 	/* The prepared answer to exactly this request; NULL: there is none. */
 	const struct prepared_answer *answer;
-	/* request->elsewhere->tell() was called: no pack can be left out. */
+	/*
+	 * true: request->elsewhere->tell() was called: no pack can be left out
+	 */
 	bool has_told;
 	/* The memory that `content` points to if a whole pack is sent. */
 	struct prepared_content whole;

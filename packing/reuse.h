@@ -47,7 +47,8 @@ struct reuse_request {
 	/* Copy from all packs. false: only from the first (preferred) pack. */
 	bool all_packs;
 	/*
-	 * The receiver reads OFS_DELTA. false: deltas name their bases by id.
+	 * true: the receiver reads OFS_DELTA. false: deltas name their bases by
+	 * id.
 	 */
 	bool ofs_delta;
 	/* receives the progress, counted in objects; NULL: none */
@@ -62,8 +63,8 @@ struct reuse_report {
 	/* total bytes of the copied entries */
 	uint64_t bytes_verbatim;
 	/*
-	 * The distance to the base of some deltas differs from that in the
-	 * stored pack.
+	 * true: the distance to the base of some deltas differs from that in
+	 * the stored pack
 	 */
 	bool changed_headers;
 };

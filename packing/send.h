@@ -121,8 +121,9 @@ struct packing_request {
 	const struct oid *shallow;
 	size_t shallow_nr;
 	/*
-	 * The receiver itself has listed its shallow boundary, so `shallow` is
-	 * complete. false: the receiver may lack ancestors of the haves.
+	 * true: the receiver itself has listed its shallow boundary, so
+	 * `shallow` is complete. false: the receiver may lack ancestors of the
+	 * haves.
 	 */
 	bool knows_shallow;
 	/* If the target of one of these tags is sent, the tag is sent too. */
@@ -138,7 +139,7 @@ struct packing_request {
 	 * receiver has.
 	 */
 	bool thin;
-	/* The receiver reads entries of type OFS_DELTA. */
+	/* true: the receiver reads entries of type OFS_DELTA */
 	bool ofs_delta;
 	/* Use a bitmap index, if there is one. */
 	bool use_bitmap;
@@ -228,15 +229,15 @@ struct packing_send_options {
 	 */
 	bool spare_search;
 	/*
-	 * If a bitmap index is used: true: send no object that the receiver
-	 * has. false: the boundary traversal may send some of them.
+	 * Used with a bitmap index. true: send no object that the receiver has.
+	 * false: the boundary traversal may send some of these objects.
 	 */
 	bool exact;
 	/* the value of gitreach.bitmapStrategy */
 	enum bitmap_strategy strategy;
 	/*
-	 * The caller needs only the numbers of the report: the sink may get no
-	 * bytes, or only a part of the bytes.
+	 * true: the caller needs only the numbers of the report: the sink may
+	 * get no bytes, or only a part of the bytes
 	 */
 	bool counts_only;
 	const struct packing_admission *admission; /* borrowed; NULL: none */
