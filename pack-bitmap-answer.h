@@ -52,15 +52,15 @@ struct pack_bitmap_ask {
 	const struct filter *filter; /* may be NULL */
 	/* whether the filter also removes the wants themselves */
 	bool filter_wants;
-	/* only commits are needed; not allowed with a filter */
+	/* true: only commits are needed; not allowed with a filter */
 	bool commits_only;
 	/*
-	 * The index answers even if a walk costs less. If the index cannot
-	 * answer, pack_bitmap_answer() fails.
+	 * true: the index answers even if a walk costs less. If the index
+	 * cannot answer, pack_bitmap_answer() fails.
 	 */
 	bool must_use_bitmap;
 	/*
-	 * The result may have objects that the haves reach. If the index
+	 * true: the result may have objects that the haves reach. If the index
 	 * answers, the result is like that of pack_bitmap_query() with
 	 * `inexact`. If a walk answers, only these objects are left out:
 	 * commits that the haves reach, and objects in the trees of the

@@ -220,8 +220,8 @@ struct pack_bitmap_query {
 	 */
 	bool inexact;
 	/*
-	 * only commits are needed; objects of other types in the result mean
-	 * nothing
+	 * true: only commits are needed; objects of other types in the result
+	 * mean nothing
 	 */
 	bool commits_only;
 	/*
