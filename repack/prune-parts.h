@@ -104,8 +104,8 @@ struct prune_unnamed {
 	char **files;
 	size_t file_nr, file_alloc;
 	/*
-	 * One of the unnamed packs is young or has a .keep file, so that all
-	 * packs stay.
+	 * true: one of the unnamed packs is young or has a .keep file, so that
+	 * all packs stay
 	 */
 	bool stays;
 };

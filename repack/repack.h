@@ -88,8 +88,8 @@ struct repack_options {
 	uint64_t midx_split_factor, midx_new_layer_threshold;
 	bool midx_must_contain_cruft;
 	/*
-	 * No option asks for the bitmap index; it is written by default. If it
-	 * cannot be written, there is no warning.
+	 * true: no option asks for the bitmap index; it is written by default.
+	 * If it cannot be written, there is no warning.
 	 */
 	bool bitmap_is_default;
 	/* Also pack objects of packs with .keep. */

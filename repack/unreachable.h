@@ -38,18 +38,18 @@ struct unreachable_item {
 	 * cruft pack that is not removed or belongs to an alternate. 0: none.
 	 */
 	uint32_t staying_mtime;
-	/* a pack that is about to be removed has the object */
+	/* true: a pack that is about to be removed has the object */
 	bool is_packed;
 	bool is_loose; /* has a loose file */
 	/*
-	 * The object has a copy that is not removed: in a pack that stays, or
-	 * in an alternate. A copy in a cruft pack counts only if its noted time
-	 * is `mtime` or later.
+	 * true: the object has a copy that is not removed: in a pack that
+	 * stays, or in an alternate. A copy in a cruft pack counts only if its
+	 * noted time is `mtime` or later.
 	 */
 	bool is_safe;
 	/*
-	 * The object is recent, or a recent object reaches it, so it is not
-	 * dropped.
+	 * true: the object is recent, or a recent object reaches it, so it is
+	 * not dropped
 	 */
 	bool is_kept;
 };
