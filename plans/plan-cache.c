@@ -54,7 +54,7 @@ struct plan_entry {
 	const void *owner;
 	uint8_t key[PLAN_KEY_LEN];
 	enum state state;
-	/* another request wants the plan */
+	/* true: another request wants the plan */
 	bool is_awaited;
 	/*
 	 * time since which the maker of the plan has been sending bytes to its

@@ -90,7 +90,7 @@ struct plan_claim {
 	uint8_t key[PLAN_KEY_LEN];
 	/* owned: descriptor of the locks; -1: the plan will not be stored */
 	int locks;
-	/* another process has waited for the plan */
+	/* true: another process has waited for the plan */
 	bool is_awaited;
 	/*
 	 * Why the plan will not be stored or was not stored; a constant string.
