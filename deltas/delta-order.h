@@ -45,16 +45,17 @@ enum delta_pass {
 struct delta_candidate {
 	uint32_t item;
 	/*
-	 * The candidate may become a delta of an earlier candidate in its
-	 * segment.
+	 * true: the candidate may become a delta of an earlier candidate in its
+	 * segment
 	 */
 	bool is_target;
-	/* The candidate is left out of this pass. */
+	/* true: the candidate is left out of this pass */
 	bool is_skipped;
-	/* The candidate is not tried against any earlier candidate. */
+	/* true: the candidate is not tried against any earlier candidate */
 	bool starts;
 	/*
-	 * The candidate is already a delta of a candidate in the same segment.
+	 * true: the candidate is already a delta of a candidate in the same
+	 * segment
 	 */
 	bool is_near;
 };

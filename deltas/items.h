@@ -88,14 +88,18 @@ struct packing_item {
 	uint8_t type;
 	uint8_t how; /* enum packing_how */
 	bool is_external : 1;
-	/* The item is no candidate of the delta search. */
+	/* true: the item is no candidate of the delta search */
 	bool no_delta : 1;
-	/* The item is sent whole, as it is stored. It may be a delta base. */
+	/*
+	 * true: the item is sent whole, as it is stored. It may be a delta
+	 * base.
+	 */
 	bool settled : 1;
 	/*
-	 * The item may become a delta of an object in its own pack. This is so
-	 * for a delta whose stored base is not allowed or not sent. It is also
-	 * so for the whole object at the end of the delta chain of such a base.
+	 * true: the item may become a delta of an object in its own pack. This
+	 * is so for a delta whose stored base is not allowed or not sent. It is
+	 * also so for the whole object at the end of the delta chain of such a
+	 * base.
 	 */
 	bool retry : 1;
 };
