@@ -223,7 +223,9 @@ struct commit {
 	struct generation *base; /* borrowed */
 	struct commit_member *const *members;
 	size_t nr;
-	/* `base` was the newest generation at some moment of this commit */
+	/*
+	 * true: `base` was the newest generation at some moment of this commit
+	 */
 	bool is_newest;
 	int accepted;                  /* number of changes in record `next` */
 	struct generation next, found; /* owned */

@@ -18,7 +18,7 @@
 struct waiting {
 	struct commit_member m;
 	struct waiting *next; /* next entry of the queue */
-	/* a leader took this entry; protected by the lock of the group */
+	/* true: a leader took this entry; protected by the lock of the group */
 	bool is_taken;
 	/*
 	 * true: the leader of this commit does not use the struct any more;

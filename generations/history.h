@@ -202,9 +202,9 @@ struct generation_change {
 	 */
 	uint64_t seen;
 	/*
-	 * The change drops objects that the repository had. Then the commit
-	 * fails if there is a generation after `seen`, because its refs may
-	 * need these objects.
+	 * true: the change drops objects that the repository had. Then the
+	 * commit fails if there is a generation after `seen`, because its refs
+	 * may need these objects.
 	 */
 	bool drops_objects;
 	/*
