@@ -23,7 +23,7 @@ struct checking {
 	struct stored_check_report *report;
 	struct error *err; /* not NULL */
 	/*
-	 * the content of a file was wrong, so the files do not form a
+	 * true: the content of a file was wrong, so the files do not form a
 	 * repository
 	 */
 	bool lacks_files;

@@ -55,8 +55,8 @@ struct stored_push {
 	struct generation_session session;
 	bool has_session;
 	/*
-	 * a record with the uploads was sent, but it is unknown whether it was
-	 * made
+	 * true: a record with the uploads was sent, but it is unknown whether
+	 * it was made
 	 */
 	bool is_unknown;
 	struct stored_finder finder; /* owned */

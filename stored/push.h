@@ -38,10 +38,10 @@ struct stored_push_options {
 	/* borrowed: names of the node and the user in the record */
 	const char *node, *user;
 	/*
-	 * The copy was found to be the newest after the request for this push
-	 * arrived. In this case the store is not asked again. If the caller
-	 * sets this flag wrongly, the push may be refused, but no change is
-	 * lost.
+	 * true: the copy was found to be the newest after the request for this
+	 * push arrived. In this case the store is not asked again. If the
+	 * caller sets this flag wrongly, the push may be refused, but no change
+	 * is lost.
 	 */
 	bool was_asked;
 	/*

@@ -14,8 +14,8 @@
 struct linking {
 	const char *from, *to; /* the directories; borrowed */
 	/*
-	 * the files are only replaced, never written to, so hard links to them
-	 * are safe
+	 * true: the files are only replaced, never written to, so hard links to
+	 * them are safe
 	 */
 	bool are_replaced;
 	/* returns whether to take a file; NULL: all */

@@ -33,8 +33,8 @@ struct stored_successor {
 	/* names of the node, the user and the action in the record */
 	const char *node, *user, *action;
 	/*
-	 * The directory may lack objects that the base has. Then the commit
-	 * fails if another generation was made after the base.
+	 * true: the directory may lack objects that the base has. Then the
+	 * commit fails if another generation was made after the base.
 	 */
 	bool drops_objects;
 };
@@ -49,7 +49,7 @@ struct stored_written {
 	uint64_t file_nr, bytes;
 	/* number and total size of the uploaded files among them */
 	uint64_t upload_nr, upload_bytes;
-	/* the base had this content already, so nothing was made */
+	/* true: the base had this content already, so nothing was made */
 	bool is_same;
 };
 
