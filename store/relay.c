@@ -227,7 +227,7 @@ struct found {
 	struct filestore_info info;
 	const char *bytes; /* borrowed from the answer */
 	size_t len;
-	/* the file is too long for the relay, which did not read it */
+	/* true: the file is too long for the relay, which did not read it */
 	bool is_long;
 };
 

@@ -40,9 +40,9 @@ struct s3_call {
 	const struct filestore_sink *sink;
 	/* maximum size of a body that does not go to the sink */
 	size_t answer_max;
-	/* a repeat could do harm, see store/filestore.h */
+	/* true: a repeat could do harm, see store/filestore.h */
 	bool once;
-	/* the store may work for a long time before it answers */
+	/* true: the store may work for a long time before it answers */
 	bool is_slow;
 };
 

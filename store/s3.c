@@ -41,9 +41,9 @@ struct reading {
 	uint64_t done;
 	/* true: the first answer has begun, so the size of the file is known */
 	bool has_begun;
-	/* this request asks for a range */
+	/* true: this request asks for a range */
 	bool is_ranged;
-	/* the head of this request's answer was checked */
+	/* true: the head of this request's answer was checked */
 	bool is_checked;
 	char etag[STORE_ETAG_MAX + 1];
 	struct error *err;

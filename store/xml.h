@@ -50,9 +50,15 @@ struct xml {
 	 * ended.
 	 */
 	struct buf text;
-	/* the last element was <name/>, so the next event is its XML_CLOSE */
+	/*
+	 * true: the last element was <name/>, so the next event is its
+	 * XML_CLOSE
+	 */
 	bool is_empty;
-	/* the last event was XML_CLOSE, and its element is still in `names` */
+	/*
+	 * true: the last event was XML_CLOSE, and its element is still in
+	 * `names`
+	 */
 	bool is_closing;
 	bool has_root;
 };
