@@ -44,7 +44,7 @@ struct fetch {
 	/* hashes of the names in `refs`, to find a name that is sent twice */
 	struct oidset ref_names;
 	bool done, wait_for_done;
-	/* The client sent at least one "have", common or not. */
+	/* true: the client sent at least one "have", common or not */
 	bool has_haves;
 };
 

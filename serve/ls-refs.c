@@ -27,9 +27,9 @@ struct listing {
 	/* attributes of the current ref */
 	struct buf attributes;
 	/*
-	 * A line of the listing depends on the target of a symbolic ref or on a
-	 * tag object, and not on packed-refs alone. So the packets are not kept
-	 * for other requests.
+	 * true: a line of the listing depends on the target of a symbolic ref
+	 * or on a tag object, and not on packed-refs alone. So the packets are
+	 * not kept for other requests.
 	 */
 	bool is_mixed;
 	struct error *err;

@@ -66,12 +66,12 @@ struct negotiate {
 	enum negotiate_mode mode;
 	bool no_done;
 	struct oid last; /* the last common have */
-	/* the current round has a common have */
+	/* true: the current round has a common have */
 	bool round_common;
-	/* the current round has an unknown have */
+	/* true: the current round has an unknown have */
 	bool round_other;
 	bool sent_ready;
-	/* ops.enough() has returned 1; stays true */
+	/* true: ops.enough() has returned 1; stays true */
 	bool is_enough;
 	/* the value of common->nr when ops.enough() last returned 0 */
 	size_t not_enough_nr;

@@ -44,7 +44,7 @@ struct request {
 	 */
 	/* number of commits; DEPTH_INFINITE: the whole history */
 	uint32_t depth;
-	/* `depth` is counted from client_shallow, not from the wants */
+	/* true: `depth` is counted from client_shallow, not from the wants */
 	bool is_relative;
 	/* Leave out commits older than `since`. */
 	bool has_since;
@@ -76,8 +76,8 @@ struct request {
 	struct reach reach;
 	bool reach_is_open;
 	/*
-	 * A pack was made for this request; `made` is the report about the
-	 * pack.
+	 * true: a pack was made for this request; `made` is the report about
+	 * the pack
 	 */
 	bool has_pack;
 	struct packing_report made;

@@ -166,7 +166,9 @@ struct sending {
 	/* the thread that sends keep-alives; NULL: none */
 	struct sys_ticker *ticker;
 	uint64_t begun_ns;
-	/* The client already has all wanted objects, so the pack is empty. */
+	/*
+	 * true: the client already has all wanted objects, so the pack is empty
+	 */
 	bool is_empty;
 };
 

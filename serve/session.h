@@ -27,11 +27,11 @@ struct session {
 	struct pktline_reader in;
 	struct pktline_writer out;
 	struct summary summary; /* of the current request */
-	/* A pack has begun; "ERR" packets must not be sent any more. */
+	/* true: a pack has begun; "ERR" packets must not be sent any more */
 	bool in_pack;
 	/*
-	 * The client can fetch objects that the server lacks from an advertised
-	 * promisor remote.
+	 * true: the client can fetch objects that the server lacks from an
+	 * advertised promisor remote
 	 */
 	bool has_promisor;
 	/* Opened on first use: */

@@ -37,7 +37,7 @@ struct v0 {
 	struct negotiate negotiate;
 	enum state state;
 	bool can_filter; /* the client said "filter" */
-	/* The server has sent the shallow boundary. */
+	/* true: the server has sent the shallow boundary */
 	bool answered;
 };
 

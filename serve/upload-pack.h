@@ -46,8 +46,8 @@ struct serve_options {
 	/* the value of GIT_NAMESPACE; NULL: none */
 	const char *namespace;
 	/*
-	 * The repository is a local copy of a repository in a store, and was
-	 * the newest generation at most STORED_OFFERS_AGE_MAX ago
+	 * true: the repository is a local copy of a repository in a store, and
+	 * was the newest generation at most STORED_OFFERS_AGE_MAX ago
 	 * (stored/offers.h). So clients may download its packs from the store.
 	 */
 	bool is_fresh_copy;

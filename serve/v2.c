@@ -30,8 +30,8 @@ struct command {
 	 */
 	bool (*is_enabled)(const struct serve_config *config);
 	/*
-	 * The command gives information about objects, so config.is_limit must
-	 * be loaded before it runs.
+	 * true: the command gives information about objects, so config.is_limit
+	 * must be loaded before it runs
 	 */
 	bool needs_limit;
 };
@@ -57,7 +57,7 @@ struct keys {
 	const struct command *command;
 	/* hash algorithm of the client */
 	enum hash_algo algo;
-	/* The client has accepted an advertised promisor remote. */
+	/* true: the client has accepted an advertised promisor remote */
 	bool has_promisor;
 };
 
