@@ -14,7 +14,7 @@ struct advertisement {
 	struct buf capabilities;
 	bool is_empty; /* no line was written yet */
 	/*
-	 * ".have" lines are possible, because there are refs outside the
+	 * true: ".have" lines are possible, because there are refs outside the
 	 * namespace, or alternates
 	 */
 	bool has_others;

@@ -81,8 +81,8 @@ struct push_nonce_check {
 	/* Seconds between the time of the nonce and this request. */
 	int64_t slop;
 	/*
-	 * The status is PUSH_NONCE_OK only because `slop` is within
-	 * receive.certNonceSlop.
+	 * true: the status is PUSH_NONCE_OK only because `slop` is within
+	 * receive.certNonceSlop
 	 */
 	bool was_slop;
 };
@@ -115,7 +115,7 @@ struct receive_cert {
 	struct buf issued;
 	/* the time at which `issued` was made, in seconds since 1970 */
 	int64_t seconds;
-	/* receive_cert_judge() has set the fields below. */
+	/* true: receive_cert_judge() has set the fields below */
 	bool is_judged;
 	/* the blob that holds the certificate */
 	struct oid oid;

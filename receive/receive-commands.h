@@ -69,30 +69,30 @@ struct receive_command {
 	char *ref;
 	/* owned: why the command is refused; NULL: not refused */
 	char *error;
-	/* The proc-receive hook executes this command, not the server. */
+	/* true: the proc-receive hook executes this command, not the server */
 	bool by_hook;
-	/* The proc-receive hook has reported a result for the command. */
+	/* true: the proc-receive hook has reported a result for the command */
 	bool is_told;
 	/*
-	 * Further "option" lines of the hook's report belong to the last
-	 * element of `rewrites`.
+	 * true: further "option" lines of the hook's report belong to the last
+	 * element of `rewrites`
 	 */
 	bool in_rewrite;
 	/*
-	 * The ref is a symbolic ref, and another command changes its target in
-	 * the same way. This command is not executed.
+	 * true: the ref is a symbolic ref, and another command changes its
+	 * target in the same way. This command is not executed.
 	 */
 	bool is_alias;
-	/* The command deletes a ref that does not exist. */
+	/* true: the command deletes a ref that does not exist */
 	bool is_void;
 	/*
-	 * The command also updates the work tree that has the branch checked
-	 * out.
+	 * true: the command also updates the work tree that has the branch
+	 * checked out
 	 */
 	bool updates_worktree;
 	/*
-	 * The new value is complete only with the shallow boundary of the
-	 * client.
+	 * true: the new value is complete only with the shallow boundary of the
+	 * client
 	 */
 	bool needs_shallow;
 	struct receive_rewrite *rewrites; /* owned */
@@ -115,9 +115,9 @@ struct receive_request {
 	size_t option_nr, option_alloc;
 	/* the certificate of a signed push; empty: the push is not signed */
 	struct buf cert;
-	/* the end of the certificate was not read yet */
+	/* true: the end of the certificate was not read yet */
 	bool in_cert;
-	/* the client sent more than commands_max commands */
+	/* true: the client sent more than commands_max commands */
 	bool is_too_long;
 	/* bytes of all ref names, options and the certificate */
 	size_t text_len;

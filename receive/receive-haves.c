@@ -23,7 +23,7 @@ struct haves {
 	struct error *warning, *err;
 	/* the last line of the command's output, while it is incomplete */
 	struct buf line;
-	/* The command has printed a line that is no id. */
+	/* true: the command has printed a line that is no id */
 	bool is_bad;
 };
 

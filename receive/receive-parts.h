@@ -56,9 +56,15 @@ struct receive_proc_report {
 	 * borrowed: the command to which "option" lines belong; NULL: none
 	 */
 	struct receive_command *at;
-	/* As in stock Git, only the first message starts with "error: ". */
+	/*
+	 * true: a message was appended already. As in stock Git, only the first
+	 * message starts with "error: ".
+	 */
 	bool has_message;
-	/* As in stock Git, stray "option" lines are reported once. */
+	/*
+	 * true: a stray "option" line was reported already. As in stock Git,
+	 * such lines are reported once.
+	 */
 	bool has_stray_option;
 };
 

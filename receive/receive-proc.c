@@ -35,10 +35,12 @@ struct proc {
 	 * inside a line of the hook's standard error.
 	 */
 	struct receive_proc_report report;
-	/* The hook supports the feature push-options. */
+	/* true: the hook supports the feature push-options */
 	bool options;
 	bool has_report; /* reading the report began */
-	/* A line of the hook's report is malformed, or refuses a command. */
+	/*
+	 * true: a line of the hook's report is malformed, or refuses a command
+	 */
 	bool is_wrong;
 };
 

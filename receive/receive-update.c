@@ -22,8 +22,8 @@ struct batch {
 	struct receive_command **commands;
 	size_t nr;
 	/*
-	 * The function publish() of the target has failed. *err has the message
-	 * for the client.
+	 * true: the function publish() of the target has failed. *err has the
+	 * message for the client.
 	 */
 	bool has_failed;
 	struct error *err;

@@ -131,7 +131,7 @@ struct update {
 	struct receive *r;
 	struct receive_command *cmd;
 	const struct receive_worktree *worktree;
-	/* The branch has no commit yet. */
+	/* true: the branch has no commit yet */
 	bool is_unborn;
 	struct error *err;
 };

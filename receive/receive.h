@@ -47,7 +47,7 @@ struct receive_proc_ref {
 	char *prefix;
 	/* Which kinds of commands the value selects. */
 	bool creates, changes, deletes;
-	/* The value selects refs that do not have the prefix. */
+	/* true: the value selects refs that do not have the prefix */
 	bool is_negated;
 };
 
@@ -163,8 +163,8 @@ struct receive_peer {
 	 */
 	struct serve_io io;
 	/*
-	 * Refs are being changed, and the push goes on even without the client.
-	 * A failed write sets `gone`, and later writes do nothing.
+	 * true: refs are being changed, and the push goes on even without the
+	 * client. A failed write sets `gone`, and later writes do nothing.
 	 */
 	bool is_settling;
 	/* Why the client cannot be reached; code 0: no write has failed. */
@@ -327,7 +327,7 @@ struct receive {
 	 * hides
 	 */
 	struct refview refs;
-	/* receive_release() must release `refs`. */
+	/* true: `refs` was opened, so receive_release() must release it */
 	bool refs_are_open;
 	struct receive_request request;
 	struct receive_cert cert;
