@@ -90,7 +90,7 @@ struct pktline_reader {
 	size_t from, to;
 	/* owned: a copy of the last packet's data, with a NUL at the end */
 	char *line;
-	/* the input ended or failed */
+	/* true: the input ended or failed */
 	bool ended;
 	/* borrowed; pktline_reader_init() sets NULL */
 	struct pktline_tap *tap;

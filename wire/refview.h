@@ -23,11 +23,11 @@ struct refview_rule {
 	/* owned, without trailing slashes */
 	char *pattern;
 	size_t len; /* bytes of the pattern */
-	/* The pattern began with "!": matching refs are visible. */
+	/* true: the pattern began with "!": matching refs are visible */
 	bool is_exposed;
 	/*
-	 * The pattern began with "^": it is compared with full names, with the
-	 * prefix of the namespace.
+	 * true: the pattern began with "^": it is compared with full names,
+	 * with the prefix of the namespace
 	 */
 	bool is_full;
 };

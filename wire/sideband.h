@@ -53,8 +53,8 @@ struct sideband {
 	struct pktline_writer *out; /* borrowed */
 	enum sideband_mode mode;
 	/*
-	 * A packet was sent after the last call of
-	 * sideband_keep_alive_if_quiet().
+	 * true: a packet was sent after the last call of
+	 * sideband_keep_alive_if_quiet()
 	 */
 	bool is_said;
 	/*
@@ -63,7 +63,8 @@ struct sideband {
 	 */
 	bool is_held;
 	/*
-	 * Pack data was sent. Only the thread that sends data uses this field.
+	 * true: pack data was sent. Only the thread that sends data uses this
+	 * field.
 	 */
 	bool has_data;
 	/*

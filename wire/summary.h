@@ -125,8 +125,8 @@ struct summary_about {
 	/* borrowed: a valid text (wire/traceparent.h); NULL: none */
 	const char *traceparent;
 	/*
-	 * The CPU time of the calling thread is measured, not that of the
-	 * process.
+	 * true: the CPU time of the calling thread is measured, not that of the
+	 * process
 	 */
 	bool is_of_thread;
 	/*
