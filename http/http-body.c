@@ -16,10 +16,11 @@ struct http_body {
 	uint64_t left;
 	bool is_packed;
 	/*
-	 * The last read ended at the end of a gzip member; another may follow.
+	 * true: the last read ended at the end of a gzip member; another may
+	 * follow
 	 */
 	bool is_between;
-	/* the last member of the gzip stream has ended */
+	/* true: the last member of the gzip stream has ended */
 	bool has_ended;
 	z_stream stream; /* initialised if is_packed */
 	uint8_t piece[HTTP_BODY_PIECE];

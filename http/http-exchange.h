@@ -57,8 +57,8 @@ struct http_reply {
 	/* http_reply_init() sets HTTP_CGI; the caller may set another form. */
 	enum http_form form;
 	/*
-	 * The caller wants to use the connection for a further request. Not
-	 * used in the form HTTP_CGI.
+	 * true: the caller wants to use the connection for a further request.
+	 * Not used in the form HTTP_CGI.
 	 */
 	bool keep_alive;
 	const char *status; /* borrowed; NULL: "200 OK" */
@@ -69,13 +69,13 @@ struct http_reply {
 	bool has_length, has_date;
 	bool is_chunked;
 	/*
-	 * A chunk was sent, but not the line end after its data. The head of
-	 * the next chunk begins with this line end.
+	 * true: a chunk was sent, but not the line end after its data. The head
+	 * of the next chunk begins with this line end.
 	 */
 	bool has_chunk;
-	/* the end of the body was sent */
+	/* true: the end of the body was sent */
 	bool has_ended;
-	/* The method is HEAD: only headers are sent. */
+	/* true: the method is HEAD: only headers are sent */
 	bool no_body;
 	/*
 	 * borrowed: counts the bytes of the body; http_reply_init() sets NULL

@@ -250,8 +250,8 @@ struct service {
 	 */
 	size_t enabled;
 	/*
-	 * The service has an advertisement, which GET
-	 * info/refs?service=git-<name> returns.
+	 * true: the service has an advertisement, which GET
+	 * info/refs?service=git-<name> returns
 	 */
 	bool has_refs;
 	int (*run)(const struct http_exchange *x, struct stream *s,
