@@ -15,8 +15,8 @@ struct status_slot {
 	atomic_uint turn;
 	bool is_suspect;
 	/*
-	 * a child process answers the request, so a crash of the worker is not
-	 * blamed on the request
+	 * true: a child process answers the request, so a crash of the worker
+	 * is not blamed on the request
 	 */
 	atomic_bool is_handed_over;
 	uint64_t begin_ns;
