@@ -174,7 +174,7 @@ void bitmap_file_release(struct bitmap_file *f);
 /*
  * Works like bitmap_file_parse() for a layer on top of `base`, which is
  * borrowed until release (NULL: this is the lowest layer). `object_nr` includes
- * the objects of all layers below.
+ * the objects of all layers below. Returns the codes of bitmap_file_parse().
  */
 int bitmap_file_parse_layer(struct bitmap_file *f, const void *bytes,
 			    size_t len, uint32_t object_nr,

@@ -308,8 +308,8 @@ static int class_add(struct class_tips *class, const struct history *h,
 /*
  * Counts a commit for both classes of tips. For each class, suppose a request
  * for all tips of the class. The commit is added to the tips of the class if
- * two conditions hold: this request would walk the commit, and no other tip
- * without a bitmap reaches the commit.
+ * this request would walk the commit, unless another tip without a bitmap
+ * reaches the commit.
  *
  * `above`: the flags from the commit's children. `own`: the flags that the
  * commit has as a tip. Returns 0 or ERR_NOMEM.

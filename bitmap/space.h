@@ -176,7 +176,10 @@ int bitmap_space_table_init(struct bitmap_space_table *table,
 			    const struct bitmap_space *space);
 void bitmap_space_table_release(struct bitmap_space_table *table);
 
-/* Finds a bit like bitmap_space_bit(). Looks into the table first. */
+/*
+ * Finds a bit like bitmap_space_bit(), with the same return values. Looks into
+ * the table first.
+ */
 static inline bool bitmap_space_table_bit(
 	const struct bitmap_space_table *table,
 	const struct bitmap_space *space, struct objspace *objects,

@@ -27,8 +27,8 @@
 /*
  * Limits of the search for bitmaps among the haves' commits while the cost of a
  * walk is unknown. They are fractions of the number of commits that the next
- * step walks for the wants: 1 / LOOK_RATIO_LEAST in any case, and 1 /
- * LOOK_RATIO_MOST if bitmaps are probably near.
+ * step walks for the wants. The fraction is 1 / LOOK_RATIO_MOST if bitmaps are
+ * probably near, otherwise 1 / LOOK_RATIO_LEAST.
  */
 #define LOOK_RATIO_LEAST 4
 #define LOOK_RATIO_MOST 2
