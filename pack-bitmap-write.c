@@ -11,9 +11,9 @@
 #include "pack-bitmap.h"
 
 /*
- * Maximum number of bytes of the parts with a fixed size: the header, the
- * headers of the type bitmaps and of the section of pseudo-merges, and the
- * checksums.
+ * Maximum number of bytes of the parts whose size does not depend on the pack:
+ * headers and checksums. The headers are those of the file, of the type bitmaps
+ * and of the section of pseudo-merges.
  */
 #define FIXED_BYTES 192
 

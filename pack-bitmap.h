@@ -78,7 +78,7 @@ int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
  * Works like pack_bitmap_open() for the multi-pack-index of a directory, if
  * there is one. If a layer of a chain has no bitmap index, only the layers
  * below are opened. Objects of this layer and of the layers above it have no
- * bit.
+ * bit. Returns the codes of pack_bitmap_open().
  */
 int pack_bitmap_open_midx(struct pack_bitmap **out, const struct odb *odb,
 			  size_t dir_nr, struct error *err);
