@@ -121,7 +121,7 @@ void pack_idx_table_release(struct pack_idx_table *table);
 void pack_idx_table_prefetch(const struct pack_idx_table *table,
 			     const uint8_t *const *raws, size_t nr);
 
-/* Finds an id like pack_ids_find(), with the same results. */
+/* Finds an id by its raw bytes, with the results of pack_ids_find(). */
 bool pack_idx_table_find(const struct pack_idx_table *table, const uint8_t *raw,
 			 uint32_t *ids_pos);
 

@@ -102,7 +102,10 @@ static inline void pack_idx_prefetch(const struct pack_idx *idx,
  */
 uint32_t pack_idx_crc(const struct pack_idx *idx, uint32_t idx_pos);
 
-/* Finds an object by its raw id, like pack_ids_find(). */
+/*
+ * Finds an object by its raw id. Returns true with its position in *idx_pos, or
+ * false if the pack does not have it.
+ */
 static inline bool pack_idx_find(const struct pack_idx *idx, const uint8_t *raw,
 				 uint32_t *idx_pos)
 {
@@ -155,7 +158,10 @@ int pack_idx_write_as(struct buf *out, const struct pack_idx_entry *entries,
 		      const struct pack_idx_format *format, enum hash_algo algo,
 		      struct error *err);
 
-/* Works like pack_idx_write_as() with the default format of a version. */
+/*
+ * Works like pack_idx_write_as() with the default format of a version, and
+ * returns the same codes.
+ */
 static inline int pack_idx_write(struct buf *out,
 				 const struct pack_idx_entry *entries,
 				 uint32_t nr, const struct oid *pack_checksum,

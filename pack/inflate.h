@@ -74,8 +74,8 @@ int deflater_append(struct deflater *def, struct buf *out, const void *src,
 		    size_t len);
 
 /*
- * Updates a CRC-32 as in pack indexes (zlib's polynomial). The initial value is
- * 0.
+ * Returns a CRC-32 as in pack indexes (zlib's polynomial): `crc`, the CRC of
+ * the bytes before (at first 0), continued over `len` more bytes.
  */
 uint32_t pack_crc32(uint32_t crc, const void *bytes, size_t len);
 

@@ -122,7 +122,10 @@ static inline const uint8_t *pack_midx_oid(const struct pack_midx *midx,
 	return pack_ids_at(&midx->ids, midx_pos);
 }
 
-/* Finds an object by its raw id, like pack_ids_find(). */
+/*
+ * Finds an object by its raw id. Returns true with its position in *midx_pos,
+ * or false if the file does not have it.
+ */
 static inline bool pack_midx_find(const struct pack_midx *midx,
 				  const uint8_t *raw, uint32_t *midx_pos)
 {
@@ -239,10 +242,11 @@ struct pack_midx_check {
 };
 
 /*
- * Verifies everything that pack_midx_parse() does not: the checksum, the
- * existence of all packs, the order of ids and their fanout ranges, and the
- * pack and offset of each object. Also verifies RIDX and BTMP if they exist.
- * Returns 1 if a problem was reported, otherwise 0 or ERR_NOMEM. O(nr log nr).
+ * Verifies everything that pack_midx_parse() does not verify. These are the
+ * checksum, the existence of all packs, the order of ids and their fanout
+ * ranges, and the pack and offset of each object. RIDX and BTMP are verified if
+ * they exist. Returns 1 if a problem was reported, otherwise 0 or ERR_NOMEM.
+ * O(nr log nr).
  */
 int pack_midx_verify(const struct pack_midx *midx,
 		     const struct pack_midx_check *check, struct error *err);

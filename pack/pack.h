@@ -105,7 +105,8 @@ struct pack_side_files {
 
 /*
  * Works like pack_open() for a caller that knows the side files of the pack. If
- * `side_files` is NULL, the function looks for them.
+ * `side_files` is NULL, the function looks for them. Returns the codes of
+ * pack_open().
  */
 int pack_open_with(struct pack **out, const char *base, enum hash_algo algo,
 		   const struct pack_side_files *side_files, struct error *err);
