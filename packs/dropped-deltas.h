@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the stored deltas that a repack drops because of the tip island (the
- * objects of clones of depth 1, islands/islands.h): deltas of objects in the
- * tip island whose bases are outside of it. Packs of pushes and of stock Git
- * have many such deltas. A fetch of a few commits would send such a delta, so
- * packs/keep-deltas.h keeps the deltas beside the new pack.
+ * Finds the stored deltas that a repack drops because of the tip island: the
+ * objects of clones of depth 1 (islands/islands.h). These are deltas of objects
+ * in the tip island whose bases are outside of it. Packs of pushes and of stock
+ * Git have many such deltas. A fetch of a few commits would send such a delta,
+ * so packs/keep-deltas.h keeps the deltas beside the new pack.
  */
 #ifndef PACKS_DROPPED_DELTAS_H
 #define PACKS_DROPPED_DELTAS_H

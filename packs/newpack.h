@@ -69,7 +69,7 @@ int newpack_options_load(struct newpack_options *options,
  * Works like newpack_options_load(), but loads only the options for writing a
  * bitmap index of existing packs. Of the keys pack.*, only pack.threads and
  * those of bitmap indexes are read; a wrong value of pack.threads counts as
- * missing.
+ * missing. Returns 0 or a negative error code.
  */
 int newpack_bitmap_options_load(struct newpack_options *options,
 				const struct repo *repo, struct error *err);
