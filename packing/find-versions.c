@@ -275,8 +275,8 @@ static int learn_older(struct versions *v, uint64_t size)
 
 /*
  * Returns whether an object is stored whole, or as a delta whose base the
- * receiver does not have. Only then can a fallback delta help. Sets c->size
- * and, if the object is stored whole, c->stored.
+ * receiver does not have. A fallback delta can help in these two cases only.
+ * Sets c->size and, if the object is stored whole, c->stored.
  */
 static bool needs_base(struct candidate *c, struct versions *v)
 {

@@ -314,8 +314,8 @@ static int start_proof(struct finding *g, struct error *err)
 
 /*
  * Returns whether the response is likely to be large: a client without haves
- * wants commits. (Wants of a client that fetches missing trees and blobs are
- * not commits.)
+ * wants commits. A client that fetches missing trees and blobs wants no
+ * commits.
  */
 static bool is_clone(const struct finding *g)
 {

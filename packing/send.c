@@ -242,9 +242,9 @@ static int make_chain_deltas(struct send *s, struct error *err)
  *
  * Also add objects of the receiver as bases for the delta search. Without a
  * shallow boundary, these are added last, because only few items then still
- * need a base. With a shallow boundary they are added first: many of them are
- * useful bases, so the items that may become their deltas are left to the delta
- * search.
+ * need a base. With a shallow boundary they are added first, because many of
+ * them are useful bases. The items that may become their deltas are then left
+ * to the delta search.
  */
 static int make_fallback_deltas(struct send *s, struct error *err)
 {
@@ -499,8 +499,8 @@ static int find(struct send *s, struct error *err)
 
 /*
  * If the receiver can get the prepared content as a pack from another place,
- * leave this content out. (The content is the range of stored bytes that would
- * be sent unchanged.)
+ * leave this content out. The content is the range of stored bytes that would
+ * be sent unchanged.
  */
 static void leave_out_content(struct send *s)
 {
