@@ -2,8 +2,8 @@
 /*
  * The table of entries: adding an entry, checking its object, and sorting.
  *
- * The entries are sorted by id in two steps: two radix passes over the first
- * four bytes, which move only entry numbers, and then an insertion sort of ids
+ * The entries are sorted by id in two steps. First, two radix passes over the
+ * first four bytes move only entry numbers. Then an insertion sort orders ids
  * with equal first bytes. Every id is the hash of an object that the indexer
  * has seen, so an attacker cannot make many ids that share four bytes.
  * base/sort.h would need 32 bytes of memory per entry; these passes need 8.
