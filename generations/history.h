@@ -72,7 +72,7 @@ int generation_read(struct generation *out,
 
 /*
  * Works like generation_read(), and sets *info to the facts about the file of
- * the record. `info` may be NULL.
+ * the record. `info` may be NULL. Returns the codes of generation_read().
  */
 int generation_read_info(struct generation *out, struct filestore_info *info,
 			 const struct generation_place *place, uint64_t number,
@@ -440,11 +440,11 @@ void generation_group_set_hooks(struct generation_group *group,
 
 /*
  * Works like generation_session_commit() on the newest generation that the
- * group knows. Several threads may call this function. If a session has proved
- * that the store has another generation with the same number, the group
- * searches the newest generation. While one record is made, the changes that
- * wait are collected for the next one. In all other points, see
- * generation_group_commit().
+ * group knows. Returns the same results. Several threads may call this
+ * function. If a session has proved that the store has another generation with
+ * the same number, the group searches the newest generation. While one record
+ * is made, the changes that wait are collected for the next one. In all other
+ * points, see generation_group_commit().
  */
 int generation_group_session(struct generation_group *group,
 			     const struct generation_change *change,
@@ -452,10 +452,11 @@ int generation_group_session(struct generation_group *group,
 			     struct error *err);
 
 /*
- * Works like generation_commit(), and may be called by several threads. If a
- * change is refused, the other changes in its record are still made. A change
- * that drops objects is never in one record with other changes. The user and
- * the action that the record names are those of its first change.
+ * Works like generation_commit(), with the same results, and may be called by
+ * several threads. If a change is refused, the other changes in its record are
+ * still made. A change that drops objects is never in one record with other
+ * changes. The user and the action that the record names are those of its first
+ * change.
  */
 int generation_group_commit(struct generation_group *group,
 			    const struct generation_change *change,

@@ -43,7 +43,7 @@ int generation_lease_name(struct buf *out, const char *repository,
 			  struct error *err);
 /*
  * Appends the common beginning of the names of all files of a repository's
- * generations.
+ * generations. Returns the codes of generation_file_name().
  */
 int generation_file_prefix(struct buf *out, const char *repository,
 			   struct error *err);

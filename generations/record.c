@@ -42,7 +42,9 @@ void generation_release(struct generation *g)
 	memset(g, 0, sizeof(*g));
 }
 
-/* Copies a string; NULL stays NULL. */
+/*
+ * Copies a string to *out; NULL stays NULL. Returns false if memory runs out.
+ */
 static bool copy_text(char **out, const char *text)
 {
 	*out = text ? mem_strdup(text) : NULL;
@@ -395,7 +397,10 @@ static bool take(struct parser *x, const char *text)
 	return true;
 }
 
-/* Takes a number without leading zeros, and the byte `stop`. */
+/*
+ * Takes a number without leading zeros, and the byte `stop`. Returns false if
+ * the text has another form.
+ */
 static bool take_number(struct parser *x, uint64_t *out, char stop)
 {
 	const char *p = x->p;
@@ -432,7 +437,10 @@ bool generation_parse_hex(uint8_t *out, const char *text, size_t len)
 	return true;
 }
 
-/* Takes `len` bytes in lower-case hexadecimal, and the byte `stop`. */
+/*
+ * Takes `len` bytes in lower-case hexadecimal, and the byte `stop`. Returns
+ * false if the text has another form.
+ */
 static bool take_hex(struct parser *x, uint8_t *out, size_t len, char stop)
 {
 	const char *p = x->p;
