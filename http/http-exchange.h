@@ -137,7 +137,8 @@ int http_reply_writev(void *ctx, struct iovec *iov, size_t nr,
 
 /*
  * Send the last `nr` spans of the body, and its end, with one write if they are
- * few. The signature is that of serve_io.writev_last.
+ * few. The signature is that of serve_io.writev_last. Returns 0 or a negative
+ * error code.
  */
 int http_reply_writev_last(void *ctx, struct iovec *iov, size_t nr,
 			   struct error *err);
@@ -204,7 +205,7 @@ int http_refuse(struct http_exchange *x, const char *status, struct error *err,
 /*
  * Refuse a request that another user could make. Works like http_refuse(), with
  * `reason` and `what` in the log. The status is 401 if the client should send a
- * password, otherwise `status`.
+ * password, otherwise `status`. Returns 0 or a negative error code.
  */
 int http_refuse_user(struct http_exchange *x, const char *status,
 		     const char *reason, const char *what, struct error *err);
@@ -228,7 +229,8 @@ int http_may_get_files(const struct http_exchange *x, struct error *err);
 
 /*
  * Answer a dumb client with a file or a listing. Handles each route except
- * HTTP_UPLOAD_PACK, HTTP_RECEIVE_PACK and HTTP_UPLOAD_ARCHIVE.
+ * HTTP_UPLOAD_PACK, HTTP_RECEIVE_PACK and HTTP_UPLOAD_ARCHIVE. Returns 0 or a
+ * negative error code.
  */
 int http_dumb(struct http_exchange *x, struct error *err);
 
@@ -237,14 +239,14 @@ int http_dumb(struct http_exchange *x, struct error *err);
 /*
  * Answer the request info/refs?service=<name> with the service's advertisement.
  * The function refuses a name that is not a service, and a service that is not
- * enabled.
+ * enabled. Returns 0 or a negative error code.
  */
 int http_smart_advertise(struct http_exchange *x, const char *name,
 			 struct error *err);
 
 /*
- * Answer a request to a service, HTTP_UPLOAD_PACK, HTTP_RECEIVE_PACK or
- * HTTP_UPLOAD_ARCHIVE.
+ * Answer a request to a service: HTTP_UPLOAD_PACK, HTTP_RECEIVE_PACK or
+ * HTTP_UPLOAD_ARCHIVE. Returns 0 or a negative error code.
  */
 int http_smart_serve(struct http_exchange *x, struct error *err);
 
