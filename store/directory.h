@@ -33,8 +33,9 @@ int store_directory_open(struct filestore **out, const char *root,
 			 struct error *err);
 
 /*
- * Works like store_directory_open(), and makes the directory a store if it is
- * none yet. Only for commands that begin to use a store.
+ * Works like store_directory_open(), with the same results, and makes the
+ * directory a store if it is none yet. Only for commands that begin to use a
+ * store.
  */
 int store_directory_make(struct filestore **out, const char *root,
 			 struct error *err);

@@ -194,10 +194,10 @@ bool filestore_name_is_valid(const char *name);
  * *info is filled before the sink gets the first byte; `info` may be NULL. The
  * entity tag may be empty if only a part of the file is read.
  *
- * Returns 0, STORE_ABSENT, STORE_UNAVAILABLE, STORE_CONFLICT if the file was
- * replaced before its rest could be read, ERR_INVALID if the range is not in
- * the file, or another negative error code. After a nonzero result, the sink
- * may have got some bytes.
+ * Returns 0, STORE_ABSENT, STORE_UNAVAILABLE, or STORE_CONFLICT if the file was
+ * replaced before its rest could be read. Returns ERR_INVALID if the range is
+ * not in the file, or another negative error code. After a nonzero result, the
+ * sink may have got some bytes.
  */
 int filestore_read(struct filestore *store, struct filestore_info *info,
 		   const struct filestore_sink *sink, const char *name,

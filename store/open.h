@@ -21,8 +21,8 @@ int store_open_url(struct filestore **out, const char *url,
 		   const struct store_s3_settings *settings, struct error *err);
 
 /*
- * Works like store_open_url(), and makes a directory a store if it is none yet.
- * A bucket must exist.
+ * Works like store_open_url(), with the same results, and makes a directory a
+ * store if it is none yet. A bucket must exist.
  */
 int store_make_url(struct filestore **out, const char *url,
 		   const struct store_s3_settings *settings, struct error *err);
