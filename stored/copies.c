@@ -328,7 +328,7 @@ static uint64_t age_of(const struct entry *e, const struct stored_copy *copy,
 
 /* ---- the budget */
 
-/* The caller has the lock. */
+/* Returns whether it is time to trim the cache. The caller has the lock. */
 static bool is_trim_due(struct stored_copies *copies)
 {
 	uint64_t downloaded = stored_cache_downloaded(copies->node->cache);

@@ -148,16 +148,17 @@ int stored_copy_newest_made(struct generation *out, struct stored_copy *copy,
 
 /*
  * Works like stored_copy_advance(). If stored_copy_note_made() has noted a
- * newer generation than *g, brings the copy to that generation instead.
+ * newer generation than *g, brings the copy to that generation instead. Returns
+ * the codes of stored_copy_advance().
  */
 int stored_copy_advance_made(struct stored_copy *copy,
 			     const struct generation *g, struct error *err);
 
 /*
  * Takes the lock CHANGE, after waiting for it. A program that changes the refs
- * of the copy itself must call this before it locks the refs, and
- * stored_copy_end() after it has committed them. stored_copy_advance() may be
- * called in between. Calls may be nested. Returns 0 or ERR_IO.
+ * of the copy itself must call this function before it locks the refs. It must
+ * call stored_copy_end() after it has committed the refs. stored_copy_advance()
+ * may be called in between. Calls may be nested. Returns 0 or ERR_IO.
  */
 int stored_copy_begin(struct stored_copy *copy, struct error *err);
 void stored_copy_end(struct stored_copy *copy);

@@ -50,7 +50,7 @@ int stored_fetch(const struct generation_place *place,
 
 /*
  * Works like stored_fetch(), with `len` bytes that the caller has. No request
- * is sent.
+ * is sent. Returns the codes of stored_fetch().
  */
 int stored_fetch_put(const struct generation_file *file, const char *path,
 		     const void *bytes, size_t len,

@@ -31,8 +31,8 @@ struct stored_finder_refs {
 };
 
 /*
- * Has the type and the contract of generation_change.find_ref; `ctx` is a
- * struct stored_finder_refs.
+ * Finds a ref for a commit. Its arguments and results are those of
+ * generation_change.find_ref; `ctx` is a struct stored_finder_refs.
  */
 int stored_finder_find(void *ctx, struct buf *value, const struct generation *g,
 		       const char *ref, struct error *err);

@@ -46,16 +46,17 @@ struct stored_node {
 
 /*
  * Opens a cache directory that exists. No request is sent to the store. Returns
- * 0 with *out owned by the caller, ERR_MISSING if the directory is no cache,
- * ERR_IO if the store is a directory that is not there, or another negative
- * error code.
+ * 0 with *out owned by the caller, or ERR_MISSING if the directory is no cache.
+ * Returns ERR_IO if the store is a directory that does not exist, or another
+ * negative error code.
  */
 int stored_node_open(struct stored_node **out, const char *dir,
 		     struct error *err);
 
 /*
  * Works like stored_node_open(), for a process that lives for one push. If the
- * directory has a relay, the relay sends most requests.
+ * directory has a relay, the relay sends most requests. Returns the codes of
+ * stored_node_open().
  */
 int stored_node_open_relayed(struct stored_node **out, const char *dir,
 			     struct error *err);

@@ -23,7 +23,10 @@ void stored_offer_list_release(struct stored_offer_list *list)
 	*list = (struct stored_offer_list){0};
 }
 
-/* Parses a decimal number from 1 on, without zeros in front. */
+/*
+ * Parses a decimal number from 1 on, without leading zeros. Returns false if
+ * the text is no such number.
+ */
 static bool parse_len(uint64_t *out, const char *text, size_t len)
 {
 	uint64_t value = 0;
@@ -48,7 +51,10 @@ static bool is_path(const char *text, size_t len)
 	return len > 5 && !memcmp(text + len - 5, ".pack", 5);
 }
 
-/* Parses a checksum in lower case. */
+/*
+ * Parses a checksum in lower case. Returns false if the text is no such
+ * checksum.
+ */
 static bool parse_checksum(struct oid *out, const char *text,
 			   enum hash_algo algo)
 {

@@ -38,9 +38,9 @@ struct stored_stage {
  * are copies. Then the source must not be repacked before the release.
  * `progress` may be NULL. Release *stage in any case.
  *
- * Returns 0, ERR_UNSUPPORTED if the source has a work tree or is a partial
- * clone, ERR_MISSING if an object of a ref is missing, or another negative
- * error code.
+ * Returns 0, or ERR_UNSUPPORTED if the source has a work tree or is a partial
+ * clone. Returns ERR_MISSING if an object of a ref is missing, or another
+ * negative error code.
  */
 int stored_stage_make(struct stored_stage *stage, const struct repo *source,
 		      const char *tmp, const struct progress_out *progress,
