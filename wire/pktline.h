@@ -204,7 +204,7 @@ int pktline_send(struct pktline_writer *w, struct error *err);
 
 /*
  * Works like pktline_send(). Nothing will be written afterwards, so the output
- * may end the answer in the same write.
+ * may end the answer in the same write. Returns the codes of pktline_send().
  */
 int pktline_send_last(struct pktline_writer *w, struct error *err);
 

@@ -32,7 +32,10 @@ static uint64_t days_to(uint64_t year, uint64_t month, uint64_t day)
 	       before[month - 1] + day - 1;
 }
 
-/* Parse a string "2026-11-27T19:00:00.123456Z". */
+/*
+ * Parse a string such as "2026-11-27T19:00:00.123456Z" into microseconds since
+ * 1970. Returns false if the value has another form.
+ */
 static bool parse_time(uint64_t *us, const struct json_value *value)
 {
 	static const struct {

@@ -97,16 +97,16 @@ void refview_release(struct refview *view);
 /*
  * Call `fn` for the visible refs below `prefix`, as refs_each() does. Names and
  * targets have no prefix of the namespace. With `hidden_too`, hidden refs are
- * visited, too. A directory whose refs are all hidden is skipped by one search,
- * whatever its size.
+ * visited, too. Returns the codes of refs_each(). A directory whose refs are
+ * all hidden is skipped by one search, whatever its size.
  */
 int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 		 int (*fn)(void *ctx, const struct ref *ref), void *ctx,
 		 struct error *warning, struct error *err);
 
 /*
- * Works like refs_get_kept(), for the refs that refview_each() visits with this
- * prefix.
+ * Works like refs_get_kept(), with the same results, for the refs that
+ * refview_each() visits with this prefix.
  */
 int refview_get_kept(const struct packed_kept **out, struct refview *view,
 		     const char *prefix, struct error *err);
@@ -121,7 +121,7 @@ int refview_may_peel(struct refview *view, const char *prefix,
 /*
  * Call `fn` for all visible refs of the namespace, and for the refs outside of
  * the namespace. Hidden refs are left out in both cases. For refs outside of
- * the namespace, ref->name is NULL.
+ * the namespace, ref->name is NULL. Returns the codes of refview_each().
  */
 int refview_each_with_others(struct refview *view,
 			     int (*fn)(void *ctx, const struct ref *ref),
