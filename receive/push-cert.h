@@ -38,9 +38,9 @@ struct push_cert {
 
 /*
  * Parse a certificate. `text` must outlive *cert. Commands are not parsed.
- * Returns 0, or ERR_PEER if the text is malformed: another version, no empty
- * line after the headers, a missing line feed before the signature, or a NUL in
- * the signed part.
+ * Returns 0, or ERR_PEER if the text is malformed. Errors are: another version,
+ * no empty line after the headers, no line feed before the signature, or a NUL
+ * in the signed part.
  */
 int push_cert_parse(struct push_cert *cert, const char *text, size_t len,
 		    struct error *err);
