@@ -138,8 +138,8 @@ int request_add_want(struct request *req, const struct oid *oid,
 
 /*
  * Add a want without looking it up. request_check_wants() looks up the want
- * later, unless the want is in the list of a prepared answer (a stored response
- * to a frequent request).
+ * later, unless a prepared answer (a stored response to a frequent request)
+ * lists the want.
  *
  * The wants are looked up at once if 16,384 of them are unchecked, or if
  * gitreach.reachableOnly is set. Returns 0, ERR_PEER if a want is missing, or

@@ -83,9 +83,9 @@ int session_open_refs(struct session *s, struct error *err);
 /*
  * Return 1 if the repository has an object that a client named, 0 if not, or a
  * negative error code. With config.is_limit, an object that visible refs do not
- * reach counts as missing. session_has() is for wants: it also looks into packs
- * that are newer than the snapshot. session_knows() is for haves: it looks only
- * into the snapshot, which is cheaper.
+ * reach counts as missing. session_has() is for wants, and also looks into
+ * packs that are newer than the snapshot. session_knows() is for haves, and
+ * looks only into the snapshot, which is cheaper.
  */
 int session_has(struct session *s, const struct oid *oid, struct error *err);
 int session_knows(struct session *s, const struct oid *oid, struct error *err);
