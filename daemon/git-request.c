@@ -63,7 +63,10 @@ static bool take(struct cursor *c, char *out, size_t size, bool is_path)
 	return true;
 }
 
-/* Take "git-<service> " from the front. */
+/*
+ * Takes "git-<service> " from the front. Returns false if the text has another
+ * form.
+ */
 static bool take_service(struct cursor *c, enum service *service)
 {
 	const char *text = (const char *)c->p;
@@ -78,7 +81,7 @@ static bool take_service(struct cursor *c, enum service *service)
 
 /*
  * Takes the path, which ends at a NUL or at the end of the request. A line feed
- * at its end is dropped.
+ * at its end is dropped. Returns false if the path is not valid.
  */
 static bool take_path(struct cursor *c, struct git_request *out)
 {
@@ -93,7 +96,10 @@ static bool take_path(struct cursor *c, struct git_request *out)
 	       cursor_skip(c, len + (nul != NULL));
 }
 
-/* Takes "host=<host>" and a NUL, if they are next. */
+/*
+ * Takes "host=<host>" and a NUL, if they are next. Returns false if the host is
+ * not valid.
+ */
 static bool take_host(struct cursor *c, struct git_request *out)
 {
 	static const char key[] = "host=";
@@ -107,7 +113,7 @@ static bool take_host(struct cursor *c, struct git_request *out)
 
 /*
  * Take the parameters that follow an empty string. Empty parameters are
- * dropped.
+ * dropped. Returns false if a parameter is not valid.
  */
 static bool take_parameters(struct cursor *c, struct git_request *out)
 {

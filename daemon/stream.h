@@ -65,11 +65,11 @@ ssize_t daemon_stream_try_read(struct daemon_stream *s, void *bytes,
 ssize_t daemon_stream_try_writev(struct daemon_stream *s,
 				 const struct iovec *iov, size_t nr);
 
-/* Works like sys_socket_read(). */
+/* Works like sys_socket_read(), with the same results. */
 ssize_t daemon_stream_read(struct daemon_stream *s, void *bytes, size_t len,
 			   struct sys_patience *patience, struct error *err);
 
-/* Works like sys_socket_wait_writable(). */
+/* Works like sys_socket_wait_writable(), with the same results. */
 int daemon_stream_wait_writable(struct daemon_stream *s,
 				struct sys_patience *patience,
 				struct error *err);
