@@ -177,8 +177,8 @@ int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
  * indexed by bit_pos and has at least as many bits as fill->packed.
  *
  * A tree is not read if it is in `uninteresting` already, or not in
- * fill->packed. So some objects of the haves are not added: those of
- * fill->packed that are only in trees which are not read.
+ * fill->packed. So objects of fill->packed that are only in unread trees are
+ * not added, although the haves reach them.
  *
  * Returns 0, ERR_MISSING or ERR_CORRUPT for an unreadable tree, or ERR_NOMEM.
  */
