@@ -53,7 +53,8 @@ static const char *why_not(const struct walk *w,
 
 /*
  * Queries the index. If the index answers, ask->confirm may refuse the result.
- * Returns the codes of pack_bitmap_query().
+ * Returns 0 if answered, 1 if the index should not be used (walk instead), or a
+ * negative error code.
  */
 static int query(struct pack_bitmap_result *result, struct bitmap_plan *plan,
 		 struct walk *w, const struct pack_bitmap_ask *ask,
