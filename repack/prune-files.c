@@ -185,8 +185,9 @@ int prune_stale(const struct repo *repo, const struct prune_options *options,
 {
 	static const char *const all[] = {TEMP_PREFIX, NULL};
 	/*
-	 * Stock Git never removes files from these two directories, so only
-	 * names of temporary files that this project makes are listed.
+	 * Only names of temporary files that this project makes, because stock
+	 * Git never removes files from objects/info and
+	 * objects/info/commit-graphs.
 	 */
 	static const char *const ours[] = {"tmp_prepared_", "tmp_info_", NULL};
 	static const char *const graphs[] = {"tmp_graph_", NULL};
