@@ -176,7 +176,8 @@ int pack_indexer_receive(struct pack_indexer *ix, struct pack_source source,
 
 /*
  * Works like pack_indexer_receive(), but reads the pack from the file `path`,
- * which is not changed. Returns the same codes, or ERR_IO.
+ * which is not changed. Returns the same codes, or the error of opening the
+ * file.
  */
 int pack_indexer_open(struct pack_indexer *ix, const char *path,
 		      struct error *err);
