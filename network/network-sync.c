@@ -116,7 +116,8 @@ static int link_part(const struct sync *s, const struct pack *pack,
 
 /*
  * Link all files of a pack into the store. The .idx is linked last, because it
- * makes the pack visible. Returns the codes of link_part().
+ * makes the pack visible. Returns 0 if the pack was linked, 1 if the two
+ * directories cannot be linked, or a negative error code.
  */
 static int link_pack(struct sync *s, const struct pack *pack, bool bitmap)
 {

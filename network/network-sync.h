@@ -98,7 +98,8 @@ int network_sync(struct network *network, const uint32_t *ids, size_t nr,
 
 /*
  * Sync members like network_sync(), but the caller already holds
- * NETWORK_LOCK_OBJECTS. Returns the codes of network_sync().
+ * NETWORK_LOCK_OBJECTS. Returns 0, the nonzero value that `done` returned, or a
+ * negative error code.
  */
 int network_sync_held(struct network *network, const uint32_t *ids, size_t nr,
 		      const struct network_sync *sync, struct error *err);
