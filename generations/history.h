@@ -72,7 +72,8 @@ int generation_read(struct generation *out,
 
 /*
  * Works like generation_read(), and sets *info to the facts about the file of
- * the record. `info` may be NULL. Returns the codes of generation_read().
+ * the record. `info` may be NULL. Returns 0, STORE_ABSENT, STORE_UNAVAILABLE,
+ * or a negative error code.
  */
 int generation_read_info(struct generation *out, struct filestore_info *info,
 			 const struct generation_place *place, uint64_t number,
@@ -136,7 +137,8 @@ int generation_prove(const struct generation_place *place,
  * Writes the hint: the number of a record that exists, or 1.
  * generation_commit() calls this function. Repositories are listed by their
  * hints, so the hint of a new repository is written before its first record.
- * For later hints, a failure does no harm. Returns values of filestore_put().
+ * For later hints, a failure does no harm. Returns 0, STORE_AMBIGUOUS,
+ * STORE_UNAVAILABLE, or a negative error code.
  */
 int generation_write_hint(const struct generation_place *place, uint64_t number,
 			  struct error *err);
@@ -149,8 +151,8 @@ int generation_write_hint(const struct generation_place *place, uint64_t number,
 
 /*
  * Writes a copy of the record *g into the hint. The record must exist in the
- * store. For a longer record, only its number is written. Returns values of
- * filestore_put().
+ * store. For a longer record, only its number is written. Returns 0,
+ * STORE_AMBIGUOUS, STORE_UNAVAILABLE, or a negative error code.
  */
 int generation_write_hint_record(const struct generation_place *place,
 				 const struct generation *g, struct error *err);

@@ -43,7 +43,8 @@ int generation_lease_name(struct buf *out, const char *repository,
 			  struct error *err);
 /*
  * Appends the common beginning of the names of all files of a repository's
- * generations. Returns the codes of generation_file_name().
+ * generations. Returns 0, ERR_INVALID if the repository has another form or is
+ * too long, or ERR_NOMEM.
  */
 int generation_file_prefix(struct buf *out, const char *repository,
 			   struct error *err);
