@@ -213,7 +213,11 @@ int filestore_get(struct filestore *store, struct buf *out,
 		  struct filestore_info *info, const char *name, size_t max,
 		  struct error *err);
 
-/* Reads exactly `len` bytes at `off`. Returns like filestore_get(). */
+/*
+ * Reads exactly `len` bytes at `off`. Returns 0, STORE_ABSENT,
+ * STORE_UNAVAILABLE, ERR_INVALID if the range is not in the file, or another
+ * negative error code.
+ */
 int filestore_get_range(struct filestore *store, void *out, const char *name,
 			uint64_t off, size_t len, struct error *err);
 
@@ -267,8 +271,8 @@ void filestore_page_release(struct filestore_page *page);
 
 /*
  * Calls `fn` for each file whose name starts with `prefix`. A nonzero result of
- * `fn` ends the listing and is returned. Returns like filestore_list()
- * otherwise.
+ * `fn` ends the listing and is returned. Otherwise returns 0, STORE_UNAVAILABLE
+ * or a negative error code.
  */
 int filestore_list_each(struct filestore *store, const char *prefix,
 			int (*fn)(void *ctx,

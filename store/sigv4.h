@@ -94,7 +94,7 @@ int sigv4_authorize(struct buf *out, const struct sigv4_request *r,
  * Appends the whole query of a presigned URL, without "?": anyone can make the
  * request within `seconds`. The only header of the request is "host", and the
  * query has at most SIGV4_PAIRS_MAX - 6 pairs. `body_hash` is not used. Returns
- * like sigv4_authorize().
+ * 0, ERR_INVALID if there are too many pairs, or ERR_NOMEM.
  */
 int sigv4_presign(struct buf *out, const struct sigv4_request *r,
 		  unsigned seconds, struct error *err);
