@@ -49,8 +49,9 @@ void stored_cache_count(struct stored_cache *cache,
 /*
  * Appends the path of a file of a generation to *path, and downloads the file
  * if it is not in the cache. The file is read-only for the caller. Returns 0,
- * or an error of stored_fetch(); *path is unchanged after an error. Several
- * threads may call this function.
+ * ERR_MISSING if the store lacks the file, ERR_CORRUPT if its content is wrong,
+ * ERR_IO or another error. After an error, *path is unchanged. Several threads
+ * may call this function.
  */
 int stored_cache_file(struct stored_cache *cache, struct buf *path,
 		      const struct generation_place *place,
@@ -82,7 +83,8 @@ int stored_cache_put(struct stored_cache *cache,
 
 /*
  * Downloads a file, maps it, and does not keep it in the cache. Returns 0 with
- * *map to be closed by the caller, or an error of stored_fetch().
+ * *map to be closed by the caller, ERR_MISSING if the store lacks the file,
+ * ERR_CORRUPT if its content is wrong, ERR_IO or another error.
  */
 int stored_cache_borrow(struct stored_cache *cache, struct sys_map *map,
 			const struct generation_place *place,

@@ -228,7 +228,8 @@ uint64_t stored_copy_made_number(const struct stored_copy *copy)
 /*
  * Reads the generation that stored_copy_note_made() noted last. Returns 0 with
  * the generation in *out if its number is larger than `number`. Returns 1 if
- * the note is missing, not larger or unusable, or a negative error code.
+ * the number is not larger, or the note is missing or unusable. Returns a
+ * negative error code otherwise.
  */
 static int read_made(struct generation *out, const struct stored_copy *copy,
 		     uint64_t number, struct error *err)

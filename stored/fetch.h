@@ -50,7 +50,8 @@ int stored_fetch(const struct generation_place *place,
 
 /*
  * Works like stored_fetch(), with `len` bytes that the caller has. No request
- * is sent. Returns the codes of stored_fetch().
+ * is sent. Returns 0, ERR_CORRUPT if the size or the SHA-256 is wrong, ERR_IO
+ * or another error.
  */
 int stored_fetch_put(const struct generation_file *file, const char *path,
 		     const void *bytes, size_t len,

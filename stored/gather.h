@@ -28,8 +28,9 @@ struct stored_gather {
 
 /*
  * Brings all needed files into the cache. A bundle that is missing or damaged
- * costs requests, and is no error. Returns 0, a negative result of also(), or
- * an error of stored_fetch().
+ * costs requests, and is no error. Returns 0, a negative result of also(),
+ * ERR_MISSING if the store lacks a file, ERR_CORRUPT if the content of a file
+ * is wrong, ERR_IO or another error.
  */
 int stored_gather(const struct stored_gather *gather, struct error *err);
 
