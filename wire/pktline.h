@@ -174,8 +174,9 @@ int pktline_begin(char **data, struct pktline_writer *w, size_t len,
 int pktline_end(struct pktline_writer *w, size_t len, struct error *err);
 
 /*
- * Append one packet of formatted text. No line feed is added. The return values
- * are those of pktline_write().
+ * Append one packet of formatted text. No line feed is added. Returns 0,
+ * ERR_NOMEM, ERR_INVALID if the text is longer than PKTLINE_DATA_MAX, or the
+ * error of the output.
  */
 int pktline_printf(struct pktline_writer *w, struct error *err, const char *fmt,
 		   ...) __attribute__((format(printf, 3, 4)));
@@ -188,8 +189,9 @@ int pktline_printf(struct pktline_writer *w, struct error *err, const char *fmt,
  *
  * `rest` has `rest_len` bytes: "^{}", " peeled:<id>", or a NUL and
  * capabilities. Servers call this function more often than any other. So the
- * line is formatted directly in the writer's buffer. The return values are
- * those of pktline_write().
+ * line is formatted directly in the writer's buffer. Returns 0, ERR_NOMEM,
+ * ERR_INVALID if the line is longer than PKTLINE_DATA_MAX, or the error of the
+ * output.
  */
 int pktline_write_ref(struct pktline_writer *w, enum hash_algo algo,
 		      const struct oid *oid, const char *name, const void *rest,
@@ -204,7 +206,7 @@ int pktline_send(struct pktline_writer *w, struct error *err);
 
 /*
  * Works like pktline_send(). Nothing will be written afterwards, so the output
- * may end the answer in the same write. Returns the codes of pktline_send().
+ * may end the answer in the same write. Returns 0 or the error of the output.
  */
 int pktline_send_last(struct pktline_writer *w, struct error *err);
 
@@ -219,15 +221,15 @@ int pktline_send_spans(struct pktline_writer *w, struct iovec *iov, size_t nr,
 
 /*
  * Send all pending packets, then `len` bytes at `head`, then a span of a file.
- * w->io->send_file must not be NULL. The return values are those of
- * pktline_send_spans().
+ * w->io->send_file must not be NULL. Returns 0, ERR_NOMEM or the error of the
+ * output.
  */
 int pktline_send_file(struct pktline_writer *w, const void *head, size_t len,
 		      const struct sys_file_span *span, struct error *err);
 
 /*
  * Send all pending packets, then a span that may be sent later. w->io->emit
- * must not be NULL. The return values are those of pktline_send_spans().
+ * must not be NULL. Returns 0, ERR_NOMEM or the error of the output.
  */
 int pktline_emit(struct pktline_writer *w, const struct serve_span *span,
 		 struct error *err);

@@ -97,8 +97,9 @@ void refview_release(struct refview *view);
 /*
  * Call `fn` for the visible refs below `prefix`, as refs_each() does. Names and
  * targets have no prefix of the namespace. With `hidden_too`, hidden refs are
- * visited, too. Returns the codes of refs_each(). A directory whose refs are
- * all hidden is skipped by one search, whatever its size.
+ * visited, too. Returns 0, the first value of `fn` that is not 0, or a negative
+ * error code. A directory whose refs are all hidden is skipped by one search,
+ * whatever its size.
  */
 int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 		 int (*fn)(void *ctx, const struct ref *ref), void *ctx,
@@ -112,8 +113,9 @@ int refview_get_kept(const struct packed_kept **out, struct refview *view,
 		     const char *prefix, struct error *err);
 
 /*
- * Returns whether a ref below `prefix`, visible or hidden, may be a tag that
- * peels to one of `ids`. The return values are those of refs_may_peel().
+ * Finds out whether a ref below `prefix`, visible or hidden, may be a tag that
+ * peels to one of `ids`. Returns 1 if there may be such a tag, 0 if there
+ * certainly is none, or a negative error code.
  */
 int refview_may_peel(struct refview *view, const char *prefix,
 		     const struct oidmap *ids, struct error *err);
@@ -121,7 +123,8 @@ int refview_may_peel(struct refview *view, const char *prefix,
 /*
  * Call `fn` for all visible refs of the namespace, and for the refs outside of
  * the namespace. Hidden refs are left out in both cases. For refs outside of
- * the namespace, ref->name is NULL. Returns the codes of refview_each().
+ * the namespace, ref->name is NULL. Returns 0, the first value of `fn` that is
+ * not 0, or a negative error code.
  */
 int refview_each_with_others(struct refview *view,
 			     int (*fn)(void *ctx, const struct ref *ref),

@@ -92,7 +92,7 @@ int sideband_put(struct sideband *sb, enum sideband_band band,
 
 /*
  * Append bytes on a band. They must fit into one packet, and are sent with the
- * next packet at the latest. The return values are those of sideband_put().
+ * next packet at the latest. Returns 0 or a negative error code.
  */
 int sideband_add(struct sideband *sb, enum sideband_band band,
 		 const void *bytes, size_t len, struct error *err);
@@ -114,7 +114,7 @@ int sideband_load_keep_alive(uint64_t *seconds, const struct config *config,
 
 /*
  * Send an empty progress packet if no packet was sent since the last call of
- * this function. The return values are those of sideband_keep_alive().
+ * this function. Returns 0 or a negative error code.
  */
 int sideband_keep_alive_if_quiet(struct sideband *sb, struct error *err);
 
