@@ -4,8 +4,8 @@
  * gitprotocol-v2(5)). A repack publishes packs in a directory that a web server
  * or a CDN serves:
  *
- *	<gitreach.publishDirectory>/<place>/<checksum>.pack
- *	<gitreach.publishUri>/<place>/<checksum>.pack
+ * 	<gitreach.publishDirectory>/<place>/<checksum>.pack
+ * 	<gitreach.publishUri>/<place>/<checksum>.pack
  *
  * <checksum> is the trailer of the pack, so a file never changes its content.
  * <place> stands for one object directory. It is the first 32 hex digits of a
@@ -13,8 +13,8 @@
  * absolute path. The file has 16 random bytes, as 32 hex digits and a newline,
  * and the permissions of an object. So only users who can read the repository
  * can compute the name of its place. Repositories can share a publish
- * directory, and none removes a file of another one, even if the repository was
- * copied with its salt.
+ * directory. No repository removes files of another one, even if one is a copy
+ * of the other with the same salt.
  *
  * This module finds published packs. publish/publish.h writes and removes them.
  */
