@@ -860,7 +860,7 @@ int daemon_talk_run(struct daemon_talk *talk);
  */
 int daemon_talk_listen(struct daemon_talk *talk, struct error *err);
 
-/* Runs one turn of a fetch. Returns like daemon_talk_run(). */
+/* Runs one turn of a fetch. Returns the exit code of the service. */
 int daemon_talk_fetch(struct daemon_talk *talk);
 
 /* ---- admin.c */

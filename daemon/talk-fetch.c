@@ -50,7 +50,10 @@ static int refill(struct daemon_talk *t, struct error *err)
 	return n < 0 ? (int)n : n > 0;
 }
 
-/* Reads until the header of the next packet is there. Returns as refill(). */
+/*
+ * Reads until the header of the next packet is there. Returns 1, 0 at the end
+ * of the input, or a negative error code.
+ */
 static int await_header(struct daemon_talk *t, struct error *err)
 {
 	int ret = 1;
