@@ -12,9 +12,9 @@
 
 /*
  * Weight of the XOR chain in the cost of storing a bitmap as an XOR. The cost
- * is the number of words of the XOR, plus the number of words of its chain
- * divided by CHAIN_WORDS_PER_WORD. The chain counts because a query must decode
- * all of it.
+ * is the number of words of the XOR, plus the number of words of the whole XOR
+ * chain divided by CHAIN_WORDS_PER_WORD. The chain counts because a query must
+ * decode all of it.
  */
 #define CHAIN_WORDS_PER_WORD 64
 

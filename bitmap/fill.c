@@ -609,9 +609,9 @@ static int list_unread(struct sort_item *list, size_t *nr,
 }
 
 /*
- * Converts a list of list_unread() into rows in the order of the file. Commits
- * that have no bitmap or are in the set are dropped. In this order a bitmap
- * follows the bitmap with which it is XORed. Returns 0 or ERR_NOMEM.
+ * Converts a list of list_unread() into rows, without commits that have no
+ * bitmap or are in the set. The rows get the order of the file, in which a
+ * bitmap follows the bitmap with which it is XORed. Returns 0 or ERR_NOMEM.
  */
 static int list_rows(struct sort_item *list, size_t *nr,
 		     const struct bitmap_side *f)

@@ -8,8 +8,9 @@
  * both.
  *
  * By default, only tips that make a query walk are used. Such a tip has no
- * bitmap, and no tip with a bitmap in the same request reaches it. A tip that
- * another such tip reaches is omitted, since the union is the same without it.
+ * bitmap, and no tip with a bitmap in the same request reaches the tip. A tip
+ * that another such tip reaches is omitted, since the union is the same without
+ * it.
  *
  * The remaining tips are divided by age, in halves. The reason is that a ref
  * that moves or is deleted makes its whole pseudo-merge unusable. Refs with old
