@@ -171,7 +171,7 @@ static int ask(struct asking *a, struct walk *w)
 	 * The haves' trees and blobs matter only if the wants reach them too.
 	 * So objects that the filter excludes need not be found in the haves.
 	 * But if a want is a tree or blob, all objects must be found. The want
-	 * passes the filter, and the haves may contain it.
+	 * passes the filter, and the haves may contain this object.
 	 */
 	a->fill.filter = a->wants->others.nr ? NULL : a->query->filter;
 	phase_begin(haves, &a->fill);

@@ -215,8 +215,8 @@ struct pack_bitmap_query {
 	/*
 	 * Use a boundary traversal (bitmap/fill.h). All objects that the haves
 	 * do not reach are found. The result may also contain an object that
-	 * the haves reach, if they reach it only through commits that the wants
-	 * do not reach. `uninteresting` may lack objects of such commits.
+	 * the haves reach only through commits that the wants do not reach.
+	 * `uninteresting` may lack objects of such commits.
 	 */
 	bool inexact;
 	/*
