@@ -7,7 +7,10 @@
 
 #include "daemon/daemon-parts.h"
 
-/* Returns the path of a repository below the base path, or its full path. */
+/*
+ * Returns the path of a repository relative to the base path, or its full path
+ * if the repository is not below the base path.
+ */
 static const char *name_of(const struct repo *repo, const char *base)
 {
 	/*

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The message that a forced command of sshd sends to the server, with its
- * standard input, output and error. Four strings, each with a NUL at its end:
+ * The message that a forced command of sshd sends to the server, together with
+ * the descriptors of the command's standard input, output and error. Four
+ * strings, each with a NUL at its end:
  *
- *	git-upload-pack '/a.git'   SSH_ORIGINAL_COMMAND
- *	version=2                  GIT_PROTOCOL, or empty
- *	alice                      the user, or empty
- *	192.0.2.1                  the client's address, or empty
+ * 	git-upload-pack '/a.git'   SSH_ORIGINAL_COMMAND
+ * 	version=2                  GIT_PROTOCOL, or empty
+ * 	alice                      the user, or empty
+ * 	192.0.2.1                  the client's address, or empty
  *
  * The command is "git-<service> <path>" or "git <service> <path>". The path is
  * in single quotes, as Git and other clients quote it; \' and \! may stand
