@@ -156,8 +156,8 @@ static int run_upload(void *ctx, unsigned thread_nr, size_t nr,
 		return u->results[nr] ? ERR_PEER : 0;
 	}
 	/*
-	 * The name contains the token of this commit, so nobody else writes it,
-	 * and the put can be repeated safely.
+	 * The name contains the token of this commit, so nobody else writes a
+	 * file of this name, and the put can be repeated safely.
 	 */
 	for (unsigned i = 0; ret == STORE_AMBIGUOUS && i < UPLOAD_TRIES; i++) {
 		if (i)

@@ -247,9 +247,10 @@ static void lead(struct generation_group *group, bool is_idle)
 }
 
 /*
- * Puts a change into the queue, and waits until a leader has made its record.
- * This thread becomes the leader if there is none. Returns the result of the
- * change: a value of generation_commit_result or a negative error code.
+ * Puts a change into the queue, and waits until a leader has made the record
+ * with this change. This thread becomes the leader if there is none. Returns
+ * the result of the change: a value of generation_commit_result or a negative
+ * error code.
  */
 static int queue(struct generation_group *group, struct waiting *w,
 		 struct error *err)

@@ -457,8 +457,7 @@ int generation_group_session(struct generation_group *group,
  * Works like generation_commit(), with the same results, and may be called by
  * several threads. If a change is refused, the other changes in its record are
  * still made. A change that drops objects is never in one record with other
- * changes. The user and the action that the record names are those of its first
- * change.
+ * changes. The record names the user and the action of its first change.
  */
 int generation_group_commit(struct generation_group *group,
 			    const struct generation_change *change,

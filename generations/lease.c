@@ -62,8 +62,8 @@ static int print_lease(struct buf *out, const struct generation_lease *lease,
 }
 
 /*
- * Returns the time of the store, or that of this node if the store does not
- * tell its own.
+ * Returns the time of the store, or the time of this node if the store does not
+ * tell the time.
  */
 static int64_t ask_time(const struct generation_place *place, const char *name)
 {
