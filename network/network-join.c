@@ -207,7 +207,7 @@ static int check_candidate(const struct network *network,
 
 /*
  * Find or add the registry entry of the repository, in the state "adding", and
- * take its lock.
+ * take the lock of the member.
  */
 static int register_repo(uint32_t *id, struct network *network,
 			 const struct repo *repo, struct error *err)
