@@ -276,7 +276,7 @@ static void drop_excess(struct worker *w, size_t top, size_t limit)
 
 /*
  * Makes the bytes of the object in the top frame again, by applying deltas to
- * the nearest object on the stack that has its bytes.
+ * the nearest object on the stack whose bytes are in memory.
  */
 static int make_again(struct worker *w, struct pack_indexer *ix,
 		      struct error *err)
