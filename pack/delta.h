@@ -79,7 +79,8 @@ int delta_create(const struct delta_index *index, const void *target,
  * Works like delta_create() without an index, for a base that is used once and
  * is similar to the target. The common prefix and suffix of base and target are
  * copied, and only the middle is indexed and searched. Base and target have at
- * most 4 GiB - 1 bytes.
+ * most 4 GiB - 1 bytes. Returns 0 with *out_len <= max_len, 1 if no delta of at
+ * most max_len bytes was found, or ERR_NOMEM.
  */
 int delta_create_near(const void *base, size_t base_len, const void *target,
 		      size_t target_len, size_t max_len, void **out,

@@ -54,7 +54,7 @@ struct pack_spare {
  * Finds another copy of the object `oid`, whose copy at `offset` of `pack` is
  * damaged. `with_data` is false if the caller needs only the type. Returns 0
  * with *spare set, or a negative error code. The function is called in the
- * middle of a read, so it must not use the reader that called it.
+ * middle of a read, so it must not use this reader.
  */
 typedef int pack_reader_spare_fn(void *ctx, struct pack *pack, uint64_t offset,
 				 const struct oid *oid, bool with_data,
