@@ -129,8 +129,8 @@ static int list_orphans(struct chains *c, const struct packing_items *items)
 }
 
 /*
- * Returns the obj_pos of the copy of an object that a look-up of its id finds.
- * Items refer to this copy, even if a delta chain is in another pack.
+ * Returns the obj_pos that a look-up of an object's id finds. Items refer to
+ * the copy with this obj_pos, even if a delta chain is in another pack.
  */
 static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 			   uint32_t idx_pos)

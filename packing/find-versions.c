@@ -44,11 +44,10 @@
 
 /*
  * Replaces BYTES_MAX_OF_MORE if there is a shallow boundary and the commits to
- * send are few (found->walked_few). There is an exception for orphans: objects
- * stored as deltas of an object that is not sent. If 2 or more commits are
- * sent, BYTES_MAX_OF_MORE stays the limit for orphans. An orphan often has a
- * better delta base in another of the sent commits than among the receiver's
- * objects.
+ * send are few (found->walked_few). Exception: if 2 or more commits are sent,
+ * BYTES_MAX_OF_MORE stays the limit for orphans (objects stored as deltas of an
+ * object that is not sent). An orphan often has a better delta base in another
+ * of the sent commits than among the receiver's objects.
  */
 #define BYTES_MAX_OF_FEW (UINT64_C(1) << 25)
 
@@ -209,8 +208,8 @@ static bool is_with_receiver(const struct versions *v,
 }
 
 /*
- * Returns the number of stored bytes of an entry, or 0 if the order of the pack
- * does not have its offset.
+ * Returns the number of stored bytes of an entry, or 0 if the pack has no entry
+ * at this offset.
  */
 static uint64_t stored_len(const struct odb_pack *pack, uint64_t off)
 {

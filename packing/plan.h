@@ -42,7 +42,7 @@ struct plan_options {
 	/*
 	 * Returns whether an object that is not an item may be a delta base.
 	 * `odb_pos` may be the position of any copy. The object may be a base
-	 * if the receiver of a thin pack has it, or if it is in the new pack
+	 * if the receiver of a thin pack has it, or if the new pack contains it
 	 * already. NULL: no object may. Several threads call this function.
 	 */
 	bool (*is_base)(void *ctx, uint32_t odb_pos);
