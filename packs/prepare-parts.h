@@ -83,8 +83,9 @@ bool prepare_has_history(const struct preparation *item,
 
 /*
  * Compute the checksum of a pack with these objects. All bytes of the objects
- * are read, unless they are a whole pack. Returns 1 with *checksum set, 0 if
- * the objects cannot be copied as they are stored, or a negative error code.
+ * are read, unless the objects are a whole pack. Returns 1 with *checksum set,
+ * 0 if the objects cannot be copied as they are stored, or a negative error
+ * code.
  */
 int prepare_hash(struct oid *checksum, const struct bitmap_space *space,
 		 const struct bitset *objects, struct error *err);

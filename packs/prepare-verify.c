@@ -143,7 +143,7 @@ static int verify_found(const struct preparing *p,
 
 /*
  * Check the answer to one request. A request with several wants can be checked
- * only if references still name all of them. Otherwise it is skipped.
+ * only if references still name all of them. If not, this request is skipped.
  */
 static int verify_request(const struct preparing *p,
 			  const struct prepared_request *request,
