@@ -73,7 +73,7 @@ int plan_file_resolve(struct plan *plan, const struct plan_file *file,
 
 /*
  * Returns the length of the file of a plan whose spans are in `pack_nr` packs,
- * or SIZE_MAX if it is too large.
+ * or SIZE_MAX if the file would be too large.
  */
 size_t plan_file_len(const struct plan *plan, uint32_t pack_nr,
 		     enum hash_algo algo);
