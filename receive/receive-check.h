@@ -145,9 +145,9 @@ void receive_connect_release(struct receive_connect *c);
  * error code.
  *
  * If `new_shallow` is not NULL, commits of the push may lack parents where the
- * client's history is shallow. Such commits are added to *new_shallow. A commit
- * that the repository had before the push, together with its parents, is never
- * treated as shallow, because refs may need its history.
+ * client's history is shallow. Such commits are added to *new_shallow. If the
+ * repository had a commit and all its parents before the push, the commit is
+ * never treated as shallow, because refs may need its history.
  *
  * Cost: O(commits and objects of the push), and one test for each commit of the
  * frontier.

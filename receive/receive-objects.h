@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects of a push: reads the pack from the connection, indexes and checks
- * it, and stores it in the quarantine, as a pack or as loose objects.
+ * Takes the objects of a push: reads the pack from the connection, indexes and
+ * checks the objects, and stores them in the quarantine, as a pack or as loose
+ * objects.
  */
 #ifndef RECEIVE_RECEIVE_OBJECTS_H
 #define RECEIVE_RECEIVE_OBJECTS_H

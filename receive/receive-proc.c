@@ -397,8 +397,8 @@ static void forward_errors(struct proc *p)
 }
 
 /*
- * Do the work of one of the two threads. Closing the hook's input shows the
- * hook that nothing more will come.
+ * Do one of the two tasks of struct proc, each in its own thread. Closing the
+ * hook's input shows the hook that nothing more will come.
  */
 static int do_task(void *ctx, unsigned thread_nr, size_t task_nr,
 		   struct error *err)
