@@ -26,8 +26,8 @@ static const char *const sources[] = {"span", "made"};
 static const char *const plan_levels[] = {"request"};
 static const char *const plan_results[] = {"hit", "joined", "miss", "bypass"};
 /*
- * The names of the results in plan_results, in the same order, as the records
- * of requests have them (wire/summary.h).
+ * The names that the records of requests (wire/summary.h) have for the results
+ * in plan_results, in the same order.
  */
 static const char *const plan_texts[] = {"hit", "joined", "made", "bypassed"};
 /* Names of enum admission_refusal. */
