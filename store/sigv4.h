@@ -76,7 +76,7 @@ int sigv4_quote(struct buf *out, const char *text, bool keep_slash);
 /* Appends the quoted and sorted query, without "?". Returns 0 or ERR_NOMEM. */
 int sigv4_query(struct buf *out, const struct sigv4_pair *query, size_t nr);
 
-/* Writes a time as the signature and the header x-amz-date need it. */
+/* Writes a time in the form of the signature and of the header x-amz-date. */
 void sigv4_time(char out[SIGV4_TIME_LEN], int64_t now);
 
 /* Writes the SHA-256 of a body in hexadecimal. Returns 0 or ERR_NOMEM. */
