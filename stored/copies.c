@@ -447,8 +447,8 @@ static void ask(struct stored_copies *copies, struct entry *e,
 		touch(copy);
 	/*
 	 * `known` is an old generation if another process replaced the marker
-	 * since it was read. This is harmless: the next request asks the store
-	 * once more.
+	 * since `known` was read. This is harmless: the next request asks the
+	 * store once more.
 	 */
 	after = identify(copy);
 	if (!is_same(&before, &after))

@@ -49,7 +49,8 @@ struct stored_copies_options {
 	 * Number of nanoseconds for which the absence of a repository in the
 	 * store is remembered. During this time, the store is not asked again
 	 * for the repository. If another process of this node makes a copy of
-	 * it, the copy is served at once. 0: each request asks the store.
+	 * the repository, the copy is served at once. 0: each request asks the
+	 * store.
 	 */
 	uint64_t absent_ns;
 };

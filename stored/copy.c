@@ -464,8 +464,8 @@ static int install(const struct stored_copy *copy, const char *from,
 }
 
 /*
- * Makes a directory with the generation, and replaces the unusable copy by it.
- * Nobody uses the old copy, because all users wait for this refresh.
+ * Makes a directory with the generation, and replaces the unusable copy by this
+ * directory. Nobody uses the old copy, because all users wait for this refresh.
  */
 static int make_anew(struct stored_copy *copy, const struct generation *g,
 		     struct error *err)
@@ -781,7 +781,7 @@ static int ask_newer(struct generation *found, struct stored_copy *copy,
 
 /*
  * Searches the newest record, from the newer record *found if there is one, and
- * brings the copy to it. *found is replaced.
+ * brings the copy to the newest generation. *found is replaced.
  */
 static int search_and_advance(struct stored_copy *copy,
 			      const struct generation_place *probe,

@@ -523,7 +523,7 @@ static bool changes_refs(const struct publishing *p)
 	return false;
 }
 
-/* Returns a change with the files of the push and its refs. */
+/* Returns a change with the files and the refs of the push. */
 static struct generation_change make_ref_change(struct publishing *p)
 {
 	struct generation_change change = make_change(p->push);
@@ -750,8 +750,8 @@ static void advance(struct stored_push *push, const struct generation *g)
 /*
  * Returns whether the store must prove that it has *made, a generation that a
  * push on this node has noted. The proof is necessary if the note is older than
- * this push, but the refresh at its start did not find the generation in the
- * store. Then the store may have been restored from a backup.
+ * this push, but the refresh at the start of the push did not find the
+ * generation in the store. Then the store may have been restored from a backup.
  */
 static bool is_doubtful(const struct stored_push *push,
 			const struct generation *made)

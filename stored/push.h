@@ -75,10 +75,10 @@ void stored_push_close(struct stored_push *push);
 int stored_push_upload(void *push, const char *dir, struct error *err);
 
 /*
- * Makes the changes of a transaction in one record, and brings the copy to it.
- * Refs that another node has changed are rejected. If no change remains, or no
- * ref gets another value, no record is made. The first record also has the
- * uploaded files.
+ * Makes the changes of a transaction in one record, and brings the copy to the
+ * new generation. Refs that another node has changed are rejected. If no change
+ * remains, or no ref gets another value, no record is made. The first record
+ * also has the uploaded files.
  *
  * Returns 0 if the changes were made. If only the copy could not be advanced,
  * the result is 0, too: the next refresh tries again. Returns ERR_INVALID if a
