@@ -64,11 +64,12 @@ void stored_copy_close(struct stored_copy *copy);
  * call began.
  *
  * - If the copy has this generation already, one request is sent, and another
- * one after stored_copy_doubt(). - If another process of this node has noted
- * this generation (stored_copy_note_made()) and brings the copy to it
- * meanwhile, the same requests are sent as in the first case. - Before the copy
- * gets a newer generation, the store must prove that it still has the
- * generation of the copy.
+ *   one after stored_copy_doubt().
+ * - If another process of this node has noted this generation
+ *   (stored_copy_note_made()) and brings the copy to it meanwhile, the same
+ *   requests are sent as in the first case.
+ * - Before the copy gets a newer generation, the store must prove that it still
+ *   has the generation of the copy.
  *
  * Returns 0 or a negative error code. ERR_MISSING: the store has no such
  * repository, and no copy is made. ERR_CORRUPT: the store lacks a file of the
