@@ -51,7 +51,9 @@ struct extending {
 	/* indexed like file.ids: ids that the clone wants */
 	struct bitset wanted;
 	size_t wanted_nr;
-	/* owned: wants that the file does not have; borrowed ids */
+	/*
+	 * owned array of borrowed ids: wants of the clone that the file lacks
+	 */
 	const struct oid **unlisted;
 	size_t unlisted_nr;
 	/*

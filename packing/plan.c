@@ -18,8 +18,8 @@ struct plan {
 	const struct plan_options *options;
 	struct item_index item_of;
 	/*
-	 * Indexed by item: the item of the stored base that islands forbid, or
-	 * PACKING_NO_ITEM. NULL: there are no islands.
+	 * For each item, the item number of its stored delta base if islands
+	 * forbid this base, else PACKING_NO_ITEM. NULL: there are no islands.
 	 */
 	uint32_t *refused;
 };

@@ -35,8 +35,8 @@
 #define DEFLATED_PER_US 80
 
 /*
- * Number of runs (about) whose bytes are looked up. The objects of other runs
- * are assumed to have the same average length.
+ * Approximate number of runs whose bytes are looked up. The objects of other
+ * runs are assumed to have the same average length.
  */
 #define RUNS_MAX 256
 
