@@ -125,7 +125,9 @@ static int put_file(const struct upload *u, const struct generation_upload *up,
 	return ret;
 }
 
-/* Finds out whether the store has the generation that the change is made of. */
+/*
+ * Finds out whether the store has the generation that the change was made from.
+ */
 static int prove(const struct upload *u, struct error *err)
 {
 	int ret = generation_prove(u->place, u->known, err);

@@ -10,7 +10,7 @@
 #define HAS_BEFORE 1
 #define HAS_AFTER 2
 
-/* the fewest bytes of a file and of a ref in a message */
+/* least number of bytes that a file takes in a message, and that a ref takes */
 #define FILE_LEAST 49
 #define REF_LEAST 5
 
