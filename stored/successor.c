@@ -129,8 +129,8 @@ static int list_files(struct making *m)
 }
 
 /*
- * Adds a side bundle of the small files. The bundle is listed in the record
- * after its files.
+ * Adds a side bundle of the small files. The record lists the bundle after the
+ * files that it contains.
  */
 static int bundle(struct making *m)
 {
