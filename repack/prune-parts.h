@@ -119,8 +119,8 @@ int prune_unnamed_list(struct prune_unnamed *list, const struct repo *repo,
 void prune_unnamed_release(struct prune_unnamed *list);
 
 /*
- * Returns whether there are unnamed packs that may be removed. Only then does
- * prune_unnamed_remove() call `is_wanted`.
+ * Returns whether there are unnamed packs that may be removed. If not,
+ * prune_unnamed_remove() does not call `is_wanted`.
  */
 static inline bool prune_unnamed_asks(const struct prune_unnamed *list)
 {
