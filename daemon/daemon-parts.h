@@ -141,7 +141,7 @@ struct daemon_conn {
 	bool is_armed;
 	/* admission_connect() has counted the connection */
 	bool is_counted;
-	/* too many requests of this client wait, so this one is refused */
+	/* too many requests of this client wait, so this request is refused */
 	bool is_excess;
 	/*
 	 * The link in a lane (daemon/lanes.h). In use while the connection

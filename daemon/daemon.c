@@ -46,7 +46,8 @@ enum role {
 
 struct process {
 	pid_t pid;
-	struct status_board *board; /* taken; NULL: the relay has none */
+	/* taken with status_board_take(); NULL: a relay has no board */
+	struct status_board *board;
 	enum role role;
 	/*
 	 * the time at which a worker that drains is killed; 0: the worker
