@@ -34,8 +34,8 @@ struct dropped_deltas {
 
 /*
  * List the deltas that packs of the walk's snapshot store for objects of the
- * tip island, if their bases are outside of it. Then list the deltas of this
- * kind that earlier repacks dropped: the rows of d->old with step 0.
+ * tip island, if their bases are outside of it. Then list the deltas that
+ * earlier repacks dropped for this reason: the rows of d->old with step 0.
  *
  * A pair of objects is listed once. A delta with a wrong CRC is left out.
  * Release *d in any case. Returns 0 or ERR_NOMEM. Cost: one look at the pack
