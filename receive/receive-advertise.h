@@ -25,8 +25,8 @@
 int receive_advertise(struct receive *r, struct error *err);
 
 /*
- * Call `fn` with the object id of each ref of each repository that this one
- * borrows from (objects/info/alternates). core.alternateRefsPrefixes limits the
+ * Call `fn` with the object id of each ref of each repository from which `repo`
+ * borrows (objects/info/alternates). core.alternateRefsPrefixes limits the
  * refs. If core.alternateRefsCommand is set, the command prints the ids
  * instead. `fn` may get an id more than once.
  *
