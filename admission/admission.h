@@ -61,8 +61,8 @@ struct admission_pass {
 struct admission_listener {
 	/*
 	 * Called when the wait takes more than a moment, and then each second.
-	 * `ahead`: about how many requests are before this one. A negative
-	 * result ends the waiting with that code.
+	 * `ahead`: about how many requests will be served before this request.
+	 * A negative result ends the waiting with that code.
 	 */
 	int (*tell)(void *ctx, unsigned ahead, struct error *err);
 	void *ctx;
