@@ -643,11 +643,11 @@ static int ask_newest(void *ctx, struct error *err)
  * one round trip.
  *
  * The question is necessary even if all files are in the cache: the store may
- * have newer records, or may have lost this one. The answer has only the names
- * of records. So if the store has a record with the number of *guess, it stays
- * uncertain whether this is the same record (stored_copy_doubt()). The caller
- * has the lock CHANGE, and there is no usable copy. Returns 0 or a negative
- * error code.
+ * have newer records, or may have lost the record *guess. The answer has only
+ * the names of records. So if the store has a record with the number of *guess,
+ * it stays uncertain whether this is the same record (stored_copy_doubt()). The
+ * caller has the lock CHANGE, and there is no usable copy. Returns 0 or a
+ * negative error code.
  */
 static int make_guessed(struct stored_copy *copy,
 			const struct generation_place *probe,
