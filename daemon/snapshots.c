@@ -187,8 +187,9 @@ static struct daemon_snapshot *take(struct daemon_snapshots *cache,
 }
 
 /*
- * Removes a snapshot from the list because its witness no longer holds. Does
- * nothing if another thread has already removed it.
+ * Removes a snapshot from the list because its witness (sys/witness.h) no
+ * longer holds: a file that the snapshot depends on has changed. Does nothing
+ * if another thread has already removed it.
  */
 static void forget(struct daemon_snapshots *cache, struct daemon_snapshot *s)
 {
@@ -247,10 +248,10 @@ static void look(void *ctx, const char *path)
 }
 
 /*
- * Add to the witness the directories that repo_open() has tried
- * (REPO_OPEN_ENTER), in order, up to the git directory. Returns true if the
- * same search gives another result only after one of these directories has
- * changed; else false.
+ * Add to the witness (sys/witness.h) the directories that repo_open() has tried
+ * (REPO_OPEN_ENTER), in the same order, up to the git directory. Returns true
+ * if the same search gives another result only after one of these directories
+ * has changed; else false.
  */
 static bool witness_search(struct daemon_snapshot *s)
 {
@@ -311,7 +312,8 @@ static void keep_head(struct daemon_snapshot *s)
 }
 
 /*
- * Returns whether other requests may use the snapshot while its witness holds.
+ * Returns whether other requests may use the snapshot as long as its witness
+ * holds (sys/witness.h): the files that it depends on are unchanged.
  */
 static bool can_share(struct daemon_snapshot *s)
 {
@@ -411,8 +413,8 @@ static void pin_packs(struct odb *odb, bool is_shared)
 }
 
 /*
- * Add the files and directories that odb_open() has read to find packs to the
- * witness.
+ * Add to the witness of the packs the files and directories that odb_open() has
+ * read to find packs.
  */
 static void witness_packs(struct status_packs *packs)
 {
@@ -440,9 +442,9 @@ static void witness_packs(struct status_packs *packs)
 }
 
 /*
- * Add the files that change the parents of commits to the witness. Requests
- * read these files themselves, but the plans of the packs become invalid when
- * these files change.
+ * Add to the witness of the packs the files that change the parents of commits.
+ * Requests read these files themselves, but the plans of the packs become
+ * invalid when these files change.
  */
 static void witness_history(struct status_packs *packs, const struct repo *repo)
 {
