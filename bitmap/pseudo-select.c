@@ -55,7 +55,8 @@ int pseudo_groups_add(struct pseudo_groups *groups,
  * age. Tips that the pack lacks are left out.
  */
 struct members {
-	struct sort_item *items; /* owned: commit_nr, sorted by date */
+	/* owned: commit_nr, sorted by date */
+	struct sort_item *items;
 	size_t nr;
 	/* owned array, indexed by commit_nr: whether the pack has the commit */
 	uint8_t *is_packed;
