@@ -53,7 +53,8 @@ struct worker {
 	size_t dropped;
 	/* type of all objects in the family */
 	enum object_type type;
-	uint32_t done; /* number of resolved deltas */
+	/* number of resolved deltas */
+	uint32_t done;
 	/*
 	 * number of resolved deltas that the progress meter does not count yet
 	 */
