@@ -12,8 +12,9 @@
 
 /* A directory that belongs to the network. */
 struct place {
-	char *path;  /* owned, without symlinks */
-	uint32_t id; /* a member, or 0: the store */
+	char *path; /* owned, without symlinks */
+	/* a member, or 0: the store */
+	uint32_t id;
 };
 
 struct places {
