@@ -43,7 +43,8 @@ struct collection {
 	const struct generation_place *place;
 	const struct generation_collect_options *options;
 	struct generation_garbage *out;
-	int64_t now; /* time by the clock of the store */
+	/* time by the clock of the store */
+	int64_t now;
 	/*
 	 * owned: hash and upload of each file of a live record. The first
 	 * `sorted_nr` keys are sorted, without duplicates.
@@ -221,7 +222,8 @@ static int add_old(struct collection *c, const struct generation *g)
  * be read.
  */
 struct reading {
-	int ret; /* of generation_read_info() */
+	/* of generation_read_info() */
+	int ret;
 	struct generation g;
 	struct filestore_info info;
 	struct error err;

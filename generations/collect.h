@@ -28,7 +28,8 @@
 
 struct generation_collect_options {
 	int64_t grace; /* seconds; at least 1 */
-	bool is_dry;   /* only count, delete nothing */
+	/* only count, delete nothing */
+	bool is_dry;
 };
 
 /* Counts of the files and records that a collection has found. */

@@ -229,14 +229,16 @@ struct commit {
 	 * true: `base` was the newest generation at some moment of this commit
 	 */
 	bool is_newest;
-	int accepted;                  /* number of changes in record `next` */
+	/* number of changes in record `next` */
+	int accepted;
 	struct generation next, found; /* owned */
 	/*
 	 * owned: the caller's *base, set when *base is replaced, because the
 	 * change may borrow from it
 	 */
 	struct generation given;
-	struct buf name, text; /* owned: name and text of record `next` */
+	/* owned: name and text of record `next` */
+	struct buf name, text;
 	struct error err;
 };
 

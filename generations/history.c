@@ -384,7 +384,8 @@ int generation_newest(struct generation *out,
 
 /* Which of the records `number` and `number` + 1 a listing has. */
 struct neighbours {
-	const char *own, *next; /* names of the records, borrowed */
+	/* names of the records, borrowed */
+	const char *own, *next;
 	bool has_own, has_next;
 };
 

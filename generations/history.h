@@ -58,7 +58,8 @@ void generation_host_init(struct generation_host *host);
 struct generation_place {
 	struct filestore *store;
 	const struct generation_host *host;
-	const char *repository; /* as in generations/names.h */
+	/* as in generations/names.h */
+	const char *repository;
 };
 
 /*

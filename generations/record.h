@@ -65,8 +65,9 @@ struct generation_file {
 struct generation_update {
 	/* number of the generation that made the change */
 	uint64_t number;
-	char *ref;   /* owned */
-	char *value; /* owned; NULL: the ref was deleted */
+	char *ref; /* owned */
+	/* owned; NULL: the ref was deleted */
+	char *value;
 };
 
 /* One generation. Zero-initialised before its first use. */
@@ -76,7 +77,8 @@ struct generation {
 	/* SHA-256 of the record before; zeros for number 1 */
 	uint8_t parent[GENERATION_SHA256_LEN];
 	uint8_t token[GENERATION_TOKEN_LEN];
-	int64_t time; /* seconds since 1970, by the clock of the maker */
+	/* seconds since 1970, by the clock of the maker */
+	int64_t time;
 	/*
 	 * Number of the newest generation that dropped objects; 0: none. A
 	 * change that was checked before this generation may refer to a dropped
