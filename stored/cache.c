@@ -262,7 +262,8 @@ struct sweep {
 	/* path of the directory that is listed now */
 	struct buf path;
 	uint64_t bytes;
-	int64_t old_ns; /* files with a time before this are old */
+	/* files with a time before this are old */
+	int64_t old_ns;
 	int depth;
 };
 

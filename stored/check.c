@@ -45,7 +45,8 @@ static void wrong(struct checking *c, const char *what)
 struct expected {
 	char *name; /* owned: name in the store */
 	const struct generation_file *file;
-	bool is_seen; /* whether the listing has the file */
+	/* whether the listing has the file */
+	bool is_seen;
 };
 
 struct listing {

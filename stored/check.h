@@ -12,7 +12,8 @@ struct stored_check {
 	 * packs, bitmap indexes, and that all objects that refs reach exist
 	 */
 	bool full;
-	const char *tmp; /* directory for temporary files, with `full` */
+	/* directory for temporary files, with `full` */
+	const char *tmp;
 	/* called for each problem with a line for the user */
 	void (*wrong)(void *ctx, const char *what);
 	void *ctx;

@@ -70,7 +70,8 @@ struct entry {
 	struct entry *next;
 	/* number of requests that are entering */
 	unsigned users;
-	uint64_t last_ns; /* when the entry was last used */
+	/* when the entry was last used */
+	uint64_t last_ns;
 	bool is_asking;
 	/*
 	 * the last answer of the store: the time of the question, and the
@@ -96,7 +97,8 @@ struct entry {
 struct stored_copies {
 	struct stored_node *node; /* owned */
 	uint64_t budget, max_age_ns, stale_ns, absent_ns;
-	pthread_mutex_t lock; /* protects everything below */
+	/* protects everything below */
+	pthread_mutex_t lock;
 	pthread_cond_t answered;
 	struct entry *buckets[BUCKET_NR]; /* owned */
 	size_t entry_nr;

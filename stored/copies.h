@@ -36,10 +36,12 @@
 struct stored_copies;
 
 struct stored_copies_options {
-	const char *dir;             /* borrowed during the call */
-	struct stored_origin origin; /* the store; borrowed during the call */
-	uint64_t budget;             /* bytes of files in `dir`; 0: no limit */
-	uint64_t max_age_ns;         /* 0: strict reads */
+	const char *dir; /* borrowed during the call */
+	/* the store; borrowed during the call */
+	struct stored_origin origin;
+	/* bytes of files in `dir`; 0: no limit */
+	uint64_t budget;
+	uint64_t max_age_ns; /* 0: strict reads */
 	/*
 	 * If the store does not answer, a copy is served if it was the newest
 	 * at most this number of nanoseconds ago. 0: the copy is not served.

@@ -34,7 +34,8 @@ struct stored_copy {
 	char *name; /* owned, like the paths */
 	char *dir;
 	char *marker;
-	int locks; /* descriptor of the lock file */
+	/* descriptor of the lock file */
+	int locks;
 	/* number of open calls of stored_copy_begin() */
 	unsigned changes;
 	bool is_doubted; /* by stored_copy_doubt() */
@@ -619,11 +620,14 @@ static int advance_to_read(struct stored_copy *copy, const struct generation *g,
 /* A question that is asked while files are downloaded. */
 struct asking {
 	const struct generation_place *place; /* borrowed */
-	uint64_t number;                      /* of the record in the hint */
+	/* of the record in the hint */
+	uint64_t number;
 	bool was_asked;
-	int ret;             /* result of the question */
-	bool is_newest;      /* the record in the hint is the newest */
-	struct generation g; /* owned: the newest record, if it is another */
+	int ret; /* result of the question */
+	/* the record in the hint is the newest */
+	bool is_newest;
+	/* owned: the newest record, if it is another */
+	struct generation g;
 };
 
 static int ask_newest(void *ctx, struct error *err)

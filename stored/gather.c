@@ -21,7 +21,8 @@ struct gathering {
 	size_t nr;
 	/* the bundle that is the first task; NULL: none */
 	const struct generation_file *bundle;
-	struct sys_map map; /* of the bundle, if `has_map` */
+	/* of the bundle, if `has_map` */
+	struct sys_map map;
 	bool has_map;
 	struct stored_side side;
 };

@@ -13,7 +13,8 @@
 struct stored_import {
 	/* names of the node and the user in the record */
 	const char *node, *user;
-	const char *tmp; /* directory for temporary files */
+	/* directory for temporary files */
+	const char *tmp;
 	/*
 	 * whether to replace the content of a repository that exists in the
 	 * store

@@ -11,7 +11,8 @@
 
 /* Which store a cache belongs to. A field that is not set is NULL. */
 struct stored_origin {
-	char *url;      /* owned, like the other texts */
+	/* owned, like the other texts */
+	char *url;
 	char *endpoint; /* endpoint of S3 */
 	char *region;
 	char *ca_file;

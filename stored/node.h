@@ -24,7 +24,8 @@
 #include "stored/marker.h"
 
 struct stored_node {
-	char *dir;               /* owned: absolute, without symlinks */
+	/* owned: absolute, without symlinks */
+	char *dir;
 	struct filestore *store; /* owned */
 	/*
 	 * owned: the same store with short time limits, for questions that a

@@ -39,7 +39,8 @@ bool stored_offer_is_remote(const char *path);
 struct stored_offer {
 	struct oid checksum;
 	uint64_t len; /* bytes, not 0 */
-	char *path;   /* owned: path in the generation */
+	/* owned: path in the generation */
+	char *path;
 };
 
 struct stored_offer_list {

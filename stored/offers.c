@@ -25,7 +25,8 @@ struct stored_offers {
 	struct stored_offer_list list;
 	/* owned: list.nr names in the store */
 	char **names;
-	struct filestore *store; /* owned; NULL: config->store_uri is set */
+	/* owned; NULL: config->store_uri is set */
+	struct filestore *store;
 	enum hash_algo algo;
 };
 

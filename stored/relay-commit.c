@@ -27,11 +27,13 @@ struct relay_repository {
 	struct generation_group *group; /* owned */
 	/* used by the leader of the group only */
 	struct stored_finder finder;
-	uint64_t proved_ns; /* when the base was made or proved */
+	/* when the base was made or proved */
+	uint64_t proved_ns;
 	/* the next fields are guarded by the lock of the commits */
 	struct relay_repository *next;
 	unsigned users;
-	uint64_t made; /* number of the newest record of this relay */
+	/* number of the newest record of this relay */
+	uint64_t made;
 	/*
 	 * owned: the record with the number `made`, if its hint is to be
 	 * written

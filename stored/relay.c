@@ -21,7 +21,8 @@ struct stored_relay {
 	struct relay_commits *commits; /* owned */
 	int listener;                  /* -1: none */
 	pthread_mutex_t lock;          /* guards the fields below */
-	pthread_cond_t ended;          /* signalled when a connection ends */
+	/* signalled when a connection ends */
+	pthread_cond_t ended;
 	unsigned busy;
 	struct connection *connections; /* owned: a list of `busy` */
 };

@@ -19,8 +19,10 @@
 struct stored_relay;
 
 struct stored_relay_options {
-	const char *dir; /* borrowed during the call: the cache directory */
-	struct stored_origin origin; /* the store; borrowed during the call */
+	/* borrowed during the call: the cache directory */
+	const char *dir;
+	/* the store; borrowed during the call */
+	struct stored_origin origin;
 	/*
 	 * Prints a message for the administrator, in any thread: one line.
 	 * NULL: messages are dropped.

@@ -37,8 +37,9 @@ bool stored_side_takes(const struct generation_file *file);
 /* One file of a bundle. */
 struct stored_side_part {
 	uint8_t sha256[GENERATION_SHA256_LEN];
-	uint64_t size;        /* bytes */
-	const uint8_t *bytes; /* points into the parsed bytes */
+	uint64_t size; /* bytes */
+	/* points into the parsed bytes */
+	const uint8_t *bytes;
 };
 
 /* A parsed bundle. Zero-initialised before its first use. */

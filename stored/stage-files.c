@@ -12,7 +12,8 @@
 
 /* A directory of the source whose files are linked or copied. */
 struct linking {
-	const char *from, *to; /* the directories; borrowed */
+	/* the directories; borrowed */
+	const char *from, *to;
 	/*
 	 * true: the files are only replaced, never written to, so hard links to
 	 * them are safe

@@ -18,7 +18,8 @@ struct making {
 	struct stored_stage *stage;
 	const struct repo *source;
 	const struct progress_out *progress;
-	struct odb *odb;   /* owned: objects of the source */
+	/* owned: objects of the source */
+	struct odb *odb;
 	struct refs *refs; /* owned: refs of the stage */
 	/* packs of the source, without its alternates */
 	struct named_packs packs;

@@ -27,7 +27,8 @@
 
 struct stored_stage {
 	struct sys_tempdir dir;
-	struct repo *repo; /* owned: the repository in `dir` */
+	/* owned: the repository in `dir` */
+	struct repo *repo;
 	/* number of objects in the pack that was made */
 	uint64_t packed_nr;
 };

@@ -21,7 +21,8 @@ struct making {
 	 */
 	struct generation_upload *files;
 	size_t nr, alloc;
-	struct generation_file *drops; /* owned array, borrowed paths */
+	/* owned array, borrowed paths */
+	struct generation_file *drops;
 	size_t drop_nr;
 	/*
 	 * Whether the base has the refs of the directory in one table, and no

@@ -67,7 +67,8 @@ struct stored_change {
 };
 
 struct stored_changes {
-	struct stored_change *items; /* owned, in the order of names */
+	/* owned, in the order of names */
+	struct stored_change *items;
 	size_t nr, alloc;
 };
 

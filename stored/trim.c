@@ -18,9 +18,11 @@
 
 /* A copy that may go. */
 struct candidate {
-	char *path;      /* owned: "<path>/_", below repo/ */
+	/* owned: "<path>/_", below repo/ */
+	char *path;
 	int64_t used_ns; /* time of the last use */
-	uint64_t pushed; /* bytes of pushes that are being received */
+	/* bytes of pushes that are being received */
+	uint64_t pushed;
 };
 
 struct trim {
@@ -28,9 +30,11 @@ struct trim {
 	struct buf repo;          /* "<dir>/repo" */
 	struct candidate *copies; /* owned */
 	size_t nr, alloc;
-	char **dirs; /* owned stack of directories below repo/ */
+	/* owned stack of directories below repo/ */
+	char **dirs;
 	size_t dir_nr, dir_alloc;
-	const char *at; /* the directory that is listed */
+	/* the directory that is listed */
+	const char *at;
 };
 
 static void trim_release(struct trim *t)

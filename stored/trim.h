@@ -14,7 +14,8 @@ struct stored_trim {
 	 */
 	uint64_t bytes;
 	uint64_t evicted; /* number of copies */
-	bool is_busy;     /* another process trims: nothing was done */
+	/* another process trims: nothing was done */
+	bool is_busy;
 };
 
 /*

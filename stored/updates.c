@@ -18,9 +18,10 @@
 
 /* The stack that is being made. */
 struct stack {
-	struct buf dir;    /* "<dir>/reftable" */
-	struct buf list;   /* the text of tables.list */
-	uint64_t index;    /* update index of the new table */
+	struct buf dir;  /* "<dir>/reftable" */
+	struct buf list; /* the text of tables.list */
+	/* update index of the new table */
+	uint64_t index;
 	struct repo *repo; /* owned */
 	/* owned: NULL until an object is needed */
 	struct odb *odb;
