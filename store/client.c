@@ -176,7 +176,8 @@ struct exchange {
 	struct client_answer *answer;
 	/* number of bytes of the body that libcurl has read */
 	size_t sent;
-	int ret; /* negative result of the sink, or 0 */
+	/* negative result of the sink, or 0 */
+	int ret;
 	/* why the answer is refused; NULL: it is not refused */
 	const char *failure;
 	struct error *err;

@@ -56,8 +56,9 @@ struct client_answer {
 	 * byte
 	 */
 	char etag[STORE_ETAG_MAX + 1];
-	int64_t mtime; /* Last-Modified; 0 if unknown */
-	int64_t date;  /* Date; 0 if unknown */
+	/* Last-Modified; 0 if unknown */
+	int64_t mtime;
+	int64_t date; /* Date; 0 if unknown */
 	/* Content-Length, or UINT64_MAX */
 	uint64_t len;
 	/* size in Content-Range, or UINT64_MAX */

@@ -154,7 +154,8 @@ enum filestore_operation {
  */
 struct filestore_event {
 	enum filestore_operation operation;
-	int ret;     /* the result of the function */
+	/* the result of the function */
+	int ret;
 	uint64_t ns; /* time that it took */
 	/* bytes of files */
 	uint64_t received, sent;

@@ -27,7 +27,8 @@ struct relay {
 	pthread_mutex_t lock; /* guards the fields below */
 	int idle[IDLE_MAX];   /* owned */
 	size_t idle_nr;
-	bool is_away; /* no connection could be made: do not try again */
+	/* no connection could be made: do not try again */
+	bool is_away;
 };
 
 struct relay *relay_new(const char *path)

@@ -42,7 +42,8 @@ struct store_s3_settings {
 	unsigned connect_ms;
 	/* time limit for a transfer without progress, in milliseconds */
 	unsigned stall_ms;
-	unsigned tries; /* maximum number of tries of a request, at least 1 */
+	/* maximum number of tries of a request, at least 1 */
+	unsigned tries;
 	/*
 	 * No further try begins later than this number of milliseconds after
 	 * the first try. 0: no limit.
