@@ -122,7 +122,8 @@ struct admission_account {
 	uint64_t now_us;
 	/* when the last ticket of the account was added or removed */
 	uint64_t last_ns;
-	bool is_flow; /* the account is a flow of fetches, not of pushes */
+	/* the account is a flow of fetches, not of pushes */
+	bool is_flow;
 };
 
 /* Why a ticket was refused. */
