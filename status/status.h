@@ -52,7 +52,8 @@ struct status {
 	size_t board_nr;
 	/* the most CPU time first */
 	struct status_cost costs[STATUS_COSTS_MAX];
-	size_t cost_nr; /* at most STATUS_COSTS_SHOWN_MAX */
+	/* at most STATUS_COSTS_SHOWN_MAX */
+	size_t cost_nr;
 	struct status_slow slow[STATUS_SLOW_MAX];
 	size_t slow_nr;
 	struct status_count reasons[STATUS_COUNTS_MAX];
