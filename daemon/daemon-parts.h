@@ -80,7 +80,8 @@ enum daemon_state {
 	DAEMON_HANDSHAKE,
 	/* waits for the first byte of a request */
 	DAEMON_IDLE,
-	DAEMON_HEAD, /* waits for the rest of a head */
+	/* waits for the rest of a head */
+	DAEMON_HEAD,
 	/* waits for some time, before a wrong password is refused */
 	DAEMON_DELAY,
 	/*
@@ -130,12 +131,14 @@ struct daemon_conn {
 	struct access_helper *helper;       /* borrowed; NULL: none */
 	struct daemon_snapshots *snapshots; /* borrowed */
 	struct plan_cache *plans;           /* borrowed; NULL: none */
-	struct stored_copies *copies; /* borrowed; NULL: there is no store */
+	/* borrowed; NULL: there is no store */
+	struct stored_copies *copies;
 	/* the next answer closes the connection */
 	bool is_last;
 	/* the request had a wrong password */
 	bool is_denied;
-	bool is_admin; /* a connection of the listener --admin */
+	/* a connection of the listener --admin */
+	bool is_admin;
 	/* epoll reports the next request, because the thread has asked for it
 	 */
 	bool is_armed;
@@ -268,7 +271,8 @@ struct daemon_guard {
 	 * repository
 	 */
 	bool is_suspect;
-	bool is_refused; /* true: the request must be refused */
+	/* true: the request must be refused */
+	bool is_refused;
 };
 
 /*
@@ -408,7 +412,8 @@ struct daemon_admit {
 	struct admission_pass pass;
 	/* The fields below are valid during daemon_admit_send(). */
 	const struct repo *repo; /* borrowed */
-	struct buf network;      /* empty before admission_enter() */
+	/* empty before admission_enter() */
+	struct buf network;
 	const struct progress_out *outer;
 	const struct packing_report *report;
 	/* the part of the wait that is included in report->count_ns */
@@ -722,11 +727,13 @@ struct daemon_talk {
 	/* the current answer */
 	struct daemon_answer answer;
 	enum service service;
-	int version; /* of the protocol of a fetch */
+	/* of the protocol of a fetch */
+	int version;
 	/* owned: names a repository below the base path; begins with a slash */
 	char *path;
-	char *protocol; /* owned: value of GIT_PROTOCOL */
-	char *user;     /* owned; "": none */
+	/* owned: value of GIT_PROTOCOL */
+	char *protocol;
+	char *user; /* owned; "": none */
 	/* numeric address of the client; "": unknown */
 	char address[64];
 	/*
@@ -754,7 +761,8 @@ struct daemon_talk {
 	 */
 	char *asked;
 	struct daemon_guard guard;
-	bool is_guarded; /* valid: in use by this thread */
+	/* valid: in use by this thread */
+	bool is_guarded;
 	/* exit status as from sys_spawn_wait(); 0: no child process */
 	int child_status;
 	/* the access helper has denied a repository of a store */

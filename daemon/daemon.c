@@ -41,7 +41,8 @@
 enum role {
 	ROLE_WORKER,
 	ROLE_ADMIN, /* answers --admin */
-	ROLE_RELAY, /* sends requests of pushes to the store (daemon/relay.c) */
+	/* sends requests of pushes to the store (daemon/relay.c) */
+	ROLE_RELAY,
 };
 
 struct process {

@@ -41,7 +41,8 @@ struct thread {
 
 struct daemon_pool {
 	struct daemon_pool_setup setup;
-	struct thread *threads; /* owned; thread_nr elements */
+	/* owned; thread_nr elements */
+	struct thread *threads;
 	unsigned thread_nr;
 	pthread_mutex_t lock;
 	/* The fields below are guarded by `lock`. */

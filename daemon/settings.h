@@ -98,7 +98,8 @@ struct daemon_key {
 	enum daemon_kind kind;
 	/* offset of the field in struct daemon_settings */
 	size_t offset;
-	uint64_t max; /* maximum value of a number */
+	/* maximum value of a number */
+	uint64_t max;
 	/*
 	 * the argument in the usage of the option, such as "<dir>"; NULL: none
 	 */

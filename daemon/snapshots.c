@@ -43,11 +43,13 @@ struct daemon_snapshot {
 	unsigned users;
 	uint64_t used_ns; /* time of the last use */
 	char *path;
-	bool is_exact; /* opened with REPO_OPEN_EXACT */
+	/* opened with REPO_OPEN_EXACT */
+	bool is_exact;
 	struct repo *repo;
 	/* owned: packed-refs; NULL: the repository is not shared */
 	struct packed_keep *packed_keep;
-	struct buf head; /* the content of HEAD, if has_head */
+	/* the content of HEAD, if has_head */
+	struct buf head;
 	bool has_head;
 	struct sys_witness witness;
 	bool is_shared; /* may be listed */

@@ -79,7 +79,8 @@ struct worker {
 	struct access_helper *helper;       /* owned; NULL: none */
 	struct stored_copies *copies;       /* owned; NULL: no store */
 	struct daemon_pool *pool;           /* owned; NULL: none */
-	bool has_hinted; /* used only by the loop, see hint() */
+	/* used only by the loop, see hint() */
+	bool has_hinted;
 };
 
 /* ---- lists */
