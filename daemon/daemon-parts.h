@@ -131,13 +131,13 @@ struct daemon_conn {
 	struct access_helper *helper;       /* borrowed; NULL: none */
 	struct daemon_snapshots *snapshots; /* borrowed */
 	struct plan_cache *plans;           /* borrowed; NULL: none */
-	/* borrowed; NULL: there is no store */
+	/* borrowed: the local copies; NULL: there is no store */
 	struct stored_copies *copies;
 	/* the next answer closes the connection */
 	bool is_last;
 	/* the request had a wrong password */
 	bool is_denied;
-	/* a connection of the listener --admin */
+	/* true: a connection of the listener --admin */
 	bool is_admin;
 	/* epoll reports the next request, because the thread has asked for it
 	 */
@@ -412,7 +412,7 @@ struct daemon_admit {
 	struct admission_pass pass;
 	/* The fields below are valid during daemon_admit_send(). */
 	const struct repo *repo; /* borrowed */
-	/* empty before admission_enter() */
+	/* name of the fork network; empty before admission_enter() */
 	struct buf network;
 	const struct progress_out *outer;
 	const struct packing_report *report;
@@ -727,7 +727,7 @@ struct daemon_talk {
 	/* the current answer */
 	struct daemon_answer answer;
 	enum service service;
-	/* of the protocol of a fetch */
+	/* version of the protocol of a fetch */
 	int version;
 	/* owned: names a repository below the base path; begins with a slash */
 	char *path;
@@ -761,7 +761,7 @@ struct daemon_talk {
 	 */
 	char *asked;
 	struct daemon_guard guard;
-	/* valid: in use by this thread */
+	/* whether daemon_guard_enter() was called for `guard` in this turn */
 	bool is_guarded;
 	/* exit status as from sys_spawn_wait(); 0: no child process */
 	int child_status;

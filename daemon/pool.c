@@ -41,7 +41,7 @@ struct thread {
 
 struct daemon_pool {
 	struct daemon_pool_setup setup;
-	/* owned; thread_nr elements */
+	/* owned array of thread_nr threads */
 	struct thread *threads;
 	unsigned thread_nr;
 	pthread_mutex_t lock;

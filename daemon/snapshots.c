@@ -43,12 +43,12 @@ struct daemon_snapshot {
 	unsigned users;
 	uint64_t used_ns; /* time of the last use */
 	char *path;
-	/* opened with REPO_OPEN_EXACT */
+	/* whether the repository was opened with REPO_OPEN_EXACT */
 	bool is_exact;
 	struct repo *repo;
 	/* owned: packed-refs; NULL: the repository is not shared */
 	struct packed_keep *packed_keep;
-	/* the content of HEAD, if has_head */
+	/* the content of HEAD; valid if has_head */
 	struct buf head;
 	bool has_head;
 	struct sys_witness witness;

@@ -79,7 +79,7 @@ struct worker {
 	struct access_helper *helper;       /* owned; NULL: none */
 	struct stored_copies *copies;       /* owned; NULL: no store */
 	struct daemon_pool *pool;           /* owned; NULL: none */
-	/* used only by the loop, see hint() */
+	/* whether hint() has warned; used only by the loop */
 	bool has_hinted;
 };
 
