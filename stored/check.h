@@ -12,7 +12,7 @@ struct stored_check {
 	 * packs, bitmap indexes, and that all objects that refs reach exist
 	 */
 	bool full;
-	/* directory for temporary files, with `full` */
+	/* directory for temporary files; used with `full` */
 	const char *tmp;
 	/* called for each problem with a line for the user */
 	void (*wrong)(void *ctx, const char *what);

@@ -97,7 +97,7 @@ struct entry {
 struct stored_copies {
 	struct stored_node *node; /* owned */
 	uint64_t budget, max_age_ns, stale_ns, absent_ns;
-	/* protects everything below */
+	/* protects all fields below */
 	pthread_mutex_t lock;
 	pthread_cond_t answered;
 	struct entry *buckets[BUCKET_NR]; /* owned */

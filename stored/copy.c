@@ -620,13 +620,13 @@ static int advance_to_read(struct stored_copy *copy, const struct generation *g,
 /* A question that is asked while files are downloaded. */
 struct asking {
 	const struct generation_place *place; /* borrowed */
-	/* of the record in the hint */
+	/* number of the record in the hint */
 	uint64_t number;
 	bool was_asked;
 	int ret; /* result of the question */
-	/* the record in the hint is the newest */
+	/* true: the record in the hint is the newest */
 	bool is_newest;
-	/* owned: the newest record, if it is another */
+	/* owned: the newest record, if it is not the one in the hint */
 	struct generation g;
 };
 

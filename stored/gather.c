@@ -21,7 +21,7 @@ struct gathering {
 	size_t nr;
 	/* the bundle that is the first task; NULL: none */
 	const struct generation_file *bundle;
-	/* of the bundle, if `has_map` */
+	/* map of the bundle; valid if `has_map` */
 	struct sys_map map;
 	bool has_map;
 	struct stored_side side;

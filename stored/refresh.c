@@ -233,7 +233,7 @@ static int put_files(const struct stored_refresh *r, struct error *err)
 /* A visit of the files in one directory of the copy. */
 struct visit {
 	const struct stored_refresh *r;
-	/* with a slash at the end, or "" */
+	/* the visited directory, with a slash at the end, or "" */
 	const char *sub;
 	/*
 	 * true: visit only files that are removed before others (indexes of

@@ -27,7 +27,7 @@ struct relay_repository {
 	struct generation_group *group; /* owned */
 	/* used by the leader of the group only */
 	struct stored_finder finder;
-	/* when the base was made or proved */
+	/* sys_clock_ns() when the base was made or proved */
 	uint64_t proved_ns;
 	/* the next fields are guarded by the lock of the commits */
 	struct relay_repository *next;
