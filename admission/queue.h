@@ -122,7 +122,7 @@ struct admission_account {
 	uint64_t now_us;
 	/* when the last ticket of the account was added or removed */
 	uint64_t last_ns;
-	/* the account is a flow of fetches, not of pushes */
+	/* true: the account is a flow of fetches, not of pushes */
 	bool is_flow;
 };
 
