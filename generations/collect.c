@@ -43,7 +43,7 @@ struct collection {
 	const struct generation_place *place;
 	const struct generation_collect_options *options;
 	struct generation_garbage *out;
-	/* time by the clock of the store */
+	/* present time by the clock of the store */
 	int64_t now;
 	/*
 	 * owned: hash and upload of each file of a live record. The first
@@ -222,7 +222,7 @@ static int add_old(struct collection *c, const struct generation *g)
  * be read.
  */
 struct reading {
-	/* of generation_read_info() */
+	/* result of generation_read_info() */
 	int ret;
 	struct generation g;
 	struct filestore_info info;

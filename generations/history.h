@@ -58,7 +58,7 @@ void generation_host_init(struct generation_host *host);
 struct generation_place {
 	struct filestore *store;
 	const struct generation_host *host;
-	/* as in generations/names.h */
+	/* path of the repository, in the form of generations/names.h */
 	const char *repository;
 };
 
