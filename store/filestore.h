@@ -154,7 +154,7 @@ enum filestore_operation {
  */
 struct filestore_event {
 	enum filestore_operation operation;
-	/* the result of the function */
+	/* the result of the store function */
 	int ret;
 	uint64_t ns; /* time that it took */
 	/* bytes of files */

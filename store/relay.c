@@ -27,7 +27,7 @@ struct relay {
 	pthread_mutex_t lock; /* guards the fields below */
 	int idle[IDLE_MAX];   /* owned */
 	size_t idle_nr;
-	/* no connection could be made: do not try again */
+	/* true: no connection could be made, so do not try again */
 	bool is_away;
 };
 
