@@ -13,7 +13,7 @@
 /* A directory that belongs to the network. */
 struct place {
 	char *path; /* owned, without symlinks */
-	/* a member, or 0: the store */
+	/* id of a member, or 0 for the store */
 	uint32_t id;
 };
 
