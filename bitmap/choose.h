@@ -173,10 +173,10 @@ struct bitmap_update {
 };
 
 /*
- * Chooses commits and lists their objects. Returns 0 on success, 1 if the index
- * should be made from scratch, or a negative error code. The reason for 1 is
- * that too many commits are new, or that there would be too many bitmaps. For a
- * layer, the function never returns 1. The caller releases *update in any case.
+ * Chooses commits and lists their objects. Returns 0 on success, or a negative
+ * error code. Returns 1 if the index should be made from scratch, because too
+ * many commits are new or there would be too many bitmaps. For a layer, never
+ * returns 1. The caller releases *update in any case.
  */
 int bitmap_update_choose(struct bitmap_update *update,
 			 const struct bitmap_update_input *in,
