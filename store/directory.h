@@ -27,7 +27,7 @@
  *
  * Removes files below .tmp that are older than a day. Returns 0 with *out owned
  * by the caller (filestore_close()), ERR_INVALID if `root` is a file, ERR_IO if
- * it is no store or cannot be read, or ERR_NOMEM.
+ * `root` is no store or cannot be read, or ERR_NOMEM.
  */
 int store_directory_open(struct filestore **out, const char *root,
 			 struct error *err);
