@@ -53,8 +53,8 @@ int network_sync_objects(const struct network *network, const struct repo *repo,
  * Copy objects like network_sync_objects(), with one difference: if only the
  * `leaving` packs of the store have an object, the object counts as missing in
  * the store. This saves objects that were found unreachable and became
- * reachable again. Returns the same codes. All references are examined, even if
- * the repository has no objects.
+ * reachable again. Returns 0 or a negative error code. All references are
+ * examined, even if the repository has no objects.
  */
 int network_sync_rescue(const struct network *network, const struct repo *repo,
 			const struct network_refs *refs,
