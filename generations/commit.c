@@ -245,9 +245,9 @@ struct commit {
 /*
  * Ends the members that are not done. `result` is the result of making the
  * record. A member whose change is in the record gets `result`. A refused
- * member keeps the reason of its refusal, with one exception. If the record was
- * not made, another change of that record may be the reason; then the member
- * gets GENERATION_BUSY, so that it can try again.
+ * member keeps the reason of its refusal, except if a record was composed and
+ * could not be made. Then another change in this record may have caused the
+ * refusal, so the member gets GENERATION_BUSY and can try again.
  */
 static void end_all(struct commit *c, int result)
 {
