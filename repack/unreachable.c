@@ -179,8 +179,9 @@ static int collect_loose(void *ctx, const struct oid *oid, const char *path)
 
 /*
  * Mark unreachable objects as safe if a pack of an alternate has them. For a
- * cruft pack, `times` has the times of its objects, which are recorded in
- * staying_mtime instead. For any other pack, `times` is NULL.
+ * cruft pack, `times` has the times of the pack's objects. These times are
+ * recorded in staying_mtime, and no object is marked. For any other pack,
+ * `times` is NULL.
  */
 static void mark_elsewhere(struct unreachable *u, const struct pack *pack,
 			   const struct pack_mtimes *times)
