@@ -28,9 +28,10 @@ struct crossing_report {
 
 /*
  * Count deltas in all packs of walk->odb. `found` is the result of
- * walk_enumerate() for all references, with keep_lists. Without pack.island all
- * numbers are 0, and no pack is read. The cost is the marking of islands, and a
- * look at the header of each packed object. Returns 0 or a negative error code.
+ * walk_enumerate() for all references, made with the option keep_lists. Without
+ * pack.island all numbers are 0, and no pack is read. The cost is the marking
+ * of islands, and a look at the header of each packed object. Returns 0 or a
+ * negative error code.
  */
 int crossing_count(struct crossing_report *report, struct walk *walk,
 		   const struct walk_result *found, struct refs *refs,
