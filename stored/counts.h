@@ -84,9 +84,9 @@ void stored_counts_look(struct stored_counts_view *out,
 			const struct stored_counts *counts);
 
 /*
- * Appends the counters as text for Prometheus, to which other families are
- * appended. `limit` is the budget of the cache in bytes; 0: none. Returns 0 or
- * ERR_NOMEM.
+ * Appends the counters as text for Prometheus. The caller may append other
+ * metric families. `limit` is the budget of the cache in bytes; 0: none.
+ * Returns 0 or ERR_NOMEM.
  */
 int stored_counts_print(struct buf *out, struct stored_counts *counts,
 			uint64_t limit, enum metrics_format format);

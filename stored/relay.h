@@ -32,9 +32,9 @@ struct stored_relay_options {
 };
 
 /*
- * Opens a relay, and listens. If there is another relay of the directory, it
- * gets no new connections from now on. Returns 0 with *out owned by the caller,
- * or an error code of stored_node_make() or sys_passing_listen().
+ * Opens a relay, and listens. An earlier relay of the directory gets no new
+ * connections from now on. Returns 0 with *out owned by the caller, or an error
+ * code of stored_node_make() or sys_passing_listen().
  */
 int stored_relay_open(struct stored_relay **out,
 		      const struct stored_relay_options *options,
