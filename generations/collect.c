@@ -276,8 +276,9 @@ static void window_release(struct window *w)
 
 /*
  * Adds a record to the live or to the old ones. On entry, *is_live says whether
- * the generation of the record is live. On return, *is_live says this for the
- * generation before it. Returns 0, STORE_UNAVAILABLE or a negative error code.
+ * the generation of the record is live. On return, *is_live says whether the
+ * generation before this one is live. Returns 0, STORE_UNAVAILABLE or a
+ * negative error code.
  */
 static int note_record(struct collection *c, bool *is_live,
 		       const struct reading *r)

@@ -152,8 +152,9 @@ int generation_write_hint(const struct generation_place *place, uint64_t number,
 
 /*
  * Writes a copy of the record *g into the hint. The record must exist in the
- * store. For a longer record, only its number is written. Returns 0,
- * STORE_AMBIGUOUS, STORE_UNAVAILABLE, or a negative error code.
+ * store. For a record longer than GENERATION_HINT_MAX, only its number is
+ * written. Returns 0, STORE_AMBIGUOUS, STORE_UNAVAILABLE, or a negative error
+ * code.
  */
 int generation_write_hint_record(const struct generation_place *place,
 				 const struct generation *g, struct error *err);

@@ -46,8 +46,8 @@ static int read_lease(struct seen *seen, const struct generation_place *place,
 
 /*
  * Appends the file of a lease. The time gives a renewed lease another entity
- * tag, so that nobody takes over a lease that was renewed in between. Returns 0
- * or ERR_NOMEM.
+ * tag, so that a node that has read an old lease cannot take over the renewed
+ * one. Returns 0 or ERR_NOMEM.
  */
 static int print_lease(struct buf *out, const struct generation_lease *lease,
 		       struct error *err)
