@@ -224,8 +224,8 @@ struct packing_send_options {
 	bool use_prepared;
 	/*
 	 * For a client without haves: an object that a large pack stores whole
-	 * is sent whole. If most objects are stored so, and the client gets no
-	 * history, there is no delta search.
+	 * is sent whole. If large packs store most objects whole, and the
+	 * client gets no history, there is no delta search.
 	 */
 	bool spare_search;
 	/*
