@@ -147,8 +147,9 @@ static int at_border(const char *dir, struct error *err)
 }
 
 /*
- * Returns 1 if `dir` is in another file system than `dev` and the search must
- * stop, 0 if not, or a negative error code.
+ * Returns 1 if the search for a repository must stop before `dir`, because
+ * `dir` is not in the file system `dev`. Returns 0 if the search may go on, or
+ * a negative error code.
  */
 static int crosses(const char *dir, uint64_t dev, struct error *err)
 {
@@ -238,7 +239,10 @@ int repo_enter(struct repo_place *place, const char *path, bool exact,
 	char *base = exact ? mem_strdup(path) : clean_path(path);
 	int ret = 0;
 
-	/* For a path "~name", NULL can also mean that there is no such user. */
+	/*
+	 * NULL means that memory ran out. But for a path "~name" it can also
+	 * mean that there is no such user, so no repository is found.
+	 */
 	if (!base && *path != '~')
 		return error_nomem(err);
 	place->kind = REPO_PLACE_ENTERED;

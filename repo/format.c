@@ -62,8 +62,9 @@ bool repo_ref_storage_parse(enum repo_ref_storage *storage, const char **path,
 struct scan {
 	struct repo_format *format;
 	/*
-	 * names of the extensions that are unknown, and of those that require
-	 * version 1; each name is written as "\n\t<name>"
+	 * owned: names of extensions in the configuration. `unknown` has those
+	 * that this program does not know, `v1_only` those that require version
+	 * 1. Each name is written as "\n\t<name>".
 	 */
 	struct buf unknown, v1_only;
 	unsigned unknown_nr, v1_only_nr;

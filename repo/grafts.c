@@ -61,7 +61,7 @@ struct graft {
 	struct oid *parent;
 	size_t wanted; /* which parent, from 1 */
 	size_t seen;   /* ids of the line so far */
-	/* the line is that of the commit */
+	/* true: the first id in the line is `commit` */
 	bool is_of;
 	bool found;
 };

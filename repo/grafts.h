@@ -33,7 +33,8 @@ int grafts_each(const char *bytes, size_t len, enum hash_algo algo,
  * Finds the n-th parent (from 1) that the bytes of an info/grafts file give a
  * commit. A line with a malformed id is ignored, and of several lines for a
  * commit the first counts. Returns 1 if *parent is set, 0 if the file gives the
- * commit fewer parents, or ERR_MISSING if the file does not name the commit.
+ * commit fewer than n parents, or ERR_MISSING if the file does not name the
+ * commit.
  */
 int grafts_parent(struct oid *parent, const char *bytes, size_t len,
 		  enum hash_algo algo, const struct oid *commit, size_t n);

@@ -83,7 +83,7 @@ struct hook_name {
 	bool is_listed;
 };
 
-/* All configured hooks. The hooks for one event are marked. */
+/* All configured hooks. The hooks for `event` are marked by is_listed. */
 struct listing {
 	const char *event;
 	struct hook_name *names; /* owned */

@@ -20,7 +20,8 @@ struct init {
 	const struct repo_init_options *options; /* borrowed */
 	/* owned: the variables of the existing config file */
 	struct config config;
-	struct repo_format format; /* format that this file describes */
+	/* format that the config file describes */
+	struct repo_format format;
 	enum hash_algo algo;
 	enum repo_ref_storage ref_storage;
 	/*
@@ -28,7 +29,10 @@ struct init {
 	 * stay unchanged
 	 */
 	bool refs_elsewhere;
-	/* true: a format was configured, so there was a repository */
+	/*
+	 * true: the directory held a repository, because its config file sets
+	 * core.repositoryFormatVersion
+	 */
 	bool had_format;
 	unsigned share; /* sys/share.h */
 	struct error *err;
@@ -215,8 +219,9 @@ static int make_head(const struct init *init)
 }
 
 /*
- * Sets a variable in the text of the config file, unless the variable has this
- * value already. The value must be valid without quotes.
+ * Sets a variable in the text of the config file, unless the existing config
+ * file gives the variable this value already. The value must be valid without
+ * quotes.
  */
 static int want(const struct init *init, struct buf *text, const char *key,
 		const char *value)
@@ -358,7 +363,10 @@ static int core_variables(const struct init *init, struct buf *text)
 	char *odd = odd_worktree(init);
 	int ret = 0;
 
-	/* As in stock Git, an existing repository may get a lower version. */
+	/*
+	 * As in stock Git, an existing repository may get a lower version of
+	 * the format than it had.
+	 */
 	ret |= want(init, text, "core.repositoryformatversion",
 		    needs_version_1(init) ? "1" : "0");
 	if (!config_find(&init->config, "core.filemode"))
@@ -403,7 +411,7 @@ static int extension_variables(const struct init *init, struct buf *text)
 
 /*
  * Returns the permissions of the config file. An existing file keeps its
- * permissions, even if the repository becomes a shared one.
+ * permissions, even if this call makes the repository a shared one.
  */
 static unsigned config_mode(const struct init *init, const char *path)
 {

@@ -117,8 +117,8 @@ void repo_share_text(char text[REPO_SHARE_TEXT_LEN], unsigned share);
 /* The format that a repository's own configuration describes. */
 struct repo_format {
 	/*
-	 * core.repositoryFormatVersion; -1: not set, and the other fields of
-	 * this struct have no meaning
+	 * core.repositoryFormatVersion; -1: the variable is not set, and the
+	 * other fields have their defaults
 	 */
 	int64_t version;
 	enum hash_algo algo;

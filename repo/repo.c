@@ -154,10 +154,10 @@ static int set_worktree(struct repo *repo, const char *path, struct error *err)
 }
 
 /*
- * Sets *out to 1 if the configuration says that the repository is bare, 0 if it
- * says the opposite, or -1 if it says nothing. Returns 0 or ERR_INVALID. A
- * linked work tree shares the configuration of the main work tree, so core.bare
- * does not apply to a linked one.
+ * Sets *out to the value of core.bare, as 1 or 0, or to -1 if the variable is
+ * not set. Sets *out to 0 in a linked work tree: it shares the configuration of
+ * the main work tree, so core.bare does not apply to it. Returns 0 or
+ * ERR_INVALID.
  */
 static int is_bare(int *out, const struct repo *repo,
 		   const struct repo_place *place, const struct config *own,
@@ -206,8 +206,8 @@ static int choose_worktree(struct repo *repo, const struct repo_place *place,
 }
 
 /*
- * Refuses a path of a directory for refs if its parent directory does not
- * exist. Otherwise all refs would seem to be absent.
+ * Returns ERR_MISSING if the parent directory of `path`, a directory for refs,
+ * does not exist. Without this check, all refs would seem to be absent.
  */
 static int check_parent(const char *path, struct error *err)
 {
@@ -256,9 +256,10 @@ static int set_refs_dirs(struct repo *repo, const char *path, struct error *err)
 }
 
 /*
- * Sets format and directory of the refs. GIT_REFERENCE_BACKEND overrides
- * `format`. As in stock Git, the variable has no effect if the user or a client
- * named the path (REPO_PLACE_ENTERED).
+ * Sets the storage format and the directories of the refs.
+ * GIT_REFERENCE_BACKEND overrides `format`. As in stock Git, the variable has
+ * no effect if the repository was opened by a path that the user or a client
+ * named (REPO_PLACE_ENTERED).
  */
 static int set_ref_storage(struct repo *repo, const struct repo_place *place,
 			   const struct repo_format *format, struct error *err)

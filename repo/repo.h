@@ -47,8 +47,9 @@ struct repo {
 	 */
 	char *common_dir;
 	/*
-	 * Owned: directories of refs and reflogs if they are not in git_dir and
-	 * common_dir, otherwise NULL. See repo_refs_dir().
+	 * Owned: directories of refs and reflogs. refs_dir has those of this
+	 * work tree, refs_common_dir those that all work trees share. NULL:
+	 * they are in git_dir and in common_dir. See repo_refs_dir().
 	 */
 	char *refs_dir, *refs_common_dir;
 	/* owned: GIT_OBJECT_DIRECTORY, or <common_dir>/objects */
@@ -220,8 +221,8 @@ enum repo_fsync_component {
 	REPO_FSYNC_INDEX = 1 << 4,
 	REPO_FSYNC_REFERENCE = 1 << 5,
 	/*
-	 * core.fsync has no name of its own for this component, and counts it
-	 * as part of "reference"
+	 * core.fsync has no name for this component alone: its name "reference"
+	 * also covers packed-refs
 	 */
 	REPO_FSYNC_PACKED_REFS = 1 << 6,
 };

@@ -39,7 +39,7 @@ int repo_shallow_add(const struct repo *repo, const struct oid *oids, size_t nr,
 		     struct error *err);
 
 /*
- * Removes the ids for which `keeps` returns false from the file "shallow". If
+ * Removes from the file "shallow" all ids for which `keeps` returns false. If
  * no id is left, the file is removed. If all ids stay, the file is neither
  * locked nor written. Returns 0, ERR_DENIED if another process holds the lock,
  * or another negative error code.

@@ -44,9 +44,9 @@ static int hear(void *ctx, const char *bytes, size_t len, struct error *err)
 
 /*
  * Runs a program with the payload, or nothing, on its standard input. Returns
- * its exit status, or a negative value if it could not be run. Callers treat
- * ERR_NOMEM as an error. Any other negative value means that the signature
- * cannot be checked.
+ * its exit status, or a negative error code if the program could not be run.
+ * Callers treat ERR_NOMEM as an error. Any other error code means that the
+ * signature cannot be checked.
  */
 static int run(struct job *job, const char *const *argv, bool has_payload,
 	       struct error *why)

@@ -44,8 +44,10 @@ struct signature_check {
 	 * - X: good, but the signature has expired.
 	 * - Y, R: good, but the key has expired, or was revoked.
 	 * - B: bad.
-	 * - E: cannot be checked.
-	 * - N: no signature, or no way to check it.
+	 * - E: the program that checks signatures failed or gave no clear
+	 *   verdict.
+	 * - N: no signature; or gpg.ssh.allowedSignersFile is needed but
+	 *   missing.
 	 */
 	char status;
 	/* owned: name of the signer; NULL: unknown */
@@ -83,8 +85,9 @@ int signature_verify(struct signature_check *check, const struct config *config,
  * 	[GNUPG:] GOODSIG 2DA24CB17C2F1E95 A U Thor <author@example.com>
  * 	         status  key              signer
  *
- * into *check, which must be N or E without strings. If there is more than one
- * verdict, the result is E. Returns 0 or ERR_NOMEM.
+ * into *check. Before the call, its status must be N or E, and its strings must
+ * be NULL. If there is more than one verdict, the result is E. Returns 0 or
+ * ERR_NOMEM.
  */
 int signature_parse_gpg(struct signature_check *check, const char *text,
 			size_t len);
