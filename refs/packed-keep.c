@@ -9,7 +9,8 @@
 #include "sys/witness.h"
 
 struct note {
-	struct buf key, text; /* key.len == 0: there is no note */
+	/* a note; if key.len is 0, the slot has no note */
+	struct buf key, text;
 	uint64_t number;
 };
 

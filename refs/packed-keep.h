@@ -61,7 +61,7 @@ void packed_keep_put(struct packed_keep *keep, const struct packed_kept *kept);
 #define PACKED_KEEP_NOTES 4
 /*
  * Maximum length in bytes of the text of a note, and of its key. A client
- * chooses the prefixes in the key. A longer note is not kept.
+ * chooses the prefixes in the key. A longer note is not stored.
  */
 #define PACKED_KEEP_NOTE_MAX 65536
 

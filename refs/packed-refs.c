@@ -198,9 +198,9 @@ int packed_refs_seek(const struct packed_refs *refs, const char *key,
 }
 
 /*
- * Number of bytes of the first step of packed_refs_seek_on(). Steps are needed
- * if the key is not at the place that the hint gives. Each further step is
- * twice as long.
+ * Length in bytes of the first step of packed_refs_seek_on(). If the key is not
+ * at the distance that `hint` gives, the search goes on in steps, each twice as
+ * long as the step before.
  */
 #define STEP_MIN 4096
 

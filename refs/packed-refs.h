@@ -93,8 +93,8 @@ int packed_refs_seek(const struct packed_refs *refs, const char *key,
 /*
  * Searches like packed_refs_seek(), but only from *off on. *off is the start of
  * a record, and all names before *off are less than `key`. `hint` is the
- * expected distance to the result in bytes. The better the hint, the fewer
- * pages of the mapping are touched. Returns 0 or ERR_CORRUPT.
+ * expected number of bytes from *off to the result. The better the hint, the
+ * fewer pages of the mapping are touched. Returns 0 or ERR_CORRUPT.
  */
 int packed_refs_seek_on(const struct packed_refs *refs, const char *key,
 			size_t key_len, size_t hint, size_t *off,

@@ -121,8 +121,8 @@ static int lock(struct edit *e, struct sys_tempfile *file,
 }
 
 /*
- * Reads the id of the ref whose reflog is edited. Sets e->has_tip to false if
- * the ref is symbolic or missing.
+ * Sets e->tip to the id of the ref whose reflog is edited. Sets e->has_tip to
+ * false if the ref is symbolic or missing.
  */
 static int read_tip(struct edit *e, struct error *err)
 {

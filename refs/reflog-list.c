@@ -87,7 +87,7 @@ static int walk_logs(struct lister *l, const char *git_dir, const char *prefix,
 }
 
 /*
- * Lists the reflogs of a linked work tree. The current work tree is skipped,
+ * Lists the reflogs of a linked work tree. The work tree of l->repo is skipped,
  * because its reflogs are listed already.
  */
 static int worktree(void *ctx, const char *id, const char *git_dir)

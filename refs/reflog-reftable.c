@@ -255,7 +255,7 @@ static int list_stack(struct lister *l, const char *git_dir)
 }
 
 /*
- * Lists the reflogs of a linked work tree. The current work tree is skipped,
+ * Lists the reflogs of a linked work tree. The work tree of l->repo is skipped,
  * because its reflogs are listed already.
  */
 static int list_worktree(void *ctx, const char *id, const char *git_dir)

@@ -123,8 +123,8 @@ static void stat_log(struct reflog_before *before, const char *path)
 }
 
 /*
- * Removes a partial line that was written before an error. A partial line would
- * corrupt the next line.
+ * Removes a partial line that was written before an error. The next line would
+ * be appended to a partial line, and so would be lost.
  */
 static void restore(const char *path, const char *name,
 		    const struct reflog_before *before)

@@ -32,8 +32,8 @@ struct packed_check {
 	const char *last;
 	size_t last_len;
 	/*
-	 * The first name that is out of order, its line, and the name before
-	 * this one.
+	 * The first name that is out of order (`unsorted`), the number of its
+	 * line, and the name in the record before (`before`).
 	 */
 	unsigned long unsorted_nr; /* line number; 0: none */
 	const char *unsorted, *before;

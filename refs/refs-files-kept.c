@@ -74,7 +74,7 @@ static int reflog_file(struct keeper *k, const char *path)
 
 /*
  * Passes the id in the file of a ref to the visitor. A symbolic ref has no id.
- * Its target is another file, which is visited, too.
+ * Its target is another ref, whose id is passed when that ref is visited.
  */
 static int ref_file(struct keeper *k, const char *path)
 {

@@ -45,7 +45,10 @@ struct refs_files {
 	size_t list_nr, list_alloc;
 };
 
-/* Converts a snapshot: `refs` is the first member of struct refs_files. */
+/*
+ * Returns the snapshot of the files backend of which `refs` is the first
+ * member.
+ */
 static struct refs_files *files_of(struct refs *refs)
 {
 	return (struct refs_files *)refs;
@@ -282,7 +285,10 @@ static int list_files_now(struct refs *refs, struct error *err)
 	return get_list(files_of(refs), "refs/", &list, err);
 }
 
-/* An iterator that merges two sorted streams: loose refs and packed refs. */
+/*
+ * The iterator of the files backend. It merges two sorted streams: loose refs
+ * and packed refs.
+ */
 struct refs_iter {
 	const char *prefix;
 	const struct refs_loose_list *list;

@@ -25,7 +25,10 @@ struct refs_reftable {
 	struct buf dir; /* scratch */
 };
 
-/* Converts a snapshot: `refs` is the first member of struct refs_reftable. */
+/*
+ * Returns the snapshot of the reftable backend of which `refs` is the first
+ * member.
+ */
 static struct refs_reftable *tables_of(struct refs *refs)
 {
 	return (struct refs_reftable *)refs;
@@ -139,7 +142,10 @@ static bool is_valid(const struct reftable_ref *ref)
 	return !oid_is_zero(&ref->oid);
 }
 
-/* Reads FETCH_HEAD or MERGE_HEAD, which are files in every kind of storage. */
+/*
+ * Reads FETCH_HEAD or MERGE_HEAD. Both are files, not records of tables, in
+ * every kind of storage.
+ */
 static int read_file_ref(struct refs *refs, const char *name, struct ref *ref,
 			 struct buf *target, struct error *err)
 {

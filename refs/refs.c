@@ -287,11 +287,12 @@ struct visit {
 	void *ctx;
 	/* true: a broken ref stops the visit with an error */
 	bool is_strict;
-	/* true: this visit ignores GIT_REF_PARANOIA */
+	/* true: this visit ignores GIT_REF_PARANOIA (see refs_each()) */
 	bool has_no_salvage;
 	/*
-	 * Set if GIT_REF_PARANOIA is false: refs to objects that this database
-	 * lacks are left out. NULL: all refs are visited.
+	 * Set if GIT_REF_PARANOIA is false: the object database. Refs to
+	 * objects that it lacks are left out. NULL: the visit does not look for
+	 * objects.
 	 */
 	struct odb *salvaged;
 	struct error *warning;
@@ -369,8 +370,10 @@ static int next_record(struct visit *v, struct refs_record *record,
 }
 
 /*
- * Leaves out a broken ref: calls v->broken, or else sets a warning. If the
- * visit is strict, returns an error instead.
+ * Leaves out a broken ref: calls v->broken, or sets v->warning if there is no
+ * such callback. A strict visit returns ERR_CORRUPT instead. If
+ * GIT_REF_PARANOIA is false, even a strict visit continues, and v->broken is
+ * not called.
  */
 static int pass_over(const struct visit *v, const char *name,
 		     enum refs_flaw flaw, struct error *err)
@@ -616,7 +619,10 @@ int refs_each_reflog_oid(const struct repo *repo,
 
 struct loading {
 	struct odb *odb;
-	/* length of the part of a ref's name before the id */
+	/*
+	 * length of the prefix, such as "refs/replace/", after which a ref's
+	 * name has the replaced id
+	 */
 	size_t base_len;
 	struct error *warning, *err;
 };

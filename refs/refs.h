@@ -112,7 +112,7 @@ int refs_each_except(struct refs *refs, const char *prefix,
 
 /*
  * Visits refs like refs_each(), but leaves out names less than `start` (NULL:
- * visits all). Continues an earlier visit without reading the refs before
+ * visits all). This continues an earlier visit without reading the refs before
  * `start`. `broken` is called with the name of each ref that is left out; a
  * nonzero return value of `broken` also ends the visit and is returned. If
  * GIT_REF_PARANOIA is false, only refs to missing objects are passed to
@@ -135,9 +135,9 @@ int refs_each_root(struct refs *refs,
 
 /*
  * Visits refs like refs_each(), for callers that must not miss an object. A
- * broken ref ends the visit with ERR_CORRUPT ("bad object <ref>"). With an
- * empty `prefix`, so does a record of packed-refs that is out of order or not
- * below "refs/". Dangling symbolic refs are left out.
+ * broken ref ends the visit with ERR_CORRUPT ("bad object <ref>"). If `prefix`
+ * is empty, a record of packed-refs that is out of order or not below "refs/"
+ * also ends the visit with ERR_CORRUPT. Dangling symbolic refs are left out.
  */
 int refs_each_strict(struct refs *refs, const char *prefix,
 		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,
