@@ -32,7 +32,8 @@ struct packed_rewrite {
 	/* the existing packed-refs file, read under the lock */
 	struct packed_refs old;
 	/*
-	 * offset in old.table before which all records were copied or left out
+	 * offset in old.table: all records before it were copied to the new
+	 * file or left out
 	 */
 	size_t copied;
 	struct sys_tempfile lock, file;

@@ -173,8 +173,8 @@ static int sort_all(struct ref_transaction *tx, struct error *err)
 }
 
 /*
- * Adds an item for HEAD's reflog if the ref that HEAD leads to changes. HEAD
- * itself cannot change in the same transaction.
+ * If a change updates the ref that HEAD points to, adds an item for HEAD's
+ * reflog. HEAD itself cannot change in the same transaction.
  */
 static int add_head(struct ref_transaction *tx, bool *added, struct error *err)
 {

@@ -180,8 +180,8 @@ static int stage(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Adds an item to the transaction for the ref to which the item's symbolic ref
- * leads.
+ * Adds an item for the ref `target` to the transaction. The ref of `item` is
+ * symbolic and leads to `target`.
  */
 static int follow(struct ref_transaction *tx, struct ref_item *item,
 		  const char *target, struct error *err)
@@ -220,8 +220,8 @@ static int recheck_head(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Reads the id that a symbolic ref leads to, if the symbolic ref itself is
- * changed. If the id cannot be read, the change fails only if an old value is
+ * Reads the id that a symbolic ref leads to, for a change of the symbolic ref
+ * itself. If the id cannot be read, the change fails only if an old value is
  * expected.
  */
 static int resolve_old(struct ref_transaction *tx, struct ref_item *item,
@@ -311,8 +311,8 @@ int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 	if (!ret && item->update->result == REF_OK)
 		ret = read_and_stage(tx, item, err);
 	/*
-	 * A transaction may have very many lock files, so their descriptors are
-	 * closed.
+	 * A transaction may have more lock files than a process may have open
+	 * descriptors. So the descriptor of each lock file is closed.
 	 */
 	if (item->lock.fd >= 0) {
 		sys_close(item->lock.fd);

@@ -77,8 +77,8 @@ static int put_record(struct writer *w, const struct ref *ref)
 }
 
 /*
- * Creates a file in the directory of the new store, which no other process
- * reads yet.
+ * Creates a file in the directory of the new store. No other process reads this
+ * directory yet, so no lock is needed.
  */
 static int put_file(struct writer *w, const char *path, const struct buf *text)
 {

@@ -98,8 +98,8 @@ static int each_name(struct migration *m, const char *dir,
 }
 
 /*
- * Works like each_name() for refs/ below `dir`, a git directory or the
- * directory of a new store.
+ * Works like each_name() for the directory refs/ in `dir`. `dir` is a git
+ * directory, or the directory of a new store.
  */
 static int each_below_refs(struct migration *m, const char *dir,
 			   int (*fn)(struct migration *m, const char *name))

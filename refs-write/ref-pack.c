@@ -23,8 +23,9 @@ static int compact(const char *dir,
 }
 
 /*
- * Calls `fn` for each stack of this work tree. If `fn` returns a nonzero value,
- * the loop stops and returns this value.
+ * Calls `fn` for each stack of reftables of this work tree: the stack of shared
+ * refs, and the work tree's own stack. If `fn` returns a nonzero value, the
+ * loop stops and returns this value.
  */
 static int each_own_stack(const struct repo *repo,
 			  int (*fn)(const char *dir,

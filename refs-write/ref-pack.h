@@ -41,8 +41,9 @@ struct ref_pack_options {
 };
 
 /*
- * Returns how many wanted loose refs are needed before a packed-refs file of
- * `size` bytes is rewritten. The limit is that of stock Git, measured from its
+ * Returns the minimum number of loose refs for which ref_pack() with
+ * `if_needed` rewrites a packed-refs file of `size` bytes. Only refs that
+ * `wants` accepts count. The limit is that of stock Git, measured from its
  * behaviour.
  */
 size_t ref_pack_limit(uint64_t size);

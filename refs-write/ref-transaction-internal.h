@@ -7,8 +7,8 @@
  *
  * An update has one item for the ref that changes, and one item for each
  * symbolic ref that is followed to that ref. A followed symbolic ref does not
- * change, and only its reflog is written. HEAD has such an item, too, if the
- * ref that HEAD leads to changes.
+ * change, and only its reflog is written. If the transaction changes the ref
+ * that HEAD points to, HEAD also has such an item.
  */
 #ifndef REFS_WRITE_REF_TRANSACTION_INTERNAL_H
 #define REFS_WRITE_REF_TRANSACTION_INTERNAL_H
@@ -211,9 +211,9 @@ typedef int ref_exists_fn(struct refs *refs, const char *name,
 			  struct error *err);
 
 /*
- * Looks for an existing ref whose name is a directory of `name`. Skips the
- * directory that the previous call has checked. Returns 1 with the ref's name
- * in *other, 0 if there is none, or a negative error code.
+ * Looks for an existing ref whose name is a directory of `name`. Skips
+ * tx->checked_dir, the directory that the previous call has checked. Returns 1
+ * with the ref's name in *other, 0 if there is none, or a negative error code.
  */
 int ref_items_find_above(struct ref_transaction *tx, const char *name,
 			 ref_exists_fn *exists, struct buf *other,

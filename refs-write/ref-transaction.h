@@ -285,9 +285,15 @@ size_t ref_transaction_symlink_nr(const struct ref_transaction *tx);
 /* What a transaction does to one ref, after symbolic refs were followed. */
 struct ref_effect {
 	const char *name;
-	/* the values of the ref; both NULL: the ref does not exist */
+	/*
+	 * the ids of the ref before and after the change; NULL: the ref has no
+	 * id at that time, because it does not exist or is symbolic
+	 */
 	const struct oid *old_oid, *new_oid;
-	/* the targets, if the ref is or becomes symbolic; then no id is set */
+	/*
+	 * the targets of the ref before and after the change; NULL: the ref is
+	 * not symbolic at that time
+	 */
 	const char *old_target, *new_target;
 	/* borrowed from the transaction: for ref_transaction_reject() */
 	struct ref_update *update;

@@ -25,8 +25,8 @@ struct packer {
 	bool *chosen;
 	size_t chosen_nr;
 	/*
-	 * offset in the old packed-refs up to which all records have their
-	 * peeled ids
+	 * offset in the old packed-refs up to which peel_old_until() has
+	 * processed the records
 	 */
 	size_t old_off;
 	/* milliseconds to wait for the lock of a ref */

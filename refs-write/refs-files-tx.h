@@ -29,8 +29,9 @@ int refs_files_tx_ready(struct ref_transaction *tx, struct error *err);
 void refs_files_tx_unlock(struct ref_transaction *tx);
 
 /*
- * Looks for a loose ref at the path of a directory of `name`. Returns 1 with
- * the ref's name in *other, 0 if there is none, or a negative error code.
+ * Looks for a loose ref whose name is a directory of `name` ("refs/a" for
+ * "refs/a/b"). Returns 1 with the ref's name in *other, 0 if there is none, or
+ * a negative error code.
  */
 int refs_files_conflict_above(struct ref_transaction *tx, const char *name,
 			      struct buf *other, struct error *err);

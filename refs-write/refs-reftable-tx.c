@@ -58,8 +58,8 @@ struct refs_reftable_tx {
 	 */
 	struct oid last_oid, last_peeled;
 	/*
-	 * the kind of record for last_oid: with or without a peeled id;
-	 * REFTABLE_DELETED: no object was peeled yet
+	 * the kind of record for a ref with the id last_oid: with or without a
+	 * peeled id; REFTABLE_DELETED: no object was peeled yet
 	 */
 	enum reftable_value last_value;
 	struct buf dir; /* scratch */

@@ -122,7 +122,10 @@ static int open_gen(const struct refs_files *files, struct packed_gen *gen,
 	return ret;
 }
 
-/* Maps packed-refs, unless the newest mapping is that of the current file. */
+/*
+ * Maps packed-refs again if the file has changed since the newest mapping was
+ * made, or if there is no mapping yet.
+ */
 static int refresh_packed(struct refs_files *files, struct error *err)
 {
 	struct packed_gen *gen;
