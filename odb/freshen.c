@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Freshening: sets the modification time of one copy of an object to the
- * present.
+ * present, so that the copy is not pruned.
  */
 #include "base/buf.h"
 #include "odb/freshen.h"

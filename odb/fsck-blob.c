@@ -16,7 +16,7 @@ struct modules {
 	struct fsck *f;
 	const struct oid *oid;
 	/*
-	 * return value of the check: 1 if a message with severity "error" was
+	 * result of the check so far: 1 if a message with severity "error" was
 	 * reported, else 0
 	 */
 	int wrong;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Callbacks for an indexer. They read the objects of the repository. */
+/*
+ * Callbacks by which the indexer of a pack reads the objects of the repository.
+ */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

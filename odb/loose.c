@@ -88,7 +88,8 @@ int loose_info(struct loose_header *header, struct inflater *inf,
 
 /*
  * Decodes a small file without inflating its header first. Returns 0, or 1 if
- * the object is too large or the file is not a loose object.
+ * the caller must decode the file in the usual way: the object or its file is
+ * too large (SMALL_MAX), the file is not a loose object, or memory ran out.
  */
 static int read_small(struct loose_object *obj, struct inflater *inf,
 		      const void *file, size_t file_len)

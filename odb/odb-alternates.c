@@ -41,8 +41,8 @@ bool odb_alternates_next(struct buf *path, const char **list, char sep,
 		return false;
 	}
 	/*
-	 * If the quotes of a path are not correct, the path is used as it is
-	 * written.
+	 * If the path begins with a quote but is not a correct C string, the
+	 * path is used as it is written.
 	 */
 	if (quoted < 0) {
 		buf_reset(path);

@@ -154,8 +154,8 @@ bool odb_midx_pos(const struct odb *odb, const struct odb_midx *om,
 /*
  * Looks for an object in a pack index, from entry *next on. Callers look for
  * objects in the order of their ids, so the index is read from front to back.
- * *next is the number of entries already read. Returns true if the object was
- * found and is in the index only once.
+ * Moves *next forward to the first entry whose id is not less than `raw`.
+ * Returns true if the object was found and is in the index only once.
  */
 static bool step_to(const struct pack_idx *idx, const uint8_t *raw,
 		    uint32_t *next)

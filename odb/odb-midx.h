@@ -159,10 +159,11 @@ void odb_warn_of_midx(struct odb *odb, const struct error *why,
 #define ODB_MIDX_WRONG UINT32_MAX
 
 /*
- * Returns a table that gives the odb_pos for each midx_pos. The value is
- * ODB_MIDX_WRONG where odb_midx_pos() returns false. The first call makes the
- * table by one pass over the indexes of the packs. *om owns the table. Returns
- * NULL if memory runs out. Thread-safe.
+ * Returns a table that gives the odb_pos for each midx_pos. If the
+ * multi-pack-index names a pack that lacks the object (odb_midx_pos() returns
+ * false), the value is ODB_MIDX_WRONG. The first call makes the table by one
+ * pass over the indexes of the packs. *om owns the table. Returns NULL if
+ * memory runs out. Thread-safe.
  */
 const uint32_t *odb_midx_table(const struct odb *odb, struct odb_midx *om);
 

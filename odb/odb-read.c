@@ -211,8 +211,8 @@ int odb_info_pos(struct odb_reader *reader, uint32_t odb_pos,
 }
 
 /*
- * A search for one object. If `obj` is set, the content is wanted, otherwise
- * only the type and size.
+ * A search for one object. If `obj` is not NULL, the search reads the content
+ * of the object, otherwise only its type and size.
  */
 struct wanted {
 	struct odb_reader *reader;
@@ -567,9 +567,10 @@ static int find_spare(void *ctx, struct pack *pack, uint64_t offset,
 }
 
 /*
- * Calls the provider, and opens the later snapshot again. The caller holds the
- * lock. The time of the pack directory is not compared before: two changes
- * within one clock tick leave the same time.
+ * Calls the provider. After success, opens a new later snapshot, without a
+ * check whether the time of the pack directory has changed: two changes within
+ * one clock tick leave the same time. The caller holds the lock of the
+ * provider.
  */
 static int provide(struct odb_reader *reader, const struct oid *oids, size_t nr,
 		   struct error *err)

@@ -332,9 +332,10 @@ int odb_reader_provide(struct odb_reader *reader, const struct oid *oids,
 		       size_t nr, struct error *err);
 
 /*
- * Returns the snapshot in whose packs an object is: the snapshot of the reader,
- * or else the reader's later snapshot. If the object is in no pack, returns the
- * snapshot of the reader.
+ * Returns the snapshot that has an object in one of its packs: the snapshot
+ * from which the reader was made, or else the later snapshot that the reader
+ * has opened. If the object is in no pack, returns the snapshot from which the
+ * reader was made.
  *
  * Call this after the object was read, to use functions that take a snapshot
  * (odb/odb-stored.h). The later snapshot is valid until the reader misses

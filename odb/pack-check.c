@@ -24,9 +24,9 @@
 struct shard {
 	pthread_mutex_t lock; /* guards the map */
 	/*
-	 * Maps an id to a set of bits. For a received object, the type (enum
-	 * object_type) is set. NAMED_AS(type) is set for each type that a link
-	 * to the object requires.
+	 * Maps an id to a number. The lower 8 bits have the type of the object,
+	 * or OBJ_NONE if the pack does not have the object. Above them, the bit
+	 * NAMED_AS(type) is set if a link to the object requires this type.
 	 */
 	struct oidmap ids;
 };

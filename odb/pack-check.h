@@ -56,10 +56,10 @@ int pack_check_object(void *ctx, unsigned thread_nr, const struct oid *oid,
 
 /*
  * Checks the blobs that trees list as .gitmodules or .gitattributes. The blobs
- * are read from the pack in `ix` or by the callback `base`. `missing` receives
- * the ids of blobs that cannot be read, so that the caller can check them
- * later. If `missing` is NULL, such a blob is an error. Returns 0, ERR_CORRUPT,
- * or another error code.
+ * are read from the pack in `ix` or by the callback known->base. `missing`
+ * receives the ids of blobs that cannot be read, so that the caller can check
+ * them later. If `missing` is NULL, such a blob is an error. Returns 0,
+ * ERR_CORRUPT, or another error code.
  */
 int pack_check_blobs(struct pack_check *check, struct pack_indexer *ix,
 		     const struct pack_indexer_hooks *known,
@@ -67,11 +67,11 @@ int pack_check_blobs(struct pack_check *check, struct pack_indexer *ix,
 		     void *ctx, struct error *err);
 
 /*
- * Checks that all linked objects exist. The callback `has` looks into the
- * repository. *is_self_contained is set to whether the pack has all linked
- * objects. Returns 0, ERR_MISSING ("did not receive expected object <id>"),
- * ERR_CORRUPT if an object has another type than a link to it requires, or
- * another error code.
+ * Checks that all linked objects exist. The callback known->has looks up
+ * objects in the repository; NULL: only the pack is searched.
+ * *is_self_contained is set to whether the pack has all linked objects. Returns
+ * 0, ERR_MISSING ("did not receive expected object <id>"), ERR_CORRUPT if an
+ * object has another type than a link to it requires, or another error code.
  */
 int pack_check_links(struct pack_check *check,
 		     const struct pack_indexer_hooks *known,

@@ -64,8 +64,9 @@ static int cmp_entries(const void *va, const void *vb)
 }
 
 /*
- * Returns the listed pack whose base is in l->path, or NULL. The list is sorted
- * on the first call; if the directory has no side files, there is no call.
+ * Returns the listed pack whose base is in l->path, or NULL. The first call
+ * sorts the list. This function is called only for side files, so a list
+ * without side files is not sorted here.
  */
 static struct pack_list_entry *find_entry(struct listing *l)
 {
@@ -84,7 +85,10 @@ static int note_side_file(void *ctx, const char *name)
 {
 	static const struct {
 		const char *ext;
-		/* offset of the field to set */
+		/*
+		 * offset of the field in struct pack_side_files that records
+		 * the file
+		 */
 		size_t at;
 	} files[] = {
 		{".keep", offsetof(struct pack_side_files, has_keep)},

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Replaced objects (git-replace(1)): a read of one object returns another
- * object instead. Only commands that show objects and history fill this table,
- * with refs_load_replaced(). Commands that pack, check or remove objects leave
- * it empty and see each object as it is stored.
+ * object instead. Only commands that show objects and history call
+ * refs_load_replaced(), which fills this table. Commands that pack, check or
+ * remove objects leave it empty and see each object as it is stored.
  */
 #ifndef ODB_REPLACED_H
 #define ODB_REPLACED_H

@@ -158,8 +158,8 @@ static size_t dot_len(const char *p, const char *end)
 }
 
 /*
- * Returns the number of dots if the path segment at p is "." or "..": 1 or 2.
- * The dots may be percent-encoded. Otherwise returns 0.
+ * Returns 1 if the path segment at p is ".", 2 if it is "..", and otherwise 0.
+ * The dots may be percent-encoded.
  */
 static unsigned dots(const char *p, const char *end)
 {

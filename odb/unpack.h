@@ -15,9 +15,9 @@
 
 struct unpack_options {
 	/*
-	 * Returns 1 if an object exists and its time is renewed
-	 * (known_objects_freshen()), 0 if the object must be written, or a
-	 * negative error code. NULL: write all objects.
+	 * Returns 1 if the repository has the object and its modification time
+	 * is renewed (known_objects_freshen()), 0 if the object must be
+	 * written, or a negative error code. NULL: write all objects.
 	 */
 	int (*has)(void *ctx, const struct oid *oid, struct error *err);
 	void *ctx;
