@@ -28,9 +28,9 @@ static const struct special {
 
 /*
  * Returns false if the name certainly stands for no special name. A name that
- * does not start with '.', 'g' or 'm' can only be special in two cases. Either
- * it has a backslash, or it has a character that HFS+ ignores: these start with
- * the byte 0xe2 or 0xef.
+ * does not start with '.', 'g' or 'm' can be special only in two cases: it has
+ * a backslash, or it has a character that HFS+ ignores. All characters that
+ * HFS+ ignores start with the byte 0xe2 or 0xef in UTF-8.
  */
 static bool is_suspect(const char *name, size_t len)
 {

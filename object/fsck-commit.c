@@ -85,8 +85,8 @@ static int check_headers(const struct fsck_check *c)
 }
 
 /*
- * Takes a line "<hex>\n". Returns false if the line is not an id; the line is
- * taken in any case.
+ * Takes a line "<hex>\n". Returns false if the line is not an id; also in this
+ * case, the line is taken.
  */
 static bool take_id(struct lines *l)
 {

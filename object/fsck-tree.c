@@ -190,8 +190,8 @@ static void check_name(struct tree_check *t)
 }
 
 /*
- * Handles the result `ret` of reporting a message. Returns false if the check
- * has to stop.
+ * Records the result `ret` of reporting a message in *t. Returns false if the
+ * check has to stop.
  */
 static bool note(struct tree_check *t, int ret)
 {

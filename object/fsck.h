@@ -131,7 +131,10 @@ enum fsck_msg { FSCK_MSGS FSCK_MSG_NR };
  */
 struct fsck_rules {
 	enum hash_algo algo;
-	/* true: strict mode, in which fewer file modes are valid */
+	/*
+	 * true: strict mode, in which the file mode 0100664 of old trees is not
+	 * valid
+	 */
 	bool strict;
 	uint8_t severity[FSCK_MSG_NR]; /* enum fsck_severity */
 	/*

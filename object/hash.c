@@ -92,7 +92,10 @@ void hash_final(struct hash_ctx *h, struct oid *out)
 void hash_object(struct hash_ctx *h, struct oid *out, enum object_type type,
 		 const void *data, size_t len)
 {
-	/* the header of the object: "commit ", at most 20 digits and a NUL */
+	/*
+	 * room for the header of the object: "commit ", at most 20 digits and a
+	 * NUL
+	 */
 	char header[32];
 	int n = snprintf(header, sizeof(header), "%s %zu",
 			 object_type_name(type), len);
@@ -104,8 +107,8 @@ void hash_object(struct hash_ctx *h, struct oid *out, enum object_type type,
 }
 
 /*
- * Returns whether the last bytes of a file are the right checksum. The first
- * `done` bytes of the file are hashed already.
+ * Returns whether the last bytes of a file are the right checksum. The context
+ * `h` has hashed the first `done` bytes of the file already.
  */
 static bool trailer_is_right(struct hash_ctx *h, const uint8_t *bytes,
 			     size_t len, size_t done)

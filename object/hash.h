@@ -27,8 +27,8 @@ struct hash_ctx {
 	/* owned: the state of OpenSSL's function */
 	union hash_state *state;
 	/*
-	 * owned: SHA-1 with detection of attacks, used instead of `state`; or
-	 * NULL
+	 * owned: the state of SHA-1 with detection of attacks; NULL: `state` is
+	 * used instead
 	 */
 	struct sha1_checked *checked;
 	enum hash_algo algo;

@@ -13,8 +13,8 @@
 #include "object/type.h"
 
 /*
- * Called with the id of a linked object. `type` is the type that the linking
- * object says it has.
+ * Called for each link of an object. `to` is the id of the linked object, and
+ * `type` is the type that the link states for the linked object.
  */
 typedef int object_link_fn(void *ctx, const struct oid *to,
 			   enum object_type type, struct error *err);

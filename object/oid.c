@@ -8,7 +8,10 @@
 #include "base/bytes.h"
 #include "object/oid.h"
 
-/* Distance between the first two probes of oid_raw_find(). */
+/*
+ * Number of ids between the first two probes of oid_raw_find(). Later distances
+ * are larger.
+ */
 #define FIRST_STEP 16
 
 #ifdef __SSE2__

@@ -106,7 +106,7 @@ bool oid_raw_find(const uint8_t *ids, uint32_t nr, const struct oid *oid,
  * Takes the next line of a file that has one id per line, such as the chain of
  * a commit-graph or of a multi-pack-index. The last line may lack its newline.
  * Returns 1 if a line was taken, 0 at the end of the file, or ERR_CORRUPT.
- * After an error, *oid is unchanged. `what` is used in the message: "invalid
+ * After ERR_CORRUPT, *oid is unchanged. `what` is used in the message: "invalid
  * <what>: line '...' not a hash".
  */
 int oid_lines_next(struct oid *oid, struct cursor *c, enum hash_algo algo,

@@ -83,8 +83,9 @@ static inline bool tree_entry_is_gitlink(const struct tree_entry *e)
 }
 
 /*
- * Returns the mode as stock Git interprets it. Very old trees contain other
- * modes with the meaning of a present one.
+ * Returns the mode as stock Git interprets it. Very old trees contain modes
+ * that Git no longer writes, such as 0100664; each means the same as a mode of
+ * today.
  */
 static inline uint32_t tree_mode_plain(uint32_t mode)
 {
@@ -148,8 +149,9 @@ uint32_t name_hash_add(uint32_t h, const char *path, size_t len);
 #define TREE_DIR_MASK UINT64_C(0xffffffffffff)
 
 /*
- * Returns a number in which the top bit of each zero byte of `v` is set. Bytes
- * above the lowest zero byte may be wrong.
+ * Returns a number in which the top bit of each zero byte of `v` is set. The
+ * result is exact up to the lowest zero byte. In the bytes above, the top bit
+ * may be set although the byte is not zero.
  */
 static inline uint64_t tree_zero_bytes(uint64_t v)
 {

@@ -15,7 +15,10 @@
 #include <stdint.h>
 
 enum path_grouping {
-	/* All paths are in group 0, so only the path hash is used. */
+	/*
+	 * All paths are in group 0, so the delta search uses only the path
+	 * hash.
+	 */
 	PATH_GROUP_NONE,
 	/*
 	 * --name-hash-version=2: the top bits are those of the path hash of the

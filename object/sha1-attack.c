@@ -56,8 +56,9 @@ void sha1_attack_sample(struct sha1_batch *batch, unsigned lane)
 	columns[(bit) < SHA1_LOW_NR ? (bit)                                    \
 				    : (bit)-SHA1_HIGH_FIRST + SHA1_LOW_NR]
 /*
- * The number of bits by which a column is shifted to the right, so that bit 0
- * of the result belongs to K = SHA1_K_FIRST.
+ * The number of bits by which a column is shifted to the right, or if it is
+ * negative, to the left. After the shift, bit 0 is the bit that the condition
+ * compares for K = SHA1_K_FIRST.
  */
 #define DISTANCE(at) (SHA1_K_FIRST + (at)-SHA1_COLUMN_FIRST)
 #define MOVED(at, bit)                                                         \

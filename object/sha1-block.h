@@ -89,9 +89,9 @@ void sha1_block_compress(struct sha1_block *block,
  * SHA-1 of two messages at the same time.
  *
  * Each step of SHA-1 needs the result of the step before, so the processor
- * waits most of the time. With two independent messages it computes steps of
- * one while the other waits. Together they are hashed at 3,340 MB/s; one after
- * the other at 1,940 MB/s.
+ * waits most of the time. With two independent messages, the processor computes
+ * steps of one message while the steps of the other message wait. Two messages
+ * are hashed together at 3,340 MB/s, and one after the other at 1,940 MB/s.
  */
 
 /* Returns whether the processor has the SHA instructions. */

@@ -73,7 +73,10 @@ struct sha1_batch {
  */
 struct sha1_suspects {
 	uint32_t ks[SHA1_FAMILY_NR][SHA1_LANE_NR];
-	/* the union of `ks` over all families; 0 for most lanes */
+	/*
+	 * the bit masks in `ks` of all families, combined by OR; 0 for most
+	 * lanes
+	 */
 	uint32_t any[SHA1_LANE_NR];
 };
 

@@ -38,7 +38,10 @@ enum {
 	SHA1_K_LAST = 56,
 };
 
-/* A set of values of K is a mask, in which bit 0 stands for SHA1_K_FIRST. */
+/*
+ * The set of all K from `first` to `last`, as a bit mask: bit 0 stands for
+ * SHA1_K_FIRST.
+ */
 #define SHA1_KS(first, last)                                                   \
 	((UINT32_C(2) << ((last)-SHA1_K_FIRST)) -                              \
 	 (UINT32_C(1) << ((first)-SHA1_K_FIRST)))

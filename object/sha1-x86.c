@@ -163,7 +163,10 @@ void sha1_x86_detect(struct sha1_batch *batch)
 	batch->has_sha = batch->has_avx2 = false;
 }
 
-/* Never called, because has_sha and has_avx2 are false. */
+/*
+ * A stub for other processors. Never called, because has_sha and has_avx2 are
+ * false.
+ */
 void sha1_x86_compress(struct sha1_batch *batch, uint32_t state[SHA1_STATE_NR],
 		       const uint8_t *bytes, size_t nr)
 {
