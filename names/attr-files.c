@@ -209,7 +209,7 @@ static int note_dir(struct work_tree *w)
 
 /*
  * Returns the length of the path of the deepest directory that contains both
- * the current directory and `path`.
+ * the directory `dir` and the file `path`.
  */
 static size_t same_dirs(const struct buf *dir, const char *path)
 {
@@ -251,8 +251,8 @@ static int note_entry(void *ctx, const struct index_entry *entry)
 	    (entry->mode & TREE_MODE_TYPE) != TREE_MODE_FILE)
 		return ret;
 	/*
-	 * The list has the directory already. This second item also has the id
-	 * of the directory's .gitattributes file.
+	 * enter_dirs() has listed the directory already. List it a second time,
+	 * with the id of the directory's .gitattributes file.
 	 */
 	ret = note_dir(w);
 	if (ret < 0)

@@ -2,8 +2,9 @@
 /*
  * Parses rules of attributes, drops irrelevant rules, and matches paths.
  *
- * Relevant names have numbers. The attribute whose value is wanted has the
- * number 0. Macros that set this attribute have the numbers after 0.
+ * A struct attrs is about one attribute. The names that can decide its value
+ * have numbers: the attribute itself has the number 0, and the macros that set
+ * the attribute have the numbers from 1 on.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,8 +27,8 @@ static const char macro_mark[] = "[attr]";
 struct setting {
 	char *name; /* owned */
 	/*
-	 * number of the name, set by attrs_settle(); NO_NAME: the name is
-	 * irrelevant
+	 * number of the name (see the top of this file), set by attrs_settle();
+	 * NO_NAME: the name cannot decide the wanted attribute
 	 */
 	uint16_t name_nr;
 	uint8_t state; /* enum attr_state */

@@ -156,8 +156,9 @@ static int take_cache_node(struct cache_node *node, struct cursor *data,
 }
 
 /*
- * Visits the trees of a cache-tree. The directories come in pre-order. So to
- * skip all directories below one, it is enough to count them.
+ * Visits the trees of a cache-tree. The directories come in pre-order, each
+ * with its number of subtrees. So all directories below a directory can be
+ * skipped by counting.
  */
 static int visit_cache_tree(const struct reading *r, struct cursor *data,
 			    struct error *err)

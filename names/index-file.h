@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads the entries of index files (gitformat-index(5), versions 2 to 4).
- * Callers need them to know which objects the index keeps alive, and which
- * files exist. Nothing here changes an index.
+ * Callers use the entries to find which objects an index keeps alive, and which
+ * files the work tree has. Nothing here changes an index.
  */
 #ifndef NAMES_INDEX_FILE_H
 #define NAMES_INDEX_FILE_H

@@ -190,9 +190,9 @@ static bool go_up(struct buf *path)
 
 /*
  * Appends the components of `more` to the path, which is empty or ends in a
- * slash. ".." removes a component. *kept is lowered if bytes of the old path
- * are removed: it is the number of bytes of the old path that remain. Returns 1
- * on success, 0 if the path leaves the top directory, or ERR_NOMEM.
+ * slash. ".." removes a component. *kept is the number of bytes of the old path
+ * that remain; ".." may lower it. Returns 1 on success, 0 if the path leaves
+ * the top directory, or ERR_NOMEM.
  */
 static int walk_path(struct buf *path, const char *more, size_t *kept)
 {
@@ -218,8 +218,8 @@ static int walk_path(struct buf *path, const char *more, size_t *kept)
 }
 
 /*
- * Returns the part of an absolute path below the work tree, or NULL if the path
- * is outside.
+ * Returns the part of an absolute path that follows the path of the work tree,
+ * or NULL if the path is outside the work tree.
  */
 static const char *below_worktree(const char *path,
 				  const struct pathspec_place *place)

@@ -62,7 +62,10 @@ static bool matches_wild(const struct pathspec_item *item, const char *path,
 static bool item_takes(const struct pathspec_item *item, const char *path,
 		       size_t len, bool is_gitlink)
 {
-	/* The pattern "a/" matches a directory `a`, but not a file `a`. */
+	/*
+	 * The pattern "a/" matches a directory or submodule `a`, but not a file
+	 * `a`.
+	 */
 	bool is_it = len == item->name_len && item->len > item->name_len &&
 		     !is_gitlink;
 

@@ -73,8 +73,10 @@ struct ref_search {
 };
 
 /*
- * Takes the name of the ref if the ref has a reflog. Otherwise, if the ref is
- * symbolic and its target has a reflog, takes the name of the target.
+ * Sets s->name to the name of the ref if the ref has a reflog. Otherwise, if
+ * the ref is symbolic and its target has a reflog, sets s->name to the name of
+ * the target. Returns 1 if s->name is set, 0 if neither has a reflog, or
+ * ERR_NOMEM.
  */
 static int take_ref(void *ctx, const struct ref *ref)
 {
@@ -126,7 +128,10 @@ static int find_ref(char **name, struct refs *refs, const struct repo *repo,
 struct search {
 	const struct reflog *log;
 	const char *name; /* full name of the ref */
-	/* the name in messages, `given_len` bytes */
+	/*
+	 * the name of the ref as the user gave it, for messages; `given_len`
+	 * bytes
+	 */
 	const char *given;
 	size_t given_len;
 	struct buf *notes;

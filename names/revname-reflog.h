@@ -32,8 +32,8 @@ struct revname_selector {
  * Parses the text between the braces. Up to eight digits are a number of
  * entries. Any other text is a date, which may be relative to `now`. Returns 1
  * if parsed, 0 if the text is neither a number nor a date, or ERR_UNSUPPORTED
- * for "-<n>", "u", "upstream" and "push" in any case. *out is set only if the
- * result is 1; out->quiet is then false.
+ * for "-<n>", and for "u", "upstream" and "push" in upper or lower case. *out
+ * is set only if the result is 1; out->quiet is then false.
  */
 int revname_selector_parse(struct revname_selector *out, const char *text,
 			   size_t len, int64_t now);

@@ -65,7 +65,10 @@ static bool fits_hint(const struct oid *oid, enum revname_hint hint,
 	}
 }
 
-/* Drops candidates that do not fit the hint, unless none would remain. */
+/*
+ * Drops candidates whose type does not fit the hint, unless this would drop all
+ * candidates.
+ */
 static void apply_hint(struct candidates *c, enum revname_hint hint,
 		       struct odb_reader *reader)
 {
@@ -101,7 +104,10 @@ static bool parse_prefix(struct oid *prefix, const char *hex, size_t len,
 	return oid_from_hex(prefix, full, sizeof(full), algo);
 }
 
-/* Reads core.disambiguate: the hint that is used for REVNAME_ANY. */
+/*
+ * Sets *hint to the value of core.disambiguate, which is used instead of
+ * REVNAME_ANY.
+ */
 static int configured_hint(enum revname_hint *hint, const struct config *config,
 			   struct error *err)
 {

@@ -355,10 +355,10 @@ static bool is_word(const char *s, size_t len, const char *word)
 
 /*
  * Finds the last "^{<type>}" in the first `len` bytes of a name, or the last
- * "^{/<text>}". The name has to end with "}", but not with this suffix: stock
- * Git ignores the text between the two closing braces. Returns the offset of
- * the "{" and sets *type_len to the length of <type>, or returns 0 if there is
- * no such suffix.
+ * "^{/<text>}". Returns the offset of its "{" and sets *type_len to the length
+ * of <type>, or returns 0 if there is no such suffix. As in stock Git, the name
+ * must end with "}", and any text between the "}" of the suffix and this last
+ * "}" is ignored ("main^{tree}:a}").
  */
 static size_t find_peel(const char *name, size_t len, size_t *type_len)
 {
@@ -400,7 +400,10 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 		return ret;
 	if (!is_word(what, what_len, "object"))
 		ret = peel_to(r, out, wanted, len);
-	/* Peeling to any other type has read the object, so it exists. */
+	/*
+	 * Peeling to a type other than OBJ_NONE and OBJ_TREE has read the
+	 * object, so the object exists.
+	 */
 	if (ret < 0 || (wanted != OBJ_NONE && wanted != OBJ_TREE))
 		return ret;
 	return missing_is_unknown(r,
@@ -409,7 +412,8 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 
 /*
  * Returns whether the first `len` bytes of a name contain @{upstream}, @{push}
- * or @{-<n>}. A selector after one of these is about the reflog of that branch.
+ * or @{-<n>}. In a name such as main@{upstream}@{1}, the last selector reads
+ * the reflog of the upstream branch.
  */
 static bool names_branch(const char *name, size_t len)
 {
@@ -655,7 +659,10 @@ int revname_resolve_as(struct oid *out, const char *name,
 	size_t peel, type_len;
 	int ret;
 
-	/* "main^{tree}:a}" is the tree of main, in stock Git as well. */
+	/*
+	 * As in stock Git, "main^{tree}:a}" is the tree of main, so the colon
+	 * does not start a path here.
+	 */
 	peel = find_peel(name, strlen(name), &type_len);
 	if (colon && (!peel || name[peel + 1] == '/' || name + peel > colon))
 		ret = resolve_in_tree(&r, &oid, colon);

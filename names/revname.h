@@ -50,7 +50,10 @@ int revname_resolve(struct oid *out, const char *name, struct refs *refs,
  * revname_resolve().
  */
 struct revname_options {
-	/* used if the whole name is an abbreviated id */
+	/*
+	 * kind of object that is meant; used only if the whole name is an
+	 * abbreviated id
+	 */
 	enum revname_hint hint;
 	/*
 	 * omit the warning that several refs have the name, except for a name
