@@ -23,8 +23,8 @@
 
 enum {
 	/*
-	 * Wakes a sleeping thread when at least this many commits are on the
-	 * stack.
+	 * number of commits on the stack from which on a sleeping thread is
+	 * woken
 	 */
 	WAKE_NR = 8,
 	CACHE_LIMIT = 4 << 20,
@@ -273,8 +273,8 @@ static int push_parents(struct commit_ahead *a, unsigned lane_nr, size_t first)
 
 /*
  * Takes some of the commits on the stack, and decodes them. The caller holds
- * the lock before and after the call. While commits are decoded, the lock is
- * free.
+ * the lock. The function releases the lock while it decodes, and takes it again
+ * before it returns.
  */
 static int work(struct commit_ahead *a, unsigned lane_nr)
 {
@@ -347,7 +347,9 @@ static int prepare(struct commit_ahead *a, const uint32_t *from, size_t from_nr)
 	return 0;
 }
 
-/* Releases the fields that are needed only while commits are decoded. */
+/*
+ * Releases the fields of *a that are needed only until all commits are decoded.
+ */
 static void release_tools(struct commit_ahead *a)
 {
 	for (unsigned i = 0; a->lanes && i < a->lane_nr; i++) {

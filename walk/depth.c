@@ -71,7 +71,10 @@ static int add_inside(struct depth_result *result, const struct history *h,
 	return 0;
 }
 
-/* Returns whether the server's own repository is shallow at this commit. */
+/*
+ * Returns whether the set h->shallow has this commit, so that the commit counts
+ * as having no parents.
+ */
 static bool is_shallow(const struct history *h, uint32_t commit_nr)
 {
 	struct oid oid;

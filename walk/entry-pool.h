@@ -9,16 +9,16 @@
  * mean equal entries.
  *
  * Different numbers nearly always mean different entries, but not always. The
- * pool searches a known entry in a hash table, and looks at a limited number of
- * slots. If the entry is in none of these slots, it gets a second number. So if
- * two numbers differ, callers compare bytes with entry_pool_equal().
+ * pool looks for an entry in a limited number of slots of a hash table. If an
+ * entry that has a number is in none of these slots, it gets a second number.
+ * So if two numbers differ, callers compare bytes with entry_pool_equal().
  *
  * A look-up in the table touches a random cache line of a few megabytes. So
  * callers put several entries first and number them together, and the waits for
  * memory overlap:
  *
- *	words  | obj_pos, len | "100644 a\0..id.." | obj_pos, len | ...
- *	         ^ entry_nr 0                        ^ entry_nr 5
+ * 	words  | obj_pos, len | "100644 a\0..id.." | obj_pos, len | ...
+ * 	         ^ entry_nr 0                        ^ entry_nr 5
  *
  * For use by one thread. Numbers and pointers are valid until the pool is
  * reset; pointers also become invalid when the next entry is put.

@@ -29,9 +29,9 @@ struct enumerate {
 	struct filter_walk paths;
 	bool has_paths;
 	/*
-	 * New objects that a comparison with one tree has found; see
-	 * use_tree_changes in walk.h. Some objects are listed twice, and some
-	 * are uninteresting.
+	 * New objects, found by a comparison of trees with the tree of the
+	 * newest uninteresting commit; see use_tree_changes in walk.h. The list
+	 * may have an object twice, and may have uninteresting objects.
 	 */
 	struct walk_items changes;
 	/* whether `changes` has all trees and blobs that the request needs */

@@ -356,8 +356,8 @@ static int visit_tree(const struct visit *v, uint32_t tree_pos,
 	if (ret)
 		return ret < 0 ? ret : 0;
 	/*
-	 * All entries of this tree are too deep to pass the filter
-	 * tree:<depth>.
+	 * Skip the entries of this tree: all of them are too deep to pass the
+	 * filter tree:<depth>.
 	 */
 	if (filter->depth <= place->level)
 		return 0;

@@ -27,7 +27,8 @@ struct filter_walk {
 	 */
 	struct treewalk *tree;
 	/*
-	 * indexed by obj_pos: objects that were in tree->seen before the walk
+	 * indexed by obj_pos: objects that were in tree->seen before the walk,
+	 * and so are never delivered
 	 */
 	struct bitset excluded;
 	/*

@@ -272,8 +272,9 @@ int history_tree(struct history *h, uint32_t commit_nr, uint32_t *tree_pos,
 /* ---- parsing a commit that was decoded ahead, or the commit object */
 
 /*
- * Takes the data of a commit that was decoded ahead. Returns 1 if taken, 0 if
- * the commit was not decoded ahead, or a negative error code.
+ * Fills in the data of a commit from h->ahead, the commits that were decoded
+ * ahead. Returns 1 if done, 0 if the commit was not decoded ahead, or a
+ * negative error code.
  */
 static int parse_from_ahead(struct history *h, uint32_t commit_nr,
 			    struct error *err)

@@ -79,7 +79,10 @@ struct history {
 	 */
 	unsigned threads;
 	struct progress_out poll; /* see history_poll() */
-	/* counts parsed commits and calls `poll`; shows no progress */
+	/*
+	 * counts parsed commits, and calls poll.poll now and then; shows no
+	 * progress
+	 */
 	struct progress meter;
 	/*
 	 * Set if the commit-graph's entry of some commit was damaged. That

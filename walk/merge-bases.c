@@ -13,7 +13,8 @@
 #include "walk/walk.h"
 
 /*
- * Puts into *kept the commits of `list` that no other commit of `list` reaches.
+ * Puts into *kept the commits of `list` that are not ancestors of another
+ * commit of `list`.
  */
 static int keep_heads(struct revwalk_result *kept, struct history *h,
 		      const uint32_t *list, size_t nr, struct error *err)

@@ -98,8 +98,8 @@ static int compute_commit(struct compute *c, struct treediff *differ,
 }
 
 /*
- * Sets the pointers of the lists [first, last) into the chunk's array of
- * objects. The array must be complete, because an array that grows can move in
+ * Sets the pointers of the lists [first, last) to their objects in the chunk's
+ * array. The array must be complete, because an array that grows can move in
  * memory.
  */
 static void settle_chunk(struct compute *c, struct newobj_chunk *chunk,
@@ -201,9 +201,8 @@ static int parse_parents(struct history *h, const uint32_t *commits, size_t nr,
 
 /*
  * Returns the limit in bytes of one thread's cache of decoded trees (struct
- * tree_table). The same limit applies to the thread's pool of tree entries,
- * which the cached trees refer to. `all` is the memory limit of all threads
- * together, or 0 for none.
+ * tree_table). The thread's pool of tree entries has a limit of the same size.
+ * `all` is the memory limit of all threads together, or 0 for none.
  */
 static size_t cache_limit(uint64_t all, unsigned threads)
 {

@@ -186,8 +186,8 @@ int objspace_read(struct objspace *space, struct odb_reader *reader,
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
 	/*
-	 * The first attempt to read the object has failed. odb_read() tries all
-	 * copies of the object, and sets the error.
+	 * There is no packed copy at obj_pos, or it cannot be read. odb_read()
+	 * tries all copies of the object, and sets the error.
 	 */
 	objspace_oid(&oid, space, obj_pos);
 	return odb_read(reader, &oid, obj, err);

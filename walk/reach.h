@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tells whether a commit of a given set, a target, is among the ancestors of
- * other commits. upload-pack uses this module to end a negotiation ("ready"),
- * and to check wants by uploadpack.allowReachableSHA1InWant.
+ * Tells whether a commit has an ancestor in a given set of commits, the
+ * targets. upload-pack uses this module to end a negotiation ("ready"), and to
+ * check wants by uploadpack.allowReachableSHA1InWant.
  *
  * Targets are only added, never removed. So a commit that reaches a target is
  * not walked again. A commit that reaches no target is walked again after a
@@ -57,7 +57,8 @@ struct reach {
 	 */
 	bool ignores_dates;
 	/*
-	 * may be set by the caller: a missing commit is an error (ERR_MISSING)
+	 * may be set by the caller: a missing commit is an error (ERR_MISSING);
+	 * false: a missing commit reaches no target
 	 */
 	bool needs_all;
 };

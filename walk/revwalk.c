@@ -15,8 +15,8 @@ enum {
 	/* the commit is in result->boundary */
 	BOUNDARY = 1 << 3,
 	/*
-	 * the commit is a parent of the only result; marked when is_ending is
-	 * set
+	 * the walk has selected only one commit, and this commit is a parent of
+	 * it; set by begin_end()
 	 */
 	BELOW = 1 << 4,
 };
@@ -31,8 +31,8 @@ enum {
 
 /*
  * Number of commits that are still visited after all queued commits are older
- * than every result. Dates may be wrong, so a result may still turn out to be
- * uninteresting.
+ * than every result. Dates may be wrong, so these commits may still show that a
+ * commit of the result is uninteresting.
  */
 #define SLOP 5
 
@@ -214,7 +214,12 @@ static void begin_end(struct walk *w, const struct revwalk_result *result)
 		w->threat_nr += may_reach_result(w, w->queue.items[i].value);
 }
 
-/* Returns whether no queued commit can change the result. */
+/*
+ * Returns whether the walk can end: no queued commit can change the result any
+ * more. Unless `exact`, the walk also ends after SLOP visits in a row to
+ * commits that are older than every commit of the result. *slop counts these
+ * visits down.
+ */
 static bool is_settled(struct walk *w, const struct revwalk_result *result,
 		       bool exact, int *slop)
 {

@@ -83,9 +83,9 @@ struct closure {
 };
 
 /*
- * Returns whether an object is found for the first time. For objects at or
- * after shared_bits the answer is always true, and take_found() removes
- * duplicates.
+ * Returns whether this thread is the first to find an object in the set `seen`.
+ * For an object at or after shared_bits the answer is always true; take_found()
+ * removes duplicates of such objects.
  */
 static bool is_first(struct closure *c, uint32_t obj_pos, bool is_dir)
 {
@@ -245,8 +245,8 @@ static int see_outside(struct closure *c, const struct walk_item *item)
 }
 
 /*
- * Moves the objects that a thread has found to the result, and the trees to the
- * next depth.
+ * Moves the objects that a thread has found to the result `found`. Puts the
+ * trees among them into the list of trees for the next depth.
  */
 static int take_found(struct closure *c, struct walk_items *found,
 		      struct walk_items *from)

@@ -63,7 +63,10 @@ struct tree_family_reader {
 	unsigned depth;
 	struct tree_find *finds; /* owned */
 	size_t find_nr, find_alloc;
-	/* number of collected entries that belong to completely read trees */
+	/*
+	 * number of entries in `finds` that belong to completely read trees;
+	 * only these are reported
+	 */
 	size_t told_nr;
 };
 

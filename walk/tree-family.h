@@ -3,16 +3,17 @@
  * Reads many trees of packs family by family: a tree, the trees stored as
  * deltas of it, the deltas of these, and so on.
  *
- *	pack    |  A  |  B(A)  |  C(B)  |  D(A)  |  E(C)  |  F  |
- *	families   A -- B -- C -- E                         F
- *	            \-- D
+ * 	pack    |  A  |  B(A)  |  C(B)  |  D(A)  |  E(C)  |  F  |
+ * 	families   A -- B -- C -- E                         F
+ * 	            \-- D
  *
  * The order is depth first: a tree is made from its base while the base is in
  * memory. Only the entries that a delta inserts are looked at, not those that
  * it copies (tree-splice.h). The reader keeps only the bases between the
  * family's head and the current tree, and of these only bases with further
- * deltas to read. The largest subtree of a base is read last, in place of the
- * base. So at most log2(n) + 1 of n trees are in memory.
+ * deltas to read. Of the deltas of a base, the one with the largest family
+ * below it is read last, and replaces the base in memory. So at most log2(n) +
+ * 1 of n trees are in memory.
  *
  * All entries of a family's head are reported. For any other tree, the entries
  * that its delta copies are not reported again. They were reported for its

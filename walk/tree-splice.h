@@ -42,8 +42,8 @@ struct tree_splice_ops {
 	 */
 	const uint8_t *(*old_bytes)(void *ctx, uint32_t i);
 	/*
-	 * Receives entries of the new tree: the entries [first, last) of the
-	 * base.
+	 * Receives the entries [first, last) of the base, which are also
+	 * entries of the new tree.
 	 */
 	int (*take_old)(void *ctx, uint32_t first, uint32_t last);
 	/*

@@ -31,8 +31,8 @@ struct tree_store {
 	struct entry_pool pool;
 	bool wants_objects;
 	/*
-	 * entry_nr: the objects of all entries with smaller numbers were looked
-	 * up
+	 * an entry_nr: look_up_new() has looked up the objects of all entries
+	 * with smaller numbers
 	 */
 	uint32_t looked_up;
 	struct tree_builder builder;

@@ -104,7 +104,10 @@ struct tree_store;
 /* A tree in use. Its table stays in the cache until the tree is released. */
 struct tree {
 	struct tree_table table;
-	/* keeps the table in the cache; owned by the store; NULL: no tree */
+	/*
+	 * cache node that keeps the table in memory; owned by the store; NULL:
+	 * no tree
+	 */
 	struct base_cache_node *pin;
 };
 

@@ -103,7 +103,10 @@ static bool is_at(const struct tree_builder *b, const struct tree_table *near,
 		       near->starts[i + 1] - near->starts[i]);
 }
 
-/* Returns with how many of the first entries of the table the bytes begin. */
+/*
+ * Returns the number of entries at the start of the table `near` that are also,
+ * one after the other, at the start of `bytes`.
+ */
 static uint32_t common_start(const struct tree_builder *b,
 			     const struct tree_table *near,
 			     const uint8_t *bytes, size_t len)
@@ -117,9 +120,10 @@ static uint32_t common_start(const struct tree_builder *b,
 }
 
 /*
- * The tree in `bytes` may end with the last entries of the table. Returns the
- * number of the first of these entries. Entries before number `first`, and
- * their bytes, are not compared.
+ * Finds the longest run of entries at the end of the table `near` that is also
+ * at the end of `bytes`. Returns the number of its first entry, or near->nr if
+ * the run is empty. Entries before number `first`, and the bytes before that
+ * entry, are not compared.
  */
 static uint32_t common_end(const struct tree_builder *b,
 			   const struct tree_table *near, uint32_t first,

@@ -33,8 +33,8 @@ struct treediff {
 
 /*
  * A parent's tree, and the position up to which it was compared with the
- * child's tree. All entries of this tree before `at` have smaller names than
- * the child's entries from `synced` on.
+ * child's tree. All entries of the parent's tree before `at` have smaller names
+ * than the entries of the child (the commit's tree) from `synced` on.
  */
 struct side {
 	struct tree tree;
@@ -123,9 +123,9 @@ static int append(struct items *list, uint32_t obj_pos, struct place place)
  * Returns whether an earlier commit has listed this tree, so that the current
  * commit's list leaves the tree out. If not, records the current commit. The
  * earlier list may lack objects that are in still earlier lists, but by
- * induction the union of all lists lacks nothing. Only earlier commits count.
- * Otherwise two commits could each rely on the other's list, for example when a
- * change was reverted.
+ * induction the union of all lists lacks nothing. Only the lists of earlier
+ * commits count. Otherwise two commits could leave out a tree because of each
+ * other's lists, for example when a change was reverted.
  */
 static bool is_listed_before(struct treediff *d, uint32_t tree_pos)
 {

@@ -27,7 +27,8 @@
 
 /*
  * A tree diff of one commit's tree and its parents' trees. Finds the entries
- * that no parent has at the same path. newobj.h calls this for each commit.
+ * that no parent has at the same path. newobj.c uses these functions for each
+ * commit.
  */
 
 /*
@@ -127,8 +128,9 @@ int treepair_run(struct objspace *space, struct odb_reader *reader,
 
 /*
  * Appends the new or changed trees and blobs of `new_tree` to `found`. Some may
- * be appended twice. Puts objects of the old tree into old->seen: those at the
- * same paths, and those at paths that the new tree does not have.
+ * be appended twice. Puts two kinds of objects of the old tree into old->seen:
+ * objects at the paths of the appended objects, and objects at paths that the
+ * new tree does not have.
  *
  * Returns 0 if `found` is complete, or 1 if a limit is exceeded or the new tree
  * cannot be read. Returns ERR_MISSING or ERR_CORRUPT if the old tree cannot be

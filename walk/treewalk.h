@@ -34,7 +34,9 @@ struct treewalk {
 	/* may be set: skip trees that are missing */
 	bool skips_missing;
 	/*
-	 * trees and blobs that the walk has met, except those in excluded trees
+	 * records which objects were met as trees and which as blobs, to detect
+	 * an object that was met as both; objects in excluded trees are not
+	 * recorded
 	 */
 	struct item_kinds kinds;
 	/* path of the current entry */

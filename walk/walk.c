@@ -141,7 +141,10 @@ static int follow_tag(struct walk *w, uint32_t obj_pos, struct oid *oid,
 static int add_tip(struct walk *w, struct walk_tips *tips,
 		   const struct oid *oid, enum tip_care care, struct error *err)
 {
-	/* the type that the last tag states for its target */
+	/*
+	 * type of `at` that the last tag of the chain states; OBJ_NONE: no tag
+	 * was followed
+	 */
 	enum object_type named = OBJ_NONE;
 	bool lenient = care == TIP_LENIENT;
 	struct oid at = *oid;

@@ -45,8 +45,8 @@ int walk_open(struct walk *w, const struct odb *odb, const struct oid *shallow,
 void walk_close(struct walk *w);
 
 /*
- * An object, and what the delta search and the hash cache of a bitmap index
- * need to know about the object.
+ * An object in a list, and the values that a delta search or the hash cache of
+ * a bitmap index needs.
  */
 struct walk_item {
 	uint32_t obj_pos;
@@ -216,9 +216,9 @@ void walk_result_release(struct walk_result *result);
 /*
  * Returns the index in parents_first of the i-th commit in the order of a pack.
  * A pack has the trunk from its newest commit to its oldest, then the other
- * branches. The objects that one commit reaches then form few runs, so bitmaps
- * over a pack in this order are small. Call this only after an enumeration with
- * objects and without set_only.
+ * branches. In this order, the objects that one commit reaches form few runs,
+ * so the bitmaps over the pack are small. Call this only after an enumeration
+ * with objects and without set_only.
  */
 static inline size_t walk_result_place(const struct walk_result *result,
 				       size_t i)
