@@ -17,8 +17,8 @@
  * callers put several entries first and number them together, and the waits for
  * memory overlap:
  *
- * 	words  | obj_pos, len | "100644 a\0..id.." | obj_pos, len | ...
- * 	         ^ entry_nr 0                        ^ entry_nr 5
+ *	words  | obj_pos, len | "100644 a\0..id.." | obj_pos, len | ...
+ *	         ^ entry_nr 0                        ^ entry_nr 5
  *
  * For use by one thread. Numbers and pointers are valid until the pool is
  * reset; pointers also become invalid when the next entry is put.

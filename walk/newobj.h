@@ -5,7 +5,7 @@
  * new(c) is the set of trees and blobs of commit c that no parent of c has at
  * the same path. For any set A of commits that is closed under reachability
  *
- * 	objects of A's trees  =  union of new(a) over all a in A
+ *	objects of A's trees  =  union of new(a) over all a in A
  *
  * because an object of tree(a) that is not in new(a) is in the tree of a parent
  * of a, and this parent is in A too. For a set with a boundary (parents outside

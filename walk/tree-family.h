@@ -3,9 +3,9 @@
  * Reads many trees of packs family by family: a tree, the trees stored as
  * deltas of it, the deltas of these, and so on.
  *
- * 	pack    |  A  |  B(A)  |  C(B)  |  D(A)  |  E(C)  |  F  |
- * 	families   A -- B -- C -- E                         F
- * 	            \-- D
+ *	pack    |  A  |  B(A)  |  C(B)  |  D(A)  |  E(C)  |  F  |
+ *	families   A -- B -- C -- E                         F
+ *	            \-- D
  *
  * The order is depth first: a tree is made from its base while the base is in
  * memory. Only the entries that a delta inserts are looked at, not those that
