@@ -37,8 +37,9 @@ static uint32_t load(const char *p, size_t nr, uint32_t version)
 
 		/*
 		 * Stock Git combines the bytes of a whole word by OR, and those
-		 * of a shorter word by XOR. With the signed bytes of version 1,
-		 * these give different results.
+		 * of a shorter word by XOR. In version 1 a byte may be
+		 * negative, with all upper bits set. Then OR and XOR give
+		 * different results.
 		 */
 		k = nr == 4 ? k | byte : k ^ byte;
 	}
@@ -78,9 +79,9 @@ size_t bloom_filter_len(size_t nr, const struct bloom_settings *settings)
 }
 
 /*
- * Computes which bit of a filter of `len` bytes the i-th hash of a path sets.
- * Returns the index of the byte, and sets *bit to a byte in which only this bit
- * is set.
+ * Computes which bit of a filter of `len` bytes belongs to the i-th hash of the
+ * path `key`. Returns the index of the byte, and sets *bit to a byte in which
+ * only this bit is set.
  */
 static size_t place(uint8_t *bit, const struct bloom_key *key, uint32_t i,
 		    size_t len)

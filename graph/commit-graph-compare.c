@@ -101,7 +101,10 @@ static void compare_generations(struct comparing *c)
 		    "commit-graph generation for commit %s is %" PRIu64
 		    " < %" PRIu64,
 		    c->hex, c->entry.corrected, corrected);
-	/* If a generation number is 0, it was not computed. */
+	/*
+	 * Do not compare a generation number that is 0: the writer of the graph
+	 * did not compute it.
+	 */
 	if (c->entry.generation && c->entry.generation < generation)
 		say(c, "commit-graph generation for commit %s is %u < %u",
 		    c->hex, (unsigned)c->entry.generation,

@@ -37,7 +37,10 @@ struct commit_graph {
 	uint32_t nr;
 	/* the graph is a chain in info/commit-graphs/ */
 	bool is_chain;
-	/* some layers of the chain could not be opened */
+	/*
+	 * true: some layers of the chain could not be opened, so the graph has
+	 * only the layers below them
+	 */
 	bool incomplete;
 	/* generation numbers v2 (corrected dates) may be used */
 	bool has_dates;

@@ -17,7 +17,7 @@
 #include "graph/commit-graph-verify.h"
 #include "sys/thread.h"
 
-/* number of commits that a thread takes at once */
+/* number of commits in a task; a thread takes one task at a time */
 #define TASK_COMMITS 512
 /* bytes of each thread's object cache */
 #define READER_CACHE ((size_t)16 << 20)
@@ -39,8 +39,8 @@ struct verifying {
 	const struct commit_graph *graph;
 	const struct commit_graph_layer *layer;
 	/*
-	 * the commits' positions in the layer, sorted by the places of the
-	 * commits in packs
+	 * positions of the layer's commits, in the order in which packs store
+	 * the commits
 	 */
 	struct sort_item *order;
 	struct odb_reader **readers; /* indexed by thread */
@@ -94,8 +94,9 @@ static int check_order(struct verifying *v, uint32_t layer_pos)
 }
 
 /*
- * Checks that all fanout entries with an index in [*byte, end) have the value
- * `nr`. Sets *byte to `end`.
+ * Checks that each fanout entry with an index in [*byte, end) has the value
+ * `nr`: the number of ids whose first byte is not larger than this index. Sets
+ * *byte to `end`.
  */
 static int check_fanout(struct verifying *v, unsigned *byte, unsigned end,
 			uint32_t nr)

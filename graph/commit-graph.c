@@ -128,8 +128,8 @@ static bool add_parent(struct parent_list *list,
 }
 
 /*
- * Adds the parents in the extra edge list from index `edge` on. Returns false
- * if the list is malformed.
+ * Adds the parents in the chunk EDGE, from index `edge` up to the entry that is
+ * marked as the last one. Returns false if the list is malformed.
  */
 static bool add_edges(struct parent_list *list,
 		      const struct commit_graph_layer *layer, size_t edge)

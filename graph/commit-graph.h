@@ -36,10 +36,10 @@ struct commit_graph_entry {
 /*
  * Opens the graph of the first object directory that has a graph. Returns 1
  * with *out owned by the caller, 0 if no graph is to be used, or a negative
- * error code if the graph is broken. Without 1, *out is NULL. After an error,
- * the caller may warn and continue without a graph.
+ * error code if the graph is broken. If the result is not 1, *out is NULL.
+ * After an error, the caller may warn and continue without a graph.
  *
- * No graph is used if there is none, if core.commitGraph is false, or if
+ * The result is 0 if there is no graph, if core.commitGraph is false, or if
  * commits may have other parents than the graph says: with grafts, replace refs
  * or a shallow file. If a layer of a chain cannot be opened, the layers below
  * it are used.
@@ -89,9 +89,10 @@ int commit_graph_entry(struct commit_graph_entry *entry,
 		       struct error *err);
 
 /*
- * Stores the positions of a commit's parents, at most `max`, in `parents`.
- * Returns the number of all parents, or ERR_CORRUPT. If the number exceeds
- * `max`, call again with more space.
+ * Stores the positions of a commit's parents in `parents`, which has room for
+ * `max`. Returns the number of all parents, or ERR_CORRUPT. If this number is
+ * larger than `max`, only the first `max` were stored; call again with more
+ * room.
  */
 int commit_graph_parents(const struct commit_graph *graph, uint32_t graph_pos,
 			 uint32_t *parents, size_t max, struct error *err);
