@@ -195,7 +195,10 @@ static int run_task(void *ctx, unsigned thread_nr, size_t task_nr,
 
 /* ---- planning */
 
-/* Copies changed-path filters from the old commit-graph. */
+/*
+ * Copies the changed-path filters of those commits that have a filter in the
+ * old commit-graph.
+ */
 static void reuse(struct computing *c)
 {
 	for (uint32_t i = 0; c->o->old && i < c->r->nr; i++) {
@@ -268,8 +271,8 @@ static int put_in_order(struct computing *c, uint8_t *chosen, struct error *err)
 }
 
 /*
- * Reads first parents that are in lower layers of the chain, since the walk has
- * not read them.
+ * Reads the first parents that are in lower layers of the chain. The walk over
+ * the new commits has not read them, but their trees are needed.
  */
 static int read_parents(struct computing *c, struct error *err)
 {
@@ -337,8 +340,9 @@ static void close_workers(struct computing *c)
 }
 
 /*
- * Sets the pointers to the filters. All filters are complete, so the buffers no
- * longer move in memory.
+ * Sets the pointer to each filter, in the buffer of the thread that made the
+ * filter. This is possible only now: buffers no longer move in memory, because
+ * all filters are complete.
  */
 static void settle(struct computing *c)
 {

@@ -34,8 +34,8 @@ static bool is_merged(const struct commit_graph_layer *layer, uint64_t nr,
 }
 
 /*
- * Returns whether `graph` is a single file in another object directory than
- * `dir_nr`. Such a file cannot be a layer of a chain in `dir_nr`.
+ * Returns whether `graph` is a single file that is not in the object directory
+ * `dir_nr`. Such a file cannot become a layer of the chain in `dir_nr`.
  */
 static bool is_unfit(const struct commit_graph *graph, size_t dir_nr)
 {

@@ -78,8 +78,8 @@ static int get_parent(struct walker *w, uint32_t graph_pos,
 }
 
 /*
- * Computes the generation numbers of a commit. Those of its parents must be
- * known already. Returns 0 or a negative error code.
+ * Computes the generation numbers of a commit, whose parents must have their
+ * numbers already. Returns 0 or a negative error code.
  */
 static int number(struct walker *w, struct commit_graph_record *r)
 {

@@ -175,7 +175,10 @@ static bool is_split(const struct writing *w)
 	return w->o->split.split != COMMIT_GRAPH_SPLIT_NONE;
 }
 
-/* Returns the number of commits in the layers that stay. */
+/*
+ * Returns the number of commits in the w->kept layers that stay below the new
+ * layer.
+ */
 static uint32_t below_nr(const struct writing *w)
 {
 	if (!w->kept)
@@ -185,7 +188,10 @@ static uint32_t below_nr(const struct writing *w)
 		       : w->graph->layers[w->kept].below_nr;
 }
 
-/* Decides which layers are merged into the new one, and adds their commits. */
+/*
+ * Decides which layers are merged into the new layer, and adds the commits of
+ * the merged layers.
+ */
 static int merge_layers(struct writing *w)
 {
 	w->kept = commit_graph_layers_kept(w->graph, w->o->dir_nr,
@@ -368,16 +374,16 @@ static int write_graph(struct writing *w)
 /*
  * Opens the existing commit-graph, even if a shallow file or replace refs
  * forbid readers to use it. A broken commit-graph is treated as if there was no
- * commit-graph. A chain is locked before it is read. If no chain exists,
- * install() takes the lock later: the lock file needs the directory of the
- * chain, which would stay empty if there was nothing to write.
+ * commit-graph. If a chain is to be written and one exists, locks it before it
+ * is read. If no chain exists, install() takes the lock later: the lock file
+ * needs the directory of the chain, and an empty directory would stay if there
+ * was nothing to write.
  */
 static int open_old(struct writing *w)
 {
 	/*
-	 * The rule that merges layers because of their sizes needs the number
-	 * of new commits, which is not known yet. So this rule is left out
-	 * here.
+	 * Leave out the rule that merges layers because of their sizes: it
+	 * needs the number of new commits, which is not known yet.
 	 */
 	const struct commit_graph_split_options at_most = {
 		.split = w->o->split.split == COMMIT_GRAPH_SPLIT_MERGE

@@ -172,8 +172,9 @@ void graph_records_release(struct graph_records *r)
 }
 
 /*
- * Completes the sorting of `items`, which are sorted by the first bytes of
- * their ids only. Few ids have the same first bytes.
+ * Completes the sorting of `items`, which were sorted only by the first bytes
+ * of their ids: sorts runs of items whose first bytes are equal. There are few
+ * such runs.
  */
 static void settle_ties(struct sort_item *items, size_t nr,
 			struct graph_commits *c)

@@ -35,7 +35,7 @@ struct graph_commits {
 	/*
 	 * Number of commits in the layers of `graph` that stay. Commits of
 	 * these layers (graph_pos < below_nr) are not collected. The caller may
-	 * lower the number.
+	 * lower the number, if fewer layers stay.
 	 */
 	uint32_t below_nr;
 	const struct progress_out *progress; /* may be set by the caller */
@@ -50,7 +50,7 @@ int graph_commits_open(struct graph_commits *c, const struct odb *odb,
 		       struct error *err);
 void graph_commits_close(struct graph_commits *c);
 
-/* How an id whose object is missing is handled. */
+/* What graph_commits_add() does with an id whose object is missing. */
 enum graph_commits_missing {
 	GRAPH_COMMITS_SKIP_MISSING, /* skip it */
 	/* return ERR_INVALID "invalid object: <id>" */
@@ -128,10 +128,10 @@ void graph_records_release(struct graph_records *r);
  * Generation numbers of the commits in a new commit-graph
  * (technical/commit-graph):
  *
- *    generation  one more than the largest one of the parents; 1 for a root; at
- *                most COMMIT_GRAPH_GENERATION_MAX (generation number v1)
- *    corrected   the committer date, but more than the number of each parent;
- *                never 0 (generation number v2)
+ *    generation  one more than the largest number of the parents; 1 for a root;
+ *                at most COMMIT_GRAPH_GENERATION_MAX (generation number v1)
+ *    corrected   the committer date, or one more than the largest number of the
+ *                parents if that is later; never 0 (generation number v2)
  */
 
 /* Both generation numbers of a commit in a lower layer of the chain. */

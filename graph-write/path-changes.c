@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds changed paths by comparing decoded trees, in a merge of their entries.
+ * Finds changed paths: compares decoded trees in one pass over their sorted
+ * entries.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -120,8 +121,9 @@ static int enter_dir(struct path_changes *p, const struct entry_pair *pair,
 }
 
 /*
- * Reports an entry that only one tree has, or that differs in both. The entry
- * is valid only until another tree is read.
+ * Reports an entry that only one tree has, or that differs in both. `pair` has
+ * the numbers of the entry in both trees. The bytes of an entry are valid only
+ * until another tree is read.
  */
 static int report(struct path_changes *p, const struct entry_pair *pair,
 		  enum pathspec_below taken, unsigned depth)
