@@ -26,8 +26,8 @@ int reftable_append_writer(struct reftable_append *a, uint64_t min_index,
 
 /*
  * Chooses the tables of the stack to merge: the table with the index *from, and
- * all newer ones. If `top_len` is not 0, the choice is made as if a table of
- * `top_len` bytes were on top of the stack. Returns 0 or ERR_NOMEM.
+ * all newer ones. If `top_len` is not 0, a further table of `top_len` bytes
+ * counts as the newest table. Returns 0 or ERR_NOMEM.
  */
 int reftable_append_choose(const struct reftable_append *a, uint64_t top_len,
 			   size_t *from);

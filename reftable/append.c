@@ -55,7 +55,10 @@ int reftable_append_begin(struct reftable_append *a, const char *dir,
 	return ret;
 }
 
-/* Returns 32 bits that depend on the random name of the temporary file. */
+/*
+ * Returns 32 bits for the <random> part of a table's name, computed from the
+ * random name of the temporary file `path`.
+ */
 static uint32_t random_of(const char *path)
 {
 	size_t len = strlen(path);

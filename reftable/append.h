@@ -30,8 +30,8 @@ struct reftable_append_options {
 	unsigned restart_interval;
 	bool no_objects;
 	/*
-	 * A merge is due unless each table is at least this many times as large
-	 * as the next newer one. 0: the factor is 2.
+	 * Tables are merged unless each table is at least this many times as
+	 * large as the next newer table. 0: the factor is 2.
 	 */
 	unsigned factor;
 };
@@ -86,8 +86,9 @@ int reftable_append_finish(struct reftable_append *a, struct error *err);
 int reftable_append_commit(struct reftable_append *a, struct error *err);
 
 /*
- * Returns 1 if the stack with the new table should be compacted, 0 if not, or
- * ERR_NOMEM. Call this after the commit and before the release.
+ * Returns 1 if the stack, with the new table on top, has tables that should be
+ * merged; see reftable_compact_auto(). Returns 0 if not, or ERR_NOMEM. Call
+ * this after the commit and before the release.
  */
 int reftable_append_is_full(const struct reftable_append *a);
 

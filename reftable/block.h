@@ -64,7 +64,10 @@
 #define REFTABLE_BLOCK_SIZE_MAX 0xffffff
 #define REFTABLE_FOOTER_MAX 72
 #define REFTABLE_HEADER_MAX 28
-/* bytes of a block with one record, without the record and the file's header */
+/*
+ * length in bytes of a block with one record, not counting the record and the
+ * file's header: the block's header, one restart and the number of restarts
+ */
 #define REFTABLE_BLOCK_FRAME_LEN (4 + 3 + 2)
 
 enum reftable_block_type {
@@ -256,7 +259,8 @@ static inline bool reftable_block_writer_is_empty(
 /*
  * Adds a record with this key and the bytes of its value to the block. Returns
  * 1 if the record was added, 0 if the block is full, or ERR_NOMEM. If
- * `must_fit`, the block may grow to the limit of the format.
+ * `must_fit`, the block may grow beyond its limit, up to the maximum length of
+ * a block (REFTABLE_BLOCK_SIZE_MAX).
  */
 int reftable_block_writer_add(struct reftable_block_writer *bw, const char *key,
 			      size_t key_len, unsigned extra, const void *value,

@@ -17,8 +17,8 @@ struct compaction {
 	/* owned: lock files of the tables that are merged */
 	struct sys_tempfile *locks;
 	/*
-	 * true: compaction fails if another process holds a lock; false: in
-	 * this case, compaction merges nothing and succeeds
+	 * true: if another process holds a lock, the compaction fails; false:
+	 * it then merges nothing and succeeds
 	 */
 	bool patient;
 };
@@ -143,8 +143,8 @@ static int copy_records(struct compaction *c, struct reftable_merged *m,
 }
 
 /*
- * Returns whether a table may have a ref that needs a block of more than `size`
- * bytes.
+ * Returns whether one of the tables to merge may have a ref that needs a block
+ * of more than `size` bytes.
  */
 static bool has_larger_blocks(const struct compaction *c, size_t size)
 {
@@ -152,7 +152,10 @@ static bool has_larger_blocks(const struct compaction *c, size_t size)
 		uint32_t block =
 			c->a.stack.tables[c->from + i]->file.footer.block_size;
 
-		/* 0: the blocks are not aligned, so they may have any size. */
+		/*
+		 * If the block size is 0, blocks are not aligned and may have
+		 * any size.
+		 */
 		if (!block || block > size)
 			return true;
 	}

@@ -46,8 +46,8 @@ static int cmp_keys(const struct reftable_source *a,
 
 /*
  * Reads the next record of a source (a table), and inserts the source into the
- * sorted array `waiting`. The last source in `waiting` has the record to return
- * next.
+ * sorted array `waiting`. The source with the smallest key is the last one in
+ * `waiting`; its record is returned next.
  */
 static int advance(struct reftable_merged *m, struct reftable_source *s,
 		   struct error *err)

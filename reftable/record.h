@@ -83,8 +83,8 @@ struct reftable_log {
 };
 
 /*
- * number of bytes after the ref's name in the key of a reflog entry: a NUL and
- * the update index
+ * number of bytes that follow the ref's name in the key of a reflog entry: a
+ * NUL, and 8 bytes of the update index
  */
 #define REFTABLE_LOG_TAIL_LEN 9
 

@@ -31,12 +31,15 @@ struct reftable_source {
 struct reftable_merged {
 	struct reftable_source *sources; /* owned */
 	/*
-	 * owned array of the sources that have a next record, sorted by key,
-	 * then by age
+	 * owned array of the sources that have a next record; sorted so that
+	 * the record to return next is last: by key, then by age
 	 */
 	struct reftable_source **waiting;
 	size_t source_nr, waiting_nr;
-	/* the source whose record was returned last, or NULL */
+	/*
+	 * the source whose record was returned last; it is not in `waiting`,
+	 * and its next record is read at the next step; NULL: none
+	 */
 	struct reftable_source *given;
 	bool keeps_deletions;
 };

@@ -84,8 +84,8 @@ bool reftable_section(const struct reftable *table,
 	       : type == REFTABLE_OBJECTS ? f->obj_off
 					  : 0;
 	/*
-	 * If two sections have offset zero, the type of the first block shows
-	 * which section the table has.
+	 * Both the section of refs and that of reflogs may begin at offset
+	 * zero. The type of the first block shows which of them the table has.
 	 */
 	return *off || reftable_block_peek(file, 0) == type;
 }

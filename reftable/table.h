@@ -52,7 +52,10 @@ struct reftable_iter {
 	enum reftable_block_type type;
 	struct reftable_block block;
 	struct reftable_cursor cur;
-	/* true: `cur` is at a record that the caller has not got yet */
+	/*
+	 * true: reftable_iter_seek() has already read the record that
+	 * reftable_iter_next() returns next
+	 */
 	bool has_next;
 	bool at_end;
 	union {

@@ -26,8 +26,8 @@ struct verifier {
 	/* type of the current section; 0 before the first one */
 	enum reftable_block_type section;
 	/*
-	 * last key of the current section; inside an index, last key of the
-	 * index's current level
+	 * last key that was verified in the current section, or inside an
+	 * index, in the current level of the index
 	 */
 	struct buf last;
 	/*

@@ -43,7 +43,8 @@ struct reftable_writer {
 	bool is_unaligned;
 	bool in_block; /* `block` is being filled */
 	/*
-	 * offset of the block that is being filled, or else of the last block
+	 * offset of the block that is being filled; if none is being filled,
+	 * offset of the last block
 	 */
 	uint64_t block_off;
 	struct reftable_block_writer block;
@@ -56,7 +57,7 @@ struct reftable_writer {
 	/* owned: finished blocks that the next level of the index will list */
 	struct reftable_index_entry *index;
 	size_t index_nr, index_alloc;
-	/* limit for the bytes of an index block */
+	/* maximum length of an index block in bytes */
 	size_t index_limit;
 	struct reftable_object *objects; /* owned */
 	size_t object_nr, object_alloc;

@@ -13,7 +13,10 @@
 #define LEAST_ID_LEN 2
 /* the largest length of an id prefix, in bytes, that the footer can store */
 #define ID_LEN_MAX 31
-/* the largest number of blocks that the header of a record can store */
+/*
+ * the largest number of blocks that the 3 bits `extra` at the start of a record
+ * can store
+ */
 #define COUNT_MAX 7
 
 static int note_one(struct reftable_writer *w, const struct oid *oid,

@@ -95,7 +95,7 @@ size_t reftable_writer_ref_size(size_t name_len, size_t target_len,
 	 */
 	return reftable_header_len(algo == HASH_SHA1 ? 1 : 2) +
 	       REFTABLE_BLOCK_FRAME_LEN +
-	       /* the key: it shares no byte with the key before */
+	       /* the key, if it shares no byte with the key before */
 	       varint_put(number, 0) +
 	       varint_put(number, (uint64_t)name_len << 3) + name_len +
 	       /* the value, with an update index of any size */
