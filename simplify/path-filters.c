@@ -81,7 +81,7 @@ static int make_keys(struct path_filters *f, const struct pathspec *paths,
 
 /*
  * Returns whether every pattern that does not exclude paths begins with a plain
- * path. Only then can filters help.
+ * path. If one of these patterns does not, a filter never excludes a commit.
  */
 static bool can_help(const struct pathspec *paths)
 {

@@ -249,8 +249,8 @@ static int trees_differ(struct path_look *l, uint32_t new_tree,
 /* ---- one path */
 
 /*
- * A pattern that ends in a slash ("a/") selects only directories and
- * submodules.
+ * Clears the entry if it is a file, for a pattern that ends in a slash ("a/"):
+ * such a pattern selects only directories and submodules.
  */
 static void drop_file(struct tree_entry *e)
 {

@@ -51,7 +51,10 @@ struct merging {
 	struct error *err;
 };
 
-/* A search below the haves loads new commits, so the arrays must grow. */
+/*
+ * Makes room in the arrays that are indexed by commit_nr, for commits that were
+ * loaded since the last call. A search below the haves loads commits.
+ */
 static int grow(struct merging *m)
 {
 	size_t need = m->s->node_nr;
@@ -99,8 +102,8 @@ static void find_floor(struct merging *m)
 }
 
 /*
- * Returns whether the ancestors of commit `c` certainly include none of the
- * parents that the search looks for.
+ * Returns whether it is certain that no ancestor of commit `c` is one of the
+ * parents that the search looks for (m->parents).
  */
 static bool is_below_floor(const struct merging *m, uint32_t c)
 {
@@ -108,7 +111,7 @@ static bool is_below_floor(const struct merging *m, uint32_t c)
 
 	/*
 	 * With an ancestry path, commits that are not on the path have no
-	 * height, so heights prove nothing.
+	 * height, so a comparison of heights proves nothing.
 	 */
 	if (m->s->o.ancestry_path)
 		return false;
@@ -168,8 +171,8 @@ static int search_behind(struct merging *m, uint32_t c)
 static int mark_reached(struct merging *m)
 {
 	/*
-	 * number of parents that may still be marked: one parent stays in any
-	 * case
+	 * number of parents that may still be marked; not all of them may,
+	 * because one parent stays in any case
 	 */
 	size_t left = m->parents.nr - 1;
 	int ret = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stores the commits that a simplification has loaded, and the parents that it
- * has left to each commit. Also implements lists of commits.
+ * Stores the commits that a simplification has loaded, and for each commit the
+ * parents that remain after simplification. Also implements lists of commits.
  */
 #include <string.h>
 

@@ -71,8 +71,8 @@ static uint32_t *count_children(const struct simplify *s,
 }
 
 /*
- * Pushes those parents of commit `c` whose other children in the list were all
- * processed.
+ * Pushes those parents of commit `c` all of whose children in the list were
+ * processed, now that `c` was processed.
  */
 static int release_parents(struct simplify_ready *r, const struct simplify *s,
 			   uint32_t *children, uint32_t c)
@@ -97,8 +97,8 @@ int simplify_sort(struct simplify *s, struct simplify_list *list, bool by_date)
 			   : ERR_NOMEM;
 
 	/*
-	 * A commit is written to list->items only after all items of the list
-	 * were pushed. So no item is overwritten before it was read.
+	 * The items of the list may be overwritten now: only count_children()
+	 * and simplify_ready_tips() read them, and both are done.
 	 */
 	while (!ret && simplify_ready_pop(&ready, &c)) {
 		ret = release_parents(&ready, s, children, c);

@@ -11,8 +11,8 @@
  *   simplify-show.c    which commits are shown, rewritten parents, the boundary
  *   path-look.c        whether named paths differ between two trees
  *
- * The parents that simplification has left to a commit are stored here. The
- * parents in the history do not change.
+ * struct simplify stores the parents of each commit that remain after
+ * simplification. The parents in the history do not change.
  */
 #ifndef SIMPLIFY_SIMPLIFY_PARTS_H
 #define SIMPLIFY_SIMPLIFY_PARTS_H
@@ -53,7 +53,10 @@ enum {
 	SIMPLIFY_CHILD = 1 << 10,
 	/* the commit is returned as a boundary commit (--boundary) */
 	SIMPLIFY_BOUNDARY = 1 << 11,
-	/* used by one function at a time, which clears the flag again */
+	/*
+	 * scratch flag of whichever function needs one; the function clears the
+	 * flag before it returns
+	 */
 	SIMPLIFY_MARK = 1 << 12,
 	/* simplify-topo.c has queued the commit to be simplified */
 	SIMPLIFY_EXPLORED = 1 << 13,
@@ -177,8 +180,8 @@ static inline bool simplify_has(const struct simplify *s, uint32_t c,
 }
 
 /*
- * Returns whether a commit is interesting or a have. A merge of several such
- * commits connects the history that is shown.
+ * Returns whether a commit is interesting or a have. Such a commit is relevant.
+ * A merge with several relevant parents connects the history that is shown.
  */
 static inline bool simplify_is_relevant(const struct simplify *s, uint32_t c)
 {
@@ -327,9 +330,9 @@ int simplify_merges(struct simplify *s, struct error *err);
  * Tells whether named paths differ between two trees. Reads only the entries of
  * these names.
  *
- * This module is made for single pairs of trees of a history, for example those
- * that changed-path filters did not exclude. Trees are searched as bytes, and
- * only a reader's cache is kept. For the trees of all commits in order,
+ * This module is made for few pairs of trees, for example those that
+ * changed-path filters did not exclude. It searches the bytes of trees, and
+ * caches no decoded trees. For the trees of all commits in order,
  * path-changes.h is faster.
  */
 
@@ -339,8 +342,9 @@ struct path_look;
 bool path_look_fits(const struct pathspec *paths);
 
 /*
- * Makes the state. `paths` is borrowed, and path_look_fits() must accept it.
- * `cache_limit` is passed to odb_reader_new(). Returns NULL if memory runs out.
+ * Makes the state for comparing trees at the named paths `paths`. `paths` is
+ * borrowed, and path_look_fits() must accept it. `cache_limit` is passed to
+ * odb_reader_new(). Returns NULL if memory runs out.
  */
 struct path_look *path_look_new(struct objspace *space,
 				const struct pathspec *paths,

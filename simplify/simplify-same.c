@@ -17,8 +17,8 @@
 struct gathered {
 	unsigned changes;
 	/*
-	 * whether to continue after an addition; any other change stops the
-	 * comparison
+	 * true: continue the comparison after an addition; any other change
+	 * always stops it
 	 */
 	bool all_added;
 };
@@ -226,7 +226,8 @@ static void follow(struct simplify *s, uint32_t c, uint32_t i)
 
 /*
  * --remove-empty: called if a child of commit `p` has added all files at the
- * paths. If `p` has no file there, the parents of `p` are dropped.
+ * paths. If the tree of `p` has no file at the paths, the parents of `p` are
+ * dropped.
  */
 static int cut_if_empty(struct simplify *s, uint32_t p, struct error *err)
 {
@@ -239,8 +240,9 @@ static int cut_if_empty(struct simplify *s, uint32_t p, struct error *err)
 }
 
 /*
- * Compares commit `c` with its parent `i`. Returns 1 if only this parent is
- * followed, 0 if not, or a negative error code.
+ * Compares commit `c` with its parent number `i`, and counts the result in *t.
+ * Returns 1 if only this parent is followed, 0 if not, or a negative error
+ * code.
  */
 static int compare_parent(struct simplify *s, uint32_t c, uint32_t i,
 			  struct tally *t, struct error *err)

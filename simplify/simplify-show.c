@@ -12,7 +12,7 @@
 
 /*
  * Returns whether a merge has several relevant parents. If so, the merge
- * connects the history that is shown.
+ * connects several lines of the history that is shown.
  */
 static bool ties(const struct simplify *s, uint32_t c)
 {

@@ -32,8 +32,8 @@ struct simplify_topo {
 	uint32_t *children;
 	size_t nr, alloc;
 	/*
-	 * generation number: the children of commits with this or a higher
-	 * number were counted
+	 * a generation number: all children of the commits with this or a
+	 * higher generation number were counted
 	 */
 	uint32_t generation;
 	struct simplify_ready ready;
@@ -69,7 +69,10 @@ static int push_once(struct simplify *s, struct heap *heap, uint32_t flag,
 	return heap_push(heap, generation_of(s, c), c);
 }
 
-/* Simplifies all known commits with this or a higher generation number. */
+/*
+ * Simplifies all known commits whose generation number is `generation` or
+ * higher, and adds their parents to the known commits.
+ */
 static int explore_to(struct simplify *s, uint32_t generation,
 		      struct error *err)
 {
@@ -91,8 +94,8 @@ static int explore_to(struct simplify *s, uint32_t generation,
 }
 
 /*
- * Counts the children of all known commits with this or a higher generation
- * number.
+ * Counts each known commit whose generation number is `generation` or higher as
+ * a child of its parents.
  */
 static int count_to(struct simplify *s, uint32_t generation, struct error *err)
 {

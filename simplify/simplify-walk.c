@@ -161,7 +161,10 @@ int simplify_expand(struct simplify *s, uint32_t c, struct error *err)
 	if (simplify_has(s, c, SIMPLIFY_ADDED))
 		return 0;
 	simplify_node(s, c)->flags |= SIMPLIFY_ADDED;
-	/* A parent that was skipped because of --first-parent is not loaded. */
+	/*
+	 * A commit that is not loaded is a parent that was skipped because of
+	 * --first-parent.
+	 */
 	if (!simplify_has(s, c, SIMPLIFY_LOADED))
 		return 0;
 	if (simplify_has(s, c, SIMPLIFY_UNINTERESTING))
@@ -186,8 +189,10 @@ static void begin_end(struct simplify *s)
 }
 
 /*
- * Returns whether the queued commits cannot change the list any more. `date` is
- * the date of the last listed commit.
+ * Returns whether the walk can end, because the queued commits cannot change
+ * the list any more. `date` is the date of the last listed commit. Without
+ * generation numbers, *slop counts down the older commits that are still
+ * visited (SLOP).
  */
 static bool is_settled(struct simplify *s, uint64_t date, int *slop)
 {

@@ -55,7 +55,10 @@ struct simplify_options {
 	bool first_parent;
 	/* return the parents of the simplified history */
 	bool rewrite;
-	/* whether simplify_children() will be called; requires rewrite */
+	/*
+	 * store the children of commits for simplify_children(); requires
+	 * rewrite
+	 */
 	bool children;
 	/*
 	 * after the commits, return those of their parents that were not
@@ -136,9 +139,10 @@ struct simplify_commits simplify_children(const struct simplify *s,
 bool simplify_is_boundary(const struct simplify *s, uint32_t commit_nr);
 
 /*
- * Sets *edges (malloc()ed) to the commits whose trees the client has:
- * uninteresting walked commits, and uninteresting parents of walked commits.
- * Call this before any commit is returned. Returns 0 or ERR_NOMEM.
+ * Sets *edges (malloc()ed) to the edge commits, whose trees the client has: the
+ * uninteresting commits that were walked, and the uninteresting parents of
+ * walked commits. Call this before any commit is returned. Returns 0 or
+ * ERR_NOMEM.
  */
 int simplify_edges(struct simplify *s, uint32_t **edges, size_t *nr);
 
