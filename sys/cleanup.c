@@ -37,7 +37,10 @@ struct sys_cleanup {
 static struct {
 	atomic_bool is_armed;
 	atomic_flag is_busy; /* guards the list */
-	/* the newest entry of the list; the code that added an entry owns it */
+	/*
+	 * the first entry of the list, which is the newest; the code that added
+	 * an entry owns the entry
+	 */
 	struct sys_cleanup *newest;
 } registry = {.is_busy = ATOMIC_FLAG_INIT};
 

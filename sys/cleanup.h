@@ -40,8 +40,8 @@
 enum sys_cleanup_kind {
 	SYS_CLEANUP_FILE, /* unlinked by the handler */
 	/*
-	 * a directory, which the handler removes with its content, up to a
-	 * limited depth
+	 * a directory, which the signal handler removes with its content, up to
+	 * a limited depth
 	 */
 	SYS_CLEANUP_DIR,
 };
@@ -63,8 +63,9 @@ struct sys_dir_handle {
 	 */
 	int fd;
 	/*
-	 * A spare descriptor, or -1. The spare descriptor is closed if a
-	 * subdirectory must be opened and the process has no free descriptor.
+	 * A descriptor that is only kept to be closed, or -1. If a subdirectory
+	 * must be opened and the process has no free descriptor, closing this
+	 * one makes one free.
 	 */
 	int spare;
 };

@@ -13,7 +13,8 @@
 
 #include "sys/event.h"
 
-#define AT_ONCE 64 /* events of one system call */
+/* maximum number of events that one call of epoll_wait() returns */
+#define AT_ONCE 64
 
 int sys_event_open(struct error *err)
 {

@@ -28,8 +28,9 @@ int sys_event_add(int set, int fd, void *ctx, bool is_shared,
 
 /*
  * Adds a descriptor that is reported only once. After a report,
- * sys_event_again() allows one more report, and adds a descriptor that is not
- * in the set. Any thread may call these functions. Both return 0 or ERR_IO.
+ * sys_event_again() allows one more report. sys_event_again() may also be
+ * called for a descriptor that is not in the set, and adds it. Any thread may
+ * call these functions. Both return 0 or ERR_IO.
  */
 int sys_event_add_once(int set, int fd, void *ctx, struct error *err);
 int sys_event_again(int set, int fd, void *ctx, struct error *err);
@@ -43,9 +44,10 @@ int sys_event_again_out(int set, int fd, void *ctx, struct error *err);
 void sys_event_remove(int set, int fd);
 
 /*
- * Waits until descriptors have bytes, can be written or have ended, but at most
- * `timeout_ms` (-1: without limit). Stores the `ctx` of these descriptors in
- * out[0..max). Returns their number, or 0 if the time is over or a signal came.
+ * Waits until at least one descriptor of the set has bytes, can be written or
+ * has ended, but at most `timeout_ms` (-1: without limit). Stores the `ctx` of
+ * these descriptors in out[0..max). Returns their number, or 0 if the time is
+ * over or a signal came.
  */
 size_t sys_event_wait(int set, void **out, size_t max, int timeout_ms);
 

@@ -26,9 +26,9 @@ static void wait_ready(int fd, short events)
 }
 
 /*
- * Returns whether the caller should repeat a system call that failed. For a
- * non-blocking descriptor that is not ready, waits until the descriptor is
- * ready.
+ * Returns whether the caller should repeat a system call that failed. If the
+ * call failed because a non-blocking descriptor was not ready, first waits
+ * until the descriptor is ready for `events`.
  */
 static bool again(int fd, short events)
 {
@@ -479,8 +479,8 @@ static int empty_entry(void *ctx, const char *name)
 		ret = sys_rmdir_empty(path.data, e->err);
 	buf_release(&path);
 	/*
-	 * If the entry stays, its directory cannot be removed. So the callback
-	 * returns 1, which ends the listing.
+	 * An entry that stays keeps its directory from being removed. So the
+	 * callback returns 1, which ends the listing.
 	 */
 	return ret < 0 ? ret : !ret;
 }
@@ -665,7 +665,8 @@ void sys_write_ready(int fd, const void *bytes, size_t len)
 
 	sys_sigpipe_block(&before);
 	/*
-	 * If poll() reports a pipe, the pipe takes 4096 bytes without waiting.
+	 * If poll() reports that a pipe can be written, the pipe takes 4096
+	 * bytes without waiting.
 	 */
 	if (poll(&pfd, 1, 1000) == 1)
 		n = write(fd, bytes, len < 4096 ? len : 4096);

@@ -35,7 +35,8 @@ void sys_sigpipe_block(sigset_t *before);
 void sys_sigpipe_restore(const sigset_t *before);
 
 /*
- * A range of bytes in a file that does not change and is both open and mapped.
+ * A range of bytes of a file. The file does not change, and is both open (`fd`)
+ * and mapped (`bytes`).
  */
 struct sys_file_span {
 	const uint8_t *bytes; /* points into the map */

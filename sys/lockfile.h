@@ -37,8 +37,8 @@ int sys_lockfile_create(struct sys_tempfile *lock, const char *path,
 /*
  * Works like sys_lockfile_create() with `mode` minus the umask instead of 0666.
  * The mode may contain permissions for a shared repository (sys/share.h). With
- * SYS_SHARE_PID a PID file is written too. The PID file is removed together
- * with the lock file, or before the lock file is renamed. The lock is taken
+ * SYS_SHARE_PID a PID file is written too. The PID file is removed when the
+ * lock file is removed, and before the lock file is renamed. The lock is taken
  * even if the PID file cannot be written.
  */
 int sys_lockfile_create_mode(struct sys_tempfile *lock, const char *path,

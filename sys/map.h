@@ -103,8 +103,8 @@ int sys_held_open(struct sys_held *held, const char *path, struct error *err);
 void sys_held_close(struct sys_held *held);
 
 /*
- * Maps a held file, and closes its descriptor. Only sys_held_bytes() needs to
- * call this function.
+ * Maps a held file, closes its descriptor, and returns its bytes, or NULL with
+ * *err set. Called by sys_held_bytes(), which other code should use.
  */
 const uint8_t *sys_held_map(const struct sys_held *held, const char *path,
 			    struct error *err);

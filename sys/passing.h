@@ -66,8 +66,9 @@ ssize_t sys_passing_receive(int fd, void *bytes, size_t max, int *fds,
 			    size_t fd_nr, struct error *err);
 
 /*
- * Takes no further messages from the peer, whose sends then fail with ERR_PEER.
- * Messages that have arrived can still be received, and messages can be sent.
+ * Ends the input from the peer: later sends of the peer fail with ERR_PEER.
+ * Messages that have arrived can still be received, and this side can still
+ * send.
  */
 void sys_passing_end_input(int fd);
 
@@ -88,9 +89,9 @@ bool sys_passing_unblock(int fd, bool *was_blocking);
 void sys_passing_block(int fd);
 
 /*
- * A pipe or socket of another process, for the functions of sys/tcp.h. They do
- * not block, but the mode of the descriptor stays as it is, because the process
- * and its parents share the mode:
+ * A pipe or socket of another process, prepared for the functions of sys/tcp.h,
+ * which must not block. The descriptor itself is not made non-blocking, because
+ * the other process and its parents share this mode:
  *
  *	socket  the functions for sockets never block
  *	pipe    the pipe is opened once more, by its name in /proc
@@ -101,14 +102,19 @@ void sys_passing_block(int fd);
 struct sys_passing_end {
 	/* as passed; owned by the caller */
 	int passed;
-	/* for reading or writing: `passed`, or a descriptor of its own */
+	/*
+	 * the descriptor to read or write: `passed`, or one that was opened for
+	 * the same pipe
+	 */
 	int fd;
 	bool was_blocking; /* must block again */
 };
 
 /*
- * Prepares a descriptor. Returns 0, or ERR_INVALID if it is neither a pipe nor
- * a socket. sys_passing_close() ends the use, and does not close end->passed.
+ * Prepares the descriptor `fd`, which another process has passed, for reading,
+ * or if `is_output` for writing. Returns 0, or ERR_INVALID if it is neither a
+ * pipe nor a socket. sys_passing_close() ends the use, and does not close
+ * end->passed.
  */
 int sys_passing_open(struct sys_passing_end *end, int fd, bool is_output);
 void sys_passing_close(struct sys_passing_end *end);

@@ -4,8 +4,8 @@
  * process may be killed at any time:
  * - If the process held a lock, another process can take the lock, and learns
  *   that the owner died.
- * - If the process was waiting, the others are not affected. Condition
- *   variables of pthreads do not have this property.
+ * - If the process was waiting, the other waiting processes are not affected.
+ *   Condition variables of pthreads do not have this property.
  */
 #ifndef SYS_SHARED_H
 #define SYS_SHARED_H

@@ -351,8 +351,8 @@ pid_t sys_fork(struct error *err)
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		/*
-		 * The parent may have died before prctl(), and then no signal
-		 * comes.
+		 * If the parent died before prctl(), no signal comes. So check
+		 * whether the parent is still the same process.
 		 */
 		if (getppid() != parent)
 			raise(SIGTERM);

@@ -135,9 +135,9 @@ int sys_spawn_talk(struct sys_child *child, const struct sys_talk *talk,
 void sys_spawn_close_in(struct sys_child *child);
 
 /*
- * Closes the ends of the pipes that are still open, and waits for the child.
- * Returns its exit status 0..255, or 128 plus the signal number if a signal
- * killed it, or ERR_IO.
+ * Closes those of child->in, child->out and child->err that are still open, and
+ * waits for the child. Returns its exit status 0..255, or 128 plus the signal
+ * number if a signal killed it, or ERR_IO.
  */
 int sys_spawn_wait(struct sys_child *child, struct error *err);
 

@@ -16,9 +16,9 @@
 #define MS_NS UINT64_C(1000000)
 
 /*
- * Maximum number of bytes that the kernel keeps for a client, besides those
- * that are already sent. Without a limit, a client that reads slowly occupies 2
- * MiB of the kernel's memory.
+ * Maximum number of bytes that the kernel keeps for a client, not counting
+ * bytes that it has sent already. Without a limit, a client that reads slowly
+ * occupies 2 MiB of the kernel's memory.
  */
 #define UNSENT_MAX (256 << 10)
 
@@ -278,8 +278,8 @@ int sys_socket_writev(int fd, struct iovec *iov, size_t nr,
 		      struct sys_patience *patience, struct error *err)
 {
 	/*
-	 * The peer's time limit starts again with each message that is written.
-	 * Earlier waits for input do not count.
+	 * Each message that is written starts the peer's time limit again, so
+	 * earlier waits for input do not count.
 	 */
 	sys_patience_renew(patience);
 	sys_spans_skip(&iov, &nr, 0);

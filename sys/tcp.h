@@ -61,8 +61,8 @@ ssize_t sys_socket_try_writev(int fd, const struct iovec *iov, size_t nr);
 void sys_socket_end_output(int fd);
 
 /*
- * How long a peer may let us wait. While the peer accepts or sends 64 KiB, all
- * waits together take at most limit_ms. Then the time starts again.
+ * How long a peer may let us wait. For each 64 KiB that the peer accepts or
+ * sends, all waits for the peer together may take at most limit_ms.
  */
 struct sys_patience {
 	unsigned limit_ms;

@@ -20,7 +20,10 @@ struct trace_columns {
 	struct trace_seconds abs, rel;
 	const char *category; /* NULL: none */
 	bool has_repo;
-	/* number of open regions, shown as dots */
+	/*
+	 * nesting level of the event, which is shown as dots: the number of
+	 * open regions plus 1
+	 */
 	unsigned nesting;
 };
 

@@ -9,8 +9,8 @@
 #include "sys/trace-line.h"
 
 /*
- * Where and when in the trace an event happens: the number of open regions, and
- * two times.
+ * The values in an event that depend on when it happens: the number of open
+ * regions, and two times.
  */
 struct place {
 	/*

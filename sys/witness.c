@@ -40,9 +40,10 @@ struct sys_witness_entry {
 	struct attributes own;    /* of the path itself */
 	struct attributes target; /* of a symlink's target */
 	/*
-	 * SYS_WITNESS_LISTING: the names and attributes of the directory's
-	 * files, in the order of the system's listing. Empty if the directory
-	 * had not changed for long enough when it was added: then its own
+	 * only for SYS_WITNESS_LISTING: the names and attributes of the
+	 * directory's files, in the order of the system's listing. Empty if the
+	 * directory's last change was long before the directory was added: any
+	 * later change then gives the directory another time, so its own
 	 * attributes are enough
 	 */
 	struct buf listing;
@@ -111,7 +112,9 @@ static bool is_unchanged(const struct attributes *a, const struct attributes *b)
 }
 
 /*
- * Returns whether the file has not changed since `since`, nor shortly before.
+ * Returns whether the last change of the file was before `since_ns`, by more
+ * than one tick of the file system's clock. A missing file counts as such a
+ * file.
  */
 static bool is_settled(const struct attributes *a, int64_t since_ns)
 {
@@ -121,8 +124,8 @@ static bool is_settled(const struct attributes *a, int64_t since_ns)
 }
 
 /*
- * Returns whether the entry has not changed since `since_ns`, nor shortly
- * before.
+ * Returns whether is_settled() is true for the path of the entry and, if the
+ * path is a symlink, for its target.
  */
 static bool has_settled(const struct sys_witness_entry *entry, int64_t since_ns)
 {
@@ -130,7 +133,9 @@ static bool has_settled(const struct sys_witness_entry *entry, int64_t since_ns)
 	       is_settled(&entry->target, since_ns);
 }
 
-/* A directory that is listed. */
+/*
+ * The context of listing a directory: its path, and the buffer for the listing.
+ */
 struct listing {
 	const char *dir;
 	struct buf *out;
@@ -155,7 +160,10 @@ static int list_one(void *ctx, const char *name)
 	return ret;
 }
 
-/* Returns 0, or a negative error code if the directory cannot be listed. */
+/*
+ * Appends the name and attributes of each file in the directory `dir` to *out.
+ * Returns 0, also if there is no such directory, or a negative error code.
+ */
 static int list(struct buf *out, const char *dir)
 {
 	struct listing l = {dir, out};
