@@ -411,15 +411,15 @@ struct guess {
 	 */
 	int64_t number;
 	/*
-	 * true: "noon" or "tea" was read, and this hour is still to come today,
-	 * so the day before is meant
+	 * true: "noon" or "tea" was read, but this hour of today is still in
+	 * the future, so the date is the day before
 	 */
 	bool back_a_day;
 	bool is_understood;
 	bool is_never;
 	/*
 	 * true: a step into the past, such as "99 years", led to a time before
-	 * 1970
+	 * 1970; the result is then 0
 	 */
 	bool is_early;
 };
@@ -435,8 +435,8 @@ static void set_moment(struct guess *g, int64_t seconds)
 
 /*
  * Fills in the day, month and year that the text did not set, from the present
- * date. If only the year is missing, a month after the present month is a month
- * of last year.
+ * date. If the text has a month but no year, the year is the present one, or
+ * last year for a month after the present month.
  */
 static void fill_date(struct guess *g, struct tm *tm)
 {
@@ -630,8 +630,8 @@ static void guess_number(struct text *t, struct guess *g)
 }
 
 /*
- * Applies "noon", "tea" or "midnight": sets the hour of the date. Without a
- * date, the last time of that hour is meant.
+ * Applies "noon", "tea" or "midnight": sets the hour of the date. If the text
+ * has no date, the latest such hour in the past is meant.
  */
 static void guess_hour(struct guess *g, int hour)
 {
@@ -713,8 +713,8 @@ static int guess_count(const char *name)
 }
 
 /*
- * Moves the date back to an earlier `weekday`: the last one before the date if
- * `count` is 1, the one before that if `count` is 2, and so on.
+ * Moves the date back to an earlier `weekday`: to the last such day before the
+ * date if `count` is 1, to a week before that day if `count` is 2, and so on.
  */
 static void step_back_weekdays(struct guess *g, int64_t count, int weekday)
 {
@@ -725,8 +725,8 @@ static void step_back_weekdays(struct guess *g, int64_t count, int weekday)
 
 /*
  * Moves the date back by a count of units, such as days or weeks. The count is
- * the number that the text gave before the unit. `unit` may be plural. Without
- * a number the word has no effect.
+ * g->number, the number before the unit in the text. `unit` may be plural. If
+ * no number was read, the unit has no effect.
  */
 static void guess_unit(struct guess *g, char *unit)
 {

@@ -70,9 +70,10 @@ int approxidate_parse(int64_t *when, const char *text, int64_t now);
 int approxidate_parse_exact(int64_t *when, int *zone, const char *text);
 
 /*
- * Parses an expiry date: older things are removed. "never" and "false" give 0,
- * so nothing is older. "now" and "all" give INT64_MAX, so everything is older.
- * Other texts give the same results and errors as approxidate_parse().
+ * Parses an expiry date: the caller removes objects or entries that are older
+ * than this date. "never" and "false" give 0, so nothing is removed. "now" and
+ * "all" give INT64_MAX, so everything is removed. Other texts give the same
+ * results and errors as approxidate_parse().
  */
 int approxidate_parse_expiry(int64_t *when, const char *text, int64_t now);
 

@@ -37,8 +37,9 @@ ssize_t base64_decode(void *out, size_t max, const char *text, size_t len)
 			group = group << 6 | (uint32_t)value;
 		}
 		/*
-		 * Whole bytes may leave some bits of the last characters
-		 * unused. These bits must be zero.
+		 * The text encodes whole bytes, so some bits of the last
+		 * character before the padding may be unused. These bits must
+		 * be zero.
 		 */
 		if (group & ((UINT32_C(1) << 8 * missing) - 1))
 			return -1;

@@ -62,8 +62,9 @@ int buf_vprintf(struct buf *b, const char *fmt, va_list ap);
 
 /*
  * Transfers the bytes to the caller, who frees them with free(). The buffer is
- * empty afterwards. `len` may be NULL. Returns NULL if memory runs out, which
- * can only happen for an empty buffer.
+ * empty afterwards. `len` may be NULL. Returns NULL if memory runs out; this
+ * can happen only if the buffer is empty, because only an empty buffer has no
+ * memory to give away.
  */
 char *buf_detach(struct buf *b, size_t *len);
 

@@ -46,10 +46,10 @@ struct chunk {
 };
 
 /*
- * Reads the table of contents at *c. The file begins at `bytes`, and chunks end
- * at offset `body_len` at the latest. `chunks` lists the `nr` chunks to find:
- * the caller sets each `id` and zeroes the other fields. This function sets
- * `start` and `len` of the chunks that exist. Chunks with other ids are
+ * Reads the table of contents at *c. The file begins at `bytes`, and its chunks
+ * must end at or before the offset `body_len`. `chunks` lists the `nr` chunks
+ * to find: the caller sets each `id` and zeroes the other fields. This function
+ * sets `start` and `len` of the chunks that exist. Chunks with other ids are
  * ignored.
  *
  * Verifies that all chunks lie behind the table, in order and inside the body,

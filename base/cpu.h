@@ -5,8 +5,8 @@
  * The answers come from the C library, which asked the processor when the
  * program was loaded. The compiler's __builtin_cpu_supports() would ask again,
  * in a constructor of every program that uses it. In a virtual machine each
- * such question is an exit to the host. The dozen questions took 60 us of CPU,
- * in processes that live for one millisecond.
+ * such question is an exit to the host. A dozen such questions took 60 us of
+ * CPU, which is much for processes that live for one millisecond.
  *
  * All threads may call these functions. A call costs some nanoseconds.
  */

@@ -34,7 +34,7 @@ struct rewrite {
 
 /*
  * Appends an atom to the output. Returns 0, ERR_NOMEM or ERR_INVALID. The
- * functions below in this file have the same results.
+ * functions below in this file return the same values.
  */
 static int put_atom(struct rewrite *r, const char *text)
 {

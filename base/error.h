@@ -75,15 +75,15 @@ int error_set_at(struct error *err, enum error_code code, const char *file,
 	__attribute__((format(printf, 5, 6)));
 
 /*
- * Changes the code of a recorded error, for system calls whose failure means
- * more than ERR_IO, such as ERR_MISSING. The message and errno stay. Returns
- * `code`.
+ * Changes the code of the error in *err, for a system call whose failure means
+ * something more specific than ERR_IO, such as ERR_MISSING. The message and
+ * errno stay. Returns `code`.
  */
 int error_recode(struct error *err, enum error_code code);
 
 /*
- * Returns the code in *err, after a function failed by returning NULL. Returns
- * `code` if err is NULL.
+ * Returns the code in *err, for use after a function that returns NULL on
+ * failure. If err is NULL, no code was recorded, and the result is `code`.
  */
 static inline int error_recorded(const struct error *err, enum error_code code)
 {

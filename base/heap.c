@@ -17,8 +17,8 @@ static bool before(const struct heap_item *a, const struct heap_item *b)
 	if (a->key != b->key)
 		return a->key > b->key;
 	/*
-	 * The signed difference gives the right order even if `seq` has wrapped
-	 * around.
+	 * The counter `seq` may have wrapped around. The signed difference
+	 * still gives the right order.
 	 */
 	return (int32_t)(a->seq - b->seq) < 0;
 }

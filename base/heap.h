@@ -13,7 +13,10 @@
 
 struct heap_item {
 	uint64_t key;
-	/* number of items added so far; orders items with equal keys */
+	/*
+	 * value of the heap's counter when the item was added; orders items
+	 * with equal keys
+	 */
 	uint32_t seq;
 	uint32_t value;
 };

@@ -36,7 +36,7 @@ static bool take_word(const char **p, const char *end, const char *word)
 
 /* ---- strings */
 
-/* Take four hexadecimal digits. */
+/* Takes four hexadecimal digits. */
 static bool take_hex(const char **p, const char *end, uint32_t *out)
 {
 	*out = 0;
@@ -83,8 +83,8 @@ static bool take_escape(const char **p, const char *end, uint32_t *out)
 	if (*out < 0xd800 || *out >= 0xdc00)
 		return true;
 	/*
-	 * The escape was the first of two surrogates, so a second surrogate
-	 * must follow.
+	 * The escape encodes the first of two surrogates, so an escape with the
+	 * second surrogate must follow.
 	 */
 	if (!take_word(p, end, "\\u") || !take_hex(p, end, &low) ||
 	    low < 0xdc00 || low >= 0xe000)
@@ -144,7 +144,7 @@ static bool take_number(const char **p, const char *end)
 static bool take_value(const char **p, const char *end, unsigned depth,
 		       struct json_value *value);
 
-/* Take a key and its colon. */
+/* Takes a key and its colon. */
 static bool take_key(const char **p, const char *end)
 {
 	if (!take_string(p, end))
@@ -153,7 +153,7 @@ static bool take_key(const char **p, const char *end)
 	return take_char(p, end, ':');
 }
 
-/* Take an array or object whose first byte was taken. */
+/* Takes an array or object whose first byte was taken. */
 static bool take_rest(const char **p, const char *end, unsigned depth,
 		      char close)
 {

@@ -11,8 +11,9 @@
  *		...
  *
  * The reader is strict: invalid UTF-8, control bytes in strings, lone
- * surrogates and bytes after the object are errors. Duplicate keys are left to
- * the caller. An error may be found after members that were returned.
+ * surrogates and bytes after the object are errors. Duplicate keys are not
+ * detected. An error in the text may be found only after members before it were
+ * returned.
  */
 #ifndef BASE_JSON_READ_H
 #define BASE_JSON_READ_H

@@ -24,7 +24,7 @@ static int compare_spans(struct mailmap_span a, struct mailmap_span b)
 	return a.len < b.len ? -1 : a.len > b.len;
 }
 
-/* Compare addresses and then names. Entries for any name come first. */
+/* Compares addresses and then names. Entries for any name come first. */
 static int compare_keys(const struct mailmap_entry *a,
 			const struct mailmap_entry *b)
 {
@@ -93,7 +93,10 @@ static int parse_line(struct mailmap *m, const char *p, const char *end)
 	    !parse_person(&entry.name, &entry.email, &p, end) ||
 	    !entry.email.len)
 		return 0;
-	/* A line with only one address gives a new name for this address. */
+	/*
+	 * A line with only one address: the name in this line is the new name
+	 * for the address.
+	 */
 	if (!parse_person(&entry.old_name, &entry.old_email, &p, end)) {
 		entry.old_email = entry.email;
 		entry.old_name = entry.email = none;
@@ -166,10 +169,10 @@ static size_t find_first(const struct mailmap *m,
 }
 
 /*
- * Collect the new name and address for a key. A line without an old name
- * applies to every name, and overrides only the new name or address that the
- * line gives. A line with an old name replaces earlier lines as a whole.
- * Returns whether there is a line for the key.
+ * Collects into *found the new name and address that the lines for `key` give.
+ * A line without an old name applies to every name, and overrides only the new
+ * name or address that the line gives. A line with an old name replaces earlier
+ * lines as a whole. Returns whether there is a line for the key.
  */
 static bool collect(struct mailmap_entry *found, const struct mailmap *m,
 		    const struct mailmap_entry *key)

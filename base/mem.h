@@ -69,10 +69,11 @@ char *mem_strndup(const char *s, size_t len)
 char *mem_strdup(const char *s) __attribute__((warn_unused_result));
 
 /*
- * Makes room for `need` items in the array at *items. `items` has the type T **
- * and is passed as void *. *alloc is the number of allocated items. The array
- * grows by at least half, so that appending items one by one takes linear time.
- * Returns 0 or ERR_NOMEM. After an error, the array is unchanged.
+ * Makes room for `need` items in the array at *items. `items` is a pointer to
+ * the array's pointer (T **), passed as void *. *alloc is the number of
+ * allocated items. The array grows by at least half, so that appending items
+ * one by one takes linear time. Returns 0 or ERR_NOMEM. After an error, the
+ * array is unchanged.
  */
 int mem_grow(void *items, size_t *alloc, size_t need, size_t item_size)
 	__attribute__((warn_unused_result));

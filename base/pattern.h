@@ -36,9 +36,10 @@ int pattern_match(struct pattern *p, const char *name, size_t len,
 		  struct error *err);
 
 /*
- * Appends the captures of the last match, joined with '-'. Git names islands
- * and groups of pseudo-merges in this way. Capture groups that matched nothing
- * are left out. `name` is the name that matched. Returns 0 or ERR_NOMEM.
+ * Appends the captures of the last match, joined with '-'. Git uses this text
+ * as the name of an island, or of a group of pseudo-merges. Capture groups that
+ * matched nothing are left out. `name` is the name that matched. Returns 0 or
+ * ERR_NOMEM.
  */
 int pattern_captures(struct buf *out, const struct pattern *p,
 		     const char *name);

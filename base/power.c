@@ -7,7 +7,10 @@
 
 enum { FRACTION_BITS = 48 };
 
-/* With this exponent, every base but 1 gives infinity. */
+/*
+ * Larger exponents need not be computed: from this exponent on, every base from
+ * 2 on gives infinity.
+ */
 #define LARGEST_EXPONENT 1024
 
 /* Returns the square root of a number of 1 or more, by Newton's method. */

@@ -41,9 +41,9 @@ void quote_undo_percent(char *text);
 
 /*
  * Decodes the quoted string that starts at `text`, and appends the result. *end
- * is set to the byte after the closing quote. If `end` is NULL, the text has to
- * end there. Returns 0, ERR_INVALID if there is no valid quoted string, or
- * ERR_NOMEM.
+ * is set to the byte after the closing quote. If `end` is NULL, the text must
+ * end at the closing quote. Returns 0, ERR_INVALID if there is no valid quoted
+ * string, or ERR_NOMEM.
  */
 int quote_undo_c(struct buf *out, const char *text, const char **end);
 

@@ -8,8 +8,8 @@
 /*
  * Appends the relative path from directory `from` to `to`, such as "../b/c".
  * Both paths are absolute and without ".", "..", repeated slashes or symlinks.
- * Appends `to` itself if they share only the root, and "." if they are equal.
- * Returns 0 or ERR_NOMEM.
+ * If the two paths share only the root, appends `to` itself. If they are equal,
+ * appends ".". Returns 0 or ERR_NOMEM.
  */
 int relpath_append(struct buf *out, const char *from, const char *to);
 

@@ -11,9 +11,9 @@
 #include "base/sort.h"
 
 /*
- * Number of bits of a digit of the radix sort. The time of a pass also grows
- * with the number of values of a digit. So smaller digits are used for at most
- * FEW_MAX items.
+ * Number of bits of a digit of the radix sort: DIGIT_BITS_FEW for at most
+ * FEW_MAX items, else DIGIT_BITS. A pass takes time for each possible value of
+ * a digit, so large digits do not pay for few items.
  */
 #define DIGIT_BITS 16
 #define DIGIT_BITS_FEW 8

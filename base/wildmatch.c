@@ -16,8 +16,8 @@
 #include "base/wildmatch.h"
 
 /*
- * A state of the match to which the search returns when a later character does
- * not match.
+ * A state of the match. If a later character does not match, the search goes
+ * back to this state.
  */
 struct retry {
 	/* the pattern after the asterisks; NULL: nothing to return to */
@@ -114,8 +114,8 @@ static bool in_class(const char *name, size_t len, char c, unsigned flags,
 		if (classes[i].has(c))
 			return true;
 		/*
-		 * If case is ignored, [:upper:] and [:lower:] match the same
-		 * letters.
+		 * If case is ignored, a letter is in [:upper:] and in [:lower:]
+		 * in either case.
 		 */
 		return (flags & WILDMATCH_ICASE) && is_alpha(c) &&
 		       classes[i].has((char)(c ^ 0x20));
@@ -232,8 +232,8 @@ static const char *skip_stars(const char *p, const char *start, unsigned flags,
 }
 
 /*
- * Returns the next position after `text` where the text matched by a "**" may
- * end, or NULL if there is none.
+ * Returns the next position after `text` at which a "**" may stop matching:
+ * after a slash. Returns NULL if there is none.
  */
 static const char *next_component(const char *text)
 {
@@ -243,7 +243,8 @@ static const char *next_component(const char *text)
 }
 
 /*
- * Lets the latest asterisk match more text. Returns false if no asterisk can.
+ * Goes back to the latest "*" that can match more text, or else to the latest
+ * "**", and lets it match more. Returns false if neither can.
  */
 static bool back_up(struct retry *star, struct retry *deep, const char **p,
 		    const char **text, unsigned flags)
