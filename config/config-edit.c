@@ -77,7 +77,10 @@ static void read_line(struct line *line, const struct buf *text, size_t start,
 	size_t len = strlen(section), at = skip_blanks(text, start, text->len);
 	const char *p = text->data;
 
-	/* The blank lines before a line are a part of its struct line. */
+	/*
+	 * The line begins at `start`: blank lines before the text of a line
+	 * belong to its struct line.
+	 */
 	*line = (struct line){.start = start};
 	line->end = find_end(text, at,
 			     at < text->len && strchr("#;", p[at]) != NULL);
@@ -118,8 +121,8 @@ struct editor {
 	/* true: the current section is the section of the variable to set */
 	bool is_inside;
 	/*
-	 * true: no variable and no comment after the section header at `header`
-	 * was kept
+	 * true: after the section header at `header`, no variable and no
+	 * comment was copied to `out`
 	 */
 	bool is_bare;
 	/*
@@ -188,7 +191,10 @@ static int edit_line(struct editor *e, const struct line *line,
 	}
 	if (buf_append(&e->out, text->data + line->start, len) < 0)
 		return ERR_NOMEM;
-	/* If there is a comment, the section's header is not removed. */
+	/*
+	 * A kept variable or comment keeps the header of its section from being
+	 * removed.
+	 */
 	if (!line->has_header || line->variable < line->end)
 		e->is_bare = false;
 	if (e->is_inside)

@@ -52,9 +52,10 @@ static int append_home_dir(struct buf *out)
 }
 
 /*
- * Makes the glob pattern for a condition "gitdir:", with its abbreviations
- * expanded. Returns 0, ERR_NOMEM, or ERR_MISSING if an abbreviation cannot be
- * expanded; then the condition is false.
+ * Makes the glob pattern for a condition "gitdir:", and expands its
+ * abbreviations ("~/", "./", a slash at the end). Returns 0, ERR_NOMEM, or
+ * ERR_MISSING if an abbreviation cannot be expanded, so that the condition is
+ * false.
  */
 static int expand_gitdir(struct pattern *pattern, const char *p,
 			 const char *path)
@@ -108,9 +109,10 @@ static const char *below(const char *path, const char *dir)
 }
 
 /*
- * $PWD may name the working directory by a path through a symlink. Returns the
- * path of the git directory that begins with $PWD, malloc()ed. Returns NULL if
- * $PWD is not the working directory, or the git directory is not below it.
+ * Returns the path of the git directory in the form that begins with $PWD,
+ * malloc()ed. $PWD may name the working directory by a path through a symlink,
+ * and a condition may match this form. Returns NULL if $PWD is not the working
+ * directory, or if the git directory is not below it.
  */
 static char *path_by_pwd(const char *git_dir)
 {

@@ -29,13 +29,16 @@ struct config_loader {
 	 * contain URLs of remotes
 	 */
 	bool forbid_urls;
-	/* true: this load only collects URLs of remotes */
+	/*
+	 * true: this load only collects URLs of remotes, for conditions of
+	 * includeIf.hasconfig
+	 */
 	bool scanning;
 	/* true: core.repositoryformatversion was found */
 	bool has_version;
 	/* true: extensions.worktreeConfig was found, and its value is true */
 	bool worktree_config;
-	/* owned: the URLs of remotes that a scan collected */
+	/* owned: the URLs of remotes in all sources; complete if `scanned` */
 	struct config urls;
 	bool scanned;
 };

@@ -81,8 +81,8 @@ static bool is_remote_url(const char *key)
 static int load_all(struct config_loader *loader, struct error *err);
 
 /*
- * Reads all sources once to collect the URLs of remotes. Includes that depend
- * on these URLs are left out.
+ * Reads all sources once to collect the URLs of remotes. Does not follow
+ * includeIf.hasconfig, whose conditions depend on these URLs.
  */
 static int scan_urls(struct config_loader *loader, struct error *err)
 {
@@ -251,8 +251,8 @@ static int follow_conditional(struct config_loader *loader, const char *key,
 }
 
 /*
- * Records the variables of the repository's own file that load_all() uses: the
- * version of the format, and extensions.worktreeConfig.
+ * Records two variables of the repository's own file that load_all() uses:
+ * core.repositoryFormatVersion and extensions.worktreeConfig.
  */
 static int note_extensions(struct config_loader *loader, const char *key,
 			   const char *value, struct error *err)

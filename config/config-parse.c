@@ -199,7 +199,10 @@ static void skip_comment(struct parser *ps)
 static int parse_value(struct parser *ps, struct error *err)
 {
 	bool quoted = false;
-	/* length of the value without unquoted blanks at its end */
+	/*
+	 * length of the value so far without unquoted blanks at its end, which
+	 * are removed when the value is complete
+	 */
 	size_t keep = 0;
 
 	buf_reset(&ps->value);

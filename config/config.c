@@ -81,8 +81,8 @@ int config_each(const struct config *config, const char *key,
 }
 
 /*
- * Returns the factor that a number's unit means: for k, m or g a power of 1024,
- * for "" 1, and for any other text 0.
+ * Returns the factor that the unit after a number means: 1024, 1024^2 or 1024^3
+ * for k, m or g, 1 for "", and 0 for any other text.
  */
 static uint64_t unit_factor(const char *unit)
 {
@@ -285,7 +285,7 @@ char *config_expand_path(const char *value)
 	int ret = 0;
 
 	/*
-	 * The path is relative to the installation directory of stock Git,
+	 * "%(prefix)/" stands for the installation directory of stock Git,
 	 * which this program does not know.
 	 */
 	if (!strncmp(value, "%(prefix)/", 10))

@@ -52,8 +52,8 @@ struct config {
  */
 struct config_sources {
 	/*
-	 * directory that contains config.worktree; also compared by
-	 * includeIf.gitdir
+	 * directory that contains config.worktree; conditions "gitdir:" of
+	 * includeIf are compared with this path
 	 */
 	const char *git_dir;
 	/* directory that contains the repository's file "config" */
@@ -162,9 +162,9 @@ int config_entry_bool(const struct config_entry *entry, struct error *err);
 int config_parse_bool(const char *value);
 
 /*
- * Parses a number that may end in k, m or g. This is for environment variables
- * that replace a configuration variable. Returns 0 or ERR_INVALID. After an
- * error, *out is unchanged.
+ * Parses a number that may end in k, m or g. This is for texts that do not come
+ * from a configuration, such as the values of environment variables. Returns 0
+ * or ERR_INVALID. After an error, *out is unchanged.
  */
 int config_parse_u64(uint64_t *out, const char *value);
 

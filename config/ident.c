@@ -64,8 +64,9 @@ static int append_date(struct buf *out, struct error *err)
 }
 
 /*
- * Returns the value of the environment variable if it is set. Otherwise returns
- * the value of the first of the two keys that is configured.
+ * Returns the value of the environment variable `variable` if it is set.
+ * Otherwise returns the configured value of own_key if it is not empty, or else
+ * that of user_key.
  */
 static const char *setting(const struct config *config, const char *variable,
 			   const char *own_key, const char *user_key)
@@ -104,9 +105,9 @@ static int guess_mail(struct buf *out, struct error *err)
 }
 
 /*
- * Appends a name for a committer without a usable name. `given` is the name
- * that was set (which is empty), or NULL if none was set. Only with NULL, the
- * user's full name is tried before the login name.
+ * Appends a name for a committer whose name is not set or empty. `given` is the
+ * empty name that was set, or NULL if none was set. If `given` is NULL, tries
+ * the user's full name before the login name.
  */
 static int guess_name(struct buf *out, const char *given, struct error *err)
 {
