@@ -54,8 +54,8 @@ static void describe(struct fsck_links_object *object, struct fsck_links *l,
 }
 
 /*
- * Returns the type of an object to which there is a link, or OBJ_NONE if the
- * object is missing. `expected` is the type that the link expects.
+ * Returns the type of an object that is the target of a link, or OBJ_NONE if
+ * the object is missing. `expected` is the type that the link expects.
  */
 static enum object_type type_of(const struct fsck_links *l, uint32_t obj_pos,
 				enum object_type expected)
@@ -153,7 +153,10 @@ static int enumerate(struct fsck_links *l, struct error *err)
 
 /* ---- one by one */
 
-/* Receives a link: `from` refers to `to`, and expects an object of `type`. */
+/*
+ * Receives a link in the object `from`: the link refers to `to`, and expects
+ * that `to` has the type `type`. `way` says where in `from` the link is.
+ */
 typedef int link_fn(struct fsck_links *l, const struct fsck_links_object *from,
 		    const struct oid *to, enum object_type type,
 		    const struct fsck_way *way, void *ctx, struct error *err);
@@ -171,7 +174,8 @@ static int commit_links(struct fsck_links *l,
 	int ret;
 
 	if (commit_parse(&view, obj->data, obj->len, algo, NULL) < 0)
-		return 0; /* the malformed commit was reported already */
+		/* the scan has reported the malformed commit already */
+		return 0;
 	ret = fn(l, from, &view.tree, OBJ_TREE, &way, ctx, err);
 	if (oidmap_get(&l->walk->shallow, &from->oid, &value))
 		return ret;
@@ -374,7 +378,10 @@ static int use_link(struct fsck_links *l, const struct fsck_links_object *from,
 	uint32_t obj_pos;
 
 	(void)way;
-	/* If an id has no obj_pos, the repository does not have the object. */
+	/*
+	 * Skip an id without an obj_pos: the repository does not have this
+	 * object.
+	 */
 	if (objspace_find(&l->walk->space, to->bytes, &obj_pos) &&
 	    mark(ctx, obj_pos) < 0)
 		return error_nomem(err);
@@ -388,7 +395,7 @@ static bool is_leftover(const struct fsck_links *l, size_t obj_pos)
 }
 
 /*
- * Returns whether the links of this object make other objects "used". An
+ * Returns whether the targets of this object's links count as "used". An
  * unreachable object that is used is not dangling.
  */
 static bool is_user(const struct fsck_links *l, size_t obj_pos)

@@ -43,9 +43,9 @@ struct fsck_scan_events {
 	int (*report)(void *ctx, const struct fsck_report *report,
 		      struct error *err);
 	/*
-	 * Receives an object that cannot be read, or whose content has another
-	 * id; *why has the reason. The object is in the pack `pack`, or in the
-	 * file `path` if `pack` is NULL.
+	 * Receives an object that cannot be read, or whose content does not
+	 * have the id `oid`; *why has the reason. The object is in the pack
+	 * `pack`, or in the file `path` if `pack` is NULL.
 	 */
 	int (*corrupt)(void *ctx, const struct oid *oid,
 		       const struct pack *pack, const char *path,
@@ -96,9 +96,12 @@ struct fsck_scan {
 	bool has_checked;
 	/* whether fsck_scan_list() was called, not fsck_scan_run() */
 	bool is_list;
-	/* the .gitmodules and .gitattributes files that trees name */
+	/*
+	 * ids of the blobs that trees name .gitmodules or .gitattributes, and
+	 * that were not checked yet
+	 */
 	struct fsck_blobs blobs;
-	/* whether a report was an error, not a warning */
+	/* whether at least one report was an error, and not only warnings */
 	bool has_errors;
 	/* The following fields are private to the scan. */
 	/* guards calls of `events`, and `types` from index packed_nr on */
@@ -166,7 +169,10 @@ struct fsck_names {
 void fsck_names_init(struct fsck_names *n, struct objspace *space);
 void fsck_names_release(struct fsck_names *n);
 
-/* Where an object has a link: a parent of a commit, or an entry of a tree. */
+/*
+ * The place of a link in the object that has the link: a parent of a commit, or
+ * an entry of a tree.
+ */
 struct fsck_way {
 	/* number of the parent, from 1 on; 0: not a parent */
 	size_t parent_nr;

@@ -257,13 +257,13 @@ static int check_loose(void *ctx, const struct oid *oid, const char *path)
 
 /* ---- packs */
 
-/* The readers of read_slowly(). */
+/* The two readers that read_slowly() uses. */
 struct slow_readers {
 	struct pack_reader *plain;
 	/*
-	 * Reads deltas on damaged bases. This reader has no cache. With a
-	 * cache, a damaged base would seem to be good after another copy of the
-	 * base was read.
+	 * Reads deltas whose base is damaged in their own pack. This reader has
+	 * no cache. With a cache, a damaged base would seem to be good once
+	 * another copy of the base was read.
 	 */
 	struct odb_reader *spare;
 };

@@ -14,13 +14,19 @@
 struct local {
 	struct promisor *p;
 	struct walk_result *result;
-	/* the walk over trees, which stops at objects in its set `seen` */
+	/*
+	 * the walk over trees; an object in its set `seen` is skipped, with all
+	 * objects below it
+	 */
 	struct treewalk tree;
 	enum path_grouping grouping;
 	/* owned: commit_nr of commits to visit */
 	uint32_t *stack;
 	size_t stack_nr, stack_alloc;
-	/* whether the walk starts at haves, and so lists no objects */
+	/*
+	 * true: the walk starts at haves, and only marks objects as excluded;
+	 * false: it lists objects
+	 */
 	bool is_excluding;
 };
 

@@ -65,7 +65,7 @@ static int name(void *ctx, const struct oid *to, enum object_type type,
 }
 
 /*
- * Adds to p->named all objects that an object has links to. A broken object has
+ * Adds to p->named the targets of all links of an object. A broken object has
  * no links.
  */
 static int name_all(struct promisor *p, uint32_t obj_pos, struct error *err)

@@ -5,9 +5,10 @@
  * objects to which these objects have links. Promised objects may be missing.
  * This module does not fetch missing objects.
  *
- * The objects of promisor packs are known from the indexes. Linked objects are
- * known only after the commits, trees and tags of these packs were read. This
- * is done at the first query about an object that no promisor pack has.
+ * The objects of promisor packs are known from the indexes. The objects to
+ * which they have links are known only after the commits, trees and tags of
+ * these packs were read. These are read at the first query about an object that
+ * no promisor pack has.
  *
  * For one thread, like the walk.
  */

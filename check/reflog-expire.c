@@ -17,7 +17,10 @@ struct reflog_expire {
 	struct reflog_expire_options options;
 	int64_t now;
 	bool is_open;
-	/* owned: `refs` and `odb` are snapshots of the same moment */
+	/*
+	 * owned: a snapshot of the refs, opened just before the snapshot `odb`
+	 * of the objects
+	 */
 	struct refs *refs;
 	struct odb *odb; /* owned */
 	struct walk walk;
@@ -197,7 +200,10 @@ static int find_commit(struct reflog_expire *x, const struct oid *oid,
  * old id, index 1 for its new id.
  */
 struct verdict {
-	/* commit_nr of both ids; HISTORY_NONE: the id does not name a commit */
+	/*
+	 * commit_nr of the commits that the ids name; HISTORY_NONE: the id does
+	 * not name a commit
+	 */
 	uint32_t commits[2];
 	bool stale[2], lost[2];
 };
@@ -213,8 +219,9 @@ struct decision {
 };
 
 /*
- * Returns whether the age of a line is between the two limits. A line of this
- * age is dropped only if one of its commits is unreachable.
+ * Returns whether a line is older than the limit for unreachable commits, but
+ * not older than the limit for all lines. Such a line is dropped only if one of
+ * its commits is unreachable.
  */
 static bool is_candidate(const struct decision *d,
 			 const struct reflog_line *line)
@@ -316,8 +323,8 @@ static int find_lost(struct decision *d, const char *name)
 }
 
 /*
- * Returns 1 if all objects exist that a commit reaches and no ref reaches, 0 if
- * not, or a negative error code.
+ * Returns 1 if the repository has all objects that the commit reaches and that
+ * no ref reaches, 0 if one of them is missing, or a negative error code.
  */
 static int is_complete(struct reflog_expire *x, const struct oid *oid,
 		       uint32_t commit_nr, struct error *err)
@@ -398,8 +405,9 @@ static int decide_by_objects(struct decision *d, const char *name)
 	if (!wanted)
 		return 0;
 	/*
-	 * Opens the objects again: objects that arrived together with a new
-	 * line must not seem to be missing.
+	 * Opens the snapshots of refs and objects again. Otherwise objects that
+	 * arrived together with a new line of the reflog would seem to be
+	 * missing.
 	 */
 	if (d->x->options.stale_fix)
 		close_store(d->x);

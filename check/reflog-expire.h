@@ -8,8 +8,8 @@
  * unreachable from all refs. Ids of missing objects, or of objects that are not
  * commits, are a reason to drop a line only with stale_fix.
  *
- * For one thread. The repository's objects are opened when the first line is
- * met whose expiry depends on them.
+ * For one thread. The repository's objects are opened only when they are first
+ * needed to decide about a line.
  */
 #ifndef CHECK_REFLOG_EXPIRE_H
 #define CHECK_REFLOG_EXPIRE_H
@@ -57,7 +57,9 @@ struct reflog_expire_options {
 	/* drop lines with a commit that reaches a missing object */
 	bool stale_fix;
 	bool dry_run, rewrite, update_ref;
-	/* Receives each line and the decision about it. May be NULL. */
+	/*
+	 * Receives each line, whose field `drop` has the decision. May be NULL.
+	 */
 	void (*report)(void *ctx, const struct reflog_line *line);
 	void *ctx;
 };
