@@ -85,9 +85,9 @@ extern "C" {
 #define GITREACH_VERSION "0.1.0"
 
 /*
- * The ABI version. It changes if a program that was compiled with an older
- * header could fail with a newer library. It is the number in the shared
- * library's soname.
+ * The ABI version. This number changes when a program that was compiled with an
+ * older header could fail with the newer library. The soname of the shared
+ * library contains the number.
  */
 #define GITREACH_ABI_VERSION 0
 
@@ -95,9 +95,9 @@ extern "C" {
 #define GITREACH_API __attribute__((visibility("default")))
 
 /*
- * Return the version and the ABI version of the linked library. They may differ
- * from those of the header that the program was compiled with. The string is
- * constant.
+ * Return the version and the ABI version of the linked library. Both may differ
+ * from the versions in the header with which the program was compiled. The
+ * string is constant.
  */
 GITREACH_API const char *gitreach_version(void);
 GITREACH_API int gitreach_abi_version(void);
@@ -128,8 +128,8 @@ typedef struct gitreach_error gitreach_error;
 
 /*
  * Create an error, which holds the message of one failure at a time. Returns
- * NULL if there is no memory. All functions accept a NULL error; then no
- * message is kept.
+ * NULL if there is no memory. All functions accept NULL in place of an error,
+ * if the caller needs no message.
  */
 GITREACH_API gitreach_error *gitreach_error_new(void);
 GITREACH_API void gitreach_error_free(gitreach_error *err);
@@ -178,9 +178,9 @@ GITREACH_API int gitreach_repo_open(gitreach_repo **out, const char *path,
 GITREACH_API void gitreach_repo_close(gitreach_repo *repo);
 
 /*
- * Open the same repository again with the same flags, as a new snapshot. The
- * old snapshot does not change and remains valid. Cost: that of
- * gitreach_repo_open().
+ * Open the repository of `repo` again, with the flags with which it was opened.
+ * *out is a new snapshot. The old snapshot `repo` does not change and remains
+ * valid. Cost: that of gitreach_repo_open().
  */
 GITREACH_API int gitreach_repo_refresh(gitreach_repo **out,
 				       const gitreach_repo *repo,
@@ -234,8 +234,9 @@ GITREACH_API int gitreach_repo_resolve(uint8_t *id, gitreach_repo *repo,
 /* A reference. Only the library creates this struct. */
 struct gitreach_ref {
 	uint64_t size;
-	const char *name;  /* "refs/heads/main" */
-	const uint8_t *id; /* after symbolic references were followed */
+	const char *name; /* "refs/heads/main" */
+	/* id of the object, after symbolic references were followed */
+	const uint8_t *id;
 	uint64_t id_len;
 	/* name that a symbolic reference points to; NULL: not symbolic */
 	const char *target;
@@ -244,12 +245,12 @@ struct gitreach_ref {
 /*
  * Visit all references of the snapshot whose full names start with `prefix`
  * ("refs/tags/"), in the order of their names. "" means all references, with
- * HEAD first. Dangling symbolic references are left out. The return value of
- * `fn` means the same as in gitreach_set_each(). Returns GITREACH_CORRUPT if a
- * reference is broken. `fn` must not call functions with the same repository
- * that resolve names or visit references, because they wait for this function.
- * Cost: one call for each matching reference, and reading the file of each
- * loose one.
+ * HEAD first. Dangling symbolic references are left out. If `fn` returns
+ * another value than 0, the visit stops, as described for gitreach_set_each().
+ * Returns GITREACH_CORRUPT if a reference is broken. `fn` must not call
+ * functions with the same repository that resolve names or visit references,
+ * because they wait for this function. Cost: one call for each matching
+ * reference, and reading the file of each loose one.
  */
 typedef int (*gitreach_ref_fn)(void *ctx, const struct gitreach_ref *ref);
 GITREACH_API int gitreach_repo_each_ref(gitreach_repo *repo, const char *prefix,
@@ -286,11 +287,11 @@ struct gitreach_progress {
 };
 
 /*
- * Progress callback. A function calls this before it begins ("Starting"), and
- * while it works, a few times a second. If the callback returns another value
- * than 0, the function ends and returns GITREACH_CANCELLED. Calls may come from
- * any thread, but only one at a time. The callback must not use the handles
- * that were passed to the running function.
+ * Progress callback. A library function calls it before the work begins (phase
+ * "Starting"), and then a few times a second. If the callback returns another
+ * value than 0, the library function ends and returns GITREACH_CANCELLED. Calls
+ * may come from any thread, but only one at a time. The callback must not use
+ * the handles that were passed to the running function.
  */
 typedef int (*gitreach_progress_fn)(void *ctx,
 				    const struct gitreach_progress *progress);
@@ -313,8 +314,9 @@ enum gitreach_strategy {
 	 */
 	GITREACH_BITMAP = 2,
 	/*
-	 * use both and compare; if they find different objects,
-	 * GITREACH_CORRUPT with the id of such an object in the message
+	 * answer the query with the bitmap index and by walking, and compare
+	 * the two results; if they differ, GITREACH_CORRUPT with the id of an
+	 * object that only one result has in the message
 	 */
 	GITREACH_CHECK = 3
 };
@@ -393,18 +395,18 @@ GITREACH_API int gitreach_query_have_refs(gitreach_query *query,
 
 /*
  * Leave out references whose full names start with `prefix` ("refs/pull/") when
- * references are added from now on. HEAD is left out by "HEAD". Several
- * prefixes may be given. Objects that other references reach are still found.
- * Cost: constant.
+ * references are added from now on. The prefix "HEAD" leaves out HEAD. The
+ * function may be called several times, with different prefixes. Objects that
+ * other references reach are still found. Cost: constant.
  */
 GITREACH_API int gitreach_query_exclude_refs(gitreach_query *query,
 					     const char *prefix,
 					     gitreach_error *err);
 
 /*
- * Treat a commit as having no parents, as a shallow boundary does. With this
- * call, the query is answered by walking, not by the bitmap index. Cost:
- * constant.
+ * Treat a commit as having no parents, as a shallow boundary does. After this
+ * call, the query is always answered by walking, never by the bitmap index.
+ * Cost: constant.
  */
 GITREACH_API int gitreach_query_shallow(gitreach_query *query,
 					const uint8_t *id, size_t id_len,
@@ -465,9 +467,9 @@ enum gitreach_type {
 };
 
 /*
- * Returns the bit of a type. Sums of these bits are passed as `types`. A sum
- * with other bits is GITREACH_UNSUPPORTED, or counts no objects for the other
- * bits.
+ * Returns the bit of a type. Sums of these bits are passed as `types`. For a
+ * sum with any other bit, functions that can fail return GITREACH_UNSUPPORTED,
+ * and gitreach_set_count() ignores the other bits.
  */
 #define GITREACH_TYPE(type) (UINT32_C(1) << (type))
 #define GITREACH_ANY_TYPE UINT32_C(30)
@@ -538,8 +540,9 @@ GITREACH_API int gitreach_set_andnot(gitreach_set **out, const gitreach_set *a,
 struct gitreach_explanation {
 	uint64_t size;
 	/*
-	 * the strategy that found the set: GITREACH_WALK, GITREACH_BITMAP, or
-	 * GITREACH_CHECK for both; 0: the set was combined from other sets
+	 * the strategy by which the query found the set: GITREACH_WALK,
+	 * GITREACH_BITMAP, or GITREACH_CHECK for both; 0: the set was not made
+	 * by a query
 	 */
 	int32_t strategy;
 	uint32_t bitmaps_used, pseudo_merges_used;
@@ -548,7 +551,10 @@ struct gitreach_explanation {
 	/* objects found without a bitmap, before filters */
 	uint64_t objects_walked;
 	uint64_t nanoseconds; /* duration of the query */
-	/* why bitmaps were not used; "" if they were. Borrowed from the set */
+	/*
+	 * why bitmaps were not used; "" if they were used. Borrowed from the
+	 * set
+	 */
 	const char *reason;
 };
 
@@ -606,9 +612,9 @@ struct gitreach_bitmap_entry {
 
 /*
  * Visit the commits that have a bitmap of their own, in the order of their ids.
- * The return value of `fn` means the same as in gitreach_set_each(). Without a
- * bitmap index, no commit is visited. Cost: one call for each bitmap; bitmaps
- * are not decoded.
+ * If `fn` returns another value than 0, the visit stops, as described for
+ * gitreach_set_each(). Without a bitmap index, no commit is visited. Cost: one
+ * call for each bitmap; bitmaps are not decoded.
  */
 typedef int (*gitreach_bitmap_fn)(void *ctx,
 				  const struct gitreach_bitmap_entry *entry);
@@ -644,8 +650,8 @@ GITREACH_API int gitreach_bitmap_verify(
 	const struct gitreach_verify_options *options, gitreach_error *err);
 
 /*
- * Options for writing a bitmap index. Everything else comes from the
- * configuration.
+ * Options for writing a bitmap index. Settings that are not here come from the
+ * configuration of the repository.
  */
 struct gitreach_bitmap_options {
 	uint64_t size;
@@ -699,11 +705,17 @@ struct gitreach_pack_options {
 	void *progress_ctx;
 };
 
-/* Facts about a pack that was made. */
+/*
+ * Facts about a pack that was made. The caller sets `size`, and the function
+ * sets the other members.
+ */
 struct gitreach_pack_report {
 	uint64_t size;
 	uint64_t bytes; /* size of the pack */
-	/* bytes that were copied as stored */
+	/*
+	 * number of bytes of the pack that were copied from stored packs
+	 * without change
+	 */
 	uint64_t bytes_copied;
 	uint32_t objects;
 	/* 1: bitmaps found the objects */
@@ -712,8 +724,8 @@ struct gitreach_pack_report {
 
 /*
  * Write callback: receives the next bytes of a pack, which are valid during the
- * call. If it returns another value than 0, the function ends and returns
- * GITREACH_CANCELLED.
+ * call. If the callback returns another value than 0, the function that makes
+ * the pack ends and returns GITREACH_CANCELLED.
  */
 typedef int (*gitreach_write_fn)(void *ctx, const void *bytes, size_t len);
 
@@ -735,10 +747,10 @@ GITREACH_API int gitreach_query_write_pack(
 
 /*
  * Make a pack of exactly the objects of a set. Each object is stored whole or
- * as a delta against another object of the set. GITREACH_PACK_THIN is
- * GITREACH_INVALID, because a set has no haves. `options` and `report` may be
- * NULL. Cost: copying the stored bytes, and reading and compressing each object
- * that cannot be copied.
+ * as a delta against another object of the set. With the flag
+ * GITREACH_PACK_THIN, returns GITREACH_INVALID, because a set has no haves.
+ * `options` and `report` may be NULL. Cost: copying the stored bytes, and
+ * reading and compressing each object that cannot be copied.
  */
 GITREACH_API int gitreach_set_write_pack(
 	const gitreach_set *set, const struct gitreach_pack_options *options,
