@@ -24,7 +24,10 @@ struct gitreach_error {
 	struct error error;
 };
 
-/* Returns the struct error of the caller's error, or NULL for NULL. */
+/*
+ * Returns the struct error inside the caller's gitreach_error, or NULL if `err`
+ * is NULL.
+ */
 static inline struct error *libgitreach_error(gitreach_error *err)
 {
 	return err ? &err->error : NULL;
@@ -51,9 +54,9 @@ static inline int libgitreach_done(int ret, gitreach_error *err)
 }
 
 /*
- * Returns the return value of a public function whose callback has returned
- * `ret`, which is not 0. A positive `ret` is returned unchanged; a negative one
- * becomes GITREACH_CANCELLED.
+ * Returns what a public function returns after its callback has returned `ret`,
+ * which is not 0: `ret` itself if it is positive, or GITREACH_CANCELLED if it
+ * is negative.
  */
 static inline int libgitreach_stopped(int ret, struct error *err)
 {
@@ -85,7 +88,10 @@ int libgitreach_struct_in(void *out, const void *in, size_t len,
 
 /* ---- progress */
 
-/* The caller's progress function as a struct progress_out. */
+/*
+ * Adapts the caller's progress function to struct progress_out, which internal
+ * functions use.
+ */
 struct libgitreach_progress {
 	struct progress_out out;
 	gitreach_progress_fn fn;
@@ -131,8 +137,8 @@ struct gitreach_repo {
 	struct refs *refs;      /* owned */
 	/*
 	 * The numbers of objects that have no bit, shared by all sets of this
-	 * repository. Each walk has numbers of its own; for packed objects both
-	 * numbers are equal. The struct has its own lock.
+	 * repository. Each walk numbers objects by itself; a packed object has
+	 * the same number in a walk and here. The struct has its own lock.
 	 */
 	struct objspace space;
 };
@@ -238,16 +244,17 @@ int libgitreach_set_new(gitreach_set **out, gitreach_repo *repo,
 			struct error *err);
 
 /*
- * Move the objects of a query's result into an empty set. The function takes
- * the bits out of `answer`, so `answer` must not be used again. Returns 0 or a
- * negative error code.
+ * Move the objects of a query's result into an empty set. The function moves
+ * the memory of the bits from `answer` to the set, so `answer` must not be used
+ * again. Returns 0 or a negative error code.
  */
 int libgitreach_set_take(gitreach_set *set, struct pack_bitmap_answer *answer,
 			 struct walk *w, bool commits_only, struct error *err);
 
 /*
- * Removes from each of `nr` sets of one snapshot the objects that another of
- * the sets has, too. Returns 0 or ERR_NOMEM; the sets may be changed then.
+ * Removes from each of `nr` sets of one snapshot the objects that at least one
+ * other of these sets has, too. Returns 0 or ERR_NOMEM; after ERR_NOMEM the
+ * sets may be changed only in part.
  */
 int libgitreach_set_keep_unique(gitreach_set **sets, size_t nr,
 				struct error *err);

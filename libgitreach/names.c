@@ -81,8 +81,9 @@ int libgitreach_repo_resolve(gitreach_repo *repo, struct oid *oid,
 	pthread_mutex_unlock(&repo->lock);
 	odb_reader_free(reader);
 	/*
-	 * The message that commands print for an unknown name also speaks of a
-	 * work tree. So the library has its own message.
+	 * The message that commands print for an unknown name also mentions
+	 * files of a work tree, which mean nothing to users of the library. So
+	 * the library has its own message.
 	 */
 	if (ret < 0 && revname_error_is_unknown(&why))
 		return error_set(err, ERR_MISSING, "nothing is named '%.200s'",

@@ -48,8 +48,8 @@ static int start(struct packing *p, const struct gitreach_pack_options *given,
 }
 
 /*
- * Replace options from the configuration by the options that the caller of the
- * library has set.
+ * Replaces the options *make, which come from the configuration, by the options
+ * that the caller of the library has set.
  */
 static void apply(struct packing *p, struct packing_send_options *make)
 {

@@ -53,7 +53,7 @@ static int append(struct oid_list *list, const struct oid *oid,
 	return 0;
 }
 
-/* The lists of a query that the caller adds to. */
+/* The lists of ids in a query to which the caller can add. */
 enum list { WANTS, HAVES, SHALLOW };
 
 static struct oid_list *list_of(gitreach_query *q, enum list list)
@@ -374,8 +374,8 @@ static int run_in(struct run *r, const struct filter *filter,
 						 q->progress_ctx),
 	};
 	/*
-	 * If there are no haves, the wants that are in the bitmap index are not
-	 * read.
+	 * If there are no haves and a bitmap index is used, do not read the
+	 * wants that are in the index.
 	 */
 	int ret = add_tips(&r->walk, &r->wants, &q->wants, false,
 			   ask.pb && !q->haves.nr, err);

@@ -35,7 +35,10 @@ int libgitreach_set_new(gitreach_set **out, gitreach_repo *repo,
 	return 0;
 }
 
-/* Unknown types are refused, so that later versions can add some. */
+/*
+ * Returns ERR_UNSUPPORTED if `types` has the bit of an unknown type, which a
+ * later version may define, else 0.
+ */
 static int check_types(uint32_t types, struct error *err)
 {
 	return types & ~GITREACH_ANY_TYPE
@@ -470,8 +473,8 @@ static int take_first(void *ctx, const struct oid *oid, enum object_type type,
 
 /*
  * Returns 0 if `fewer` has all objects of `more`. Otherwise returns ERR_CORRUPT
- * with a message that names the first missing object, and `who`, the method
- * that found the objects of `more`.
+ * with a message that names the first missing object, and `who`: "bitmaps" or
+ * "walks", whichever found the objects of `more`.
  */
 static int has_no_more(const gitreach_set *more, const gitreach_set *fewer,
 		       const char *who, struct error *err)
