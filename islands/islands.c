@@ -77,7 +77,10 @@ struct layering {
 	uint32_t commit_end;
 	struct layered_tag *tags; /* owned */
 	size_t tag_nr, tag_alloc;
-	/* values of references that were added already */
+	/*
+	 * ids of the objects that references name and that were added to a
+	 * layer already
+	 */
 	struct oidmap seen;
 	struct error *err;
 };
@@ -142,7 +145,10 @@ static int add_refs(struct layering *l, struct refs *refs,
 	return ret;
 }
 
-/* Puts the parents of each commit into the commit's layer. */
+/*
+ * Puts the parents of each commit into the layer of the commit, if they are in
+ * a later layer.
+ */
 static void mark_parents(struct layering *l)
 {
 	const struct history *h = &l->w->history;

@@ -72,8 +72,8 @@ struct island_sets {
 	/* number of slots in `table`, a power of two */
 	size_t table_nr;
 	/*
-	 * owned: cache of unions; each slot has the last union whose hash value
-	 * belongs to the slot
+	 * owned: cache of unions; the hash value of a union determines its
+	 * slot, and a slot has the union that was computed last
 	 */
 	struct island_union *unions;
 };
@@ -101,7 +101,7 @@ int island_sets_add(uint32_t *set, struct island_sets *sets, uint32_t other);
 bool island_sets_has(const struct island_sets *sets, uint32_t set,
 		     uint32_t island);
 
-/* Returns whether every island of `sub` is in `set`. */
+/* Returns whether the set `set` has every island that the set `sub` has. */
 bool island_sets_contains(const struct island_sets *sets, uint32_t set,
 			  uint32_t sub);
 
@@ -126,13 +126,13 @@ enum islands_layer {
 };
 
 /*
- * The islands of the objects that a walk has numbered. Indexed by obj_pos.
- * Immutable after marking; threads may share them.
+ * The islands of the objects that a walk has numbered. Sets and arrays are
+ * indexed by obj_pos. Immutable after marking; threads may share them.
  */
 struct islands {
 	/*
-	 * indexed by obj_pos: trees and blobs of the tips and of the head
-	 * commits
+	 * indexed by obj_pos: the tip island, which has the trees and blobs of
+	 * the tips and of the head commits
 	 */
 	struct bitset tip;
 	/* the different sets of islands that objects are in */

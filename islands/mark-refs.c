@@ -19,7 +19,10 @@ struct marking {
 	struct walk *w;
 	const struct walk_result *found;
 	const struct walk_tips *heads;
-	/* borrowed; NULL: `found` has lists */
+	/*
+	 * borrowed: the promised objects of a partial clone; NULL: not a
+	 * partial clone, so `found` has lists
+	 */
 	const struct promisor *promisor;
 	struct island_patterns patterns;
 	struct island_ref *refs; /* owned */
@@ -31,13 +34,13 @@ struct marking {
 	uint32_t *commit_sets;
 	uint32_t commit_end;
 	/*
-	 * number of the set of islands that is given to all objects below the
-	 * tree that is walked now
+	 * number of the set of islands that all objects below the current tree
+	 * get
 	 */
 	uint32_t set;
 	/*
-	 * The tree that is walked now belongs to a head, so its objects are put
-	 * into the tip island.
+	 * true: the current tree is that of a head commit, so its objects are
+	 * put into the tip island
 	 */
 	bool is_a_tip;
 	struct error *err;
@@ -132,8 +135,8 @@ static int mark_tree(struct marking *p, uint32_t tree_pos, uint32_t set)
 }
 
 /*
- * Adds the islands of `set` to the tips. For a tree among the tips, adds them
- * to the tree and all objects below it.
+ * Adds the islands of `set` to the tips. If a tip is a tree, also adds the
+ * islands to all objects below the tree.
  */
 static int mark_tips(struct marking *p, const struct walk_tips *tips,
 		     uint32_t set)

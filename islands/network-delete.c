@@ -17,8 +17,8 @@ struct deleting {
 	enum network_state state;
 	struct buf path;
 	/*
-	 * Owned: the name that the repository gets before its files are
-	 * removed, in the same directory.
+	 * Owned: path to which the repository is renamed before its files are
+	 * removed. The path is in the same directory.
 	 */
 	char *doomed;
 	struct error *err;
@@ -81,8 +81,8 @@ static int check(const struct deleting *d, const struct repo *repo)
 }
 
 /*
- * Looks for the member's repository. Returns 1 if there is one to remove, 0 if
- * not, or a negative error code.
+ * Looks for the member's repository. Returns 1 if the repository exists and may
+ * be removed, 0 if it does not exist, or a negative error code.
  */
 static int find_repo(const struct deleting *d)
 {

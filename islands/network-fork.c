@@ -115,8 +115,8 @@ static int check_free(const struct forking *f)
 
 /*
  * Chooses the id of the new member. If an earlier fork to the same path was
- * killed, its id is used again; otherwise a new id. Takes the lock of this
- * member.
+ * interrupted, uses the id of that fork again, otherwise a new id. Takes the
+ * lock of this member.
  */
 static int choose_id(struct forking *f, const char *path)
 {

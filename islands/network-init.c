@@ -59,8 +59,9 @@ static int exists(const char *dir, const char *name)
 }
 
 /*
- * Checks that `path` is free. Only files that a killed network_init() has left
- * may be there. Returns 0, ERR_INVALID or ERR_NOMEM.
+ * Checks that a store can be made at `path`: the only files that may be there
+ * are those that an interrupted network_init() has left. Returns 0, ERR_INVALID
+ * or ERR_NOMEM.
  */
 static int check_place(const char *path, struct error *err)
 {

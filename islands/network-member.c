@@ -174,8 +174,8 @@ static int remove_line(struct edit *e)
 
 /*
  * Takes the lock of a configuration file. `git network` holds this lock only
- * for a moment. So if the process that took the lock is gone, a killed `git
- * network add` or `leave` has left it, and the lock is removed.
+ * for a moment. So a lock whose process is gone was left by an interrupted `git
+ * network add` or `leave`, and is removed.
  */
 static int lock_config(struct sys_tempfile *lock, const struct edit *e,
 		       const char *path)

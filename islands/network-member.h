@@ -63,9 +63,9 @@ int network_link(const struct network *network, const struct repo *repo,
 
 /*
  * Removes info/alternates of a repository that was member `id`, and then the
- * value of core.alternateRefsPrefixes that a member has. A different value of
- * this key, or a value from another file, stays. Returns 0 or a negative error
- * code.
+ * value that network_link() gave core.alternateRefsPrefixes. A different value
+ * of this key, or a value from another file, stays. Returns 0 or a negative
+ * error code.
  */
 int network_unlink(const struct network *network, const struct repo *repo,
 		   uint32_t id, struct error *err);

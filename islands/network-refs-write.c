@@ -95,8 +95,8 @@ static int add_change(struct network_batch *b, const char *prefix,
 }
 
 /*
- * Adds the changes that lead from the list `now` to the list `wanted`, both
- * sorted.
+ * Adds the changes that turn the references `now` into the references `wanted`.
+ * Both lists are sorted by name.
  */
 static int compare(struct network_batch *b, const char *prefix,
 		   const struct network_refs *now,
@@ -232,8 +232,8 @@ static void ignore_broken(void *ctx, const char *name)
 }
 
 /*
- * Moves loose references into packed-refs. Otherwise they would hide the new
- * values in packed-refs.
+ * Moves the loose references under refs/virtual/ into packed-refs. A loose
+ * reference would hide the new value that is written into packed-refs.
  */
 static int pack_loose(struct writing *w)
 {

@@ -272,7 +272,7 @@ int network_registry_path(struct buf *out, const struct network *network,
 }
 
 /*
- * Returns the member's id that `name` states as a number, or 0 if `name` is not
+ * Returns the member id that `name` is in decimal digits, or 0 if `name` is not
  * a number.
  */
 static uint32_t parse_id(const char *name)
@@ -287,8 +287,9 @@ static uint32_t parse_id(const char *name)
 }
 
 /*
- * Returns the registry entry of a path, or NULL. The repository need not exist
- * any more. `name` may also be the path as the registry has it.
+ * Returns the registry entry of a path, or NULL. The repository at the path
+ * need not exist any more. `name` is a path to it, or the path as the registry
+ * has it.
  */
 static struct network_entry *lookup_path(struct network *network,
 					 const char *name)

@@ -19,8 +19,8 @@ static uint64_t *words_of(const struct island_sets *sets, uint32_t set)
 }
 
 /*
- * Mixes a word into a hash by multiplication and shift. The words are made by
- * this module, so an attacker cannot choose equal hashes.
+ * Mixes a word into a hash by multiplication and shift. This module makes the
+ * words itself, so an attacker cannot choose words with equal hashes.
  */
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
