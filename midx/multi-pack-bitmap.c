@@ -10,8 +10,8 @@
 
 /*
  * If the older index has no pseudo-merges, a request for all tips may have to
- * walk many commits that the index covers. With more than this number of such
- * commits, the new index is made with pseudo-merges.
+ * walk many commits that the index covers. If more than this number of commits
+ * would be walked, the new index is made from scratch, with pseudo-merges.
  */
 #define PSEUDO_MANY_WALKED (4 * PSEUDO_DEFAULT_MIN_SAVED)
 
@@ -124,8 +124,8 @@ static int number_objects(struct making *m, struct error *err)
 }
 
 /*
- * Store the types of the objects that the walk found. For all other objects,
- * read the types from the packs.
+ * Store the types of the objects that the walk found. Then read the types of
+ * all other objects from the packs.
  */
 static int note_objects(struct making *m, struct error *err)
 {

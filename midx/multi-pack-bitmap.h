@@ -4,8 +4,9 @@
  * existing pack.
  *
  * Only commits that references reach and that the packs cover get bitmaps. A
- * tip that is loose, or arrived later, has no bit and is left out. All objects
- * that the other tips reach must be covered.
+ * tip that the packs do not cover has no bit and is left out: a loose object,
+ * or an object that arrived later. The packs must cover all objects that the
+ * remaining tips reach.
  */
 #ifndef MIDX_MULTI_PACK_BITMAP_H
 #define MIDX_MULTI_PACK_BITMAP_H
@@ -45,13 +46,13 @@ struct multi_pack_bitmap_request {
 	const struct pack_bitmap *below;
 	bool compacts;
 	/*
-	 * Make all bitmaps from objects. The older bitmap index is not read,
-	 * because it may be wrong.
+	 * true: make all bitmaps from objects. The older bitmap index is not
+	 * read, because it may be wrong.
 	 */
 	bool afresh;
 };
 
-/* Figures about the bitmap index that was made. */
+/* Numbers of bitmaps in the bitmap index that was made, and a warning. */
 struct multi_pack_bitmap_report {
 	uint32_t bitmap_nr;
 	uint32_t pseudo_merge_nr;

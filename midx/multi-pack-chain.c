@@ -41,7 +41,10 @@ struct writing {
 	struct multi_pack_sources sources;
 	/* owned: the bitmap index of the snapshot's chain */
 	struct pack_bitmap *pb;
-	/* contents of the layer's multi-pack-index and bitmap index */
+	/*
+	 * contents of the new layer's two files: the multi-pack-index and the
+	 * bitmap index
+	 */
 	struct buf bytes, bitmap;
 	/*
 	 * Owned: the new layer, parsed from `bytes`. It does not include the
@@ -338,8 +341,8 @@ static int put_chain(struct writing *w)
 }
 
 /*
- * Remove the files of layers, and of a single multi-pack-index, that readers no
- * longer use.
+ * Remove files that readers no longer use: those of layers that the new chain
+ * does not have, and those of a single multi-pack-index.
  */
 static int tidy_up(struct writing *w)
 {
@@ -436,8 +439,9 @@ int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,
 /* ---- compaction */
 
 /*
- * Returns the object orders of the `nr` layers that are merged, the last of
- * which is `to`. Returns NULL if memory runs out.
+ * Returns the orders of objects (struct pack_midx_order) of the `nr` layers
+ * that are merged. `to` is the topmost of these layers. Returns NULL if memory
+ * runs out.
  */
 static const struct pack_midx_order **list_orders(const struct writing *w,
 						  const struct odb_midx *to,

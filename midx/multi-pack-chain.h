@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes chains of multi-pack-indexes (odb/odb-midx.h). multi_pack_append()
- * adds a layer of new packs; its cost depends on these packs, not on the size
- * of the repository. multi_pack_compact() merges several layers into one.
+ * adds a layer that covers new packs. The cost of multi_pack_append() depends
+ * on the new packs, not on the size of the repository. multi_pack_compact()
+ * merges several layers into one.
  *
  * The files of a layer are installed and durable before the chain file names
  * them. The chain file is replaced atomically. After that, files that the chain

@@ -40,7 +40,8 @@ int making_prepare_layer(struct making *m, struct error *err)
 	making_number_update(m);
 	/*
 	 * Look up the types that are still unknown: those of tags and of
-	 * unreachable objects. The walk did not visit these objects.
+	 * unreachable objects. The walk over new commits did not visit these
+	 * objects.
 	 */
 	for (uint32_t bit = 0; bit < making_nr(m) && !ret; bit++)
 		if (!m->types[bit])
@@ -61,9 +62,9 @@ static size_t choose_most(const struct making *m, size_t nr, size_t commit_nr)
 				       bitmap_select_dense_nr(object_nr));
 
 	/*
-	 * Drop bitmaps only if there are more than twice as many as wanted.
-	 * Otherwise each merge would drop a few bitmaps, and several merges
-	 * would drop too many.
+	 * Drop bitmaps only if there are more than twice as many as the merged
+	 * layer should keep (`most`). Otherwise each merge would drop a few
+	 * bitmaps, and several merges would drop too many.
 	 */
 	return nr > 2 * most ? most : nr;
 }
@@ -83,7 +84,10 @@ static int choose_rows(struct making *m, const uint32_t *rows, size_t nr,
 	u->selected = mem_alloc(most, sizeof(*u->selected));
 	if (!u->commits || !u->selected)
 		return error_nomem(err);
-	/* Choose commits at even distances, and always the last one. */
+	/*
+	 * Choose commits at even distances in `rows`, and always the last
+	 * commit.
+	 */
 	for (size_t i = 0; i < most; i++) {
 		uint32_t row = rows[(i + 1) * nr / most - 1], obj_pos, used, c;
 		uint32_t idx_pos = bitmap_file_row(&below->file, row).idx_pos;

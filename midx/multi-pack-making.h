@@ -32,7 +32,10 @@ struct making {
 	 */
 	uint8_t *is_tip;
 	size_t is_tip_nr;
-	/* For a layer of a chain: the number of objects in all layers below. */
+	/*
+	 * for a layer of a chain: the number of objects in all lower layers,
+	 * which is the bit of the layer's first object; otherwise 0
+	 */
 	uint32_t base_nr;
 	/*
 	 * Tables for the writer (pack-bitmap.h). All are owned. For a layer of
@@ -65,9 +68,9 @@ struct making {
 uint32_t making_nr(const struct making *m);
 
 /*
- * Fill in m->is_tip: which commits are tips, and of which kind. References that
- * are no branches are marked only with `all_refs`. Returns 0 or a negative
- * error code.
+ * Fill in m->is_tip: which commits are tips, and of which kind. Unless
+ * `all_refs` is set, only the commits of branches are marked. Returns 0 or a
+ * negative error code.
  */
 int making_mark_tips(struct making *m, bool all_refs, struct error *err);
 

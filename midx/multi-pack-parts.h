@@ -62,7 +62,10 @@ int multi_pack_put_files(const struct multi_pack_files *files,
 struct multi_pack_below {
 	/* the bitmap index of the layers below the new layer */
 	const struct pack_bitmap *base;
-	/* passed as `below` to multi_pack_bitmap_make() */
+	/*
+	 * bitmap index that is passed to multi_pack_bitmap_make() as
+	 * request->below
+	 */
 	const struct pack_bitmap *old;
 	bool compacts;
 };

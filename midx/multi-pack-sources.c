@@ -51,8 +51,8 @@ static int add_source(struct multi_pack_sources *s, const struct odb *odb,
 	struct buf name = BUF_INIT;
 
 	/*
-	 * Skip a pack with a temporary name. A repack of stock Git will still
-	 * rename it.
+	 * Skip a pack with a temporary name. A repack of stock Git is still
+	 * running, and will rename the pack.
 	 */
 	if (*pack->name == '.' ||
 	    (o->only && !named_packs_has(o->only, pack)) ||

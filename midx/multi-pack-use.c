@@ -41,9 +41,9 @@ struct expiry {
 };
 
 /*
- * Returns whether a pack that stays, and that the multi-pack-index covers, has
- * the object. Packs with a temporary name do not count, because stock Git may
- * rename or remove them.
+ * Returns whether the object is in a pack that is not removed and that the
+ * multi-pack-index covers. Packs with a temporary name do not count, because
+ * stock Git may rename or remove them.
  */
 static bool is_elsewhere(const struct expiry *e, const uint8_t *raw)
 {
@@ -61,8 +61,9 @@ static bool is_elsewhere(const struct expiry *e, const uint8_t *raw)
 }
 
 /*
- * Returns whether each object of a pack is also in a pack that stays. The .idx
- * files are read, because the multi-pack-index may be wrong.
+ * Returns whether each object of a pack is also in a pack that stays. The
+ * function reads the .idx files of these packs, because the multi-pack-index
+ * may be wrong.
  */
 static bool is_redundant(const struct expiry *e, const struct pack *pack)
 {
@@ -162,8 +163,8 @@ struct batch {
 	const struct odb *odb;
 	const struct odb_midx *om;
 	/*
-	 * sum of sizes in bytes up to which packs are chosen; 0: all packs are
-	 * chosen
+	 * packs are chosen until the sum of their expected sizes in bytes
+	 * reaches this value; 0: all packs are chosen
 	 */
 	uint64_t size;
 	bool pack_kept_objects;

@@ -221,7 +221,7 @@ static int make_midx(struct writing *w)
 	if (!ret)
 		ret = multi_pack_sources_init(&w->sources, w->odb, o, NULL,
 					      w->err);
-	/* If there are no packs, the preferred pack does not exist either. */
+	/* Without packs (ERR_MISSING), there is no preferred pack either. */
 	w->result->no_such_preferred = o->preferred && ret == ERR_MISSING;
 	if (ret < 0)
 		return ret;
@@ -425,8 +425,8 @@ static void keep_line(void *ctx, const char *line)
 	struct buf *lines = ctx;
 
 	/*
-	 * If memory runs out, the line of the report is lost. The return value
-	 * of the check still says that a problem was found.
+	 * If memory runs out, this line of the report is lost, but the return
+	 * value of the check still says that there is a problem.
 	 */
 	buf_append(lines, line, strlen(line) + 1);
 }
@@ -454,8 +454,8 @@ static int verify_layers(const struct odb *odb, size_t dir_nr,
 }
 
 /*
- * Returns whether directory `dir_nr` of the old snapshot has the same number in
- * the newer one.
+ * Returns whether the newer snapshot has, under the same number, the directory
+ * that has the number dir_nr in the older snapshot `odb`.
  */
 static bool has_dir(const struct odb *newer, const struct odb *odb,
 		    size_t dir_nr)

@@ -54,7 +54,10 @@ struct multi_pack_options {
 struct multi_pack_result {
 	uint32_t object_nr, pack_nr;
 	struct oid checksum;
-	/* options->preferred names a pack that is not covered. */
+	/*
+	 * true: the multi-pack-index does not cover the pack that
+	 * options->preferred names
+	 */
 	bool no_such_preferred;
 	/*
 	 * Set on an error: a bitmap index was not possible, because the packs
@@ -66,7 +69,7 @@ struct multi_pack_result {
 	 * The caller may try again with a newer snapshot.
 	 */
 	bool outdated;
-	/* number of commits that have a bitmap */
+	/* number of commits that have a bitmap in the new bitmap index */
 	uint32_t bitmap_nr;
 	uint64_t bitmap_len;  /* in bytes */
 	struct error warning; /* code 0: none */
@@ -98,10 +101,11 @@ int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 /*
  * Check the multi-pack-index of a directory, or all layers of a chain, against
  * the packs; see pack_midx_verify(). `report` is called for each problem. If
- * packs were added or removed after the snapshot was taken, a check that failed
- * is repeated with a newer snapshot. Returns 0 if no problem was found or there
- * is no multi-pack-index, 1 if a problem was reported, or a negative error
- * code: ERR_CORRUPT or ERR_UNSUPPORTED if the file cannot be parsed.
+ * the check finds a problem and packs were added or removed since the snapshot
+ * was taken, the check is repeated with a newer snapshot. Returns 0 if no
+ * problem was found or there is no multi-pack-index, 1 if a problem was
+ * reported, or a negative error code: ERR_CORRUPT or ERR_UNSUPPORTED if the
+ * file cannot be parsed.
  */
 int multi_pack_verify(const struct odb *odb, size_t dir_nr,
 		      void (*report)(void *ctx, const char *line), void *ctx,
@@ -126,7 +130,7 @@ int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
  * until their expected sizes add up to `batch_size`. The expected size of a
  * pack is its size times the share of its objects that are taken. Packs with an
  * expected size of `batch_size` or more are skipped. Cruft packs are never
- * chosen. Kept packs are chosen only with `pack_kept_objects`.
+ * chosen. Packs with a .keep file are chosen only with `pack_kept_objects`.
  *
  * If `newpack` is NULL, no pack is written. The result then says whether one
  * would be written.
