@@ -229,8 +229,8 @@ void json_members_init(struct json_members *members, const char *text,
 }
 
 /*
- * Takes the bytes before the next member. Returns 1 if there is a member, 0 if
- * the object has ended, or ERR_CORRUPT.
+ * Takes the bytes before the next member: white space, and a "{" or a comma.
+ * Returns 1 if there is a member, 0 if the object has ended, or ERR_CORRUPT.
  */
 static int begin_member(struct json_members *m)
 {
