@@ -42,8 +42,9 @@ struct commit_graph_verify_options {
 
 /*
  * Verifies the commit-graph of an object directory. Reads every commit once.
- * Returns 0 if there is no error or no commit-graph. Returns the kinds of
- * errors that were found, bits COMMIT_GRAPH_* combined by OR, or ERR_NOMEM.
+ * Returns 0 if no error was found or there is no commit-graph, a positive
+ * number with the kinds of errors that were found (bits COMMIT_GRAPH_*), or
+ * ERR_NOMEM.
  */
 int commit_graph_verify_dir(const struct odb *odb,
 			    const struct commit_graph_verify_options *options,
