@@ -48,8 +48,9 @@ static int push_link(void *ctx, const struct oid *to, enum object_type type,
 }
 
 /*
- * Adds the commit to which an object (a commit or tag) leads. Returns 1 if the
- * limit is reached, 0 if not, or ERR_NOMEM.
+ * Visits an object: counts the object if it is a commit, and pushes the parents
+ * of a commit or the target of a tag. Other objects are ignored. Returns 1 if
+ * the limit is reached, 0 if not, or ERR_NOMEM.
  */
 static int visit_object(struct lacking *l, const struct oid *oid)
 {
