@@ -191,8 +191,8 @@ static int visit_cache_tree(const struct reading *r, struct cursor *data,
 
 /*
  * Parses an extension of an index file. Returns 0 or a negative error code,
- * such as ERR_UNSUPPORTED if the name starts with a lower-case letter and is
- * not known here.
+ * such as ERR_UNSUPPORTED for an unknown extension whose name starts with a
+ * lower-case letter: such an extension must be understood.
  */
 static int parse_extension(const struct reading *r, const uint8_t *name,
 			   struct cursor *data, struct oid *shared,
@@ -209,8 +209,9 @@ static int parse_extension(const struct reading *r, const uint8_t *name,
 	if (!memcmp(name, "TREE", 4))
 		return visit_cache_tree(r, data, err);
 	/*
-	 * An extension whose name starts with a capital may be ignored. "sdir"
-	 * only means that entries may be trees, which this parser supports.
+	 * An extension whose name starts with a capital may be ignored. The
+	 * extension "sdir" says only that an entry may stand for a whole tree;
+	 * this parser supports such entries.
 	 */
 	if ((name[0] >= 'A' && name[0] <= 'Z') || !memcmp(name, "sdir", 4))
 		return 0;

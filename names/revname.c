@@ -546,8 +546,8 @@ static int no_path(const struct resolver *r, const char *path, size_t rev_len)
 }
 
 /*
- * Follows tags and a commit to the tree to which the path after the colon is
- * relative.
+ * Replaces *oid, the object named before `colon`, by the tree in which the path
+ * after the colon is looked up. Tags and a commit are followed to their tree.
  */
 static int peel_to_tree(const struct resolver *r, struct oid *oid,
 			const char *colon)
