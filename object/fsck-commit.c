@@ -106,8 +106,8 @@ static bool take_id(struct lines *l)
 #define IDENT "invalid author/committer line - "
 
 /*
- * Returns the number of digits at p, which are a date in seconds. Sets
- * *overflow if the number does not fit.
+ * Returns the number of digits at p. The digits are a date in seconds since
+ * 1970; sets *overflow if the date is too large.
  */
 static size_t date_digits(const char *p, bool *overflow)
 {
