@@ -103,8 +103,8 @@ static int note_link(void *ctx, const struct oid *to, enum object_type type,
 }
 
 /*
- * Records a link of a commit on the shallow boundary. Links to other commits,
- * the parents, are skipped, because these need not exist.
+ * Records a link of a commit on the shallow boundary, unless the link is to a
+ * parent: the parents of such a commit need not exist.
  */
 static int note_tree(void *ctx, const struct oid *to, enum object_type type,
 		     struct error *err)
