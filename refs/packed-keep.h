@@ -57,7 +57,10 @@ int packed_keep_get(const struct packed_kept **out, struct packed_keep *keep,
 		    const char *path, enum hash_algo algo, struct error *err);
 void packed_keep_put(struct packed_keep *keep, const struct packed_kept *kept);
 
-/* Maximum number of notes of a mapped file. A further note replaces one. */
+/*
+ * Maximum number of notes of a mapped file. A further note replaces one of
+ * these notes.
+ */
 #define PACKED_KEEP_NOTES 4
 /*
  * Maximum length in bytes of the text of a note, and of its key. A client

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads, lists and edits reflogs by the functions for the repository's kind of
- * storage.
+ * Reads, lists and edits reflogs: calls the functions for the repository's kind
+ * of storage (reflog-backend.h).
  */
 #include <stdlib.h>
 

@@ -36,7 +36,10 @@ static const char *skip_number(const char *p)
 	return p > start ? p : NULL;
 }
 
-/* Returns whether a name has the form "<from>-<to>-<random>.ref" or ".log". */
+/*
+ * Returns whether a name has the form "<from>-<to>-<random>.ref" or
+ * "<from>-<to>-<random>.log".
+ */
 static bool is_table_name(const char *name)
 {
 	static const char *const ends[] = {"-", "-", ""};

@@ -39,7 +39,9 @@ const char *refs_reftable_place(struct buf *dir, const struct repo *repo,
 }
 
 /*
- * Reads a number from the configuration. The default is 0, the maximum `max`.
+ * Sets *value to the number that the variable `key` has in the configuration,
+ * or to 0 if it is not set. A number above `max` is an error. Returns 0 or a
+ * negative error code.
  */
 static int read_limit(const struct repo *repo, const char *key, int64_t max,
 		      int64_t *value, struct error *err)

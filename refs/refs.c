@@ -195,8 +195,9 @@ int refs_dwim_nr(struct refs *refs, const char *name, struct buf *notes,
 		found = refs_lookup(refs, full.data, &ref, &why);
 		nr += found > 0;
 		/*
-		 * If the ref does not exist, *why may say that a file is
-		 * missing. This is not an error.
+		 * If the ref does not exist, *why may have the error of a
+		 * missing file. Clear *why, because a missing ref is not an
+		 * error.
 		 */
 		if (!found)
 			why = (struct error)ERROR_INIT;
