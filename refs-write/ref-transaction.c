@@ -105,8 +105,9 @@ void ref_transaction_free(struct ref_transaction *tx)
 }
 
 /*
- * Returns whether the file of an ill-formed name is below refs/. Such a file
- * may be removed.
+ * Returns whether the file that belongs to the ill-formed name `name` is below
+ * refs/. If so, deleting this ref cannot remove another file of the git
+ * directory.
  */
 static bool name_is_safe(const char *name)
 {
