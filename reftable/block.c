@@ -82,8 +82,8 @@ static int64_t inflate_block(struct reftable_block *block,
 
 /*
  * Skips the zeros after the block that ends at `off`. Returns the offset of the
- * next block. No block type is zero, so a zero byte after a block means that
- * the next block is aligned.
+ * next block. A block begins with its type, which is never zero. So a zero byte
+ * after a block means that the next block is aligned.
  */
 static uint64_t skip_padding(const struct reftable_file *file, uint64_t off)
 {
