@@ -43,7 +43,10 @@ int repo_hook_find(char **path, const struct repo *repo, const char *name,
 
 /* ---- hooks that are commands in the configuration */
 
-/* The events of githooks(5). These names are not allowed as names of hooks. */
+/*
+ * The events of githooks(5). A configured hook (hook.<name>.*) may not have one
+ * of these names.
+ */
 static const char *const events[] = {
 	"applypatch-msg",
 	"commit-msg",

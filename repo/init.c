@@ -93,8 +93,8 @@ static int make_dirs(const struct init *init)
 }
 
 /*
- * Replaces the content of the file `path`, holding its lock. `mode` may contain
- * permissions for a shared repository.
+ * Takes the lock of the file `path` and replaces the content of the file.
+ * `mode` may contain permissions for a shared repository.
  */
 static int replace(const char *path, const struct buf *text, unsigned mode,
 		   struct error *err)
@@ -423,8 +423,8 @@ static unsigned config_mode(const struct init *init, const char *path)
 }
 
 /*
- * Sets the variables in the config file that are missing there, or that have
- * another value.
+ * Sets the variables of the new repository in the config file, unless they have
+ * the right values already.
  */
 static int make_config(const struct init *init)
 {
