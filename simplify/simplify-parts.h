@@ -254,7 +254,8 @@ int simplify_walk(struct simplify *s, const struct revwalk_tips *tips,
 int simplify_commit(struct simplify *s, uint32_t c, struct error *err);
 
 /*
- * Computes again whether a merge is TREESAME, after its parents have changed.
+ * Computes again whether a merge is TREESAME, after some of its parents were
+ * removed or became uninteresting.
  */
 void simplify_update_same(struct simplify *s, uint32_t c);
 
@@ -289,9 +290,10 @@ void simplify_ready_release(struct simplify_ready *r);
 
 /*
  * Pushes the commits of a list that have no children in the list. Unless
- * r->by_date is set, the last commit of the list is pushed first, so that the
- * first one is taken first. `children` is indexed by commit_nr: the number of
- * children plus one. Returns 0 or ERR_NOMEM.
+ * r->by_date is set, the last commit of the list is pushed first, so that
+ * simplify_ready_pop() returns the first commit of the list first. `children`
+ * is indexed by commit_nr: the number of children plus one. Returns 0 or
+ * ERR_NOMEM.
  */
 int simplify_ready_tips(struct simplify_ready *r, const struct simplify *s,
 			const struct simplify_list *list,

@@ -176,8 +176,9 @@ int simplify_expand(struct simplify *s, uint32_t c, struct error *err)
 /* ---- the list */
 
 /*
- * Begins to count the queued commits that may reach a listed commit. The
- * counting stops when an interesting commit is queued.
+ * Sets s->threat_nr to the number of queued commits that may reach a listed
+ * commit. The functions of the queue then keep this number up to date, until an
+ * interesting commit is queued.
  */
 static void begin_end(struct simplify *s)
 {

@@ -9,8 +9,9 @@
 #define TREE_CACHE ((size_t)48 << 20) /* in bytes */
 
 /*
- * Opens the functions that compare trees. If changed-path filters leave only
- * single pairs of trees to compare, names are looked up in the bytes of trees.
+ * Opens the functions that compare trees. With changed-path filters, only few
+ * pairs of trees must be compared. In that case names are looked up in the
+ * bytes of trees (path-look.c).
  */
 static int open_trees(struct simplify *s, struct error *err)
 {
