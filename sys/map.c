@@ -99,8 +99,8 @@ int sys_read_file(struct buf *out, const char *path, struct error *err)
 	if (fd < 0)
 		return fd;
 	/*
-	 * The size is only a hint: a file may have grown, and files in /proc
-	 * have size 0.
+	 * The size from stat() is only a hint for the allocation: the file may
+	 * have grown since, and files in /proc have size 0.
 	 */
 	if (st.size > room)
 		room = (size_t)st.size + 1;

@@ -146,8 +146,8 @@ static inline bool trace_wants(const struct trace *t, enum trace_target target)
 }
 
 /*
- * A place in the source code: the lines of a trace name the code that wrote
- * them.
+ * The place in the source code that writes an event. The lines of a trace show
+ * this place.
  */
 struct trace_at {
 	const char *file;

@@ -48,9 +48,9 @@ struct sys_witness_entry {
 	 */
 	struct buf listing;
 	/*
-	 * true: the listing was found unchanged, so long after the directory's
-	 * last change that any later change gives the directory another time.
-	 * So the listing is not compared again
+	 * true: the listing need not be compared again. It was found unchanged
+	 * at a time long after the directory's last change, so any later change
+	 * gives the directory another time
 	 */
 	atomic_bool is_proven;
 };
