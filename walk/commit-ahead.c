@@ -377,8 +377,9 @@ struct commit_ahead *commit_ahead_new(struct objspace *space,
 	a->shallow = shallow;
 	a->lane_nr = threads ? threads : sys_cpu_nr();
 	/*
-	 * The values in record_of must fit into 32 bits. They grow with the
-	 * number of lanes, so a large space gets fewer lanes.
+	 * The values in record_of must fit into 32 bits. The largest value
+	 * grows with the number of lanes, so a space with very many objects
+	 * gets fewer lanes.
 	 */
 	while (a->lane_nr > 1 && space->packed_nr > UINT32_MAX / a->lane_nr - 1)
 		a->lane_nr--;

@@ -47,8 +47,8 @@ static struct commit_map_entry *find(const struct commit_map *map,
 }
 
 /*
- * Returns where the arrays have the value of a commit, or NULL if the array is
- * too short for this commit.
+ * Returns a pointer to the value of a commit in the arrays, or NULL if the
+ * array is too short for this commit.
  */
 static uint32_t *place_of(const struct commit_map *map, uint32_t obj_pos)
 {

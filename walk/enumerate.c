@@ -362,10 +362,10 @@ static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 }
 
 /*
- * Finds listed objects that are missing. Looks up objects outside packs,
- * because some are known only by an id in a tree. Packed objects exist, and so
- * do trees that were read to list their entries. Appends the ids of missing
- * objects to *missing, and sets *first to the first missing object.
+ * Finds listed objects that are missing. Looks up only listed objects that are
+ * in no pack and that were not read: such an object is known only by an id in a
+ * tree, and may not exist. Appends the ids of missing objects to *missing, and
+ * sets *first to the first missing object.
  */
 static int list_missing(const struct walk_item **first, struct oid **missing,
 			size_t *nr, struct enumerate *e)

@@ -27,8 +27,9 @@ struct objspace {
 	const struct odb *odb; /* borrowed */
 	/*
 	 * All packed objects have smaller numbers than packed_nr. packed_nr is
-	 * 0 if the repository replaces objects (git-replace(1)). All objects
-	 * are then numbered in the order in which they are met, and read by id.
+	 * 0 if the repository replaces objects (git-replace(1)). In that case
+	 * all objects are numbered in the order in which they are met, and are
+	 * read by id.
 	 */
 	uint32_t packed_nr;
 	/*

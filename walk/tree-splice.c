@@ -223,8 +223,9 @@ struct splice_run {
 };
 
 /*
- * Finds the entries of the base that a copy covers. Prefetches the entries that
- * are covered only in part, since their bytes are at random places.
+ * Finds the entries of the base that a copy covers. Prefetches the two entries
+ * at its ends that may be covered only in part: their bytes will be read, and
+ * are at random places.
  */
 static void locate(struct tree_splice *s, struct splice_run *r,
 		   struct splice_op *op)
