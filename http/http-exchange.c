@@ -69,5 +69,13 @@ int http_may_get_files(const struct http_exchange *x, struct error *err)
 	int ret = x->get_any_file ? visible_is_limit(&is_limit, x->repo, err)
 				  : 0;
 
-	return ret < 0 ? ret : x->get_any_file && !is_limit;
+	/*
+	 * If objects/info/alternates cannot be read, the repository borrows no
+	 * objects, so its files may be served. A configured limit that is
+	 * malformed is an error.
+	 */
+	if (ret < 0 && (ret == ERR_NOMEM ||
+			config_find(&x->repo->config, VISIBLE_LIMIT_KEY)))
+		return ret;
+	return x->get_any_file && !is_limit;
 }

@@ -67,9 +67,9 @@ int visible_is_limit(bool *is_limit, const struct repo *repo, struct error *err)
 	char *store;
 	int ret;
 
-	if (config_find(&repo->config, "gitreach.reachableonly")) {
-		ret = config_bool(&repo->config, "gitreach.reachableonly",
-				  is_limit, err);
+	if (config_find(&repo->config, VISIBLE_LIMIT_KEY)) {
+		ret = config_bool(&repo->config, VISIBLE_LIMIT_KEY, is_limit,
+				  err);
 		return ret < 0 ? ret : 0;
 	}
 	ret = network_find(&store, repo, err);

@@ -36,6 +36,9 @@
 
 struct visible;
 
+/* The key that decides whether clients only see objects that refs reach. */
+#define VISIBLE_LIMIT_KEY "gitreach.reachableonly"
+
 /*
  * Set *is_limit to whether clients may only know of objects that refs reach.
  * gitreach.reachableOnly decides. By default, *is_limit is true for members and
