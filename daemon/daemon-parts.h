@@ -777,6 +777,9 @@ struct daemon_talk {
 	int code;
 };
 
+/* Milliseconds that a thread waits until a user can be told something. */
+#define DAEMON_TELL_MS 1000
+
 /*
  * Makes conn->talk. The caller sets the streams, the address and the
  * descriptors. Returns conn->talk, or NULL if memory runs out.

@@ -119,7 +119,7 @@ static void leave_ring(struct lane *l)
 
 void lanes_put(struct lanes *lanes, struct lane_item *item)
 {
-	struct lane *l = find(lanes, item->key);
+	struct lane *l = item->key ? find(lanes, item->key) : &lanes->spare;
 
 	if (!l)
 		l = new_lane(lanes, item->key);

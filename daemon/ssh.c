@@ -76,7 +76,7 @@ static void refuse_message(const struct daemon_options *options,
 
 	daemon_log(options, conn, message);
 	snprintf(line, sizeof(line), "fatal: %s\n", message);
-	sys_write_ready(fds[2], line, strlen(line));
+	sys_write_ready(fds[2], line, strlen(line), DAEMON_TELL_MS);
 	for (int i = 0; i < 3; i++)
 		sys_close(fds[i]);
 	sys_passing_send(conn->stream.fd, &code, 1, NULL, 0, NULL);

@@ -15,6 +15,31 @@
 #include "sys/passing.h"
 #include "wire/pktline.h"
 
+/*
+ * Writes "<kind>: <message>" to the log, and to the user if the user's
+ * descriptor accepts it within `wait_ms` milliseconds.
+ */
+static void tell(const struct daemon_talk *talk, const char *kind,
+		 const char *message, int wait_ms)
+{
+	char line[1024], quoted[PKTLINE_QUOTE_MAX];
+	int len;
+
+	daemon_log(talk->answer.options, talk->answer.conn, message);
+	if (talk->fds[2] < 0)
+		return;
+	len = snprintf(line, sizeof(line), "%s: %s\n", kind,
+		       pktline_quote(quoted, message));
+	if (len > 0)
+		sys_write_ready(talk->fds[2], line, strlen(line), wait_ms);
+}
+
+void daemon_talk_tell(const struct daemon_talk *talk, const char *kind,
+		      const char *message)
+{
+	tell(talk, kind, message, DAEMON_TELL_MS);
+}
+
 static struct access_question question_of(const struct daemon_talk *talk)
 {
 	return (struct access_question){
@@ -135,7 +160,8 @@ void daemon_talk_end_answer(struct daemon_conn *conn, const struct error *err)
 	conn->unsent = NULL;
 	if (err) {
 		t->code = 128;
-		daemon_talk_tell(t, "fatal", err->msg);
+		/* The loop must not wait. */
+		tell(t, "fatal", err->msg, 0);
 	}
 	daemon_answer_end(&t->answer, err);
 }
@@ -143,7 +169,7 @@ void daemon_talk_end_answer(struct daemon_conn *conn, const struct error *err)
 void daemon_talk_give_up(struct daemon_conn *conn)
 {
 	conn->talk->code = 128;
-	daemon_talk_tell(conn->talk, "fatal", "the client is too slow");
+	tell(conn->talk, "fatal", "the client is too slow", 0);
 }
 
 void daemon_talk_free(struct daemon_conn *conn)
@@ -211,21 +237,6 @@ int daemon_talk_write(void *ctx, struct iovec *iov, size_t nr,
 	struct daemon_talk *t = ctx;
 
 	return daemon_output_writev(&t->answer.output, iov, nr, err);
-}
-
-void daemon_talk_tell(const struct daemon_talk *talk, const char *kind,
-		      const char *message)
-{
-	char line[1024], quoted[PKTLINE_QUOTE_MAX];
-	int len;
-
-	daemon_log(talk->answer.options, talk->answer.conn, message);
-	if (talk->fds[2] < 0)
-		return;
-	len = snprintf(line, sizeof(line), "%s: %s\n", kind,
-		       pktline_quote(quoted, message));
-	if (len > 0)
-		sys_write_ready(talk->fds[2], line, strlen(line));
 }
 
 const char *daemon_talk_principal(struct daemon_talk *talk)

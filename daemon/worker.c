@@ -392,6 +392,12 @@ static void send_some(struct worker *w, struct daemon_conn *conn, uint64_t now)
 		renew(w, conn, (size_t)n);
 	}
 	if (n >= 0 && outbox_is_empty(&out->box)) {
+		/*
+		 * At a deadline, epoll still waits for room in the socket. It
+		 * must not report a connection that a thread has next.
+		 */
+		if (now)
+			sys_event_remove(w->events, out->stream->fd);
 		end_answer(w, conn, NULL);
 		unlist(conn);
 		resume(w, conn);

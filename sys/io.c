@@ -657,18 +657,24 @@ uint32_t sys_euid(void)
 	return geteuid();
 }
 
-void sys_write_ready(int fd, const void *bytes, size_t len)
+void sys_write_ready(int fd, const void *bytes, size_t len, int wait_ms)
 {
 	struct pollfd pfd = {fd, POLLOUT, 0};
 	sigset_t before;
+	struct stat st;
 	ssize_t n = 0;
+
+	/* poll() reports a file on a dead file system as ready. */
+	if (!wait_ms && (fstat(fd, &st) < 0 ||
+			 !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))))
+		return;
 
 	sys_sigpipe_block(&before);
 	/*
 	 * If poll() reports that a pipe can be written, the pipe takes 4096
 	 * bytes without waiting.
 	 */
-	if (poll(&pfd, 1, 1000) == 1)
+	if (poll(&pfd, 1, wait_ms) == 1)
 		n = write(fd, bytes, len < 4096 ? len : 4096);
 	sys_sigpipe_restore(&before);
 	(void)n;

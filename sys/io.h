@@ -244,8 +244,9 @@ char *sys_realpath_missing(const char *path, struct error *err);
 
 /*
  * Writes at most 4096 bytes to a stream of another process, if the stream
- * accepts them within a second. Otherwise the bytes are lost.
+ * accepts them within `wait_ms` milliseconds. Otherwise the bytes are lost. 0:
+ * the function does not wait, and writes only to a pipe or a socket.
  */
-void sys_write_ready(int fd, const void *bytes, size_t len);
+void sys_write_ready(int fd, const void *bytes, size_t len, int wait_ms);
 
 #endif

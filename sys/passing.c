@@ -248,7 +248,8 @@ int sys_passing_open(struct sys_passing_end *end, int fd, bool is_output)
 	own = reopen(fd, is_output);
 	if (own >= 0)
 		end->fd = own;
-	else if (!sys_passing_unblock(fd, &end->was_blocking))
+	else if ((errno != EACCES && errno != EPERM) ||
+		 !sys_passing_unblock(fd, &end->was_blocking))
 		return ERR_INVALID;
 	return 0;
 }

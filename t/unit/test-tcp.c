@@ -186,7 +186,7 @@ static void test_pipes(void **state)
 			 0);
 	assert_int_equal(sys_socket_read(ends[0], got, 8, &patience, NULL), 3);
 	assert_memory_equal(got, "abc", 3);
-	sys_write_ready(ends[1], "d", 1);
+	sys_write_ready(ends[1], "d", 1, 0);
 	close(ends[1]);
 	assert_int_equal(sys_socket_read(ends[0], got, 8, &patience, NULL), 1);
 	assert_int_equal(sys_socket_read(ends[0], got, 8, &patience, NULL), 0);
