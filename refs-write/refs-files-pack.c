@@ -63,8 +63,12 @@ static int peel(struct packer *p, const struct oid *oid, struct oid *peeled)
 
 	if (ret < 0 || type != OBJ_TAG)
 		return ret;
-	return !odb_peel_tag(p->reader, oid, peeled, NULL) &&
-	       !odb_info(p->reader, peeled, &type, NULL, NULL);
+	ret = odb_peel_tag(p->reader, oid, peeled, NULL);
+	if (!ret)
+		ret = odb_info(p->reader, peeled, &type, NULL, NULL);
+	if (!ret)
+		return 1;
+	return ret == ERR_MISSING || ret == ERR_CORRUPT ? 0 : ret;
 }
 
 /*
