@@ -137,10 +137,11 @@ static int descend(struct search *s, const char *name)
 static int has(struct search *s, const char *name)
 {
 	size_t len = s->path.len;
+	struct sys_stat st;
 	int ret = descend(s, name);
 
 	if (!ret)
-		ret = sys_exists(s->path.data);
+		ret = !sys_lstat(&st, s->path.data, NULL);
 	shorten(&s->path, len);
 	return ret;
 }
@@ -185,8 +186,12 @@ static int check_repo(struct search *s, const struct repo *repo,
 		     : ret;
 }
 
-/* Check the searched directory, which looks like a repository. */
-static int check_git_dir(struct search *s)
+/*
+ * Check the searched directory, which looks like a repository. Sets *is_repo to
+ * whether it can be opened as one. Returns 0, a nonzero result of `found`, or
+ * ERR_NOMEM.
+ */
+static int check_git_dir(struct search *s, bool *is_repo)
 {
 	struct repo_options options = {
 		.path = s->path.data,
@@ -196,9 +201,11 @@ static int check_git_dir(struct search *s)
 	struct repo *repo = NULL;
 	int ret;
 
+	*is_repo = true;
 	if (places_find(&s->git_dirs, s->path.data))
 		return 0;
 	ret = repo_open(&repo, &options, &own);
+	*is_repo = !ret;
 	if (!ret)
 		ret = check_repo(s, repo, &own);
 	repo_close(repo);
@@ -235,14 +242,18 @@ static int enter(void *ctx, const char *name)
 static int visit(struct search *s)
 {
 	struct error own = ERROR_INIT;
+	bool is_repo = false;
 	int ret = has(s, "HEAD");
 
 	if (ret > 0)
 		ret = has(s, "objects");
-	if (ret > 0) {
-		ret = check_git_dir(s);
-		return ret ? ret : enter(s, "modules");
-	}
+	/* The root of a work tree may have files of these names, too. */
+	if (ret > 0)
+		ret = check_git_dir(s, &is_repo);
+	if (!ret && is_repo)
+		ret = enter(s, "modules");
+	if (is_repo)
+		return ret ? ret : enter(s, "worktrees");
 	if (!ret)
 		ret = sys_dir_each(s->path.data, enter, s, &own);
 	if (ret < 0 && own.code && own.code != ERR_MISSING)

@@ -33,10 +33,10 @@ struct network_borrowers {
 
 /*
  * Searches the directory `dir` and all directories below it for borrowers.
- * Symlinks below `dir` are not followed. In a repository, only the directory
- * modules/ is searched for further repositories. A linked work tree belongs to
- * its repository, and is not reported. The cost is one listing of each
- * directory outside of repositories.
+ * Symlinks below `dir` are not followed. In a repository, only the
+ * directories modules/ and worktrees/ are searched for further repositories. A
+ * linked work tree belongs to its repository, and is not reported. The cost is
+ * one listing of each directory outside of repositories.
  *
  * Returns 0, a nonzero result of `found`, ERR_MISSING if `dir` does not exist,
  * or another negative error code.

@@ -309,6 +309,30 @@ test_expect_success 'an object directory that is a symlink is borrowed, too' '
 	test_cmp expect out
 '
 
+test_expect_success 'borrowers: HEAD as a link, submodules of work trees, a misleading tree' '
+	mkdir -p hidden/tree/objects &&
+	stock clone -q --bare --shared root.git hidden/linked.git &&
+	stock -C hidden/linked.git pack-refs --all &&
+	ln -sf "$(stock -C hidden/linked.git symbolic-ref HEAD)" \
+		hidden/linked.git/HEAD &&
+	stock -C hidden/linked.git rev-parse -q --verify HEAD &&
+	stock clone -q --shared root.git hidden/tree/work &&
+	mkdir -p hidden/tree/work/.git/worktrees/w/modules &&
+	stock clone -q --bare --reference store.git root.git \
+		hidden/tree/work/.git/worktrees/w/modules/sub &&
+	echo text >hidden/tree/HEAD &&
+	cat >expect <<-EOF &&
+	from=1 path=$PWD/hidden/linked.git
+	from=1 path=$PWD/hidden/tree/work/.git
+	from=store path=$PWD/hidden/tree/work/.git/worktrees/w/modules/sub
+	EOF
+	test_expect_code 1 "$GIT" -C store.git network borrowers ../hidden \
+		>out 2>err &&
+	grep "^warning: .*hidden/tree" err &&
+	sort out >sorted &&
+	test_cmp expect sorted
+'
+
 test_expect_success 'borrowers: what cannot be read is a warning, and status 1' '
 	mkdir -p mixed/bad.git/objects &&
 	echo nonsense >mixed/bad.git/HEAD &&
