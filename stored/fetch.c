@@ -65,7 +65,8 @@ int stored_result(int ret, const char *what, struct error *err)
 	if (ret == STORE_ABSENT)
 		return error_set(err, ERR_MISSING, "'%s' is not in the store",
 				 what);
-	if (ret == STORE_UNAVAILABLE || ret == STORE_AMBIGUOUS)
+	if (ret == STORE_UNAVAILABLE || ret == STORE_AMBIGUOUS ||
+	    ret == STORE_CONFLICT)
 		return error_recode(err, ERR_IO);
 	if (ret > 0)
 		return error_set(err, ERR_IO, "'%s': the store refuses this",
