@@ -411,11 +411,11 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 }
 
 /*
- * Returns whether the first `len` bytes of a name contain @{upstream}, @{push}
- * or @{-<n>}. In a name such as main@{upstream}@{1}, the last selector reads
- * the reflog of the upstream branch.
+ * Returns whether the first `len` bytes of a name contain @{upstream} or
+ * @{push}, or, with `checkouts`, @{-<n>}. A selector after one of these is
+ * about the reflog of that branch.
  */
-static bool names_branch(const char *name, size_t len)
+static bool names_branch(const char *name, size_t len, bool checkouts)
 {
 	struct revname_selector s;
 
@@ -424,6 +424,7 @@ static bool names_branch(const char *name, size_t len)
 		const char *end = memchr(text, '}', len - i - 2);
 
 		if (name[i] == '@' && name[i + 1] == '{' && end &&
+		    (checkouts || *text != '-') &&
 		    revname_selector_parse(&s, text, (size_t)(end - text), 0) ==
 			    ERR_UNSUPPORTED)
 			return true;
@@ -452,7 +453,7 @@ static int resolve_selector(struct resolver *r, struct oid *out,
 					    r->odb->repo, r->notes, r->err);
 	else if (ret == ERR_NOMEM)
 		error_nomem(r->err);
-	if (!ret && names_branch(name, open - 1))
+	if (!ret && names_branch(name, open - 1, true))
 		return unsupported(r, "upstream branches and checkouts");
 	if (!ret)
 		return unknown(r);
@@ -668,6 +669,12 @@ int revname_resolve_as(struct oid *out, const char *name,
 		ret = resolve_in_tree(&r, &oid, colon);
 	else
 		ret = resolve_rev(&r, &oid, name, strlen(name), options->hint);
+	/*
+	 * Stock Git takes all text before @{upstream} for the name of a branch,
+	 * and ends if there is none.
+	 */
+	if (ret == ERR_MISSING && names_branch(name, strlen(name), false))
+		ret = unsupported(&r, "upstream branches and checkouts");
 	if (!ret)
 		*out = oid;
 	free(r.shallow);

@@ -236,6 +236,8 @@ static void test_failures(void **state)
 		{"main@{upstream}@{0}", ERR_UNSUPPORTED, "upstream"},
 		{"@{-1}@{now}~1", ERR_UNSUPPORTED, "checkouts"},
 		{"main^0@{push}@{8}", ERR_UNSUPPORTED, "upstream"},
+		{"^no branch@{u}", ERR_UNSUPPORTED, "upstream"},
+		{"no branch@{push}~2", ERR_UNSUPPORTED, "upstream"},
 		{"main^0@{8}@{1}", ERR_MISSING, "unknown revision"},
 		{"HEAD^{what}@{0}", ERR_MISSING, "unknown revision"},
 		{"HEAD^{tree}x", ERR_MISSING, "unknown revision"},
