@@ -39,8 +39,18 @@ test_expect_success 'each goal of make exists' '
 	done <goals
 '
 
+# The README builds with the default settings. A tree that was built with others
+# would be compiled again, and its libraries may be elsewhere. The README's commands
+# do not quote the path of the tree.
+is_default () {
+	test ! -e "$GITREACH_SRC/config.mak" &&
+	test -z "${CC-}${CFLAGS-}${LDFLAGS-}${PKG_CONFIG-}${PKG_CONFIG_PATH-}" &&
+	case "$MAKEFLAGS" in *=*) false ;; esac &&
+	case "$GITREACH_SRC" in *[[:space:]]*) false ;; esac
+}
+
 if command -v autoconf >/dev/null && command -v cc >/dev/null &&
-	command -v pkg-config >/dev/null && test_have_prereq PLAIN
+	command -v pkg-config >/dev/null && test_have_prereq PLAIN && is_default
 then
 	test_set_prereq CHECKOUT
 fi
