@@ -128,6 +128,8 @@ test_expect_success 'a stock Git that lacks a command and starts ours' '
 	"\$GIT_EXEC_PATH/git-\$1" "\$2"
 	EOC
 	chmod +x old &&
+	test_when_finished "rm -rf .git" &&
+	git init -q . &&
 	GITREACH_FALLBACK=$PWD/old test_expect_code 128 git reflog show \
 		2>err &&
 	test_line_count 1 rounds &&
