@@ -37,6 +37,20 @@ stop_daemon () {
 	kill $server && wait $server
 }
 
+# ssh_program <file> <socket>: write the program that Git runs in place of ssh. It runs
+# the forced command where the other end would.
+ssh_program () {
+	cat >"$1" <<-EOF &&
+	#!/bin/sh
+	while test \$# -gt 2
+	do
+		shift
+	done
+	SSH_ORIGINAL_COMMAND=\$2 exec "$DAEMON" --ssh-client="$2"
+	EOF
+	chmod +x "$1"
+}
+
 # test_gitreachd <option>...: start the server with a listener of each kind, and call
 # test_transport <name> <url> for each, with the URL of srv/server.git. Over ssh, a
 # script runs the command where the other end would.
@@ -58,16 +72,7 @@ test_gitreachd () {
 		start_daemon $gitreachd_options "$@" &&
 		wait_until grep "started: " log &&
 		sed -n "s/^gitreachd: listens on //p" log >listeners &&
-		cat >ssh-gitreachd <<-EOC &&
-		#!/bin/sh
-		while test \$# -gt 2
-		do
-			shift
-		done
-		SSH_ORIGINAL_COMMAND=\$2 exec "$DAEMON" \
-			--ssh-client="$sockets/ssh"
-		EOC
-		chmod +x ssh-gitreachd
+		ssh_program ssh-gitreachd "$sockets/ssh"
 	'
 	test_transport 'gitreachd, http' "$(grep ^http: listeners)/server.git"
 	! https=$(grep ^https: listeners) ||

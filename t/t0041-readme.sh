@@ -55,17 +55,17 @@ then
 	test_set_prereq CHECKOUT
 fi
 test_expect_success CHECKOUT 'the commands' '
-	mkdir -p "$here/run/work/build" &&
+	copy=$here/run/work &&
+	mkdir -p "$copy/build" &&
 	(cd "$GITREACH_SRC" && tar cf - --exclude=./build --exclude="./build-*" \
 		--exclude=./.git --exclude=./config.mak --exclude=./git .) |
-		tar xf - -C "$here/run/work" &&
+		tar xf - -C "$copy" &&
 	(cd "$GITREACH_BUILD" && tar cf - --exclude=./t .) |
-		tar xf - -C "$here/run/work/build" &&
-	PATH=$STOCK_PATH python3 "$helper" run "$here/run/work/README.md" \
-		"$here/run" &&
-	test -x "$here/run/work/dest/usr/local/bin/git" &&
-	test -x "$here/run/work/count" &&
-	grep "^LIBDEFLATE = 0$" "$here/run/work/config.mak"
+		tar xf - -C "$copy/build" &&
+	PATH=$STOCK_PATH python3 "$helper" run "$copy/README.md" "$here/run" &&
+	test -x "$copy/dest/usr/local/bin/git" &&
+	test -x "$copy/count" &&
+	grep "^LIBDEFLATE = 0$" "$copy/config.mak"
 '
 
 test_done

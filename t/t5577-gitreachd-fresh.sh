@@ -5,8 +5,8 @@ configuration or objects that are older than the request
 
 GITREACH_PUSHES is the number of pushes to each kind of storage.'
 . "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-gitreachd.sh"
 
-DAEMON=$GITREACH_BUILD/bin/gitreachd
 pushes=${GITREACH_PUSHES:-60}
 server=
 sockets=$(mktemp -d /tmp/t5577.XXXXXX)
@@ -30,7 +30,7 @@ for _ in range($1):
 " | sort -u
 }
 
-# mapped: print the number of descriptors and of maps of files below srv
+# opened: print the number of descriptors and of maps of files below srv
 opened () {
 	for pid in $(workers)
 	do
@@ -39,16 +39,7 @@ opened () {
 	done | wc -l
 }
 
-# The program that Git runs in place of ssh.
-cat >fake-ssh <<EOF
-#!/bin/sh
-while test \$# -gt 2
-do
-	shift
-done
-SSH_ORIGINAL_COMMAND=\$2 exec "$DAEMON" --ssh-client="$sockets/ssh"
-EOF
-chmod +x fake-ssh
+ssh_program fake-ssh "$sockets/ssh"
 GIT_SSH=$PWD/fake-ssh
 GIT_SSH_VARIANT=ssh
 export GIT_SSH GIT_SSH_VARIANT

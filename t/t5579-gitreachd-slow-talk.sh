@@ -3,6 +3,7 @@
 test_description='gitreachd: clients of git:// and ssh that read slowly, or wait
 between two commands, cost no threads'
 . "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-slow-readers.sh"
 . "$GITREACH_SRC/t/lib-gitreachd.sh"
 
 export PYTHONDONTWRITEBYTECODE=1
@@ -11,16 +12,7 @@ export GITREACHD
 sockets=$(mktemp -d /tmp/t5579.XXXXXX)
 trap 'for pid in $pids; do kill $pid; done 2>/dev/null; rm -rf "$sockets"' EXIT
 
-# The program that Git runs in place of ssh.
-cat >fake-ssh <<EOF
-#!/bin/sh
-while test \$# -gt 2
-do
-	shift
-done
-SSH_ORIGINAL_COMMAND=\$2 exec "$DAEMON" --ssh-client="$sockets/ssh"
-EOF
-chmod +x fake-ssh
+ssh_program fake-ssh "$sockets/ssh"
 GIT_SSH=$PWD/fake-ssh
 GIT_SSH_VARIANT=ssh
 export GIT_SSH GIT_SSH_VARIANT
@@ -50,43 +42,11 @@ slow () {
 	wait_until grep begun begun
 }
 
-# go_on: let the slow clients go on, and wait until they have ended
-go_on () {
-	echo >&5 &&
-	wait $readers
-}
-
 # clone_works <url>: a clone of another client is answered meanwhile
 clone_works () {
 	rm -rf quick.git &&
 	timeout 100 "$STOCK_GIT" clone -q --bare $1 quick.git &&
 	stock -C quick.git fsck
-}
-
-# packs_are_right <number>: check the packs that the slow clients got, which are
-# equal
-packs_are_right () {
-	rm -rf got.git &&
-	git init -q --bare got.git &&
-	stock -C got.git index-pack --stdin <pack.0 >/dev/null &&
-	stock -C got.git rev-list --objects $tip >list &&
-	for i in $(seq $(($1 - 1)))
-	do
-		cmp pack.0 pack.$i || return
-	done
-}
-
-# record <Python expression>: evaluate it for the value v of the last fetch in
-# the log of requests
-record () {
-	python3 -c "
-import json
-for line in open(\"requests\"):
-    value = json.loads(line)[\"value\"]
-    if value[\"command\"] == \"fetch\":
-        v = value
-assert $1, v
-"
 }
 
 # too_slow <number>: at least so many clients were cut off
