@@ -128,8 +128,8 @@ bool sha1_pair_is_here(void)
 }
 
 /*
- * A stub for other processors. Never called, because sha1_pair_is_here()
- * returns false.
+ * For other processors: never called, because sha1_pair_is_here() returns
+ * false.
  */
 void sha1_pair_compress(uint32_t states[2][SHA1_STATE_NR],
 			const uint8_t *const bytes[2], size_t nr)

@@ -164,8 +164,7 @@ void sha1_x86_detect(struct sha1_batch *batch)
 }
 
 /*
- * A stub for other processors. Never called, because has_sha and has_avx2 are
- * false.
+ * For other processors: never called, because has_sha and has_avx2 are false.
  */
 void sha1_x86_compress(struct sha1_batch *batch, uint32_t state[SHA1_STATE_NR],
 		       const uint8_t *bytes, size_t nr)

@@ -11,9 +11,10 @@
 #include "walk/reach.h"
 
 /*
- * Values of r->states: what is known about a commit. UNKNOWN: nothing. REACHES:
- * the commit reaches a target. A value n >= FIRST_ROUND: the commit reached no
- * target in round n. A new round begins when a target is added.
+ * Values of r->states, one for each commit. UNKNOWN: the walk has not decided
+ * yet. REACHES: the commit reaches a target. A value n >= FIRST_ROUND: the
+ * commit reached no target in round n. A new round begins when a target is
+ * added.
  */
 enum {
 	UNKNOWN = 0,
