@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Random repositories with bitmap indexes, for tests of the public interface.
- * The shared library provides the functions gitreach_*(). Include this header
- * after cmocka.h.
+ * The tests call the functions gitreach_*() of the shared library. Include this
+ * header after cmocka.h.
  */
 #ifndef T_UNIT_APIREPO_H
 #define T_UNIT_APIREPO_H
@@ -16,8 +16,8 @@ struct apirepo {
 	gitreach_repo *repo;
 	gitreach_error *err;
 	/*
-	 * Indexed like r.objects[]: the objects that the wants reach, and the
-	 * objects that the haves reach.
+	 * Indexed like r.objects[]. want[i]: the wants reach object i. have[i]:
+	 * the haves reach object i.
 	 */
 	bool *want, *have;
 };

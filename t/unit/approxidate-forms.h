@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts of dates, and the times in UTC as which Git 2.55 parses them. The times
+ * Texts, and the times in UTC that Git 2.55 gives for these texts. The times
  * were printed by 'git config --type=expiry-date' and 'git rev-parse --since':
  *
  *	{text, the time if now is 1700000000, the time if now is 1709181296}

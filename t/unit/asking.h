@@ -27,8 +27,8 @@ struct asking {
 	 */
 	bool *is_shallow;
 	/*
-	 * Indexed like r->objects: objects that the wants reach, and objects
-	 * that the haves reach.
+	 * Indexed like r->objects. want[i]: the wants reach object i.
+	 * uninteresting[i]: the haves reach object i.
 	 */
 	bool *want, *uninteresting;
 };
@@ -73,8 +73,8 @@ static inline void asking_reach(const struct asking *a, bool *set,
 }
 
 /*
- * Returns the index of a random object in r->objects[]. Often, the object is a
- * new commit.
+ * Returns the index of a random object in r->objects[]. Three of eight times,
+ * the object is one of the newest ten commits.
  */
 static inline uint32_t asking_object(const struct asking *a)
 {
@@ -123,7 +123,10 @@ static inline void asking_list_tags(struct asking *a)
 	a->taglist = (struct taglist){a->tags, nr};
 }
 
-/* Make a random request for random objects. */
+/*
+ * Make a random request. Wants and haves are random objects. If `with_shallow`
+ * is true, three random commits are on the shallow boundary.
+ */
 static inline void asking_random(struct asking *a, bool with_shallow)
 {
 	struct packing_request *q = &a->request;
@@ -153,8 +156,9 @@ static inline void asking_random(struct asking *a, bool with_shallow)
 }
 
 /*
- * Returns whether include-tag allows the tag `nr` in a pack with the objects
- * `sent`: the target of the tag must be in the pack.
+ * Returns whether the pack `sent` should have the tag `nr` because of
+ * include-tag: the request has this capability, and the pack has the tag's
+ * target.
  */
 static inline bool asking_comes_along(const struct asking *a, const bool *sent,
 				      uint32_t nr)

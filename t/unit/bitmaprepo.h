@@ -21,7 +21,10 @@ static inline void bitmaprepo_options(struct repack_options *o,
 	o->all = o->write_bitmap = o->remove_redundant = true;
 }
 
-/* Repack the objects that refs reach. */
+/*
+ * Repack the objects that refs reach. `all`: pack all of them again, like `git
+ * repack -a`. `bitmap`: write a bitmap index.
+ */
 static inline void bitmaprepo_repack(struct randrepo *r, bool all, bool bitmap)
 {
 	struct error err = ERROR_INIT;
@@ -37,8 +40,8 @@ static inline void bitmaprepo_repack(struct randrepo *r, bool all, bool bitmap)
 }
 
 /*
- * What a test needs for queries: a snapshot of a random repository, its bitmap
- * index, and a walk.
+ * A random repository that is opened for queries: a snapshot, its bitmap index,
+ * and a walk.
  */
 struct bitmaprepo {
 	const struct randrepo *r;
@@ -46,8 +49,8 @@ struct bitmaprepo {
 	struct pack_bitmap *pb;
 	struct walk walk;
 	/*
-	 * Indexed like r->objects: objects that the wants reach, uninteresting
-	 * objects, and objects that a query found.
+	 * Indexed like r->objects. want[i]: the wants reach object i. had[i]:
+	 * the haves reach object i. found[i]: a query found object i.
 	 */
 	bool *want, *had, *found;
 };
@@ -239,7 +242,8 @@ static inline void bitmaprepo_types(struct bitmaprepo *b, struct ewah *types)
  * Write the bitmap index again with some of its bitmaps. Each bitmap is kept
  * with a probability of `keep` in 16, but at least one is kept. For each kept
  * bitmap, the bitmap with which it is XORed is chosen at random. Adds
- * `pseudo_nr` random pseudo-merges.
+ * `pseudo_nr` random pseudo-merges. `lookup_table`, `hash_cache`: whether the
+ * new index has these sections.
  */
 static inline void bitmaprepo_thin_out(struct randrepo *r, unsigned keep,
 				       unsigned pseudo_nr, bool lookup_table,
@@ -345,8 +349,9 @@ static inline void bitmaprepo_write_wrong(struct randrepo *r, uint32_t *nr,
 }
 
 /*
- * Choose random objects as tips: mostly commits, and recent commits more often
- * than old ones.
+ * Choose up to `max` random objects as tips: mostly commits, and recent commits
+ * more often than old ones. Sets reached[i] for each object that the tips
+ * reach.
  */
 static inline void bitmaprepo_tips(struct bitmaprepo *b, uint64_t *seed,
 				   struct walk_tips *tips, bool *reached,
@@ -411,8 +416,8 @@ static inline void bitmaprepo_check(struct bitmaprepo *b,
 	assert_int_equal(pack_bitmap_count(counts, b->pb, result, NULL), 0);
 	assert_memory_equal(counts, expected, sizeof(counts));
 	/*
-	 * In the indexed pack, result->uninteresting may also have objects that
-	 * the haves do not reach.
+	 * For objects of the indexed pack, result->uninteresting must have
+	 * exactly those that the haves reach.
 	 */
 	for (uint32_t bit = 0; bit < b->pb->file.object_nr; bit++)
 		if (result->uninteresting.bits)
@@ -473,8 +478,8 @@ static inline void bitmaprepo_query(struct bitmaprepo *b, uint64_t *seed,
 }
 
 /*
- * Read the file of the bitmap index. Returns its path in the repository,
- * malloc()ed.
+ * Append the content of the bitmap index file to *bytes. Returns the path of
+ * the file in the repository, malloc()ed.
  */
 static inline char *bitmaprepo_read_index(const struct randrepo *r,
 					  const struct odb *odb,

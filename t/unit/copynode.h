@@ -66,8 +66,8 @@ static inline struct stored_copy *copynode_enter(struct copynode *c)
 }
 
 /*
- * Path below the temporary directory of the node's (server's) local copy of the
- * source repository.
+ * Path of the node's (server's) local copy of the source repository, relative
+ * to the temporary directory.
  */
 #define COPYNODE_COPY "cache/repo/team/src.git/_"
 

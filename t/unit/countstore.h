@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A store for unit tests that passes requests on to another store, and counts
- * them. A test can make it unavailable.
+ * the requests. A test can make the counting store unavailable.
  */
 #ifndef T_UNIT_COUNTSTORE_H
 #define T_UNIT_COUNTSTORE_H
@@ -107,7 +107,8 @@ static inline void countstore_close(struct filestore *store)
 
 /*
  * Makes a store that passes requests on to the store `inner`. filestore_close()
- * of the new store also closes `inner`. `c` must live until then.
+ * of the new store also closes `inner`. `c` must remain in memory until the new
+ * store is closed.
  */
 static inline struct filestore *countstore_init(struct countstore *c,
 						struct filestore *inner)

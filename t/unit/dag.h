@@ -64,7 +64,10 @@ static inline uint32_t dag_add(struct dag *d, uint64_t date, bool generations,
 	return (uint32_t)h->nr++;
 }
 
-/* Make a random history of `nr` commits, with some roots and some merges. */
+/*
+ * Make a random history of `nr` commits, with some roots and some merges. If
+ * `generations` is true, compute generation numbers.
+ */
 static inline void dag_random(struct dag *d, uint32_t nr, bool generations,
 			      uint64_t *seed)
 {

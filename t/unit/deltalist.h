@@ -64,7 +64,10 @@ static inline void deltalist_release(struct deltalist *d)
 	tmprepo_release(&d->repo);
 }
 
-/* Write a new loose object to the repository, and append it to the list. */
+/*
+ * Write a new loose object to the repository, and append it to the list.
+ * Returns the new entry, which has the given type and name hash.
+ */
 static inline struct packing_item *deltalist_add(struct deltalist *d,
 						 enum object_type type,
 						 uint32_t name_hash,
@@ -96,7 +99,10 @@ static inline void text_make(char *text, size_t len, uint64_t *seed)
 				  : (char)('a' + random_next(seed) % 26);
 }
 
-/* Change one random letter in each of `nr` lines. */
+/*
+ * Change the first two letters in each of `nr` random lines. A line may be
+ * chosen twice.
+ */
 static inline void text_edit(char *text, size_t len, unsigned nr,
 			     uint64_t *seed)
 {
@@ -111,8 +117,8 @@ static inline void text_edit(char *text, size_t len, unsigned nr,
 }
 
 /*
- * Append `versions` versions of a new text to the list. The oldest version is
- * the shortest.
+ * Append `versions` versions of a new text to the list, from the longest to the
+ * shortest. All of them have the given type and name hash.
  */
 static inline void deltalist_add_versions(struct deltalist *d,
 					  enum object_type type,
@@ -146,7 +152,7 @@ static inline void deltalist_search(struct deltalist *d,
 }
 
 /*
- * Returns the inflated delta of a list entry. If the search did not keep the
+ * Returns the inflated delta of list entry `nr`. If the search did not keep the
  * delta, makes the delta again. The caller frees the result.
  */
 static inline uint8_t *deltalist_delta(struct deltalist *d, uint32_t nr)

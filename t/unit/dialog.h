@@ -114,7 +114,10 @@ static inline void dialog_object(struct dialog *d, const char *name,
 	dialog_name(d, name, &oid);
 }
 
-/* Write a commit of the tree `t`. `parent` and `parent2` may be NULL. */
+/*
+ * Write a commit of the tree `t`. `date`: date of author and committer.
+ * `parent` and `parent2` are names of objects; NULL: no such parent.
+ */
 static inline void dialog_commit(struct dialog *d, const char *name,
 				 uint64_t date, const char *parent,
 				 const char *parent2)
@@ -196,7 +199,9 @@ static inline void dialog_warn(void *ctx, const char *message)
 	buf_printf(ctx, "%s\n", message);
 }
 
-/* Create the repository with the history drawn above. */
+/*
+ * Create the repository with the history in the opening comment of this file.
+ */
 static inline void dialog_init(struct dialog *d, enum hash_algo algo)
 {
 	static const char *const line[] = {"c0", "c1", "c2", "c3", "c4"};

@@ -2,7 +2,8 @@
 /*
  * A slow computation of the objects of a random repository that pass an object
  * filter. The depth, type and size of every object are known. Tests compare the
- * filters of the program with the result. Include this header after cmocka.h.
+ * result with the objects that pass the program's filters. Include this header
+ * after cmocka.h.
  */
 #ifndef T_UNIT_FILTERSET_H
 #define T_UNIT_FILTERSET_H
@@ -23,7 +24,8 @@ struct filterset {
 	struct filter filter;
 	bool filter_wants;
 	/*
-	 * Indexed like r->objects: depth of the object plus one; 0: not found.
+	 * Indexed like r->objects: the smallest depth at which the wants reach
+	 * the object, plus one. 0: the wants do not reach the object.
 	 */
 	uint32_t *levels;
 	/*
@@ -51,8 +53,9 @@ static inline void filterset_want(struct filterset *s, struct randrepo *r,
 }
 
 /*
- * Set s->levels for an object and for all objects below it. `level` is the
- * depth plus one, because 0 means that an object was not found.
+ * Set s->levels for object `nr` and for all objects that it reaches. `level` is
+ * the depth of object `nr` plus one, because 0 means that an object was not
+ * found.
  */
 static inline void filterset_find(struct filterset *s, const struct randrepo *r,
 				  uint32_t nr, uint32_t level)
@@ -93,7 +96,10 @@ static inline void filterset_random_spec(struct randrepo *r, char *out,
 	}
 }
 
-/* Make a random request with a filter of one or two random parts. */
+/*
+ * Make a random request with a filter of one or two random parts. Filters by
+ * depth (tree:<n> with n > 0) are chosen only if `with_depth` is true.
+ */
 static inline void filterset_init(struct filterset *s, struct randrepo *r,
 				  struct walk *w, bool with_depth)
 {
@@ -125,9 +131,9 @@ static inline void filterset_init(struct filterset *s, struct randrepo *r,
 			nr = r->objects[nr].refs[0];
 		}
 		/*
-		 * Entries of a wanted tree have the depth 1, like the root tree
-		 * of a commit. If the filter also applies to wants, the wanted
-		 * tree itself has the depth 1.
+		 * If the filter spares wanted objects, the entries of a wanted
+		 * tree have the depth 1. Otherwise the wanted tree itself has
+		 * the depth 1, like the root tree of a commit.
 		 */
 		filterset_find(s, r, nr,
 			       r->objects[nr].type == OBJ_TREE &&

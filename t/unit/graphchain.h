@@ -11,7 +11,10 @@
 #include "t/unit/graphfile.h"
 #include "t/unit/tmprepo.h"
 
-/* A root, two children, a merge, and an octopus merge of three parents. */
+/*
+ * The lower layer: a root, two children, a merge, and an octopus merge of three
+ * parents.
+ */
 static const struct graphfile_commit graphchain_base_commits[] = {
 	{0x10, 0x50, COMMIT_GRAPH_NO_PARENT, COMMIT_GRAPH_NO_PARENT, 1, 1000},
 	{0x20, 0x51, 0, COMMIT_GRAPH_NO_PARENT, 2, 1001},
@@ -31,7 +34,7 @@ static const struct graphfile graphchain_base_file = {
 	.checksum = 0xaa};
 
 /*
- * The layer on top of the first. Its first commit is a child of commit 0x50,
+ * The upper layer. Commit 0x05 is a child of commit 0x50 of the lower layer,
  * which has position 4.
  */
 static const struct graphfile_commit graphchain_top_commits[] = {

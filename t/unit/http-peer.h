@@ -26,8 +26,9 @@ struct peer_answer {
 	/* The answer to send. NULL: the server sends no answer. */
 	const char *text;
 	/*
-	 * What happens after the answer: the connection stays open, the server
-	 * closes it, or the server keeps it open and is silent.
+	 * What the server does after the answer. PEER_KEEP: it waits for the
+	 * next request on the connection. PEER_CLOSE: it closes the connection.
+	 * PEER_SILENT: it keeps the connection open, and sends nothing more.
 	 */
 	enum { PEER_KEEP, PEER_CLOSE, PEER_SILENT } then;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A list of objects for a new pack (struct packing_item), taken from a random
- * repository. The items are planned, ordered and written. A slow reader
- * (packread.h) checks the written pack. Include this header after cmocka.h.
+ * repository. Tests plan, order and write the items. A slow reader (packread.h)
+ * checks the written pack. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_ITEMLIST_H
 #define T_UNIT_ITEMLIST_H
@@ -23,9 +23,9 @@ struct itemlist {
 };
 
 /*
- * Make the repository: a pack of deltas, a second pack whose deltas have the
- * opposite direction, and loose objects. An object may be in both packs. The
- * list of items stays empty.
+ * Make the repository: three packs with the same objects, and newer loose
+ * objects. One pack has whole objects, one has OFS_DELTAs, and one has
+ * REF_DELTAs in short chains. The list of items stays empty.
  */
 static inline void itemlist_init(struct itemlist *l, uint64_t *seed)
 {
@@ -68,7 +68,8 @@ static inline void itemlist_release(struct itemlist *l)
 
 /*
  * Fill l->list with random objects of the repository. Each object is taken with
- * a probability of `keep` in 16.
+ * a probability of `keep` in 16. If `externals` is true, some of the trees and
+ * blobs become external items: objects that only the receiver has.
  */
 static inline void itemlist_fill(struct itemlist *l, unsigned keep,
 				 bool externals)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A repository for tests of kept deltas (stored beside the pack) and whole
- * copies of files. Its history is a line of commits, each of which changes the
- * same file.
+ * A repository for tests of kept deltas and of kept whole copies of files,
+ * which a repack stores beside the pack. Its history is a line of commits. Each
+ * commit changes the same file.
  */
 #ifndef T_UNIT_KEPTREPO_H
 #define T_UNIT_KEPTREPO_H
@@ -23,8 +23,8 @@ struct keptrepo {
 };
 
 /*
- * Add version `nr` of a file of 16 KB. One line differs from the other
- * versions.
+ * Add version `nr` of a file of 16 KB. Two versions differ in two lines: each
+ * version has its own changed line.
  */
 static inline uint32_t keptrepo_version(struct randrepo *r, uint32_t nr)
 {
@@ -79,7 +79,10 @@ static inline void keptrepo_close(struct keptrepo *k)
 	refs_close(k->refs);
 }
 
-/* Make a repository with a line of commits, and repack it. */
+/*
+ * Make a repository with a line of commits, and repack it with the
+ * configuration `config`.
+ */
 static inline void keptrepo_init(struct keptrepo *k, const char *config)
 {
 	struct randrepo *r = &k->r;

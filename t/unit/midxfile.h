@@ -62,7 +62,8 @@ static inline void midxfile_make_idx(struct midxfile *f, unsigned p,
 
 /*
  * Make the pack indexes. Pack 0 is empty. Packs 2 and 3 have the same
- * modification time. The modification time of pack 4 is before 1970.
+ * modification time. The modification time of pack 4 is before 1970. If `large`
+ * is true, packs with odd numbers have some offsets beyond 2 GiB.
  */
 static inline void midxfile_init(struct midxfile *f, enum hash_algo algo,
 				 uint64_t *seed, bool large)

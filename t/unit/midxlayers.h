@@ -39,8 +39,8 @@ static inline void midxlayers_close(struct midxlayers *m)
 
 /*
  * Write a multi-pack-index of the packs that no layer has, and append it to the
- * chain as the highest layer. Returns the value of multi_pack_append(); an
- * error fails the test.
+ * chain as the highest layer. `bitmap`: also write its bitmap index. Returns
+ * the value of multi_pack_append(); an error fails the test.
  */
 static inline int midxlayers_append(const struct randrepo *r, bool bitmap)
 {
@@ -68,9 +68,10 @@ static inline struct odb_midx *midxlayers_nth(const struct odb *odb, size_t n)
 }
 
 /*
- * Merge the layers [from, to] of a chain into one layer, directly above the
- * lowest `base_nr` layers. The layers between the base and `from` are removed
- * from the chain. Layer 0 is the lowest.
+ * Merge the layers [from, to] of a chain into one layer, and put it on top of
+ * the lowest `base_nr` layers. The layers from number `base_nr` to `from` - 1
+ * are removed from the chain. Layer 0 is the lowest. `bitmap`: write the bitmap
+ * index of the new layer.
  */
 static inline void midxlayers_compact_onto(const struct randrepo *r,
 					   size_t from, size_t to,
@@ -90,8 +91,8 @@ static inline void midxlayers_compact_onto(const struct randrepo *r,
 }
 
 /*
- * Merge the layers [from, to] of a chain into one layer. The layers below them
- * remain.
+ * Merge the layers [from, to] of a chain into one layer. The layers below
+ * `from` remain. `bitmap`: write the bitmap index of the new layer.
  */
 static inline void midxlayers_compact(const struct randrepo *r, size_t from,
 				      size_t to, bool bitmap)
@@ -110,7 +111,10 @@ static inline size_t midxlayers_nr(const struct randrepo *r)
 	return nr;
 }
 
-/* Write a history in `nr` packs, and a layer of the chain for each pack. */
+/*
+ * Write a history in `nr` packs, and a layer of the chain for each pack.
+ * `bitmap`: each layer gets a bitmap index.
+ */
 static inline void midxlayers_history(struct randrepo *r, uint64_t *seed,
 				      enum hash_algo algo, unsigned nr,
 				      bool bitmap)

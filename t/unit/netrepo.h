@@ -90,8 +90,9 @@ static inline void netrepo_ref(struct netrepo *n, const char *repo,
 }
 
 /*
- * Write a commit without parents, and point the branch main to it. Its tree has
- * one file, which contains `text`.
+ * Write a commit without parents, whose tree has one file with the content
+ * `text`. Point the branch main of the repository `name` to the commit. Sets
+ * *commit to its id.
  */
 static inline void netrepo_commit(struct netrepo *n, const char *name,
 				  const char *text, struct oid *commit)

@@ -49,7 +49,10 @@ static inline int netsync_sync(struct netsync *f, uint32_t id)
 	return network_sync(f->n.network, &id, 1, &sync, NULL);
 }
 
-/* Make a repository with one commit. Add it to the fork network as a member. */
+/*
+ * Make a repository with one commit, whose id becomes *oid. Add the repository
+ * to the fork network. Returns its id as a member.
+ */
 static inline uint32_t netsync_member(struct netsync *f, const char *name,
 				      const char *text, struct oid *oid)
 {

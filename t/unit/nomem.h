@@ -19,8 +19,9 @@
 #include "base/error.h"
 
 /*
- * Number of allocations up to which nomem_each() lets each of them fail. If a
- * call makes more allocations, only a sample of them fails.
+ * If a call makes at most this number of allocations, nomem_each() lets each of
+ * them fail once. If a call makes more allocations, only a sample of them
+ * fails.
  */
 #ifndef NOMEM_MAX
 #define NOMEM_MAX 300

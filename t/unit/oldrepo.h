@@ -191,7 +191,7 @@ static inline void oldrepo_open(struct oldrepo *o)
 
 /*
  * Make the repository. Its refs reach some commits of the first half of the
- * history.
+ * history. Each object is stored at one or several of the places `allowed`.
  */
 static inline void oldrepo_init(struct oldrepo *o, uint64_t *seed,
 				unsigned allowed)

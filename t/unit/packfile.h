@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packs for unit tests that are written entry by entry. The test chooses each
- * delta and each size, right or wrong. Include this header after cmocka.h.
+ * Writes packs entry by entry, for unit tests. The test chooses each delta and
+ * each size, right or wrong. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_PACKFILE_H
 #define T_UNIT_PACKFILE_H
@@ -37,7 +37,10 @@ struct packfile {
 	uint64_t offsets[PACKFILE_MAX];
 	uint32_t crcs[PACKFILE_MAX];
 	uint32_t nr;
-	/* Path of the directory that packfile_save() makes; "" before. */
+	/*
+	 * Path of the directory that packfile_save() makes. Empty until the
+	 * first call of packfile_save().
+	 */
 	char dir[64];
 	char base[96]; /* "<dir>/pack-test" */
 };
@@ -103,7 +106,9 @@ static inline uint32_t packfile_add_entry(struct packfile *p,
 	return n;
 }
 
-/* Add an object that is stored whole. */
+/*
+ * Add an object that is stored whole. Returns the number of the entry, from 0.
+ */
 static inline uint32_t packfile_add(struct packfile *p, enum object_type type,
 				    const void *data, size_t len)
 {
@@ -133,8 +138,8 @@ static inline void packfile_make_delta(struct buf *delta, size_t base_len,
 	packfile_put_size(delta, base_len);
 	packfile_put_size(delta, base_len + text_len);
 	/*
-	 * Leave out a copy of nothing: in a copy instruction, a length of 0
-	 * means 64 KiB.
+	 * If the base is empty, make no copy instruction: a copy instruction
+	 * with the length 0 copies 64 KiB.
 	 */
 	if (base_len) {
 		/* the length has two bytes */
@@ -177,8 +182,8 @@ static inline int packfile_entry_cmp(const void *a, const void *b)
 }
 
 /*
- * Make the pack index. The checksum of the pack in the index is the one in the
- * pack's last bytes.
+ * Make the pack index in the format `version` (1 or 2). The last bytes of the
+ * pack are used as its checksum.
  */
 static inline void packfile_make_idx(struct packfile *p, unsigned version)
 {
@@ -248,7 +253,7 @@ static inline void packfile_save(struct packfile *p)
 	packfile_save_file(p, ".idx", p->idx.data, p->idx.len);
 }
 
-/* Finish the pack, save it and open it. */
+/* Finish the pack, save it and open it. Returns the open pack. */
 static inline struct pack *packfile_open(struct packfile *p)
 {
 	struct error err = ERROR_INIT;

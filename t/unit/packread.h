@@ -16,8 +16,8 @@
 
 struct packread_entry {
 	/*
-	 * Offsets in the pack of the entry and of its delta base. base_off is
-	 * set only for OFS_DELTA.
+	 * `off`: offset of the entry in the pack. `base_off`: offset of its
+	 * delta base, set only for OFS_DELTA.
 	 */
 	uint64_t off, base_off;
 	struct oid base; /* only for REF_DELTA */
@@ -110,8 +110,8 @@ static inline void packread_entries(struct packread *p, const uint8_t *bytes,
 }
 
 /*
- * Set the content of an entry. Checks that the repository has this object, and
- * that no earlier entry of the pack has it.
+ * Set the type and the content of an entry. Checks that the repository has this
+ * object, and that no earlier entry of the pack has it.
  */
 static inline void packread_settle(struct packread *p, struct packread_entry *e,
 				   enum object_type type, const void *data,
@@ -254,7 +254,10 @@ static inline int packread_put(void *ctx, const void *bytes, size_t len,
 	return buf_append(ctx, bytes, len);
 }
 
-/* Write the number of objects into the pack header, and append the trailer. */
+/*
+ * Write the number of objects, `nr`, into the pack header. Overwrite the last
+ * bytes of the pack with the right trailer.
+ */
 static inline void packread_seal(struct buf *pack, uint32_t nr,
 				 enum hash_algo algo)
 {

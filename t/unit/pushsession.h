@@ -14,7 +14,10 @@
 
 struct fixture {
 	struct copynode c;
-	/* A second node (server): another cache directory of the same store. */
+	/*
+	 * A second node (server) of the same store. It has a cache directory of
+	 * its own.
+	 */
 	struct stored_node *other;
 	struct buf warnings;
 	struct error err;

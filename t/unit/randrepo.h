@@ -99,8 +99,10 @@ static inline uint32_t randrepo_find(const struct randrepo *r,
 }
 
 /*
- * Append an object to r->objects[] without storing it. Returns its index. If
- * the object exists already, returns the index of the existing one.
+ * Append an object to r->objects[] without storing it in the repository.
+ * `refs`: indexes in r->objects[] of the objects to which the new object
+ * refers. Returns its index. If r->objects[] has the object already, returns
+ * the index of the existing one.
  */
 static inline uint32_t randrepo_add(struct randrepo *r, enum object_type type,
 				    const struct buf *data,
@@ -125,8 +127,9 @@ static inline uint32_t randrepo_add(struct randrepo *r, enum object_type type,
 }
 
 /*
- * Adds a blob and returns its index. The contents of different blobs are
- * similar, so that packs contain deltas.
+ * Adds a blob and returns its index. Equal numbers `content` give the same
+ * blob. The contents of different blobs are similar, so that packs contain
+ * deltas.
  */
 static inline uint32_t randrepo_blob(struct randrepo *r, unsigned content)
 {
@@ -187,7 +190,8 @@ static inline void randrepo_files(struct randrepo *r, struct randrepo_tree *t,
 
 /*
  * Make a root tree with the entries a/f00 f01 f02, a/z/f00 f01 f02, b/f00 f01
- * f02, f00 f01 f02 and the submodule sub.
+ * f02, f00 f01 f02 and the submodule sub. `files`: number of each file's
+ * content; 0: no such file. Returns the index of the tree in r->objects[].
  */
 static inline uint32_t randrepo_root(struct randrepo *r, const uint8_t *files)
 {

@@ -51,8 +51,9 @@ static inline bool randtree_is_above(const char *dir, const char *path)
 }
 
 /*
- * Put a file into the tree. Remove files at paths that must now be directories,
- * and files below the new path.
+ * Put a file with the content number `content` into the tree. Remove files at
+ * paths that must now be directories, and files below the new path. If the tree
+ * is full, or the path is too long, no file is added.
  */
 static inline void randtree_put(struct randtree *t, const char *path,
 				uint8_t content)
@@ -327,8 +328,9 @@ static inline uint32_t randhist_tree(const struct randhist *h, uint32_t commit)
 }
 
 /*
- * Add an object to a pack. The object is stored as a delta against entry
- * `base_place` of the pack, if this delta is smaller than the object.
+ * Add object `nr` to a pack. Object `base_nr` is entry `base_place` of the
+ * pack. If a delta against this entry is smaller than the object, the delta is
+ * stored.
  */
 static inline void randtree_pack_one(struct randrepo *r, struct packfile *p,
 				     uint32_t nr, uint32_t base_place,
@@ -356,8 +358,8 @@ static inline void randtree_pack_one(struct randrepo *r, struct packfile *p,
 }
 
 /*
- * Write a new pack of objects that are not stored yet, of at most PACKFILE_MAX
- * objects.
+ * Write a new pack of at most PACKFILE_MAX objects that are not stored yet.
+ * Returns their number; 0: all objects are stored, and no pack is written.
  */
 static inline uint32_t randtree_pack_some(struct randrepo *r)
 {

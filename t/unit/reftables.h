@@ -65,7 +65,10 @@ static inline struct reftable_ref twin_value(uint64_t *seed, char *name,
 	return ref;
 }
 
-/* Make `nr` refs whose names have common prefixes. */
+/*
+ * Make `nr` refs whose names have common prefixes. `index`: update index of all
+ * refs.
+ */
 static inline void twin_init(struct twin *twin, size_t nr, uint64_t *seed,
 			     enum hash_algo algo, uint64_t index)
 {
@@ -110,7 +113,8 @@ static inline void assert_same_ref(const struct reftable_ref *a,
 }
 
 /*
- * Returns an entry of a ref's reflog. The update index determines its content.
+ * Returns an entry of the reflog of the ref `name`. The update index `index`
+ * determines the content of the entry.
  */
 static inline struct reftable_log twin_log(const char *name, uint64_t index)
 {
@@ -188,9 +192,9 @@ static inline void twin_write(const struct twin *twin, size_t log_nr,
 }
 
 /*
- * Read the table <dir>/<name> into `bytes`, and cut off the highest level of
- * its ref index. The table must have only refs, and an index of several levels.
- * Afterwards, the highest level has several blocks, as in some tables of stock
+ * Append the table <dir>/<name> to `bytes`, without the highest level of its
+ * ref index. The table must have only refs, and an index of several levels. In
+ * the result, the highest level has several blocks, as in some tables of stock
  * Git (up to 3 blocks).
  */
 static inline void twin_read_wide(struct buf *bytes, const char *dir,

@@ -131,7 +131,9 @@ static inline void *relaynode_run(void *arg)
 
 /*
  * Starts a relay that commits changes in the local copies of the cache
- * directory `cache`. The node of *c then sends its changes to this relay.
+ * directory `cache`. The node of *c then sends its changes to this relay. The
+ * relay responds to `answers` commits. The next commit ends the relay in the
+ * way `end`.
  */
 static inline void relaynode_start_with(struct relaynode *r, struct copynode *c,
 					const char *cache, unsigned answers,
@@ -161,7 +163,8 @@ static inline void relaynode_start_with(struct relaynode *r, struct copynode *c,
 
 /*
  * Starts a relay that uses the same cache directory as the node of *c. This
- * node then sends its changes to the relay.
+ * node then sends its changes to the relay. For `answers` and `end`, see
+ * relaynode_start_with().
  */
 static inline void relaynode_start(struct relaynode *r, struct copynode *c,
 				   unsigned answers, enum relaynode_end end)

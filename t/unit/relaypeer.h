@@ -20,7 +20,8 @@
 
 /* How the peer handles the request at which it ends. */
 enum relaypeer_end {
-	RELAYPEER_BEFORE, /* without effect */
+	/* The peer ends without executing the request. */
+	RELAYPEER_BEFORE,
 	/* The request takes effect, but the peer sends no response. */
 	RELAYPEER_AFTER,
 	/* The peer sends a response that is truncated by one byte. */

@@ -21,7 +21,8 @@ struct s3_peer {
 
 /*
  * Starts the server and opens the store. The store sends a request up to three
- * times, with short pauses between the tries.
+ * times, with short pauses between the tries. `part_len`: length of the parts
+ * of an upload, in bytes.
  */
 static void s3_peer_start(struct s3_peer *p, const struct peer_answer *script,
 			  size_t script_nr, size_t part_len)

@@ -127,7 +127,8 @@ static int suite_note(void *ctx, const struct filestore_entry *entry,
 
 /*
  * Sets *all to the names of all files that start with `prefix`. Lists the files
- * in pages of up to `limit` files, and counts the pages in *page_nr.
+ * in pages of up to `limit` files, and counts the pages in *page_nr. Returns 0
+ * or a negative error code.
  */
 static int suite_pages(struct buf *all, struct filestore *s, const char *prefix,
 		       size_t limit, unsigned *page_nr, struct error *err)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of daemon/admit.c, by which the server's requests get tokens. They
- * prove that only the thread that works on a request can take its tokens away,
- * and for which address a request is counted.
+ * Tests of daemon/admit.c, which gets tokens (permits for expensive work) for
+ * the server's requests. They prove that only the thread that works on a
+ * request can give up the request's tokens. They also prove for which address a
+ * request is counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,8 +45,9 @@ static unsigned held(struct admission *a)
 }
 
 /*
- * A thread that only sends keep-alives may wait for a slow client. This must
- * not take the tokens from the thread that works on the request.
+ * A thread that only sends keep-alives to a slow client may call
+ * daemon_admit_rest(). The request must keep its tokens, because another thread
+ * works on it.
  */
 static void test_rest(void **state)
 {

@@ -75,8 +75,8 @@ static void precedence(void **state)
 }
 
 /*
- * Writes the index file of a work tree. Its entries are .gitattributes files
- * with the given rules.
+ * Writes the index file of a work tree. Its `nr` entries are .gitattributes
+ * files: each element of `files` is a path and the rules of the file.
  */
 static void write_index(struct fixture *f, const char *const (*files)[2],
 			size_t nr)

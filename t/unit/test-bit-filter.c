@@ -81,10 +81,10 @@ static void queries(void **state)
 }
 
 /*
- * The client may have made its earlier fetches with a filter, so it may lack
- * objects that its haves reach. Removes from the set of the client's objects
- * those that a filter could have left out. Checks that objects stay in the set
- * if their type always passes the filter.
+ * bitmap_filter_undecided() removes objects from the set of objects that the
+ * client has. The client may have fetched with the filter before, so it may
+ * lack objects that the filter leaves out. Objects of a type that always passes
+ * the filter must stay in the set.
  */
 static void removes_undecided(void **state)
 {

@@ -46,15 +46,19 @@ static void test_downloaded_once(void **state)
 		stored_cache_file(cache, &again, &s.place, file, &s.err), 0);
 	assert_string_equal(path.data, again.data);
 	/*
-	 * A cached file of the wrong size is not used but downloaded again,
-	 * which fails here.
+	 * A cached file of the wrong size is not used but downloaded again. The
+	 * download fails here, because the store does not have the file any
+	 * more.
 	 */
 	assert_int_equal(sys_truncate(path.data, 1, NULL), 0);
 	assert_int_equal(
 		stored_cache_file(cache, &again, &s.place, file, &s.err),
 		ERR_MISSING);
 	assert_string_equal(path.data, again.data);
-	/* An executable file is cached as a separate file. */
+	/*
+	 * The file with the executable bit would be another file of the cache.
+	 * It cannot be downloaded either.
+	 */
 	file->is_executable = true;
 	assert_int_equal(
 		stored_cache_file(cache, &again, &s.place, file, &s.err),

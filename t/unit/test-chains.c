@@ -31,7 +31,8 @@ static struct oid some_oid(uint32_t n)
 
 /*
  * Adds an object stored whole, or a delta against entry `base` if `type` is a
- * delta type. The content of a delta does not matter.
+ * delta type. The content of a delta does not matter. Returns the number of the
+ * new entry.
  */
 static uint32_t add(struct packfile *f, enum object_type type, uint32_t base)
 {

@@ -105,8 +105,8 @@ static void test_files(void **state)
 }
 
 /*
- * The read function of the real store, and the name of the file that cannot be
- * read.
+ * For failing_read(). `real_read`: the read function of the real store.
+ * `unreadable`: name of the file whose read fails.
  */
 static int (*real_read)(struct filestore *store, struct filestore_info *info,
 			const struct filestore_sink *sink, const char *name,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of bitmap/choose.c, which selects the commits that get bitmaps. They
- * prove that the bitmaps are not larger than those of a plain selection, and
- * use nearly all of this budget. Bitmaps near tips and pseudo-merges have
- * budgets of their own.
+ * prove that the bitmaps stay within a budget, the size of the bitmaps of a
+ * plain selection, and use more than half of it. There are two further budgets:
+ * for bitmaps near tips, and for pseudo-merges.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -167,8 +167,8 @@ static bool has_entry(const struct bitmap_build_result *built, uint32_t c)
 }
 
 /*
- * Without tips, the bitmaps take nearly the size of a plain selection's
- * bitmaps, and not more.
+ * If there are no tips, the bitmaps are at most as large as those of a plain
+ * selection, and more than half as large.
  */
 static void within_the_budget(void **state)
 {
@@ -194,8 +194,8 @@ static void within_the_budget(void **state)
 }
 
 /*
- * The default budget has additional words for pseudo-merges. They must not take
- * more words.
+ * With pseudo-merges, the default budget is larger by some words. Bitmaps and
+ * pseudo-merges together must stay within this budget.
  */
 static void pseudo_merges(void **state)
 {
@@ -306,7 +306,11 @@ static void far_branches(void **state)
 			tip_walk_count(&walk, &walked, &c, 1);
 			max = walked > max ? walked : max;
 		}
-		/* The newest of the 40 tips reaches 104 commits. */
+		/*
+		 * With the default budget, a fetch of any of the 40 branches
+		 * walks at most one commit. With a budget of 300 words, there
+		 * is no bitmap near some of the tips.
+		 */
 		if (far)
 			assert_true(max <= 1);
 		else

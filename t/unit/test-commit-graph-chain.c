@@ -51,8 +51,9 @@ static void test_kept(void **state)
 	assert_int_equal(kept(sizes, 0, 1, &o), 4);
 	assert_int_equal(kept(sizes, 0, 2, &o), 4);
 	/*
-	 * The upper layers of the chain are merged, because 5 <= 2 * 3, and 10
-	 * <= 2 * (3 + 5).
+	 * A layer is merged if it has at most twice as many commits as the new
+	 * layer together with the layers merged so far. Here, 5 <= 2 * 3, and
+	 * 10 <= 2 * (3 + 5).
 	 */
 	assert_int_equal(kept(sizes, 0, 3, &o), 2);
 	assert_int_equal(kept(sizes, 0, 35, &o), 1);
@@ -64,8 +65,8 @@ static void test_kept(void **state)
 	o.max_commits = 8;
 	assert_int_equal(kept(sizes, 0, 4, &o), 4);
 	/*
-	 * 5 + 5 is more than max_commits, so all layers of the chain are
-	 * merged.
+	 * The new layer merges the layer of 5 commits, and then has more than
+	 * max_commits. So all layers of the chain are merged.
 	 */
 	assert_int_equal(kept(sizes, 0, 5, &o), 0);
 	o.split = COMMIT_GRAPH_SPLIT_NO_MERGE;

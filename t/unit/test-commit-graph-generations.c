@@ -70,7 +70,10 @@ static void make(struct graph *g, uint64_t *seed)
 	}
 }
 
-/* Computes generation numbers recursively, as they are defined. */
+/*
+ * Sets *out to the generation numbers of a commit, computed recursively, as
+ * they are defined.
+ */
 static void slow(const struct graph *g, uint32_t graph_pos,
 		 struct commit_graph_generation *out)
 {

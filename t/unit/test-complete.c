@@ -90,8 +90,8 @@ static size_t bytes_of_old(const struct sample *s, size_t but)
 }
 
 /*
- * Checks that the kept bitmaps are within the memory limit. Called after the
- * cache has kept bitmap `i`.
+ * Checks that the kept bitmaps are within the memory limit, after the cache has
+ * kept bitmap `i`. Only the newest bitmaps and bitmap `i` may exceed the limit.
  */
 static void check_limit(const struct sample *s, size_t i)
 {

@@ -110,9 +110,9 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 #define SECONDS(n) ((n)*UINT64_C(1000000000))
 
 /*
- * Number of requests to the store for one use of a copy that is up to date. One
- * request asks whether there is a newer record. The other asks whether the
- * record of the copy still exists.
+ * Number of requests to the store for one use of a local copy that is up to
+ * date. One request asks whether there is a newer record. The other asks
+ * whether the store still has the record of the copy's generation.
  */
 #define NOTHING_NEW 2
 
@@ -154,7 +154,7 @@ static void test_service(void **state)
 	filestore_close(s.count.inner);
 	node->probe = countstore_init(&s.count, node->probe);
 	node->store = &s.count.store;
-	/* The copy was made from the hint, so the next use asks for a proof. */
+	/* The hint is no proof of a record, so the next use asks for one. */
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	assert_int_equal(visit(&s), 1);
 	own_clock += SECONDS(11);
@@ -167,7 +167,9 @@ static void test_service(void **state)
 
 /*
  * Requests the repository once. Returns the result of stored_copies_enter(). If
- * the request fails or `is_stale` is set, the message must contain `why`.
+ * `is_stale` is true, a successful request must use a copy that may be out of
+ * date. If the request fails or `is_stale` is true, the message must contain
+ * `why`.
  */
 static int try_visit(struct served *s, bool is_stale, const char *why)
 {
@@ -183,8 +185,9 @@ static int try_visit(struct served *s, bool is_stale, const char *why)
 }
 
 /*
- * Renames the directory `name` of the store to `out`. If `in` is not NULL,
- * renames the directory `in` to `name`, to simulate another state of the store.
+ * Renames the directory `name` of the store to `out`. Then renames the
+ * directory `in` to `name`, unless `in` is NULL. This simulates a store that
+ * was emptied or replaced.
  */
 static void swap(struct served *s, const char *name, const char *out,
 		 const char *in)
@@ -220,9 +223,10 @@ static void test_emptied(void **state)
 	visit(&s);
 
 	/*
-	 * A relaxed read does not notice that the store was emptied: with
-	 * --store-max-age, it uses the copy without a request; with
-	 * --store-stale, it uses the copy as out of date.
+	 * A relaxed read does not notice that the store was emptied. With
+	 * --store-max-age, the read sends no request and uses the copy. With
+	 * --store-stale, it uses the copy and reports that the copy may be out
+	 * of date.
 	 */
 	stored_copies_close(s.copies);
 	served_open(&s, UINT64_MAX / 4, 0, 0);
@@ -272,8 +276,8 @@ static void back_up(struct served *s)
 }
 
 /*
- * A store that was restored from a backup has other records with the numbers of
- * lost ones. A copy of a lost generation must not be served.
+ * After a store was restored from a backup, new records get the numbers of lost
+ * records. A copy of a lost generation must not be served.
  */
 static void test_restored(void **state)
 {
@@ -289,14 +293,14 @@ static void test_restored(void **state)
 	swap(&s, "store", "store-before", "backup");
 	/*
 	 * After the restore, the newest generation of the store is older than
-	 * the copy.
+	 * the generation of the copy.
 	 */
 	assert_int_equal(try_visit(&s, false, "generation 2"), ERR_CORRUPT);
 	copynode_push(&s.c, "other");
 	assert_int_equal(try_visit(&s, false, another), ERR_CORRUPT);
 	/*
-	 * The restored store gets a generation with a higher number than the
-	 * copy. The copy is still not a copy of this history.
+	 * The restored store gets a generation with a higher number than that
+	 * of the copy. The copy is still a copy of another history.
 	 */
 	copynode_push(&s.c, "more");
 	assert_int_equal(try_visit(&s, false, another), ERR_CORRUPT);
@@ -320,7 +324,7 @@ static void test_relaxed(void **state)
 	visit(&s);
 	copynode_push(&s.c, "three");
 	assert_int_equal(visit(&s), 0);
-	/* A relaxed read in a new process finds the change. */
+	/* A relaxed read in a new process finds the commit that was pushed. */
 	stored_copies_close(s.copies);
 	served_open(&s, UINT64_MAX / 4, 0, 0);
 	assert_true(visit(&s) > 0);
@@ -411,10 +415,7 @@ static void test_absent(void **state)
 	assert_int_equal(stored_copies_look(s.copies, "y", &s.c.err),
 			 ERR_MISSING);
 	assert_int_equal(visit_absent(&s, "y"), 0);
-	/*
-	 * A remembered name is reported as missing even while the store is
-	 * down.
-	 */
+	/* A remembered name counts as missing even if the store is down. */
 	s.count.is_down = true;
 	assert_int_equal(visit_absent(&s, "x"), 0);
 	assert_int_equal(stored_copies_enter(s.copies, &use, "z", &s.c.err),
@@ -521,8 +522,8 @@ static void test_counts(void **state)
 }
 
 /*
- * stored_copies_look() makes no copy. If there is a copy, it does not ask the
- * store.
+ * stored_copies_look() makes no local copy. If there is a copy, the function
+ * sends no request to the store.
  */
 static void test_look(void **state)
 {
@@ -622,8 +623,8 @@ static void visit_none(struct served *s)
 }
 
 /*
- * Callback during a request to the store, which takes six seconds. While it
- * runs, other uses of the copy must not wait for the store.
+ * Called during a request to the store. Simulates that the request takes six
+ * seconds. Meanwhile, other uses of the copy must not wait for the store.
  */
 static void be_silent(void *ctx, const char *name)
 {
@@ -660,9 +661,7 @@ static void test_silent_store(void **state)
 	assert_true(visit_stale(&s));
 	visit_none(&s);
 	assert_int_equal(s.count.requests, before + 1);
-	/*
-	 * After six seconds, one request tries whether the store answers again.
-	 */
+	/* After six seconds, one request tries if the store answers again. */
 	own_clock += SECONDS(6);
 	assert_true(visit_stale(&s));
 	assert_true(visit_stale(&s));
@@ -681,8 +680,8 @@ static void test_silent_store(void **state)
 
 static atomic_bool is_disk_full;
 /*
- * Owner of the copy that unlinkat() uses once, when the index of another copy
- * is removed. NULL: no copy is used.
+ * When unlinkat() next removes a pack index, it uses the local copy of this
+ * struct once. NULL: it uses no copy.
  */
 static struct served *visited_meanwhile;
 
@@ -796,8 +795,8 @@ static void test_trim_holds_nobody(void **state)
 }
 
 /*
- * Killed processes leave directories behind. These are removed even if the
- * cache has no size limit.
+ * Killed processes leave temporary directories in the cache. Old ones are
+ * removed even if the cache has no size limit.
  */
 static void test_leftovers(void **state)
 {
@@ -954,10 +953,7 @@ static void test_storm(void **state)
 		copynode_push(&storm.s.c, text);
 		visit(&storm.s);
 		copynode_assert_newest(&storm.s.c);
-		/*
-		 * Trimming removes the copy if no thread uses the copy at this
-		 * moment.
-		 */
+		/* This removes the copy, unless a thread is using the copy. */
 		assert_int_equal(stored_trim_run(&trim, storm.s.c.node, 1,
 						 &storm.s.c.err),
 				 0);

@@ -19,8 +19,8 @@
 #include "t/unit/tmprepo.h"
 
 /*
- * Size of the pack in bytes. It is large enough that the file is opened again
- * and that mapped pages are released.
+ * Size of the pack in bytes. To copy so many bytes, the tested code opens the
+ * file of the pack again, and releases mapped pages.
  */
 #define LEN ((size_t)9 << 20)
 
@@ -262,7 +262,10 @@ static void pages_behind_the_copy(void **state)
 struct checked {
 	struct packfile file;
 	struct pack *pack;
-	/* Only the buffer for the copied bytes is used. */
+	/*
+	 * The copied bytes are collected in out.got. The other fields of `out`
+	 * are not used.
+	 */
 	struct env out;
 	struct pack_writer writer;
 	struct pack_copy copy;

@@ -14,8 +14,8 @@
 #include "t/unit/bitmaprepo.h"
 
 /*
- * Runs a query for these commits. Returns the number of commits that the query
- * walks.
+ * Runs a query that wants `nr` commits and has no haves. Returns the number of
+ * commits that the query walks.
  */
 static uint32_t walked(struct bitmaprepo *b, uint32_t *commits, size_t nr)
 {

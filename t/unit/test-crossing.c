@@ -23,7 +23,8 @@ struct fixture {
 	struct odb *odb;
 	struct refs *refs;
 	struct walk walk;
-	bool *reached[FORKS]; /* owned: indexed by the number of the object */
+	/* Owned. reached[fork][i]: the fork reaches r.objects[i]. */
+	bool *reached[FORKS];
 };
 
 static void configure(struct fixture *f, const char *text)
@@ -197,7 +198,7 @@ static void check_count(void *ctx)
 	assert_int_equal(a->report.crossing_nr, a->expected.crossing_nr);
 }
 
-/* If memory runs out, no delta is missing from a count that succeeds. */
+/* If an allocation fails, the count fails, or its result is right. */
 static void test_no_memory(void **state)
 {
 	const struct walk_options options = {.objects = true,

@@ -88,8 +88,8 @@ static void sorted_by_type_name_external_size(void **state)
 }
 
 /*
- * The candidates come from several packs: their names, sizes and targets are
- * checked.
+ * Which objects become candidates and targets, if packs store the objects
+ * already. Objects of the same pack were compared when this pack was made.
  */
 static void targets_by_pack(void **state)
 {

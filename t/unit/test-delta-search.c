@@ -85,7 +85,10 @@ static void depth_with_copied_deltas(void **state)
 		items[i].how = PACKING_COPY_DELTA;
 		items[i].base = base;
 	}
-	/* Make the delta base an object that only the receiver has. */
+	/*
+	 * The base of this copied delta is an object that only the receiver
+	 * has.
+	 */
 	items[d.list.nr - 1].base = PACKING_NO_ITEM;
 	options.depth = 8;
 	deltalist_search(&d, &options);
@@ -262,9 +265,9 @@ static void little_cache(void **state)
 }
 
 /*
- * Add items of three kinds: files with one name hash and different paths;
- * versions of one file under two paths; and files of two names, whose paths
- * have equal path hashes.
+ * Add versions of 40 texts. Eight texts at a time have the same name hash. Two
+ * of three versions of a text have the path hash of the text, and the others
+ * have a random path hash.
  */
 static void add_paths(struct deltalist *d)
 {

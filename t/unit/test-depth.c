@@ -60,8 +60,8 @@ static void slow_distance(struct expected *e, const struct dag *d,
 }
 
 /*
- * Marks the commits that `from` reaches. Follows only commits that pass the
- * limits.
+ * Sets selected[] for commit `c` and its ancestors. Stops at commits in
+ * left_out[], and at commits that are older than limits->since.
  */
 static void slow_select(bool *selected, const struct dag *d,
 			const struct depth_limits *limits, const bool *left_out,
@@ -77,8 +77,9 @@ static void slow_select(bool *selected, const struct dag *d,
 }
 
 /*
- * Starts at commit `c`. Follows the parents of each commit whose parents are
- * all selected. Marks each visited commit as shallow or as inside.
+ * Visits commit `c`, and marks it as inside if all its parents are selected,
+ * otherwise as shallow. The parents of a commit that is inside are visited,
+ * too.
  */
 static void slow_classify(struct expected *e, const struct dag *d,
 			  const bool *selected, uint32_t c)

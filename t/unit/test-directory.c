@@ -72,7 +72,7 @@ static int count(void *ctx, const char *name)
 }
 
 /*
- * Files of the store have their own names below the root directory. The
+ * The store writes the file "a/b/c" at this path below its root directory. The
  * directory .tmp has no temporary files left.
  */
 static void test_files(void **state)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/disjoint.c. For a set of objects, the tested function finds
- * commits with bitmaps that reach no object of the set. The tests prove that no
- * found commit reaches an object of the set. They also prove that each other
- * commit whose bitmap has no object of the set is an ancestor of a found
- * commit.
+ * Tests of bitmap/disjoint.c. Given a set of objects, the tested function looks
+ * for commits whose bitmaps have no object of the set. The tests prove that no
+ * found commit reaches an object of the set. Each commit with such a bitmap
+ * must be found, or must be an ancestor of a found commit.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -91,8 +91,8 @@ static void fixture_init(struct fixture *f, bool damaged)
 }
 
 /*
- * Write a file of kept deltas (stored beside the pack). The target of each row
- * is TIP_DROPPED.
+ * Write a file of `nr` kept deltas (deltas that are stored beside the pack).
+ * Sets the target of each row to TIP_DROPPED.
  */
 static void keep(struct fixture *f, struct kept_delta *rows, uint32_t nr)
 {
@@ -166,9 +166,10 @@ static void a_damaged_delta(void **state)
 }
 
 /*
- * Rows of an existing file of kept deltas (stored beside the pack) are listed
- * again if their step is 0. Rows are not listed if the pack stores the same
- * delta, or if the base is in the tip island (objects of shallow clones).
+ * A file of kept deltas exists already. Its rows with the step 0 are deltas
+ * that an earlier repack dropped from the pack, and they are listed again. Rows
+ * are not listed if the pack stores the same delta, or if the base is in the
+ * tip island.
  */
 static void rows_of_the_present_file(void **state)
 {

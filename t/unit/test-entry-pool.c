@@ -39,8 +39,9 @@ static void make(struct sample *s, uint64_t number)
 }
 
 /*
- * Puts tree entries into the pool. Checks that the number that each entry gets
- * leads back to the entry.
+ * Makes `nr` tree entries from `numbers` and puts them into the pool. Sets
+ * entry_nrs[i] to the number that the pool gives to entry i. Checks that each
+ * number leads back to the entry.
  */
 static void add_some(struct entry_pool *pool, const uint64_t *numbers,
 		     uint32_t nr, uint32_t *entry_nrs)
@@ -144,8 +145,8 @@ static void random_entries(void **state)
 }
 
 /*
- * If the pool's hash table is full, an entry may get a second number. All else
- * works.
+ * If the pool's hash table is full, an entry that is in the pool already may
+ * get a second number. New entries still get numbers of their own.
  */
 static void full_hash_table(void **state)
 {
@@ -163,8 +164,8 @@ static void full_hash_table(void **state)
 }
 
 /*
- * Tree entries that differ in one bit get different numbers, and their obj_pos
- * are separate.
+ * Tree entries that differ in one bit get different numbers. Setting the
+ * obj_pos of one entry does not change those of the others.
  */
 static void entries_that_differ_in_one_bit(void **state)
 {

@@ -19,9 +19,9 @@ struct request {
 	struct walk_tips wants, haves;
 	bool *want, *have;
 	/*
-	 * Indexed like r->objects: the object may be missing from the result.
-	 * This applies to objects that haves of type tag, tree or blob reach,
-	 * and to objects in the trees of boundary commits.
+	 * Indexed like r->objects. Set if the result may lack the object. This
+	 * is so if a have of type tag, tree or blob reaches the object, or if a
+	 * boundary commit's tree has it.
 	 */
 	bool *excluded;
 };
@@ -82,8 +82,9 @@ static void check_commits(struct walkrepo *f, const struct request *req,
 
 /*
  * Marks in `expect` the objects that the result must have: objects in the trees
- * of the result's commits, and tips that are no commits. Excluded objects are
- * not marked.
+ * of the result's commits, and tips that are no commits. Sets req->excluded[]
+ * for objects that other haves than commits reach. If `boundary` is true, also
+ * sets it for objects in the trees of boundary commits.
  */
 static void expect_objects(struct walkrepo *f, struct request *req,
 			   const struct walk_result *result, bool boundary,
@@ -120,9 +121,10 @@ static void expect_objects(struct walkrepo *f, struct request *req,
 }
 
 /*
- * Excludes the objects of result->uninteresting. This set may have all trees
- * and blobs that the haves' commits reach, some of them, or none. Returns true
- * if the set has all of them.
+ * Sets req->excluded[] for the trees and blobs that the haves' commits reach,
+ * if the walk has computed result->uninteresting. This set must have exactly
+ * these objects. If `in_part` is true, it may lack some of them. Returns true
+ * if the walk has computed the set.
  */
 static bool exclude_uninteresting(struct walkrepo *f, struct request *req,
 				  const struct walk_result *result,
@@ -177,8 +179,8 @@ static void check_objects(struct walkrepo *f, struct request *req,
 		if (expect[i] && !req->have[i])
 			assert_true(found[i]);
 		/*
-		 * If `exclude_boundary` is set, the result must not have an
-		 * object in the tree of a boundary commit.
+		 * If the walk excludes boundary trees, or found no boundary
+		 * commit, the result must not have an excluded object.
 		 */
 		if (in_part)
 			assert_true(found[i] || !expect[i] || req->excluded[i]);
@@ -338,9 +340,9 @@ static void missing_objects(void **state)
 }
 
 /*
- * A missing object is no error if only haves reach this object. The other
- * objects in the tree of the missing object may then be listed, because the
- * walk cannot exclude them.
+ * Only a have reaches a missing tree, which is no error. The walk does not know
+ * the other objects in this tree, so it may list them although the client has
+ * them.
  */
 static void missing_behind_haves(void **state)
 {

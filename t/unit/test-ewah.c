@@ -36,7 +36,10 @@ static uint64_t twin_word(const struct twin *t, size_t i)
 	return word;
 }
 
-/* Parses bytes that must be one whole bitmap. The bytes must outlive *view. */
+/*
+ * Parses bytes that must be one whole bitmap. The bytes must outlive *view.
+ * Returns 0 or the error code of the parser.
+ */
 static int parse(struct ewah_view *view, const void *bytes, size_t len)
 {
 	struct cursor c = cursor_make(bytes, len);
@@ -56,7 +59,7 @@ static void parse_buf(struct ewah_view *view, const struct buf *b)
 	assert_int_equal(parse(view, b->data, b->len), 0);
 }
 
-/* Encodes the slow bitmap `t` as our writer does. */
+/* Encodes the slow bitmap `t` as the functions of ewah/ do. */
 static void encode_plainly(struct buf *out, const struct twin *t)
 {
 	struct bitset set;
@@ -336,7 +339,10 @@ static void test_set_in_run(void **state)
 	}
 }
 
-/* Appends words of one kind until the memory has grown several times. */
+/*
+ * Calls append(), which appends a word, until the memory has grown several
+ * times.
+ */
 static void check_growth(int (*append)(struct ewah *e, size_t i))
 {
 	struct ewah e;
@@ -359,15 +365,17 @@ static int append_word(struct ewah *e, size_t i)
 	return ewah_append_word(e, i % 3 ? 5 : 0);
 }
 
-/* Sets a bit so far after the last one that a run and a literal are stored. */
+/*
+ * Sets bit i * 200. After the last set bit, a run and a literal must be stored.
+ */
 static int set_far(struct ewah *e, size_t i)
 {
 	return ewah_set(e, i * 200);
 }
 
 /*
- * Alternates between two steps: append a word without its last bit, and set
- * this bit. The second step makes the last literal a part of a run.
+ * For even `i`, appends a word whose last bit is missing. For odd `i`, sets
+ * this bit. Then the word has only ones, and becomes a part of a run.
  */
 static int set_full(struct ewah *e, size_t i)
 {
@@ -740,7 +748,10 @@ static void test_rejects(void **state)
 	parse_words(ERR_CORRUPT, 640, 0, 2, rlw_make(0, 0, 2), UINT64_C(7));
 	parse_words(ERR_CORRUPT, 640, 0, 1, rlw_make(0, 0, 0x7fffffff));
 
-	/* Unchecked sums of these counts would overflow. */
+	/*
+	 * If the parser did not check each sum, the sum of the runs' lengths
+	 * would overflow.
+	 */
 	parse_words(ERR_CORRUPT, UINT32_MAX, 1, 2, full_run, full_run);
 	parse_words(ERR_CORRUPT, UINT32_MAX, 0, 1, full_run);
 
@@ -786,7 +797,8 @@ static void read_all(const struct ewah_view *v)
 
 /*
  * Parses the bytes in allocated memory of exactly their length, so that
- * AddressSanitizer detects reads past the end.
+ * AddressSanitizer detects reads past the end. Returns 0 or the error code of
+ * the parser.
  */
 static int parse_exactly(const char *bytes, size_t len)
 {
@@ -831,8 +843,8 @@ static void test_corrupted(void **state)
 }
 
 /*
- * ewah writes bitmaps after existing bytes of a buffer. An empty bitmap has one
- * empty RLW.
+ * ewah_view_write() appends a bitmap to the bytes of a buffer. An empty bitmap
+ * is written as one empty RLW.
  */
 static void test_written_behind(void **state)
 {

@@ -85,7 +85,7 @@ static void test_name_is_not_durable(void **state)
 	broken = st.st_ino;
 	assert_int_equal(export(&s, &g, "out", REPO_REFS_FILES), ERR_IO);
 	broken = 0;
-	/* The directory has only src and store: nothing is left. */
+	/* The directory has only src and store: no temporary file is left. */
 	assert_int_equal(storedrepo_entries(&s, "."), 2);
 	assert_int_equal(export(&s, &g, "out", REPO_REFS_FILES), 0);
 	generation_release(&g);

@@ -272,7 +272,10 @@ static uint32_t base_of(const struct versions *v, uint32_t item)
 	return i->base;
 }
 
-/* The new delta base is the nearest object of the delta chain that is sent. */
+/*
+ * From the stored base on, the delta chain is followed to the first object that
+ * is sent. This object becomes the new delta base.
+ */
 static void next_on_the_chain(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -425,8 +428,9 @@ static void broken(void **state)
 }
 
 /*
- * Some stored deltas say a distance at which no object is. Another delta, whose
- * base is not sent, becomes a delta of an object up its chain nevertheless.
+ * Objects 3 to 8 are damaged: they are stored as deltas whose distance leads to
+ * no object. Object 2 is sent, but its stored base, object 1, is not. Despite
+ * the damage, object 2 becomes a delta of object 0.
  */
 static void damaged(void **state)
 {

@@ -47,7 +47,7 @@ static void test_round_trip(void **state)
 
 /*
  * send_file() writes a head and then bytes of a file. The pipe is enlarged
- * first, so that all of it fits.
+ * first, so that both fit into the pipe.
  */
 static void test_send_file(void **state)
 {
@@ -105,6 +105,7 @@ static void test_timeout(void **state)
 
 /*
  * Start a child that reads its input to the end, with a timeout of one second.
+ * Sets *to to a pipe to the child. Returns the child's process id.
  */
 static pid_t read_all(int *to)
 {
@@ -129,8 +130,8 @@ static pid_t read_all(int *to)
 }
 
 /*
- * Assert that attempt() returns true once in up to 10 tries. Needed because a
- * busy machine may stop all processes for half a second.
+ * Assert that attempt() returns true once in up to 10 tries. One try is not
+ * enough, because a busy machine may stop all processes for half a second.
  */
 static void assert_mostly(bool (*attempt)(void))
 {
@@ -174,8 +175,9 @@ static void test_trickle(void **state)
 #define AT_ONCE (1 << 19)
 
 /*
- * Start a child that sends MANY bytes, by writev() or from a file, with a
- * timeout of one second.
+ * Start a child that sends MANY bytes with a timeout of one second: by
+ * writev(), or from a file if `is_file` is true. Sets *from to a pipe from the
+ * child. Returns the child's process id.
  */
 static pid_t send_many(int *from, bool is_file)
 {

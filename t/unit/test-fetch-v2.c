@@ -220,7 +220,7 @@ static void test_sideband_all(void **state)
 
 /*
  * Replaces packing_send(). Leaves out the first object that the receiver can
- * download elsewhere, and writes progress.
+ * download elsewhere, and writes progress. Returns 0 or a negative error code.
  */
 static int make_offered(void *ctx, const struct odb *odb,
 			const struct packing_request *r,

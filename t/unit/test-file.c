@@ -39,7 +39,10 @@ enum {
 	FLAGS = 6,
 	ENTRY_NR = 8,
 	CHECKSUM = 12,
-	/* Offset in bytes of the first bitmap entry. */
+	/*
+	 * Offsets in bytes of the bitmap entries, of the rows of the lookup
+	 * table, and of the path hashes.
+	 */
 	PARENT = 0x88,
 	COMMIT = 0xaa,
 	ROW_0 = 0xcc,
@@ -75,8 +78,8 @@ static int parse(struct bitmap_file *f, const uint8_t *bytes, size_t len,
 }
 
 /*
- * Sets *bits to the bits of the bitmap in row `row`. Bit i of the bitmap
- * becomes bit i of the number.
+ * Sets *bits to the bitmap in row `row`, as a number: bit i of the bitmap
+ * becomes bit i of the number. Returns the result of bitmap_file_or().
  */
 static int load(const struct bitmap_file *f, uint32_t row, unsigned *bits)
 {
@@ -276,8 +279,8 @@ static void layers(void **state)
 			0);
 		check_layers(&f);
 		/*
-		 * The pseudo-merges of the lower layer of the chain also apply
-		 * to the bits of both layers.
+		 * The pseudo-merges of the lower layer also apply to the new
+		 * layer: each of them has a bit for each object of both layers.
 		 */
 		assert_int_equal(f.pseudo.nr, 1);
 		assert_int_equal(f.pseudo.object_nr, f.object_nr);

@@ -13,7 +13,10 @@
 #include "packing/find.h"
 #include "t/unit/bitmaprepo.h"
 
-/* Indexes of r->objects[] for one commit. */
+/*
+ * Indexes of r->objects[]: a commit, the file that is the same in all commits,
+ * and the file that differs.
+ */
 struct version {
 	uint32_t commit, same, file;
 	unsigned date;
@@ -40,8 +43,8 @@ static uint32_t add_dir(struct randrepo *r, const char *name, uint32_t blob)
 
 /*
  * Add a commit with two directories. The file in "a" is always the same, and
- * the file in "b" contains `text`. NULL as parent: the commit has no parent. A
- * child has a later date than its parent.
+ * the file in "b" contains `text`. If `parent` is NULL, the commit has no
+ * parent. A child has a later date than its parent. Returns the new version.
  */
 static struct version add_version(struct randrepo *r, const char *text,
 				  const struct version *parent)
@@ -211,7 +214,10 @@ static void newest_commits(void **state)
 	assert_int_equal(walk_open(&w, odb, NULL, 0, NULL), 0);
 	for (uint32_t i = 0; i < 6; i++)
 		commits[i] = commit_nr(&w, &r, commits[i]);
-	/* the tip, and the parent of a commit that is not listed */
+	/*
+	 * The list has commits 1, 2 and 4. Commit 1 is left out, because it is
+	 * the parent of commit 2.
+	 */
 	assert_int_equal(found_newest(out, &nr, 6, &w.history,
 				      (const uint32_t[]){commits[2], commits[4],
 							 commits[1]},
@@ -220,7 +226,10 @@ static void newest_commits(void **state)
 	assert_int_equal(nr, 2);
 	assert_int_equal(out[0], commits[4]);
 	assert_int_equal(out[1], commits[2]);
-	/* Only the tip and the two roots are left. */
+	/*
+	 * If all commits are listed, only the tip of the line and the two root
+	 * commits are left.
+	 */
 	assert_int_equal(
 		found_newest(out, &nr, 6, &w.history, commits, 6, NULL), 0);
 	assert_int_equal(nr, 3);

@@ -2,7 +2,8 @@
 /*
  * Tests of packing/find-extended.c, which extends prepared answers by new
  * history. They prove that only new commits are walked, and that unsuitable
- * answers are not used. test-prepare.c tests this with random histories.
+ * answers are not used. test-prepare.c extends prepared answers in random
+ * histories.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,10 +62,10 @@ static void release(struct extendedrepo *e)
 }
 
 /*
- * Send a clone that wants the objects `wants` of k.r.objects[]. The pack must
- * have exactly the closure of these objects. `strategy` is the expected way in
- * which the objects are found. `walked` is the expected number of walked
- * commits.
+ * Send the pack of a clone that wants the `nr` objects wants[] of
+ * k.r.objects[]. The pack must have exactly the closure of these objects.
+ * `strategy`: the expected way in which the objects are found. `walked`: the
+ * expected number of walked commits.
  */
 static void check_clone(struct extendedrepo *e, const uint32_t *wants,
 			size_t nr, const char *strategy, uint32_t walked)
@@ -126,8 +127,8 @@ static void new_commit(void **state)
 	check_clone(&e, wants, 1, "prepared", 0);
 	/*
 	 * The branch TOPIC is not wanted, as if it had been deleted. So the
-	 * answer to all branches has too many objects. The answer to the
-	 * default branch is extended by the commit `side`.
+	 * prepared answer to all branches has too many objects. The prepared
+	 * answer to the default branch is extended by the commit `side`.
 	 */
 	check_clone(&e, wants, 2, "prepared+walk", 1);
 	wants[0] = e.commit;
@@ -181,7 +182,7 @@ static void damaged_files(void **state)
 	release(&e);
 }
 
-/* A clone whose objects are found several times, while memory runs out. */
+/* A clone whose objects are found several times, while allocations fail. */
 struct again {
 	struct extendedrepo e;
 	struct packing_request request;
@@ -209,8 +210,8 @@ static void check_again(void *ctx)
 }
 
 /*
- * If an allocation fails, the error is returned, or the objects are found with
- * the answer or the bitmap index.
+ * If an allocation fails, the error is returned, or all objects are found: with
+ * the prepared answer, or with the bitmap index.
  */
 static void no_memory(void **state)
 {
@@ -238,8 +239,8 @@ static void no_memory(void **state)
 #define BRANCHES 2050
 
 /*
- * A clone of many branches gets the prepared answer to all of them, and the
- * commits that are new since.
+ * A clone of many branches gets the prepared answer to all branches, and the
+ * commit that was added after the repack.
  */
 static void many_branches(void **state)
 {

@@ -52,9 +52,9 @@ struct fetched {
 };
 
 /*
- * Repack without reusing deltas, so that each old blob becomes a delta of a
- * newer one. The repack also keeps a whole copy of each blob at the tip of a
- * branch.
+ * Make three more branches, and repack without reusing deltas. Each old blob
+ * becomes a delta of a newer one. The repack also keeps a whole copy of each
+ * blob at the tip of a branch.
  */
 static void store_deltas(struct keptrepo *k)
 {
@@ -157,7 +157,10 @@ static struct fetched fetch(struct keptrepo *k, struct fetch q)
 	assert_int_equal(
 		packing_send_options_load(&options, &k->r.t.repo, NULL), 0);
 	options.threads = 1;
-	/* The delta search would find bases, too. */
+	/*
+	 * Turn off the delta search, so that each delta of the pack is one that
+	 * the tested code has chosen.
+	 */
 	options.depth = 0;
 	if (packing_send(k->odb, &request, &options, sentpack_init(&s, &k->r),
 			 &f.report, &err) < 0)
@@ -368,8 +371,8 @@ static void shallow_fetches(void **state)
 }
 
 /*
- * Add a commit on top of `parent` with one file, called `name`. Returns the
- * commit's index in r->objects[].
+ * Add a commit on top of `parent` with one file, called `name`, which has the
+ * content of `blob`. Returns the commit's index in r->objects[].
  */
 static uint32_t add_commit(struct randrepo *r, const char *name, uint32_t blob,
 			   uint32_t parent)
@@ -478,7 +481,10 @@ static void long_kept_delta(void **state)
 		   target->len);
 	f = fetch(&k, (struct fetch){NEWEST, 30, NONE, true, false});
 	assert_int_equal(f.report.warning.code, 0);
-	/* The only delta is that of the file. */
+	/*
+	 * The commit is not sent as a kept delta. The only delta of the pack is
+	 * the delta of the file.
+	 */
 	assert_int_equal(f.report.deltas, 1);
 	assert_int_equal(f.base, 30);
 	keptrepo_release(&k);
@@ -555,7 +561,7 @@ static void base_stored_as_delta(void **state)
 	f = fetch(&k, (struct fetch){NEWEST, 10, NONE, false, false});
 	assert_int_equal(f.base, 31);
 	assert_true(f.base_is_sent);
-	/* The receiver has the base of the base. */
+	/* The receiver has blob 30, which is the delta base of blob 31. */
 	f = fetch(&k, (struct fetch){NEWEST, 30, NONE, false, false});
 	assert_int_equal(f.base, 31);
 	assert_true(f.base_is_sent);

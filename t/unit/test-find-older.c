@@ -141,8 +141,8 @@ static void store(struct olderrepo *o, uint32_t damaged)
 }
 
 /*
- * Make a repository. `base`: index of blobs[]; `newer`: number of commits that
- * the receiver does not have.
+ * Make a repository. `base`: the stored base of the newest blob, as an index of
+ * blobs[]. `newer`: number of commits that the receiver does not have.
  */
 static void init(struct olderrepo *o, uint32_t base, uint32_t newer)
 {
@@ -153,9 +153,10 @@ static void init(struct olderrepo *o, uint32_t base, uint32_t newer)
 }
 
 /*
- * Fetch the newest commit. The receiver has the commit HAVE. Returns the base
- * of the newest blob in the pack, as an index of blobs[]. Returns NONE if the
- * blob is not a delta, or its base is not an object of the receiver.
+ * Fetch the newest commit. The receiver has the commit HAVE. If `knows_shallow`
+ * is true, the receiver has said that its history is not shallow. Returns the
+ * base of the newest blob in the pack, as an index of blobs[]. Returns NONE if
+ * the blob is not a delta, or its base is not an object of the receiver.
  */
 static uint32_t fetch(struct olderrepo *o, bool knows_shallow)
 {
@@ -182,7 +183,10 @@ static uint32_t fetch(struct olderrepo *o, bool knows_shallow)
 	assert_int_equal(
 		packing_send_options_load(&options, &o->r.t.repo, NULL), 0);
 	options.threads = 1;
-	/* The delta search would find bases, too. */
+	/*
+	 * Turn off the delta search, so that each delta of the pack is one that
+	 * the tested code has chosen.
+	 */
 	options.depth = 0;
 	if (packing_send(odb, &request, &options, sentpack_init(&s, &o->r),
 			 &report, &err) < 0)
@@ -208,8 +212,9 @@ static uint32_t fetch(struct olderrepo *o, bool knows_shallow)
 }
 
 /*
- * Versions in ancestors of HAVE are bases. At most 7 ancestors are looked at,
- * each one once: LINE - 1, SIDE, LINE - 2, and four older ones.
+ * A stored delta is copied if its base is a version in an ancestor of HAVE. At
+ * most 7 ancestors are looked at, each one once: LINE - 1, SIDE, LINE - 2, and
+ * four older ones.
  */
 static void versions_of_ancestors(void **state)
 {
@@ -221,7 +226,10 @@ static void versions_of_ancestors(void **state)
 		{SIDE, SIDE},
 		{LINE - 2, LINE - 2},
 		{LINE - 6, LINE - 6},
-		/* too old, so a delta of the version in HAVE is made */
+		/*
+		 * The base is too old. So a delta against the version in HAVE
+		 * is made.
+		 */
 		{LINE - 7, HAVE},
 	};
 
@@ -246,7 +254,10 @@ static void small_fetch(void **state)
 	randrepo_release(&o.r);
 }
 
-/* The receiver may lack ancestors, because its history may be shallow. */
+/*
+ * The receiver may lack ancestors, because its history may be shallow. So the
+ * base must be the version in the commit that the receiver has.
+ */
 static void maybe_shallow(void **state)
 {
 	struct olderrepo o;

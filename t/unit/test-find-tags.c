@@ -22,8 +22,9 @@ struct env {
 	struct oid wants[WANTS], have;
 	struct packing_request request;
 	/*
-	 * `asked`: number of calls of may_have(). `spared`: number of calls
-	 * that answered "no". After such a call, the tags are not visited.
+	 * `asked`: number of calls of may_have(). `spared`: number of these
+	 * calls that returned 0. After such a call, find-tags.c does not visit
+	 * the tags.
 	 */
 	uint32_t asked, spared;
 	struct foundrepo_tags tags;

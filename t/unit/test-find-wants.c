@@ -78,9 +78,10 @@ static void want(struct env *e, uint32_t nr)
 }
 
 /*
- * Make a request that wants commits, a few objects of any type, and all or
- * nearly all tags. Refs point to all tags, or only to some of the wanted tags.
- * If refs point only to wanted tags, no further tag is sent.
+ * Make a request that wants commits, a few objects of any type, and all tags if
+ * `all_tags` is true, otherwise nearly all. If `all_refs` is true, refs point
+ * to all wanted tags, otherwise to some of them. No ref points to another tag,
+ * so include-tag adds no tag.
  */
 static void ask(struct env *e, bool all_tags, bool all_refs)
 {

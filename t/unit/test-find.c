@@ -145,9 +145,9 @@ static void note_all(struct env *e, struct found *f)
 }
 
 /*
- * Check the found objects. If `exact` is true (with a bitmap index), no other
- * object may be found. A walk may also find objects that both wants and haves
- * reach.
+ * Check the found objects: all objects that the wants reach and the haves do
+ * not reach. If `exact` is true, no other object may be found. If it is false,
+ * objects that wants and haves reach may also be found.
  */
 static void check(struct env *e, bool exact)
 {
@@ -160,9 +160,9 @@ static void check(struct env *e, bool exact)
 }
 
 /*
- * Check that the receiver has each object that is listed as uninteresting, and
- * that all copies of an object give the same result. Returns the number of
- * uninteresting objects.
+ * Check that the receiver has each object that is listed as uninteresting. All
+ * packed copies of an object must be listed, or none. Returns the number of
+ * listed copies.
  */
 static uint32_t check_uninteresting(struct env *e, const struct found *f)
 {
@@ -322,9 +322,10 @@ static bool is_in_packed(void *ctx, uint32_t odb_pos)
 }
 
 /*
- * Let the tested code add objects that are sent already as delta bases of the
- * list. Check that each base is sent, and has the type and name hash of an
- * object in the list. Returns the number of bases.
+ * Let the tested code append delta bases to the list: objects that the pack
+ * already has as copied bytes. Check that the pack has each base. Each base
+ * must have the type and name hash of an object in the list. Returns the number
+ * of bases.
  */
 static size_t check_sent_bases(struct env *e, struct found *f)
 {
@@ -366,7 +367,10 @@ static void bases_that_are_sent(void **state)
 		ask(&e, 0);
 		open_found(&e, &f);
 		bases += check_sent_bases(&e, &f);
-		/* One commit has no other version of its files. */
+		/*
+		 * If only one commit is sent, no other version of its files is
+		 * sent. So no bases are added.
+		 */
 		f.commits_walked = 1;
 		assert_int_equal(check_sent_bases(&e, &f), 0);
 		found_close(&f);
@@ -393,7 +397,10 @@ static void write_wrong_rev(const struct packfile *p, struct pack *pack)
 	buf_release(&file);
 }
 
-/* Before many objects are looked up, a damaged .rev file is noticed. */
+/*
+ * If a .rev file is damaged and many objects are looked up, the damage is
+ * noticed, and the right order is computed.
+ */
 static void wrong_order(void **state)
 {
 	struct packfile *p = malloc(sizeof(*p));
@@ -458,9 +465,9 @@ static void whole_packs(void **state)
 
 /*
  * found_withhold_versions() takes objects out of the bitmap's result, to send
- * them as deltas of old versions. Check that the set of objects to send is the
- * same as before. Returns the number of objects with an old version. Adds to
- * *listed how many of these objects were in the list before.
+ * them as deltas of old versions. Check that this does not change the set of
+ * objects to send. Returns the number of objects with an old version. Adds to
+ * *listed the number of them that were in f->objects before the call.
  */
 static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 {
@@ -600,7 +607,10 @@ static size_t make_shallow(struct env *e, struct oid *shallow, uint32_t *ref_nr)
 			&e->r.objects[e->r.commits[e->r.commit_nr - back]];
 
 		shallow[i] = o->oid;
-		/* Only the reference to the tree remains. */
+		/*
+		 * In the model, a shallow commit keeps its tree, which is its
+		 * first reference, and loses its parents.
+		 */
 		o->ref_nr = 1;
 	}
 	return nr;
@@ -706,8 +716,9 @@ static int add_item(void *ctx, const struct walk_item *item)
 }
 
 /*
- * Count the objects that were found without a name hash, and have got the right
- * one since.
+ * Let the tested code find the name hashes of all found objects. Each name hash
+ * must be that of a path of the object. Returns the number of objects that have
+ * got a name hash.
  */
 static uint32_t check_names(struct env *e, struct found *f)
 {
@@ -777,9 +788,9 @@ static void names_are_found_out(void **state)
 }
 
 /*
- * Make a list of the objects that are found in the largest pack. Only the first
- * one is compressed anew, or none if `is_whole` is false. Returns the number of
- * objects whose name hash is found.
+ * Make a list of the found objects of the largest pack. All of them are copied.
+ * If `is_whole` is true, the first object is compressed anew instead. Returns
+ * the number of objects whose name hash is found.
  */
 static size_t count_named(struct found *f, bool is_whole)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of odb/freshen.c, which gives a copy of an object the present time, so
- * that the object is not pruned. They prove that a copy is chosen whose time
- * protects the object, or none.
+ * that the object is not pruned. They prove that the time of the chosen copy
+ * protects the object. If no copy can protect it, none must be chosen.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of odb/fsck-blob.[ch], which check .gitmodules and .gitattributes
- * files. They prove that wrong files are reported, also if they are known only
- * after all objects were read.
+ * files. They prove that wrong files are reported. Which blobs are such files
+ * is known only after all trees were read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,8 +80,9 @@ static void test_modules(void **state)
 }
 
 /*
- * Reads an object. By the first byte of its id: 1 is a valid .gitmodules blob,
- * 2 an invalid one, 3 a tree. Other objects are missing.
+ * Callback that reads an object. By the first byte of its id, the object is 1:
+ * a valid .gitmodules blob, 2: an invalid one, 3: a tree. Returns 1, or 0 if
+ * the object is missing (a larger first byte).
  */
 static int read_object(void *ctx, const struct oid *oid, enum object_type *type,
 		       const void **data, size_t *len, struct error *err)

@@ -124,8 +124,9 @@ static void heard_release(struct heard *h)
 }
 
 /*
- * Checks that the unreachable objects are those that the model does not reach.
- * Dangling objects must be those to which no object refers.
+ * Checks that the unreachable objects are those that `root` does not reach.
+ * Dangling objects must be the unreachable ones to which no unreachable object
+ * refers.
  */
 static void check_model(struct walkrepo *f, const struct heard *h,
 			uint32_t root)
@@ -169,7 +170,7 @@ static void test_whole(void **state)
 
 /*
  * Adds a commit with the given ids as its tree and its parent. The ids may be
- * those of missing objects.
+ * those of missing objects. Returns the commit's index in r.objects[].
  */
 static uint32_t add_commit(struct walkrepo *f, const char *tree,
 			   const char *parent)

@@ -159,7 +159,7 @@ static void test_also(void **state)
 	f.how.ctx = &q;
 	gather(&f);
 	assert_int_equal(q.nr, 1);
-	/* The callback is also called if no file is missing. */
+	/* The callback `also` is called even if the cache has all files. */
 	gather(&f);
 	assert_int_equal(q.nr, 2);
 	q.ret = ERR_IO;

@@ -193,8 +193,9 @@ static void test_unnamed(void **state)
 	memstore_write(&r.mem, "repo/r/_/gen/other", "xyz", 3);
 	memstore_write(&r.mem, "repo/r/a/_/file/x", "xyz", 3);
 	/*
-	 * The collector must use the clock of the store. The clock of its own
-	 * machine is ahead here, so all files would seem old.
+	 * The collector must use the clock of the store. Here, the clock of the
+	 * collector's machine is ahead: by this clock, all files would seem
+	 * old.
 	 */
 	r.host.seconds += 1000 * GRACE;
 	r.host.now_ns += 1000 * GRACE * (uint64_t)1000000000;
@@ -300,8 +301,8 @@ static void test_failures(void **state)
 		{MEMSTORE_READ, "/gen/", 5, MEMSTORE_DOWN, STORE_UNAVAILABLE},
 		{MEMSTORE_READ, "/gen/", 6, MEMSTORE_ERROR, ERR_DENIED},
 		/*
-		 * The store gives neither the time of the hint nor the time of
-		 * an answer.
+		 * The collector cannot read the time of the hint, and the
+		 * response of the store has no time either.
 		 */
 		{MEMSTORE_HEAD, "", 0, MEMSTORE_ERROR, ERR_DENIED},
 		{MEMSTORE_HEAD, "", 0, MEMSTORE_DOWN, STORE_UNAVAILABLE},
@@ -328,8 +329,8 @@ static void test_failures(void **state)
 		assert_int_equal(r.after, 0);
 		assert_int_equal(g.file_nr, 0);
 		/*
-		 * If a file could not be deleted although the store was asked,
-		 * it is counted in failed_nr.
+		 * The collection counts a file in failed_nr if the store was
+		 * asked to delete it, and the store failed to do so.
 		 */
 		assert_int_equal(g.failed_nr, cases[i].op == MEMSTORE_DELETE &&
 						      !cases[i].result);
@@ -354,9 +355,8 @@ static enum memstore_fate be_full(void *ctx, enum memstore_op op,
 }
 
 /*
- * A store without any room accepts neither the hint nor a retired record
- * (manifest). The collection must still delete files, or the store would stay
- * full.
+ * A full store accepts neither the hint nor a retired (emptied) record. The
+ * collection must still delete files, or the store would stay full.
  */
 static void test_full(void **state)
 {
@@ -382,9 +382,9 @@ static void test_full(void **state)
 		assert_int_equal(g.file_nr + g.retired_nr, 0);
 		r.mem.clock++;
 		/*
-		 * The hint cannot be written, so the time of an answer is used.
-		 * The clock of the answer may be fast: of this time and the
-		 * time of this machine, the earlier one counts.
+		 * The hint cannot be written, so the collector cannot learn the
+		 * store's time from it. Then it takes the time of a response,
+		 * or the time of this machine if that is earlier.
 		 */
 		r.host.seconds = r.mem.clock - 1;
 		g = collect(&r, GRACE, false, 0);
@@ -418,8 +418,9 @@ static void test_no_time(void **state)
 			if (strstr(r.mem.files[k].name, parts[i]))
 				r.mem.files[k].mtime = 0;
 		/*
-		 * If only the files have no times, the grace period of the
-		 * dropped file "a" is over.
+		 * In the second round, the clock advances, so that the grace
+		 * period of the dropped file "a" is over. Then "a" stays only
+		 * because the store does not give its time.
 		 */
 		r.mem.clock += i ? GRACE + 1 : 0;
 		collect(&r, GRACE, false, ERR_PEER);

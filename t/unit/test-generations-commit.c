@@ -23,7 +23,10 @@ struct repo {
 	struct memstore mem;
 	struct genhost host;
 	struct generation_place place;
-	/* The results of the next puts of records (manifests), and of reads. */
+	/*
+	 * How the next `put_nr` puts of records (manifests) end, and how the
+	 * next `read_nr` reads end. Later requests succeed.
+	 */
 	const enum memstore_fate *puts, *reads;
 	size_t put_nr, read_nr;
 	/* Callback before each put of a record (manifest). */
@@ -317,14 +320,14 @@ static void test_lost(void **state)
 				     "the repository, but another one");
 	r.base.token[0] ^= 1;
 
-	/* Of a retired (emptied) record, only the parent is compared. */
+	/* A retired (emptied) record has no token: only the parent counts. */
 	retire(&r);
 	assert_int_equal(begin(&r, &change, NULL), 0);
 	r.base.parent[0] ^= 1;
 	assert_int_equal(begin(&r, &change, NULL), GENERATION_LOST);
 	r.base.parent[0] ^= 1;
 
-	/* The store is empty. The change first has an upload, then none. */
+	/* The store is empty. Beginning fails with an upload, and without. */
 	r.place.store = other.place.store;
 	assert_int_equal(begin(&r, &change, &err), GENERATION_LOST);
 	assert_string_equal(err.msg, "the store does not have generation 2 of "
@@ -558,7 +561,10 @@ static void test_busy(void **state)
 	repo_release(&r);
 }
 
-/* The caller has only an old generation (version) of the repository. */
+/*
+ * A push that starts from an old generation (version), or from none, must be
+ * made on top of the newest one.
+ */
 static void test_old_base(void **state)
 {
 	struct generation old = {0}, none = {0};
@@ -600,7 +606,7 @@ struct lost_case {
 };
 
 static const struct lost_case lost_cases[] = {
-	/* One answer is lost. The commit reads its record, and succeeds. */
+	/* One answer is lost. The commit asks for its record, and succeeds. */
 	{{MEMSTORE_LOST}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_NOTHING}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_LATE}, {0}, 1, 0, GENERATION_COMMITTED, 2},

@@ -477,13 +477,15 @@ static void test_sessions(void **state)
 	repo_release(&r);
 }
 
-/* ---- what follows a record */
+/* ---- the hook that is called after a record was made */
 
 struct slow {
 	pthread_mutex_t lock; /* guards the fields below */
 	pthread_cond_t wake;
-	uint64_t made;     /* number of the newest record */
-	unsigned followed; /* number of records that were followed */
+	/* Number of the newest record. */
+	uint64_t made;
+	/* Number of calls of follow_slowly() that have ended their wait. */
+	unsigned followed;
 };
 
 static void set_made(void *ctx, const struct generation *g)
@@ -509,14 +511,14 @@ static void follow_slowly(void *ctx, struct generation *g)
 		pthread_cond_wait(&s->wake, &s->lock);
 	s->followed++;
 	pthread_mutex_unlock(&s->lock);
-	/* The hook may take over the content of *g. */
+	/* Take over the content of *g, as a hook may do. */
 	generation_release(g);
 	*g = (struct generation){0};
 }
 
 /*
- * The hook that follows a record may be slow. The next record must be made
- * although the hook for the first record has not returned.
+ * The hook that is called after a record may be slow. The next record must be
+ * made although the hook for the first record has not returned.
  */
 static void test_slow_follow(void **state)
 {

@@ -224,7 +224,10 @@ static void test_newer_without_store(void **state)
 	memstore_release(&r.mem);
 }
 
-/* The number of requests grows with the logarithm of the distance. */
+/*
+ * The search for the newest record may start far before this record. The number
+ * of requests then grows with the logarithm of the distance.
+ */
 static void test_far(void **state)
 {
 	unsigned requests;
@@ -289,7 +292,7 @@ static void test_hint(void **state)
 }
 
 /*
- * A hint is a number, or a copy of a record that is short enough.
+ * A hint is a number, or a copy of a record if the record is short enough.
  * generation_read_hint() returns such a copy, and ignores numbers.
  */
 static void test_hint_record(void **state)

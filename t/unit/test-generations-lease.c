@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of generations/lease.c. A lease is a file in a store, and only one
- * process at a time can hold it. They prove that a second process gets the
- * lease only after it was dropped or its holder has died.
+ * process at a time can hold it. The tests prove that a second process gets the
+ * lease only after the holder has dropped it or has died.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -187,8 +187,9 @@ static void test_lost_answers(void **state)
 		assert_int_equal(take(&n, &lease, "alpha"), 0);
 		assert_int_equal(n.mem.nr, 1);
 		/*
-		 * Another process replaces an old lease. The lost answer must
-		 * not hinder this put either.
+		 * Another process replaces the lease after it has become too
+		 * old. The response to its put is lost, too, but the process
+		 * must get the lease.
 		 */
 		n.host.seconds += 2 * MAX_AGE;
 		n.mem.clock = n.host.seconds;

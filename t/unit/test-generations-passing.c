@@ -115,8 +115,8 @@ static void test_round_trip(void **state)
 }
 
 /*
- * Only changes of pushes can be passed. A change as a repack or an import makes
- * it is refused.
+ * Only changes of pushes can be passed. A change is refused if only a repack or
+ * an import can make it: it drops objects or files, or replaces tables.
  */
 static void test_other_changes(void **state)
 {

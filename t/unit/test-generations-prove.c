@@ -61,7 +61,10 @@ static void known_release(struct known *k)
 static int prove(struct known *k, unsigned *requests)
 {
 	unsigned before = k->mem.requests;
-	/* generation_prove() uses only the number, the parent and the token. */
+	/*
+	 * Pass only the number, the parent and the token, because
+	 * generation_prove() must not need other fields.
+	 */
 	struct generation brief = {.number = k->g.number};
 	int ret;
 

@@ -62,7 +62,10 @@ static const struct generation_change nothing = {
 	.session_ns = 1,
 };
 
-/* Applies a change to the generation that make_base() makes. */
+/*
+ * Applies a change to the generation that make_base() makes. `is_first`: the
+ * new record has no other change yet. Returns the result of rebase_apply().
+ */
 static int apply(struct generation *next,
 		 const struct generation_change *change, bool is_first)
 {
@@ -269,8 +272,8 @@ static void test_files(void **state)
 	assert_int_equal(generation_find_file(&next, "p")->size, 5);
 	generation_release(&next);
 	/*
-	 * A drop names an upload of a file by token and hash. It does not apply
-	 * to another upload of the same name.
+	 * A change drops one upload of a file, which it names by token and
+	 * hash. The drop does not apply to another upload with the same path.
 	 */
 	drop.upload[3] = 1;
 	assert_int_equal(apply_upload("q", "new", &drop, 9, &next),
@@ -381,7 +384,10 @@ static void test_check(void **state)
 	assert_int_equal(rebase_check(&change, NULL), 0);
 	change.session_ns = 0;
 	assert_int_equal(rebase_check(&change, NULL), ERR_INVALID);
-	/* A table may replace updates only if it contains them. */
+	/*
+	 * A change may replace updates by a table of refs only if it uploads
+	 * this table.
+	 */
 	change.session_ns = 1;
 	change.tables_up_to = 9;
 	assert_int_equal(rebase_check(&change, NULL), ERR_INVALID);

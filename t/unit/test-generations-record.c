@@ -59,7 +59,10 @@ static void add_end(struct buf *text)
 			 0);
 }
 
-/* Appends the right last line to `text`, and parses the result as a record. */
+/*
+ * Appends the right last line to `text`, and parses the result as a record.
+ * Returns 0 or the error code of the parser.
+ */
 static int parse(struct generation *g, const char *text, size_t len,
 		 struct error *err)
 {
@@ -290,7 +293,7 @@ static void test_refs(void **state)
 	generation_release(&g);
 }
 
-/* If the parser would refuse a record, it is not printed. */
+/* generation_print() refuses each record that the parser would refuse. */
 static void test_bad_records(void **state)
 {
 	char word[GENERATION_WORD_MAX + 2];

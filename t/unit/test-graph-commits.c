@@ -31,7 +31,10 @@ static void check_parents(const struct walkrepo *f,
 	}
 }
 
-/* Checks that the list has exactly the commits in `reached`, ordered by id. */
+/*
+ * Checks that *c has exactly the commits for which `reached` is set, ordered by
+ * id. `reached` is indexed like r.objects.
+ */
 static void check(struct walkrepo *f, struct graph_commits *c,
 		  const bool *reached)
 {

@@ -74,7 +74,7 @@ static void test_random(void **state)
 
 /*
  * Refs to missing objects, and refs to objects that are no commits, are
- * ignored. The repository may have no commit-graph.
+ * ignored. Without a commit-graph, all reachable commits are missing from it.
  */
 static void test_odd_refs(void **state)
 {

@@ -65,7 +65,10 @@ static ssize_t deal(void *ctx, void *bytes, size_t len, struct error *err)
 	return (ssize_t)n;
 }
 
-/* Indexes a pack with the functions that index-pack and receive-pack use. */
+/*
+ * Indexes a pack with the functions that index-pack and receive-pack use.
+ * Returns 0 or a negative error code.
+ */
 static int receive(const struct packfile *p, struct error *err)
 {
 	const struct pack_indexer_config config = {

@@ -29,7 +29,7 @@ static void check(struct hash_ctx *h, const char *want)
 
 /*
  * The test vectors of FIPS 180-2. Each message is hashed in pieces. One context
- * is used for all messages, so it must be reset correctly.
+ * is used for several messages, so hash_reset() must reset it correctly.
  */
 static void test_vectors(void **state)
 {
@@ -167,8 +167,8 @@ static void test_check_two(void **state)
 }
 
 /*
- * The hash with collision detection gives the same ids, and refuses the
- * published collision.
+ * The hash with collision detection gives the same ids as the plain hash, and
+ * refuses the published collision.
  */
 static void test_checked(void **state)
 {

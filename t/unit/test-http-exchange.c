@@ -128,8 +128,8 @@ static void test_no_files_with_a_limit(void **state)
 }
 
 /*
- * If it is unknown whether clients are limited to reachable objects, no files
- * are served.
+ * gitreach.reachableOnly has an invalid value, so it is unknown whether clients
+ * may only get reachable objects. Then no files are served.
  */
 static void test_no_files_with_a_wrong_limit(void **state)
 {

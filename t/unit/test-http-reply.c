@@ -100,7 +100,10 @@ static void test_emit(void **state)
 	buf_release(&out.bytes);
 }
 
-/* The last bytes of a body and the end of the body are sent in one write. */
+/*
+ * The last chunk of a body and the chunk that ends the body are sent in one
+ * write.
+ */
 static void test_last(void **state)
 {
 	struct output out = {.bytes = BUF_INIT};
@@ -223,8 +226,10 @@ static int send_span(void *ctx, const void *head, size_t len,
 }
 
 /*
- * Checks a response of HTTP/1.x in each of its forms: with 130 spans (ranges of
- * files), with a length, or sent from a file.
+ * Checks a response of HTTP/1.x: 130 pieces of memory, and a range of a file.
+ * `has_length`: the response has a Content-Length. `keep`: the client wants to
+ * keep the connection. `no_body`: the response to a HEAD request. `expected`:
+ * the expected headers.
  */
 static void check_form(enum http_form form, bool has_length, bool keep,
 		       bool no_body, const char *expected, const char *body)

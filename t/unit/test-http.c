@@ -183,7 +183,10 @@ static void assert_answer(struct server *s, const char *url,
 	assert_string_equal(body + 2, expected);
 }
 
-/* A symbolic HEAD, one with an id, and one that names an unborn branch. */
+/*
+ * Requests HEAD in three states: a symbolic ref to a branch, an id (detached),
+ * and a symbolic ref to an unborn branch.
+ */
 static void test_dumb_head(void **state)
 {
 	struct buf head = BUF_INIT;
@@ -201,8 +204,8 @@ static void test_dumb_head(void **state)
 }
 
 /*
- * Lists of refs and packs. A ref that cannot be read does not prevent the list
- * of the other refs.
+ * Requests the lists of refs and packs. A ref that cannot be read does not
+ * prevent the list of the other refs.
  */
 static void test_dumb_lists(void **state)
 {
@@ -221,7 +224,7 @@ static void test_dumb_lists(void **state)
 	server_release(&s);
 }
 
-/* The path of the loose object `name` in the URL of a request. */
+/* Sets `url` to the path of the loose object `name`, as a request has it. */
 static void url_of(char *url, size_t size, struct server *s, const char *name)
 {
 	const char *hex = dialog_hex(&s->d, name);
@@ -258,7 +261,10 @@ static void test_dumb_files(void **state)
 	/* The bytes of the file are at the end of the answer. */
 	assert_true(s.d.out.len > size);
 
-	/* Files that do not exist, and files that are no regular files. */
+	/*
+	 * A file that does not exist, or that is no regular file, gets status
+	 * 404.
+	 */
 	url_of(url, sizeof(url), &s, "none");
 	assert_starts(ask(&s, "GET", url, NULL), "Status: 404 ");
 	assert_starts(ask(&s, "GET", alternates, NULL), "Status: 404 ");
@@ -362,8 +368,8 @@ static void test_smart(void **state)
 }
 
 /*
- * A client closes the connection after one byte of the response. The next
- * client does so after two bytes, and so on.
+ * A client closes the connection after it has got a part of the response. The
+ * request must end with ERR_PEER, whatever the length of this part.
  */
 static void test_gone(void **state)
 {

@@ -180,8 +180,8 @@ static void test_expect(void **state)
 }
 
 /*
- * Request lines and fields that are as long as the limits allow, and one byte
- * longer.
+ * Request lines and fields that are as long as the limits allow are accepted.
+ * If they are one byte longer, they get an error status.
  */
 static void test_limits(void **state)
 {

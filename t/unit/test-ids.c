@@ -38,7 +38,7 @@ static void sample_init(struct sample *s, uint64_t *seed)
 
 	for (size_t i = 0; i < sizeof(s->bytes); i++)
 		s->bytes[i] = (uint8_t)(random_next(seed) >> 20);
-	/* Only few different first bytes occur. */
+	/* Every third id has one of four different first bytes. */
 	for (size_t i = 0; i < NR; i++)
 		s->bytes[i * STRIDE] &= i % 3 ? 0xff : 0x11;
 	/* Every fourth id differs from the id before it only at the end. */

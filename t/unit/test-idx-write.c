@@ -72,7 +72,9 @@ static void test_refused(void **state)
 	buf_release(&out);
 }
 
-/* Offsets at the limits of the 31-bit, 32-bit and 64-bit forms. */
+/*
+ * Writes and reads the lowest and highest offsets that need 31, 32 and 64 bits.
+ */
 static void test_offsets(void **state)
 {
 	static const uint64_t offsets[] = {12,

@@ -61,7 +61,10 @@ static void test_example(void **state)
 	buf_release(&b);
 }
 
-/* A pack index. Its ids are random, or have only few different first bytes. */
+/*
+ * A pack index, and the entries from which it was written. The ids are random,
+ * or have only few different first bytes.
+ */
 struct sample {
 	struct oid *oids;
 	struct pack_idx_entry *entries;

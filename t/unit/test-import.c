@@ -144,9 +144,9 @@ static void test_changed_before_the_upload(void **state)
 			assert_int_equal(storedrepo_import(&s, false), 0);
 		m.real = s.store;
 		/*
-		 * To find the generation on which it builds, the import reads
-		 * one record (manifest), or two if the repository exists. The
-		 * other writer commits after these reads.
+		 * To find the newest generation, the import reads one record,
+		 * or two if the repository exists. The other writer commits
+		 * before the next read.
 		 */
 		m.at_read = exists ? 3 : 2;
 		s.place.store = &m.base;

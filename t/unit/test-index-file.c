@@ -30,7 +30,10 @@ static void sample_init(struct sample *s, uint32_t version, uint64_t *seed)
 		struct indexfile_entry *e = &s->entries[i];
 		size_t len = random_next(seed) % 40;
 
-		/* Make the suffix of the path longer than 127 bytes. */
+		/*
+		 * Make some paths so long that version 4 stores the length of
+		 * the part after the common prefix in two bytes.
+		 */
 		if (random_next(seed) % 8 == 0)
 			len += 200;
 		snprintf(s->paths[i], sizeof(s->paths[i]), "%02d/%0*d", i,
@@ -245,8 +248,8 @@ static void of_a_repository(void **state)
 }
 
 /*
- * The trees of the cache-tree are visited, but not by a check of the index. An
- * entry of the cache-tree may have no id.
+ * index_file_each_oid() also visits the trees of the cache-tree. A check of the
+ * index does not. An entry of the cache-tree may have no id.
  */
 static void cache_tree(void **state)
 {

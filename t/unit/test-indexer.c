@@ -95,8 +95,8 @@ static struct pack_indexer_config config_of(const struct packfile *p)
 }
 
 /*
- * Indexes the bytes of a pack. Returns the first error, or 0; then *ix is owned
- * by the caller.
+ * Indexes the bytes of a pack. Returns 0 with *ix owned by the caller, or the
+ * first error.
  */
 static int try_bytes(struct pack_indexer **ix,
 		     const struct pack_indexer_config *config, struct dealer *d,
@@ -239,8 +239,9 @@ static void check_reading(struct pack_indexer *ix, const struct packfile *p)
 }
 
 /*
- * Indexes a pack with different options. The written files must equal those
- * that the test makes itself.
+ * Indexes a pack with different options. The source returns at most `piece`
+ * bytes at a time. The written files must equal those that the test makes
+ * itself.
  */
 static void check_good(const struct packfile *p, size_t piece)
 {
@@ -685,7 +686,7 @@ static void duplicates(void **state)
 	packfile_release(&p);
 }
 
-/* A repository of one object, which the callbacks of the indexer search. */
+/* For the callbacks that look up objects: a repository of one object. */
 struct known {
 	struct oid oid;
 	const void *data;
@@ -901,7 +902,9 @@ static int count_loss(void *ctx, bool is_end, const struct error *what)
 
 /*
  * Indexes the first `nr` bytes of a pack, and goes on after errors. Asserts
- * that the objects that could be read make a valid pack.
+ * that `want_nr` objects could be read, and that they make a valid pack. The
+ * callback `broken` must report `want_entries` damaged entries, and `want_ends`
+ * times that the pack ended too early.
  */
 static void salvage(const struct packfile *p, size_t nr, uint32_t want_nr,
 		    unsigned want_entries, unsigned want_ends)
@@ -947,10 +950,7 @@ static void test_salvage(void **state)
 	memset(&oid, 7, sizeof(oid));
 	liar_nr = packfile_add_entry(&p, &liar, "four", 4, &oid);
 	packfile_add(&p, OBJ_BLOB, "two", 3);
-	/*
-	 * The base of this delta is damaged, so the object of the delta is
-	 * lost, too.
-	 */
+	/* The delta's base is damaged, so the delta's object is lost, too. */
 	packfile_add_delta(&p, OBJ_OFS_DELTA, liar_nr, 9, "x", &oid);
 	packfile_finish(&p);
 	salvage(&p, p.bytes.len, 2, 1, 1);

@@ -119,8 +119,8 @@ static void test_stored(void **state)
 }
 
 /*
- * One deflater makes small and large streams in turn, more than SMALL_NR of
- * them.
+ * One deflater makes small and large streams in random order. There are more
+ * than SMALL_NR small ones, so it changes the library for small streams.
  */
 static void test_many(void **state)
 {

@@ -102,8 +102,9 @@ static void writes_everything(void **state)
 }
 
 /*
- * Sends a part of a file to a pipe. If `fd` is no file, sends bytes of memory
- * instead.
+ * Sends the range [off, off + len) of the file `fd` to a pipe. The file has the
+ * content `bytes`. If `fd` is no file, sends these bytes from memory instead.
+ * If `nonblocking` is true, the pipe is non-blocking.
  */
 static void send_big(int fd, const uint8_t *bytes, uint64_t off, size_t len,
 		     bool nonblocking)
@@ -336,7 +337,10 @@ static void links(void **state)
 	assert_string_equal(out.data, "nowhere");
 	assert_int_equal(sys_readlink(&out, dir, NULL), ERR_IO);
 
-	/* The target of the symbolic link is longer than the first buffer. */
+	/*
+	 * The target of the symbolic link is longer than the buffer with which
+	 * sys_readlink() begins.
+	 */
 	memset(target, 'x', sizeof(target));
 	target[sizeof(target) - 1] = '\0';
 	buf_reset(&out);

@@ -50,7 +50,8 @@ static void write_refs(struct fixture *f)
 
 /*
  * Make an old part of the history, with or without a bitmap index, and a new
- * part. List the objects of the new part, or of both parts if `mixed`.
+ * part. List the objects of the new part. If `mixed` is true, also list one of
+ * ten objects of the old part.
  */
 static void setup(struct fixture *f, uint64_t *seed, bool bitmap, bool mixed)
 {
@@ -150,7 +151,7 @@ static void lists(void **state)
 	}
 }
 
-/* A damaged bitmap index is ignored. */
+/* If a bitmap index is damaged, the islands are found without it. */
 static void damaged(void **state)
 {
 	uint64_t seed = random_seed();

@@ -173,8 +173,8 @@ static void enumerate(struct walk_result *found, struct walkrepo *w,
 }
 
 /*
- * Marks the delta islands of all refs, and of the heads `heads`, which are
- * indexes in r.objects[].
+ * Marks the delta islands of all refs, and of `head_nr` heads. The elements of
+ * `heads` are indexes in r.objects[].
  */
 static void mark_all(struct islands *islands, struct walkrepo *w,
 		     const uint32_t *heads, size_t head_nr)
@@ -323,8 +323,8 @@ static void heads_and_their_trees(void **state)
 }
 
 /*
- * Sets the expected layer of `nr` and of all objects that it reaches. Objects
- * of an earlier layer stay in that layer.
+ * Sets the expected layers of object `nr` and of all objects that it reaches to
+ * `layer`. An object that is in an earlier layer stays there.
  */
 static void expect_layers(const struct randrepo *r, enum islands_layer *layers,
 			  uint32_t nr, enum islands_layer layer)

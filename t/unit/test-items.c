@@ -60,8 +60,8 @@ static void append(void **state)
 		assert_int_equal(item->name_hash, i * 7);
 		assert_int_equal(item->is_external, i % 5 == 0);
 		/*
-		 * A new list entry has no plan yet: the object would be stored
-		 * whole.
+		 * If nothing is planned for a new list entry, the object is
+		 * compressed whole.
 		 */
 		assert_int_equal(item->how, PACKING_WHOLE);
 		assert_int_equal(item->base, PACKING_NO_ITEM);

@@ -81,9 +81,9 @@ static size_t put_code(unsigned char *bytes, size_t nr, unsigned code)
 }
 
 /*
- * Writes the string that a reader of the JSON text gets. Valid UTF-8 is
- * unchanged. Each other byte becomes the code point with the same number.
- * Returns the length, at most 2 * `len`.
+ * Sets `out` to the string that a reader of the written JSON text gets. Valid
+ * UTF-8 is unchanged. Each other byte becomes the code point with the same
+ * number. Returns the length of `out`, at most 2 * `len`.
  */
 static size_t as_read(unsigned char *out, const unsigned char *bytes,
 		      size_t len)
@@ -107,7 +107,10 @@ static size_t as_read(unsigned char *out, const unsigned char *bytes,
 	return nr;
 }
 
-/* Decodes a JSON string, as a reader does. Returns the length. */
+/*
+ * Decodes the JSON string `text` into `bytes`, as a reader does. Returns the
+ * number of bytes.
+ */
 static size_t undo(unsigned char *bytes, const char *text, size_t len)
 {
 	static const char names[] = "\"\\bfnrt", named[] = "\"\\\b\f\n\r\t";

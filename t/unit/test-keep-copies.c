@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of packs/keep-copies.c. A pack may store an old version of a file as a
- * delta of a newer version. For branches and the newest tags, whole copies of
- * such versions are kept beside the pack.
+ * delta of a newer version. If a branch or a new tag has the old version, the
+ * tested code keeps a whole copy of it beside the pack. The tests prove which
+ * versions get a copy, and that each copy has the right content.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,8 +62,8 @@ static void init(struct keptrepo *k)
 }
 
 /*
- * Only the trees of the newest tips are listed, newest first, and each only
- * once.
+ * Only the newest tips are chosen, in this order: HEAD, the newest tags, other
+ * branches. Each tree is listed once.
  */
 static void newest_tips(void **state)
 {
@@ -106,7 +107,11 @@ static int take(void *ctx, const struct kept_delta *copy, uint8_t *made)
 	return 0;
 }
 
-/* Make whole copies of objects in the trees of the tips OLD and OLDER. */
+/*
+ * Make whole copies of objects in the trees of the tips OLD and OLDER.
+ * `max_len`: maximum size of all copies in bytes. `cost_max`: maximum cost of
+ * making them.
+ */
 static void make(struct got *got, struct keptrepo *k, uint64_t max_len,
 		 uint64_t cost_max)
 {

@@ -195,8 +195,8 @@ static void worked_example(void **state)
 }
 
 /*
- * Replaces the checksum by the right one, so that only the content is wrong.
- * Returns 0, or the error of parsing the file, of its first wrong row, or of
+ * Replaces the checksum by the right one, and reads the file. Returns 0 or the
+ * first error: of parsing the file, of reading a row, or of
  * kept_deltas_check().
  */
 static int use(struct file *f, struct error *err)

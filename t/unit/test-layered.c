@@ -76,9 +76,9 @@ static void test_base(void **state)
 }
 
 /*
- * Check that layered_spare() leaves `left` packs in the list of packs that a
- * repack may merge. Packs of the top layer of the chain stay in this list only
- * if the layer has at least `threshold` packs.
+ * layered_spare() removes packs from the list of packs that a repack may merge.
+ * Check that `left` packs remain. Packs of the top layer of the chain remain
+ * only if this layer has at least `threshold` packs.
  */
 static void check_spared(const struct midxchain *m, uint64_t threshold,
 			 size_t left)

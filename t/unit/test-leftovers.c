@@ -132,8 +132,9 @@ static void added(void **state)
 }
 
 /*
- * Choose at random how the repack treats the objects of each pack. Returns the
- * packs that will be removed (ROLLUP_INCLUDE), as a set of places.
+ * Choose at random how the repack treats the objects of each pack. Sets
+ * parts[i] for pack i. Returns the packs that will be removed (ROLLUP_INCLUDE),
+ * as a set of places.
  */
 static unsigned random_parts(struct trial *t, enum rollup_part *parts)
 {
@@ -172,9 +173,9 @@ static void check_cruft(struct trial *t, unsigned going, int64_t expiry)
 			randrepo_reach(&t->o->r, kept, i);
 	}
 	/*
-	 * The search of the repack from recent objects does not continue at
-	 * objects of packs that stay. So it may keep fewer objects than this
-	 * slow search finds, but never more.
+	 * From recent objects, the repack searches the objects to keep. This
+	 * search stops at objects of packs that stay. So the repack may keep
+	 * fewer objects than this slow search finds, but never more.
 	 */
 	for (uint32_t i = 0; expiry && i < t->o->r.nr; i++) {
 		const struct unreachable_item *item = unreachable_find(

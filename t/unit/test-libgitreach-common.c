@@ -168,7 +168,8 @@ static int use(gitreach_repo *repo, gitreach_query *query, uint64_t *nr,
 
 /*
  * Call functions of all kinds in one thread. Sets *nr to the number of objects
- * found.
+ * that a query with the given strategy finds. Returns 0 or a negative error
+ * code.
  */
 static int everything(const char *dir, int strategy, uint64_t *nr,
 		      gitreach_error *err)
@@ -199,7 +200,8 @@ static int everything(const char *dir, int strategy, uint64_t *nr,
 
 /*
  * Describe the bitmap index, write it, and describe it again. Sets *nr to the
- * number of its objects.
+ * number of its objects. Returns 0, a negative error code, or 77 if the first
+ * description is wrong. The strategy is not used.
  */
 static int write_index(const char *dir, int strategy, uint64_t *nr,
 		       gitreach_error *err)
@@ -231,8 +233,8 @@ static int write_index(const char *dir, int strategy, uint64_t *nr,
 }
 
 /*
- * Repeats fn() and lets another allocation fail in each call. The result must
- * be right, or an error. All memory must be freed.
+ * Repeats fn(), and lets another allocation fail in each call. fn() must return
+ * 0 and the right number in *nr, or an error. All memory must be freed.
  */
 static void fail_each(struct apirepo *a, int strategy,
 		      int (*fn)(const char *dir, int strategy, uint64_t *nr,

@@ -71,8 +71,9 @@ static void of_queries(void **state)
 			check(&a, &s, false);
 			/*
 			 * Queries with an odd k must not use the bitmap index.
-			 * A query with an even k may use it, but need not: it
-			 * does not if the haves reach all objects, for example.
+			 * Other queries may use it, but do not always: for
+			 * example, a walk is used if the haves reach all
+			 * objects.
 			 */
 			assert_true(k % 2 == 0 || !report.used_bitmap);
 			bitmaps += report.used_bitmap;

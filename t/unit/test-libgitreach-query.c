@@ -273,8 +273,8 @@ static void names(void **state)
 }
 
 /*
- * If refs are excluded, and all refs are added afterwards, the excluded refs
- * are left out. Refs that were added before stay.
+ * gitreach_query_exclude_refs() applies to refs that are added after its call.
+ * Refs that were added before stay.
  */
 static void excluded_refs(void **state)
 {
@@ -316,7 +316,10 @@ static void excluded_refs(void **state)
 
 #define GROUPS 4
 
-/* If one of several queries fails, there are no results. */
+/*
+ * If one of the queries fails, gitreach_query_unique() fails, and sets all
+ * results to NULL.
+ */
 static void unique_fails(struct apirepo *a, gitreach_query *const *q)
 {
 	const gitreach_query *some[3] = {q[0], q[1], NULL};

@@ -107,8 +107,9 @@ struct thread {
 };
 
 /*
- * Runs queries in one of several threads. Returns 0 if all results are right.
- * The function uses no assertions of cmocka, because these are not thread-safe.
+ * Runs queries in one of several threads, with the strategy `strategy`. Returns
+ * 0 if all results are right. The function uses no assertions of cmocka,
+ * because these are not thread-safe.
  */
 static int ask(struct thread *t, int strategy)
 {

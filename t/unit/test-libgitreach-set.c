@@ -265,7 +265,10 @@ static void explanations(void **state)
 	apirepo_release(&a);
 }
 
-/* Makes sets of random ids, with and without a bitmap index. */
+/*
+ * A set of random ids has exactly the objects with these ids. This is tried
+ * with and without a bitmap index. The id of a missing object is an error.
+ */
 static void ids(void **state)
 {
 	for (int flags = 0; flags <= GITREACH_OPEN_NO_BITMAP;

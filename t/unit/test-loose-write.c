@@ -187,8 +187,8 @@ static void test_levels(void **state)
 }
 
 /*
- * Writes an object of 1,000 equal bytes with `level` as core.compression (NULL:
- * not set). Returns the size of its file.
+ * Writes an object of 1,000 equal bytes of the type `type`. `level`: value of
+ * core.compression; NULL: not set. Returns the size of the written file.
  */
 static off_t size_of_file(char *level, enum object_type type)
 {

@@ -56,8 +56,9 @@ static void test_bad_header(void **state)
 		size_t len = strlen(bad[i]);
 
 		/*
-		 * A header is complete only if a valid size and a NUL follow
-		 * the type.
+		 * No case is a valid header. The NUL after each text is passed,
+		 * too, except in case 3 ("blob 6"), which is invalid only
+		 * because its NUL is missing.
 		 */
 		assert_int_equal(
 			loose_header_parse(&h, bad[i], len + (i != 3), NULL),

@@ -131,8 +131,8 @@ static void put_packed(struct buf *text, const struct dialog *d,
 }
 
 /*
- * Requests share a listing of packed-refs only if they have the same arguments
- * and hide rules, and if the listing needs no loose ref.
+ * Two requests share a listing of packed-refs if their arguments and hide rules
+ * are equal. A listing that needs a loose ref is not shared.
  */
 static void test_shared(void **state)
 {

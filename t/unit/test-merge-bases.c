@@ -43,8 +43,8 @@ static bool is_behind(const struct dag *d, uint32_t commit, uint32_t other)
 }
 
 /*
- * Checks the merge bases of two commits: exactly those common ancestors that no
- * other common ancestor reaches.
+ * Checks the merge bases of the commits `one` and `other`: exactly those common
+ * ancestors that no other common ancestor reaches.
  */
 static void check(struct dag *d, uint32_t one, uint32_t other)
 {

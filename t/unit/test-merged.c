@@ -57,8 +57,8 @@ static void check(struct reftable *const *tables, size_t nr, bool keeps,
 		const struct reftable_ref *ref = &newest->refs[i].ref;
 
 		/*
-		 * The array marks a ref that is in no table by the update index
-		 * 0.
+		 * In the array, the update index 0 means that no table has the
+		 * ref.
 		 */
 		if (!ref->update_index ||
 		    (!keeps && ref->value == REFTABLE_DELETED))

@@ -62,8 +62,8 @@ static void check(const struct metrics *m, enum metrics_format format,
 }
 
 /*
- * A counter without a value is left out of the text, unless its family has no
- * labels.
+ * A counter that was never changed is left out of the text if its family has
+ * labels. If the family has no labels, the counter is printed with the value 0.
  */
 static void test_empty(void **state)
 {
@@ -144,9 +144,9 @@ static void test_shared(void **state)
 }
 
 /*
- * Counters that are stored in a file survive a restart of the process. A
- * printed part of the metrics has no end marker, so that other families can
- * follow.
+ * Counters that are stored in a file survive a restart of the process.
+ * metrics_print_part() leaves out the end marker, so that the caller can append
+ * other families.
  */
 static void test_file(void **state)
 {

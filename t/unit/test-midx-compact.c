@@ -133,7 +133,10 @@ static const uint8_t *id_of_bit(const struct pack_midx_order *const *orders,
 			     pack_midx_order_pos(orders[nr], bit));
 }
 
-/* Merges the layers [from, to) and checks the new chain. */
+/*
+ * Merges the layers [from, to) and checks the new chain. `with_order`: the
+ * layers have a pack order.
+ */
 static void check_compaction(struct chain *c, size_t from, size_t to,
 			     bool with_order)
 {

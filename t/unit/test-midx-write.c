@@ -123,8 +123,8 @@ static void check_order(const struct midxfile *f, uint32_t preferred)
 				 order.spans[p].nr);
 	}
 	/*
-	 * For each object that the preferred pack has, its copy in this pack is
-	 * used.
+	 * If the preferred pack has an object, its copy in this pack is used.
+	 * So the pack order has all objects of the preferred pack.
 	 */
 	assert_int_equal(order.spans[preferred].nr, f->idx[preferred].nr);
 	check_unproven(f, &order);

@@ -170,8 +170,8 @@ static void clamped(void **state)
 }
 
 /*
- * The call that nomem_each() repeats: opens the .mtimes file of a pack, reads a
- * time, and removes the file.
+ * Function that nomem_each() calls: opens the .mtimes file of a pack, reads a
+ * time, and removes the file. Returns 0 or a negative error code.
  */
 static int read_and_drop(void *ctx, struct error *err)
 {

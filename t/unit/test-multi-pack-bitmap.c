@@ -66,8 +66,8 @@ static void later_objects(void **state)
 }
 
 /*
- * If a tip is a loose object, the bitmap index has neither the tip nor objects
- * that only such tips reach.
+ * The tips are loose objects. The bitmap index has neither these tips nor the
+ * objects that only these tips reach. It must be written nevertheless.
  */
 static void loose_tips(void **state)
 {

@@ -117,8 +117,8 @@ static void compacted_without(void **state)
 }
 
 /*
- * When a single multi-pack-index replaces the chain, the bitmap index of the
- * chain is converted for it.
+ * When a single multi-pack-index replaces the chain, its bitmap index gets the
+ * converted bitmaps of the chain.
  */
 static void one_file_again(void **state)
 {

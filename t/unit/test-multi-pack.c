@@ -277,8 +277,8 @@ static void test_repack(void **state)
 	assert_int_equal(multi_pack_repack(b.odb, 0, false, &newpack, NULL), 0);
 	write_midx(&b, &o, 3, 4);
 	/*
-	 * A pack is chosen only if it is smaller than the batch size. With a
-	 * batch size of 1 byte, no pack is.
+	 * A pack is chosen only if it is smaller than the batch size. A batch
+	 * size of 1 byte excludes all packs.
 	 */
 	assert_int_equal(multi_pack_repack(b.odb, 1, false, &newpack, NULL), 0);
 	assert_int_equal(multi_pack_repack(b.odb, 0, false, NULL, NULL), 1);

@@ -198,8 +198,8 @@ static void test_nothing_common(void **state)
 }
 
 /*
- * After a call that returned false, enough() is called again only when there is
- * a new common have.
+ * If enough() has returned false, it is not called again before the next common
+ * have.
  */
 static void test_asks_once(void **state)
 {

@@ -15,7 +15,10 @@
 
 struct told {
 	unsigned found_nr, unread_nr;
-	/* end the search with this result */
+	/*
+	 * Value that the callback returns. A value other than 0 ends the
+	 * search.
+	 */
 	int stop;
 	uint32_t id;
 	char path[512], message[512];
@@ -94,7 +97,10 @@ static void test_borrowers(void **state)
 	assert_int_equal(search(&f, &told, "c/of-other"), 0);
 	assert_int_equal(told.found_nr, 1);
 	assert_int_equal(told.id, 0);
-	/* The result of the callback ends the search. */
+	/*
+	 * If the callback returns a value other than 0, the search ends and
+	 * returns this value.
+	 */
 	told.stop = 7;
 	assert_int_equal(search(&f, &told, ""), 7);
 	assert_int_equal(told.found_nr, 1);
@@ -147,7 +153,7 @@ static void check_found(void *ctx)
 	assert_int_equal(a->told.unread_nr, 0);
 }
 
-/* If memory runs out, no borrower is missing from a search that succeeds. */
+/* If an allocation fails, the search fails, or it finds all borrowers. */
 static void test_no_memory(void **state)
 {
 	struct again a = {.told = {0}};

@@ -88,7 +88,7 @@ static void check_stats(void *ctx)
 	assert_int_equal(a->stats.object_nr, 6);
 }
 
-/* If memory runs out, no object is missing from a count that succeeds. */
+/* If an allocation fails, the count fails, or its result is right. */
 static void test_no_memory(void **state)
 {
 	struct network_repack_report repacked;

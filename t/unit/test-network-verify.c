@@ -150,8 +150,8 @@ static void check_report(void *ctx)
 }
 
 /*
- * If memory runs out, the network is not reported as damaged, and no object is
- * missing from the report of a check that succeeds.
+ * If an allocation fails, the check fails, or its report is complete. The lack
+ * of memory must not be reported as damage of the network.
  */
 static void test_no_memory(void **state)
 {

@@ -112,8 +112,9 @@ static bool *union_of(struct walkrepo *f, const struct newobj_set *set)
 
 /*
  * Checks the union of all lists: it must contain all objects in the trees of
- * the requested commits, and no other objects. If `bounded`, objects that
- * parents outside of the request have may be missing.
+ * the requested commits, and no other objects. If `bounded` is true, an object
+ * may be missing if the tree of a parent has it, and this parent is not in the
+ * request.
  */
 static void check_union(struct walkrepo *f, const struct request *req,
 			const struct newobj_set *set, bool bounded)
@@ -221,8 +222,9 @@ static void check_turned(struct walkrepo *f, struct request *req,
 }
 
 /*
- * A request of more commits than one chunk has. Several threads must compute
- * the same lists as one thread. The lists are found by a look-up table.
+ * The request has more commits than fit into one chunk. Several threads must
+ * compute the same lists as one thread. For so many commits, the tested code
+ * makes tables that speed up look-ups (space.tables).
  */
 static void many_commits(void **state)
 {

@@ -167,7 +167,10 @@ static void twice(void **state)
 	sample_release(&s);
 }
 
-/* If making a pack is stopped, no file remains. This is tried for each step. */
+/*
+ * If the making of a pack is ended before the pack is installed, no file
+ * remains. This is tried before and after the pack was indexed.
+ */
 static void given_up(void **state)
 {
 	uint64_t seed = random_seed();
@@ -255,9 +258,9 @@ static void configuration(void **state)
 }
 
 /*
- * For a bitmap index of existing packs, only few of the keys pack.* are read:
- * pack.threads, and the keys of bitmap indexes. So an invalid pack.window is no
- * error.
+ * To write a bitmap index of existing packs, only few keys of the section pack
+ * are read: pack.threads, and the keys of bitmap indexes. So an invalid
+ * pack.window is no error.
  */
 static void bitmap_options(void **state)
 {

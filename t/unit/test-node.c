@@ -137,8 +137,9 @@ static void test_paths_that_are_no_copies(void **state)
 }
 
 /*
- * A directory with another kind of file called "store" is not taken for a cache
- * directory.
+ * A cache directory has a file called "store". Here, directories above the
+ * cache directories have a file or directory with this name.
+ * stored_node_split() must not take them for the cache directory.
  */
 static void test_paths_with_another_store(void **state)
 {

@@ -67,8 +67,8 @@ static int teardown(void **state)
 }
 
 /*
- * Returns how many object ids start with the hexadecimal digits `hex`. Compares
- * every object.
+ * Returns how many object ids start with the first `len` hexadecimal digits of
+ * `hex`. Compares every object.
  */
 static int count(const struct fixture *f, const char *hex, size_t len)
 {

@@ -236,8 +236,8 @@ static void test_empty_tree_corrupt(void **state)
 }
 
 /*
- * A provider, the callback that fetches missing objects in a partial clone.
- * Each call stores one more of its objects.
+ * Context of a provider, the callback that gets missing objects for a reader,
+ * as in a partial clone. Each call stores one more object of `objects`.
  */
 struct store {
 	struct fixture *f;

@@ -148,8 +148,9 @@ static void test_left_out(void **state)
 }
 
 /*
- * Makes random text, which does not compress well. So a pack with this object
- * is longer than the part that is read when the pack is opened.
+ * Returns `len` bytes of random text, which does not compress well. So a pack
+ * with this object is longer than the part that is read when the pack is
+ * opened.
  */
 static char *make_noise(size_t len, unsigned seed)
 {

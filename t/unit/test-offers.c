@@ -178,7 +178,7 @@ static void test_public(void **state)
 
 /*
  * The marker and the list of offers may belong to different generations. A pack
- * is offered only if both have it with the same size.
+ * is offered only if marker and list name it with the same size.
  */
 static void test_other_generation(void **state)
 {

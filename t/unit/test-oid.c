@@ -147,8 +147,8 @@ static void test_empty_tree(void **state)
 #define B "6949608296cf6f325502708aa42097b5c5144209"
 
 /*
- * Reads ids up to the end of the text or the first error. Returns the value of
- * the last call.
+ * Reads ids into `oids` up to the end of the text or the first error. Sets *nr
+ * to their number. Returns 0, or the error code of oid_lines_next().
  */
 static int read_all(struct oid *oids, size_t *nr, const char *text,
 		    enum hash_algo algo, struct error *err)
@@ -204,7 +204,10 @@ static void test_no_hash(void **state)
 			    "invalid test: line 'nonsense' not a hash");
 }
 
-/* A linear search: the slow twin of oid_raw_find(). */
+/*
+ * Returns whether one of `nr` ids equals *oid. Tests compare oid_raw_find()
+ * with this linear search.
+ */
 static bool has_raw(const uint8_t *ids, uint32_t nr, const struct oid *oid)
 {
 	for (uint32_t i = 0; i < nr; i++)

@@ -158,8 +158,8 @@ static void removal(void **state)
 }
 
 /*
- * A pack had a .keep file when the snapshot was opened, but not before or
- * after. This pack must not be removed.
+ * A pack had a .keep file only while the snapshot was opened, not when the old
+ * packs were listed. The pack must not be removed.
  */
 static void kept_for_a_while(void **state)
 {

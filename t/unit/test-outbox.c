@@ -130,7 +130,8 @@ static void test_one_span(void **state)
 
 /*
  * Adds a literal of random length, or a random span (a range of the pack), to
- * *box. Appends the bytes that the client must get for it to *expected.
+ * *box. Appends the bytes that the client must get for this literal or span to
+ * *expected. *at: end of the previous span.
  */
 static void add_some(struct outbox *box, struct buf *expected,
 		     const uint8_t *map, size_t *at, uint64_t *seed)

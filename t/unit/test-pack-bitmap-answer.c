@@ -113,8 +113,8 @@ static void commits_only(void **state)
 }
 
 /*
- * The caller gets the reason for a walk: bitmaps cannot answer the request, or
- * the index is broken.
+ * If the request is answered by a walk, the caller gets the reason: bitmaps
+ * cannot answer the request, or the index is missing or broken.
  */
 static void reasons(void **state)
 {

@@ -65,8 +65,9 @@ static void random_queries(void **state)
 		make(&r, i, &seed);
 		for (int k = 0; k < 400; k++) {
 			/*
-			 * Reopen sometimes: the result must not depend on
-			 * objects that the walk has loaded before.
+			 * Open the repository again from time to time, so that
+			 * the walk has loaded no objects. The result must not
+			 * depend on loaded objects.
 			 */
 			if (k % 40 == 0) {
 				if (k)
@@ -124,7 +125,10 @@ static void inexact_queries(void **state)
 		walk_tips_release(&wants);
 		walk_tips_release(&haves);
 	}
-	/* Some of the requests must have had only trees and blobs as haves. */
+	/*
+	 * The results are exact if all haves are trees and blobs. The random
+	 * requests must contain enough of this kind.
+	 */
 	assert_true(exact_nr > 20);
 	bitmaprepo_close(&b);
 	randrepo_release(&r);
@@ -331,7 +335,11 @@ static void no_memory(void **state)
 	randrepo_release(&r);
 }
 
-/* Changes byte `at` of a file (-1: no byte), and opens the bitmap index. */
+/*
+ * Changes byte `at` of a file (-1: no byte), and opens the bitmap index.
+ * Returns 1 if the index is valid, 0 if there is none, or a negative error
+ * code.
+ */
 static int open_damaged(const struct randrepo *r, const struct odb *odb,
 			const char *name, struct buf *file, ssize_t at,
 			struct error *err)

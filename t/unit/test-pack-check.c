@@ -158,9 +158,7 @@ static void test_links(void **state)
 	assert_false(contained);
 	end(&f);
 
-	/*
-	 * The commit names this object as its tree, but the object is a blob.
-	 */
+	/* The pack has a blob whose id a commit names as its tree. */
 	begin(&f, false, true);
 	put(&f, 0x11, OBJ_BLOB, "x");
 	put(&f, 3, OBJ_COMMIT, "tree " ONES "\n" WHO);

@@ -163,8 +163,8 @@ static bool blocks(int fd)
 }
 
 /*
- * The mode of the passed descriptors does not change, but reading and writing
- * do not block.
+ * The receiver reads and writes the passed descriptors without blocking. The
+ * descriptors of the sender must stay in blocking mode.
  */
 static void test_open(void **state)
 {
@@ -208,8 +208,9 @@ static void test_open(void **state)
 }
 
 /*
- * A pipe that may not be opened once more: the passed descriptor is used, and
- * blocks again afterwards.
+ * If a pipe cannot be opened a second time for lack of permission, the passed
+ * descriptor itself is made non-blocking. sys_passing_close() makes it blocking
+ * again.
  */
 static void test_open_fallback(void **state)
 {

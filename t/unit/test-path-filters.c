@@ -109,7 +109,7 @@ static void check_paths(struct fixture *x, struct path_changes *p,
 
 /*
  * Asks the Bloom filters about every path of the last commit, in several forms
- * of patterns.
+ * of patterns. `version`: version of the filters' hash function.
  */
 static void run_random(uint64_t *seed, int64_t version)
 {
@@ -173,8 +173,8 @@ static void test_unfit(void **state)
 						   NULL),
 				 0);
 		/*
-		 * Bloom filters can still be used if the pattern only excludes
-		 * paths.
+		 * Only the last pattern, which excludes paths, allows the use
+		 * of Bloom filters.
 		 */
 		assert_int_equal(filters.graph != NULL, i == 3);
 		path_filters_release(&filters);

@@ -108,7 +108,10 @@ static void test_announced(void **state)
 {
 	assert_int_equal(pktline_announced("0005x"), 5);
 	assert_int_equal(pktline_announced("FFF0"), PKTLINE_MAX);
-	/* Headers that are packets, or not valid. */
+	/*
+	 * If a header has no data after it, or is not valid, only the header's
+	 * length is announced.
+	 */
 	assert_int_equal(pktline_announced("0000"), PKTLINE_HEADER);
 	assert_int_equal(pktline_announced("0001"), PKTLINE_HEADER);
 	assert_int_equal(pktline_announced("0004"), PKTLINE_HEADER);

@@ -388,8 +388,8 @@ struct scene {
 	 */
 	bool stalls;
 	/*
-	 * Number of bytes that the first client had when the second part was
-	 * made.
+	 * Number of bytes that the client of the first request had received
+	 * when the second part of the pack was made.
 	 */
 	size_t sent_at_second;
 	/*
@@ -519,8 +519,8 @@ static void *ask(void *arg)
 }
 
 /*
- * Runs the first request in a thread until it has begun to make the pack. Then
- * runs the other requests in threads, and waits for all.
+ * Runs `nr` requests, each in a thread. The second and later requests start
+ * when the first has begun to make the pack. Waits for the end of all.
  */
 static void run(struct scene *s, struct asker *askers, unsigned nr)
 {
@@ -681,8 +681,8 @@ static void test_too_large(void **state)
 }
 
 /*
- * The callback begin_sending() of the first request. Returns true: hold all
- * bytes back.
+ * Callback begin_sending() of a recorder. Returns true: other requests wait for
+ * the plan, so all bytes are held back.
  */
 static bool begin_behind(void *ctx)
 {
@@ -694,9 +694,9 @@ static void do_nothing(void *ctx)
 }
 
 /*
- * When a plan (cached response) exceeds its maximum size, the memory of its
- * literals is freed. Before that, the sink must get all bytes that were held
- * back, including long literals.
+ * A plan (cached response) exceeds its maximum size while bytes are held back.
+ * The sink must get all of these bytes, including long literals, before their
+ * memory is freed.
  */
 static void test_literals_of_a_plan_that_ends(void **state)
 {

@@ -153,7 +153,8 @@ static void make(struct bench *b, uint8_t number, size_t len,
 }
 
 /*
- * Asks for a plan (cached response), and asserts that the stored plan is found.
+ * Asks for the plan (cached response) with the number `number`. Asserts that it
+ * is found, and that it has `len` literal bytes.
  */
 static void assert_stored(struct bench *b, uint8_t number, size_t len)
 {
@@ -180,8 +181,8 @@ static bool is_stored(const struct bench *b, uint8_t number)
 }
 
 /*
- * Appends the path of a stored plan (cached response) to *path. The caller
- * releases *path.
+ * Appends the path of the stored plan (cached response) with the number
+ * `number` to *path. The caller releases *path.
  */
 static void plan_path(struct buf *path, const struct bench *b, uint8_t number)
 {
@@ -233,8 +234,8 @@ static void test_second_request(void **state)
 }
 
 /*
- * A plan (cached response) was too large to be stored. For some time, requests
- * with its key do not wait for such a plan.
+ * A plan (cached response) was too large to be stored. For some time, no
+ * request waits for a plan with the key of this plan.
  */
 static void test_too_large(void **state)
 {
@@ -412,8 +413,8 @@ static void test_unwritable(void **state)
 	assert_int_equal(mkdir(path.data, 0700), 0);
 	make(&b, 1, 10, "the plan cannot be written");
 	/*
-	 * After this failure to store a plan (cached response), no process
-	 * waits for a plan with this key for some time.
+	 * Storing the plan (cached response) has failed. For some time, no
+	 * process waits for a plan with the key of this plan.
 	 */
 	{
 		struct asker a = {0};

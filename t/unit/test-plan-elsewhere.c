@@ -156,8 +156,8 @@ static void test_pack(void **state)
 }
 
 /*
- * The plan cannot note a pack whose length it has not learned from has_pack().
- * So `has_failed` is set.
+ * A plan can only note a pack whose length has_pack() has told it. Here tell()
+ * names another pack, so `has_failed` must be set.
  */
 static void test_unknown_pack(void **state)
 {

@@ -163,9 +163,9 @@ static void test_absent_parents(void **state)
 }
 
 /*
- * Stores an object whose text is a commit, padded to `size` bytes. Calls
- * plan_haves_reduce() for two haves: this object and its parent. Returns the
- * number of haves that remain.
+ * Stores an object of type `type` whose text is a commit, padded to `size`
+ * bytes. Calls plan_haves_reduce() for two haves: this object and its parent.
+ * Returns the number of haves that remain.
  */
 static size_t kept_with(struct fixture *f, enum object_type type, size_t size)
 {

@@ -119,7 +119,10 @@ static int put_file(void *ctx, const struct sys_file_span *span,
 	return ret ? ret : t->result;
 }
 
-/* Returns the number of ranges of files that the sink got. */
+/*
+ * Sends spans of both packs. `takes_files`: the sink can take ranges of files.
+ * Returns the number of ranges of files that the sink got.
+ */
 static unsigned send(const struct packs *p, bool takes_files)
 {
 	struct taken t = {BUF_INIT, 0, 0};

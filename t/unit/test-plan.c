@@ -258,7 +258,10 @@ static void missing(void **state)
 	itemlist_release(&l);
 }
 
-/* The list says that an object has another type than it has in the pack. */
+/*
+ * If the list says that an object has another type than it has in the pack, its
+ * stored bytes are not copied.
+ */
 static void wrong_type(void **state)
 {
 	uint64_t seed = random_seed();
@@ -292,10 +295,10 @@ static void wrong_type(void **state)
 }
 
 /*
- * An object in the tip island (objects of shallow clones) may only have a delta
- * base in the tip island. If its stored base is outside, the object is marked
- * `retry`, and so is the object at the root of the base's delta chain. The
- * delta search can then make one of these two objects a delta of the other.
+ * An object in the tip island may only have a delta base in this island. If its
+ * stored base is outside, two objects are marked `retry`: the object itself,
+ * and the object at the end of the base's delta chain. The delta search can
+ * then make one of these two objects a delta of the other.
  */
 static void tip_island(void **state)
 {
@@ -351,7 +354,7 @@ static void tip_island(void **state)
 	itemlist_release(&l);
 }
 
-/* A list that is planned several times, while memory runs out. */
+/* A list that is planned several times, while allocations fail. */
 struct again {
 	struct itemlist l;
 	/* the state of each item after it was planned with enough memory */

@@ -115,7 +115,10 @@ static void preparedrepo_release(struct preparedrepo *p)
 	randrepo_release(&p->r);
 }
 
-/* Send the pack for a request. Returns the report. */
+/*
+ * Send the pack for a request. `use_prepared`: prepared answers may be used.
+ * Returns the report.
+ */
 static struct packing_report send(struct preparedrepo *p, struct sentpack *out,
 				  const struct packing_request *request,
 				  bool use_prepared)
@@ -231,8 +234,8 @@ static void add_content(struct sentpack *s, const struct preparedrepo *p,
  * Send the same request to clients that can download packs elsewhere. The sent
  * pack and the downloaded pack must together have all objects, and no object
  * twice. No delta of the sent pack may have its base in the downloaded pack. If
- * `is_early` and no pack is left out, the client must be told before the search
- * for objects.
+ * `is_early` is true and no pack is left out, tell() must be called before
+ * commits are read.
  */
 static void check_elsewhere(const struct preparedrepo *p,
 			    const struct packing_request *request,
@@ -524,8 +527,9 @@ static void what_clones_get(void **state)
 }
 
 /*
- * Find the objects of a clone by a walk. If they are the objects of a prepared
- * answer, this answer is sent, unless prepared answers are not to be used.
+ * A walk finds the objects of a clone. If they are the objects of a prepared
+ * answer, this answer is sent. If the caller of found_look_for_stored() does
+ * not want prepared answers, none is sent.
  */
 static void clones_by_walk(void **state)
 {

@@ -354,8 +354,8 @@ static void what_is_broken(void **state)
 		int ret = parse(&p, &f);
 
 		/*
-		 * ERR_MISSING: a changed length exceeds the file, as after an
-		 * interrupted write.
+		 * The changed byte may make a length exceed the file, as after
+		 * an interrupted write. The error code is then ERR_MISSING.
 		 */
 		assert_true(ret == ERR_CORRUPT || ret == ERR_MISSING);
 		f.bytes.data[at] ^= 0x10;

@@ -84,7 +84,11 @@ static int head_broken(struct filestore *s, struct filestore_info *info,
 	return ret;
 }
 
-/* Checks the condition, waits, and then writes the file without a condition. */
+/*
+ * Put function of a racy store: checks the condition, waits, and then writes
+ * the file without a condition. Returns the result of the put, or
+ * STORE_CONFLICT if the condition was false.
+ */
 static int put_late(struct broken *b, char *etag, const char *name,
 		    const void *bytes, size_t len,
 		    const struct filestore_condition *c, struct error *err)

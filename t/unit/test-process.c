@@ -159,7 +159,10 @@ static void memory_of_a_file(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "abc", 3), 3);
 	close(fd);
-	/* The longer call lengthens the file. The existing content stays. */
+	/*
+	 * The file has 3 bytes. The call lengthens it, and the existing content
+	 * stays.
+	 */
 	a = sys_memory_file(path, 10000, &err);
 	assert_non_null(a);
 	assert_memory_equal(a, "abc", 4);

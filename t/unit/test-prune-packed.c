@@ -107,8 +107,9 @@ static void times(void **state)
 		assert_int_equal(odb_has_loose(odb, &one), !goes);
 		assert_int_equal(sys_stat(&st, path.data, NULL), 0);
 		/*
-		 * If k is 2, the pack is no cruft pack, and is older than the
-		 * removed loose file. So its modification time is set to now.
+		 * In case 2, the pack is no cruft pack, and is older than the
+		 * loose file that was removed. So the pack's modification time
+		 * must be set to now.
 		 */
 		assert_int_equal(st.mtime_ns / 1000000000 > 5000, k == 2);
 		odb_close(odb);

@@ -87,9 +87,9 @@ static void reach(const struct sample *s, bool *set, uint32_t c)
 }
 
 /*
- * Marks the commits that need no walk in a request for the tips of a class:
- * bitmaps of these tips cover them, or pseudo-merges of the preceding classes
- * do.
+ * Sets covered[] for the commits that a request for the tips of a class does
+ * not have to walk. Bitmaps of these tips cover them, or pseudo-merges of the
+ * preceding classes.
  */
 static void reach_covered(const struct sample *s, bool *covered,
 			  enum pseudo_class class)
@@ -125,8 +125,9 @@ static bool is_tip(const struct sample *s, uint32_t c, enum pseudo_class class)
 }
 
 /*
- * Returns true if pseudo-merges of a class save enough commits of a walk.
- * `walked`: number of commits that a request walks without them.
+ * Returns true if pseudo-merges of a class are worth their space. `walked`:
+ * number of commits that a request for the tips of the class walks if there are
+ * no such pseudo-merges.
  */
 static bool is_worth_it(const struct sample *s, enum pseudo_class class,
 			size_t walked)
@@ -271,9 +272,9 @@ static void make_line(struct sample *s)
 }
 
 /*
- * A class gets pseudo-merges if a request then walks fewer commits: the saved
- * commits are at least 1/PSEUDO_DEFAULT_SAVED_PART of those that the request
- * reaches. Only bitmaps of tips count in this estimate.
+ * A class gets pseudo-merges only if they save a request enough commits of a
+ * walk: here, 1/PSEUDO_DEFAULT_SAVED_PART of the commits that the request
+ * reaches. The estimate of this number takes only bitmaps of tips into account.
  */
 static void worth_it(void **state)
 {

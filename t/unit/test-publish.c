@@ -99,8 +99,9 @@ static void check_events(const struct fixture *f, unsigned made, unsigned kept,
 }
 
 /*
- * Check that a published file is a pack, and that its name contains the pack's
- * checksum.
+ * Callback for each file of the publish directory, except the lock. Checks that
+ * the file is a pack, and that its name contains the pack's checksum. Returns
+ * 0.
  */
 static int check_file(void *ctx, const char *name)
 {

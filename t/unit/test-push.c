@@ -92,9 +92,10 @@ static void test_requests(void **state)
 }
 
 /*
- * Another node (server) commits changes while a push runs: of other refs, of
- * the same ref, and of refs whose names exclude those of the push. Only changes
- * that conflict are rejected.
+ * Another node (server) changes refs while a push runs. The other node may have
+ * changed a ref of the push, or created a ref whose name conflicts with it.
+ * Then the change of this ref is rejected. All other changes of the push
+ * succeed.
  */
 static void test_races(void **state)
 {
@@ -166,8 +167,9 @@ static void test_races(void **state)
 }
 
 /*
- * Pushes change refs that the reftables of the generation (version) have. A ref
- * of a table that was deleted later must not exclude a new ref.
+ * Pushes change refs that are in the reftables of the generation. A ref in a
+ * table does not block a new ref such as <name>/sub if a later update has
+ * deleted it.
  */
 static void test_tables(void **state)
 {
@@ -228,8 +230,9 @@ static void import_tag(struct fixture *f, struct oid *tag)
 }
 
 /*
- * Sets two refs in one transaction: first a ref with a long name, then a
- * sibling. Returns the result for the long name.
+ * Sets two refs in one transaction: first `name`, which is long, to `tag`, then
+ * a sibling. `keep_going`: a rejected ref does not fail the transaction.
+ * Returns the result for the long name.
  */
 static enum ref_result push_long(struct fixture *f, const char *name,
 				 const struct oid *tag, bool keep_going)
@@ -260,7 +263,8 @@ static enum ref_result push_long(struct fixture *f, const char *name,
 /*
  * A ref whose name is too long for a reftable is rejected. Other refs of the
  * push are not. Each accepted ref can be read by the other node (server), and
- * can be deleted.
+ * can be deleted. `most`: maximum number of names that are accepted; 0: none
+ * is.
  */
 static void check_long_names(const char *config, unsigned most)
 {
@@ -309,8 +313,8 @@ static void test_long_names(void **state)
 	(void)state;
 	check_long_names("", 6);
 	/*
-	 * With a block size this large, the limit of the record (manifest)
-	 * applies.
+	 * A block of this size has room for all names. Now the record limits
+	 * the length of names.
 	 */
 	check_long_names("[reftable]\n\tblockSize = 65536\n", 6);
 	check_long_names("[reftable]\n\tblockSize = 1024\n", 0);
@@ -675,7 +679,7 @@ static void test_relay(void **state)
 	assert_int_equal(ref_transaction_get(s.tx, 0)->result, REF_OK);
 	session_close(&s);
 	assert_int_equal(f.c.count.requests, 1 + 4);
-	/* The copy was advanced by the relay. */
+	/* The relay has brought the local copy to the new generation. */
 	storedrepo_assert_ref(&f.c.s, COPYNODE_COPY, "refs/heads/old", NULL);
 	push_one(&f, f.c.node, "refs/heads/next", &f.c.s.tip);
 	relaynode_stop(&r, &f.c);
@@ -733,9 +737,9 @@ static void test_relay_races(void **state)
 }
 
 /*
- * The relay ends during a commit. If the record then lists the files of the
- * push, the push has succeeded. Otherwise it fails, because its outcome is
- * unknown.
+ * The relay ends during a commit. If a new record lists the files of the push,
+ * the push succeeds. Otherwise the push fails with the message that its outcome
+ * is unknown.
  */
 static void test_relay_ends(void **state)
 {
@@ -831,8 +835,8 @@ static void test_relay_ends_at_second_record(void **state)
 
 /*
  * The outcome of the first record was unknown, and the record was made later.
- * From then on, the files of the push are in each record, so they do not prove
- * that its second record was made.
+ * From then on, the files of the push are in each record. So the files do not
+ * prove that the push's second record was made.
  */
 static void test_relay_ends_twice(void **state)
 {

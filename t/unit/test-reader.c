@@ -39,7 +39,8 @@ static uint32_t sample_add(struct sample *s, enum object_type type,
 
 /*
  * Adds a delta against entry `base`. Its result is the content of `base`,
- * followed by `more`.
+ * followed by `more`. `type`: OBJ_OFS_DELTA or OBJ_REF_DELTA. Returns the
+ * number of the new entry.
  */
 static uint32_t sample_add_delta(struct sample *s, enum object_type type,
 				 uint32_t base, const char *more)
@@ -460,7 +461,10 @@ static void test_cut_short(void **state)
 struct spares {
 	const struct sample *s;
 	int calls;
-	/* Number of calls that asked for the content of an object. */
+	/*
+	 * Number of calls in which the reader asked for the content of an
+	 * object, not only for its type and size.
+	 */
 	int bodies;
 };
 
@@ -660,7 +664,10 @@ static void test_forget(void **state)
 	sample_add_delta(&s, OBJ_OFS_DELTA, 1, "two");
 	pack = packfile_open(&s.file);
 	check_read(&s, r, pack, 2);
-	/* A file as small as this one is copied to memory. */
+	/*
+	 * The pack is small, so pack_bytes() returns a copy in memory. The test
+	 * can damage this copy without writing to the file.
+	 */
 	assert_true(s.file.bytes.len <= SYS_MAP_COPY_MAX);
 	bytes = (uint8_t *)(uintptr_t)pack_bytes(pack, NULL);
 	memset(bytes + s.file.offsets[0] + 2, 0, 4);

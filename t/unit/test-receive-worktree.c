@@ -72,8 +72,8 @@ static void test_bare(void **state)
 }
 
 /*
- * If the git directory has another name than ".git", only core.worktree tells
- * where the work tree is.
+ * The git directory is not called ".git". Then only core.worktree tells where
+ * the work tree is.
  */
 static void test_main(void **state)
 {

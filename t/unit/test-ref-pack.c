@@ -15,8 +15,8 @@
 #include "t/unit/tmprepo.h"
 
 /*
- * Cases: a size of packed-refs, and the number of loose refs from which on Git
- * 2.55 packs them.
+ * Cases: a size of packed-refs, and the number of loose refs at which Git 2.55
+ * begins to pack loose refs.
  */
 static void test_limit(void **state)
 {

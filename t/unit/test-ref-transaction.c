@@ -58,8 +58,8 @@ static struct ref_transaction *begin(struct tmprepo *t, bool keep_going)
 }
 
 /*
- * Adds a change of a ref to the transaction. An id is given as a byte, which is
- * repeated; -1: no id.
+ * Adds a change of a ref to the transaction. `new_byte`: the byte of which the
+ * new id consists; `old_byte`: that of the expected old id. -1: no id.
  */
 static void add(struct ref_transaction *tx, const char *name, int new_byte,
 		int old_byte, unsigned flags)
@@ -263,8 +263,8 @@ static void test_keep_going(void **state)
 	assert_int_equal(ref_transaction_commit(tx, NULL), 0);
 	assert_int_equal(ref_transaction_get(tx, 0)->result, REF_LOCKED);
 	/*
-	 * The change of the first ref fails and is left out. The other ref is
-	 * changed.
+	 * Changes 1 and 2 set two refs. The first fails because of its name,
+	 * and is left out. The second succeeds.
 	 */
 	assert_int_equal(ref_transaction_get(tx, 1)->result, REF_NAME_CONFLICT);
 	assert_int_equal(ref_transaction_get(tx, 2)->result, REF_OK);

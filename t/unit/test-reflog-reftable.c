@@ -316,7 +316,10 @@ static void test_tip(void **state)
 	assert_int_equal(refs_read(refs, "refs/heads/main/x", &ref, NULL), 1);
 	assert_string_equal(ref.target, ref_name);
 	refs_close(refs);
-	/* Read several reflogs with the same struct. */
+	/*
+	 * After reflog_release(), the same struct can be used to read another
+	 * reflog.
+	 */
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(
 			reflog_read(&log, &t.table.repo, ref_name, NULL), 1);
@@ -357,8 +360,9 @@ static void names_are(const struct repo *repo, bool all, const char *want)
 }
 
 /*
- * The same reflogs are listed as for files: shared reflogs, those of this work
- * tree, and on request those of other work trees.
+ * Lists the reflogs of reftables: shared reflogs, and those of this work tree.
+ * The reflogs of other work trees are listed only on request. In a repository
+ * with files, the same reflogs are listed.
  */
 static void test_names(void **state)
 {
@@ -416,8 +420,8 @@ static void write_again(void *ctx)
 }
 
 /*
- * Drops the second line of a reflog. The edit also sets the ref to the id of
- * the first line.
+ * Drops the second line of a reflog, and sets the ref to the id of the first
+ * line. Returns 0 or a negative error code.
  */
 static int edit_again(void *ctx, struct error *err)
 {

@@ -99,7 +99,8 @@ static void assert_main(struct step *s, const char *name)
  * "-<path>" for each.
  */
 static struct buf moves = BUF_INIT;
-static const char *watched; /* directory whose files are noted; NULL: none */
+/* Path of the directory whose files are recorded in `moves`; NULL: none. */
+static const char *watched;
 
 static void note(char sign, const char *path)
 {

@@ -134,7 +134,10 @@ struct visit {
 	struct buf found;
 };
 
-/* Visits all refs, and looks up some of them by name. */
+/*
+ * Visits all refs, and looks up some of them by name. Returns 0 or a negative
+ * error code.
+ */
 static int visit(void *ctx, struct error *err)
 {
 	struct visit *v = ctx;

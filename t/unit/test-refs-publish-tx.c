@@ -30,8 +30,8 @@ struct plan {
 };
 
 /*
- * Context of the callback publish(), which makes the changes in a repository,
- * or returns a given result.
+ * Context of the callback publish(). The callback makes the changes in the
+ * repository `t`, or returns `result`.
  */
 struct place {
 	struct tmprepo *t;
@@ -121,8 +121,8 @@ static int publish(void *ctx, struct ref_transaction *tx, struct error *err)
 }
 
 /*
- * Runs a transaction. Appends the results of its changes and the values of all
- * refs to *out.
+ * Runs a transaction of `nr` changes. `publishes`: the callback publish() makes
+ * them. Appends the results of the changes and the values of all refs to *out.
  */
 static void run(struct tmprepo *t, const struct plan *plans, size_t nr,
 		bool keep_going, bool publishes, struct buf *out)

@@ -565,9 +565,9 @@ static void test_bad_replace(void **state)
 }
 
 /*
- * If GIT_REF_PARANOIA is false, a visit skips refs to missing objects, and refs
- * without a valid value. This also applies to strict visits. Only refs to
- * missing objects are reported to the callback on_broken.
+ * If GIT_REF_PARANOIA is false, each kind of visit skips refs to missing
+ * objects, and refs without a valid value. The callback on_broken gets only the
+ * refs to missing objects.
  */
 static void test_salvage(void **state)
 {

@@ -88,8 +88,8 @@ static size_t count_refs(const struct reftable *table, const struct twin *twin)
 }
 
 /*
- * Verifying may miss a changed bit. Then only one value can be wrong, or some
- * names before the next restart point.
+ * Verifying may miss a changed bit. Then at most one value may be wrong, or at
+ * most 16 refs may be lost: those before the next restart point of the block.
  */
 static void test_damaged(void **state)
 {

@@ -311,8 +311,9 @@ static void test_namespace(void **state)
 }
 
 /*
- * Check refview_head() with the hide rules `rules` and the namespace
- * `namespace`.
+ * Check that refview_head() returns `expect_ret` and sets the name of the
+ * branch to `expect_branch`. `namespace` and `rules` (hide rules) are the
+ * settings of the client.
  */
 static void head(const char *namespace, const char *rules, int expect_ret,
 		 const char *expect_branch)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/relay-commit.h: which requests the relay of a node sends for
- * a commit, and a store that has lost a record. Other tests are in test-push.c.
+ * Tests of stored/relay-commit.h. They prove which requests the relay of a node
+ * sends for a commit. They also prove that the relay notices that a store has
+ * lost a record. Other tests are in test-push.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -160,7 +161,7 @@ static void test_requests(void **state)
 
 /*
  * The store was restored from a backup, which does not have the last record.
- * The next record must not leave a gap.
+ * The next record must not leave a gap in the numbers of records.
  */
 static void test_lost_record(void **state)
 {

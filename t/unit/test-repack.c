@@ -28,8 +28,8 @@ static struct repack_result repack(const struct randrepo *r,
 }
 
 /*
- * Indexed like r->objects: whether a pack has the object, and whether it is
- * loose.
+ * Indexed like r->objects. packed[i]: a pack has object i. loose[i]: there is a
+ * loose object i.
  */
 struct there {
 	const struct randrepo *r;
@@ -108,8 +108,9 @@ static void check_readable(const struct randrepo *r, const bool *set)
 }
 
 /*
- * Make a repository. Half of the objects are packed, some of them in two packs.
- * The other half is loose, and some objects are both.
+ * Make a repository. The older objects are in a pack, and some of them are in a
+ * second pack, too. The newest objects are loose, and every seventh object is
+ * loose in any case.
  */
 static void make(struct randrepo *r, enum hash_algo algo, uint64_t *seed)
 {

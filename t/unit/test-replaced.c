@@ -93,8 +93,8 @@ static void test_reading(void **state)
 	assert_null(odb->replaced);
 	odb_close(odb);
 	/*
-	 * Replace packed and loose objects of all types. Some replacements are
-	 * themselves replaced.
+	 * Replace packed and loose objects of all types. The replacement of
+	 * object 0 has a replacement, too: object 1.
 	 */
 	replace(&r, 0, last);
 	replace(&r, last, 1);

@@ -64,8 +64,8 @@ static int open_at(struct repo **repo, const char *name, unsigned flags,
 }
 
 /*
- * Opens a repository and compares its directories, which are given relative to
- * the top. `worktree` "-": there is no work tree.
+ * Opens the repository `name` and compares its directories. All paths are
+ * relative to the top directory. `worktree` "-": there is no work tree.
  */
 static void opens(const char *name, unsigned flags, const char *git_dir,
 		  const char *worktree)

@@ -137,8 +137,9 @@ static void test_ops(void **state)
 }
 
 /*
- * If a client has a commit, it also has the commit's parents. Here the have s0
- * is a child of c1.
+ * A common commit counts together with its parents. The wanted commit s0 is a
+ * child of c1. The common commit c3, whose parent is c2, is not enough. The
+ * common commit c2 is enough, because its parent is c1.
  */
 static void test_parents_count(void **state)
 {
@@ -155,7 +156,10 @@ static void test_parents_count(void **state)
 	stop(&f);
 }
 
-/* A have that no ref reaches may lack its parents, which is no error. */
+/*
+ * No ref reaches the common commit, and one of its parents is missing. This is
+ * no error.
+ */
 static void test_missing_parent(void **state)
 {
 	struct fixture f;
@@ -172,7 +176,10 @@ static void test_missing_parent(void **state)
 	stop(&f);
 }
 
-/* Replaces packing_send(). Sends nothing, and reports invented numbers. */
+/*
+ * Replaces packing_send(). Sends nothing, and reports invented numbers. Returns
+ * 0.
+ */
 static int make_numbers(void *ctx, const struct odb *odb,
 			const struct packing_request *r,
 			const struct packing_send_options *options,
@@ -202,7 +209,10 @@ static int make_numbers(void *ctx, const struct odb *odb,
 	return 0;
 }
 
-/* Runs one fetch. Returns the text that was written to the trace. */
+/*
+ * Runs one fetch, with `target` as the only target of the trace. Returns the
+ * text that was written to this target.
+ */
 static const char *traced(struct dialog *d, enum trace_target target,
 			  const char *script)
 {

@@ -64,8 +64,9 @@ static void too_many(void **state)
 			 1);
 	reuse_part_release(&part);
 	/*
-	 * The part names a pack that does not have the objects of its bits. If
-	 * reuse_part_init() accepts the part, the part must be usable.
+	 * The part names a pack that does not have the objects of the part's
+	 * bits. reuse_part_init() may accept or refuse this part. If it accepts
+	 * the part, it must set part.pack_pos.
 	 */
 	parts[1].pack = parts[0].pack;
 	parts[1].first = parts[2].first;
@@ -83,8 +84,8 @@ static void segments(void **state)
 
 	assert_int_equal(reuse_part_map(&part, 12, 12), 0);
 	/*
-	 * After a gap in the copied bytes, a new segment starts, even if its
-	 * entries keep the offset in the copy.
+	 * Bytes are left out before the entry at offset 40. So a new segment
+	 * starts, although the entry also has the offset 40 in the copy.
 	 */
 	assert_int_equal(reuse_part_map(&part, 40, 40), 0);
 	assert_int_equal(part.segment_nr, 2);

@@ -335,7 +335,7 @@ static uint32_t add_ofs_delta(struct packfile *p, uint32_t base,
 
 /*
  * Add a blob whose entry has `entry_len` bytes. Sets `text` to the content of
- * the blob.
+ * the blob. Returns the number of the entry.
  */
 static uint32_t add_blob_of_len(struct packfile *p, size_t entry_len,
 				struct buf *text)

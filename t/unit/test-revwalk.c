@@ -128,8 +128,8 @@ static void one_request(struct dag *d, bool exact, uint64_t *seed)
 }
 
 /*
- * With a small limit, the walk returns 1. From some limit on, the walk is
- * complete.
+ * With a small limit, revwalk_within() returns 1: the walk did not end within
+ * the limit. From some limit on, it returns 0 with the complete result.
  */
 static void walks_within_limits(void **state)
 {
@@ -233,8 +233,8 @@ static void random_requests(void **state)
 }
 
 /*
- * Without `exact`, the result must be right even if dates are wrong by a few
- * commits.
+ * Without `exact`, the walk goes on for some commits after it could end by the
+ * dates. So the result must be right even if a few dates are wrong.
  */
 static void slight_skew(void **state)
 {
@@ -244,9 +244,9 @@ static void slight_skew(void **state)
 	struct dag d;
 
 	/*
-	 * The have reaches most commits that the want reaches. But the path
-	 * from the have to these commits leads through an old commit (`side`).
-	 * The walk must find it nevertheless.
+	 * The have reaches most commits that the want reaches, but only by way
+	 * of `side`, which has an old date. The walk must follow this way
+	 * nevertheless.
 	 */
 	dag_init(&d);
 	c[0] = dag_add(&d, 100, false, NULL, 0);

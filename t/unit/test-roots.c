@@ -117,7 +117,10 @@ static void a_broken_ref_is_an_error(void **state)
 	walkrepo_release(&w);
 }
 
-/* Returns how a commit is marked: which kind of tip it is. */
+/*
+ * Returns the kind of tip as which commit `nr` is marked; SELECT_NO_TIP: no
+ * tip.
+ */
 static enum select_tip kind_of(struct walkrepo *w, const uint8_t *marks,
 			       uint32_t nr)
 {

@@ -133,8 +133,9 @@ static void test_tries(void **state)
 }
 
 /*
- * clock_step: nanoseconds by which each look at the simulated clock advances
- * it; 0: the real clock is used.
+ * `own_clock`: nanoseconds by which the simulated clock is ahead of the real
+ * clock. `clock_step`: nanoseconds by which each call of clock_gettime()
+ * increases `own_clock`; 0: the clock does not change.
  */
 static atomic_uint_least64_t clock_step, own_clock;
 

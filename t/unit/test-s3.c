@@ -118,8 +118,8 @@ static void test_bad_rest(void **state)
 
 /*
  * The file is replaced after the first bytes were received. So the new file is
- * read, and none of the old bytes remain. If this happens each time, the read
- * ends.
+ * read from its start, and the old bytes are dropped. If the file is replaced
+ * in each try, the read fails.
  */
 static void test_replaced(void **state)
 {
@@ -195,8 +195,8 @@ static void test_ranges(void **state)
 }
 
 /*
- * The response to HEAD has no body, so 404 is not enough. The body of a second
- * request tells whether the file is absent.
+ * The response to HEAD has no body, so a status 404 may come from a proxy. The
+ * body of a second request (GET) tells whether the file is absent.
  */
 static void test_head(void **state)
 {
@@ -215,7 +215,10 @@ static void test_head(void **state)
 	struct s3_peer p;
 
 	s3_peer_start(&p, script, 7, 100);
-	/* Without a code, status 409 may be temporary. */
+	/*
+	 * The first response is a 409 without an error code in a body. Such a
+	 * failure may be temporary, so the request is sent again.
+	 */
 	assert_int_equal(filestore_head(p.store, &info, "a", &p.err),
 			 STORE_ABSENT);
 	assert_int_equal(filestore_head(p.store, &info, "a", &p.err),

@@ -69,8 +69,8 @@ static void sample_release(struct sample *s)
 }
 
 /*
- * Makes a history that is one line of commits. Every `merge`-th commit counts
- * as a merge (0: none).
+ * Makes a history of `nr` commits in one line. Every `merge`-th commit counts
+ * as a merge (0: none), because it has a second parent in the line.
  */
 static void linear(struct sample *s, uint32_t nr, uint32_t merge)
 {

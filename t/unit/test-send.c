@@ -135,8 +135,8 @@ static void choose_elsewhere(struct elsewhere *e, struct randrepo *r)
 
 /*
  * Send the same request with a list of objects that the receiver gets from
- * elsewhere. Of this list, exactly the objects that the pack would contain must
- * be reported as left out.
+ * elsewhere. An object of the list must be reported as left out if the pack
+ * would contain it, and only then.
  */
 static void send_without(struct asking *a, const struct odb *odb)
 {
@@ -283,7 +283,7 @@ static void failures(void **state)
 	randrepo_release(&r);
 }
 
-/* A request that is sent several times, while memory runs out. */
+/* A request whose pack is sent several times, while allocations fail. */
 struct again {
 	struct asking a;
 	struct odb *odb;
@@ -403,7 +403,7 @@ static void save_pack(struct randrepo *r, struct packfile *p, unsigned nr)
 
 /*
  * Send objects one by one, not in runs of stored bytes. `had`: objects that may
- * be bases outside of the pack; NULL: none.
+ * be bases outside of the pack; NULL: none. Returns the report.
  */
 static struct packing_report send_singly(const struct randrepo *r,
 					 const struct packing_request *request,
@@ -499,7 +499,7 @@ static void store_versions(struct randrepo *r, struct oid *versions,
 		if (i < small_nr)
 			save_pack(r, p, 2 + i);
 	}
-	/* packing/send.c: a pack of SETTLED_MIN objects is large. */
+	/* packing/send.c counts a pack of SETTLED_MIN objects as large. */
 	for (unsigned i = 0; i < 1000; i++)
 		packfile_add(large, OBJ_BLOB, &i, sizeof(i));
 	save_pack(r, large, 1);
@@ -549,7 +549,7 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 {
 	struct asked *asked = ctx;
 
-	/* Only the last call may come after a part of the pack was sent. */
+	/* The first two calls must come before any byte of the pack is sent. */
 	if (asked->calls < 2)
 		assert_int_equal(asked->s->bytes.len, 0);
 	asked->price_us += price_us;

@@ -231,8 +231,8 @@ static void check_limit(const char *text, int ret, bool is_limit)
 }
 
 /*
- * The limit of gitreach.reachableOnly applies before the key is read, and if
- * its value is invalid.
+ * gitreach.reachableOnly is off by default. Clients are limited if its value is
+ * true or invalid.
  */
 static void test_limit(void **state)
 {

@@ -87,8 +87,8 @@ static int own_objects(void *ctx, struct odb **odb, struct error *warning,
 }
 
 /*
- * The caller of the session may open the objects itself, by a callback. Then
- * the session uses these objects without options.provider, and logs the
+ * The callback options.objects may open the object database for a session. Then
+ * the session uses this database, without options.provider, and logs the
  * callback's warning.
  */
 static void test_own_objects(void **state)

@@ -84,8 +84,8 @@ static void random_unions(void **state)
 }
 
 /*
- * Makes so many sets that the first table is too small, and so many unions that
- * the cache is too small.
+ * Makes so many sets that the table of sets must grow. Makes so many unions
+ * that the cache of unions cannot hold all of them.
  */
 static void many(void **state)
 {

@@ -114,8 +114,9 @@ static void make_suspect(uint32_t *words, unsigned family, unsigned k,
 }
 
 /*
- * A block is suspected if it meets all conditions of the vector, and not if it
- * fails one of them.
+ * A block that meets all conditions of a disturbance vector is suspected. Up to
+ * seven other blocks fail one condition each, and are not suspected. `family`
+ * and `k` name the vector.
  */
 static void check_vector(unsigned family, unsigned k, void *ctx)
 {
@@ -152,9 +153,9 @@ static void test_suspects(void **state)
 /* ---- recomputing */
 
 /*
- * With an all-zero difference, a block must collide with itself, for each step
- * at which the recomputation starts. With another difference, it must not
- * collide.
+ * The recomputation of a block must find a collision if the difference of the
+ * message words is zero, and none if one bit differs. This is tried from each
+ * step at which the recomputation can start.
  */
 static void check_block(struct sha1_block *block, uint64_t *seed)
 {

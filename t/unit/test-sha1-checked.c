@@ -36,8 +36,8 @@ static struct sha1_checked *make_way(unsigned way)
 }
 
 /*
- * Hashes a message in pieces of up to `piece` bytes. Returns whether a
- * collision attack is detected.
+ * Hashes a message in pieces of up to `piece` bytes, and writes the hash to
+ * `out`. Returns whether a collision attack is detected.
  */
 static bool digest(struct sha1_checked *h, uint8_t *out, const void *bytes,
 		   size_t len, size_t piece)

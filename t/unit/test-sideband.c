@@ -120,8 +120,8 @@ static void check_size(enum sideband_mode mode, size_t len, size_t packet_max)
 }
 
 /*
- * Check that a range of a file is sent in the same packets as bytes in memory.
- * `can`: whether the output has the callback send_file().
+ * Check that a range of a file of `len` bytes is sent in the same packets as
+ * bytes in memory. `can`: whether the output has the callback send_file().
  */
 static void check_file(enum sideband_mode mode, size_t len, bool can)
 {

@@ -71,7 +71,7 @@ static bool is_same(const struct model *m, uint32_t c, uint32_t parent)
 }
 
 /*
- * Returns whether a commit is TREESAME to all its parents. A root commit is
+ * Returns whether commit `c` is TREESAME to all its parents. A root commit is
  * compared with an empty tree.
  */
 static bool is_treesame(const struct model *m, uint32_t c)
@@ -85,7 +85,9 @@ static bool is_treesame(const struct model *m, uint32_t c)
 }
 
 /*
- * Marks the commits that a walk from `c` visits, and those that the walk shows.
+ * Sets walked[] for the commits that a walk from `c` visits, and shown[] for
+ * those that it shows. `full`: all parents are followed, as with
+ * --full-history.
  */
 static void mark(const struct model *m, uint32_t c, bool full, bool *walked,
 		 bool *shown)
@@ -107,8 +109,9 @@ static void mark(const struct model *m, uint32_t c, bool full, bool *walked,
 }
 
 /*
- * Runs a walk. Checks that no commit is returned twice. Returns the number of
- * commits.
+ * Runs a walk. Sets `out` to the returned commits in their order, and found[]
+ * for each of them. Checks that no commit is returned twice. Returns the number
+ * of commits.
  */
 static size_t run(struct model *m, const struct revwalk_tips *tips,
 		  const struct simplify_options *o, uint32_t *out, bool *found)
@@ -134,7 +137,7 @@ static size_t run(struct model *m, const struct revwalk_tips *tips,
 	return nr;
 }
 
-/* Checks that each commit comes before its parents. */
+/* Checks that each of the `nr` commits in `out` comes before its parents. */
 static void check_order(const struct model *m, const uint32_t *out, size_t nr)
 {
 	bool *done = calloc(m->f.h.r.nr, sizeof(*done));

@@ -255,8 +255,9 @@ static void test_missing(void **state)
 }
 
 /*
- * A path is taken exactly, or completed. The requests of both kinds do not
- * share an open repository.
+ * A caller may take the path of a repository exactly, or let the server
+ * complete it (by ".git"). Requests of these two kinds do not share an open
+ * repository.
  */
 static void test_exact(void **state)
 {

@@ -68,7 +68,10 @@ static void agrees_with_qsort(void **state)
 			check(sizes[s], masks[m], &random);
 }
 
-/* Makes an array with runs of equal keys, and with gaps between keys. */
+/*
+ * sort_find() returns the first of three items with the same key, or NULL for a
+ * key in a gap between the keys.
+ */
 static void finds_the_first(void **state)
 {
 	struct sort_item items[90];
@@ -98,7 +101,10 @@ static void strings(void **state)
 	sort_strings(items, 0);
 }
 
-/* Asserts that each name comes before all names after it in the array. */
+/*
+ * Asserts that sort_versions_cmp() sorts the names in the order of the array.
+ * `suffixes`: values of versionsort.suffix.
+ */
 static void assert_order(const char *const *names, size_t nr,
 			 const char *const *suffixes, size_t suffix_nr)
 {

@@ -114,7 +114,10 @@ static int hear(void *ctx, const char *bytes, size_t len, struct error *err)
 	return h->answer;
 }
 
-/* Appends what the child has written to standard error, in brackets. */
+/*
+ * Callback that appends the text that the child has written to standard error,
+ * in brackets.
+ */
 static int hear_error(void *ctx, const char *bytes, size_t len,
 		      struct error *err)
 {

@@ -157,9 +157,10 @@ static void test_edits_during_an_import(void **state)
 }
 
 /*
- * The stage is on another file system, if there is one. So files cannot be hard
- * links, and must be copies: a symbolic link would show later changes of the
- * source.
+ * If the machine has a second file system, the stage is made there. So its
+ * files cannot be hard links to those of the source, and must be copies.
+ * Symbolic links are not allowed: later changes of the source would change the
+ * stage.
  */
 static void test_other_file_system(void **state)
 {

@@ -80,7 +80,10 @@ static void test_pages(void **state)
 	assert_int_equal(s.now.connections, 3);
 	assert_int_equal(s.now.requests, 1);
 	assert_int_equal(s.now.workers, 1);
-	/* Without a store, the page does not mention one. */
+	/*
+	 * If the server does not use a store, the page and the JSON do not
+	 * mention a store.
+	 */
 	assert_int_equal(status_print_html(&html, &s), 0);
 	assert_int_equal(status_print_json(&json, &s), 0);
 	assert_null(strstr(html.data, "cache"));

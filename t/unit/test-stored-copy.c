@@ -110,8 +110,9 @@ static unsigned count_packs(const struct generation *g)
 }
 
 /*
- * Makes a local copy from an empty cache, whose generation must be `number`.
- * Returns the number of requests that were needed.
+ * Makes a local copy from an empty cache. The copy must have generation
+ * `number`. Returns the number of requests that were needed. Empties the cache
+ * again.
  */
 static unsigned make_cold(struct copynode *c, uint64_t number)
 {
@@ -156,8 +157,8 @@ static void test_requests_when_cold(void **state)
 	generation_release(&old);
 
 	/*
-	 * A hint that has only a number costs two more requests: the hint is
-	 * read twice, and then the record.
+	 * If the hint has only a number, two more requests are needed: the hint
+	 * is read a second time, and then the record is read.
 	 */
 	storedrepo_newest(&c.s, &g);
 	packs = count_packs(&g);
@@ -257,8 +258,8 @@ static void test_made(void **state)
 	refresh(&c, copy);
 	assert_int_equal(newest_made(copy), 3);
 	/*
-	 * If the note of the last made generation is damaged, the generation of
-	 * the copy counts.
+	 * If the note of the last made generation is damaged,
+	 * stored_copy_newest_made() returns the generation of the copy.
 	 */
 	tmprepo_write(&c.s.n.t, COPYNODE_COPY "/" STORED_COPY_MADE, "x\n");
 	assert_int_equal(newest_made(copy), 3);

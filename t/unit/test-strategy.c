@@ -63,13 +63,13 @@ static int open_line(void **state, uint32_t indexed)
 	return 0;
 }
 
-/* Makes a bitmap index that has only the oldest commits. */
+/* Makes a bitmap index that has only the oldest commits. Returns 0. */
 static int setup(void **state)
 {
 	return open_line(state, INDEXED);
 }
 
-/* Makes a bitmap index that has all commits, but few bitmaps. */
+/* Makes a bitmap index that has all commits, but few bitmaps. Returns 0. */
 static int setup_sparse(void **state)
 {
 	return open_line(state, COMMITS);
@@ -88,8 +88,9 @@ static int teardown(void **state)
 }
 
 /*
- * Asks for the objects between two commits of the line. Returns 0 if the bitmap
- * index was used, or 1 if a walk is better.
+ * Asks for the objects that commit `want` of the line reaches and commit `have`
+ * does not (UINT32_MAX: no have). Returns 0 if the bitmap index was used, or 1
+ * if a walk is better.
  */
 static int ask_filtered(struct bitmaprepo *b, struct bitmap_plan *plan,
 			uint32_t want, uint32_t have,
@@ -224,7 +225,10 @@ static void list_rows(bool has_row[COMMITS], const struct bitmaprepo *b)
 				has_row[i] = true;
 }
 
-/* Checks a plan: the distances in it must be those in the line of commits. */
+/*
+ * Checks the plan of a request: the distances in it must be those in the line
+ * of commits. `walks`: the plan prefers a walk.
+ */
 static void check_plan(const struct bitmap_plan *plan, bool walks,
 		       const bool *has_row, uint32_t want, uint32_t have)
 {
@@ -247,14 +251,13 @@ static void check_plan(const struct bitmap_plan *plan, bool walks,
 	saved = plan->walk_cost - plan->want_beyond;
 	most = saved * (plan->want_beyond < plan->want_commits ? 8 : 32);
 	/*
-	 * Some commits are walked before the cost of the walk can be estimated.
+	 * The search for a bitmap near the have ends when it costs more than a
+	 * walk can save. Before the cost of the walk is known, a few commits
+	 * are walked in any case.
 	 */
 	assert_true(plan->have_commits <= most ||
 		    plan->have_commits <= 64 + 8 * plan->want_commits);
-	/*
-	 * A bitmap near the have is found, however low the estimated cost of a
-	 * walk is.
-	 */
+	/* A walk is preferred only if the next bitmap is far from the have. */
 	if (walks)
 		assert_true(back > most || back > 3 * (4 + plan->walk_cost));
 }

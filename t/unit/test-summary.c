@@ -91,9 +91,9 @@ static void test_requests(void **state)
 	summary_init(&s, &l.repo, NULL, "upload-pack");
 	assert_ptr_equal(summary_tap(&s), &s.tap);
 	/*
-	 * Bytes of the request may have been read before it began. They count
-	 * for the request. The time of waiting before the request does not
-	 * count.
+	 * The first bytes of a request may be read before summary_begin() is
+	 * called. They count for the request, but the time of waiting for them
+	 * does not.
 	 */
 	s.tap.bytes_read = 100;
 	s.tap.read_ns = 5000000;

@@ -136,8 +136,8 @@ static bool ignores_d(void *ctx, const char *ref)
 }
 
 /*
- * A new ref collides with an existing ref if one name is a directory of the
- * other name.
+ * The names of two refs collide if one name is the other name followed by a
+ * slash and more text.
  */
 static void test_collisions(void **state)
 {

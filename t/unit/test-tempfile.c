@@ -184,8 +184,9 @@ static void failed_rename_leaves_nothing(void **state)
 }
 
 /*
- * Creates and commits a file. Sets the counters of `synced` to the number of
- * fsync() calls for files and directories.
+ * Creates and commits a file. `dir_errno`: errno with which fsync() of the
+ * directory fails; 0: success. Sets the counters of `synced` to the number of
+ * fsync() calls for files and directories. Returns the result of the commit.
  */
 static int commit_synced(enum sys_fsync_method method, int dir_errno,
 			 struct error *err)

@@ -58,8 +58,8 @@ static void tick_stuck(void *ctx)
 }
 
 /*
- * The function is not called before sys_ticker_go(), which returns without
- * waiting for a call.
+ * The function of a ticker is not called before sys_ticker_go(). Further calls
+ * of sys_ticker_go() do not wait, even while the function is running.
  */
 static void test_goes_later(void **state)
 {

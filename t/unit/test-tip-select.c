@@ -192,8 +192,9 @@ static void limited(void **state)
 }
 
 /*
- * Each tip is a child of a merge of a long side branch. A bitmap on the
- * first-parent line would not save the side branch. So each tip gets a bitmap.
+ * Each tip is a merge of the main line with a long side branch of its own. A
+ * bitmap on the main line does not cover the side branch. So each tip gets a
+ * bitmap.
  */
 static void merges(void **state)
 {

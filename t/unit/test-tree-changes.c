@@ -108,7 +108,7 @@ static void begin(struct pair *p, uint64_t *seed)
 
 /*
  * Stores the objects of the new tree, except object number `missing` (0: all),
- * and compares the two trees.
+ * and compares the two trees. Returns the result of the comparison.
  */
 static int run(struct pair *p, uint32_t missing)
 {
@@ -217,8 +217,9 @@ static void equal_trees(void **state)
 }
 
 /*
- * If a subtree of the old tree is missing, the comparison fails. If a subtree
- * of the new tree is missing, the comparison returns 1.
+ * If the old tree is missing, the comparison returns ERR_MISSING. If the new
+ * tree is missing, it returns 1, because the list of new objects is not
+ * complete.
  */
 static void missing_subtrees(void **state)
 {

@@ -35,8 +35,8 @@ static size_t random_roots(struct walkrepo *f, uint32_t *roots, bool *reached)
 }
 
 /*
- * Adds all objects that a random commit reaches to `seen`. The search must not
- * report them.
+ * Sets excluded[] for all objects that a random commit reaches, and adds these
+ * objects to `seen`. The search must not report them.
  */
 static void exclude(struct walkrepo *f, struct bitset *seen, bool *excluded)
 {
@@ -56,8 +56,8 @@ static void exclude(struct walkrepo *f, struct bitset *seen, bool *excluded)
 }
 
 /*
- * Checks that each reached object that is not excluded was found, and was found
- * only once.
+ * Checks that each reached object that is not excluded was found once, and no
+ * other object. If `trees_only` is true, only trees may be found.
  */
 static void check_found(struct walkrepo *f, const struct walk_items *found,
 			const struct bitset *seen, const bool *reached,

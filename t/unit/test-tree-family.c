@@ -61,8 +61,9 @@ static size_t random_trees(struct walkrepo *f, uint32_t *trees, uint32_t share)
 }
 
 /*
- * Checks a tree of a family, and all trees that depend on it as deltas. Each
- * tree must occur only once. Returns the number of trees.
+ * Checks a tree of a family, and all trees that depend on it as deltas. Sets
+ * met[] for these trees. Each tree must occur only once. Returns the number of
+ * trees.
  */
 static uint32_t check_family(const struct tree_families *fam, uint32_t tree,
 			     bool *met)
@@ -125,7 +126,10 @@ static int read_all(struct reported *reported, const struct tree_families *fam,
 	return ret;
 }
 
-/* Checks that the reported objects are exactly those that the trees contain. */
+/*
+ * Checks that the reported objects are exactly those that the `nr` trees in
+ * `trees` contain. If `trees_only` is true, no blobs may be reported.
+ */
 static void check_reported(const struct reported *reported,
 			   const uint32_t *trees, size_t nr, bool trees_only)
 {
@@ -287,9 +291,10 @@ static void store_copy(struct randrepo *r, const uint32_t *trees)
 }
 
 /*
- * If a delta is broken, the error names its pack and its offset. If another
- * pack has the same tree, the reader uses that copy, and also reads the deltas
- * of this tree.
+ * The delta of the second tree is broken. If another pack has this tree
+ * (`has_copy`), the reader uses this copy, and also reads the deltas of the
+ * tree. If there is no copy, the error names the pack of the broken delta and
+ * its offset.
  */
 static void check_broken(bool has_copy)
 {

@@ -141,8 +141,8 @@ static void test_shared_files(void **state)
 }
 
 /*
- * Called once when a copy is moved away for its removal. If it returns a
- * negative value, rename() fails.
+ * rename() calls this function once, when trimming renames a copy to remove it.
+ * If the function returns a negative value, rename() fails.
  */
 static int (*on_eviction)(void);
 static struct cache *evicted_from;
@@ -197,8 +197,9 @@ static int grow(void)
 }
 
 /*
- * The first copy grows after the sizes were summed up. Its new files must not
- * be subtracted from the sum.
+ * The first copy gets new files after trimming has added up the sizes of all
+ * copies. When the copy is removed, the size of the new files must not be
+ * subtracted from the sum.
  */
 static void test_growing(void **state)
 {

@@ -115,8 +115,8 @@ static void test_all(void **state)
 }
 
 /*
- * Objects that are stored whole are written in several pieces, and the result
- * of a delta in one piece.
+ * The unpacker gets the limit 2: objects that are stored whole are written in
+ * several pieces. The result of a delta is written in one piece.
  */
 static void test_pieces(void **state)
 {
@@ -134,7 +134,10 @@ static void test_known(void **state)
 	teardown(&f);
 }
 
-/* Callback that returns the next bytes of the pack. */
+/*
+ * Callback that copies up to `len` bytes of the pack to `bytes`, and removes
+ * them from the pack. Returns their number; 0: the pack has ended.
+ */
 static ssize_t deal(void *ctx, void *bytes, size_t len, struct error *err)
 {
 	struct buf *left = ctx;

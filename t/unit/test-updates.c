@@ -112,8 +112,9 @@ static void test_refused(void **state)
 }
 
 /*
- * The objects are opened only for refs that may be tags. A wrong value in the
- * configuration makes the opening fail.
+ * To install updates of branches, the object database need not be opened. It is
+ * opened for refs that may be tags. Here, opening fails because of a wrong
+ * value in the configuration.
  */
 static void test_branches_are_not_read(void **state)
 {

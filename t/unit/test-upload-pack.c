@@ -168,7 +168,10 @@ static void test_pieces(void **state)
 	dialog_release(&d);
 }
 
-/* Replaces packing_send(). Makes a pack without allocating memory. */
+/*
+ * Replaces packing_send(). Makes a pack without allocating memory. Returns 0 or
+ * a negative error code.
+ */
 static int put_pack(void *ctx, const struct odb *odb,
 		    const struct packing_request *r,
 		    const struct packing_send_options *options,

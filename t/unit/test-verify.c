@@ -66,7 +66,10 @@ static void sample_add_delta(struct sample *s, enum object_type type,
 	packfile_add_delta(&s->file, type, base, s->text[base].len, more, &oid);
 }
 
-/* Opens and verifies the saved files of a pack, as `git verify-pack` does. */
+/*
+ * Opens and verifies the saved files of a pack with `threads` threads, as `git
+ * verify-pack` does. Returns 0 or a negative error code.
+ */
 static int verify_saved(const struct packfile *f, unsigned threads,
 			struct error *err)
 {
@@ -259,7 +262,7 @@ static void sizes_that_lie(void **state)
 
 /*
  * Asserts that verifying a pack with an invalid delta gives the error
- * `message`. The base of the delta has six bytes.
+ * `message`. `bytes`: the delta of `len` bytes. Its base has six bytes.
  */
 static void bad_delta(const char *bytes, size_t len, const char *message)
 {

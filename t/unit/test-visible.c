@@ -25,8 +25,8 @@ static struct visible *open_one(struct dialog *d, const char *namespace)
 }
 
 /*
- * Returns whether clients may know of the object `name`. Makes a new struct
- * visible for this question.
+ * Returns whether clients may know of the object `name`. A new `struct visible`
+ * answers this question.
  */
 static int sees(struct dialog *d, const char *name)
 {
@@ -75,8 +75,8 @@ static void test_kinds(void **state)
 }
 
 /*
- * A struct visible caches results. They must be the same as those of a new
- * struct visible.
+ * A `struct visible` caches results. The cached results must equal those of a
+ * new `struct visible`.
  */
 static void test_all_at_once(void **state)
 {

@@ -149,7 +149,8 @@ static bool twin_is_deep(const char *p, const char *start, const char *end)
 
 /*
  * A slow matcher, which tries every length for every asterisk. Tests compare
- * the fast matcher with it. Brackets are not supported.
+ * the fast matcher with it. Brackets are not supported. `start`: start of the
+ * pattern, of which `p` is the rest. Returns whether the rest matches `text`.
  */
 static bool twin(const char *p, const char *start, const char *text)
 {

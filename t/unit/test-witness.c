@@ -76,7 +76,8 @@ static int leave(void **state)
 
 /*
  * Adds `path` to a witness (a check for changes of files), and makes a change.
- * Then the witness must hold (the files are unchanged) if `holds` is true.
+ * Then the witness must hold (find the files unchanged) if `holds` is true, and
+ * must not hold otherwise. `kind`: which changes the witness notices.
  */
 static void check(const char *path, enum sys_witness_kind kind,
 		  void (*change)(void), bool holds)
@@ -220,8 +221,9 @@ static void test_permission(void **state)
 }
 
 /*
- * A file that has changed just before it is added counts as changed, because a
- * further change could be missed. This does not improve later.
+ * If a file has changed just before it is added, the witness does not hold,
+ * because a further change could be missed. The witness does not hold later
+ * either.
  */
 static void test_recent(void **state)
 {
@@ -258,8 +260,8 @@ static void rewrite_in_dir(void)
 
 /*
  * Adds "dir", which has just changed, to a witness (a check for changes of
- * files), and calls `change`. The witness must hold only if `holds` is true,
- * now and after the time in which changes count as recent.
+ * files), and calls `change`. The result must be `holds`, both at once and
+ * after the time in which changes count as recent.
  */
 static void check_listing(void (*change)(void), bool holds)
 {
@@ -306,8 +308,9 @@ static void test_old_listing(void **state)
 }
 
 /*
- * Adding a directory for its listing also covers its list of names. So adding
- * the list of names (SYS_WITNESS_CONTENT) afterwards stores nothing.
+ * A directory that was added with SYS_WITNESS_LISTING is also checked for
+ * changes of its list of names. So adding the directory again with
+ * SYS_WITNESS_CONTENT stores nothing.
  */
 static void test_listing_twice(void **state)
 {

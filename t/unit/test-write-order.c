@@ -189,8 +189,9 @@ static void tip_first(void **state)
 }
 
 /*
- * Returns true if a clone of the given kind needs the object. Kind 0: all tips;
- * 1: the tip of HEAD; 2: the history of HEAD; 3: all branches.
+ * Returns true if a clone of the given kind needs the object `obj_pos`. Kind 0:
+ * the tips of the tip island; 1: the tip of HEAD; 2: the history of HEAD; 3:
+ * all branches.
  */
 static bool is_asked_for(const struct islands *islands, uint32_t obj_pos,
 			 int kind)

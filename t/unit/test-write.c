@@ -308,9 +308,9 @@ static void ids_without_crcs(void **state)
 }
 
 /*
- * Write as many items of `order` as fit into a pack of `max_len` bytes. Check
- * that the pack can be read, and that the next item would not have fitted.
- * Returns the number of items.
+ * Write as many of the `nr` items in `order` as fit into a pack of `max_len`
+ * bytes. Check that the pack can be read, and that the next item would not have
+ * fitted. Sets has[] for the objects of the pack. Returns the number of items.
  */
 static size_t write_part(struct itemlist *l, const uint32_t *order, size_t nr,
 			 uint64_t max_len, bool *has)

@@ -183,8 +183,8 @@ static inline void twin_check_bitset(const struct twin *t,
 enum twin_op { TWIN_OR, TWIN_AND, TWIN_ANDNOT, TWIN_XOR };
 
 /*
- * Compute out = a op b with the given size. Bits beyond the end of `a` or `b`
- * are zero.
+ * Compute out = a op b. The result has `bits` bits. Bits beyond the end of `a`
+ * or `b` count as zero.
  */
 static inline void twin_apply(struct twin *out, const struct twin *a,
 			      const struct twin *b, enum twin_op op,

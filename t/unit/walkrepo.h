@@ -97,7 +97,7 @@ static inline uint32_t walkrepo_commit(struct walkrepo *f, uint32_t nr)
 	return commit_nr;
 }
 
-/* Returns the index in r.objects[] of the commit with this commit_nr. */
+/* Returns the index in r.objects[] of the commit with the commit_nr `c`. */
 static inline uint32_t walkrepo_commit_obj(struct walkrepo *f, uint32_t c)
 {
 	return walkrepo_nr(f, f->w.history.commits[c].obj_pos);
