@@ -16,8 +16,9 @@
 #include "t/fuzz/fuzz.h"
 
 /*
- * Maximum number of bitmaps to load from one input. Needed because a few bytes
- * can describe many bitmaps that are XORed with each other.
+ * Maximum number of bitmaps to load from one input. A few bytes can describe
+ * many bitmaps that are XORed with each other, so loading all of them could
+ * take too long.
  */
 #define ROWS_MAX 64
 

@@ -26,8 +26,8 @@ static void unpack(struct bitset *set, const struct ewah_view *v)
 }
 
 /*
- * Write the parsed bitmap. The written bytes must equal the input, except for
- * words missing at its end.
+ * Write the parsed bitmap. The written bytes must equal the input, unless the
+ * input has no words: then the writer adds an empty word.
  */
 static void check_write(const struct ewah_view *v, const uint8_t *bytes,
 			size_t len)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for records of generations, the text files that list the files of
- * a repository in a store. A record that can be parsed is printed, and must
- * have the same bytes. Each input is also tried with the right checksum in its
- * last line, because a fuzzer cannot guess a checksum.
+ * a repository in a store. A record that can be parsed is printed. The printed
+ * bytes must equal the parsed ones. Each input is also tried with the right
+ * checksum in its last line, because a fuzzer cannot guess a checksum.
  */
 #include "generations/record.h"
 #include "object/hash.h"

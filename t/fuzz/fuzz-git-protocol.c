@@ -19,8 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	version = serve_protocol_version(text);
 	require(version >= 0 && version <= 2);
 	/*
-	 * The highest protocol version in the text must be chosen. Other parts
-	 * of the text must not matter.
+	 * The highest protocol version in the text must be chosen, whatever
+	 * else the text contains.
 	 */
 	strcat(text, key);
 	require(serve_protocol_version(text) == 2);

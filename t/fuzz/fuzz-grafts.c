@@ -16,8 +16,8 @@ static int count(void *ctx, const struct oid *oid)
 static void check(const char *bytes, size_t len, enum hash_algo algo)
 {
 	/*
-	 * The maximum number of ids in the file: each id takes its digits and a
-	 * byte that separates it from the next id.
+	 * Maximum number of ids that fit into the file. An id takes its digits
+	 * and one byte that separates the id from the next one.
 	 */
 	size_t most = (len + 1) / (hash_hex_len(algo) + 1);
 

@@ -4,7 +4,7 @@
  * input chooses whether the body is compressed, has a length, and arrives in
  * small pieces. The rest of the input is the body. Reading the body at once and
  * piece by piece must give the same bytes. If the body is not compressed, these
- * must be the input, up to the stated length.
+ * bytes must be the rest of the input, up to the stated length.
  */
 #include <stdint.h>
 #include <stdio.h>

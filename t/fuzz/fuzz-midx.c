@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for pack/midx.c: opening a multi-pack-index, its pack order and
- * its verification. The input is the file. No packs exist, so no object is
+ * Fuzz target for pack/midx.c. The input is opened as a multi-pack-index, its
+ * pack order is read, and both are verified. No packs exist, so no object is
  * read.
  */
 #include <stddef.h>

@@ -2,7 +2,7 @@
 /*
  * Fuzz target for islands/network-registry.c, the list of the member
  * repositories of a fork network. A registry that can be parsed is written
- * again. The bytes must be the same.
+ * again. The written bytes must equal the input.
  */
 #include <stddef.h>
 #include <stdint.h>

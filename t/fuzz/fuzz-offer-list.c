@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for the list of published packs of a generation. A list that can
- * be parsed is printed, and must have the same bytes.
+ * be parsed is printed. The printed bytes must equal the input.
  */
 #include "stored/offer-list.h"
 #include "t/fuzz/fuzz.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for messages that pass the change of a push to another process,
- * the relay. A change that can be parsed is printed, and must have the same
- * bytes.
+ * the relay. A change that can be parsed is printed. The printed bytes must
+ * equal the input.
  */
 #include "generations/passing.h"
 #include "t/fuzz/fuzz.h"

@@ -14,8 +14,8 @@
 #define PATTERNS_MAX 16
 
 /*
- * Match a path, and each directory above it. Sets the slash after the
- * directory's name to NUL for the time of the call.
+ * Match a path, and each directory above it. To pass the name of a directory,
+ * the slash after the name is replaced by NUL, and restored afterwards.
  */
 static void ask(const struct pathspec *ps, char *path, size_t len)
 {

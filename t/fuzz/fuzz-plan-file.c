@@ -51,7 +51,7 @@ static void resolve(const struct plan_file *f)
 		memset(&list[i].checksum, 0x11 * (int)(i + 1),
 		       hash_len(f->algo));
 		/*
-		 * Sizes that the plans (cached responses) in the corpus state
+		 * The plans (cached responses) in the corpus state these sizes
 		 * for their packs.
 		 */
 		list[i].file.len = 332 + i;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for the lines in which a proc-receive hook reports what became of
- * the commands of a push. Only a command that the hook has named can have an
- * error or another ref. A command that is not for the hook must not change.
+ * Fuzz target for the report of a proc-receive hook: lines with the results of
+ * the commands of a push. A command that the report does not name must not get
+ * an error or another ref. A command that is not for the hook must not change.
  */
 #include <stdint.h>
 #include <stdlib.h>

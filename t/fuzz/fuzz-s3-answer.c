@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for the XML responses of S3. Parsed values must keep their
- * limits: names are valid, error texts are visible ASCII, and a list with
- * further parts has a token for the next part.
+ * Fuzz target for the XML responses of S3. Parsed values must be within the
+ * limits. Names must be valid, and error texts must be visible ASCII. A list
+ * with further parts must have a token for the next part.
  */
 #include <string.h>
 

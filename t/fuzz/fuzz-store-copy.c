@@ -2,7 +2,7 @@
 /*
  * Fuzz target for two text files of a cache directory: the marker of a local
  * copy, and the file that names the store. A file that can be parsed is
- * printed, and must have the same bytes.
+ * printed. The printed bytes must equal the input.
  */
 #include "stored/marker.h"
 #include "t/fuzz/fuzz.h"

@@ -51,8 +51,9 @@ static const struct tree_splice_ops ops = {
 };
 
 /*
- * Apply the delta, and parse the resulting tree with `whole`. Its entries must
- * equal the entries that were reported for the delta.
+ * Apply the delta, and parse the resulting tree with `whole`. The entries of
+ * this tree must equal those that were reported for the delta. `ret`: result of
+ * reporting them.
  */
 static void compare(struct told *t, struct tree_splice *whole, size_t base_len,
 		    const uint8_t *delta, size_t delta_len, int ret)
@@ -74,8 +75,8 @@ static void compare(struct told *t, struct tree_splice *whole, size_t base_len,
 			(!size || !memcmp(t->made.data, out, size)));
 	} else {
 		/*
-		 * The input is too short to exceed the space for entries. So
-		 * the only possible error is that the result of the delta is no
+		 * A short input cannot exceed the space for entries. So the
+		 * only possible error is that the result of the delta is not a
 		 * tree.
 		 */
 		require(ret == ERR_CORRUPT &&
@@ -99,8 +100,9 @@ static void run(const uint8_t *base, size_t base_len, const uint8_t *delta,
 
 		told.starts = (struct tree_starts){starts, (uint32_t)whole.nr};
 		/*
-		 * `whole` parses another tree next. Give it new memory, so that
-		 * the entries in `out` remain.
+		 * Below, `whole` parses another tree. Make it allocate new
+		 * memory, because the base tree's array of starts is still
+		 * needed.
 		 */
 		whole.starts = NULL;
 		whole.alloc = 0;

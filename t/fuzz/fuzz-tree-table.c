@@ -3,9 +3,9 @@
  * Fuzz target for tree tables, which store a tree as an array of entry numbers.
  * The first byte of the input says where the rest is cut into a tree and a
  * delta against this tree. A table must have the entries that tree_next()
- * finds, also if the table was derived from the delta. The bytes of the delta
- * are used as a second tree, too: a table made with the help of the first tree
- * must be the same as without.
+ * finds, whether it was made from a tree or from the delta. The bytes of the
+ * delta are also parsed as a second tree. The table of this tree must not
+ * depend on whether entries of the first tree's table are reused.
  */
 #include "pack/delta.h"
 #include "t/fuzz/fuzz.h"
@@ -66,7 +66,10 @@ static void derive(struct entry_pool *pool, const struct tree_table *base,
 	free(out);
 }
 
-/* Make the table of the second tree with and without help of `near`. */
+/*
+ * Make the table of the second tree twice: with reuse of entries of the table
+ * `near`, and without.
+ */
 static void parse_near(struct entry_pool *pool, const struct tree_table *near,
 		       const struct input *in)
 {

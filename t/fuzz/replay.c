@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The main program of a fuzz target without a fuzzer. It runs the target on the
- * inputs of its corpus. From each input, some hundred others are derived:
- * prefixes, and copies with single bytes changed. They are the same in each
- * run.
+ * inputs of its corpus. It also runs the target on some hundred inputs that are
+ * derived from each of them: prefixes, and copies with single bytes changed.
+ * The derived inputs are the same in each run.
  *
  *	replay-<name> [<corpus directory>]
  *

@@ -52,8 +52,8 @@
 enum bug { BUG_NONE, BUG_DELETE, BUG_NO_GRACE, BUG_UNCHECKED };
 
 /*
- * An object that no ref needs at first. If a push finds this object in the
- * repository, the new value of its ref needs it.
+ * An object that no ref needs in the initial state. If a push finds this object
+ * in the repository, it sets the ref to a value that needs the object.
  */
 #define OLD_OBJECT "a"
 
@@ -454,7 +454,10 @@ static void check_end(struct world *w)
 static const struct {
 	const char *name;
 	enum memstore_fate fate;
-	/* No later request of the actor reaches the store. */
+	/*
+	 * True: the actor dies, so none of its later requests reaches the
+	 * store.
+	 */
 	bool dies;
 } fates[] = {
 	{"", MEMSTORE_NORMAL, false},
@@ -539,8 +542,8 @@ static void host_sleep(void *ctx, uint64_t ns)
 }
 
 /*
- * Returns a change with the fields that are the same in all changes. The caller
- * sets the other fields.
+ * Returns a change in which only the fields are set that all changes have in
+ * common. The caller sets the other fields.
  */
 static struct generation_change make_change(struct actor *a,
 					    const struct generation *base)
@@ -581,7 +584,7 @@ static int careless_read(struct filestore *store, struct filestore_info *info,
 
 /*
  * Commits a change. With BUG_DELETE, deletes the change's files after a
- * failure.
+ * failure. Returns the result of the commit.
  */
 static int commit(struct actor *a, struct generation *base,
 		  const struct generation_change *change)
@@ -849,9 +852,10 @@ static void land(struct world *w)
 }
 
 /*
- * Chooses the actor that runs next. Returns NULL if another event was chosen,
- * so that the caller must choose again. Also returns NULL at the end of the
- * run, with *is_end set.
+ * Chooses what happens next in a run, and returns the actor that goes on.
+ * Returns NULL if the clock has jumped, or a late put was made or lost. Then
+ * the caller must choose again. At the end of the run, returns NULL with
+ * *is_end set.
  */
 static struct actor *pick(struct world *w, struct actor *last, bool *is_end)
 {

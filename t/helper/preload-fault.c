@@ -218,8 +218,8 @@ static void absolute(char *out, const char *path)
 }
 
 /*
- * If a rename has replaced a file, a power failure does not bring the old file
- * back, because its bytes are gone.
+ * If a rename replaces a file, a power failure is assumed not to bring the old
+ * file back. So such a rename is not noted.
  */
 static void note_rename(const char *from, const char *to, bool replaces)
 {

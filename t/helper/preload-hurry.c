@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A library for LD_PRELOAD that shortens waits: each wait for a condition
- * variable with a time limit ends after 10 ms at the latest. So work that a
- * program does once a minute is done at once.
+ * variable with a time limit ends after 10 ms at the latest. So a program does
+ * not wait a minute before work that it does once a minute.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -22,7 +22,10 @@ EXPORT int pthread_cond_timedwait(pthread_cond_t *restrict wake,
 	struct timespec soon;
 
 	*(void **)&real = dlsym(RTLD_NEXT, "pthread_cond_timedwait");
-	/* sys_wake_init() lets condition variables wait by this clock. */
+	/*
+	 * `until` is a time of this clock, because sys_wake_init() sets the
+	 * clock of each condition variable.
+	 */
 	clock_gettime(CLOCK_MONOTONIC, &soon);
 	soon.tv_nsec += LIMIT_NS;
 	if (soon.tv_nsec >= SECOND_NS) {

@@ -4,14 +4,16 @@
  * certain file. Scripts use the library to test what happens when another
  * process changes a repository at this moment.
  *
- *	MEANWHILE=<command>     the shell runs it, without this library, before
- *	                        the file or directory is opened, and the process
- *	                        waits. If it fails, the process is aborted.
+ *	MEANWHILE=<command>     command for the shell. It runs without this
+ *	                        library before the file or directory is opened,
+ *	                        and the process waits. If the command fails, the
+ *	                        process is aborted.
  *	MEANWHILE_AT=<pattern>  pattern of the path, see fnmatch(3): * matches a
  *	                        slash
  *	MEANWHILE_ONCE=<file>   a file; its size in bytes is the number of
- *	                        matches to skip. The next match removes it.
- *	                        Without it, nothing happens. Required.
+ *	                        matches to skip. The next match removes this
+ *	                        file and runs the command. If there is no such
+ *	                        file, the command is not run. Required.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -42,7 +44,10 @@ static void look(const char *path)
 	if (unlink(once)) {
 		if (errno != ENOENT)
 			abort();
-		/* Another thread has removed the file, and runs the command. */
+		/*
+		 * Another thread has removed the file, so that thread runs the
+		 * command.
+		 */
 		return;
 	}
 	unsetenv("LD_PRELOAD");
