@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git bitmap explain: whether a plan (a cached response) in the directory
+ * git bitmap explain: tells whether a plan (a cached response) in the directory
  * gitreach.planDirectory would answer a client's request.
  */
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include "refs/refs.h"
 
 /*
- * The tags that upload-pack would include in the pack (include-tag), if no tags
- * are hidden.
+ * The tags that a fetch with include-tag can add to the pack. Hidden refs are
+ * not left out: this command assumes that no tag is hidden.
  */
 struct tags {
 	struct refs *refs;
@@ -42,9 +42,9 @@ static int identify_tags(void *ctx, struct hash_ctx *hash, struct error *err)
 }
 
 /*
- * Callback of struct packing_tags for a request with include-tag. It is never
- * called: the key of a plan (a cached response) only depends on whether the
- * request has a callback.
+ * Stands for the callback that lists tags in a request with include-tag.
+ * Nothing calls it: the key of a plan (a cached response) depends only on
+ * whether a request has this callback.
  */
 static int each_tag(void *ctx,
 		    int (*fn)(void *fn_ctx, const struct packing_tag *tag),
@@ -108,8 +108,9 @@ static int ask(const struct plan_dir *dir, const struct bitmap_place *place,
 	if (ret < 0)
 		return ret;
 	/*
-	 * Options that a client of stock Git sends, and options that
-	 * upload-pack sets.
+	 * Set the options that a client of stock Git sends, and the options
+	 * that upload-pack sets. Otherwise the key would not be that of a real
+	 * fetch.
 	 */
 	options.spare_search = true;
 	request->knows_shallow = request->thin = request->ofs_delta = true;

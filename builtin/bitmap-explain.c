@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git bitmap explain: how a request is answered, and why. */
+/* git bitmap explain: tells how a request is answered, and why. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ struct explain {
 	struct walk_tips wants, haves;
 	bool read_stdin, exact;
 	/*
-	 * true: `repeat` has the wants, the haves and the filter of the request
+	 * true: the request is in `repeat`; false: it is in `revs` and `filter`
 	 */
 	bool is_repeat;
 	struct bitmap_repeat repeat;
@@ -38,8 +38,8 @@ struct explain {
 /* ---- the request */
 
 /*
- * Parse one argument. Returns 0. If the argument is wrong, prints an error and
- * returns 129. Otherwise returns a negative error code.
+ * Parse one argument. Returns 0, 129 after printing an error about a wrong
+ * argument, or a negative error code.
  */
 static int parse_arg(struct explain *e, const char *arg)
 {
@@ -285,8 +285,9 @@ static int query(struct explain *e)
 }
 
 /*
- * Choose whether to use the bitmap index. Returns 0 if the index is used and
- * open, 1 with *reason set if not, or a negative error code.
+ * Choose whether to use the bitmap index. Returns 0 if the index is open and
+ * will be used, 1 if it will not be used and *reason says why, or a negative
+ * error code.
  */
 static int choose(struct explain *e, const char **reason)
 {

@@ -60,8 +60,8 @@ int bitmap_repeat_load(struct bitmap_repeat *r, const struct repo *repo,
 void bitmap_repeat_release(struct bitmap_repeat *r);
 
 /*
- * Returns whether the client has all that it wants. The server then sends an
- * empty pack without a look-up.
+ * Returns whether all wanted objects are among the client's haves. For such a
+ * request, the server sends an empty pack and does not open the bitmap index.
  */
 bool bitmap_repeat_is_empty(const struct bitmap_repeat *r);
 
@@ -76,9 +76,9 @@ int bitmap_repeat_pack(const struct bitmap_repeat *r,
 /*
  * ---- bitmap-explain-plan.c
  *
- * Print whether the directory of plans has a plan for a request of stock Git.
- * Prints nothing if no directory is configured. Returns 0 or a negative error
- * code.
+ * Print whether the directory of plans (cached responses) has a plan for the
+ * request that `revs` and `filter` describe, as stock Git would send it. Prints
+ * nothing if no directory is configured. Returns 0 or a negative error code.
  */
 int bitmap_explain_plan(const struct bitmap_place *place,
 			const struct rev_args *revs,

@@ -120,7 +120,7 @@ void bitmap_repeat_release(struct bitmap_repeat *r)
 
 struct tags {
 	struct bitmap_place *place;
-	/* the refs that fetches see */
+	/* the refs that clients see: refs that are not hidden */
 	struct refview refs;
 	int (*fn)(void *ctx, const struct packing_tag *tag);
 	void *ctx;
@@ -195,7 +195,10 @@ static void print_report(const struct packing_report *r)
 		printf("%s=%" PRIu64 "\n", numbers[i].key, numbers[i].number);
 }
 
-/* Make the pack with the tags of *tags, and print the report. */
+/*
+ * Make the pack of the repeated fetch, drop its bytes, and print the report. If
+ * the fetch asked for tags, `tags` lists them.
+ */
 static int make_pack(const struct bitmap_repeat *r, struct tags *tags,
 		     const struct filter *filter, struct error *err)
 {

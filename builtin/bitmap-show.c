@@ -111,7 +111,10 @@ static int print_counts(struct show *s, const struct pack_bitmap_result *marks)
 	return ret;
 }
 
-/* Print the objects of a commit's bitmap, in the format of a query's result. */
+/*
+ * Print which objects the bitmap of a commit marks: a number for each type, a
+ * list of the objects, or only their number, as the options say.
+ */
 static int print_marks(struct show *s, uint32_t row)
 {
 	struct pack_bitmap_result marks = PACK_BITMAP_RESULT_INIT;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* git bitmap stats: the cost and the coverage of the bitmap index in use. */
+/*
+ * git bitmap stats: prints the cost and the coverage of the bitmap index in
+ * use.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,8 +206,9 @@ static int count_crossing(struct crossing_report *report, struct stats *s)
 }
 
 /*
- * Print whether the delta islands of references took effect. A partial clone
- * lacks objects that references reach, so its deltas are not counted.
+ * Print how many stored deltas have a base in another delta island. Nothing is
+ * printed without pack.island, or in a partial clone, which lacks some of the
+ * objects to count.
  */
 static int print_islands(struct stats *s)
 {

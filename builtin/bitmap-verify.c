@@ -13,8 +13,8 @@
 static const char usage[] = "git bitmap verify [--sample=<n> [--seed=<n>]]";
 
 /*
- * Verify the next bitmap index. Returns 1 if there was an index without an
- * error, 0 if there are no more bitmap indexes, or a negative error code.
+ * Verify the next bitmap index. Returns 1 if the index is correct, 0 if there
+ * are no more bitmap indexes, or a negative error code.
  */
 static int verify_next(struct bitmap_place *place, size_t *next,
 		       const struct pack_bitmap_verify *how, struct error *err)
@@ -38,7 +38,10 @@ static int verify_next(struct bitmap_place *place, size_t *next,
 	return ret < 0 ? ret : 1;
 }
 
-/* Print why a bitmap index is not used. Such an index is no error. */
+/*
+ * Print why a bitmap index is not used. This does not count as an error,
+ * because Git works without the index, and the next repack replaces it.
+ */
 static void tell_unused(const struct error *why)
 {
 	if (why->code == ERR_UNSUPPORTED)

@@ -24,7 +24,10 @@ static const char usage_text[] =
 
 static const char list_usage[] = "git bitmap list [--commits]";
 
-/* Print "<id> <date> <depth> <bytes>". */
+/*
+ * Print "<id> <date> <depth> <bytes>" for a commit with a bitmap. <depth> is
+ * the number of other bitmaps to decode first. <bytes> is the stored size.
+ */
 static int print_commit(struct bitmap_place *place,
 			const struct pack_bitmap *pb, uint32_t row,
 			const struct bitmap_stored *stored, struct error *err)

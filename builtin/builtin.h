@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The commands. Each command has one file, which only parses arguments and
- * prints.
+ * The commands. The files of a command only parse arguments, call the rooms
+ * that do the work, and print.
  *
  * The main program applies the options before the command's name (-C, -c,
  * --git-dir, ...) by changing the directory and the environment. So a command
@@ -47,13 +47,12 @@ struct builtin_env {
 extern const char builtin_version[];
 
 /*
- * A command returns this value if it does not implement what the user asks for.
- * Before, the command must not have read standard input, printed or changed
- * anything. The main program then closes the repository and executes stock Git
- * with the original arguments. The value is neither an exit code nor an enum
- * error_code.
+ * Value that a command returns if it does not implement what the user asks for.
+ * The command must not have read standard input, printed or changed anything.
+ * The main program then closes the repository and executes stock Git with the
+ * original arguments. The value is neither an exit code nor an enum error_code.
  *
- * Commands that serve remote clients never return it.
+ * Commands that serve remote clients never return this value.
  */
 #define BUILTIN_NOT_OURS (-256)
 
@@ -68,9 +67,9 @@ int builtin_not_ours(const struct error *why);
 
 /*
  * Open the repository of the working directory and environment into env->repo.
- * Does nothing if it is open. With env->checks_config, a wrong value in the
- * configuration is an error (builtin/config-check.h). Returns 0, or prints
- * "fatal: ..." and returns 128.
+ * Does nothing if the repository is open already. If env->checks_config is set,
+ * a wrong value in the configuration is an error (builtin/config-check.h).
+ * Returns 0, or prints "fatal: ..." and returns 128.
  */
 int builtin_open_repo(struct builtin_env *env);
 
@@ -108,10 +107,10 @@ int builtin_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void builtin_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Write an event for each message of builtin_fail(), builtin_die(),
- * builtin_error() and builtin_warn() to the trace from now on, or to none if
- * `t` is NULL. `t` is borrowed until the next call. Call this while the process
- * has one thread.
+ * From now on, write an event to the trace `t` for each message of
+ * builtin_fail(), builtin_die(), builtin_error() and builtin_warn(). If `t` is
+ * NULL, no more events are written. `t` is borrowed until the next call. Call
+ * this while the process has one thread.
  */
 void builtin_trace_errors(struct trace *t);
 

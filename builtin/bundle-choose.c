@@ -22,8 +22,8 @@ struct choice {
 	struct walk walk;
 	struct walk_tips wants, haves;
 	/*
-	 * owned: for each want, the number (commit_nr) of its commit, or of the
-	 * commit to which its tag leads
+	 * owned: one commit_nr for each want: that of the want, or of the
+	 * commit to which a wanted tag leads
 	 */
 	uint32_t *commits;
 	/*
@@ -126,8 +126,8 @@ static int add_boundary(struct choice *c, const struct revwalk_result *revs)
 }
 
 /*
- * Find the commits that are wanted and not excluded. Also find their boundary:
- * their parents that are excluded.
+ * Find the commits that are wanted and not excluded. Also find the boundary:
+ * excluded parents of these commits.
  */
 static int walk_commits(struct choice *c)
 {
@@ -226,9 +226,10 @@ static bool is_have(const struct choice *c, const struct oid *oid)
 }
 
 /*
- * Decide whether a want whose commit is excluded goes into the bundle. If the
- * want is a tag that is not excluded itself, the tag goes into the bundle, and
- * its commit becomes a prerequisite. An excluded commit stays out.
+ * Decide whether a want whose commit is excluded goes into the bundle, and set
+ * *takes. If the want is a tag that is not excluded itself, the tag goes into
+ * the bundle, and its commit becomes a prerequisite. An excluded commit stays
+ * out. Returns 0 or a negative error code.
  */
 static int take_excluded(struct choice *c, size_t want, bool *takes)
 {
@@ -255,8 +256,8 @@ static int choose_want(struct choice *c, size_t want)
 		return ret;
 	c->chosen->oids[c->chosen->nr++] = arg->oid;
 	/*
-	 * A parent that <rev>^@ stands for has no name, so no ref is listed for
-	 * it.
+	 * <rev>^@ stands for all parents of <rev>. These parents have no name,
+	 * so no ref is listed for them.
 	 */
 	return arg->name ? add_ref(c, arg->name) : 0;
 }

@@ -3,10 +3,11 @@
  * git bundle create: writes refs and the objects that they reach into a file.
  *
  * Prerequisites are the boundary commits of the bundle. The bundle assumes that
- * the receiver has the closure of the prerequisites and nothing else. An object
- * that only other excluded commits reach is therefore in the bundle.
+ * the receiver has the closure of the prerequisites and no other objects. An
+ * object that only other excluded commits reach is therefore in the bundle.
  *
- * Limits of other kinds (--since, -<n>, paths) are left to stock Git.
+ * Bundles with other limits of rev-list (--since, -<n>, paths) are left to
+ * stock Git.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@ static const char usage_text[] =
 	"[--version=<version>] <file> <git-rev-list-args>";
 
 struct args {
-	/* whether to show progress; the last such option decides */
+	/* whether to show progress; the last option about progress decides */
 	enum show_progress show;
 	/*
 	 * version of the bundle format; -1: the lowest version that can hold
@@ -155,8 +156,8 @@ static bool has_dashes(const struct run *r)
 }
 
 /*
- * Set the error for an argument that does not name an object, with the message
- * of stock Git. Returns the error's code.
+ * Change the error in r->err to the message that stock Git prints for an
+ * argument that does not name an object. Returns the error's code.
  */
 static int name_nothing(struct run *r, const char *arg)
 {
@@ -276,8 +277,8 @@ static int send_pack(struct run *r, struct pack_args_file *file)
 		options.progress = output_progress(&out, r->a.show);
 		/*
 		 * Verify objects that are copied from packs. A bundle may be
-		 * the only copy of its objects, and its author does not learn
-		 * that a receiver finds damage.
+		 * the only copy of its objects, and otherwise only a receiver
+		 * would find damage.
 		 */
 		options.check_reused = true;
 		ret = packing_send(r->store.odb, &request, &options,

@@ -12,8 +12,8 @@
 int bundle_create(int argc, const char **argv, struct builtin_env *env);
 
 /*
- * The objects that the arguments want in the bundle, together with all that
- * they reach.
+ * The objects that the arguments want in the bundle. The bundle gets these
+ * objects and all that they reach.
  */
 struct bundle_wants {
 	struct oid *oids; /* owned */
@@ -21,12 +21,15 @@ struct bundle_wants {
 };
 
 /*
- * Choose the contents of a bundle. `chosen` gets the objects of the arguments
- * that are not excluded. The header gets the refs that these arguments name,
- * each once, and the prerequisites. Prerequisites are the boundary commits, and
- * the excluded commits that tags in the bundle lead to. Returns 0, ERR_INVALID
- * ("Refusing to create empty bundle."), or another negative error code. The
- * caller must free `chosen->oids` in all cases.
+ * Choose the contents of a bundle.
+ *
+ * `chosen` gets the objects that the arguments want and do not exclude.
+ * `header` gets the refs that name these objects, each ref once. `header` also
+ * gets the prerequisites: the boundary commits, and the excluded commits to
+ * which tags in the bundle lead.
+ *
+ * Returns 0, ERR_INVALID ("Refusing to create empty bundle."), or another
+ * negative error code. The caller must free `chosen->oids` in all cases.
  */
 int bundle_choose(struct bundle_header *header, struct bundle_wants *chosen,
 		  const struct store *store, const struct rev_args *revs,

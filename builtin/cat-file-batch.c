@@ -76,8 +76,8 @@ struct batch {
 	struct queued *queue;
 	size_t queue_nr, queue_alloc;
 	/*
-	 * the mailmap replaces names and addresses of persons; the command
-	 * "mailmap" turns this on or off
+	 * true: the mailmap is applied to names and addresses of persons; the
+	 * command "mailmap" of --batch-command changes this
 	 */
 	bool maps;
 	struct mailmap_use mailmap; /* owned */
@@ -277,9 +277,10 @@ static bool is_excluded(const struct batch *b, const struct target *t)
 }
 
 /*
- * Look up an object for the format. If the format prints a type or size, the
- * object counts as missing unless the type and size of some copy can be read.
- * Otherwise, it is enough that a copy exists.
+ * Look up an object for the format. If the format prints no type, size or
+ * content, it is enough that the object exists. In all other cases, the type
+ * and size of at least one copy must be readable. Returns 0, ERR_MISSING, or
+ * another negative error code.
  */
 static int look_up(struct batch *b, struct target *t)
 {
@@ -298,8 +299,9 @@ static int look_up(struct batch *b, struct target *t)
 }
 
 /*
- * Print one object. Returns 1 if the filter excludes the object, otherwise 0,
- * ERR_MISSING if the object does not exist, or another negative error code.
+ * Print one object. Returns 0 if the object was printed, 1 if the filter
+ * excludes it, ERR_MISSING if it does not exist, or another negative error
+ * code.
  */
 static int print_object(struct batch *b, struct target *t)
 {
@@ -469,9 +471,9 @@ static int run_command(struct batch *b, char *line)
 				 commands[i].name);
 	arg += *arg == ' ';
 	/*
-	 * Queue the command until "flush". Wrong commands were refused above:
-	 * as in stock Git, a wrong line ends the batch, and the queued commands
-	 * do not run.
+	 * Queue the command until "flush". Only valid commands get here. As in
+	 * stock Git, an invalid line ends the batch, and the queued commands do
+	 * not run.
 	 */
 	if (b->options->buffered && commands[i].run != flush)
 		return enqueue(b, commands[i].run, arg);

@@ -455,8 +455,8 @@ static int check(const struct cat_file *c, int operand_nr)
 }
 
 /*
- * Refuse filters that depend on more than the object itself. Returns 0 or the
- * exit code.
+ * Refuse a filter that cannot decide by the type and size of an object alone,
+ * such as sparse:oid. Returns 0 or the exit code.
  */
 static int check_filter(const struct cat_file *c)
 {
@@ -563,7 +563,10 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 	ret = nr < 0 ? options_failed(nr) : check_filter(&c);
 	if (!ret && check(&c, nr))
 		ret = options_usage(options, usage);
-	/* With --batch-all-objects, replace refs are ignored. */
+	/*
+	 * --batch-all-objects prints the stored objects themselves, so it must
+	 * not read replacements from refs/replace/.
+	 */
 	if (!ret)
 		ret = c.batch.all_objects ? store_open(&c.store, env)
 					  : store_open_replaced(&c.store, env);

@@ -59,8 +59,9 @@ static int take_answer(void *ctx, const char *bytes, size_t len,
 }
 
 /*
- * Run a command to its end. `talk` feeds and reads the pipes; it is NULL
- * without pipes. Returns the exit code or a negative error code.
+ * Run a command and wait for its end. `flags` are those of sys_spawn(). `talk`
+ * feeds and reads the pipes; NULL: there are no pipes. Returns the exit code or
+ * a negative error code.
  */
 static int run_to_end(const struct child_words *w, const struct repo *repo,
 		      unsigned flags, const struct sys_talk *talk,
@@ -110,7 +111,10 @@ int child_ask(struct buf *answer, struct child_words *w,
 	return ret;
 }
 
-/* Where the two outputs of a command go. */
+/*
+ * The buffers for standard output (`answer`) and standard error (`errors`) of a
+ * command.
+ */
 struct both {
 	struct buf *answer, *errors;
 };

@@ -45,15 +45,17 @@ int child_run(struct child_words *w, const struct repo *repo,
 	      struct error *err);
 
 /*
- * Works like child_run(), but appends the command's output to the buffer
- * `answer`. Returns the exit code or a negative error code.
+ * Works like child_run(), but appends the command's standard output to the
+ * buffer `answer`. Returns the exit code, or a negative error code if the
+ * command could not be run. The command's own failure is not an error here.
  */
 int child_ask(struct buf *answer, struct child_words *w,
 	      const struct repo *repo, struct error *err);
 
 /*
- * Works like child_ask(), and appends the command's standard error to the
- * buffer `errors`.
+ * Works like child_ask(), but also appends the command's standard error to the
+ * buffer `errors`. Returns the exit code, or a negative error code if the
+ * command could not be run.
  */
 int child_ask_both(struct buf *answer, struct buf *errors,
 		   struct child_words *w, const struct repo *repo,
@@ -68,10 +70,10 @@ int child_feed(struct child_words *w, const struct repo *repo,
 	       const char *input, size_t len, struct error *err);
 
 /*
- * Run a command that only stock Git has, like child_run(). `dir` is the
+ * Works like child_run(), for a command that only stock Git has. `dir` is the
  * directory in the git directory that the command works on, such as "rr-cache".
- * If `dir` does not exist, as in most repositories of a server, or if stock Git
- * is not installed, does nothing and returns 0.
+ * Does nothing and returns 0 if stock Git is not installed, or if `dir` does
+ * not exist, as in most repositories of a server.
  */
 int child_run_stock(struct child_words *w, const struct repo *repo,
 		    const char *dir, struct error *err);

@@ -33,7 +33,8 @@ struct call {
 	int changed_paths;       /* -1: not given */
 	int64_t max_new_filters; /* INT64_MIN: not given */
 	enum commit_graph_split split;
-	int64_t size_multiple, max_commits; /* negative values mean no limit */
+	/* values of --size-multiple and --max-commits; negative: no limit */
+	int64_t size_multiple, max_commits;
 	/* value of --expire-time; INT64_MAX: all unused layers */
 	int64_t expiry;
 	bool shallow; /* option of verify */
@@ -59,7 +60,7 @@ static void input_release(struct input *in)
 }
 
 /*
- * Add the id in a line. As in stock Git, a missing object is an error before
+ * Add the id in a line. As in stock Git, a missing object is reported before
  * the next line is read. Returns 0, or prints an error and returns the exit
  * code.
  */
@@ -71,7 +72,10 @@ static int add_id(struct input *in, const char *line, const struct store *store)
 		builtin_error("unexpected non-hex object ID: %s", line);
 		return 1;
 	}
-	/* A promised object can be fetched. */
+	/*
+	 * In a partial clone, a missing object is no error: a remote has
+	 * promised it, so it can be fetched later.
+	 */
 	if (!store->repo->has_promisor &&
 	    !odb_reader_has(store->reader, &oid)) {
 		builtin_error("invalid object: %s", line);

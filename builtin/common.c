@@ -19,8 +19,10 @@ int builtin_not_ours(const struct error *why)
 
 /*
  * Open the repository of the command and check its configuration. Returns 0, or
- * 128 after printing an error. If repo_open() fails, returns 128 without
- * printing, sets *err, and sets *ret to the error code. Otherwise *ret is 0.
+ * 128 on failure. *ret tells the two failures apart. If the repository cannot
+ * be opened, *ret is a negative error code, *err is set, and nothing was
+ * printed. If a value in the configuration is wrong, *ret is 0, and an error
+ * was printed.
  */
 static int open_repo(struct builtin_env *env, int *ret, struct error *err)
 {

@@ -12,14 +12,15 @@
 #include "config/config.h"
 
 /*
- * Returns whether a command checks these variables. argv[0] is the name of the
- * command, and NULL ends argv.
+ * Returns whether the command argv[0] checks the variables of this file, as the
+ * command of stock Git does. NULL ends argv.
  */
 bool config_check_is_for(const char *const *argv);
 
 /*
- * Check the variables in the order of their precedence. Prints warnings about
- * values that are ignored. Returns 0, or prints the first wrong value and
+ * Check the variables in the order in which the configuration was read: system,
+ * user, repository, command line. Prints warnings about values that are
+ * ignored. Returns 0, or prints an error about the first wrong value and
  * returns 128.
  */
 int config_check(const struct config *config);

@@ -149,9 +149,10 @@ static int make_link(const struct maker *m, const char *name,
 }
 
 /*
- * Link one entry of the directory `from`. If `from` is our own directory, the
- * entry is copied only if it is a link to "git". If `from` is another
- * directory, each entry gets a link.
+ * Make the entry `name` of the new directory from the entry of this name in
+ * m->from. In our own exec-path directory, only links to "git" are copied, and
+ * other entries are skipped. In the directory of stock Git, each entry gets a
+ * link.
  */
 static int link_entry(void *ctx, const char *name)
 {

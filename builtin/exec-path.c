@@ -175,7 +175,9 @@ static bool has_dir(const char *path, const char *dir, size_t len)
 	return false;
 }
 
-/* Append the directory of the stock Git that our links lead to, and a colon. */
+/*
+ * Append the directory of the stock Git to which our links lead, and a colon.
+ */
 static int add_stock_dir(struct buf *out, struct error *err)
 {
 	struct exec_record r = {BUF_INIT, "", "", "", 0, 0};

@@ -371,10 +371,10 @@ static void warn_of_links(const struct search *s, const struct error *why)
 }
 
 /*
- * Append the path of an exec-path directory whose links lead to the stock Git
- * that was found. Stock Git is asked for its own exec path, and the directory
- * is made. Our own exec-path directory is used if stock Git does not answer, or
- * if our links already lead to its exec path.
+ * Append the path of an exec-path directory for the stock Git that was found.
+ * Stock Git is asked for its own exec path, and a directory with links to it is
+ * made. If stock Git does not answer, or if our own exec-path directory has
+ * links to that path already, the path of our own directory is appended.
  */
 static int make_exec_path(struct buf *out, const struct search *s,
 			  struct trace *trace, struct error *err)

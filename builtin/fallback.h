@@ -74,10 +74,12 @@ int fallback_capture(struct buf *out, const char *const *args,
 		     struct trace *trace, struct error *err);
 
 /*
- * Execute stock Git's program git-<args[0]> with the remaining words, if this
- * process was called as git-<args[0]>. The program is taken from stock Git's
- * own exec path, because the one in our exec path may be this program. Returns
- * only on failure: prints the reason and returns the exit code.
+ * Execute a program that stock Git has and we do not have. Call this if our
+ * program was called as git-<args[0]>. The program git-<args[0]> is taken from
+ * stock Git's own exec path, because the file of this name in our exec path may
+ * be our program. If there is no such program, `git` of stock Git is executed
+ * with `args`. Returns only on failure: prints the reason and returns the exit
+ * code.
  */
 int fallback_helper(const char *const *args, struct trace *trace);
 

@@ -96,9 +96,9 @@ static int print(struct for_each_ref *f, struct ref_atom_subject *subject)
 }
 
 /*
- * Keep a ref that will be sorted. If the fields of a ref cannot be read, later
- * refs are kept nevertheless, because the error to report depends on the number
- * of refs.
+ * Store a ref for sorting. A ref whose fields cannot be read is stored, too,
+ * and later refs follow. choose_error() needs all refs, because stock Git's
+ * error depends on the order of comparisons.
  */
 static int keep(struct for_each_ref *f, const struct ref *ref,
 		struct ref_atom_subject *subject)
@@ -162,7 +162,7 @@ static int warn_of_flaw(void *ctx, const char *name, enum refs_flaw flaw)
 	return 0;
 }
 
-/* Reads the fields of a kept ref, and appends its line to the text to print. */
+/* Reads the fields of a stored ref, and appends the ref's line to f->out. */
 static int append_item(struct for_each_ref *f, const struct ref_sort_item *item)
 {
 	struct ref ref = {
@@ -176,7 +176,10 @@ static int append_item(struct for_each_ref *f, const struct ref_sort_item *item)
 	return ret;
 }
 
-/* Reads all fields of a kept ref. */
+/*
+ * Reads all fields of a stored ref again, to find the error that stock Git
+ * reports.
+ */
 static int read_item(struct for_each_ref *f, const struct ref_sort_item *item)
 {
 	struct ref ref = {
@@ -194,8 +197,9 @@ static int read_item(struct for_each_ref *f, const struct ref_sort_item *item)
 }
 
 /*
- * Reads the fields of refs in the order in which merge sort first compares the
- * refs, as stock Git does. Returns 0, or the code of the first error. The depth
+ * Reads the fields of refs in the order in which stock Git's merge sort first
+ * compares the refs. So the first error is the one that stock Git reports.
+ * `nr`: number of items. Returns 0, or the code of the first error. The depth
  * of the recursion is the logarithm of `nr`.
  */
 static int read_as_compared(struct for_each_ref *f,
@@ -441,7 +445,7 @@ static int find_head(struct for_each_ref *f)
 /*
  * Parse the format and the sort keys, then read standard input. Stock Git
  * reports errors in this order. Standard input must come last: if stock Git
- * runs instead, it needs all of its input.
+ * runs in place of this command, it needs the whole input.
  */
 static int parse_fields(struct for_each_ref *f)
 {

@@ -17,9 +17,9 @@
  * Selecting refs by name, by the object that they point to, and by history
  * (git-for-each-ref(1)).
  *
- * Each commit gets a number when it is first seen. Results about a commit are
- * kept under its number, so queries about many refs walk the history between
- * them only once.
+ * Each commit gets a number, commit_nr, when it is first seen. Results about a
+ * commit are stored under this number. So queries about many refs walk each
+ * part of the history only once.
  */
 
 /* The arguments of an option that may be given several times. */
@@ -52,7 +52,8 @@ struct ref_filter {
 	bool walk_is_open;
 	struct walk walk;
 	/*
-	 * owned: commit_nr of the commits that --merged and --no-merged name
+	 * owned: the commits that --merged and --no-merged name, each as a
+	 * commit_nr
 	 */
 	struct ref_filter_commits merged, no_merged;
 	/*
@@ -97,10 +98,10 @@ int ref_filter_point_at(struct ref_filter *f, const char *name);
 void ref_filter_point_at_all(struct ref_filter *f);
 
 /*
- * Add the commit `name` to those of an option; NULL means HEAD. Returns 0, or
- * BUILTIN_NOT_OURS if only stock Git can resolve the name, or if the repository
- * has grafts, which only stock Git reads. Otherwise prints an error and returns
- * the exit code.
+ * Add the commit `name` to the commits of the option `relation`. If `name` is
+ * NULL, add HEAD. Returns 0. Returns BUILTIN_NOT_OURS if only stock Git can
+ * resolve the name, or if the repository has grafts, which only stock Git
+ * reads. Otherwise prints an error and returns the exit code.
  */
 int ref_filter_relate(struct ref_filter *f, enum ref_filter_relation relation,
 		      const char *name);
@@ -115,9 +116,9 @@ int ref_filter_walk(struct ref_filter *f);
 bool ref_filter_takes_name(const struct ref_filter *f, const char *name);
 
 /*
- * Find whether a ref's object passes the filter. Filters by history match only
- * commits, and tags of commits. Returns 1 if it passes, 0 if not, or a negative
- * error code.
+ * Find whether a ref's object passes the filter. Filters by history pass only
+ * commits, and tags of commits. Returns 1 if the object passes, 0 if it does
+ * not, or a negative error code.
  */
 int ref_filter_takes(struct ref_filter *f, struct ref_atom_subject *subject,
 		     struct error *err);
@@ -157,8 +158,8 @@ struct ref_format {
 
 /*
  * Parse a format string. Returns 0, ERR_INVALID with the message of stock Git,
- * or ERR_UNSUPPORTED if only stock Git has a field of the format. The caller
- * must release *format in all cases.
+ * or ERR_UNSUPPORTED if a field of the format exists only in stock Git. The
+ * caller must release *format in all cases.
  */
 int ref_format_parse(struct ref_format *format, const char *text,
 		     struct error *err);
@@ -223,7 +224,8 @@ struct ref_sort_item {
 	char *target; /* owned, or NULL */
 	struct oid oid;
 	/*
-	 * Owned: one value for each key. NULL for a key that compares numbers.
+	 * Owned: one value for each key. A key that compares numbers has its
+	 * value in `numbers`, and NULL in `values`.
 	 */
 	char **values;
 	uint64_t *numbers; /* owned */

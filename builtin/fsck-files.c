@@ -140,7 +140,7 @@ static void print_line(void *ctx, const char *line)
 
 /*
  * Check the multi-pack-indexes of all object directories, with all layers of
- * chains, if they are used.
+ * chains. Does nothing if core.multiPackIndex is false.
  */
 static void check_midxes(struct fsck_run *r)
 {
@@ -181,7 +181,10 @@ static void check_bitmaps(struct fsck_run *r)
 {
 	struct pack_bitmap *bitmap;
 	struct error why = ERROR_INIT;
-	/* a snapshot that was opened with multi-pack-indexes in use */
+	/*
+	 * A snapshot for bitmap indexes, which may belong to
+	 * multi-pack-indexes. fsck opened r->s.odb without multi-pack-indexes.
+	 */
 	struct odb *odb;
 	size_t next = 0;
 	int ret = odb_open(&odb, r->s.repo, NULL, &why);

@@ -25,9 +25,10 @@ bool fsck_is_promised(struct fsck_run *r, const struct oid *oid)
 }
 
 /*
- * Reads an object now, and checks its id. Another process may have pushed or
- * packed the object after our packs were opened. Returns 1 if the object is
- * sound, 0 if there is none, or ERR_CORRUPT or another negative error code.
+ * Reads an object that the scan has not read, and checks its id. For example,
+ * another process may have pushed the object after the scan. Returns 1 if the
+ * object is sound, 0 if it does not exist, ERR_CORRUPT, or another negative
+ * error code.
  */
 static int read_now(struct fsck_run *r, const struct oid *oid,
 		    struct error *why)
@@ -66,8 +67,10 @@ static bool is_built_in(const struct fsck_run *r, const struct oid *oid)
 }
 
 /*
- * Returns whether a missing object is no error. A missing empty tree is an
- * error, because other Git implementations may need it as a file.
+ * Returns whether it is no error that the scan has not found an object: a
+ * remote has promised the object, or another process has added it meanwhile.
+ * The empty tree must be stored like any object, because other Git
+ * implementations may need its file.
  */
 static bool may_be_missing(struct fsck_run *r, const struct oid *oid)
 {
@@ -228,7 +231,7 @@ static int on_unreachable(void *ctx, const struct fsck_links_object *object,
 struct roots {
 	struct fsck_run *r;
 	struct fsck_links *l;
-	/* number of refs that name an object */
+	/* number of refs whose object exists */
 	size_t ref_nr;
 	/* number of arguments that name an object */
 	size_t named_nr;
@@ -311,8 +314,9 @@ static bool is_damaged(struct fsck_run *r, const struct oid *oid)
 }
 
 /*
- * Add a root. Returns the root's type, 0 if the root is missing or damaged, or
- * a negative error code. Sets *is_bad unless the root may be missing.
+ * Add a root. Sets *is_bad if the root is damaged, or if it is missing and must
+ * exist. Returns the root's type, 0 if the root is missing or damaged, or a
+ * negative error code.
  */
 static int add_root(struct roots *roots, const struct oid *oid,
 		    enum object_type expected, bool *is_bad)
@@ -438,7 +442,10 @@ static int add_cached(void *ctx, struct index_tree *tree)
 	bool is_bad;
 	int type;
 
-	/* An empty tree without a file is reported as missing. */
+	/*
+	 * Git can read the empty tree without a file, so it is no bad root.
+	 * fsck_check_links() reports a missing file later.
+	 */
 	if (is_built_in(r, &tree->oid)) {
 		type = fsck_links_root(roots->l, &tree->oid, OBJ_TREE, r->err);
 		return type < 0 ? type : 0;
@@ -491,7 +498,7 @@ static int add_broken(void *ctx, const char *name, enum refs_flaw flaw)
 	return 0;
 }
 
-/* Add the HEAD of a work tree. A broken HEAD is no error. */
+/* Add the HEAD of a work tree as a root. A broken HEAD is no error. */
 static int add_head(struct roots *roots, const char *name)
 {
 	struct fsck_run *r = roots->r;
@@ -535,7 +542,10 @@ static int add_refs(struct roots *roots)
 		   : worktree_each(r->s.repo, add_worktree_head, roots, r->err);
 }
 
-/* Add entries of reflogs, and private refs of work trees. */
+/*
+ * Add ids as roots: those in the entries of reflogs, and those of private refs
+ * of work trees.
+ */
 static int add_logs(struct roots *roots)
 {
 	struct fsck_run *r = roots->r;
@@ -559,8 +569,8 @@ static int add_named(struct roots *roots, const char *name)
 	if (ret == ERR_UNSUPPORTED)
 		ret = store_resolve_by_stock(r->s.repo, &oid, name, r->err);
 	/*
-	 * Stock Git cannot resolve the name either, and dies. So end the
-	 * command, as stock Git does.
+	 * The argument has a form that only stock Git resolves, and stock Git
+	 * has failed with a fatal error. So end the command, too.
 	 */
 	if (ret == ERR_UNSUPPORTED)
 		return ret;

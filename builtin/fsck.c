@@ -278,8 +278,8 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 	trace_region_leave(trace, "fsck", "refs");
 	trace_region_enter(trace, "fsck", "objects");
 	/*
-	 * List the refs first. If the list is broken, the check ends before any
-	 * object is read.
+	 * Read the list of refs first. If it cannot be read, the check ends
+	 * before any object is read.
 	 */
 	ret = name_nr ? 0 : refs_list_now(r->s.refs, r->err);
 	if (!ret)

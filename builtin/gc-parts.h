@@ -67,11 +67,12 @@ int gc_has_many_loose(const struct repo *repo, uint64_t limit,
 		      struct error *err);
 
 /*
- * Find whether `git gc --auto` has work to do: there are more than `auto_limit`
- * loose objects (gc.auto), or more than `pack_limit` packs (gc.autoPackLimit).
- * An `auto_limit` of 0 means that there is never any work; a `pack_limit` of 0
- * means no limit. Sets *all if there are too many packs. Returns 1 if there is
- * work, 0 if not, or a negative error code.
+ * Find whether `git gc --auto` has work to do. There is work if there are more
+ * than `auto_limit` loose objects (gc.auto), or more than `pack_limit` packs
+ * (gc.autoPackLimit). An `auto_limit` of 0 means that there is never any work;
+ * a `pack_limit` of 0 means no limit for packs. If there are too many packs,
+ * sets *all to true: gc must repack all packs. Returns 1 if there is work, 0 if
+ * not, or a negative error code.
  */
 int gc_is_needed(bool *all, const struct repo *repo, uint64_t auto_limit,
 		 uint64_t pack_limit, struct error *err);
@@ -89,18 +90,19 @@ int gc_borrows_graph(const struct repo *repo, struct error *err);
  * Locking for `git gc`, so that only one runs at a time, and the log of a gc in
  * the background.
  *
- *	<git dir>/gc.pid   "<process number> SP <host name>", while gc runs
- *	<git dir>/gc.log   standard error of a gc in the background; removed by
- *	                   the next gc that succeeds
+ * 	<git dir>/gc.pid   "<process number> SP <host name>", while gc runs
+ * 	<git dir>/gc.log   standard error of a gc in the background; removed by
+ * 	                   the next gc that succeeds
  *
- * gc.pid is valid for twelve hours. On its own host it is valid only while the
- * process exists.
+ * gc.pid is valid for twelve hours. On the host that it names, it is valid only
+ * while the process exists.
  */
 
 /*
- * Write gc.pid, which the caller removes later by aborting *pid. Returns 0; 1
- * if another gc runs, with its process in *other ("machine '<host>' pid <n>");
- * or a negative error code. With `force`, a running gc is ignored.
+ * Write gc.pid. The caller removes the file later with sys_tempfile_abort(pid).
+ * If `force` is set, a running gc is ignored. Returns 0 if this process may run
+ * gc. Returns 1 if another gc runs, with its process in *other ("machine
+ * '<host>' pid <n>"). Returns a negative error code after a failure.
  */
 int gc_lock_take(struct sys_tempfile *pid, const struct repo *repo, bool force,
 		 struct buf *other, struct error *err);
@@ -134,7 +136,8 @@ void gc_log_remove(const struct repo *repo);
 /* The arguments and the configuration of git gc. */
 
 /*
- * The arguments of git gc. An int is 1 or 0, or -1 if the option is not given.
+ * The arguments of git gc. A field of type int is 1 if the option is given, 0
+ * for its negation --no-<name>, and -1 if neither is given.
  */
 struct gc_args {
 	bool quiet, aggressive, automatic, force, background;

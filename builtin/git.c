@@ -36,8 +36,8 @@ enum global_end {
 	/* a command's name follows: argv[next] */
 	GLOBAL_COMMAND,
 	/*
-	 * Run stock Git with argv[next...]: no command is given, or --help in
-	 * place of a command, or an option that we do not know.
+	 * Run stock Git with argv[next...]. There is no command, or --help
+	 * stands in its place, or there is an option that we do not know.
 	 */
 	GLOBAL_STOCK,
 	/* --version is given; argv[next...] are its arguments */
@@ -52,7 +52,10 @@ struct global {
 	enum global_end end;
 	int next; /* index into argv */
 	int code;
-	/* -p is given; no environment variable stands for it */
+	/*
+	 * -p is given. It must be passed on to stock Git as an option, because
+	 * no environment variable has its meaning.
+	 */
 	bool paginate;
 	/* --bare is given; no environment variable stands for it */
 	bool bare;
@@ -199,10 +202,10 @@ static int be_bare(void)
 /* ---- the words of argv */
 
 /*
- * Returns the argument of `option`, if the word at *next is this option, and
- * moves *next past the argument. The argument follows '='. Without
- * attached_only, the argument may also be the next word. Returns NULL if the
- * word is another option, or if the argument is missing.
+ * Returns the argument of `option`, or NULL if argv[*next] is another word, or
+ * if the argument is missing. The argument may follow '=' in the same word. If
+ * attached_only is false, it may also be the next word. If an argument is
+ * returned, *next moves past it.
  */
 static const char *take_arg(const char *const *argv, int *next,
 			    const char *option, bool attached_only)
@@ -224,8 +227,8 @@ static const char *take_arg(const char *const *argv, int *next,
 
 /*
  * Apply the option at *next if it stands for an environment variable. Returns 1
- * if the option was applied, 0 if it is another option, or a negative exit
- * code.
+ * if the option was applied, 0 if it is another option, or -128 if memory ran
+ * out.
  */
 static int apply_variable(const char *const *argv, int *next)
 {
@@ -246,8 +249,8 @@ static int apply_variable(const char *const *argv, int *next)
 }
 
 /*
- * Apply the option at argv[g->next]. Returns 1 if it was applied, 0 if it is
- * another option, or a negative exit code.
+ * Apply the option at argv[g->next]. Returns 1 if the option was applied, 0 if
+ * it is unknown here, or after an error the negated exit code.
  */
 static int apply_word(struct global *g, const char *const *argv)
 {
@@ -413,8 +416,9 @@ static bool asks_for_completion(const char *const *words)
 
 /*
  * Returns whether to open the repository before the command parses its
- * arguments. In stock Git, a missing repository or a broken configuration is
- * reported before wrong arguments of these commands. -h works everywhere.
+ * arguments. In stock Git, these commands report a missing repository or a
+ * broken configuration before wrong arguments. -h is the exception: it needs no
+ * repository.
  */
 static bool opens_repo_first(const struct command *command,
 			     const char *const *words)

@@ -27,8 +27,8 @@
  */
 #define SOCKETS "GITREACHD_SOCKETS" /* daemon_sockets_write() */
 /*
- * The number of a descriptor. The new master writes its process id to this
- * descriptor when it starts to serve.
+ * Names the variable with the number of a descriptor. The new master writes its
+ * process id to this descriptor when it starts to serve.
  */
 #define READY "GITREACHD_READY"
 
@@ -88,7 +88,10 @@ static int find_sockets(struct daemon_sockets *out, struct error *err)
 		return daemon_sockets_read(out, list, err);
 	if (!is_us(number_of("LISTEN_PID")))
 		return 0;
-	/* The first descriptor is SD_LISTEN_FDS_START of sd_listen_fds(3). */
+	/*
+	 * The service manager passes sockets as descriptors 3, 4, ...
+	 * (SD_LISTEN_FDS_START in sd_listen_fds(3)).
+	 */
 	return daemon_sockets_activate(out, 3, (size_t)number_of("LISTEN_FDS"),
 				       getenv("LISTEN_FDNAMES"), err);
 }
@@ -156,8 +159,8 @@ void gitreachd_legacy_tell(struct gitreachd_legacy *legacy)
 	if (legacy->ready < 0)
 		return;
 	/*
-	 * Keep this process alive when the predecessor ends its parent, see
-	 * gitreachd_part().
+	 * The predecessor will end the parent of this process. Without this
+	 * call, this process would end with its parent. See gitreachd_part().
 	 */
 	sys_fork_outlive();
 	/*

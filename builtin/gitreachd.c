@@ -336,9 +336,10 @@ static int probe_store(const struct daemon_settings *s,
 
 /*
  * Make the cache directory. Check that it belongs to the configured store, and
- * that the keys of the store are known. A reload sends no request to the store.
- * A start sends one only if the store was not examined before. So the server
- * can start and serve copies while the store is away.
+ * that the access keys for the store are known. A reload of the configuration
+ * sends no request to the store. A start sends one only if the store was not
+ * examined before. So the server can start and serve copies while the store is
+ * away.
  */
 static int open_store(struct state *state, bool is_start,
 		      const struct daemon_report *report, struct error *err)

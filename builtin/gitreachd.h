@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The server gitreachd. It is the same program as `git`, called by another
- * name, and no command of `git`.
+ * The server gitreachd. The program file is that of `git`; called as gitreachd,
+ * it runs the server. `git` has no command of this name.
  */
 #ifndef BUILTIN_GITREACHD_H
 #define BUILTIN_GITREACHD_H

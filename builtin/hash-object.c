@@ -60,7 +60,10 @@ struct run {
 
 static const char blanks[] = " \t\r";
 
-/* Returns whether an attribute can change content. "-text" cannot. */
+/*
+ * Returns whether the attribute `word` can change content. The attribute
+ * "-text" cannot.
+ */
 static bool is_filter(const char *word, size_t len)
 {
 	static const char *const names[] = {"text",  "crlf",
@@ -132,10 +135,10 @@ static int check_file(const char *file, struct error *err)
 }
 
 /*
- * Set *out to the absolute form of `path`. `top`, the path of the work tree,
- * contains no symbolic links. If the absolute path does not begin with `top`,
- * symbolic links may lead into the work tree. So the links in its directories
- * are resolved.
+ * Set *out to the absolute form of `path`. `top` is the path of the work tree,
+ * without symbolic links. If the absolute form does not begin with `top`, a
+ * symbolic link in it may lead into the work tree. In this case, the links in
+ * the directories of `path` are resolved.
  */
 static int make_absolute(struct buf *out, const char *path, const char *top,
 			 const char *here)
@@ -250,7 +253,7 @@ static int check_config(const struct repo *repo, const struct config *config,
  * attributes file for this directory enables a filter for any path.
  *
  * Returns 0 if no filter can apply, ERR_UNSUPPORTED with the cause in the
- * message if one could, or another negative error code.
+ * message if a filter could apply, or another negative error code.
  */
 static int check_filters(const struct repo *repo, const char *path,
 			 struct error *err)
@@ -432,7 +435,10 @@ static int hash_file(struct run *r, const char *path, const char *name)
 	struct sys_stat st;
 	int ret;
 
-	/* The path of an empty name would be the current directory. */
+	/*
+	 * For an empty name, `path` is the directory where relative names
+	 * start. Report such a name as missing.
+	 */
 	errno = *name ? 0 : ENOENT;
 	if (!*name || sys_stat(&st, path, NULL) < 0)
 		return error_set_errno(r->err,
@@ -467,9 +473,9 @@ static int check_path(struct run *r, const char *path)
 }
 
 /*
- * Check whether filters could apply to the files. Names on standard input are
- * not known yet; they are assumed to be near the current directory. So most
- * filters are found before standard input is read.
+ * Check whether filters could apply to the files. The names on standard input
+ * are not known yet, so the attributes of the current directory are checked for
+ * them. This finds most filters before standard input is read.
  */
 static int check_arguments(struct run *r, const char **files, int file_nr)
 {

@@ -147,8 +147,8 @@ int help_list_cmds(const char *groups, struct trace *trace)
 		return builtin_die("out of memory");
 	words[0] = option.data;
 	/*
-	 * Stock Git lists the commands of our exec path as the group `main`, so
-	 * nothing is added.
+	 * Stock Git finds our commands in the exec path and lists them as the
+	 * group `main`. So they are not added to its list here.
 	 */
 	if (!complete)
 		return fallback_git(words, trace);

@@ -49,15 +49,16 @@ void help_print_names(bool own_only);
 int help_print(void);
 
 /*
- * If stock Git is not installed, report that `git` has no such option, or that
- * the option lacks its value. Returns 129.
+ * Report that `git` has no such option, or that the option lacks its value.
+ * Call this only if stock Git is not installed. Returns 129.
  */
 int help_bad_option(const char *option, bool lacks_value);
 
 /*
- * If stock Git is not installed, report that the command `name` cannot be run.
- * Returns 1 if it is no Git command, after printing similar names. Returns 128
- * if it is a command of stock Git or an alias, after printing `why`.
+ * Report that the command `name` cannot be run. Call this only if stock Git is
+ * not installed. Returns 1 if Git has no such command, after printing similar
+ * names. Returns 128 if stock Git has the command, or if `name` is an alias,
+ * after printing `why`.
  */
 int help_unknown(const char *name, const struct error *why);
 

@@ -564,8 +564,8 @@ static void print_result(struct run *r, bool kept)
 
 /*
  * Check the file `pack` and its index, the file `idx`. `base` is the path of
- * both files without the suffix. The printed lists have the format of `git
- * verify-pack`.
+ * both files without the suffix. With --verify-stat or --verify-stat-only, also
+ * prints lists in the format of `git verify-pack`.
  */
 static int verify_files(struct run *r, const char *idx, const char *base,
 			const char *pack)
@@ -621,7 +621,10 @@ static int run_all(struct run *r)
 
 	if (!ret)
 		ret = load_options(r);
-	/* Check the name of the pack before the pack is read. */
+	/*
+	 * Check the name of the pack before the pack is read, so that a wrong
+	 * name is reported before a long wait.
+	 */
 	if (!ret && r->a.pack_name) {
 		ret = name_pack(r, &name);
 		if (!ret)

@@ -200,8 +200,8 @@ static int check_parents(const char *path)
 }
 
 /*
- * Refuse a directory in which stock Git creates no repository. Called before
- * anything is created.
+ * Check the directories before anything is created. Returns 0, or prints the
+ * error of stock Git and returns the exit code.
  */
 static int check_place(const struct init_args *args, bool guessed_bare)
 {
@@ -389,8 +389,9 @@ static int choose_template(struct repo_init_options *options, char **owned,
 }
 
 /*
- * Choose the sharing mode: the command line, or the configuration of the user
- * or system.
+ * Choose the sharing mode: that of the command line, or else that of the
+ * configuration of the user or system. If none is given, *share does not
+ * change.
  */
 static int choose_share(unsigned *share, const struct init_args *args,
 			const struct config *config, struct error *err)

@@ -26,8 +26,8 @@ struct stdin_lines {
 	/* length of the line, which may contain NULs */
 	size_t len;
 	/*
-	 * The line ended with the byte `end`. The last line of the input may
-	 * lack this byte.
+	 * true: the last line read ended with the byte `end`; false: it ended
+	 * with the input
 	 */
 	bool ended;
 	/* the byte that ends a line */
@@ -59,7 +59,10 @@ void stdin_lines_release(struct stdin_lines *in);
 struct pack_input {
 	/* the header of the pack, if the parent process has read it */
 	uint8_t header[12];
-	/* number of header bytes that were not read yet */
+	/*
+	 * number of bytes of `header` that the reader of the pack did not get
+	 * yet
+	 */
 	size_t header_left;
 	/* bytes of standard input that follow the pack */
 	struct buf rest;

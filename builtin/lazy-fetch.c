@@ -57,7 +57,10 @@ static int take_key(void *ctx, const struct config_entry *entry)
 	return add_remote(ctx, name, (size_t)(dot - name));
 }
 
-/* Move the remote of extensions.partialClone to the end of the list. */
+/*
+ * Move the remote of extensions.partialClone to the end of the list, because it
+ * is asked last.
+ */
 static int move_extension(struct lazy_fetch *lazy)
 {
 	const char *name = config_string(&lazy->repo->config,
@@ -208,8 +211,9 @@ static int find_promised(struct wanted *w, struct walk *walk, struct error *err)
 }
 
 /*
- * Called after no remote has sent the objects. Returns ERR_MISSING if no object
- * was promised, or another error code.
+ * Called after no remote has sent the objects. Returns ERR_MISSING if no
+ * missing object was promised, ERR_PEER if one was promised, or another
+ * negative error code.
  */
 static int check_promised(struct wanted *w, struct error *err)
 {

@@ -126,7 +126,7 @@ int mailmap_use_append(struct buf *out, const struct mailmap_use *use,
 	struct mailmap_span email = {given.p, given.len};
 	const char *rest = given.p + given.len, *end = line.p + line.len;
 
-	/* given.p == line.p: the line has no address. */
+	/* If given.p == line.p, no address was found in the line. */
 	if (given.p == line.p || !mailmap_map(&use->map, &name, &email))
 		return buf_append(out, line.p, line.len);
 	if (buf_append(out, name.p ? name.p : "", name.len) < 0 ||
@@ -137,7 +137,10 @@ int mailmap_use_append(struct buf *out, const struct mailmap_use *use,
 	return 1;
 }
 
-/* Returns the length of "<name> " if the line has a person, or 0. */
+/*
+ * Returns the length of the line's first word ("author ", "committer " or
+ * "tagger ") if a person follows it, otherwise 0.
+ */
 static size_t person_prefix(const char *p, size_t len, enum object_type type)
 {
 	static const char *const names[] = {"author ", "committer ", "tagger "};

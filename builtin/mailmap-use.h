@@ -13,7 +13,10 @@
 #include "builtin/message.h"
 #include "builtin/store.h"
 
-/* A mailmap that is loaded before its first use. */
+/*
+ * The mailmap of a repository. mailmap_use_load() fills it before its first
+ * use.
+ */
 struct mailmap_use {
 	struct mailmap map; /* owned */
 	bool loaded;

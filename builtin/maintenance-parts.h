@@ -70,7 +70,8 @@ int maintenance_split_factor(const struct maintenance *m, uint64_t *factor);
 /*
  * Plan a geometric repack with the factor `factor`. Sets *nr to the number of
  * the repository's own packs that may be repacked. Sets *first to the number of
- * these packs that the repack would join into one, starting with the smallest.
+ * these packs that the repack would join into one; it takes the smallest packs.
+ * Returns 0 or ERR_NOMEM.
  */
 int maintenance_geometry(const struct maintenance *m, const struct odb *odb,
 			 uint64_t factor, size_t *first, size_t *nr);

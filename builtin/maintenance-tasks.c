@@ -89,8 +89,9 @@ static bool uses_midx(const struct maintenance *m)
 }
 
 /*
- * Repack all objects into one pack, or only the packs that break the geometric
- * progression.
+ * Restore the geometric progression of packs. If only some packs break it, only
+ * these are repacked. If a repack would need all packs, all objects are
+ * repacked into one pack, and unreachable objects are handled as gc does.
  */
 static int geometric_repack(const struct maintenance *m)
 {
@@ -308,8 +309,9 @@ struct fetching {
 };
 
 /*
- * Fetch one remote, unless it is excluded. `entry` is the last value of
- * "remote.<name>.url".
+ * Fetch the remote that an entry of the configuration names. Does nothing
+ * unless `entry` is the last value of "remote.<name>.url". Does nothing either
+ * if remote.<name>.skipFetchAll is true.
  */
 static int fetch_remote(void *ctx, const struct config_entry *entry)
 {

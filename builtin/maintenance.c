@@ -236,7 +236,10 @@ static int is_wanted(const struct run *r, const struct strategy *s,
 
 	if (!ret)
 		ret = config_bool(config, key->data, &enabled, r->m.err);
-	/* For tasks named on the command line, the configuration is ignored. */
+	/*
+	 * is_named: the command line names the task, so it runs even if the
+	 * configuration does not enable it.
+	 */
 	if (ret < 0 || !r->schedule)
 		return ret < 0 ? ret : enabled || is_named;
 	ret = task_key(key, r, id, "schedule");
@@ -298,7 +301,7 @@ static void run_part(struct run *r, const struct maintenance_task *task,
 	builtin_error("task '%s' failed", task->name);
 }
 
-/* With --auto, remove the tasks that are not needed from the list. */
+/* With --auto, remove from the list the tasks that are not needed. */
 static int keep_needed(struct run *r)
 {
 	size_t kept = 0;
@@ -379,9 +382,9 @@ static int run_locked(struct run *r, struct sys_tempfile *lock)
 }
 
 /*
- * The lock exists: another run holds it, or a killed run left it. A stale lock
- * would stop all maintenance silently, so it is reported even with --quiet.
- * Returns the exit code.
+ * Handle a lock that exists already: another run holds it, or a killed run left
+ * it behind. A stale lock would stop all maintenance silently, so it is
+ * reported even with --quiet. Returns the exit code.
  */
 static int skip(const struct run *r, const char *path)
 {

@@ -112,9 +112,9 @@ static int finish_write(int ret, const struct multi_pack_options *o,
 }
 
 /*
- * Loads how to write a bitmap index. As in stock Git, a wrong value is an error
- * also if no bitmap index is written. Returns 0, or prints an error and returns
- * 128.
+ * Loads how to write a bitmap index. As in stock Git, a wrong value in the
+ * configuration is an error, even if no bitmap index is written. Returns 0, or
+ * prints an error and returns 128.
  */
 static int load_bitmap_options(struct call *c)
 {
@@ -128,8 +128,8 @@ static int load_bitmap_options(struct call *c)
 }
 
 /*
- * Run a subcommand. If other processes change its packs meanwhile, reopen the
- * store and retry.
+ * Run a subcommand. If other processes change the packs meanwhile, so that
+ * nothing was written, reopen the store and retry.
  */
 static int run_with_retries(struct object_dir_call *call, object_dir_fn *run)
 {
@@ -316,8 +316,8 @@ static int compact_now(struct object_dir_call *call)
 }
 
 /*
- * Fail if version 1 of the format is configured: it cannot list packs in the
- * order of the layers.
+ * Fail if version 1 of the format is configured, because version 1 cannot list
+ * packs in the order of the layers.
  */
 static int check_version(const struct config *config)
 {
@@ -432,10 +432,10 @@ static int write_again(struct object_dir_call *call)
 }
 
 /*
- * Repack several packs into one, if the options select several. Returns 1 if a
- * pack was written, 0 if not, or a negative error code. *packing is set before
- * the new pack is made. After this point, stock Git would report an error of
- * its child pack-objects, so the caller prints such errors in another form.
+ * Repack several packs into one, if the options select several. *packing is set
+ * when the making of the new pack begins. The caller prints an error after this
+ * point in another form, because in stock Git it comes from a child process.
+ * Returns 1 if a pack was written, 0 if not, or a negative error code.
  */
 static int repack_now(const struct call *c, bool *packing, struct error *err)
 {

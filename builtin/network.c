@@ -72,8 +72,8 @@ static int init(int argc, const char **argv, struct builtin_env *env)
 /* ---- the command */
 
 /*
- * Returns an environment variable that is set and would apply to all
- * repositories of the network, or NULL.
+ * Returns the name of an environment variable that is set and would apply to
+ * all repositories of the network. Returns NULL if there is none.
  */
 static const char *forbidden_variable(void)
 {

@@ -103,8 +103,8 @@ static void choose_progress(struct object_dir_call *call)
 }
 
 /*
- * Returns the index of a directory in the odb, or odb->dir_nr if the odb does
- * not have it.
+ * Returns the index of a directory in the odb's list of directories, or
+ * odb->dir_nr if the list does not have it.
  */
 static size_t find_dir(const struct odb *odb, const char *real)
 {

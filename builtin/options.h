@@ -108,7 +108,10 @@ struct option {
 		.long_name = name, .value = ctx, .fn = call, .arg_name = arg,  \
 		.help = text                                                   \
 	}
-/* `how`: flags in addition to OPTION_OPTIONAL_ARG, or 0. */
+/*
+ * A row for an option that is handled by the callback `call` and whose argument
+ * is optional. `how`: more flags, such as OPTION_NO_NEGATE, or 0.
+ */
 #define OPTION_ROW_OPTIONAL(letter, name, call, ctx, how, arg, text)           \
 	{                                                                      \
 		.kind = OPTION_CALLBACK, .short_name = letter,                 \
@@ -117,8 +120,8 @@ struct option {
 	}
 
 /*
- * Returned by a callback, and then by options_parse(). The command must exit
- * with 128.
+ * The value that a callback returns if the command must exit with 128.
+ * options_parse() then returns it, too.
  */
 enum { OPTION_DIED = -128 };
 

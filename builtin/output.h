@@ -72,8 +72,8 @@ enum show_progress {
 
 /*
  * Fill in *out and return it, or return NULL if no progress should be shown.
- * With PROGRESS_IF_TERMINAL and PROGRESS_LATE, a meter appears after one
- * second, or after the number of seconds in GIT_PROGRESS_DELAY.
+ * With PROGRESS_ON, a meter appears at once. Otherwise, a meter appears after
+ * one second, or after the number of seconds in GIT_PROGRESS_DELAY.
  */
 const struct progress_out *output_progress(struct progress_out *out,
 					   enum show_progress show);

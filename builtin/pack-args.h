@@ -92,8 +92,8 @@ struct pack_args {
 int pack_args_take_choice(void *value, const char *arg);
 
 /*
- * Check the version of the name hash. Returns 0 or ERR_INVALID. Stock Git
- * checks this option after all other options.
+ * Check the value of --name-hash-version. Returns 0 or ERR_INVALID. Call this
+ * after the checks of all other options, as stock Git does.
  */
 int pack_args_check(const struct pack_args *args, struct error *err);
 
@@ -105,9 +105,9 @@ void pack_args_warn_depth(const struct pack_args *args,
 			  const struct config *config);
 
 /*
- * Sets *args to --no-path-walk, with a warning, if delta islands are used and
- * --path-walk or the configuration asks for groups by path. `loaded`: the
- * options that the configuration sets.
+ * Turn path-walk off in *args, and print a warning, if it is on and
+ * `delta_islands` is set: the two cannot be combined. --path-walk turns it on,
+ * or else the configuration, whose options are in `loaded`.
  */
 void pack_args_check_islands(struct pack_args *args,
 			     const struct newpack_options *loaded,
@@ -147,7 +147,11 @@ struct pack_args_file {
 /* Returns a sink that writes to *file, which it borrows. */
 struct pack_sink pack_args_sink(struct pack_args_file *file);
 
-/* Print statistics of a new pack on stderr. */
+/*
+ * Print statistics on stderr: pack_args_print_total() about a pack that was
+ * written, and pack_args_print_sent() about a pack that was sent. `pack_reused`
+ * objects were copied from `packs_reused` stored packs without a change.
+ */
 void pack_args_print_total(const struct write_report *report,
 			   uint32_t pack_reused, uint32_t packs_reused);
 void pack_args_print_sent(const struct packing_report *report);

@@ -25,8 +25,8 @@ static const char usage_text[] = "git pack-objects --stdout [<options>] [< "
 		.flags = OPTION_NO_NEGATE, .help = text                        \
 	}
 /*
- * A row of the table of options for --no-<x>. In stock Git, it is the negation
- * of the option --<x>.
+ * A row of the table of options for --no-<x>. In stock Git, --no-<x> is the
+ * negation of the option --<x>.
  */
 #define FLAG_OFF(name, field, text)                                            \
 	{                                                                      \

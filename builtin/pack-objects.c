@@ -37,7 +37,7 @@ struct run {
 	struct rev_list edges;
 	struct pack_job_options job_options;
 	struct pack_job job;
-	/* owned: the base name, absolute if it was relative */
+	/* owned: the base name; a relative name was made absolute */
 	char *base;
 	/* owned: the directory of `base` */
 	char *dir;
@@ -45,8 +45,9 @@ struct run {
 };
 
 /*
- * Load the configuration and check the options, in the order of stock Git,
- * which decides about the message if several are wrong.
+ * Load the configuration and check the options. If several options are wrong,
+ * the order of the checks decides which error is printed. The order is that of
+ * stock Git.
  */
 static int load_options(struct run *r, const struct repo *repo)
 {
@@ -522,7 +523,10 @@ static int run_all(struct run *r, struct builtin_env *env)
 	return run_job(r);
 }
 
-/* Returns whether to run stock Git, which follows grafts. */
+/*
+ * Returns whether stock Git must run: it follows the grafts of the repository,
+ * and the arguments have revisions.
+ */
 static bool follows_grafts(const struct pack_objects_args *a,
 			   const struct repo *repo)
 {

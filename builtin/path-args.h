@@ -11,12 +11,17 @@
 #include "repo/repo.h"
 
 /*
- * Check an argument of a command line without "--". Revisions come first, then
- * paths, and no argument may be both. path_args_check_path() requires a pattern
- * or an existing path; `is_first` means that the argument may have been meant
- * as a revision. path_args_check_rev() requires, in a work tree, that no path
- * of this name exists. Both return 0, ERR_INVALID or ERR_MISSING with a message
- * for the user, or another negative error code.
+ * Check an argument of a command line without "--". On such a command line,
+ * revisions come first, then paths, and no argument may be both.
+ *
+ * path_args_check_path() accepts a pattern or an existing path. `is_first`:
+ * this is the first argument that is no revision, so the message says that it
+ * may be an unknown revision. path_args_check_rev() accepts an argument unless,
+ * in a work tree, a path of this name exists.
+ *
+ * Both functions return 0 if the argument is accepted, ERR_INVALID or
+ * ERR_MISSING with a message for the user if it is refused, or another negative
+ * error code.
  */
 int path_args_check_path(const char *arg, bool is_first,
 			 const struct repo *repo, struct error *err);

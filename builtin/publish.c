@@ -26,8 +26,8 @@ static void print(void *ctx, enum publish_event event, const char *name,
 }
 
 /*
- * Publish bundles and packs. Packs are published and expire also if bundles
- * cannot be made.
+ * Publish bundles and packs. If bundles cannot be made, packs are published and
+ * expire nevertheless.
  */
 static int run(const struct repo *repo, bool quiet, const char *expire)
 {

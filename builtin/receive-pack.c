@@ -101,7 +101,10 @@ static int serve(const struct repo *repo, const struct arguments *a,
 	};
 	struct error err = ERROR_INIT;
 
-	/* From here on, receive_pack_serve() writes errors to the trace. */
+	/*
+	 * receive_pack_serve() writes each error to the trace itself. Without
+	 * this call, each error would be in the trace twice.
+	 */
 	builtin_trace_errors(NULL);
 	return receive_pack_serve(&options, &io, &err) < 0 ? builtin_fail(&err)
 							   : 0;
@@ -131,7 +134,8 @@ int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env)
 		ret = serving_names_load(&names, env);
 	}
 	/*
-	 * Without an identity, refs that have no reflog can still be updated.
+	 * Go on without an identity: it is only needed for refs that have a
+	 * reflog.
 	 */
 	if (!ret && ident_committer(&committer, &repo->config, NULL) < 0)
 		buf_reset(&committer);

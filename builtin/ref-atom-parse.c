@@ -126,8 +126,8 @@ static int unrecognized(const struct arg *arg)
 
 /*
  * Set the error for an argument that is not recognized. `from` is the start of
- * the unrecognized text. Used for fields whose asterisk stock Git prints in the
- * message.
+ * the unrecognized text. Use this for a field if stock Git's message shows an
+ * asterisk before the field's name.
  */
 static int unrecognized_from(const struct arg *arg, const char *from)
 {
@@ -146,8 +146,8 @@ static int unsupported(const struct arg *arg)
 }
 
 /*
- * Parse the number at the end of the argument, which starts at `digits`.
- * Returns whether all of this text is a number.
+ * Parse the number that starts at `digits` and ends with the argument. Returns
+ * false if this text is not a number.
  */
 static bool parse_number(int64_t *out, const struct arg *arg,
 			 const char *digits)

@@ -163,8 +163,9 @@ static int append_name(struct buf *out, const struct ref_atom *atom,
 	else if (name)
 		ret = append_stripped(out, atom, name);
 	/*
-	 * The field has an asterisk, so its object is the one to which the tag
-	 * points. Its name is the tag's name with the suffix ^{}.
+	 * An asterisk before the field selects the object to which the tag
+	 * points. The name of this object is the tag's name with the suffix
+	 * ^{}.
 	 */
 	if (!ret && atom->deref)
 		ret = buf_append_str(out, "^{}");

@@ -59,8 +59,8 @@ enum ref_atom_name {
 	REF_ATOM_FULL,
 	REF_ATOM_SHORT,
 	/*
-	 * Remove `number` components from the start. If `number` is negative,
-	 * keep that many components.
+	 * Remove `number` components from the start of the name. If `number` is
+	 * negative, remove components until -`number` are left.
 	 */
 	REF_ATOM_LSTRIP,
 	REF_ATOM_RSTRIP,

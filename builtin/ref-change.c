@@ -63,7 +63,10 @@ static const char hook_name[] = "reference-transaction";
 struct tell {
 	const struct repo *repo;
 	const struct ref_transaction *tx;
-	/* the changes in the form that hooks read; made for the first hook */
+	/*
+	 * the changes in the form that hooks read; filled when the first hook
+	 * runs
+	 */
 	struct buf input;
 };
 
@@ -94,7 +97,7 @@ static int run_hook(void *ctx, const char *const *argv, struct error *err)
 	return ret ? ret : status;
 }
 
-/* Tells once that core.preferSymlinkRefs has made symbolic links. */
+/* Prints advice about core.preferSymlinkRefs, once for each command. */
 static void advise(struct ref_changer *changer)
 {
 	if (changer->has_advised)

@@ -35,8 +35,9 @@ void ref_changer_init(struct ref_changer *changer, struct store *store);
 void ref_changer_release(struct ref_changer *changer);
 
 /*
- * Begin a transaction. New values must exist, and those of branches must be
- * commits. Returns 0 with *out owned by the caller, or a negative error code.
+ * Begin a transaction. The objects of new values must exist. A branch may only
+ * point to a commit. Returns 0 with *out owned by the caller, or a negative
+ * error code.
  */
 int ref_changer_begin(struct ref_transaction **out, struct ref_changer *changer,
 		      struct error *err);

@@ -47,8 +47,9 @@ int ref_filter_add(struct ref_filter_list *list, const char *arg)
 /* ---- names */
 
 /*
- * Returns whether a name matches a pattern. Prefixes are compared byte by byte,
- * even if case is ignored.
+ * Returns whether a name matches a pattern. The pattern may be the whole name,
+ * leading components of the name, or a glob pattern. Only in the last case is
+ * `ignore_case` obeyed.
  */
 static bool matches_pattern(const struct ref_filter *f, const char *name,
 			    const char *pattern)
@@ -128,7 +129,7 @@ static int find_commit(uint32_t *commit_nr, struct ref_filter *f,
 	return 1;
 }
 
-/* If an object exists that is not a commit, report its type. */
+/* If the object `oid` exists and is no commit, report its type. */
 static void complain_of_type(const struct ref_filter *f, const struct oid *oid)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -368,9 +369,10 @@ static int next_target(struct oid *oid, enum object_type *type,
 }
 
 /*
- * Returns whether a ref points to one of the objects of --points-at, directly
- * or through a chain of tags. The object at the end of the chain need not
- * exist.
+ * Find whether a ref points to one of the objects of --points-at, directly or
+ * through a chain of tags. The object at the end of the chain need not exist.
+ * Returns 1 if so, or if --points-at is not given; 0 if not; or a negative
+ * error code.
  */
 static int points_at(struct ref_filter *f, struct ref_atom_subject *subject,
 		     struct error *err)

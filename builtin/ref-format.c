@@ -29,7 +29,7 @@ static int add_piece(struct ref_format *format, const struct buf *text,
 	return 0;
 }
 
-/* Store the text that was collected before a field as a piece of the format. */
+/* Add the literal text in `text` to the format as a piece, and empty `text`. */
 static int flush_text(struct ref_format *format, struct buf *text,
 		      struct error *err)
 {
@@ -158,8 +158,9 @@ static int quote_shell(struct buf *out, const struct buf *value)
 }
 
 /*
- * Works like quote_with(). In addition, the bytes in `controls` become letter
- * escapes, as in C strings.
+ * Works like quote_with(), and also replaces control characters by C escapes
+ * such as \n. `controls` lists the bytes to replace. `letters` has, in the same
+ * order, the letter for each of them.
  */
 static int quote_letters(struct buf *out, const struct buf *value,
 			 const char *mark, const char *special,

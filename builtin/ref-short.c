@@ -38,8 +38,10 @@ static size_t match_rule(const char **start, size_t i, const char *name)
 }
 
 /*
- * Find whether another rule than `rule` expands the short name to an existing
- * ref. Returns 1 if so, 0 if not, or a negative error code.
+ * Find whether the short name is ambiguous, that is, whether a rule other than
+ * `rule` expands it to an existing ref. If `strict` is false, only rules of
+ * higher precedence are tried. Returns 1 if it is ambiguous, 0 if not, or a
+ * negative error code.
  */
 static int is_ambiguous(const struct store *store, const char *start,
 			size_t len, size_t rule, bool strict, struct error *err)

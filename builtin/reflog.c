@@ -78,8 +78,8 @@ static void tell(void *ctx, const struct reflog_line *line)
 }
 
 /*
- * Returns the full name of a ref that has a reflog, malloc()ed, or NULL. "@" is
- * HEAD.
+ * Returns the full name of the ref `name`, malloc()ed. "@" means HEAD. Returns
+ * NULL if there is no such ref or if it has no reflog.
  */
 static char *find_log(const struct repo *repo, const char *name)
 {
@@ -118,12 +118,12 @@ static int take_date(int64_t *limit, const char *text, const char *option)
 }
 
 /*
- * Expire the reflog of a ref. Errors are printed and set r->code. Returns 0 to
+ * Expire the reflog of a ref. Errors are printed, and set r->code. Returns 0 to
  * go on with other reflogs, or 1 if no reflog can be expired.
  *
  * With --stale-fix, all refs are followed before the first reflog is expired.
- * If this finds a broken ref, the function returns 1. If only the ref itself is
- * locked, it returns 0.
+ * If a broken ref is found there, the function returns 1. If only the ref
+ * `name` is locked, the function returns 0.
  */
 static int expire_one(void *ctx, const char *name)
 {

@@ -9,8 +9,8 @@
 /*
  * Find whether a ref exists. Implements `refs exists` and `show-ref --exists`.
  * `name` is a full name. The object or ref to which the ref points may be
- * missing. Returns the exit code: 0 if the ref exists. Otherwise prints an
- * error and returns 2, or 1 if the ref cannot be looked up.
+ * missing. Returns the exit code: 0 if the ref exists, 2 if it does not, or 1
+ * if it cannot be looked up. Prints an error before it returns 1 or 2.
  */
 int refs_exists(struct refs *refs, const char *name);
 
@@ -21,8 +21,9 @@ int refs_exists(struct refs *refs, const char *name);
 void refs_report_print(void *ctx, const struct refs_report *report);
 
 /*
- * Callback of struct refs_check: prints "Checking <at>" on stderr. The path of
- * packed-refs is shortened, unless GIT_DIR is absolute. ctx: struct shown_path.
+ * Callback of struct refs_check: prints "Checking <at>" on stderr. `at` names
+ * what is checked next. If it is the file packed-refs, its path is shortened,
+ * unless GIT_DIR is absolute. `ctx` is a struct shown_path.
  */
 void refs_report_looking(void *ctx, const char *at);
 

@@ -184,8 +184,8 @@ static int check_args(const struct args *a, struct error *err)
 }
 
 /*
- * Reads the numbers in the order of stock Git. Returns 0, or prints an error
- * and returns 129 or 128.
+ * Parses the numeric options, in the order of stock Git. Returns 0, or prints
+ * an error and returns 129 or 128.
  */
 static int parse_numbers(struct args *a)
 {
@@ -283,8 +283,8 @@ static void choose_objects(struct repack_options *o, const struct args *a)
 }
 
 /*
- * Loads the options that stock Git gives to pack-objects, and that are
- * therefore checked last.
+ * Loads the options that stock Git's repack passes to its child pack-objects.
+ * Errors in them are reported last, because the child would find them.
  */
 static int load_pack_options(struct repack_options *o, const struct args *a,
 			     const struct repo *repo, struct error *err)
@@ -316,8 +316,8 @@ static int load_bool(const struct repo *repo, const char *key, bool *value,
 }
 
 /*
- * Load a number from the configuration. `name` is the name of stock Git's
- * option, for the error message.
+ * Load a number from the configuration. A number below `least` is an error.
+ * `name` is the name of stock Git's option, for the error message.
  */
 static int load_number(uint64_t *value, const struct repo *repo,
 		       const char *key, uint64_t least, const char *name,
@@ -379,8 +379,8 @@ static int load_options(struct repack_options *o, struct args *a,
 	if (!ret)
 		ret = load_bitmap_option(o, a, repo, err);
 	/*
-	 * Pack the objects of kept packs too: a bitmap index covers all
-	 * reachable objects of its pack.
+	 * If a bitmap index was requested, also pack the objects of kept packs:
+	 * a pack with a bitmap index must have all reachable objects.
 	 */
 	o->pack_kept_objects = o->write_bitmap && !o->bitmap_is_default &&
 			       !o->write_midx;

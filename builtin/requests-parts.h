@@ -118,7 +118,7 @@ struct requests_sums {
 	uint64_t first_us, last_us;
 	/* number of lines that are not trace events */
 	uint64_t broken_nr;
-	/* number of lines with other trace events */
+	/* number of trace events that are not about requests */
 	uint64_t other_nr;
 	uint64_t line_nr;
 	/* owned: a heap, the fastest first; sorted by requests_sums_finish() */

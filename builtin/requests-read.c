@@ -57,8 +57,8 @@ static int read_fd(struct requests_sums *sums, int fd, const char *path,
 		ret = add_lines(sums, &in);
 	}
 	/*
-	 * The last line may have no line feed yet, because another process is
-	 * writing it.
+	 * Add the last line even if its line feed is missing. Another process
+	 * may be writing the line.
 	 */
 	if (!ret && !n && in.len && !in.is_dropping)
 		ret = requests_sums_add(sums, in.bytes, in.len);

@@ -113,7 +113,11 @@ static void merge_cheap(struct requests_table *t, enum requests_sort sort)
 			   t->groups[i].hash) = (uint32_t)i + 1;
 }
 
-/* Add a group with a copy of a name. Returns NULL if memory runs out. */
+/*
+ * Add a group with a copy of a name. If the table is full, its cheaper half is
+ * merged first; `sort` decides which groups are cheap. Returns NULL if memory
+ * runs out.
+ */
 static struct requests_group *new_group(struct requests_table *t,
 					enum requests_sort sort,
 					const char *name, uint64_t hash)
@@ -318,8 +322,8 @@ void requests_cost_of(struct requests_cost *cost, const struct record *record)
 }
 
 /*
- * Returns whether the record is about the repository: its path is the same, or
- * ends in "/<path>".
+ * Returns 1 if the repository in the record has the path `path`, or a path that
+ * ends in "/<path>". Returns 0 if not, or ERR_NOMEM.
  */
 static int is_about(const struct record *record, const char *path)
 {

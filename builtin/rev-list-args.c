@@ -197,8 +197,9 @@ static int parse_rest(struct rev_list_run *r, const char **paths)
 }
 
 /*
- * Check that all remaining arguments are paths. If not, the error may be `why`,
- * the reason why the first argument is not a revision.
+ * Check that all remaining arguments are paths. `why` tells why the first of
+ * them is no revision; it becomes the error if this argument is no path either
+ * and looks like a revision.
  */
 static int check_paths(struct rev_list_run *r, const char **argv,
 		       const struct error *why)
@@ -270,9 +271,10 @@ static int unknown_option(struct rev_list_run *r, const char *arg)
 }
 
 /*
- * Called after an argument that is wrong. Stock Git reads standard input when
- * it reads "--stdin". So if that argument came before, an error in a line
- * replaces the error. Returns the code of the error.
+ * Call this after a wrong argument. Stock Git reads standard input as soon as
+ * it parses "--stdin". So if "--stdin" precedes the wrong argument, and a line
+ * of standard input is wrong too, the error of that line replaces the present
+ * error. Returns the code of the error.
  */
 static int prefer_line_error(struct rev_list_run *r)
 {

@@ -208,8 +208,8 @@ int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid)
 }
 
 /*
- * Find whether an object exists. Packed objects count as existing. A missing
- * object is fetched first if fetching is allowed. If objects may be missing, a
+ * Find whether an object exists, after fetching it if fetching is allowed.
+ * Objects in packs are not read. If the options allow missing objects, a
  * damaged loose tree counts as missing, and an error is printed. Returns 1 if
  * the object exists, 0 if not, or a negative error code.
  */

@@ -162,7 +162,7 @@ bool rev_list_pick_leaves_out(const struct rev_list_pick *pick);
  */
 int rev_list_open_pick(struct rev_list_run *r);
 
-/* Remove the commits that the options exclude from the list. */
+/* Remove from the list the commits that the options exclude. */
 void rev_list_pick(const struct rev_list_run *r, struct revwalk_result *revs);
 
 /*

@@ -5,7 +5,7 @@
  * Without --path-format, paths have the form that stock Git prints. The git
  * directory is printed as it was found from the working directory: ".git" at
  * the top of a work tree, "." inside of the git directory. Other paths are
- * relative to a subdirectory of the work tree.
+ * relative to the working directory if it is a subdirectory of the work tree.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,11 +98,11 @@ static int append_found(struct buf *out, const struct repo *repo,
 }
 
 enum form {
-	/* the form of append_found() */
+	/* the form without --path-format; see append_found() */
 	FORM_FOUND,
 	/*
-	 * the form of append_found(), but relative to a subdirectory of the
-	 * work tree
+	 * If the working directory is a subdirectory of the work tree: the path
+	 * relative to the working directory. Otherwise: FORM_FOUND.
 	 */
 	FORM_FOUND_RELATIVE,
 	/* the form of FORM_FOUND_RELATIVE, without "./" at the start */
@@ -176,8 +176,10 @@ static bool is_common(const char *name)
 }
 
 /*
- * Returns the path of a directory that the environment or the configuration
- * moves to another place, or NULL.
+ * Returns the path that replaces a file or directory of the git directory,
+ * because an environment variable or the configuration sets it. *rest is the
+ * part of `name` below this path. Returns NULL if the file or directory is not
+ * replaced.
  */
 static const char *replaced_dir(const struct repo *repo, const char *name,
 				const char **rest)

@@ -12,8 +12,8 @@
 
 /*
  * Replace *oid by the commit to which it leads through tags. Returns 1 if *oid
- * is a commit now. Returns 0 if there is no commit, after printing an error,
- * unless an object is missing.
+ * is a commit now. Otherwise prints an error, unless the object is missing, and
+ * returns 0.
  */
 static int peel_to_commit(const struct rev_parse *rp, struct oid *oid)
 {

@@ -152,8 +152,9 @@ static int mode_option(struct rev_parse *rp, const char *arg)
 }
 
 /*
- * Returns whether an option is known, but implemented only by stock Git.
- * Unknown options are printed.
+ * Returns whether an option of stock Git's rev-parse is not implemented here.
+ * An option that stock Git does not know either is no option, but a word to
+ * print.
  */
 static bool is_not_ours(const char *arg)
 {

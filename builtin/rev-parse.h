@@ -117,9 +117,9 @@ int rev_parse_refs(struct rev_parse *rp, const char *arg);
 
 /*
  * Handle options about the paths and properties of the repository. `next` is
- * the next argument, or NULL; *used is set if the option takes it as its value.
- * Returns 1 if `arg` is such an option, otherwise 0. On errors, prints a
- * message and returns the negated exit code.
+ * the next argument, or NULL. *used is set to true if the value of the option
+ * is `next`. Returns 1 if `arg` is such an option, otherwise 0. On errors,
+ * prints a message and returns the negated exit code.
  */
 int rev_parse_place(struct rev_parse *rp, const char *arg, const char *next,
 		    bool *used);

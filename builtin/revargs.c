@@ -544,8 +544,9 @@ static int split_family(struct family *f, const char *arg)
 }
 
 /*
- * Keep the lines of `notes` that are warnings. If the name is no commit, it is
- * resolved once more as a whole, which gives the errors.
+ * Keep the warnings among the lines of `notes`, for later printing. Errors are
+ * dropped: if the name is no commit, add_name() resolves the whole argument
+ * again and reports them.
  */
 static int keep_warnings(struct rev_args *args, const struct buf *notes)
 {
@@ -727,7 +728,10 @@ static int add_line(struct rev_args *args, const char *line, struct error *err)
 	args->no_path = no_path;
 	if (ret >= 0 && args->must_exist && args->absent.code)
 		return rev_args_check(args, err);
-	/* Stock Git reads each object when it reads the line. */
+	/*
+	 * Stock Git reads the object of each line before the next line. So if
+	 * an object of an earlier line is damaged, report this instead.
+	 */
 	if (ret == ERR_MISSING && check_named(args, err) < 0)
 		return ERR_CORRUPT;
 	/*

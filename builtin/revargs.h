@@ -107,9 +107,12 @@ int rev_args_add(struct rev_args *args, const char *arg, struct error *err);
 /*
  * Parse all lines of standard input. If takes_paths is set, paths may follow
  * after "--". A "--not" in a line applies only to later lines, and a "--not" on
- * the command line does not apply to lines. If args->input is not set, stock
- * Git resolves names that ours cannot. An unknown option is ERR_UNSUPPORTED if
- * args->input is set, else ERR_INVALID. Returns 0 or a negative error code.
+ * the command line does not apply to lines.
+ *
+ * If args->input is NULL, a child process of stock Git resolves the names that
+ * this code cannot resolve. Returns 0 or a negative error code. For an unknown
+ * option, this is ERR_INVALID if args->input is NULL, otherwise
+ * ERR_UNSUPPORTED.
  */
 int rev_args_add_stdin(struct rev_args *args, struct error *err);
 

@@ -71,7 +71,10 @@ static int enter(const struct stored_copy *copy, struct error *err)
 		       : 0;
 }
 
-/* Reads the configuration again, which the refresh may have replaced. */
+/*
+ * Opens the repository again, because the refresh of the copy may have replaced
+ * its configuration.
+ */
 static int reopen(struct serving_copy *c, const struct repo *repo,
 		  struct error *err)
 {

@@ -22,9 +22,11 @@ struct serving_copy {
  * If the repository is a local copy of one in a store, refresh the copy and
  * begin a push into it. Objects that the store does not have are removed. Call
  * this before refs are read, in the directory of the repository. *c must stay
- * at its address, and `repo` must outlive it. Messages for the administrator go
- * to the trace, and to standard error if this is not the terminal of an ssh
- * client. Returns 0, or a negative error code. Close *c in any case.
+ * at its address, and `repo` must outlive it.
+ *
+ * Messages for the administrator go to the trace. They also go to standard
+ * error, unless an ssh client reads it. Returns 0 or a negative error code.
+ * Close *c in any case.
  */
 int serving_copy_open(struct serving_copy *c, const struct repo *repo,
 		      struct error *err);

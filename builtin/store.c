@@ -180,8 +180,9 @@ static const char *cut_fatal(struct buf *errors)
 
 /*
  * Let stock Git explain why it does not resolve a name. Returns ERR_MISSING if
- * the name is unknown, ERR_UNSUPPORTED with the message of stock Git if such a
- * name ends any command, or ERR_NOMEM.
+ * the name is unknown. Returns ERR_UNSUPPORTED with the message of stock Git if
+ * stock Git fails with another fatal error. Returns ERR_NOMEM if memory runs
+ * out.
  */
 static int explain_by_stock(const struct repo *repo, const char *name,
 			    struct error *err)
@@ -223,10 +224,12 @@ int store_resolve_by_stock(const struct repo *repo, struct oid *oid,
 	ret = child_ask_both(&answer, &errors, &w, repo, err);
 	if (!ret)
 		store_print_notes(&errors);
-	/* Another answer than one id is possible: "^<id>". */
+	/* The answer can be something else than an id, for example "^<id>". */
 	if (!ret && !oid_from_hex(oid, answer.data, answer.len, repo->algo))
 		ret = ERR_MISSING;
-	/* With --quiet, some errors have no message. */
+	/*
+	 * Ask again without --quiet, because some errors then have a message.
+	 */
 	else if (ret > 0)
 		ret = explain_by_stock(repo, name, err);
 	else if (ret < 0 && ret != ERR_NOMEM)

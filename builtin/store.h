@@ -78,13 +78,16 @@ int store_resolve_commit(const struct store *store, struct oid *oid,
 
 /*
  * Let a child process of stock Git resolve a name that only stock Git can
- * resolve. For commands that stock Git cannot replace any more, because they
- * have read or printed something. `err` is NULL or has the error of
- * store_resolve(). Stock Git is not asked if this error says that a reflog
- * lacks an entry. Returns 0, ERR_MISSING if the name is unknown, or ERR_NOMEM.
- * Returns ERR_UNSUPPORTED if stock Git is not installed, or with the message of
- * stock Git if the name ends every command, for example "HEAD does not point to
- * a branch".
+ * resolve. Use this in a command that has read or printed something, so that
+ * stock Git cannot replace it any more.
+ *
+ * `err` is NULL or has the error of store_resolve(). If this error says that a
+ * reflog lacks an entry, stock Git is not asked.
+ *
+ * Returns 0, ERR_MISSING if the name is unknown, or ERR_NOMEM. Returns
+ * ERR_UNSUPPORTED if stock Git is not installed. Also returns ERR_UNSUPPORTED,
+ * with the message of stock Git, if stock Git fails with a fatal error such as
+ * "HEAD does not point to a branch".
  */
 int store_resolve_by_stock(const struct repo *repo, struct oid *oid,
 			   const char *name, struct error *err);

@@ -20,9 +20,9 @@ static const char usage[] =
 #define LEFT 1
 
 /*
- * Parses "<n><unit>" into seconds. Returns 0; 1 if the text is not a number
- * with at most one letter; or ERR_INVALID if the unit is missing or unknown, or
- * the number is too large.
+ * Parses "<n><unit>" into seconds. Returns 0; 1 if the text is something else
+ * than a number with at most one letter; or ERR_INVALID. A unit that is missing
+ * or unknown is ERR_INVALID, and so is a number that is too large.
  */
 static int parse_duration(int64_t *out, const char *text)
 {
@@ -35,8 +35,8 @@ static int parse_duration(int64_t *out, const char *text)
 	if (*text < '0' || *text > '9' || (*end && end[1]))
 		return 1;
 	/*
-	 * Refuse a number without a valid unit, or one that is too large. The
-	 * parser of dates would take it for a day or a year.
+	 * Refuse a number without a valid unit, and a number that is too large.
+	 * The parser of dates would take such a number for a day or a year.
 	 */
 	if (!unit || n > 1000000)
 		return ERR_INVALID;

@@ -197,8 +197,9 @@ static int show(struct log *log, const struct generation *before,
 			ret = stored_changes_find(&e.changes, log->cache,
 						  log->place, old, g, log->err);
 		/*
-		 * A collection may have deleted the files of an old generation
-		 * without retiring its record, because the store was full.
+		 * A garbage collection first writes a retired record, then
+		 * deletes files. If the store was full, it could delete files
+		 * without retiring the record.
 		 */
 		if (ret == ERR_MISSING) {
 			e.has_changes = false;

@@ -80,7 +80,7 @@ struct stored_names {
 
 /*
  * List the repositories of the store. Release *names in any case. Returns 0,
- * STORE_UNAVAILABLE, or a negative error code.
+ * STORE_UNAVAILABLE if the store does not answer, or a negative error code.
  */
 int stored_place_list(struct stored_names *names,
 		      const struct stored_place *place, struct error *err);
@@ -88,9 +88,9 @@ void stored_names_release(struct stored_names *names);
 
 /*
  * Call `fn` with each repository that argv[0..nr) names. If nr is 0, call it
- * with all repositories of the store. A listed repository may have no
- * generation, because its first import ended too early. `fn` must return 0 for
- * such a repository. Returns the highest result of `fn`, or 128.
+ * with each repository in the store, and with `is_listed` set. Such a
+ * repository may have no generation, because its first import ended too early.
+ * `fn` must then return 0. Returns the highest result of `fn`, or 128.
  */
 int stored_place_each(const struct stored_place *place, const char **argv,
 		      int nr,
@@ -110,8 +110,8 @@ int stored_place_run(const char **argv, int operands,
 		     void *ctx);
 
 /*
- * Append the names of this machine and of its user, for records. A user without
- * a name gets none. Returns 0 or a negative error code.
+ * Append the names of this machine and of its user, for records. If the user
+ * has no name, *user does not change. Returns 0 or a negative error code.
  */
 int stored_place_origin(struct buf *node, struct buf *user, struct error *err);
 

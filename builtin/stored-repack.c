@@ -30,8 +30,8 @@ static const char usage[] =
 	"[<options>] <store> [<name>...]";
 
 /*
- * maximum number of repacks, because other writers may replace the files during
- * one
+ * Maximum number of repacks of one repository. Other writers may replace the
+ * files during a repack, which is then repeated.
  */
 #define TRIES 3
 
@@ -42,9 +42,9 @@ static const char usage[] =
 #define LEASE_RENEW 60
 #define LEASE_AGE (10 * LEASE_RENEW)
 /*
- * Milliseconds: a request that renews or drops the lease fails if the store is
- * silent for LEASE_MS. It is repeated only if it fails within LEASE_TRY_MS. The
- * command waits for these requests at its end.
+ * Milliseconds. A request that renews or drops the lease fails if the store is
+ * silent for LEASE_MS. The request is repeated only if it fails within
+ * LEASE_TRY_MS. The command waits for these requests at its end.
  */
 #define LEASE_MS 4000
 #define LEASE_TRY_MS 2000

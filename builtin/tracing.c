@@ -164,10 +164,7 @@ static void explain_address(const char *name, const char *value)
 			     value, name);
 }
 
-/*
- * Print why a trace2 target cannot be opened, if the user wants to see such
- * warnings.
- */
+/* If is_asked is set, print why a trace2 target cannot be opened. */
 static void explain(const char *name, const char *value,
 		    const struct error *err, bool is_asked)
 {
@@ -415,7 +412,8 @@ static void settle(struct tracing *t)
 
 /*
  * Write the first events to the new targets, and pass the trace id of this
- * process to child processes.
+ * process to child processes. `too_many_files`: the directory of a target is
+ * full, which is an event of its own.
  */
 static void begin(struct tracing *t, bool too_many_files)
 {
@@ -442,7 +440,8 @@ void tracing_start(struct tracing *t)
 		t->has_looked |= getenv(settings[i].variable) != NULL;
 	open_old_targets(t);
 	/*
-	 * The configuration has further settings, which apply to all targets.
+	 * If the environment sets a target, read the configuration too, because
+	 * some of its settings apply to all targets.
 	 */
 	if (t->has_looked && !config_load(&config, &sources, NULL)) {
 		too_many = open_targets(t, &config);
@@ -536,7 +535,10 @@ void tracing_command(struct tracing *t, const char *const *argv)
 	tell_name(t);
 }
 
-/* Open the targets that the configuration sets and the environment does not. */
+/*
+ * Open those targets that the configuration sets and that the environment does
+ * not set.
+ */
 static void open_configured(struct tracing *t, const struct config *config)
 {
 	open_log(t, config);

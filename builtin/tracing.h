@@ -61,8 +61,8 @@ void tracing_repo(struct tracing *t, struct repo *repo);
 
 /*
  * Open the targets that a configuration names, for a server that has no
- * repository of its own. Called again, closes and opens the log of requests, so
- * that the log can be rotated.
+ * repository of its own. A second call closes the log of requests and opens it
+ * again, so that the log can be rotated.
  */
 void tracing_server(struct tracing *t, const struct config *config);
 

@@ -13,8 +13,8 @@ static const char usage[] =
 	"git update-ref [<options>] --stdin [-z] [--batch-updates]";
 
 /*
- * Returns whether one of the values may be a name that only stock Git resolves,
- * and stock Git is installed.
+ * Returns whether stock Git must run: it is installed, and one of the values
+ * may be a name that only stock Git can resolve.
  */
 static bool names_not_ours(const char **values)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git upload-archive: executes stock Git. Stock Git does not know that a
- * repository may share objects with other repositories, which clients must not
- * read by id. For such a repository, stock Git gets settings under which only
- * reachable objects are served.
+ * git upload-archive: executes stock Git. A repository may share objects with
+ * other repositories, and clients must not get objects of these others by id.
+ * Stock Git does not know this. For a repository that shares objects, stock Git
+ * gets settings under which it serves only reachable objects.
  */
 #include <stdio.h>
 #include <stdlib.h>

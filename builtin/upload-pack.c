@@ -92,8 +92,8 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 	int ret;
 
 	/*
-	 * From here on, the request itself writes errors and warnings to the
-	 * trace.
+	 * serve_upload_pack() writes errors and warnings to the trace itself.
+	 * Without this call, they would be in the trace twice.
 	 */
 	builtin_trace_errors(NULL);
 	ret = lazy_fetch_provider(&options.provider, env, LAZY_FETCH_SERVE,
