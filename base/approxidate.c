@@ -70,8 +70,8 @@ static bool take_number(struct text *t, size_t min, size_t max, int64_t *out)
 }
 
 /*
- * Takes the letters at the start of the text, in lower case. More than 15
- * letters give an empty name.
+ * Takes the letters at the start of the text, and stores them in lower case.
+ * More than 15 letters give an empty name.
  */
 static void take_letters(struct text *t, char name[16])
 {
@@ -87,8 +87,8 @@ static void take_letters(struct text *t, char name[16])
 }
 
 /*
- * Takes the next word of 1 to 15 letters, in lower case. Returns false if there
- * is none, or if the word is longer or ends in a digit.
+ * Takes the next word of 1 to 15 letters, and stores it in lower case. Returns
+ * false if there is no word, or if it is longer or ends in a digit.
  */
 static bool take_name(struct text *t, char name[16])
 {

@@ -2,9 +2,9 @@
 /*
  * A cursor: the unread rest of a byte string that is being parsed.
  *
- * Each function that takes bytes checks first that the bytes exist. If they do
- * not, it returns false, and the cursor and the output are untouched. A cursor
- * borrows its bytes.
+ * Each function that takes bytes first checks that the cursor has enough of
+ * them. If the cursor has too few, the function returns false, and does not
+ * change the cursor or its output. A cursor borrows its bytes.
  */
 #ifndef BASE_CURSOR_H
 #define BASE_CURSOR_H

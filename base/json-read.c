@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads JSON. Each function take_*() moves *p behind the bytes that it has
- * parsed, and returns false if the bytes at *p have another form.
+ * Reads JSON. Each function take_*() parses one part of the grammar at *p, and
+ * moves *p past it. The function returns false if the bytes at *p are something
+ * else.
  */
 #include <string.h>
 

@@ -70,8 +70,8 @@ void json_members_init(struct json_members *members, const char *text,
 int json_members_next(struct json_members *members, struct json_member *member);
 
 /*
- * Returns whether a member has this key. A key with an escape is not equal to
- * any other key.
+ * Returns whether a member has this key. Escapes in the member's key are not
+ * decoded, so a key with an escape never matches.
  */
 bool json_member_is(const struct json_member *member, const char *key);
 

@@ -24,7 +24,9 @@ static int compare_spans(struct mailmap_span a, struct mailmap_span b)
 	return a.len < b.len ? -1 : a.len > b.len;
 }
 
-/* Compares addresses and then names. Entries for any name come first. */
+/*
+ * Compares addresses and then names. Entries that apply to any name come first.
+ */
 static int compare_keys(const struct mailmap_entry *a,
 			const struct mailmap_entry *b)
 {

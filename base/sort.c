@@ -119,10 +119,11 @@ void sort_strings(char **strings, size_t nr)
 #define NO_SUFFIX ((size_t)-1)
 
 /*
- * `differs` is the offset of the first byte in which two names differ. Finds a
- * suffix in `name` that contains this byte or ends directly before it. (A
- * suffix that ends earlier is in both names, so it does not decide their
- * order.) Returns the index of the suffix, or NO_SUFFIX if there is none.
+ * Finds the suffix that decides the order of two names. `differs` is the offset
+ * of the first byte in which the names differ. The suffix is in `name`, and
+ * contains this byte or ends directly before it. (A suffix that ends earlier is
+ * in both names, so it does not decide.) Returns the index of the suffix, or
+ * NO_SUFFIX if there is none.
  */
 static size_t find_suffix(const char *name, size_t differs,
 			  const char *const *suffixes, size_t nr)

@@ -21,15 +21,16 @@ enum merge_op { MERGE_OR, MERGE_AND, MERGE_XOR, MERGE_ANDNOT };
 
 /*
  * Number of words that a result may have in addition to the words of both
- * operands. These are the first RLW, the zeros at the end, and one word for
- * each operand whose last word is split off.
+ * operands: the first RLW, the zeros at the end, and one word for each operand.
+ * An operand needs the extra word if its last, partial word becomes a chunk of
+ * its own.
  */
 #define END_WORDS 4
 
 /*
- * A merge with a limit stops when the result is long enough. Each of its steps
- * consumes at most limit + STEP_WORDS literals, so the memory to reserve
- * depends on the limit and not on the operands.
+ * Number of literals that one step of a merge may consume beyond the merge's
+ * limit. A merge with a limit stops when the result has `limit` words. So the
+ * memory to reserve depends on the limit and not on the operands.
  */
 #define STEP_WORDS 64
 
@@ -115,7 +116,8 @@ EWAH_INLINE uint64_t pair_word(const struct pair *p, enum merge_op op, size_t i)
 
 /*
  * Combines words i to i + 3 of both operands and stores the results at `to`.
- * Returns false if a result is all zeros or all ones, and true if none is.
+ * Returns false if one of the four results is all zeros or all ones, otherwise
+ * true.
  */
 EWAH_INLINE bool pair_store_4(const struct pair *p, enum merge_op op, size_t i,
 			      uint64_t *to)

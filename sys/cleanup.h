@@ -17,8 +17,7 @@
  *
  * So the handler never removes a file that was renamed into place, nor a file
  * that another process has since made under the same name. Once a handler has
- * started, no section starts: other threads wait at sys_cleanup_begin() until
- * the process ends.
+ * started, other threads wait at sys_cleanup_begin() until the process ends.
  *
  * All functions below do nothing before sys_cleanup_arm(). Only a program that
  * owns its process calls sys_cleanup_arm(); a library leaves signals to its
@@ -26,8 +25,10 @@
  *
  * A signal handler gets no argument. So the registry is a variable with static
  * lifetime, the only mutable one of the project (tools/allow/globals). The
- * handler calls only functions that signal-safety(7) allows. A child that is
- * forked without exec must not use this file; sys/spawn.h does not fork.
+ * handler calls only functions that signal-safety(7) allows.
+ *
+ * A process must have no registered entries when it calls sys_fork().
+ * Otherwise, a signal to the child would remove files of the parent.
  */
 #ifndef SYS_CLEANUP_H
 #define SYS_CLEANUP_H
@@ -63,9 +64,8 @@ struct sys_dir_handle {
 	 */
 	int fd;
 	/*
-	 * A descriptor that is only kept to be closed, or -1. If a subdirectory
-	 * must be opened and the process has no free descriptor, closing this
-	 * one makes one free.
+	 * A spare descriptor, or -1. If a subdirectory must be opened and the
+	 * process has no free descriptor, the spare one is closed first.
 	 */
 	int spare;
 };
@@ -84,11 +84,12 @@ int sys_dir_handle_open(struct sys_dir_handle *handle, const char *path,
 void sys_dir_handle_close(struct sys_dir_handle *handle);
 
 /*
- * Removes the directory `path` and everything below it, to a limited depth. One
- * level of subdirectories needs no free descriptor if `handle` is open. May be
- * called by a signal handler. Returns 0 if the directory is removed or does not
- * exist. Otherwise returns -1 with errno of the first failure; all entries that
- * can be removed are removed.
+ * Removes the directory `path` and everything below it, to a limited depth. If
+ * `handle` is open, a directory with one level of subdirectories can be removed
+ * even if the process has no free descriptor. May be called by a signal
+ * handler. Returns 0 if the directory is removed or does not exist. Otherwise
+ * returns -1 with errno of the first failure; all entries that can be removed
+ * are removed.
  */
 int sys_cleanup_remove_dir(const char *path, struct sys_dir_handle *handle);
 
@@ -111,9 +112,10 @@ int sys_cleanup_new(struct sys_cleanup **out, enum sys_cleanup_kind kind,
 		    const char *path, struct error *err);
 
 /*
- * Lets the signal handler use the open descriptors of a directory when it
- * removes this directory. The descriptors must stay open while the entry is
- * registered. `entry` may be NULL.
+ * Gives the signal handler the open descriptors `handle` of the directory that
+ * `entry` stands for, so that the handler can remove the directory without
+ * opening it. The descriptors must stay open while the entry is registered.
+ * `entry` may be NULL.
  */
 void sys_cleanup_use_handle(struct sys_cleanup *entry,
 			    const struct sys_dir_handle *handle);

@@ -16,8 +16,8 @@ void sys_sleep_ns(uint64_t ns);
 
 /*
  * Sets the alarm of the process: SIGALRM ends the process in `ns` nanoseconds,
- * unless a later call sets another time. 0 cancels the alarm. This is for a
- * process that may wait for a silent peer: the alarm ends the process.
+ * unless a later call sets another time. 0 cancels the alarm. A process that
+ * might otherwise wait for a silent peer forever uses this.
  */
 void sys_alarm_set(uint64_t ns);
 

@@ -19,9 +19,9 @@
 int sys_event_open(struct error *err);
 
 /*
- * Adds a descriptor to a set. sys_event_wait() returns `ctx` for this
- * descriptor. If `is_shared`, other processes wait for the same descriptor, and
- * only one of them is woken. Returns 0 or ERR_IO.
+ * Adds the descriptor `fd` to a set. sys_event_wait() returns `ctx` when `fd`
+ * is ready. Set `is_shared` if several processes wait for the same `fd`: the
+ * kernel then wakes only one of them. Returns 0 or ERR_IO.
  */
 int sys_event_add(int set, int fd, void *ctx, bool is_shared,
 		  struct error *err);
@@ -46,8 +46,8 @@ void sys_event_remove(int set, int fd);
 /*
  * Waits until at least one descriptor of the set has bytes, can be written or
  * has ended, but at most `timeout_ms` (-1: without limit). Stores the `ctx` of
- * these descriptors in out[0..max). Returns their number, or 0 if the time is
- * over or a signal came.
+ * each such descriptor in out[0..max). Returns the number of stored `ctx`, or 0
+ * if the time is over or a signal came.
  */
 size_t sys_event_wait(int set, void **out, size_t max, int timeout_ms);
 

@@ -479,8 +479,8 @@ static int empty_entry(void *ctx, const char *name)
 		ret = sys_rmdir_empty(path.data, e->err);
 	buf_release(&path);
 	/*
-	 * An entry that stays keeps its directory from being removed. So the
-	 * callback returns 1, which ends the listing.
+	 * sys_rmdir_empty() returns 0 if the entry stays. The directory then
+	 * cannot be removed either, so return 1 to end the listing.
 	 */
 	return ret < 0 ? ret : !ret;
 }
@@ -664,7 +664,10 @@ void sys_write_ready(int fd, const void *bytes, size_t len, int wait_ms)
 	struct stat st;
 	ssize_t n = 0;
 
-	/* poll() reports a file on a dead file system as ready. */
+	/*
+	 * Without a wait, refuse all targets but pipes and sockets: poll()
+	 * reports a file as ready even if its file system hangs.
+	 */
 	if (!wait_ms && (fstat(fd, &st) < 0 ||
 			 !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))))
 		return;

@@ -77,8 +77,8 @@ int sys_open_read(const char *path, uint64_t *len, struct error *err);
 void sys_close(int fd);
 
 /*
- * Reads exactly `len` bytes at an offset. Any thread may call this. Returns 0,
- * or ERR_IO, also if the file is too short.
+ * Reads exactly `len` bytes at an offset. Any thread may call this. Returns 0
+ * or ERR_IO. A file that is too short is ERR_IO, too.
  */
 int sys_read_at(int fd, void *bytes, size_t len, uint64_t off, const char *what,
 		struct error *err);
@@ -132,7 +132,7 @@ int sys_dir_each(const char *path, int (*fn)(void *ctx, const char *name),
 
 /*
  * Creates `path` and its missing parents, with mode 0777 minus the umask.
- * Returns 0, also if the directory exists or `path` is empty (the working
+ * Returns 0 if the directory exists now, or if `path` is empty (the working
  * directory). Returns ERR_IO otherwise, for instance if a file is in the way.
  */
 int sys_mkdir_p(const char *path, struct error *err);
@@ -151,8 +151,8 @@ int sys_set_mtime(const char *path, int64_t seconds, struct error *err);
 
 /*
  * Sets the times of access and modification to the present, as a write would.
- * Permission to write to the file is enough. Returns 0, or ERR_IO also if
- * there is no such file.
+ * Permission to write to the file is enough. Returns 0 or ERR_IO. A missing
+ * file is ERR_IO, too.
  */
 int sys_touch(const char *path, struct error *err);
 
@@ -203,7 +203,8 @@ int sys_truncate(const char *path, uint64_t len, struct error *err);
 /*
  * Appends the content of `path` to *out. In contrast to sys_read_file(), `path`
  * may be a device or a pipe, such as "/dev/null". Returns 0, ERR_MISSING if
- * there is no such file, ERR_IO (for a directory EISDIR) or ERR_NOMEM.
+ * there is no such file, ERR_IO or ERR_NOMEM. For a directory, returns ERR_IO
+ * with errno EISDIR.
  */
 int sys_read_any(struct buf *out, const char *path, struct error *err);
 
@@ -211,10 +212,10 @@ int sys_read_any(struct buf *out, const char *path, struct error *err);
 int sys_readlink(struct buf *out, const char *path, struct error *err);
 
 /*
- * Gives a file a second name. Returns 0, also if a file named `second` exists;
- * that file is kept. Returns 1 if the link is impossible: the names are on
- * different file systems, the file system has no hard links, or the file has
- * too many. Returns ERR_IO otherwise.
+ * Gives a file a second name. If a file named `second` exists already, it is
+ * kept. Returns 0 if a file named `second` exists now. Returns 1 if the link is
+ * impossible: the names are on different file systems, the file system has no
+ * hard links, or the file has too many names. Returns ERR_IO otherwise.
  */
 int sys_link(const char *path, const char *second, struct error *err);
 
@@ -237,15 +238,17 @@ uint32_t sys_euid(void);
 char *sys_realpath(const char *path, struct error *err);
 
 /*
- * Works like sys_realpath() for a path whose last components may be missing.
- * These are appended as they are; none of them may be "." or "..".
+ * Works like sys_realpath() for a path whose last components may be missing on
+ * disk. The missing components are appended unchanged; none of them may be "."
+ * or "..".
  */
 char *sys_realpath_missing(const char *path, struct error *err);
 
 /*
  * Writes at most 4096 bytes to a stream of another process, if the stream
- * accepts them within `wait_ms` milliseconds. Otherwise the bytes are lost. 0:
- * the function does not wait, and writes only to a pipe or a socket.
+ * accepts them within `wait_ms` milliseconds. Otherwise the bytes are lost. If
+ * `wait_ms` is 0, the function does not wait, and writes only to a pipe or a
+ * socket.
  */
 void sys_write_ready(int fd, const void *bytes, size_t len, int wait_ms);
 

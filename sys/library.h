@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads shared libraries when they are needed. If the program was linked with a
- * library, each start of the program would take longer.
+ * Loads shared libraries when they are needed. A program that is linked with a
+ * library takes longer at each start.
  */
 #ifndef SYS_LIBRARY_H
 #define SYS_LIBRARY_H

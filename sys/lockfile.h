@@ -35,11 +35,11 @@ int sys_lockfile_create(struct sys_tempfile *lock, const char *path,
 			int64_t timeout_ms, struct error *err);
 
 /*
- * Works like sys_lockfile_create() with `mode` minus the umask instead of 0666.
- * The mode may contain permissions for a shared repository (sys/share.h). With
- * SYS_SHARE_PID a PID file is written too. The PID file is removed when the
- * lock file is removed, and before the lock file is renamed. The lock is taken
- * even if the PID file cannot be written.
+ * Works like sys_lockfile_create(), but the file gets `mode` minus the umask
+ * instead of 0666. The mode may contain permissions for a shared repository
+ * (sys/share.h). If it contains SYS_SHARE_PID, a PID file is written too. The
+ * PID file is removed when the lock file is removed, and before the lock file
+ * is renamed. The lock is taken even if the PID file cannot be written.
  */
 int sys_lockfile_create_mode(struct sys_tempfile *lock, const char *path,
 			     unsigned mode, int64_t timeout_ms,
@@ -64,8 +64,8 @@ enum sys_lockfile_holder sys_lockfile_holder(long *pid, const char *path);
 /*
  * Appends advice for the user about the lock file `path`, which another process
  * holds. If there is a PID file, the advice names the process, and tells
- * whether the process still runs. One or two lines, without a final newline.
- * Returns 0 or ERR_NOMEM.
+ * whether the process still runs. The advice has one or two lines, without a
+ * final newline. Returns 0 or ERR_NOMEM.
  */
 int sys_lockfile_describe(struct buf *out, const char *path);
 

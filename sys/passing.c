@@ -13,8 +13,8 @@
 #include "sys/passing.h"
 
 /*
- * time limit in seconds for a connection that tests whether a process listens;
- * a process that listens accepts the connection within this time
+ * Seconds that a test connection waits, to find out whether a process listens.
+ * A process that listens accepts the connection within this time.
  */
 #define PROBE_SECONDS 1
 

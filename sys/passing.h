@@ -31,7 +31,7 @@ int sys_passing_accept(int listener, struct error *err);
 
 /*
  * Returns whether the process at the other end ran as this user or as root when
- * it connected or listened.
+ * it connected or began to listen.
  */
 bool sys_passing_is_own(int fd);
 
@@ -75,7 +75,7 @@ void sys_passing_end_input(int fd);
 /*
  * Copies the next message without its descriptors. The message stays for
  * sys_passing_receive(). Does not wait. Returns the number of bytes, or 0 if
- * there is no message or it is too long.
+ * there is no message, or if the message is longer than `max` bytes.
  */
 size_t sys_passing_peek(int fd, void *bytes, size_t max);
 

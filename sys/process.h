@@ -88,9 +88,9 @@ void sys_memory_unshare(void *bytes, size_t size);
 void sys_memory_trim(void);
 
 /*
- * Returns the resident memory of the process without pages of files and shared
- * memory, in bytes; 0 if it is unknown. Freed memory that the C library keeps
- * counts. Cost: some microseconds.
+ * Returns the resident memory of the process in bytes, without pages of files
+ * and without shared memory; 0 if it is unknown. Memory that was freed but is
+ * kept by the C library is included. Cost: some microseconds.
  */
 uint64_t sys_memory_anonymous(void);
 

@@ -69,7 +69,7 @@ static void draw(struct progress *p, const char *end)
 
 /*
  * Draws the progress line if the percentage has changed or a second has passed.
- * The caller holds the lock and has changed `done`.
+ * The caller holds the lock, and has updated p->done.
  */
 static void maybe_draw(struct progress *p)
 {

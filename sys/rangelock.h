@@ -29,9 +29,10 @@ int sys_rangelock_open(const char *path, struct error *err);
 int sys_rangelock_open_private(const char *path, struct error *err);
 
 /*
- * Takes lock `nr`, shared or exclusive. A lock that the same descriptor already
- * has is converted. If `wait`, waits until the lock is free. Returns 0,
- * ERR_DENIED if the lock is taken and `wait` is false, or ERR_IO.
+ * Takes lock `nr`, shared or exclusive. If the same descriptor already has the
+ * lock in the other mode, the mode changes. If `wait`, waits until the lock is
+ * free. Returns 0, ERR_DENIED if the lock is taken and `wait` is false, or
+ * ERR_IO.
  */
 int sys_rangelock_take(int fd, uint32_t nr, bool shared, bool wait,
 		       struct error *err);

@@ -117,13 +117,12 @@ struct sys_talk {
 };
 
 /*
- * Writes the input and reads the output, in the order in which the child is
- * ready for them. Ends when the child closes its outputs. If no output is
- * connected, ends when the child has read all input. A child that does not read
- * its input is not an error.
+ * Writes the input of the child and reads its output, in the order in which the
+ * child is ready for them. Ends when the child has closed its outputs and has
+ * read its input. A child that does not read its input is not an error.
  *
- * Returns 0, ERR_IO, or the negative result of `output`. The caller calls
- * sys_spawn_wait() in any case.
+ * Returns 0, ERR_IO, or the negative result of talk->output or talk->errors.
+ * The caller calls sys_spawn_wait() in any case.
  */
 int sys_spawn_talk(struct sys_child *child, const struct sys_talk *talk,
 		   struct error *err);

@@ -16,9 +16,9 @@
 #define MS_NS UINT64_C(1000000)
 
 /*
- * Maximum number of bytes that the kernel keeps for a client, not counting
- * bytes that it has sent already. Without a limit, a client that reads slowly
- * occupies 2 MiB of the kernel's memory.
+ * Maximum number of bytes that wait in the kernel until they can be sent to a
+ * client. Without a limit, a client that reads slowly occupies 2 MiB of the
+ * kernel's memory.
  */
 #define UNSENT_MAX (256 << 10)
 

@@ -105,8 +105,8 @@ void sys_spans_skip(struct iovec **iov, size_t *nr, size_t n);
  * block. The process must ignore SIGPIPE if a pipe is written.
  *
  * sys_socket_read() reads up to `len` (> 0) bytes, and waits for the first one.
- * Returns the number of bytes, 0 if the peer has ended its output, or ERR_PEER,
- * also if the time is over.
+ * Returns the number of bytes, 0 if the peer has ended its output, or ERR_PEER
+ * if the peer is gone or its time is over.
  */
 ssize_t sys_socket_read(int fd, void *bytes, size_t len,
 			struct sys_patience *patience, struct error *err);

@@ -57,7 +57,8 @@ static void forget(struct sys_tempfile *tf)
 
 /*
  * Creates tf->path unless such a file exists. The kernel applies the umask to
- * `mode`. A process cannot read its umask without changing it for all threads.
+ * `mode`. This function cannot do so, because a process cannot read its umask
+ * without changing it for all threads.
  */
 static int create(struct sys_tempfile *tf, unsigned mode, struct error *err)
 {

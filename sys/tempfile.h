@@ -90,12 +90,11 @@ int sys_tempfile_finish(struct sys_tempfile *tf, enum sys_fsync_method method,
 
 /*
  * Calls sys_tempfile_finish() if it was not called, and renames the file to
- * `path`. Unless `method` is SYS_FSYNC_NONE, the directory entry is made
- * durable too. Returns 0 or a negative error code.
+ * `path`. Unless `method` is SYS_FSYNC_NONE, also makes the directory entry
+ * durable. Returns 0 or a negative error code.
  *
- * The tempfile is inactive afterwards, also after an error. After an error the
- * file is removed, with one exception: if only syncing the directory failed,
- * the file has its final name.
+ * *tf is inactive afterwards. After an error the file is removed, with one
+ * exception: if only syncing the directory failed, the file has its final name.
  */
 int sys_tempfile_commit(struct sys_tempfile *tf, const char *path,
 			enum sys_fsync_method method, struct error *err);

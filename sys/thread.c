@@ -48,7 +48,10 @@ void sys_thread_join(pthread_t thread)
 	pthread_join(thread, NULL);
 }
 
-/* On Linux, nice values belong to threads; 0 is the calling thread. */
+/*
+ * Returns the nice value of this thread: on Linux, the process id 0 stands for
+ * the calling thread.
+ */
 int sys_thread_nice(void)
 {
 	return getpriority(PRIO_PROCESS, 0);

@@ -2,9 +2,9 @@
 /*
  * Threads, and parallel loops over tasks.
  *
- * The main thread of the process handles signals that end the process. The
- * threads of this file block these signals (sys/cleanup.h), also if the host
- * program of the library starts them.
+ * Signals that end the process are handled by its main thread. The threads that
+ * this file starts block these signals (sys/cleanup.h). This also holds in a
+ * program that uses the library.
  */
 #ifndef SYS_THREAD_H
 #define SYS_THREAD_H

@@ -85,8 +85,8 @@ static int put_event_time(struct buf *out)
 }
 
 /*
- * Returns whether an event shows its time. In brief mode, only the first and
- * the last event of a process do.
+ * Returns whether an event has a time in brief mode. Only the first event of a
+ * process and the last one have a time.
  */
 static bool has_time(const char *event)
 {
@@ -142,8 +142,8 @@ static int put_quoted(struct buf *out, const char *word)
 }
 
 /*
- * Returns the length of "<scheme>://<user>:" if a password and '@' follow, or
- * 0.
+ * Returns the offset of the password in "<scheme>://<user>:<password>@...", or
+ * 0 if the word has another form.
  */
 static size_t password_at(const char *word)
 {

@@ -77,8 +77,8 @@ void trace_put_normal(struct trace *t, struct trace_at at, const char *event,
 void trace_put_perf(struct trace *t, struct trace_at at,
 		    const struct trace_columns *columns, const char *text);
 /*
- * Writes an event to the targets that want it. `members` is JSON text that
- * follows the members common to all events.
+ * Writes an event to the target `target`. `members` is JSON text that follows
+ * the members common to all events.
  */
 void trace_put_event(struct trace *t, struct trace_at at,
 		     enum trace_target target, const char *event,

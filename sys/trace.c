@@ -19,8 +19,8 @@
 #define GENERAL_WIDTH 24
 
 /*
- * the default of trace2.eventNesting, the limit of nested regions whose events
- * are written
+ * The default of trace2.eventNesting. Events of regions that are nested deeper
+ * than this limit are not written.
  */
 #define NESTING_DEFAULT 2
 
@@ -152,7 +152,7 @@ void trace_put_general(struct trace *t, struct trace_at at,
 }
 
 /*
- * Writes an event to all targets that want it. `text` is for GIT_TRACE2 and
+ * Writes an event to the open targets of trace2. `text` is for GIT_TRACE2 and
  * GIT_TRACE2_PERF. `json` has the members of a JSON event. `ret` is the result
  * of composing these buffers; if it is an error code, nothing is written. Both
  * buffers are released.

@@ -20,8 +20,8 @@
  * Two changes of a file within one tick of the file system's clock may get the
  * same time stamp. Most file systems tick every 10 ms or faster, so TICK_NS is
  * enough for them. If a time stamp has no fraction of a second, the file system
- * may store only whole seconds, or only even ones. LONG_TICK_NS applies in this
- * case.
+ * may store only whole seconds, or only even numbers of seconds. LONG_TICK_NS
+ * applies in this case.
  */
 #define TICK_NS (SECOND_NS / 10)
 #define LONG_TICK_NS (3 * SECOND_NS)
@@ -40,17 +40,18 @@ struct sys_witness_entry {
 	struct attributes own;    /* of the path itself */
 	struct attributes target; /* of a symlink's target */
 	/*
-	 * only for SYS_WITNESS_LISTING: the names and attributes of the
-	 * directory's files, in the order of the system's listing. Empty if the
-	 * directory's last change was long before the directory was added: any
-	 * later change then gives the directory another time, so its own
-	 * attributes are enough
+	 * Only for SYS_WITNESS_LISTING: the names and attributes of the
+	 * directory's files, in the order of the system's listing.
+	 *
+	 * Empty if the directory's last change was long before the directory
+	 * was added. Any later change then gives the directory another time, so
+	 * its own attributes tell enough.
 	 */
 	struct buf listing;
 	/*
 	 * true: the listing need not be compared again. It was found unchanged
-	 * at a time long after the directory's last change, so any later change
-	 * gives the directory another time
+	 * long after the directory's last change. So any later change gives the
+	 * directory another time.
 	 */
 	atomic_bool is_proven;
 };
@@ -112,9 +113,8 @@ static bool is_unchanged(const struct attributes *a, const struct attributes *b)
 }
 
 /*
- * Returns whether the last change of the file was before `since_ns`, by more
- * than one tick of the file system's clock. A missing file counts as such a
- * file.
+ * Returns whether the file was last changed before `since_ns`, by more than one
+ * tick of the file system's clock. Also returns true for a missing file.
  */
 static bool is_settled(const struct attributes *a, int64_t since_ns)
 {
@@ -176,7 +176,7 @@ static int list(struct buf *out, const char *dir)
 
 /*
  * Returns whether a directory has the same files as when it was added. The
- * caller has found that the directory's own attributes are the same.
+ * caller must have found that the directory's own attributes are the same.
  */
 static bool has_same_listing(struct sys_witness_entry *entry)
 {

@@ -5,16 +5,16 @@
  * holds. If the witness holds, none of the files has changed since
  * sys_witness_init().
  *
- *	sys_witness_init()    notes the time
- *	...                   the cache reads files
- *	sys_witness_add()     notes the attributes of each file
- *	sys_witness_holds()   compares the attributes, as often as needed
+ * 	sys_witness_init()    notes the time
+ * 	...                   the cache reads files
+ * 	sys_witness_add()     notes the attributes of each file
+ * 	sys_witness_holds()   compares the attributes, as often as needed
  *
  * A change sets the file's time of status change (st_ctime), which a program
- * cannot set to another value. If st_ctime is later than sys_witness_init(), or
- * only a little earlier, the file counts as changed, in each later call too.
- * Such a file may have changed while the cache read it. It may also change
- * again within the same tick of the file system's clock, without a new
+ * cannot set to another value. A file counts as changed forever if its
+ * st_ctime, when it is added, is later than sys_witness_init() or only a little
+ * earlier. Such a file may have changed while the cache read it. It may also
+ * change again within the same tick of the file system's clock, without a new
  * st_ctime. For directories there is SYS_WITNESS_LISTING, which compares the
  * files of a directory if its time does not tell enough.
  *
@@ -35,7 +35,10 @@
 #include "base/error.h"
 
 enum sys_witness_kind {
-	/* The file must not change. For a directory: the list of its names. */
+	/*
+	 * The file must not change. In a directory, no name may be added or
+	 * removed.
+	 */
 	SYS_WITNESS_CONTENT,
 	/*
 	 * The path must lead to the same file or directory with the same owner.
