@@ -9,7 +9,7 @@
 const char *pack_bitmap_answer_unfit(const struct walk *w,
 				     const struct filter *filter)
 {
-	/* Bitmaps ignore the shallow boundary. */
+	/* Bitmaps ignore the shallow boundary, so they cannot answer. */
 	if (w->shallow.nr)
 		return "the repository is shallow";
 	/*

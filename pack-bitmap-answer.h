@@ -60,11 +60,10 @@ struct pack_bitmap_ask {
 	 */
 	bool must_use_bitmap;
 	/*
-	 * true: the result may have objects that the haves reach. If the index
-	 * answers, the result is like that of pack_bitmap_query() with
-	 * `inexact`. If a walk answers, only these objects are left out:
-	 * commits that the haves reach, and objects in the trees of the
-	 * boundary.
+	 * true: the result may have objects that the haves reach. For the
+	 * result of the index, see `inexact` of struct pack_bitmap_query. If a
+	 * walk answers, only these objects are left out: commits that the haves
+	 * reach, and objects in the trees of the boundary.
 	 */
 	bool inexact;
 	/*

@@ -168,10 +168,10 @@ static int ask(struct asking *a, struct walk *w)
 	int ret = 0;
 
 	/*
-	 * The haves' trees and blobs matter only if the wants reach them too.
-	 * So objects that the filter excludes need not be found in the haves.
-	 * But if a want is a tree or blob, all objects must be found. The want
-	 * passes the filter, and the haves may contain this object.
+	 * If a want is a tree or a blob, look for all objects in the haves. A
+	 * wanted object passes the filter, so it must be found if the haves
+	 * contain it. Otherwise, objects that the filter excludes need not be
+	 * found in the haves, because they are not in the result.
 	 */
 	a->fill.filter = a->wants->others.nr ? NULL : a->query->filter;
 	phase_begin(haves, &a->fill);

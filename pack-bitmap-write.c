@@ -95,8 +95,8 @@ static size_t memory_left(uint64_t limit, const struct newobj_set *lists)
 
 /*
  * Returns how many words of bitmaps fit into the budget of the whole file; 0:
- * no budget is set. A sixteenth of the budget is kept in reserve: a bitmap's
- * header is counted in whole words, and takes a few bytes more.
+ * no budget is set. A sixteenth of the budget is kept in reserve, because the
+ * caller counts too few bytes for the header of each bitmap.
  */
 static size_t budget_words(const struct pack_bitmap_write *request,
 			   const struct types *types)

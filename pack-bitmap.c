@@ -19,8 +19,9 @@ char *pack_bitmap_path(const char *pack_base)
 }
 
 /*
- * Checks that the bitmap index belongs to its pack or multi-pack-index: the
- * index must contain the checksum of that file. Returns 0 or ERR_CORRUPT.
+ * Checks that the bitmap index belongs to its pack or multi-pack-index: it must
+ * contain the checksum of the pack or multi-pack-index. Returns 0 or
+ * ERR_CORRUPT.
  */
 static int check_owner(const struct pack_bitmap *pb, const uint8_t *checksum,
 		       const char *what, struct error *err)
@@ -128,9 +129,8 @@ static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
 		ret = pack_midx_order_init_unproven(&pb->order, &om->midx,
 						    &why);
 	/*
-	 * If the chunk BTMP is damaged, the order could not be read from BTMP
-	 * and RIDX above. Below, it is read from RIDX alone; it must then be
-	 * verified.
+	 * Without an error, the order was read from the chunks BTMP and RIDX.
+	 * If BTMP is damaged, read the order from RIDX alone, and verify it.
 	 */
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
@@ -176,8 +176,8 @@ static int open_for_midx(struct pack_bitmap *pb, struct odb_midx *om,
 
 /*
  * Opens the bitmap index of `pack`, or of `om` if `pack` is NULL. In a chain,
- * `base` is the index of the layers below; ownership of `base` passes only if 1
- * is returned.
+ * `base` is the index of the layers below. If 1 is returned, *out owns `base`;
+ * otherwise the caller keeps it.
  */
 static int open_index(struct pack_bitmap **out, const struct odb *odb,
 		      const struct odb_pack *pack, struct odb_midx *om,
@@ -201,7 +201,7 @@ static int open_index(struct pack_bitmap **out, const struct odb *odb,
 	if (ret != ERR_MISSING)
 		return ret;
 	if (err)
-		/* most packs have no bitmap index */
+		/* Most packs have no bitmap index, so this is no warning. */
 		err->code = 0;
 	return 0;
 }

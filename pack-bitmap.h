@@ -98,9 +98,9 @@ int pack_bitmap_open_next(struct pack_bitmap **out, const struct odb *odb,
  * objects. Returns 0 or ERR_CORRUPT.
  *
  * If there are at most PACK_REV_SMALL_NR objects, each query verifies the
- * checksums itself. For a larger index the caller decides whether to verify:
- * many queries cost less than the verification, and other implementations never
- * verify.
+ * checksums itself. For a larger index the caller decides whether to verify,
+ * because a query often costs less than the verification. Other implementations
+ * of Git never verify.
  */
 int pack_bitmap_prove(const struct pack_bitmap *pb, struct error *err);
 

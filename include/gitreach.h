@@ -58,11 +58,11 @@
  *   the number. Callbacks run in the thread that called the function, except
  *   progress callbacks.
  * - Cost. Each function that gets an `err` states its cost. Functions that free
- *   a handle take time proportional to its memory. If nothing else is said,
- *   all others take constant time. "Indexed objects" are the objects of the
- *   bitmap index. A set has one bit for each of them. If a set has other
- *   objects, it also has, for each of their types, one bit for each object of
- *   the repository.
+ *   a handle take time proportional to its memory. All other functions take
+ *   constant time, unless their comment says more. "Indexed objects" are the
+ *   objects of the bitmap index. A set has one bit for each of them. If a set
+ *   has objects that are not indexed, it also has, for each of their types,
+ *   one bit for each object of the repository.
  * - Replace refs. References under refs/replace/ are not followed, as in `git
  *   upload-pack`.
  * - Process. The library prints nothing, never ends the process and sets no
@@ -137,7 +137,7 @@ GITREACH_API void gitreach_error_free(gitreach_error *err);
 /*
  * Return details of the last call that got this `err`: its return value, a
  * message of one line without a newline, and for GITREACH_IO also errno. If the
- * call succeeded or `err` is NULL, they are 0, "" and 0.
+ * call succeeded or `err` is NULL, these functions return 0, "" and 0.
  */
 GITREACH_API int gitreach_error_code(const gitreach_error *err);
 GITREACH_API const char *gitreach_error_message(const gitreach_error *err);
@@ -309,14 +309,15 @@ enum gitreach_strategy {
 	GITREACH_AUTO = 0,
 	GITREACH_WALK = 1,
 	/*
-	 * use only the bitmap index; GITREACH_UNSUPPORTED and the reason if it
-	 * cannot answer
+	 * use only the bitmap index; if the index cannot answer, the query
+	 * fails with GITREACH_UNSUPPORTED and the reason
 	 */
 	GITREACH_BITMAP = 2,
 	/*
-	 * answer the query with the bitmap index and by walking, and compare
-	 * the two results; if they differ, GITREACH_CORRUPT with the id of an
-	 * object that only one result has in the message
+	 * Answer the query with the bitmap index and by walking, and compare
+	 * the two results. If they differ, the query fails with
+	 * GITREACH_CORRUPT. The message names an object that only one result
+	 * has.
 	 */
 	GITREACH_CHECK = 3
 };
@@ -678,8 +679,8 @@ GITREACH_API int gitreach_bitmap_write(
 
 enum gitreach_pack_flag {
 	/*
-	 * allow deltas against objects that the receiver has because it has the
-	 * haves; only for queries
+	 * allow deltas against objects that are not in the pack, but that the
+	 * haves reach, so the receiver has them; only for packs of queries
 	 */
 	GITREACH_PACK_THIN = 1,
 	/*

@@ -54,9 +54,9 @@ static inline int libgitreach_done(int ret, gitreach_error *err)
 }
 
 /*
- * Returns what a public function returns after its callback has returned `ret`,
- * which is not 0: `ret` itself if it is positive, or GITREACH_CANCELLED if it
- * is negative.
+ * Call this if a callback of the user has ended a public function with the
+ * value `ret`, which is not 0. Returns the result of the public function: `ret`
+ * if it is positive, or GITREACH_CANCELLED if it is negative.
  */
 static inline int libgitreach_stopped(int ret, struct error *err)
 {
@@ -136,9 +136,10 @@ struct gitreach_repo {
 	pthread_mutex_t lock;   /* guards `refs` */
 	struct refs *refs;      /* owned */
 	/*
-	 * The numbers of objects that have no bit, shared by all sets of this
-	 * repository. Each walk numbers objects by itself; a packed object has
-	 * the same number in a walk and here. The struct has its own lock.
+	 * Numbers for the objects that have no bit in the bitmap index. All
+	 * sets of this repository use these numbers. A walk has numbers of its
+	 * own: only a packed object has the same number in a walk and here. The
+	 * struct has its own lock.
 	 */
 	struct objspace space;
 };
@@ -150,8 +151,8 @@ struct gitreach_repo {
 gitreach_repo *libgitreach_repo_use(gitreach_repo *repo);
 
 /*
- * Set *oid to a raw id. Returns 0, or ERR_INVALID if `id` is NULL or the
- * repository has ids of another length.
+ * Set *oid to the raw id at `id`, of `id_len` bytes. Returns 0, or ERR_INVALID
+ * if `id` is NULL or the repository has ids of another length.
  */
 int libgitreach_repo_id(struct oid *oid, const gitreach_repo *repo,
 			const uint8_t *id, size_t id_len, struct error *err);
