@@ -97,8 +97,8 @@ static bool hfs_is(const char *name, const char *wanted)
 /* ---- NTFS */
 
 /*
- * Returns whether NTFS drops all characters from p to the end of the file name,
- * or to the first character of `ends`.
+ * Returns whether NTFS drops all characters from p on: nothing but blanks and
+ * dots is before the end of the name, or before a character that is in `ends`.
  */
 static bool ntfs_ends(const char *p, const char *ends)
 {

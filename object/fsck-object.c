@@ -46,7 +46,10 @@ int fsck_gitattributes(struct fsck *f, const struct oid *oid, const void *data,
 	if (!data || len > ATTRIBUTES_MAX)
 		return fsck_say(&c, FSCK_GITATTRIBUTES_LARGE,
 				".gitattributes too large to parse");
-	/* Git reads .gitattributes as a string, which ends at the first NUL. */
+	/*
+	 * Git reads .gitattributes as a string, so bytes after the first NUL
+	 * do not count.
+	 */
 	end = p + strnlen(p, len);
 	while (p < end) {
 		const char *eol = memchr(p, '\n', (size_t)(end - p));

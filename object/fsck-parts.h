@@ -19,15 +19,15 @@ struct fsck_check {
 };
 
 /*
- * Reports a message about the object. Returns 1 if the message is an error, 0
- * if it is less severe, or a negative error code.
+ * Reports a message about the object. Returns 0 if the message is no error, 1
+ * if it is an error, or a negative error code.
  */
 int fsck_say(const struct fsck_check *c, enum fsck_msg msg, const char *fmt,
 	     ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * Check a commit, a tag or a tree. Return 1 if an error was reported, otherwise
- * 0 or a negative error code.
+ * Check a commit, a tag or a tree. Return 0, 1 if an error was reported, or a
+ * negative error code.
  */
 int fsck_commit(const struct fsck_check *c);
 int fsck_tag(const struct fsck_check *c);

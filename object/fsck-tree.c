@@ -156,7 +156,10 @@ static bool mode_is_good(const struct tree_check *t, uint32_t mode)
 	case TREE_MODE_DIR:
 	case TREE_MODE_GITLINK:
 		return true;
-	/* a mode that very old versions of Git wrote */
+	/*
+	 * very old versions of Git wrote this mode; an error only in strict
+	 * mode
+	 */
 	case 0100664:
 		return !t->c->f->rules->strict;
 	default:

@@ -197,8 +197,8 @@ struct fsck_report {
 	const struct oid *oid;
 	enum object_type type;
 	/*
-	 * text of the problem without the name of the message; valid during the
-	 * call
+	 * text of the problem without the name of the message; valid until the
+	 * callback report() returns
 	 */
 	const char *text;
 };
@@ -240,16 +240,17 @@ int fsck_object(struct fsck *f, const struct oid *oid, enum object_type type,
 
 /*
  * Checks a blob that some tree lists as .gitattributes. `data` is NULL if the
- * blob is too large to read. Returns 1 if an error was reported, otherwise 0 or
- * a negative error code.
+ * blob is too large to read. Returns 0, 1 if an error was reported, or a
+ * negative error code.
  */
 int fsck_gitattributes(struct fsck *f, const struct oid *oid, const void *data,
 		       size_t len, struct error *err);
 
 /*
  * Reports a message about an object, unless the message is ignored. This
- * function is for checks in other rooms. Returns 1 if the message is an error,
- * otherwise 0 or a negative error code.
+ * function is for checks in other directories, such as odb/fsck-blob.h.
+ * Returns 0 if the message is no error, 1 if it is an error, or a negative
+ * error code.
  */
 int fsck_complain(struct fsck *f, const struct oid *oid, enum object_type type,
 		  enum fsck_msg msg, struct error *err, const char *fmt, ...)

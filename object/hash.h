@@ -47,7 +47,7 @@ int hash_init(struct hash_ctx *h, enum hash_algo algo);
 
 /*
  * Works like hash_init(), and also looks for collision attacks on SHA-1; see
- * hash_refuse_attack().
+ * hash_refuse_attack(). Returns 0 or ERR_NOMEM.
  */
 int hash_init_checked(struct hash_ctx *h, enum hash_algo algo);
 void hash_release(struct hash_ctx *h);

@@ -67,8 +67,9 @@ static bool from_hex(struct oid *oid, const char *hex, size_t nr)
 		d = join(values_of(hex + 48, &good));
 	} else {
 		/*
-		 * Loads the digits 24 to 39, of which only the last eight are
-		 * new.
+		 * An id of 20 bytes has 40 digits. So this load of 16 digits
+		 * begins at digit 24, and the shift drops the first eight,
+		 * which `b` has already.
 		 */
 		c = _mm_srli_si128(join(values_of(hex + 24, &good)), 8);
 	}
@@ -94,8 +95,8 @@ static __m128i digits_of(__m128i bytes)
 }
 
 /*
- * Returns the start of the next eight bytes to convert. If the id has 20 bytes,
- * the last eight bytes overlap the eight bytes before.
+ * Returns the start of the eight bytes to convert after those at `i`. If an id
+ * has 20 bytes, the last eight bytes overlap the eight bytes before.
  */
 static size_t step(size_t i, size_t nr)
 {

@@ -84,8 +84,8 @@ static inline bool tree_entry_is_gitlink(const struct tree_entry *e)
 
 /*
  * Returns the mode as stock Git interprets it. Very old trees contain modes
- * that Git no longer writes, such as 0100664; each means the same as a mode of
- * today.
+ * that Git no longer writes, such as 0100664. Each of these means the same as
+ * a mode of today.
  */
 static inline uint32_t tree_mode_plain(uint32_t mode)
 {
@@ -129,9 +129,12 @@ int tag_parse(struct tag_view *view, const void *data, size_t len,
 /*
  * Adds `path` to the path hash, version 1, of gitformat-bitmap(5). Paths whose
  * last sixteen characters are similar have similar hashes, which helps the
- * delta search. For each character c that is not white space, it computes h =
- * (h >> 2) + (c << 24). White space is blank, tab, LF and CR; vertical tab and
- * form feed are not. `h` starts at 0. A path may be added in pieces.
+ * delta search.
+ *
+ * `h` is the hash of the path before `path`, 0 at first: a path may be added
+ * in pieces. For each character c that is not white space, h becomes (h >> 2)
+ * + (c << 24). White space is blank, tab, LF and CR; vertical tab and form
+ * feed are not.
  */
 uint32_t name_hash_add(uint32_t h, const char *path, size_t len);
 
@@ -214,7 +217,8 @@ static inline const uint8_t *tree_name_end(const uint8_t *p,
 
 /*
  * Takes the octal mode of a tree entry and the space after it. Returns the
- * start of the name.
+ * start of the name, or NULL if the mode is malformed or its space is not
+ * before `last`.
  */
 static inline const uint8_t *tree_take_mode(const uint8_t *p,
 					    const uint8_t *last, uint32_t *mode)

@@ -47,7 +47,8 @@ static __m128i is_between(__m128i bytes, char first, char last)
 /*
  * Finds the bytes that a rule of git-check-ref-format(1) mentions, except the
  * slash and the dot. Also finds some allowed bytes with neighbouring values. A
- * name with such a byte takes the slow path, which accepts it.
+ * name with an allowed byte of this kind takes the slow path, which accepts
+ * the name.
  */
 static __m128i is_special(__m128i bytes)
 {

@@ -113,7 +113,8 @@ static void start_at(uint32_t *s, const struct sha1_block *block, unsigned step)
 
 /*
  * Computes the working state before step `to` from the state before step
- * `from`. All these steps are in the same round of SHA-1.
+ * `from`, where `to` is not after `from`. All these steps are in the same
+ * round of SHA-1.
  */
 static inline __attribute__((always_inline)) void undo(uint32_t *s,
 						       const uint32_t *words,

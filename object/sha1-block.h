@@ -98,8 +98,8 @@ void sha1_block_compress(struct sha1_block *block,
 bool sha1_pair_is_here(void);
 
 /*
- * Compresses `nr` blocks at each of `bytes` into its chaining value. Requires
- * sha1_pair_is_here().
+ * Compresses `nr` blocks of each of two messages: the blocks at bytes[i] into
+ * the chaining value states[i]. Requires sha1_pair_is_here().
  */
 void sha1_pair_compress(uint32_t states[2][SHA1_STATE_NR],
 			const uint8_t *const bytes[2], size_t nr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internal to object/: SHA-1 that detects collision attacks. Other rooms use it
- * through object/hash.h.
+ * Internal to object/: SHA-1 that detects collision attacks. Code outside of
+ * object/ uses it through object/hash.h.
  */
 #ifndef OBJECT_SHA1_CHECKED_H
 #define OBJECT_SHA1_CHECKED_H
@@ -67,9 +67,9 @@ struct sha1_batch {
 
 /*
  * The attack vectors whose conditions the blocks of a batch meet. Each element
- * of `ks` is a bit mask for one family of vectors and one lane. A bit stands
- * for a vector. It is set if the block in this lane meets the conditions of the
- * vector.
+ * of `ks` is a bit mask for one family of vectors and one lane. Each bit
+ * stands for one vector of the family. The bit is set if the block in this
+ * lane meets the conditions of the vector.
  */
 struct sha1_suspects {
 	uint32_t ks[SHA1_FAMILY_NR][SHA1_LANE_NR];

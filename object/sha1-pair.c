@@ -2,9 +2,10 @@
 /*
  * Computes SHA-1 of two messages at the same time. Each instruction performs
  * four steps of SHA-1, as in sha1-x86.c. Of the four words in a register, the
- * first one is the highest. A lane is the state of one message. It has
- * registers with sixteen words of the message, a register with the words a, b,
- * c and d, and one from which e is computed.
+ * first word is in the highest bits.
+ *
+ * A lane is the state of one message. Its registers hold sixteen words of the
+ * message, the words a, b, c and d, and the word from which e is computed.
  */
 #include "object/sha1-block.h"
 

@@ -51,7 +51,8 @@ static int check_value(struct modules *m, const char *key, const char *value,
 }
 
 /*
- * Checks a variable "submodule.<name>.<key>". Other variables are not checked.
+ * Checks a variable "submodule.<name>.<key>", and reports problems. Other
+ * variables are not checked. Returns 0 or a negative error code.
  */
 static int check_variable(void *ctx, const char *var, const char *value,
 			  struct error *err)
@@ -164,7 +165,10 @@ static int cmp_entry(const void *a, const void *b)
 	return oid_cmp(&(*ea)->oid, &(*eb)->oid);
 }
 
-/* Returns a malloc()ed array of the map's entries, sorted by id. */
+/*
+ * Returns a malloc()ed array of the map's entries, sorted by id, or NULL if
+ * memory runs out.
+ */
 static const struct oidmap_entry **sorted(const struct oidmap *map)
 {
 	const struct oidmap_entry **list;

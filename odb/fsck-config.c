@@ -131,7 +131,7 @@ int fsck_config_load(struct fsck_rules *rules, const struct repo *repo,
 
 /*
  * Reports an item without "=". Stock Git shows the item in lower case in this
- * message.
+ * message. Returns ERR_INVALID or ERR_NOMEM.
  */
 static int missing_sign(const char *item, size_t len, struct error *err)
 {

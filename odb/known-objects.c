@@ -88,7 +88,7 @@ static int add_loose(void *ctx, const struct oid *oid, const char *path)
 
 /*
  * Lists one of the 256 directories of loose objects, if it was not listed
- * before.
+ * before. Returns 0 or a negative error code.
  */
 static int load_fanout(struct known_objects *known, uint8_t first,
 		       struct error *err)
@@ -183,7 +183,7 @@ static int base(void *ctx, const struct oid *oid, enum object_type *type,
 
 /*
  * Passes the ids of missing delta bases to the provider, in one call. Bases
- * that exist are left out.
+ * that exist are left out. Returns 0 or a negative error code.
  */
 static int announce_bases(void *ctx, const struct oid *oids, size_t nr,
 			  struct error *err)

@@ -19,9 +19,9 @@
 struct known_objects;
 
 /*
- * Opens the repository's objects, for an indexer with `threads` threads, which
- * gets its callbacks from known_objects_hooks(). A broken pack is left out.
- * Returns 0 with *out owned by the caller, or a negative error code.
+ * Opens the repository's objects for an indexer with `threads` threads. The
+ * indexer gets its callbacks from known_objects_hooks(). A broken pack is left
+ * out. Returns 0 with *out owned by the caller, or a negative error code.
  */
 int known_objects_open(struct known_objects **out, const struct repo *repo,
 		       unsigned threads, struct error *err);

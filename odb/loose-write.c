@@ -56,9 +56,10 @@ static int make_deflaters(struct loose_writer *w, const struct config *config,
 }
 
 /*
- * Returns 0 if objects may be written into `dir`, or a negative error code. A
- * local copy of a repository in a store gets new objects only from pushes: into
- * a quarantine, never directly into its object directory.
+ * Returns 0 if objects may be written into `dir`, or a negative error code.
+ * The object directory of a local copy of a repository in a store is refused:
+ * a copy gets new objects only from pushes, which write them into a
+ * quarantine.
  */
 static int check_place(const struct repo *repo, const char *dir,
 		       struct error *err)
@@ -102,7 +103,7 @@ void loose_writer_release(struct loose_writer *w)
 
 /*
  * Makes the bytes of a loose object's file: one zlib stream with header and
- * content.
+ * content. Returns 0 or ERR_NOMEM.
  */
 static int encode(struct loose_writer *w, enum object_type type,
 		  const void *data, size_t len)
@@ -125,7 +126,8 @@ static int encode(struct loose_writer *w, enum object_type type,
 /*
  * Creates a temporary file in the directory of the object. A prune may remove
  * the empty directory before the file is created, so there are several
- * attempts. A directory that contains a file stays.
+ * attempts. Prunes do not remove a directory that contains a file. Returns 0
+ * or a negative error code.
  */
 static int create_file(struct sys_tempfile *tf, const char *dir, unsigned share,
 		       struct error *err)

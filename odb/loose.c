@@ -7,8 +7,8 @@
 #include "odb/loose.h"
 
 /*
- * Deflate cannot compress better than 1032 to 1: two bits of a stream inflate
- * to at most 258 bytes.
+ * Largest ratio of inflated to deflated bytes: two bits of a stream inflate to
+ * at most 258 bytes.
  */
 #define INFLATE_RATIO_MAX 1032
 

@@ -17,7 +17,10 @@
 #include "object/type.h"
 #include "pack/inflate.h"
 
-/* length of the longest header (28: longest type, 20 digits), rounded up */
+/*
+ * length of the longest header, rounded up: the longest type name (6), a
+ * space, 20 digits and a NUL are 28 bytes
+ */
 #define LOOSE_HEADER_MAX 32
 
 struct loose_header {

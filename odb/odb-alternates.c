@@ -107,7 +107,8 @@ static int add_list(struct finder *f, const char *list, char sep,
 
 /*
  * Adds the alternates of the object directory `dir`, and their alternates in
- * turn.
+ * turn. `depth` is the nesting level of `dir`. Returns 0 or a negative error
+ * code.
  */
 static int add_alternates_of(struct finder *f, const char *dir, unsigned depth)
 {

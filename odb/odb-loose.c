@@ -94,7 +94,8 @@ out:
 /*
  * Visits loose objects in each of the first dir_nr object directories. Of the
  * 256 directories named by the first byte of an id, only [first, end) are
- * visited.
+ * visited. Returns 0, the first nonzero result of the callback, or a negative
+ * error code.
  */
 static int visit_dirs(struct loose_visit *v, size_t dir_nr, unsigned first,
 		      unsigned end)

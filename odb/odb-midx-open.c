@@ -95,7 +95,10 @@ void odb_midx_close(struct odb_midx *om)
 		om = odb_midx_pop(om);
 }
 
-/* Opens one multi-pack-index file. Takes ownership of `path`. */
+/*
+ * Opens one multi-pack-index file. Takes ownership of `path`. Returns 0 or a
+ * negative error code.
+ */
 static int open_file(struct odb_midx **out, char *path, enum hash_algo algo,
 		     struct error *err)
 {
@@ -165,7 +168,7 @@ size_t odb_midx_layer_nr(const struct odb_midx *om)
 
 /*
  * Opens the file of a layer. The checksum in the file must be the checksum in
- * its name.
+ * its name. Returns 0 or a negative error code.
  */
 static int open_layer(struct odb_midx **out, const char *pack_dir,
 		      const struct oid *checksum, enum hash_algo algo,
@@ -187,7 +190,10 @@ static int open_layer(struct odb_midx **out, const char *pack_dir,
 	return ret;
 }
 
-/* Opens a layer and puts it on top of the chain *top. */
+/*
+ * Opens a layer and puts it on top of the chain *top. Returns 0, or a negative
+ * error code with *top unchanged.
+ */
 static int push_layer(struct odb_midx **top, const char *pack_dir,
 		      const struct oid *checksum, enum hash_algo algo,
 		      struct error *err)
@@ -207,7 +213,8 @@ static int push_layer(struct odb_midx **top, const char *pack_dir,
 
 /*
  * Opens the layers of a chain. `text` is the content of the chain file, which
- * lists the layers.
+ * lists the layers. Returns 0 with the top layer in *top, or a negative error
+ * code with the layers below the unusable one in *top.
  */
 static int open_layers(struct odb_midx **top, const char *pack_dir,
 		       const struct buf *text, enum hash_algo algo,

@@ -60,8 +60,10 @@ static int lacks_pack(const struct odb_midx *om, struct buf *path,
 }
 
 /*
- * Finds a pack of the snapshot by the name in the multi-pack-index:
- * "<name>.idx" means the pack "<object_dir>/pack/<name>".
+ * Finds the pack midx_pack of a multi-pack-index in the snapshot, and stores
+ * its number in om->pack_nrs. The pack's name in the multi-pack-index,
+ * "<name>.idx", means the pack "<object_dir>/pack/<name>". Returns 0,
+ * ERR_MISSING if the snapshot lacks the pack, or ERR_NOMEM.
  */
 static int link_pack(struct odb_midx *om, uint32_t midx_pack,
 		     const struct pack_path *paths, uint32_t pack_nr,

@@ -53,9 +53,9 @@ struct odb_reader {
 	/* damaged copies of delta bases; used only in the reader `first` */
 	struct bad_copies bad;
 	/*
-	 * borrowed: the reader that the caller uses, at the start of a chain of
-	 * spare readers. If this reader is not a spare reader, it is its own
-	 * `first`.
+	 * borrowed: the reader that the caller uses, at the start of a chain
+	 * of spare readers; a reader that is not a spare reader points to
+	 * itself
 	 */
 	struct odb_reader *first;
 	/*
@@ -262,7 +262,8 @@ static int try_entry(const struct wanted *w, struct pack *pack, uint64_t offset,
 
 /*
  * Tries to read the object from one pack. A spare reader does not try a copy
- * that was found damaged before.
+ * that was found damaged before, and returns ERR_MISSING for it. Returns 0 or
+ * a negative error code.
  */
 static int try_packed(const struct wanted *w, struct pack *pack,
 		      uint32_t idx_pos, struct error *err)
@@ -368,8 +369,9 @@ static void note_failure(int *first, int ret, const struct error *why,
 }
 
 /*
- * Tries all copies of an object in packs except the canonical copy, which could
- * not be read.
+ * Tries all copies of an object in packs except the canonical copy, which
+ * could not be read. Returns 0 if a copy was read, otherwise the first error
+ * of the whole search, which is in *first.
  */
 static int search_copies(const struct wanted *w, const struct odb *odb,
 			 uint32_t canonical, int *first, struct error *err)
@@ -395,7 +397,8 @@ static int search_copies(const struct wanted *w, const struct odb *odb,
 
 /*
  * Searches the packs of a snapshot. *first is the first error of the whole
- * search so far (see note_failure()), or 0.
+ * search so far (see note_failure()), or 0. Returns 0 if a copy was read,
+ * otherwise *first.
  */
 static int search_packs(const struct wanted *w, const struct odb *odb,
 			int *first, struct error *err)
@@ -431,8 +434,9 @@ static int search_loose(const struct wanted *w, int *first, struct error *err)
 }
 
 /*
- * If the wanted object is the empty tree, returns the built-in empty tree,
- * which exists even if it is not stored.
+ * If the wanted object is the empty tree, takes the built-in empty tree, which
+ * exists even if it is not stored. Returns 0, or ERR_MISSING for any other
+ * object.
  */
 static int take_built_in(const struct wanted *w)
 {
@@ -450,8 +454,9 @@ static int take_built_in(const struct wanted *w)
 }
 
 /*
- * Searches the reader's later snapshot. If packs were added or removed since,
- * opens a new later snapshot and searches that one.
+ * Searches the reader's later snapshot. If packs were added or removed since
+ * it was opened, opens a new later snapshot and searches that one. Returns 0
+ * if a copy was read, otherwise *first, the first error of the whole search.
  */
 static int search_late(const struct wanted *w, int *first, struct error *err)
 {
@@ -472,7 +477,8 @@ static int search_late(const struct wanted *w, int *first, struct error *err)
 
 /*
  * Tries all copies of the wanted object itself. Replacements (git-replace(1))
- * are ignored.
+ * are ignored. Returns 0 if a copy was read, ERR_MISSING if there is none, or
+ * the first error.
  */
 static int search_itself(const struct wanted *w, struct error *err)
 {
@@ -542,7 +548,8 @@ static int read_spare(struct odb_reader *reader, const struct oid *oid,
 
 /*
  * Finds another copy of a damaged delta base. The pack reader calls this
- * function.
+ * function. Returns 0 with *spare set, ERR_CORRUPT if there is no other copy,
+ * or another negative error code.
  */
 static int find_spare(void *ctx, struct pack *pack, uint64_t offset,
 		      const struct oid *oid, bool with_data,
@@ -567,10 +574,10 @@ static int find_spare(void *ctx, struct pack *pack, uint64_t offset,
 }
 
 /*
- * Calls the provider. After success, opens a new later snapshot, without a
- * check whether the time of the pack directory has changed: two changes within
- * one clock tick leave the same time. The caller holds the lock of the
- * provider.
+ * Calls the provider. After success, always opens a new later snapshot. The
+ * time of the pack directory cannot tell whether packs were added: two changes
+ * within one clock tick leave the same time. The caller holds the lock of the
+ * provider. Returns 0 or a negative error code.
  */
 static int provide(struct odb_reader *reader, const struct oid *oids, size_t nr,
 		   struct error *err)
@@ -585,7 +592,9 @@ static int provide(struct odb_reader *reader, const struct oid *oids, size_t nr,
 
 /*
  * Asks the provider for an object that search_itself() did not find. First
- * searches again, because another thread may have fetched the object meanwhile.
+ * searches again, because another thread may have fetched the object
+ * meanwhile. Returns 0 if the object was read, ERR_MISSING, or another
+ * negative error code.
  */
 static int search_provided(const struct wanted *w, struct error *err)
 {
@@ -714,7 +723,10 @@ int odb_reader_need(struct odb_reader *reader, const struct oid *oid,
 	return ret == ERR_MISSING ? 0 : ret < 0 ? ret : 1;
 }
 
-/* Finds the target of a tag, and the type that the tag gives to the target. */
+/*
+ * Finds the target of a tag, and the type that the tag gives to the target.
+ * Returns 0 or a negative error code.
+ */
 static int read_tag(struct odb_reader *reader, const struct oid *tag,
 		    struct oid *target, enum object_type *type,
 		    struct error *err)

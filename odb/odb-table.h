@@ -42,7 +42,7 @@ void odb_table_release(struct odb_table *table);
 
 /*
  * Finds the canonical position of a packed object, like odb_find_raw().
- * Requires table->slots.
+ * Requires table->slots. Returns false if no pack has the object.
  */
 bool odb_table_find(const struct odb_table *table, const uint8_t *raw,
 		    uint32_t *odb_pos);

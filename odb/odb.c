@@ -19,11 +19,15 @@
 #include "sys/io.h"
 
 /*
- * Number of attempts to list the packs while others add and remove packs. If a
- * listed pack is gone before it is opened, its objects may be in a pack that
- * was added after the listing. The snapshot would lack these objects, so more
- * attempts follow. A process that gets little CPU time needs many attempts: it
- * may need longer to open the packs than other processes need for a repack.
+ * Limits of attempts to list the packs while other processes add and remove
+ * packs. LIST_ATTEMPTS holds if packs changed during an attempt, but all
+ * listed packs could be opened.
+ *
+ * WHOLE_ATTEMPTS holds if a listed pack was gone before it was opened. The
+ * objects of this pack may be in a pack that was added after the listing, so
+ * the snapshot would lack them. A process that gets little CPU time needs many
+ * attempts: it may need longer to open the packs than other processes need for
+ * a repack.
  */
 #define LIST_ATTEMPTS 4
 #define WHOLE_ATTEMPTS 100
@@ -31,7 +35,7 @@
 /* Results of an attempt to list and open packs, in order of severity. */
 enum listed {
 	LISTED_ALL,
-	/* packs changed meanwhile, so later packs may be missing */
+	/* packs changed meanwhile, so packs that were added may be missing */
 	LISTED_BEFORE_CHANGE,
 	/* a listed pack could not be opened any more */
 	LISTED_GONE,
@@ -109,7 +113,7 @@ static int is_gone(const char *base)
 
 /*
  * Opens a pack whose file will be mapped when it is read. Packs beyond the
- * limit odb->held_max are mapped at once.
+ * limit odb->held_max are mapped at once. Returns 0 or a negative error code.
  */
 static int hold_pack(struct pack **pack, const struct odb *odb,
 		     const char *base, const struct pack_side_files *side_files,
@@ -125,8 +129,8 @@ static int hold_pack(struct pack **pack, const struct odb *odb,
 }
 
 /*
- * Opens one pack. Returns 1 if the pack was removed meanwhile, otherwise 0 or a
- * negative error code.
+ * Opens one pack. Returns 0 (also if a broken pack is left out), 1 if the pack
+ * was removed meanwhile, or a negative error code.
  */
 static int open_pack(struct odb *odb, size_t *alloc, const char *base,
 		     const struct pack_side_files *side_files, bool is_local,
@@ -327,6 +331,7 @@ static int load_config(struct odb *odb, struct error *err)
 /*
  * Opens the packs and multi-pack-indexes of all directories. Uses
  * multi-pack-indexes only if odb->use_midx and core.multiPackIndex are true.
+ * Returns 0 or a negative error code.
  */
 static int open_contents(struct odb *odb, struct error *warning,
 			 struct error *err)

@@ -62,8 +62,8 @@ struct odb_midx;     /* odb/odb-midx.h */
 struct odb_replaced; /* odb/replaced.h */
 
 /*
- * A sorted table of ids to search: that of a multi-pack-index, or of a pack
- * that no multi-pack-index covers.
+ * A sorted table of ids to search: the table of a multi-pack-index, or of a
+ * pack that no multi-pack-index covers.
  */
 struct odb_source {
 	/* borrowed: the table of ids */
@@ -275,9 +275,9 @@ bool odb_has(const struct odb *odb, const struct oid *oid);
 bool odb_has_loose(const struct odb *odb, const struct oid *oid);
 
 /*
- * Visits all loose objects. If `local_only`, visits only those of the local
- * object directory. If fn() returns a nonzero value, the visit stops and
- * returns that value.
+ * Visits all loose objects. If `local_only`, visits only the loose objects in
+ * the local object directory. If fn() returns a nonzero value, the visit stops
+ * and returns this value. Otherwise returns 0 or a negative error code.
  */
 int odb_each_loose(const struct odb *odb, bool local_only,
 		   int (*fn)(void *ctx, const struct oid *oid,
@@ -287,7 +287,7 @@ int odb_each_loose(const struct odb *odb, bool local_only,
 /*
  * In all object directories, visits the loose objects whose ids have the first
  * byte `first`. If fn() returns a nonzero value, the visit stops and returns
- * that value.
+ * this value. Otherwise returns 0 or a negative error code.
  */
 int odb_each_loose_with(const struct odb *odb, uint8_t first,
 			int (*fn)(void *ctx, const struct oid *oid,
@@ -380,10 +380,11 @@ int odb_read_pos(struct odb_reader *reader, uint32_t odb_pos,
 		 struct odb_object *obj, struct error *err);
 
 /*
- * Reads an object by id. If the packed copy is corrupt, other copies are tried.
- * If there is no copy, the provider of the snapshot is asked. If the object is
- * replaced, its replacement is read (odb/replaced.h). odb_info() does the same.
- * Returns 0, ERR_MISSING if there is no copy, or another error code.
+ * Reads an object by id. If the packed copy is corrupt, other copies are
+ * tried. If there is no copy, the provider of the snapshot is asked. If the
+ * object is replaced, its replacement is read (odb/replaced.h). odb_info()
+ * treats copies, providers and replacements in this way, too. Returns 0,
+ * ERR_MISSING if there is no copy, or another error code.
  */
 int odb_read(struct odb_reader *reader, const struct oid *oid,
 	     struct odb_object *obj, struct error *err);
@@ -408,10 +409,10 @@ int odb_info(struct odb_reader *reader, const struct oid *oid,
 	     enum object_type *type, uint64_t *size, struct error *err);
 
 /*
- * Visits the ids that start with `hex_len` digits of `prefix`, first packed
- * objects, then loose ones. An object with several copies is visited several
- * times. If fn() returns a nonzero value, the visit stops and returns that
- * value.
+ * Visits the ids that start with `hex_len` digits of `prefix`: first the
+ * packed objects, then the loose objects. An object with several copies is
+ * visited several times. If fn() returns a nonzero value, the visit stops and
+ * returns this value. Otherwise returns 0 or a negative error code.
  */
 int odb_each_abbrev(const struct odb *odb, const struct oid *prefix,
 		    size_t hex_len, int (*fn)(void *ctx, const struct oid *oid),

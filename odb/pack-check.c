@@ -37,7 +37,7 @@ struct shard {
 
 struct pack_check {
 	struct pack_check_options o;
-	/* owned array, indexed by thread_nr */
+	/* owned array, indexed by thread_nr: the fsck state of each thread */
 	struct fsck *fscks;
 	/*
 	 * ids of .gitmodules and .gitattributes files, which are checked at the
@@ -104,7 +104,8 @@ static int note_link(void *ctx, const struct oid *to, enum object_type type,
 
 /*
  * Records a link of a commit on the shallow boundary, unless the link is to a
- * parent: the parents of such a commit need not exist.
+ * parent: the parents of such a commit need not exist. Returns 0 or a negative
+ * error code.
  */
 static int note_tree(void *ctx, const struct oid *to, enum object_type type,
 		     struct error *err)
@@ -200,7 +201,12 @@ int pack_check_blobs(struct pack_check *check, struct pack_indexer *ix,
 	return ret > 0 ? malformed(err) : ret;
 }
 
-/* Checks whether a linked object exists and has the required type. */
+/*
+ * Checks that a linked object exists and has the required type. If the pack
+ * does not have the object, sets *is_self_contained to false. Returns 0,
+ * ERR_MISSING, ERR_CORRUPT if the type differs, or another negative error
+ * code.
+ */
 static int check_named(const struct pack_check *check,
 		       const struct oidmap_entry *named,
 		       const struct pack_indexer_hooks *known,

@@ -31,9 +31,9 @@ struct pack_list {
 };
 
 /*
- * With at most this many packs, the directory is not listed a second time to
- * find side files. The code that opens a pack looks for the side files of the
- * pack instead.
+ * Maximum number of packs for which the directory is not listed a second time
+ * to find side files. For so few packs, the code that opens a pack looks for
+ * the side files of the pack instead.
  */
 #define PACK_LIST_FEW 3
 

@@ -14,7 +14,10 @@
 #include "odb/odb.h"
 
 struct odb_replaced {
-	/* maps a replaced id to its index in `by` */
+	/*
+	 * maps a replaced id to the index in `by` of the object that is read
+	 * instead
+	 */
 	struct oidmap by_id;
 	/* owned array of ids: the objects that are read instead */
 	struct oid *by;

@@ -104,7 +104,7 @@ int unpack_pack(struct pack *pack, struct loose_writer *w,
 
 /*
  * Opens the pack that was just written under the name `base`, and writes its
- * objects as loose objects.
+ * objects as loose objects. Returns 0 or a negative error code.
  */
 static int open_and_unpack(const char *base, struct loose_writer *w,
 			   const struct unpack_options *options,

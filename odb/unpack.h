@@ -42,8 +42,8 @@ int unpack_pack(struct pack *pack, struct loose_writer *w,
 /*
  * Works like unpack_pack() for a pack that pack_indexer_resolve() has just
  * resolved. Temporary files are made in the directory `dir`, and removed after
- * success. After this call, the indexer may only be asked for its result, and
- * freed.
+ * success. Afterwards only two functions of the indexer may be called: the one
+ * that returns its result, and the one that frees it.
  */
 int unpack_received(struct pack_indexer *ix, const char *dir,
 		    struct loose_writer *w,
