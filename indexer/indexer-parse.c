@@ -124,7 +124,7 @@ static int early_eof(const struct parser *p, struct error *err)
 
 /*
  * Reads from the source until the window has at least `len` (< WINDOW) bytes
- * that are not parsed.
+ * that are not parsed. Returns 0 or a negative error code.
  */
 static int need(struct parser *p, size_t len, struct error *err)
 {
@@ -281,7 +281,7 @@ static void start_object_hash(struct parser *p, const struct current *cur)
 
 /*
  * Inflates an entry in pieces up to the end of its stream. If the object is
- * stored whole, its content is hashed.
+ * stored whole, its content is hashed. Returns 0 or a negative error code.
  */
 static int run_pieces(struct parser *p, const struct current *cur,
 		      struct error *err)
@@ -478,7 +478,10 @@ static int take_entry(struct parser *p, struct error *err)
 	return ret;
 }
 
-/* Verifies the checksum at the end of the pack, and that no bytes follow it. */
+/*
+ * Verifies the checksum at the end of the pack, and that no bytes follow it.
+ * Returns 0, ERR_CORRUPT, or another negative error code.
+ */
 static int take_trailer(struct parser *p, struct error *err)
 {
 	struct pack_indexer *ix = p->ix;
@@ -533,9 +536,10 @@ static void parser_release(struct parser *p)
 }
 
 /*
- * Parses an entry of the pack, or skips it if it is damaged. The place where
- * the next entry begins is known only when an entry was inflated to its end. So
- * parsing can continue only after such an entry.
+ * Parses an entry of the pack, or skips it if it is damaged and hooks.broken
+ * accepts the damage. The place where the next entry begins is known only when
+ * an entry was inflated to its end. So parsing can continue only after such an
+ * entry. Returns 0 or a negative error code.
  */
 static int take_or_skip(struct parser *p, struct error *err)
 {
@@ -562,7 +566,8 @@ static int take_entries(struct parser *p, struct error *err)
 }
 
 /*
- * Ends the parsing early, after damage, and keeps the entries that were parsed.
+ * Ends the parsing early, after damage, and keeps the entries that were
+ * parsed. Returns 0 or a negative error code.
  */
 static int end_early(struct parser *p, struct error *err)
 {

@@ -123,8 +123,10 @@ int indexer_add_entry(struct pack_indexer *ix, uint64_t offset,
 
 /*
  * Returns whether the indexer continues after the error `ret`, which `what`
- * describes. The callback hooks.broken gets the error and decides. Without this
- * callback the indexer stops.
+ * describes. `is_end` is true if all later entries are lost too. Only a
+ * damaged pack (ERR_CORRUPT) that is being received can be salvaged. The
+ * callback hooks.broken gets the error and decides. Without this callback the
+ * indexer stops.
  */
 static inline bool indexer_salvages(const struct pack_indexer *ix, bool is_end,
 				    int ret, const struct error *what)

@@ -100,7 +100,10 @@ static int decode(struct pack_indexer *ix, struct inflater *inf,
 			      cursor_left(&c), NULL);
 }
 
-/* Reads and inflates an entry. The caller frees st->data in any case. */
+/*
+ * Reads and inflates an entry. The caller frees st->data in any case. Returns
+ * 0 or a negative error code.
+ */
 static int read_stored(struct pack_indexer *ix, struct inflater *inf,
 		       uint32_t place, struct stored *st, struct error *err)
 {
@@ -136,7 +139,7 @@ static uint32_t base_of(const struct pack_indexer *ix, uint32_t place,
 
 /*
  * Collects the delta chain of an object. *st becomes the last entry of the
- * chain, which is stored whole.
+ * chain, which is stored whole. Returns 0 or a negative error code.
  */
 static int collect(struct pack_indexer *ix, struct inflater *inf,
 		   struct chain *chain, uint32_t place, struct stored *st,
@@ -166,7 +169,8 @@ static int collect(struct pack_indexer *ix, struct inflater *inf,
 
 /*
  * Replaces *data by the result of applying the delta at `place`. The delta has
- * been applied before, so an error means that the file has changed.
+ * been applied before, so an error means that the file has changed. Returns 0
+ * or a negative error code.
  */
 static int apply(struct pack_indexer *ix, struct inflater *inf, uint32_t place,
 		 uint8_t **data, size_t *len, struct error *err)

@@ -66,8 +66,9 @@ struct resolver {
 	/* owned; one worker for each of config.threads */
 	struct worker *workers;
 	/*
-	 * owned; the roots of families; the value of an item is an entry_nr or
-	 * an index into refs
+	 * owned; the roots of families; in the pass over objects stored whole,
+	 * the value of an item is an entry_nr; in the pass over missing bases,
+	 * it is an index into ix->refs
 	 */
 	struct sort_item *tasks;
 	size_t task_nr;
@@ -108,7 +109,7 @@ static void worker_release(struct worker *w)
 
 /*
  * Reads an entry into w->raw and parses its header. *stream becomes the bytes
- * after the header.
+ * after the header. Returns 0 or a negative error code.
  */
 static int read_entry(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 		      struct pack_entry *head, struct cursor *stream,
@@ -150,7 +151,10 @@ static int inflate_entry(struct worker *w, const struct pack_indexer *ix,
 	return 0;
 }
 
-/* Reads an object that is stored whole. *out is malloc()ed. */
+/*
+ * Reads an object that is stored whole. *out is malloc()ed. Returns 0 or a
+ * negative error code.
+ */
 static int read_whole(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 		      uint8_t **out, size_t *len, struct error *err)
 {
@@ -277,7 +281,8 @@ static void drop_excess(struct worker *w, size_t top, size_t limit)
 
 /*
  * Makes the bytes of the object in the top frame again, by applying deltas to
- * the nearest object on the stack whose bytes are in memory.
+ * the nearest object on the stack whose bytes are in memory. Returns 0 or a
+ * negative error code.
  */
 static int make_again(struct worker *w, struct pack_indexer *ix,
 		      struct error *err)
@@ -363,8 +368,8 @@ static uint32_t take_list(struct indexer_ref *ref)
 }
 
 /*
- * Makes the REF_DELTAs that name the id of entry `nr` as their base children of
- * this entry. Called when this id has been computed.
+ * Gives entry `nr`, whose id has just been computed, its children: the
+ * REF_DELTAs that name this id as their base.
  */
 static void adopt_children(struct pack_indexer *ix, uint32_t nr)
 {
@@ -388,7 +393,8 @@ static void report(struct resolver *r, struct worker *w)
 
 /*
  * Applies the delta of the top frame's next child. Pushes the child if it has
- * children itself.
+ * children itself. Returns 0 (also if hooks.broken accepts a damaged delta) or
+ * a negative error code.
  */
 static int resolve_child(struct resolver *r, struct worker *w,
 			 struct error *err)
@@ -434,7 +440,7 @@ static int resolve_child(struct resolver *r, struct worker *w,
 
 /*
  * Resolves all deltas of a family. The stack has one frame, the root of the
- * family.
+ * family. Returns 0 or a negative error code.
  */
 static int resolve_family(struct resolver *r, struct worker *w,
 			  struct error *err)
@@ -452,7 +458,10 @@ static int resolve_family(struct resolver *r, struct worker *w,
 	return ret;
 }
 
-/* Runs one task: the family of an object that is stored whole. */
+/*
+ * Runs one task: the family of an object that is stored whole. Returns 0 or a
+ * negative error code.
+ */
 static int resolve_root(void *ctx, unsigned thread_nr, size_t task_nr,
 			struct error *err)
 {
@@ -495,7 +504,10 @@ static int get_base(struct resolver *r, struct worker *w,
 	return error_set(err, ERR_CORRUPT, "the base of a delta is corrupt");
 }
 
-/* Runs one task: the family of a base that a thin pack left out. */
+/*
+ * Runs one task: the family of a base that a thin pack left out. Returns 0
+ * (also if there is no such object) or a negative error code.
+ */
 static int resolve_outside(void *ctx, unsigned thread_nr, size_t task_nr,
 			   struct error *err)
 {
@@ -547,7 +559,8 @@ static uint32_t *count_families(const struct pack_indexer *ix)
 
 /*
  * Lists the objects that are stored whole and have deltas: the roots of
- * families. The root of the largest family is the last.
+ * families. The root of the largest family is the last. Returns 0 or
+ * ERR_NOMEM.
  */
 static int list_roots(struct resolver *r)
 {
@@ -606,8 +619,8 @@ static int announce_bases(struct resolver *r, struct error *err)
 }
 
 /*
- * Compares objects that were too large for the first pass with existing objects
- * of the same id.
+ * Compares objects that were too large for the first pass with existing
+ * objects of the same id. Returns 0 or a negative error code.
  */
 static int compare_large(struct pack_indexer *ix, struct worker *w,
 			 struct error *err)

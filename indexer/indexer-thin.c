@@ -38,8 +38,8 @@ static bool is_in_pack(const struct pack_indexer *ix, size_t sorted_nr,
 }
 
 /*
- * Makes the entry of an object that is stored whole: header and zlib stream, in
- * *b.
+ * Makes the entry of an object that is stored whole: header and zlib stream,
+ * in *b. Returns 0 or ERR_NOMEM.
  */
 static int make_entry(struct buf *b, struct deflater *def, enum hash_algo algo,
 		      enum object_type type, const void *data, size_t len)
@@ -106,8 +106,8 @@ static int hash_file(struct pack_indexer *ix, struct hash_ctx *h,
 }
 
 /*
- * Rewrites the number of objects in the header of the pack, and the checksum at
- * its end.
+ * Rewrites the number of objects in the header of the pack, and the checksum
+ * at its end. Returns 0 or a negative error code.
  */
 static int rewrite_ends(struct pack_indexer *ix, struct error *err)
 {

@@ -176,7 +176,7 @@ struct parts {
 
 /*
  * Writes a small side file under a temporary name. Its final name will be
- * `path`.
+ * `path`. Returns 0 or a negative error code.
  */
 static int write_part(struct sys_tempfile *tf, const char *path,
 		      const struct buf *content, const char *prefix,
@@ -260,8 +260,8 @@ static int write_idx(struct parts *parts, struct pack_indexer *ix,
 }
 
 /*
- * Writes all files under temporary names. So all steps that may fail for lack
- * of space happen before any file gets its final name.
+ * Writes all files under temporary names. So a lack of space is noticed before
+ * any file gets its final name. Returns 0 or a negative error code.
  */
 static int write_parts(struct parts *parts, struct pack_indexer *ix,
 		       const struct pack_indexer_files *files,
@@ -282,7 +282,10 @@ static int place_parts(struct parts *parts, struct pack_indexer *ix,
 		       const struct pack_indexer_files *files,
 		       struct error *err)
 {
-	/* write_parts() has made the content durable. */
+	/*
+	 * write_parts() has made the content durable; this method is for the
+	 * names.
+	 */
 	enum sys_fsync_method method = files->is_passing
 					       ? SYS_FSYNC_NONE
 					       : files->fsync_metadata;

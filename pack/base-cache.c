@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cache of decoded objects. The bytes of an object are in the same allocation
- * as its node (base_cache_node). So reading an object costs one malloc(), and
- * no bytes are copied.
+ * A cache of decoded objects. One allocation holds the node of an object
+ * (base_cache_node) and the object's bytes. So reading an object costs one
+ * malloc(), and no bytes are copied.
  */
 #include "base/error.h"
 #include "base/mem.h"

@@ -48,7 +48,8 @@ struct base_cache {
 	/* number of nodes in the hash table */
 	size_t nr;
 	/*
-	 * total size of the unpinned nodes: its maximum, and its present value
+	 * total size in bytes of the unpinned nodes: the maximum, and the
+	 * present value
 	 */
 	size_t limit, bytes;
 	struct base_cache_node *newest, *oldest;

@@ -85,7 +85,9 @@ static int take_algo(struct parsing *p, const char *value, size_t len)
 }
 
 /*
- * Parses the capability in the current line of the header: "@<key>[=<value>]".
+ * Parses the capability in the current line of the header, "@<key>[=<value>]",
+ * into p->header. Returns 0, ERR_CORRUPT if the capability is unknown, or
+ * ERR_NOMEM.
  */
 static int take_capability(struct parsing *p)
 {

@@ -56,12 +56,13 @@ int bundle_items_add(struct bundle_items *items, const struct oid *oid,
 		     const char *text, size_t text_len);
 
 /*
- * Parses the header at the start of the `len` bytes of the file `name`. Returns
- * 1 with the length of the header, including its blank line, in *header_len.
- * Returns 0 if the header is not complete and more bytes may follow (`is_all`
- * is false). If `is_all` is true, the header ends with the bytes at the latest.
- * Returns ERR_CORRUPT with stock Git's message, or ERR_NOMEM. Release *header
- * in any case.
+ * Parses the header at the start of the `len` bytes of the file `name`.
+ * Returns 1 with the length of the header, including its blank line, in
+ * *header_len. Returns 0 if `is_all` is false and the blank line is not among
+ * the bytes: call the function again with more bytes. If `is_all` is true, the
+ * file has no more bytes, and the header may end without a blank line. Returns
+ * ERR_CORRUPT with the message of stock Git, or ERR_NOMEM. The caller releases
+ * *header in any case.
  */
 int bundle_header_parse(struct bundle_header *header, size_t *header_len,
 			const void *bytes, size_t len, bool is_all,

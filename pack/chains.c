@@ -54,7 +54,8 @@ static int find_base(struct pack_chains *c, uint32_t pack_pos, uint64_t offset,
 
 /*
  * Reads the entry headers of all objects. Sets base[] of all objects, and
- * type[] of the objects that are stored whole.
+ * type[] of the objects that are stored whole. Returns 0 or a negative error
+ * code.
  */
 static int read_headers(struct pack_chains *c, struct error *err)
 {

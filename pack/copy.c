@@ -84,8 +84,9 @@ static void begin_entry(struct pack_copy *copy, uint32_t pack_pos, uint64_t at)
 }
 
 /*
- * Compares the CRCs of copied entries with the pack index, for the entries that
- * end in the next `len` bytes. `at` is the offset of these bytes in the pack.
+ * Compares the CRCs of copied entries with the pack index, for the entries
+ * that end in the next `len` bytes. `at` is the offset of these bytes in the
+ * pack. Returns 0 or ERR_CORRUPT.
  */
 static int check(struct pack_copy *copy, const uint8_t *bytes, uint64_t at,
 		 uint64_t len, struct error *err)
@@ -135,9 +136,9 @@ static size_t piece_len(const struct pack_copy *copy,
 			const struct pack_writer *writer, uint64_t left)
 {
 	/*
-	 * If no step reads the bytes now (they are pinned, not hashed and not
-	 * checked), keeping them in the CPU cache has no use. So copy all of
-	 * them as one piece.
+	 * Small pieces stay in the CPU cache from hashing to writing. Pinned
+	 * bytes that are neither hashed nor checked are not read here. So
+	 * these bytes are passed on as one piece.
 	 */
 	bool is_unread = copy->is_pinned && writer->has_checksum && !copy->rev;
 

@@ -20,7 +20,9 @@
 
 struct pack_copy {
 	const struct pack *pack; /* borrowed */
-	/* borrowed: the bytes of the pack, while a range is copied */
+	/*
+	 * borrowed: all bytes of the mapped pack; set while a range is copied
+	 */
 	const uint8_t *bytes;
 	/* owned: a descriptor of the pack's file, or -1 */
 	int fd;
@@ -50,10 +52,11 @@ struct pack_copy {
 };
 
 /*
- * Begins to copy about `bytes` bytes. Opens the file again if there are many
- * bytes and the writer's sink can take them from a file. With
- * writer->check_copies, entries are compared with the CRCs of the index, if the
- * index has CRCs. Returns 0 or ERR_NOMEM. The caller closes *copy in any case.
+ * Begins to copy about `bytes` bytes of `pack`. If this is many bytes and the
+ * writer's sink can take them from a file, opens the .pack file again. If
+ * writer->check_copies is set, entries are compared with the CRCs of the pack
+ * index, if the index has CRCs. Returns 0 or ERR_NOMEM. The caller closes
+ * *copy in any case.
  */
 int pack_copy_open(struct pack_copy *copy, const struct pack *pack,
 		   const struct pack_writer *writer, uint64_t bytes,

@@ -82,7 +82,7 @@ struct delta_index {
 	size_t step;
 	/*
 	 * number of bits by which a hash is shifted right to get the number of
-	 * its bucket
+	 * its hash bucket
 	 */
 	unsigned shift;
 	/*
@@ -91,8 +91,9 @@ struct delta_index {
 	 */
 	uint32_t *next;
 	/*
-	 * array indexed by bucket, after `next` in memory: a byte of bits, see
-	 * tag_of()
+	 * array indexed by bucket, after `next` in memory: a tag byte, which
+	 * has one bit for each value of three further hash bits that occurs in
+	 * the bucket
 	 */
 	uint8_t *tags;
 	/*
@@ -118,8 +119,10 @@ static uint64_t block_hash(const uint8_t *p)
 }
 
 /*
- * Returns a byte with one bit set, which stands for three more bits of the
- * hash. The tag byte of a bucket has the bits of all blocks in the bucket.
+ * Returns the tag of a hash: a byte with one bit set. Three bits of the hash,
+ * which are not part of the bucket number, select the bit. The tag byte of a
+ * bucket is the OR of the tags of its blocks.
+ *
  * Nearly all lookups find nothing. Most of these lookups end at the tag byte,
  * without reading a chain. The table of tag bytes fits into the nearest CPU
  * cache.
@@ -177,7 +180,9 @@ struct delta_index *delta_index_new(const void *base, size_t len)
 
 	if (!len || len > UINT32_MAX)
 		return NULL;
-	/* Bases below 4 GiB have at most 2^28 blocks. */
+	/*
+	 * A base below 4 GiB has at most 2^28 blocks, so `bits` is at most 28.
+	 */
 	while ((size_t)1 << bits < block_nr)
 		bits++;
 	bucket_nr = (size_t)1 << bits;
@@ -217,7 +222,10 @@ struct copy {
 /* A delta under construction. */
 struct maker {
 	const struct delta_index *index;
-	/* number of bytes of the base before the first indexed byte */
+	/*
+	 * number of base bytes before the indexed part: the length of the
+	 * prefix that base and target have in common, or 0
+	 */
 	size_t before;
 	const uint8_t *target;
 	size_t target_len;
@@ -343,8 +351,8 @@ static int put_copies(struct maker *m, size_t off, size_t len)
 }
 
 /*
- * Encodes the first `nr` copies of the queue, and an insert instruction for the
- * unmatched bytes before each copy.
+ * Encodes the first `nr` copies of the queue, and an insert instruction for
+ * the unmatched bytes before each copy. Returns 0 or ERR_NOMEM.
  */
 static int encode_queue(struct maker *m, size_t nr)
 {
@@ -372,8 +380,9 @@ static void start_earlier(struct copy *c, size_t len)
 }
 
 /*
- * Returns the length of the last copy if `match` could be extended backwards to
- * cover this copy too, else 0. `match` begins where the last copy ends.
+ * Returns whether `match`, which begins where the last copy ends, can replace
+ * this copy. If `match` can be extended backwards over the whole copy, returns
+ * the length of the copy, otherwise 0.
  */
 static size_t replaceable(const struct maker *m, const struct copy *match)
 {
@@ -424,8 +433,8 @@ static int add_copy(struct maker *m, struct copy match)
 }
 
 /*
- * Rates a candidate for a copy: returns how many of its bytes no earlier copy
- * covers.
+ * Rates a candidate for a copy: returns its length, including the bytes by
+ * which it can be extended backwards without touching an earlier copy.
  */
 static size_t candidate_len(const struct maker *m, const struct copy *c)
 {
@@ -437,8 +446,10 @@ static size_t candidate_len(const struct maker *m, const struct copy *c)
 }
 
 /*
- * Finds the best match for the 16 bytes of the target at `at` by their hash.
- * The length of *best is 0 if there is no match.
+ * Finds the best match in the base for the target bytes from `at` on. The
+ * candidates are the base's blocks that have the same hash as the 16 bytes at
+ * `at`. If a candidate rates higher than *best_len (see candidate_len()),
+ * *best and *best_len are set to the best one.
  */
 static void find_block(const struct maker *m, size_t at, struct copy *best,
 		       size_t *best_len)
@@ -500,7 +511,11 @@ static size_t diagonal_len(const struct maker *m, size_t at)
 	return min_size(end - at, m->index->len - DIAGONAL_MIN - off) + 1;
 }
 
-/* Tries to continue the last copy at the target position `at`. */
+/*
+ * Tries to continue the last copy at the target position `at`. If at least 8
+ * bytes match, sets *best to the match and *best_len to its rating (see
+ * candidate_len()).
+ */
 static void find_diagonal(const struct maker *m, size_t at, struct copy *best,
 			  size_t *best_len)
 {
@@ -552,8 +567,8 @@ static size_t skip_misses(const struct maker *m, size_t at, size_t end)
 }
 
 /*
- * Finds all copies for the target. Returns 1 if the delta would exceed its
- * limit, otherwise 0 or ERR_NOMEM.
+ * Finds all copies for the target. Returns 0, 1 if the delta would exceed its
+ * limit, or ERR_NOMEM.
  */
 static int match_target(struct maker *m)
 {
@@ -608,8 +623,8 @@ static int put_sizes(struct buf *out, size_t base_len, size_t target_len)
 }
 
 /*
- * Makes the delta of the whole target. Returns 1 if the delta would exceed its
- * limit, otherwise 0 or ERR_NOMEM.
+ * Makes the delta of the whole target. Returns 0, 1 if the delta would exceed
+ * its limit, or ERR_NOMEM.
  */
 static int make(struct maker *m)
 {
@@ -623,8 +638,10 @@ static int make(struct maker *m)
 }
 
 /*
- * Moves the bytes of the delta to *out if `ret` is 0 and the delta is short
- * enough.
+ * Ends the making of a delta. `ret` is the result of making it: 0, 1 for a
+ * delta that exceeds its limit, or ERR_NOMEM. If `ret` is 0 and the delta has
+ * at most m->max_len bytes, moves its bytes to *out and returns 0. Otherwise
+ * frees the bytes and returns 1 or ERR_NOMEM.
  */
 static int finish(struct maker *m, int ret, void **out, size_t *out_len)
 {
@@ -655,8 +672,8 @@ int delta_create(const struct delta_index *index, const void *target,
 
 /*
  * Makes the part of the delta between the common prefix and the common suffix
- * of base and target. Returns 1 if the delta would exceed its limit, otherwise
- * 0 or ERR_NOMEM.
+ * of base and target. The `len` bytes at `base` are this part of the base.
+ * Returns 0, 1 if the delta would exceed its limit, or ERR_NOMEM.
  */
 static int make_middle(struct maker *m, const uint8_t *base, size_t len)
 {

@@ -18,7 +18,8 @@
 
 /*
  * Reads the two sizes at the start of a delta, of which `len` bytes are
- * available. Returns 0 or ERR_CORRUPT. *header_len may be NULL.
+ * available. *header_len (NULL allowed) is set to the number of bytes that the
+ * two sizes take. Returns 0 or ERR_CORRUPT.
  */
 int delta_sizes(const void *delta, size_t len, uint64_t *base_size,
 		uint64_t *result_size, size_t *header_len);
@@ -44,8 +45,8 @@ struct delta_op {
 /*
  * Takes the next instruction of a delta against a base of base_len bytes. *c
  * starts after the delta's header. Returns 1 if an instruction was taken, 0 at
- * the end of the delta, or ERR_CORRUPT if the instruction is incomplete or
- * copies bytes outside the base.
+ * the end of the delta, or ERR_CORRUPT. An instruction is corrupt if it is
+ * incomplete or copies bytes outside the base.
  */
 int delta_next(struct delta_op *op, struct cursor *c, size_t base_len);
 

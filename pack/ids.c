@@ -35,8 +35,9 @@ struct search {
 };
 
 /*
- * Compares the id at `pos` with the wanted id, and narrows the range. Returns a
- * negative number, 0 or a positive number.
+ * Compares the id at `pos` with the wanted id, and narrows the range. Returns
+ * a negative number if the id at `pos` is less than the wanted id, 0 if both
+ * are equal, or a positive number.
  */
 static inline int probe(struct search *s, uint32_t pos)
 {
@@ -72,9 +73,11 @@ static inline uint32_t interpolate(const struct search *s)
 }
 
 /*
- * Probes at growing distances from the last probe, in the direction of the id,
- * until a probe is past the id. This is fast because the id is usually near the
- * last probe.
+ * Probes at growing distances from the last probe, in the direction of the
+ * wanted id, until a probe finds this id or is past it. The wanted id is
+ * usually near the last probe, so few probes are needed. Returns 0 if a probe
+ * finds the id; otherwise a nonzero number, and the id may still be in the
+ * range [lo, hi).
  */
 static inline int gallop(struct search *s)
 {

@@ -61,9 +61,9 @@ static inline void pack_ids_range(const struct pack_ids *ids, uint8_t byte,
 
 /*
  * Finds an id by its raw bytes. Returns true with its position in *ids_pos, or
- * false if the id is not in the table. The search interpolates once in the
- * range of the fanout, then probes at growing distances, and ends with a binary
- * search.
+ * false if the id is not in the table. The search estimates the position once
+ * from the fanout range, then probes at growing distances, and ends with a
+ * binary search.
  */
 bool pack_ids_find(const struct pack_ids *ids, const uint8_t *raw,
 		   uint32_t *ids_pos);
@@ -121,7 +121,10 @@ void pack_idx_table_release(struct pack_idx_table *table);
 void pack_idx_table_prefetch(const struct pack_idx_table *table,
 			     const uint8_t *const *raws, size_t nr);
 
-/* Finds an id by its raw bytes, with the results of pack_ids_find(). */
+/*
+ * Finds an id by its raw bytes, and returns what pack_ids_find() would return:
+ * true with the position in *ids_pos, or false if the id is not in the table.
+ */
 bool pack_idx_table_find(const struct pack_idx_table *table, const uint8_t *raw,
 			 uint32_t *ids_pos);
 

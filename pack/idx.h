@@ -140,10 +140,10 @@ struct pack_idx_entry {
 struct pack_idx_format {
 	unsigned version; /* 1 or 2 */
 	/*
-	 * The smallest offset that is written with 64 bits; at most 2^31. If an
-	 * offset is this large, version 2 is written even if version 1 is asked
-	 * for. 0 (the value outside of tests) stands for 2^31, and `version` is
-	 * written.
+	 * The smallest offset that is written with 64 bits; at most 2^31. 0
+	 * means 2^31, and `version` is written. Tests set smaller values, to
+	 * get 64-bit offsets without a large pack. Then version 2 is written
+	 * if an offset is at least this large, whatever `version` says.
 	 */
 	uint32_t off64_from;
 };
@@ -159,8 +159,8 @@ int pack_idx_write_as(struct buf *out, const struct pack_idx_entry *entries,
 		      struct error *err);
 
 /*
- * Works like pack_idx_write_as() with the default format of a version, and
- * returns the same codes.
+ * Works like pack_idx_write_as(), with the usual format of version `version`.
+ * Returns the codes of pack_idx_write_as().
  */
 static inline int pack_idx_write(struct buf *out,
 				 const struct pack_idx_entry *entries,

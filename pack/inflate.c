@@ -260,8 +260,9 @@ nomem:
 
 /*
  * A libdeflate compressor touches and clears 192 KiB before each stream, which
- * is most of the cost of a small stream. So the first small inputs use zlib
- * with a small window. The response to a small fetch has no other streams.
+ * is most of the cost of a small stream. So the first SMALL_NR inputs of at
+ * most SMALL_LEN bytes use zlib with a small window. The response to a small
+ * fetch needs no libdeflate compressor at all.
  */
 #define SMALL_LEN 4096
 /* large enough for SMALL_LEN bytes */
@@ -272,7 +273,10 @@ nomem:
 struct deflater {
 	int level;
 	unsigned small_nr;
-	/* compressor for small inputs; initialised if small_nr is not 0 */
+	/*
+	 * compressor for small inputs; initialised if small_nr, the number of
+	 * small inputs so far, is not 0
+	 */
 	z_stream small;
 	/* owned; compressor for large inputs; NULL: not used yet */
 	struct libdeflate_compressor *whole;

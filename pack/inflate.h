@@ -51,8 +51,9 @@ ssize_t inflater_prefix(struct inflater *inf, void *dst, size_t dst_len,
 
 /*
  * Inflate a stream in pieces. Call inflater_start() once, then inflater_feed()
- * until the stream ends. On entry *src_len and *dst_len are the available bytes
- * and room. On return they are the bytes consumed and produced. inflater_feed()
+ * until the stream ends. Before each call, the caller sets *src_len and
+ * *dst_len to the number of bytes at `src` and the room at `dst`. The call
+ * sets them to the number of bytes consumed and produced. inflater_feed()
  * returns 1 at the end of the stream, 0 if it needs more bytes or room,
  * ERR_CORRUPT or ERR_NOMEM.
  */
@@ -63,8 +64,9 @@ int inflater_feed(struct inflater *inf, void *dst, size_t *dst_len,
 struct deflater;
 
 /*
- * Makes an object that deflates to zlib streams. `level` is 0..9, or -1 for the
- * default. Returns NULL if memory runs out.
+ * Makes an object that deflates to zlib streams. `level` is 0 (no compression)
+ * to 9 (smallest), or -1 for zlib's usual level, 6. Returns NULL if memory
+ * runs out.
  */
 struct deflater *deflater_new(int level);
 void deflater_free(struct deflater *def);
@@ -74,8 +76,9 @@ int deflater_append(struct deflater *def, struct buf *out, const void *src,
 		    size_t len);
 
 /*
- * Returns a CRC-32 as in pack indexes (zlib's polynomial): `crc`, the CRC of
- * the bytes before (at first 0), continued over `len` more bytes.
+ * Continues a CRC-32, as in pack indexes (zlib's polynomial), over `len` more
+ * bytes, and returns it. `crc` is the CRC of the bytes before these, 0 for
+ * none.
  */
 uint32_t pack_crc32(uint32_t crc, const void *bytes, size_t len);
 
@@ -86,8 +89,9 @@ uint32_t pack_crc32(uint32_t crc, const void *bytes, size_t len);
 struct deflate_stream;
 
 /*
- * Makes the state for compressing one stream. `level` is 0..9, or -1 for the
- * default. Returns NULL if memory runs out.
+ * Makes the state for compressing one stream. `level` is 0 (no compression) to
+ * 9 (smallest), or -1 for zlib's usual level, 6. Returns NULL if memory runs
+ * out.
  */
 struct deflate_stream *deflate_stream_new(int level);
 void deflate_stream_free(struct deflate_stream *ds);

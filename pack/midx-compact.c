@@ -47,8 +47,8 @@ static int alloc_all(struct compact *c)
 
 /*
  * Numbers the packs of a layer in the combined file. The numbers follow those
- * of the layers below, in the order of the packs' first bits. Packs without
- * bits come last. Returns 0 or ERR_NOMEM.
+ * of the layers combined before. Packs are numbered in the order of their
+ * first bits; packs without bits come last. Returns 0 or ERR_NOMEM.
  */
 static int place_packs(struct compact *c, size_t layer)
 {

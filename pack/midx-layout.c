@@ -107,7 +107,7 @@ static uint64_t pack_key(const struct pack_midx_layout *m, uint32_t pack)
 
 /*
  * Writes the chunks RIDX and BTMP. Objects are sorted by pack, and by offset
- * inside each pack.
+ * inside each pack. Returns 0 or ERR_NOMEM.
  */
 static int put_order(const struct layout *l)
 {

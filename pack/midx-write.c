@@ -15,7 +15,9 @@
 
 struct merge {
 	const struct pack_midx_request *rq;
-	/* owned array, indexed by pack */
+	/*
+	 * owned array, indexed by pack: the rank of the pack, see rank_packs()
+	 */
 	uint32_t *ranks;
 	uint32_t preferred;
 	/*
@@ -64,9 +66,10 @@ static uint32_t oldest_pack(const struct pack_midx_request *rq)
 }
 
 /*
- * Ranks the packs: if several packs have an object, the copy of the first pack
- * is chosen. The preferred pack is first; the other packs follow from newest to
- * oldest, and by name if their times are equal. Returns 0 or ERR_NOMEM.
+ * Ranks the packs: if several packs have an object, the copy in the pack of
+ * the lowest rank is chosen. The preferred pack has rank 0. The other packs
+ * follow from newest to oldest, and by name if their times are equal. Returns
+ * 0 or ERR_NOMEM.
  */
 static int rank_packs(struct merge *m)
 {

@@ -80,8 +80,8 @@ int pack_midx_write(struct buf *out, const struct pack_midx_request *request,
 struct pack_midx_compaction {
 	const struct pack_midx *const *layers; /* lowest first */
 	/*
-	 * The bit orders of the layers. The new order keeps the bits of all
-	 * objects. NULL: no order is written.
+	 * The bit orders of the layers. Each object keeps its bit position in
+	 * the new order. NULL: no order is written.
 	 */
 	const struct pack_midx_order *const *orders;
 	bool with_order; /* write RIDX and BTMP */
@@ -91,10 +91,10 @@ struct pack_midx_compaction {
 };
 
 /*
- * Appends one multi-pack-index of version 2 that combines the layers. Its packs
- * are in the order of their bits, not sorted by name. So the bitmaps of these
- * layers and of higher layers stay valid. base_nr must be that of the lowest
- * combined layer.
+ * Appends one multi-pack-index of version 2 that combines the layers. Its
+ * packs are in the order of their bits, not sorted by name. So the bitmaps of
+ * these layers and of higher layers stay valid. base_nr must be the base_nr of
+ * the lowest combined layer.
  *
  * Returns 0 or an error: ERR_CORRUPT if a layer names no valid pack for an
  * object, or ERR_NOMEM. After an error, *out is unchanged. O(n log n) for the

@@ -75,7 +75,10 @@ static int check_size(const struct pack_midx *m, const struct chunk *chunk,
 	return 0;
 }
 
-/* Works like check_size() for a chunk that may be absent. */
+/*
+ * Checks the size of an optional chunk, like check_size(). Returns 0 if the
+ * chunk is absent.
+ */
 static int check_optional(const struct pack_midx *m, const struct chunk *chunk,
 			  uint64_t nr, size_t item_len, const char *what,
 			  struct error *err)
@@ -84,8 +87,8 @@ static int check_optional(const struct pack_midx *m, const struct chunk *chunk,
 }
 
 /*
- * Takes the next pack name from the chunk PNAM, at offset *off. Sets *off to
- * the offset of the name after it. Returns 0 or ERR_CORRUPT.
+ * Takes the name of pack number `i` from the chunk PNAM, at offset *off.
+ * Advances *off to the next name. Returns 0 or ERR_CORRUPT.
  */
 static int take_name(struct pack_midx *m, uint32_t i, const struct chunk *chunk,
 		     uint64_t *off, struct error *err)

@@ -164,7 +164,7 @@ struct pack_midx_order {
 	 * the object
 	 */
 	const uint8_t *table;
-	/* owned array, indexed by midx_pack */
+	/* owned array, indexed by midx_pack: the bits of the pack */
 	struct pack_midx_span *spans;
 	/*
 	 * the midx_pack whose objects have the first bits; 0 if there are no
@@ -176,9 +176,9 @@ struct pack_midx_order {
 /*
  * Reads and verifies the order of the pseudo-pack, from the chunk RIDX. If
  * there is no RIDX, the order comes from `rev`: the bytes of a file
- * multi-pack-index-<checksum>.rev (NULL: no file). Verifies that the objects of
- * each pack are adjacent and sorted by offset, so the order is a permutation.
- * This takes some 3 ns per object.
+ * multi-pack-index-<checksum>.rev (NULL: no file). The objects of each pack
+ * must be adjacent and sorted by offset, so the order is a permutation.
+ * Verifying takes some 3 ns per object.
  *
  * Returns 0, or ERR_MISSING if there is no order, ERR_CORRUPT or ERR_NOMEM.
  * After an error, *order is zeroed.
@@ -190,8 +190,8 @@ void pack_midx_order_release(struct pack_midx_order *order);
 
 /*
  * Reads the order from RIDX and BTMP in constant time, without verifying RIDX.
- * Returns 1 if RIDX or BTMP is missing (*order is then zeroed), otherwise 0,
- * ERR_CORRUPT if BTMP does not partition the bits, or ERR_NOMEM.
+ * Returns 0, 1 if RIDX or BTMP is missing (*order is then zeroed), ERR_CORRUPT
+ * if BTMP does not partition the bits, or ERR_NOMEM.
  */
 int pack_midx_order_init_unproven(struct pack_midx_order *order,
 				  const struct pack_midx *midx,
@@ -212,21 +212,23 @@ static inline uint32_t pack_midx_order_pos(const struct pack_midx_order *order,
 		       order->midx->base_nr;
 
 	/*
-	 * An order that is not verified may contain positions outside the file.
+	 * An order that is not verified may name an object outside the file.
+	 * The result is then 0, so that callers stay in range.
 	 */
 	return pos < order->midx->nr ? pos : 0;
 }
 
 /*
- * Finds the bit of an object, by its offset among the objects of its pack.
- * Returns false if the file is corrupt.
+ * Finds the bit of the object at midx_pos, by a binary search among the
+ * objects of its pack, which are sorted by offset. Returns false if the file
+ * is corrupt.
  */
 bool pack_midx_order_find(const struct pack_midx_order *order,
 			  uint32_t midx_pos, uint32_t *bit_pos);
 
 /*
- * What pack_midx_verify() needs: the indexes of the packs, and a callback for
- * problems.
+ * The input of pack_midx_verify(): the indexes of the packs, and a callback
+ * for problems.
  */
 
 struct pack_midx_check {
@@ -244,9 +246,9 @@ struct pack_midx_check {
 /*
  * Verifies everything that pack_midx_parse() does not verify. These are the
  * checksum, the existence of all packs, the order of ids and their fanout
- * ranges, and the pack and offset of each object. RIDX and BTMP are verified if
- * they exist. Returns 1 if a problem was reported, otherwise 0 or ERR_NOMEM.
- * O(nr log nr).
+ * ranges, and the pack and offset of each object. RIDX and BTMP are verified
+ * if they exist. Returns 0, 1 if a problem was reported, or ERR_NOMEM. O(nr
+ * log nr).
  */
 int pack_midx_verify(const struct pack_midx *midx,
 		     const struct pack_midx_check *check, struct error *err);

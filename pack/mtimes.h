@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The times of a cruft pack's objects (.mtimes). The time of an object is the
- * time at which the object was last known to be in use, like the modification
- * time of a loose object (gitformat-pack(5)). A pack with such a file is a
- * cruft pack: its objects are unreachable.
+ * The times of a cruft pack's objects (.mtimes). An object's time is when the
+ * object was last known to be in use, like the modification time of a loose
+ * object (gitformat-pack(5)). A pack with such a file is a cruft pack: its
+ * objects are unreachable.
  *
  * 	"MTME" | version 1 | hash id: 1 SHA-1, 2 SHA-256
  * 	nr x 4      seconds since 1970, in the order of the index
@@ -76,9 +76,11 @@ int pack_mtimes_open(struct pack_mtimes_file *f, const struct pack *pack,
 void pack_mtimes_close(struct pack_mtimes_file *f);
 
 /*
- * Removes the .mtimes file of the pack "<base>.pack", if there is one. Call
- * this when a cruft pack was written again as an ordinary pack. The .pack file
- * must have its new modification time already. Returns 0, ERR_IO or ERR_NOMEM.
+ * Removes the .mtimes file of the pack at `pack_path` ("<base>.pack"), if
+ * there is one. Call this after writing an ordinary pack over a cruft pack of
+ * the same name, to make the pack ordinary. The new .pack file must have its
+ * modification time already, because the objects have this time from now on.
+ * Returns 0, ERR_IO or ERR_NOMEM.
  */
 int pack_mtimes_drop(const char *pack_path, struct error *err);
 

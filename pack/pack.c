@@ -238,7 +238,8 @@ static bool parse_rev_file(struct pack *pack, const char *path)
 
 /*
  * Computes the reverse index of a pack by sorting. A computed index is always
- * right. The caller of sort_rev(), make_rev() and prove_rev() holds the lock.
+ * right. Returns NULL if memory runs out. The caller of sort_rev(), make_rev()
+ * and prove_rev() holds the lock.
  */
 static const struct pack_rev *sort_rev(struct pack *pack)
 {
@@ -250,8 +251,8 @@ static const struct pack_rev *sort_rev(struct pack *pack)
 }
 
 /*
- * Makes the reverse index of a pack. A .rev file that cannot be used is treated
- * as missing.
+ * Makes the reverse index of a pack. A .rev file that cannot be used is
+ * treated as missing. Returns NULL if memory runs out.
  */
 static const struct pack_rev *make_rev(struct pack *pack)
 {
@@ -271,9 +272,10 @@ static const struct pack_rev *make_rev(struct pack *pack)
 }
 
 /*
- * Verifies the table of the .rev file. If the table is wrong, computes the
- * reverse index instead. Other threads may continue to use the unverified
- * index. Results of an unverified index may be wrong, but are in range.
+ * Verifies the table of the .rev file, and returns the reverse index. If the
+ * table is wrong, returns a computed reverse index. Other threads may continue
+ * to use the unverified reverse index: its results may be wrong, but are in
+ * range.
  */
 static const struct pack_rev *prove_rev(struct pack *pack)
 {

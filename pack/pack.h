@@ -128,8 +128,9 @@ const struct pack_rev *pack_get_rev(struct pack *pack, struct error *err);
 
 /*
  * Returns a reverse index for a few lookups, without verifying it. This takes
- * constant time if there is a .rev file, which may be damaged
- * (pack_rev_parse()). For a small pack the index is verified.
+ * constant time if there is a .rev file. If the file is damaged, results of
+ * lookups may be wrong, but are in range. For a pack of at most
+ * PACK_REV_SMALL_NR objects, the reverse index is verified.
  */
 const struct pack_rev *pack_get_rev_unproven(struct pack *pack,
 					     struct error *err);
@@ -145,10 +146,11 @@ int pack_check_rev(struct pack *pack, const struct pack_rev *rev,
 		   struct error *err);
 
 /*
- * Works like pack_check_rev(), and also verifies the checksum of another file,
- * `bytes`. Hashing both files at once takes less time (hash_check_two()).
- * Returns 1 if both checksums are right, 0 if one is wrong or there is no .rev
- * file, or ERR_NOMEM.
+ * Verifies the checksum of the .rev file like pack_check_rev(), and the
+ * checksum of another file, whose `len` bytes are at `bytes`. Hashing both
+ * files at once takes less time (hash_check_two()). Returns 1 if both
+ * checksums are right, 0 if one is wrong or there is no .rev file, or
+ * ERR_NOMEM.
  */
 int pack_check_rev_with(struct pack *pack, const struct pack_rev *rev,
 			const void *bytes, size_t len);

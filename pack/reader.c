@@ -19,15 +19,18 @@
 #include "pack/reader.h"
 
 enum {
-	/* Two bits of a zlib stream inflate to at most 258 bytes. */
+	/*
+	 * largest number of bytes that one byte of a zlib stream can inflate
+	 * to: two bits yield at most 258 bytes
+	 */
 	DEFLATE_RATIO_MAX = 1032,
 	/* the most bytes that one copy instruction produces */
 	DELTA_COPY_MAX = 0xffffff,
 	/* number of bytes of two encoded numbers of 64 bits */
 	DELTA_HEADER_MAX = 20,
 	/*
-	 * sizes above this are checked against the stream's length before
-	 * memory is allocated
+	 * an object larger than this is checked against the length of its zlib
+	 * stream before memory is allocated
 	 */
 	SIZE_SUSPECT = 16 << 20,
 	SCRATCH_KEEP_MAX = 16 << 20,
@@ -191,7 +194,7 @@ static int inflate_at(struct pack_reader *r, struct pack *pack, uint64_t offset,
 /*
  * Inflates an object that is stored whole into a new node of the cache of
  * decoded objects. Sets *out to the node, pinned: it is not evicted while in
- * use.
+ * use. Returns 0 or a negative error code.
  */
 static int read_whole(struct pack_reader *r, struct pack *pack, uint64_t offset,
 		      const struct pack_entry *entry,
@@ -220,7 +223,10 @@ static int read_whole(struct pack_reader *r, struct pack *pack, uint64_t offset,
 	return 0;
 }
 
-/* Inflates the delta of a chain link into the reader's scratch buffer. */
+/*
+ * Inflates the delta of a chain link into the reader's scratch buffer. Returns
+ * 0 or a negative error code.
+ */
 static int read_stored(struct pack_reader *r, struct pack *pack,
 		       const struct chain_link *link, struct error *err)
 {
@@ -249,9 +255,9 @@ static int read_stored(struct pack_reader *r, struct pack *pack,
 }
 
 /*
- * Returns the size of a delta's result. Verifies the size as far as possible
- * without applying the delta. Each byte of a delta can only yield one byte, or
- * a copy of bytes of the base.
+ * Sets *size to the size of a delta's result. Verifies the size as far as
+ * possible without applying the delta. Each byte of a delta can only yield one
+ * byte, or a copy of bytes of the base. Returns 0 or ERR_CORRUPT.
  */
 static int result_size(uint64_t *size, const struct pack *pack,
 		       const struct chain_link *link, const uint8_t *delta,
@@ -365,10 +371,11 @@ static int push_link(struct pack_reader *r, uint64_t offset,
 /*
  * Follows the delta chain from *at to a base that is cached or stored whole.
  * *base is pinned, and *at is set to its offset. r->chain gets the deltas to
- * apply to *base.
+ * apply to *base. Returns 0 or a negative error code.
  *
  * On failure, *at is the offset of the damaged object. r->chain then has the
- * deltas that need this object as their base, directly or through other deltas.
+ * deltas that need this object as their base, directly or through other
+ * deltas.
  */
 static int find_base(struct pack_reader *r, struct pack *pack, uint64_t *at,
 		     struct base_cache_node **base, struct error *err)
@@ -401,7 +408,8 @@ static int find_base(struct pack_reader *r, struct pack *pack, uint64_t *at,
 }
 
 /*
- * Asks the callback `spare` for another copy of the damaged object at `offset`.
+ * Asks the callback `spare` for another copy of the damaged object at
+ * `offset`. Returns 0 or a negative error code.
  */
 static int ask_spare(struct pack_reader *r, struct pack *pack, uint64_t offset,
 		     bool with_data, struct pack_spare *spare)
@@ -426,7 +434,7 @@ static int ask_spare(struct pack_reader *r, struct pack *pack, uint64_t offset,
 
 /*
  * Puts another copy of the damaged object into the cache, under the offset of
- * the damaged one. The node is pinned.
+ * the damaged one. The node is pinned. Returns 0 or a negative error code.
  */
 static int read_spare(struct pack_reader *r, struct pack *pack, uint64_t offset,
 		      struct base_cache_node **out)
@@ -459,11 +467,12 @@ static void forget_error(struct error *err)
 
 /*
  * Applies the deltas of the chain one after the other, beginning with the base
- * *node. If a delta fails, another copy of its result is used. On success *node
- * is the result of the last delta, pinned.
+ * *node. If a delta fails, another copy of its result is used. On success
+ * *node is the result of the last delta, pinned.
  *
- * `ret` is the result of find_base(). If it is an error, the object at `at` is
- * damaged, and another copy of this object is the base.
+ * `ret` is the result of find_base(). If `ret` is an error, the object at `at`
+ * is damaged, and another copy of this object is the base. Returns 0 or a
+ * negative error code.
  */
 static int climb(struct pack_reader *r, struct pack *pack, uint64_t at, int ret,
 		 struct base_cache_node **node, struct error *err)
@@ -513,8 +522,8 @@ void pack_object_release(struct pack_reader *reader, struct pack_object *obj)
 }
 
 /*
- * Returns the size of the result of the delta at `offset`, from its first
- * bytes.
+ * Sets *size to the size of the result of the delta at `offset`. Inflates only
+ * the first bytes of the delta. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 static int peek_result_size(struct pack_reader *r, const struct pack *pack,
 			    uint64_t offset, const struct pack_entry *entry,
@@ -538,8 +547,9 @@ static int peek_result_size(struct pack_reader *r, const struct pack *pack,
 }
 
 /*
- * Returns the type of the object at the end of a delta chain, which is stored
- * whole. *entry is the first entry of the chain.
+ * Sets *type to the type of the object at the end of a delta chain, which is
+ * stored whole. *entry is the first entry of the chain. Returns 0 or a
+ * negative error code.
  */
 static int base_type(struct pack_reader *r, const struct pack *pack,
 		     uint64_t offset, struct pack_entry *entry,
@@ -568,9 +578,10 @@ static int base_type(struct pack_reader *r, const struct pack *pack,
 }
 
 /*
- * Returns the type of the delta at `offset`. A base in its delta chain is
- * damaged. A delta has the type of all its bases, so another copy of any of
- * these objects tells the type.
+ * Sets *type to the type of the delta at `offset`, in whose delta chain an
+ * object is damaged. A delta has the type of its base. So the type is found
+ * from another copy of the damaged object, or of a delta between this object
+ * and the delta at `offset`. Returns 0 or a negative error code.
  */
 static int spare_type(struct pack_reader *r, struct pack *pack, uint64_t offset,
 		      enum object_type *type)
@@ -594,8 +605,9 @@ static int spare_type(struct pack_reader *r, struct pack *pack, uint64_t offset,
 }
 
 /*
- * Returns the type of the object whose entry at `offset` was parsed into
- * *entry. A delta has the type of its base.
+ * Sets *type to the type of the object whose entry at `offset` was parsed into
+ * *entry. A delta has the type of its base. Returns 0 or a negative error
+ * code.
  */
 static int type_of_entry(struct pack_reader *r, struct pack *pack,
 			 uint64_t offset, struct pack_entry *entry,

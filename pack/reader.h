@@ -43,8 +43,8 @@ void pack_reader_forget(struct pack_reader *reader, const struct pack *pack);
 struct pack_spare {
 	enum object_type type;
 	/*
-	 * owned by the caller of the function, which frees it with free();
-	 * NULL: only the type is known
+	 * malloc()ed bytes of the object, which the reader frees; NULL: only
+	 * the type is known
 	 */
 	uint8_t *data;
 	size_t len;
@@ -119,17 +119,17 @@ int pack_reader_stored(struct pack_reader *reader, struct pack *pack,
 		       const uint8_t **data, struct error *err);
 
 /*
- * Returns type and size of the object at `offset` without decoding it. Reads
- * the headers of the delta chain, and inflates at most the first bytes of one
- * delta. Either output may be NULL.
+ * Finds type and size of the object at `offset` without decoding it. Reads the
+ * headers of the delta chain, and inflates at most the first bytes of one
+ * delta. `type` and `size` may be NULL. Returns 0 or a negative error code.
  */
 int pack_reader_info(struct pack_reader *reader, struct pack *pack,
 		     uint64_t offset, enum object_type *type, uint64_t *size,
 		     struct error *err);
 
 /*
- * Reads a whole object of a pack in pieces, for blobs that should not be in
- * memory as a whole (core.bigFileThreshold).
+ * The function below reads an object in pieces. It is for blobs that are too
+ * large to be held in memory (core.bigFileThreshold).
  */
 
 /*

@@ -2,10 +2,10 @@
 /*
  * The reverse index, from a .rev file or by sorting.
  *
- * A .rev file is verified with the help of the index. The order is right if the
- * table has one position per object, and the offsets at these positions ascend.
- * This check finds more errors than the checksum of the file, in the same time.
- * Callers that look up a few objects of a large pack skip the verification.
+ * A .rev file is verified with the help of the index. The order is right if
+ * the table has one position per object, and the offsets at these positions
+ * ascend. This check also finds a wrong table whose checksum is right. Callers
+ * that look up a few objects of a large pack skip the verification.
  */
 #include "base/bytes.h"
 #include "base/mem.h"
@@ -22,7 +22,9 @@ static uint64_t trailer_offset(const struct pack_idx *idx, uint64_t pack_len)
 	return pack_len > id_len ? pack_len - id_len : 0;
 }
 
-/* Returns whether the offsets of the objects that the table lists ascend. */
+/*
+ * Returns whether the offsets of the objects ascend in the order of the table.
+ */
 static bool is_ascending(const struct pack_rev *rev)
 {
 	uint64_t last = 0;
@@ -43,7 +45,7 @@ static bool is_ascending(const struct pack_rev *rev)
 
 /*
  * Returns the same as is_ascending(), for an index without 64-bit offsets. The
- * loop has no branches.
+ * loop has no branches, so that it is fast.
  */
 static bool is_ascending_off32(const struct pack_rev *rev)
 {

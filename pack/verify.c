@@ -15,7 +15,10 @@
 #include "sys/thread.h"
 
 enum {
-	/* Two bits of a zlib stream inflate to at most 258 bytes. */
+	/*
+	 * largest number of bytes that one byte of a zlib stream can inflate
+	 * to: two bits yield at most 258 bytes
+	 */
 	DEFLATE_RATIO_MAX = 1032,
 	/* the most bytes that one copy instruction produces */
 	DELTA_COPY_MAX = 0xffffff,
@@ -60,9 +63,12 @@ struct worker {
 struct verify {
 	const struct pack_chains *chains;
 	const struct pack_verify_hooks *hooks; /* may be NULL */
-	/* number of the first task to run */
+	/*
+	 * number of the first task to run: 0, or TASK_FAMILIES if the
+	 * checksums of the files are not verified
+	 */
 	size_t first_task;
-	/* owned array, indexed by thread_nr */
+	/* owned array, indexed by thread_nr: the state of each thread */
 	struct worker *workers;
 };
 
@@ -84,8 +90,8 @@ static int corrupt(const struct pack_chains *c, uint64_t offset,
 }
 
 /*
- * Finds the range of an entry's bytes, which end at the next entry, and
- * verifies their CRC. Returns 0 or a negative error code.
+ * Finds the bytes of the entry at pack_pos, which end where the next entry
+ * begins, and verifies their CRC. Returns 0 or a negative error code.
  */
 static int find_extent(struct extent *x, const struct pack_chains *c,
 		       uint32_t pack_pos, struct error *err)
@@ -206,7 +212,8 @@ static int check_id(struct worker *w, const struct pack_chains *c,
 
 /*
  * Decodes an object and verifies its id. The caller frees out->data in any
- * case.
+ * case. Returns 0, a negative error code, or HOOK_FAILED if the callback has
+ * failed.
  */
 static int check_object(struct worker *w, const struct pack_chains *c,
 			struct level *out, uint32_t pack_pos,
@@ -281,9 +288,9 @@ static int enter(struct worker *w, struct level *object, struct error *err)
 }
 
 /*
- * Verifies the next child of the object on top of the stack. If this child is
- * the last one, the top object is freed before the child's own children are
- * verified.
+ * Verifies the next child of the object on top of the stack. Before the
+ * children of the last child are verified, the top object is freed: nothing
+ * needs it any more. Returns 0 or a negative error code.
  */
 static int check_next_child(struct worker *w, const struct pack_chains *c,
 			    struct error *err)

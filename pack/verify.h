@@ -26,10 +26,10 @@ int pack_verify_files(const struct pack *pack, struct error *err);
 int pack_verify_rev(const struct pack *pack, struct error *err);
 
 /*
- * Verifies a pack with `threads` threads. Every object is inflated once. The
- * objects made from one whole object are visited depth first. So memory holds
- * only those bases of the current object that have further children. Returns 0,
- * ERR_CORRUPT (with pack and offset in the message) or ERR_NOMEM.
+ * Verifies a pack with `threads` threads. Every object is inflated once. Each
+ * family of deltas is visited depth first. So memory holds only those bases of
+ * the current object that have further children. Returns 0, ERR_CORRUPT (with
+ * pack and offset in the message) or ERR_NOMEM.
  */
 int pack_verify(const struct pack_chains *chains, unsigned threads,
 		struct error *err);
@@ -38,8 +38,8 @@ int pack_verify(const struct pack_chains *chains, unsigned threads,
 struct pack_verify_hooks {
 	/*
 	 * Called for each object that has the right id. The bytes are valid
-	 * during the call. `thread_nr` < threads. A negative result ends the
-	 * verification.
+	 * until the callback returns. `thread_nr` < threads. A negative result
+	 * ends the verification.
 	 */
 	int (*object)(void *ctx, unsigned thread_nr, uint32_t idx_pos,
 		      enum object_type type, const void *data, size_t len,

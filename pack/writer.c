@@ -105,8 +105,8 @@ int pack_writer_put(struct pack_writer *w, const void *bytes, size_t len,
 }
 
 /*
- * Counts and hashes a large span that the caller passes to the sink afterwards.
- * Returns 0 or the sink's error.
+ * Counts and hashes a large span. The caller then passes the span to the sink
+ * itself, without a copy in the buffer. Returns 0 or the sink's error.
  */
 static int note_span(struct pack_writer *w, const void *bytes, size_t len,
 		     struct error *err)

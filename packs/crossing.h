@@ -2,9 +2,9 @@
 /*
  * Counts stored deltas that cross the delta islands of references: the base of
  * such a delta is outside of an island that the object is in. A clone of this
- * island cannot be sent the delta as it is stored. After a repack with delta
- * islands there are none, except in packs that the repack kept. New references
- * may cause further ones.
+ * island cannot be sent the delta as it is stored. A repack with delta islands
+ * leaves crossing deltas only in packs that it keeps. Later, new references
+ * can cause further crossing deltas.
  */
 #ifndef PACKS_CROSSING_H
 #define PACKS_CROSSING_H

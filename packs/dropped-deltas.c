@@ -76,7 +76,10 @@ static int add_stored(struct search *s, uint32_t obj_pos)
 	return add(s->found, &delta);
 }
 
-/* Returns whether the last delta of the list has the same target and base. */
+/*
+ * Returns whether the last delta of the list has the target and the base of
+ * *delta.
+ */
 static bool is_last(const struct dropped_deltas *d,
 		    const struct kept_delta *delta)
 {
@@ -87,8 +90,8 @@ static bool is_last(const struct dropped_deltas *d,
 }
 
 /*
- * Add the deltas of an object that are in the old file of kept deltas because
- * earlier repacks have dropped them.
+ * Add the deltas of an object that earlier repacks have dropped. These deltas
+ * are in the old file of kept deltas, with step 0. Returns 0 or ERR_NOMEM.
  */
 static int add_kept(struct search *s, uint32_t obj_pos)
 {

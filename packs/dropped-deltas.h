@@ -18,8 +18,9 @@
 
 struct dropped_deltas {
 	/*
-	 * Owned. The field `step` of each delta is 0. The streams of the deltas
-	 * borrow from the packs of the walk's snapshot, and from `old`.
+	 * Owned. The field `step` of each delta is 0, which stands for a delta
+	 * that a repack has dropped. The streams of the deltas borrow from the
+	 * packs of the walk's snapshot, and from `old`.
 	 */
 	struct kept_delta *deltas;
 	size_t nr, alloc;
@@ -34,8 +35,9 @@ struct dropped_deltas {
 
 /*
  * List the deltas that packs of the walk's snapshot store for objects of the
- * tip island, if their bases are outside of it. Then list the deltas that
- * earlier repacks dropped for this reason: the rows of d->old with step 0.
+ * tip island, if the base of the delta is outside of the island. Then list the
+ * deltas that earlier repacks dropped for this reason: the rows of d->old with
+ * step 0.
  *
  * A pair of objects is listed once. A delta with a wrong CRC is left out.
  * Release *d in any case. Returns 0 or ERR_NOMEM. Cost: one look at the pack

@@ -21,7 +21,7 @@ static int ask(struct bitset *passed, const struct filter_split *split,
 
 /*
  * Add to *passed each object of the enumeration that passes the filter. The
- * wants are in *passed already.
+ * wants are in *passed already. Returns 0 or a negative error code.
  */
 static int ask_all(struct bitset *passed, const struct filter_split *split,
 		   const struct filter *filter, struct error *err)
@@ -43,7 +43,7 @@ static int ask_all(struct bitset *passed, const struct filter_split *split,
 
 /*
  * Walk again, now with the filter, and add to *passed the objects that this
- * walk finds.
+ * walk finds. Returns 0 or a negative error code.
  */
 static int walk_again(struct bitset *passed, const struct filter_split *split,
 		      const struct filter *filter, struct error *err)

@@ -22,8 +22,8 @@ int island_marks_add_tip(struct islands *islands, bool *any,
 }
 
 /*
- * Set the bits of those items to be packed that the bitmap index has. Returns 0
- * or ERR_NOMEM.
+ * Set the bit of each item to be packed, if the bitmap index has the item.
+ * Returns 0 or ERR_NOMEM.
  */
 static int list_bits(struct bitset *bits, const struct island_marks *marks,
 		     const struct pack_bitmap *pb)
@@ -43,7 +43,7 @@ static int list_bits(struct bitset *bits, const struct island_marks *marks,
 /*
  * Find commits that reach no item to be packed, so that the walk to mark
  * islands can stop at these commits. If the bitmap index is broken, no such
- * commits are found, and the walk is longer.
+ * commits are found, and the walk is longer. Returns 0 or ERR_NOMEM.
  */
 static int find_bounds(struct walk_tips *bounds,
 		       const struct island_marks *marks,

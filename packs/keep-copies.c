@@ -45,7 +45,10 @@ static int sort_newest(struct sort_item *order, const struct walk *w,
 	return sort_items(order, tips->commit_nr);
 }
 
-/* Keep only the newest `max` commits of the list, sorted newest first. */
+/*
+ * Keep only the newest `max` commits of the list, sorted newest first. Returns
+ * 0 or ERR_NOMEM.
+ */
 static int keep_newest(struct walk_tips *tips, const struct walk *w, size_t max)
 {
 	struct sort_item *order = mem_alloc(tips->commit_nr, sizeof(*order));
@@ -119,8 +122,8 @@ int keep_tips_find(struct keep_tips *tips, struct walk *w, struct refs *refs,
 #define TRY_COST 2048
 
 /*
- * New copies may always cost up to this number of deflated bytes, even if
- * reading the trees has already used up the maximum.
+ * New copies may always cost this number of deflated bytes, even if reading
+ * the trees alone has used up the maximum cost.
  */
 #define NEW_COST_MIN ((uint64_t)32 << 10)
 
@@ -154,7 +157,11 @@ struct copying {
 	struct buf stream;
 };
 
-/* Set *base_pos to the base of a delta. Returns false if there is none. */
+/*
+ * Set *base_pos to the obj_pos of the base of a delta. The delta is at `off`
+ * in the new pack, and `entry` is its header. Returns false if the entry is
+ * not a delta, or if its base cannot be found.
+ */
 static bool find_base(uint32_t *base_pos, const struct copying *c, uint64_t off,
 		      const struct pack_entry *entry)
 {
@@ -285,7 +292,10 @@ static int make_new(struct copying *c, uint32_t obj_pos)
 	return ret;
 }
 
-/* Returns whether a copy of the old file has the size of the object. */
+/*
+ * Returns whether a copy of the old file has the size of the object. A copy of
+ * another size is damaged and is not used.
+ */
 static bool is_sound(const struct copying *c, uint32_t obj_pos,
 		     const struct kept_delta *copy)
 {

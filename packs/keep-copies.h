@@ -44,7 +44,10 @@ static inline size_t keep_row_len(enum hash_algo algo)
 	return 2 * hash_len(algo) + 24;
 }
 
-/* Ids of root trees, each once; those of the newest commits come first. */
+/*
+ * Ids of root trees, each once; the root trees of the newest commits come
+ * first.
+ */
 struct keep_tips {
 	struct oid trees[KEEP_TIPS_MAX];
 	size_t nr;
@@ -86,12 +89,14 @@ struct keep_copies_options {
 
 /*
  * Add copies for the trees of the tips, tip by tip, until the file has no room
- * for another copy. A copy of the old file is used if there is one; otherwise a
- * new copy is made. Objects of more than cost_max bytes get no new copy. An
- * object gets a copy if the pack stores it as a delta against an object that is
- * not in the same tip's tree. Objects that cannot be read get no copy. Returns
- * 0 or ERR_NOMEM. Cost: the trees of the tips are read; the copies of the old
- * file are read; new copies are read and deflated.
+ * for another copy. An object gets a copy if the pack stores it as a delta
+ * against an object that is not in the same tip's tree.
+ *
+ * A copy of the old file is used if there is one; otherwise a new copy is
+ * made. Objects of more than cost_max bytes get no new copy, and objects that
+ * cannot be read get none. Returns 0 or ERR_NOMEM. Cost: the trees of the tips
+ * are read; the copies of the old file are read; new copies are read and
+ * deflated.
  */
 int keep_copies_make(const struct keep_copies_options *options, struct walk *w);
 

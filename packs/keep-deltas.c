@@ -28,8 +28,9 @@
 #define STORED_MIN 1024
 
 /*
- * A delta that the repack dropped is kept if it is at least this number of
- * bytes smaller than the stored object. A row of the file has 64 bytes or more.
+ * A delta that the repack dropped is kept if it is smaller than the stored
+ * object by more than this number of bytes. A smaller saving would not pay for
+ * the row in the file, which has 64 bytes or more.
  */
 #define SAVED_MIN 64
 
@@ -44,22 +45,22 @@
 #define PAIR_COST 32768
 
 /*
- * A repack makes new deltas up to a total cost of this number of bytes for each
- * object of the pack. That adds less than 3% to the CPU time of a repack that
- * copies all objects.
+ * Limit of the cost of all new deltas of a repack, per object of the pack. The
+ * unit is bytes that are read (see PAIR_COST). With this limit, new deltas add
+ * less than 3% to the CPU time of a repack that copies all objects.
  */
 #define COST_PER_OBJECT 40
 
 /*
- * A repack makes new whole copies up to a total cost of this number of deflated
- * bytes for each object of the pack. That adds less than 3% to the CPU time,
- * too.
+ * Limit of the cost of all new whole copies of a repack, per object of the
+ * pack. The unit is bytes that are deflated. With this limit, new copies add
+ * less than 3% to the CPU time of a repack that copies all objects.
  */
 #define COPY_COST_PER_OBJECT 8
 
 /*
- * The maximum of the total cost is at least this number, even for a small pack.
- * The unit is bytes that are read.
+ * The maximum of the total cost of new deltas is at least this number, even
+ * for a small pack. The unit is bytes that are read.
  */
 #define COST_MAX_MIN ((uint64_t)512 << 10)
 
@@ -120,7 +121,10 @@ struct keeping {
 
 /* ---- trees of older commits */
 
-/* Append the root tree of a commit that was parsed. */
+/*
+ * Append the root tree of a commit that was parsed. Returns 0 or a negative
+ * error code.
+ */
 static int add_tree(struct keep_trees *trees, struct walk *w,
 		    uint32_t commit_nr, struct error *err)
 {
@@ -135,7 +139,7 @@ static int add_tree(struct keep_trees *trees, struct walk *w,
 /*
  * Add the trees of a commit and of its first-parent ancestors at the distances
  * of the steps (KEEP_STEP_MIN). The list ends where history ends or cannot be
- * read.
+ * read. Returns 0 or a negative error code.
  */
 static int add_trees(struct keep_trees *trees, struct walk *w,
 		     uint32_t commit_nr, struct error *err)
@@ -217,7 +221,7 @@ static int add_pair(void *ctx, uint32_t new_pos, uint32_t old_pos,
 
 /*
  * List the pairs of HEAD's tree and each older tree. Only directories that
- * differ are read.
+ * differ are read. Returns 0 or a negative error code.
  */
 static int list_pairs(struct keeping *k, const struct keep_trees *trees,
 		      struct error *err)
@@ -240,7 +244,7 @@ static int list_pairs(struct keeping *k, const struct keep_trees *trees,
 
 /*
  * If a pair is listed for several steps, keep only the pair with the smallest
- * step.
+ * step. Returns 0 or ERR_NOMEM.
  */
 static int unify_pairs(struct keeping *k)
 {
@@ -272,7 +276,11 @@ static int unify_pairs(struct keeping *k)
 
 /* ---- rows */
 
-/* Compare two struct kept_delta, or two struct keep_row. */
+/*
+ * Compare two struct kept_delta, or two struct keep_row, by target, then step,
+ * then base. Returns a negative number if *a comes first, 0 if both are equal,
+ * or a positive number.
+ */
 static int cmp_rows(const void *a, const void *b)
 {
 	const struct kept_delta *x = a, *y = b;
@@ -317,7 +325,11 @@ static uint64_t stored_len(const struct keeping *k, const struct oid *oid)
 		       : 0;
 }
 
-/* Keep stored deltas that the repack has dropped, if they save bytes. */
+/*
+ * Add rows for the stored deltas that the repack has dropped, if a delta is
+ * smaller than the stored object by more than SAVED_MIN bytes. Returns 0 or
+ * ERR_NOMEM.
+ */
 static int take_dropped(struct keeping *k, const struct dropped_deltas *dropped)
 {
 	uint32_t ignored;
@@ -395,7 +407,7 @@ static size_t max_delta(const struct keep_pair *pair)
 
 /*
  * Add a row without a delta, so that the next repack does not try the pair
- * again.
+ * again. Returns 0 or ERR_NOMEM.
  */
 static int add_none(struct keeping *k, const struct keep_pair *pair)
 {
@@ -409,7 +421,11 @@ static int add_none(struct keeping *k, const struct keep_pair *pair)
 	return add_row(k, &delta, NULL);
 }
 
-/* Deflate a new delta, and add it as a row if it saves enough. */
+/*
+ * Deflate a new delta. Add it as a row if it has at most half of the bytes
+ * that the pack stores for the target; otherwise add a row without a delta. If
+ * the file has no room for the delta, add nothing. Returns 0 or ERR_NOMEM.
+ */
 static int keep_new(struct keeping *k, const struct keep_pair *pair,
 		    const void *bytes, size_t len)
 {
@@ -440,7 +456,7 @@ static int keep_new(struct keeping *k, const struct keep_pair *pair,
 
 /*
  * Make the delta of a pair whose target was read. If the base cannot be read,
- * no delta is made.
+ * no delta is made. Returns 0 or ERR_NOMEM.
  */
 static int make_new(struct keeping *k, const struct keep_pair *pair,
 		    const struct odb_object *target)
@@ -466,7 +482,7 @@ static int make_new(struct keeping *k, const struct keep_pair *pair,
 	return ret;
 }
 
-/* Make the deltas of pairs with the same target. */
+/* Make the deltas of pairs with the same target. Returns 0 or ERR_NOMEM. */
 static int make_of_target(struct keeping *k, const struct sort_item *order,
 			  size_t nr)
 {

@@ -4,9 +4,12 @@
  * as they are in a chain of multi-pack-indexes. So the cost of a repack depends
  * on the number of new objects only (git-repack(1)).
  *
- * layers by objects       5000   900 | 260   40   new
- *                          stay         are merged: 40 > 260 / 2 does not
- *                                       hold, but new + 40 > 260 / 2
+ * A layer is merged with the layers above it if it has less than twice as many
+ * objects as all of them together. An example with 100 new objects:
+ *
+ * objects of layers     5000   900 | 260   40   100
+ *                        stay      | 40 < 2 * 100 and 260 < 2 * (40 + 100):
+ *                                  | merged; 900 is not < 2 * 400
  *
  * A multi-pack-index that is a single file is treated as a chain of one layer.
  */
@@ -34,7 +37,8 @@ void layered_spare(struct old_packs *old, const struct odb *odb,
 /*
  * Returns the layer that will be below a new layer: the highest layer of the
  * snapshot's chain that may stay. Neither this layer nor a layer below it may
- * name a leaving pack. NULL: there is none.
+ * name a pack of `leaving`, the packs about to be removed. NULL: there is no
+ * such layer.
  */
 struct odb_midx *layered_base(const struct odb *odb,
 			      const struct named_packs *leaving);

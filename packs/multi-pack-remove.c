@@ -51,7 +51,8 @@ static bool is_kept(const struct removal *r, const char *name)
 
 /*
  * Remove a side file "multi-pack-index-<hex>.bitmap" or
- * "multi-pack-index-<hex>.rev", unless it is kept. Other files stay.
+ * "multi-pack-index-<hex>.rev", unless it is kept. Other files stay. Returns 0
+ * or a negative error code.
  */
 static int remove_part(void *ctx, const char *name)
 {
@@ -218,8 +219,9 @@ int multi_pack_remove_chain(const char *dir, struct error *err)
 }
 
 /*
- * Callback for the file of each layer: returns 1, which stops the search, if
- * the layer names one of the packs in `any`.
+ * Callback for the file of each layer. Returns 1, which stops the search, if
+ * the layer names one of the packs in `any`. Returns 0 if not, or a negative
+ * error code.
  */
 static int check_layer(void *ctx, const char *name)
 {

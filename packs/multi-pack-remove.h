@@ -24,10 +24,11 @@ struct odb_midx; /* odb/odb-midx.h */
 int multi_pack_remove(const char *dir, struct error *err);
 
 /*
- * Remove the bitmap indexes and order files of all multi-pack-indexes, except
- * of the one whose checksum is `keep`, in hexadecimal digits. If `keep` is "",
- * there is no exception. The bitmap index of `keep` is removed too, unless
- * `keep_bitmap` is true. Returns 0, ERR_IO or ERR_NOMEM.
+ * Remove the bitmap indexes and order files of all multi-pack-indexes.
+ * Exception: the files of the multi-pack-index whose checksum is `keep`, in
+ * hexadecimal digits; "": no exception. The bitmap index of this
+ * multi-pack-index is removed too, unless `keep_bitmap` is true. Returns 0,
+ * ERR_IO or ERR_NOMEM.
  */
 int multi_pack_remove_parts(const char *dir, const char *keep, bool keep_bitmap,
 			    struct error *err);
@@ -47,13 +48,13 @@ int multi_pack_remove_layers(const char *dir, const struct odb_midx *top,
 			     struct error *err);
 
 /*
- * Remove the multi-pack-index if it names one of these packs or cannot be read.
- * Remove the chain if one of its layers names one of these packs, names a pack
- * that does not exist, or cannot be read. (Git before 2.47 removes packs
- * without looking at chains.) This function takes and releases the lock
- * (multi-pack-lock.h). The other functions of this file are called with the
- * lock held. Returns 0, ERR_IO, ERR_NOMEM, or ERR_DENIED if another process
- * holds the lock.
+ * Remove the multi-pack-index if it names one of the packs in `names` or
+ * cannot be read. Remove the chain if one of its layers names one of these
+ * packs, names a pack that does not exist, or cannot be read. (Git before 2.47
+ * removes packs without looking at chains.) This function takes and releases
+ * the lock (multi-pack-lock.h). The other functions of this file are called
+ * with the lock held. Returns 0, ERR_IO, ERR_NOMEM, or ERR_DENIED if another
+ * process holds the lock.
  */
 int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
 			     unsigned share, struct error *err);

@@ -30,12 +30,15 @@
 #define BITMAP_MEMORY_PER_OBJECT 64
 
 /*
- * If no memory limit for building a bitmap index is configured, the limit is
- * computed. It is at least this number of bytes.
+ * Minimum in bytes of the memory limit for building a bitmap index, if the
+ * limit is computed because none is configured.
  */
 #define DEFAULT_BITMAP_MEMORY ((uint64_t)64 << 20)
 
-/* Files of packs are read-only, because they are never changed. */
+/*
+ * Permissions of the files of packs: read-only, because these files are never
+ * changed.
+ */
 #define FILE_MODE 0444
 
 static int load_bool(const struct config *config, const char *key, bool *out,
@@ -216,8 +219,8 @@ static int write_pack(struct newpack *np, struct pack_sink sink, bool check,
 }
 
 /*
- * Correct the object count in the header of a pack that reached its size limit,
- * then the checksum.
+ * Correct the object count in the header of a pack that reached its size
+ * limit, then the checksum. Returns 0 or a negative error code.
  */
 static int correct_count(struct newpack *np, struct error *err)
 {
@@ -248,8 +251,8 @@ static int correct_count(struct newpack *np, struct error *err)
 }
 
 /*
- * Write the items order[0 .. nr) to a temporary pack file, until the size limit
- * is reached.
+ * Write the items order[0 .. nr) to a temporary pack file, until the size
+ * limit is reached. Returns 0 or a negative error code.
  */
 static int write_file(struct newpack *np, const char *dir, struct error *err)
 {
@@ -604,7 +607,7 @@ static int install_part(struct newpack *np, enum newpack_part part,
 
 /*
  * Complete and sync all files of the pack. Afterwards only renames remain,
- * which are fast.
+ * which are fast. Returns 0 or a negative error code.
  */
 static int finish_parts(struct newpack *np, struct error *err)
 {

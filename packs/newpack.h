@@ -48,7 +48,10 @@ struct newpack_options {
 	 * newpack_bitmap_memory().
 	 */
 	uint64_t bitmap_memory;
-	/* limit of the bytes of the bitmap index; 0: the default */
+	/*
+	 * limit of the bytes of the bitmap index; 0: a limit that depends on
+	 * the number of objects (bitmap/choose.h)
+	 */
 	uint64_t bitmap_budget;
 	/* permissions of the files (sys/share.h) */
 	unsigned share;
@@ -68,8 +71,8 @@ int newpack_options_load(struct newpack_options *options,
 /*
  * Works like newpack_options_load(), but loads only the options for writing a
  * bitmap index of existing packs. Of the keys pack.*, only pack.threads and
- * those of bitmap indexes are read; a wrong value of pack.threads counts as
- * missing. Returns 0 or a negative error code.
+ * the keys for bitmap indexes are read; a wrong value of pack.threads counts
+ * as missing. Returns 0 or a negative error code.
  */
 int newpack_bitmap_options_load(struct newpack_options *options,
 				const struct repo *repo, struct error *err);
@@ -132,9 +135,10 @@ int newpack_make(struct newpack *np, struct packing_items *items,
 void newpack_release(struct newpack *np);
 
 /*
- * Make another pack of the items that remain of *np. First call newpack_index()
- * for *np, because both packs use the same items. Returns 0 or a negative error
- * code.
+ * Make another pack of the items that remain of *np. First call
+ * newpack_index() for *np: newpack_index() reads the offsets of entries from
+ * the items, and the next pack overwrites these offsets. Returns 0 or a
+ * negative error code.
  */
 int newpack_continue(struct newpack *next, struct newpack *np, const char *dir,
 		     struct error *err);

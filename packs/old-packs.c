@@ -51,7 +51,10 @@ static bool has_file(const char *base, const char *extension)
 	return exists;
 }
 
-/* Add a pack to the list, unless its .idx was removed meanwhile. */
+/*
+ * Add a pack to the list, unless its .idx was removed meanwhile. Returns 0 or
+ * a negative error code.
+ */
 static int add_pack(struct old_packs *old, const char *base, struct error *err)
 {
 	struct old_pack pack = {.base = mem_strdup(base)};
@@ -142,8 +145,8 @@ bool old_pack_is_freshened(const struct old_pack *pack)
 }
 
 /*
- * Remove packs from the list by name: with `named`, the packs whose names are
- * in `names`; without, all other packs.
+ * Remove packs from the list by name: the packs whose names are in `names` if
+ * `named` is true, all other packs if `named` is false.
  */
 static void filter(struct old_packs *old, const struct named_packs *names,
 		   bool named)

@@ -57,19 +57,19 @@ struct island_marks {
 
 /*
  * Mark the tip island: the closure of the trees of the commits that
- * repack.tipIsland names. *any is set to whether there are such commits.
+ * repack.tipIsland names. *any is set to whether the key names a commit.
  * Returns 0 or a negative error code.
  */
 int island_marks_add_tip(struct islands *islands, bool *any,
 			 const struct island_marks *marks, struct error *err);
 
 /*
- * Mark the objects of two kinds of delta islands: those that pack.island
- * defines, and those of the commits in marks->heads (islands_mark_refs()). Does
- * nothing if pack.island is not set and there are no heads. Each object in
- * marks->items gets all its marks; other objects may lack marks. Returns 0 or a
- * negative error code: ERR_MISSING if an object that references reach is
- * missing.
+ * Mark the objects of two kinds of delta islands: the islands that pack.island
+ * defines, and the islands of the commits in marks->heads
+ * (islands_mark_refs()). Does nothing if pack.island is not set and there are
+ * no heads. Each object in marks->items gets all its marks; other objects may
+ * lack marks. Returns 0 or a negative error code: ERR_MISSING if an object
+ * that references reach is missing.
  */
 int island_marks_add_references(struct islands *islands,
 				const struct island_marks *marks,

@@ -50,7 +50,7 @@ static int add_loose_elsewhere(void *ctx, const struct oid *oid,
 
 /*
  * List the packs and loose objects that must not go into the new pack, because
- * of the options.
+ * of the options. Returns 0 or a negative error code.
  */
 static int choose_excluded(struct pack_job *job, struct error *err)
 {
@@ -264,9 +264,9 @@ static int enumerate_local(struct pack_job *job, struct error *err)
 }
 
 /*
- * Returns whether the walk must apply the filter itself. This is so if a
- * provider fetches all missing objects that the walk lists. Without the filter,
- * the walk would fetch objects that the filter leaves out.
+ * Returns whether the walk must apply the filter itself. This is necessary if
+ * a provider fetches all missing objects that the walk lists: without the
+ * filter, the walk would fetch objects that the filter leaves out.
  */
 static bool filters_by_walk(const struct pack_job *job)
 {
@@ -321,8 +321,10 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 }
 
 /*
- * Add an object of a list to the items. The caller has set all fields of `item`
- * except obj_pos and type.
+ * Add the object `oid`, which the caller of the pack job has listed, to the
+ * items. The caller has set all fields of `item` except obj_pos and type.
+ * Returns 0 or a negative error code: ERR_MISSING if the object does not
+ * exist.
  */
 static int add_listed(struct pack_job *job, const struct oid *oid,
 		      struct walk_item item, struct error *err)
@@ -463,7 +465,8 @@ static int add_tag(struct tagging *t, uint32_t obj_pos)
 
 /*
  * Visit a tag. If its final target (the object at the end of a chain of tags)
- * is to be packed, add all tags of the chain.
+ * is to be packed, add all tags of the chain. Returns 0 or a negative error
+ * code.
  */
 static int take_tag(void *ctx, const struct packing_tag *tag)
 {
@@ -556,8 +559,9 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 }
 
 /*
- * Warn about values of repack.tipIsland and pack.islandCore that no reference
- * matches: such a value is probably a mistake.
+ * Set job->warning if no reference matches a value of repack.tipIsland or
+ * pack.islandCore: such a value is probably a mistake. Returns 0 or a negative
+ * error code.
  */
 static int check_islands(struct pack_job *job, struct error *err)
 {

@@ -21,7 +21,7 @@
 #include "refs/refs.h"
 #include "walk/walk.h"
 
-/* What a pack job does if an object that tips reach is missing. */
+/* How a pack job handles a missing object that tips reach. */
 enum pack_job_missing {
 	/* the job fails, and nothing is written */
 	PACK_MISSING_ERROR,

@@ -32,8 +32,8 @@ static int add_want(struct preparation *item, const struct oid *oid)
 }
 
 /*
- * Returns whether the last request in the list has the same wants as an earlier
- * one.
+ * Returns whether the last request in the list has the wants of an earlier
+ * request.
  */
 static bool is_asked_twice(const struct preparing *p)
 {
@@ -48,7 +48,7 @@ static bool is_asked_twice(const struct preparing *p)
 
 /*
  * Complete the last request in the list after its wants were added. Remove the
- * request if it has no wants, or the same wants as an earlier one. Returns 0 or
+ * request if it has no wants, or the wants of an earlier request. Returns 0 or
  * ERR_NOMEM.
  */
 static int settle(struct preparing *p)
@@ -87,7 +87,10 @@ static int add_heads(struct walk *w, struct walk_tips *tips,
 	return ret;
 }
 
-/* For each tip of the tip island, add the request for a clone of depth 1. */
+/*
+ * For each tip of the tip island, add the request for a clone of depth 1.
+ * Returns 0 or a negative error code.
+ */
 static int add_tips(struct preparing *p, const struct prepare_options *options)
 {
 	struct walk_tips tips = WALK_TIPS_INIT;
@@ -121,9 +124,9 @@ static int add_branch(void *ctx, const struct ref *ref)
 }
 
 /*
- * Add a tag to the wants of a clone of all references, and to the list p->tags.
- * The list is needed for clones that do not want all references: they get tags
- * by include-tag. Returns 0 or a negative error code.
+ * Add a tag to the wants of a clone of all references, and to the list
+ * p->tags. Clones that do not want all references get tags from this list
+ * (include-tag). Returns 0 or a negative error code.
  */
 static int add_tag(void *ctx, const struct ref *ref)
 {
@@ -149,6 +152,7 @@ static int add_tag(void *ctx, const struct ref *ref)
 
 /*
  * Add the requests for clones of all branches and tags, and of all references.
+ * Returns 0 or a negative error code.
  */
 static int add_mirrors(struct preparing *p)
 {
@@ -171,7 +175,7 @@ static int add_mirrors(struct preparing *p)
 
 /*
  * Add the request for a clone of HEAD's branch, and the requests of
- * add_mirrors().
+ * add_mirrors(). Returns 0 or a negative error code.
  */
 static int add_clones(struct preparing *p)
 {

@@ -27,7 +27,10 @@ struct preparation {
 	 * answer with tags.
 	 */
 	struct prepared_run *plain, *tagged;
-	/* Owned: the tags that only the answer with tags has. */
+	/*
+	 * Owned: the tags that only the answer with tags has. Bit i stands for
+	 * tags[i] of struct preparing.
+	 */
 	struct ewah along;
 };
 

@@ -142,8 +142,10 @@ static int verify_found(const struct preparing *p,
 }
 
 /*
- * Check the answer to one request. A request with several wants can be checked
- * only if references still name all of them. If not, this request is skipped.
+ * Check the answer to one request, which has the objects `objects`. Returns 1
+ * if the answer is right, 0 if not, or a negative error code. A request with
+ * several wants can be checked only if references still name all of them. If
+ * they do not, the result is 1.
  */
 static int verify_request(const struct preparing *p,
 			  const struct prepared_request *request,
@@ -206,8 +208,8 @@ static size_t list_wants(struct oid *out, const struct prepared_wants *wants,
 }
 
 /*
- * Check that the wants of an answer are those of the answer's request. Returns
- * 0, ERR_CORRUPT or ERR_NOMEM.
+ * Check that the wants of an answer, in the file of wants, are the wants of
+ * the answer's request. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 static int verify_wants_of(const struct prepared *file,
 			   const struct prepared_wants *wants,
@@ -253,7 +255,7 @@ static int verify_wants(const struct prepared *file, const struct odb *odb,
 	return ret;
 }
 
-/* Check each prepared answer in a file. */
+/* Check each prepared answer in a file. Returns 0 or a negative error code. */
 static int verify_all(struct preparing *p, const struct prepared *file)
 {
 	const struct prepare_options nothing = {.checksum = NULL};

@@ -55,6 +55,7 @@ static int list_ids(struct listing *l)
 
 /*
  * Make the bitmap *out of the wants of one answer: bit i stands for l->ids[i].
+ * Returns 0 or ERR_NOMEM.
  */
 static int make_set(struct listing *l, struct ewah *out,
 		    const struct preparation *item)
@@ -76,8 +77,8 @@ static int make_set(struct listing *l, struct ewah *out,
 
 /*
  * Make the bitmap of each listed answer. An answer is identified by its number
- * in the file of prepared answers, which has the finished answers of p->list in
- * the same order.
+ * in the file of prepared answers, which has the finished answers of p->list
+ * in the same order. Returns 0 or ERR_NOMEM.
  */
 static int make_sets(struct listing *l)
 {

@@ -64,8 +64,8 @@ int prepare_hash(struct oid *checksum, const struct bitmap_space *space,
 }
 
 /*
- * Returns whether all objects that a request finds are in the pack of the
- * answers.
+ * Returns whether all objects that a request finds are in the pack from which
+ * answers are copied.
  */
 static bool is_of_pack(const struct preparing *p, const struct found *found)
 {
@@ -73,8 +73,8 @@ static bool is_of_pack(const struct preparing *p, const struct found *found)
 }
 
 /*
- * Set *content to the runs of pack bytes in which some objects are stored. The
- * caller frees *runs.
+ * Set *content to the runs of pack bytes that store the objects in `set`. The
+ * caller frees *runs. Returns 0 or ERR_NOMEM.
  */
 static int keep_runs(struct prepared_content *content,
 		     struct prepared_run **runs, const struct found *found,
@@ -89,8 +89,8 @@ static int keep_runs(struct prepared_content *content,
 }
 
 /*
- * Set *along to those tags of the list p->tags that are in `set`. Returns 0 or
- * ERR_NOMEM.
+ * Set *along to those tags of the list p->tags that are in `set`: bit i stands
+ * for p->tags[i]. Returns 0 or ERR_NOMEM.
  */
 static int keep_tags(struct ewah *along, const struct preparing *p,
 		     const struct found *found, const struct bitset *set,
@@ -129,7 +129,8 @@ static int keep(const struct preparing *p, struct preparation *item,
 
 /*
  * Make the answer without tags, which has the objects in `objects`, and the
- * answer with tags.
+ * answer with tags. If one of the two answers cannot be copied from the pack,
+ * item->is_done stays false. Returns 0 or a negative error code.
  */
 static int answer_with_tags(const struct preparing *p, struct preparation *item,
 			    struct found *found, const struct bitset *objects,
@@ -199,8 +200,9 @@ static int prepare_item(struct preparing *p, struct preparation *item,
 }
 
 /*
- * Make the answer to one request. If a wanted object is missing, because it was
- * promised or is newer than the snapshot, this answer is not prepared.
+ * Make the answer to one request. If a wanted object is missing, because it
+ * was promised or is newer than the snapshot, this answer is not prepared.
+ * Returns 0 also in this case, or a negative error code.
  */
 static int prepare(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 {
@@ -280,8 +282,9 @@ out:
 }
 
 /*
- * Store the answers, then their wants. Until the second file is replaced,
- * readers ignore it, because it belongs to other answers.
+ * Store the file of answers, then the file of their wants. In the meantime
+ * readers ignore the old file of wants, because it belongs to other answers.
+ * Returns 0 or a negative error code.
  */
 static int store_all(const struct repo *repo, const struct buf *answers,
 		     const struct buf *wants, struct error *err)
@@ -305,7 +308,10 @@ void preparing_release(struct preparing *p)
 	odb_reader_free(p->reader);
 }
 
-/* Append the wants of the answers, whose file content is `answers`. */
+/*
+ * Append the file of wants. `answers` is the content of the file of prepared
+ * answers. Returns 0 or ERR_NOMEM.
+ */
 static int put_wants(struct buf *out, const struct preparing *p,
 		     const struct buf *answers)
 {

@@ -24,8 +24,8 @@ struct named_tip {
 };
 
 /*
- * An object that references name. In a fork network, many references name the
- * same object.
+ * An object to which references point. In a fork network, many references
+ * point to the same object.
  */
 struct named_value {
 	/*

@@ -12,7 +12,10 @@
 /* Maximum number of bytes of a line that an error message shows. */
 #define LINE_SHOWN_MAX 200
 
-/* Parse one line of the file, without its line feed. */
+/*
+ * Parse one line of the file, without its line feed. Returns 0, ERR_INVALID or
+ * ERR_NOMEM.
+ */
 static int take_line(struct snapshot *s, const char *line, size_t len,
 		     enum hash_algo algo, struct error *err)
 {

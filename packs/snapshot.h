@@ -46,9 +46,9 @@ int snapshot_load(struct snapshot *snapshot, const char *path,
 void snapshot_release(struct snapshot *snapshot);
 
 /*
- * Add the tips of the file to `tips`: all of them, or with `only_preferred`
- * those marked with "+". Tips that do not exist are ignored. Returns 0 or a
- * negative error code.
+ * Add the tips of the file to `tips`: all tips, or with `only_preferred` the
+ * tips that are marked with "+". Tips that do not exist are ignored. Returns 0
+ * or a negative error code.
  */
 int snapshot_add_tips(const struct snapshot *snapshot, struct walk *w,
 		      struct walk_tips *tips, bool only_preferred,
