@@ -76,8 +76,8 @@ static int flush(struct packed_rewrite *rw, struct error *err)
 }
 
 /*
- * Creates the new packed-refs file. A "packed-refs.new" that already exists was
- * left by a killed process.
+ * Creates the new packed-refs file. A "packed-refs.new" that already exists
+ * was left by a killed process. Returns 0 or a negative error code.
  */
 static int start(struct packed_rewrite *rw, struct error *err)
 {
@@ -104,7 +104,10 @@ static int start(struct packed_rewrite *rw, struct error *err)
 	return ret;
 }
 
-/* Copies records of the old packed-refs file up to the offset `end`. */
+/*
+ * Copies records of the old packed-refs file up to the offset `end`. Returns 0
+ * or a negative error code.
+ */
 static int copy_until(struct packed_rewrite *rw, size_t end, struct error *err)
 {
 	size_t len = end - rw->copied;

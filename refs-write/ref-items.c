@@ -174,7 +174,9 @@ static int sort_all(struct ref_transaction *tx, struct error *err)
 
 /*
  * If a change updates the ref that HEAD points to, adds an item for HEAD's
- * reflog. HEAD itself cannot change in the same transaction.
+ * reflog, and sets *added to true. If another change of the transaction
+ * updates HEAD itself, rejects the change of the ref instead. Returns 0 (also
+ * after a rejection) or a negative error code.
  */
 static int add_head(struct ref_transaction *tx, bool *added, struct error *err)
 {
@@ -206,8 +208,8 @@ static int add_head(struct ref_transaction *tx, bool *added, struct error *err)
 }
 
 /*
- * Rejects one of two updates of the same ref. Of the two, the update whose ref
- * is not locked yet is rejected.
+ * Rejects one of two updates of the same ref: the update whose ref is not
+ * locked yet. Returns 0 (also after a rejection) or a negative error code.
  */
 static int reject_twice(struct ref_transaction *tx, const struct ref_item *a,
 			const struct ref_item *b, struct error *err)

@@ -40,7 +40,8 @@ static int check_old_target(struct ref_transaction *tx, struct ref_item *item,
 
 /*
  * Compares the current value of a ref, item->old_oid, with the value that the
- * change expects.
+ * change expects. Rejects the update if they differ. Returns 0 (also if the
+ * update is rejected) or a negative error code.
  */
 static int check_old_oid(struct ref_transaction *tx, struct ref_item *item,
 			 bool is_symbolic, struct error *err)
@@ -105,7 +106,8 @@ static int check_among(struct ref_transaction *tx, struct ref_item *item,
 
 /*
  * Looks for names that conflict with a new ref: existing refs, and other refs
- * of the transaction.
+ * of the transaction. Rejects the update if there is a conflict. Returns 0
+ * (also if the update is rejected) or a negative error code.
  */
 static int check_conflict(struct ref_transaction *tx, struct ref_item *item,
 			  struct error *err)
@@ -142,7 +144,7 @@ static int check_value(struct ref_transaction *tx, struct ref_item *item,
 
 /*
  * Sets the new id for the reflog of a symbolic ref: the id of its new target,
- * or zero if the ref will dangle.
+ * or zero if the ref will dangle. Returns 0 or a negative error code.
  */
 static int resolve_target(struct ref_transaction *tx, struct ref_item *item,
 			  struct error *err)
@@ -157,7 +159,8 @@ static int resolve_target(struct ref_transaction *tx, struct ref_item *item,
 
 /*
  * Stages the new value of a ref: writes the value to a place where readers do
- * not see it yet. Does nothing if the ref already has this value.
+ * not see it yet. Does nothing if the ref already has this value. Returns 0
+ * (also if an update is rejected) or a negative error code.
  */
 static int stage(struct ref_transaction *tx, struct ref_item *item,
 		 bool is_symbolic, struct error *err)
@@ -181,7 +184,8 @@ static int stage(struct ref_transaction *tx, struct ref_item *item,
 
 /*
  * Adds an item for the ref `target` to the transaction. The ref of `item` is
- * symbolic and leads to `target`.
+ * symbolic and leads to `target`. Returns 0 (also if an update is rejected) or
+ * a negative error code.
  */
 static int follow(struct ref_transaction *tx, struct ref_item *item,
 		  const char *target, struct error *err)
@@ -206,7 +210,8 @@ static int follow(struct ref_transaction *tx, struct ref_item *item,
 
 /*
  * Verifies that HEAD, which was locked for its reflog, still leads to the same
- * ref.
+ * ref. Otherwise rejects the update. Returns 0 (also if the update is
+ * rejected) or a negative error code.
  */
 static int recheck_head(struct ref_transaction *tx, struct ref_item *item,
 			const char *target, struct error *err)
@@ -222,7 +227,8 @@ static int recheck_head(struct ref_transaction *tx, struct ref_item *item,
 /*
  * Reads the id that a symbolic ref leads to, for a change of the symbolic ref
  * itself. If the id cannot be read, the change fails only if an old value is
- * expected.
+ * expected. Returns 0 (also if an update is rejected) or a negative error
+ * code.
  */
 static int resolve_old(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *err)
@@ -243,7 +249,11 @@ static int resolve_old(struct ref_transaction *tx, struct ref_item *item,
 				 u->name);
 }
 
-/* Checks the ref of an item, and stages its new value. */
+/*
+ * Compares the ref of an item with the old value that the change expects,
+ * checks the new value, and stages it. Returns 0 (also if the update is
+ * rejected) or a negative error code.
+ */
 static int check_and_stage(struct ref_transaction *tx, struct ref_item *item,
 			   const char *target, struct error *err)
 {

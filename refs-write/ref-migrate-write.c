@@ -31,7 +31,10 @@ struct writer {
 	struct packed_rewrite packed;
 	struct reftable_append table;
 	char *table_dir; /* owned */
-	/* number of entries in the longest reflog */
+	/*
+	 * number of entries in the longest reflog; the table needs this many
+	 * update indexes
+	 */
 	uint64_t longest;
 	struct error *err; /* borrowed */
 };
@@ -77,8 +80,9 @@ static int put_record(struct writer *w, const struct ref *ref)
 }
 
 /*
- * Creates a file in the directory of the new store. No other process reads this
- * directory yet, so no lock is needed.
+ * Creates a file in the directory of the new store. No other process reads
+ * this directory yet, so no lock is needed. Returns 0 or a negative error
+ * code.
  */
 static int put_file(struct writer *w, const char *path, const struct buf *text)
 {
@@ -149,7 +153,7 @@ static int cmp_names(const void *a, const void *b)
 
 /*
  * Writes the root refs, such as HEAD. The root refs are written first, because
- * capitals sort before "refs/".
+ * capitals sort before "refs/". Returns 0 or a negative error code.
  */
 static int put_roots(struct writer *w)
 {
@@ -256,6 +260,7 @@ static int put_entry(struct writer *w, const char *name,
 
 /*
  * Writes the record that stands for a reflog without entries: it has zero ids.
+ * Returns 0 or a negative error code.
  */
 static int put_marker(struct writer *w, const char *name)
 {

@@ -99,7 +99,8 @@ static int each_name(struct migration *m, const char *dir,
 
 /*
  * Works like each_name() for the directory refs/ in `dir`. `dir` is a git
- * directory, or the directory of a new store.
+ * directory, or the directory of a new store. Returns 0, or the negative value
+ * of `fn` or another negative error code.
  */
 static int each_below_refs(struct migration *m, const char *dir,
 			   int (*fn)(struct migration *m, const char *name))
@@ -141,7 +142,7 @@ static int remove_below_refs(struct migration *m, const char *name)
 
 /*
  * Removes the refs and reflogs of one kind of storage from the git directory,
- * except HEAD.
+ * except HEAD. Returns 0 or a negative error code.
  */
 static int clear_store(struct migration *m, enum repo_ref_storage storage)
 {
@@ -195,7 +196,8 @@ static int move_files(struct migration *m)
 
 /*
  * Removes the old files, and moves the stubs into place. The stubs prevent a
- * Git that does not know reftables from seeing an empty repository.
+ * Git that does not know reftables from seeing an empty repository. Returns 0
+ * or a negative error code.
  */
 static int files_to_stubs(struct migration *m)
 {
@@ -292,7 +294,7 @@ static int lock_config(struct migration *m)
 
 /*
  * Edits the text of the configuration. An extension needs version 1 of the
- * repository format.
+ * repository format. Returns 0 or a negative error code.
  */
 static int edit_config(struct migration *m, struct buf *text)
 {
@@ -309,7 +311,10 @@ static int edit_config(struct migration *m, struct buf *text)
 	return ret < 0 ? error_nomem(m->err) : 0;
 }
 
-/* Writes the new configuration into config.lock. */
+/*
+ * Writes the new configuration into config.lock. Returns 0 or a negative error
+ * code.
+ */
 static int write_config(struct migration *m)
 {
 	struct buf text = BUF_INIT;
@@ -374,7 +379,10 @@ static int write_store(struct migration *m)
 	return ret;
 }
 
-/* Moves the new store to its place, and makes it durable. */
+/*
+ * Moves the new store to its place, and makes it durable. Returns 0 or a
+ * negative error code.
+ */
 static int move_store(struct migration *m)
 {
 	int ret = m->options->storage == REPO_REFS_REFTABLE
@@ -388,7 +396,7 @@ static int move_store(struct migration *m)
 
 /*
  * Switches to the new store: renames config.lock to config. The new store must
- * be in its place already.
+ * be in its place already. Returns 0 or a negative error code.
  */
 static int switch_stores(struct migration *m)
 {

@@ -52,9 +52,10 @@ int ref_migrate(const struct repo *repo,
 
 /*
  * Writes all refs of `from`, and the reflogs unless `no_reflog`, into a new
- * store. `to` is the same repository with the new kind of storage and another
- * repo_refs_dir(), which exists and is empty. A broken ref is ERR_CORRUPT.
- * Malformed lines of reflogs are left out. Returns 0 or a negative error code.
+ * store. `to` is the repository of `from` with two differences: the new kind
+ * of storage, and another repo_refs_dir(), which exists and is empty. A broken
+ * ref is ERR_CORRUPT. Malformed lines of reflogs are left out. Returns 0 or a
+ * negative error code.
  */
 int ref_migrate_write(const struct repo *from, const struct repo *to,
 		      bool no_reflog, struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packing refs: chooses by the kind of storage. In reftables, packing merges
- * the tables of a stack.
+ * Packs refs: calls the function for the repository's kind of storage. In
+ * reftables, packing merges the tables of a stack.
  */
 #include <string.h>
 
@@ -23,9 +23,10 @@ static int compact(const char *dir,
 }
 
 /*
- * Calls `fn` for each stack of reftables of this work tree: the stack of shared
- * refs, and the work tree's own stack. If `fn` returns a nonzero value, the
- * loop stops and returns this value.
+ * Calls `fn` for each stack of reftables of this work tree: the stack of
+ * shared refs, and the work tree's own stack. If `fn` returns a nonzero value,
+ * the loop stops and returns this value. Otherwise returns 0 or a negative
+ * error code.
  */
 static int each_own_stack(const struct repo *repo,
 			  int (*fn)(const char *dir,

@@ -43,8 +43,8 @@ struct ref_pack_options {
 /*
  * Returns the minimum number of loose refs for which ref_pack() with
  * `if_needed` rewrites a packed-refs file of `size` bytes. Only refs that
- * `wants` accepts count. The limit is that of stock Git, measured from its
- * behaviour.
+ * `wants` accepts count. Stock Git has the same limit; its values were
+ * measured.
  */
 size_t ref_pack_limit(uint64_t size);
 

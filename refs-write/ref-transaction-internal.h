@@ -111,8 +111,8 @@ extern const struct ref_tx_backend refs_reftable_tx_backend;
 extern const struct ref_tx_backend refs_publish_tx_backend;
 
 /*
- * Implements ref_tx_backend.conflict for refs in reftables. The caller need not
- * lock a stack.
+ * Implements ref_tx_backend.conflict for refs in reftables, with the same
+ * return values. The caller need not lock a stack.
  */
 int refs_reftable_tx_conflict(struct ref_transaction *tx, struct ref_item *item,
 			      struct buf *other, struct error *err);
@@ -143,7 +143,7 @@ struct ref_transaction {
 	/* owned: the target of HEAD if HEAD is symbolic, else NULL */
 	char *head_target;
 	/* The following field is used by the reftable backend. */
-	/* owned; see refs-reftable-tx.c */
+	/* owned: the locked stacks (refs-reftable-tx.c) */
 	struct refs_reftable_tx *tables;
 	/* The following fields are used by the files backend. */
 	/* owned: the new packed-refs file; NULL if no ref is deleted */
@@ -191,8 +191,8 @@ int ref_items_add(struct ref_transaction *tx, struct ref_update *update,
 
 /*
  * Makes tx->sorted the list of all items, ordered by name. Adds HEAD's item if
- * needed. If two updates are for the same ref, rejects one of them. Returns 0
- * or a negative error code.
+ * needed. If two updates are for the same ref, rejects one of the two. Returns
+ * 0 (also after a rejection) or a negative error code.
  */
 int ref_items_sort(struct ref_transaction *tx, struct error *err);
 

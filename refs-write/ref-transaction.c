@@ -131,11 +131,13 @@ static bool name_is_root(const char *name)
 }
 
 /*
- * Checks the name in a change. Names of deleted or verified refs are checked
- * too. Otherwise a change could delete any file of the git directory. As in
- * stock Git, a ref of another work tree cannot be deleted by its long name.
- * FETCH_HEAD and MERGE_HEAD are refused, since they contain more than ids. A
- * symbolic ref must be below refs/ or a root ref of this work tree.
+ * Checks the name in a change. Returns 0 or ERR_INVALID.
+ *
+ * Names of deleted or verified refs are checked too. Otherwise a change could
+ * delete any file of the git directory. As in stock Git, a ref of another work
+ * tree cannot be deleted by its long name. FETCH_HEAD and MERGE_HEAD are
+ * refused, since they contain more than ids. A symbolic ref must be below
+ * refs/ or a root ref of this work tree.
  */
 static int check_name(const struct ref_change *change, struct error *err)
 {
@@ -242,7 +244,7 @@ static void close_transaction(struct ref_transaction *tx)
 
 /*
  * Reads the target of HEAD if HEAD is symbolic. If a change updates this
- * target, HEAD's reflog gets an entry too.
+ * target, HEAD's reflog gets an entry too. Returns 0 or a negative error code.
  */
 static int read_head(struct ref_transaction *tx, struct error *err)
 {
@@ -273,11 +275,11 @@ static int add_items(struct ref_transaction *tx, struct error *err)
 }
 
 /*
- * Locks all items in rounds, and those of a round in the order of their names.
- * Locking a symbolic ref may add an item for its target, which is locked in the
- * next round. Two transactions cannot wait for each other within a round. Two
- * transactions in different rounds can wait for each other, until the lock
- * timeout.
+ * Locks all items in rounds, and the items of a round in the order of their
+ * names. Locking a symbolic ref may add an item for its target, which is
+ * locked in the next round. So two transactions can wait for each other only
+ * if they are in different rounds, and only until the lock timeout. Returns 0
+ * (also if updates are rejected) or a negative error code.
  */
 static int lock_items(struct ref_transaction *tx, struct error *err)
 {
@@ -393,7 +395,10 @@ const struct ref_update *ref_transaction_get(const struct ref_transaction *tx,
 	return tx->updates[i];
 }
 
-/* Appends "ref:<target>" or an id, or the zero id if neither is set. */
+/*
+ * Appends "ref:<target>" or an id, or the zero id if neither is set. Returns 0
+ * or ERR_NOMEM.
+ */
 static int describe_value(struct buf *out, const char *target, bool has_oid,
 			  const struct oid *oid, enum hash_algo algo)
 {

@@ -42,7 +42,10 @@ static int log_item(struct ref_transaction *tx, struct ref_item *item,
 	return reflog_append(tx->repo, &entry, make, &item->log_before, err);
 }
 
-/* Renames the lock file of a ref to the ref's file. */
+/*
+ * Renames the lock file of a ref to the ref's file. Returns 0 or a negative
+ * error code.
+ */
 static int put_in_place(struct ref_transaction *tx, struct ref_item *item,
 			struct error *err)
 {

@@ -26,7 +26,10 @@ static int is_packed(struct refs *refs, const char *name, struct error *err)
 	return ret < 0 ? ret : packed_refs_find(table, name, &ref, err);
 }
 
-/* Looks for packed refs below "<name>/". */
+/*
+ * Looks for a packed ref below "<name>/". Returns 1 with the ref's name in
+ * *other, 0 if there is none, or a negative error code.
+ */
 static int find_packed_below(const char *name, const struct packed_refs *table,
 			     struct buf *other, struct error *err)
 {
@@ -51,7 +54,12 @@ static int find_packed_below(const char *name, const struct packed_refs *table,
 	return 1;
 }
 
-/* Looks for loose refs in a directory at the path of the ref's file. */
+/*
+ * Looks for a loose ref in a directory at the path of the ref's file,
+ * tx->path. Sets item->is_dir to whether there is a directory. Returns 1 with
+ * the name of a loose ref in *other, 0 if there is none, or a negative error
+ * code.
+ */
 static int find_loose_below(struct ref_transaction *tx, struct ref_item *item,
 			    struct buf *other, struct error *err)
 {

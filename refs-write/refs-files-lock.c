@@ -52,7 +52,10 @@ static int reject_lock(struct ref_transaction *tx, struct ref_item *item,
 		"cannot lock ref '%s': %s", item->update->name, why->msg);
 }
 
-/* Creates the directory for tx->path, the path of a lock file. */
+/*
+ * Creates the directory for tx->path, the path of a lock file. Returns 0 or a
+ * negative error code.
+ */
 static int make_dirs(struct ref_transaction *tx, struct ref_item *item,
 		     struct error *err)
 {
@@ -68,7 +71,7 @@ static int make_dirs(struct ref_transaction *tx, struct ref_item *item,
 
 /*
  * Creates the lock file at tx->path. Tries several times, because other
- * processes remove empty directories.
+ * processes remove empty directories. Returns 0 or a negative error code.
  */
 static int create_lock(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *why)
@@ -126,8 +129,9 @@ int refs_files_tx_lock(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Looks for a directory at the path of the ref's loose file. There may be one
- * if the ref is only in packed-refs.
+ * Sets item->is_dir to whether there is a directory at the path of the ref's
+ * loose file. There may be one if the ref is only in packed-refs. Returns 0 or
+ * ERR_NOMEM.
  */
 static int look_for_dir(struct ref_transaction *tx, struct ref_item *item,
 			struct error *err)
@@ -143,8 +147,9 @@ static int look_for_dir(struct ref_transaction *tx, struct ref_item *item,
 
 /*
  * Removes the directory at the path of the ref's loose file, if it contains
- * nothing but directories. Otherwise the update is rejected now, because its
- * commit would fail when other refs have changed already.
+ * nothing but directories. Otherwise rejects the update now: its commit would
+ * fail only after other refs have changed. Returns 0 (also if the update is
+ * rejected) or a negative error code.
  */
 static int clear_dir(struct ref_transaction *tx, struct ref_item *item,
 		     struct error *err)
@@ -170,8 +175,8 @@ static int clear_dir(struct ref_transaction *tx, struct ref_item *item,
  * renaming the lock file gives readers the old or the new ref, never none. The
  * link is made at "<ref>~link.lock". No ref's name contains "~", so this path
  * is not the lock file of another ref. Only the holder of the lock uses this
- * path, so a file at this path was left by a killed process. If the link cannot
- * be made, the lock file keeps its text.
+ * path, so a file at this path was left by a killed process. If the link
+ * cannot be made, the lock file keeps its text. Returns 0 or ERR_NOMEM.
  */
 static int link_lock(struct ref_transaction *tx, const struct ref_item *item,
 		     struct error *err)
@@ -229,7 +234,7 @@ int refs_files_tx_stage(struct ref_transaction *tx, struct ref_item *item,
 
 /*
  * Locks packed-refs and writes the new file without deleted refs. Readers do
- * not see the new file yet.
+ * not see the new file yet. Returns 0 or a negative error code.
  */
 int refs_files_tx_ready(struct ref_transaction *tx, struct error *err)
 {

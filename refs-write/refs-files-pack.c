@@ -72,9 +72,9 @@ static int peel(struct packer *p, const struct oid *oid, struct oid *peeled)
 }
 
 /*
- * Adds peeled ids to the records of the old packed-refs before `name` (NULL: to
- * all remaining records), because the new header promises peeled ids for all
- * records.
+ * Adds peeled ids to the records of the old packed-refs before `name` (NULL:
+ * to all remaining records), because the new header promises peeled ids for
+ * all records. Returns 0 or a negative error code.
  */
 static int peel_old_until(struct packer *p, const char *name, struct error *err)
 {
@@ -155,7 +155,7 @@ static bool is_dangling_link(const char *path)
 
 /*
  * Removes the loose file of a packed ref, unless the ref has changed or is
- * locked.
+ * locked. Returns 0 or a negative error code.
  */
 static int prune_one(struct packer *p, const struct refs_loose *packed,
 		     struct error *err)

@@ -12,7 +12,7 @@
 
 /*
  * Sets *ms to the milliseconds to wait for the lock of a ref: the value of
- * core.filesRefLockTimeout, or the default. Returns 0 or ERR_INVALID.
+ * core.filesRefLockTimeout, or 100. Returns 0 or ERR_INVALID.
  */
 int refs_files_lock_timeout(int64_t *ms, const struct config *config,
 			    struct error *err);

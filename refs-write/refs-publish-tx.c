@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Transactions that are published: the refs are those of a local copy, and the
+ * Transactions that are published: the refs come from a local copy, and the
  * function `publish` of the transaction changes them in a store.
  *
- * The changes are checked against a snapshot of the tables. Nothing is locked,
- * because a request to a store takes long, and readers who refresh the copy
- * need the lock of its tables. The store compares the values again.
+ * The changes are checked against a snapshot of the copy's tables. Nothing is
+ * locked, because a request to a store takes long, and readers who refresh the
+ * copy need the lock of its tables. The store compares the old values again.
  */
 #include <string.h>
 
@@ -33,6 +33,7 @@ static int publish_nothing(struct ref_transaction *tx, struct ref_item *item,
  * Rejects the new value of a ref that is too long for a table. Local copies
  * have their refs in tables. The tables of the copy are written only after the
  * change in the store is complete. Then it is too late to reject the change.
+ * Returns 0 (also if an update is rejected) or a negative error code.
  */
 static int check_len(struct ref_transaction *tx, const struct ref_item *item,
 		     size_t block_size, struct error *err)
@@ -69,8 +70,9 @@ static int check_lens(struct ref_transaction *tx, struct error *err)
 }
 
 /*
- * Rejects changes that do not fit into a table. Also rejects two changes of the
- * same ref, for instance under its own name and through a symbolic ref.
+ * Rejects changes that do not fit into a table. Also rejects two changes of
+ * the same ref, for instance under its own name and through a symbolic ref.
+ * Returns 0 (also if an update is rejected) or a negative error code.
  */
 static int publish_ready(struct ref_transaction *tx, struct error *err)
 {
@@ -119,7 +121,7 @@ static int show(struct ref_transaction *tx, const struct ref_item *item,
 	struct ref ref;
 	int ret = refs_read(tx->refs, item->name, &ref, err);
 
-	/* A stored zero id also counts as a value. */
+	/* A stored zero id also counts as an old value, and may be replaced. */
 	if (ret < 0 && !(ret == ERR_CORRUPT && ref.is_zero))
 		return ret;
 	effect.old_target = ret ? ref.target : NULL;

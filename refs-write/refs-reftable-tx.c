@@ -78,7 +78,7 @@ static void top_free(struct refs_reftable_top *top)
 
 /*
  * Locks the stack in the directory t->dir, and adds it to the list of locked
- * stacks.
+ * stacks. Returns 0 or a negative error code.
  */
 static int lock_stack(struct ref_transaction *tx,
 		      struct refs_reftable_top **out, struct error *err)
@@ -109,8 +109,8 @@ static int lock_stack(struct ref_transaction *tx,
 }
 
 /*
- * Returns the locked stack of a ref, and locks the stack if needed. Sets *inner
- * to the ref's name in the stack.
+ * Sets *top to the locked stack of a ref; locks the stack if needed. Sets
+ * *inner to the ref's name in the stack. Returns 0 or a negative error code.
  */
 static int find_top(struct ref_transaction *tx, const char *name,
 		    struct refs_reftable_top **top, const char **inner,
@@ -205,7 +205,8 @@ static int cmp_changes(const void *a, const void *b)
 
 /*
  * Sorts the changes by name. Rejects changes of one ref under two names, such
- * as "HEAD" and "main-worktree/HEAD".
+ * as "HEAD" and "main-worktree/HEAD". Returns 0 (also if an update is
+ * rejected) or a negative error code.
  */
 static int sort_changes(struct ref_transaction *tx,
 			struct refs_reftable_top *top, struct error *err)
@@ -252,7 +253,7 @@ static int open_objects(struct refs_reftable_tx *t, const struct repo *repo,
 
 /*
  * Peels t->last_oid. If the object is missing, the ref is stored without a
- * peeled id.
+ * peeled id. Returns 0 or a negative error code.
  */
 static int peel_last(struct refs_reftable_tx *t, struct error *err)
 {
@@ -271,6 +272,7 @@ static int peel_last(struct refs_reftable_tx *t, struct error *err)
 
 /*
  * Sets the value of a ref to an id, with the peeled id if the object is a tag.
+ * Returns 0 or a negative error code.
  */
 static int peel(struct ref_transaction *tx, struct reftable_ref *ref,
 		struct error *err)
@@ -488,7 +490,10 @@ static int tx_ready(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
-/* Commits the new table of one stack, so that readers see the changes. */
+/*
+ * Commits the new table of one stack, so that readers see the changes. Returns
+ * 0 or a negative error code.
+ */
 static int commit_top(struct ref_transaction *tx, struct refs_reftable_top *top,
 		      struct error *err)
 {
@@ -507,8 +512,8 @@ static int commit_top(struct ref_transaction *tx, struct refs_reftable_top *top,
 }
 
 /*
- * Commits all stacks. Signals are held, because a signal in between would leave
- * half of a transaction.
+ * Commits all stacks. Signals are held, because a signal in between would
+ * leave half of a transaction. Returns 0 or a negative error code.
  */
 static int commit_tops(struct ref_transaction *tx, struct error *err)
 {

@@ -25,7 +25,8 @@ struct held {
 	struct sys_witness witness;
 	/* Guarded by keep->lock: */
 	struct note notes[PACKED_KEEP_NOTES];
-	size_t next_note; /* index of the note that is replaced next */
+	/* index of the note that packed_keep_add_note() replaces next */
+	size_t next_note;
 };
 
 struct packed_keep {

@@ -49,22 +49,24 @@ const char *packed_keep_head(const struct packed_keep *keep);
 void packed_keep_free(struct packed_keep *keep);
 
 /*
- * Sets *out to the mapped file at `path`. Maps the file again if it has
- * changed. `path` is the same in each call. The caller gives *out back with
- * packed_keep_put(). Returns 0, or an error of packed_refs_open().
+ * Sets *out to the mapped file at `path`, which is the same path in each call
+ * for a keep. Maps the file again if it has changed. The caller gives *out
+ * back with packed_keep_put(). Returns 0, or an error of packed_refs_open().
  */
 int packed_keep_get(const struct packed_kept **out, struct packed_keep *keep,
 		    const char *path, enum hash_algo algo, struct error *err);
 void packed_keep_put(struct packed_keep *keep, const struct packed_kept *kept);
 
 /*
- * Maximum number of notes of a mapped file. A further note replaces one of
- * these notes.
+ * Maximum number of notes of a mapped file: texts that its users have derived
+ * from it, such as a listing of refs. A further note replaces one of these
+ * notes.
  */
 #define PACKED_KEEP_NOTES 4
 /*
- * Maximum length in bytes of the text of a note, and of its key. A client
- * chooses the prefixes in the key. A longer note is not stored.
+ * Maximum length in bytes of the text of a note, and of its key. A longer note
+ * is not stored, so that a client, whose ref prefixes are in the key, cannot
+ * fill the memory.
  */
 #define PACKED_KEEP_NOTE_MAX 65536
 

@@ -11,7 +11,7 @@
 
 /*
  * Sets *off to the offset of the first record whose name sorts after all names
- * that start with `prefix`.
+ * that start with `prefix`. Returns 0 or a negative error code.
  */
 static int seek_behind(const struct packed_refs *refs, const char *prefix,
 		       size_t *off, struct error *err)

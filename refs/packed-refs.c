@@ -61,8 +61,8 @@ static bool record_name(const struct packed_refs *refs, size_t off,
 
 /*
  * Checks that the last line can be a record. The check finds a file to which
- * another program has appended bytes, and a file that is cut off at the end. No
- * other line is read.
+ * another program has appended bytes, and a file that is cut off at the end.
+ * No other line is read. Returns 0 or ERR_CORRUPT.
  */
 static int check_last(const struct packed_refs *refs, struct error *err)
 {
@@ -154,8 +154,8 @@ struct range {
 };
 
 /*
- * Compares the record that contains the byte at `off` with the key, and narrows
- * the range.
+ * Compares the record that contains the byte at `off` with the key, and
+ * narrows the range. Returns 0, or ERR_CORRUPT if the record is malformed.
  */
 static int narrow(struct range *range, const struct packed_refs *refs,
 		  size_t off, struct error *err)
@@ -266,7 +266,7 @@ bool packed_refs_has_trait(const char *line, size_t len, const char *trait)
 
 /*
  * Reads the header line, if there is one. Sets *sorted to whether the header
- * has the trait "sorted".
+ * has the trait "sorted". Returns 0 or ERR_CORRUPT.
  */
 static int parse_header(struct packed_refs *refs, bool *sorted,
 			struct error *err)
@@ -339,8 +339,8 @@ static int list_records(struct record **out, size_t *nr,
 }
 
 /*
- * Makes a sorted copy of the records of an unsorted file, in the order of their
- * names.
+ * Makes a sorted copy of the records of an unsorted file, in the order of
+ * their names. Returns 0 or a negative error code.
  */
 static int sort_table(struct packed_refs *refs, struct error *err)
 {

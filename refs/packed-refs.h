@@ -33,7 +33,7 @@
 #include "sys/map.h"
 
 struct packed_refs {
-	/* the mapped file, if it was opened by path */
+	/* the mapped file; unused if packed_refs_parse() gets the bytes */
 	struct sys_map map;
 	/* the first record; points into `map` or `sorted` */
 	const char *table;

@@ -93,7 +93,7 @@ static int say_locked(struct error *err, const char *what, const char *name,
 
 /*
  * Creates the lock file "<path>.lock". Creates its directory if the directory
- * is missing.
+ * is missing. Returns 0 or a negative error code.
  */
 static int lock(struct edit *e, struct sys_tempfile *file,
 		const struct buf *path, int64_t timeout_ms, struct error *why)
@@ -122,7 +122,7 @@ static int lock(struct edit *e, struct sys_tempfile *file,
 
 /*
  * Sets e->tip to the id of the ref whose reflog is edited. Sets e->has_tip to
- * false if the ref is symbolic or missing.
+ * false if the ref is symbolic or missing. Returns 0 or a negative error code.
  */
 static int read_tip(struct edit *e, struct error *err)
 {
@@ -165,7 +165,8 @@ static int lock_and_read(struct edit *e, struct error *err)
 
 /*
  * Writes the new reflog: the lines that are not dropped. Sets *last to the new
- * id of the last of these lines, or to zero if there is none.
+ * id of the last of these lines, or to zero if there is none. Returns 0 or a
+ * negative error code.
  */
 static int write_lines(struct edit *e, struct oid *last, struct error *err)
 {
@@ -288,8 +289,9 @@ static int edit_log(const struct repo *repo, const char *name,
 }
 
 /*
- * Removes a reflog, and then the directories above it that are empty, up to and
- * including "logs". (When a ref is deleted, "logs/refs/heads" stays.)
+ * Removes a reflog, and then all empty directories above it, including "logs".
+ * (The removal of a reflog with its ref keeps "logs/refs/heads".) Returns 0 or
+ * a negative error code.
  */
 static int drop_log(const struct repo *repo, const char *name,
 		    struct error *err)

@@ -21,7 +21,7 @@ static const char *number_before(const char *start, const char *end)
 
 /*
  * Parses " <seconds> <zone>" at the end of an identity. Sets *time to the
- * seconds.
+ * seconds. Returns 0 or ERR_CORRUPT.
  */
 static int parse_time(int64_t *time, const char *start, const char *end)
 {

@@ -87,8 +87,9 @@ static int walk_logs(struct lister *l, const char *git_dir, const char *prefix,
 }
 
 /*
- * Lists the reflogs of a linked work tree. The work tree of l->repo is skipped,
- * because its reflogs are listed already.
+ * Lists the reflogs of a linked work tree. The work tree of l->repo is
+ * skipped, because its reflogs are listed already. Returns 0 or a negative
+ * error code.
  */
 static int worktree(void *ctx, const char *id, const char *git_dir)
 {

@@ -72,7 +72,7 @@ static bool is_marker(const struct reftable_log *log)
 
 /*
  * Appends a record of a reflog as a line of text. Only the first line of the
- * record's message is used.
+ * record's message is used. Returns 0 or ERR_NOMEM.
  */
 static int append_line(struct buf *out, const struct reftable_log *log,
 		       enum hash_algo algo)
@@ -154,7 +154,10 @@ static int read_log(struct reflog *log, const struct reftable_stack *stack,
 	return ret < 0 ? ret : found;
 }
 
-/* Reads a reflog like reflog_read(). Opens the stack for this call only. */
+/*
+ * Reads a reflog like reflog_read(). Opens the stack for this call only.
+ * Returns 1 if read, 0 if there is no reflog, or a negative error code.
+ */
 static int read_named(struct reflog *log, const struct repo *repo,
 		      const char *name, struct error *err)
 {
@@ -255,8 +258,9 @@ static int list_stack(struct lister *l, const char *git_dir)
 }
 
 /*
- * Lists the reflogs of a linked work tree. The work tree of l->repo is skipped,
- * because its reflogs are listed already.
+ * Lists the reflogs of a linked work tree. The work tree of l->repo is
+ * skipped, because its reflogs are listed already. Returns 0 or a negative
+ * error code.
  */
 static int list_worktree(void *ctx, const char *id, const char *git_dir)
 {
@@ -337,7 +341,7 @@ static int read_tip(struct edit *e)
 
 /*
  * Writes a record with the ref's new value, and with the peeled id if the
- * object is a tag.
+ * object is a tag. Returns 0 or a negative error code.
  */
 static int put_ref(struct edit *e, const struct oid *oid)
 {
@@ -374,7 +378,10 @@ static int put_log(struct edit *e, const struct reftable_log *log)
 	return reftable_writer_add_log(e->append.writer, log, e->err);
 }
 
-/* Writes the record that stands for a reflog without entries. */
+/*
+ * Writes the record that stands for a reflog without entries. Returns 0 or a
+ * negative error code.
+ */
 static int put_marker(struct edit *e)
 {
 	const struct reftable_log log = {
@@ -389,7 +396,10 @@ static int put_marker(struct edit *e)
 	return put_log(e, &log);
 }
 
-/* Writes the record of a reflog line again, with the old id `old`. */
+/*
+ * Writes the record of a reflog line again, with the old id `old`. Returns 0
+ * or a negative error code.
+ */
 static int put_line(struct edit *e, const struct reflog_line *line,
 		    const struct oid *old)
 {
@@ -468,8 +478,8 @@ static int put_changes(struct edit *e)
 }
 
 /*
- * Writes records that delete all records of the reflog, including the marker of
- * an empty reflog.
+ * Writes records that delete all records of the reflog, including the marker
+ * of an empty reflog. Returns 0 or a negative error code.
  */
 static int put_deletions(struct edit *e)
 {

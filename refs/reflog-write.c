@@ -71,7 +71,10 @@ static int format_entry(struct buf *line, const struct reflog_entry *entry,
 		has_message ? "\t" : "", has_message ? entry->message : "");
 }
 
-/* Creates the directory in which a file will be. */
+/*
+ * Creates the directory in which a file will be. Returns 0 or a negative error
+ * code.
+ */
 static int make_parent(const char *path, unsigned share, struct error *err)
 {
 	const char *slash = strrchr(path, '/');
@@ -83,9 +86,9 @@ static int make_parent(const char *path, unsigned share, struct error *err)
 }
 
 /*
- * Appends a line to the file of a reflog. Creates the file and its directory if
- * they are missing. Another process may remove the new directory while it is
- * empty, so this is tried several times.
+ * Appends a line to the file of a reflog. Creates the file and its directory
+ * if they are missing. Another process may remove the new directory while it
+ * is empty, so there are several attempts. Returns 0 or a negative error code.
  */
 static int append_making(const char *path, const struct buf *line,
 			 unsigned share, struct error *err)

@@ -49,7 +49,7 @@ int reflog_line_parse(struct reflog_line *out, const char *bytes, size_t len,
 
 struct reflog {
 	struct buf bytes; /* bytes of all lines */
-	/* owned: the lines, without malformed ones */
+	/* owned: the lines that are well-formed */
 	struct reflog_line *lines;
 	size_t nr, alloc;
 };
@@ -80,7 +80,8 @@ int reflog_read(struct reflog *log, const struct repo *repo, const char *name,
  * Visits shared reflogs and the reflogs of this work tree. With
  * `all_worktrees`, also visits the reflogs of other work trees, as
  * "main-worktree/HEAD" and "worktrees/<id>/HEAD". If `fn` returns a nonzero
- * value, the visit stops and returns this value.
+ * value, the visit stops and returns this value. Otherwise returns 0 or a
+ * negative error code.
  */
 int reflog_each(const struct repo *repo, bool all_worktrees,
 		int (*fn)(void *ctx, const char *name), void *ctx,

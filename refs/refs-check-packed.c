@@ -151,7 +151,10 @@ static int check_entry(struct packed_check *k)
 	return check_name(k, name, name_len);
 }
 
-/* Checks a line "^<hex>": the peeled id of the previous record. */
+/*
+ * Checks a line "^<hex>": the peeled id of the previous record. Returns 0 or
+ * ERR_NOMEM.
+ */
 static int check_peeled(struct packed_check *k)
 {
 	size_t hex_len = hash_hex_len(k->algo), len = k->len - 1;

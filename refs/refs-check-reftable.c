@@ -89,8 +89,9 @@ static int check_record(struct checker *k, const char *prefix,
 }
 
 /*
- * Checks symbolic refs. HEAD is often the only one, so only the records between
- * the first and the last symbolic ref are read.
+ * Checks the targets of symbolic refs. HEAD is often the only symbolic ref, so
+ * only the records between the first and the last symbolic ref are read.
+ * Returns 0 or a negative error code.
  */
 static int check_records(struct checker *k, const struct reftable_stack *stack,
 			 const char *prefix)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks refs. Chooses by the kind of storage, and checks refs in files: names,
- * types and contents of files below refs/, and of HEAD and other root refs.
- * Lock files are skipped.
+ * Checks refs: calls the checks for the repository's kind of storage. This
+ * file contains the checks of refs in files: names, types and contents of
+ * files below refs/, and of HEAD and other root refs. Lock files are skipped.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -28,7 +28,10 @@ static size_t trimmed_len(const char *text)
 	return len;
 }
 
-/* Checks the target in the file of a symbolic ref: the text after "ref:". */
+/*
+ * Checks the target in the file of a symbolic ref: the text after "ref:".
+ * Returns 0 or ERR_NOMEM.
+ */
 static int check_symbolic(struct refs_check *c, const char *name,
 			  const char *text, struct error *err)
 {
@@ -116,11 +119,11 @@ static int check_file(struct walker *w)
 }
 
 /*
- * Sets *out, which is empty, to the absolute path to which the symbolic link at
- * `path` leads. `text` is the target that the link stores; a relative one is
- * taken from the link's directory. The file at the result need not exist. If
- * its directory exists, symbolic links in the result are resolved, otherwise
- * they are not.
+ * Sets *out, which is empty, to the absolute path to which the symbolic link
+ * at `path` leads. `text` is the target that the link stores. A relative
+ * target is taken from the link's directory. The file at the target need not
+ * exist. If the target's directory exists, symbolic links in the target are
+ * resolved. Returns 0 or ERR_NOMEM.
  */
 static int resolve_link(struct buf *out, const char *path, const char *text)
 {
@@ -155,7 +158,7 @@ static int resolve_link(struct buf *out, const char *path, const char *text)
 
 /*
  * Checks a symbolic link, which is a symbolic ref to a path in the git
- * directory.
+ * directory. Returns 0 or a negative error code.
  */
 static int check_link(struct walker *w)
 {
@@ -235,7 +238,10 @@ static int entry(void *ctx, const char *file)
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* Checks a file in the git directory if its name is that of a root ref. */
+/*
+ * Checks a file in the git directory if its name is that of a root ref.
+ * Returns 0 or a negative error code.
+ */
 static int root_entry(void *ctx, const char *file)
 {
 	struct walker *w = ctx;

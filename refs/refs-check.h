@@ -3,8 +3,8 @@
  * Checks the files that store refs, for all work trees, as `git refs verify`
  * does (git-refs(1)).
  *
- *   refs-check.c           chooses by the kind of storage; checks files below
- *                          refs/, HEAD and other root refs
+ *   refs-check.c           calls the checks for the kind of storage; checks
+ *                          files below refs/, HEAD and other root refs
  *   refs-check-report.c    reports, and rules of any storage
  *   refs-check-packed.c    packed-refs
  *   refs-check-reftable.c  reftables
@@ -26,7 +26,9 @@ struct refs_report {
 	 * name
 	 */
 	const char *where;
-	/* the message; valid during the call, like `where` */
+	/*
+	 * the message; like `where`, valid until the callback report() returns
+	 */
 	const char *text;
 };
 
@@ -79,7 +81,10 @@ int refs_check_loose(struct refs_check *c, const char *name, const char *bytes,
 int refs_check_packed(struct refs_check *c, const char *bytes, size_t len,
 		      enum hash_algo algo, struct error *err);
 
-/* Check all refs of one kind of storage. Return like refs_check_run(). */
+/*
+ * Check all refs of one kind of storage. Return the values of
+ * refs_check_run().
+ */
 int refs_check_files(struct refs_check *c, const struct repo *repo,
 		     struct error *err);
 int refs_check_reftable(struct refs_check *c, const struct repo *repo,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files backend: visits objects that reflogs, and HEADs and private refs of
- * work trees, keep alive.
+ * The files backend: visits the objects that must be kept because reflogs,
+ * HEADs or per-worktree refs name them.
  *
  * A reflog is a file below logs/, with one line per change:
  *
@@ -75,6 +75,8 @@ static int reflog_file(struct keeper *k, const char *path)
 /*
  * Passes the id in the file of a ref to the visitor. A symbolic ref has no id.
  * Its target is another ref, whose id is passed when that ref is visited.
+ * Returns 0, the first nonzero result of the visitor, or a negative error
+ * code.
  */
 static int ref_file(struct keeper *k, const char *path)
 {
@@ -114,7 +116,8 @@ out:
 }
 
 /*
- * Calls k->file for each file below `dir`. A missing directory counts as empty.
+ * Calls k->file for each file below `dir`. A missing directory counts as
+ * empty. Returns 0 or a negative error code.
  */
 static int walk(struct keeper *k, const char *dir)
 {
@@ -127,7 +130,10 @@ static int walk(struct keeper *k, const char *dir)
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* Calls `file` for all files below "<git_dir>/<name>". */
+/*
+ * Calls `file` for all files below "<git_dir>/<name>". Returns 0 or a negative
+ * error code.
+ */
 static int keep_below(struct keeper *k, const char *git_dir, const char *name,
 		      int (*file)(struct keeper *k, const char *path))
 {
@@ -144,9 +150,10 @@ static int keep_below(struct keeper *k, const char *git_dir, const char *name,
 }
 
 /*
- * Visits HEAD, private refs and reflogs of one git directory. refs_each()
- * visits private refs of the main work tree only if the repository was opened
- * from the main work tree.
+ * Visits HEAD, per-worktree refs and reflogs of one git directory. refs_each()
+ * visits only the per-worktree refs of the repository's own work tree, so
+ * those of all work trees are visited here. Returns 0, the first nonzero
+ * result of the visitor, or a negative error code.
  */
 static int walk_git_dir(struct keeper *k, const char *git_dir)
 {

@@ -25,7 +25,8 @@ struct packed_gen {
 	const struct packed_refs *table;
 	struct packed_refs own;
 	/*
-	 * the mapping in repo->packed_keep; NULL: this snapshot maps the file
+	 * the mapping, if it comes from repo->packed_keep; NULL: the snapshot
+	 * has mapped the file itself, into `own`
 	 */
 	const struct packed_kept *kept;
 	/* state of the file when it was mapped; zeroed if there was no file */
@@ -103,7 +104,10 @@ static bool same_file(const struct sys_stat *a, const struct sys_stat *b)
 	       a->dev == b->dev && a->ino == b->ino;
 }
 
-/* Maps packed-refs, or finds it mapped in repo->packed_keep. */
+/*
+ * Maps packed-refs, or finds it mapped in repo->packed_keep. Returns 0 or a
+ * negative error code.
+ */
 static int open_gen(const struct refs_files *files, struct packed_gen *gen,
 		    struct error *err)
 {
@@ -123,8 +127,8 @@ static int open_gen(const struct refs_files *files, struct packed_gen *gen,
 }
 
 /*
- * Maps packed-refs again if the file has changed since the newest mapping was
- * made, or if there is no mapping yet.
+ * Maps packed-refs if there is no mapping yet, or if the file has changed
+ * since the newest mapping was made. Returns 0 or a negative error code.
  */
 static int refresh_packed(struct refs_files *files, struct error *err)
 {
@@ -308,7 +312,7 @@ struct refs_iter {
 	 * packed ref
 	 */
 	bool step_packed;
-	/* the previous packed ref, if is_strict */
+	/* set if is_strict: the previous packed ref */
 	struct packed_ref last;
 	bool is_strict;
 	/* name of the ref that is being visited */
@@ -316,8 +320,9 @@ struct refs_iter {
 };
 
 /*
- * Returns an error if the visit is strict and the packed ref sorts before the
- * previous one. A binary search may miss such a ref.
+ * Returns ERR_CORRUPT if the visit is strict and the packed ref sorts before
+ * the previous one, because a binary search may miss such a ref. Otherwise
+ * returns 0.
  *
  * A strict visit of all refs starts at the first record of the file instead of
  * at "refs/". So the visit also finds a damaged name that is not below "refs/".
@@ -416,7 +421,10 @@ static int may_peel(struct refs *refs, const char *prefix,
 
 	if (ret < 0)
 		return ret;
-	/* A loose ref has no peeled id, so has_peeled stays false. */
+	/*
+	 * A loose ref does not tell whether it is a tag, so it may be a tag
+	 * that peels to one of `ids`.
+	 */
 	if (has_loose(list, prefix))
 		return 1;
 	return packed_refs_may_peel(files->packed->table, prefix, ids, err);
@@ -508,7 +516,10 @@ static int next_ref(struct refs_iter *it, struct refs_record *record,
 		cmp = packed_refs_name_cmp(loose->name, strlen(loose->name),
 					   it->packed.name,
 					   it->packed.name_len);
-	/* A loose ref hides the packed ref of the same name. */
+	/*
+	 * A loose ref hides the packed ref of the same name, so the next step
+	 * skips this packed ref too.
+	 */
 	it->step_packed = cmp >= 0;
 	if (cmp > 0)
 		return fill_packed(it, record, err);
@@ -520,7 +531,7 @@ static int next_ref(struct refs_iter *it, struct refs_record *record,
 /*
  * Searches forward in packed-refs from the current record. The distance of the
  * last search is the hint, as neighbouring directories often have the same
- * size.
+ * size. Returns 0 or a negative error code.
  */
 static int seek_packed(struct refs_iter *it, const char *name, size_t len,
 		       struct error *err)
@@ -559,7 +570,7 @@ struct root_visit {
 
 /*
  * Calls v->fn for a root ref. A directory with the name of a root ref is
- * skipped.
+ * skipped. Returns 0, the result of v->fn, or a negative error code.
  */
 static int visit_root(void *ctx, const char *name)
 {

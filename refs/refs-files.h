@@ -20,8 +20,8 @@ int refs_files_packed(struct refs *refs, const struct packed_refs **table,
 		      struct error *err);
 
 /*
- * Calls `fn` with each object id that reflogs keep. Has the contract of
- * refs_each_reflog_oid().
+ * Implements refs_each_reflog_oid() for refs in files, with the same return
+ * values.
  */
 int refs_files_each_kept(const struct repo *repo,
 			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,

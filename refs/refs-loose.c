@@ -139,7 +139,7 @@ bool refs_loose_is_per_worktree(const char *name)
 
 /*
  * Appends the path of a file of the ref. `area` chooses the file: "" the ref
- * itself, "logs/" the ref's reflog.
+ * itself, "logs/" the ref's reflog. Returns 0 or ERR_NOMEM.
  */
 static int ref_path(struct buf *out, const struct repo *repo, const char *area,
 		    const char *name)
@@ -261,7 +261,10 @@ static int add_ref(struct lister *l, const char *name, struct refs_loose *ref)
 
 static int list_dir(struct lister *l, const char *dir);
 
-/* Reads a ref's file, or lists a directory. */
+/*
+ * Reads a ref's file, or lists a directory. Returns 0 or a negative error
+ * code.
+ */
 static int list_entry(struct lister *l, struct buf *name)
 {
 	const char *prefix = l->list->prefix;
@@ -282,7 +285,10 @@ static int list_entry(struct lister *l, struct buf *name)
 	return list_dir(l, name->data);
 }
 
-/* Lists the directories below refs/ of which each work tree has its own. */
+/*
+ * Lists the directories below refs/ of which each work tree has its own.
+ * Returns 0 or a negative error code.
+ */
 static int list_per_worktree(struct lister *l)
 {
 	size_t i;
@@ -317,7 +323,10 @@ static int list_names(struct lister *l, const char *dir,
 	return ret;
 }
 
-/* Lists a directory and the directories below. `dir` ends in a slash. */
+/*
+ * Lists a directory and the directories below. `dir` ends in a slash. Returns
+ * 0 or a negative error code.
+ */
 static int list_dir(struct lister *l, const char *dir)
 {
 	struct names names = {NULL, 0, 0};
@@ -346,7 +355,10 @@ out:
 	return ret;
 }
 
-/* Lists only the deepest directory that the prefix contains. */
+/*
+ * Lists the deepest directory that contains all names with the prefix. Returns
+ * 0 or a negative error code.
+ */
 static int list_prefix(struct lister *l)
 {
 	const char *prefix = l->list->prefix;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reftable backend: visits objects that HEADs, private refs and reflogs of
- * all work trees keep alive.
+ * The reftable backend: visits the objects that must be kept because HEADs,
+ * per-worktree refs or reflogs of any work tree name them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,8 @@ static int keep_record(struct keeper *k, const struct reftable_iter *it)
 		return ret ? ret : report(k, &it->log.new_oid);
 	}
 	/*
-	 * Only private refs are visited here. refs_each() visits shared refs.
+	 * Only per-worktree refs are visited here. refs_each() visits shared
+	 * refs.
 	 */
 	if (it->ref.value == REFTABLE_SYMBOLIC ||
 	    !refs_loose_is_per_worktree(it->ref.name))

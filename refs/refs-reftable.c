@@ -144,7 +144,8 @@ static bool is_valid(const struct reftable_ref *ref)
 
 /*
  * Reads FETCH_HEAD or MERGE_HEAD. Both are files, not records of tables, in
- * every kind of storage.
+ * every kind of storage. Returns 1 if the file exists, 0 if not, or a negative
+ * error code.
  */
 static int read_file_ref(struct refs *refs, const char *name, struct ref *ref,
 			 struct buf *target, struct error *err)
@@ -272,7 +273,8 @@ struct refs_iter {
 
 /*
  * Moves a stream to its next ref that has the prefix. In a linked work tree,
- * skips refs that belong to the other stream.
+ * skips refs that belong to the other stream. At the end, s->head is NULL.
+ * Returns 0 or a negative error code.
  */
 static int step(struct refs_iter *it, struct stream *s, struct error *err)
 {
@@ -405,7 +407,11 @@ static int seek_iter(struct refs_iter *it, const char *name, struct error *err)
 	return ret;
 }
 
-/* Stops at "refs/", because names of root refs sort before it. */
+/*
+ * Visits the root refs, whose names sort before "refs/". So the visit ends at
+ * the first name after "refs/". A nonzero return value of `fn` also ends the
+ * visit. Returns 0 or a negative error code.
+ */
 static int each_root(struct refs *refs, int (*fn)(void *ctx, const char *name),
 		     void *ctx, struct error *err)
 {

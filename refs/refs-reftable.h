@@ -57,8 +57,8 @@ int refs_reftable_options(struct reftable_append_options *options,
 			  const struct repo *repo, struct error *err);
 
 /*
- * Calls `fn` with each object id that reflogs keep. Has the contract of
- * refs_each_reflog_oid().
+ * Implements refs_each_reflog_oid() for refs in reftables, with the same
+ * return values.
  */
 int refs_reftable_each_kept(const struct repo *repo,
 			    int (*fn)(void *ctx, const struct oid *oid),

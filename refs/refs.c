@@ -136,7 +136,10 @@ static const char *const dwim_rules[] = {
 	"refs/remotes/%s/HEAD",
 };
 
-/* Sets *full to the full name that a rule gives for a short name. */
+/*
+ * Sets *full to the full name that a rule gives for a short name. Returns 0 or
+ * ERR_NOMEM.
+ */
 static int expand_rule(struct buf *full, size_t rule, const char *name)
 {
 	const char *slot = strchr(dwim_rules[rule], '%');
@@ -335,7 +338,7 @@ static const char *find_except(struct visit *v, const char *name)
 
 /*
  * Moves the iterator past a directory "x/", to the name "x0": '0' is the
- * character after '/'.
+ * character after '/'. Returns 0 or a negative error code.
  */
 static int step_over(struct visit *v, const char *dir, struct error *err)
 {
@@ -621,8 +624,8 @@ int refs_each_reflog_oid(const struct repo *repo,
 struct loading {
 	struct odb *odb;
 	/*
-	 * length of the prefix, such as "refs/replace/", after which a ref's
-	 * name has the replaced id
+	 * length of the prefix of the names, such as "refs/replace/"; the rest
+	 * of a name is the replaced id
 	 */
 	size_t base_len;
 	struct error *warning, *err;

@@ -28,13 +28,19 @@ struct odb;
 struct refs;
 
 struct ref {
-	/* full name; valid during the call or until refs_close() */
+	/*
+	 * full name; in a visit, valid until the callback returns; after a
+	 * lookup, valid until the next lookup or refs_close()
+	 */
 	const char *name;
 	/* id of the object, after symbolic refs were followed */
 	struct oid oid;
 	/* name of the target if the ref is symbolic; else NULL */
 	const char *target;
-	/* set with ERR_CORRUPT; true: the stored id consists of zeros */
+	/*
+	 * set after a lookup that returned ERR_CORRUPT; true: the stored id
+	 * consists of zeros
+	 */
 	bool is_zero;
 	/* true: the storage tells whether the ref is a tag */
 	bool has_peeled;
@@ -70,7 +76,8 @@ void refs_close(struct refs *refs);
  * Visits all refs under "refs/" whose names start with `prefix` ("" or NULL:
  * all). Dangling symbolic refs and broken refs (malformed files) are left out;
  * *warning describes the last broken ref. If `fn` returns a nonzero value, the
- * visit stops and returns this value.
+ * visit stops and returns this value. Otherwise returns 0 or a negative error
+ * code.
  *
  * If GIT_REF_PARANOIA is false, refs to missing objects count as broken, and a
  * broken ref never ends a visit. If the variable is not a boolean, each visit
@@ -100,10 +107,10 @@ int refs_get_kept(const struct packed_kept **out, struct refs *refs,
 		  const char *prefix, struct error *err);
 
 /*
- * Visits refs like refs_each(), except those in the directories `except`. The
- * directories end in a slash ("refs/x/") and are in the order of strcmp(); NULL
- * ends the list. One search skips a whole directory. If `fn` returns a nonzero
- * value, the visit stops and returns this value.
+ * Visits refs like refs_each(), with the same return values, except refs in
+ * the directories `except`. The directories end in a slash ("refs/x/") and are
+ * in the order of strcmp(); NULL ends the list. One search skips a whole
+ * directory.
  */
 int refs_each_except(struct refs *refs, const char *prefix,
 		     const char *const *except,
@@ -112,11 +119,11 @@ int refs_each_except(struct refs *refs, const char *prefix,
 
 /*
  * Visits refs like refs_each(), but leaves out names less than `start` (NULL:
- * visits all). This continues an earlier visit without reading the refs before
- * `start`. `broken` is called with the name of each ref that is left out; a
- * nonzero return value of `broken` also ends the visit and is returned. If
- * GIT_REF_PARANOIA is false, only refs to missing objects are passed to
- * `broken`.
+ * visits all). Use it to continue an earlier visit without reading the refs
+ * before `start`. `broken` is called with the name of each broken ref and each
+ * dangling symbolic ref. If GIT_REF_PARANOIA is false, only refs to missing
+ * objects are passed to `broken`. A nonzero return value of `broken` also ends
+ * the visit and is returned. The other return values are those of refs_each().
  */
 int refs_each_from(struct refs *refs, const char *prefix, const char *start,
 		   int (*fn)(void *ctx, const struct ref *ref),
@@ -125,9 +132,9 @@ int refs_each_from(struct refs *refs, const char *prefix, const char *start,
 		   void *ctx, struct error *err);
 
 /*
- * Visits the root refs of this work tree (refs_name_is_root()) like
- * refs_each(), in the order of their names. Dangling symbolic refs are left
- * out.
+ * Visits the root refs of this work tree (refs_name_is_root()), in the order
+ * of their names. Dangling symbolic refs are left out. Returns the same values
+ * as refs_each().
  */
 int refs_each_root(struct refs *refs,
 		   int (*fn)(void *ctx, const struct ref *ref), void *ctx,
@@ -143,7 +150,10 @@ int refs_each_strict(struct refs *refs, const char *prefix,
 		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,
 		     struct error *err);
 
-/* Works like refs_each_from() without `start`, but ignores GIT_REF_PARANOIA. */
+/*
+ * Works like refs_each_from() from the first name on, but ignores
+ * GIT_REF_PARANOIA.
+ */
 int refs_each_or_broken(struct refs *refs, const char *prefix,
 			int (*fn)(void *ctx, const struct ref *ref),
 			int (*broken)(void *ctx, const char *name,
@@ -179,8 +189,8 @@ int refs_read(struct refs *refs, const char *name, struct ref *ref,
 /*
  * Looks up a short name, which is expanded as in gitrevisions(7): <name>,
  * refs/<name>, refs/tags/<name>, refs/heads/<name>, refs/remotes/<name>,
- * refs/remotes/<name>/HEAD. Returns 1 if one of these refs exists, otherwise 0
- * or a negative error code like refs_lookup().
+ * refs/remotes/<name>/HEAD. Returns 1 if one of these refs exists, 0 if none
+ * does, or a negative error code of refs_lookup().
  */
 int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 	      struct error *err);
@@ -195,20 +205,20 @@ int refs_dwim_nr(struct refs *refs, const char *name, struct buf *notes,
 
 /*
  * Visits the refs to which a short name expands, in the order of refs_dwim().
- * Broken refs are not visited. If `fn` returns a nonzero value, the visit stops
- * and returns this value.
+ * Broken refs are not visited. If `fn` returns a nonzero value, the visit
+ * stops and returns this value. Otherwise returns 0 or a negative error code.
  */
 int refs_dwim_each(struct refs *refs, const char *name,
 		   int (*fn)(void *ctx, const struct ref *ref), void *ctx,
 		   struct error *err);
 
 /*
- * Visits the objects that are kept alive by HEADs and private refs
- * (refs/bisect/ and so on) of all work trees, and by entries of all reflogs.
- * `fn` gets each nonzero id, maybe several times. If `fn` returns a nonzero
- * value, the visit stops and returns this value. Used by repack and
- * pack-objects --reflog. See names/index-file.h for objects that index files
- * keep alive.
+ * Visits the objects that must be kept because a HEAD, a per-worktree ref
+ * (refs/bisect/ and so on) or a reflog entry of any work tree names them. `fn`
+ * gets each nonzero id, maybe several times. If `fn` returns a nonzero value,
+ * the visit stops and returns this value. Otherwise returns 0 or a negative
+ * error code. Used by repack and pack-objects --reflog. See names/index-file.h
+ * for objects that index files name.
  */
 int refs_each_reflog_oid(const struct repo *repo,
 			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,

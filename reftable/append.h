@@ -96,10 +96,10 @@ int reftable_append_is_full(const struct reftable_append *a);
 void reftable_append_release(struct reftable_append *a);
 
 /*
- * Merges the newest tables until each remaining table is `factor` times as
- * large as the next newer one. Does nothing if all tables already have such
- * sizes, or if another process is compacting these tables. Returns 0 or a
- * negative error code. After an error, the stack is unchanged.
+ * Merges the newest tables until each remaining table is at least `factor`
+ * times as large as the next newer table. Does nothing if all tables have such
+ * sizes already, or if another process is compacting these tables. Returns 0
+ * or a negative error code. After an error, the stack is unchanged.
  */
 int reftable_compact_auto(const char *dir,
 			  const struct reftable_append_options *options,

@@ -17,8 +17,8 @@ struct compaction {
 	/* owned: lock files of the tables that are merged */
 	struct sys_tempfile *locks;
 	/*
-	 * true: if another process holds a lock, the compaction fails; false:
-	 * it then merges nothing and succeeds
+	 * true: if another process holds a lock, the compaction fails. false:
+	 * the compaction then merges nothing and succeeds.
 	 */
 	bool patient;
 };
@@ -85,7 +85,10 @@ int reftable_append_is_full(const struct reftable_append *a)
 	size_t from;
 	int ret = reftable_append_choose(a, a->len, &from);
 
-	/* If the append made no table (a->len is 0), the result is 0. */
+	/*
+	 * If the append has made no table (a->len is 0), nothing needs to be
+	 * merged.
+	 */
 	return ret < 0 ? ret : a->len && from < a->stack.nr;
 }
 
@@ -165,7 +168,7 @@ static bool has_larger_blocks(const struct compaction *c, size_t size)
 /*
  * Raises the block size of the new table until each ref fits into a block. The
  * old tables may have larger blocks than the configured size, and compaction
- * must not fail for a ref that they store.
+ * must not fail for a ref that they store. Returns 0 or a negative error code.
  */
 static int fit_blocks(struct compaction *c, struct reftable_merged *m,
 		      struct error *err)
@@ -229,9 +232,10 @@ static int merge(struct compaction *c, struct error *err)
 }
 
 /*
- * Locks tables.list again after the merge. During the merge, other processes
- * may have appended tables, and may have merged tables that this process has
- * not locked.
+ * Locks tables.list again after the merge, and opens the new stack. During the
+ * merge, other processes may have appended tables, and may have merged tables
+ * that this process has not locked. Returns 0, ERR_DENIED if the tables of
+ * this merge have changed, or another negative error code.
  */
 static int relock(struct compaction *c, struct reftable_stack *old,
 		  struct error *err)
@@ -322,7 +326,10 @@ static int compact(struct compaction *c, struct error *err)
 	return ret;
 }
 
-/* Locks tables.list, and chooses the tables to merge. */
+/*
+ * Locks tables.list, and chooses the tables to merge. Returns 0 or a negative
+ * error code.
+ */
 static int begin_auto(struct compaction *c, const char *dir,
 		      const struct reftable_append_options *options,
 		      struct error *err)
@@ -384,8 +391,9 @@ static bool is_listed(const struct reftable_stack *stack, const char *name)
 }
 
 /*
- * Removes the file `name` if it is a table that is not in tables.list. The list
- * is locked, so no other process is about to add this table.
+ * Removes the file `name` if it is a table that is not in tables.list. The
+ * list is locked, so no other process is about to add this table. Returns 0 or
+ * ERR_NOMEM.
  */
 static int remove_garbage(void *ctx, const char *name)
 {

@@ -45,8 +45,9 @@ static int parse_header(struct reftable_footer *f, const uint8_t *p, size_t len,
 }
 
 /*
- * Verifies the offset of a section from the footer. A valid offset is zero, or
- * lies in [*least, end), after the sections before it.
+ * Returns whether the offset of a section in the footer is valid: it is zero,
+ * or lies in [*least, end), after the sections before it. A valid offset that
+ * is not zero moves *least behind itself.
  */
 static bool take_off(uint64_t off, uint64_t *least, uint64_t end)
 {

@@ -47,7 +47,8 @@ static int cmp_keys(const struct reftable_source *a,
 /*
  * Reads the next record of a source (a table), and inserts the source into the
  * sorted array `waiting`. The source with the smallest key is the last one in
- * `waiting`; its record is returned next.
+ * `waiting`; its record is returned next. A source without further records is
+ * not inserted. Returns 0 or a negative error code.
  */
 static int advance(struct reftable_merged *m, struct reftable_source *s,
 		   struct error *err)
@@ -96,6 +97,7 @@ static bool is_deletion(const struct reftable_iter *it)
 
 /*
  * Skips records of older tables that have the same key as the current record.
+ * Returns 0 or a negative error code.
  */
 static int drop_hidden(struct reftable_merged *m, struct error *err)
 {

@@ -89,8 +89,9 @@ struct reftable_log {
 #define REFTABLE_LOG_TAIL_LEN 9
 
 /*
- * Takes the key of a record. On entry *key is the key of the record before, or
- * empty at a restart. Returns 1 with *key set, 0 for invalid bytes, or
+ * Takes the key of a record, and the 3 bits `extra` whose meaning depends on
+ * the type of block. On entry *key is the key of the record before, or empty
+ * at a restart. Returns 1 with *key and *extra set, 0 for invalid bytes, or
  * ERR_NOMEM.
  */
 int reftable_key_take(struct cursor *c, struct buf *key, unsigned *extra);
@@ -128,8 +129,9 @@ int reftable_log_key(struct buf *out, const char *name, size_t name_len,
 		     uint64_t update_index);
 
 /*
- * Compares keys byte by byte. If one key is a prefix of the other, the shorter
- * key comes first.
+ * Compares keys byte by byte. Returns a negative number if `a` comes first, 0
+ * if both are equal, or a positive number. If one key is a prefix of the
+ * other, the shorter key comes first.
  */
 int reftable_key_cmp(const char *a, size_t a_len, const char *b, size_t b_len);
 

@@ -36,8 +36,9 @@ static int open_one(struct reftable_stack *stack, const char *dir,
 }
 
 /*
- * Opens the tables that `list`, the content of tables.list, names. The function
- * replaces line ends in the list by NULs.
+ * Opens the tables that `list`, the content of tables.list, names. The
+ * function replaces line ends in the list by NULs. Returns 0 or a negative
+ * error code.
  */
 static int open_all(struct reftable_stack *stack, const char *dir,
 		    struct buf *list, enum hash_algo algo, struct error *err)

@@ -84,8 +84,9 @@ bool reftable_section(const struct reftable *table,
 	       : type == REFTABLE_OBJECTS ? f->obj_off
 					  : 0;
 	/*
-	 * Both the section of refs and that of reflogs may begin at offset
-	 * zero. The type of the first block shows which of them the table has.
+	 * The section of refs or the section of reflogs may begin at offset
+	 * zero. The type of the first block shows which of the two sections
+	 * the table has.
 	 */
 	return *off || reftable_block_peek(file, 0) == type;
 }
@@ -115,7 +116,10 @@ void reftable_iter_release(struct reftable_iter *it)
 	reftable_iter_init(it);
 }
 
-/* Parses the value of the record at the cursor into it->ref or it->log. */
+/*
+ * Parses the value of the record at the cursor into it->ref or it->log.
+ * Returns 1 or ERR_CORRUPT.
+ */
 static int take_value(struct reftable_iter *it, struct error *err)
 {
 	const struct reftable_file *file = &it->table->file;
@@ -216,7 +220,8 @@ static int search_index(struct reftable_iter *it, const char *key,
 /*
  * Works like search_index() for the top level of an index. The caller has
  * opened the first block of this level. The level may have several consecutive
- * blocks; stock Git makes no more than 3.
+ * blocks; stock Git makes no more than 3. Returns 1 with the offset of the
+ * child, 0 if all keys of the index are smaller, or a negative error code.
  */
 static int search_top(struct reftable_iter *it, const char *key, size_t key_len,
 		      uint64_t *off, struct error *err)
@@ -281,7 +286,8 @@ static int starts_before(struct reftable_iter *it, uint64_t off,
 
 /*
  * Finds the block for a key in a table without an index: opens the last block
- * that starts before the key, or the first block.
+ * that starts before the key, or the first block. Returns 1 with the block
+ * open, 0 if the table has no such section, or a negative error code.
  */
 static int walk_blocks(struct reftable_iter *it, const char *key,
 		       size_t key_len, struct error *err)
@@ -310,8 +316,8 @@ static int walk_blocks(struct reftable_iter *it, const char *key,
 }
 
 /*
- * Moves the iterator past the records of its block whose key is less than
- * `key`.
+ * Moves the iterator past the records of its section whose key is less than
+ * `key`. Returns 0 or a negative error code.
  */
 static int scan(struct reftable_iter *it, const char *key, size_t key_len,
 		struct error *err)

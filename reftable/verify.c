@@ -26,8 +26,8 @@ struct verifier {
 	/* type of the current section; 0 before the first one */
 	enum reftable_block_type section;
 	/*
-	 * last key that was verified in the current section, or inside an
-	 * index, in the current level of the index
+	 * last key that was verified in the current section; in an index, last
+	 * key that was verified in the current level
 	 */
 	struct buf last;
 	/*
@@ -116,7 +116,7 @@ static int check_ref_blocks(struct verifier *v)
 
 /*
  * Verifies an index block: each record must describe the next block of the
- * level below.
+ * level below. Returns 0 or ERR_CORRUPT.
  */
 static int check_named(struct verifier *v)
 {
@@ -202,7 +202,10 @@ static size_t restart_at(const struct reftable_block *block, uint32_t i)
 	return (size_t)p[0] << 16 | (size_t)p[1] << 8 | p[2];
 }
 
-/* Verifies all records of a block, their order, and the restarts. */
+/*
+ * Verifies all records of a block, their order, and the restarts. Returns 0 or
+ * a negative error code.
+ */
 static int check_records(struct verifier *v)
 {
 	struct reftable_cursor *cur = &v->cur;
@@ -251,6 +254,7 @@ static uint64_t index_off(const struct verifier *v)
 /*
  * Ends the verification of a section. If the section has an index, its top
  * level must list all blocks below it, and begin at the offset in the footer.
+ * Returns 0 or ERR_CORRUPT.
  */
 static int end_section(struct verifier *v)
 {
@@ -290,7 +294,7 @@ static int start_section(struct verifier *v)
 
 /*
  * Verifies an index block, which belongs to the current level of the index or
- * begins the next level.
+ * begins the next level. Returns 0 or a negative error code.
  */
 static int check_index(struct verifier *v)
 {

@@ -79,7 +79,8 @@ static size_t choose_id_len(const struct reftable_writer *w)
 
 /*
  * Appends the offsets of blocks from the pairs [from, to) of w->objects, which
- * are all about one object. *nr is set to the number of blocks.
+ * are all about one object. *nr is set to the number of blocks. Returns 0 or
+ * ERR_NOMEM.
  */
 static int append_blocks(struct reftable_writer *w, size_t from, size_t to,
 			 size_t *nr)
@@ -103,9 +104,9 @@ static int append_blocks(struct reftable_writer *w, size_t from, size_t to,
 }
 
 /*
- * Writes the record of the object in the pairs [from, to). If the number of
- * blocks does not fit into the header of the record, the number is written
- * before the list of blocks.
+ * Writes the record of the object in the pairs [from, to) of w->objects. If
+ * the number of blocks does not fit into the header of the record, the number
+ * is written before the list of blocks. Returns 0 or a negative error code.
  */
 static int put_object(struct reftable_writer *w, size_t from, size_t to,
 		      size_t id_len, struct error *err)

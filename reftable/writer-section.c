@@ -30,7 +30,10 @@ int reftable_writer_flush(struct reftable_writer *w, struct error *err)
 	return ret;
 }
 
-/* Pads the file with zeros up to the start of the next aligned block. */
+/*
+ * Pads the file with zeros up to the start of the next aligned block. Returns
+ * 0 or ERR_NOMEM.
+ */
 static int pad(struct reftable_writer *w)
 {
 	static const char zeros[64];
@@ -134,7 +137,8 @@ int reftable_writer_add(struct reftable_writer *w,
 
 /*
  * Writes one level of an index: index blocks that list the blocks in w->index.
- * Afterwards w->index lists the new index blocks.
+ * Afterwards w->index lists the new index blocks. Returns 0 or a negative
+ * error code.
  */
 static int write_level(struct reftable_writer *w, struct error *err)
 {

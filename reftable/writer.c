@@ -68,7 +68,7 @@ bool reftable_writer_is_empty(const struct reftable_writer *w)
 
 /*
  * Verifies that the key of a new record is larger than the previous key of the
- * section.
+ * section. Returns 0, ERR_INVALID or ERR_NOMEM.
  */
 static int check_order(struct reftable_writer *w, const char *key,
 		       size_t key_len, struct error *err)
@@ -125,7 +125,10 @@ int reftable_writer_add_ref(struct reftable_writer *w,
 	return ret < 0 ? ret : reftable_writer_note(w, ref, err);
 }
 
-/* Completes the sections of refs and of objects, with their indexes. */
+/*
+ * Completes the sections of refs and of objects, with their indexes. Returns 0
+ * or a negative error code.
+ */
 static int end_refs(struct reftable_writer *w, struct error *err)
 {
 	struct reftable_footer *f = &w->footer;
