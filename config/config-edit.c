@@ -204,7 +204,7 @@ static int edit_line(struct editor *e, const struct line *line,
 
 /*
  * Adds the variable at the end of its section. Adds the section if it is
- * missing.
+ * missing. Returns 0 or ERR_NOMEM.
  */
 static int add_variable(struct editor *e)
 {

@@ -110,7 +110,10 @@ static bool is_space(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Adds an item of the older form, which is a single word: 'key=value'. */
+/*
+ * Adds an item of the older form, which is a single word: 'key=value'. Returns
+ * 0, ERR_INVALID, ERR_NOMEM, or the result of the callback.
+ */
 static int add_word(const struct taker *taker, const struct buf *word,
 		    struct error *err)
 {
@@ -131,7 +134,8 @@ static int add_word(const struct taker *taker, const struct buf *word,
 
 /*
  * Adds the variable of the item at *p in GIT_CONFIG_PARAMETERS, and moves *p
- * behind the item.
+ * behind the item. Returns 0, ERR_INVALID, ERR_NOMEM, or the result of the
+ * callback.
  */
 static int load_item(const struct taker *taker, const char **p, struct buf *key,
 		     struct buf *value, struct error *err)

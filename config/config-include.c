@@ -25,7 +25,10 @@ struct pattern {
 	size_t literal_len;
 };
 
-/* Appends the real directory of the current file, with a slash at the end. */
+/*
+ * Appends the real directory of the current file, with a slash at the end.
+ * Returns 0, ERR_MISSING if the file has no real path, or ERR_NOMEM.
+ */
 static int append_file_dir(struct buf *out, const char *path)
 {
 	char *real = sys_realpath(path, NULL);

@@ -83,9 +83,9 @@ int config_load_plain(struct config *config, const char *path,
 		      struct error *err);
 
 /*
- * Calls `fn` with the variables of GIT_CONFIG_COUNT, then with those of
- * GIT_CONFIG_PARAMETERS. Returns 0, ERR_INVALID, ERR_NOMEM, or the result of
- * `fn`.
+ * Calls `fn` with the variables of GIT_CONFIG_COUNT, then with the variables
+ * of GIT_CONFIG_PARAMETERS. Returns 0, ERR_INVALID, ERR_NOMEM, or the result
+ * of `fn`.
  */
 int config_parse_env(config_var_fn *fn, void *ctx, struct error *err);
 

@@ -18,7 +18,7 @@ static int unreadable(const char *path, const struct error *why,
 
 /*
  * Reads a whole configuration file. If reading fails, the message is that of
- * stock Git.
+ * stock Git. Returns 0 or a negative error code.
  */
 static int read_source(struct buf *text, const char *path, struct error *err)
 {
@@ -34,7 +34,7 @@ static int read_source(struct buf *text, const char *path, struct error *err)
 
 /*
  * The callback of the parser: receives each variable, and may read included
- * files.
+ * files. Returns 0 or a negative error code.
  */
 static int load_var(void *ctx, const char *key, const char *value,
 		    struct error *err);
@@ -53,7 +53,8 @@ static int parse_source(struct config_loader *loader, const struct buf *text,
 }
 
 /*
- * Loads one configuration file. Returns ERR_MISSING if there is no such file.
+ * Loads one configuration file. Returns 0, ERR_MISSING if the file does not
+ * exist, or another negative error code.
  */
 static int load_file(struct config_loader *loader, const char *path,
 		     struct error *err)
@@ -82,7 +83,8 @@ static int load_all(struct config_loader *loader, struct error *err);
 
 /*
  * Reads all sources once to collect the URLs of remotes. Does not follow
- * includeIf.hasconfig, whose conditions depend on these URLs.
+ * includeIf.hasconfig, whose conditions depend on these URLs. Returns 0 or a
+ * negative error code.
  */
 static int scan_urls(struct config_loader *loader, struct error *err)
 {
@@ -227,7 +229,10 @@ static int follow_include(struct config_loader *loader, const char *value,
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* Reads the file of an includeIf.<condition>.path if its condition holds. */
+/*
+ * Reads the file of an includeIf.<condition>.path if its condition holds.
+ * Returns 0 (also if the condition does not hold) or a negative error code.
+ */
 static int follow_conditional(struct config_loader *loader, const char *key,
 			      const char *value, struct error *err)
 {
@@ -252,7 +257,8 @@ static int follow_conditional(struct config_loader *loader, const char *key,
 
 /*
  * Records two variables of the repository's own file that load_all() uses:
- * core.repositoryFormatVersion and extensions.worktreeConfig.
+ * core.repositoryFormatVersion and extensions.worktreeConfig. Returns 0 or
+ * ERR_INVALID.
  */
 static int note_extensions(struct config_loader *loader, const char *key,
 			   const char *value, struct error *err)
@@ -274,7 +280,7 @@ static int note_extensions(struct config_loader *loader, const char *key,
 
 /*
  * Adds a variable, and reads another file if the variable is an include. `ctx`
- * is the loader.
+ * is the loader. Returns 0 or a negative error code.
  */
 static int load_var(void *ctx, const char *key, const char *value,
 		    struct error *err)
@@ -307,8 +313,9 @@ static int load_var(void *ctx, const char *key, const char *value,
 /* ---- sources */
 
 /*
- * Loads the configuration file "<dir><name>". A missing file is skipped. A file
- * without read permission is skipped too, unless it belongs to the repository.
+ * Loads the configuration file "<dir><name>". A missing file is skipped. A
+ * file without read permission is skipped too, unless it belongs to the
+ * repository. Returns 0 or a negative error code.
  */
 static int load_source(struct config_loader *loader, enum config_scope scope,
 		       const char *dir, const char *name, struct error *err)

@@ -69,7 +69,10 @@ static int bad_line(const struct parser *ps, struct error *err)
 			 ps->line, ps->name);
 }
 
-/* Adds the file name and line number to the message about a variable. */
+/*
+ * Adds the file name and line number to the message about a variable. Returns
+ * ERR_CORRUPT.
+ */
 static int bad_variable(const struct parser *ps, const struct error *reason,
 			struct error *err)
 {
@@ -98,8 +101,8 @@ static int next_char(struct parser *ps)
 }
 
 /*
- * Parses the rest of a section header, after the section's name and blanks: the
- * optional subsection and the "]".
+ * Parses the rest of a section header, after the section's name and blanks:
+ * the optional subsection and the "]". Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 static int parse_subsection(struct parser *ps, int c, struct error *err)
 {
@@ -123,7 +126,10 @@ static int parse_subsection(struct parser *ps, int c, struct error *err)
 	return 0;
 }
 
-/* Parses a section header whose "[" was read. */
+/*
+ * Parses a section header whose "[" was read. Returns 0, ERR_CORRUPT or
+ * ERR_NOMEM.
+ */
 static int parse_section(struct parser *ps, struct error *err)
 {
 	int c;
@@ -154,7 +160,7 @@ static int parse_section(struct parser *ps, struct error *err)
 
 /*
  * Parses the character after a backslash in a value. *out is the character to
- * add, or END_OF_TEXT if the escape adds none.
+ * add, or END_OF_TEXT if the escape adds none. Returns 0 or ERR_CORRUPT.
  */
 static int parse_escape(struct parser *ps, int *out, struct error *err)
 {
@@ -194,7 +200,7 @@ static void skip_comment(struct parser *ps)
 
 /*
  * Parses a variable's value after the "=" into ps->value, up to and including
- * the end of the line.
+ * the end of the line. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 static int parse_value(struct parser *ps, struct error *err)
 {
@@ -245,7 +251,10 @@ static int parse_value(struct parser *ps, struct error *err)
 	return 0;
 }
 
-/* Parses a variable that starts with the letter `c`. */
+/*
+ * Parses a variable that starts with the letter `c`, and passes it to `fn`.
+ * Returns 0, ERR_CORRUPT, ERR_NOMEM, or another result of `fn`.
+ */
 static int parse_variable(struct parser *ps, int c, config_var_fn *fn,
 			  void *ctx, struct error *err)
 {

@@ -106,8 +106,8 @@ static uint64_t unit_factor(const char *unit)
 }
 
 /*
- * Parses an integer with an optional unit. Returns NULL, or a description of
- * the error.
+ * Parses an integer with an optional unit into *out. Returns NULL, or a
+ * description of the error as a static string.
  */
 static const char *parse_i64(int64_t *out, const char *value, int64_t max)
 {
@@ -260,7 +260,8 @@ int config_env_bool(const char *name, bool dflt, struct error *err)
 
 /*
  * Appends the home directory of the user whose name is the `len` bytes at
- * `user`. An empty name means the current user.
+ * `user`. An empty name means the current user. Returns 0, ERR_MISSING if the
+ * directory is unknown, or ERR_NOMEM.
  */
 static int append_home(struct buf *out, const char *user, size_t len)
 {

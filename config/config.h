@@ -172,6 +172,7 @@ int config_parse_u64(uint64_t *out, const char *value);
  * Calls `fn` for each value of the variable `key`, lowest precedence first. If
  * `key` ends in '.', visits all keys with this prefix. If fn() returns a
  * nonzero value, the visit stops and the function returns this value.
+ * Otherwise returns 0.
  */
 int config_each(const struct config *config, const char *key,
 		int (*fn)(void *ctx, const struct config_entry *entry),

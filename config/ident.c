@@ -65,8 +65,8 @@ static int append_date(struct buf *out, struct error *err)
 
 /*
  * Returns the value of the environment variable `variable` if it is set.
- * Otherwise returns the configured value of own_key if it is not empty, or else
- * that of user_key.
+ * Otherwise returns the configured value of own_key, or of user_key if own_key
+ * is not set or empty.
  */
 static const char *setting(const struct config *config, const char *variable,
 			   const char *own_key, const char *user_key)
@@ -105,9 +105,10 @@ static int guess_mail(struct buf *out, struct error *err)
 }
 
 /*
- * Appends a name for a committer whose name is not set or empty. `given` is the
- * empty name that was set, or NULL if none was set. If `given` is NULL, tries
- * the user's full name before the login name.
+ * Appends a name for a committer whose name is not set or empty. `given` is
+ * the empty name that was set, or NULL if none was set. If `given` is NULL,
+ * tries the user's full name before the login name. Returns 0 or a negative
+ * error code.
  */
 static int guess_name(struct buf *out, const char *given, struct error *err)
 {

@@ -14,9 +14,12 @@
 #include "sys/map.h"
 
 #define ATTR_FILE ".gitattributes"
-/* Attribute files with more bytes are skipped, as in stock Git. */
+/*
+ * Maximum number of bytes of an attribute file; larger files are skipped, as
+ * in stock Git.
+ */
 #define FILE_MAX_LEN ((uint64_t)100 << 20)
-/* Directories that are nested deeper are not searched for attribute files. */
+/* Maximum depth of directories that are searched for attribute files. */
 #define MAX_DEPTH 2048
 
 struct loader {
@@ -81,9 +84,10 @@ static int add_blob(struct loader *l, const struct oid *oid)
 static int add_tree(struct loader *l, const struct oid *oid, unsigned depth);
 
 /*
- * Adds the rules of all attribute files below a tree. The rules of a
- * directory's own file are added before the rules of its subdirectories, which
- * override them.
+ * Adds the rules of attribute files in a tree: if `dirs` is false, of the
+ * tree's own .gitattributes file; if `dirs` is true, of the files below its
+ * subdirectories. The caller adds the own file first, because the rules of
+ * subdirectories override its rules. Returns 0 or a negative error code.
  */
 static int add_entries(struct loader *l, struct cursor c, bool dirs,
 		       unsigned depth)
@@ -192,7 +196,7 @@ struct work_tree {
 
 /*
  * Adds the current directory to the list of directories that are searched for
- * attribute files.
+ * attribute files. Returns 0 or a negative error code.
  */
 static int note_dir(struct work_tree *w)
 {
@@ -223,7 +227,7 @@ static size_t same_dirs(const struct buf *dir, const char *path)
 
 /*
  * Makes the directory of `path` the current directory. Adds each directory on
- * the way that was not listed yet.
+ * the way that was not listed yet. Returns 0 or a negative error code.
  */
 static int enter_dirs(struct work_tree *w, const char *path)
 {
@@ -263,9 +267,10 @@ static int note_entry(void *ctx, const struct index_entry *entry)
 }
 
 /*
- * Orders directories by path, so that a directory comes before its
+ * Compares directories by path, so that a directory comes before its
  * subdirectories. If a directory is listed several times, the item with the id
- * of its .gitattributes file comes last.
+ * of its .gitattributes file comes last. Returns a negative number if *a comes
+ * first, 0 if both are equal, or a positive number.
  */
 static int by_path(const void *a, const void *b)
 {

@@ -27,8 +27,9 @@ static const char macro_mark[] = "[attr]";
 struct setting {
 	char *name; /* owned */
 	/*
-	 * number of the name (see the top of this file), set by attrs_settle();
-	 * NO_NAME: the name cannot decide the wanted attribute
+	 * number of the name: 0 for the wanted attribute, 1 or more for a
+	 * macro that sets it; set by attrs_settle(); NO_NAME: the name cannot
+	 * decide the wanted attribute
 	 */
 	uint16_t name_nr;
 	uint8_t state; /* enum attr_state */

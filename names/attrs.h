@@ -72,8 +72,8 @@ bool attrs_any(const struct attrs *attrs);
 
 /*
  * Returns the attribute of a file. `path` is relative to the top, and must not
- * be a directory. Rules are matched one after another until a rule sets the
- * attribute.
+ * be a directory. Rules are matched from the last one back, until a rule sets
+ * the attribute.
  */
 enum attr_state attrs_of(const struct attrs *attrs, const char *path);
 

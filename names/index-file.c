@@ -51,7 +51,8 @@ struct reading {
 /*
  * Takes the path of an index entry of version 4. The entry has a number
  * (base/varint.h) and a suffix. The number says how many bytes to remove from
- * the end of the previous path; then the suffix is appended.
+ * the end of the previous path; then the suffix is appended. Returns 0,
+ * ERR_CORRUPT or ERR_NOMEM.
  */
 static int take_compressed_path(struct reading *r)
 {
@@ -71,8 +72,8 @@ static int take_compressed_path(struct reading *r)
 }
 
 /*
- * Takes the path and the padding of an index entry of version 2 or 3. The entry
- * begins at `start`.
+ * Takes the path and the padding of an index entry of version 2 or 3. The
+ * entry begins at `start`. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 static int take_padded_path(struct reading *r, const uint8_t *start)
 {
@@ -158,7 +159,8 @@ static int take_cache_node(struct cache_node *node, struct cursor *data,
 /*
  * Visits the trees of a cache-tree. The directories come in pre-order, each
  * with its number of subtrees. So all directories below a directory can be
- * skipped by counting.
+ * skipped by counting. Returns 0, the first nonzero result of the callback, or
+ * ERR_CORRUPT.
  */
 static int visit_cache_tree(const struct reading *r, struct cursor *data,
 			    struct error *err)
@@ -190,9 +192,10 @@ static int visit_cache_tree(const struct reading *r, struct cursor *data,
 }
 
 /*
- * Parses an extension of an index file. Returns 0 or a negative error code,
- * such as ERR_UNSUPPORTED for an unknown extension whose name starts with a
- * lower-case letter: such an extension must be understood.
+ * Parses an extension of an index file. Returns 0 or a negative error code. An
+ * unknown extension whose name starts with a lower-case letter is
+ * ERR_UNSUPPORTED, because its writer requires that readers understand the
+ * extension.
  */
 static int parse_extension(const struct reading *r, const uint8_t *name,
 			   struct cursor *data, struct oid *shared,
@@ -307,8 +310,8 @@ struct visit {
 };
 
 /*
- * Verifies the checksum at the end of an index file. The file is long enough to
- * have a checksum.
+ * Verifies the checksum at the end of an index file. The file is long enough
+ * to have a checksum. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 static int check_sum(const struct visit *v, const struct sys_map *map,
 		     const char *path)
@@ -345,7 +348,10 @@ static int visit_bytes(const struct visit *v, const struct sys_map *map,
 	return parse(&r, v->fn, v->ctx, shared, v->err);
 }
 
-/* Visits the entries of the index file `path`, if it exists. */
+/*
+ * Visits the entries of the index file `path`, if it exists. Returns 0, the
+ * nonzero result of the callback, or a negative error code.
+ */
 static int visit_one(const struct visit *v, const char *path,
 		     struct oid *shared)
 {
@@ -368,7 +374,8 @@ static int visit_one(const struct visit *v, const char *path,
 
 /*
  * Visits the entries of the index file `path`, and of its shared index in
- * `dir`.
+ * `dir`. Returns 0, the nonzero result of the callback, or a negative error
+ * code.
  */
 static int visit_file(const struct visit *v, const char *path, const char *dir)
 {

@@ -52,9 +52,9 @@ int index_file_each(const struct repo *repo, index_entry_fn *fn, void *ctx,
 
 /*
  * Calls `fn` with the ids of all entries except submodules, and of the trees
- * that the cache-trees name. Visits all index files of the repository: its own
- * and those of its work trees, with their shared indexes. Returns 0, the
- * nonzero value that `fn` returned, or a negative error code.
+ * that the cache-trees name. Visits all index files of the repository, of its
+ * main work tree and of its linked work trees, with their shared indexes.
+ * Returns 0, the nonzero value that `fn` returned, or a negative error code.
  */
 int index_file_each_oid(const struct repo *repo,
 			int (*fn)(void *ctx, const struct oid *oid), void *ctx,
@@ -63,7 +63,7 @@ int index_file_each_oid(const struct repo *repo,
 /* A tree that the cache-tree of an index file names. */
 struct index_tree {
 	struct oid oid;
-	/* file name of the index; valid during the call */
+	/* file name of the index; valid until the callback returns */
 	const char *index;
 	/*
 	 * initially false; the callback may set this to true to skip the trees

@@ -80,8 +80,8 @@ static int take_word(struct magic *m, const char *word, size_t len,
 }
 
 /*
- * Parses long magic of a pathspec: ":(word,word)". Sets *rest to the text after
- * the magic.
+ * Parses long magic of a pathspec: ":(word,word)". Sets *rest to the text
+ * after the magic. Returns 0 or ERR_INVALID.
  */
 static int parse_words(struct magic *m, const char *pattern, const char **rest,
 		       struct error *err)
@@ -117,7 +117,7 @@ static bool is_signature(char c)
 
 /*
  * Parses short magic of a pathspec such as ":/!path" or ":/!:path". Sets *rest
- * to the path.
+ * to the path. Returns 0 or ERR_INVALID.
  */
 static int parse_signature(struct magic *m, const char *pattern,
 			   const char **rest, struct error *err)
@@ -235,7 +235,9 @@ static const char *below_worktree(const char *path,
 
 /*
  * Appends the path of a pathspec pattern to `out`, relative to the top of the
- * work tree.
+ * work tree. *prefix_len is set to the number of bytes that come from the
+ * current directory. Returns 0, ERR_INVALID if the path is outside of the work
+ * tree, or ERR_NOMEM.
  */
 static int resolve(struct buf *out, size_t *prefix_len, const char *pattern,
 		   const char *path, bool top,
@@ -318,7 +320,7 @@ static int parse_one(struct pathspec *ps, const char *pattern,
 
 /*
  * If all patterns of a pathspec exclude paths, adds a pattern that matches
- * every path.
+ * every path. Returns 0 or ERR_NOMEM.
  */
 static int add_everything(struct pathspec *ps)
 {

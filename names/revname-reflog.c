@@ -138,7 +138,7 @@ struct search {
 	struct error *err;
 };
 
-/* The zone of an entry, in minutes east of Greenwich. */
+/* Returns the time zone of a reflog entry, in minutes east of Greenwich. */
 static int zone_minutes(const struct reflog_line *line)
 {
 	const char *end = memchr(line->text, '\t', line->text_len);
@@ -152,7 +152,10 @@ static int zone_minutes(const struct reflog_line *line)
 	return (int)(zone / 100 * 60 + zone % 100);
 }
 
-/* Appends "<what> <date of the entry>" and a newline to the notes. */
+/*
+ * Appends "<what> <date of the entry>" and a newline to the notes. Returns 0
+ * or ERR_NOMEM.
+ */
 static int add_date(const struct search *s, const struct reflog_line *line)
 {
 	static const char days[] = "SunMonTueWedThuFriSat";
@@ -195,8 +198,11 @@ static int note_too_old(const struct search *s)
 }
 
 /*
- * Sets *out to the new id of the reflog entry with index `at`; entry 0 is the
- * oldest. *tip is the id that the ref has now.
+ * Sets *out to the id that the ref had after the reflog entry with index `at`
+ * (0: the oldest): the new id of the entry, or *tip, the present id of the ref,
+ * for the newest entry. Appends a warning to the notes if the new id of the
+ * entry differs from the old id of the next entry, or from *tip. Returns 1 or
+ * ERR_NOMEM.
  */
 static int take_entry(const struct search *s, struct oid *out, size_t at,
 		      const struct oid *tip)
@@ -261,7 +267,10 @@ static int find_entry(const struct search *s, struct oid *out,
 			     : find_nth(s, out, what->nth, tip);
 }
 
-/* Shortens the full name of a branch as messages show the name. */
+/*
+ * Returns the name of a ref for messages: without "refs/heads/" if the ref is
+ * a branch.
+ */
 static const char *short_name(const char *full)
 {
 	return strncmp(full, "refs/heads/", 11) ? full : full + 11;

@@ -106,7 +106,7 @@ static bool parse_prefix(struct oid *prefix, const char *hex, size_t len,
 
 /*
  * Sets *hint to the value of core.disambiguate, which is used instead of
- * REVNAME_ANY.
+ * REVNAME_ANY. Returns 0 or ERR_INVALID.
  */
 static int configured_hint(enum revname_hint *hint, const struct config *config,
 			   struct error *err)
@@ -139,7 +139,7 @@ static int configured_hint(enum revname_hint *hint, const struct config *config,
 
 /*
  * Appends the date in the header line `key` of a commit or tag as year, month
- * and day.
+ * and day. Returns 0 or ERR_NOMEM.
  */
 static int append_day(struct buf *out, const struct odb_object *obj,
 		      const char *key)
@@ -172,7 +172,10 @@ static int append_day(struct buf *out, const struct odb_object *obj,
 			  tm.tm_mon + 1, tm.tm_mday);
 }
 
-/* Appends the first paragraph of a commit message on one line. */
+/*
+ * Appends the first paragraph of a commit message on one line. Returns 0 or
+ * ERR_NOMEM.
+ */
 static int append_subject(struct buf *out, const char *p, size_t len)
 {
 	const char *end = p + len;
@@ -219,7 +222,7 @@ static int append_content(struct buf *out, const struct oid *oid,
 
 /*
  * Appends a line about a candidate (an object whose id begins with the
- * abbreviated id), if its type is `wanted`.
+ * abbreviated id), if its type is `wanted`. Returns 0 or ERR_NOMEM.
  */
 static int append_candidate(struct buf *out, const struct oid *oid,
 			    enum object_type wanted, struct odb_reader *reader,
@@ -249,7 +252,7 @@ static int compare_oids(const void *a, const void *b)
 /*
  * Makes the error message that lists the objects with an abbreviated id: tags
  * first, then commits, trees and blobs. The list stops when the message is
- * full.
+ * full. Returns ERR_INVALID or ERR_NOMEM.
  */
 static int set_ambiguous(struct candidates *c, const char *hex, size_t len,
 			 struct odb_reader *reader, const struct odb *odb,

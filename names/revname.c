@@ -125,7 +125,8 @@ static int resolve_described(const struct resolver *r, struct oid *out,
 
 /*
  * Appends warnings to r->notes if the name of a ref, `given` by the user, may
- * also mean other refs, or if one of these refs cannot be read.
+ * also mean other refs, or if one of these refs cannot be read. Returns 0 or a
+ * negative error code.
  */
 static int note_refs(const struct resolver *r, const char *name,
 		     const char *given, size_t given_len)
@@ -208,7 +209,8 @@ static int read_commit(const struct resolver *r, const struct oid *oid,
 /*
  * Follows tags to their targets, and a commit to its tree, until an object has
  * the type `wanted`. The first `len` bytes of the name are the part that
- * requires this type; an error message shows them.
+ * requires this type; an error message shows them. Returns 0 or a negative
+ * error code.
  */
 static int peel_to(const struct resolver *r, struct oid *oid,
 		   enum object_type wanted, size_t len)
@@ -249,7 +251,10 @@ static int peel_to(const struct resolver *r, struct oid *oid,
 	return wrong_type(r, &why);
 }
 
-/* Follows tags to a commit. Replaces *oid by the commit's id. */
+/*
+ * Follows tags to a commit. Replaces *oid by the commit's id. Returns 0 or a
+ * negative error code.
+ */
 static int peel_to_commit(const struct resolver *r, struct oid *oid)
 {
 	struct error why = ERROR_INIT;
@@ -280,7 +285,10 @@ static int add_shallow(void *ctx, const struct oid *oid)
 	return 0;
 }
 
-/* Reads the shallow boundary and the grafts. */
+/*
+ * Reads the shallow boundary and the grafts. Returns 0 or a negative error
+ * code.
+ */
 static int load_boundary(struct resolver *r)
 {
 	const struct repo *repo = r->odb->repo;
@@ -307,6 +315,7 @@ static bool is_shallow(const struct resolver *r, const struct oid *oid)
 
 /*
  * Replaces a commit-ish by its n-th parent, or by the commit itself if n == 0.
+ * Returns 0 or a negative error code.
  */
 static int nth_parent(struct resolver *r, struct oid *oid, size_t n)
 {
@@ -379,7 +388,7 @@ static size_t find_peel(const char *name, size_t len, size_t *type_len)
 
 /*
  * Resolves <rev>^{<type>}. `open` is the offset of "{" in the name, and the
- * type is `what_len` bytes long.
+ * type is `what_len` bytes long. Returns 0 or a negative error code.
  */
 static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 			  size_t len, size_t open, size_t what_len)
@@ -432,7 +441,10 @@ static bool names_branch(const char *name, size_t len, bool checkouts)
 	return false;
 }
 
-/* Resolves <ref>@{<n>} or <ref>@{<date>}. `open` is the offset of "{". */
+/*
+ * Resolves <ref>@{<n>} or <ref>@{<date>}. `open` is the offset of "{". Returns
+ * 0 or a negative error code.
+ */
 static int resolve_selector(struct resolver *r, struct oid *out,
 			    const char *name, size_t len, size_t open)
 {
@@ -547,8 +559,9 @@ static int no_path(const struct resolver *r, const char *path, size_t rev_len)
 }
 
 /*
- * Replaces *oid, the object named before `colon`, by the tree in which the path
- * after the colon is looked up. Tags and a commit are followed to their tree.
+ * Replaces *oid, the object named before `colon`, by the tree in which the
+ * path after the colon is looked up. Tags and a commit are followed to their
+ * tree. Returns 0 or a negative error code.
  */
 static int peel_to_tree(const struct resolver *r, struct oid *oid,
 			const char *colon)
@@ -564,7 +577,10 @@ static int peel_to_tree(const struct resolver *r, struct oid *oid,
 	return peel_to(r, oid, OBJ_TREE, rev_len);
 }
 
-/* Replaces a tree by the object at `path` below the tree. */
+/*
+ * Replaces a tree by the object at `path` below the tree. Returns 0 or a
+ * negative error code.
+ */
 static int resolve_path(const struct resolver *r, struct oid *oid,
 			const char *path, size_t rev_len)
 {
@@ -621,7 +637,10 @@ bool revname_may_be_unsupported(const char *arg)
 	       strstr(arg, ":../");
 }
 
-/* Resolves <rev>:<path>, an object in the tree of a revision. */
+/*
+ * Resolves <rev>:<path>, an object in the tree of a revision. `colon` points
+ * to the colon in the name. Returns 0 with *oid set, or a negative error code.
+ */
 static int resolve_in_tree(struct resolver *r, struct oid *oid,
 			   const char *colon)
 {

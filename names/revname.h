@@ -56,8 +56,8 @@ struct revname_options {
 	 */
 	enum revname_hint hint;
 	/*
-	 * omit the warning that several refs have the name, except for a name
-	 * with ~<n> or ^<n>, as stock Git does
+	 * true: do not warn if several refs have the name. For a name with
+	 * ~<n> or ^<n>, the warning is given all the same, as in stock Git.
 	 */
 	bool quiet;
 	/*

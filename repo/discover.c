@@ -220,7 +220,10 @@ out:
 	return ret;
 }
 
-/* Returns `path` without trailing slashes and with "~" expanded, malloc()ed. */
+/*
+ * Returns `path` without trailing slashes and with "~" expanded, malloc()ed.
+ * Returns NULL if memory runs out, or if "~name" names no user.
+ */
 static char *clean_path(const char *path)
 {
 	char *copy = *path == '~' ? config_expand_path(path) : mem_strdup(path);

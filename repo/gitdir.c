@@ -150,7 +150,7 @@ static bool head_text_is_valid(const char *text)
 
 /*
  * Reads HEAD. If HEAD is a symlink, it must point into refs/, but its target
- * need not exist.
+ * need not exist. Returns 0 or a negative error code.
  */
 static int read_head(struct buf *text, const char *path)
 {
@@ -197,7 +197,10 @@ int repo_is_git_dir(const char *path, struct error *err)
 	return ret < 0 ? error_nomem(err) : ret;
 }
 
-/* Reads the path in a .git file, which follows "gitdir: ". */
+/*
+ * Reads the path in a .git file, which follows "gitdir: ". Returns 0 or a
+ * negative error code.
+ */
 static int read_pointer(struct buf *text, const char *path, struct error *err)
 {
 	static const char tag[] = "gitdir: ";

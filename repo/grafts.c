@@ -15,7 +15,10 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Calls `fn` for each id in the line of info/grafts from `p` to `end`. */
+/*
+ * Calls `fn` for each id in the line of info/grafts from `p` to `end`. Returns
+ * 0, or the first nonzero result of `fn`, which ends the calls.
+ */
 static int each_of_line(const char *p, const char *end, enum hash_algo algo,
 			int (*fn)(void *ctx, const struct oid *oid), void *ctx)
 {

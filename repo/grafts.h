@@ -24,7 +24,8 @@
 /*
  * Visits every id in the bytes of an info/grafts file, as often as it occurs.
  * All other words are skipped, so the ids in a malformed line are visited too.
- * If fn() returns a nonzero value, the visit stops and returns that value.
+ * If fn() returns a nonzero value, the visit stops and returns this value.
+ * Otherwise returns 0.
  */
 int grafts_each(const char *bytes, size_t len, enum hash_algo algo,
 		int (*fn)(void *ctx, const struct oid *oid), void *ctx);

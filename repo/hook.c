@@ -248,7 +248,8 @@ static int add_command(struct hooks *hooks, const char *command)
 
 /*
  * Lists the configured hooks of an event. All configured hooks are checked, so
- * an invalid hook is an error for every event.
+ * an invalid hook is an error for every event. Returns 0 or a negative error
+ * code.
  */
 static int list_configured(struct hooks *hooks, const struct repo *repo,
 			   const char *event, struct error *err)
@@ -273,7 +274,8 @@ static int list_configured(struct hooks *hooks, const struct repo *repo,
 }
 
 /*
- * Lists all hooks of an event. The caller releases *hooks, also after an error.
+ * Lists all hooks of an event. The caller releases *hooks, also after an
+ * error. Returns 0 or a negative error code.
  */
 static int hooks_list(struct hooks *hooks, const struct repo *repo,
 		      const char *event, struct error *err)
@@ -301,7 +303,7 @@ struct starter {
 
 /*
  * Appends the arguments of the hook to the first `nr` elements of argv, and
- * runs the hook.
+ * runs the hook. Returns the result of the callback `run`.
  */
 static int start(const struct starter *s, size_t nr, struct error *err)
 {
@@ -311,7 +313,10 @@ static int start(const struct starter *s, size_t nr, struct error *err)
 	return s->run(s->ctx, s->argv, err);
 }
 
-/* Runs a configured hook by: sh -c '<command> "$@"' <command> <args> */
+/*
+ * Runs a configured hook by: sh -c '<command> "$@"' <command> <args>. Returns
+ * the result of the callback `run`, or ERR_NOMEM.
+ */
 static int start_command(const struct starter *s, const char *command,
 			 struct error *err)
 {

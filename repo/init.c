@@ -51,8 +51,8 @@ static int make_dir(const struct init *init, const char *parent,
 
 /*
  * Makes the git directory and the object directory. As in Git, the permissions
- * of core.sharedRepository are applied to both directories even if they existed
- * before.
+ * of core.sharedRepository are applied to both directories even if they
+ * existed before. Returns 0 or a negative error code.
  */
 static int make_outer_dirs(const struct init *init)
 {
@@ -94,7 +94,8 @@ static int make_dirs(const struct init *init)
 
 /*
  * Takes the lock of the file `path` and replaces the content of the file.
- * `mode` may contain permissions for a shared repository.
+ * `mode` may contain permissions for a shared repository. Returns 0 or a
+ * negative error code.
  */
 static int replace(const char *path, const struct buf *text, unsigned mode,
 		   struct error *err)
@@ -177,7 +178,8 @@ out:
 
 /*
  * Makes HEAD in a reftable. The files HEAD and refs/heads contain text that
- * keeps programs without reftables from using them.
+ * keeps programs without reftables from using them. Returns 1 if the file HEAD
+ * existed, 0 if it was made, or a negative error code.
  */
 static int make_tables(const struct init *init, const char *target)
 {
@@ -221,7 +223,7 @@ static int make_head(const struct init *init)
 /*
  * Sets a variable in the text of the config file, unless the existing config
  * file gives the variable this value already. The value must be valid without
- * quotes.
+ * quotes. Returns 0 or ERR_NOMEM.
  */
 static int want(const struct init *init, struct buf *text, const char *key,
 		const char *value)
@@ -247,7 +249,9 @@ static int want_bool(const struct init *init, struct buf *text, const char *key,
 	return want(init, text, key, value ? "true" : "false");
 }
 
-/* Works like want() for a path, which may need quotes. */
+/*
+ * Works like want() for a path, which may need quotes. Returns 0 or ERR_NOMEM.
+ */
 static int want_path(const struct init *init, struct buf *text, const char *key,
 		     const char *value)
 {
@@ -323,7 +327,7 @@ static char *odd_worktree(const struct init *init)
 
 /*
  * Sets the variables of a shared repository. receive.denyNonFastForwards keeps
- * a user from rewriting what others have pushed.
+ * a user from rewriting what others have pushed. Returns 0 or ERR_NOMEM.
  */
 static int share_variables(const struct init *init, struct buf *text)
 {
@@ -381,8 +385,9 @@ static int core_variables(const struct init *init, struct buf *text)
 }
 
 /*
- * Sets an extension. If `value` is NULL, removes the extension, because version
- * 0 does not allow an extension, even with its default value.
+ * Sets an extension. If `value` is NULL, removes the extension, because
+ * version 0 does not allow an extension, even with its default value. Returns
+ * 0 or ERR_NOMEM.
  */
 static int want_extension(const struct init *init, struct buf *text,
 			  const char *key, const char *value)
@@ -423,8 +428,8 @@ static unsigned config_mode(const struct init *init, const char *path)
 }
 
 /*
- * Sets the variables of the new repository in the config file, unless they have
- * the right values already.
+ * Sets the variables of the new repository in the config file, unless they
+ * have the right values already. Returns 0 or a negative error code.
  */
 static int make_config(const struct init *init)
 {
@@ -462,7 +467,7 @@ out:
 
 /*
  * Reads the format from the configuration in the git directory. Chooses the
- * hash function and the ref storage.
+ * hash function and the ref storage. Returns 0 or a negative error code.
  */
 static int settle_format(struct init *init)
 {
@@ -504,7 +509,7 @@ static int settle_format(struct init *init)
 /*
  * Looks at the git directory before the template is copied. Sets had_format if
  * the directory holds a repository, even one without HEAD, and reads
- * core.sharedRepository.
+ * core.sharedRepository. Returns 0 or a negative error code.
  */
 static int read_existing(struct init *init)
 {

@@ -133,7 +133,9 @@ static int is_allowed(const char *path, struct error *err)
 	return ret;
 }
 
-/* Appends `path` for a shell, in quotes if necessary. */
+/*
+ * Appends `path` for a shell, in quotes if necessary. Returns 0 or ERR_NOMEM.
+ */
 static int append_quoted(struct buf *out, const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"

@@ -107,11 +107,13 @@ int repo_check_bare(const struct repo_place *place, struct error *err);
 int repo_share_load(unsigned *share, const struct config *config,
 		    struct error *err);
 
+/* Size of a buffer for repo_share_text(), NUL included. */
+#define REPO_SHARE_TEXT_LEN 8
+
 /*
  * Formats the permissions in `share` (sys/share.h) as Git writes the value of
  * core.sharedRepository into a configuration file: "1", "2" or "0640".
  */
-#define REPO_SHARE_TEXT_LEN 8
 void repo_share_text(char text[REPO_SHARE_TEXT_LEN], unsigned share);
 
 /* The format that a repository's own configuration describes. */
@@ -124,8 +126,9 @@ struct repo_format {
 	enum hash_algo algo;
 	enum repo_ref_storage ref_storage;
 	/*
-	 * Path of the directory of the refs. Points into the configuration;
-	 * NULL: the default.
+	 * Path of the directory of the refs, from extensions.refStorage.
+	 * Points into the configuration; NULL: the refs are in the git
+	 * directory.
 	 */
 	const char *refs_path;
 	bool has_promisor;

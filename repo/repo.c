@@ -118,7 +118,7 @@ static int load_config(struct repo *repo, const struct repo_place *place,
 
 /*
  * Sets the work tree to the value of core.worktree, a path relative to the git
- * directory.
+ * directory. Returns 0 or a negative error code.
  */
 static int set_configured(struct repo *repo, const struct config *own,
 			  struct error *err)
@@ -143,7 +143,7 @@ static int set_configured(struct repo *repo, const struct config *own,
 
 /*
  * Sets the work tree to `path`, from GIT_WORK_TREE or the search for a
- * repository. The directory may not exist.
+ * repository. The directory may not exist. Returns 0 or ERR_NOMEM.
  */
 static int set_worktree(struct repo *repo, const char *path, struct error *err)
 {
@@ -176,7 +176,10 @@ static int is_bare(int *out, const struct repo *repo,
 	return 0;
 }
 
-/* Determines the path of the work tree, or that the repository has none. */
+/*
+ * Determines the path of the work tree, or that the repository has none.
+ * Returns 0 or a negative error code.
+ */
 static int choose_worktree(struct repo *repo, const struct repo_place *place,
 			   const struct config *own, struct error *err)
 {
@@ -206,8 +209,9 @@ static int choose_worktree(struct repo *repo, const struct repo_place *place,
 }
 
 /*
- * Returns ERR_MISSING if the parent directory of `path`, a directory for refs,
- * does not exist. Without this check, all refs would seem to be absent.
+ * Checks that the parent directory of `path`, a directory for refs, exists.
+ * Without this check, all refs would seem to be absent. Returns 0, ERR_MISSING
+ * if the directory does not exist, or ERR_NOMEM.
  */
 static int check_parent(const char *path, struct error *err)
 {
@@ -232,7 +236,10 @@ static int check_parent(const char *path, struct error *err)
 	return ret;
 }
 
-/* Sets the fields for the directories of the refs from `path`. */
+/*
+ * Sets the fields for the directories of the refs from `path`. Returns 0 or a
+ * negative error code.
+ */
 static int set_refs_dirs(struct repo *repo, const char *path, struct error *err)
 {
 	const char *id = strrchr(repo->git_dir, '/');
@@ -259,7 +266,7 @@ static int set_refs_dirs(struct repo *repo, const char *path, struct error *err)
  * Sets the storage format and the directories of the refs.
  * GIT_REFERENCE_BACKEND overrides `format`. As in stock Git, the variable has
  * no effect if the repository was opened by a path that the user or a client
- * named (REPO_PLACE_ENTERED).
+ * named (REPO_PLACE_ENTERED). Returns 0 or a negative error code.
  */
 static int set_ref_storage(struct repo *repo, const struct repo_place *place,
 			   const struct repo_format *format, struct error *err)
@@ -281,6 +288,7 @@ static int set_ref_storage(struct repo *repo, const struct repo_place *place,
 
 /*
  * Reads the repository's own configuration into *own, and the format from it.
+ * Returns 0 or a negative error code.
  */
 static int read_format(struct repo *repo, const struct repo_place *place,
 		       struct config *own, struct error *err)
@@ -327,7 +335,7 @@ static int load_lockfile_pid(struct repo *repo, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* Fills in all fields of the repository. */
+/* Fills in all fields of the repository. Returns 0 or a negative error code. */
 static int fill_repo(struct repo *repo, const struct repo_place *place,
 		     const struct repo_options *options, struct error *err)
 {

@@ -47,9 +47,10 @@ struct repo {
 	 */
 	char *common_dir;
 	/*
-	 * Owned: directories of refs and reflogs. refs_dir has those of this
-	 * work tree, refs_common_dir those that all work trees share. NULL:
-	 * they are in git_dir and in common_dir. See repo_refs_dir().
+	 * Owned. refs_dir: directory of the refs and reflogs of this work
+	 * tree; NULL: git_dir. refs_common_dir: directory of the refs and
+	 * reflogs that all work trees share; NULL: common_dir. See
+	 * repo_refs_dir().
 	 */
 	char *refs_dir, *refs_common_dir;
 	/* owned: GIT_OBJECT_DIRECTORY, or <common_dir>/objects */
@@ -113,7 +114,10 @@ struct repo_options {
 	/* value of --git-dir; NULL: use GIT_DIR, or search for a repository */
 	const char *git_dir;
 	unsigned flags;
-	/* see struct config_sources */
+	/*
+	 * called with the path of each configuration file, see struct
+	 * config_sources
+	 */
 	void (*look)(void *ctx, const char *path);
 	void *look_ctx;
 };
@@ -125,8 +129,8 @@ struct repo_options {
  *
  * core.repositoryFormatVersion and the extensions are checked. The known
  * extensions are objectFormat, refStorage, partialClone, worktreeConfig, noop,
- * preciousObjects and relativeWorktrees. Any other extension is
- * ERR_UNSUPPORTED.
+ * noop-v1, preciousObjects, relativeWorktrees and submodulePathConfig. In
+ * version 1 of the format, any other extension is ERR_UNSUPPORTED.
  *
  * If a repository that was discovered, or opened with REPO_OPEN_ENTER, belongs
  * to another user, the result is ERR_DENIED. The message is stock Git's:
@@ -162,7 +166,10 @@ int repo_check_precious(const struct repo *repo, const char *what,
  */
 int repo_check_quarantine(const struct repo *repo, struct error *err);
 
-/* Start of the names of quarantine directories, in the object directory. */
+/*
+ * First part of the name of a quarantine directory, which is in the object
+ * directory.
+ */
 #define REPO_QUARANTINE_PREFIX "tmp_objdir-incoming-"
 
 /*
@@ -275,10 +282,14 @@ struct repo_init_options {
 	/* directory to copy; NULL: the built-in template; "": no template */
 	const char *template_dir;
 	/*
-	 * hash of the repository; 0: that of the existing repository, or SHA-1
+	 * hash function of the repository; 0: the hash function of the
+	 * existing repository, or SHA-1 for a new one
 	 */
 	enum hash_algo algo;
-	/* storage of refs; NULL: that of the existing repository, or files */
+	/*
+	 * storage of refs; NULL: the storage of the existing repository, or
+	 * files for a new one
+	 */
 	const enum repo_ref_storage *ref_storage;
 	/*
 	 * permissions of new files, as core.sharedRepository gives them, in the
@@ -311,8 +322,8 @@ int repo_init_from(const char *git_dir, const struct repo_init_options *options,
 		   struct error *err);
 
 /*
- * Works like repo_init_from() with the built-in template. `worktree` is NULL
- * for a bare repository.
+ * Works like repo_init_from() with the built-in template, and has its return
+ * values. `worktree` is NULL for a bare repository.
  */
 int repo_init(const char *git_dir, const char *worktree, const char *branch,
 	      enum hash_algo algo, struct error *err);

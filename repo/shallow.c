@@ -92,7 +92,7 @@ static int replace(const struct repo *repo, struct sys_tempfile *lock,
 
 /*
  * Makes the list of ids for the new file "shallow": the ids in the present
- * file, followed by the ids to add.
+ * file, followed by the ids to add. Returns 0 or ERR_NOMEM.
  */
 static int list_with(struct listing *l, const struct repo *repo,
 		     const struct oid *oids, size_t nr, struct error *err)

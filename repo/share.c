@@ -35,7 +35,8 @@ static int parse_bits(unsigned *share, unsigned long bits, struct error *err)
 	case 0:
 		*share = 0;
 		return 0;
-	case 1: /* 1 is the number for "group" in configuration files */
+	/* the value "1" stands for "group", as in configuration files */
+	case 1:
 		*share = SYS_SHARE(GROUP);
 		return 0;
 	case 2:

@@ -96,7 +96,7 @@ static size_t word_len(const char *p, const char *end)
 
 /*
  * Parses the words "<key> <signer>" of a status line. A line with ERRSIG has
- * numbers in place of the signer.
+ * numbers in place of the signer. Returns 0 or ERR_NOMEM.
  */
 static int take_verdict(struct signature_check *check, char status,
 			const char *p, const char *end)

@@ -44,9 +44,9 @@ static int hear(void *ctx, const char *bytes, size_t len, struct error *err)
 
 /*
  * Runs a program with the payload, or nothing, on its standard input. Returns
- * its exit status, or a negative error code if the program could not be run.
- * Callers treat ERR_NOMEM as an error. Any other error code means that the
- * signature cannot be checked.
+ * the exit status of the program, or a negative error code if the program
+ * could not be run. Callers treat ERR_NOMEM as an error. Any other error code
+ * means that the signature cannot be checked.
  */
 static int run(struct job *job, const char *const *argv, bool has_payload,
 	       struct error *why)
@@ -159,7 +159,10 @@ static int verify_principal(struct job *job, const char *program,
 	return signature_parse_ssh(job->check, job->out.data, job->out.len);
 }
 
-/* Verifies an SSH signature whose key belongs to no known signer. */
+/*
+ * Verifies an SSH signature whose key belongs to no known signer. Returns 1 if
+ * the signature is valid, 0 if not, or ERR_NOMEM.
+ */
 static int verify_unknown(struct job *job, const char *program)
 {
 	const char *argv[] = {program, "-Y", "check-novalidate", "-n",
@@ -180,8 +183,9 @@ static int verify_unknown(struct job *job, const char *program)
 }
 
 /*
- * Tries to verify an SSH signature for each signer to whom the key belongs. The
- * program has printed one signer per line.
+ * Tries to verify an SSH signature for each signer to whom the key belongs.
+ * The program has printed one signer per line. Returns 1 if the signature is
+ * valid, 0 if not, or a negative error code.
  */
 static int verify_ssh_with(struct job *job, const char *program,
 			   const char *allowed, const char *revoked)

@@ -29,7 +29,8 @@ static int visit(void *ctx, const char *name)
 
 /*
  * Calls the visitor for each name in the directory `dir`, with its path below
- * `prefix`. Frees `dir` and `prefix`.
+ * `prefix`. Frees `dir` and `prefix`. Returns 0, the nonzero result of the
+ * visitor, or a negative error code.
  */
 static int each(char *dir, char *prefix, struct visit *v)
 {

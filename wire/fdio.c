@@ -28,8 +28,9 @@ static void forget_wait(struct fdio *f)
 }
 
 /*
- * Read, and fail after the timeout. Only the time inside read() counts. Time
- * that the server works between two reads does not count.
+ * Read, and fail after the timeout. Only the time inside read() counts, and
+ * not the time that the server works between two reads. Returns the number of
+ * bytes read, 0 at the end of the input, or a negative error code.
  */
 static ssize_t read_in_time(struct fdio *f, void *bytes, size_t len,
 			    struct error *err)
@@ -75,7 +76,7 @@ static int write_pieces(struct fdio *f, const struct iovec *iov,
 
 /*
  * Write under the timeout, two spans at a time: the header and the data of one
- * packet.
+ * packet. Returns 0 or a negative error code.
  */
 static int write_slowly(struct fdio *f, struct iovec *iov, size_t nr,
 			struct error *err)

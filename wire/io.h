@@ -21,7 +21,7 @@ struct summary;
 /*
  * Bytes that stay valid until the whole answer has been sent: see
  * serve_io.emit(). The output adds the headers of packets and of HTTP chunks,
- * as the other fields say.
+ * as packet_max, `band` and is_chunked say.
  */
 struct serve_span {
 	const uint8_t *bytes; /* borrowed */

@@ -8,7 +8,7 @@
 #include "sys/clock.h"
 #include "wire/pktline.h"
 
-/* Pending packets are sent when they have at least this many bytes. */
+/* Pending packets are sent when they have this many bytes together. */
 #define SEND_AT 65536
 
 /*
@@ -124,7 +124,8 @@ int pktline_hung_up(struct pktline_reader *r, struct error *err)
 
 /*
  * Read the bytes that are available, and add their number and the waiting time
- * to the tap (the connection's counters).
+ * to the tap (the connection's counters). Returns the number of bytes, 0 at
+ * the end of the input, or a negative error code.
  */
 static ssize_t read_some(struct pktline_reader *r, void *bytes, size_t len,
 			 struct error *err)

@@ -57,9 +57,9 @@ struct pktline {
 };
 
 /*
- * Parse one packet at the cursor. Returns 1; 0 if the packet is not complete
- * (the cursor does not move); or ERR_PEER if the length field is not
- * hexadecimal or not allowed.
+ * Parse one packet at the cursor. Returns 1 if a packet was parsed, 0 if the
+ * packet is not complete, or ERR_PEER if the length field is not hexadecimal
+ * or not allowed. The cursor moves only if a packet was parsed.
  */
 int pktline_parse(struct pktline *pkt, struct cursor *c, struct error *err);
 

@@ -19,7 +19,10 @@ static bool parse_digits(uint64_t *out, const char *p, size_t nr)
 	return true;
 }
 
-/* Days from 1970-01-01 to a day of the Gregorian calendar. */
+/*
+ * Returns the number of days from 1970-01-01 to a day of the Gregorian
+ * calendar.
+ */
 static uint64_t days_to(uint64_t year, uint64_t month, uint64_t day)
 {
 	static const unsigned before[] = {0,   31,  59,  90,  120, 151,
@@ -27,7 +30,10 @@ static uint64_t days_to(uint64_t year, uint64_t month, uint64_t day)
 	bool is_late = month > 2;
 	uint64_t past = year - (is_late ? 0 : 1);
 
-	/* 477 leap days are before 1970. */
+	/*
+	 * The divisions count the leap days since year 1; 477 of these are
+	 * before 1970.
+	 */
 	return (year - 1970) * 365 + past / 4 - past / 100 + past / 400 - 477 +
 	       before[month - 1] + day - 1;
 }

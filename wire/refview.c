@@ -59,7 +59,10 @@ int refview_rules_id(struct oid *id, const struct refview_rules *rules)
 			hash_update(&hash, "!", 1);
 		if (rule->is_full)
 			hash_update(&hash, "^", 1);
-		/* The zero byte at the end keeps two rules apart. */
+		/*
+		 * The zero byte at the end separates this rule from the next
+		 * one in the hash.
+		 */
 		hash_update(&hash, rule->pattern, rule->len + 1);
 	}
 	hash_final(&hash, id);
@@ -108,7 +111,7 @@ bool refview_rules_hide(const struct refview_rules *rules, const char *name,
 
 /*
  * Append the prefix of a namespace: "a/b" gives
- * "refs/namespaces/a/refs/namespaces/b/".
+ * "refs/namespaces/a/refs/namespaces/b/". Returns 0 or ERR_NOMEM.
  */
 static int expand_namespace(struct buf *out, const char *name)
 {
@@ -145,7 +148,8 @@ static int add_rule(struct refview_rules *rules,
 
 /*
  * Load the hide rules of transfer.hideRefs and of `key`, in the order of the
- * entries. A later entry overrides earlier entries of both keys.
+ * entries. A later entry overrides earlier entries of both keys. Returns 0 or
+ * a negative error code.
  */
 static int load_rules(struct refview_rules *rules, const struct config *config,
 		      const char *key, struct error *err)
@@ -158,9 +162,9 @@ static int load_rules(struct refview_rules *rules, const struct config *config,
 }
 
 /*
- * Set the ref prefix of the namespace `name`. A name that ends in a slash is an
- * error. If the slash or the whole name were ignored, refs outside of the
- * intended namespace would be visible.
+ * Set the ref prefix of the namespace `name`. A name that ends in a slash is
+ * an error. If the slash or the whole name were ignored, refs outside of the
+ * intended namespace would be visible. Returns 0, ERR_INVALID or ERR_NOMEM.
  */
 static int set_namespace(struct refview *view, const char *name,
 			 struct error *err)
@@ -182,7 +186,7 @@ static int set_namespace(struct refview *view, const char *name,
 /*
  * Set *out to the pattern that is compared with full ref names. If
  * rule->is_full, this is the rule's pattern; otherwise the prefix of the
- * namespace comes before it.
+ * namespace comes before it. Returns 0 or ERR_NOMEM.
  */
 static int full_pattern(struct buf *out, const struct refview *view,
 			const struct refview_rule *rule)
@@ -245,10 +249,10 @@ static int find_skips(struct refview *view)
 }
 
 /*
- * Add to view->bounds the full names at which the decision of one hide rule can
- * change, in the order of names. A rule matches the name <pattern> and all
+ * Add to view->bounds the full names at which the decision of one hide rule
+ * can change, in the order of names. A rule matches the name <pattern> and all
  * names below "<pattern>/", but no other names that start with <pattern>. So
- * there are four bounds.
+ * there are four bounds. Returns 0 or ERR_NOMEM.
  */
 static int add_bounds(struct refview *view, size_t *nr,
 		      const struct buf *pattern)
@@ -274,7 +278,8 @@ static int add_bounds(struct refview *view, size_t *nr,
 /*
  * Fill view->bounds: the names at which the decision of some hide rule may
  * change. The first and the last name of the namespace are such names, too,
- * because names outside of the namespace keep their prefix.
+ * because names outside of the namespace keep their prefix. Returns 0 or
+ * ERR_NOMEM.
  */
 static int find_bounds(struct refview *view)
 {
@@ -399,7 +404,10 @@ static int visit(void *ctx, const struct ref *full)
 	return each->fn(each->ctx, &ref);
 }
 
-/* Set view->full to `name` with the prefix of the namespace prepended. */
+/*
+ * Set view->full to `name` with the prefix of the namespace prepended. Returns
+ * 0 or ERR_NOMEM.
+ */
 static int qualify(struct refview *view, const char *name)
 {
 	buf_reset(&view->full);
@@ -510,7 +518,7 @@ static bool is_for_clients(const char *name)
 
 /*
  * Look up the ref whose full name is in view->full. The names in *ref keep the
- * prefix of the namespace.
+ * prefix of the namespace. Returns the codes of refs_lookup().
  */
 static int lookup_full(struct refview *view, struct ref *ref, struct error *err)
 {

@@ -47,9 +47,9 @@ int refview_rules_add(struct refview_rules *rules, const char *value);
 void refview_rules_release(struct refview_rules *rules);
 
 /*
- * Set *id to the SHA-256 of all rules, in their order. Without a namespace, two
- * views of a repository with the same id hide the same refs. Returns 0 or
- * ERR_NOMEM.
+ * Set *id to the SHA-256 of all rules, in their order. Two views of a
+ * repository with equal ids hide the same refs, if neither has a namespace.
+ * Returns 0 or ERR_NOMEM.
  */
 int refview_rules_id(struct oid *id, const struct refview_rules *rules);
 

@@ -19,7 +19,10 @@ void request_text_ids_set(struct request_text_ids *ids, const struct oid *oids,
 
 /* ---- printing */
 
-/* Append a word, with a space before it unless it is the first one. */
+/*
+ * Append a word, with a space before it unless it is the first one. Returns 0
+ * or ERR_NOMEM.
+ */
 static int put_word(struct buf *out, size_t start, const char *word)
 {
 	return buf_printf(out, "%s%s", out->len > start ? " " : "", word);

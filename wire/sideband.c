@@ -13,7 +13,8 @@
 #define KEEP_ALIVE_MAX (int)(UINT_MAX / 1000)
 
 /*
- * Maximum number of packets in one gathered write: 4 MB. A packet is two spans.
+ * Maximum number of packets in one gathered write, which then has up to 4 MB.
+ * Each packet has two spans: its header and its data.
  */
 #define BATCH 64
 
@@ -41,6 +42,7 @@ static int put_bare(struct sideband *sb, enum sideband_band band,
 
 /*
  * Send up to BATCH packets. Moves *p and *len behind the bytes that were sent.
+ * Returns 0 or a negative error code.
  */
 static int put_batch(struct sideband *sb, enum sideband_band band,
 		     const char **p, size_t *len, struct error *err)
@@ -160,7 +162,8 @@ static int put_data(void *ctx, const void *bytes, size_t len, struct error *err)
 
 /*
  * Send one packet of a file's bytes; without side-band, send the whole span.
- * Moves *span behind the bytes that were sent.
+ * Moves *span behind the bytes that were sent. Returns 0 or a negative error
+ * code.
  */
 static int send_packet(struct sideband *sb, struct sys_file_span *span,
 		       struct error *err)

@@ -96,8 +96,8 @@ enum summary_number {
 };
 
 /*
- * The texts of a request. Their JSON members are named like those of enum
- * summary_number.
+ * The texts of a request. The name of a text's JSON member is the constant
+ * without "SUMMARY_", in lower case.
  */
 enum summary_text {
 	SUMMARY_FILTER,
@@ -125,8 +125,8 @@ struct summary_about {
 	/* borrowed: a valid text (wire/traceparent.h); NULL: none */
 	const char *traceparent;
 	/*
-	 * true: the CPU time of the calling thread is measured, not that of the
-	 * process
+	 * true: measure the CPU time of the calling thread; false: measure the
+	 * CPU time of the process
 	 */
 	bool is_of_thread;
 	/*

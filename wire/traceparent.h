@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* Bytes of a valid field. */
+/* Length in bytes of a valid "traceparent" field. */
 #define TRACEPARENT_LEN 55
 
 /*

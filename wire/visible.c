@@ -80,7 +80,7 @@ int visible_is_limit(bool *is_limit, const struct repo *repo, struct error *err)
 
 /*
  * Load the configuration keys that let clients fetch objects that only hidden
- * refs reach.
+ * refs reach. Returns 0 or a negative error code.
  */
 static int load_config(struct visible *v, struct error *err)
 {
@@ -238,6 +238,7 @@ static int mark(struct visible *v, uint32_t obj_pos, struct error *err)
 /*
  * Sort the objects that refs point to by type; a second call does nothing. If
  * an object is a tag, the object that the tag leads to is visible, too.
+ * Returns 0 or a negative error code.
  */
 static int sort_tips(struct visible *v, struct error *err)
 {
@@ -259,7 +260,7 @@ static int sort_tips(struct visible *v, struct error *err)
 
 /*
  * Sort the object of HEAD by type. If has_head is set, the object of HEAD is
- * the first hint.
+ * the first hint. Returns 0 or a negative error code.
  */
 static int sort_head(struct visible *v, struct error *err)
 {
@@ -321,7 +322,8 @@ static int ask(struct visible *v, const struct walk_tips *tips,
  * Mark more objects as visible. The first call marks what HEAD reaches: most
  * requests are for such objects, and there may be many other refs. The second
  * call marks what all refs reach. If `extent` is EXTENT_COMMITS, only commits
- * are marked, unless there is a bitmap index.
+ * are marked, unless there is a bitmap index. Returns 0 (also if history is
+ * broken) or ERR_NOMEM.
  */
 static int explore(struct visible *v, enum extent extent, struct error *err)
 {
@@ -434,7 +436,7 @@ int visible_hint(struct visible *v, const struct oid *oid, struct error *err)
 /*
  * Mark as visible the objects that another walk `w` has found. Packed objects
  * have the same obj_pos in `w` and in v->walk. Other objects are looked up in
- * v->walk by id.
+ * v->walk by id. Returns 0 or ERR_NOMEM.
  */
 static int mark_from(struct visible *v, struct walk *w,
 		     const struct walk_items *items, struct error *err)
@@ -457,7 +459,8 @@ static int mark_from(struct visible *v, struct walk *w,
 
 /*
  * Mark all objects in the trees of some commits. The walk treats these commits
- * as having no parents.
+ * as having no parents. Trees that cannot be read are ignored. Returns 0 or
+ * ERR_NOMEM.
  */
 static int mark_trees(struct visible *v, const struct oid *commits, size_t nr,
 		      struct error *err)

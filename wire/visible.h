@@ -49,12 +49,12 @@ int visible_is_limit(bool *is_limit, const struct repo *repo,
 		     struct error *err);
 
 /*
- * Prepare queries about a repository. The visible refs are those that a fetch
- * in this namespace sees; NULL: no namespace. If an uploadpack.allow*InWant key
- * is true, hidden refs count as visible. `odb` and `refs` are borrowed; `refs`
- * must have been opened with uploadpack.hideRefs. If one of them is NULL, this
- * module opens it on first use. Returns 0 with *out owned by the caller, or a
- * negative error code.
+ * Prepare queries about a repository. The visible refs are the refs that a
+ * fetch in this namespace sees; NULL: no namespace. If an
+ * uploadpack.allow*InWant key is true, hidden refs count as visible. `odb` and
+ * `refs` are borrowed; `refs` must have been opened with uploadpack.hideRefs.
+ * If `odb` or `refs` is NULL, this module opens it on first use. Returns 0
+ * with *out owned by the caller, or a negative error code.
  */
 int visible_open(struct visible **out, const struct repo *repo,
 		 const char *namespace, const struct odb *odb,
