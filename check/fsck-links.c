@@ -116,10 +116,12 @@ static int confirm_all(struct fsck_links *l, const struct walk_result *result)
 
 /*
  * Marks all objects that roots of the types commit and tag reach.
- * go_one_by_one() handles roots of other types. An enumeration takes the type
- * of an object from the root or from the first link that leads to the object.
- * So if two links expect different types of one object, the enumeration does
- * not notice this.
+ * go_one_by_one() handles roots of other types. Returns 0, or a negative error
+ * code if an object is missing or cannot be read.
+ *
+ * An enumeration takes the type of an object from the root or from the first
+ * link that leads to the object. So if two links expect different types of one
+ * object, the enumeration does not notice this.
  */
 static int enumerate(struct fsck_links *l, struct error *err)
 {
@@ -174,7 +176,7 @@ static int commit_links(struct fsck_links *l,
 	int ret;
 
 	if (commit_parse(&view, obj->data, obj->len, algo, NULL) < 0)
-		/* the scan has reported the malformed commit already */
+		/* the scan has reported this malformed commit already */
 		return 0;
 	ret = fn(l, from, &view.tree, OBJ_TREE, &way, ctx, err);
 	if (oidmap_get(&l->walk->shallow, &from->oid, &value))
@@ -248,7 +250,7 @@ static int each_link(struct fsck_links *l, uint32_t obj_pos, link_fn *fn,
 
 /*
  * Adds an object to the stack of objects whose links are followed, unless the
- * object is promised.
+ * object is promised. Returns 0 or a negative error code.
  */
 static int push(struct fsck_links *l, uint32_t obj_pos, struct error *err)
 {
@@ -266,7 +268,11 @@ static int push(struct fsck_links *l, uint32_t obj_pos, struct error *err)
 	return 0;
 }
 
-/* Follows a link of an object that was reached. */
+/*
+ * Follows a link of a reached object: marks the target as reached, and reports
+ * it if it is missing or has another type. Returns 0, a negative result of a
+ * callback, or another negative error code.
+ */
 static int reach_link(struct fsck_links *l,
 		      const struct fsck_links_object *from,
 		      const struct oid *to, enum object_type type,
@@ -299,7 +305,10 @@ static int reach_link(struct fsck_links *l,
 		       : 0;
 }
 
-/* Reports an object that was reached, but cannot be read. */
+/*
+ * Reports an object that was reached, but cannot be read. Returns 0, a
+ * negative result of a callback, or another negative error code.
+ */
 static int tell_unreadable(struct fsck_links *l, uint32_t obj_pos,
 			   const struct error *why, struct error *err)
 {
@@ -322,7 +331,10 @@ static int follow_links(struct fsck_links *l, uint32_t obj_pos,
 	return ret > 0 ? tell_unreadable(l, obj_pos, &why, err) : ret;
 }
 
-/* Follows the links of all roots that were not reached yet. */
+/*
+ * Follows the links of all roots that were not reached yet. Returns 0, a
+ * negative result of a callback, or another negative error code.
+ */
 static int go_one_by_one(struct fsck_links *l, struct error *err)
 {
 	int ret = 0;

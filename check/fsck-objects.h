@@ -285,8 +285,8 @@ struct fsck_links {
 };
 
 /*
- * Initialises *l. `scan` must be complete, and use the space of `walk`. Returns
- * 0 or a negative error code. Release in any case.
+ * Initialises *l. `scan` must be complete, and use the space of `walk`.
+ * Returns 0 or a negative error code. The caller releases *l in any case.
  */
 int fsck_links_init(struct fsck_links *l, struct walk *walk,
 		    const struct fsck_scan *scan,

@@ -119,7 +119,9 @@ static int note_type(struct fsck_scan *scan, uint32_t obj_pos,
 	return 0;
 }
 
-/* Adds an object to scan->checked, if the set is used. */
+/*
+ * Adds an object to scan->checked, if the set is used. Returns 0 or ERR_NOMEM.
+ */
 static int note_checked(struct fsck_scan *scan, uint32_t obj_pos)
 {
 	if (!scan->has_checked)
@@ -132,8 +134,9 @@ static int note_checked(struct fsck_scan *scan, uint32_t obj_pos)
 }
 
 /*
- * Stores the type of an object in scan->types. For a packed object with several
- * copies, the type is stored at the obj_pos that objspace_find() returns.
+ * Stores the type of an object in scan->types. For a packed object with
+ * several copies, the type is stored at the obj_pos that objspace_find()
+ * returns. Returns 0 or ERR_NOMEM.
  */
 static int note_object(struct fsck_scan *scan, const struct oid *oid,
 		       enum object_type type, struct error *err)
@@ -202,7 +205,10 @@ static int on_bad(void *ctx, unsigned thread_nr, uint32_t idx_pos,
 	return say_corrupt(r->scan, &oid, pack, NULL, why, err);
 }
 
-/* Checks whether the content of a loose object has the object's id. */
+/*
+ * Checks that the content of a loose object has the object's id. Returns 0, or
+ * ERR_CORRUPT with the reason in *why.
+ */
 static int check_id(struct worker *w, const struct oid *oid,
 		    const struct loose_object *obj, struct error *why)
 {
@@ -313,7 +319,9 @@ static int check_one(struct run *r, const struct slow_readers *readers,
 }
 
 /*
- * Reads a pack object by object. Used if its delta chains cannot be determined.
+ * Reads a pack object by object. Used if its delta chains cannot be
+ * determined. Returns 0, a negative result of a callback, or another negative
+ * error code.
  */
 static int read_slowly(struct run *r, struct error *err)
 {
@@ -479,7 +487,10 @@ static int run(struct run *r, struct error *err)
 		ret = list_packs ? list_pack(r, err) : scan_pack(r, err);
 	}
 	progress_stop(&r->meter);
-	/* The total of the progress does not include loose objects. */
+	/*
+	 * Loose objects are not part of the progress: their meter has no
+	 * output.
+	 */
 	progress_start(&r->meter, NULL, NULL, 0);
 	if (!ret)
 		ret = scan_loose(r, err);

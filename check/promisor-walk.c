@@ -152,7 +152,8 @@ static int visit_trees(struct local *l, struct error *err)
 
 /*
  * Sorts the found commits by date, newest first. Also fills
- * result->parents_first, in which parents come before children.
+ * result->parents_first, in which parents come before children. Returns 0 or a
+ * negative error code.
  */
 static int sort_commits(struct local *l, struct error *err)
 {
@@ -185,7 +186,10 @@ static int sort_commits(struct local *l, struct error *err)
 				     &result->trunk_nr, err);
 }
 
-/* Adds as tips the promised objects that exist outside of promisor packs. */
+/*
+ * Adds as tips the promised objects that exist outside of promisor packs.
+ * Returns 0 or a negative error code.
+ */
 static int add_promised(struct local *l, struct walk_tips *tips,
 			struct error *err)
 {

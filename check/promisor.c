@@ -3,7 +3,10 @@
 #include "check/promisor.h"
 #include "object/links.h"
 
-/* Adds the objects of a promisor pack to p->packed, a set by obj_pos. */
+/*
+ * Adds the objects of a promisor pack to p->packed, a set by obj_pos. Returns
+ * 0 or ERR_NOMEM.
+ */
 static int mark_pack(struct promisor *p, const struct odb_pack *pack)
 {
 	struct objspace *space = &p->walk->space;
@@ -66,7 +69,7 @@ static int name(void *ctx, const struct oid *to, enum object_type type,
 
 /*
  * Adds to p->named the targets of all links of an object. A broken object has
- * no links.
+ * no links. Returns 0 or a negative error code.
  */
 static int name_all(struct promisor *p, uint32_t obj_pos, struct error *err)
 {

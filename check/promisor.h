@@ -70,10 +70,10 @@ int promisor_check(struct promisor *p, uint32_t obj_pos, enum object_type type,
 		   struct error *err);
 
 /*
- * Works like walk_enumerate() with objects, but lists only objects that `wants`
- * reach and that no promisor pack has. result->lists stays empty. The walk
- * stops at objects of promisor packs, at missing promised objects, and at
- * existing objects that `haves` reach.
+ * Works like walk_enumerate() with objects, and has its return values. But it
+ * lists only objects that `wants` reach and that no promisor pack has.
+ * result->lists stays empty. The walk stops at objects of promisor packs, at
+ * missing promised objects, and at existing objects that `haves` reach.
  *
  * With `keep_promised`, promised objects that exist outside of promisor packs
  * are wanted too, because the repository relies on these copies.

@@ -79,8 +79,8 @@ void reflog_expire_free(struct reflog_expire *x)
 }
 
 /*
- * Opens refs before objects, so that the snapshot of objects has all objects of
- * these refs.
+ * Opens refs before objects, so that the snapshot of objects has all objects
+ * of these refs. Returns 0 or a negative error code.
  */
 static int open_store(struct reflog_expire *x, struct error *err)
 {
@@ -137,8 +137,8 @@ static int push(struct reflog_expire *x, size_t *depth, uint32_t commit_nr)
 
 /*
  * Marks the commits that the tips reach. Commits whose generation number is
- * less than min_generation are not visited. If min_generation is 0, all commits
- * are visited.
+ * less than min_generation are not visited. If min_generation is 0, all
+ * commits are visited. Returns 0 or a negative error code.
  */
 static int mark_reachable(struct reflog_expire *x, const struct walk_tips *tips,
 			  uint32_t min_generation, struct error *err)
@@ -166,7 +166,7 @@ static int mark_reachable(struct reflog_expire *x, const struct walk_tips *tips,
 
 /*
  * Sets *commit_nr to the commit that an id names, or to HISTORY_NONE if the
- * object is missing or is not a commit.
+ * object is missing or is not a commit. Returns 0 or a negative error code.
  */
 static int find_commit(struct reflog_expire *x, const struct oid *oid,
 		       uint32_t *commit_nr, struct error *err)
@@ -262,7 +262,8 @@ static int load_candidates(struct decision *d)
 }
 
 /*
- * Marks all commits that any ref reaches. Does nothing if this was done before.
+ * Marks all commits that any ref reaches. Does nothing if this was done
+ * before. Returns 0 or a negative error code.
  */
 static int mark_all(struct reflog_expire *x, struct error *err)
 {
@@ -277,7 +278,7 @@ static int mark_all(struct reflog_expire *x, struct error *err)
 
 /*
  * Marks all commits that the ref of this reflog reaches. *found is set to
- * whether the ref leads to a commit.
+ * whether the ref leads to a commit. Returns 0 or a negative error code.
  */
 static int mark_from_ref(struct decision *d, const char *name, bool *found)
 {
@@ -323,8 +324,9 @@ static int find_lost(struct decision *d, const char *name)
 }
 
 /*
- * Returns 1 if the repository has all objects that the commit reaches and that
- * no ref reaches, 0 if one of them is missing, or a negative error code.
+ * Checks the objects that the commit reaches and that no ref reaches. Returns
+ * 1 if the repository has all of them, 0 if one is missing, or a negative
+ * error code.
  */
 static int is_complete(struct reflog_expire *x, const struct oid *oid,
 		       uint32_t commit_nr, struct error *err)

@@ -61,8 +61,8 @@ static bool is_section(const struct loader *l, const char *start, size_t len)
 }
 
 /*
- * Stores the <pattern> of a key gc.<pattern>.* in the loader if it is the first
- * one that matches the ref.
+ * Stores the <pattern> of a key gc.<pattern>.* in the loader if it is the
+ * first one that matches the ref. Returns 0 or ERR_NOMEM.
  */
 static int look_for_pattern(void *ctx, const struct config_entry *entry)
 {

@@ -125,7 +125,7 @@ static int number_objects(struct making *m, struct error *err)
 
 /*
  * Store the types of the objects that the walk found. Then read the types of
- * all other objects from the packs.
+ * all other objects from the packs. Returns 0 or a negative error code.
  */
 static int note_objects(struct making *m, struct error *err)
 {
@@ -177,8 +177,8 @@ static int load_previous(struct making *m, struct error *err)
 }
 
 /*
- * Count the commits that a request for all tips would walk if it used the older
- * bitmap index.
+ * Set *walked to the number of commits that a request for all tips would walk
+ * if it used the older bitmap index. Returns 0 or a negative error code.
  */
 static int count_walked(struct making *m, uint32_t *walked, struct error *err)
 {
@@ -237,7 +237,7 @@ static int choose_update(struct making *m, struct error *err)
 
 /*
  * Look up the types of new objects that the walk over new commits did not
- * visit.
+ * visit. Returns 0 or a negative error code.
  */
 static int note_rest(struct making *m, struct error *err)
 {

@@ -37,11 +37,11 @@ struct multi_pack_bitmap_request {
 	/*
 	 * For a layer of a chain: the bitmap index of the layers below. Only
 	 * new commits are walked, and the bitmaps of `below` are used. NULL:
-	 * the index is not that of a layer, or the layer is the lowest.
+	 * the new index is not for a layer, or the layer is the lowest.
 	 *
 	 * With `compacts`, `below` is the index of the layers that are merged
-	 * into one, and of the layers below them. Their bitmaps are copied, and
-	 * references are not read.
+	 * into one, and of the layers below the merged layers. Their bitmaps
+	 * are copied, and references are not read.
 	 */
 	const struct pack_bitmap *below;
 	bool compacts;
@@ -64,9 +64,8 @@ struct multi_pack_bitmap_report {
 
 /*
  * Append the bytes of the bitmap index to *out. Returns 0, or a negative error
- * code: ERR_MISSING if an object that is needed is not covered (the message
- * names the object), ERR_INVALID in a shallow repository or for bad
- * configuration.
+ * code: ERR_MISSING if the packs lack a needed object (the message names the
+ * object), ERR_INVALID in a shallow repository or for bad configuration.
  */
 int multi_pack_bitmap_make(struct buf *out,
 			   struct multi_pack_bitmap_report *report,
@@ -75,8 +74,8 @@ int multi_pack_bitmap_make(struct buf *out,
 
 /*
  * Write the bitmap index of an existing local pack. All bitmaps are computed
- * from commits and trees; none are copied from the pack's old bitmap index,
- * which the new one replaces. Returns the same codes as
+ * from commits and trees. No bitmap is copied from the pack's old bitmap
+ * index, which the new bitmap index replaces. Returns the same codes as
  * multi_pack_bitmap_make(). On failure nothing is written.
  */
 int multi_pack_bitmap_write_pack(struct multi_pack_bitmap_report *report,

@@ -131,7 +131,10 @@ static int begin(struct writing *w)
 
 /* ---- the files of the layer */
 
-/* Parse the new layer and link it to the layers below. */
+/*
+ * Parse the new layer and link it to the layers below. Returns 0 or a negative
+ * error code.
+ */
 static int stack_layer(struct writing *w,
 		       const struct pack_midx_written *written)
 {
@@ -157,7 +160,8 @@ static int stack_layer(struct writing *w,
 
 /*
  * Make the bitmap index of the new layer from the bitmaps in `old` (see
- * multi-pack-bitmap.h), or from objects if `old` is NULL.
+ * multi-pack-bitmap.h), or from objects if `old` is NULL. Returns 0 or a
+ * negative error code.
  */
 static int make_bitmap(struct writing *w, const struct pack_bitmap *old,
 		       bool compacts)
@@ -245,7 +249,10 @@ static int migrate_file(struct writing *w, const char *from, const char *to)
 	return ret;
 }
 
-/* Rename the files of a single multi-pack-index, so that it becomes a layer. */
+/*
+ * Rename the files of a single multi-pack-index, so that it becomes a layer.
+ * Returns 0 or a negative error code.
+ */
 static int migrate(struct writing *w, const struct odb_midx *om)
 {
 	const uint8_t *checksum = om->midx.checksum;
@@ -291,8 +298,8 @@ static int put_layer(struct writing *w)
 }
 
 /*
- * Append one line with the checksum for each of `nr` layers, from the lowest to
- * `top`.
+ * Append one line with the checksum for each of `nr` layers, from the lowest
+ * to `top`. Returns 0 or ERR_NOMEM.
  */
 static int put_lines(struct buf *text, const struct odb_midx *top, size_t nr)
 {
@@ -310,7 +317,8 @@ static int put_lines(struct buf *text, const struct odb_midx *top, size_t nr)
 
 /*
  * Write the new content of the chain file into its lock file, before any other
- * file is renamed. So a full disk changes nothing.
+ * file is renamed. So a full disk changes nothing. Returns 0 or a negative
+ * error code.
  */
 static int stage_chain(struct writing *w)
 {
@@ -341,8 +349,9 @@ static int put_chain(struct writing *w)
 }
 
 /*
- * Remove files that readers no longer use: those of layers that the new chain
- * does not have, and those of a single multi-pack-index.
+ * Remove files that readers no longer use: the files of layers that the new
+ * chain does not have, and the files of a single multi-pack-index. Returns 0
+ * or a negative error code.
  */
 static int tidy_up(struct writing *w)
 {
@@ -457,7 +466,7 @@ static const struct pack_midx_order **list_orders(const struct writing *w,
 /*
  * Make the layer that replaces `nr` layers. If the replaced layers have
  * bitmaps, the objects keep their order, so that each bit still stands for the
- * same object.
+ * same object. Returns 0 or a negative error code.
  */
 static int make_compaction(struct writing *w, const struct odb_midx *to,
 			   size_t nr)

@@ -40,9 +40,9 @@ struct multi_pack_layer_options {
 
 /*
  * Write a layer of the packs that the options select and that no lower layer
- * covers. Returns 0 if the layer was written. Returns 1 if nothing was written,
- * because there are no such packs or all their objects are in lower layers.
- * Otherwise returns a negative error code: those of multi_pack_write(), and
+ * covers. Returns 0 if the layer was written. Returns 1 if nothing was
+ * written: there are no packs to cover, or all their objects are in lower
+ * layers. Otherwise returns a negative error code of multi_pack_write(), or
  * ERR_IO if another process replaced the chain after the snapshot was taken.
  */
 int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,

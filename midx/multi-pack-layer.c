@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes the bitmap index of a layer of a chain. For a new layer, bitmaps are
- * made from new commits and from the bitmaps below. If layers are merged, their
- * bitmaps are copied.
+ * made from new commits and from the bitmaps of the layers below. If layers
+ * are merged, the bitmaps of the merged layers are copied.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ int making_prepare_layer(struct making *m, struct error *err)
 		return ret;
 	making_number_update(m);
 	/*
-	 * Look up the types that are still unknown: those of tags and of
+	 * Look up the types that are still unknown: the types of tags and of
 	 * unreachable objects. The walk over new commits did not visit these
 	 * objects.
 	 */

@@ -105,7 +105,8 @@ static int choose(struct expiry *e, const struct progress_out *progress)
 
 /*
  * List the names of the packs that the old multi-pack-index covers and that
- * stay. The new multi-pack-index must not cover any other pack.
+ * stay. The new multi-pack-index must not cover any other pack. Returns 0 or
+ * ERR_NOMEM.
  */
 static int names_of(struct named_packs *names, const struct odb_midx *om)
 {

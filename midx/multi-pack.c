@@ -64,7 +64,7 @@ static void writing_release(struct writing *w)
 	free(w->path);
 }
 
-/* Write bytes to a temporary file. */
+/* Write bytes to a temporary file. Returns 0 or a negative error code. */
 static int stage(struct sys_tempfile *file, const char *dir, const void *bytes,
 		 size_t len, unsigned mode, enum sys_fsync_method method,
 		 struct error *err)
@@ -138,8 +138,9 @@ static int put_files(struct writing *w, enum sys_fsync_method method)
 }
 
 /*
- * Remove the chain that the new file replaces. Readers ignore a chain if there
- * is a single multi-pack-index.
+ * Remove the old bitmap indexes, and the chain that the new file replaces.
+ * Readers ignore a chain if there is a single multi-pack-index. Returns 0 or a
+ * negative error code.
  */
 static int remove_replaced(struct writing *w)
 {
@@ -154,7 +155,8 @@ static int remove_replaced(struct writing *w)
 
 /*
  * Remove the packs that the new multi-pack-index leaves out (options->but).
- * Readers no longer look for objects in these packs.
+ * Readers no longer look for objects in these packs. Returns 0 or a negative
+ * error code.
  */
 static int remove_left_out(struct writing *w)
 {
@@ -172,7 +174,11 @@ static int remove_left_out(struct writing *w)
 	return ret;
 }
 
-/* Check that the files on disk are still those of the snapshot. */
+/*
+ * Check that the files on disk are still those of the snapshot. Returns 0, a
+ * negative error code with *outdated set if they are not, or another negative
+ * error code.
+ */
 static int check(struct writing *w)
 {
 	bool *outdated = &w->result->outdated;

@@ -75,7 +75,8 @@ static void shorten(struct buf *path, size_t len)
 }
 
 /*
- * Add a member. Its path is that of its work tree, or of its git directory.
+ * Add the directories of a member: its git directory and its object directory,
+ * at its path or in .git below it. Returns 0 or ERR_NOMEM.
  */
 static int add_member(struct search *s, const struct network_entry *entry)
 {
@@ -236,8 +237,9 @@ static int enter(void *ctx, const char *name)
 }
 
 /*
- * Search the directory s->path. A directory that another process removes
- * meanwhile is not an error.
+ * Search the directory s->path. A directory that cannot be read is reported
+ * and skipped. A directory that another process has removed is no error.
+ * Returns 0, a nonzero result of `found`, or ERR_NOMEM.
  */
 static int visit(struct search *s)
 {
@@ -247,7 +249,10 @@ static int visit(struct search *s)
 
 	if (ret > 0)
 		ret = has(s, "objects");
-	/* The root of a work tree may have files of these names, too. */
+	/*
+	 * The root of a work tree may have files named HEAD and objects, too.
+	 * So check_git_dir() tries to open the directory.
+	 */
 	if (ret > 0)
 		ret = check_git_dir(s, &is_repo);
 	if (!ret && is_repo)

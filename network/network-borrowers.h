@@ -16,11 +16,11 @@
 struct network_borrowers {
 	const struct network *network; /* borrowed */
 	/*
-	 * Called for each borrower that is no member. `git_dir` is its path,
-	 * without symlinks. `id` is the member whose objects the repository
-	 * borrows, or 0 for those of the store. If the repository borrows from
-	 * several, `id` is that of the first one in its list of alternates.
-	 * Returns 0; another value ends the search.
+	 * Called for each borrower that is no member. `git_dir` is the
+	 * borrower's path, without symlinks. `id` is the member whose objects
+	 * the borrower uses, or 0 if it uses the objects of the store. If the
+	 * borrower uses several, `id` is for the first of them in its list of
+	 * alternates. Returns 0; another value ends the search.
 	 */
 	int (*found)(void *ctx, const char *git_dir, uint32_t id);
 	/*

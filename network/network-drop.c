@@ -21,7 +21,10 @@ struct drop {
 	struct network_drop_report *report;
 	struct old_packs old;
 	struct odb *odb;
-	/* owned array, indexed by pack number */
+	/*
+	 * owned array, indexed by the pack's number in the snapshot: how the
+	 * objects of the pack are handled
+	 */
 	enum rollup_part *parts;
 	struct pack_job_options options;
 	struct pack_job job;
@@ -108,8 +111,8 @@ static int open_all(struct drop *d, const struct newpack_options *options)
 }
 
 /*
- * Put those objects of the member that the store lacks into one new pack of the
- * member.
+ * Put those objects of the member that the store lacks into one new pack of
+ * the member. Returns 0 or a negative error code.
  */
 static int pack_rest(struct drop *d)
 {

@@ -95,7 +95,10 @@ static int is_stale(const struct odb *odb, struct error *err)
 	return ret == ERR_CORRUPT ? 1 : ret;
 }
 
-/* Remove the commit-graph file and the commit-graph chain of a repository. */
+/*
+ * Remove the commit-graph file and the commit-graph chain of a repository.
+ * Returns 0 or a negative error code.
+ */
 static int remove_graph(const struct repo *repo, struct error *err)
 {
 	char *file = repo_object_path(repo, FILE_PATH);

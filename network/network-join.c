@@ -18,6 +18,7 @@
 /*
  * Sync a member: copy its objects to the store, and add its references to the
  * batch of references to write. The caller holds the lock of the member.
+ * Returns 0 or a negative error code.
  */
 static int sync_locked(struct network_batch *batch, struct network *network,
 		       const struct network_entry *entry,
@@ -104,7 +105,8 @@ static int sync_one(struct syncing *s, uint32_t id,
 
 /*
  * Sync each member in the list. If the sync of a member fails, the failure is
- * reported, and the other members are still synced.
+ * reported to `done`, and the other members are still synced. Returns 0, the
+ * nonzero value that `done` returned, or a negative error code.
  */
 static int sync_each(struct syncing *s, const uint32_t *ids, size_t nr)
 {
@@ -207,7 +209,7 @@ static int check_candidate(const struct network *network,
 
 /*
  * Find or add the registry entry of the repository, in the state "adding", and
- * take the lock of the member.
+ * take the lock of the member. Returns 0 or a negative error code.
  */
 static int register_repo(uint32_t *id, struct network *network,
 			 const struct repo *repo, struct error *err)

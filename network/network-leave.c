@@ -14,7 +14,7 @@
 
 /*
  * Pack all objects of a repository into one pack, as `git repack -a -d -k`
- * does.
+ * does. Returns 0 or a negative error code.
  */
 static int pack_all(const struct repo *repo, struct error *err)
 {
@@ -98,7 +98,7 @@ static int check_result(struct checking *c, const struct walk_result *found)
 
 /*
  * List all objects that the member needs, and check that the member has each
- * one without its alternate.
+ * one without its alternate. Returns 0 or a negative error code.
  */
 static int check_all(const struct repo *repo, struct error *err)
 {

@@ -136,7 +136,8 @@ static int remove_locks(struct network *network, struct error *err)
 
 /*
  * Remove a file of a pack that has no .idx. A command gives the .idx its final
- * name last, so this command was killed earlier.
+ * name last, so this command was killed earlier. Returns 0 or a negative error
+ * code.
  */
 static int visit_pack(void *ctx, const char *name)
 {

@@ -60,10 +60,11 @@ static int open_member(struct repo **out, const struct run *r, uint32_t id,
 }
 
 /*
- * Add to r->roots the objects that a member needs even if its references in the
- * store do not reach them. These are the objects in its reflogs and indexes,
- * and the values of the HEADs and private refs of its work trees. Also add the
- * member's own HEAD to r->heads.
+ * Add to r->roots the objects that a member needs even if its references in
+ * the store do not reach them. These are the objects in the member's reflogs
+ * and indexes, and the values of the HEADs and per-worktree refs of its work
+ * trees. Also add the member's own HEAD to r->heads. Returns 0 or a negative
+ * error code.
  */
 static int add_roots(struct run *r, uint32_t id, struct error *err)
 {
@@ -102,7 +103,8 @@ static int list_members(struct run *r)
 
 /*
  * Called for each member after its sync, in the order of the ids. If the sync
- * succeeded, adds the member to `good`.
+ * succeeded, adds the member to `good`. Returns 0, or a negative error code
+ * that stops the repack. A failed sync stops only a repack with `prune`.
  */
 static int synced(void *ctx, uint32_t id,
 		  const struct network_sync_report *report,
@@ -199,9 +201,10 @@ static int rescue_member(struct run *r, uint32_t id,
 
 /*
  * Rescue objects that members need from packs that are about to be removed:
- * copy them to the store. Pushes do not wait for the repack, so a reference may
- * change after its member was synced. The reference may then need an object
- * that only a pack in `leaving` has.
+ * copy them to the store. Pushes do not wait for the repack, so a reference
+ * may change after its member was synced. The reference may then need an
+ * object that only a pack in `leaving` has. Returns 0 or a negative error
+ * code.
  */
 static int rescue(void *ctx, const struct old_packs *leaving, struct error *err)
 {
@@ -241,7 +244,7 @@ static int repack_store(struct run *r)
 
 /*
  * Run the steps during which the store must keep its objects, under
- * NETWORK_LOCK_OBJECTS.
+ * NETWORK_LOCK_OBJECTS. Returns 0 or a negative error code.
  */
 static int run_locked(struct run *r)
 {
@@ -274,7 +277,7 @@ static int clean_member(struct run *r, uint32_t id)
 
 /*
  * Remove the commit-graphs of the store and of members if they name commits
- * that were pruned.
+ * that were pruned. Returns 0 or a negative error code.
  */
 static int clean_graphs(struct run *r)
 {
@@ -305,8 +308,9 @@ static int drop(struct run *r)
 }
 
 /*
- * Settle (complete or undo) interrupted operations on the network. If one
- * cannot be settled, a repack that prunes stops; other repacks go on.
+ * Settle (complete or undo) interrupted operations on the network. Returns 0
+ * or a negative error code. If an operation cannot be settled, a repack that
+ * prunes stops; other repacks warn and go on.
  */
 static int settle(struct network *network, const struct network_repack *options,
 		  struct error *err)

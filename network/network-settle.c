@@ -16,7 +16,8 @@
 
 /*
  * Complete the adding of a member if the repository already borrows from the
- * store. Otherwise remove its entry from the registry.
+ * store. Otherwise remove its entry from the registry. Returns 0 or a negative
+ * error code.
  */
 static int settle_add(struct network *network, uint32_t id,
 		      const struct newpack_options *options, struct error *err)

@@ -22,7 +22,7 @@ struct sync {
 	struct network_sync_report *report;
 	struct pack_job_options options;
 	struct pack_job job;
-	/* Ignore tips that do not exist. */
+	/* true: ignore tips that do not exist */
 	bool lenient;
 	/* owned: "<store>/objects/pack" */
 	char *dir;
@@ -215,7 +215,8 @@ static int add_tip(void *ctx, const struct oid *oid)
 
 /*
  * Add to the walk's tips all objects that the member's references, reflogs and
- * indexes point to and that the store lacks.
+ * indexes point to and that the store lacks. Returns 0 or a negative error
+ * code.
  */
 static int add_tips(struct sync *s)
 {
@@ -240,7 +241,10 @@ static int add_tips(struct sync *s)
 struct stack {
 	uint32_t *commits; /* owned: commit_nr */
 	size_t nr, alloc;
-	/* owned array, indexed by commit_nr */
+	/*
+	 * owned array, indexed by commit_nr: whether the commit was put on the
+	 * stack
+	 */
 	uint8_t *seen;
 	size_t seen_alloc;
 };
@@ -288,7 +292,8 @@ static int visit_commit(struct sync *s, struct stack *stack, uint32_t commit)
 
 /*
  * Find the commits of the store that are parents of new commits. The store is
- * closed under reachability, so it has all that these commits reach.
+ * closed under reachability, so it has all that these commits reach. Returns 0
+ * or a negative error code.
  */
 static int add_boundary(struct sync *s)
 {
@@ -353,6 +358,7 @@ static int link_same(struct sync *s)
 
 /*
  * Put the objects that the store lacks into the job's list of objects to pack.
+ * Returns 0 or a negative error code.
  */
 static int find_new(struct sync *s)
 {

@@ -63,9 +63,10 @@ int network_sync_rescue(const struct network *network, const struct repo *repo,
 			struct error *err);
 
 /*
- * Count the objects that network_sync_objects() would copy, and check that each
- * exists. `refs` are those of a member. Returns 0, ERR_MISSING if an object is
- * neither in the store nor in the repository, or another negative error code.
+ * Count the objects that network_sync_objects() would copy, and check that
+ * each exists. `refs` has the references of the repository, which is a member.
+ * Returns 0, ERR_MISSING if an object is neither in the store nor in the
+ * repository, or another negative error code.
  */
 int network_sync_count(uint32_t *nr, const struct network *network,
 		       const struct repo *repo, const struct network_refs *refs,

@@ -21,8 +21,8 @@
 struct network_verify {
 	const struct newpack_options *options; /* borrowed */
 	/*
-	 * Called for each problem. `id` is that of the member, or 0 for the
-	 * store.
+	 * Called for each problem. `id` is the id of the member with the
+	 * problem, or 0 for the store.
 	 */
 	void (*wrong)(void *ctx, uint32_t id, const char *what);
 	void *ctx;
@@ -40,9 +40,10 @@ struct network_verify_report {
 	 */
 	uint32_t pending_nr;
 	/*
-	 * Number of deltas in the store whose base is outside of a delta island
-	 * of the object. New references of members may cause such deltas.
-	 * Clones compress these objects again until the next repack.
+	 * Number of deltas in the store whose base is outside of a delta
+	 * island of the object. New references of members may cause deltas of
+	 * this kind. Until the next repack, clones compress these objects
+	 * again instead of copying the deltas.
 	 */
 	uint32_t crossing_nr;
 };

@@ -20,9 +20,9 @@ struct cruft_options {
 	/* the pack is "<base>-<checksum>.pack" */
 	const char *base;
 	/*
-	 * Seconds since 1970. Objects that are older than `expiry` are kept if
-	 * a recent object reaches them. For such an object, the time in .mtimes
-	 * is `expiry`, as in stock Git.
+	 * Seconds since 1970. An object that is older than `expiry` is kept if
+	 * a recent object reaches it. The time of this older object in .mtimes
+	 * is then `expiry`, as in stock Git.
 	 */
 	int64_t expiry;
 	/*

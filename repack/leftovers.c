@@ -44,9 +44,9 @@ int leftovers_add(struct pack_job *job, struct unreachable *u, bool packed,
 }
 
 /*
- * Context of is_going(): `parts` is indexed by the number of the pack in the
- * snapshot `odb`. This number must be searched for, because is_going() gets a
- * struct pack.
+ * Context of the callback is_going(). `parts` is indexed by the number of a
+ * pack in the snapshot `odb`. is_going() gets a struct pack, so it searches
+ * the snapshot for this number.
  */
 struct going {
 	const struct odb *odb;

@@ -12,9 +12,9 @@
 #include "repack/unreachable.h"
 
 /*
- * Returns whether an object needs a loose copy. The object is kept, and its
- * pack is about to be removed. Without the loose copy, the object, or the time
- * of its latest copy, would be lost.
+ * Returns whether an object needs a loose copy: the object is kept, and its
+ * pack is about to be removed. Without a loose copy, the object would be lost,
+ * or the time of the object's latest copy would be lost.
  */
 static inline bool loosen_wants(const struct unreachable_item *item)
 {
@@ -23,10 +23,11 @@ static inline bool loosen_wants(const struct unreachable_item *item)
 }
 
 /*
- * Write a loose object for each object of *u that is kept and has no other copy
- * that stays. Each written file gets the modification time of its entry in *u
- * (`mtime`). If a loose object exists already and is older than its packed
- * copy, no file is written, and the time of the existing file is set to now.
+ * Write a loose object for each object of *u that is kept and has no other
+ * copy that stays. Each written file gets the modification time that the
+ * object has in *u (`mtime`). If a loose object exists already and is older
+ * than its packed copy, no file is written, and the time of the existing file
+ * is set to now.
  *
  * When the function returns, all files are durable, because their packs are
  * removed next. The files are synced even if core.fsync lists packs but not

@@ -4,7 +4,7 @@
 
 /*
  * Add to the items (the objects to pack) the objects of a pack that are not in
- * `listed`.
+ * `listed`. Returns 0 or a negative error code.
  */
 static int add_pack(struct packing_items *items, struct bitset *listed,
 		    struct pack_job *job, const struct odb_pack *pack,

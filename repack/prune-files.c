@@ -162,9 +162,10 @@ static int visit(void *ctx, const char *name)
 }
 
 /*
- * Remove temporary files from `dir`, a path below the object directory. If
- * `dir` is NULL, remove from the object directory itself. If the directory is
- * missing, nothing is done.
+ * Remove temporary files from `dir`, a path below the object directory, if
+ * their names start with one of `prefixes`. If `dir` is NULL, remove from the
+ * object directory itself. If the directory is missing, nothing is done.
+ * Returns 0 or a negative error code.
  */
 static int remove_from(const struct repo *repo, const char *dir,
 		       const char *const *prefixes,
@@ -185,9 +186,9 @@ int prune_stale(const struct repo *repo, const struct prune_options *options,
 {
 	static const char *const all[] = {TEMP_PREFIX, NULL};
 	/*
-	 * Only names of temporary files that this project makes, because stock
-	 * Git never removes files from objects/info and
-	 * objects/info/commit-graphs.
+	 * Stock Git never removes files from objects/info and
+	 * objects/info/commit-graphs. So only names of temporary files that
+	 * this project makes are removed there.
 	 */
 	static const char *const ours[] = {"tmp_prepared_", "tmp_info_", NULL};
 	static const char *const graphs[] = {"tmp_graph_", NULL};

@@ -116,9 +116,9 @@ static int prune_one(void *ctx, const struct oid *oid, const char *path)
 }
 
 /*
- * Remove empty directories. A directory that is not empty stays. All failures
- * are ignored: an empty directory does no harm, and on a read-only file system
- * every removal fails.
+ * Remove the empty ones of the 256 directories of loose objects. Failures are
+ * ignored: an empty directory does no harm, and on a read-only file system
+ * every removal fails. Returns 0 or ERR_NOMEM.
  */
 static int remove_empty(const struct odb *odb, struct error *err)
 {

@@ -19,7 +19,7 @@
  */
 
 struct prune_file {
-	/* The id of the loose object, if `path` is NULL. */
+	/* Set if `path` is NULL: the id of the loose object. */
 	struct oid oid;
 	/*
 	 * Owned: the path of a file that is no loose object. NULL: a loose

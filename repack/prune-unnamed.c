@@ -229,8 +229,8 @@ static bool is_in_midx(const struct odb *odb)
 
 /*
  * Remove a pack, if the pack is still old enough. The pack may have become
- * younger: a process that writes an object which the pack already has sets the
- * pack's time to now.
+ * younger since it was listed: a process that writes an object which the pack
+ * already has sets the pack's time to now. Returns 0 or a negative error code.
  */
 static int remove_pack(const char *base, const struct prune_options *o,
 		       struct error *err)

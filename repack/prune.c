@@ -45,7 +45,7 @@ static void release_walk(struct run *r)
 
 /*
  * Read the references, then open the packs. In this order, the packs have all
- * objects that the references name.
+ * objects that the references name. Returns 0 or a negative error code.
  */
 static int open_all(struct run *r, struct error *err)
 {
@@ -77,9 +77,10 @@ static int mark_reached(struct run *r, const struct walk_result *found,
 }
 
 /*
- * Find the reachable objects. In a partial clone, promised objects are left out
- * of the walk, because none of them is loose. A missing blob reaches nothing,
- * so pruning goes on without it, as in stock Git.
+ * Find the reachable objects. In a partial clone, promised objects are left
+ * out of the walk, because none of them is loose. A missing blob is no error,
+ * as in stock Git: it links to no objects, so nothing else could be lost.
+ * Returns 0 or a negative error code.
  */
 static int enumerate(struct run *r, struct walk_result *found,
 		     struct error *err)
@@ -277,9 +278,9 @@ static int prune_shallow(struct run *r, struct error *err)
 
 /*
  * Find the files that may be removed, and remove them. Enumerating is slow, so
- * it is skipped if the expiry says that everything stays. It is also skipped if
- * the repository has no loose objects, no shallow boundary and no unnamed
- * packs.
+ * it is skipped if the expiry says that everything stays. It is also skipped
+ * if the repository has no loose objects, no shallow boundary and no unnamed
+ * packs. Returns 0 or a negative error code.
  */
 static int prune(struct run *r, struct error *err)
 {

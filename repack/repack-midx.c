@@ -71,6 +71,7 @@ static bool has_packs(const struct midx_run *m)
 
 /*
  * Remove the bitmap indexes of single packs that are in the multi-pack-index.
+ * Returns 0 or a negative error code.
  */
 static int remove_pack_bitmaps(const struct midx_run *m, struct error *err)
 {
@@ -90,8 +91,9 @@ static int remove_pack_bitmaps(const struct midx_run *m, struct error *err)
 }
 
 /*
- * Merge layers of the multi-pack-index chain once. If there are no layers to
- * merge, *written does not change.
+ * Merge layers of the multi-pack-index chain once. Returns 0 (also if there
+ * are no layers to merge; *written does not change then) or a negative error
+ * code.
  */
 static int merge_now(struct midx_run *m, struct multi_pack_result *written,
 		     const struct multi_pack_options *o, struct error *err)
@@ -122,6 +124,7 @@ static int merge_now(struct midx_run *m, struct multi_pack_result *written,
  * Merge layers of the multi-pack-index chain after a new layer was written. If
  * another process changes the chain meanwhile, only the merge is repeated.
  * Appending again would find no new packs, and *written would be empty.
+ * Returns 0 or a negative error code.
  */
 static int merge_layers(struct midx_run *m, struct multi_pack_result *written,
 			const struct multi_pack_options *o, struct error *err)
@@ -140,7 +143,8 @@ static int merge_layers(struct midx_run *m, struct multi_pack_result *written,
 
 /*
  * Leave packs with .keep out of the new layer of the multi-pack-index. Kept
- * packs that an older layer already contains stay in that layer.
+ * packs that an older layer already contains stay in that layer. Returns 0 or
+ * ERR_NOMEM.
  */
 static int leave_out_kept(struct midx_run *m, const struct odb_midx *base)
 {
@@ -161,7 +165,7 @@ static int leave_out_kept(struct midx_run *m, const struct odb_midx *base)
 
 /*
  * Append a layer to the multi-pack-index chain. If the request has a split
- * factor, merge layers afterwards.
+ * factor, merge layers afterwards. Returns 0 or a negative error code.
  */
 static int append(struct midx_run *m, struct multi_pack_result *written,
 		  const struct multi_pack_options *o, struct error *err)
@@ -206,8 +210,10 @@ static int add_leaving(struct midx_run *m)
 
 /*
  * Write the multi-pack-index with a bitmap index. If the bitmap index needs
- * objects of cruft packs, write both again, with these packs. If the needed
- * objects are only in alternates, write no bitmap index.
+ * objects of cruft packs, write both again, with these packs. Write no bitmap
+ * index if the needed objects may be in alternates. Also write none if it
+ * cannot be made and no option asks for it. Returns 0 or a negative error
+ * code.
  */
 static int write_with_bitmap(struct midx_run *m,
 			     struct multi_pack_result *written,
@@ -237,7 +243,10 @@ static int write_with_bitmap(struct midx_run *m,
 	return ret;
 }
 
-/* Write a multi-pack-index of the packs that exist now. */
+/*
+ * Write a multi-pack-index of the packs that exist now. Returns 0 or a
+ * negative error code.
+ */
 static int write_now(struct midx_run *m, struct multi_pack_result *written,
 		     struct error *err)
 {

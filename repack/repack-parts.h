@@ -61,8 +61,9 @@ struct repack_midx_request {
 	const struct oid *preferred;
 	bool bitmap;
 	/*
-	 * true: no option asks for the bitmap index; it is written by default.
-	 * If it cannot be written, the multi-pack-index is written without it.
+	 * true: no option asks for the bitmap index; a bitmap index is written
+	 * by default. If the bitmap index cannot be written, the
+	 * multi-pack-index is written without it.
 	 */
 	bool bitmap_is_default;
 	/*

@@ -96,7 +96,10 @@ static void set_job_options(struct run *r)
 	};
 }
 
-/* Remove from the list of packs to remove those packs that the options keep. */
+/*
+ * Remove from the list of packs to remove those packs that the options keep.
+ * Returns 0 or a negative error code.
+ */
 static int spare_packs(struct run *r, struct error *err)
 {
 	const struct repack_options *o = r->options;
@@ -177,7 +180,8 @@ static bool is_leaving(void *ctx, const struct pack *pack)
 
 /*
  * List the unreachable objects. Loose objects are listed too: a loose copy may
- * be newer than the packed copy, and then the objects that it reaches are kept.
+ * be newer than the packed copy, and then the objects that it reaches are
+ * kept. Returns 0 or a negative error code.
  */
 static int find_unreachable(struct run *r, struct error *err)
 {
@@ -197,7 +201,8 @@ static int find_unreachable(struct run *r, struct error *err)
 
 /*
  * With -k, add the unreachable objects to the end of the list of objects to
- * pack. A damaged loose object stays loose.
+ * pack. A damaged loose object stays loose. Returns 0 or a negative error
+ * code.
  */
 static int add_unreachable(struct run *r, struct error *err)
 {
@@ -287,7 +292,7 @@ static int find_objects(struct run *r, struct error *err)
 /*
  * Find the objects to pack. If one is missing, open newer packs and try again:
  * a reference that moved meanwhile may name an object that only a newer pack
- * has.
+ * has. Returns 0 or a negative error code.
  */
 static int find_objects_again(struct run *r, struct error *err)
 {
@@ -336,7 +341,7 @@ static char *dir_of(const char *base)
 
 /*
  * Write the unreachable objects that have expired into a cruft pack at
- * `expire_to`.
+ * `expire_to`. Returns 0 or a negative error code.
  */
 static int write_expired(struct run *r, struct error *err)
 {
@@ -367,7 +372,7 @@ static int write_filtered(struct run *r, struct error *err)
 
 /*
  * Write the unreachable objects that are kept as loose objects or into cruft
- * packs.
+ * packs. Returns 0 or a negative error code.
  */
 static int save_unreachable(struct run *r, struct error *err)
 {
@@ -383,7 +388,10 @@ static int save_unreachable(struct run *r, struct error *err)
 	return ret || !o->expire_to ? ret : write_expired(r, err);
 }
 
-/* Write a multi-pack-index of the packs that exist now and are not removed. */
+/*
+ * Write a multi-pack-index of the packs that exist now and are not removed.
+ * Returns 0 or a negative error code.
+ */
 static int write_midx(struct run *r, struct error *err)
 {
 	const struct repack_options *o = r->options;
@@ -433,8 +441,10 @@ static int spare_freshened(struct run *r, struct error *err)
 }
 
 /*
- * Call options->before_removal. First, packs that will not be removed are taken
- * off the list, for example one that has the same name as the new pack.
+ * Call options->before_removal. First, packs that will not be removed are
+ * taken off the list, for example a pack that has the same name as the new
+ * pack. Returns 0, the negative result of the callback, or another negative
+ * error code.
  */
 static int ask_before_removal(struct run *r, struct error *err)
 {
@@ -466,9 +476,10 @@ static int remove_redundant(struct run *r, struct error *err)
 
 /*
  * Write prepared answers (stored responses to the most frequent requests) for
- * the new pack, because those of the removed packs are gone. If the file cannot
- * be written, there is only a warning: the repack is complete, and clones only
- * take longer.
+ * the new pack, because the answers from the removed packs are gone. If the
+ * file cannot be written (ERR_IO), there is only a warning, and the result is
+ * 0: clones take longer, but the repack is complete. Returns 0 or another
+ * negative error code.
  */
 static int prepare(struct run *r, struct error *err)
 {
@@ -495,8 +506,9 @@ static int prepare(struct run *r, struct error *err)
 
 /*
  * Write kept deltas: deltas of the newest versions of files against older
- * versions, for clients that have the older ones. If the file cannot be
- * written, there is only a warning: fetches only get more bytes.
+ * versions, for clients that have the older versions. If the file cannot be
+ * written (ERR_IO), there is only a warning, and the result is 0: fetches only
+ * get more bytes. Returns 0 or another negative error code.
  */
 static int keep(struct run *r, struct error *err)
 {
@@ -558,7 +570,10 @@ static int publish(struct run *r, struct error *err)
 	return 0;
 }
 
-/* Run one step of the repack, as a region in the trace. */
+/*
+ * Run one step of the repack, as a region in the trace. Returns the result of
+ * the step.
+ */
 static int step(struct run *r, const char *label,
 		int (*run)(struct run *r, struct error *err), struct error *err)
 {

@@ -88,8 +88,9 @@ struct repack_options {
 	uint64_t midx_split_factor, midx_new_layer_threshold;
 	bool midx_must_contain_cruft;
 	/*
-	 * true: no option asks for the bitmap index; it is written by default.
-	 * If it cannot be written, there is no warning.
+	 * true: no option asks for the bitmap index; a bitmap index is written
+	 * by default. If the bitmap index cannot be written, there is no
+	 * warning.
 	 */
 	bool bitmap_is_default;
 	/* Also pack objects of packs with .keep. */
@@ -147,8 +148,8 @@ struct repack_result {
 	/* number of objects in new promisor packs */
 	uint32_t promisor_nr;
 	/*
-	 * number of objects that the filter left out; they are in packs of
-	 * their own
+	 * number of objects that the filter left out; packs of their own hold
+	 * these objects
 	 */
 	uint32_t filtered_nr;
 	/* number of objects that were written as loose objects */
@@ -159,7 +160,7 @@ struct repack_result {
 /*
  * Repack a repository. Returns 0 or a negative error code. No failure loses
  * objects. If an error occurs before the new pack is installed, only temporary
- * files are left behind. If it occurs later, some of the replaced packs may
+ * files are left behind. After a later error, some of the replaced packs may
  * still be there.
  */
 int repack_run(struct repack_result *result, const struct repo *repo,

@@ -148,7 +148,7 @@ static int meet(struct rollup *r, uint32_t obj_pos, bool is_leaf)
 
 /*
  * Warn that an unreadable loose object is not packed. Its file stays. If the
- * object is needed, fsck reports it.
+ * object is needed, fsck reports it. Returns 0.
  */
 static int warn_damaged(struct rollup *r, const char *path)
 {
@@ -157,7 +157,10 @@ static int warn_damaged(struct rollup *r, const char *path)
 	return 0;
 }
 
-/* Add a loose object to the list of objects to pack, and follow its links. */
+/*
+ * Add a loose object to the list of objects to pack, and follow its links.
+ * Returns 0 or a negative error code.
+ */
 static int add_loose(void *ctx, const struct oid *oid, const char *path)
 {
 	struct rollup *r = ctx;
@@ -185,6 +188,7 @@ static int add_loose(void *ctx, const struct oid *oid, const char *path)
 
 /*
  * Put all objects of a pack on the stack of objects whose links are followed.
+ * Returns 0 or a negative error code.
  */
 static int meet_pack(struct rollup *r, const struct odb_pack *p)
 {
@@ -203,8 +207,9 @@ static int meet_pack(struct rollup *r, const struct odb_pack *p)
 }
 
 /*
- * Handle a link from an object to the object `to`. Objects of included packs
- * are already in the list of objects to pack.
+ * Handle a link from an object to the object `to`: put `to` on the stack, and
+ * add it to the list of objects to pack. Objects of included packs are in this
+ * list already. Returns 0 or a negative error code.
  */
 static int add_link(void *ctx, const struct oid *to, enum object_type type,
 		    struct error *err)

@@ -67,6 +67,7 @@ static int list_ref(void *ctx, const struct ref *ref)
 
 /*
  * Write the text to "<dir>/<name>", unless the file already has this content.
+ * Returns 0 or a negative error code.
  */
 static int write_if_changed(const char *dir, const char *name, unsigned share,
 			    const struct buf *text, struct error *err)

@@ -141,10 +141,10 @@ static int collect_cruft(struct collecting *c, const struct odb_pack *p)
 	if (!ret)
 		ret = collect_objects(c, p, &f.times, 0);
 	/*
-	 * The .mtimes file is missing. If the pack was removed, its objects are
-	 * not younger than the pack. If the pack is still there, another
-	 * process has just written it again as an ordinary pack, and its
-	 * objects are in use now.
+	 * The .mtimes file is missing. If the pack was removed, none of its
+	 * objects is younger than the pack. If the pack is still there,
+	 * another process has just written the pack again as an ordinary pack,
+	 * and its objects are in use now.
 	 */
 	else if (ret == ERR_MISSING)
 		ret = collect_objects(c, p, NULL,

@@ -134,10 +134,10 @@ struct unreachable_item *unreachable_find(const struct unreachable *u,
  */
 
 /*
- * Run each command with the shell. Call `fn` for each id that a command prints,
- * one id in each line. If `fn` returns a nonzero value, the function stops and
- * returns it. Otherwise returns 0, ERR_INVALID if a command fails or prints a
- * line that is no id, or another negative error code.
+ * Run each command with the shell. Call `fn` for each id that a command
+ * prints, one id in each line. If `fn` returns a nonzero value, the function
+ * stops and returns this value. Otherwise returns 0, ERR_INVALID if a command
+ * fails or prints a line that is no id, or another negative error code.
  */
 int recent_hook_each(const struct repo *repo,
 		     int (*fn)(void *ctx, const struct oid *oid), void *ctx,
