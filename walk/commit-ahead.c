@@ -6,8 +6,8 @@
  * The threads share a stack of commits to decode. Each thread takes some
  * commits, decodes them without the lock, and pushes those parents that were
  * not pushed before. The order is depth first. In a history with a trunk and
- * side branches, the stack thus fills with side branches, which are work for
- * the other threads.
+ * side branches, commits of side branches thus collect on the stack, and no
+ * thread runs out of work.
  *
  * A thread looks up the ids of several commits together, so that the waits for
  * memory overlap.
@@ -23,8 +23,8 @@
 
 enum {
 	/*
-	 * number of commits on the stack from which on a sleeping thread is
-	 * woken
+	 * Number of commits on the stack. With this many or more, a thread that
+	 * has pushed commits wakes a sleeping thread.
 	 */
 	WAKE_NR = 8,
 	CACHE_LIMIT = 4 << 20,
@@ -50,7 +50,8 @@ struct lane {
 	struct record *records;    /* owned */
 	size_t nr, alloc;
 	/*
-	 * owned: obj_pos of the commits' trees and parents; see struct record
+	 * owned: obj_pos of the trees and parents of all decoded commits;
+	 * struct record says where the links of one commit are
 	 */
 	uint32_t *links;
 	size_t link_nr, link_alloc;
@@ -77,7 +78,7 @@ struct commit_ahead {
 	pthread_mutex_t lock; /* guards all fields below */
 	pthread_cond_t wake;
 	struct bitset pushed; /* indexed by obj_pos */
-	/* owned: obj_pos of commits to decode */
+	/* owned: obj_pos of the commits that are to be decoded next */
 	uint32_t *stack;
 	size_t nr, alloc;
 	/*
@@ -165,7 +166,10 @@ static int look_up_some(struct commit_ahead *a, struct lane *lane,
 	return 0;
 }
 
-/* Converts the ids of a lane's trees and parents into links (obj_pos). */
+/*
+ * Converts the ids of trees and parents that this thread has collected into
+ * links (obj_pos). All ids are looked up together.
+ */
 static int look_up(struct commit_ahead *a, struct lane *lane)
 {
 	if (mem_grow(&lane->links, &lane->link_alloc,
@@ -200,8 +204,9 @@ static int decode_bytes(struct commit_ahead *a, struct lane *lane,
 
 /*
  * Reads a packed commit and appends a record for it. Does nothing if the commit
- * cannot be read. Most commits are stored whole and are no delta base. These
- * are inflated directly, so that they do not fill the delta-base cache.
+ * cannot be read. A commit that is stored whole is inflated directly. So it
+ * does not enter the delta-base cache, where it would be of no use: few commits
+ * are delta bases.
  */
 static int decode(struct commit_ahead *a, struct lane *lane, uint32_t obj_pos)
 {
@@ -248,8 +253,8 @@ static int decode_batch(struct commit_ahead *a, struct lane *lane,
 }
 
 /*
- * Makes the records of a lane, from index `first` on, visible to all threads.
- * Pushes the parents of these commits on the stack.
+ * Makes the records of one thread, from index `first` on, visible to all
+ * threads. Pushes the parents of these records' commits on the stack.
  */
 static int push_parents(struct commit_ahead *a, unsigned lane_nr, size_t first)
 {
@@ -272,9 +277,9 @@ static int push_parents(struct commit_ahead *a, unsigned lane_nr, size_t first)
 }
 
 /*
- * Takes some of the commits on the stack, and decodes them. The caller holds
- * the lock. The function releases the lock while it decodes, and takes it again
- * before it returns.
+ * Takes up to BATCH_MAX commits from the stack, and decodes them. The caller
+ * holds the lock before and after the call. The function releases the lock
+ * while it decodes.
  */
 static int work(struct commit_ahead *a, unsigned lane_nr)
 {
@@ -318,8 +323,8 @@ static int run_lane(void *ctx, unsigned thread_nr, size_t task_nr,
 		}
 	}
 	/*
-	 * After an error the result is useless. The stack is emptied, so that
-	 * the other threads end.
+	 * After an error the caller discards all records. The stack is emptied,
+	 * so that the other threads end soon.
 	 */
 	if (ret < 0)
 		a->nr = 0;

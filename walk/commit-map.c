@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "walk/commit-map.h"
 
-/* number of slots of the first hash table */
+/* Number of slots of the hash table when the map is made. */
 #define FEW_FIRST 256
 
 int commit_map_init(struct commit_map *map, uint32_t packed_nr)
@@ -32,8 +32,8 @@ void commit_map_release(struct commit_map *map)
 }
 
 /*
- * Returns the hash table's entry of a commit, or the free entry for a new
- * commit.
+ * Returns the entry of a commit in the hash table. If the table lacks the
+ * commit, returns the free entry where the commit belongs.
  */
 static struct commit_map_entry *find(const struct commit_map *map,
 				     uint32_t obj_pos)
@@ -47,8 +47,8 @@ static struct commit_map_entry *find(const struct commit_map *map,
 }
 
 /*
- * Returns a pointer to the value of a commit in the arrays, or NULL if the
- * array is too short for this commit.
+ * Returns a pointer to the value of a commit in the arrays by_packed and
+ * by_extra. Returns NULL if by_extra is too short for this commit.
  */
 static uint32_t *place_of(const struct commit_map *map, uint32_t obj_pos)
 {

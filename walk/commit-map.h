@@ -53,8 +53,9 @@ uint32_t commit_map_get(const struct commit_map *map, uint32_t obj_pos);
 
 /*
  * Returns a pointer to the value of a commit, so that the caller can set the
- * value. For a commit that is not in the map, adds the value 0. The pointer is
- * valid until the next call. Returns NULL if memory runs out.
+ * value. A commit that is not in the map yet is added with the value 0. The
+ * pointer is valid until the next call of this function. Returns NULL if memory
+ * runs out.
  */
 uint32_t *commit_map_slot(struct commit_map *map, uint32_t obj_pos);
 

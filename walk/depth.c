@@ -200,7 +200,8 @@ static int select_commits(struct bitset *selected, struct history *h,
 }
 
 /*
- * Returns whether the limits (deepen-not, deepen-since) keep a parsed commit.
+ * Returns whether the limits (deepen-not, deepen-since) include a parsed commit
+ * in the request. `selected` has the commits that deepen-not does not exclude.
  */
 static bool is_selected(const struct bitset *selected, const struct history *h,
 			const struct depth_limits *limits, uint32_t commit_nr)

@@ -6,8 +6,8 @@
  *	depth 2 from d:       a---b---c---d     shallow: c    inside: d
  *	from d, without b:    a---b---c---d     shallow: c    inside: d
  *
- * A commit is inside if the client gets all its parents, and shallow if the
- * client does not get at least one of them. For use by one thread.
+ * A commit is inside if the client gets all parents of the commit, and shallow
+ * if the client lacks at least one parent. For use by one thread.
  */
 #ifndef WALK_DEPTH_H
 #define WALK_DEPTH_H
@@ -77,9 +77,9 @@ struct depth_limits {
  * h->shallow. Otherwise it is inside.
  *
  * A commit that is reachable only through shallow commits is neither shallow
- * nor inside. Stock Git lists some of these commits as shallow too. But a
- * client that gets a "shallow" line for a commit that it lacks cannot deepen
- * its history later: "error in object: unshallow <id>".
+ * nor inside. Stock Git lists some of these commits as shallow too. But if a
+ * client gets a "shallow" line for a commit that the client lacks, it cannot
+ * deepen its history later: "error in object: unshallow <id>".
  *
  * The result may be empty. Returns 0 or a negative error code.
  */

@@ -79,8 +79,9 @@ static uint64_t load_word(const uint8_t *p)
 }
 
 /*
- * Hashes an entry, two words at a time. Every entry is longer than 16 bytes,
- * since its id has at least 20.
+ * Hashes an entry, two words at a time. The last two words may overlap the
+ * words before them. They always exist: an entry has more than 16 bytes, since
+ * its id alone has at least 20.
  */
 static uint32_t hash_entry(const uint8_t *raw, size_t len)
 {
@@ -145,8 +146,8 @@ int entry_pool_put(struct entry_pool *pool, const uint8_t *raw, size_t len)
 }
 
 /*
- * Returns whether the entry `entry_nr` has the same bytes as the waiting entry
- * at index `waiting`.
+ * Returns whether a numbered entry and a waiting entry have the same bytes.
+ * Both parameters are indexes in pool->words.
  */
 static bool is_entry(const struct entry_pool *pool, uint32_t entry_nr,
 		     uint32_t waiting)
@@ -164,10 +165,12 @@ static bool is_entry(const struct entry_pool *pool, uint32_t entry_nr,
 }
 
 /*
- * Finds the numbered entry that has the same bytes as the waiting entry at
- * index `waiting`. Returns the slot of the numbered entry. If there is none,
- * returns a slot for a new entry. If `waiting` is ENTRY_POOL_NONE, returns a
- * slot for a new entry without comparing bytes.
+ * Returns the slot of the numbered entry that has the same bytes as the waiting
+ * entry at index `waiting` of pool->words. If there is no such entry, returns a
+ * slot for a new entry.
+ *
+ * If `waiting` is ENTRY_POOL_NONE, returns a slot for a new entry without
+ * comparing bytes.
  */
 static struct pool_slot *find_slot(const struct entry_pool *pool, uint32_t hash,
 				   uint32_t waiting)
@@ -211,8 +214,8 @@ static void grow_slots(struct entry_pool *pool)
 }
 
 /*
- * Prefetches the numbered entry that most likely equals a waiting entry with
- * this hash.
+ * Prefetches the numbered entry that a waiting entry with this hash will most
+ * likely be compared with.
  */
 static void prefetch_entry(const struct entry_pool *pool, uint32_t hash)
 {
@@ -227,7 +230,8 @@ static void prefetch_entry(const struct entry_pool *pool, uint32_t hash)
 }
 
 /*
- * Moves a waiting entry to the end of the numbered entries. Returns its number.
+ * Moves a waiting entry to the end of the numbered entries. Returns the number
+ * (entry_nr) that the entry gets.
  */
 static uint32_t keep(struct entry_pool *pool, uint32_t waiting)
 {

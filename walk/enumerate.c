@@ -23,15 +23,15 @@ struct enumerate {
 	struct treewalk tree;
 	const struct filter *filter; /* NULL: no filter */
 	/*
-	 * the walk over trees with depths and paths; used if the filter needs
-	 * them
+	 * the walk that knows the depth and the path of each tree; used only if
+	 * the filter depends on depths or paths
 	 */
 	struct filter_walk paths;
 	bool has_paths;
 	/*
-	 * New objects, found by a comparison of trees with the tree of the
-	 * newest uninteresting commit; see use_tree_changes in walk.h. The list
-	 * may have an object twice, and may have uninteresting objects.
+	 * Trees and blobs of the wanted commits that differ from the tree of
+	 * the newest uninteresting commit (see use_tree_changes in walk.h). The
+	 * list may have an object twice, and may have uninteresting objects.
 	 */
 	struct walk_items changes;
 	/* whether `changes` has all trees and blobs that the request needs */
@@ -131,9 +131,9 @@ static int exclude_boundary(struct enumerate *e, struct error *err)
 }
 
 /*
- * The haves' history is walked, to exclude its objects, only if it is short: at
- * most UNINTERESTING_RATIO commits for each wanted commit, plus
- * UNINTERESTING_FEW. A longer walk costs more than it saves.
+ * To exclude objects of the haves, the haves' history is walked, but only if it
+ * is short. It may have at most UNINTERESTING_RATIO commits for each wanted
+ * commit, plus UNINTERESTING_FEW. A longer walk costs more than it saves.
  */
 #define UNINTERESTING_RATIO 2
 #define UNINTERESTING_FEW 64
@@ -214,9 +214,11 @@ static int add_uninteresting(struct enumerate *e,
 
 /*
  * Excludes the objects that the haves reach. If one of these objects cannot be
- * read, none is excluded. This can happen: the server guarantees only that the
- * wants are complete. An object that is excluded must have all objects below it
- * excluded too. So a tree that was read only in part must not get into `seen`.
+ * read, none of them is excluded. The haves may be incomplete, because the
+ * server guarantees only that the wants are complete.
+ *
+ * If a tree is in `seen`, all objects below it must be in `seen` too. So a tree
+ * that was read only in part must not be put there.
  */
 static int exclude_uninteresting(struct enumerate *e,
 				 const struct walk_tips *haves,
@@ -283,9 +285,10 @@ static int emit_lists(struct enumerate *e, struct error *err)
 
 /*
  * Returns whether the request's objects can be found as one set of objects,
- * without a new-object list for each commit (newobj.h). This is possible if
- * there are no boundary commits, or with exclude_boundary. Otherwise an object
- * is left out only where a parent commit has it at the same path, and only
+ * without a new-object list for each commit (newobj.h).
+ *
+ * With boundary commits and without exclude_boundary, the answer is false: an
+ * object is left out only if a parent commit has it at the same path. Only
  * new-object lists know paths.
  */
 static bool is_set_enough(const struct enumerate *e)
@@ -362,10 +365,10 @@ static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 }
 
 /*
- * Finds listed objects that are missing. Looks up only listed objects that are
- * in no pack and that were not read: such an object is known only by an id in a
- * tree, and may not exist. Appends the ids of missing objects to *missing, and
- * sets *first to the first missing object.
+ * Finds listed objects that are missing. An object that was read, or is in a
+ * pack, exists and is not looked up. Any other object is known only by an id in
+ * a tree, and may be missing. Appends the ids of missing objects to *missing,
+ * and sets *first to the first missing object.
  */
 static int list_missing(const struct walk_item **first, struct oid **missing,
 			size_t *nr, struct enumerate *e)

@@ -113,9 +113,9 @@ int filter_load_sparse(struct filter *filter, struct odb_reader *reader,
 }
 
 /*
- * Returns the sparse:oid parts that include an entry, as a mask: bit i stands
- * for part i. fw->tree->path is the entry's path; `dir` is the mask of its
- * directory.
+ * Returns which sparse:oid parts of the filter include an entry: a mask in
+ * which bit i stands for part i. fw->tree->path is the entry's path. `dir` is
+ * the mask of the directory that has the entry.
  */
 static uint64_t taken_by(const struct filter_walk *fw,
 			 const struct tree_entry *entry, uint64_t dir)
@@ -175,8 +175,8 @@ static int grow_places(struct filter_walk *fw)
 }
 
 /*
- * Records that a tree was met at a path. Returns 1 if the tree was not met at
- * this path before, 0 if it was, or ERR_NOMEM.
+ * Records that a tree was met at a path. Returns 1 if the tree is met at this
+ * path for the first time, 0 if the pair was recorded before, or ERR_NOMEM.
  */
 static int is_new_place(struct filter_walk *fw, uint32_t tree_pos,
 			const struct place *place)
@@ -200,8 +200,9 @@ static int is_new_place(struct filter_walk *fw, uint32_t tree_pos,
 }
 
 /*
- * Records that a tree was met at a level. Returns 1 if the tree was not met at
- * this or a smaller level before, 0 if it was, or ERR_NOMEM.
+ * Records that a tree was met at a level. Returns 1 if all levels recorded
+ * before are larger, 0 if this or a smaller level was recorded before, or
+ * ERR_NOMEM.
  */
 static int is_nearer(struct filter_walk *fw, uint32_t tree_pos, unsigned level)
 {

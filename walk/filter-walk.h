@@ -40,7 +40,7 @@ struct filter_walk {
 	size_t depth_alloc;
 	/*
 	 * owned: hash set of the places where trees were walked. An element is
-	 * a 64-bit hash of a tree and its path; 0: free slot
+	 * a 64-bit hash of a tree and its path, or 0 for a free slot
 	 */
 	uint64_t *places;
 	size_t place_nr, place_alloc;
@@ -66,8 +66,9 @@ int filter_walk_run(struct filter_walk *fw, uint32_t tree_pos, const char *path,
 
 /*
  * Returns 1 if an object meets the filter's conditions on type and size, 0 if
- * not, or a negative error code. Ignores depths and sparse patterns. Reads the
- * size of a blob if the filter has a limit; a missing blob passes.
+ * not, or a negative error code. Ignores the filter's depth and sparse
+ * patterns. If the filter limits the size of blobs, reads the size of a blob; a
+ * missing blob then passes.
  */
 int filter_takes(const struct filter *filter, struct objspace *space,
 		 struct odb_reader *reader, uint32_t obj_pos,

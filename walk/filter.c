@@ -15,8 +15,8 @@
 	(1U << OBJ_COMMIT | 1U << OBJ_TREE | 1U << OBJ_BLOB | 1U << OBJ_TAG)
 
 /*
- * Maximum nesting depth of "combine:" specifications. Each level
- * percent-encodes the text once more.
+ * Maximum nesting depth of "combine:" specifications. The parser calls itself
+ * once for each level.
  */
 #define NESTING_MAX 16
 

@@ -48,7 +48,7 @@ struct filter_part {
 	 * the number in the specification: bytes for BLOB_LIMIT, depth for TREE
 	 */
 	uint64_t number;
-	/* the type in the specification of an OBJECT_TYPE part */
+	/* of an OBJECT_TYPE part: the type that the specification names */
 	enum object_type type;
 	/* owned: the <blob-ish> of a SPARSE_OID part; NULL for other parts */
 	char *name;
@@ -102,8 +102,8 @@ static inline bool filter_is_empty(const struct filter *filter)
 }
 
 /*
- * Returns whether the filter has a SPARSE_OID part: patterns in a blob that the
- * filter names. NULL is allowed.
+ * Returns whether the filter has a SPARSE_OID part, which names a blob with
+ * sparse patterns. Returns false for a NULL filter.
  */
 bool filter_has_sparse(const struct filter *filter);
 
@@ -116,15 +116,15 @@ bool filter_has_sparse(const struct filter *filter);
 int filter_add(struct filter *filter, const char *spec, struct error *err);
 
 /*
- * Appends the filter's specification to `out`, with plain numbers and without
- * nested combinations: "blob:limit=1024", "combine:tree:2+blob:none". Returns 0
- * or ERR_NOMEM.
+ * Appends the filter's specification to `out`, like "blob:limit=1024" or
+ * "combine:tree:2+blob:none". Numbers have no unit suffix, and nested
+ * combinations become one. Returns 0 or ERR_NOMEM.
  */
 int filter_print(struct buf *out, const struct filter *filter);
 
 /*
- * Returns the filter's name in uploadpackfilter.<filter>.allow: "blob:none",
- * "tree", ...
+ * Returns the name that the configuration has for a kind of filter in
+ * uploadpackfilter.<filter>.allow: "blob:none", "tree", ...
  */
 const char *filter_kind_name(enum filter_kind kind);
 

@@ -41,7 +41,8 @@ int filtered_spared(struct bitset *set, struct walk *w,
 }
 
 /*
- * Keeps only those commits whose obj_pos is in `spared`. Returns their number.
+ * Removes from `commits` all commits whose obj_pos is not in `spared`. Returns
+ * the number of commits that remain.
  */
 static size_t keep_commits(uint32_t *commits, size_t nr,
 			   const struct history *h, const struct bitset *spared)

@@ -107,10 +107,10 @@ static int add_parent(struct history *h, const uint8_t *raw)
 #define GRAPH_PARENTS_MAX 64
 
 /*
- * Maximum number of commits whose positions in the commit-graph are searched
- * one by one. For more commits, the table h->by_graph is made, with an element
- * for each commit of the graph. For small requests the table would be slower:
- * its memory must be cleared first.
+ * If positions in the commit-graph are known for at most this many commits,
+ * they are searched one by one. For more commits, the table h->by_graph is
+ * made, with an element for each commit of the graph. For small requests the
+ * table would be slower, because its memory must be cleared first.
  */
 #define FEW_NOTED 64
 
@@ -347,8 +347,8 @@ void history_poll(struct history *h, const struct progress_out *out)
 		return;
 	h->poll = *out;
 	/*
-	 * Commits get no progress line, as in stock Git. So only the callback
-	 * `poll` is used, which may cancel the walk.
+	 * Commits get no progress line, as in stock Git. The meter still calls
+	 * the callback `poll`, which may cancel the walk.
 	 */
 	h->poll.put = NULL;
 	progress_start(&h->meter, &h->poll, "Reading commits", 0);

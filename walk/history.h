@@ -80,13 +80,14 @@ struct history {
 	unsigned threads;
 	struct progress_out poll; /* see history_poll() */
 	/*
-	 * counts parsed commits, and calls poll.poll now and then; shows no
+	 * counts parsed commits and calls poll.poll at intervals; prints no
 	 * progress
 	 */
 	struct progress meter;
 	/*
 	 * Set if the commit-graph's entry of some commit was damaged. That
-	 * commit has no generation number, although its children may have one.
+	 * commit was read as an object, and so has no generation number. Its
+	 * children may have one.
 	 */
 	bool lacks_generations;
 	/*
@@ -208,10 +209,12 @@ static inline const uint32_t *history_parents(const struct history *h,
  * Decodes commits ahead of a walk, on all processors.
  *
  * A walk visits commits in an order that depends on the commits visited before.
- * Decoding needs no order. So threads decode all commits that the walk's queue
- * reaches, in any order, and store the results. The walk looks them up later.
- * Commits that cannot be decoded (not packed, broken, on the shallow boundary)
- * are not stored. The walk reads such a commit itself, so results and errors do
+ * Decoding needs no order. So threads decode all commits that are reachable
+ * from the walk's queued commits, in any order, and store the results. The walk
+ * looks the results up later.
+ *
+ * A commit that cannot be decoded (not packed, broken, on the shallow boundary)
+ * is not stored. The walk reads such a commit itself, so results and errors do
  * not depend on this module.
  */
 

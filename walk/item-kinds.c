@@ -20,8 +20,8 @@ int item_kinds_reserve(struct item_kinds *kinds, size_t end)
 }
 
 /*
- * Sets the error "object <id> is a <type>, not a <type>". The first type is
- * that of the stored object. The second type is the one that some tree states.
+ * Sets the error "object <id> is a <type>, not a <type>". The first type is the
+ * type of the stored object. The second type is the type that some tree states.
  */
 static int complain(struct objspace *space, uint32_t obj_pos, struct error *err)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the merge bases of the commits `one` and `other`. A walk from `one`
- * that excludes `other` stops at its boundary: commits that both reach. Every
- * common ancestor is a boundary commit or reachable from one. So the merge
- * bases are the boundary commits that no other boundary commit reaches.
+ * Finds the merge bases of the commits `one` and `other`. A walk that starts at
+ * `one` and excludes `other` stops at boundary commits, which both commits
+ * reach. Every common ancestor is a boundary commit, or an ancestor of a
+ * boundary commit. So the merge bases are the boundary commits that no other
+ * boundary commit reaches.
  */
 #include <stdlib.h>
 

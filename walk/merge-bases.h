@@ -21,10 +21,10 @@
 #include "walk/history.h"
 
 /*
- * Finds the merge bases of two commits (commit_nr), newest first. If one commit
- * is an ancestor of the other, this commit is the only base. Returns 0 with
- * *bases malloc()ed (NULL if there is none), or a negative error code like
- * revwalk_run().
+ * Finds the merge bases of two commits (commit_nr), newest first. If one of the
+ * two commits is an ancestor of the other, the only merge base is this
+ * ancestor. Returns 0 with *bases malloc()ed (NULL if there is no merge base),
+ * or a negative error code like revwalk_run().
  */
 int merge_bases(uint32_t **bases, size_t *nr, struct history *h, uint32_t one,
 		uint32_t other, struct error *err);

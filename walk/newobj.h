@@ -78,9 +78,9 @@ struct newobj_options {
 	unsigned threads;
 	const struct progress_out *progress; /* NULL: none */
 	/*
-	 * Memory limit in bytes; 0: none. Half of it is for the lists, but they
-	 * may take more. The threads share the other half for decoded trees.
-	 * Each thread also has a fixed limit for these.
+	 * Memory limit in bytes; 0: none. Half of it is for the lists, but the
+	 * lists may take more. The threads share the other half as caches of
+	 * decoded trees. The cache of a thread also has a fixed limit.
 	 */
 	uint64_t memory_limit;
 	/*
@@ -102,12 +102,11 @@ struct newobj_options {
 };
 
 /*
- * Computes the new-object lists of `nr` parsed commits. The result does not
- * depend on the number of threads. With union_only, a single list may depend on
- * the number of threads, but the union of all lists does not. Commits are
- * compared in the order of their dates, whatever the order of the array. *set
- * must be initialised; release it in any case. Returns 0 or a negative error
- * code.
+ * Computes the new-object lists of `nr` parsed commits. Threads compare the
+ * commits in the order of their dates, whatever the order of the array. The
+ * result does not depend on the number of threads. Exception: with union_only,
+ * one list may depend on it, but the union of all lists does not. *set must be
+ * initialised; release it in any case. Returns 0 or a negative error code.
  */
 int newobj_compute(struct newobj_set *set, struct history *h,
 		   const uint32_t *commits, size_t nr,

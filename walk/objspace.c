@@ -5,8 +5,9 @@
 #include "walk/objspace.h"
 
 /*
- * Minimum number of packs and multi-pack-indexes for which one common look-up
- * table is made. With fewer of them, each has its own table.
+ * If the object database has at least this many packs and multi-pack-indexes,
+ * one look-up table is made for all of them together. Otherwise each of them
+ * gets a table.
  */
 #define MANY_SOURCES 4
 

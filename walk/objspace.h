@@ -33,13 +33,13 @@ struct objspace {
 	 */
 	uint32_t packed_nr;
 	/*
-	 * owned: a table for each pack or multi-pack-index of the odb; NULL:
-	 * not made
+	 * owned: a look-up table of ids for each pack or multi-pack-index of
+	 * the odb; NULL: not made
 	 */
 	struct pack_idx_table *tables;
 	/*
-	 * one table for all packs; used instead of `tables` if there are many
-	 * packs
+	 * one look-up table of ids for all packs; used instead of `tables` if
+	 * there are many packs
 	 */
 	struct odb_table table;
 	/* guards `extra`, `extra_oids` and their sizes */
@@ -62,9 +62,9 @@ void objspace_release(struct objspace *space);
 void objspace_accelerate(struct objspace *space);
 
 /*
- * Prefetches the table entries of some ids (a few tens) that are looked up
- * next, so that the waits for memory overlap. Does nothing without the tables
- * of objspace_accelerate().
+ * Prefetches the look-up table entries of some ids (a few tens) that are looked
+ * up next, so that the waits for memory overlap. Does nothing unless
+ * objspace_accelerate() has made a table for each pack.
  */
 void objspace_prefetch(const struct objspace *space, const uint8_t *const *raws,
 		       size_t nr);
@@ -96,8 +96,9 @@ uint32_t objspace_end(struct objspace *space);
 void objspace_oid(struct oid *out, struct objspace *space, uint32_t obj_pos);
 
 /*
- * Returns a pointer to the id of an object. The pointer is valid until a new
- * number is given to an object. Until then no other thread may use the space.
+ * Returns a pointer to the id of an object. The pointer is valid until an
+ * object gets a new number. No other thread may use the space while the caller
+ * uses the pointer.
  */
 const uint8_t *objspace_raw(const struct objspace *space, uint32_t obj_pos);
 

@@ -75,7 +75,11 @@ int reach_add_target(struct reach *r, uint32_t commit_nr, struct error *err)
 	return 0;
 }
 
-/* Returns whether a commit is too old to have a target as an ancestor. */
+/*
+ * Returns whether a commit is so old that it cannot have a target as an
+ * ancestor. Compares generation numbers, or dates if the generation numbers are
+ * not known.
+ */
 static bool is_too_old(const struct reach *r, const struct history_commit *c)
 {
 	if (r->min_generation && c->generation != HISTORY_GENERATION_UNKNOWN)

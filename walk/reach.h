@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tells whether a commit has an ancestor in a given set of commits, the
- * targets. upload-pack uses this module to end a negotiation ("ready"), and to
- * check wants by uploadpack.allowReachableSHA1InWant.
+ * targets. upload-pack uses this module to end a negotiation ("ready"). With
+ * uploadpack.allowReachableSHA1InWant, it also uses the module to check wants.
  *
  * Targets are only added, never removed. So a commit that reaches a target is
  * not walked again. A commit that reaches no target is walked again after a

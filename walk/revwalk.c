@@ -15,24 +15,25 @@ enum {
 	/* the commit is in result->boundary */
 	BOUNDARY = 1 << 3,
 	/*
-	 * the walk has selected only one commit, and this commit is a parent of
-	 * it; set by begin_end()
+	 * a parent of the only commit that the walk has selected; set by
+	 * begin_end() if exactly one commit is selected
 	 */
 	BELOW = 1 << 4,
 };
 
 /*
- * A walk without haves is expected to visit all commits when it has found at
- * least AHEAD_AFTER commits, and one for every AHEAD_AFTER_SHARE packed
- * objects. From then on, threads decode the commits ahead of the walk.
+ * A walk without haves that has found many commits is expected to visit all
+ * commits. From then on, threads decode the commits ahead of the walk. "Many"
+ * means at least AHEAD_AFTER commits, and at least one commit for every
+ * AHEAD_AFTER_SHARE packed objects.
  */
 #define AHEAD_AFTER 512
 #define AHEAD_AFTER_SHARE 256
 
 /*
- * Number of commits that are still visited after all queued commits are older
- * than every result. Dates may be wrong, so these commits may still show that a
- * commit of the result is uninteresting.
+ * Number of commits that the walk still visits when all queued commits are
+ * older than every commit of the result. Dates may be wrong. So these last
+ * visits may still show that a commit of the result is uninteresting.
  */
 #define SLOP 5
 
@@ -55,16 +56,16 @@ struct walk {
 	 */
 	bool lacks_generations;
 	/*
-	 * number of queued commits for which may_reach_result() is true; valid
-	 * if is_ending
+	 * number of queued commits that could still reach a commit of the
+	 * result, see may_reach_result(); valid if is_ending
 	 */
 	size_t threat_nr;
 	/* number of commits that the walk may still visit before it stops */
 	size_t left;
 	/*
-	 * true: the walk may have to visit all commits, because there are no
-	 * haves that could end the walk early. So history_read_ahead() may save
-	 * time. False after history_read_ahead() was called.
+	 * True: there are no haves that could end the walk early, so the walk
+	 * may visit all commits, and history_read_ahead() may save time. False:
+	 * there are haves, or history_read_ahead() was called.
 	 */
 	bool may_be_long;
 	/*
@@ -144,9 +145,11 @@ static int mark_ancestors(struct walk *w, uint32_t c)
 
 /*
  * Returns whether an uninteresting commit `c` could reach a commit of the
- * result. If so, the walk must continue, because haves then reach that commit,
- * too. A commit reaches only commits with smaller generation numbers. If there
- * is only one result, its parents (BELOW) cannot reach it.
+ * result. If it does, haves reach that commit too, and the commit must leave
+ * the result. So the walk must continue.
+ *
+ * A commit reaches only commits with smaller generation numbers. If the result
+ * has a single commit, the parents of that commit (BELOW) cannot reach it.
  */
 static bool may_reach_result(const struct walk *w, uint32_t c)
 {
@@ -196,8 +199,8 @@ static int enqueue_parents(struct walk *w, uint32_t c, struct error *err)
 }
 
 /*
- * Prepares the end of the walk, when all queued commits are uninteresting.
- * Counts queued commits that may reach a result (w->threat_nr). From now on,
+ * Called when all queued commits are uninteresting. Sets w->threat_nr, the
+ * number of queued commits that may reach a commit of the result. From now on,
  * the walk can only remove commits from the result.
  */
 static void begin_end(struct walk *w, const struct revwalk_result *result)
@@ -439,8 +442,8 @@ static int topo_visit(struct topo *t, uint32_t c)
 
 /*
  * Appends all commits, tip by tip: for each tip, the commits that this tip
- * reaches and that were not appended for an earlier tip. The first tip is the
- * trunk.
+ * reaches and that no earlier tip reaches. Sets *trunk_nr to the number of
+ * commits that the first tip reaches.
  */
 static int topo_visit_tips(struct topo *t, const uint32_t *tips, size_t tip_nr,
 			   size_t *trunk_nr)

@@ -7,8 +7,8 @@
  *	!/a/b/      but not a/b
  *	*.c         and all C files
  *
- * The last pattern that matches a path decides. If no pattern matches, the path
- * is included if its directory is included. The root is not included.
+ * The last pattern that matches a path decides. A path that no pattern matches
+ * is treated like its directory. The root directory counts as not included.
  */
 #ifndef WALK_SPARSE_H
 #define WALK_SPARSE_H

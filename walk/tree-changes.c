@@ -65,9 +65,9 @@ static int take_new(struct changes *c, const struct tree_entry *entry,
 }
 
 /*
- * Compares two entries of the same name. The commit of a submodule is in
- * another repository. So if a submodule and a file have equal ids, they are not
- * the same object.
+ * Compares two entries of the same name. A submodule and a file may have equal
+ * ids, but they are not the same object: the commit of a submodule is in
+ * another repository.
  */
 static int compare_entries(struct changes *c,
 			   const struct tree_entry *old_entry,

@@ -32,10 +32,11 @@
 #define TOGETHER_NR 32
 
 /*
- * Number of slots of a thread's table of recently looked-up ids. RECENT_FEW_NR
- * is used for at most FEW_ROOTS trees, otherwise RECENT_NR. If the trees are
- * those of many commits, most entries have an id that was looked up before.
- * With few trees, a small table saves page faults.
+ * Number of slots of a thread's table of ids that it has looked up recently. If
+ * a search starts from at most FEW_ROOTS trees, the table has RECENT_FEW_NR
+ * slots, because a small table causes fewer page faults. Otherwise it has
+ * RECENT_NR slots: the trees of many commits have most ids in common, so most
+ * ids are found in the table.
  */
 #define RECENT_NR 16384
 #define RECENT_FEW_NR 256
@@ -66,8 +67,8 @@ struct closure {
 	const struct tree_closure_options *options;
 	uint32_t recent_nr; /* of each lane */
 	/*
-	 * number of bits of the set `seen` while the trees of one depth are
-	 * read; threads read and set only bits below this number
+	 * number of bits of the set `seen` while the threads read the trees of
+	 * one depth; threads read and set only bits below this number
 	 */
 	size_t shared_bits;
 	struct item_kinds kinds;
@@ -83,9 +84,10 @@ struct closure {
 };
 
 /*
- * Returns whether this thread is the first to find an object in the set `seen`.
- * For an object at or after shared_bits the answer is always true; take_found()
- * removes duplicates of such objects.
+ * Returns whether this thread is the first to find an object, and adds the
+ * object to the set `seen`. For an object at or after shared_bits, always
+ * returns true and adds nothing; take_found() removes duplicates of such
+ * objects.
  */
 static bool is_first(struct closure *c, uint32_t obj_pos, bool is_dir)
 {
@@ -96,8 +98,8 @@ static bool is_first(struct closure *c, uint32_t obj_pos, bool is_dir)
 }
 
 /*
- * Looks up the waiting ids together. Records each object that no thread has
- * found before.
+ * Looks up the waiting ids together. Appends each object that no thread has
+ * found before to the objects that this thread has found.
  */
 static int take_waiting(struct lane *lane)
 {
@@ -231,8 +233,8 @@ static int see(struct closure *c, uint32_t obj_pos)
 }
 
 /*
- * Returns 1 if an object outside packs is found for the first time, 0 if not,
- * or ERR_NOMEM.
+ * Adds an object to the set `seen` if it is outside packs. Returns 1 if the
+ * object was found for the first time, 0 if not, or ERR_NOMEM.
  */
 static int see_outside(struct closure *c, const struct walk_item *item)
 {

@@ -157,8 +157,8 @@ static bool is_base(const struct tree_families *f, uint32_t tree)
 }
 
 /*
- * Makes room for a tree of `len` bytes, and takes over the offsets of the
- * tree's entries from the struct tree_splice.
+ * Makes room in `text` for a tree of `len` bytes. Moves the offsets of the
+ * tree's entries from r->splice to `text`.
  */
 static int make_text(struct tree_family_reader *r, struct text *text,
 		     size_t len)
@@ -179,7 +179,8 @@ static int make_text(struct tree_family_reader *r, struct text *text,
 
 /*
  * Reads a tree like any object, without a base in memory. Puts the tree's bytes
- * into `text`. `text` may be NULL if no other tree is made from this tree.
+ * into `text`. `text` is NULL if the tree is not the delta base of a tree in
+ * the family.
  */
 static int read_whole(struct tree_family_reader *r, uint32_t tree,
 		      struct text *text, struct error *err)
@@ -203,7 +204,10 @@ static int read_whole(struct tree_family_reader *r, uint32_t tree,
 	return 0;
 }
 
-/* Reads a tree that is stored as a delta of the tree in `base`. */
+/*
+ * Reads a tree that is stored as a delta of the tree whose bytes `base` has.
+ * Puts the tree's bytes into `text`, if `text` is not NULL.
+ */
 static int read_delta(struct tree_family_reader *r, uint32_t tree,
 		      const struct text *base, struct text *text)
 {

@@ -9,21 +9,21 @@
  *
  * The order is depth first: a tree is made from its base while the base is in
  * memory. Only the entries that a delta inserts are looked at, not those that
- * it copies (tree-splice.h). The reader keeps only the bases between the
- * family's head and the current tree, and of these only bases with further
- * deltas to read. Of the deltas of a base, the one with the largest family
- * below it is read last, and replaces the base in memory. So at most log2(n) +
- * 1 of n trees are in memory.
+ * it copies (tree-splice.h). The reader keeps only bases that are between the
+ * family's head and the current tree and that have further deltas to read. Of
+ * the deltas of a base, the one with the largest family below it is read last,
+ * and replaces the base in memory. So at most log2(n) + 1 of n trees are in
+ * memory.
  *
  * All entries of a family's head are reported. For any other tree, the entries
  * that its delta copies are not reported again. They were reported for its
  * base, for the base's base, or for the head.
  *
- * A tree is the head of its own family in three cases. Its base is not among
- * the trees. Its base comes later in the pack; this case excludes circles. Or
- * the tree is in no pack. A head is read like any object. If a tree cannot be
- * made from its base, it is also read like any object, and that reading reports
- * the error.
+ * A tree is the head of its own family in three cases: its base is not among
+ * the trees; its base comes later in the pack (so there are no circles); or the
+ * tree is in no pack. A head is read like any object. A tree that cannot be
+ * made from its base is read in the same way, and this reading reports the
+ * error.
  */
 #ifndef WALK_TREE_FAMILY_H
 #define WALK_TREE_FAMILY_H
@@ -105,9 +105,9 @@ typedef int (*tree_find_fn)(void *ctx, const struct tree_find *finds, size_t nr,
 struct tree_family_reader;
 
 /*
- * Makes a reader. `cache_limit`: limit of the bytes of delta bases that are
- * kept for reading heads. `trees_only`: do not report blobs. Returns NULL if
- * memory runs out.
+ * Makes a reader. `cache_limit`: maximum number of bytes of delta bases that
+ * are kept in memory for reading the heads of families. `trees_only`: do not
+ * report blobs. Returns NULL if memory runs out.
  */
 struct tree_family_reader *tree_family_reader_new(struct objspace *space,
 						  size_t cache_limit,

@@ -110,7 +110,10 @@ static uint32_t entry_from(const struct tree_starts *base, uint32_t near,
 	const uint32_t *at = base->starts;
 	uint32_t lo = near, hi = near, step = 1;
 
-	/* Invariant of the loops: at[hi] >= off, and at[lo - 1] < off. */
+	/*
+	 * After both loops, the first entry at or after `off` is in [lo, hi],
+	 * because at[hi] >= off and at[lo - 1] < off.
+	 */
 	while (lo && at[lo - 1] >= off) {
 		hi = lo - 1;
 		lo = lo > step ? lo - step : 0;
@@ -145,8 +148,8 @@ static int take_piece(struct tree_splice *s, const struct tree_starts *base,
 }
 
 /*
- * Copies `nr` numbers, and adds `shift` to each. The loop handles a constant
- * number of items in each step, so that compilers use vector instructions.
+ * Copies `nr` numbers, and adds `shift` to each. The inner loop always handles
+ * 8 numbers, so that compilers use vector instructions.
  */
 static void copy_shifted(uint32_t *restrict to, const uint32_t *restrict from,
 			 uint32_t nr, uint32_t shift)
@@ -214,8 +217,8 @@ struct splice_run {
 	const struct tree_starts *base;
 	struct cursor c;
 	/*
-	 * number of entries in 2^32 bytes of the base, on average; serves to
-	 * guess the last entry of a copy
+	 * average number of entries in 2^32 bytes of the base; used to guess
+	 * the last entry that a copy covers
 	 */
 	uint64_t density;
 	/* number of an entry of the base near the range of the next copy */
@@ -223,9 +226,9 @@ struct splice_run {
 };
 
 /*
- * Finds the entries of the base that a copy covers. Prefetches the two entries
- * at its ends that may be covered only in part: their bytes will be read, and
- * are at random places.
+ * Finds the entries of the base that a copy covers. The entries at both ends of
+ * the copied range may be covered only in part. Their bytes will be read, and
+ * are at random places in memory, so they are prefetched.
  */
 static void locate(struct tree_splice *s, struct splice_run *r,
 		   struct splice_op *op)

@@ -96,9 +96,10 @@ int tree_splice_whole(struct tree_splice *s, const uint8_t *bytes, size_t len);
 
 /*
  * Processes a tree that a delta makes from `base`. Returns 0 or an error code
- * of tree_splice_whole(). ERR_CORRUPT may also mean that this code cannot
- * process a valid tree. The caller must then parse the tree's bytes. After a
- * failure, the entries passed to the callbacks must be discarded.
+ * of tree_splice_whole(). If it returns ERR_CORRUPT, the tree may still be
+ * valid, in a form that this function cannot process. The caller must then
+ * parse the tree's bytes. After any error, the caller must discard the entries
+ * that the callbacks have received.
  */
 int tree_splice_delta(struct tree_splice *s, const struct tree_starts *base,
 		      const uint8_t *delta, size_t delta_len);

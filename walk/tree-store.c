@@ -56,8 +56,8 @@ struct tree_store *tree_store_new(struct objspace *space, size_t cache_limit,
 	s->wants_objects = wants_objects;
 	tree_builder_init(&s->builder, &s->pool, space->odb->algo);
 	/*
-	 * A cache of whole objects is not needed: this reader reads them only
-	 * in exceptional cases.
+	 * The reader has no cache of whole objects. It reads whole objects only
+	 * if a delta cannot be applied to a table, which is rare.
 	 */
 	s->reader = odb_reader_new(space->odb, 0);
 	if (!s->reader || entry_pool_init(&s->pool) < 0 ||
@@ -117,7 +117,8 @@ static void look_up_some(struct tree_store *s, const uint32_t *entry_nrs,
 
 /*
  * Looks up the objects of all entries that were added to the pool since the
- * last call. Submodules are looked up too, although no caller asks for them.
+ * last call. The commits of submodules are looked up too. No caller needs them,
+ * but an entry is not parsed here to find out its type.
  */
 static void look_up_new(struct tree_store *s)
 {
@@ -135,8 +136,8 @@ static void look_up_new(struct tree_store *s)
 }
 
 /*
- * Returns the table of a tree in a cache node. The bytes of the node are the
- * number of entries, their numbers, and their offsets.
+ * Returns the table of a tree in a cache node. The node has the number of
+ * entries, then the entry_nr of each entry, then the offset of each entry.
  */
 static struct tree_table table_of(const struct base_cache_node *node)
 {
@@ -275,9 +276,9 @@ static int read_packed(struct tree_store *s, uint32_t obj_pos,
 }
 
 /*
- * Makes the table of a tree from its bytes, read like any object. This is
- * slower than applying a delta, but works for every valid tree, and sets the
- * error for an invalid one.
+ * Makes the table of a tree from the tree's bytes, which are read as the bytes
+ * of any object are read. Applying a delta is faster, but this function accepts
+ * every valid tree, and sets the error for an invalid one.
  */
 static int read_plain(struct tree_store *s, uint32_t obj_pos,
 		      const struct tree *near, struct base_cache_node **out,

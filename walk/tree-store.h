@@ -46,7 +46,10 @@ struct tree_builder {
 	const struct tree_table *base;
 	uint32_t *entries; /* owned */
 	size_t nr, alloc;
-	/* owned: a delta that tree_builder_parse_near() made */
+	/*
+	 * owned: the delta from a nearly equal tree; tree_builder_parse_near()
+	 * makes it
+	 */
 	struct buf delta;
 	/*
 	 * waiting[i]: index in `entries` of the i-th entry that waits in the
@@ -69,10 +72,11 @@ int tree_builder_parse(struct tree_builder *b, const uint8_t *bytes,
 		       size_t len);
 
 /*
- * Works like tree_builder_parse(), for a tree whose first and last entries are
- * mostly those of `near`, a table of the same pool. Such entries are compared
- * with the bytes, and not parsed: this takes a tenth of the time. Returns 0 or
- * an error code of tree_builder_parse().
+ * Works like tree_builder_parse() for a tree that is nearly equal to the tree
+ * with the table `near` of the same pool. Most entries at the start and at the
+ * end of both trees are equal. These entries are compared as bytes and not
+ * parsed, which takes a tenth of the time. Returns 0 or an error code of
+ * tree_builder_parse().
  */
 int tree_builder_parse_near(struct tree_builder *b,
 			    const struct tree_table *near, const uint8_t *bytes,
@@ -80,9 +84,9 @@ int tree_builder_parse_near(struct tree_builder *b,
 
 /*
  * Makes the table of the tree that a delta makes from `base`, a table of the
- * same pool. Returns 0 or an error code of tree_builder_parse(). ERR_CORRUPT
- * may also mean that this code cannot process a valid tree. The caller must
- * then parse the tree's bytes.
+ * same pool. Returns 0 or an error code of tree_builder_parse(). If it returns
+ * ERR_CORRUPT, the tree may still be valid, in a form that this function cannot
+ * process. The caller must then parse the tree's bytes.
  */
 int tree_builder_derive(struct tree_builder *b, const struct tree_table *base,
 			const uint8_t *delta, size_t delta_len);
@@ -117,10 +121,11 @@ struct tree {
 	}
 
 /*
- * Makes a store of tree tables. `cache_limit` limits the bytes of tables that
- * are not in use, and also the bytes of entries. `wants_objects`: the caller
- * asks for the objects of most entries, so new entries are looked up together
- * if that is cheap. Returns NULL if memory runs out.
+ * Makes a store of tree tables. `cache_limit`: maximum number of bytes of
+ * tables that are not in use, and also of the entries in the pool.
+ * `wants_objects`: the caller asks for the objects of most entries. The store
+ * then looks up the ids of new entries many at a time, if the ids have a
+ * look-up table. Returns NULL if memory runs out.
  */
 struct tree_store *tree_store_new(struct objspace *space, size_t cache_limit,
 				  bool wants_objects);
@@ -143,8 +148,8 @@ int tree_store_read(struct tree_store *store, uint32_t obj_pos,
 		    struct error *err);
 
 /*
- * Sets *obj_pos to the number of an entry's object. The object is looked up
- * only the first time. Returns 0 or ERR_NOMEM.
+ * Sets *obj_pos to the obj_pos of the object that an entry names. The object is
+ * looked up only the first time. Returns 0 or ERR_NOMEM.
  */
 int tree_store_object(struct tree_store *store, uint32_t entry_nr,
 		      uint32_t *obj_pos);
@@ -153,9 +158,9 @@ int tree_store_object(struct tree_store *store, uint32_t entry_nr,
 void tree_store_release(struct tree_store *store, struct tree *tree);
 
 /*
- * Empties the cache of tables and the pool of entries if the entries exceed the
- * limit. No tree may be in use, and all entry numbers become invalid. Returns 0
- * or ERR_NOMEM.
+ * If the entries in the pool take more than `cache_limit` bytes, empties the
+ * pool and the cache of tables. No tree may be in use during the call. All
+ * entry numbers become invalid. Returns 0 or ERR_NOMEM.
  */
 int tree_store_trim(struct tree_store *store);
 

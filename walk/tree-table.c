@@ -6,8 +6,9 @@
 #include "walk/tree-store.h"
 
 /*
- * Maximum number of bytes of a tree that is made from a nearly equal tree. One
- * instruction of a delta copies fewer than 2^24 bytes.
+ * Maximum number of bytes of a tree for which a delta from a nearly equal tree
+ * is made. Such a tree can be copied by one instruction of a delta, which
+ * copies fewer than 2^24 bytes.
  */
 #define NEAR_LEN_MAX ((size_t)0xffffff)
 
@@ -120,10 +121,9 @@ static uint32_t common_start(const struct tree_builder *b,
 }
 
 /*
- * Finds the longest run of entries at the end of the table `near` that is also
- * at the end of `bytes`. Returns the number of its first entry, or near->nr if
- * the run is empty. Entries before number `first`, and the bytes before that
- * entry, are not compared.
+ * Finds the longest run of entries that is at the end of the table `near` and
+ * also at the end of `bytes`. The run begins at entry `first` or later. Returns
+ * the number of the first entry of the run, or near->nr if the run is empty.
  */
 static uint32_t common_end(const struct tree_builder *b,
 			   const struct tree_table *near, uint32_t first,

@@ -33,8 +33,9 @@ struct treediff {
 
 /*
  * A parent's tree, and the position up to which it was compared with the
- * child's tree. All entries of the parent's tree before `at` have smaller names
- * than the entries of the child (the commit's tree) from `synced` on.
+ * child's tree (the tree of the commit). Entries of the parent's tree before
+ * `at` were compared already: their names are smaller than those of the child's
+ * entries from `synced` on.
  */
 struct side {
 	struct tree tree;
@@ -121,11 +122,13 @@ static int append(struct items *list, uint32_t obj_pos, struct place place)
 
 /*
  * Returns whether an earlier commit has listed this tree, so that the current
- * commit's list leaves the tree out. If not, records the current commit. The
- * earlier list may lack objects that are in still earlier lists, but by
- * induction the union of all lists lacks nothing. Only the lists of earlier
- * commits count. Otherwise two commits could leave out a tree because of each
- * other's lists, for example when a change was reverted.
+ * commit's list leaves the tree out. If not, records that the current commit
+ * lists it.
+ *
+ * The earlier list may lack objects below the tree, but only objects that lists
+ * before it have. So the union of all lists lacks nothing. Lists of later
+ * commits do not count. Otherwise two commits could leave out a tree because of
+ * each other's lists, for example when a change was reverted.
  */
 static bool is_listed_before(struct treediff *d, uint32_t tree_pos)
 {
@@ -144,8 +147,8 @@ static bool is_listed_before(struct treediff *d, uint32_t tree_pos)
 }
 
 /*
- * Opens those trees of the parents that are readable, as sides of the
- * comparison. Returns their number.
+ * Opens those trees of the parents that are readable, and puts them into
+ * `sides`. Returns the number of opened trees, or ERR_NOMEM.
  */
 static int open_sides(struct treediff *d, struct side *sides,
 		      const uint32_t *parents, unsigned nr, struct error *err)
@@ -226,8 +229,9 @@ static int cmp_at(const struct treediff *d, const struct side *side, uint32_t i,
 
 /*
  * Moves the position in a parent's tree to the first entry whose name is not
- * before that of `entry` (entry i of the child). Most often the position is
- * right already, or must move as far as the child has moved.
+ * before that of `entry` (entry i of the child). Two guesses are tried before a
+ * search: the position is already right, or it must move as far as the child
+ * has moved.
  */
 static void seek(const struct treediff *d, struct side *side,
 		 const struct tree_table *child, uint32_t i,
@@ -260,8 +264,9 @@ static void seek(const struct treediff *d, struct side *side,
 }
 /*
  * Moves the position in a parent's tree to the name of `entry`, which is entry
- * i of the child. If the tree has an entry of this name, sets *found to its
- * number, moves past it, and returns true.
+ * i of the child. If the tree has an entry of this name, returns true, sets
+ * *found to the entry's number (entry_nr), and moves the position past the
+ * entry.
  */
 static bool find_in_side(const struct treediff *d, struct side *side,
 			 const struct tree_table *child, uint32_t i,

@@ -32,10 +32,10 @@
  */
 
 /*
- * Used if options->union_only is set. Records which commit has listed a tree,
- * so that lists of later commits leave the tree out. listed_by is indexed by
- * the obj_pos of a packed tree; a value is the commit's `order` plus one, or 0
- * for none. All threads share this struct.
+ * Records which commit has listed a tree, so that lists of later commits leave
+ * the tree out. Used if options->union_only is set. All threads share this
+ * struct. listed_by is indexed by the obj_pos of a packed tree. A value is the
+ * commit's `order` plus one, or 0 if no commit has listed the tree.
  */
 struct treediff_shared {
 	_Atomic uint32_t *listed_by; /* owned; NULL: unused */
@@ -61,8 +61,8 @@ struct treediff *treediff_new(struct objspace *space,
 void treediff_free(struct treediff *d);
 
 /*
- * The objects that treediff_run() has found, valid until its next call. Trees
- * come in depth-first order, a tree before its subtrees.
+ * The objects that treediff_run() has found, valid until the function is called
+ * again. Trees come in depth-first order, a tree before its subtrees.
  */
 struct treediff_result {
 	const struct newobj *trees, *blobs;
@@ -127,10 +127,10 @@ int treepair_run(struct objspace *space, struct odb_reader *reader,
 #define TREE_CHANGES_CHANGED_MAX 256
 
 /*
- * Appends the new or changed trees and blobs of `new_tree` to `found`. Some may
- * be appended twice. Puts two kinds of objects of the old tree into old->seen:
- * objects at the paths of the appended objects, and objects at paths that the
- * new tree does not have.
+ * Appends to `found` the trees and blobs of `new_tree` that `old_tree` does not
+ * have at the same path. Some may be appended twice. Puts two kinds of
+ * objects of the old tree into old->seen: those that the appended objects have
+ * replaced at their paths, and those at paths that the new tree does not have.
  *
  * Returns 0 if `found` is complete, or 1 if a limit is exceeded or the new tree
  * cannot be read. Returns ERR_MISSING or ERR_CORRUPT if the old tree cannot be

@@ -34,9 +34,9 @@ struct treewalk {
 	/* may be set: skip trees that are missing */
 	bool skips_missing;
 	/*
-	 * records which objects were met as trees and which as blobs, to detect
-	 * an object that was met as both; objects in excluded trees are not
-	 * recorded
+	 * The objects that were met as trees, and those that were met as blobs.
+	 * An object in both sets is an error. Objects in excluded trees are not
+	 * recorded.
 	 */
 	struct item_kinds kinds;
 	/* path of the current entry */

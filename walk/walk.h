@@ -35,10 +35,10 @@ struct walk {
 };
 
 /*
- * Opens a walk. `shallow` has ids of commits to treat as having no parents, in
- * addition to those of the repository's own shallow file. w->history.threads is
- * pack.threads; an invalid value counts as 0. Returns 0 or a
- * negative error code; on failure *w is released.
+ * Opens a walk. Two kinds of commits are treated as having no parents: those in
+ * the repository's own shallow file, and those in `shallow`. w->history.threads
+ * is pack.threads; an invalid value counts as 0. Returns 0 or a negative error
+ * code; on failure *w is released.
  */
 int walk_open(struct walk *w, const struct odb *odb, const struct oid *shallow,
 	      size_t shallow_nr, struct error *err);
@@ -97,9 +97,8 @@ struct walk_tips {
 void walk_tips_release(struct walk_tips *tips);
 
 /*
- * Adds an id to the tips. Returns 0 or a negative error code. With `lenient`
- * (for haves), an object that is missing or broken is left out, and 0 is
- * returned.
+ * Adds an id to the tips. With `lenient` (for haves), a missing or broken
+ * object is left out, which is no error. Returns 0 or a negative error code.
  */
 int walk_add_tip(struct walk *w, struct walk_tips *tips, const struct oid *oid,
 		 bool lenient, struct error *err);
@@ -138,11 +137,11 @@ struct walk_options {
 	bool exclude_uninteresting;
 	/*
 	 * May be used with exclude_uninteresting and set_only. If few commits
-	 * are wanted, compare their trees with the newest uninteresting
-	 * commit's tree, path by path (tree-changes.c). The result's
+	 * are wanted, their trees are compared path by path with the tree of
+	 * the newest uninteresting commit (tree-changes.c). The result's
 	 * `uninteresting` then has only objects at paths that changed. An
 	 * object that the client has at another path (a file that was copied or
-	 * changed back) is listed.
+	 * changed back) is listed, although the client has it.
 	 */
 	bool use_tree_changes;
 	bool exact_commits; /* see revwalk.h */
@@ -185,7 +184,7 @@ struct walk_result {
 	struct walk_items objects;
 	/*
 	 * owned: the selected commits (commit_nr), parents first, branch by
-	 * branch. `lists` is in the same order
+	 * branch; the field `lists` has the same order
 	 */
 	uint32_t *parents_first;
 	/*
@@ -215,10 +214,10 @@ void walk_result_release(struct walk_result *result);
 
 /*
  * Returns the index in parents_first of the i-th commit in the order of a pack.
- * A pack has the trunk from its newest commit to its oldest, then the other
- * branches. In this order, the objects that one commit reaches form few runs,
- * so the bitmaps over the pack are small. Call this only after an enumeration
- * with objects and without set_only.
+ * A pack has the trunk (the commits that the first want reaches) from newest to
+ * oldest, then the other branches. In this order, the objects that one commit
+ * reaches form few runs, so the bitmaps over the pack are small. May be called
+ * only after an enumeration with objects and without set_only.
  */
 static inline size_t walk_result_place(const struct walk_result *result,
 				       size_t i)
@@ -240,8 +239,8 @@ static inline uint32_t walk_result_commit(const struct walk_result *result,
 }
 
 /*
- * Lists the objects that `wants` reach and `haves` do not. Haves that are no
- * commits (a blob, or the tree that a tag names) are excluded too. Returns 0,
+ * Lists the objects that `wants` reach and `haves` do not. Haves may be objects
+ * other than commits: a blob, or the tree that a tag names. Returns 0,
  * ERR_MISSING if a wanted object cannot be found, or another negative error
  * code.
  */
