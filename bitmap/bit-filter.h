@@ -18,8 +18,8 @@
 #include "walk/walk.h"
 
 /*
- * Returns whether a filter can be applied to a set. If not, a walk must find
- * the objects.
+ * Returns whether a filter can be applied to a set of bits, because it does not
+ * depend on paths. If false, the objects must be found by a walk.
  */
 bool bitmap_filter_can(const struct filter *filter);
 
@@ -40,17 +40,18 @@ struct bitmap_filter {
 };
 
 /*
- * Removes the objects that do not pass the filter from `packed` (indexed by
- * bit_pos) and from *others (objects that the index lacks). Returns 0, or a
- * negative error code with both sets partly filtered.
+ * Applies the filter: removes the objects that do not pass from `packed`
+ * (indexed by bit_pos) and from *others, the objects that the index lacks.
+ * Returns 0, or a negative error code. After an error, both sets may be
+ * filtered in part.
  */
 int bitmap_filter_apply(const struct bitmap_filter *bf, struct bitset *packed,
 			struct walk_items *others, struct error *err);
 
 /*
- * Removes from `packed` those objects that a receiver may lack because it
- * fetched with this filter. The caller has filled `packed` with all objects
- * that the receiver's commits reach.
+ * Removes from `packed` those objects that a receiver may lack because the
+ * receiver fetched with this filter. The caller has filled `packed` with all
+ * objects that the receiver's commits reach.
  */
 void bitmap_filter_undecided(const struct bitmap_file *file,
 			     const struct filter *filter,

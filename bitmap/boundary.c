@@ -15,9 +15,9 @@
 #include "walk/treewalk.h"
 
 /*
- * After many lookups, a list of the undecided objects' ids is made, because
- * searching the list is ten times faster than searching the bitmap index. The
- * list of nr undecided objects is made after nr / LOOKUPS_RATIO lookups. If nr
+ * Searching a list of the undecided objects' ids is ten times faster than
+ * searching the bitmap index, but the list must be made first. For `nr`
+ * undecided objects, the list is made after nr / LOOKUPS_RATIO lookups. If `nr`
  * exceeds LIST_MAX, no list is made.
  */
 #define LOOKUPS_RATIO 4
@@ -130,8 +130,9 @@ static int note_undecided(struct settling *s)
 }
 
 /*
- * Finds the bit of an undecided object by its id. For any other object, returns
- * false if the list of undecided objects was made, and finds the bit if not.
+ * Finds the bit of an object by its id. An undecided object is always found.
+ * Any other indexed object is found only as long as the list of undecided
+ * objects is not made. Returns false if the object is not found.
  */
 static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 {
@@ -149,8 +150,8 @@ static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 }
 
 /*
- * Marks an undecided object as uninteresting. Returns false if the object is
- * not undecided.
+ * Marks an object as uninteresting if it is undecided. Returns false for any
+ * other object.
  */
 static bool settle(struct settling *s, const uint8_t *raw)
 {
@@ -189,8 +190,8 @@ static int settle_entries(struct settling *s, const struct odb_object *tree,
 }
 
 /*
- * Reads a tree that was undecided, and marks the objects in it. Returns 0 or a
- * negative error code.
+ * Reads a tree that was undecided. Marks the undecided objects in the tree, and
+ * below it, as uninteresting. Returns 0 or a negative error code.
  */
 static int settle_tree(struct settling *s, uint32_t tree_pos, unsigned depth)
 {

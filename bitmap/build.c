@@ -11,17 +11,17 @@
 #define NO_BITMAP UINT32_MAX
 
 /*
- * Weight of the XOR chain in the cost of storing a bitmap as an XOR. The cost
- * is the number of words of the XOR, plus the number of words of the whole XOR
- * chain divided by CHAIN_WORDS_PER_WORD. The chain counts because a query must
- * decode all of it.
+ * To store a bitmap as an XOR costs the number of words of the XOR, plus the
+ * number of words of the whole XOR chain divided by CHAIN_WORDS_PER_WORD. The
+ * chain counts because a query that uses the bitmap must decode the whole
+ * chain.
  */
 #define CHAIN_WORDS_PER_WORD 64
 
 /*
- * The search for the bitmap with which a bitmap is XORed ends after this number
- * of consecutive candidates that did not lower the cost. A longer search would
- * make all bitmaps together at most 3% smaller.
+ * A bitmap is tried as an XOR with earlier bitmaps. The search ends after this
+ * number of consecutive candidates that did not lower the cost. A longer search
+ * would make all bitmaps together at most 3% smaller.
  */
 #define MOST_IDLE_TRIALS 32
 
@@ -119,9 +119,9 @@ static void note_chain(struct build *b, size_t entry)
 }
 
 /*
- * Returns the limit for an XOR with the bitmap of `entry`: the XOR must have
- * fewer words than the returned number. Returns 0 if no XOR with this entry is
- * allowed, because its XOR chain already has the maximum length.
+ * Returns the smallest number of words that is too large for an XOR with the
+ * bitmap of `entry`. Returns 0 if no XOR with this entry is allowed, because
+ * the entry's XOR chain already has the maximum length.
  */
 static size_t chain_room(const struct build *b, size_t entry)
 {
@@ -135,7 +135,8 @@ static size_t chain_room(const struct build *b, size_t entry)
 }
 
 /*
- * Takes over the bitmaps of the older index, which come first in the new file.
+ * Takes over the bitmaps of the older index. They are the first entries of the
+ * new file.
  */
 static void take_old(struct build *b)
 {
@@ -285,8 +286,8 @@ static int or_known(struct build *b, uint32_t c, struct error *err)
 /*
  * Fills b->bits with the closure of `nr` commits. The commits and their
  * ancestors pass through b->queue, children before parents. If a commit has a
- * bitmap, ORing this bitmap sets the bits of all its ancestors too, so their
- * own bitmaps are skipped.
+ * bitmap, the bitmap is ORed into b->bits. This bitmap contains all ancestors
+ * of the commit, so bitmaps of these ancestors are skipped.
  */
 static int fill(struct build *b, const uint32_t *commits, size_t nr,
 		struct error *err)
@@ -317,8 +318,8 @@ static int fill(struct build *b, const uint32_t *commits, size_t nr,
 }
 
 /*
- * Computes the XOR of an entry's bitmap with that of entry `other`. Puts the
- * XOR into b->best if it is the best one so far.
+ * Computes the XOR of the bitmaps of `entry` and `other`. If this XOR costs
+ * less than b->best, puts it into b->best. Returns 0 or ERR_NOMEM.
  */
 static int try_xor(struct build *b, size_t entry, size_t other)
 {

@@ -11,8 +11,8 @@
  *
  * Pseudo-merges are built in the same way, from all their commits at once.
  *
- * Each bitmap of a commit is stored as its XOR with an earlier one if that is
- * smaller.
+ * If the XOR of a bitmap and an earlier one is smaller than the bitmap, the XOR
+ * is stored instead of the bitmap.
  */
 #ifndef BITMAP_BUILD_H
 #define BITMAP_BUILD_H
@@ -79,19 +79,19 @@ struct bitmap_build_input {
 	struct bitmap_built *old;
 	size_t old_nr;
 	/*
-	 * The bitmap file of the layers below, or of the layers that are
-	 * combined. Each of its bits stands for the same object as in the new
-	 * index. Its bitmaps are ORed into new bitmaps, but not stored again.
-	 * NULL: none.
+	 * The bitmap file of the layers below the new one, or of the layers
+	 * that are combined into a new one; NULL: none. Each bit of the file
+	 * stands for the same object as in the new index. The file's bitmaps
+	 * are ORed into new bitmaps, but not stored again.
 	 */
 	const struct bitmap_file *below;
 	const struct bitmap_space *space; /* the bits of `below` */
 	/* store each bitmap whole, none as an XOR */
 	bool whole;
 	/*
-	 * Limit in bytes of the memory for whole bitmaps. Entries that are
-	 * stored as XORs are also kept as whole bitmaps, up to this limit. A
-	 * fixed number of the newest entries is kept in addition. 0: no limit.
+	 * Limit in bytes of the memory for copies of whole bitmaps, which are
+	 * kept for entries that are stored as XORs; 0: no limit. Copies for a
+	 * fixed number of the newest entries are kept even beyond the limit.
 	 */
 	size_t memory_limit;
 	const struct bitmap_group *groups; /* pseudo-merges to build */

@@ -20,8 +20,8 @@
 struct choosing {
 	const struct bitmap_choose_input *in;
 	/*
-	 * maximum number of words of the bitmaps of commits that are spread
-	 * over the history
+	 * maximum number of words of the bitmaps of the spread commits
+	 * (selected at gaps over the whole history)
 	 */
 	size_t spread_words;
 	/* maximum number of words of all bitmaps of the index */
@@ -31,8 +31,8 @@ struct choosing {
 };
 
 /*
- * Returns whether there are default pseudo-merges. The budget limits the size
- * of default pseudo-merges, but not of configured ones.
+ * Returns whether pseudo-merges are made by the default rules. The budget
+ * limits the size of such pseudo-merges, but not of configured ones.
  */
 static bool has_default_groups(const struct choosing *s)
 {
@@ -40,8 +40,8 @@ static bool has_default_groups(const struct choosing *s)
 }
 
 /*
- * Returns the number of words that a pseudo-merge takes in the file, with 12
- * bytes in the lookup table for each commit.
+ * Returns the number of words that a pseudo-merge takes in the file. Each of
+ * its commits takes 12 bytes in the lookup table of the pseudo-merges.
  */
 static size_t group_words(const struct bitmap_built_group *group)
 {
@@ -95,9 +95,10 @@ static int build(const struct choosing *s, struct bitmap_build_result *out,
 }
 
 /*
- * Computes the limits from the size of the plain selection's bitmaps. If the
- * history is short, the plain selection has all commits. Then spread_words is
- * the size of all these bitmaps, so all of them fit.
+ * Sets s->spread_words and s->most_words, which are computed from the size of
+ * the plain selection's bitmaps. If the plain selection has all commits (the
+ * history is short), spread_words has no reserve, so that all their bitmaps
+ * fit.
  */
 static void set_limits(struct choosing *s,
 		       const struct bitmap_build_result *plain)
@@ -133,8 +134,8 @@ static int build_plain(struct choosing *s)
 }
 
 /*
- * Returns the first density to try: the highest with which a selection has at
- * most as many bitmaps as the plain selection.
+ * Returns the first density to try. It is the highest density that selects at
+ * most as many commits as the plain selection has.
  */
 static size_t first_guess(const struct choosing *s, size_t most)
 {
@@ -147,9 +148,9 @@ static size_t first_guess(const struct choosing *s, size_t most)
 }
 
 /*
- * Returns the next density to try. `words` is the size of the bitmaps that
- * density `dense_nr` gave. If `words` is over the limit, the density is lowered
- * by at least a quarter.
+ * Returns the next density to try. The density `dense_nr` has resulted in
+ * bitmaps of `words` words. If this is over the limit, the next density is
+ * lower by at least a quarter.
  */
 static size_t next_guess(const struct choosing *s, size_t dense_nr,
 			 size_t words)
@@ -175,8 +176,9 @@ struct range {
 };
 
 /*
- * Keeps *built in *best if it is the densest selection so far that fits the
- * budget. Returns the density to try next.
+ * If *built fits the budget, moves *built to *best. Narrows *range to the
+ * densities that may still be tried. Returns the density to try next, or
+ * dense_nr if none is left.
  */
 static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 		    struct bitmap_build_result *best,
@@ -207,8 +209,9 @@ static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 }
 
 /*
- * Tries densities, and keeps the densest selection that fits the budget.
- * Returns 0 if one fits, 1 if none fits, or a negative error code.
+ * Tries densities. Sets *best to the bitmaps of the highest density that fits
+ * the budget. Returns 0 if a tried density fits, 1 if none fits, or a negative
+ * error code.
  */
 static int try_densities(struct choosing *s, struct bitmap_build_result *best)
 {
@@ -276,7 +279,10 @@ static void take_room(struct extension *x, size_t words)
 	x->room -= words < x->room ? words : x->room;
 }
 
-/* Adds bitmaps near the tips whose kind is in the range [first, last]. */
+/*
+ * Adds bitmaps near the tips whose kind is in the range [first, last], as long
+ * as there is room for them.
+ */
 static int add_tips(const struct choosing *s, struct extension *x,
 		    enum select_tip first, enum select_tip last)
 {
@@ -398,9 +404,10 @@ static int build_extended(const struct choosing *s,
 }
 
 /*
- * Tries to add bitmaps of about `room` words to the result *out. Returns 0 if
- * *out is final, 1 if the additions were too large, or a negative error code.
- * Sets *words to the words of the result with the additions.
+ * Tries to add bitmaps of about `room` words to the result *out, and sets
+ * *words to the size of the result with the additions. Returns 0 if *out is
+ * final: the additions fit, or there are none. Returns 1 if the additions were
+ * too large and *out is unchanged, or a negative error code.
  */
 static int try_extension(const struct choosing *s,
 			 struct bitmap_build_result *out, size_t room,
@@ -433,8 +440,8 @@ out:
 }
 
 /*
- * Adds bitmaps near tips, and pseudo-merges. Their sizes are only estimates
- * before they are built. If they turn out to exceed the budget, the next try
+ * Adds bitmaps near tips, and pseudo-merges. The sizes of these additions are
+ * only estimated before they are built. If they exceed the budget, the next try
  * adds fewer. The last try adds only configured pseudo-merges, to which no
  * limit applies.
  */

@@ -41,9 +41,10 @@
 #include "walk/walk.h"
 
 /*
- * The budget of commits spread over the history, in sixteenths of the plain
- * selection's size. One sixteenth is kept in reserve: our XORs are a little
- * larger than the smallest XORs, because short XOR chains are preferred.
+ * Budget of the commits that are spread over the history, in sixteenths of the
+ * size of the plain selection. It is one sixteenth less than the whole, because
+ * our XORs are a little larger than the smallest XORs: we prefer short XOR
+ * chains.
  */
 #define CHOOSE_BUDGET_SIXTEENTHS 15
 /*
@@ -54,10 +55,10 @@
 /* Maximum number of densities that are tried. Plain selections do not count. */
 #define CHOOSE_TRIES 6
 /*
- * Part of the default budget of a whole index. The budget is the size of a
- * plain selection, plus one word for each CHOOSE_OBJECTS_PER_WORD objects.
- * Commits spread over the history come first. Bitmaps near tips and default
- * pseudo-merges get the words that are left.
+ * Number of objects for which the default budget of a whole index has one word,
+ * in addition to the size of a plain selection. Commits spread over the history
+ * are chosen first. Bitmaps near tips and default pseudo-merges get the words
+ * that are left.
  */
 #define CHOOSE_OBJECTS_PER_WORD 8
 /*
@@ -80,9 +81,9 @@ struct bitmap_choose_input {
 	const struct pseudo_tips *pseudo;
 	size_t object_nr;
 	/*
-	 * Limit of the words of all bitmaps, except those of configured
-	 * pseudo-merges. Wanted tips (SELECT_TIP in bitmap/select.h) get
-	 * bitmaps even beyond the limit. 0: the default.
+	 * Limit of the words of all bitmaps, without the bitmaps of configured
+	 * pseudo-merges; 0: the default limit. Wanted tips (SELECT_TIP in
+	 * bitmap/select.h) get bitmaps even if the limit is exceeded.
 	 */
 	size_t budget_words;
 };
@@ -121,8 +122,9 @@ int bitmap_choose(struct bitmap_build_result *out,
 
 struct bitmap_update_input {
 	/*
-	 * borrowed: the older index; NULL for a layer. Pseudo-merges that the
-	 * new index cannot keep are removed from *previous.
+	 * borrowed: the older index; NULL for a layer. A pseudo-merge with a
+	 * commit that is not a tip any more is removed from *previous. Without
+	 * `pseudo_merges`, all are removed.
 	 */
 	struct bitmap_previous *previous;
 	/* for a layer: the bitmap file of the layers below */
@@ -144,9 +146,9 @@ struct bitmap_update_input {
 	 */
 	size_t budget_words;
 	/*
-	 * Limit of the number of commits in pseudo-merges. Existing
-	 * pseudo-merges count too. If the limit is reached, the newest commits
-	 * are not added.
+	 * Limit of the number of commits in pseudo-merges, including existing
+	 * pseudo-merges. At the limit, the newest tips are left out of new
+	 * pseudo-merges.
 	 */
 	size_t grouped_max;
 	/* number of threads; 0: as many as processors */

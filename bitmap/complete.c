@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps whole bitmaps of entries in memory, and decodes again those that were
- * dropped.
+ * Keeps whole bitmaps of entries in memory, and decodes dropped bitmaps again.
  */
 #include <string.h>
 
@@ -49,8 +48,10 @@ static void drop(struct bitmap_complete *c, size_t entry)
 
 /*
  * Drops whole bitmaps until the kept ones take at most c->limit bytes. Bitmaps
- * of the newest entries and of entry `but` are not dropped. Goes round the
- * entries twice: the first round may only clear the marks of recent use.
+ * of the newest entries and of entry `but` are not dropped.
+ *
+ * The clock algorithm visits each entry up to twice: at the first visit, a
+ * bitmap that was used recently only loses its mark of recent use.
  */
 static void make_room(struct bitmap_complete *c, size_t but)
 {

@@ -3,9 +3,10 @@
  * Keeps whole bitmaps of entries that are stored as XORs, up to a limit of
  * memory.
  *
- * While an index is built, each bitmap is ORed into others, and later bitmaps
- * are XORed with it. An entry that is stored whole needs no copy. For the other
- * entries the whole bitmap is kept.
+ * While an index is built, the bitmap of an entry is ORed into bitmaps of
+ * descendants, and later bitmaps are XORed with it. Both need the whole bitmap.
+ * If the entry is stored whole, the stored bitmap serves. For any other entry a
+ * copy of the whole bitmap is kept here.
  *
  * If the bitmaps exceed the limit, some are dropped by the clock algorithm. A
  * pointer goes round all entries, and drops those that were not used since its
@@ -49,7 +50,7 @@ struct bitmap_complete {
 	size_t end;
 	/* index of the entry that the clock algorithm visits next */
 	size_t turn;
-	/* borrowed; has as many bits as a bitmap */
+	/* borrowed: scratch memory with as many bits as a bitmap has */
 	struct bitset *scratch;
 };
 

@@ -12,7 +12,10 @@ struct disjoint {
 	const struct bitmap_space *space;
 	struct walk *w;
 	const struct bitset *set;
-	/* owned array, indexed by row: commit_nr */
+	/*
+	 * owned array, indexed by row of the bitmap file: the commit_nr of the
+	 * row's commit
+	 */
 	uint32_t *commits;
 	/* indexed by bit_pos: objects that the commits found so far reach */
 	struct bitset reached;
@@ -111,7 +114,8 @@ static int find_by_row(struct disjoint *d)
 }
 
 /*
- * A stack of commits that the index lacks. Their parents must still be visited.
+ * A stack of commits that the index lacks. The parents of a commit on the stack
+ * must still be visited.
  */
 struct pending {
 	struct bitset seen; /* indexed by commit_nr */

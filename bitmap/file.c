@@ -149,8 +149,9 @@ static bool skip_entry(struct cursor *c, uint32_t *idx_pos, uint8_t *xor_offset)
 }
 
 /*
- * Sorts rows by idx_pos. Before the call, the rows and the numbers in xor_row
- * follow the order of the file. Afterwards, xor_row uses the new order.
+ * Sorts rows by idx_pos. Before the call, `rows` has the order of the entries
+ * in the file, and each xor_row is an index in this order. The call changes
+ * xor_row to indexes in the new order. Returns 0 or ERR_NOMEM.
  */
 static int sort_rows(struct bitmap_file *f, struct bitmap_row *rows)
 {
@@ -218,8 +219,9 @@ static int scan_entries(struct bitmap_file *f, struct cursor *c,
 }
 
 /*
- * Makes f->object_nr and f->row_nr include the layers below. Before the call,
- * all fields describe only this file. Returns 0 or ERR_CORRUPT.
+ * Adds the rows of the layers below to f->row_nr, which before the call counts
+ * only the rows of this file. If this file has no pseudo-merges, takes the
+ * pseudo-merges of the layers below. Returns 0 or ERR_CORRUPT.
  */
 static int stack(struct bitmap_file *f, struct error *err)
 {
@@ -514,8 +516,8 @@ static int next_link(struct bitmap_row *row, const struct bitmap_file *f,
 }
 
 /*
- * Like next_link(), but also returns 0 if `held` says that the bitmap of the
- * next row is already in the caller's set.
+ * Works like next_link(), but also returns 0 if the caller's set already
+ * contains the bitmap of the next row. `held` (may be NULL) tells so.
  */
 static int next_unheld(struct bitmap_row *row, const struct bitmap_file *f,
 		       const struct bitmap_held *held, struct error *err)
@@ -617,8 +619,8 @@ int bitmap_file_stored(struct bitmap_stored *stored,
 }
 
 /*
- * Fills in stored[row_nr]. The element of the row with which this row is XORed
- * must be filled in already.
+ * Fills in stored[row_nr]. If this row is XORed with another row, the element
+ * of the other row must be filled in already.
  */
 static int stored_next(struct bitmap_stored *stored,
 		       const struct bitmap_file *f, uint32_t row_nr,

@@ -13,36 +13,36 @@
  *
  * Bit i of every bitmap stands for the object at position i of the pack:
  * `bit_pos` is pack_pos. The `row` of a commit is its position in the lookup
- * table, which is sorted by idx_pos. For a file without lookup table one is
- * made in memory.
+ * table, which is sorted by idx_pos. If a file has no lookup table, such a
+ * table is made in memory.
  *
  * An example: the index of a pack with four objects. They are a commit (bit 0,
  * idx_pos 0), its parent (bit 1, idx_pos 2), their tree (bit 2, idx_pos 1) and
  * the tree's file "b" (bit 3, idx_pos 3):
  *
- * 	000  4249544d 0001 0015 00000002    version, flags 0x1 | 0x4 | 0x10,
- * 	                                    two entries
- * 	00c  77777777 x 5                   checksum of the pack
- * 	020  00000004 00000002              commits: 4 bits in 2 words:
- * 	028  00000002 00000000              one literal follows,
- * 	030  00000000 00000003              bits 0 and 1;
- * 	038  00000000                       word 0 is the last RLW
- * 	03c  00000004 00000002 00000002 00000000 00000000 00000004 00000000
- * 	058  00000004 00000002 00000002 00000000 00000000 00000008 00000000
- * 	074  00000004 00000001 00000000 00000002 00000000    no tags
- * 	088  00000002 00 00                 the parent, not XORed:
- * 	08e  00000004 00000002 00000002 00000000 00000000 0000000e 00000000
- * 	0aa  00000000 01 00                 the commit, XORed with one before:
- * 	0b0  00000004 00000002 00000002 00000000 00000000 00000001 00000000
- * 	0cc  00000000 00000000 000000aa 00000001    row 0: XORed with row 1
- * 	0dc  00000002 00000000 00000088 ffffffff    row 1
- * 	0ec  00000000 00000000 00000000 62000000    name hash of "b"
- * 	0fc  c8650ca8 3545e467 0ee04113 99f0a289 2a807c24
+ *	000  4249544d 0001 0015 00000002    version, flags 0x1 | 0x4 | 0x10,
+ *	                                    two entries
+ *	00c  77777777 x 5                   checksum of the pack
+ *	020  00000004 00000002              commits: 4 bits in 2 words:
+ *	028  00000002 00000000              one literal follows,
+ *	030  00000000 00000003              bits 0 and 1;
+ *	038  00000000                       word 0 is the last RLW
+ *	03c  00000004 00000002 00000002 00000000 00000000 00000004 00000000
+ *	058  00000004 00000002 00000002 00000000 00000000 00000008 00000000
+ *	074  00000004 00000001 00000000 00000002 00000000    no tags
+ *	088  00000002 00 00                 the parent, not XORed:
+ *	08e  00000004 00000002 00000002 00000000 00000000 0000000e 00000000
+ *	0aa  00000000 01 00                 the commit, XORed with one before:
+ *	0b0  00000004 00000002 00000002 00000000 00000000 00000001 00000000
+ *	0cc  00000000 00000000 000000aa 00000001    row 0: XORed with row 1
+ *	0dc  00000002 00000000 00000088 ffffffff    row 1
+ *	0ec  00000000 00000000 00000000 62000000    name hash of "b"
+ *	0fc  c8650ca8 3545e467 0ee04113 99f0a289 2a807c24
  *
  * In a chain of multi-pack-indexes each layer may have a bitmap file. The bits
  * and idx_pos in the file count from the lowest layer on. The file has types
  * and name hashes of the layer's own objects, and bitmaps of any commits. In
- * this interface such a file represents all layers down to the lowest. Rows
+ * this interface, the file of a layer also represents all layers below. Rows
  * count from the lowest layer too, but XORs and lookup tables stay within one
  * file.
  */
@@ -132,8 +132,8 @@ struct bitmap_file {
 	/* checksum of the pack; points into `bytes` */
 	const uint8_t *checksum;
 	/*
-	 * type bitmaps of the objects of this file, without those of layers
-	 * below
+	 * type bitmaps of the objects of this file; the objects of layers below
+	 * are not in them
 	 */
 	struct ewah_view types[BITMAP_TYPE_NR];
 	/*
@@ -149,8 +149,8 @@ struct bitmap_file {
 	 */
 	const uint8_t *hash_cache;
 	/*
-	 * Pseudo-merges of this file. If this file has none, those of `base`.
-	 * All fields are zero if there are none.
+	 * Pseudo-merges of this file. If this file has none, the pseudo-merges
+	 * of `base`. All fields are zero if there are none.
 	 */
 	struct pseudo_merges pseudo;
 	/* offset in the file at which the last entry ends */
@@ -247,9 +247,9 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 
 /*
  * Facts that a caller knows about a set of bits. With these facts,
- * bitmap_file_or_rest() skips bitmaps that the set already contains. If the set
- * contains a commit that has a bitmap, it must contain all objects of this
- * bitmap.
+ * bitmap_file_or_rest() skips bitmaps that the set already contains.
+ * Requirement: if the set contains a commit that has a bitmap, the set contains
+ * all objects of this bitmap.
  */
 struct bitmap_held {
 	bool is_empty; /* the set is empty */

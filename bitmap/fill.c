@@ -46,10 +46,10 @@ void bitmap_trace_release(struct bitmap_trace *trace)
 }
 
 /*
- * The bit of an object is searched by its offset. After many searches, a table
- * of all bits is made: after nr / LOOKUPS_RATIO searches for nr indexed
- * objects, but at least LOOKUPS_MIN. Making the table takes as long as nr /
- * LOOKUPS_RATIO searches.
+ * If many bits of objects are needed, a table of all bits is made, because
+ * searching for a bit by the object's offset is slow. Making the table for `nr`
+ * indexed objects takes as long as nr / LOOKUPS_RATIO searches. So the table is
+ * made after this number of searches, but not before LOOKUPS_MIN searches.
  */
 #define LOOKUPS_MIN 4096
 #define LOOKUPS_RATIO 64
@@ -62,8 +62,9 @@ static uint32_t lookups_max(const struct bitmap_fill *fill)
 }
 
 /*
- * Works like bitmap_space_bit(), but makes a table of all bits after many
- * searches, and uses it from then on. Returns false if the object has no bit.
+ * Finds the bit of an object, like bitmap_space_bit(). After many calls, makes
+ * a table of all bits, which is faster than searching. Returns false if the
+ * object has no bit.
  */
 static bool find_bit(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t *bit)
 {
@@ -79,7 +80,9 @@ static bool find_bit(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t *bit)
 struct bitmap_side {
 	struct bitmap_fill *fill;
 	const struct walk_tips *tips;
-	/* NULL: do not list these objects */
+	/*
+	 * objects of the closure that are not indexed; NULL: do not list them
+	 */
 	struct walk_items *others;
 	/* commits that were not visited yet, newest first */
 	struct heap queue;
@@ -90,8 +93,8 @@ struct bitmap_side {
 };
 
 /*
- * Returns whether the set of the fill has an object. The set consists of
- * `packed` and `outside`.
+ * Returns whether the set (fill->packed and fill->outside together) has an
+ * object.
  */
 static bool has(struct bitmap_fill *fill, uint32_t obj_pos)
 {
@@ -104,7 +107,7 @@ static bool has(struct bitmap_fill *fill, uint32_t obj_pos)
 
 /*
  * Grows fill->outside, the set of objects that the index lacks, so that it has
- * a bit for an object. The set has no memory before its first object.
+ * a bit for this object. An empty set takes no memory.
  */
 static int grow_outside(struct bitmap_fill *fill, uint32_t obj_pos)
 {
@@ -117,8 +120,8 @@ static int grow_outside(struct bitmap_fill *fill, uint32_t obj_pos)
 }
 
 /*
- * Adds an object to the set of the fill. Returns 1 if the set lacked the
- * object, 0 if not, or ERR_NOMEM.
+ * Adds an object to the set (fill->packed or fill->outside). Returns 1 if the
+ * set lacked the object, 0 if the set had it, or ERR_NOMEM.
  */
 static int add(struct bitmap_side *f, uint32_t obj_pos, enum object_type type,
 	       uint32_t name_hash)
@@ -309,8 +312,9 @@ static int note_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 }
 
 /*
- * Number of walked commits after which the pseudo-merges are tried again. Later
- * they are tried each time that the number of walked commits has doubled.
+ * Number of walked commits after which the walk first tries again to use
+ * pseudo-merges. Further tries follow each time that the number of walked
+ * commits has doubled.
  */
 #define PSEUDO_FIRST 16
 
@@ -355,8 +359,9 @@ static int walk_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 }
 
 /*
- * Adds the counters of one side of a query (haves or wants) to those of the
- * fill, and the pseudo-merges that this side used to the trace.
+ * Adds the counters of one side of a query (haves or wants) to the counters of
+ * the fill. Appends the pseudo-merges that this side has used to fill->trace,
+ * if there is a trace. Returns 0 or a negative error code.
  */
 static int account(struct bitmap_side *side)
 {
@@ -480,8 +485,8 @@ static int fill_others(struct bitmap_side *f, const struct walk_items *others,
 }
 
 /*
- * Sets *known, indexed by obj_pos, to the packed objects whose closures are in
- * the fill's set. Returns 0 or ERR_NOMEM.
+ * Sets *known, indexed by obj_pos, to the packed objects that are in
+ * fill->packed. The set is closed under reachability. Returns 0 or ERR_NOMEM.
  */
 static int known_set(struct bitset *known, const struct bitmap_fill *fill)
 {
@@ -515,13 +520,18 @@ static int add_lists(struct bitmap_side *f, const struct newobj_set *set,
 	return 0;
 }
 
-/* Minimum number of walked commits for which a set of known objects is made. */
+/*
+ * If at least this many commits were walked, newobj_compute() gets a list of
+ * the objects that are in the set already, and skips them. For fewer commits,
+ * making this list costs more than it saves.
+ */
 #define KNOWN_MIN 64
 
 /*
- * Adds the new objects of the walked commits: those that no parent has at the
- * same path. All other objects of these commits are in the trees of parents. A
- * parent was walked too, or the set has the closure of the parent.
+ * Adds the new objects of the walked commits: objects that no parent has at the
+ * same path. The other objects of a walked commit are in the tree of one of its
+ * parents. They need not be added: the parent was walked too, or the set has
+ * the closure of the parent.
  */
 static int fill_walked(struct bitmap_side *f, struct error *err)
 {
@@ -560,8 +570,9 @@ static int fill_walked(struct bitmap_side *f, struct error *err)
 #define NO_BIT UINT32_MAX
 
 /*
- * Looks up the bits of the tips, and records the tips so that pseudo-merges
- * with them are considered.
+ * Sets bits[i] to the bit of the i-th tip, or NO_BIT. Passes the tips to
+ * pseudo_fill_note(), so that pseudo-merges with these tips are considered.
+ * Returns 0 or a negative error code.
  */
 static int note_tips(struct bitmap_side *f, uint32_t *bits,
 		     const struct walk_tips *tips, struct error *err)
@@ -587,9 +598,8 @@ static bool has_tip(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t bit)
 }
 
 /*
- * Lists the tips that are not parsed and whose commits are not in the set. The
- * list has pairs (bit, obj_pos) in the order of the bits. Returns 0 or
- * ERR_NOMEM.
+ * Lists the indexed tips that are not parsed and not in the set, as pairs (bit,
+ * obj_pos) in the order of the bits. Returns 0 or ERR_NOMEM.
  */
 static int list_unread(struct sort_item *list, size_t *nr,
 		       const struct bitmap_side *f, const uint32_t *bits,
@@ -609,9 +619,10 @@ static int list_unread(struct sort_item *list, size_t *nr,
 }
 
 /*
- * Converts a list of list_unread() into rows, without commits that have no
- * bitmap or are in the set. The rows get the order of the file, in which a
- * bitmap follows the bitmap with which it is XORed. Returns 0 or ERR_NOMEM.
+ * Converts a list that list_unread() made into a list of rows. Omits commits
+ * that have no bitmap, and commits that are in the set by now. The rows are
+ * sorted in the order of the file, in which a bitmap follows the bitmap with
+ * which it is XORed. Returns 0 or ERR_NOMEM.
  */
 static int list_rows(struct sort_item *list, size_t *nr,
 		     const struct bitmap_side *f)
@@ -642,12 +653,12 @@ static int or_lacking(struct bitmap_side *f, uint32_t row, struct error *err)
 
 /*
  * ORs the bitmaps of the tips that are not parsed. The dates of these tips are
- * unknown, so they are taken in the order of their bits:
+ * unknown, so the tips are taken in the order of their bits:
  * 1. The first tip that has a bitmap is taken, and its bitmap is ORed. In a
  *    pack, newer commits usually precede older ones. So this bitmap contains
- *    most of the other tips.
- * 2. The bitmaps of the tips that are still not in the set are ORed, in the
- *    order of the file.
+ *    most of the remaining tips.
+ * 2. The bitmaps of tips that are still not in the set are ORed, in the order
+ *    of the file.
  * Afterwards, the set contains all unparsed tips that have a bitmap.
  */
 static int or_unread(struct bitmap_side *f, const uint32_t *bits,
@@ -670,8 +681,8 @@ static int or_unread(struct bitmap_side *f, const uint32_t *bits,
 }
 
 /*
- * Uses the pseudo-merges of the tips, then queues the tips that are not in the
- * set.
+ * Uses the pseudo-merges whose commits are all tips, then queues the tips that
+ * are still not in the set. Returns 0 or a negative error code.
  */
 static int queue_tips(struct bitmap_side *f, const struct walk_tips *tips,
 		      struct error *err)

@@ -54,10 +54,12 @@ struct bitmap_fill {
 	struct bitset scratch;
 	/* owned: table of the bits of objects, made after many lookups */
 	struct bitmap_space_table table;
-	/* number of lookups so far, until `table` is made */
+	/*
+	 * number of lookups so far; not counted any more when `table` is made
+	 */
 	uint32_t lookups;
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
-	/* number of objects that were added without a bitmap */
+	/* number of objects that were found by walking, and not in a bitmap */
 	uint64_t objects_walked;
 	/*
 	 * borrowed: receives the rows and pseudo-merges that were used; may be
@@ -79,9 +81,9 @@ void bitmap_fill_release(struct bitmap_fill *fill);
 void bitmap_fill_clear(struct bitmap_fill *fill);
 
 /*
- * Adds all commits that the tips reach. Other objects are added only where a
- * bitmap contains them. Used to count the commits that a query walks. Returns 0
- * or a negative error code.
+ * Adds all commits that the tips reach, to count the commits that a query
+ * walks. Trees, blobs and tags are added only if they are in a bitmap that is
+ * used. Returns 0 or a negative error code.
  */
 int bitmap_fill_commits(struct bitmap_fill *fill, const struct walk_tips *tips,
 			struct error *err);
@@ -115,8 +117,8 @@ void bitmap_side_free(struct bitmap_side *side);
  * the bitmap; else adds only the commit. Stops when `limit` commits without a
  * bitmap were visited since bitmap_side_start().
  *
- * Returns 0 if no commits are left, 1 if there are more (call it again with a
- * higher limit), or a negative error code.
+ * Returns 0 if no commits are left, 1 if commits are left (call the function
+ * again with a higher limit), or a negative error code.
  */
 int bitmap_side_walk(struct bitmap_side *side, size_t limit, struct error *err);
 
@@ -125,7 +127,8 @@ bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr);
 
 /*
  * Estimates how many commits must be walked from one commit back to commits
- * with bitmaps; at most `most`. O(most + words of a type bitmap).
+ * with bitmaps. The estimate is at most `most`. O(most + words of a type
+ * bitmap).
  *
  * If the commit is in the index, counts the commits that follow in the pack, up
  * to the next one with a bitmap. In a pack, newer commits come first. If the
@@ -157,18 +160,18 @@ int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
 /* ---- boundary traversal */
 
 /*
- * Boundary traversal. Of the objects that haves without a bitmap reach, only
- * those that the wants' bitmaps contain are looked for.
+ * Boundary traversal. Haves without a bitmap reach many objects. Only those of
+ * them that the wants' bitmaps contain are looked for.
  *
  *	wants      o---o---B          B: a commit with a bitmap
  *	          /
  *	   ------o---b---h            b, h: haves' commits without one
  *
- * Before this step, these are known: the commits that the wants reach, those
- * that the haves reach, and the objects in the wants' bitmaps. The wants'
- * bitmaps contain b and its tree. So the tree of b is read, to find the objects
- * that the client has. Trees that the bitmaps do not contain are skipped. The
- * tree of h is not read, since only the haves reach h.
+ * Before this step, three sets are known: the commits that the wants reach, the
+ * commits that the haves reach, and the objects in the wants' bitmaps. The
+ * wants' bitmaps contain b and its tree. So the tree of b is read, to find the
+ * objects that the client has. Trees that the bitmaps do not contain are
+ * skipped. The tree of h is not read, since only the haves reach h.
  */
 
 /*
@@ -203,9 +206,9 @@ int bitmap_boundary_settle(struct bitset *uninteresting,
  * reaches. Commits between bitmaps are not considered.
  *
  * If the set is empty, the index has none of the objects that are searched for.
- * The index is closed under reachability, so no indexed commit reaches such an
- * object. Then the first indexed commits on all paths from `wants` are
- * appended.
+ * The index is closed under reachability, so no indexed commit reaches one of
+ * these objects. In this case, the first indexed commits on all paths from
+ * `wants` are appended.
  *
  * With an empty set, the cost is that of walking these paths. Otherwise the
  * cost is that of decoding each bitmap whose commit no appended commit reaches.
@@ -227,7 +230,10 @@ int bitmap_disjoint_commits(struct walk_tips *bounds,
 struct bitmap_coverage {
 	/* number of different commits that are tips */
 	uint32_t tip_nr;
-	/* number of tips with a bitmap, for which a request walks 0 commits */
+	/*
+	 * number of tips that have a bitmap, so a request for such a tip walks
+	 * no commit
+	 */
 	uint32_t with_bitmap;
 	/*
 	 * number of commits that a request for one tip walks, summed over all

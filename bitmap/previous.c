@@ -9,20 +9,21 @@ struct loading {
 	struct bitmap_previous *p;
 	struct walk *w;
 	/*
-	 * scratch memory for one bitmap: with the old bits and with the new
-	 * bits
+	 * scratch memory for one bitmap: `from` has the old bits, `to` has the
+	 * new bits
 	 */
 	struct bitset from, to;
 	/*
-	 * owned array, indexed by row of the old file: the index of the row's
-	 * entry
+	 * owned array, indexed by row of the old file: the position of the
+	 * row's entry in the order of all entries
 	 */
 	uint32_t *place;
 };
 
 /*
- * Maps a stored set of old bits to new bits. Returns 0, or 1 if the set has an
- * object that the new index lacks, or ERR_NOMEM.
+ * Converts a set of bits of the old index, as it is stored, to bits of the new
+ * index. Returns 0, 1 if the set has an object that the new index lacks, or
+ * ERR_NOMEM.
  */
 static int map_set(struct loading *l, struct ewah *out,
 		   const struct ewah_view *stored)

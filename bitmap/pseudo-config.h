@@ -44,7 +44,7 @@ struct pseudo_config {
  *
  * Returns 0, or a negative error code. ERR_INVALID means an invalid number,
  * date or expression, a name without pattern, or an unstable threshold before
- * the stable one. The message is that of stock Git.
+ * the stable one. The message is the same as stock Git's.
  */
 int pseudo_config_load(struct pseudo_config *out, const struct config *config,
 		       int64_t now, struct error *warning, struct error *err);

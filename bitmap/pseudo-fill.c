@@ -29,8 +29,10 @@ struct noting {
 };
 
 /*
- * Allocates the sets of *pf when a noted commit is in a pseudo-merge. Most
- * requests have no such commit, so they need no memory. Returns 0 or ERR_NOMEM.
+ * Makes room in the sets pf->noted and pf->known, and adds the commit
+ * n->bit_pos to pf->noted. Called only for a commit that is in a pseudo-merge.
+ * Most requests have no such commit, so these sets take no memory. Returns 0 or
+ * ERR_NOMEM.
  */
 static int note_in(struct noting *n)
 {
@@ -79,9 +81,9 @@ static bool is_reached(const struct pseudo_fill *pf,
 }
 
 /*
- * Returns whether a query reaches all commits of a candidate: a pseudo-merge
- * that the query may use. If not, sets *lacking to a commit that the query does
- * not reach.
+ * Returns whether a query reaches all commits of a pseudo-merge. If not, sets
+ * *lacking to one of the commits that the query does not reach. `reached` has
+ * the reached objects; pf->noted has further commits that are reached.
  */
 static bool serves(const struct pseudo_fill *pf, const struct bitset *reached,
 		   const struct ewah_view *commits, uint32_t *lacking)

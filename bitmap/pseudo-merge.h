@@ -3,10 +3,10 @@
  * Reads the pseudo-merge section of a bitmap index file (gitformat-bitmap(5),
  * flag 0x20), and finds the pseudo-merges that a query can use (pseudo-fill.c).
  *
- * A pseudo-merge is a set of commits and their common closure, like that of a
- * merge of all of them. A query that reaches all commits of a pseudo-merge
- * reaches all its objects. In contrast to the rest of the file, commits are
- * identified by bit_pos here.
+ * A pseudo-merge is a set of commits and their common closure: the closure that
+ * a merge of all these commits would have, without the merge itself. A query
+ * that reaches all commits of a pseudo-merge reaches all its objects. In
+ * contrast to the rest of the file, commits are identified by bit_pos here.
  *
  *   pseudo-merges: { commits: EWAH, objects: EWAH } ...
  *   lookup: rows of { bit_pos: 4, offset: 8 }, by bit_pos
@@ -15,25 +15,25 @@
  *   pseudo-merges: 4 | rows: 4 | section length up to lookup: 8
  *   | length of the section: 8
  *
- * Offsets count from the start of the file. The offset in a row is that of a
- * pseudo-merge. If its highest bit is set, it is that of an extended entry: the
- * commit is in several pseudo-merges.
+ * Offsets count from the start of the file. The offset in a row is the offset
+ * of a pseudo-merge. If the commit is in several pseudo-merges, the highest bit
+ * is set, and the other bits are the offset of an extended entry.
  *
  * An example: a section that begins at 1000 hexadecimal, with two
  * pseudo-merges. The first has commits 0 and 1, which reach 0 to 3. The second
  * has commits 1 and 4, which reach 1 to 5:
  *
- * 	00  00000002 00000002 00000002 00000000 00000000 00000003 00000000
- * 	1c  00000004 00000002 00000002 00000000 00000000 0000000f 00000000
- * 	38  00000005 00000002 00000002 00000000 00000000 00000012 00000000
- * 	54  00000006 00000002 00000002 00000000 00000000 0000003e 00000000
- * 	70  00000000 00000000 00001000      commit 0 is in the first,
- * 	7c  00000001 80000000 00001094      1 in several: see 94,
- * 	88  00000004 00000000 00001038      4 in the second
- * 	94  00000002 00000000 00001000 00000000 00001038
- * 	a8  00000000 00001000 00000000 00001038     positions of both
- * 	b8  00000002 00000003               two, of three commits
- * 	c0  00000000 00000070 00000000 000000d0
+ *	00  00000002 00000002 00000002 00000000 00000000 00000003 00000000
+ *	1c  00000004 00000002 00000002 00000000 00000000 0000000f 00000000
+ *	38  00000005 00000002 00000002 00000000 00000000 00000012 00000000
+ *	54  00000006 00000002 00000002 00000000 00000000 0000003e 00000000
+ *	70  00000000 00000000 00001000      commit 0 is in the first,
+ *	7c  00000001 80000000 00001094      1 in several: see 94,
+ *	88  00000004 00000000 00001038      4 in the second
+ *	94  00000002 00000000 00001000 00000000 00001038
+ *	a8  00000000 00001000 00000000 00001038     positions of both
+ *	b8  00000002 00000003               two, of three commits
+ *	c0  00000000 00000070 00000000 000000d0
  */
 #ifndef BITMAP_PSEUDO_MERGE_H
 #define BITMAP_PSEUDO_MERGE_H
@@ -101,9 +101,9 @@ int pseudo_merges_view(struct pseudo_merge *merge,
  * Otherwise returns 0, or ERR_CORRUPT for an invalid offset. O(log rows) for
  * the row and O(log pseudo-merges) for each call.
  *
- * Stock Git lists a pseudo-merge once for each reference to the commit, so a
- * number may be repeated in the file. Adjacent repetitions are skipped; others,
- * which no known writer makes, are passed again.
+ * Stock Git lists a pseudo-merge once for each reference to the commit, so the
+ * file may repeat a number. Adjacent repetitions are skipped. Repetitions that
+ * are not adjacent are passed to `fn` again, but no known writer makes them.
  */
 int pseudo_merges_each_of(const struct pseudo_merges *pm, uint32_t bit_pos,
 			  int (*fn)(void *ctx, uint32_t nr), void *ctx,
@@ -128,8 +128,8 @@ int pseudo_merges_verify(const struct pseudo_merges *pm, struct error *err);
  */
 
 /*
- * A pseudo-merge that contains a noted commit (see pseudo_fill_note()) and was
- * not used yet.
+ * A pseudo-merge that contains a noted commit (see pseudo_fill_note()), and
+ * whose objects were not ORed yet.
  */
 struct pseudo_candidate {
 	uint32_t nr;

@@ -51,8 +51,8 @@ int pseudo_groups_add(struct pseudo_groups *groups,
 /* ---- as configured */
 
 /*
- * The tips of one group of the configuration, without duplicates, ordered by
- * age. Tips that the pack lacks are left out.
+ * The tips of one <name> of the configuration, without duplicates, sorted by
+ * date. Tips that the pack lacks are left out.
  */
 struct members {
 	/* owned: commit_nr, sorted by date */
@@ -170,8 +170,8 @@ static int add_stable(struct pseudo_groups *out, const struct sort_item *items,
 }
 
 /*
- * Adds the pseudo-merges of one group of the configuration. An unstable tip
- * with a bitmap of its own is left out; a stable tip is used in any case.
+ * Adds the pseudo-merges of one <name> of the configuration. An unstable tip
+ * that has a bitmap is left out. A stable tip is used even if it has a bitmap.
  */
 static int select_group(struct pseudo_groups *out, struct members *m,
 			const struct pseudo_select_input *in,
@@ -222,14 +222,12 @@ static int select_configured(struct pseudo_groups *out,
 /* ---- by default */
 
 /*
- * Flags of a commit for the default selection. They are set in a pass from
- * children to parents.
+ * Flags of a commit for the default selection. A pass over the history from
+ * children to parents sets them. There is a flag of each kind for each class of
+ * tips: branches and tags (NAMED), and other refs (OTHER).
  */
 enum {
-	/*
-	 * the commit is a tip of the class: branches and tags (NAMED), or other
-	 * refs (OTHER)
-	 */
+	/* the commit is a tip of the class */
 	IS_NAMED = 0x1,
 	IS_OTHER = 0x2,
 	/*
@@ -238,10 +236,7 @@ enum {
 	 */
 	NAMED_COVERED = 0x4,
 	OTHERS_COVERED = 0x8,
-	/*
-	 * a tip of the class (NAMED or OTHER) that has no bitmap reaches the
-	 * commit
-	 */
+	/* the commit is reachable from a tip of the class that has no bitmap */
 	BELOW_NAMED = 0x10,
 	BELOW_OTHER = 0x20,
 };
@@ -307,10 +302,10 @@ static int class_add(struct class_tips *class, const struct history *h,
 }
 
 /*
- * Counts a commit for both classes of tips. For each class, suppose a request
- * for all tips of the class. The commit is added to the tips of the class if
- * this request would walk the commit, unless another tip without a bitmap
- * reaches the commit.
+ * Counts a commit for each class of tips. If a request for all tips of the
+ * class would walk the commit, the commit is counted as saved by pseudo-merges.
+ * If this commit is also a tip of the class, and no other tip without a bitmap
+ * reaches it, it is added to the tips that form pseudo-merges.
  *
  * `above`: the flags from the commit's children. `own`: the flags that the
  * commit has as a tip. Returns 0 or ERR_NOMEM.

@@ -8,9 +8,9 @@
  * both.
  *
  * By default, only tips that make a query walk are used. Such a tip has no
- * bitmap, and no tip with a bitmap in the same request reaches the tip. A tip
- * that another such tip reaches is omitted, since the union is the same without
- * it.
+ * bitmap, and no tip with a bitmap in the same request reaches the tip. If one
+ * of these tips is an ancestor of another, the ancestor is omitted: the closure
+ * of the other tip contains it.
  *
  * The remaining tips are divided by age, in halves. The reason is that a ref
  * that moves or is deleted makes its whole pseudo-merge unusable. Refs with old
@@ -78,12 +78,15 @@ struct pseudo_rules {
 };
 
 /*
- * A tip of a reference. If a tip is in several groups of the configuration,
- * there is an item for each group.
+ * A tip of a reference. A tip that belongs to several <name>s of the
+ * configuration has an item for each of them.
  */
 struct pseudo_tip {
 	uint32_t commit_nr;
-	/* index in `rules`; with the default rules, an enum pseudo_class */
+	/*
+	 * index in `rules` of the <name> of the configuration; with the default
+	 * rules, an enum pseudo_class
+	 */
 	uint32_t group;
 };
 

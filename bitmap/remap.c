@@ -77,8 +77,9 @@ static int add_bits(struct bitmap_remap *map, const struct bitmap_space *from,
 		uint32_t at = match[bitmap_space_idx_pos(from, bit)];
 
 		/*
-		 * The object has no new bit: the new index lacks it, or the old
-		 * index has it twice.
+		 * The object has no new bit, because the new index lacks it. Or
+		 * the old index has the object twice, and the new bit belongs
+		 * to the first copy.
 		 */
 		if (at == UINT32_MAX ||
 		    bitset_test(&map->is_old, new_bits[at])) {
@@ -163,8 +164,8 @@ static void store_bits(struct bitset *set, size_t at, uint64_t bits)
 }
 
 /*
- * Copies the bits of a run to their new positions. Returns how many of them are
- * set.
+ * Copies the bits of a run to their new positions. Returns the number of copied
+ * bits that are set.
  */
 static size_t copy_run(struct bitset *to, const struct bitset *from,
 		       const struct bitmap_run *run)

@@ -22,8 +22,8 @@ static size_t plain_gap_at(size_t i)
 }
 
 /*
- * Returns the size of the gap that begins at distance `i` from the newest
- * commit. One commit of each gap is selected.
+ * Returns the size of the gap (a run of commits from which one is selected)
+ * that begins at distance `i` from the newest commit.
  */
 static size_t gap_at(size_t i, size_t dense_nr)
 {
@@ -38,8 +38,9 @@ static size_t gap_at(size_t i, size_t dense_nr)
 }
 
 /*
- * Returns an array indexed by commit_nr: the number of wanted tips whose
- * first-parent line contains the commit. Returns NULL if memory runs out.
+ * Returns an array indexed by commit_nr: for how many wanted tips the commit is
+ * on the first-parent line, the chain of first parents that begins at the tip.
+ * Returns NULL if memory runs out.
  */
 static uint32_t *count_lines(const struct bitmap_select_input *in)
 {

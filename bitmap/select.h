@@ -69,8 +69,8 @@ enum select_tip {
 	SELECT_REF,
 	SELECT_BRANCH,
 	/*
-	 * One of the newest branches. When an index is updated, the tip of such
-	 * a branch gets a bitmap if the older index lacks the tip.
+	 * One of the newest branches. When an index is updated, such a tip gets
+	 * a bitmap if it is new: the older index lacks the tip.
 	 */
 	SELECT_NEW_BRANCH,
 	/* the tip is wanted: it is configured, or is HEAD */

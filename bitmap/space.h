@@ -144,7 +144,7 @@ const struct odb_pack *bitmap_space_locate(const struct bitmap_space *space,
 struct bitmap_space_part {
 	/* borrowed from the snapshot */
 	const struct odb_pack *pack;
-	/* the range has `nr` bits, from the bit_pos `first` on */
+	/* the bits of the range are [first, first + nr), counted as bit_pos */
 	uint32_t first, nr;
 };
 
@@ -162,7 +162,7 @@ int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
 struct bitmap_space_table {
 	/*
 	 * owned array, indexed by obj_pos - first: the bit of the object;
-	 * UINT32_MAX: not in the table, search for the bit
+	 * UINT32_MAX: the table lacks the object, which may still have a bit
 	 */
 	uint32_t *bits;
 	uint32_t first, nr;

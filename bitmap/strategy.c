@@ -6,15 +6,15 @@
 #include "walk/revwalk.h"
 
 /*
- * Number of commits that are walked for the wants in the first step, and also
- * for the haves. After this step, the cost of a walk is often known.
+ * Number of commits that the first step walks for the wants, and again for the
+ * haves. After the first step, the cost of a walk is often known.
  */
 #define COMMITS_FIRST 64
 
 /*
- * Used instead of COMMITS_FIRST if no trees are wanted. A walk that ends within
- * so few commits has found the whole answer. Walking more commits costs as much
- * as the index saves.
+ * Used instead of COMMITS_FIRST if the request needs no trees. If a walk ends
+ * within this number of commits, it has found the whole answer, and the index
+ * is not used. A longer walk would cost as much as the index saves.
  */
 #define COMMITS_FIRST_NO_TREES 8
 
@@ -25,10 +25,10 @@
 #define COMMITS_GROWTH 2
 
 /*
- * Limits of the search for bitmaps among the haves' commits while the cost of a
- * walk is unknown. They are fractions of the number of commits that the next
- * step walks for the wants. The fraction is 1 / LOOK_RATIO_MOST if bitmaps are
- * probably near, otherwise 1 / LOOK_RATIO_LEAST.
+ * While the cost of a walk is unknown, the search for bitmaps among the haves'
+ * commits is limited. The limit is a fraction of the number of commits that the
+ * next step walks for the wants: 1 / LOOK_RATIO_MOST if bitmaps are probably
+ * near, otherwise 1 / LOOK_RATIO_LEAST.
  */
 #define LOOK_RATIO_LEAST 4
 #define LOOK_RATIO_MOST 2
@@ -39,35 +39,37 @@
  *
  * If a bitmap of a wanted commit is used, trees of the haves' commits are read
  * too, and HAVES_PER_COST applies. Otherwise these commits are only decoded,
- * and HAVES_PER_COST_DECIDED applies. The latter counts a commit as twice as
- * expensive as its decoding, because without the trees fewer delta bases are
- * known.
+ * and HAVES_PER_COST_DECIDED applies. HAVES_PER_COST_DECIDED is half of the
+ * number of commits that can be decoded in the time of a tree diff. The reason
+ * is that without the trees fewer delta bases are known, which costs time
+ * later.
  */
 #define HAVES_PER_COST 8
 #define HAVES_PER_COST_DECIDED 32
 
 /*
  * The cost of a walk grows by one tree diff for every COMMITS_PER_DELTA_COST
- * wanted commits. A walk knows less than an index about the objects that the
- * client has. So after a walk, some deltas are computed again that could be
- * copied after a query of the index.
+ * wanted commits. The reason is that a walk finds fewer of the objects that the
+ * client has than a query of the index. So fewer stored deltas can be copied,
+ * and more must be computed.
  */
 #define COMMITS_PER_DELTA_COST 4
 
 /*
- * Cost of reading trees of the boundary, as far as their objects are undecided.
- * The cost is BOUNDARY_COST, plus BOUNDARY_COST_EACH for each boundary commit.
- * The unit is one tree diff.
+ * Cost of reading trees of boundary commits. Only trees that may contain
+ * undecided objects are read. The cost is BOUNDARY_COST, plus
+ * BOUNDARY_COST_EACH for each boundary commit. The unit is one tree diff.
  */
 #define BOUNDARY_COST 1
 #define BOUNDARY_COST_EACH 1
 
 /*
- * Limit of the search for bitmaps when the cost of a walk is known. The search
- * is in vain if a walk answers the request in the end. The cost of such a
- * request, in tree diffs, is REQUEST_COST plus the estimated cost of the walk.
- * For each unit of this cost, the search may walk COMMITS_IN_VAIN_PER_COST
- * commits. So a vain search adds about a fifteenth to the cost of the request.
+ * Limit of the search for bitmaps when the cost of a walk is known. If a walk
+ * answers the request in the end, the search was in vain, and should have been
+ * short. For each unit of the cost of the request, the search may walk
+ * COMMITS_IN_VAIN_PER_COST commits. The cost of the request, in tree diffs, is
+ * REQUEST_COST plus the estimated cost of the walk. So a vain search adds about
+ * a fifteenth.
  */
 #define REQUEST_COST 4
 #define COMMITS_IN_VAIN_PER_COST 3
@@ -223,9 +225,8 @@ static bool is_near(struct planning *p, size_t limit)
 
 /*
  * Continues the search for bitmaps when the cost of a walk is known. The search
- * stops before it costs more than the index can save. In any case it may spend
- * a small part of the cost of a walk, and more than that only while bitmaps are
- * probably near.
+ * may always spend a small part of the cost of a walk. While bitmaps are
+ * probably near, it may spend more, but not more than the index can save.
  */
 static int go_on(struct planning *p)
 {

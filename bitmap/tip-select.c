@@ -9,21 +9,21 @@
 
 /*
  * Maximum number of rounds. In each round, every far tip (a tip whose request
- * walks far) gets a limit: the oldest commit that may serve the tip. In the
- * first round, the limit is half as far from the tip as a bitmap may be; in the
- * second round, a quarter as far. In the last round, the limit is the tip
- * itself.
+ * walks far) gets a limit: the oldest commit whose bitmap may shorten the
+ * request's walk. In the first round, the limit is half as far from the tip as
+ * a bitmap may be; in the second round, a quarter as far. In the last round,
+ * the limit is the tip itself.
  */
 #define ROUNDS 3
 
 /* A commit that is to be selected in this round. */
 struct pick {
 	uint32_t commit_nr;
-	/* commit_nr of the last far tip that the commit serves */
+	/* commit_nr of the tip that was assigned to the commit last */
 	uint32_t tip;
-	/* number of far tips that the commit serves */
+	/* number of far tips whose requests the commit's bitmap shortens */
 	uint32_t tips_nr;
-	/* number of commits that requests need not walk */
+	/* number of commits that requests for these tips then do not walk */
 	uint64_t saved;
 };
 
@@ -95,9 +95,9 @@ static int alloc_tips(struct tip_selecting *s)
 }
 
 /*
- * Lists the tips by date. Tips of the same age reach the main line near each
- * other, so a pass that counts them together visits few commits. Returns 0 or
- * ERR_NOMEM.
+ * Lists the tips by date. Tips of the same age reach the main line at nearly
+ * the same commit. So if one pass counts such tips together, it visits few
+ * commits. Returns 0 or ERR_NOMEM.
  */
 static int list_tips(struct tip_selecting *s)
 {
@@ -179,9 +179,9 @@ static uint32_t find_limit(const struct tip_selecting *s, uint32_t tip)
 }
 
 /*
- * Sorts the far tips by their limits (the oldest commits that may serve them;
- * see find_limit()). The tip whose limit is furthest from a root comes first.
- * Returns 0 or ERR_NOMEM.
+ * Sorts the far tips by their limits, see find_limit(). The limit of a tip is
+ * the oldest commit whose bitmap may serve the tip. The tip whose limit is
+ * furthest from a root comes first. Returns 0 or ERR_NOMEM.
  */
 static int sort_tips(struct tip_selecting *s)
 {
@@ -227,9 +227,9 @@ static int compare_picks(const void *a, const void *b)
 }
 
 /*
- * Gives bitmaps to the picked commits that save the most walked commits, as
- * long as commits may be selected. If a picked commit serves only one tip, the
- * tip gets the bitmap instead.
+ * Gives bitmaps to the picked commits for which requests walk the fewest
+ * commits, until the maximum number of commits is selected. If a picked commit
+ * serves only one tip, the tip gets the bitmap instead.
  */
 static void take_picks(struct tip_selecting *s)
 {

@@ -54,10 +54,11 @@ struct tip_select_input {
 };
 
 /*
- * Selects commits: sets has_bitmap[c] for each. For commits that already have a
- * bitmap, the caller has set it. If there are more far tips than `most` bitmaps
- * can serve, selects the bitmaps that save the most commits. *selected_nr is
- * set to the number of selected commits. Returns 0 or ERR_NOMEM.
+ * Selects commits: sets has_bitmap[c] for each selected commit. The caller sets
+ * has_bitmap[c] for commits that already have a bitmap. If there are more far
+ * tips than `most` bitmaps can serve, selects the bitmaps that save the most
+ * commits. *selected_nr is set to the number of selected commits. Returns 0 or
+ * ERR_NOMEM.
  */
 int tip_select(uint8_t *has_bitmap, size_t *selected_nr,
 	       const struct tip_select_input *in, struct error *err);

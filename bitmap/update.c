@@ -24,7 +24,8 @@ struct updating {
 	struct bitmap_update *u;
 	const struct bitmap_update_input *in;
 	/*
-	 * owned array, indexed by commit_nr: SEEN_NEW and the other flags above
+	 * owned array, indexed by commit_nr: an OR of SEEN_NEW and the other
+	 * flags
 	 */
 	uint8_t *flags;
 	size_t flag_nr;
@@ -194,9 +195,10 @@ static size_t dense_nr(const struct updating *s)
 }
 
 /*
- * Returns whether a commit gets a bitmap because it is a tip. A tip of kind
- * SELECT_NEW_BRANCH gets none if the older index contains the commit. Such a
- * tip was considered when the older index was made.
+ * Returns whether a commit gets a bitmap because it is a tip: a wanted tip, or
+ * a new branch (SELECT_NEW_BRANCH) that the older index lacks. If the older
+ * index contains the branch, the branch was considered when that index was
+ * made.
  */
 static bool is_wanted_tip(const struct updating *s, uint32_t c)
 {
@@ -207,8 +209,7 @@ static bool is_wanted_tip(const struct updating *s, uint32_t c)
 }
 
 /*
- * Returns the size of a gap: the list of new commits is divided into gaps, and
- * one commit of each gap gets a bitmap.
+ * Returns the number of new commits of which one gets a bitmap.
  */
 static size_t choose_gap(const struct updating *s)
 {
@@ -246,8 +247,8 @@ static int choose_commits(struct updating *s)
 }
 
 /*
- * Returns the number of bitmaps near tips that an index made from scratch may
- * have. A bitmap is assumed to be as large as the mean bitmap of the older
+ * Returns for how many bitmaps near tips an index made from scratch has a
+ * budget. A bitmap is assumed to be as large as the mean bitmap of the older
  * index.
  */
 static size_t most_near_tips(const struct updating *s)
@@ -264,9 +265,10 @@ static size_t most_near_tips(const struct updating *s)
 }
 
 /*
- * Returns whether the index should be made from scratch. One reason is that a
- * large part of all commits is new. The other is that there would be twice as
- * many bitmaps as an index made from scratch may have.
+ * Returns whether the index should be made from scratch. The first reason is
+ * that a large part of all commits is new. The second reason is that there
+ * would be more than twice as many bitmaps as an index made from scratch may
+ * have.
  */
 static bool is_time_to_choose_anew(const struct updating *s)
 {

@@ -68,7 +68,7 @@ static int add_commit(struct verify *v, uint32_t idx_pos, uint32_t *commit_nr,
 
 /*
  * Returns whether a row is the first one of a layer. Rows ascend only within a
- * layer, so such a row cannot be compared with the row before it.
+ * layer, so the first row of a layer is not compared with the row before it.
  */
 static bool is_first(const struct bitmap_file *f, uint32_t row)
 {
@@ -107,8 +107,8 @@ static int take_rows(struct verify *v, struct error *err)
 		ret = check_order(v, row, err);
 		/*
 		 * If several layers have a bitmap of a commit, queries use only
-		 * the bitmap in the highest layer. So only this bitmap is
-		 * verified.
+		 * the bitmap of the highest of these layers. So only this
+		 * bitmap is verified.
 		 */
 		if (!ret && bitmap_file_find(v->file, idx_pos, &used) &&
 		    used == row)

@@ -216,9 +216,9 @@ int bitmap_verify_pseudo(const struct bitmap_file *file,
 }
 
 /*
- * Verifies bitmap number `i` of a file. The numbers of the rows come first; the
- * numbers after them are those of the pseudo-merges. Returns 0 or a negative
- * error code.
+ * Verifies bitmap number `i` of a file. The bitmaps of rows come first, and
+ * have the numbers of their rows. The pseudo-merges follow. Returns 0 or a
+ * negative error code.
  */
 static int verify_any(const struct bitmap_file *file, struct bitmap_space space,
 		      struct walk *w, uint32_t i, struct error *err)

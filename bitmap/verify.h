@@ -41,8 +41,8 @@ int bitmap_verify_commit(uint32_t *commit_nr, const struct bitmap_file *file,
 
 /*
  * Compares a stored bitmap with the right one. Returns 0 or ERR_CORRUPT. The
- * message names the first object that differs, and `whose`, the owner of the
- * bitmap ("commit <id>").
+ * message names the owner of the bitmap (`whose`, like "commit <id>"), and the
+ * first object that differs.
  */
 int bitmap_verify_same(const struct bitmap_file *file,
 		       struct bitmap_space space, const struct bitset *stored,
