@@ -10,26 +10,29 @@
  */
 #define SIZE_MIN 50
 /*
- * Estimated fixed cost of comparing an object, in bytes. It is added to the
- * object's size when the weight of a segment is computed.
+ * Estimated fixed cost of comparing an object, in bytes. The weight of a
+ * segment is the sum of the sizes of its objects, with this cost added for each
+ * object.
  */
 #define WEIGHT_OF_OBJECT 1024
 /*
- * The number of segments into which the candidates are split. Each has about
- * the same weight and ends where the name changes. Objects of one name are
- * split only if they are many, because each split leaves about one more object
- * stored whole.
+ * The number of segments into which the candidates are split. Segments have
+ * about the same weight. A segment ends where the name changes. If objects of
+ * one name are split between two segments, about one more object is stored
+ * whole. So they are split only if they are many.
  */
 #define SEGMENTS 64
 /*
- * The number of segments in a pass that compares only few of the candidates.
- * The compared candidates are far apart in the order of all candidates.
+ * The number of segments in DELTA_PASS_ROOTS and DELTA_PASS_ALL.
+ * DELTA_PASS_ROOTS compares only few of the candidates. They are far apart, so
+ * a segment must span many candidates.
  */
 #define SEGMENTS_FEW 16
 /*
- * Name hash bits from this one on come from the last three characters or so of
- * the name, its ending. A segment should not end between names with equal
- * endings, unless the segment already has twice its intended weight.
+ * A name hash, shifted right by this number of bits, depends on about the last
+ * three characters of the name (its ending). A segment should not end between
+ * names with equal endings, unless the segment already has twice its intended
+ * weight.
  */
 #define ENDING_SHIFT 22
 
@@ -37,8 +40,9 @@
 #define SEGMENT_WEIGHT_MIN (UINT64_C(256) << 10)
 
 /*
- * Minimum number of objects in a segment that may end between objects of one
- * name. The segment must also have twice its intended weight.
+ * A segment with fewer objects than this never ends between objects of one
+ * name. A segment with at least this number of objects may end there if it also
+ * has twice its intended weight.
  */
 #define SPLIT_OBJECTS_MIN 8192
 /*
@@ -86,10 +90,11 @@ static unsigned rank_of(const struct packing_item *item,
 }
 
 /*
- * Returns a sort key that puts objects of the same islands together. Objects of
- * more islands come first, because a base must be in all islands of its delta.
- * In each group, whole objects marked `retry` come first. So they directly
- * follow the group before, whose objects may become their bases.
+ * Returns a sort key that puts objects of the same islands together, as a
+ * group. Groups with more islands come first, because a base must be in all
+ * islands of its delta. In each group, whole objects marked `retry` come first.
+ * So they directly follow the group before theirs, whose objects may become
+ * their bases.
  */
 static uint64_t island_key(const struct packing_item *item,
 			   const struct islands *islands)
@@ -253,8 +258,9 @@ static bool is_segment_end(const struct splitting *c,
 }
 
 /*
- * Store the segment of a candidate's item. Set is_near if the base of the
- * candidate is in the same segment.
+ * Records in which segment a candidate's item is: the one that begins with
+ * candidate `first`. Sets candidate->is_near if the item's delta base is in the
+ * same segment.
  */
 static void note_segment(struct splitting *c, struct delta_candidate *candidate,
 			 size_t first)
@@ -328,7 +334,10 @@ static int by_weight(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Restore the order by name, with which each later pass starts. */
+/*
+ * Restore the order by name. Each pass after the first one starts with this
+ * order.
+ */
 static void restore(struct delta_order *order)
 {
 	for (size_t i = 0; i < order->nr; i++)
@@ -354,8 +363,8 @@ static int sort_by_path(struct delta_order *order,
 		};
 	}
 	/*
-	 * Without path hashes, the stable sort changes nothing. In the order by
-	 * name, equal name hashes are neighbours already.
+	 * Without path hashes, this sort changes nothing: it is stable, and the
+	 * order by name already has equal name hashes next to each other.
 	 */
 	if (!ret)
 		ret = sort_items(keys, order->nr);
@@ -366,10 +375,11 @@ static int sort_by_path(struct delta_order *order,
 }
 
 /*
- * Remove from the targets of this pass the deltas whose base is in another
- * segment, and all objects of the delta chains of these deltas. Otherwise such
- * a delta could get deeper while its own segment is searched. There are few
- * such objects. Returns 0 or ERR_NOMEM.
+ * Remove from the targets of this pass each delta whose base is in another
+ * segment, and all objects of its delta chain. Otherwise the search of another
+ * segment could turn an object of this chain into a delta. The first delta
+ * would then get deeper while its own segment is searched. There are few such
+ * chains. Returns 0 or ERR_NOMEM.
  */
 static int settle_far(struct delta_order *order,
 		      const struct packing_items *list)

@@ -84,10 +84,10 @@ struct delta_order {
 };
 
 /*
- * Choose the candidates, sort them and split them for the first pass. The first
- * pass is DELTA_PASS_PATHS if the items' path hashes stand for whole paths,
- * otherwise DELTA_PASS_NAMES. Returns 0 with *order owned by the caller, or
- * ERR_NOMEM. After an error, *order is released.
+ * Choose the candidates, sort them, and split them into segments for the first
+ * pass. The first pass is DELTA_PASS_PATHS if the items' path hashes stand for
+ * whole paths, otherwise DELTA_PASS_NAMES. Returns 0 with *order owned by the
+ * caller, or ERR_NOMEM. After an error, *order is released.
  */
 int delta_order_init(struct delta_order *order,
 		     const struct packing_items *list,

@@ -55,10 +55,10 @@ static bool has_base(const struct packing_item *item)
 }
 
 /*
- * Returns an array with an element for each item: the number of deltas in the
- * longest chain of which the item is the base. NULL: no memory. Numbers above
- * `depth` are stored as `depth` + 1, because such an item cannot become a delta
- * in any case.
+ * Returns an array that has, for each item, the number of deltas in the longest
+ * chain of which the item is the base. Numbers above `depth` are stored as
+ * `depth` + 1: such an item cannot become a delta, however long the chain is.
+ * NULL: no memory.
  */
 static uint16_t *measure_heights(const struct packing_items *list,
 				 uint32_t depth)
@@ -92,8 +92,9 @@ static uint16_t depth_now(const struct packing_items *list, uint32_t at)
 
 /*
  * Returns an array that has, for each item, the item's depth after earlier
- * passes. NULL: no memory. A delta whose base is in another segment keeps its
- * depth, see delta_order_pass().
+ * passes, for the parameter `depths` of delta_window_new(). The depth of a
+ * delta whose base is in another segment does not change in this pass, see
+ * delta_order_pass(). NULL: no memory.
  */
 static uint16_t *measure_depths(const struct search *s)
 {

@@ -3,11 +3,11 @@
  * Searches deltas: a window slides over candidates, which are sorted so that
  * similar objects are neighbours.
  *
- * Candidates are the items stored whole so far (PACKING_WHOLE and PACKING_COPY)
- * of at least 50 bytes and at most the big-file threshold. External items
- * (objects that the receiver has) are candidates too, but only as bases. Blobs
- * whose paths have the attribute delta unset are no candidates
- * (names_apply_attrs()).
+ * Candidates are items that are stored whole so far (PACKING_WHOLE and
+ * PACKING_COPY). They have at least 50 bytes, and at most the big-file
+ * threshold. External items (objects that the receiver has) are candidates too,
+ * but only as bases. Blobs whose paths have the attribute delta unset are no
+ * candidates (names_apply_attrs()).
  *
  * The order is type, name hash, external items first, size descending, as
  * git-pack-objects(1) describes. Among objects with the same name, objects of
@@ -43,7 +43,8 @@ struct delta_search_options {
 	/* Maximum length of a delta chain. Values above 4095 mean 4095. */
 	unsigned depth;
 	/*
-	 * What the path hashes of the items stand for: names, or whole paths.
+	 * What the path hashes of the items are computed from: names, or whole
+	 * paths.
 	 */
 	enum path_grouping grouping;
 	/*
@@ -74,17 +75,17 @@ struct delta_search_options {
  * is lower. The fields base and delta_size of such an item are set. If the
  * cache limits allow, the deflated delta is kept.
  *
- * Delta chains, with PACKING_COPY_DELTA items in them, have at most `depth`
- * deltas and no cycles. The result does not depend on the number of threads.
- * Returns 0 or a negative error code.
+ * Delta chains have at most `depth` deltas, and no cycles. PACKING_COPY_DELTA
+ * items of a chain count too. The result does not depend on the number of
+ * threads. Returns 0 or a negative error code.
  */
 int delta_search_run(struct packing_items *list,
 		     const struct delta_search_options *options,
 		     struct error *err);
 
 /*
- * Make the delta of a PACKING_DELTA item again if its bytes were not kept.
- * *delta receives malloc()ed, deflated bytes, and *delta_len their number.
+ * Make the delta of a PACKING_DELTA item again if its bytes were not kept. Sets
+ * *delta to the deflated bytes (malloc()ed), and *delta_len to their number.
  * `reader` belongs to the calling thread. Returns 0 or a negative error code.
  */
 int delta_search_remake(const struct packing_items *list, uint32_t item,

@@ -8,8 +8,8 @@
 #include "deltas/delta-window.h"
 
 /*
- * Minimum number of bytes that a delta must save: about the size of a base's
- * id.
+ * Number of bytes by which the limit of a delta's size is reduced, for the id
+ * of the base in the entry.
  */
 #define OVERHEAD 20
 /*
@@ -116,8 +116,9 @@ void delta_window_free(struct delta_window *w)
 }
 
 /*
- * Move the object at place `from` of the window to the higher place `to`. The
- * objects between move one place down.
+ * Move the object at place `from` of the window to the place `to`, which is
+ * nearer to the newest object. The objects between the two places move one
+ * place towards the oldest.
  */
 static void move_up(struct delta_window *w, size_t from, size_t to)
 {
@@ -137,10 +138,11 @@ static void drop(struct delta_window *w, size_t place)
 }
 
 /*
- * Remove old objects from the window until there is room for a candidate. Only
- * objects of the candidate's own layer are removed. A base is in the same layer
- * as its delta or in an earlier one. So each layer needs its own objects in the
- * window.
+ * Remove old objects from the window until there is room for a candidate. If
+ * the window has too many objects of the candidate's layer, the oldest of these
+ * is removed. Objects of other layers stay, because a candidate needs bases in
+ * its own layer and in the layers before. If the memory limit is exceeded, the
+ * oldest objects of any layer are removed.
  */
 static void make_room(struct delta_window *w, enum islands_layer layer,
 		      uint64_t size)
@@ -249,9 +251,9 @@ struct trial {
 
 /*
  * Returns the largest size that a delta against `base` may have: half the
- * target's size for a whole base, and less for a deeper base. If the target is
- * a delta already, a new delta with a deeper base must be smaller. So chains
- * stay short where this costs little.
+ * target's size for a whole base, and less for a deeper base. If a delta of the
+ * target was found already, a new delta with a deeper base must be smaller than
+ * that delta. So chains stay short if the price is only a few bytes.
  */
 static uint64_t size_limit(const struct delta_window *w, const struct trial *t,
 			   const struct member *base)

@@ -3,8 +3,8 @@
  * The window of a delta search: the last candidates that the window has
  * reached. The next candidate is tried as a delta of each of them.
  *
- * 	oldest                               newest
- * 	[ member | member |  ...  | member | member ]  <- candidate
+ *	oldest                               newest
+ *	[ member | member |  ...  | member | member ]  <- candidate
  *
  * A member's bytes are read, and its delta index is made, on first use. A
  * member that became a base moves to the newest place, because it is likely to
@@ -12,8 +12,8 @@
  * cannot be a base and does not enter the window.
  *
  * If objects have layers (islands/islands.h), the window holds as many members
- * of each layer as it would hold without layers. So a candidate still meets as
- * many possible bases.
+ * of each layer as it would hold in total without layers. So a candidate meets
+ * as many possible bases of its own layer as without layers.
  *
  * One window per thread.
  */
@@ -30,8 +30,8 @@
 struct delta_window;
 
 /*
- * A value in the table `depths` of delta_window_new(). It means that the depth
- * of the item is one more than the depth of its base.
+ * The value in the table `depths` of delta_window_new() for an item whose depth
+ * is one more than the depth of its base.
  */
 #define DELTA_WINDOW_BASE_DEPTH UINT16_MAX
 
@@ -40,8 +40,8 @@ struct delta_window;
  * borrowed.
  * - heights: for each item, the number of deltas in the longest chain of which
  *   the item is the base.
- * - depths: for each item that an earlier pass has made a delta, its depth or a
- *   higher number. The value is DELTA_WINDOW_BASE_DEPTH if the item's base is
+ * - depths: for each item that an earlier pass has made a delta, an upper bound
+ *   of its depth. The value is DELTA_WINDOW_BASE_DEPTH if the item's base is
  *   an earlier candidate of the same segment. The window updates the table as
  *   it moves. NULL in the first pass.
  */
@@ -68,8 +68,8 @@ struct delta_found {
 /*
  * Move the window by one candidate. If the candidate is a target, first search
  * its best base. If the candidate is a delta already, *found is set only to a
- * better delta. Returns 0 or a negative error code. After an error, *found is
- * empty.
+ * delta that is better than the present delta. Returns 0 or a negative error
+ * code. After an error, *found is empty.
  */
 int delta_window_slide(struct delta_window *w, uint32_t item, bool is_target,
 		       struct delta_found *found, struct error *err);

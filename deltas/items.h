@@ -72,8 +72,8 @@ struct packing_item {
 		/* number of bytes at `delta` */
 		uint32_t delta_len;
 		/*
-		 * row of the whole copy in the file of kept deltas, if
-		 * PACKING_KEPT
+		 * if PACKING_KEPT: the number of the row in the file of kept
+		 * deltas that has the whole copy of the object
 		 */
 		uint32_t kept_row;
 	};
@@ -96,10 +96,10 @@ struct packing_item {
 	 */
 	bool settled : 1;
 	/*
-	 * true: the item may become a delta of an object in its own pack. This
-	 * is so for a delta whose stored base is not allowed or not sent. It is
-	 * also so for the whole object at the end of the delta chain of such a
-	 * base.
+	 * true: the item may become a delta of an object in its own pack. Set
+	 * for two kinds of items. One kind is a delta whose stored base is not
+	 * allowed or not sent. The other kind is the whole object at the end of
+	 * the delta chain of a base that is not allowed.
 	 */
 	bool retry : 1;
 };
@@ -134,8 +134,8 @@ int items_check_id(enum hash_algo algo, const struct oid *oid,
 int packing_items_reserve(struct packing_items *list, size_t nr);
 
 /*
- * Append an object to the list. Its size and how it is stored are planned
- * later. Returns 0 or ERR_NOMEM.
+ * Append an object to the list. The size of the object, and the way in which it
+ * is stored, are planned later. Returns 0 or ERR_NOMEM.
  */
 int packing_items_append(struct packing_items *list, uint32_t obj_pos,
 			 enum object_type type, uint32_t name_hash,

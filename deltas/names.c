@@ -21,9 +21,9 @@ struct naming {
 	const struct attrs *attrs;
 	struct odb_reader *reader;
 	/*
-	 * Maps ids to items. Most entries of a tree are not in the list of
-	 * items. This map finds out so with one look-up, and without a search
-	 * in the packs.
+	 * Maps the ids of the listed objects to items. Most entries of a tree
+	 * are not in the list. For such an entry one look-up in this map
+	 * suffices, and no pack is searched.
 	 */
 	struct oidmap item_of;
 	uint8_t *seen; /* indexed by item */
@@ -169,9 +169,10 @@ static int name_all(struct naming *n)
 }
 
 /*
- * Visit all paths that lead through commits and trees of the list. Each item
- * found gets its name hash and path hash. If n->attrs is set, attributes are
- * applied instead. Returns 0 or ERR_NOMEM.
+ * Visit all paths that lead through commits and trees of the list. Without
+ * n->attrs, each item that is found gets its name hash and path hash. With
+ * n->attrs, the attributes of the path are applied to the item. Returns 0 or
+ * ERR_NOMEM.
  */
 static int go_over(struct naming *n, struct packing_items *list,
 		   struct error *err)

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Delta islands: sets of objects that clients request together. In an island,
- * no object is stored as a delta of an object outside:
+ * Delta islands: sets of objects that clients request together. No object of an
+ * island is stored as a delta of an object outside of the island:
  *
  * the base of an object is in every island that the object is in
  *
- * So a client that gets one whole island and nothing else can be sent every
- * stored delta unchanged.
+ * So if a client gets one whole island and nothing else, every stored delta can
+ * be sent unchanged.
  *
  * Islands of references are configured by pack.island. One island is, for
  * instance, all objects that the references of a fork reach.
  *
  * The tip island is the closure of the trees of chosen commits: the objects of
- * a clone of depth 1. Without this island, packs store files of the newest
- * commit as deltas of older versions, which such a clone does not get.
+ * a clone of depth 1. Without the tip island, a pack may store files of the
+ * newest commit as deltas of older versions. A clone of depth 1 does not get
+ * these versions.
  *
- * Layers are for clones with history: of HEAD's branch, or of all branches and
- * tags. References of other kinds, for instance pull requests, are seldom
- * cloned and often many. Each layer together with the layers before it is an
- * island.
+ * Layers are for clones with full history, of HEAD's branch only or of all
+ * branches and tags. References of other kinds, for instance pull requests, are
+ * seldom cloned and often many. Each layer together with the layers before it
+ * is an island.
  */
 #ifndef ISLANDS_ISLANDS_H
 #define ISLANDS_ISLANDS_H
@@ -36,9 +37,9 @@
 /* ---- sets of islands (sets.c) */
 
 /*
- * Sets of islands. Each set is stored once and has a number. Very many objects
- * share few sets, because the common history of two forks is in the same
- * islands.
+ * Sets of islands. Each set is stored once and has a number. Many objects have
+ * the same set. For example, each object of the common history of two forks is
+ * in the islands of both forks.
  *
  * Set 0 is empty. A set takes one bit for each island. Unions of two sets are
  * cached, since nearly all unions are computed again. One thread may add sets.
@@ -72,8 +73,9 @@ struct island_sets {
 	/* number of slots in `table`, a power of two */
 	size_t table_nr;
 	/*
-	 * owned: cache of unions; the hash value of a union determines its
-	 * slot, and a slot has the union that was computed last
+	 * owned: cache of unions. The hash value of a union determines its
+	 * slot. Of the unions with the same slot, the cache has the one that
+	 * was computed last.
 	 */
 	struct island_union *unions;
 };
@@ -113,8 +115,8 @@ uint32_t island_sets_count(const struct island_sets *sets, uint32_t set);
 #define ISLANDS_NO_CORE UINT32_MAX
 
 /*
- * The layers of a pack: the objects that one kind of clone gets in addition to
- * the objects of the layers before it.
+ * The layers of a pack. Each layer has the objects that one kind of clone gets
+ * in addition to the objects of the layers before it.
  */
 enum islands_layer {
 	/* objects that HEAD reaches, and tags of these objects */
@@ -176,8 +178,8 @@ int islands_mark_tip(struct islands *islands, struct walk *w,
  * Marks the islands of references (pack.island). `found` is the result of
  * walk_enumerate() for all references, with keep_lists. A set of islands is
  * computed for each commit, from children to parents, and given to the objects
- * of the commit's list. The only trees read are those that references name
- * directly and those of `heads`.
+ * of the commit's list. No trees are read, except trees that references name
+ * directly, and the trees of `heads`.
  *
  * Clients also request each commit of `heads` by itself, with history and
  * without. So a head adds two islands: all objects that the commit reaches, and
@@ -186,8 +188,9 @@ int islands_mark_tip(struct islands *islands, struct walk *w,
  *
  * In a partial clone, `promisor` is not NULL, and `found` is the result of
  * promisor_enumerate(), which has no lists. In this case the trees of all found
- * commits are read, once for each set of islands. Objects of promisor packs get
- * no islands, and neither do objects that only promised objects reach.
+ * commits are read, once for each set of islands. Two kinds of objects get no
+ * islands: objects of promisor packs, and objects that only promised objects
+ * reach.
  *
  * Without pack.island and without heads nothing is marked. Returns 0 or a
  * negative error code. After an error, *islands may be partly marked.
@@ -208,7 +211,7 @@ int islands_mark_layers(struct islands *islands, struct walk *w,
 			struct error *err);
 
 /*
- * Returns the layer of an object. Returns the first layer if `islands` is NULL.
+ * Returns the layer of an object, or the first layer if `islands` is NULL.
  */
 static inline enum islands_layer islands_layer(const struct islands *islands,
 					       uint32_t obj_pos)
@@ -221,8 +224,8 @@ static inline enum islands_layer islands_layer(const struct islands *islands,
 }
 
 /*
- * Returns the number of an object's set of islands. Returns ISLAND_SET_EMPTY if
- * `islands` is NULL.
+ * Returns the number, in islands->sets, of the set of islands that an object is
+ * in, or ISLAND_SET_EMPTY if `islands` is NULL.
  */
 static inline uint32_t islands_set(const struct islands *islands,
 				   uint32_t obj_pos)

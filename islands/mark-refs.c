@@ -92,9 +92,9 @@ static int mark_object(struct marking *p, uint32_t obj_pos, uint32_t set)
 }
 
 /*
- * In a partial clone: returns whether an object and all objects below it can be
- * skipped. This is so if the object is missing, is in a promisor pack, or has
- * the islands p->set already.
+ * Returns whether an object and all objects below it can be skipped. This is
+ * only possible in a partial clone: the object is missing, is in a promisor
+ * pack, or has the islands p->set already.
  */
 static bool is_to_skip(const struct marking *p, uint32_t obj_pos)
 {
@@ -253,8 +253,9 @@ static int mark_list(struct marking *p, const struct newobj_list *list,
 }
 
 /*
- * Adds the islands of a commit to the commit and its objects. `i` is the
- * commit's index in found->parents_first.
+ * Gives the islands of a commit (p->commit_sets) to the commit object and to
+ * the objects of its new-object list. `i` is the commit's index in
+ * found->parents_first. Returns 0 or a negative error code.
  */
 static int mark_commit(struct marking *p, size_t i)
 {
@@ -281,7 +282,7 @@ static int mark_commits(struct marking *p)
 
 /*
  * Returns the number of the island of a head. The islands of heads have the
- * numbers after those of pack.island.
+ * numbers after the islands of pack.island.
  */
 static uint32_t head_island(const struct marking *p, size_t head, bool is_tip)
 {

@@ -18,7 +18,7 @@ struct deleting {
 	struct buf path;
 	/*
 	 * Owned: path to which the repository is renamed before its files are
-	 * removed. The path is in the same directory.
+	 * removed. The path has the same parent directory as the repository.
 	 */
 	char *doomed;
 	struct error *err;

@@ -20,8 +20,8 @@ struct forking {
 	const struct network_fork *fork;
 	uint32_t id;
 	/*
-	 * the method for syncing the small files and the renamed directory of
-	 * the new repository
+	 * how to sync the small files of the new repository, and the rename of
+	 * its directory
 	 */
 	enum sys_fsync_method fsync;
 	/* owned: absolute path of the new repository */
@@ -229,9 +229,10 @@ static int write_head(const struct forking *f)
 }
 
 /*
- * Writes info/alternates into the unfinished repository in f->build. A relative
- * path to the store stays right when the repository is renamed to its
- * destination: both places have the same parent directory.
+ * Writes info/alternates into the unfinished repository in f->build. The path
+ * to the store may be relative. It stays right when f->build is renamed to the
+ * destination, because f->build and the destination have the same parent
+ * directory.
  */
 static int write_alternates(const struct forking *f)
 {

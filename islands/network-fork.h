@@ -41,12 +41,12 @@ int network_fork(uint32_t *id, struct network *network,
 		 const struct network_fork *fork, struct error *err);
 
 /*
- * Completes or undoes a fork that was interrupted: the state of its member is
- * still "forking", and the process that made the fork is gone. If the
- * repository is in place, it becomes a member. Otherwise the entry leaves the
- * registry and the unfinished files are removed. The caller holds the member's
- * lock. Returns 1 if the fork is a member now, 0 if its entry was removed, or a
- * negative error code.
+ * Completes or undoes a fork that was interrupted: the state of the new member
+ * is still "forking", and the process that made the fork is gone. If the fork's
+ * repository is in place, the fork becomes a member. Otherwise the fork's entry
+ * leaves the registry, and the unfinished files are removed. The caller holds
+ * the member's lock. Returns 1 if the fork is a member now, 0 if its entry was
+ * removed, or a negative error code.
  */
 int network_fork_settle(struct network *network, uint32_t id,
 			struct error *err);

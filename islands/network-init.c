@@ -82,8 +82,8 @@ static int check_place(const char *path, struct error *err)
 }
 
 /*
- * The registry of members is written last, because a directory without a
- * registry is not a store.
+ * The registry of members is written last. A directory without a registry is
+ * not a store, so an interrupted call leaves nothing that is taken for a store.
  */
 int network_init(const char *path, enum hash_algo algo, struct error *err)
 {

@@ -143,8 +143,8 @@ static bool is_prefix_line(const struct edit *e, const char *line, size_t len)
 }
 
 /*
- * Removes the line with the prefix from the configuration text. Also removes
- * the header of its section if the section has no other line.
+ * Removes the line with the prefix from the configuration text. If the section
+ * then has no line left, removes the header of the section too.
  */
 static int remove_line(struct edit *e)
 {
@@ -201,7 +201,8 @@ static int lock_config(struct sys_tempfile *lock, const struct edit *e,
 
 /*
  * Adds a section with core.alternateRefsPrefixes for member `id` to the
- * configuration. Removes the prefix if `id` is 0.
+ * configuration file, or removes the prefix if `id` is 0. Returns 0 or a
+ * negative error code.
  */
 static int edit_config(struct edit *e, uint32_t id)
 {

@@ -95,8 +95,8 @@ static int add_change(struct network_batch *b, const char *prefix,
 }
 
 /*
- * Adds the changes that turn the references `now` into the references `wanted`.
- * Both lists are sorted by name.
+ * Adds the changes that replace the list of references `now` by the list
+ * `wanted`. Both lists are sorted by name. Returns 0 or ERR_NOMEM.
  */
 static int compare(struct network_batch *b, const char *prefix,
 		   const struct network_refs *now,
@@ -158,8 +158,8 @@ static int transact(struct writing *w, bool deletions)
 }
 
 /*
- * If a reference names a tag, sets *peeled to the object to which the tag
- * leads. The tag is read if the list does not have the peeled value.
+ * If a reference names a tag, sets *peeled to the object at the end of the
+ * chain of tags. If `ref` has no peeled value, the tag is read.
  */
 static int peel(struct writing *w, const struct network_ref *ref,
 		struct oid *peeled, bool *is_tag)

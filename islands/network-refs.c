@@ -58,7 +58,10 @@ static int visit(void *ctx, const struct ref *ref)
 		       : 0;
 }
 
-/* Moves the last reference ("HEAD") to its place in the sorted list. */
+/*
+ * Moves the last reference of the list ("HEAD", which was appended) to where it
+ * belongs in the order of names.
+ */
 static void place_last(struct network_refs *refs)
 {
 	struct network_ref last = refs->refs[refs->nr - 1];

@@ -4,8 +4,8 @@
  *
  * refs/<x> of member <id> is refs/virtual/<id>/<x> in the store. A detached
  * HEAD is refs/virtual/<id>/HEAD. Symbolic references are stored with their
- * values. The copies keep the objects that members borrow from being pruned in
- * the store, and decide to which islands an object belongs.
+ * values. Because of these copies, no object that a member borrows is pruned in
+ * the store. They also decide to which islands an object belongs.
  */
 #ifndef ISLANDS_NETWORK_REFS_H
 #define ISLANDS_NETWORK_REFS_H

@@ -255,7 +255,8 @@ int network_path(struct buf *out, const struct network *network,
 	ret = buf_printf(&path, "%s/%s", network->store->common_dir,
 			 entry->path);
 	/*
-	 * The path is shown without "..". The member's repository may be gone.
+	 * Show the path without "..". sys_realpath_missing() can do that even
+	 * if the member's repository is gone.
 	 */
 	real = ret < 0 ? NULL : sys_realpath_missing(path.data, NULL);
 	if (!ret)
@@ -287,9 +288,9 @@ static uint32_t parse_id(const char *name)
 }
 
 /*
- * Returns the registry entry of a path, or NULL. The repository at the path
- * need not exist any more. `name` is a path to it, or the path as the registry
- * has it.
+ * Returns the registry entry of a path, or NULL. `name` is the path of a
+ * repository, which need not exist any more, or the path as the registry has
+ * it.
  */
 static struct network_entry *lookup_path(struct network *network,
 					 const char *name)

@@ -140,17 +140,17 @@ void network_registry_remove(struct network_registry *registry, uint32_t id);
 
 /*
  * Locks of a network. A process takes the lock of the objects first, then locks
- * of members by ascending id, then the lock of the registry. The lock of a
- * member is NETWORK_LOCK_MEMBERS + its id. The lock of a new member, which no
- * other process knows yet, may be taken at any time. When a process ends, the
- * locks that it holds are released.
+ * of members by ascending id, then the lock of the registry. Exception: the
+ * lock of a new member may be taken at any time, because no other process knows
+ * the member yet. The lock of a member is NETWORK_LOCK_MEMBERS + its id. When a
+ * process ends, the locks that it holds are released.
  */
 enum network_lock {
 	/*
-	 * An operation takes this lock shared if it relies on objects of the
-	 * store before a member's reference or the registry names these
-	 * objects. An operation that removes objects takes this lock
-	 * exclusively.
+	 * An operation that removes objects takes this lock exclusively. An
+	 * operation takes it shared if it relies on objects of the store that
+	 * are not protected yet: no reference of a member names them, and no
+	 * entry of the registry.
 	 */
 	NETWORK_LOCK_OBJECTS,
 	/* Taken exclusively to write the registry. This lock is taken last. */
@@ -245,8 +245,8 @@ int network_forget(struct network *network, uint32_t id, struct error *err);
 
 /*
  * Finds a member's entry by its id, or by a path to its repository, which may
- * be gone. Returns NULL with *err set if there is no such entry. Valid until
- * the registry is read or changed.
+ * be gone. Returns NULL with *err set if there is no such entry. The entry is
+ * valid until the registry is read or changed.
  */
 struct network_entry *network_lookup(struct network *network, const char *name,
 				     struct error *err);

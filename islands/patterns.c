@@ -72,8 +72,9 @@ void island_patterns_release(struct island_patterns *patterns)
 }
 
 /*
- * Returns the index of an island's name in the sorted list. If *found is false,
- * returns the index at which to insert the name.
+ * Finds an island's name in the sorted list. Returns its index with *found
+ * true. If the list lacks the name, sets *found to false and returns the index
+ * at which to insert the name.
  */
 static size_t find_name(const struct island_patterns *p, const char *name,
 			bool *found)

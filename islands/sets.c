@@ -19,8 +19,9 @@ static uint64_t *words_of(const struct island_sets *sets, uint32_t set)
 }
 
 /*
- * Mixes a word into a hash by multiplication and shift. This module makes the
- * words itself, so an attacker cannot choose words with equal hashes.
+ * Mixes a word into a hash by multiplication and shift. No keyed hash is
+ * needed: the words are bit masks that this module makes, so an attacker cannot
+ * choose words with equal hashes.
  */
 static uint64_t mix(uint64_t hash, uint64_t value)
 {

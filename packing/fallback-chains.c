@@ -11,8 +11,8 @@
 #include "packing/fallback-delta.h"
 
 /*
- * The limit of a delta's size is 1 / POOR_RATIO of the object's size: half of
- * it, as in the delta search.
+ * A fallback delta may have at most 1 / POOR_RATIO of the object's size. The
+ * delta search has the same limit.
  */
 #define POOR_RATIO 2
 
@@ -24,8 +24,8 @@
 #define GOOD_RATIO 16
 
 /*
- * Lower bound, in bytes, of the limit that GOOD_RATIO sets. For a very small
- * object, 1 / POOR_RATIO of the object's size is the limit instead.
+ * The limit that GOOD_RATIO sets is at least this number of bytes. If half of
+ * the object's size is less, the limit is half of the size.
  */
 #define LITTLE 1024
 
@@ -56,8 +56,8 @@ struct chains {
 };
 
 /*
- * Returns whether a pack has the item, but the stored bytes cannot be copied:
- * the item would be inflated and deflated again.
+ * Returns whether an item would be inflated and deflated again: a pack has the
+ * item, but its stored bytes cannot be copied.
  */
 static bool is_candidate(const struct packing_item *item)
 {
@@ -66,9 +66,9 @@ static bool is_candidate(const struct packing_item *item)
 }
 
 /*
- * Replace *idx_pos, an object of a pack, by the base of its stored delta.
- * Returns 1 if replaced, 0 if the object is stored whole, or a negative error
- * code.
+ * Replace *idx_pos by the delta base of the object at *idx_pos of a pack.
+ * Returns 1 if replaced, 0 if the object is stored whole or the pack lacks the
+ * base, or a negative error code.
  */
 static int go_up(const struct chains *c, uint32_t pack_nr, uint32_t *idx_pos)
 {
@@ -129,8 +129,9 @@ static int list_orphans(struct chains *c, const struct packing_items *items)
 }
 
 /*
- * Returns the obj_pos that a look-up of an object's id finds. Items refer to
- * the copy with this obj_pos, even if a delta chain is in another pack.
+ * Returns the obj_pos of an object of a pack, as a look-up of the object's id
+ * finds it. Another pack may have the object too. Items always refer to the
+ * copy that the look-up finds.
  */
 static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 			   uint32_t idx_pos)
@@ -143,10 +144,11 @@ static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 }
 
 /*
- * Set pair->base to the item of an object, or to the item that replaces the
- * object as a delta base (c->heirs). If there is neither, but is_base() allows
- * the object itself, set pair->base to PACKING_NO_ITEM. Returns false if no
- * base was found.
+ * Find an item that can be the delta base of pair->item: the item of the object
+ * `obj_pos`, or the item that replaces this object as a base (c->heirs). Set
+ * pair->base to the item. If no item is found, but is_base() allows the object
+ * itself, set pair->base to PACKING_NO_ITEM. Returns false if no base was
+ * found.
  */
 static bool find_base(const struct chains *c, struct fallback_pair *pair,
 		      uint32_t obj_pos)
@@ -180,8 +182,8 @@ static bool is_made_from(const struct packing_items *items, uint32_t base,
  * Find a new base for an orphan, an item whose stored base is not sent. Follow
  * the orphan's stored delta chain to the first object for which find_base()
  * finds a base. For each object on the way, record in c->heirs that the orphan
- * can replace this object as a base. So the search also ends if the chain is a
- * cycle.
+ * can replace this object as a base. If the chain is a cycle, the search comes
+ * back to such an object, and ends.
  *
  * Returns 1 if a base was found (*top is the object where the search ended), 0
  * if not, or a negative error code.

@@ -8,8 +8,8 @@
 #include "packing/fallback-delta.h"
 
 /*
- * Number of bytes that the entry of a delta has besides the delta: the id of
- * the base.
+ * Number of bytes by which the entry of a delta exceeds the delta itself, for
+ * the id of the base.
  */
 #define OVERHEAD 20
 
@@ -123,9 +123,9 @@ int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
 
 /*
  * Returns whether version->old can be the base of a delta: the receiver has
- * version->old, or has got it in a copied span (`sent`). If version->old is
- * itself written as an item, it cannot be the base: that item could become a
- * delta of the new version, which would make a cycle.
+ * version->old, or gets it in a copied span (`sent`). An object that is written
+ * as an item cannot be the base. That item could become a delta of the new
+ * version, which would make a cycle.
  */
 static bool has_base(const struct found_version *version,
 		     const struct found *found, const struct bitset *sent,

@@ -46,21 +46,22 @@ void fallback_deltas_release(struct fallback_deltas *r);
 /*
  * Make a planned item a delta against the base of its pair. The delta may have
  * at most max_len bytes, including 20 bytes for the id of the base. If the base
- * is no item yet, an external item is appended for it, and the pair refers to
- * that item. If the delta is too long, or an object cannot be read, the item
- * does not change. Returns 0 or ERR_NOMEM.
+ * is not among the items, an external item is appended for it, and pair->base
+ * is set to this item. If the delta is too long, or an object cannot be read,
+ * the item does not change. Returns 0 or ERR_NOMEM.
  */
 int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
 			uint64_t max_len);
 
 /*
- * For planned items that would be sent whole: make them deltas of the older
+ * Make deltas of planned items that would be sent whole, against the older
  * versions in found->versions. A kept delta (one that a repack has stored
  * beside a pack) is used as it is stored. A new delta is used if it has at most
- * half the object's size. `sent` has the bits of the objects that were copied
- * in spans. If the receiver does not have the base of a kept delta, the delta
- * is used only if `sent` has the base. An item to write is never a base, so
- * deltas make no cycle. Returns 0 or ERR_NOMEM.
+ * half the object's size. Returns 0 or ERR_NOMEM.
+ *
+ * `sent` has the bits of the objects that were copied in spans. If the receiver
+ * does not have the base of a kept delta, the delta is used only if `sent` has
+ * the base. An item to write is never a base, so deltas make no cycle.
  */
 int fallback_delta_versions(struct packing_items *items, struct found *found,
 			    const struct bitset *sent, int compression,
@@ -97,10 +98,10 @@ struct fallback_chains_options {
 
 /*
  * Set `retry` of planned items that are stored as deltas but would be sent
- * whole because their base is not sent. The delta search may then try them
- * against other items of their pack. Only items that share type and name hash
- * with another item are marked, because a search for other items would rarely
- * succeed. Call this function before fallback_chains_make(). Returns 0 or
+ * whole because their base is not sent. The delta search may then compare such
+ * an item with other items of its pack. An item is marked only if another item
+ * has the same type and name hash, because a search would rarely succeed
+ * otherwise. Call this function before fallback_chains_make(). Returns 0 or
  * ERR_NOMEM.
  */
 int fallback_chains_retry(struct packing_items *items,
@@ -109,8 +110,8 @@ int fallback_chains_retry(struct packing_items *items,
 /*
  * Make fallback deltas of the planned items whose stored base is not sent
  * (orphans). The base is the next object up the delta chain that is an item or
- * that is_base() allows. If another orphan of the same chain was handled
- * before, that orphan may be the base instead.
+ * that is_base() allows. If the search meets an object that is in the delta
+ * chain of an orphan handled before, the base is this other orphan.
  *
  * A delta is kept if it has at most half of the object's size. If the delta
  * search may find a better delta (`retry`), the limit is a sixteenth of the
@@ -122,8 +123,8 @@ int fallback_chains_retry(struct packing_items *items,
  * When `cache_size` bytes of deltas exist, the work stops, and the remaining
  * items stay whole. Returns 0 or ERR_NOMEM.
  *
- * Cost: each of these items and its base are read once. Deflating the object
- * whole would cost more.
+ * Cost: each orphan and its base are read once. Deflating the orphan whole
+ * would cost more.
  */
 int fallback_chains_make(struct packing_items *items,
 			 const struct fallback_chains_options *options,

@@ -20,8 +20,9 @@ static uint64_t kind_of(uint8_t type, uint32_t name_hash)
 }
 
 /*
- * Minimum of the total bytes of the items that need bases. With fewer bytes,
- * reading the boundary's trees costs more than it saves.
+ * Minimum of the total bytes of the items that need a delta base. If they have
+ * fewer bytes, the boundary's trees are not read: reading them costs more than
+ * it saves.
  */
 #define KINDS_MIN_BYTES 65536
 
@@ -49,9 +50,9 @@ static int mark_versions(struct bitset *marked, const struct found *f,
 
 /*
  * List the keys (kind_of()) of items that will be deflated anew. With
- * `stored_too`, also list the keys of items stored whole. Only the keys of the
- * sort_items are set. The list is empty if finding bases would cost more than
- * it saves.
+ * `stored_too`, also list the keys of items that are stored whole. Only the
+ * keys of the sort_items are set. If finding bases would cost more than it
+ * saves, the list is empty.
  */
 static int list_kinds(struct sort_item **kinds, size_t *nr,
 		      const struct found *f, const struct packing_items *items,
@@ -82,8 +83,9 @@ static int list_kinds(struct sort_item **kinds, size_t *nr,
 }
 
 /*
- * Returns whether a delta base is missing in this repository, so that a
- * provider would have to fetch it. A delta saves less than this fetch costs.
+ * Returns whether a delta base is missing in this repository and would have to
+ * be fetched by a provider. Such a base is not used: fetching it costs more
+ * than a delta saves.
  */
 static bool needs_provider(struct found *f, uint32_t obj_pos)
 {
@@ -194,10 +196,10 @@ int found_add_sent(struct found *found, struct packing_items *items,
 }
 
 /*
- * Append the old versions of withheld objects to the items as external delta
- * bases, and the boundary objects whose key (kind_of()) is in `kinds`. An
- * object that is written with this pack is not appended. `item_of`: an index of
- * the items that existed before the call.
+ * Append external delta bases to the items: the old versions of withheld
+ * objects (found->versions), and the boundary objects whose key (kind_of()) is
+ * in `kinds`. An object that is written with this pack is not appended.
+ * `item_of`: an index of the items that existed before the call.
  */
 static int add_bases(struct found *found, struct packing_items *items,
 		     const struct item_index *item_of,

@@ -51,8 +51,9 @@ struct collecting {
 };
 
 /*
- * Number of bits to which a path is hashed. Paths with equal hashes are treated
- * alike.
+ * Paths are hashed to this number of bits. If two paths have equal hashes, they
+ * are taken for the same path. This only changes which trees are read as a
+ * source of delta bases.
  */
 #define PATH_BITS 18
 
@@ -97,9 +98,9 @@ static bool is_entered(const struct collecting *c, uint32_t obj_pos,
 }
 
 /*
- * Record that the wanted commits have a directory at a path, and descend only
- * to paths at which trees are sent. Returns 0 to descend, or 1 to skip the
- * directory.
+ * Callback for the trees of wanted commits. Record that these commits have a
+ * directory at a path. Returns 0 to descend if trees are sent at this path, or
+ * 1 to skip the directory.
  */
 static int note_kept(void *ctx, uint32_t obj_pos, enum object_type type,
 		     const char *path, size_t path_len, struct error *err)
@@ -179,8 +180,8 @@ static int mark_parents(struct bitset *set, const struct history *h,
 }
 
 /*
- * Insert a commit into an array that is sorted by date, newest first. If the
- * array is full, the oldest commit is removed.
+ * Insert a commit into an array of at most `max` commits, sorted by date,
+ * newest first. If the array is full, the oldest commit is dropped.
  */
 static void insert_newest(uint32_t *out, size_t *nr, size_t max,
 			  const struct history *h, uint32_t c)

@@ -27,9 +27,9 @@
 #include "prepared/prepared-wants.h"
 
 /*
- * Maximum number of wants that only the clone has, of wants that only the
- * answer has, and of new commits. Beyond these numbers, another way of finding
- * the objects costs about as much.
+ * Limit of three numbers: the wants that only the clone has, the wants that
+ * only the answer has, and the new commits. If one of them is larger, extending
+ * the answer costs about as much as a bitmap query or a walk.
  */
 #define NEW_MAX 4096
 
@@ -171,8 +171,8 @@ static int load_tips(struct extending *x, const struct prepared_wants_of *of,
 
 /*
  * Make an answer the prepared content to send, and prepare the walk of the new
- * history: its tips, and the wants that it must reach (x->unreached). Returns 0
- * or a negative error code.
+ * history. Sets the tips of the walk, and the wants of the answer that the walk
+ * must reach (x->unreached). Returns 0 or a negative error code.
  */
 static int take_answer(struct extending *x, const struct prepared_wants_of *of,
 		       struct error *err)
@@ -297,8 +297,8 @@ static int walk_new(struct extending *x, struct error *err)
 
 /*
  * Search the history of the boundary commits for wants of the answer that were
- * not reached yet. Such a want is found if a branch was moved from it to a
- * commit that the answer has.
+ * not reached yet. This finds the old tip of a branch that was moved to another
+ * commit of the answer.
  */
 static int walk_old(struct extending *x, struct error *err)
 {
@@ -369,9 +369,9 @@ static int list_objects(struct extending *x, struct error *err)
 }
 
 /*
- * Add the commits of the answer at the boundary to the boundary of the request.
- * Their trees are good delta bases for the new objects, because the content of
- * the answer is sent first.
+ * Add the commits at which the walk has ended (commits of the answer) to the
+ * boundary of the request. The trees of these commits are good delta bases for
+ * the new objects, because the content of the answer is sent first.
  */
 static int keep_boundary(struct extending *x, struct error *err)
 {
@@ -386,8 +386,9 @@ static int keep_boundary(struct extending *x, struct error *err)
 }
 
 /*
- * Find out whether the clone needs all objects of an answer, and walk the new
- * commits. Returns 1 if so, 0 if not, or a negative error code.
+ * Find out whether an answer can be extended: the clone needs all objects of
+ * the answer. Walks the new commits. Returns 1 if the answer can be extended, 0
+ * if not, or a negative error code.
  */
 static int try_answer(struct extending *x, const struct prepared_wants_of *of,
 		      struct error *err)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses the kept delta (prepared/kept-deltas.h) of an object to send. Its
- * base is an object that the receiver has, or an object that is copied in runs
- * of stored bytes. Also finds whole copies of objects to send.
+ * Chooses the kept delta (prepared/kept-deltas.h) of an object to send. The
+ * base of the delta must be an object that the receiver has, or one that is
+ * copied in runs of stored bytes. Also finds stored whole copies of objects to
+ * send.
  */
 #include "packing/find-parts.h"
 #include "packing/packs.h"
@@ -63,9 +64,10 @@ static int base_of(uint32_t *obj_pos, const struct found *f, uint32_t bit)
 }
 
 /*
- * Returns whether an object is copied as it is stored, and the receiver has or
- * gets all objects of its stored delta chain. Returns false if `target` is in
- * the chain: a delta of `target` against the object would make a cycle.
+ * Returns whether the receiver can use a copied object as a delta base: the
+ * receiver has or gets all objects of the object's stored delta chain. Returns
+ * false if `target` is in the chain, because a delta of `target` against the
+ * object would make a cycle.
  */
 static bool is_copied(const struct found *f, uint32_t obj_pos, uint32_t target)
 {

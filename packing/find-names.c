@@ -6,7 +6,10 @@
 #include "packing/find.h"
 #include "deltas/names.h"
 
-/* Returns whether the delta search would compare at least one pair of items. */
+/*
+ * Returns whether the delta search would have something to compare: an item
+ * that is deflated again, or items from different packs.
+ */
 static bool wants_names(const struct packing_items *items)
 {
 	for (size_t i = 0; i < items->nr; i++) {
@@ -21,8 +24,8 @@ static bool wants_names(const struct packing_items *items)
 }
 
 /*
- * Copy name hashes from the bitmap index to the items. Returns whether some
- * items are not in the index.
+ * Copy name hashes from the bitmap index to the items. Returns true if some
+ * items are not in the index, and so get no name hash.
  */
 static bool take_names(const struct pack_bitmap *pb,
 		       struct packing_items *items)

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Marks older versions of files that the receiver has. A stored delta against
- * such a version can then be copied.
+ * Marks older versions of files that the receiver has. Stored deltas against
+ * these versions can then be copied.
  *
- * A receiver with a shallow boundary may lack such versions. So versions are
- * marked only if the receiver itself has said that it has no such boundary. For
- * a bundle, or a pack for a push, this is not known.
+ * A receiver with a shallow boundary may lack older versions. So versions are
+ * marked only if the receiver itself has said that it has no shallow boundary.
+ * For a bundle, or a pack for a push, the boundary of the receiver is not
+ * known.
  *
  * A bitmap query does not find all objects of the receiver. It misses versions
  * of files that were replaced in a commit between a bitmap and the boundary.
- * Finding all of these versions costs more than most fetches.
+ * Finding all of them would cost more than most fetches, so only some are found
+ * here.
  */
 #include "packing/find-parts.h"
 #include "walk/treediff.h"
@@ -21,8 +23,8 @@
 #define OLDER_MAX 8
 
 /*
- * Commits of the receiver (commit_nr). The commits before index `next` were
- * already compared with their parents.
+ * Commits of the receiver (commit_nr). The commits with an index below `next`
+ * were compared with their parents.
  */
 struct older {
 	struct found *f;
@@ -50,8 +52,9 @@ static int mark(void *ctx, uint32_t new_pos, uint32_t old_pos,
 }
 
 /*
- * Compare the tree of a commit with that of a parent, and add the parent to the
- * list. A commit that cannot be read is skipped. Returns 0 or ERR_NOMEM.
+ * Compare the tree of a commit with the tree of a parent, and append the parent
+ * to o->commits. If one of the two commits cannot be read, does nothing.
+ * Returns 0 or ERR_NOMEM.
  */
 static int compare(struct older *o, uint32_t commit_nr, uint32_t parent)
 {

@@ -30,9 +30,9 @@ int find_boundary_collect_near(struct found *f, const struct walk_tips *wants,
 			       struct error *err);
 
 /*
- * Returns whether a receiver that has a commit has all objects of this type in
- * the commit's trees. Returns false if the filter may have left some of them
- * out.
+ * Returns whether a receiver that has a commit also has all objects of this
+ * type in the commit's trees. Returns false if the filter may have left out
+ * objects of this type.
  */
 bool find_has_entries(const struct found *f, enum object_type type);
 
@@ -44,17 +44,19 @@ bool find_has_entries(const struct found *f, enum object_type type);
 int find_wants(struct found *f, struct walk_tips *tips, struct error *err);
 
 /*
- * Look for a prepared answer to the request, and use it, together with the tags
- * that the request includes. If there is none, try find_extended(). Call this
- * function only if stored bytes may be copied and the receiver reads OFS_DELTA.
- * Returns 1 if an answer is used, 0 if not, or a negative error code.
+ * Look for a prepared answer to the request, and make it the content to send.
+ * Adds the tags that the request includes. If no prepared answer fits, try
+ * find_extended(). Call this function only if stored bytes may be copied and
+ * the receiver reads OFS_DELTA. Returns 1 if an answer is used, 0 if not, or a
+ * negative error code.
  */
 int find_prepared(struct found *f, const struct packing_send_options *options,
 		  struct error *err);
 
 /*
  * For a clone with full history: send a prepared answer whose wants are older
- * than those of the clone, and then the objects that are new since.
+ * than the wants of the clone. The objects that the answer lacks are sent after
+ * it.
  *
  * Returns 1 if an answer is used; found->content and found->objects are filled
  * in. Returns 0 if no answer can be extended or a file cannot be used; *f is
@@ -95,9 +97,9 @@ struct kept_choice {
 };
 
 /*
- * Open the first file of kept deltas of the object directories; later calls do
- * nothing. A damaged file is not used: *warning says so, unless it has a
- * warning already. Returns 0 or ERR_NOMEM.
+ * Open the first file of kept deltas that an object directory has; later calls
+ * do nothing. A damaged file is not used, and *warning is set to the damage if
+ * it has no warning yet. Returns 0 or ERR_NOMEM.
  */
 int find_kept_open(struct found *f, struct error *warning, struct error *err);
 
@@ -106,23 +108,25 @@ int find_kept_open(struct found *f, struct error *warning, struct error *err);
 
 /*
  * Find the smallest usable kept delta of an object to send
- * (prepared/kept-deltas.h). A kept delta is usable if the receiver has its
- * base, or gets it. `target` is the raw id of the object. `target_bit` is the
- * object's bit in f->packed, or UINT32_MAX. `old_pos` is the version at the
- * same path that the receiver certainly has, or KEPT_NO_VERSION. If there is no
- * usable delta, choice->delta.stream is NULL. If the file is damaged, *warning
- * says so, unless it has a warning already.
+ * (prepared/kept-deltas.h). A kept delta is usable if the receiver has or gets
+ * the base of the delta. If there is none, choice->delta.stream is NULL. If the
+ * file is damaged, *warning is set to the damage if it has no warning yet.
+ *
+ * `target` is the raw id of the object. `target_bit` is the object's bit in
+ * f->packed, or UINT32_MAX. `old_pos` is the version at the same path that the
+ * receiver certainly has, or KEPT_NO_VERSION.
  */
 void find_kept(struct kept_choice *choice, const struct found *f,
 	       const uint8_t *target, uint32_t target_bit, uint32_t old_pos,
 	       struct error *warning);
 
 /*
- * Mark versions of files and directories that the receiver has, and that its
- * newest commits (`haves`, by commit_nr) or their ancestors have replaced.
+ * Mark older versions of files and directories: those that the newest commits
+ * of the receiver (`haves`, by commit_nr) or ancestors of these commits have
+ * replaced. The receiver has these versions, so they can be delta bases.
  * Nothing is marked unless the receiver certainly has no shallow boundary.
- * Returns 0 or ERR_NOMEM. Cost: the trees
- * of a limited number of ancestors are compared.
+ * Returns 0 or ERR_NOMEM. Cost: the trees of a limited number of ancestors are
+ * compared.
  */
 int find_older(struct found *f, const uint32_t *haves, size_t nr);
 

@@ -8,20 +8,19 @@
 #include "packing/find-parts.h"
 
 /*
- * Minimum number of sent objects for which prepared answers are looked at. With
- * fewer objects, hashing costs less than opening the file of answers.
+ * If fewer objects than this are sent, the file of prepared answers is not
+ * opened, because that would cost more than hashing the objects.
  */
 #define PREPARED_MIN 512
 
 /*
- * State of comparing the present tags with those at the time when the answer
- * was prepared.
+ * State of comparing the present tags with the tags of the prepared answer.
  */
 struct tag_check {
 	const struct found *f;
 	/*
-	 * Indexed like the file's list of tags: tags of the answer that no ref
-	 * has named so far.
+	 * Indexed like the file's list of tags: tags of the prepared answer
+	 * that has_same_tags() has not met among the present tags yet.
 	 */
 	struct bitset missing;
 };
@@ -87,9 +86,9 @@ static int has_same_tags(const struct found *f, struct error *err)
 
 /*
  * Add the tags that the request includes. The prepared answer has a variant
- * with tags. This variant is used if the tags have not changed since, and if
- * the client does not get the answer without tags from another place. Otherwise
- * each tag is sent by itself.
+ * with tags. This variant is used if the present tags are the tags of the
+ * variant. Exception: if the client gets only the variant without tags from
+ * another place, that variant is used. Otherwise each tag is sent by itself.
  */
 static int add_tags(struct found *f, struct error *err)
 {

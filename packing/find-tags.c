@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the tags that a request includes: each tag whose target is sent. If the
- * tag refers to its target through other tags, these are included too.
+ * Finds the tags that a request includes: each tag whose target is sent. If a
+ * tag refers to its target through other tags, the other tags are included too.
  *
- * A ref says the final target of its tag. Only the tag object says whether
- * there is another tag in between, but reading thousands of tags costs too
- * much. All tags that an indexed tag names are in the index too. So if refs
- * name all tags of the index, each tag is included because of its own ref, and
- * no tag has to be read.
+ * The peeled value of a ref is the final target of the ref's tag. Whether there
+ * is another tag in between is known only from the tag object, but reading
+ * thousands of tags costs too much. All tags that an indexed tag names are in
+ * the index too. So if refs name all tags of the index, each tag is included
+ * because of its own ref, and no tag has to be read.
  */
 #include <stdlib.h>
 

@@ -6,8 +6,9 @@
  * were copied.
  *
  * Therefore these objects are not copied. Each gets the receiver's version as
- * base of a fallback delta. The same is done for stored deltas whose base is
- * not sent, and for objects of other packs, which are never copied in runs.
+ * base of a fallback delta. The same is done for two other kinds of objects:
+ * stored deltas whose base is not sent, and objects that are only in packs from
+ * which no runs are copied.
  *
  * To make such a delta, both versions are inflated, which costs many times more
  * than copying. So the number of these objects is limited. The objects that
@@ -44,10 +45,11 @@
 
 /*
  * Replaces BYTES_MAX_OF_MORE if there is a shallow boundary and the commits to
- * send are few (found->walked_few). Exception: if 2 or more commits are sent,
- * BYTES_MAX_OF_MORE stays the limit for orphans (objects stored as deltas of an
- * object that is not sent). An orphan often has a better delta base in another
- * of the sent commits than among the receiver's objects.
+ * send are few (found->walked_few).
+ *
+ * This does not apply to orphans (objects stored as deltas of an object that is
+ * not sent) if 2 or more commits are sent. An orphan then often has a better
+ * delta base in another of the sent commits than among the receiver's objects.
  */
 #define BYTES_MAX_OF_FEW (UINT64_C(1) << 25)
 
@@ -59,27 +61,27 @@
 #define SAVED_MIN 32
 
 /*
- * A fallback delta replaces stored bytes only if these are at least 1 /
- * SHARE_MIN of all bytes to send. In a larger response the delta would save
- * little and cost more than copying. There is no such limit if
- * BYTES_MAX_OF_MORE or BYTES_MAX_OF_FEW replaces BYTES_MAX.
+ * If the stored bytes of an object are less than 1 / SHARE_MIN of all bytes to
+ * send, the object is copied, and no fallback delta is made. A delta would save
+ * little of such a large response and cost more than copying. There is no such
+ * limit if BYTES_MAX_OF_MORE or BYTES_MAX_OF_FEW replaces BYTES_MAX.
  */
 #define SHARE_MIN 128
 
 /*
  * A fallback delta is made only if at most this number of bytes is inflated for
- * each byte that can be saved. If the object has a kept delta, little can be
- * saved. There is no such limit if BYTES_MAX_OF_MORE or BYTES_MAX_OF_FEW
- * replaces BYTES_MAX.
+ * each byte that can be saved. For an object with a kept delta, only bytes of
+ * the kept delta can be saved. There is no such limit if BYTES_MAX_OF_MORE or
+ * BYTES_MAX_OF_FEW replaces BYTES_MAX.
  */
 #define COST_MAX 8
 
 /*
- * Range of the number of sent objects for which older versions are searched
- * (find_older()). In a smaller response, fallback deltas for the few orphans
- * cost less than the search. A larger response would become only a little
- * smaller. Outside of the range, the search is run only for an orphan that is
- * too large for a fallback delta.
+ * Older versions are searched (find_older()) if the number of sent objects is
+ * in this range. With fewer objects, fallback deltas for the few orphans cost
+ * less than the search. With more objects, the search would make the response
+ * only a little smaller. Outside of the range, the search is run only for an
+ * orphan that is too large for a fallback delta.
  */
 #define OLDER_SENT_MIN 32
 #define OLDER_SENT_MAX 128
@@ -222,8 +224,8 @@ static uint64_t stored_len(const struct odb_pack *pack, uint64_t off)
 }
 
 /*
- * Returns the pack of a candidate and sets *off to its offset. Returns NULL if
- * no pack has the object.
+ * Returns the pack of a candidate, and sets *off to the candidate's offset in
+ * the pack. Returns NULL if no pack has the object.
  */
 static const struct odb_pack *locate(const struct candidate *c,
 				     const struct found *f, uint64_t *off)
@@ -257,9 +259,10 @@ static bool is_sent(struct candidate *c, const struct versions *v)
 }
 
 /*
- * Marks older versions of files that the receiver has, unless they are marked
- * already. Does so only if this can help an orphan of `size` inflated bytes.
- * Returns 0 or ERR_NOMEM.
+ * Marks older versions of files that the receiver has, unless that was done
+ * before. Does so only if the number of sent objects is in the range, or if an
+ * orphan of `size` inflated bytes is too large for a fallback delta. Returns 0
+ * or ERR_NOMEM.
  */
 static int learn_older(struct versions *v, uint64_t size)
 {
@@ -300,8 +303,8 @@ static bool needs_base(struct candidate *c, struct versions *v)
 
 /*
  * Returns whether the receiver certainly has `old_pos`, an object in the trees
- * of its commits. A bitmap query may not have found this object; then it is
- * added to found->packed_uninteresting.
+ * of the receiver's commits. If a bitmap query has missed the object, adds it
+ * to found->packed_uninteresting.
  */
 static bool learn_uninteresting(struct found *f, uint32_t old_pos,
 				enum object_type type)
@@ -318,9 +321,9 @@ static bool learn_uninteresting(struct found *f, uint32_t old_pos,
 }
 
 /*
- * Returns whether the best way to send a candidate is its kept delta. This is
- * so in two cases. Either the base is the receiver's version at the same path;
- * or the base is sent too, and is a version between the receiver's and the
+ * Returns whether the best way to send a candidate is its kept delta. One case:
+ * the delta's base is the receiver's version at the same path. The other: the
+ * base is sent too, and is a version between the receiver's version and the
  * candidate.
  */
 static bool is_kept_best(const struct candidate *c)
@@ -376,8 +379,8 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 
 /*
  * Move an object from `packed` to the candidates if it has a kept delta that is
- * smaller than its stored bytes. A damaged file may list an object twice; the
- * second call does nothing. Returns 0 or ERR_NOMEM.
+ * smaller than its stored bytes. If the file of kept deltas is damaged, it may
+ * list an object twice. The object is moved only once. Returns 0 or ERR_NOMEM.
  */
 static int note_kept(void *ctx, const struct walk_item *item)
 {
@@ -451,8 +454,9 @@ static int note_unpaired(struct versions *v, struct error *err)
 /* ---- choosing */
 
 /*
- * Move an object from `packed` to `objects`, unless it is there already, and
- * store the version that the receiver has. Returns 0 or ERR_NOMEM.
+ * Withhold an object from being copied: move it from `packed` to `objects`,
+ * unless it is in `objects` already. Store the version that the receiver has in
+ * f->versions. Returns 0 or ERR_NOMEM.
  */
 static int withhold(struct found *f, const struct candidate *c)
 {
@@ -474,8 +478,9 @@ static int withhold(struct found *f, const struct candidate *c)
 }
 
 /*
- * Returns whether a delta against the receiver's version at the same path
- * should be made. If so, adds the cost of this delta to *taken.
+ * Returns whether a fallback delta of a candidate, against the receiver's
+ * version at the same path, should be made. If so, adds the candidate's
+ * inflated bytes to *taken, the sum for all chosen candidates.
  */
 static bool is_worth_making(const struct candidate *c, const struct versions *v,
 			    uint64_t *taken)
@@ -510,9 +515,10 @@ static void set_stored_min(struct versions *v)
 }
 
 /*
- * Choose the candidates that cost least for each byte they save, up to the
- * limits. Of the other candidates, those with a kept delta are sent as this
- * delta, and the rest are copied as they are stored.
+ * Choose the candidates that get a fallback delta: those that cost least for
+ * each byte they save, up to the limits. A candidate that is not chosen is sent
+ * as its kept delta, if it has one. Otherwise it is copied as it is stored.
+ * Returns 0 or ERR_NOMEM.
  */
 static int choose(struct versions *v)
 {
@@ -583,9 +589,9 @@ static int compare_trees(struct versions *v, const uint32_t *wants,
 
 /*
  * Remove the objects to send from found->packed_uninteresting, even if the
- * receiver has them. Otherwise a stored delta X could be copied whose base is
- * an object Y to send. If Y were then sent as a delta of X, the receiver could
- * unpack neither.
+ * receiver has some of them. Suppose that an object Y to send stayed there.
+ * Then an object X that is stored as a delta of Y could be copied. If Y were
+ * sent as a delta of X, the receiver could unpack neither X nor Y.
  */
 static void unmark_sent(struct versions *v)
 {

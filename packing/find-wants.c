@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds the types of the wants of a client without haves, if the wants are
- * many. The index knows which of them are commits and which are tags, so that
- * no want is read from the pack.
+ * many. The bitmap index knows which wants are commits and which are tags, so
+ * that no want is read from the pack.
  *
  * If the wants include all tags of the index, as in a request for all refs, no
- * tag is read either. The tags between a tag and its target are then wanted
- * themselves, and the ref says the final target.
+ * tag is read either. The reason: if a tag refers to its target through other
+ * tags, the other tags are wants too, and the peeled value of the ref is the
+ * final target.
  */
 #include <stdlib.h>
 

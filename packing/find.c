@@ -82,9 +82,9 @@ static int load_tips(struct finding *g, struct error *err)
 }
 
 /*
- * Store the frontier of the walk as found->boundary. With a shallow boundary,
- * the frontier may be far from the receiver's objects, so the haves are added
- * too. Returns 0 or ERR_NOMEM.
+ * Store the frontier of the walk as found->boundary. If the receiver has a
+ * shallow boundary, the frontier may be far from the objects that the receiver
+ * has. So the haves are added to found->boundary too. Returns 0 or ERR_NOMEM.
  */
 static int keep_frontier(struct finding *g, const struct revwalk_result *revs)
 {
@@ -112,8 +112,8 @@ static void drop_uninteresting(struct found *f)
 
 /*
  * If the request has a filter, the receiver may lack objects of its own
- * commits. In this case, keep only those boundary objects that the receiver
- * certainly has.
+ * commits. In this case, reduce found->uninteresting to the objects of the
+ * boundary, which the receiver certainly has.
  */
 static void forget_undecided(struct found *f)
 {
@@ -126,8 +126,9 @@ static void forget_undecided(struct found *f)
 }
 
 /*
- * Keep the commits of a shallow history if they are few: each of them may have
- * a version of an object that the receiver has.
+ * If the walk has found few commits, store them in f->walked_few. Used with a
+ * shallow history: the tree of each of these commits may have objects of which
+ * the receiver has other versions.
  */
 static void keep_few(struct found *f, struct revwalk_result *revs)
 {
@@ -171,8 +172,9 @@ static int take_walked(struct finding *g, struct walk_result *result,
 }
 
 /*
- * Store the set of objects that the receiver has. If the walk has not found all
- * of them, read the trees at its frontier.
+ * Set f->uninteresting to the objects that the receiver has. If the walk has
+ * not found all of these objects, read the trees at the frontier of the walk.
+ * Returns 0 or a negative error code.
  */
 static int take_uninteresting(struct finding *g, struct walk_result *result,
 			      struct error *err)
@@ -228,9 +230,9 @@ static int drop_promised(struct walk_items *objects, struct walk *walk,
 /*
  * Find the objects to send by a walk.
  *
- * Normally the walk compares the trees of each commit with its parents' trees.
- * With a shallow boundary it does not, because then parents are not sent, and
- * all of them would have to be read just for this.
+ * Normally the walk compares the trees of each commit with the trees of its
+ * parents. With a shallow boundary, trees are not compared: the parents are not
+ * sent, so their trees would have to be read only for the comparison.
  *
  * For a thin pack, take_uninteresting() leaves out the objects in the trees of
  * boundary commits, and keeps them as delta bases.
@@ -400,8 +402,8 @@ static int open_index(struct finding *g, struct error *err)
 }
 
 /*
- * Returns 1 if the bitmap index gave the objects, 0 if a walk is needed, or a
- * negative error code.
+ * Find the objects by a query of the bitmap index. Returns 1 if the index has
+ * answered, 0 if a walk is needed, or a negative error code.
  */
 static int find_by_bitmap(struct finding *g, struct error *err)
 {
@@ -435,8 +437,9 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 }
 
 /*
- * Use the prepared answer (stored response) to the request. Returns 1 if there
- * is one, 0 if not, or a negative error code.
+ * Use the prepared answer (stored response) to the request. Returns 1 if a
+ * prepared answer is used, 0 if there is none for this request, or a negative
+ * error code.
  */
 static int find_by_preparation(struct finding *g, struct error *err)
 {
@@ -626,8 +629,8 @@ static int admit_walk(struct finding *g, struct error *err)
 }
 
 /*
- * Find the objects with the bitmap index or by a walk. Returns 1 if the index
- * gave the objects, 0 after a walk, or a negative error code.
+ * Find the objects by a query of the bitmap index, or by a walk. Returns 1 if
+ * the index has answered, 0 after a walk, or a negative error code.
  */
 static int find_by_search(struct finding *g, struct error *err)
 {

@@ -35,9 +35,9 @@ struct found_version {
 	struct kept_delta kept;
 	/*
 	 * true: the receiver does not have `old`, but gets it as a part of
-	 * `packed`. No object in the delta chain of `old` is stored as a delta
-	 * of the object to send. So a delta of that object against `old` makes
-	 * no cycle.
+	 * `packed`. A delta of the object against `old` makes no cycle: no
+	 * object in the delta chain of `old` is stored as a delta of the
+	 * object.
 	 */
 	bool base_is_sent;
 };
@@ -51,13 +51,14 @@ struct found {
 	 */
 	struct pack_bitmap *pb;
 	/*
-	 * The meaning of the path hashes of all objects. A bitmap index (`pb`)
-	 * stores only name hashes: the value is then PATH_GROUP_NONE.
+	 * What the path hashes of all objects were computed from. A bitmap
+	 * index (`pb`) stores only name hashes, so with an index the value is
+	 * PATH_GROUP_NONE.
 	 */
 	enum path_grouping grouping;
 	/*
-	 * The pack order that the bits of `packed` stand for. space.odb is NULL
-	 * if there is no pack.
+	 * The bit space of `packed`: which object of a pack or multi-pack-index
+	 * each bit stands for. space.odb is NULL if the repository has no pack.
 	 */
 	struct bitmap_space space;
 	/*
@@ -90,15 +91,15 @@ struct found {
 	/* Owned: the objects in the trees of the commits in `boundary`. */
 	struct walk_items boundary_objects;
 	/*
-	 * Owned: versions that the receiver has of some of `objects`. Objects
-	 * that were moved from `packed` to `objects` are at the end of
-	 * `objects`.
+	 * Owned: versions that the receiver has of some of `objects`. These
+	 * objects were moved from `packed`, or were in `objects` before. The
+	 * moved objects are at the end of `objects`.
 	 */
 	struct found_version *versions;
 	size_t version_nr;
 	/*
-	 * The file of kept deltas of an object directory; without rows until
-	 * found_withhold_versions().
+	 * The file of kept deltas of an object directory. Has no deltas before
+	 * found_withhold_versions() opens the file.
 	 */
 	struct kept_deltas kept;
 	/* whether find_kept_open() was called */
@@ -135,13 +136,14 @@ struct found {
 	/* The prepared answer to exactly this request; NULL: there is none. */
 	const struct prepared_answer *answer;
 	/*
-	 * true: request->elsewhere->tell() was called: no pack can be left out
+	 * true: request->elsewhere->tell() was called already, so this request
+	 * can leave no pack out any more
 	 */
 	bool has_told;
 	/* The memory that `content` points to if a whole pack is sent. */
 	struct prepared_content whole;
 	struct prepared_run whole_run;
-	/* The following fields are for the report. */
+	/* The following fields are copied to struct packing_report. */
 	/* Why no index was used, a constant string; NULL: an index was used. */
 	const char *no_bitmap;
 	struct bitmap_plan plan;
@@ -180,8 +182,8 @@ bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos);
 /*
  * Returns whether an object is an item to write, not an external item.
  * `obj_pos` may be that of any copy of the object. `item_of` is an index of the
- * items. Do not add an external item for such an object, even if the receiver
- * has it: deltas of the two items could make a cycle.
+ * items. If true, do not add an external item for the object, even if the
+ * receiver has it: deltas between the two items could make a cycle.
  */
 bool found_is_item(const struct found *found, const struct packing_items *items,
 		   const struct item_index *item_of, uint32_t obj_pos);
@@ -193,8 +195,9 @@ bool found_is_item(const struct found *found, const struct packing_items *items,
 bool found_is_prepared(const struct found *found, uint32_t odb_pos);
 
 /*
- * Returns whether request->elsewhere may offer a pack. If not,
- * found_is_elsewhere() returns false for each content.
+ * Returns whether the receiver may get packs from another place
+ * (request->elsewhere). If false, found_is_elsewhere() is false for every
+ * content.
  */
 bool found_offers(const struct found *found);
 
@@ -206,10 +209,10 @@ bool found_is_elsewhere(const struct found *found,
 			const struct prepared_content *content);
 
 /*
- * If the request includes tags, add the tags whose final target is sent. If
- * such a tag refers to its target through other tags, add these too. Returns 0
- * or a negative error code: ERR_MISSING if a tag is missing. Cost: each tag is
- * visited; if many objects are sent, each visit is a few look-ups.
+ * If the request includes tags, add the tags whose final target is sent. If a
+ * tag refers to its target through other tags, add the other tags too. Returns
+ * 0 or a negative error code: ERR_MISSING if a tag is missing. Cost: each tag
+ * is visited; if many objects are sent, each visit is a few look-ups.
  */
 int found_include_tags(struct found *found, struct error *err);
 
@@ -236,37 +239,38 @@ int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 
 /*
  * For a thin pack: choose objects that would be sent whole, and find the
- * versions at the same paths that the receiver has. If an object has a kept
- * delta, and the receiver has or gets its base, the object is usually sent as
- * this delta. Fallback deltas are made for a limited number of other objects.
- * Chosen objects move from `packed` to `objects`. If the file of kept deltas is
- * damaged, *warning says so, unless it has a warning already. Returns 0 or a
- * negative error code.
+ * versions at the same paths that the receiver has. Chosen objects move from
+ * `packed` to `objects`. Returns 0 or a negative error code.
+ *
+ * If an object has a kept delta whose base the receiver has or gets, the object
+ * is usually sent as this delta. Fallback deltas are made for a limited number
+ * of other objects. If the file of kept deltas is damaged, *warning is set to
+ * the damage if it has no warning yet.
  */
 int found_withhold_versions(struct found *found, struct error *warning,
 			    struct error *err);
 
 /*
- * Find items that would be deflated again although a repack has stored a
+ * Find items that would be deflated again, and for which a repack has stored a
  * compressed whole copy (prepared/kept-deltas.h). Such an item becomes
- * PACKING_KEPT: its copy is sent. If the file of kept deltas is damaged,
- * *warning says so, unless it has a warning already. Returns 0 or ERR_NOMEM.
- * Cost: a binary search for each of these items, and a pass over the bytes of
- * the copies.
+ * PACKING_KEPT: the copy is sent. If the file of kept deltas is damaged,
+ * *warning is set to the damage if it has no warning yet. Returns 0 or
+ * ERR_NOMEM. Cost: a binary search for each of these items, and a pass over the
+ * bytes of the copies.
  */
 int found_take_copies(struct found *found, struct packing_items *items,
 		      struct error *warning, struct error *err);
 
 /*
  * Maximum number of newest commits whose trees are read to find delta bases and
- * versions. It applies to the wants and to the haves separately.
+ * versions. The maximum applies to the wants and to the haves separately.
  */
 #define FOUND_NEWEST_MAX 4
 
 /*
  * Replaces FOUND_NEWEST_MAX in the search for delta bases if the history has a
  * shallow boundary. Each branch of the receiver then has its own edge commit,
- * and the best bases are in the trees of these.
+ * and the trees of these edge commits have the best bases.
  */
 #define FOUND_EDGES_MAX 16
 
@@ -307,9 +311,9 @@ int found_add_bases(struct found *found, struct packing_items *items,
 
 /*
  * Append objects of the newest wanted trees to the items, as external delta
- * bases. Only objects for which is_sent() returns true are appended: the pack
- * has them already. If fewer than two commits are sent, nothing is done.
- * Returns 0 or a negative error code.
+ * bases. Only objects for which is_sent() returns true are appended, because
+ * the receiver gets them in copied spans of this pack. If fewer than two
+ * commits are sent, nothing is done. Returns 0 or a negative error code.
  */
 int found_add_sent(struct found *found, struct packing_items *items,
 		   bool (*is_sent)(void *ctx, uint32_t odb_pos), void *ctx,

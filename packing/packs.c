@@ -44,9 +44,9 @@ int packs_prepare(struct packs *p, uint32_t pack_nr, size_t look_ups,
 }
 
 /*
- * Find the position of an object in the order of its pack. If the order does
- * not have the object, the order is wrong, and another one is computed. Returns
- * 0, ERR_CORRUPT or ERR_NOMEM.
+ * Find the position of an object in the pack order (`rev`) of its pack. If the
+ * order lacks the object, the order is wrong, and is computed again. Returns 0,
+ * ERR_CORRUPT or ERR_NOMEM.
  */
 static int place_of(const struct pack_rev **rev, uint32_t *pack_pos,
 		    const struct packs *p, uint32_t pack_nr, uint32_t idx_pos,

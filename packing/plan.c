@@ -25,8 +25,8 @@ struct plan {
 };
 
 /*
- * Returns the item of an object. The arguments may name any copy of the object
- * in a pack.
+ * Returns the item of the object at idx_pos of a pack, or PACKING_NO_ITEM. The
+ * item may refer to a copy of the object in another pack.
  */
 static uint32_t item_at(const struct plan *p, uint32_t pack_nr,
 			uint32_t idx_pos)
@@ -214,8 +214,9 @@ static int plan_sizes(struct plan *p, struct error *err)
 
 /*
  * Break cycles of copied deltas. Cycles can occur if two packs store the same
- * objects as deltas of each other. `state` marks the chains that were walked.
- * An object that would close a cycle is stored whole.
+ * objects as deltas of each other. An object that would close a cycle is stored
+ * whole. `state` has an element for each item, zero at first: whether the
+ * item's chain was walked.
  */
 static void break_cycles(struct packing_items *list, uint8_t *state)
 {

@@ -33,10 +33,10 @@ struct plan_options {
 	/* maximum bytes of an object that may become a delta */
 	uint64_t big_file_threshold;
 	/*
-	 * Whole objects of a pack with at least this number of objects are
-	 * marked `settled`: they are sent whole without a delta search. The
-	 * search that made such a pack had enough candidates. 0: no object is
-	 * marked.
+	 * A pack with at least this number of objects was made by a delta
+	 * search with enough candidates. So its whole objects are marked
+	 * `settled`: they are sent whole without a delta search. 0: no object
+	 * is marked.
 	 */
 	uint32_t settled_min;
 	/*

@@ -17,7 +17,7 @@
 #define WALKED_OBJECT_US 2
 /*
  * With a filter that allows no trees deeper than FLAT_DEPTH, a walk finds only
- * commits and their first trees: about 1 / FLAT_PART of all objects.
+ * commits and their root trees: about 1 / FLAT_PART of all objects.
  */
 #define FLAT_DEPTH 2
 #define FLAT_PART 6
@@ -109,7 +109,10 @@ static void sample_runs(struct runs *r, const struct bitmap_space *space,
 			stop = end;
 		from = offset_of(space, part, (uint32_t)bit);
 		to = offset_of(space, part, (uint32_t)stop);
-		/* A damaged index has wrong offsets. */
+		/*
+		 * Skip the run if its offsets are wrong, because the index is
+		 * damaged.
+		 */
 		if (from < to && to < PACK_LEN_MAX) {
 			r->nr += stop - bit;
 			r->len += to - from;
@@ -157,8 +160,8 @@ uint64_t packing_price_deflate(uint64_t len)
 }
 
 /*
- * Maximum price: an hour. A higher estimate is reduced to this number, and so
- * is that of a walk whose cost is unknown.
+ * Maximum price: an hour. A higher estimate counts as an hour. So does a walk
+ * whose cost is unknown.
  */
 #define PRICE_MAX_US UINT64_C(3600000000)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A part of a bit space: one of the packs that runs are copied from. Stores
- * which of its objects have bits, and where the copied bytes are in the new
- * pack.
+ * which objects of the pack have bits, and where the copied bytes are in the
+ * new pack.
  */
 #ifndef PACKING_REUSE_PART_H
 #define PACKING_REUSE_PART_H
@@ -16,9 +16,10 @@
 #include "pack/pack.h"
 
 /*
- * The bytes of the pack from `in_off` to the next segment are copied to the new
- * pack. Their offset there is `in_off - shift`, modulo 2^64: new headers can be
- * longer, so the new offset may be larger than the old one.
+ * Bytes of a pack that are copied to the new pack without a gap, from the
+ * offset `in_off` to the next segment. An offset `off` of the pack becomes `off
+ * - shift` in the new pack, modulo 2^64: new headers can be longer, so the new
+ * offset may be larger than the old one.
  */
 struct reuse_segment {
 	uint64_t in_off;
@@ -69,9 +70,9 @@ bool reuse_part_bit(const struct reuse_part *part, uint32_t pack_pos,
 
 /*
  * Start a segment: bytes of the pack from `in_off` on are copied to `out_off`
- * of the new pack. The bytes of a segment are copied without a gap. So call
- * this function after each gap. The shift may be unchanged, because a header
- * that grew can make up for a gap of the same length. Returns 0 or ERR_NOMEM.
+ * of the new pack, without a gap. Call this function after each gap. The new
+ * segment may have the same shift as the one before it, because a header that
+ * grew can make up for a gap of the same length. Returns 0 or ERR_NOMEM.
  */
 int reuse_part_map(struct reuse_part *part, uint64_t in_off, uint64_t out_off);
 

@@ -45,7 +45,8 @@ struct reuse {
 };
 
 /*
- * Maximum number of bytes of a span that are collected before they are written.
+ * When a span has at least this number of bytes, its bytes are written, and a
+ * new span begins.
  */
 #define SPAN_MAX ((size_t)512 << 10)
 
@@ -258,8 +259,9 @@ static int take_delta(struct reuse *u, uint32_t pack_pos, uint64_t off,
 }
 
 /*
- * Returns whether a delta and its base are both in the last segment. That
- * segment was copied without a gap, so the distance between them is unchanged.
+ * Returns whether a delta and its base are both in the last segment. A segment
+ * is copied without a gap, so the distance between the delta and its base is
+ * then unchanged.
  */
 static bool is_in_base_segment(const struct reuse *u, uint64_t off,
 			       const struct pack_entry *entry)
@@ -314,8 +316,8 @@ static int take_entry(struct reuse *u, uint32_t bit, bool *taken,
 }
 
 /*
- * Copy an object, or add it to `left_over`. An object with a damaged entry is
- * left over, because another copy may be good.
+ * Copy an object, or add its bit to `left_over`. An object whose entry is
+ * damaged is added to `left_over`, because another pack may have a good copy.
  */
 static int take(struct reuse *u, uint32_t bit, struct error *err)
 {

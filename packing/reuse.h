@@ -8,8 +8,8 @@
  * object between a delta and its base was left out, only the distance in the
  * delta's header is changed.
  *
- * An object can be copied if one of these holds. All other objects are left
- * over, and are sent in another way:
+ * An object that cannot be copied is left over, and is sent in another way. An
+ * object can be copied if one of these holds:
  * - it is stored whole;
  * - its base was copied before (in its own pack, a base is before its deltas);
  * - the pack is thin and the receiver has the base.

@@ -50,7 +50,7 @@ struct send {
 /*
  * Returns whether objects that the receiver has may be delta bases. Returns
  * false if the receiver also gets a pack from another place. The receiver may
- * unpack the sent pack first, before it has the objects of that other pack.
+ * unpack the sent pack before it has that pack.
  */
 static bool is_thin(const struct send *s)
 {
@@ -106,7 +106,7 @@ static int load_left_over(struct send *s, const struct bitset *left_over,
 
 /*
  * Returns whether the delta search may be skipped or shortened: the options
- * allow it, and the receiver has no objects yet.
+ * allow this, and the receiver has no objects yet.
  */
 static bool spares(const struct send *s)
 {
@@ -240,11 +240,11 @@ static int make_chain_deltas(struct send *s, struct error *err)
  * versions that the receiver has, and against other objects of their stored
  * delta chains.
  *
- * Also add objects of the receiver as bases for the delta search. Without a
- * shallow boundary, these are added last, because only few items then still
- * need a base. With a shallow boundary they are added first, because many of
- * them are useful bases. The items that may become their deltas are then left
- * to the delta search.
+ * Also add objects of the receiver as bases for the delta search. With a
+ * shallow boundary, many of these bases are useful. So they are added before
+ * deltas are made from stored chains, and items that fit to these bases are
+ * left to the delta search. Without a shallow boundary, the bases are added at
+ * the end, when only few items still need a base.
  */
 static int make_fallback_deltas(struct send *s, struct error *err)
 {
@@ -290,9 +290,10 @@ static int take_copies(struct send *s, struct error *err)
 }
 
 /*
- * Choose how each item is sent. For a clone without history, whole copies are
- * taken at once. Otherwise a delta may be smaller, so copies are taken only of
- * items for which no delta was found.
+ * Choose how each item is sent. A repack may have stored compressed whole
+ * copies of items (prepared/kept-deltas.h). For a clone without history, these
+ * copies are used before the delta search. Otherwise a delta may be smaller, so
+ * a copy is used only for an item for which no delta was found.
  */
 static int prepare(struct send *s, struct error *err)
 {
@@ -498,9 +499,8 @@ static int find(struct send *s, struct error *err)
 }
 
 /*
- * If the receiver can get the prepared content as a pack from another place,
- * leave this content out. The content is the range of stored bytes that would
- * be sent unchanged.
+ * If the receiver can get the prepared content as a pack from another place, do
+ * not send this content, and count it as left out.
  */
 static void leave_out_content(struct send *s)
 {

@@ -45,9 +45,9 @@ struct packing_tags {
 	void *ctx;
 	/*
 	 * Find out whether one of these ids may be the target of a tag. Returns
-	 * 1 if there may be such a tag, or a negative error code. Returns 0 if
-	 * there certainly is no such tag; in this case each() is not called.
-	 * NULL: each() is always called.
+	 * 1 if so, 0 if certainly none of the ids is the target of a tag, or a
+	 * negative error code. After 0, each() is not called. NULL: each() is
+	 * always called.
 	 */
 	int (*may_have)(void *ctx, const struct oidmap *targets,
 			struct error *err);
@@ -57,7 +57,7 @@ struct packing_tags {
 	 */
 	bool (*is_want)(void *ctx, const struct oid *oid);
 	/*
-	 * Add to *hash all values on which the calls of each() depend. Returns
+	 * Add to *hash all values that decide which tags each() visits. Returns
 	 * 0 if computing the hash would cost too much, otherwise 1 or a
 	 * negative error code. NULL: the hash cannot be computed.
 	 */
@@ -73,22 +73,24 @@ struct packing_elsewhere {
 	size_t nr;
 	/*
 	 * Returns whether the receiver can get a whole pack from another place:
-	 * the pack with this checksum, which has `len` bytes. It is called only
-	 * for contents of prepared answers (prepared/prepared.h) that would be
-	 * sent completely, and only if the receiver reads entries of type
-	 * OFS_DELTA. NULL: there are no such packs. Not used if `nr` is not 0.
+	 * the pack with this checksum, which has `len` bytes. NULL: there are
+	 * no such packs. Not used if `nr` is not 0.
+	 *
+	 * The function is called only for contents of prepared answers
+	 * (prepared/prepared.h) that would be sent completely, and only if the
+	 * receiver reads entries of type OFS_DELTA.
 	 */
 	bool (*has_pack)(void *ctx, const struct oid *checksum, uint64_t len);
 	/*
 	 * Called once, before the sink gets its first bytes. left_out[i] says
-	 * whether oids[i] was left out; it may be NULL if `nr` is 0. `pack` is
-	 * the checksum of the pack that was left out, or NULL. If tell()
-	 * returns a negative code, the work ends with that code.
+	 * whether oids[i] was left out; `left_out` may be NULL if `nr` is 0.
+	 * `pack` is the checksum of the pack that was left out, or NULL. If
+	 * tell() returns a negative code, the work ends with that code.
 	 */
 	int (*tell)(void *ctx, const bool *left_out, const struct oid *pack,
 		    struct error *err);
 	/*
-	 * Add to *hash all values on which the results of has_pack() depend.
+	 * Add to *hash all values that decide the results of has_pack().
 	 * Returns 0 if computing the hash would cost too much, otherwise 1 or a
 	 * negative error code. NULL: the hash cannot be computed. Not used if
 	 * has_pack is NULL or `nr` is not 0.
@@ -97,7 +99,10 @@ struct packing_elsewhere {
 	void *ctx;
 };
 
-/* Returns whether packs, and not single objects, are elsewhere. */
+/*
+ * Returns whether the receiver can get whole packs, not single objects, from
+ * another place.
+ */
 static inline bool packing_has_packs(const struct packing_elsewhere *e)
 {
 	return e && e->has_pack && !e->nr;
@@ -144,8 +149,8 @@ struct packing_request {
 	/* Use a bitmap index, if there is one. */
 	bool use_bitmap;
 	/*
-	 * Skip missing blobs that a remote has promised, because the receiver
-	 * can get them from there.
+	 * Skip missing blobs that a promisor remote has promised, because the
+	 * receiver can get these blobs from that remote.
 	 */
 	bool promised_missing;
 };
@@ -189,7 +194,7 @@ struct packing_send_options {
 	unsigned window;
 	/* maximum length of a delta chain */
 	unsigned depth;
-	/* What path hashes of objects stand for, in the delta search. */
+	/* How path hashes of objects are computed for the delta search. */
 	enum path_grouping grouping;
 	/*
 	 * Maximum bytes of objects in the window of each thread; 0: no limit.
@@ -218,7 +223,10 @@ struct packing_send_options {
 	bool check_reused;
 	/* Copy stored deltas. false: all deltas are searched again. */
 	bool reuse_delta;
-	/* Copy stored objects. false: nothing is copied. */
+	/*
+	 * Copy stored objects. false: all objects are inflated and deflated
+	 * again.
+	 */
 	bool reuse_object;
 	/* Use prepared answers (prepared/prepared.h). */
 	bool use_prepared;
@@ -289,15 +297,19 @@ struct packing_report {
 	uint32_t objects_elsewhere;
 	uint64_t bytes_elsewhere;
 	bool used_bitmap;
-	/* Why a bitmap index was broken; code 0: no warning. */
+	/*
+	 * What is broken in a bitmap index that could not be used; code 0:
+	 * nothing.
+	 */
 	struct error warning;
 	/*
 	 * How the objects were found, a constant string: "bitmap",
 	 * "bitmap+walk" (some history is newer than the index), "walk",
 	 * "prepared" (prepared/prepared.h), "stored pack" (a whole pack was
 	 * copied), "published" (the receiver gets a pack from another place),
-	 * "published+walk" (and some history is newer than this pack), or
-	 * "nothing" (no wants). NULL: an error occurred before.
+	 * "published+walk" (in addition, objects that are newer than the
+	 * published pack were sent), or "nothing" (no wants). NULL: an error
+	 * occurred before.
 	 */
 	const char *strategy;
 	/*
@@ -313,11 +325,12 @@ struct packing_report {
 	const char *response_plan;
 	/*
 	 * Why the plan was bypassed, or why a plan that was made is not stored
-	 * on disk; a constant string. NULL: there is no such reason.
+	 * on disk; a constant string. NULL: the plan was neither bypassed nor
+	 * left unstored.
 	 */
 	const char *no_response_plan;
 	uint32_t bitmaps_used, pseudo_merges_used;
-	/* number of commits that were walked outside of bitmaps */
+	/* number of commits that were walked because no bitmap contains them */
 	uint32_t commits_walked;
 	/*
 	 * Why the bitmap index or a walk was chosen. plan.reason is NULL if

@@ -11,8 +11,8 @@ struct ordering {
 };
 
 /*
- * Append an item to the order. Before it, append its delta bases that are not
- * in the order yet.
+ * Append an item to the order. If its delta base is not in the order yet,
+ * append the base first, and the base's base before, and so on.
  */
 static void place(struct ordering *o, uint32_t item)
 {
@@ -38,9 +38,9 @@ static void place(struct ordering *o, uint32_t item)
 }
 
 /*
- * The class of an item is its sort key. Its highest bit is set for an item
- * outside of the core island. Then come two bits for the type, and RANK_BITS
- * bits for the rank.
+ * The sort key of an item is its class, a number of three parts. The highest
+ * bit is set for an item outside of the core island. The next two bits are the
+ * type, and the lowest RANK_BITS bits are the rank.
  */
 #define RANK_BITS 3
 

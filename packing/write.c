@@ -16,7 +16,10 @@ struct writing {
 	struct odb_reader *reader;
 	struct deflater *deflater;
 	struct buf scratch;
-	/* Offset in the new pack at which mapped pages were last dropped. */
+	/*
+	 * Offset in the new pack that was reached when mapped pages of the old
+	 * packs were last dropped.
+	 */
 	uint64_t dropped_at;
 	/* offset of the first entry in the new pack */
 	uint64_t first_off;
@@ -235,7 +238,10 @@ static int write_copy(struct writing *w, struct packing_item *item,
 			 stored.len - stored.entry.header_len, err);
 }
 
-/* If the whole copy of an item cannot be read, deflate the item anew. */
+/*
+ * Write an item as the compressed whole copy that a repack has stored. If the
+ * copy cannot be read, deflate the item anew.
+ */
 static int write_kept(struct writing *w, struct packing_item *item,
 		      struct error *err)
 {
@@ -278,12 +284,15 @@ static int write_delta(struct writing *w, struct packing_item *item,
 	return ret;
 }
 
-/* Number of bytes that are written before mapped pages are dropped again. */
+/*
+ * Mapped pages of the old packs are dropped each time that this number of bytes
+ * was written.
+ */
 #define DROP_INTERVAL ((uint64_t)64 << 20)
 
 /*
- * Drop mapped pages of the old packs. Copying touches each page once; without
- * dropping, all pages would count as memory of this process.
+ * Drop mapped pages of the old packs. Copying reads each page only once.
+ * Without dropping, all pages would count as memory of this process.
  */
 static void drop_pages(struct writing *w)
 {

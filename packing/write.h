@@ -31,8 +31,8 @@ struct write_options {
 	/* true: name delta bases by their distance; false: by their id */
 	bool ofs_delta;
 	/*
-	 * Keep corruption out of the new pack: compare copied entries with the
-	 * CRCs in their .idx, and all other objects with their ids.
+	 * Keep corruption out of the new pack: check copied entries by the CRCs
+	 * in the .idx of their packs, and all other objects by their ids.
 	 */
 	bool check;
 	/* zlib level; -1: zlib's default */
@@ -67,8 +67,9 @@ int write_items(struct packing_items *list, const uint32_t *order, size_t *nr,
 		struct write_report *report, struct error *err);
 
 /*
- * When a pack is full: prepare the remaining items for the next pack. A delta
- * whose base is in the written pack is stored whole.
+ * Prepare the remaining items for the next pack, after a pack became full. A
+ * delta whose base is in the written pack becomes an object that is stored
+ * whole.
  */
 void write_undeltify(struct packing_items *list, const uint32_t *order,
 		     size_t nr);
