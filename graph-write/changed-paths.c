@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Computes changed-path filters. Commits are processed along first parents. So
- * the tree of one commit is needed again for the next commit, and the thread's
- * cache still has it.
+ * Computes changed-path filters. Each thread processes commits along first
+ * parents. So the tree of a first parent is needed twice in a row, and the
+ * thread's cache has it the second time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -96,8 +96,8 @@ static int add_entry(struct entries *e, const char *path, size_t len)
 }
 
 /*
- * Adds a changed path, and the directories above it. Directories that also
- * contain the previous path were added with that path, so they are left out.
+ * Adds a changed path, and the directories above it. Directories that are also
+ * above the previous path were added with that path, and are not added again.
  */
 static int take_path(void *ctx, const char *path, size_t len,
 		     enum path_change change)
@@ -128,7 +128,8 @@ static uint32_t tree_of(const struct computing *c, uint32_t commit_nr)
 }
 
 /*
- * Appends the filter of a commit. Returns its length, or 0 if memory runs out.
+ * Appends the bytes of a commit's filter, which has the entries `e`. Returns
+ * the length of the filter, or 0 if memory runs out.
  */
 static size_t put_filter(struct buf *out, struct entries *e, bool is_large,
 			 const struct bloom_settings *settings)
@@ -213,8 +214,9 @@ static void reuse(struct computing *c)
 }
 
 /*
- * Chooses the records whose filters are computed. If more filters are missing
- * than the limit allows, chooses the records with the lowest corrected dates.
+ * Chooses the records whose filters are computed: those without a filter in the
+ * old commit-graph. If there are more of them than the limit allows, chooses
+ * the records with the lowest corrected dates.
  */
 static int choose(struct computing *c, uint8_t *chosen, struct error *err)
 {
@@ -272,7 +274,8 @@ static int put_in_order(struct computing *c, uint8_t *chosen, struct error *err)
 
 /*
  * Reads the first parents that are in lower layers of the chain. The walk over
- * the new commits has not read them, but their trees are needed.
+ * the new commits has not read these parents, but filters are computed from
+ * their trees.
  */
 static int read_parents(struct computing *c, struct error *err)
 {
@@ -341,8 +344,7 @@ static void close_workers(struct computing *c)
 
 /*
  * Sets the pointer to each filter, in the buffer of the thread that made the
- * filter. This is possible only now: buffers no longer move in memory, because
- * all filters are complete.
+ * filter. All filters must be complete: a buffer that grows can move in memory.
  */
 static void settle(struct computing *c)
 {

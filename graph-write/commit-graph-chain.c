@@ -158,8 +158,9 @@ static int put_lines(struct buf *out, const struct commit_graph_chain *c)
 }
 
 /*
- * Writes the text of the new chain into the lock file of the chain. All steps
- * that need disk space are done before any file gets its final name.
+ * Writes the text of the new chain into the lock file of the chain. This is
+ * done before the layers are written. So putting the chain in place at the end
+ * is only a rename, which needs no disk space.
  */
 static int stage_chain(const struct commit_graph_chain *c,
 		       struct commit_graph_chain_lock *lock,
@@ -228,8 +229,9 @@ static int expire_layer(void *ctx, const char *name)
 		return error_nomem(t->err);
 	/*
 	 * The new chain no longer has this layer. But another process may have
-	 * read the old chain, and may open the layer soon. So the modification
-	 * time of the layer is set to now.
+	 * read the old chain, and may be about to open the layer. So the
+	 * modification time of the layer is set to now, which postpones the
+	 * removal of the layer.
 	 */
 	if (strstr(t->old, hex))
 		ret = sys_set_mtime(path.data, sys_clock_seconds(), t->err);
@@ -312,8 +314,8 @@ int commit_graph_chain_install(const struct commit_graph_chain *c,
 	if (!ret)
 		ret = stage_chain(c, lock, method, err);
 	/*
-	 * If a single commit-graph file stays below the new layer, it becomes
-	 * the lowest layer.
+	 * A single commit-graph file that stays below the new layer becomes the
+	 * lowest layer of the chain.
 	 */
 	if (!ret && c->kept && !c->graph->is_chain) {
 		const struct commit_graph_layer *layer = &c->graph->layers[0];

@@ -24,7 +24,7 @@
 #include "repo/repo.h"
 
 enum commit_graph_split {
-	/* one commit-graph file, no chain */
+	/* write one commit-graph file, and no chain */
 	COMMIT_GRAPH_SPLIT_NONE,
 	/*
 	 * --split: layers are merged depending on their sizes, see struct
@@ -61,7 +61,7 @@ size_t commit_graph_layers_kept(const struct commit_graph *graph, size_t dir_nr,
 				uint64_t new_nr,
 				const struct commit_graph_split_options *o);
 
-/* A chain that replaces another one. All pointers are borrowed. */
+/* A new chain, and the graph that it replaces. All pointers are borrowed. */
 struct commit_graph_chain {
 	const struct odb *odb;
 	size_t dir_nr;
@@ -95,10 +95,10 @@ struct commit_graph_chain_lock {
 
 /*
  * Locks the chain. The lock file is in the directory of the layers. If this
- * directory is missing and `create` is true, the directory is created. If it is
- * missing and `create` is false, there is no chain to lock: nothing is locked,
- * and 0 is returned. Returns 0, ERR_DENIED if another process holds the lock,
- * or another negative error code.
+ * directory is missing, it is created if `create` is true. Otherwise there is
+ * no chain to lock, so nothing is locked. Returns 0, also if nothing was
+ * locked; ERR_DENIED if another process holds the lock; or another negative
+ * error code.
  */
 int commit_graph_chain_lock(struct commit_graph_chain_lock *lock,
 			    const struct odb *odb, size_t dir_nr, bool create,
@@ -108,10 +108,10 @@ int commit_graph_chain_lock(struct commit_graph_chain_lock *lock,
 void commit_graph_chain_unlock(struct commit_graph_chain_lock *lock);
 
 /*
- * Writes the file of the new layer and the chain file, and releases the lock.
- * Takes the lock first if it is not held. Returns 0 or a negative error code.
- * After an error the old chain is in place, or the new one if only the cleanup
- * failed.
+ * Writes the file of the new layer and the chain file, cleans up, and releases
+ * the lock. Takes the lock first if it is not held. Returns 0 or a negative
+ * error code. After an error the old chain is in place. Exception: if only the
+ * cleanup failed, the new chain is in place.
  */
 int commit_graph_chain_install(const struct commit_graph_chain *chain,
 			       struct commit_graph_chain_lock *lock,

@@ -51,9 +51,9 @@ static void raise(struct commit_graph_record *r,
 }
 
 /*
- * Finds the generation numbers of a parent. Returns 1 if the numbers are known,
- * 0 if they must be computed first, or a negative error code. With 0, the
- * parent was pushed on the stack.
+ * Finds the generation numbers of a parent. Returns 1 if the numbers are known.
+ * Returns 0 if they must be computed first: the parent is then on top of the
+ * stack. Otherwise returns a negative error code.
  */
 static int get_parent(struct walker *w, uint32_t graph_pos,
 		      struct commit_graph_generation *generation)
@@ -111,9 +111,9 @@ static int step(struct walker *w)
 			w, w->l->parents[r->first_parent + f->next], &ignored);
 
 		/*
-		 * If get_parent() has returned 0, it has pushed the parent.
-		 * This function is called again for the same parent when the
-		 * parent's numbers are computed.
+		 * If get_parent() returns 0, it has pushed the parent, whose
+		 * numbers are computed next. Afterwards this function is called
+		 * for the same parent again.
 		 */
 		if (ret <= 0)
 			return ret;

@@ -290,8 +290,9 @@ static int install(struct writing *w, const struct buf *bytes,
 }
 
 /*
- * Returns whether to write changed-path filters, and sets their settings.
- * Filters of the old graph are reused if they have the same version.
+ * Returns whether to write changed-path filters, and sets w->bloom, the
+ * settings of the filters. Filters of the old graph are reused if they have the
+ * version of w->bloom.
  */
 static bool wants_filters(struct writing *w)
 {
@@ -373,17 +374,20 @@ static int write_graph(struct writing *w)
 
 /*
  * Opens the existing commit-graph, even if a shallow file or replace refs
- * forbid readers to use it. A broken commit-graph is treated as if there was no
- * commit-graph. If a chain is to be written and one exists, locks it before it
- * is read. If no chain exists, install() takes the lock later: the lock file
+ * forbid readers to use it. A broken commit-graph is treated like a missing
+ * one.
+ *
+ * If a chain is to be written and a chain exists, locks the chain before
+ * reading it. If no chain exists, install() takes the lock later: the lock file
  * needs the directory of the chain, and an empty directory would stay if there
  * was nothing to write.
  */
 static int open_old(struct writing *w)
 {
 	/*
-	 * Leave out the rule that merges layers because of their sizes: it
-	 * needs the number of new commits, which is not known yet.
+	 * This step leaves out the rule that merges layers because of their
+	 * sizes. The rule needs the number of new commits, which is not known
+	 * yet.
 	 */
 	const struct commit_graph_split_options at_most = {
 		.split = w->o->split.split == COMMIT_GRAPH_SPLIT_MERGE

@@ -48,9 +48,9 @@ struct commit_graph_options {
 	 * negative value writes them only if the existing graph has filters.
 	 *
 	 * changed_paths_version: the version of the filters, 1 or 2. A negative
-	 * value takes the version of the existing graph, or else 1. 0 writes
-	 * version 1, and reuses no old filter. With an unknown version, no
-	 * graph is written.
+	 * value means the version of the existing graph's filters, or 1 if it
+	 * has none. 0 writes version 1, and reuses no old filter. If the
+	 * version is unknown, no graph is written.
 	 */
 	int changed_paths;
 	int64_t changed_paths_version;
@@ -80,8 +80,8 @@ int commit_graph_options_load(struct commit_graph_options *o,
 
 /*
  * Writes a commit-graph. Returns 1 if a file was written. Returns 0 if there
- * are no commits (for a chain: no new ones), if commit_graph_is_writable() says
- * that no graph may be written, or if changed_paths_version is unknown.
+ * are no commits to write (for a chain: no new commits). Also returns 0 if
+ * commit_graph_is_writable() refuses, or if changed_paths_version is unknown.
  * Otherwise returns an error code, with the graph unchanged:
  *
  * - ERR_INVALID: an id in `commits` has no object ("invalid object: <id>"), or
@@ -97,10 +97,11 @@ int commit_graph_write(const struct odb *odb,
 
 /*
  * Returns 1 if the refs reach at least `limit` (not 0) commits that the
- * commit-graph does not have, 0 if not, or a negative error code. An unreadable
- * graph counts as having no commits. Unreadable objects and dangling refs are
- * ignored, because the writer of the graph reports them. The walk stops at
- * commits of the graph, and at the limit. O(missing commits, at most `limit`).
+ * commit-graph does not have, 0 if not, or a negative error code. A graph that
+ * cannot be read counts as a graph without commits. Unreadable objects and
+ * dangling refs are ignored, because the writer of the graph reports them. The
+ * walk stops at commits of the graph, and at the limit. O(missing commits, at
+ * most `limit`).
  */
 int graph_lacks_commits(const struct repo *repo, uint64_t limit,
 			struct error *err);

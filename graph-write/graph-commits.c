@@ -105,7 +105,7 @@ int graph_commits_add_graph(struct graph_commits *c,
 
 /*
  * Sets *graph_pos to the position of a commit in the lower layers of the chain.
- * Returns false if they do not have the commit.
+ * Returns false if no lower layer has the commit.
  */
 static bool is_below(struct graph_commits *c, const struct oid *oid,
 		     uint32_t *graph_pos)
@@ -172,9 +172,8 @@ void graph_records_release(struct graph_records *r)
 }
 
 /*
- * Completes the sorting of `items`, which were sorted only by the first bytes
- * of their ids: sorts runs of items whose first bytes are equal. There are few
- * such runs.
+ * Sorts runs of items whose ids have equal first bytes. The items were sorted
+ * by these first bytes only, and few items have equal ones.
  */
 static void settle_ties(struct sort_item *items, size_t nr,
 			struct graph_commits *c)

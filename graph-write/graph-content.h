@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The content of a new commit-graph file: its commits (graph-commits.c), their
- * generation numbers (commit-graph-generations.c), and the paths that they have
- * changed (changed-paths.c).
+ * The content of a new commit-graph file: the commits (graph-commits.c), the
+ * commits' generation numbers (commit-graph-generations.c), and the paths that
+ * the commits have changed (changed-paths.c).
  */
 #ifndef GRAPH_WRITE_GRAPH_CONTENT_H
 #define GRAPH_WRITE_GRAPH_CONTENT_H
@@ -34,8 +34,8 @@ struct graph_commits {
 	const struct commit_graph *graph;
 	/*
 	 * Number of commits in the layers of `graph` that stay. Commits of
-	 * these layers (graph_pos < below_nr) are not collected. The caller may
-	 * lower the number, if fewer layers stay.
+	 * these layers (graph_pos < below_nr) are not collected. If fewer
+	 * layers stay than expected, the caller may reduce this number later.
 	 */
 	uint32_t below_nr;
 	const struct progress_out *progress; /* may be set by the caller */
@@ -50,7 +50,7 @@ int graph_commits_open(struct graph_commits *c, const struct odb *odb,
 		       struct error *err);
 void graph_commits_close(struct graph_commits *c);
 
-/* What graph_commits_add() does with an id whose object is missing. */
+/* What graph_commits_add() does if the object of an id is missing. */
 enum graph_commits_missing {
 	GRAPH_COMMITS_SKIP_MISSING, /* skip it */
 	/* return ERR_INVALID "invalid object: <id>" */
@@ -128,10 +128,10 @@ void graph_records_release(struct graph_records *r);
  * Generation numbers of the commits in a new commit-graph
  * (technical/commit-graph):
  *
- *    generation  one more than the largest number of the parents; 1 for a root;
- *                at most COMMIT_GRAPH_GENERATION_MAX (generation number v1)
- *    corrected   the committer date, or one more than the largest number of the
- *                parents if that is later; never 0 (generation number v2)
+ *    generation  one more than the largest `generation` of the parents; 1 for
+ *                a root; at most COMMIT_GRAPH_GENERATION_MAX (v1)
+ *    corrected   the committer date, or one more than the largest `corrected`
+ *                of the parents if that is later; never 0 (v2)
  */
 
 /* Both generation numbers of a commit in a lower layer of the chain. */

@@ -121,9 +121,9 @@ static int enter_dir(struct path_changes *p, const struct entry_pair *pair,
 }
 
 /*
- * Reports an entry that only one tree has, or that differs in both. `pair` has
- * the numbers of the entry in both trees. The bytes of an entry are valid only
- * until another tree is read.
+ * Reports an entry that only one tree has, or that differs between the trees.
+ * `pair` has the entry_nr of the entry in each tree. The bytes of an entry are
+ * valid only until another tree is read.
  */
 static int report(struct path_changes *p, const struct entry_pair *pair,
 		  enum pathspec_below taken, unsigned depth)

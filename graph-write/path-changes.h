@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compares two trees by path, and reports all files that differ or that only
- * one tree has. A struct path_changes compares many pairs of similar trees. So
- * it reads trees as decoded tables (tree-store.h), and keeps them in a cache.
- * In contrast, walk/treepair.c finds two versions of the same file.
+ * one tree has. This module is made for many pairs of similar trees. So it
+ * keeps decoded trees in a cache (tree-store.h).
+ *
+ * walk/treepair.c is different: it finds pairs of versions of one file.
  */
 #ifndef GRAPH_WRITE_PATH_CHANGES_H
 #define GRAPH_WRITE_PATH_CHANGES_H

@@ -36,10 +36,10 @@ static uint32_t load(const char *p, size_t nr, uint32_t version)
 		uint32_t byte = widen(p[i], version) << 8 * i;
 
 		/*
-		 * Stock Git combines the bytes of a whole word by OR, and those
-		 * of a shorter word by XOR. In version 1 a byte may be
-		 * negative, with all upper bits set. Then OR and XOR give
-		 * different results.
+		 * Stock Git combines the bytes of a whole word by OR, and the
+		 * bytes of a shorter word by XOR. The results differ only in
+		 * version 1, where a byte may be negative, with all upper bits
+		 * set.
 		 */
 		k = nr == 4 ? k | byte : k ^ byte;
 	}

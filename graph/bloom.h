@@ -81,7 +81,7 @@ void bloom_filter_add(uint8_t *filter, size_t len, const struct bloom_key *key,
 
 /*
  * Returns false if the path is certainly not in the filter, otherwise true.
- * `len` 0 means that the filter was not computed; the result is then true.
+ * Returns true if `len` is 0, which means that the filter was not computed.
  */
 bool bloom_filter_has(const uint8_t *filter, size_t len,
 		      const struct bloom_key *key,

@@ -150,8 +150,7 @@ static void compare_all(struct comparing *c, struct odb_reader *reader)
 }
 
 /*
- * Number of parents that fit on the stack. More parents need an allocated
- * array.
+ * A commit with up to this number of parents needs no allocated array.
  */
 #define PARENTS_MAX 16
 

@@ -47,8 +47,9 @@
 #include "sys/map.h"
 
 /*
- * Special values of a parent field in CDAT: there is no parent, or the other
- * bits are an index into EDGE.
+ * Special values of a parent field in CDAT. COMMIT_GRAPH_NO_PARENT: there is no
+ * parent. COMMIT_GRAPH_EDGE is a flag: the remaining bits are an index into
+ * EDGE.
  */
 #define COMMIT_GRAPH_NO_PARENT UINT32_C(0x70000000)
 #define COMMIT_GRAPH_EDGE UINT32_C(0x80000000)
@@ -59,7 +60,7 @@
  */
 #define COMMIT_GRAPH_GENERATION_MAX UINT32_C(0x3fffffff)
 
-/* Flag in GDA2: the other bits are an index into GDO2. */
+/* Flag of a number in GDA2: the remaining bits are an index into GDO2. */
 #define COMMIT_GRAPH_OVERFLOW UINT32_C(0x80000000)
 
 struct commit_graph_layer {

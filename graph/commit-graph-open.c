@@ -226,8 +226,8 @@ static bool has_lines(const struct repo *repo, const char *name)
 	const char *p;
 
 	/*
-	 * If memory runs out, it is unknown whether the file has such a line.
-	 * Return true, so that the graph is not used.
+	 * If memory runs out, the file is not read. Return true, as if it had
+	 * lines, so that the graph is not used.
 	 */
 	if (!path)
 		return true;
@@ -277,8 +277,8 @@ int commit_graph_is_writable(const struct repo *repo, struct error *err)
 }
 
 /*
- * Looks for a commit-graph first, and then for replace refs, because the search
- * for replace refs takes longer.
+ * Looks for a commit-graph first. Only if there is one, looks for replace refs,
+ * because this takes longer.
  */
 int commit_graph_open(struct commit_graph **out, const struct odb *odb,
 		      struct error *err)

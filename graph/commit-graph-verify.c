@@ -3,9 +3,9 @@
  * Verifies commit-graphs.
  *
  * If the table of ids of a layer is wrong, the commits of this layer are not
- * checked. Otherwise all processors read the commits, in the order in which
- * packs store them. Messages about commits are printed in the order of their
- * ids.
+ * checked. Otherwise all processors read the commits of the layer, in the order
+ * in which packs store them. The messages are then printed in the order of the
+ * commits' ids.
  */
 #include <stdarg.h>
 #include <string.h>
@@ -52,8 +52,8 @@ struct verifying {
 };
 
 /*
- * Reports an error, and sets the bits `found` in v->found. Returns 0 or
- * ERR_NOMEM.
+ * Reports an error with options->complain(), and adds the bits `found`
+ * (COMMIT_GRAPH_*) to v->found. Returns 0 or ERR_NOMEM.
  */
 static int complain(struct verifying *v, int found, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -94,9 +94,9 @@ static int check_order(struct verifying *v, uint32_t layer_pos)
 }
 
 /*
- * Checks that each fanout entry with an index in [*byte, end) has the value
- * `nr`: the number of ids whose first byte is not larger than this index. Sets
- * *byte to `end`.
+ * Checks the fanout entries for the first bytes [*byte, end): each must have
+ * the value `nr`, the number of ids that start with such a byte or a smaller
+ * one. Sets *byte to `end`. Returns 0 or ERR_NOMEM.
  */
 static int check_fanout(struct verifying *v, unsigned *byte, unsigned end,
 			uint32_t nr)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Verifies a commit-graph, for `git commit-graph verify` and `git fsck`: its
- * checksums, the order of ids, and for each commit its tree, parents, date and
- * generation numbers. Commits are compared with their objects.
+ * Verifies a commit-graph, for `git commit-graph verify` and `git fsck`. Checks
+ * the checksums of the graph and the order of ids. Compares the tree, the
+ * parents and the date of each commit with the commit object, and the
+ * generation numbers with those of the parents.
  */
 #ifndef GRAPH_COMMIT_GRAPH_VERIFY_H
 #define GRAPH_COMMIT_GRAPH_VERIFY_H
@@ -42,9 +43,9 @@ struct commit_graph_verify_options {
 
 /*
  * Verifies the commit-graph of an object directory. Reads every commit once.
- * Returns 0 if no error was found or there is no commit-graph, a positive
- * number with the kinds of errors that were found (bits COMMIT_GRAPH_*), or
- * ERR_NOMEM.
+ * Returns 0 if no error was found, or if there is no commit-graph. Returns a
+ * positive number if errors were found: the bits COMMIT_GRAPH_* of their kinds.
+ * Returns ERR_NOMEM if memory runs out.
  */
 int commit_graph_verify_dir(const struct odb *odb,
 			    const struct commit_graph_verify_options *options,

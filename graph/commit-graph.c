@@ -128,8 +128,9 @@ static bool add_parent(struct parent_list *list,
 }
 
 /*
- * Adds the parents in the chunk EDGE, from index `edge` up to the entry that is
- * marked as the last one. Returns false if the list is malformed.
+ * Adds the parents in the chunk EDGE, from index `edge` up to the entry whose
+ * top bit marks it as the last one of this commit. Returns false if the list is
+ * malformed.
  */
 static bool add_edges(struct parent_list *list,
 		      const struct commit_graph_layer *layer, size_t edge)

@@ -39,10 +39,10 @@ struct commit_graph_entry {
  * error code if the graph is broken. If the result is not 1, *out is NULL.
  * After an error, the caller may warn and continue without a graph.
  *
- * The result is 0 if there is no graph, if core.commitGraph is false, or if
- * commits may have other parents than the graph says: with grafts, replace refs
- * or a shallow file. If a layer of a chain cannot be opened, the layers below
- * it are used.
+ * The result is 0 if there is no graph, or if core.commitGraph is false. It is
+ * also 0 with grafts, replace refs or a shallow file, because commits may then
+ * have other parents than the graph says. If a layer of a chain cannot be
+ * opened, the layers below it are used.
  */
 int commit_graph_open(struct commit_graph **out, const struct odb *odb,
 		      struct error *err);
@@ -50,17 +50,18 @@ void commit_graph_close(struct commit_graph *graph);
 
 /*
  * Returns 1 if a commit-graph may be written in this repository, 0 if not, or a
- * negative error code. A graph may not be written if core.commitGraph is false,
- * or if commits have parents that differ from those in their objects (grafts, a
- * shallow repository). Replace refs do not matter: a graph contains the
- * original commits, and is not used while there are replace refs.
+ * negative error code. A graph may not be written if core.commitGraph is false.
+ * It may not be written with grafts or in a shallow repository either: commits
+ * then have other parents than their objects say. Replace refs do not matter: a
+ * graph contains the original commits, and is not used while there are replace
+ * refs.
  */
 int commit_graph_is_writable(const struct repo *repo, struct error *err);
 
 /*
  * Verifies the checksums of all layers. Callers that delete unreachable objects
- * verify them before they use the graph. Returns 0, ERR_CORRUPT or ERR_NOMEM.
- * O(bytes).
+ * call this function before they use the graph. Returns 0, ERR_CORRUPT or
+ * ERR_NOMEM. O(bytes).
  */
 int commit_graph_verify(const struct commit_graph *graph, struct error *err);
 
@@ -113,13 +114,14 @@ void commit_graph_filter(struct commit_graph_filter *filter,
 			 const struct bloom_settings *settings);
 
 /*
- * Sets *version to the version of changed-path filters to read and write. This
- * is commitGraph.changedPathsVersion if it is set, else 0 if
- * commitGraph.readChangedPaths is false, else -1. The value -1 means the
- * version of the existing filters, and 0 means that filters are not read.
- * Versions other than 1 and 2 are possible;
- * commit_graph_filter_version_is_known() refuses them. Returns 0 or
- * ERR_INVALID.
+ * Sets *version to the version of changed-path filters to read and write. -1
+ * means the version of the existing filters, and 0 means that filters are not
+ * read. The value may be an unknown version, which
+ * commit_graph_filter_version_is_known() refuses. Returns 0 or ERR_INVALID.
+ *
+ * The version is the value of commitGraph.changedPathsVersion. If this key is
+ * not set, the version is 0 if commitGraph.readChangedPaths is false, otherwise
+ * -1.
  */
 int commit_graph_filter_version(int64_t *version, const struct config *config,
 				struct error *err);

@@ -20,9 +20,9 @@ void path_filters_release(struct path_filters *f)
 }
 
 /*
- * All matches of a pattern may be at or below one path without wildcards. For
- * the pattern "a/b/c*" this path is "a/b". Returns the length of the longest
- * such path, or 0 if there is none.
+ * Returns the length of the longest path without wildcards that all matches of
+ * a pattern are at or below: "a/b" for the pattern "a/b/c*". Returns 0 if there
+ * is no such path.
  */
 static size_t certain_len(const struct pathspec_item *item)
 {
@@ -80,8 +80,8 @@ static int make_keys(struct path_filters *f, const struct pathspec *paths,
 }
 
 /*
- * Returns whether every pattern that does not exclude paths begins with a plain
- * path. If one of these patterns does not, a filter never excludes a commit.
+ * Returns whether filters can exclude commits for this pathspec: every pattern
+ * must begin with a path without wildcards, except patterns that exclude paths.
  */
 static bool can_help(const struct pathspec *paths)
 {

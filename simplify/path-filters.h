@@ -5,9 +5,9 @@
  *
  * A pattern begins with a path that ends at the first wildcard. If a commit
  * changes a file below this path, the commit's filter contains the path and all
- * directories above it. The answer "no" is certain unless the file is wrong.
- * After any other answer, trees must be compared. The filters do not help if a
- * pattern begins with a wildcard or ignores case.
+ * directories above it. The answer "no" is certain, unless the commit-graph
+ * file is wrong. After any other answer, trees must be compared. The filters do
+ * not help if a pattern begins with a wildcard or ignores case.
  */
 #ifndef SIMPLIFY_PATH_FILTERS_H
 #define SIMPLIFY_PATH_FILTERS_H

@@ -249,8 +249,8 @@ static int trees_differ(struct path_look *l, uint32_t new_tree,
 /* ---- one path */
 
 /*
- * Clears the entry if it is a file, for a pattern that ends in a slash ("a/"):
- * such a pattern selects only directories and submodules.
+ * For a pattern that ends in a slash ("a/"): clears the entry if it is a file,
+ * because such a pattern selects only directories and submodules.
  */
 static void drop_file(struct tree_entry *e)
 {
@@ -262,9 +262,9 @@ static int path_differs(struct path_look *l, const char *path,
 			uint32_t new_tree, uint32_t old_tree, unsigned depth);
 
 /*
- * Compares the entries of the first path component in both trees. If the path
- * ends here, compares the whole entries. Otherwise goes on with the next
- * component, in the directories below.
+ * Compares the entries of the first component of `path` in both trees. If the
+ * path has no further component, the whole entries are compared. Otherwise goes
+ * on with the next component, in the directories that the entries name.
  */
 static int component_differs(struct path_look *l, const char *path, size_t len,
 			     struct pair *pair, unsigned depth)

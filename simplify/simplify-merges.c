@@ -4,8 +4,8 @@
  *
  * Parents that other parents reach are dropped. Root commits without any of the
  * paths are dropped too. But if a commit is TREESAME to some of its parents, at
- * least one of these parents stays. A commit that is then TREESAME to its only
- * parent is replaced by that parent.
+ * least one of these parents stays. If a single parent is left and the commit
+ * is TREESAME to this parent, the commit is replaced by the parent.
  */
 #include <string.h>
 
@@ -15,8 +15,9 @@
 struct merging {
 	struct simplify *s;
 	/*
-	 * owned array, indexed by commit_nr: commit_nr of the commit that
-	 * replaces this commit; SIMPLIFY_NONE: not known yet
+	 * owned array, indexed by commit_nr: the commit (commit_nr) that
+	 * replaces this commit, which may be the commit itself; SIMPLIFY_NONE:
+	 * not known yet
 	 */
 	uint32_t *becomes;
 	/*
@@ -46,14 +47,14 @@ struct merging {
 	 * is 0
 	 */
 	uint32_t floor_generation;
-	/* whether haves reach any of the parents */
+	/* true: haves reach at least one of the parents */
 	bool has_behind;
 	struct error *err;
 };
 
 /*
  * Makes room in the arrays that are indexed by commit_nr, for commits that were
- * loaded since the last call. A search below the haves loads commits.
+ * loaded since the last call. search_behind() loads commits that haves reach.
  */
 static int grow(struct merging *m)
 {
@@ -102,8 +103,8 @@ static void find_floor(struct merging *m)
 }
 
 /*
- * Returns whether it is certain that no ancestor of commit `c` is one of the
- * parents that the search looks for (m->parents).
+ * Returns whether commit `c` certainly has no ancestor among the parents that
+ * the search looks for (m->parents).
  */
 static bool is_below_floor(const struct merging *m, uint32_t c)
 {
@@ -138,8 +139,8 @@ static unsigned mark_if_parent(const struct merging *m, uint32_t c)
 }
 
 /*
- * Visits the parents of commit `c`. Returns how many of them are parents of the
- * merge that were not marked before, or a negative error code.
+ * Visits the parents of commit `c`. Marks each of them that is a parent of the
+ * merge. Returns the number of newly marked commits, or a negative error code.
  */
 static int search_behind(struct merging *m, uint32_t c)
 {
@@ -165,14 +166,14 @@ static int search_behind(struct merging *m, uint32_t c)
 }
 
 /*
- * Marks those parents of a merge that its other parents reach. Returns their
- * number or a negative error code.
+ * Marks those parents of a merge that other parents of the merge reach. Returns
+ * the number of marked parents, or a negative error code.
  */
 static int mark_reached(struct merging *m)
 {
 	/*
-	 * number of parents that may still be marked; not all of them may,
-	 * because one parent stays in any case
+	 * number of parents that may still be marked: all but one, because one
+	 * parent always stays
 	 */
 	size_t left = m->parents.nr - 1;
 	int ret = 0;
@@ -283,8 +284,8 @@ static int drop_needless(struct merging *m, uint32_t c)
 /* ---- commit by commit */
 
 /*
- * Returns whether some parents of commit `c` are not simplified yet, and pushes
- * these onto `todo`.
+ * Pushes the parents of commit `c` that are not simplified yet onto `todo`.
+ * Returns 1 if there are any, 0 if not, or ERR_NOMEM.
  */
 static int needs_parents(struct merging *m, struct simplify_list *todo,
 			 uint32_t c)

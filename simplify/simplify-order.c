@@ -45,8 +45,9 @@ int simplify_ready_tips(struct simplify_ready *r, const struct simplify *s,
 }
 
 /*
- * Returns an array indexed by commit_nr: the number of the commit's children in
- * the list plus one; 0: the commit is not in the list.
+ * Returns an array indexed by commit_nr: one more than the number of the
+ * commit's children in the list, or 0 if the commit is not in the list. NULL:
+ * no memory.
  */
 static uint32_t *count_children(const struct simplify *s,
 				const struct simplify_list *list)
@@ -71,8 +72,8 @@ static uint32_t *count_children(const struct simplify *s,
 }
 
 /*
- * Pushes those parents of commit `c` all of whose children in the list were
- * processed, now that `c` was processed.
+ * Records that commit `c` was processed. Pushes each parent of `c` whose
+ * children in the list were all processed. Returns 0 or ERR_NOMEM.
  */
 static int release_parents(struct simplify_ready *r, const struct simplify *s,
 			   uint32_t *children, uint32_t c)

@@ -71,8 +71,9 @@ struct simplify_node {
 	uint32_t first_parent;
 	uint32_t parent_nr;
 	/*
-	 * For a merge: index in s->same of the first of `parent_nr` flags, one
-	 * for each parent. SIMPLIFY_NONE if no flags are kept.
+	 * For a merge: the flag for its first parent is at this index in
+	 * s->same, and the flags for its other parents follow. SIMPLIFY_NONE if
+	 * no flags are kept.
 	 */
 	uint32_t same;
 	uint32_t flags;
@@ -180,8 +181,8 @@ static inline bool simplify_has(const struct simplify *s, uint32_t c,
 }
 
 /*
- * Returns whether a commit is interesting or a have. Such a commit is relevant.
- * A merge with several relevant parents connects the history that is shown.
+ * Returns whether a commit is relevant: it is interesting, or it is a have. A
+ * merge with several relevant parents connects the history that is shown.
  */
 static inline bool simplify_is_relevant(const struct simplify *s, uint32_t c)
 {
@@ -192,7 +193,8 @@ static inline bool simplify_is_relevant(const struct simplify *s, uint32_t c)
 
 /*
  * Returns whether a merge can become TREESAME later, when some of its parents
- * turn out to be uninteresting. A TREESAME flag for each parent is then needed.
+ * turn out to be uninteresting. If so, a TREESAME flag for each parent must be
+ * kept.
  */
 static inline bool simplify_can_grow_same(const struct simplify *s)
 {
@@ -289,11 +291,10 @@ bool simplify_ready_pop(struct simplify_ready *r, uint32_t *c);
 void simplify_ready_release(struct simplify_ready *r);
 
 /*
- * Pushes the commits of a list that have no children in the list. Unless
- * r->by_date is set, the last commit of the list is pushed first, so that
- * simplify_ready_pop() returns the first commit of the list first. `children`
- * is indexed by commit_nr: the number of children plus one. Returns 0 or
- * ERR_NOMEM.
+ * Pushes the commits of a list that have no children in the list.
+ * simplify_ready_pop() then returns them in the order of the list, or by date
+ * if r->by_date is set. `children` is indexed by commit_nr: the number of
+ * children plus one. Returns 0 or ERR_NOMEM.
  */
 int simplify_ready_tips(struct simplify_ready *r, const struct simplify *s,
 			const struct simplify_list *list,
@@ -316,8 +317,9 @@ int simplify_note_children(struct simplify *s);
 int simplify_topo_begin(struct simplify *s, struct error *err);
 
 /*
- * Sets *c to the next commit, which may be a commit that is not shown. Returns
- * 1 if there is a commit, 0 at the end, or a negative error code.
+ * Sets *c to the next commit in topological order. Commits that are not shown
+ * are returned too. Returns 1 if there is a commit, 0 at the end, or a negative
+ * error code.
  */
 int simplify_topo_next(struct simplify *s, uint32_t *c, struct error *err);
 void simplify_topo_end(struct simplify *s);
@@ -333,9 +335,9 @@ int simplify_merges(struct simplify *s, struct error *err);
  * these names.
  *
  * This module is made for few pairs of trees, for example those that
- * changed-path filters did not exclude. It searches the bytes of trees, and
- * caches no decoded trees. For the trees of all commits in order,
- * path-changes.h is faster.
+ * changed-path filters did not exclude. This module searches the bytes of
+ * trees, and caches no decoded trees. For the trees of all commits in order,
+ * the module path-changes.h is faster.
  */
 
 struct path_look;

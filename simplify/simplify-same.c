@@ -225,9 +225,9 @@ static void follow(struct simplify *s, uint32_t c, uint32_t i)
 }
 
 /*
- * --remove-empty: called if a child of commit `p` has added all files at the
- * paths. If the tree of `p` has no file at the paths, the parents of `p` are
- * dropped.
+ * Implements --remove-empty. Called if a child of commit `p` has added all
+ * files at the paths. If the tree of `p` has no file at the paths, the parents
+ * of `p` are dropped.
  */
 static int cut_if_empty(struct simplify *s, uint32_t p, struct error *err)
 {
@@ -274,9 +274,9 @@ static int compare_parent(struct simplify *s, uint32_t c, uint32_t i,
 }
 
 /*
- * Returns whether commit `c` needs a TREESAME flag for each parent.
- * --simplify-merges needs the flags. So does a merge whose parents may become
- * uninteresting at the end of the walk.
+ * Returns whether a TREESAME flag for each parent of commit `c` is kept.
+ * --simplify-merges needs the flags. They are also needed for a merge whose
+ * parents may become uninteresting at the end of the walk.
  */
 static bool keeps_same(const struct simplify *s, uint32_t c)
 {
@@ -303,9 +303,9 @@ int simplify_commit(struct simplify *s, uint32_t c, struct error *err)
 	for (uint32_t i = 0; i < nr && !ret; i++)
 		ret = compare_parent(s, c, i, &t, err);
 	/*
-	 * With --first-parent, stock Git also counts the second parent, if that
-	 * parent is relevant, and then stops. The count decides whether the
-	 * merge is TREESAME.
+	 * With --first-parent, stock Git also counts the second parent of a
+	 * merge if it is relevant, and no further parent. The number of
+	 * relevant parents decides whether the merge is TREESAME.
 	 */
 	if (s->o.first_parent && simplify_node(s, c)->parent_nr > 1)
 		t.relevant_nr += simplify_is_relevant(

@@ -4,12 +4,12 @@
  * numbers of a commit-graph.
  *
  * A commit may be returned when all its children were returned. All children of
- * a commit have higher generation numbers than the commit. So when all commits
- * with a higher number were processed, all children of a commit are counted.
- * For a generation number g, there are three steps. First, all commits with a
- * generation number of g or more are simplified. Second, each of these commits
- * is counted as a child of its parents. Third, each commit whose children were
- * all returned is returned.
+ * a commit have higher generation numbers than the commit. So the children of a
+ * commit are counted completely when all commits with higher numbers were
+ * processed. For a generation number g, there are three steps. First, all
+ * commits with a generation number of g or more are simplified. Second, each of
+ * these commits is counted as a child of its parents. Third, each commit whose
+ * children were all returned is returned.
  */
 #include <stdlib.h>
 #include <string.h>

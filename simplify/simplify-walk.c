@@ -5,25 +5,26 @@
  *
  * With haves, or for an order that needs all commits, the walk lists all
  * commits before any commit is returned. The walk ends when all queued commits
- * are uninteresting and none of them can reach a listed commit. This is known
- * from the generation numbers of the commit-graph. Without them, the walk ends
- * some commits after the date of the last listed commit.
+ * are uninteresting and none of them can reach a listed commit. The generation
+ * numbers of the commit-graph tell whether a commit can be reached. Without
+ * them, the walk ends some commits after the date of the last listed commit.
  */
 #include "simplify/simplify-parts.h"
 
 /*
  * Used if there are no generation numbers. When all queued commits are
- * uninteresting, the walk still visits commits. It ends when this number of
- * commits in a row are older than the last listed commit.
+ * uninteresting, the walk still visits commits that are older than the last
+ * listed commit, because dates may be wrong. The walk ends after this number of
+ * such visits in a row.
  */
 #define SLOP 5
 
 /* ---- the queue */
 
 /*
- * Returns whether commit `c` may reach a listed commit. An ancestor has a lower
- * generation number. If a commit has a generation number, so have all its
- * ancestors.
+ * Returns whether commit `c` may reach a listed commit. A commit reaches only
+ * commits with lower generation numbers than its own. If a commit has a
+ * generation number, all its ancestors have one too.
  */
 static bool is_threat(const struct simplify *s, uint32_t c)
 {
@@ -191,9 +192,9 @@ static void begin_end(struct simplify *s)
 
 /*
  * Returns whether the walk can end, because the queued commits cannot change
- * the list any more. `date` is the date of the last listed commit. Without
- * generation numbers, *slop counts down the older commits that are still
- * visited (SLOP).
+ * the list any more. `date` is the date of the last listed commit. *slop is the
+ * number of older commits that are still visited if there are no generation
+ * numbers (SLOP); each visit lowers it.
  */
 static bool is_settled(struct simplify *s, uint64_t date, int *slop)
 {

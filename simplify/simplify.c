@@ -38,9 +38,11 @@ static int open_trees(struct simplify *s, struct error *err)
 
 /*
  * Returns whether commits can be returned in order before the walk is complete.
- * Requires generation numbers, and that no commit is uninteresting. With
- * --first-parent, generation numbers of skipped parents are unknown, so the
- * result is false.
+ * This is possible without haves, and without options that need all commits.
+ * Any order but that of the walk also needs a commit-graph with generation
+ * numbers. Such an order is not possible with --first-parent: the walk does not
+ * read the parents that it skips, and so does not know their generation
+ * numbers.
  */
 static bool can_stream(const struct simplify *s,
 		       const struct revwalk_tips *tips)

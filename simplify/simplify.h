@@ -10,8 +10,9 @@
  * unless it connects commits that are shown. Parents can be rewritten to the
  * next commits that are shown.
  *
- * Without haves, and if the order allows it, commits are returned while the
- * walk continues. Otherwise the walk is completed first. For one thread.
+ * With haves, or if the order needs all commits, the walk is completed before
+ * the first commit is returned. Otherwise commits are returned while the walk
+ * continues. For one thread.
  */
 #ifndef SIMPLIFY_SIMPLIFY_H
 #define SIMPLIFY_SIMPLIFY_H
@@ -43,13 +44,15 @@ struct simplify_options {
 	bool sparse;
 	/*
 	 * --simplify-merges: drop parents that other parents reach. Then drop
-	 * merges that no longer connect anything. Requires full_history,
-	 * rewrite and an order.
+	 * merges that do not connect several lines of history any more.
+	 * Requires full_history, rewrite and an order.
 	 */
 	bool merges;
 	/* also show TREESAME merges that differ from their first parent */
 	bool show_pulls;
-	/* do not walk past a commit that adds all of the paths */
+	/*
+	 * do not visit the parents of a commit that adds all files at the paths
+	 */
 	bool remove_empty;
 	/* follow only the first parent of merges */
 	bool first_parent;
@@ -87,11 +90,14 @@ struct simplify_options {
 	 */
 	bool keep_parents;
 	/*
-	 * skip: how many commits to leave out at the start; max: how many to
-	 * return at most after that; UINT64_MAX: no limit
+	 * skip: number of commits that are left out at the start; max: maximum
+	 * number of commits that are returned after these; UINT64_MAX: no limit
 	 */
 	uint64_t skip, max;
-	/* return the commits within the limits from last to first */
+	/*
+	 * apply `skip` and `max` first, then return the remaining commits in
+	 * reverse order
+	 */
 	bool reverse;
 };
 
@@ -125,10 +131,12 @@ struct simplify_commits {
 
 /*
  * Returns parents or children of the commit that was returned last. Unless
- * keep_parents or reverse is set, the parents are forgotten when the next
- * commit is returned. If the parents of a later commit would be rewritten
- * through a commit whose parents were forgotten, the later commit has no
- * parents. Stock Git does the same.
+ * keep_parents or reverse is set, the parents of a commit are forgotten when
+ * the next commit is returned.
+ *
+ * A parent may be rewritten through commits that are not shown. If the parents
+ * of one of these commits are forgotten already, the child has no such parent.
+ * Stock Git does the same.
  */
 struct simplify_commits simplify_parents(const struct simplify *s,
 					 uint32_t commit_nr);
