@@ -133,9 +133,10 @@ int receive_cert_init(struct receive *r, struct error *err);
 
 /*
  * Verify the certificate, store it as a blob, and set r->cert.is_judged. Does
- * nothing if the push is not signed, or if the repository has neither a
- * pre-receive nor a post-receive hook. Creates the quarantine if the push has
- * no objects. Returns 0 or a negative error code; a bad signature is no error.
+ * nothing if the push is not signed, or if no hook (pre-receive or
+ * post-receive) can read the certificate. Creates the quarantine if the push
+ * has no objects. Returns 0 or a negative error code; a bad signature is no
+ * error.
  */
 int receive_cert_judge(struct receive *r, struct error *err);
 

@@ -22,10 +22,10 @@
  * Refuse commands whose new values reach missing objects. All commands are
  * checked together first. If that check fails, each command is checked alone.
  *
- * A new value may have its complete history only if the client's shallow
- * commits end it. Then cmd->needs_shallow is set, and these shallow commits are
- * added to *new_shallow. Without receive.shallowUpdate, such a command is
- * refused.
+ * If the history of a new value is complete only with the client's shallow
+ * boundary, cmd->needs_shallow is set. The commits of the boundary that end
+ * this history are added to *new_shallow. Without receive.shallowUpdate, the
+ * command is refused.
  *
  * Returns 0 or a negative error code. Cost: see receive_connect_check().
  */
@@ -37,10 +37,10 @@ int receive_check_connected(struct receive *r,
 int receive_check_hidden(struct receive *r, struct error *err);
 
 /*
- * Find commands on symbolic refs whose target another command changes. If both
- * commands have the same old and new values, the command on the symbolic ref
- * gets the flag is_alias and is not executed. Otherwise both commands are
- * refused. Returns 0 or a negative error code.
+ * Find commands on symbolic refs whose target another command changes. If the
+ * command on the symbolic ref and the command on the target have equal old and
+ * new values, the former gets the flag is_alias and is not executed. Otherwise
+ * both commands are refused. Returns 0 or a negative error code.
  */
 int receive_check_aliases(struct receive *r, struct error *err);
 
@@ -50,9 +50,9 @@ int receive_check_aliases(struct receive *r, struct error *err);
 struct receive_rules {
 	struct receive *r; /* borrowed */
 	/*
-	 * owned: the objects; NULL until receive_rules_check() needs them. It
-	 * then takes over r->checked, or opens an object database if that is
-	 * NULL.
+	 * owned: the objects of the repository and of the push; NULL until they
+	 * are needed. Then receive_rules_check() moves r->checked here, or
+	 * opens an object database if r->checked is NULL.
 	 */
 	struct odb *odb;
 	struct walk walk; /* on `odb` */
@@ -144,10 +144,10 @@ void receive_connect_release(struct receive_connect *c);
  * with the reason in *why if an object is missing or corrupt; or a negative
  * error code.
  *
- * If `new_shallow` is not NULL, commits of the push may lack parents where the
- * client's history is shallow. Such commits are added to *new_shallow. If the
- * repository had a commit and all its parents before the push, the commit is
- * never treated as shallow, because refs may need its history.
+ * If `new_shallow` is not NULL, a commit of the push that is on the client's
+ * shallow boundary may lack parents, and is added to *new_shallow. Exception:
+ * if the repository had the commit and all its parents before the push, the
+ * commit is not treated as shallow, because refs may need its history.
  *
  * Cost: O(commits and objects of the push), and one test for each commit of the
  * frontier.

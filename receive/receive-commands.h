@@ -26,8 +26,8 @@
  * Limits: commands_max commands, RECEIVE_OPTIONS_MAX options, and
  * RECEIVE_TEXT_MAX bytes of ref names, options and certificate together. A
  * command takes about 150 bytes of memory. If there are too many commands, the
- * list is read to its end but not stored. Reading it is necessary, because the
- * client sends the whole list before it reads an answer.
+ * list is read to its end but not stored: the client reads an answer only after
+ * it has sent the whole list.
  */
 #ifndef RECEIVE_RECEIVE_COMMANDS_H
 #define RECEIVE_RECEIVE_COMMANDS_H
@@ -79,8 +79,9 @@ struct receive_command {
 	 */
 	bool in_rewrite;
 	/*
-	 * true: the ref is a symbolic ref, and another command changes its
-	 * target in the same way. This command is not executed.
+	 * true: the ref is a symbolic ref, and another command makes the same
+	 * change to the target of the symbolic ref. So the command on the
+	 * symbolic ref is not executed.
 	 */
 	bool is_alias;
 	/* true: the command deletes a ref that does not exist */
@@ -125,7 +126,10 @@ struct receive_request {
 	bool report, report_v2, sideband, quiet, atomic, has_options;
 };
 
-/* Make an empty request with RECEIVE_COMMANDS_DEFAULT as its limit. */
+/*
+ * Make an empty request whose maximum number of commands is
+ * RECEIVE_COMMANDS_DEFAULT.
+ */
 void receive_request_init(struct receive_request *req, enum hash_algo algo);
 void receive_request_release(struct receive_request *req);
 

@@ -117,10 +117,10 @@ static int visit_parents(struct check *k, struct oidset *seen,
 }
 
 /*
- * Visit the tips (the new values of refs). If `is_new` is true, visit the tips
- * that came with the push. If it is false, add the tips that existed before the
- * push to the frontier. Such a tip is added to push.boundary only if it is a
- * parent of a new commit.
+ * Visit those tips (new values of refs) that came with the push if `is_new`,
+ * otherwise those that existed before the push. The latter are only added to
+ * the frontier. push.boundary has such a tip only if the tip is a parent of a
+ * new commit.
  */
 static int visit_tips(struct check *k, struct oidset *seen, bool is_new)
 {
@@ -366,8 +366,8 @@ static int refuse(struct check *k)
 
 /*
  * Test the frontier if clients may know only of reachable objects (is_limit).
- * Refuses the push if a commit of the frontier is not visible to the client. If
- * all are visible, adds them to the haves of the walk and returns 0.
+ * If all commits of the frontier are visible to the client, adds them to the
+ * haves of the walk and returns 0. Otherwise refuses the push.
  */
 static int test_visible(struct check *k)
 {
@@ -447,8 +447,8 @@ static int check_visible(struct check *k, const struct walk_items *objects)
 /*
  * Find the objects that the new tips reach and that the existing refs do not
  * reach. If refs reach the whole frontier, only the commits of the push are
- * new, so no walk over commits is needed. Such a walk goes by date, and could
- * visit the whole history if the dates in the push are old.
+ * new, and they are known already. Otherwise a walk over commits by date is
+ * needed. It could visit the whole history if the dates in the push are old.
  */
 static int find_new(struct walk_result *result, struct check *k)
 {
@@ -518,7 +518,7 @@ static int has_parents(struct check *k, const struct oid *oid)
 /*
  * Returns 1 if the repository had this commit of the push, with all its
  * parents, before the push. Returns 0 if not, or a negative error code. A
- * commit that was complete must not become shallow, because refs would lose
+ * commit that had its parents must not become shallow, because refs would lose
  * history.
  */
 static int was_complete(struct check *k, const struct oid *oid)

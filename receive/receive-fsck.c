@@ -67,8 +67,8 @@ int receive_fsck_check_config(struct receive *r, struct error *err)
 			       &r->peer, err);
 	fsck_rules_release(&rules);
 	/*
-	 * A skip list that cannot be read (ERR_IO) is reported later, and only
-	 * if objects are checked.
+	 * Ignore here that a skip list cannot be read (ERR_IO). This error is
+	 * reported later, and only if objects are checked.
 	 */
 	return ret == ERR_IO ? 0 : ret;
 }

@@ -4,22 +4,23 @@
  * GIT_DIR=".". The output of a hook goes to the client while the hook runs. The
  * client gets keep-alives while a hook prints nothing.
  *
- * 	hook                            standard input
- * 	------------------------------  --------------------------------------
- * 	pre-receive                     all commands; the hook can read the
- * 	                                objects in the quarantine
- * 	update <ref> <old> <new>        nothing; runs before each command
- * 	reference-transaction <state>   changes of refs
- * 	post-receive                    commands that were executed
- * 	post-update <ref>...            nothing
+ *	hook                            standard input
+ *	------------------------------  --------------------------------------
+ *	pre-receive                     all commands; the hook can read the
+ *	                                objects in the quarantine
+ *	update <ref> <old> <new>        nothing; runs before each command
+ *	reference-transaction <state>   changes of refs
+ *	post-receive                    commands that were executed
+ *	post-update <ref>...            nothing
  *
  * If the push has a target (struct receive_target), the quarantine exists until
  * the end of the push. So the hooks update, reference-transaction and
- * proc-receive can read it too. For post-receive and post-update, the
- * quarantine is an alternate of the repository if the push is signed or the
+ * proc-receive can read the quarantine too. For post-receive and post-update,
+ * the quarantine is an alternate of the repository if the push is signed or the
  * repository lacks the objects. Otherwise the quarantine is removed before
  * these two hooks run. The reason: a hook that fetches into another repository
- * could rely on objects in the quarantine, which does not last.
+ * could rely on objects in the quarantine, and these objects are removed at the
+ * end of the push.
  *
  * receive-worktree.c starts push-to-checkout, and receive-proc.c starts
  * proc-receive. A hook that does not exist counts as a hook that succeeds.
@@ -76,7 +77,7 @@ int receive_hook_post(struct receive *r, struct error *err);
 enum receive_env {
 	/*
 	 * If there is a quarantine, set GIT_QUARANTINE_PATH, and set the
-	 * variables of object directories to those of the quarantine.
+	 * variables of object directories to the directories of the quarantine.
 	 */
 	RECEIVE_ENV_QUARANTINE = 1 << 0,
 	/* Set GIT_PUSH_OPTION_*, if receive.advertisePushOptions is true. */

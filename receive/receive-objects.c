@@ -45,9 +45,10 @@ static char *name_file(const struct receive *r, const struct oid *checksum,
 }
 
 /*
- * Choose which files are made durable. The target of a push links the files
- * from the quarantine into its cache, and stores their content. So only their
- * content must be durable.
+ * Choose which files are made durable. If the push has a target (struct
+ * receive_target), the target stores the content of the files, and links the
+ * files into its cache. So only the content of the files must be durable, and
+ * not their names in the quarantine.
  */
 static int choose_fsync(struct pack_indexer_files *files,
 			const struct receive *r, struct error *err)
@@ -80,8 +81,8 @@ static int say_who(struct buf *text, struct error *err)
 
 /*
  * Store the received objects as a pack, not as loose objects. A .keep file
- * stops other processes from removing the pack in a repack before refs reach
- * its objects.
+ * protects the pack until refs reach its objects: a repack by another process
+ * does not remove a pack with a .keep file.
  *
  * If objects are checked, a pack that has an object twice is refused. Stock Git
  * accepts such a pack if it unpacks the pack.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Takes the objects of a push: reads the pack from the connection, indexes and
- * checks the objects, and stores them in the quarantine, as a pack or as loose
- * objects.
+ * Takes the objects of a push. Reads the pack from the connection, and indexes
+ * and checks the objects. Stores the objects in the quarantine, as a pack or as
+ * loose objects.
  */
 #ifndef RECEIVE_RECEIVE_OBJECTS_H
 #define RECEIVE_RECEIVE_OBJECTS_H

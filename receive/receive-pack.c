@@ -310,10 +310,10 @@ static bool load_detach(bool *detach, const struct config *config)
 
 /*
  * Run `git maintenance`, without output. Its errors are ignored: the client
- * already has the report. Without detaching, the push ends after the
- * maintenance. The command gets neither --detach nor --no-detach: a client of
- * the same machine may set GIT_EXEC_PATH to a Git that is older than these two
- * options.
+ * already has the report. If the maintenance does not run in the background,
+ * the push ends after it. Neither --detach nor --no-detach is passed to the
+ * command. The reason: a client of the same machine may set GIT_EXEC_PATH to a
+ * Git that is older than these two options.
  */
 static void maintain(const struct receive *r)
 {

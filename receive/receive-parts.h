@@ -39,9 +39,10 @@ void receive_proc_choose(struct receive *r);
 /*
  * Run the proc-receive hook if at least one command has by_hook. The report of
  * the hook can refuse a command, add rewrites to a command, or clear by_hook so
- * that the server executes the command. A command without a result is refused.
- * If the hook fails in an atomic push, all commands without a result are
- * refused. Returns 0 or a negative error code; a hook that fails is no error.
+ * that the server executes the command. A command with by_hook for which the
+ * hook reports no result is refused. If the hook fails in an atomic push, all
+ * other commands are refused too. Returns 0 or a negative error code; a hook
+ * that fails is no error.
  */
 int receive_proc_run(struct receive *r, struct error *err);
 

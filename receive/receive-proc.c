@@ -153,8 +153,9 @@ __attribute__((format(printf, 2, 3))) static int complain(
 }
 
 /*
- * Returns whether the hook may report the status of a command. A later status
- * of the same command is allowed, but a refused command stays refused.
+ * Returns whether the hook may report the status of a command. The hook may
+ * report a status more than once; the last one counts. A command that was
+ * refused before the hook ran gets no status.
  */
 static bool takes_status(const struct receive_command *cmd)
 {
@@ -356,8 +357,8 @@ static int send_commands(struct proc *p, struct error *err)
 }
 
 /*
- * Replace the error message of a failed write to the hook, because that message
- * would call the hook a client. `what` says what failed.
+ * Replace the error message of a failed write to the hook: the message of the
+ * writer would call the hook a client. `what` describes the write that failed.
  */
 static int explain(int ret, const char *what, struct error *err)
 {
@@ -397,8 +398,9 @@ static void forward_errors(struct proc *p)
 }
 
 /*
- * Do one of the two tasks of struct proc, each in its own thread. Closing the
- * hook's input shows the hook that nothing more will come.
+ * Do one of the two tasks of struct proc, each in its own thread. The end of
+ * the hook's input tells the hook that nothing more will come, so the input is
+ * closed when the talk is over.
  */
 static int do_task(void *ctx, unsigned thread_nr, size_t task_nr,
 		   struct error *err)

@@ -174,11 +174,12 @@ static int move_file(void *ctx, const char *name)
 		bool was_there = sys_exists(to.data);
 
 		/*
-		 * If the target exists, it has the same content, because names
-		 * are derived from the content. A loose object is replaced. An
-		 * existing pack stays; its modification time is set to now and
-		 * its .mtimes file is removed. So a prune does not remove the
-		 * objects before refs reach them.
+		 * If a file of this name exists in the repository, it has the
+		 * same content, because names are derived from the content. The
+		 * file of a loose object is replaced. An existing pack stays:
+		 * its modification time is set to now, and its .mtimes file is
+		 * removed. So a prune does not remove the objects before refs
+		 * reach them.
 		 */
 		if (!was_there || m->rank < 0 || sys_touch(to.data, NULL) < 0)
 			ret = rename_into(m, from.data, to.data);
@@ -233,8 +234,9 @@ int quarantine_migrate(struct quarantine *q, struct error *err)
 	if (!q->dir.path)
 		return 0;
 	/*
-	 * Block signals: a signal that ended the process now could leave a pack
-	 * without .idx, or a .keep file.
+	 * Block signals. If a signal ended the process now, it could leave a
+	 * pack without .idx in the repository, or a .keep file that nobody
+	 * removes.
 	 */
 	sys_hold_signals(&hold);
 	ret = sys_dir_each(q->dir.path, move_fanout, &m, err);

@@ -226,8 +226,8 @@ static int take_results(struct batch *b)
 
 /*
  * Tell the client why a transaction failed as a whole. Returns the reason with
- * which its commands are refused: `why`, or the target's message if the target
- * failed.
+ * which the commands of the transaction are refused: `why`, or the target's
+ * message if the target failed.
  */
 static const char *tell_reason(struct batch *b, const char *why)
 {

@@ -38,11 +38,11 @@ int receive_worktree_find(struct receive_worktree *out, struct receive *r,
  * value of the command. `full` is the name with the prefix of the namespace.
  * The ref itself is not changed.
  *
- * The command is refused with stock Git's reason if files or index differ from
- * the current commit, if the hook declines, or if the directory of the files is
- * unknown. Nothing is done if the ref does not have the old value of the
- * command, because the transaction refuses such a command later. Returns 0 or a
- * negative error code.
+ * The command is refused, with stock Git's reason, in three cases: files or
+ * index differ from the current commit, the hook declines, or the directory of
+ * the files is unknown. If the ref does not have the old value of the command,
+ * nothing is done here, because the transaction refuses the command later.
+ * Returns 0 or a negative error code.
  */
 int receive_worktree_update(struct receive *r, struct receive_command *cmd,
 			    const char *full, struct error *err);

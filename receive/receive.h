@@ -309,9 +309,9 @@ const struct repo *quarantine_repo(const struct quarantine *q,
 /*
  * Move the objects of the quarantine into the repository, and remove the
  * quarantine directory. Loose objects are moved first, then the pack, with its
- * .idx last. Signals wait until this is done. Returns 0 or a negative error
- * code. Objects that were moved before an error stay in the repository,
- * unreachable.
+ * .idx last. Signals are held back until all files are moved. Returns 0 or a
+ * negative error code. Objects that were moved before an error stay in the
+ * repository, unreachable.
  */
 int quarantine_migrate(struct quarantine *q, struct error *err);
 
@@ -339,8 +339,9 @@ struct receive {
 	struct quarantine quarantine;
 	/*
 	 * Owned: the objects of the repository and of the push, as the
-	 * connectivity check has seen them. Kept for the rules if the push has
-	 * a target, because the objects then stay in the quarantine. Else NULL.
+	 * connectivity check has read them. Kept only if the push has a target,
+	 * because the objects then stay in the quarantine, where
+	 * receive_rules_check() reads them. Otherwise NULL.
 	 */
 	struct odb *checked;
 	bool is_limit; /* see visible_is_limit() */

@@ -46,9 +46,9 @@ static int add_capabilities(struct buf *out, const struct session *s,
 }
 
 /*
- * Write the line of a ref. The first line has the capabilities in place of
- * `suffix`. The first line is never that of a peeled tag, so it needs no
- * suffix.
+ * Write the line of a ref. In the first line, the capabilities take the place
+ * of `suffix`. Only the line of a peeled tag has a suffix, and such a line is
+ * never the first one.
  */
 static int write_ref(struct advertisement *a, const struct oid *oid,
 		     const char *name, const char *suffix)

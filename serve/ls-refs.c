@@ -10,9 +10,9 @@
 #include "wire/pktline.h"
 
 /*
- * Limits for the ref prefixes of one request. If a request has more, all
- * visible refs are listed. A prefix only saves work: clients filter the list
- * themselves.
+ * Limits for the ref prefixes of one request: their number, and their total
+ * bytes. Beyond a limit, all visible refs are listed. Prefixes only save work,
+ * because clients filter the list themselves.
  */
 #define PREFIX_NR_MAX 65536
 #define PREFIX_BYTES_MAX (4 << 20)
@@ -22,7 +22,10 @@ struct listing {
 	bool symrefs, peel, unborn;
 	char **prefixes; /* owned, with the strings */
 	size_t prefix_nr, prefix_alloc, prefix_bytes;
-	/* List all visible refs, because the request has too many prefixes. */
+	/*
+	 * true: list all visible refs, because the request has too many
+	 * prefixes
+	 */
 	bool all;
 	/* attributes of the current ref */
 	struct buf attributes;
@@ -193,10 +196,10 @@ static bool is_for_refs(const char *prefix)
 }
 
 /*
- * Set *kept to the packed-refs table that has all refs of the listing, or to
- * NULL if the packets cannot be shared with other requests. Loose refs are read
- * for each request, so they do not count here. Returns 0 or a negative error
- * code.
+ * Set *kept to the packed-refs table that has all packed refs of the listing.
+ * Set it to NULL if the packets cannot be shared with other requests. Loose
+ * refs do not matter here, because they are read for each request. Returns 0 or
+ * a negative error code.
  */
 static int find_kept(const struct packed_kept **kept, struct listing *l)
 {
@@ -226,9 +229,10 @@ static int find_kept(const struct packed_kept **kept, struct listing *l)
 }
 
 /*
- * Set *key to a string that identifies the listing among those of one
- * packed-refs table. The key has the rules for hidden refs, the namespace, the
- * prefixes, and whether tags are peeled.
+ * Set *key to a string that is different for listings with different lines. It
+ * has everything that decides the lines besides the packed-refs table: the
+ * rules for hidden refs, the namespace, the prefixes, and whether tags are
+ * peeled.
  */
 static int make_key(struct buf *key, const struct listing *l)
 {
@@ -251,8 +255,8 @@ static int make_key(struct buf *key, const struct listing *l)
 }
 
 /*
- * List the refs. Keep the packets for other requests if all of them are still
- * in the buffer and depend on packed-refs only.
+ * List the refs. If all packets are still in the buffer, and depend on
+ * packed-refs only, keep them for later requests.
  */
 static int visit_and_note(struct listing *l, const struct packed_kept *kept,
 			  const struct buf *key, struct error *warning)
@@ -302,8 +306,8 @@ static int write_refs(struct listing *l)
 	if (!ret && has_head(l))
 		ret = write_head(l);
 	/*
-	 * Only the lines below refs/ are shared, so the line of HEAD does not
-	 * count.
+	 * HEAD is listed already. Only the lines below refs/ are shared with
+	 * other requests, so forget whether the line of HEAD was mixed.
 	 */
 	l->is_mixed = false;
 	if (!ret)

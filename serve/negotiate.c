@@ -17,10 +17,10 @@ void negotiate_init(struct negotiate *n, const struct negotiate_ops *ops,
 }
 
 /*
- * Returns 1 if the common haves are enough (each wanted commit has one among
- * its ancestors), 0 if not, or a negative error code. The function is called
- * for each unknown have. The result 0 is cached until there is a new common
- * have, because the walk is expensive.
+ * Returns 1 if the common haves are enough (each wanted commit has a common
+ * have among its ancestors), 0 if not, or a negative error code. The function
+ * is called for each unknown have, and the walk is expensive. So the result 0
+ * is cached until there is a new common have.
  */
 static int is_enough(struct negotiate *n, struct error *err)
 {
@@ -70,7 +70,8 @@ static int answer_common(struct negotiate *n, const struct oid *have,
 
 /*
  * Answer a have that the server does not know. If the common haves are enough,
- * an ACK stops the client from sending the ancestors of this have.
+ * the answer is an ACK. The client then does not send the ancestors of this
+ * have.
  */
 static int answer_unknown(struct negotiate *n, const struct oid *have,
 			  struct error *err)

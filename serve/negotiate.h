@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Negotiation: answering "have" lines until enough common commits are known
- * (gitprotocol-pack(5), "Packfile Negotiation"; the acknowledgments section
- * of gitprotocol-v2(5)). One thread.
+ * (gitprotocol-pack(5), "Packfile Negotiation"; the acknowledgments section of
+ * gitprotocol-v2(5)). One thread.
  *
  * A have is common if the server has the object, else unknown. A round is a
  * list of haves up to a flush packet. "Enough" means that each wanted commit
@@ -20,10 +20,10 @@
  *	flush            NAK (no common) NAK              NAK
  *	done             NAK (no common) ACK last         ACK last
  *
- * x is the have, `last` the last common have. (first) means that only the first
- * common have is acknowledged, (no common) that NAK is sent only if there is no
- * common have. If the client chose no-done, the negotiation ends at the first
- * flush packet after "ready", and the pack follows.
+ * x is the have, `last` the last common have. (first): only the first common
+ * have is acknowledged. (no common): NAK is sent only if there is no common
+ * have. If the client chose no-done, the negotiation ends at the first flush
+ * packet after "ready", and the pack follows.
  */
 #ifndef SERVE_NEGOTIATE_H
 #define SERVE_NEGOTIATE_H

@@ -32,8 +32,9 @@
 #define MANY_WANTS 64
 
 /*
- * The file of wants of prepared answers is not opened if it has more bytes than
- * this for each want of the request.
+ * Maximum size of the file of wants of prepared answers, in bytes for each want
+ * of the request. A larger file is not opened, because looking up the wants
+ * costs less.
  */
 #define BYTES_PER_WANT 128
 
@@ -419,8 +420,8 @@ static bool has_object(void *ctx, const struct oid *oid)
 
 /*
  * Add a have and its parents as targets of the reachability walk; the client
- * has all of these commits. Thanks to the parents, a want that forked just
- * below a have needs no further round. Older ancestors are not added: the
+ * has all of these commits. If a branch of the wants forked from a parent of a
+ * have, no further round is needed. Older ancestors are not added: the
  * negotiation would then end too early, with only few common commits known.
  */
 static int add_target(struct request *req, uint32_t commit_nr,

@@ -138,8 +138,8 @@ int request_add_want(struct request *req, const struct oid *oid,
 
 /*
  * Add a want without looking it up. request_check_wants() looks up the want
- * later, unless a prepared answer (a stored response to a frequent request)
- * lists the want.
+ * later. If a prepared answer (a stored response to a frequent request) lists
+ * the want, no look-up is needed.
  *
  * The wants are looked up at once if 16,384 of them are unchecked, or if
  * gitreach.reachableOnly is set. Returns 0, ERR_PEER if a want is missing, or
@@ -226,8 +226,9 @@ int filter_policy_check(const struct config *config,
  * message of request_not_our_ref() if one is refused, or another negative error
  * code.
  *
- * Cost: one pass over the visible refs. If a want is not a tip, a history walk
- * is added. If such a want is not a commit, the walk lists all objects.
+ * Cost: one pass over the visible refs. If a want is not a tip, also a walk
+ * over commits. If this want is no commit either, the walk also lists all trees
+ * and blobs.
  */
 int wants_check(struct request *req, struct error *err);
 

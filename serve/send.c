@@ -9,10 +9,10 @@
 #include "sys/ticker.h"
 
 /*
- * The thread that sends keep-alives is started when MUCH_DONE units of work are
- * done, when at least MUCH_AHEAD units are expected, or after SOON_NS
- * nanoseconds. A unit is what the progress counts: a commit, an object or a
- * byte.
+ * The thread that sends keep-alives is started as soon as one of these is true:
+ * MUCH_DONE units of work are done, at least MUCH_AHEAD units are expected, or
+ * SOON_NS nanoseconds have passed. A unit is what the progress counts: a
+ * commit, an object or a byte.
  */
 #define MUCH_DONE 1024
 #define MUCH_AHEAD (1 << 20)
@@ -213,9 +213,9 @@ static void put_progress(void *ctx, const char *text, size_t len)
 }
 
 /*
- * Start the keep-alive thread when the request proves to be large or slow.
- * Starting a thread costs a tenth of a small request. If the thread cannot be
- * started, the pack is sent without keep-alives.
+ * Start the keep-alive thread, but only when the request is known to be large
+ * or slow: starting a thread costs a tenth of a small request. If the thread
+ * cannot be started, the pack is sent without keep-alives.
  */
 static int see_to_life(void *ctx, const char *title, uint64_t done,
 		       uint64_t total)
@@ -381,9 +381,9 @@ int send_pack(struct request *req, struct error *err)
 }
 
 /*
- * Returns whether a published pack may be a part of the answer. Published packs
- * are made for clones. For other requests, looking for such a pack would only
- * cost time.
+ * Returns whether the request may be answered with a published pack. Published
+ * packs are made for clones. For other requests, looking for such a pack would
+ * only cost time.
  */
 static bool may_be_published(const struct request *req)
 {

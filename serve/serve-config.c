@@ -34,7 +34,8 @@ struct allowing {
 
 /*
  * Handle an entry of an uploadpack.allow*InWant key. allowAnySHA1InWant sets
- * all three fields. A later entry overrides an earlier one.
+ * all three fields of struct serve_allow. A later entry overrides an earlier
+ * one.
  */
 static int take_allow(void *ctx, const struct config_entry *entry)
 {

@@ -78,8 +78,8 @@ int promisor_remotes_print(struct buf *out,
 /*
  * Check the value of promisor-remote that the client sent, a list
  * "<name>;<name>" of accepted remotes. Returns 1 if at least one name is an
- * advertised remote, 0 if none is, or ERR_NOMEM. If a name is not advertised,
- * *warning says so (for the last such name).
+ * advertised remote, 0 if none is, or ERR_NOMEM. *warning describes the last
+ * name that is not an advertised remote.
  */
 int promisor_remotes_accepted(const struct promisor_remotes *remotes,
 			      const char *names, struct error *warning);
@@ -157,7 +157,7 @@ void pack_offer_release(struct pack_offer *offer);
 /*
  * Offer the packs that a repository has published, if their URI has a protocol
  * in the client's list. *offer must be initialised and have no blobs, and
- * `config` must outlive it. Returns 0 or ERR_NOMEM.
+ * `config` must outlive *offer. Returns 0 or ERR_NOMEM.
  */
 int pack_offer_published(struct pack_offer *offer,
 			 const struct published_config *config,
@@ -182,26 +182,26 @@ static inline bool pack_offer_has_packs(const struct pack_offer *offer)
 
 /*
  * Returns whether a published pack with this checksum and length is offered. If
- * memory runs out, no pack is offered. The signature is that of the callback in
- * struct packing_elsewhere; `ctx` is the struct pack_offer.
+ * memory runs out, no pack is offered. The function is a callback for struct
+ * packing_elsewhere; `ctx` is the struct pack_offer.
  */
 bool pack_offer_has(void *ctx, const struct oid *checksum, uint64_t len);
 
 /*
- * Add to *hash the published packs that are offered (published_identify()).
- * Returns 1 if they were added, 0 if there are too many packs, or a negative
- * error code.
+ * Add to *hash the values that decide which published packs are offered
+ * (published_identify()). Returns 1 if they were added, 0 if there are too many
+ * packs to hash, or a negative error code.
  */
 int pack_offer_identify(const struct pack_offer *offer, struct hash_ctx *hash,
 			struct error *err);
 
 /*
  * Write the section "packfile-uris" of a fetch response, and the delim packet
- * that ends it. left_out[i]: the pack that is sent lacks offer->blobs[i], so
- * the URI of this blob is sent. `pack`: the checksum of the published pack
- * whose objects are not sent, the last one that pack_offer_has() has found;
- * NULL: none. If the client needs no URI, nothing is written. Returns 0 or a
- * negative error code.
+ * that ends it. If left_out[i] is true, offer->blobs[i] is not in the pack that
+ * is sent, and the client gets its URI. `pack` (may be NULL) is the checksum of
+ * a published pack whose objects are not sent; the client gets the URI of this
+ * pack. pack_offer_has() must have found it last. If the client needs no URI,
+ * nothing is written. Returns 0 or a negative error code.
  */
 int pack_offer_tell(const struct pack_offer *offer, const bool *left_out,
 		    const struct oid *pack, struct pktline_writer *out,

@@ -42,8 +42,8 @@ struct session {
 	struct refview refs;
 	bool refs_are_open;
 	/*
-	 * The object that session_peel_ref() last found to be no tag. Valid if
-	 * knows_no_tag is set.
+	 * The object that session_peel_ref() has read last, if this object is
+	 * no tag. Valid if knows_no_tag is set.
 	 */
 	struct oid no_tag;
 	bool knows_no_tag; /* whether no_tag is set */
@@ -83,9 +83,11 @@ int session_open_refs(struct session *s, struct error *err);
 /*
  * Return 1 if the repository has an object that a client named, 0 if not, or a
  * negative error code. With config.is_limit, an object that visible refs do not
- * reach counts as missing. session_has() is for wants, and also looks into
- * packs that are newer than the snapshot. session_knows() is for haves, and
- * looks only into the snapshot, which is cheaper.
+ * reach counts as missing.
+ *
+ * session_has() is for wants. It also looks into packs that are newer than the
+ * snapshot. session_knows() is for haves. It looks only into the snapshot,
+ * which is cheaper.
  */
 int session_has(struct session *s, const struct oid *oid, struct error *err);
 int session_knows(struct session *s, const struct oid *oid, struct error *err);
@@ -105,11 +107,12 @@ void session_warn(struct session *s, const struct error *warning);
 
 /*
  * Peel a ref. Returns 1 with *peeled set if the ref names an annotated tag, 0
- * for any other object, or a negative error code. For a missing object, the
- * function returns 0 and warns. Its ref is advertised nevertheless: a client
- * that prunes would delete a ref that is not advertised. The object is not read
- * if packed-refs has the peeled value, or if the ref names the object
- * s->no_tag.
+ * for any other object, or a negative error code.
+ *
+ * If the object is missing, the function warns and returns 0. The ref is
+ * advertised nevertheless: a client that prunes would delete its copy of a ref
+ * that is not advertised. The object is not read if packed-refs has the peeled
+ * value, or if the ref names the object s->no_tag.
  */
 int session_peel_ref(struct session *s, const struct ref *ref,
 		     struct oid *peeled, struct error *err);

@@ -41,8 +41,9 @@ static int load_shallows(struct walk_tips *tips, struct request *req,
  * is counted from the wants, as in stock Git since 2.54. It is the requested
  * number plus the distance from the wants to the nearest commit of the old
  * boundary. So all branches end at the same depth. If the depth were counted
- * from each boundary commit, long branches that were merged since would be sent
- * whole. If the wants reach no boundary commit, nothing is deepened.
+ * from each boundary commit, a long branch that was merged after the client's
+ * last fetch would be sent whole. If the wants reach no boundary commit,
+ * nothing is deepened.
  */
 static int from_boundary(struct depth_result *result, struct request *req,
 			 struct error *err)

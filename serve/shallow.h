@@ -18,9 +18,9 @@
  * Compute the client's new boundary, and write "shallow <id>" and "unshallow
  * <id>" packets. Fill req->shallow and req->edges, and add new wants to
  * req->wants. The caller writes the packet that ends the section. If the
- * request has no depth limit, the new boundary is that of the repository, and
- * no "unshallow" is written. Returns 0, ERR_PEER if the depth limit excludes
- * all commits, or another negative error code.
+ * request has no depth limit, the new boundary is the repository's boundary,
+ * and no "unshallow" is written. Returns 0, ERR_PEER if the depth limit
+ * excludes all commits, or another negative error code.
  */
 int shallow_update(struct request *req, struct error *err);
 

@@ -62,10 +62,11 @@ struct serve_options {
 	 * Sets *odb to a snapshot of the objects. Called at most once, when
 	 * objects are first needed. NULL: the session opens its own snapshot.
 	 *
-	 * The snapshot must outlive the call of serve_upload_pack(). If its
-	 * packs are pinned, it must also outlive the sending of all spans that
-	 * io->emit() got. *warning and the return values are those of
-	 * odb_open(). If `objects` is set, `provider` must be NULL.
+	 * The snapshot must outlive the call of serve_upload_pack(). If packs
+	 * of the snapshot are pinned, the snapshot must also outlive the
+	 * sending of all spans that io->emit() got. *warning and the return
+	 * values are those of odb_open(). If `objects` is set, `provider` must
+	 * be NULL.
 	 */
 	int (*objects)(void *ctx, struct odb **odb, struct error *warning,
 		       struct error *err);

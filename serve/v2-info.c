@@ -142,10 +142,11 @@ static int write_bundle(struct session *s, const char *place,
 
 /*
  * Check whether a client may download the bundles of a list. The bundles have
- * all refs that were visible to clients without a namespace when the list was
- * written. So the client must have no namespace, and its rules for hidden refs,
- * including those of an access helper, must equal list->rules. Returns 1 if the
- * client may have the bundles, 0 if not, or a negative error code.
+ * all refs that were visible when the list was written, to clients without a
+ * namespace and with the rules list->rules for hidden refs. So the client must
+ * have no namespace, and its rules (including those of an access helper) must
+ * equal list->rules. Returns 1 if the client may have the bundles, 0 if not, or
+ * a negative error code.
  */
 static int may_have(struct session *s, const struct bundle_list *list,
 		    struct error *err)
@@ -179,8 +180,8 @@ static bool has_files(const struct bundle_list *list, const char *place)
 /*
  * Write the list of published bundles if the client may have all of them. If
  * the list is missing, cannot be read or names a missing file, nothing is
- * written. The client then starts without bundles. Returns 0 or a negative
- * error code.
+ * written, and the client starts without bundles. Returns 0 or a negative error
+ * code.
  */
 static int write_published(struct session *s, struct error *err)
 {

@@ -64,9 +64,8 @@ static int refuse(struct request *req, uint32_t obj_pos, struct error *err)
 
 /*
  * Returns 0 if the commits in *from reach all wanted commits, or ERR_PEER if
- * not. If `exact` is false, the walk relies on commit dates. Wrong dates can
- * then hide a path, so that the function returns ERR_PEER for commits that are
- * reachable.
+ * not. If `exact` is false, the walk relies on commit dates. With wrong dates,
+ * the function may return ERR_PEER although all wanted commits are reachable.
  */
 static int check_commits(struct request *req, const struct walk_tips *from,
 			 const struct walk_tips *wanted, bool exact,
@@ -170,8 +169,8 @@ int wants_check(struct request *req, struct error *err)
 			      req->s->options->stateless_rpc;
 
 		/*
-		 * With is_limit, request_add_want() has already refused objects
-		 * that refs do not reach.
+		 * With is_limit, request_add_want() has already refused wants
+		 * that refs do not reach. So all wants are allowed.
 		 */
 		if (config->is_limit && behind)
 			ret = 0;
