@@ -51,7 +51,10 @@ static void take_store(struct status_store *t, const struct daemon_request *q)
 				stored_lookup_name(i), v.lookups[i]};
 }
 
-/* Fills in the body of an answer, and sets *type to its media type. */
+/*
+ * Prints a page or a document of the status to *body, and sets *type to its
+ * media type. Returns 0 or ERR_NOMEM.
+ */
 typedef int (*page_fn)(struct buf *body, const char **type,
 		       struct daemon_request *q, const struct status *s);
 

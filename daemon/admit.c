@@ -20,8 +20,8 @@
 #define HEADER "X-Forwarded-For"
 
 /*
- * After expensive work, a worker with more anonymous memory than this, in
- * bytes, returns its free memory to the system.
+ * Bytes of anonymous memory. If a worker has more than this after expensive
+ * work, it returns its free memory to the system.
  */
 #define SPARE_MAX (UINT64_C(128) << 20)
 
@@ -48,13 +48,14 @@ static size_t take_last(char out[SYS_ADDRESS_MAX], const char *list, size_t len)
 }
 
 /*
- * Goes through the addresses of one X-Forwarded-For field, from the last to the
- * first, until an address is not that of a trusted proxy. Sets `address` to
- * this address, or to the first one of the field.
+ * Reads the addresses of one X-Forwarded-For field, from the last to the first.
+ * Stops at the first address that does not belong to a trusted proxy: this is
+ * the client. `address` gets each address that is read, so the last of them
+ * stays.
  *
- * Returns true if all addresses are those of trusted proxies: the previous
- * field must be read, too. Returns false if the client's address was found, or
- * a text is no address.
+ * Returns true if all addresses belong to trusted proxies; the caller then
+ * reads the previous field. Returns false if the client was found, or if a part
+ * of the list is no address.
  */
 static bool follow(char address[SYS_ADDRESS_MAX],
 		   const struct daemon_options *options, const char *list,
@@ -95,7 +96,10 @@ static void find_client(char address[SYS_ADDRESS_MAX],
 	}
 }
 
-/* Returns whether the connection has a request of a trusted proxy. */
+/*
+ * Returns whether a trusted proxy has made the connection, and the head of an
+ * HTTP request on the connection is complete and valid.
+ */
 static bool is_of_proxy(const struct daemon_options *options,
 			const struct daemon_conn *conn)
 {
@@ -191,8 +195,8 @@ static bool add_alternate(struct buf *out, const char *objects)
 void daemon_network_name(struct buf *out, const struct repo *repo)
 {
 	/*
-	 * Without memory, the name stays empty: the request then counts for one
-	 * network without a name.
+	 * If memory runs out, the name stays empty. All requests with an empty
+	 * name then count as requests of one network.
 	 */
 	if (!add_alternate(out, repo->object_dir) &&
 	    buf_append_str(out, repo->object_dir) < 0)
@@ -236,9 +240,9 @@ static int tell(void *ctx, unsigned ahead, struct error *err)
 }
 
 /*
- * Waits for admission of a request. The name of the request's fork network is
- * found here, because finding it reads a file, and most requests need no
- * admission.
+ * Waits for admission of a request. Most requests need no admission, so the
+ * name of the fork network is found only here: finding it reads a file. Returns
+ * 0 or a negative error code of admission_enter().
  */
 static int enter(struct daemon_admit *ad, uint64_t price_us, struct error *err)
 {
@@ -270,8 +274,9 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 	else
 		ret = enter(ad, price_us, err);
 	/*
-	 * As long as no strategy is chosen, the objects are still being
-	 * counted, and report->count_ns includes this wait.
+	 * This function is called while objects are counted, and again when the
+	 * pack is made. Until a strategy is chosen, objects are being counted.
+	 * report->count_ns then includes the time spent waiting here.
 	 */
 	if (!ad->report->strategy)
 		ad->counted_ns = ad->pass.waited_ns;
@@ -280,8 +285,9 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 	ad->has_told = false;
 	*threads = ad->pass.tokens;
 	/*
-	 * Small requests of other clients, which run without a token, go first.
-	 * The worker restores the priority after the request.
+	 * Give an expensive request a lower priority, so that small requests of
+	 * other clients, which need no token, run first. The thread gets its
+	 * usual priority back after the request.
 	 */
 	if (!ret && ad->pass.price_us >= ADMISSION_CHEAP_US)
 		sys_thread_set_nice(ad->work_nice);
@@ -289,8 +295,8 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 }
 
 /*
- * Callback of the work's progress meter. It may wait, so that other requests
- * can work.
+ * Callback of the progress meter, called while the pack is made.
+ * admission_yield() may wait here, so that other requests can run.
  */
 static int poll(void *ctx, const char *title, uint64_t done, uint64_t total)
 {
@@ -400,7 +406,7 @@ bool daemon_is_busy(const struct daemon_shared *shared, const char *principal,
 
 	/*
 	 * The network matters only if requests wait. So do not read the files
-	 * that give its name if the queue is empty.
+	 * that give the network's name if the queue is empty.
 	 */
 	if (!is_push && !admission_has_queue(shared->admission))
 		return false;

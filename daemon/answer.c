@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an answer needs until its last byte is sent, in each protocol: the open
- * repository, the plan of the pack, the unsent bytes, and the record for the
- * log of requests.
+ * The state of an answer until its last byte is sent, in each protocol: the
+ * open repository, the plan of the pack, the unsent bytes, and the record for
+ * the log of requests.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,10 @@ int daemon_answer_repo(const struct repo **repo, struct daemon_answer *a,
 		       : 0;
 }
 
-/* Record the number and the age of the packs for the status page. */
+/*
+ * Records the number of the packs, and the times of the oldest and the newest
+ * pack, for the status page.
+ */
 static void note_packs(const struct daemon_answer *a, const struct odb *odb)
 {
 	struct status_packs packs = {.nr = odb->pack_nr, .oldest = UINT64_MAX};
@@ -99,9 +102,9 @@ int daemon_answer_objects(void *ctx, struct odb **odb, struct error *warning,
 }
 
 /*
- * Makes and sends the pack. If plans (cached responses) are kept, a plan of an
- * equal earlier request is sent. An answer has only one pack. Returns 0 or a
- * negative error code.
+ * Sends the pack that answers *question. If plans (cached responses) are kept,
+ * the plan of an equal earlier request is used. Otherwise the pack is made
+ * anew. Called once for each answer. Returns 0 or a negative error code.
  */
 static int send_planned(struct daemon_answer *a,
 			const struct plan_question *question,

@@ -14,8 +14,8 @@
 static const char *name_of(const struct repo *repo, const char *base)
 {
 	/*
-	 * A linked work tree counts as its repository, because it has the same
-	 * refs and objects.
+	 * A linked work tree counts as the repository that it belongs to,
+	 * because both have the same refs and objects.
 	 */
 	const char *dir = repo->common_dir;
 	size_t len = strlen(base);

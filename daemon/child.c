@@ -80,8 +80,9 @@ static void set(struct variables *v, const char *name, const char *value)
 }
 
 /*
- * Sets GIT_PROJECT_ROOT and PATH_INFO. For a local copy, they are made from the
- * path of the copy; otherwise they are those of the request.
+ * Sets GIT_PROJECT_ROOT and PATH_INFO. If the repository is a local copy of one
+ * in a store, both are made from the path of the copy. Otherwise they are taken
+ * from the request.
  */
 static void set_path(struct variables *v, const struct daemon_request *q)
 {
@@ -104,9 +105,10 @@ static void set_path(struct variables *v, const struct daemon_request *q)
 }
 
 /*
- * Fills the environment of the child. A value that is missing is passed as an
- * empty variable, which counts as unset. The last variables are added only if
- * they have a value, because their mere presence has a meaning.
+ * Fills the environment of the child. A value that is missing becomes an empty
+ * variable, which counts as unset. STORED_COPY_ASKED, GIT_HTTP_EXPORT_ALL and
+ * the access helper's variables are added only if they apply: for them, an
+ * empty variable would count as set.
  */
 static void fill(struct variables *v, const struct daemon_request *q)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Functions for the threads that serve a connection: writing to the log, and
- * reading the fields of a head.
+ * reading header fields of an HTTP request.
  */
 #include <stdio.h>
 #include <string.h>

@@ -6,9 +6,9 @@
  *	conn.c     the log of a connection, and the fields of a head
  *	worker.c   the loop of a worker: sockets, time limits, heads of requests
  *	pool.c     the threads of a worker
- *	answer.c   what an answer needs until its last byte is sent
+ *	answer.c   the state of an answer until its last byte is sent
  *	request.c  one HTTP request, in a thread
- *	output.c   its answer on the way to the socket
+ *	output.c   the bytes of an answer on the way to the socket
  *	login.c    the user of an HTTP request
  *	authorize.c  what the access helper says about a request
  *	child.c    an HTTP request that a child process answers
@@ -16,7 +16,8 @@
  *	ssh.c      one request of a client of ssh, in a thread
  *	admit.c    waiting for a token before a pack is made; refusals
  *	talk.c     a request in Git's own protocol, without HTTP
- *	talk-run.c    the answer to it, in a thread or in a child process
+ *	talk-run.c    the answer to such a request, in a thread or in a child
+ *	              process
  *	talk-fetch.c  a fetch in this protocol, in turns of a thread
  *	place.c    where the repository of a request is: below the base path, or
  *	           a local copy of a repository in a store
@@ -107,7 +108,7 @@ struct daemon_conn {
 	enum daemon_state state;
 	/*
 	 * The thread sets this field to the state that follows its work.
-	 * DAEMON_BUSY: the connection is closed.
+	 * DAEMON_BUSY: the loop must close the connection.
 	 */
 	enum daemon_state after;
 	uint64_t deadline_ns;
@@ -131,16 +132,18 @@ struct daemon_conn {
 	struct access_helper *helper;       /* borrowed; NULL: none */
 	struct daemon_snapshots *snapshots; /* borrowed */
 	struct plan_cache *plans;           /* borrowed; NULL: none */
-	/* borrowed: the local copies; NULL: there is no store */
+	/*
+	 * borrowed: the local copies of the repositories in a store; NULL:
+	 * repositories are on the local disk
+	 */
 	struct stored_copies *copies;
-	/* the next answer closes the connection */
+	/* the connection is closed after the next answer */
 	bool is_last;
 	/* the request had a wrong password */
 	bool is_denied;
 	/* true: a connection of the listener --admin */
 	bool is_admin;
-	/* epoll reports the next request, because the thread has asked for it
-	 */
+	/* the thread has told epoll to report the bytes of the next request */
 	bool is_armed;
 	/* admission_connect() has counted the connection */
 	bool is_counted;
@@ -154,7 +157,7 @@ struct daemon_conn {
 	struct daemon_input *input; /* owned; NULL: no bytes */
 	enum daemon_protocol protocol;
 	char address[SYS_ADDRESS_MAX];
-	/* the result of daemon_principal() */
+	/* buffer for the result of daemon_principal(), if it is an address */
 	char client[SYS_ADDRESS_MAX];
 };
 
@@ -186,8 +189,9 @@ size_t daemon_field_nr(const struct daemon_input *in, const char *name);
 /* ---- worker.c */
 
 /*
- * Serve connections until SIGTERM. When the worker is ready to serve, it marks
- * its board as serving and wakes `alarm`. Returns 0 or a negative error code.
+ * Serves connections until SIGTERM. When the worker is ready to serve, it marks
+ * its board as serving. It then wakes the master with sys_event_wake(alarm).
+ * Returns 0 or a negative error code.
  */
 int daemon_worker(const struct daemon_options *options,
 		  struct status_board *board,
@@ -205,9 +209,9 @@ struct daemon_pool_setup {
 	struct plan_cache *plans;     /* NULL: none */
 	struct access_helper *helper; /* NULL: none */
 	struct stored_copies *copies; /* NULL: there is no store */
-	/* the set of descriptors for which the loop waits */
+	/* the descriptor of epoll, which reports events to the loop */
 	int events;
-	/* is woken when daemon_pool_take_back() has work for the loop */
+	/* wakes the loop when connections wait for daemon_pool_take_back() */
 	int alarm;
 };
 
@@ -242,8 +246,9 @@ void daemon_pool_put(struct daemon_pool *pool, struct daemon_conn *conn);
 struct daemon_conn *daemon_pool_take_back(struct daemon_pool *pool);
 
 /*
- * Ends the threads that could not get their usual priority back, and starts new
- * ones. If a thread cannot be started, a later call tries again.
+ * Replaces the threads that have lowered their priority for expensive work and
+ * could not raise it again: ends them, and starts new ones. If a thread cannot
+ * be started, a later call tries again.
  */
 void daemon_pool_replace(struct daemon_pool *pool);
 
@@ -263,7 +268,7 @@ int daemon_relay(const struct daemon_options *options, struct error *err);
  */
 struct daemon_guard {
 	const struct daemon_conn *conn; /* borrowed */
-	/* borrowed; not NUL-terminated */
+	/* borrowed: path of the repository, without a NUL at its end */
 	const char *path;
 	size_t len;
 	/*
@@ -324,8 +329,9 @@ struct daemon_inquiry {
 };
 
 /*
- * Finds the repository that the first `len` bytes of the path of a request
- * name. If `strict` is set, "<path>.git" is not tried.
+ * Finds the repository of a request. The first `len` bytes of `path` name the
+ * repository. If no repository has this name, "<path>.git" is tried, unless
+ * `strict` is set.
  *
  * If repositories are in a store, this function makes or refreshes the local
  * copy. If `inquiry` is not NULL, the access helper is asked first: the store
@@ -350,21 +356,20 @@ void daemon_place_release(struct daemon_place *place);
 #define DAEMON_BUSY_TEXT "the server is busy, try again later"
 
 /*
- * Writes the numeric address of the client. If a trusted proxy made the
- * connection and its request has the field X-Forwarded-For, this is the last
- * address of the field that is not of a trusted proxy; otherwise, the address
- * of the connection.
+ * Writes the numeric address of the client to `out`: usually the address of the
+ * connection. If a trusted proxy made the connection, X-Forwarded-For is read.
+ * Then the client is the last address in this field that does not belong to a
+ * trusted proxy.
  */
 void daemon_client_address(char out[SYS_ADDRESS_MAX],
 			   const struct daemon_options *options,
 			   const struct daemon_conn *conn);
 
 /*
- * Returns the principal of an HTTP request. This is the user, if a trusted
- * proxy names one, or otherwise the address of the client
- * (daemon_client_address()) as trusted_client_name() writes it. Passwords do
- * not matter here. The string is borrowed from the connection, or from its
- * input.
+ * Returns the principal of an HTTP request: the user, if a trusted proxy names
+ * one. Otherwise returns the client's address (daemon_client_address()) as
+ * trusted_client_name() writes it. A user who is known only by a password is
+ * not found here. The string is borrowed from *conn or from conn->input.
  */
 const char *daemon_principal(const struct daemon_options *options,
 			     struct daemon_conn *conn);
@@ -378,8 +383,9 @@ uint64_t daemon_lane_key(const struct daemon_options *options,
 			 struct daemon_conn *conn);
 
 /*
- * Returns whether the request may be refused with status 429. Stock Git repeats
- * a GET after this status, but not a POST.
+ * Returns whether a request may be refused because the server is busy. True for
+ * git:// and for GET over HTTP: stock Git repeats a GET after status 429. False
+ * for POST, because Git does not repeat a POST, and for all other requests.
  */
 bool daemon_may_refuse(const struct daemon_conn *conn);
 
@@ -390,8 +396,9 @@ bool daemon_may_refuse(const struct daemon_conn *conn);
 unsigned daemon_retry_after(void);
 
 /*
- * Appends the name of a repository's fork network: the object directory that
- * it borrows from, or its own. Without memory, the name is empty.
+ * Appends the name of a repository's fork network: the object directory from
+ * which the repository borrows objects, or its own one. Without memory, the
+ * name is empty.
  */
 void daemon_network_name(struct buf *out, const struct repo *repo);
 
@@ -416,7 +423,9 @@ struct daemon_admit {
 	struct buf network;
 	const struct progress_out *outer;
 	const struct packing_report *report;
-	/* the part of the wait that is included in report->count_ns */
+	/*
+	 * nanoseconds of the wait for admission that report->count_ns includes
+	 */
 	uint64_t counted_ns;
 	bool has_told;
 	/* the place in the queue that the last message to the client named */
@@ -460,8 +469,9 @@ bool daemon_is_busy(const struct daemon_shared *shared, const char *principal,
 		    const struct repo *repo, bool is_push);
 
 /*
- * Waits until few enough pushes to the repository run. Returns 0 with *pass for
- * admission_leave(), or ERR_DENIED after too long a wait.
+ * Waits until the limit of pushes to the repository allows one more. Returns 0,
+ * and the caller passes *pass to admission_leave() after the push. Returns
+ * ERR_DENIED if the time limit of the wait has passed.
  */
 int daemon_admit_push(struct admission_pass *pass,
 		      const struct daemon_shared *shared, const char *principal,
@@ -470,8 +480,8 @@ int daemon_admit_push(struct admission_pass *pass,
 /* ---- output.c */
 
 /*
- * The output of a request. Bytes go to the socket as far as it takes them. The
- * rest waits in the outbox, at most OUTBOX_LITERAL_MAX bytes and
+ * The output of a request. Bytes go to the socket as long as the socket accepts
+ * them. The rest waits in the outbox, at most OUTBOX_LITERAL_MAX bytes and
  * OUTBOX_ITEM_MAX items. A thread that adds more than that waits for the
  * client.
  */
@@ -479,15 +489,18 @@ struct daemon_output {
 	struct daemon_stream *stream; /* borrowed */
 	struct sys_patience patience;
 	struct outbox box;
-	/* the client is lost, and the outbox is empty; read by all threads */
+	/*
+	 * Set when the client is lost; the outbox is then emptied. Read by all
+	 * threads.
+	 */
 	atomic_bool has_failed;
 	/* number of unsent bytes in the outbox when the client was lost */
 	uint64_t lost;
 };
 
 /*
- * Functions for `writev` and `emit` of a struct serve_io (wire/io.h). They may
- * wait for the client.
+ * The functions `writev` and `emit` of a struct serve_io (wire/io.h), with the
+ * same results. Both may wait for the client.
  */
 int daemon_output_writev(struct daemon_output *out, struct iovec *iov,
 			 size_t nr, struct error *err);
@@ -511,7 +524,7 @@ ssize_t daemon_output_send(struct daemon_output *out, bool *is_full,
 /* ---- answer.c */
 
 /*
- * What an answer needs until its last byte is sent. First a thread has the
+ * The state of an answer until its last byte is sent. First a thread has the
  * answer. If the thread is done before all bytes are sent, the loop has the
  * answer next.
  */
@@ -522,10 +535,13 @@ struct daemon_answer {
 	/* the caller sets `client`, `user` and `traceparent` */
 	struct summary_about about;
 	/*
-	 * valid if the answer is made but not sent; otherwise it has no trace
+	 * The record of an answer that is made but not completely sent. At
+	 * other times this summary measures nothing (summary_init_off()).
 	 */
 	struct summary summary;
-	/* the plan whose bytes are sent; or NULL */
+	/*
+	 * the plan whose bytes are sent; NULL: the pack is sent without a plan
+	 */
 	struct plan_entry *plan;
 	/* zero before the repository is open */
 	struct daemon_use use;
@@ -554,8 +570,9 @@ void daemon_answer_init(struct daemon_answer *a,
 			struct daemon_conn *conn, struct daemon_stream *stream);
 
 /*
- * Opens the repository at a path, as daemon_snapshots_enter() does, unless the
- * answer has an open repository. The repository is then a->entered.
+ * Opens the repository at a path, as daemon_snapshots_enter() does. Does
+ * nothing if the answer already has an open repository. Returns 0 with the
+ * repository in a->entered, or a negative error code.
  */
 int daemon_answer_enter(struct daemon_answer *a, const char *path, bool exact,
 			struct error *err);
@@ -569,8 +586,9 @@ int daemon_answer_repo(const struct repo **repo, struct daemon_answer *a,
 		       struct error *err);
 
 /*
- * Callbacks of serve_options and http_options. `ctx` is the answer. The packs
- * are pinned until daemon_answer_end().
+ * The callbacks objects() and make_pack() of struct serve_options and struct
+ * http_options, with the same results. `ctx` is the answer. The packs are
+ * pinned until daemon_answer_end().
  */
 int daemon_answer_objects(void *ctx, struct odb **odb, struct error *warning,
 			  struct error *err);
@@ -580,11 +598,18 @@ int daemon_answer_make_pack(void *ctx, const struct odb *odb,
 			    struct pack_sink sink,
 			    struct packing_report *report, struct error *err);
 
-/* Works like serve_io.end_later(). */
+/*
+ * The end_later() of a struct serve_io (wire/io.h), with the same results: true
+ * if *summary was taken over because bytes are still unsent.
+ */
 bool daemon_answer_end_later(struct daemon_answer *a, struct summary *summary,
 			     bool has_failed);
 
-/* Writes the record of a request that daemon_answer_end_later() took over. */
+/*
+ * Writes the record of a request whose summary daemon_answer_end_later() took
+ * over. `err` says why the rest of the answer cannot be sent; NULL: all is
+ * sent.
+ */
 void daemon_answer_record(struct daemon_answer *a, const struct error *err);
 
 /*
@@ -612,13 +637,16 @@ struct daemon_request {
 	struct http1_body body;
 	/* read position in conn->input->bytes */
 	size_t at;
-	/* "100 Continue" was not sent yet */
+	/* the client waits for "100 Continue", which was not sent yet */
 	bool wants_continue;
 	/* valid until the thread is done */
 	struct http_options http;
-	/* reads the body, writes to the output of the answer */
+	/* reads the body of the request, and writes to answer.output */
 	struct serve_io io;
-	/* the first bytes of http.path_info that name the repository */
+	/*
+	 * number of bytes at the front of http.path_info that name the
+	 * repository
+	 */
 	size_t repo_len;
 	/* where the repository is; released when the answer is made */
 	struct daemon_place place;
@@ -654,7 +682,7 @@ void daemon_end_request(struct daemon_conn *conn, const struct error *err);
 
 /* ---- login.c */
 
-/* How the user of a request is known. */
+/* How the user of a request was identified, or why not. */
 enum daemon_login {
 	DAEMON_LOGIN_NONE, /* there is no user */
 	/* a trusted proxy names the user */
@@ -665,11 +693,14 @@ enum daemon_login {
 	DAEMON_LOGIN_WRONG,
 	/* the password came over a connection that others could read */
 	DAEMON_LOGIN_FORBIDDEN,
-	/* two users, or a malformed field */
+	/* the field that names the user occurs twice or is malformed */
 	DAEMON_LOGIN_MALFORMED,
 };
 
-/* Find the user. *user is borrowed from the request, or NULL. */
+/*
+ * Finds the user of a request. Returns how the user was found, or why there is
+ * none. *user is borrowed from the request, or NULL.
+ */
 enum daemon_login daemon_login(const char **user, struct daemon_request *q);
 
 /*
@@ -721,7 +752,8 @@ void daemon_serve_ssh(const struct daemon_options *options,
 
 /*
  * A request in Git's own protocol, from the first message of a client to the
- * end of the connection. One thread at a time has it, or the loop.
+ * end of the connection. At each moment, either the loop or one thread uses
+ * this struct.
  */
 struct daemon_talk {
 	/* the current answer */
@@ -746,7 +778,10 @@ struct daemon_talk {
 	 * -1
 	 */
 	int fds[3];
-	/* with ssh: `in` and `out`, made from fds[0] and fds[1] */
+	/*
+	 * with ssh: fds[0] and fds[1], opened for reading and for writing; the
+	 * streams `in` and `out` borrow their descriptors
+	 */
 	struct sys_passing_end ends[2];
 	/*
 	 * buffer for the result of daemon_talk_principal(), if the result is an
@@ -777,7 +812,10 @@ struct daemon_talk {
 	int code;
 };
 
-/* Milliseconds that a thread waits until a user can be told something. */
+/*
+ * Maximum milliseconds that a thread waits until a user's terminal or pipe
+ * accepts a message.
+ */
 #define DAEMON_TELL_MS 1000
 
 /*
@@ -803,7 +841,10 @@ void daemon_talk_free(struct daemon_conn *conn);
 void daemon_talk_end_answer(struct daemon_conn *conn, const struct error *err);
 void daemon_talk_give_up(struct daemon_conn *conn);
 
-/* Return the descriptors for which the loop waits. */
+/*
+ * Return the descriptor for which the loop waits, to read from the client or to
+ * write to it.
+ */
 int daemon_input_fd(const struct daemon_conn *conn);
 int daemon_output_fd(const struct daemon_conn *conn);
 
@@ -834,9 +875,9 @@ int daemon_talk_open(struct daemon_talk *talk, struct error *err);
 void daemon_talk_pause(struct daemon_talk *talk);
 
 /*
- * Returns the principal of the request: the user. If there is no user, the
- * client's address as trusted_client_name() writes it, or "" if the address is
- * unknown, too. The string is valid as long as *talk.
+ * Returns the principal of the request: the user, if there is one. Otherwise
+ * returns the client's address as trusted_client_name() writes it, or "" if the
+ * address is unknown. The string is valid as long as *talk.
  */
 const char *daemon_talk_principal(struct daemon_talk *talk);
 
@@ -857,28 +898,33 @@ int daemon_talk_write(void *ctx, struct iovec *iov, size_t nr,
 void daemon_talk_refuse_excess(struct daemon_talk *talk);
 
 /*
- * Answer the request about the entered repository: fetches in this thread,
- * other requests in a child process. Errors are in the log. Returns the exit
- * code of the service. conn->after is changed if a further command may come.
+ * Answers the request about the entered repository: fetches in this thread,
+ * other requests in a child process. Errors are in the log. If a further
+ * command may come, sets conn->after to DAEMON_WAITING. Returns the exit code
+ * of the service.
  */
 int daemon_talk_run(struct daemon_talk *talk);
 
 /* ---- talk-fetch.c */
 
 /*
- * Waits for the next command of a fetch. Returns 1, 0 if the client has ended,
- * or a negative error code.
+ * Waits for the next command of a fetch. Returns 1 if bytes of the command have
+ * arrived, 0 if the client has ended its input, or a negative error code.
  */
 int daemon_talk_listen(struct daemon_talk *talk, struct error *err);
 
-/* Runs one turn of a fetch. Returns the exit code of the service. */
+/*
+ * Runs one turn of a fetch. In version 2, a turn sends the capabilities or
+ * answers one command. In versions 0 and 1, it is the whole fetch. Returns the
+ * exit code of the service.
+ */
 int daemon_talk_fetch(struct daemon_talk *talk);
 
 /* ---- admin.c */
 
 /*
- * Answer a request for the status of the server. The connection is closed
- * afterwards, so that errors of the client need no report.
+ * Answers a request for the status of the server. Errors are not reported to
+ * the caller, because it closes the connection afterwards in any case.
  */
 void daemon_admin_answer(struct daemon_request *request, const char *path);
 
@@ -900,8 +946,9 @@ bool daemon_is_push(const struct daemon_request *request);
 bool daemon_needs_child(const struct daemon_request *request);
 
 /*
- * Answer by `git http-backend` in a child process. *is_kept as for
- * http_serve(). Returns 0 or a negative error code.
+ * Answers by `git http-backend` in a child process. Sets *is_kept to whether
+ * the client may send a further request on the connection. Returns 0 or a
+ * negative error code.
  */
 int daemon_run_child(struct daemon_request *request, bool *is_kept,
 		     struct error *err);

@@ -218,7 +218,7 @@ static bool wants_admin(const struct daemon_options *o)
 	return false;
 }
 
-/* Returns the number of processes with a role that serve. */
+/* Returns the number of serving processes with the role `role`. */
 static size_t serving_nr(const struct master *m, enum role role)
 {
 	size_t nr = 0;
@@ -360,10 +360,11 @@ static void read_heir(struct master *m)
 }
 
 /*
- * Called when the parent of the new master has ended, with its exit status. If
- * SIGTERM has ended it, this master had sent the signal: the new master serves,
- * and the service manager can watch it. Otherwise the new master has crashed,
- * or could not start.
+ * Called when the process that started the new master (struct daemon_successor)
+ * has ended. `status` is the exit status of this process. If the process was
+ * ended by SIGTERM, this master had sent the signal: the new master serves, and
+ * the service manager can watch it. Any other status means that the new master
+ * has crashed, or could not start.
  */
 static void note_successor_end(struct master *m, pid_t pid, int status)
 {
@@ -552,7 +553,9 @@ static void obey(struct master *m, int signal_nr)
 		end(m);
 }
 
-/* Returns for how many milliseconds the master may sleep; -1: any number. */
+/*
+ * Returns how many milliseconds the master may wait for an event; -1: no limit.
+ */
 static int sleep_ms(const struct master *m)
 {
 	uint64_t watchdog_ms = m->program->watchdog_ms / 4;
@@ -646,8 +649,9 @@ int daemon_run(const struct daemon_options *options,
 	close_all(&m);
 	sys_close(m.alarm);
 	/*
-	 * In a worker, this list is a copy. The boards of other workers are not
-	 * given back.
+	 * This code also runs in a forked worker, with a copy of the list. So
+	 * it frees the list, but does not give the boards of other workers
+	 * back.
 	 */
 	free(m.processes);
 	status_boards_free(m.shared.boards);

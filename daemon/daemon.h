@@ -37,8 +37,9 @@ struct daemon_options {
 	/* absolute path; requests name repositories below it */
 	const char *base_path;
 	/*
-	 * the store whose repositories are served, and the cache directory; the
-	 * base path is below it. NULL: repositories on the local disk
+	 * the store whose repositories are served, and the cache directory. The
+	 * base path is then below the cache directory. NULL: repositories on
+	 * the local disk
 	 */
 	const struct stored_copies_options *store;
 	bool export_all;
@@ -48,7 +49,7 @@ struct daemon_options {
 	bool informative_errors;
 	/* rules for services of git:// */
 	struct service_rules services;
-	/* the field of HTTP in which a proxy names the user; NULL: none */
+	/* the HTTP header field in which a proxy names the user; NULL: none */
 	const char *user_header;
 	/*
 	 * the proxies whose fields user_header and X-Forwarded-For are believed
@@ -82,15 +83,18 @@ struct daemon_options {
 	 * request
 	 */
 	unsigned head_timeout;
-	/* maximum seconds in which less than 64 KiB are sent or received */
+	/*
+	 * seconds in which at least 64 KiB must be sent or received; a slower
+	 * connection is closed
+	 */
 	unsigned timeout;
 	/* maximum seconds that a connection waits for its next request */
 	unsigned idle_timeout;
 	/* maximum seconds that requests may still take after SIGTERM */
 	unsigned drain_timeout;
 	/*
-	 * a request that takes at least this many milliseconds is slow; waits
-	 * for the client do not count
+	 * a request that takes at least this many milliseconds is listed as
+	 * slow on the status page; waits for the client do not count
 	 */
 	unsigned slow_ms;
 	/*
@@ -119,8 +123,8 @@ struct daemon_options {
 };
 
 /*
- * Priority of a log line, with the numbers of syslog(3). The line begins with
- * it. A line without a priority is informational.
+ * The first characters of a log line: its priority, as a number of syslog(3). A
+ * line without a priority is informational.
  */
 #define DAEMON_ERROR "<3>"
 #define DAEMON_WARNING "<4>"
@@ -138,7 +142,10 @@ struct daemon_options {
  * processes whose parents have ended.
  */
 struct daemon_successor {
-	/* ends with the exit code of the new master, or when SIGTERM arrives */
+	/*
+	 * Process id. The process ends with the exit code of the new master, or
+	 * when SIGTERM arrives.
+	 */
 	long pid;
 	/*
 	 * owned by the master: end of a pipe from which the process id of the
@@ -152,8 +159,8 @@ struct daemon_program {
 	/*
 	 * Read the configuration again, and open and close listeners. *out is
 	 * borrowed until the next successful call; the options so far become
-	 * invalid. Returns 0, or a negative error code with everything as
-	 * before.
+	 * invalid. Returns 0, or a negative error code; then nothing has
+	 * changed.
 	 */
 	int (*reload)(void *ctx, const struct daemon_options **out,
 		      struct error *err);

@@ -46,8 +46,9 @@ static bool is_text(char c, bool is_path)
 }
 
 /*
- * Take the text up to the next NUL, or to the end, and append it to the string
- * `out` of `size` bytes. Returns false if the text is not valid or too long.
+ * Takes the text up to the next NUL, or to the end, and appends it to the
+ * string `out` of `size` bytes. Returns false if the text is too long or has a
+ * character that is_text() forbids. `is_path`: the text is a path.
  */
 static bool take(struct cursor *c, char *out, size_t size, bool is_path)
 {
@@ -81,7 +82,7 @@ static bool take_service(struct cursor *c, enum service *service)
 
 /*
  * Takes the path, which ends at a NUL or at the end of the request. A line feed
- * at its end is dropped. Returns false if the path is not valid.
+ * at the end of the path is dropped. Returns false if the path is not valid.
  */
 static bool take_path(struct cursor *c, struct git_request *out)
 {

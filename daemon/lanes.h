@@ -3,8 +3,8 @@
  * Requests that wait for a thread, in one lane for each client. Lanes take
  * turns. A client gets another thread only if it uses fewer threads than are
  * free ("dynamic thresholds": Choudhury, Hahne 1998). So one greedy client gets
- * at most half of the threads. Two such clients get a third each. Some threads
- * always stay free for other clients.
+ * at most half of the threads. Two greedy clients get a third each. Some
+ * threads always stay free for other clients.
  *
  * The functions take no lock: the caller must hold one.
  */
@@ -37,8 +37,8 @@ void lanes_free(struct lanes *lanes);
 uint64_t lanes_key(const char *client);
 
 /*
- * Adds a request with its key set. Without memory for a new lane, the request
- * waits in a lane for all such clients.
+ * Adds a request, whose key the caller has set. If there is no memory for a new
+ * lane, the request waits in a lane that several clients share.
  */
 void lanes_put(struct lanes *lanes, struct lane_item *item);
 
@@ -53,8 +53,9 @@ struct lane_item *lanes_take(struct lanes *lanes);
 bool lanes_has_ready(const struct lanes *lanes);
 
 /*
- * Records that a request has ended. Must be called for each request that
- * lanes_take() returned.
+ * Records that a request has ended. `key` is the key that its item had when
+ * lanes_take() returned it. Must be called for each request that lanes_take()
+ * returned.
  */
 void lanes_done(struct lanes *lanes, uint64_t key);
 

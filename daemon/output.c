@@ -56,7 +56,9 @@ ssize_t daemon_output_send(struct daemon_output *out, bool *is_full,
 	return n;
 }
 
-/* Send until the outbox is empty or the socket is full. */
+/*
+ * Sends until the outbox is empty or the socket is full. Returns 0 or ERR_PEER.
+ */
 static int send_ready(struct daemon_output *out, struct error *err)
 {
 	bool is_full = false;

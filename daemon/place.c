@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds the repository of a request. If repositories are in a store, the path
- * without its slashes is the name of a repository: the path "/team/app.git"
- * means "team/app.git". If the store has no repository with this name,
- * "<name>.git" is tried, as on the local disk.
+ * without slashes at its ends is the name of a repository: the path
+ * "/team/app.git" means "team/app.git". If the store has no repository with
+ * this name, "<name>.git" is tried, as on the local disk.
  *
  * The access helper is asked about a name before the store is asked. So a
  * denied client causes no request to the store and no download.
@@ -29,7 +29,10 @@ static int find_below(struct daemon_place *place, const char *base,
 	return 0;
 }
 
-/* Returns the name of a repository without slashes at its ends, or NULL. */
+/*
+ * Returns a copy of a path without slashes at its ends: the name of a
+ * repository. Returns NULL if memory runs out.
+ */
 static char *name_of(const char *path, size_t len)
 {
 	while (len && path[len - 1] == '/')
@@ -95,7 +98,11 @@ static int result_of(int ret, struct error *why)
 	}
 }
 
-/* Asks about the name, and enters the copy. */
+/*
+ * Asks the access helper about the name. If the helper allows it, enters the
+ * local copy of the repository with this name. Returns 0 or a negative error
+ * code.
+ */
 static int try_name(const struct search *s, const char *name)
 {
 	int ret = ask(s, name);

@@ -246,7 +246,10 @@ void daemon_pool_put(struct daemon_pool *pool, struct daemon_conn *conn)
 	unsigned max = o->admission.limits.principal_max;
 	struct thread *t;
 
-	/* A client that has begun keeps its lane, and is not refused. */
+	/*
+	 * A client that has begun a conversation over git:// or ssh keeps its
+	 * lane, and is not refused.
+	 */
 	if (!conn->talk)
 		conn->lane.key = daemon_lane_key(o, conn);
 	pthread_mutex_lock(&pool->lock);

@@ -61,8 +61,8 @@ static void loop(struct stored_relay *relay, int events, int signals)
 			stored_relay_refuse(relay);
 		}
 		/*
-		 * If descriptors run out, accept connections again when some
-		 * have ended.
+		 * If the process has no free descriptor, wait a moment:
+		 * connections that end will free some.
 		 */
 		if (stored_relay_accept(relay, NULL))
 			sys_sleep_ns(PAUSE_NS);

@@ -26,7 +26,8 @@ const struct http1_limits daemon_limits = {
 };
 
 /*
- * Maximum number of unused bytes of a body that are read to keep a connection.
+ * Maximum number of bytes of a request body that are read and dropped so that
+ * the connection can be kept.
  */
 #define DROP_MAX 65536
 
@@ -131,7 +132,7 @@ static int find_place(struct daemon_request *q, struct daemon_inquiry *inquiry,
 
 /*
  * Opens the repository at `path`. If `path` is NULL, opens the repository that
- * the request names.
+ * the request names. Returns 0 or a negative error code.
  */
 static int enter_at(struct daemon_request *q, const char *path,
 		    struct error *err)
@@ -170,7 +171,11 @@ static int objects(void *ctx, struct odb **odb, struct error *warning,
 	return daemon_answer_objects(&q->answer, odb, warning, err);
 }
 
-/* Returns the user of the request, also if a password was sent. */
+/*
+ * Returns the principal for which the request counts: the user, even if the
+ * user was identified by a password; otherwise the result of
+ * daemon_principal().
+ */
 static const char *principal_of(const struct daemon_request *q)
 {
 	return *q->user ? q->user : daemon_principal(q->options, q->conn);
@@ -196,7 +201,10 @@ static void write_log(void *ctx, const char *line)
 	daemon_log(q->options, q->conn, line);
 }
 
-/* Copy the field "traceparent". A field that is not valid is left out. */
+/*
+ * Copies the header field "traceparent" to q->traceparent. Returns the copy, or
+ * NULL if there is no such field or it is not valid.
+ */
 static const char *copy_traceparent(struct daemon_request *q)
 {
 	struct daemon_input *in = q->conn->input;
@@ -254,7 +262,10 @@ static void fill(struct daemon_request *q, const struct buf *path,
 	};
 }
 
-/* Answer with a status, without a repository. Returns 0 or ERR_PEER. */
+/*
+ * Refuses a request with a status. The request need not have a repository.
+ * Returns 0 or ERR_PEER.
+ */
 static int refuse(struct daemon_request *q, const char *status)
 {
 	struct http_reply reply;
@@ -345,8 +356,8 @@ static bool finish_input(struct daemon_request *q)
  * Asks the access helper, and opens the repository. A repository of a store is
  * opened only after the helper has allowed the request. A repository below the
  * base path is opened first, because the helper is asked about its real path.
- * If it cannot be opened, *why has the reason, and the helper is asked about
- * the path of the request.
+ * If the repository cannot be opened, *why has the reason, and the helper is
+ * asked about the path of the request.
  *
  * Returns 0 if the request is allowed, ERR_DENIED, or ERR_PEER if the helper
  * does not answer.
@@ -577,8 +588,9 @@ static int answer_guarded(struct daemon_request *q, bool *is_kept,
 }
 
 /*
- * Refuse a request whose user is not accepted, or a push without a user.
- * Returns the status, or NULL if the request may go on.
+ * Decides about a request by its user. Returns the status of a refusal if the
+ * login is malformed or forbidden, or if a push has no user. Otherwise returns
+ * NULL: the request may go on.
  */
 static const char *judge(const struct daemon_request *q,
 			 enum daemon_login login)
@@ -598,7 +610,10 @@ static const char *judge(const struct daemon_request *q,
 	}
 }
 
-/* Returns whether the connection can be used for a further request. */
+/*
+ * Answers the request whose path is *path, without the query. Returns whether
+ * the client can send a further request on the connection.
+ */
 static bool answer(struct daemon_request *q, const struct buf *path)
 {
 	struct error err = ERROR_INIT;
@@ -611,7 +626,10 @@ static bool answer(struct daemon_request *q, const struct buf *path)
 		daemon_admin_answer(q, path->data);
 		return false;
 	}
-	/* http_serve() would answer 500, as behind a web server. */
+	/*
+	 * Refuse a path with ".." or the like here. http_serve() would answer
+	 * such a path with status 500.
+	 */
 	if (!http_path_is_plain(path->data)) {
 		refuse(q, "400 Bad Request");
 		return false;
@@ -694,8 +712,8 @@ void daemon_serve(const struct daemon_options *options,
 	if (conn->is_denied && !was_denied)
 		conn->after = DAEMON_DELAY;
 	/*
-	 * If bytes of the answer are still unsent, they do not need the
-	 * directory of the repository: its files are open.
+	 * Sending the unsent bytes of the answer does not need the directory of
+	 * the repository: the files with these bytes are open.
 	 */
 	daemon_place_release(&q->place);
 	buf_release(&path);

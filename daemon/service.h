@@ -28,7 +28,9 @@ struct service_rules {
 	bool is_fixed[SERVICE_NR];
 };
 
-/* Only upload-pack is enabled, and nothing is fixed. */
+/*
+ * Only upload-pack is enabled. Repositories can override this for each service.
+ */
 #define SERVICE_RULES_INIT                                                     \
 	{                                                                      \
 		.is_enabled = { true, false, false }                           \

@@ -275,7 +275,10 @@ static int set_flag(bool *out, const char *value, struct error *err)
 	return 0;
 }
 
-/* Store a value in the row of the service `name`. */
+/*
+ * Sets the value of the service `name` in the array `row`. Returns 0, or
+ * ERR_INVALID if there is no such service.
+ */
 static int set_service(bool *row, const char *name, bool value,
 		       struct error *err)
 {
@@ -548,7 +551,10 @@ static int check_tls(const struct daemon_settings *s,
 	return ret;
 }
 
-/* Check the URL of the status. */
+/*
+ * Checks the URL of the status page: the value of --admin. Returns 0 or
+ * ERR_INVALID.
+ */
 static int check_admin(const struct daemon_settings *s,
 		       const struct daemon_report *report)
 {

@@ -156,16 +156,17 @@ int daemon_settings_tls(struct tls **out, const struct daemon_settings *s,
 			const struct daemon_report *report);
 
 /*
- * Loads the file of passwords, if one is configured. *out and the return values
- * are as for daemon_settings_tls().
+ * Loads the file of passwords. Returns 0 with *out owned by the caller; *out is
+ * NULL if no file is configured. Returns ERR_INVALID after a report, or
+ * ERR_NOMEM.
  */
 int daemon_settings_htpasswd(struct htpasswd **out,
 			     const struct daemon_settings *s,
 			     const struct daemon_report *report);
 
 /*
- * Reports an error about the value of a key, with the place of the value.
- * Returns ERR_INVALID.
+ * Reports an error about the value of a key. The report names the file and the
+ * line of the value. Returns ERR_INVALID.
  */
 int daemon_settings_refuse(const struct daemon_settings *s, const char *key,
 			   const struct daemon_text *value, const char *reason,

@@ -172,7 +172,10 @@ static struct daemon_snapshot **oldest(struct daemon_snapshots *cache)
 
 /* ---- entering */
 
-/* Returns the listed snapshot with one more user, or NULL. */
+/*
+ * Finds a snapshot in the list and counts one more user of it. Returns the
+ * snapshot, or NULL if the list does not have it.
+ */
 static struct daemon_snapshot *take(struct daemon_snapshots *cache,
 				    const char *path, bool exact)
 {
@@ -291,8 +294,9 @@ static int is_conditional(void *ctx, const struct config_entry *entry)
 
 /*
  * Keeps the content of HEAD in the snapshot, so that requests need not read the
- * file. If HEAD is a symbolic link, it is not kept: the target of the link is
- * the ref, not the content. Must be called before HEAD is added to the witness.
+ * file. If HEAD is a symbolic link, the content is not kept: the target of the
+ * link is the ref, not the content. Must be called before HEAD is added to the
+ * witness.
  */
 static void keep_head(struct daemon_snapshot *s)
 {

@@ -65,10 +65,10 @@ struct daemon_snapshots *daemon_snapshots_new(size_t max,
 void daemon_snapshots_free(struct daemon_snapshots *cache);
 
 /*
- * Open the repository at `path`, or find its snapshot, as repo_open() with
- * REPO_OPEN_EXACT if `exact` is set, or else with REPO_OPEN_ENTER. *use must be
- * zero. Returns 0 with *repo borrowed from *use, or a negative error code of
- * repo_open().
+ * Finds the snapshot of the repository at `path`, or opens the repository as
+ * repo_open() does: with REPO_OPEN_EXACT if `exact` is set, else with
+ * REPO_OPEN_ENTER. *use must be zero. Returns 0 with *repo borrowed from *use,
+ * or a negative error code of repo_open().
  */
 int daemon_snapshots_enter(struct daemon_snapshots *cache,
 			   struct daemon_use *use, const char *path, bool exact,

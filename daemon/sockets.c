@@ -133,8 +133,8 @@ static void add(struct daemon_sockets *s, const char *name, int fd,
 /*
  * Add sockets to *out that are already open in *before. If the address is
  * "systemd" without a name, all sockets that the service manager has passed are
- * added. For any other address, the socket with the same name is added. Returns
- * whether a socket was added.
+ * added. For any other address, the socket with the name of this address is
+ * added. Returns whether a socket was added.
  */
 static bool reuse(struct daemon_sockets *out,
 		  const struct daemon_sockets *before,

@@ -53,7 +53,10 @@ struct daemon_listener {
 	 */
 	char name[DAEMON_NAME_MAX];
 	int fd; /* owned */
-	/* DAEMON_HTTP until a URL names the listener */
+	/*
+	 * A socket from the service manager has DAEMON_HTTP until a URL names
+	 * it.
+	 */
 	enum daemon_protocol protocol;
 };
 
@@ -65,9 +68,10 @@ struct daemon_sockets {
 };
 
 /*
- * Opens the listeners of the settings in *out. Sockets of *before with the same
- * names are used again. Returns 0, or a negative error code. After an error,
- * *bad is the value that caused it, *out is empty, and *before is as it was.
+ * Opens the listeners of the settings in *out. If *before has a socket with the
+ * name of a listener, this socket is used again. Returns 0, or a negative error
+ * code. After an error, *bad is the value that caused it, *out is empty, and
+ * *before is as it was.
  */
 int daemon_sockets_open(struct daemon_sockets *out,
 			const struct daemon_sockets *before,

@@ -49,8 +49,9 @@ static int answer(struct daemon_talk *t)
 }
 
 /*
- * Prepares the descriptors for the client's bytes. Returns the exit code for
- * the forced command.
+ * Opens the descriptors that carry the client's bytes, for `in` and `out`.
+ * Returns 0, or 128, the exit code for the forced command, if one of them is no
+ * pipe.
  */
 static int open_streams(struct daemon_talk *t)
 {

@@ -31,10 +31,10 @@ void daemon_stream_release(struct daemon_stream *s);
 
 /*
  * daemon_stream_encrypt() encrypts the stream from now on. It returns false if
- * memory runs out. Then the caller must repeat daemon_stream_handshake() until
- * *wait is TLS_READY; see tls_handshake() for its results. If the client speaks
- * HTTP without TLS, the stream becomes unencrypted again, so that the caller
- * can send an error message.
+ * memory runs out. If it returns true, the caller must repeat
+ * daemon_stream_handshake() until *wait is TLS_READY; see tls_handshake() for
+ * its results. If the client speaks HTTP without TLS, the stream becomes
+ * unencrypted again, so that the caller can send an error message.
  */
 bool daemon_stream_encrypt(struct daemon_stream *s, const struct tls *tls);
 int daemon_stream_handshake(struct daemon_stream *s, enum tls_wait *wait,

@@ -50,7 +50,10 @@ void daemon_suspects_free(struct daemon_suspects *suspects)
 	sys_memory_unshare(suspects, sizeof(*suspects));
 }
 
-/* Returns the FNV-1a hash of a path, up to the length that a board keeps. */
+/*
+ * Returns the FNV-1a hash of the first STATUS_PATH_MAX - 1 bytes of a path. A
+ * board keeps no more bytes of a path, so hashes of both are equal.
+ */
 static uint64_t hash_of(const char *path, size_t len)
 {
 	uint64_t hash = UINT64_C(14695981039346656037);
@@ -61,7 +64,7 @@ static uint64_t hash_of(const char *path, size_t len)
 	return hash;
 }
 
-/* Returns the entry of a hash, or NULL. */
+/* Returns the entry of a hash if it ends after `now_ns`, or NULL. */
 static const struct suspect *find(const struct daemon_suspects *s,
 				  uint64_t hash, uint64_t now_ns)
 {

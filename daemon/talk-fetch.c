@@ -26,9 +26,10 @@ static size_t input_left(const struct daemon_talk *t)
 }
 
 /*
- * Reads more bytes, and waits for the first of them. A client may wait for
- * unsent bytes before it writes, so they are sent first. Returns 1, 0 at the
- * end of the input, or a negative error code.
+ * Reads more bytes of the client, and waits if there are none yet. Unsent bytes
+ * of the answer are sent first, because the client may wait for them before it
+ * writes. Returns 1 if bytes were read, 0 at the end of the input, or a
+ * negative error code.
  */
 static int refill(struct daemon_talk *t, struct error *err)
 {
@@ -51,8 +52,8 @@ static int refill(struct daemon_talk *t, struct error *err)
 }
 
 /*
- * Reads until the header of the next packet is there. Returns 1, 0 at the end
- * of the input, or a negative error code.
+ * Reads until the header of the next packet is complete. Returns 1 if it is
+ * complete, 0 at the end of the input, or a negative error code.
  */
 static int await_header(struct daemon_talk *t, struct error *err)
 {
@@ -77,7 +78,10 @@ static ssize_t read_client(void *ctx, void *bytes, size_t len,
 
 	if (!t->packet_left) {
 		ret = await_header(t, err);
-		/* An input that ends in a header is passed on as it is. */
+		/*
+		 * If the input ends within a header, pass on the bytes that
+		 * there are: their reader reports the error.
+		 */
 		left = input_left(t);
 		t->packet_left = ret > 0 ? pktline_announced(next_bytes(t))
 					 : left;
@@ -125,8 +129,9 @@ static bool end_later(void *ctx, struct summary *summary, bool has_failed)
 	struct daemon_talk *t = ctx;
 
 	/*
-	 * In versions 0 and 1, the request goes on after the refs. The client
-	 * reads all refs before it answers.
+	 * In versions 0 and 1, the same request goes on after the refs: the
+	 * client reads all refs before it sends its wants. So send the refs
+	 * completely now.
 	 */
 	if (t->version < 2 && !strcmp(summary->command, "advertise"))
 		daemon_output_flush(&t->answer.output, NULL);

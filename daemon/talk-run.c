@@ -108,7 +108,10 @@ void daemon_talk_refuse_excess(struct daemon_talk *talk)
 	refuse_busy(talk);
 }
 
-/* Run the service in a child process. A push waits for its turn. */
+/*
+ * Run the service in a child process. A push waits for its turn. Returns the
+ * exit code of the service, or a negative error code.
+ */
 static int run_admitted(struct daemon_talk *t, const struct repo *repo,
 			struct error *err)
 {

@@ -67,9 +67,10 @@ static int find_place(struct daemon_talk *talk, struct error *err)
 }
 
 /*
- * Applies the rules for repositories that crash workers. Returns 0, or
- * ERR_DENIED if the request, or this command of a fetch that has already begun,
- * must be refused.
+ * Applies the rules for repositories that crash workers. Returns 0 if the
+ * command may be answered. Returns ERR_DENIED if requests for the repository
+ * are refused, or if a child process would have to continue a fetch that a
+ * thread has begun.
  */
 static int enter_guard(struct daemon_talk *t, struct error *err)
 {

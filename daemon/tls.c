@@ -75,7 +75,7 @@ static int load_library(struct tls *tls, struct error *err)
 	return ret;
 }
 
-/* Returns the text of the first error in the queue. */
+/* Returns the text of the first error in OpenSSL's error queue. */
 static const char *reason(const struct openssl *f)
 {
 	unsigned long code = f->ERR_peek_error();

@@ -51,9 +51,9 @@ enum tls_wait {
 
 /*
  * tls_accept() starts a connection over a non-blocking socket. `fd` is
- * borrowed. It returns false if memory runs out; *conn is then no connection.
- * tls_release() frees the connection and sends nothing. It does nothing if
- * there is no connection.
+ * borrowed. Returns false if memory runs out; *conn then has no connection.
+ * tls_release() frees the connection without sending anything. Without a
+ * connection, tls_release() does nothing.
  */
 bool tls_accept(struct tls_conn *conn, const struct tls *tls, int fd);
 void tls_release(struct tls_conn *conn);

@@ -109,8 +109,9 @@ static void enlist(struct worker *w, struct daemon_conn *conn,
 }
 
 /*
- * epoll must not report a descriptor of a client of ssh any more. The client
- * may keep the same file open, so closing the descriptor is not enough.
+ * Removes a descriptor of a client of ssh from epoll. Closing the descriptor is
+ * not enough: the client may keep the same file open, and epoll would still
+ * report events for it.
  */
 static void forget_fd(struct worker *w, const struct daemon_conn *conn, int fd)
 {
@@ -393,8 +394,8 @@ static void send_some(struct worker *w, struct daemon_conn *conn, uint64_t now)
 	}
 	if (n >= 0 && outbox_is_empty(&out->box)) {
 		/*
-		 * At a deadline, epoll still waits for room in the socket. It
-		 * must not report a connection that a thread has next.
+		 * At a deadline, epoll still waits for room in the socket.
+		 * epoll must not report a connection that a thread will have.
 		 */
 		if (now)
 			sys_event_remove(w->events, out->stream->fd);
@@ -508,10 +509,10 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 
 /*
  * Refuse a new connection because there are too many, of all clients or of its
- * address. An answer that says so is sent without waiting, which works because
- * it is short. Clients of ssh get no answer: their forced command prints a
- * message. Clients of TLS get none, because the answer would have to wait for a
- * handshake.
+ * address. The client gets an answer that says so. The answer is short, so it
+ * can be sent without waiting. Clients of ssh get no answer: their forced
+ * command prints a message. Clients of TLS get none, because the answer would
+ * have to wait for a handshake.
  */
 static void turn_away(struct worker *w, struct daemon_conn *conn,
 		      enum admission_refusal why)
@@ -793,7 +794,7 @@ static void trim_memory(struct worker *w, uint64_t now)
 	sys_memory_trim();
 }
 
-/* Write the numbers of this worker to its board. */
+/* Writes the gauges of this worker to its board, for the status page. */
 static void show(const struct worker *w)
 {
 	status_board_set(w->board, STATUS_GAUGE_CONNECTIONS, w->conn_nr);
@@ -864,7 +865,10 @@ static int start_pool(struct worker *w, struct error *err)
 	return daemon_pool_start(&w->pool, &setup, err);
 }
 
-/* Prepares the plans. If memory runs out, the worker serves without plans. */
+/*
+ * Opens the cache of plans (cached responses). If memory runs out, the worker
+ * serves without plans.
+ */
 static void open_plans(struct worker *w)
 {
 	const struct daemon_options *o = w->options;
