@@ -271,14 +271,14 @@ static int talk(struct access_answer *out, struct access_helper *h,
 }
 
 /*
- * Locks the helper for this thread. Waits at most limit_ms for other threads,
- * as for an answer of the helper.
+ * Locks the helper for this thread. Waits for other threads at most about as
+ * long as one answer may take (limit_ms). Returns 0 or ERR_PEER.
  */
 static int lock(struct access_helper *h, struct error *err)
 {
 	/*
-	 * The clock has whole seconds, so the limit may be up to a second
-	 * shorter.
+	 * The clock has only whole seconds. Without the "+ 1", the wait could
+	 * be up to a second shorter than limit_ms.
 	 */
 	const struct timespec end = {
 		.tv_sec = (time_t)sys_clock_seconds() + h->limit_ms / 1000 + 1,

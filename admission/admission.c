@@ -14,7 +14,10 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-/* A request that waits less than this time gets no message about the wait. */
+/*
+ * A request that waits less than this time, in nanoseconds, gets no message
+ * about the wait.
+ */
 #define MOMENT_NS UINT64_C(50000000)
 
 /*
@@ -218,7 +221,11 @@ static unsigned look_ahead(const struct admission_pass *pass)
 	return ahead;
 }
 
-/* Wait for the first token, `limit` nanoseconds at most. */
+/*
+ * Wait for the first token, `limit` nanoseconds at most. Returns 0 if the
+ * request may work. Otherwise the ticket was removed: returns ERR_DENIED after
+ * `limit`, or the negative result of listener->tell().
+ */
 static int await(struct admission_pass *pass, uint64_t limit,
 		 const struct admission_listener *listener, struct error *err)
 {

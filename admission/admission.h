@@ -87,7 +87,10 @@ int admission_enter(struct admission_pass *pass, struct admission *a,
  */
 void admission_leave(struct admission_pass *pass);
 
-/* Raises the price of work that costs more than was known. Never waits. */
+/*
+ * Adds `price_us` to the price of work that turns out to cost more than was
+ * known. Never waits.
+ */
 void admission_raise(struct admission_pass *pass, uint64_t price_us);
 
 /*
@@ -101,9 +104,9 @@ void admission_pause(struct admission_pass *pass);
 void admission_resume(struct admission_pass *pass);
 
 /*
- * Work that runs calls this function often. If other requests have had less
- * service, the function waits for the next turn. Several threads of a request
- * may call it. Costs some nanoseconds if nobody waits.
+ * Must be called often while the request works. If other requests have had less
+ * service, waits for the next turn of this request. Several threads of a
+ * request may call it. Costs some nanoseconds if nobody waits.
  */
 void admission_yield(struct admission_pass *pass);
 
@@ -111,8 +114,9 @@ void admission_yield(struct admission_pass *pass);
 bool admission_has_queue(const struct admission *a);
 
 /*
- * Returns whether a request would be refused now, because its network or its
- * principal has too many waiting tickets. The refusal is counted.
+ * Returns ADMISSION_NO_REFUSAL if a request may wait now. Otherwise returns why
+ * not: its network or its principal has too many waiting tickets. The refusal
+ * is counted.
  */
 enum admission_refusal admission_judge(struct admission *a,
 				       const struct admission_ask *ask);

@@ -14,7 +14,10 @@ int admission_pressure_parse(const char *text, size_t len)
 
 	if (len < at || memcmp(text, prefix, at) != 0)
 		return -1;
-	/* The kernel writes two digits after the point, at most 100.00. */
+	/*
+	 * Read up to the second digit after the point, as the kernel writes it.
+	 * The highest value is 100.00.
+	 */
 	for (; at < len && value <= 10000 && digits < 2; at++) {
 		if (text[at] == '.' && digits < 0) {
 			digits = 0;

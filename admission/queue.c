@@ -8,7 +8,7 @@
 
 #include "admission/queue.h"
 
-/* An account without tickets is forgotten after this time. */
+/* An account without tickets is forgotten after this time, in nanoseconds. */
 #define ACCOUNT_NS UINT64_C(60000000000)
 
 static enum admission_state state_of(const struct admission_ticket *t)
@@ -311,8 +311,10 @@ static bool may_run(const struct admission_queue *q,
 }
 
 /*
- * Returns whether ticket `a` must be served before ticket `b`: its network has
- * had less service, then its principal, then it is older.
+ * Returns whether ticket `a` must be served before ticket `b`. The ticket whose
+ * network has had less service goes first. In one network, the ticket whose
+ * principal has had less service goes first. If both are equal, the older
+ * ticket goes first.
  */
 static bool is_before(const struct admission_queue *q,
 		      const struct admission_ticket *a,
@@ -477,9 +479,9 @@ void admission_queue_resume(struct admission_queue *q, int nr)
 
 /*
  * Returns whether a waiting ticket of another principal should have the token
- * of `t`. This is so if that ticket comes first in the fair order. It is also
- * so if its principal holds no token, and the principal of `t` holds more than
- * its share.
+ * of `t`. True if the waiting ticket comes first in the fair order. Also true
+ * if the principal of the waiting ticket holds no token, and the principal of
+ * `t` holds more than its share.
  */
 static bool is_wanted(const struct admission_queue *q,
 		      const struct admission_ticket *t)

@@ -21,8 +21,8 @@
  * oldest. A newcomer starts at the virtual time of the ticket that was served
  * last, so nobody can save up service by being idle.
  *
- * Deficit round robin has the same bounds, but needs lists, which a process
- * that is killed could leave half changed. In this queue, all other data can be
+ * Deficit round robin would be as fair, but needs lists, which a process that
+ * is killed could leave half changed. In this queue, all other data can be
  * computed again from the tickets (admission_queue_repair()). If the estimated
  * price of some work was wrong, it is corrected when the work ends.
  *
@@ -48,7 +48,10 @@
 /* Work with a lower price, in microseconds of CPU time, is cheap. */
 #define ADMISSION_CHEAP_US 30000
 
-/* After holding its tokens for this time, work lets other requests work. */
+/*
+ * Time in nanoseconds for which work may hold its tokens while other requests
+ * wait for them.
+ */
 #define ADMISSION_SLICE_NS UINT64_C(100000000)
 
 enum admission_state {
@@ -79,7 +82,10 @@ struct admission_limits {
 	uint64_t wait_ns;
 };
 
-/* A request for admission. Texts are borrowed; views shorten long texts. */
+/*
+ * A request for admission. The texts are borrowed. Long texts are cut when they
+ * are shown (struct admission_view).
+ */
 struct admission_ask {
 	const char *principal; /* a user or an address */
 	/* a fork network or a repository */
@@ -172,9 +178,9 @@ void admission_queue_limit(struct admission_queue *q,
 			   const struct admission_limits *limits);
 
 /*
- * Returns whether a ticket would be refused now, without adding one. For
- * fetches, a network is full if `queue_max` of its tickets wait; for pushes, if
- * twice `push_max` wait.
+ * Returns ADMISSION_NO_REFUSAL if a ticket could be added now, otherwise why it
+ * would be refused. No ticket is added. For fetches, a network is full if
+ * `queue_max` of its tickets wait; for pushes, if twice `push_max` wait.
  */
 enum admission_refusal admission_queue_judge(const struct admission_queue *q,
 					     const struct admission_ask *ask);
@@ -185,7 +191,8 @@ int admission_queue_add(struct admission_queue *q,
 
 /*
  * Lets the next ticket run. Returns its number, or -1 if none may run now. The
- * caller repeats the call until -1, and wakes the tickets.
+ * caller repeats the call until it returns -1, and wakes the threads of the
+ * tickets.
  */
 int admission_queue_next(struct admission_queue *q, uint64_t now_ns);
 
@@ -199,7 +206,10 @@ void admission_queue_remove(struct admission_queue *q, int nr, uint64_t now_ns);
 void admission_queue_raise(struct admission_queue *q, int nr,
 			   uint64_t price_us);
 
-/* Takes the tokens of a running ticket back while it waits for its client. */
+/*
+ * Takes the tokens of a running ticket back while the request waits for its
+ * client.
+ */
 void admission_queue_pause(struct admission_queue *q, int nr, uint64_t now_ns);
 
 /*
@@ -219,8 +229,9 @@ unsigned admission_queue_forget(struct admission_queue *q, long process,
 				uint64_t now_ns);
 
 /*
- * Computes everything from the tickets, after a process died while it changed
- * the queue. The service of all accounts is set to 0.
+ * Computes all counts and sums of the queue again from its tickets, after a
+ * process died while it changed the queue. The service of all accounts is set
+ * to 0.
  */
 void admission_queue_repair(struct admission_queue *q);
 

@@ -41,7 +41,10 @@ static size_t cell_size(const struct metrics_family *f)
 	return f->kind == METRICS_HISTOGRAM ? f->bound_nr + 2 : 1;
 }
 
-/* Returns the cells without memory for their numbers, or NULL. */
+/*
+ * Returns a struct metrics whose starts[] are computed but whose numbers are
+ * not allocated yet, or NULL if memory runs out.
+ */
 static struct metrics *make(const struct metrics_family *families, size_t nr)
 {
 	struct metrics *m = mem_calloc(1, sizeof(*m));
@@ -264,7 +267,10 @@ static int put_head(struct buf *out, const struct metrics_family *f,
 		    enum metrics_format format)
 {
 	static const char *const kinds[] = {"counter", "gauge", "histogram"};
-	/* In the older format, the name of a counter includes the suffix. */
+	/*
+	 * In the Prometheus format, the lines HELP and TYPE name a counter with
+	 * "_total". In OpenMetrics, they name it without this suffix.
+	 */
 	const char *suffix = f->kind == METRICS_COUNTER &&
 					     format == METRICS_PROMETHEUS
 				     ? "_total"

@@ -80,8 +80,8 @@ struct metrics *metrics_open(const struct metrics_family *families, size_t nr,
 void metrics_free(struct metrics *m);
 
 /*
- * Adds to a counter or gauge. `values` has the number of the value of each
- * label; NULL for a family without labels.
+ * Adds to a counter or gauge. values[i] is the index of the cell's value in the
+ * list of label i. NULL for a family without labels.
  */
 void metrics_add(struct metrics *m, unsigned family, const unsigned *values,
 		 uint64_t number);

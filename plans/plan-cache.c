@@ -47,7 +47,7 @@ enum state {
 
 /* cache->lock guards all fields except `plan`. */
 struct plan_entry {
-	/* the list of entries; the entry that was used last is first */
+	/* the next entry of the list; the entry that was used last is first */
 	struct plan_entry *next;
 	bool is_listed;
 	unsigned users;
@@ -256,7 +256,8 @@ static bool is_stalled(const struct plan_entry *e)
 /*
  * Wait until the entry changes, but at most LOOK_NS. The caller holds
  * cache->lock, which is released during the wait. So the caller looks for the
- * entry again afterwards.
+ * entry again afterwards. Returns 0, or a negative error code if `progress`
+ * cancels the work.
  */
 static int wait_for(struct plan_cache *cache, struct plan_entry *e,
 		    const struct progress_out *progress, struct error *err)
@@ -280,9 +281,10 @@ static int wait_for(struct plan_cache *cache, struct plan_entry *e,
  * Finds or adds the entry of a key. Waits while another request makes the plan
  * of the entry. If this takes too long, adds a second entry with the same key.
  *
- * Returns 0 with *out set; *out is NULL if memory ran out. In the state MAKING
- * the caller must make the plan; otherwise the state is READY or TOO_LARGE.
- * Returns a negative error code if options->progress cancels the work.
+ * Returns 0 with *out set; *out is NULL if memory ran out. If the state of the
+ * entry is MAKING, the caller must make the plan. Otherwise the state is READY
+ * or TOO_LARGE. Returns a negative error code if q->options->progress cancels
+ * the work.
  */
 static int look_up(struct plan_entry **out, bool *has_waited,
 		   struct plan_cache *cache, const struct plan_question *q,
@@ -422,8 +424,10 @@ static int make_with(const struct plan_question *q,
 }
 
 /*
- * Makes the pack. Notes in the plan which objects the pack lacks because the
- * client gets them from elsewhere.
+ * Makes the pack, and notes in the plan which objects the pack lacks because
+ * the client gets them from elsewhere. *is_noted is set to false if memory for
+ * the notes ran out; the plan is then dropped. Returns the result of making the
+ * pack.
  */
 static int make_noting(struct making *m, bool *is_noted,
 		       struct packing_report *report, struct error *err)
@@ -519,7 +523,10 @@ static void copy_report(struct packing_report *out,
 	out->count_ns = out->reuse_ns = out->search_ns = out->write_ns = 0;
 }
 
-/* Makes the pack without using or recording a plan. */
+/*
+ * Makes the pack without using or recording a plan. `reason` says why; it
+ * becomes report->no_response_plan. Returns 0 or a negative error code.
+ */
 static int bypass(const struct plan_question *q, const char *reason,
 		  const struct pack_sink *sink, struct packing_report *report,
 		  struct error *err)
@@ -552,8 +559,9 @@ static int send_ready(struct plan_entry *e, bool has_waited,
 }
 
 /*
- * Sends a plan that the directory has, or makes the pack and its plan. The
- * entry is in the state MAKING, for this thread.
+ * Sends a plan that is in the directory. If there is none, makes the pack and
+ * its plan. `entry` is in the state MAKING, and this thread is its maker.
+ * Returns 0 or a negative error code.
  */
 static int find_or_make(struct plan_cache *cache, struct plan_entry *entry,
 			const struct plan_question *q, const uint8_t *key,

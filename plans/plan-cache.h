@@ -122,10 +122,11 @@ int plan_cache_key(uint8_t key[PLAN_KEY_LEN], const char **reason,
 
 /*
  * Computes the shared key from the key of a request. The shared key names a
- * plan's file in the directory. Besides the facts in `key`, it covers the
- * repository, its shallow boundary and grafts, and the configuration of packs.
- * (In memory, the owner of a plan stands for these facts.) The packs are not
- * covered, because a plan names its packs. Returns 0 or a negative error code.
+ * plan's file in the directory. Besides the facts in `key`, the shared key
+ * covers the repository, its shallow boundary and grafts, and the configuration
+ * of packs. (In memory, the owner of a plan stands for these facts.) The packs
+ * are not covered, because a plan names its packs. Returns 0 or a negative
+ * error code.
  */
 int plan_cache_shared_key(uint8_t shared[PLAN_KEY_LEN],
 			  const uint8_t key[PLAN_KEY_LEN],

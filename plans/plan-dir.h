@@ -79,7 +79,7 @@ size_t plan_dir_plan_max(const struct plan_dir *dir);
 
 /*
  * Looks for the file of a plan, and does not make it. Returns 1 if the plan can
- * be used with the packs of the snapshot, else 0. Serves `git bitmap explain`.
+ * be used with the packs of the snapshot, else 0. Used by `git bitmap explain`.
  */
 int plan_dir_has(const struct plan_dir *dir, const uint8_t key[PLAN_KEY_LEN],
 		 const struct odb *odb);
@@ -132,7 +132,10 @@ void plan_claim_store(struct plan_claim *claim, const struct plan *plan,
 		      const struct packing_report *report,
 		      const struct odb *odb, bool is_awaited);
 
-/* Notes that the plan is too large, so that others do not wait for it. */
+/*
+ * Notes that the plan is too large, so that other processes do not wait for the
+ * plan.
+ */
 void plan_claim_give_up(struct plan_claim *claim);
 
 /*

@@ -37,7 +37,10 @@ static int tell(void *ctx, const bool *left_out, const struct oid *pack,
 {
 	struct plan_elsewhere *e = ctx;
 
-	/* packing_send() leaves out the pack that it has asked about last. */
+	/*
+	 * `pack` is the pack about which packing_send() has asked last, so its
+	 * length is known. The plan cannot be used with any other pack.
+	 */
 	if (pack && oid_equal(pack, &e->asked)) {
 		e->absent->pack = *pack;
 		e->absent->pack_len = e->asked_len;
@@ -65,8 +68,9 @@ struct packing_elsewhere plan_elsewhere_note(struct plan_elsewhere *e,
 /* ---- telling */
 
 /*
- * Sets left_out[i] for each absent object. Returns false if an object is not in
- * the list of the request. The objects usually have the order of the list.
+ * Sets left_out[i] if object i in the list of the request is absent. Returns
+ * false if an absent object is not in this list. The absent objects usually
+ * have the order of the list.
  */
 static bool mark(bool *left_out, const struct plan_absent *absent,
 		 const struct packing_elsewhere *e)

@@ -48,7 +48,10 @@ static int corrupt(const char *name, const char *what, struct error *err)
 	return error_set(err, ERR_CORRUPT, "%s: %s", name, what);
 }
 
-/* Take the numbers of the report. Returns false if one is wrong. */
+/*
+ * Take the numbers of the report. Returns false if a number is missing or
+ * invalid.
+ */
 static bool take_report(struct packing_report *r, struct cursor *c,
 			uint32_t flags)
 {
@@ -203,7 +206,11 @@ int plan_file_parse(struct plan_file *file, const void *bytes, size_t len,
 
 /* ---- resolving */
 
-/* Returns the bytes of a pack of the snapshot, or NULL. */
+/*
+ * Finds the pack `number` of the plan among the packs of the snapshot. Returns
+ * the bytes of the pack, or NULL with *err set if the pack is missing or cannot
+ * be read.
+ */
 static const uint8_t *find_pack(const struct plan_file *f, uint32_t number,
 				const struct odb *odb, struct error *err)
 {

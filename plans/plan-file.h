@@ -39,8 +39,9 @@ struct plan_file {
 	enum hash_algo algo;
 	uint32_t pack_nr, piece_nr;
 	/*
-	 * struct plan_absent: checksum and length of the pack, and the ids of
-	 * `absent_nr` objects; NULL and 0 if the sent pack lacks nothing
+	 * What the sent pack lacks, as in struct plan_absent: checksum and
+	 * length of a pack, and the ids of `absent_nr` objects. NULL and 0: the
+	 * sent pack lacks nothing.
 	 */
 	const uint8_t *absent_pack, *absent;
 	uint64_t absent_pack_len;

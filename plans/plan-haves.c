@@ -44,7 +44,10 @@ static int compare(const void *a, const void *b)
 	return oid_cmp(a, b);
 }
 
-/* Marks the parents of a commit among the haves. */
+/*
+ * Sets is_parent[i] for each have haves[i] that is a parent of the commit
+ * `object`. Does nothing if `object` is not a valid commit.
+ */
 static void mark_parents(bool *is_parent, const struct oid *haves, size_t nr,
 			 const struct odb_object *object, enum hash_algo algo)
 {

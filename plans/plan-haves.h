@@ -22,14 +22,15 @@
 
 /*
  * Removes each have that is a parent of another have. `haves`: *nr sorted ids
- * without duplicates; they stay sorted. The haves that remain reach the same
- * objects. Nothing is removed if parents may be absent: the client has a
- * shallow boundary, or the repository has a shallow boundary or grafts. All
- * haves also remain if there are very many, or if memory runs out.
+ * without duplicates; they stay sorted. The remaining haves reach the same
+ * objects as all haves together. Nothing is removed if parents may be absent:
+ * the client has a shallow boundary, or the repository has a shallow boundary
+ * or grafts. All haves also remain if there are very many, or if memory runs
+ * out.
  *
  * Cost: finds the type and size of each have, and reads the commits of at most
- * 1 MiB. The parents of a larger commit remain. A client can name any object
- * as a have, so no other object is read.
+ * 1 MiB. The parents of a larger commit remain. A client can name any object as
+ * a have, so no other object is read.
  */
 void plan_haves_reduce(struct oid *haves, size_t *nr, const struct odb *odb,
 		       const struct packing_request *request);

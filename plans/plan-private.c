@@ -6,7 +6,7 @@
  * is not removed. If the lock of a directory is free, its server has ended or
  * has not taken the lock yet. In both cases the directory is removed. A server
  * that has not taken the lock yet finds the lock taken or the directory gone,
- * and makes another one.
+ * and makes another directory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static int visit(void *ctx, const char *name)
 /*
  * Makes the directory. A signal that ends this process does not remove the
  * directory. Otherwise a signal to a worker, which is a fork of this process,
- * would remove it too.
+ * would remove the directory, too.
  */
 static int make(struct plan_private *p, const char *parent, struct error *err)
 {

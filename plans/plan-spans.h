@@ -29,7 +29,8 @@ bool plan_span_find(uint32_t *number, const struct odb *odb,
 
 /*
  * A sink in front of another sink that has no put_pinned(). Passes long spans
- * of packs to sink.put_file(), and all other bytes to sink.put(). One thread.
+ * of packs to sink.put_file(), and all other bytes to sink.put(). Used by one
+ * thread at a time.
  */
 struct plan_span_sink {
 	/* borrowed; all packs are pinned */

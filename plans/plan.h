@@ -29,7 +29,9 @@ struct plan_piece {
 	size_t len;
 };
 
-/* What a pack lacks because its receiver gets these objects from elsewhere. */
+/*
+ * The objects that a pack lacks, because its receiver gets them from elsewhere.
+ */
 struct plan_absent {
 	/* checksum of a whole pack; valid if `pack_len` is not 0 */
 	struct oid pack;

@@ -57,8 +57,8 @@ struct kept_delta {
 	/*
 	 * The age of the base when the row was written: the number of
 	 * first-parent commits between HEAD and the commit that has the base.
-	 * 0: the row is a whole copy, or a pack had stored the delta and a
-	 * repack dropped it because of the tip island.
+	 * 0: the row is a whole copy, or a delta that a pack had stored until a
+	 * repack dropped the delta because of the tip island.
 	 */
 	uint32_t step;
 	/* bytes of the delta or of the copy before deflating */
@@ -117,8 +117,8 @@ const uint8_t *kept_deltas_target(const struct kept_deltas *k, uint32_t row);
 
 /*
  * Returns whether a row exists and has this target, given by its raw id. The
- * CRC of the row is not checked, so a loop over the rows of one target ends
- * early even if all rows are damaged.
+ * CRC of the row is not checked: a loop over the rows of one target passes rows
+ * with a wrong CRC, and ends at the first row of another target.
  */
 bool kept_deltas_is_of(const struct kept_deltas *k, uint32_t row,
 		       const uint8_t *target);
@@ -131,8 +131,9 @@ bool kept_deltas_row_is_copy(const struct kept_deltas *k, uint32_t row);
 
 /*
  * Read the whole copy of an object, given by its raw id, and check its CRC.
- * Sets *row to its number. Returns 1 with *out set, 0 if there is no copy, or
- * ERR_CORRUPT with a message. Cost: O(log nr), and a pass over the zlib stream.
+ * Sets *row to the number of the copy's row. Returns 1 with *out set, 0 if
+ * there is no copy, or ERR_CORRUPT with a message. Cost: O(log nr), and a pass
+ * over the zlib stream.
  */
 int kept_deltas_get_copy(struct kept_delta *out, const struct kept_deltas *k,
 			 const uint8_t *target, uint32_t *row,

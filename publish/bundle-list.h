@@ -44,7 +44,10 @@ struct bundle_list_item {
 
 struct bundle_list {
 	enum hash_algo algo;
-	/* checksum of the pack; zero if there are no prepared answers */
+	/*
+	 * checksum of the pack for which the first bundle was made; zero if
+	 * there are no prepared answers
+	 */
 	struct oid pack;
 	/* SHA-256 of the hide rules, whatever the algorithm of the list is */
 	struct oid rules;

@@ -64,7 +64,7 @@ static int retire(int64_t *since, const struct publishing *p, const char *mark,
 }
 
 /*
- * Retire a file (offer it no longer), or remove a file that retired before
+ * Retire a file (stop offering the file), or remove a file that retired before
  * `expire`.
  */
 static int handle_old(const struct publishing *p, const char *name,

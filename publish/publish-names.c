@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of file names, and notes about files, for publish/publish.h. */
+/*
+ * Functions for lists of file names, and for telling the caller of
+ * publish/publish.h about files.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -165,7 +165,7 @@ static int write_salt(const struct repo *repo, const char *path,
 
 /*
  * Make the salt of the repository, if it has none. The salt makes the name of
- * its publish directory secret.
+ * the repository's place in the publish directory secret.
  */
 static int make_salt(const struct repo *repo, struct error *err)
 {

@@ -103,11 +103,12 @@ typedef int (*publish_note_fn)(void *ctx, const struct publish_pack *pack,
 
 /*
  * Writes the packs that publish_run() would publish into the directory `dir`,
- * which exists, as "<checksum>.pack". Packs of the repository are not written.
- * There is no place and no lock, and no file is removed. Calls `note` once for
- * each pack. Returns 0, ERR_UNSUPPORTED, ERR_IO or ERR_CORRUPT as publish_run()
- * does, or another negative error code. After an error, some packs may be in
- * `dir`. Cost: the bytes of each written pack are read, hashed and written.
+ * which exists, as "<checksum>.pack". A pack that the repository already has as
+ * a whole is not written. There is no place and no lock, and no file is
+ * removed. Calls `note` once for each pack, whether written or not. Returns 0,
+ * ERR_UNSUPPORTED, ERR_IO or ERR_CORRUPT as publish_run() does, or another
+ * negative error code. After an error, some packs may be in `dir`. Cost: the
+ * bytes of each written pack are read, hashed and written.
  */
 int publish_into(const struct repo *repo, const struct published_config *config,
 		 const char *dir, publish_note_fn note, void *ctx,

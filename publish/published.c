@@ -316,7 +316,10 @@ static int list_pack(void *ctx, const char *name)
 	return packs->nr == PACKS_MAX ? 1 : publish_names_add(packs, name);
 }
 
-/* Add to *hash the packs of a place that published_find() would find. */
+/*
+ * Add to *hash the packs of a place that published_find() would find. Returns
+ * 0, 1 if the place has too many packs, or ERR_NOMEM.
+ */
 static int identify_place(struct hash_ctx *hash, const char *place)
 {
 	struct publish_names packs = {0};

@@ -149,7 +149,10 @@ void status_board_each(const struct status_board *board,
 			   board->slots[i].is_suspect);
 }
 
-/* Returns whether the slot was in use all the time while it was copied. */
+/*
+ * Copies a slot to *out. Returns whether the slot was in use during the whole
+ * copy. If not, *out must not be used.
+ */
 static bool copy_slot(struct status_slot_view *out,
 		      const struct status_slot *slot)
 {

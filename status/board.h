@@ -72,8 +72,8 @@ void status_slot_hand_over(struct status_slot *slot);
 void status_slot_leave(struct status_slot *slot);
 
 /*
- * Calls `fn` with the path of each request that ran when the worker crashed.
- * The worker must have ended.
+ * Calls `fn` for each request that ran when the worker crashed, with the `path`
+ * and `is_suspect` of status_slot_enter(). The worker must have ended.
  */
 void status_board_each(const struct status_board *board,
 		       void (*fn)(void *ctx, const char *path, bool is_suspect),
@@ -106,9 +106,9 @@ struct status_slot_view {
 };
 
 /*
- * Copies the boards in use, and the first slots in use. Returns the number of
- * boards; *slot_nr becomes the number of copied slots. A slot that changes
- * meanwhile is left out.
+ * Copies the boards in use to `views`, and the first `slot_max` slots in use to
+ * `slots`. Returns the number of boards. *slot_nr becomes the number of copied
+ * slots. A slot that changes meanwhile is left out.
  */
 size_t status_boards_view(const struct status_boards *boards,
 			  struct status_board_view views[STATUS_BOARDS_MAX],

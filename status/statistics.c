@@ -299,7 +299,10 @@ enum {
 	VALID,
 };
 
-/* The cost of a repository. A thread that changes `state` owns `path`. */
+/*
+ * The cost of a repository. A thread must set `state` to WRITING before it
+ * changes `path`.
+ */
 struct cost {
 	atomic_uint state;
 	_Atomic uint64_t hash;
@@ -311,7 +314,9 @@ struct cost {
 	char path[STATUS_PATH_MAX];
 };
 
-/* An entry of the ring. Odd `turn`: a thread writes the entry. */
+/*
+ * An entry of the ring of slow requests. Odd `turn`: a thread writes the entry.
+ */
 struct slow_entry {
 	atomic_uint turn;
 	struct status_slow slow;
@@ -392,7 +397,7 @@ static uint64_t now_period(void)
 	return sys_clock_ns() / PERIOD_NS;
 }
 
-/* Returns a number after it was halved for each period that has passed. */
+/* Returns `number` halved `periods` times. */
 static uint64_t fade(uint64_t number, uint64_t periods)
 {
 	return periods < 64 ? number >> periods : 0;
@@ -447,9 +452,10 @@ static bool claim(struct cost *c, const char *path, uint64_t hash, uint64_t now)
 }
 
 /*
- * Returns the entry of a repository. If it has none, the entry with the lowest
- * cost among its PROBES possible entries is given to it. Returns NULL if
- * another thread is changing the entry at this moment.
+ * Returns the entry of a repository. A repository without an entry gets one of
+ * the PROBES entries that belong to the hash of its path: the one with the
+ * lowest cost. Returns NULL if another thread is changing the entry at this
+ * moment.
  */
 static struct cost *find_cost(struct shared *sh, const char *path, uint64_t now)
 {

@@ -40,7 +40,9 @@ void statistics_free(struct statistics *st);
 void statistics_add(struct statistics *st, const struct summary *s,
 		    const struct error *error, uint64_t slow_us);
 
-/* A request that a child process has answered, as seen from outside. */
+/*
+ * A request that a child process has answered, as seen by the parent process.
+ */
 struct status_child_request {
 	const char *path; /* path of the repository */
 	/* numeric address; NULL: unknown */
@@ -86,12 +88,12 @@ struct status_cost {
 	struct status_packs packs; /* nr 0: unknown */
 };
 
-/* The number of repositories that are counted at the same time. */
+/* Maximum number of repositories whose cost is known at the same time. */
 #define STATUS_COSTS_MAX 512
 
 /*
- * Copies the repositories with a cost to `costs`, in no order. Returns their
- * number.
+ * Copies the cost of each repository that has one to `costs`, in any order.
+ * Returns the number of copied repositories.
  */
 size_t statistics_costs(const struct statistics *st,
 			struct status_cost costs[STATUS_COSTS_MAX]);
@@ -159,8 +161,8 @@ struct status_now {
 };
 
 /*
- * Appends the counters as text for Prometheus, with the gauges of *now. Returns
- * 0 or ERR_NOMEM.
+ * Appends the counters, and the numbers of *now as gauges, as text for
+ * Prometheus in one of its formats. Returns 0 or ERR_NOMEM.
  */
 int statistics_print(struct buf *out, struct statistics *st,
 		     const struct status_now *now, enum metrics_format format);

@@ -64,8 +64,8 @@ struct status {
 };
 
 /*
- * Takes the status from the memory that the processes share, without the
- * numbers of now.admission and of the store.
+ * Takes the status from the memory that the processes share. The caller fills
+ * in s->now.admission and s->store.
  */
 void status_take(struct status *s, const struct status_boards *boards,
 		 const struct statistics *statistics);
