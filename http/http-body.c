@@ -86,7 +86,10 @@ void http_body_close(struct http_body *body)
 	free(body);
 }
 
-/* Read bytes without decompression. */
+/*
+ * Read bytes of the body without decompression. Returns their number, 0 at the
+ * end of the body, or a negative error code.
+ */
 static ssize_t read_raw(struct http_body *body, void *bytes, size_t len,
 			struct error *err)
 {
@@ -122,7 +125,8 @@ static int refill(struct http_body *body, struct error *err)
 
 /*
  * After the end of a gzip member, prepare for another gzip member (RFC 1952,
- * 2.2). Bytes that are no gzip member are ignored.
+ * 2.2). If other bytes or no bytes follow, sets has_ended. Returns 0 or a
+ * negative error code.
  */
 static int next_member(struct http_body *body, struct error *err)
 {

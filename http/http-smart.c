@@ -373,7 +373,8 @@ static int check_type(struct http_exchange *x, const char *expected,
 
 /*
  * Open the body of the request. For a fetch or an archive, also read the whole
- * body. Returns 1, or 0 if an error status was sent, or a negative error code.
+ * body. Returns 1 if the body can be read, 0 if an error status was sent, or a
+ * negative error code.
  */
 static int take_body(struct http_exchange *x, struct stream *s,
 		     struct error *err)

@@ -33,7 +33,11 @@ static int refuse_alias(const char *path, struct error *err)
 			 pktline_quote(quoted, path));
 }
 
-/* Use PATH_TRANSLATED: the path on disk that the web server computed. */
+/*
+ * Append PATH_TRANSLATED, the path on disk that the web server computed.
+ * Returns 0, ERR_NOMEM, or another negative error code if the path is missing
+ * or has a component "..".
+ */
 static int locate_translated(struct buf *path, const char *translated,
 			     struct error *err)
 {
@@ -46,7 +50,10 @@ static int locate_translated(struct buf *path, const char *translated,
 	return buf_append_str(path, translated) < 0 ? error_nomem(err) : 0;
 }
 
-/* Set *path to the path on disk that the request names. */
+/*
+ * Append to *path the path on disk that the request names. Returns 0 or a
+ * negative error code.
+ */
 static int locate(struct buf *path, const struct http_options *o,
 		  struct error *err)
 {

@@ -33,7 +33,7 @@ enum http_form {
  */
 struct http_options {
 	const char *request_method;
-	/* SERVER_PROTOCOL; "HTTP/1.1": the client knows status 405 */
+	/* SERVER_PROTOCOL; status 405 is only sent if this is "HTTP/1.1" */
 	const char *server_protocol;
 	/* GIT_PROJECT_ROOT; "": unset */
 	const char *project_root;
@@ -45,9 +45,9 @@ struct http_options {
 	const char *content_encoding; /* HTTP_CONTENT_ENCODING */
 	const char *remote_user;      /* "": no user */
 	/*
-	 * Value of WWW-Authenticate; NULL: the server knows no passwords. A
-	 * request without a user that is refused then gets status 401, so that
-	 * the client asks for a password.
+	 * Value of WWW-Authenticate. If it is set, a refused request without a
+	 * user gets status 401, so that the client asks for a password. NULL:
+	 * the server knows no passwords.
 	 */
 	const char *challenge;
 	/* GIT_HTTP_MAX_REQUEST_BUFFER */
@@ -70,8 +70,9 @@ struct http_options {
 	int (*enter)(void *ctx, const char *path, const struct repo **repo,
 		     struct error *err);
 	/*
-	 * Get a snapshot of the objects of the entered repository, see struct
-	 * serve_options. NULL: a fetch opens its own. `ctx` is that of enter().
+	 * Gets a snapshot of the objects of the entered repository, as in
+	 * struct serve_options. NULL: each fetch opens its own snapshot. `ctx`
+	 * is that of enter().
 	 */
 	int (*objects)(void *ctx, struct odb **odb, struct error *warning,
 		       struct error *err);

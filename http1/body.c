@@ -42,7 +42,10 @@ static bool take_digit(struct http1_body *b, char c)
 	return true;
 }
 
-/* Take one byte of an extension or a trailer, up to the limit. */
+/*
+ * Takes one byte of an extension or a trailer. Returns false if the byte is a
+ * control byte, or if there are more than HTTP1_BODY_EXTRA_MAX such bytes.
+ */
 static bool take_extra(struct http1_body *b, char c)
 {
 	return is_text(c) && ++b->extra <= HTTP1_BODY_EXTRA_MAX;
@@ -66,7 +69,10 @@ static bool take_size(struct http1_body *b, char c)
 	return true;
 }
 
-/* Take text up to a CR. */
+/*
+ * Takes one byte of a text that ends at a CR. At the CR, the next state is
+ * `after_cr`. Returns false if the byte is not allowed.
+ */
 static bool take_text(struct http1_body *b, char c,
 		      enum http1_body_state after_cr)
 {

@@ -59,7 +59,10 @@ static bool verify_lines(const struct http1_head *head, const char *bytes)
 	return take(&p, end, "\r\n", 2) && p == end;
 }
 
-/* Returns the number of lines that begin with `name` and a colon. */
+/*
+ * Returns the number of header lines that begin with `name` and a colon. *value
+ * is set to the bytes after the last such colon.
+ */
 static size_t count(const struct http1_head *head, const char *bytes,
 		    const char *name, const char **value)
 {

@@ -54,7 +54,10 @@ static struct http1_part part(size_t off, size_t end)
 	return (struct http1_part){(uint32_t)off, (uint32_t)(end - off)};
 }
 
-/* Returns the end of the bytes at `off` that all satisfy `is`. */
+/*
+ * Returns the offset of the first byte in [off, end) for which `is` is false,
+ * or `end`.
+ */
 static size_t span(const char *bytes, size_t off, size_t end,
 		   bool (*is)(char c))
 {
@@ -79,8 +82,8 @@ static int refuse(struct http1_head *head, unsigned status)
 /* ---- the request line */
 
 /*
- * Returns the length of "http://" or "https://" and the host behind, or 0 if
- * the target has no host.
+ * Returns the length of "http://<host>" or "https://<host>" at the front of a
+ * target, or 0 if the target has no host.
  */
 static size_t origin_len(const char *bytes, size_t off, size_t end)
 {
@@ -345,7 +348,10 @@ static void check_connection(struct http1_head *head, const char *bytes)
 	head->keep_alive = !close && (head->minor || keep);
 }
 
-/* Check the fields after the last line of the head. */
+/*
+ * Check the fields after the last line of the head. Returns 1 if they are
+ * valid, otherwise ERR_PEER with head->status set.
+ */
 static int finish(struct http1_head *head, const char *bytes)
 {
 	if (check_host(head, bytes) < 0 || check_framing(head, bytes) < 0 ||
