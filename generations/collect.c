@@ -70,8 +70,8 @@ static bool is_young(const struct collection *c, int64_t mtime)
 /* ---- the time of the store */
 
 /*
- * Fails if the store answered without a time, because then every file would
- * look old.
+ * Returns ERR_PEER if the store has told no time for a file, because then every
+ * file would look old. Otherwise returns 0.
  */
 static int check_mtime(const struct collection *c,
 		       const struct filestore_info *info)
@@ -275,8 +275,9 @@ static void window_release(struct window *w)
 }
 
 /*
- * Adds a record to the live or to the old ones. On entry, *is_live says whether
- * the generation of the record is live. On return, *is_live says whether the
+ * Handles one record: keeps the files of a live record, adds an old record to
+ * c->olds, and ignores a retired one. On entry, *is_live says whether the
+ * generation of the record is live. On return, *is_live says whether the
  * generation before this one is live. Returns 0, STORE_UNAVAILABLE or a
  * negative error code.
  */
@@ -297,8 +298,9 @@ static int note_record(struct collection *c, bool *is_live,
 	if (!r->g.is_retired && *is_live) {
 		/*
 		 * Records arrive from the newest to the oldest. All records
-		 * that seemed old so far are newer than this live one, so they
-		 * must be kept as live, too.
+		 * that seemed old so far are newer than this live one. So do
+		 * not retire them: only records below the oldest live one may
+		 * be retired.
 		 */
 		ret = add_live(c, &r->g);
 		c->old_nr = 0;
@@ -309,7 +311,10 @@ static int note_record(struct collection *c, bool *is_live,
 	return ret;
 }
 
-/* Reads records from number `newest` downwards, up to the first retired one. */
+/*
+ * Reads records from number `newest` downwards, up to the first retired one.
+ * Returns 0, STORE_UNAVAILABLE or a negative error code.
+ */
 static int read_records(struct collection *c, uint64_t newest)
 {
 	struct window *w = mem_calloc(1, sizeof(*w));
@@ -423,10 +428,10 @@ static int delete_files(struct collection *c)
 }
 
 /*
- * Retires records, and deletes files. If a record cannot be retired, files are
- * deleted all the same, and then the rest of the records is retired. This helps
- * if the store is full, because a retired record is a new file. The order does
- * no harm: records that are not live are not read, retired or not.
+ * Retires records, and deletes files. On a full store, retiring a record can
+ * fail, because a new file is written in its place. Then files are deleted
+ * first, and the rest of the records is retired afterwards. This order does no
+ * harm: nobody reads a record that is not live.
  */
 static int remove_all(struct collection *c)
 {

@@ -127,6 +127,7 @@ static int put_file(const struct upload *u, const struct generation_upload *up,
 
 /*
  * Finds out whether the store has the generation that the change was made from.
+ * Returns 0, GENERATION_LOST, GENERATION_STORE_DOWN or a negative error code.
  */
 static int prove(const struct upload *u, struct error *err)
 {
@@ -170,7 +171,11 @@ static int run_upload(void *ctx, unsigned thread_nr, size_t nr,
 	return ret ? ERR_PEER : 0;
 }
 
-/* Writes the files and the hint, and proves that the store has `known`. */
+/*
+ * Writes the files and the hint, and proves that the store has `known`. Returns
+ * 0, GENERATION_LOST if the store does not have `known`, GENERATION_STORE_DOWN,
+ * or a negative error code.
+ */
 static int upload(struct upload *u, struct error *err)
 {
 	size_t nr = u->change->upload_nr, all = nr + 2;
@@ -244,10 +249,13 @@ struct commit {
 
 /*
  * Ends the members that are not done. `result` is the result of making the
- * record. A member whose change is in the record gets `result`. A refused
- * member keeps the reason of its refusal, except if a record was composed and
- * could not be made. Then another change in this record may have caused the
- * refusal, so the member gets GENERATION_BUSY and can try again.
+ * record.
+ *
+ * - A member whose change is in the record gets `result`.
+ * - A refused member keeps the reason of its refusal.
+ * - If a record was composed and could not be made, a refused member gets
+ *   GENERATION_BUSY instead, and can try again. Another change in this record
+ *   may have caused the refusal.
  */
 static void end_all(struct commit *c, int result)
 {
@@ -281,7 +289,10 @@ static bool has_members(const struct commit *c)
 	return false;
 }
 
-/* Returns whether the files of a change in the record may be too old by now. */
+/*
+ * Returns whether session_ns of a change in the record is over: the files of
+ * the change may be too old by now.
+ */
 static bool any_is_over(const struct commit *c)
 {
 	for (size_t i = 0; i < c->nr; i++)
@@ -338,7 +349,8 @@ static int print_next(struct commit *c)
 
 /*
  * Composes the next generation from all changes that are not refused. Returns
- * the number of these changes, or a negative error code.
+ * the number of these changes, or a negative error code. Sets *has_refused to
+ * whether any change was refused.
  */
 static int compose(struct commit *c, bool *has_refused)
 {
@@ -465,7 +477,10 @@ static int refresh(struct commit *c, uint64_t at_least)
 	return ret > 0 ? GENERATION_STORE_DOWN : ret;
 }
 
-/* Continues from the record that another writer has made. */
+/*
+ * Continues from the record that another writer has made. Returns 0,
+ * GENERATION_STORE_DOWN or a negative error code.
+ */
 static int advance(struct commit *c, unsigned tries)
 {
 	if (!c->found.is_retired)
@@ -481,7 +496,7 @@ static int advance(struct commit *c, unsigned tries)
 /*
  * Writes the hint of a new repository. Repositories are listed by their hints,
  * so the hint must exist before the first record. Later commits write the hint
- * for their base.
+ * for their base. Returns 0, GENERATION_STORE_DOWN or a negative error code.
  */
 static int announce(struct commit *c)
 {
@@ -492,7 +507,11 @@ static int announce(struct commit *c)
 	return ret > 0 ? GENERATION_STORE_DOWN : ret;
 }
 
-/* Makes a record. Tries up to GENERATION_TRIES numbers. */
+/*
+ * Makes a record. Tries up to GENERATION_TRIES numbers. Returns a value of
+ * generation_commit_result or a negative error code; GENERATION_COMMITTED also
+ * if no change is left that could be made.
+ */
 static int make(struct commit *c)
 {
 	unsigned tries = 0;

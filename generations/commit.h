@@ -13,8 +13,8 @@ struct commit_member {
 	struct generation_session session;
 	/*
 	 * A value of generation_commit_result or a negative error code. `err`
-	 * is set unless it is GENERATION_COMMITTED. The value is final only
-	 * when `is_done` is set.
+	 * is set unless the result is GENERATION_COMMITTED. The value is final
+	 * only when `is_done` is set.
 	 */
 	int result;
 	bool is_done;
@@ -39,9 +39,9 @@ int commit_upload(const struct generation_change *change,
 		  struct error *err);
 
 /*
- * Makes the next generation of `nr` (> 0) changes, whose files are written
- * already. Every member has its result afterwards. *base is as in
- * generation_commit().
+ * Makes the next generation from `nr` (> 0) changes, whose files are written
+ * already. Every member has its result afterwards. *base is used and replaced
+ * as in generation_commit().
  */
 void commit_make(struct generation *base, const struct generation_place *place,
 		 struct commit_member *const *members, size_t nr);

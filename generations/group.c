@@ -85,7 +85,10 @@ void generation_group_free(struct generation_group *group)
 	free(group);
 }
 
-/* Removes up to BATCH_MAX changes from the queue. The caller holds the lock. */
+/*
+ * Removes up to BATCH_MAX changes from the queue, and puts them into `batch`.
+ * Returns their number. The caller holds the lock.
+ */
 static size_t take_batch(struct generation_group *group, struct waiting **batch)
 {
 	size_t nr = 0;
@@ -160,9 +163,9 @@ static int renew(struct generation_group *group,
 }
 
 /*
- * Calls the hook `made` after a commit, and sets *record to a copy of the
- * record for the hook `follow`. The number of *record is 0 if there is no
- * record or no hook.
+ * Calls the hook `made` if a record was made, and sets *record to a copy of the
+ * record for the hook `follow`. record->number is 0 if no record was made, or
+ * if there is no hook `follow`.
  */
 static void tell_made(struct generation_group *group, struct generation *record,
 		      struct commit_member *const *members, size_t nr)
@@ -177,13 +180,17 @@ static void tell_made(struct generation_group *group, struct generation *record,
 		hooks->made(hooks->ctx, &group->base);
 	if (is_made && hooks->follow &&
 	    generation_copy(record, &group->base, NULL)) {
-		/* Without memory, the group forgets the record. */
+		/*
+		 * If memory runs out, move the record to *record. The group
+		 * then has no base, and searches the newest generation for the
+		 * next record.
+		 */
 		*record = group->base;
 		group->base = (struct generation){0};
 	}
 }
 
-/* Makes one record of some changes. *record is as in tell_made(). */
+/* Makes one record of some changes, and sets *record as tell_made() does. */
 static void make_record(struct generation_group *group,
 			struct generation *record,
 			struct commit_member *const *members, size_t nr)

@@ -12,8 +12,8 @@
 /* maximum size of a hint in bytes that is a number and a line feed */
 #define HINT_NUMBER_MAX 24
 /*
- * maximum number of searches, because the newest record may be retired during a
- * search
+ * Maximum number of searches. A search must be repeated if the record that it
+ * has found is retired before it is read.
  */
 #define SEARCHES 3
 
@@ -52,7 +52,9 @@ void generation_host_init(struct generation_host *host)
 
 /* ---- one record */
 
-/* Reads the text of a record into *bytes. */
+/*
+ * Replaces *bytes by the text of a record. Returns a result of filestore_get().
+ */
 static int get_record(struct buf *bytes, const struct generation_place *place,
 		      uint64_t number, struct filestore_info *info,
 		      struct error *err)
@@ -217,8 +219,8 @@ int generation_read_hint(struct generation *out,
  * Sets *number to the number in the hint, or to 0 if the hint cannot be read:
  * the search for the newest record then only takes longer. Returns 0,
  * STORE_UNAVAILABLE if the store does not answer, or a negative error code.
- * After STORE_UNAVAILABLE, the caller should not search: it would wait for the
- * store once more.
+ * After STORE_UNAVAILABLE, the caller should not search: the search would wait
+ * for the store once more.
  */
 static int read_hint_number(uint64_t *number,
 			    const struct generation_place *place,
@@ -246,16 +248,20 @@ static int read_hint_number(uint64_t *number,
 struct search {
 	const struct generation_place *place;
 	uint64_t low, high;
-	/* the text of record `bytes_number`, if that is not 0 */
+	/*
+	 * bytes: the text of record `bytes_number`; 0: of no record. probe:
+	 * buffer for the record that is read next.
+	 */
 	struct buf bytes, probe;
 	uint64_t bytes_number;
 	struct error *err;
 };
 
 /*
- * Finds out whether record `number` exists. Sets s->low to `number` if it
- * exists, s->high if not. Returns 0, another filestore_result than
- * STORE_ABSENT, or a negative error code.
+ * Finds out whether record `number` exists. If it exists, sets s->low to
+ * `number` and s->bytes to the text of the record. If it does not exist, sets
+ * s->high to `number`. Returns 0 in both cases. Returns STORE_UNAVAILABLE or a
+ * negative error code if the store cannot tell.
  */
 static int look_at(struct search *s, uint64_t number)
 {
@@ -295,7 +301,8 @@ static int gallop(struct search *s)
 
 /*
  * Finds the newest record between `low` and `high`, and reads its text. Returns
- * STORE_ABSENT if there is no record.
+ * 0, STORE_ABSENT if there is no record, STORE_UNAVAILABLE, or a negative error
+ * code.
  */
 static int find_newest(struct search *s)
 {
@@ -315,8 +322,10 @@ static int find_newest(struct search *s)
 }
 
 /*
- * Searches from the number `start`. If `is_sure` is not set, record `start` may
- * not exist.
+ * Searches the newest record, beginning at the number `start`. If `is_sure` is
+ * false and record `start` does not exist, searches again from the first
+ * record. If `is_sure` is true, record `start` must exist: otherwise returns
+ * ERR_CORRUPT.
  */
 static int find_from(struct search *s, uint64_t start, bool is_sure)
 {
@@ -337,7 +346,8 @@ static int find_from(struct search *s, uint64_t start, bool is_sure)
 /*
  * Finds the newest record with a search from `start`, and parses it. If the
  * record was retired meanwhile, there must be a newer one, so the search is
- * repeated from this record.
+ * repeated from the retired record. Returns the results of find_newest(), or
+ * ERR_CORRUPT if each search ends at a retired record.
  */
 static int take_newest(struct search *s, struct generation *out, uint64_t start,
 		       bool is_sure)

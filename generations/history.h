@@ -212,10 +212,10 @@ struct generation_change {
 	 */
 	bool drops_objects;
 	/*
-	 * Files that the change adds. If the generation has a file with the
-	 * same path and content, that file is kept. If it has a file with the
-	 * same path and other content, the commit fails, unless this file is
-	 * among the drops.
+	 * Files that the change adds. If the generation already has an equal
+	 * file at the path of an upload, the old file is kept. If it has a
+	 * different file at this path, the commit fails, unless the change
+	 * drops the old file.
 	 */
 	const struct generation_upload *uploads;
 	size_t upload_nr;
@@ -228,9 +228,9 @@ struct generation_change {
 	const struct generation_ref_change *refs;
 	size_t ref_nr;
 	/*
-	 * The new tables contain the updates of generations up to this number,
-	 * which are removed from the record. At most `seen`; 0: no updates are
-	 * removed.
+	 * Updates of generations up to this number are removed from the record,
+	 * because the uploaded tables contain them. At most `seen`; 0: no
+	 * updates are removed.
 	 *
 	 * If the change uploads or drops tables ("reftable/..."), the commit
 	 * fails if a generation after `seen` did so, too: uploaded tables must
@@ -273,8 +273,9 @@ enum generation_commit_result {
 	 */
 	GENERATION_REF_CHANGED = 1,
 	/*
-	 * objects were dropped by this or another change: check the change
-	 * again, and try again
+	 * Another writer has dropped objects since `seen`; or this change drops
+	 * objects and there is a generation after `seen`. The caller must check
+	 * the change against the newest generation and try again.
 	 */
 	GENERATION_EPOCH_CHANGED = 2,
 	/* other writers were faster each time */
@@ -287,11 +288,11 @@ enum generation_commit_result {
 	 */
 	GENERATION_UNKNOWN = 5,
 	/*
-	 * another writer changed the same file or the tables: the change must
-	 * be made again from the newest generation
+	 * another writer changed the tables, or a file that this change adds or
+	 * drops: the change must be made again from the newest generation
 	 */
 	GENERATION_FILE_CHANGED = 6,
-	/* the session was longer than it may be: nothing was changed */
+	/* the session took longer than session_ns: nothing was changed */
 	GENERATION_TOO_LATE = 7,
 	/*
 	 * The store does not have the generation from which the change was
@@ -335,8 +336,8 @@ int generation_commit(struct generation *base,
 struct generation_session {
 	uint8_t upload[GENERATION_TOKEN_LEN];
 	/*
-	 * The token of generation `seen` that was in the store when the session
-	 * began. Zeroes: unknown.
+	 * When the session began, the store had generation `seen` with this
+	 * token. All zero: the store was not asked.
 	 */
 	uint8_t seen_token[GENERATION_TOKEN_LEN];
 	/* the time by both clocks before the first file was written */
@@ -383,9 +384,9 @@ int generation_change_check_ref(const struct generation *g,
 				size_t nr, struct error *err);
 
 /*
- * Finds out whether the first commit of this session was made. A caller needs
- * this if the process that sent the commit has ended and cannot tell the
- * result. `at_least` is the number of a record that exists. Returns
+ * Finds out whether a commit of this session was made. A caller needs this if
+ * the process that sent the commit has ended and cannot tell the result.
+ * `at_least` is the number of a record that exists. Returns
  * GENERATION_COMMITTED if the newest generation has a file of the session.
  * Otherwise returns GENERATION_UNKNOWN, because the record may still be
  * created. For a session without files, always returns GENERATION_UNKNOWN.
@@ -427,7 +428,10 @@ struct generation_group_hooks {
 	 */
 	int (*renew)(void *ctx, struct generation *base, uint64_t seen,
 		     struct error *err);
-	/* Called after record *g was made. The next record waits for this. */
+	/*
+	 * Called after record *g was made. The group makes no further record
+	 * until this call returns.
+	 */
 	void (*made)(void *ctx, const struct generation *g);
 	/*
 	 * Called after `made`, before the changes of record *g are answered.
@@ -445,10 +449,10 @@ void generation_group_set_hooks(struct generation_group *group,
 /*
  * Works like generation_session_commit() on the newest generation that the
  * group knows. Returns the same results. Several threads may call this
- * function. If a session has proved that the store has another generation with
- * the same number, the group searches the newest generation. While one record
- * is made, the changes that wait are collected for the next one. In all other
- * points, see generation_group_commit().
+ * function. If a session has proved that the store has a different generation
+ * with the number of the group's newest one, the group searches the newest
+ * generation. While one record is made, the changes that wait are collected for
+ * the next one. In all other points, see generation_group_commit().
  */
 int generation_group_session(struct generation_group *group,
 			     const struct generation_change *change,

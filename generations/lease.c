@@ -45,9 +45,9 @@ static int read_lease(struct seen *seen, const struct generation_place *place,
 }
 
 /*
- * Appends the file of a lease. The time gives a renewed lease another entity
- * tag, so that a node that has read an old lease cannot take over the renewed
- * one. Returns 0 or ERR_NOMEM.
+ * Appends the content of a lease's file. The file has the current time, so that
+ * a renewed lease has another entity tag. A node that has read the old lease
+ * thus cannot take over the renewed one. Returns 0 or ERR_NOMEM.
  */
 static int print_lease(struct buf *out, const struct generation_lease *lease,
 		       struct error *err)
@@ -76,8 +76,8 @@ static int64_t ask_time(const struct generation_place *place, const char *name)
 
 /*
  * Checks who holds the lease in the store. Returns 0 if the holder of *lease
- * has it, STORE_CONFLICT if another holder has it, or STORE_ABSENT if the lease
- * in the store is older than `max_age`.
+ * has it. If another holder has it, returns STORE_ABSENT if the lease is older
+ * than `max_age` seconds, otherwise STORE_CONFLICT.
  */
 static int judge(const struct generation_lease *lease, const char *name,
 		 const struct seen *seen, int64_t max_age)
@@ -100,8 +100,11 @@ static int tell_holder(struct buf *holder, const struct seen *seen,
 }
 
 /*
- * Tries once to write the lease. Returns 0, STORE_CONFLICT, STORE_AMBIGUOUS if
- * the lease has changed or the outcome is unknown, or another result.
+ * Tries once to write the lease: creates it, or replaces a lease that is too
+ * old. Returns 0 if the lease was written. Returns STORE_CONFLICT if another
+ * holder has a lease that is not too old. Returns STORE_AMBIGUOUS if the lease
+ * has changed meanwhile or the outcome is unknown, so that the caller tries
+ * again. Otherwise returns STORE_UNAVAILABLE or a negative error code.
  */
 static int try_once(const struct generation_lease *lease, const char *name,
 		    const struct buf *text, int64_t max_age, struct buf *holder,

@@ -22,10 +22,10 @@ struct generation_lease {
  * Takes the lease of a repository for `node`, a name without control
  * characters. Both `place` and `node` must live as long as *lease.
  *
- * If another holder has the lease for more than `max_age` seconds, the lease is
- * taken over, because its holder has probably died. The age is measured by the
- * clock of the store, or by that of this node if the store's time is unknown.
- * If `max_age` is INT64_MIN, any lease is taken over.
+ * If another holder wrote the lease more than `max_age` seconds ago, the lease
+ * is taken over, because its holder has probably died. The age is measured by
+ * the clock of the store, or by that of this node if the store's time is
+ * unknown. If `max_age` is INT64_MIN, any lease is taken over.
  *
  * Returns 0 with *lease filled. Returns STORE_CONFLICT if another holder has
  * the lease; the name of its node is appended to *holder. Returns

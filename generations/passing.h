@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Passes a change, whose files are written, to another process that makes its
- * record. The fields are those of store/relay-message.h, in this order:
+ * record. The fields have the types of store/relay-message.h, in this order:
  *
  *	text repository, node, user, action       be64 seen, session_ns
  *	text upload, seen_token (16 bytes each)   be64 start_ns, start_time

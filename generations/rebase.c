@@ -255,7 +255,11 @@ static int collides(const struct generation *next,
 	return ret;
 }
 
-/* Finds the value of a ref, and sets *exists to whether the ref exists. */
+/*
+ * Finds the value of a ref, and sets *exists to whether the ref exists. Returns
+ * 0, 1 if the name of the ref conflicts with a ref in the tables, or a negative
+ * error code.
+ */
 static int find_value(struct buf *value, bool *exists,
 		      const struct generation *next,
 		      const struct generation_change *change, const char *ref,

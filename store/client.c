@@ -22,9 +22,15 @@
 #define IDLE_MAX 64
 /* a transfer with fewer bytes per second counts as stalled */
 #define STALL_SPEED 1024
-/* the least bytes per second for which the time limit of a body allows */
+/*
+ * The time limit of a request allows for a body that is sent or received at
+ * only this many bytes per second.
+ */
 #define SLOWEST_SPEED 16384
-/* factor for the time limit of a request for which the server may work long */
+/*
+ * Requests for which the server may work long get a time limit this many times
+ * as long.
+ */
 #define SLOW_FACTOR 20
 
 #define FUNCTIONS(F)                                                           \
@@ -195,7 +201,10 @@ static size_t read_body(char *out, size_t size, size_t nr, void *ctx)
 	return len;
 }
 
-/* Called when libcurl wants to send the body again, on a new connection. */
+/*
+ * Called when libcurl wants to send the body again, on a new connection. Fails
+ * if the request must be sent only once.
+ */
 static int seek_body(void *ctx, curl_off_t offset, int origin)
 {
 	struct exchange *e = ctx;
@@ -329,9 +338,9 @@ static void read_header(struct exchange *e, const char *line)
 }
 
 /*
- * Handles one header line of the answer. Longer lines than `line` are ignored:
- * no header that is needed here is so long, and libcurl limits the length of
- * all headers.
+ * Handles one header line of the answer. A line that does not fit into `line`
+ * is ignored, because no header that is needed here is so long. libcurl limits
+ * the length of all headers.
  */
 static size_t take_header(char *bytes, size_t size, size_t nr, void *ctx)
 {
@@ -405,8 +414,9 @@ static void set_method(const struct exchange *e)
 	}
 	/*
 	 * If the server closes a kept connection, libcurl sends the request
-	 * again over a new one. With a body, seek_body() prevents this. A
-	 * request without a body is sent over a new connection from the start.
+	 * again over a new one. This must not happen to a request with `once`
+	 * set. If the request has a body, seek_body() prevents it. Otherwise,
+	 * use a new connection from the start.
 	 */
 	if (r->once && !r->body_len)
 		f->curl_easy_setopt(h, CURLOPT_FRESH_CONNECT, 1L);

@@ -89,8 +89,9 @@ static int absent(const struct filestore *store, struct error *err)
 }
 
 /*
- * Maps a file and fills *info, with its entity tag if `tag`. Returns 0,
- * STORE_ABSENT, ERR_IO or ERR_NOMEM. The caller closes the map in any case.
+ * Maps a file and fills *info. The entity tag is computed only if `tag` is set.
+ * Returns 0, STORE_ABSENT, ERR_IO or ERR_NOMEM. The caller closes the map in
+ * any case.
  */
 static int open_file(struct sys_map *map, struct filestore_info *info, bool tag,
 		     const char *path, struct error *err)
@@ -333,8 +334,8 @@ static int put_file(struct filestore *store, char *etag, const char *name,
 	/*
 	 * Sync the directory of the file. If this fails, a power loss may
 	 * remove the new name, so the result is STORE_AMBIGUOUS. After
-	 * STORE_CONFLICT the directory is synced, too: the earlier put may have
-	 * failed to do it, and the caller may rely on the file.
+	 * STORE_CONFLICT, sync the directory, too: the put that made the file
+	 * may have failed to sync it, and the caller may rely on the file.
 	 */
 	if ((!ret || ret == STORE_CONFLICT) &&
 	    sync_path(store, path.data, err) < 0)
@@ -407,7 +408,10 @@ static int append_name(struct names *n, const char *text)
 	return buf_append_str(&n->dir, text) < 0 ? error_nomem(n->err) : 0;
 }
 
-/* Reads a directory, or notes a file whose name starts with the prefix. */
+/*
+ * Handles one entry of the directory n->dir: reads a directory, or notes a file
+ * whose name starts with the prefix.
+ */
 static int add_entry(void *ctx, const char *entry)
 {
 	struct names *n = ctx;
@@ -425,8 +429,8 @@ static int add_entry(void *ctx, const char *entry)
 	    strncmp(n->dir.data, n->prefix, common) ||
 	    sys_stat(&st, path.data, NULL) < 0)
 		/*
-		 * Skip an entry without the prefix, such as a temporary file,
-		 * or one that was removed meanwhile.
+		 * Skip entries without the prefix, temporary files, and entries
+		 * that were removed meanwhile.
 		 */
 		goto out;
 	if (st.is_dir) {

@@ -78,7 +78,10 @@ static uint64_t begin(const struct filestore *store)
 	return store->watch.fn ? sys_clock_ns() : 0;
 }
 
-/* Reports a request, and returns its result. */
+/*
+ * Reports an ended request to the watcher of the store, if there is one.
+ * Returns `ret`, the result of the request.
+ */
 static int end(const struct filestore *store, uint64_t start,
 	       struct filestore_event event, int ret)
 {
@@ -158,8 +161,10 @@ static int write_memory(void *ctx, const void *bytes, size_t len,
 }
 
 /*
- * Reads a range into memory. If the file was replaced meanwhile, reads the new
- * file from the beginning of the range. After an error, m->buf is unchanged.
+ * Reads a range into memory. If somebody replaces the file during the read,
+ * starts again with the new file, at most READS times. Returns the codes of
+ * filestore_read(), but STORE_UNAVAILABLE in place of STORE_CONFLICT. After an
+ * error, m->buf is unchanged.
  */
 static int read_memory(struct memory *m, struct filestore *store,
 		       struct filestore_info *info, uint64_t off, uint64_t len,

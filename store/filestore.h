@@ -62,7 +62,7 @@ struct filestore_info {
 	/* seconds since 1970, by the clock of the store */
 	int64_t mtime;
 	/*
-	 * when the store answered, by its clock; 0: unknown. Only
+	 * when the store answered, by the clock of the store; 0: unknown. Only
 	 * filestore_head() fills this in.
 	 */
 	int64_t now;
@@ -189,8 +189,8 @@ bool filestore_name_is_valid(const char *name);
 
 /*
  * Reads `len` (> 0) bytes at `off`, or up to the end of the file if `len` is
- * STORE_TO_END. The sink gets each byte once. If reading fails for a moment, it
- * goes on at the same place, provided that the file is unchanged.
+ * STORE_TO_END. The sink gets each byte once. After a temporary failure, the
+ * read continues where it stopped, if the file is unchanged.
  *
  * *info is filled before the sink gets the first byte; `info` may be NULL. The
  * entity tag may be empty if only a part of the file is read.
@@ -205,10 +205,11 @@ int filestore_read(struct filestore *store, struct filestore_info *info,
 		   uint64_t off, uint64_t len, struct error *err);
 
 /*
- * Appends the content of a file of at most `max` bytes to *out. A longer file
- * is ERR_CORRUPT. If somebody replaces the file during the read, the new file
- * is read, up to five times. Returns like filestore_read(), except
- * STORE_CONFLICT. After a nonzero result, *out is unchanged.
+ * Appends the content of a file of at most `max` bytes to *out. If somebody
+ * replaces the file during the read, the new file is read, up to five times.
+ * Returns 0, ERR_CORRUPT if the file is longer than `max`, or another result of
+ * filestore_read() except STORE_CONFLICT. After a nonzero result, *out is
+ * unchanged.
  */
 int filestore_get(struct filestore *store, struct buf *out,
 		  struct filestore_info *info, const char *name, size_t max,
@@ -249,8 +250,8 @@ int filestore_put(struct filestore *store, char *etag, const char *name,
 
 /*
  * Works like filestore_put() with the content of the local file `path`, which
- * must not change meanwhile. Its size is limited by the store only. Returns
- * ERR_MISSING if there is no such local file.
+ * must not change meanwhile. The size of the file is limited by the store only.
+ * Returns ERR_MISSING if there is no such local file.
  */
 int filestore_put_file(struct filestore *store, char *etag, const char *name,
 		       const char *path,
@@ -282,7 +283,7 @@ int filestore_list_each(struct filestore *store, const char *prefix,
 			void *ctx, struct error *err);
 
 /*
- * Deletes a file. Returns 0, also if there is no such file, STORE_AMBIGUOUS,
+ * Deletes a file. Returns 0 (also if there is no such file), STORE_AMBIGUOUS,
  * STORE_UNAVAILABLE, or an error.
  */
 int filestore_delete(struct filestore *store, const char *name,

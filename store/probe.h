@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Checks whether a store keeps the promises of store/filestore.h. Some services
- * accept a conditional put and ignore its condition. In others, several clients
- * that create the same name at the same time all succeed. Such a store would
- * lose commits.
+ * accept a conditional put and ignore its condition. In other services, several
+ * clients that create the same name at the same time all succeed. Such a store
+ * would lose commits.
  */
 #ifndef STORE_PROBE_H
 #define STORE_PROBE_H

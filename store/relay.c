@@ -17,7 +17,8 @@
 #define IDLE_MAX 8
 /*
  * Limits in seconds. GREETING_SECONDS: until the relay accepts a connection,
- * and again until it sends its greeting. ANSWER_SECONDS: until it answers.
+ * and again until it sends its greeting. ANSWER_SECONDS: until the relay
+ * answers a question.
  */
 #define GREETING_SECONDS 5
 #define ANSWER_SECONDS 600
@@ -85,9 +86,9 @@ static int connect_new(const struct relay *relay, struct error *err)
 }
 
 /*
- * Takes a kept connection, or makes a new one if there is none or *is_new is
- * true. Sets *is_new to true if the connection is new. Returns a descriptor or
- * a negative error code.
+ * Returns the descriptor of a connection to the relay, or a negative error
+ * code. If *is_new is false, takes a kept connection if there is one. Otherwise
+ * makes a new connection, and sets *is_new to true.
  */
 static int take(struct relay *relay, bool *is_new, struct error *err)
 {
@@ -192,8 +193,8 @@ static int begin_question(struct buf *q, const struct relayed *r,
 }
 
 /*
- * Handles a malformed answer. The relay is not asked again, because its next
- * answers may be malformed, too.
+ * Handles a malformed answer: returns RELAY_LOST with *err set. The relay is
+ * not asked again, because its next answers may be malformed, too.
  */
 static int malformed(struct relayed *r, struct error *err)
 {
@@ -304,8 +305,9 @@ static int relayed_head(struct filestore *store, struct filestore_info *info,
 }
 
 /*
- * Returns 0 with *result set and the entity tag in *etag, or a value of
- * relay_outcome, or ERR_NOMEM.
+ * Asks the relay to write a file. Returns 0 with *result set, a value of
+ * relay_outcome, or ERR_NOMEM. If *result is 0, *etag is the entity tag of the
+ * file.
  */
 static int ask_put(struct relayed *r, char *etag, int *result, const char *name,
 		   const void *bytes, size_t len,

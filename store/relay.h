@@ -62,17 +62,18 @@ enum relay_outcome {
 };
 
 /*
- * Sends a question to the relay, and replaces *answer by its answer. Returns a
- * value of relay_outcome or ERR_NOMEM. If the value is not RELAY_ANSWERED, *err
- * has the reason.
+ * Sends a question to the relay, and replaces *answer by the answer of the
+ * relay. Returns a value of relay_outcome or ERR_NOMEM. If the value is not
+ * RELAY_ANSWERED, *err has the reason.
  */
 int relay_ask(struct relay *relay, struct buf *answer,
 	      const struct buf *question, struct error *err);
 
 /*
  * Opens a store that sends its requests through a relay. `relay` is borrowed.
- * `which` is the number of the store in the relay. `direct` is the same store
- * without the relay; the new store owns it; after a failure, it is closed.
+ * `which` is the number of the store in the relay. `direct` is a store in the
+ * same place that does not use the relay. The new store owns `direct`; after an
+ * error, `direct` is closed.
  *
  * To count requests, call filestore_watch() for `direct` and not for the new
  * store, because the relay counts its requests itself. Returns 0 with *out

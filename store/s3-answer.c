@@ -10,7 +10,10 @@
 
 /* ---- values */
 
-/* Copies text that is at most `max` bytes long and has no NUL. */
+/*
+ * Copies the text of an element to *out. Returns 0, or ERR_CORRUPT if the text
+ * is longer than `max` bytes or has a NUL.
+ */
 static int copy_text(char *out, size_t max, const struct xml *x,
 		     struct error *err)
 {
@@ -20,7 +23,11 @@ static int copy_text(char *out, size_t max, const struct xml *x,
 	return 0;
 }
 
-/* Reads `nr` digits and the character after them. */
+/*
+ * Reads a number of exactly `nr` digits, and the character `after` behind it.
+ * Returns the position behind this character, or NULL if the text has another
+ * form or `p` is NULL.
+ */
 static const char *read_digits(int *out, const char *p, int nr, char after)
 {
 	*out = 0;

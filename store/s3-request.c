@@ -180,9 +180,10 @@ static int describe(struct error *err, enum error_code code, const char *what,
 }
 
 /*
- * Handles status 404. Only the code in the answer proves that the file does not
- * exist. The bucket or the account may be missing instead, or a proxy may have
- * sent its own page.
+ * Handles status 404. Returns STORE_ABSENT if the file does not exist,
+ * otherwise ERR_INVALID. Only the code in the answer proves that the file does
+ * not exist. The bucket or the account may be missing instead, or a proxy may
+ * have sent its own page.
  */
 static int not_found(const struct s3_call *call, const struct client_answer *a,
 		     const struct s3_error *e, struct error *err)

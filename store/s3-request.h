@@ -21,7 +21,10 @@ struct s3 {
 	size_t part_len;
 };
 
-/* maximum number of further headers, and of query parameters, of a request */
+/*
+ * Maximum number of query parameters of a request, and of headers in addition
+ * to the four that every request has.
+ */
 #define S3_HEADERS_MAX 4
 
 /* A request that is not signed yet. All pointers are borrowed. */
@@ -31,7 +34,10 @@ struct s3_call {
 	const char *name;
 	struct sigv4_pair query[S3_HEADERS_MAX];
 	size_t query_nr;
-	/* further headers, with names in lower case */
+	/*
+	 * headers in addition to those of every request; names are in lower
+	 * case
+	 */
 	struct sigv4_pair headers[S3_HEADERS_MAX];
 	size_t header_nr;
 	const void *body;

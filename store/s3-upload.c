@@ -52,8 +52,8 @@ static int begin(struct upload *u, struct error *err)
 				       answer.body.len, err);
 	client_answer_release(&answer);
 	/*
-	 * An unknown outcome is harmless here: no file exists yet, only perhaps
-	 * an upload without parts.
+	 * An unknown outcome is harmless here: the file does not exist yet, and
+	 * at worst the store has an upload without parts.
 	 */
 	return ret == STORE_AMBIGUOUS ? STORE_UNAVAILABLE : ret;
 }
@@ -138,7 +138,10 @@ static int list_parts(struct buf *out, const struct upload *u)
 	return ret ? ret : buf_append_str(out, "</CompleteMultipartUpload>");
 }
 
-/* Reads an answer with status 200, whose body may be an error nevertheless. */
+/*
+ * Reads an answer with status 200, whose body may be an error nevertheless.
+ * Returns 0 with the entity tag in *etag, STORE_CONFLICT, or STORE_AMBIGUOUS.
+ */
 static int read_result(char *etag, const struct client_answer *answer,
 		       struct error *err)
 {

@@ -62,7 +62,11 @@ static int too_short(const struct reading *r)
 			 r->name);
 }
 
-/* Takes the size of the file from the head of the first answer. */
+/*
+ * Takes the facts about the file from the head of the first answer. `size` is
+ * the size of the file; UINT64_MAX: unknown. Returns 0, ERR_PEER if the size is
+ * unknown, or ERR_INVALID if the range is not in the file.
+ */
 static int begin_reading(struct reading *r, uint64_t size)
 {
 	const struct client_answer *a = &r->answer;
@@ -86,7 +90,11 @@ static int begin_reading(struct reading *r, uint64_t size)
 	return 0;
 }
 
-/* Checks the head of an answer with status 200 or 206. */
+/*
+ * Checks the head of an answer with status 200 or 206. Returns 0, ERR_PEER if
+ * the head has another range or no size, or ERR_INVALID if the file ends before
+ * the range.
+ */
 static int check_head(struct reading *r)
 {
 	bool is_part = r->answer.status == 206;
@@ -120,8 +128,8 @@ static int take_bytes(void *ctx, const void *bytes, size_t len,
 }
 
 /*
- * Asks for the rest of the range. Returns 0 with the outcome of the request, or
- * a negative error code.
+ * Asks for the rest of the range. Returns 0 with *verdict set, or a negative
+ * error code.
  */
 static int read_rest(struct s3 *s3, struct reading *r, enum s3_verdict *verdict)
 {
@@ -165,7 +173,11 @@ static int read_rest(struct s3 *s3, struct reading *r, enum s3_verdict *verdict)
 	return ret;
 }
 
-/* Judges a final answer. */
+/*
+ * Checks a final answer. Returns 0 if the sink has all bytes of the range,
+ * STORE_CONFLICT if the file has changed since the first answer, STORE_ABSENT,
+ * or a negative error code.
+ */
 static int finish_reading(struct reading *r)
 {
 	const struct s3_call call = {.method = "GET", .name = r->name};

@@ -53,10 +53,10 @@ struct sigv4_request {
 	const char *method;
 	/* absolute, not quoted */
 	const char *path;
-	/* in any order, at most SIGV4_PAIRS_MAX each; names differ */
+	/* in any order; names differ; at most SIGV4_PAIRS_MAX */
 	const struct sigv4_pair *query;
 	size_t query_nr;
-	/* with "host" */
+	/* with "host"; otherwise as for the query */
 	const struct sigv4_pair *headers;
 	size_t header_nr;
 	/* SHA-256 of the body in hexadecimal, or "UNSIGNED-PAYLOAD" */
@@ -83,9 +83,9 @@ void sigv4_time(char out[SIGV4_TIME_LEN], int64_t now);
 int sigv4_body_hash(char out[SIGV4_HASH_LEN], const void *bytes, size_t len);
 
 /*
- * Appends the value of the header Authorization. The request has the headers
- * x-amz-date and x-amz-content-sha256. Returns 0, ERR_INVALID if there are more
- * than SIGV4_PAIRS_MAX pairs, or ERR_NOMEM.
+ * Appends the value of the header Authorization. The caller must send the
+ * headers x-amz-date and x-amz-content-sha256, too. Returns 0, ERR_INVALID if
+ * there are more than SIGV4_PAIRS_MAX pairs, or ERR_NOMEM.
  */
 int sigv4_authorize(struct buf *out, const struct sigv4_request *r,
 		    struct error *err);

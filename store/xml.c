@@ -260,7 +260,10 @@ static int check_outside(struct xml *x, struct error *err)
 	return 0;
 }
 
-/* Reads up to the next tag. Returns 0 at the end of the document. */
+/*
+ * Reads up to the next tag. Returns the event of this tag, 0 at the end of the
+ * document, or a negative error code.
+ */
 static int read_next(struct xml *x, struct error *err)
 {
 	const char *start = x->p;
