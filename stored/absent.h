@@ -4,8 +4,8 @@
  * store was asked. With this table, clients who ask again and again for a
  * repository that does not exist cause no requests to the store.
  *
- * The number of names is limited, since clients choose them: a name replaces
- * another one with the same place in the table. The caller has a lock.
+ * Clients choose the names, so the table has a fixed size: a new name may
+ * overwrite an older one. Callers must hold a lock.
  */
 #ifndef STORED_ABSENT_H
 #define STORED_ABSENT_H
@@ -37,8 +37,9 @@ void stored_absent_forget(struct stored_absent *absent, const char *name,
 			  uint32_t hash);
 
 /*
- * Returns whether the table has `name`, and the store was asked for it less
- * than `age_ns` before `now_ns`. A question after `now_ns` counts, too.
+ * Returns whether the table has `name`, and the store was asked for the name
+ * less than `age_ns` before `now_ns`. True also if the store was asked after
+ * `now_ns`, by another thread.
  */
 bool stored_absent_has(const struct stored_absent *absent, const char *name,
 		       uint32_t hash, uint64_t now_ns, uint64_t age_ns);

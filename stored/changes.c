@@ -73,7 +73,7 @@ static int add_updates(struct stored_changes *out,
 
 /*
  * A comparison of the sorted list `old` with the refs of the new generation,
- * which are visited in the same order.
+ * which are visited in sorted order, too.
  */
 struct comparison {
 	/*

@@ -34,8 +34,10 @@ static void tell_line(void *ctx, const char *line)
 }
 
 /*
- * Reports the result `ret` of one check as a problem if it is negative. Returns
- * 0 if further checks can be made, ERR_NOMEM, or ERR_CANCELLED.
+ * Handles the result `ret` of one check. If `ret` is negative, the message is
+ * reported as a problem. Returns 0 if the next check can be made. Returns
+ * ERR_NOMEM or ERR_CANCELLED if `ret` is that code; such a result is no problem
+ * of the repository.
  */
 static int note(struct objects *o, int ret, const struct error *why)
 {

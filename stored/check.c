@@ -356,7 +356,10 @@ static int check_content(struct checking *c, const struct generation *g)
 		ret = c->unread.code;
 		*c->err = c->unread;
 	} else if (c->lacks_files && ret != ERR_NOMEM) {
-		/* Without all files, the repository cannot be checked. */
+		/*
+		 * The files that are missing or wrong were reported already.
+		 * Without them, no further checks are possible.
+		 */
 		ret = 0;
 	} else {
 		if (!ret)

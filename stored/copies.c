@@ -4,11 +4,12 @@
  * one repository. The lock of the struct protects the entries.
  *
  *	idle -> a request asks (is_asking) -> idle, with the answer
- *	          other requests wait
+ *	           other requests wait
  *
- * An outage is a state of all entries, because there is one store:
+ * All repositories are in one store, so whether the store answers is recorded
+ * once for all entries:
  *
- *	up -> a question found the store silent -> down: for DOWN_NS nobody
+ *	up -> the store did not answer a question -> down: for DOWN_NS nobody
  *	      asks; then one request asks (is_probing) -> up or down
  *
  * While the store is down, all requests except the probing one are answered at
@@ -46,9 +47,9 @@
 #define DOWN_NS UINT64_C(5000000000)
 #define SLOW_NS UINT64_C(2500000000)
 /*
- * How often a service is asked whether it still has the generation of a copy:
- * at most once in this number of nanoseconds for each repository. A store in a
- * directory is asked each time, since this costs a few system calls.
+ * Minimum number of nanoseconds between two questions to S3 whether it still
+ * has the generation of a copy, for each repository. A store in a local
+ * directory is asked each time, because this costs only a few system calls.
  */
 #define PROVE_NS UINT64_C(10000000000)
 /*
@@ -90,7 +91,10 @@ struct entry {
 	struct identity marker;
 	struct generation known;
 	uint64_t touched_ns, news_ns;
-	/* when the store had the generation of the copy; 0: not known */
+	/*
+	 * when the store last proved that it has the generation of the copy; 0:
+	 * not known
+	 */
 	uint64_t proved_ns;
 };
 
@@ -249,7 +253,10 @@ static void leave_entry(struct stored_copies *copies, struct entry *e, int ret)
 
 /* ---- repositories that the store does not have */
 
-/* Notes whether the store had the repository when it was asked. */
+/*
+ * Notes whether the store had the repository: `ret` is the result of a question
+ * that was sent at time `asked`. Nothing is noted after an error.
+ */
 static void note_absent(struct stored_copies *copies, const char *name,
 			uint64_t asked, int ret)
 {
@@ -411,7 +418,10 @@ static void note_answer(struct stored_copies *copies, int ret,
 
 /* ---- entering */
 
-/* Copies the fields that stored_copy_assume() needs. */
+/*
+ * Copies the number, the parent and the token of *g: the fields that
+ * stored_copy_assume() needs.
+ */
 static void remember(struct generation *known, const struct generation *g)
 {
 	known->number = g->number;

@@ -97,10 +97,10 @@ struct stored_node *stored_copies_node(struct stored_copies *copies);
  * full, copies are evicted, and the refresh is tried once more.
  *
  * Returns 0. If use->is_stale is set, the copy may be old, and *err says why.
- * Returns ERR_MISSING if the store has no such repository, or ERR_INVALID if it
- * cannot have one of this name. Returns another negative error code if the
- * store does not answer, the record is damaged, or the disk failed. After an
- * error, no copy is held.
+ * Returns ERR_MISSING if the store has no such repository, or ERR_INVALID if no
+ * store can have a repository of this name. Returns another negative error code
+ * if the store does not answer, the record is damaged, or the disk failed.
+ * After an error, no copy is held.
  */
 int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 			const char *name, struct error *err);

@@ -18,13 +18,14 @@
  */
 #define RENAME_TRIES 5
 /*
- * maximum number of questions for a newer record, while other processes make
- * records and bring the copy to them
+ * Maximum number of times that a refresh asks the store for the next record. It
+ * asks again only if another process of this node has noted that record
+ * meanwhile.
  */
 #define LOOKS 3
 /*
- * number of bytes to read from the beginning of a marker; the number of the
- * generation is within them
+ * A marker may be large, but its first PEEK_LEN bytes contain the number of the
+ * generation.
  */
 #define PEEK_LEN 8192
 
@@ -101,8 +102,8 @@ static int read_boot(struct buf *out, struct error *err)
 }
 
 /*
- * Returns whether the marker was written for this copy since the last start of
- * the system.
+ * Returns 1 if the marker was written for this copy and since the last start of
+ * the system, 0 if not, or a negative error code.
  */
 static int is_usable(const struct stored_copy *copy,
 		     const struct stored_marker *m, struct error *err)
@@ -617,7 +618,10 @@ static int advance_to_read(struct stored_copy *copy, const struct generation *g,
 	return ret;
 }
 
-/* A question that is asked while files are downloaded. */
+/*
+ * The question which record is the newest. It is asked while files are
+ * downloaded.
+ */
 struct asking {
 	const struct generation_place *place; /* borrowed */
 	/* number of the record in the hint */
@@ -784,8 +788,9 @@ static int ask_newer(struct generation *found, struct stored_copy *copy,
 }
 
 /*
- * Searches the newest record, from the newer record *found if there is one, and
- * brings the copy to the newest generation. *found is replaced.
+ * Searches the newest record in the store, and brings the copy to its
+ * generation. If *found is a record that is newer than the copy, the search
+ * begins there. *found is overwritten by the record that was found.
  */
 static int search_and_advance(struct stored_copy *copy,
 			      const struct generation_place *probe,

@@ -75,7 +75,7 @@ void stored_copy_close(struct stored_copy *copy);
  * repository, and no copy is made. ERR_CORRUPT: the store lacks a file of the
  * generation, has a different file, or has lost the generation of the copy.
  * ERR_IO: the store does not answer, or the disk failed. After an error, the
- * copy has one of the generations that it had before, completely.
+ * copy has one complete generation, which may be an old one.
  */
 int stored_copy_refresh(struct stored_copy *copy, struct error *err);
 
@@ -124,16 +124,16 @@ int stored_copy_advance(struct stored_copy *copy, const struct generation *g,
 
 /*
  * Notes in a file of the copy that *g is the newest generation that pushes of
- * this node have made. The copy may be brought to it later, so the next push
- * need not wait for that. Calls at the same time may leave a damaged note,
- * which is ignored. Returns 0 or a negative error code.
+ * this node have made. The next push reads the note. So it can start from *g
+ * before the copy has been brought to *g. Calls at the same time may leave a
+ * damaged note, which is ignored. Returns 0 or a negative error code.
  */
 int stored_copy_note_made(const struct stored_copy *copy,
 			  const struct generation *g, struct error *err);
 
 /*
  * Returns the number of the generation that was noted last, or 0 if there is
- * none. The file is not checked.
+ * none. The rest of the note is not checked.
  */
 uint64_t stored_copy_made_number(const struct stored_copy *copy);
 
@@ -190,7 +190,7 @@ const struct generation *stored_copy_generation(const struct stored_copy *copy);
 /* The results of the next functions are borrowed from the copy. */
 const struct generation_place *stored_copy_place(
 	const struct stored_copy *copy);
-/* Returns the same place, with short time limits for small requests. */
+/* Returns stored_copy_place() with short time limits, for small requests. */
 struct generation_place stored_copy_probe_place(const struct stored_copy *copy);
 struct stored_cache *stored_copy_cache(const struct stored_copy *copy);
 /* Returns the relay of the node, or NULL if there is none. */

@@ -8,8 +8,9 @@
 #include "sys/clock.h"
 
 /*
- * The name of the file. Its number changes with each change of `families`. So
- * an older program, which has other families, uses another file.
+ * The name of the file. The number in the name must be raised whenever
+ * `families` changes. So an older program, which has other families, uses
+ * another file.
  */
 #define FILE_NAME "counts-1"
 
@@ -168,7 +169,9 @@ static unsigned status_of(int ret)
 	}
 }
 
-/* Returns whether the store has answered the question. */
+/*
+ * Returns whether `value`, of enum status, means that the store has answered.
+ */
 static bool is_answer(unsigned value)
 {
 	return value <= STATUS_CONFLICT;

@@ -24,7 +24,7 @@ struct stored_counts;
 struct stored_counts *stored_counts_open(const char *dir);
 void stored_counts_close(struct stored_counts *counts);
 
-/* Counts each further request to a store. */
+/* Counts all requests that are sent to `store` from now on. */
 void stored_counts_watch(struct stored_counts *counts, struct filestore *store);
 
 /* How a request for a repository was answered. */

@@ -3,8 +3,9 @@
  * Downloads one file of a generation. Size and SHA-256 are checked while the
  * file is written.
  *
- * Functions of this room return negative error codes only. ERR_IO means that
- * the store does not answer, and ERR_MISSING that a file is not in the store.
+ * The functions in stored/ convert results of the store to negative error
+ * codes: ERR_IO if the store does not answer, ERR_MISSING if a file is not in
+ * the store.
  */
 #ifndef STORED_FETCH_H
 #define STORED_FETCH_H

@@ -125,9 +125,9 @@ static void choose_bundle(struct gathering *g)
 }
 
 /*
- * Lists the missing files: those that the bundle probably has if `from_bundle`
- * is true, else the others. A bundle has only files that are listed before it
- * in the record. Files of later pushes are listed after it.
+ * Adds missing files to the tasks. `from_bundle` true: the files that the
+ * bundle probably has; false: all others. A record lists a bundle after the
+ * files in it, and files of later pushes after the bundle.
  */
 static void list_tasks(struct gathering *g, bool from_bundle)
 {

@@ -18,7 +18,7 @@ struct stored_gather {
 	const struct generation *g;
 	/*
 	 * needed[i] says whether file i of *g is needed. A needed side bundle
-	 * is used if it saves requests, and it is never kept.
+	 * is used if it saves requests, and is never kept in the cache.
 	 */
 	const bool *needed;
 	/* called once, while the files are downloaded; NULL: not called */
@@ -27,8 +27,8 @@ struct stored_gather {
 };
 
 /*
- * Brings all needed files into the cache. A bundle that is missing or damaged
- * costs requests, and is no error. Returns 0, a negative result of also(),
+ * Brings all needed files into the cache. If the bundle is missing or damaged,
+ * its files are downloaded one by one. Returns 0, a negative result of also(),
  * ERR_MISSING if the store lacks a file, ERR_CORRUPT if the content of a file
  * is wrong, ERR_IO or another error.
  */

@@ -5,8 +5,9 @@
 #include "stored/stage.h"
 
 /*
- * Reads the newest generation into *base. *base stays zeroed if the repository
- * has no generation.
+ * Reads the newest generation into *base. Returns 0, with *base left zeroed if
+ * the repository has no generation. Returns ERR_DENIED if the repository has
+ * one and `force` is false, or another negative error code.
  */
 static int find_base(struct generation *base,
 		     const struct generation_place *place, bool force,

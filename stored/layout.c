@@ -30,7 +30,7 @@ bool stored_layout_allows(const char *path)
 		"objects/info/deltas",
 		STORED_OFFER_LIST,
 	};
-	/* these directories may have any files, but no subdirectories */
+	/* in these directories, all files are allowed, but no subdirectories */
 	static const char *const dirs[] = {
 		"hooks/",
 		"objects/pack/",

@@ -31,9 +31,9 @@ bool stored_layout_allows(const char *path);
 
 struct stored_layout {
 	/*
-	 * Makes the file `path` with the content of `file`. Its directory
-	 * exists. Several threads may call this function at the same time.
-	 * Returns 0 or a negative error code.
+	 * Makes the file `path` with the content of `file`. The directory of
+	 * `path` exists. Several threads may call this function at the same
+	 * time. Returns 0 or a negative error code.
 	 */
 	int (*put)(void *ctx, const struct generation_file *file,
 		   const char *path, struct error *err);

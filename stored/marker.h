@@ -11,7 +11,7 @@
 
 /* Which store a cache belongs to. A field that is not set is NULL. */
 struct stored_origin {
-	/* owned, like the texts below; URL of the store */
+	/* URL of the store. This text and the texts below are owned. */
 	char *url;
 	char *endpoint; /* endpoint of S3 */
 	char *region;

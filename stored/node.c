@@ -46,8 +46,9 @@ void stored_node_close(struct stored_node *node)
 /* ---- opening */
 
 /*
- * If `is_lazy`, the library for requests is loaded for the first request. Most
- * children of a server send none.
+ * Opens the store that *origin names. `is_probe`: use the short time limits of
+ * small questions. `is_lazy`: load the library for requests only when the first
+ * request is sent, because most children of a server send none.
  */
 static int open_store(struct filestore **out,
 		      const struct stored_origin *origin, bool is_probe,
@@ -239,8 +240,8 @@ static int write_origin(const char *dir, const struct stored_origin *origin,
 }
 
 /*
- * Writes the file "store", unless it exists and is right. The caller has the
- * lock STORED_LOCK_STORE.
+ * Writes the file "store" if it is missing or has another content than *origin.
+ * The caller has the lock STORED_LOCK_STORE.
  */
 static int settle_origin(const char *dir, const struct stored_origin *origin,
 			 struct error *err)

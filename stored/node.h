@@ -28,8 +28,9 @@ struct stored_node {
 	char *dir;
 	struct filestore *store; /* owned */
 	/*
-	 * owned: the same store with short time limits, for questions that a
-	 * client waits for; NULL: `store` has no time limits
+	 * owned: opens the same store as `store`, with short time limits, for
+	 * questions whose answer a client waits for; NULL: a directory, which
+	 * needs no time limits
 	 */
 	struct filestore *probe;
 	struct stored_cache *cache; /* owned */
@@ -64,19 +65,19 @@ int stored_node_open_relayed(struct stored_node **out, const char *dir,
 
 /*
  * Works like stored_node_open(). If the directory is no cache yet, it first
- * becomes a cache of the store `origin`. Returns ERR_INVALID if it is the cache
- * of another store. A different region or ca-file is written to the file
- * "store".
+ * becomes a cache of the store `origin`. Returns ERR_INVALID if the directory
+ * is the cache of another store. A different region or ca-file is written to
+ * the file "store".
  */
 int stored_node_make(struct stored_node **out, const char *dir,
 		     const struct stored_origin *origin, struct error *err);
 
 /*
- * Probes the store of a cache directory (store/probe.h), unless it has passed a
- * probe before: then the directory has the file "probed". Returns 0 if the
- * store passed, ERR_UNSUPPORTED if it broke a promise, ERR_IO if it does not
- * answer, or another negative error code. Cost: one system call, or about 300
- * requests.
+ * Tests whether the store of a cache directory keeps the promises that gitreach
+ * needs (store/probe.h). Does nothing if the directory has the file "probed":
+ * then the store has passed this test before. Returns 0 if the store passed,
+ * ERR_UNSUPPORTED if it broke a promise, ERR_IO if it does not answer, or
+ * another negative error code. Cost: one system call, or about 300 requests.
  */
 int stored_node_probe(const struct stored_node *node, struct error *err);
 
@@ -114,7 +115,7 @@ int stored_node_split(struct buf *dir, struct buf *name, const char *copy,
 
 /* the name of the socket file in the cache directory */
 #define STORED_RELAY_FILE "relay"
-/* the numbers of the two stores of a node in its relay */
+/* numbers of node->store and node->probe in questions to the relay */
 #define STORED_RELAY_STORE 0
 #define STORED_RELAY_PROBE 1
 

@@ -31,8 +31,8 @@
 #define STORED_OFFER_MAX 256
 
 /*
- * Returns whether the file at `path` is only in the store, and not in the
- * directory of a repository: published packs in STORED_OFFER_DIR are.
+ * Returns whether `path` is below STORED_OFFER_DIR: such a file is only in the
+ * store, and not in the directory of a repository.
  */
 bool stored_offer_is_remote(const char *path);
 

@@ -25,7 +25,10 @@ struct stored_offers {
 	struct stored_offer_list list;
 	/* owned: list.nr names in the store */
 	char **names;
-	/* owned; NULL: config->store_uri is set */
+	/*
+	 * owned: signs the addresses; NULL: addresses begin with
+	 * config->store_uri and are not signed
+	 */
 	struct filestore *store;
 	enum hash_algo algo;
 };
@@ -42,7 +45,7 @@ void stored_offers_close(struct stored_offers *offers)
 	free(offers);
 }
 
-/* Reads a file of the copy. Returns as sys_read_file() does. */
+/* Reads a file of the copy. Returns the codes of sys_read_file(). */
 static int read_text(struct buf *out, const char *dir, const char *name,
 		     struct error *err)
 {
@@ -181,7 +184,11 @@ static int is_taken(const struct stored_offers *offers, const char *protocols,
 	return ret;
 }
 
-/* Returns 1 if there are packs to offer, 0 if not, or a negative error code. */
+/*
+ * Loads the published packs of the copy, and opens the store if addresses must
+ * be signed. Returns 1 if the client can get packs, 0 if there are none for
+ * this client, or a negative error code.
+ */
 static int load(struct stored_offers *offers, const char *dir,
 		const char *protocols, struct error *err)
 {
@@ -240,7 +247,10 @@ int stored_offers_find(struct buf *uri, const struct stored_offers *offers,
 void stored_offers_identify(const struct stored_offers *offers,
 			    struct hash_ctx *hash)
 {
-	/* A name in the store contains the hash of the file. */
+	/*
+	 * A name in the store contains the SHA-256 of the file. So equal names
+	 * mean equal packs.
+	 */
 	for (size_t i = 0; i < offers->list.nr; i++) {
 		hash_update(hash, offers->list.items[i].checksum.bytes,
 			    hash_len(offers->algo));

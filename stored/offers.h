@@ -9,10 +9,10 @@
  *
  * An address must not outlive the file in the store. If a generation is no
  * longer the newest, a garbage collection keeps its files for at least
- * STORED_GRACE_MIN (stored/successor.h). A copy may be the newest generation of
- * STORED_OFFERS_AGE_MAX ago, and its addresses are valid for
- * PUBLISHED_LIFETIME_MAX (publish/published.h). Both times together are shorter
- * than the grace. The caller must know how old the copy may be.
+ * STORED_GRACE_MIN (stored/successor.h). A copy may have a generation that was
+ * the newest STORED_OFFERS_AGE_MAX ago. Its addresses are then valid for up to
+ * PUBLISHED_LIFETIME_MAX (publish/published.h) from now on. Both times together
+ * are shorter than the grace. The caller must know how old the copy may be.
  */
 #ifndef STORED_OFFERS_H
 #define STORED_OFFERS_H

@@ -285,7 +285,10 @@ static bool is_wanted(const char *name)
 	return false;
 }
 
-/* Returns whether the generation has a pack with the name of this file. */
+/*
+ * Returns whether the generation has the pack to which the file `path` belongs:
+ * a file with the same path, but with the extension ".pack".
+ */
 static bool has_pack(const struct stored_push *push, const char *path)
 {
 	const struct generation *g = stored_copy_generation(push->copy);
@@ -464,7 +467,7 @@ static int add_effect(void *ctx, const struct ref_effect *effect,
 				 algo, err);
 }
 
-/* Removes the refs whose updates were rejected from the change. */
+/* Removes rejected updates and their refs from the change. */
 static void drop_rejected(struct publishing *p)
 {
 	size_t kept = 0;
@@ -544,9 +547,9 @@ static struct generation_change make_ref_change(struct publishing *p)
  * ended. No other record can name the files of the change. So the record was
  * made if the newest generation has one of these files.
  *
- * Returns a value of generation_commit_result. It is GENERATION_UNKNOWN if the
- * change has no files, or if an earlier record of this push, whose outcome is
- * unknown, may have the same files.
+ * Returns a value of generation_commit_result. The value is GENERATION_UNKNOWN
+ * if the change has no files, or if an earlier record of this push, whose
+ * outcome is unknown, may have the same files.
  */
 static int find_passed(const struct stored_push *push,
 		       const struct generation_change *change)
@@ -559,8 +562,8 @@ static int find_passed(const struct stored_push *push,
 }
 
 /*
- * Works like find_passed(). If the change was made, also brings the copy to it,
- * because the relay may have ended before it did so.
+ * Works like find_passed(). If the change was made, also brings the copy to the
+ * new generation, because the relay may have ended before doing this.
  */
 static int find_and_follow(struct stored_push *push,
 			   const struct generation_change *change)
@@ -651,9 +654,9 @@ static int make_record(struct publishing *p, struct generation *base,
 
 /*
  * Makes the record of the push. If other nodes have changed some of the refs,
- * their updates are rejected, and the record is tried again without them.
- * `base`: see make_record(). Returns 0 if the record was made, 1 if no change
- * of refs was left, a negative error code, or NO_RELAY.
+ * the updates of these refs are rejected, and the record is tried again without
+ * them. `base`: see make_record(). Returns 0 if the record was made, 1 if no
+ * change of refs was left, a negative error code, or NO_RELAY.
  */
 static int commit(struct publishing *p, struct generation *base)
 {

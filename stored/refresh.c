@@ -33,7 +33,7 @@ static bool is_equal(const struct generation_file *a,
 
 /*
  * Returns the file of r->before with the path of a file of r->g, or NULL. Most
- * files have the same position in both.
+ * files have the same position in both lists.
  */
 static const struct generation_file *find_before(
 	const struct stored_refresh *r, const struct generation_file *file)
@@ -202,7 +202,10 @@ static int put_file(const struct stored_refresh *r, const char *scratch,
 		ret = stored_cache_link(r->cache, scratch, r->place, file, err);
 	if (!ret)
 		ret = sys_rename(scratch, path, err);
-	/* rename(2) does nothing if both names are links to the same file. */
+	/*
+	 * Remove the scratch name if it still exists: rename(2) leaves both
+	 * names if they are links to the same file.
+	 */
 	if (!ret)
 		ret = sys_unlink(scratch, err);
 	free(path);
@@ -339,7 +342,7 @@ static int remove_other(void *ctx, const char *name)
 /*
  * Directories whose files are removed if r->g does not have them. The order
  * matters: multi-pack-indexes are removed before packs. Packs and tables are
- * missing here, because stored_refresh_tidy() removes them later.
+ * not in this list, because stored_refresh_tidy() removes them later.
  */
 static const char *const file_dirs[] = {
 	"",

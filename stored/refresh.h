@@ -31,7 +31,9 @@ struct stored_refresh {
 	struct stored_cache *cache;
 	const struct generation_place *place;
 	const char *dir;
-	/* the generation that the directory has; NULL: it is empty */
+	/*
+	 * the generation that the directory has; NULL: the directory is empty
+	 */
 	const struct generation *before;
 	const struct generation *g;
 };
@@ -71,9 +73,9 @@ void stored_refresh_tidy(const struct stored_refresh *r);
 
 /*
  * Returns 1 if the directory may have objects that r->g does not have, 0 if
- * not, or a negative error code. This is so if it has loose objects,
- * alternates, or a pack, multi-pack-index or commit-graph that r->g does not
- * have.
+ * not, or a negative error code. The directory may have them if it has loose
+ * objects, alternates, or a pack, multi-pack-index or commit-graph that r->g
+ * does not have.
  *
  * Without the lock CHANGE, the result may also be 1 because another process is
  * changing the copy. Lists five directories.

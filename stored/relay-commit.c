@@ -11,7 +11,10 @@
 #include "stored/finder.h"
 #include "stored/relay-commit.h"
 
-/* maximum number of repositories without a push that are remembered */
+/*
+ * maximum number of repositories that are remembered while nobody pushes to
+ * them
+ */
 #define IDLE_MAX 256
 /*
  * nanoseconds: if the base was made or proved longer ago, the store must prove
@@ -100,8 +103,9 @@ static void warn(const struct relay_repository *r, const char *what,
 /* ---- the base of a record */
 
 /*
- * Replaces *base by the newest generation that the copy knows. If the copy
- * knows none, *base is zeroed. Returns 0 or a negative error code.
+ * Replaces *base by the newest generation that the files of the copy name: its
+ * marker, or the note of a push (stored_copy_newest_made()). Zeroes *base if
+ * there is no usable copy. Returns 0 or a negative error code.
  */
 static int load_base(struct relay_repository *r, struct generation *base,
 		     struct error *err)
@@ -135,8 +139,8 @@ static void drop_base(struct generation *base)
 
 /*
  * Replaces *base by the newest generation that this node knows, and checks that
- * the store has it. `seen` is a number: a process that pushes has proved that
- * the store has this generation.
+ * the store has it. `seen` is the number of a generation: a process that pushes
+ * has proved that the store has it.
  *
  * A base with a higher number was made by this relay or read from the copy. The
  * store may have lost such a base when it was restored from a backup, so the
@@ -168,15 +172,18 @@ static int renew(void *ctx, struct generation *base, uint64_t seen,
 /* ---- after a record */
 
 /*
- * Notes the record in the copy (stored_copy_note_made()). So a worker that
- * refreshes the copy before the copy has the record knows the record, and asks
- * the store only for a newer one.
+ * Notes the new record in the copy (stored_copy_note_made()), before the copy
+ * is brought to it. A worker that refreshes the copy reads the note, and asks
+ * the store only for newer records.
  */
 static void note(const struct relay_repository *r, const struct generation *g)
 {
 	struct stored_copy *copy;
 
-	/* Without the note, a worker sends some more requests. */
+	/*
+	 * Ignore errors: without the note, a worker only sends some more
+	 * requests.
+	 */
 	if (stored_copy_enter(&copy, r->commits->options.node, r->name, NULL))
 		return;
 	stored_copy_note_made(copy, g, NULL);
@@ -212,8 +219,8 @@ static void keep_for_hint(struct relay_repository *r, struct generation *g)
 
 /*
  * Brings the copy of the node to the record, for all changes in it. Several
- * threads may do so for several records of one repository. The copy never gets
- * an older record than it has.
+ * threads may do so for several records of one repository. The copy is never
+ * brought to an older record.
  */
 static void follow(void *ctx, struct generation *g)
 {

@@ -17,7 +17,10 @@
 #include "base/cursor.h"
 #include "stored/node.h"
 
-/* The repositories that pushes are made to. Threads may share it. */
+/*
+ * The repositories into which processes push through this relay. Threads may
+ * share the struct.
+ */
 struct relay_commits;
 
 struct relay_commits_options {
@@ -27,7 +30,7 @@ struct relay_commits_options {
 	void *ctx;
 };
 
-/* Returns NULL if memory runs out. */
+/* Returns a struct without repositories, or NULL if memory runs out. */
 struct relay_commits *relay_commits_new(
 	const struct relay_commits_options *options);
 /* Frees the struct. No thread may use it any more. NULL is allowed. */

@@ -153,8 +153,9 @@ static int cmp_upload(const void *a, const void *b)
 }
 
 /*
- * Fills `list` with the uploads that a bundle takes, sorted by hash and each
- * content once. Returns their number, and the size of the bundle in *size.
+ * Fills `list` with the uploads that a bundle takes, sorted by hash. Of uploads
+ * with equal content, only one is taken. Returns the number of taken uploads,
+ * and the size of the bundle in *size.
  */
 static size_t choose(const struct generation_upload **list, uint64_t *size,
 		     const struct generation_upload *uploads, size_t nr)

@@ -29,8 +29,8 @@
 bool stored_side_is(const char *path);
 
 /*
- * Returns whether a bundle may have a file: no pack, no bundle, and not larger
- * than STORED_SIDE_FILE_MAX.
+ * Returns whether a bundle may contain a file. The file must not be a pack or a
+ * bundle, or larger than STORED_SIDE_FILE_MAX.
  */
 bool stored_side_takes(const struct generation_file *file);
 

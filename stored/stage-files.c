@@ -15,8 +15,8 @@ struct linking {
 	/* the directories; borrowed */
 	const char *from, *to;
 	/*
-	 * true: the files are only replaced, never written to, so hard links to
-	 * them are safe
+	 * true: programs replace these files and never write to them, so hard
+	 * links to them are safe
 	 */
 	bool are_replaced;
 	/* returns whether to take a file; NULL: all */

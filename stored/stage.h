@@ -12,7 +12,7 @@
  *	reftable/<name>                    all refs and HEAD, of one moment
  *	config                             that of the source, with refs in
  *	                                   tables
- *	description, shallow, hooks/...    copies; of hooks, those that run
+ *	description, shallow, hooks/...    copies; hooks only if executable
  *
  * Reflogs, unreachable loose objects, .keep files and linked work trees are
  * left out. If the packs of the source are replaced meanwhile, the links keep

@@ -131,7 +131,8 @@ static int list_files(struct making *m)
 
 /*
  * Adds a side bundle of the small files. The record lists the bundle after the
- * files that it contains.
+ * files that it contains. Does nothing if stored_side_write() writes no bundle.
+ * Returns 0 or a negative error code.
  */
 static int bundle(struct making *m)
 {
@@ -282,9 +283,8 @@ static int commit(struct making *m)
 }
 
 /*
- * Checks that the base is still the newest generation. This check is made
- * before the upload, because the upload takes even longer than making the
- * directory.
+ * With `drops_objects`, checks that the base is still the newest generation.
+ * Otherwise the commit would fail after the upload, which may take very long.
  */
 static int check_base(struct making *m)
 {

@@ -45,7 +45,7 @@ struct stored_successor {
  */
 struct stored_written {
 	uint64_t number; /* number of the generation */
-	/* number and total size of its files */
+	/* number and total size of the generation's files */
 	uint64_t file_nr, bytes;
 	/* number and total size of the uploaded files among them */
 	uint64_t upload_nr, upload_bytes;
@@ -58,9 +58,10 @@ struct stored_written {
  * generation with which the directory was compared; it is zeroed if the
  * repository does not exist. The call may replace *base by a newer generation.
  *
- * Files that the base has are not written again, and its other files are
- * dropped. Without `drops_objects`, changes of other writers since the base are
- * kept: their packs and refs stay in the new generation.
+ * Files of the directory that the base also has are not uploaded again. All
+ * other files of the base are dropped. Without `drops_objects`, changes of
+ * other writers since the base are kept: their packs and refs stay in the new
+ * generation.
  *
  * Returns 0, ERR_DENIED if a change of another writer conflicts with this one,
  * ERR_IO if the store does not answer, or another negative error code. After an

@@ -18,7 +18,10 @@
 
 /* A copy that may go. */
 struct candidate {
-	/* owned: "<path>/_", below repo/ */
+	/*
+	 * owned: the path of the copy below <dir>/repo/ (stored/node.h),
+	 * "<path>/_"
+	 */
 	char *path;
 	int64_t used_ns; /* time of the last use */
 	/* bytes of pushes that are being received */
@@ -30,7 +33,9 @@ struct trim {
 	struct buf repo;          /* "<dir>/repo" */
 	struct candidate *copies; /* owned */
 	size_t nr, alloc;
-	/* owned stack of directories below repo/ */
+	/*
+	 * owned: stack of directories below <dir>/repo/ that are not listed yet
+	 */
 	char **dirs;
 	size_t dir_nr, dir_alloc;
 	/* the directory that is listed */
@@ -92,8 +97,8 @@ static int add_entry(void *ctx, const char *name)
 }
 
 /*
- * Lists one directory below repo. If another process removes the directory
- * meanwhile, this is no error.
+ * Lists the directory `dir` below t->repo. If another process removes the
+ * directory meanwhile, this is no error.
  */
 static int list_dir(struct trim *t, const char *dir, struct error *err)
 {
@@ -222,8 +227,8 @@ static int evict(struct trim *t, struct stored_trim *out,
 		lower(out, c->pushed);
 	}
 	/*
-	 * Files that came after the sum was computed are subtracted, too;
-	 * lower() accepts this.
+	 * This may subtract files that are not in the sum, because they came
+	 * after the sum was computed. lower() accepts this.
 	 */
 	for (size_t i = 0; ret > 0 && i < m.g.file_nr; i++)
 		lower(out, stored_cache_drop(t->node->cache, &m.g.files[i]));
@@ -269,8 +274,8 @@ static void remove_leftovers(const struct stored_node *node)
 /* ---- quarantines of pushes, in copies */
 
 /*
- * The total size of a directory with everything below it, and the newest time
- * in it.
+ * The total size of a directory with everything below it, and the newest
+ * modification time of these entries.
  */
 struct sum {
 	const char *dir;

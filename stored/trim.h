@@ -14,7 +14,7 @@ struct stored_trim {
 	 */
 	uint64_t bytes;
 	uint64_t evicted; /* number of copies */
-	/* another process trims: nothing was done */
+	/* true: another process was trimming the cache, so nothing was done */
 	bool is_busy;
 };
 

@@ -213,7 +213,10 @@ static int fill_table(struct stack *s, struct sys_tempfile *file,
 	return ret;
 }
 
-/* Appends a name for a table that was never used before. */
+/*
+ * Appends a random name for the new table, so that no table has ever had this
+ * name.
+ */
 static int choose_name(const struct stack *s, struct buf *name,
 		       struct error *err)
 {
