@@ -4,7 +4,7 @@
  * worker share them.
  *
  * Open repositories (struct daemon_snapshot) and sets of open packs (struct
- * status_packs) have a count `users`. Each request that uses the struct adds
+ * daemon_packs) have a count `users`. Each request that uses the struct adds
  * one to the count. The cache adds one while it lists a repository, and a
  * repository adds one for the packs that it keeps. When the count is zero, the
  * struct is freed.
@@ -30,7 +30,7 @@
  */
 #define PACKS_MAX 128
 
-struct status_packs {
+struct daemon_packs {
 	unsigned users; /* under cache->lock */
 	struct odb *odb;
 	struct sys_witness witness;
@@ -56,7 +56,7 @@ struct daemon_snapshot {
 	/* held while packs are opened, so that other requests wait for them */
 	pthread_mutex_t opening;
 	/* guarded by `opening`: the open packs; NULL: none */
-	struct status_packs *packs;
+	struct daemon_packs *packs;
 	/* guarded by `opening`: there are too many packs to share */
 	bool has_many;
 };
@@ -95,7 +95,7 @@ void daemon_snapshots_free(struct daemon_snapshots *cache)
 /* ---- users */
 
 static void drop_packs(struct daemon_snapshots *cache,
-		       struct status_packs *packs)
+		       struct daemon_packs *packs)
 {
 	bool is_last;
 
@@ -422,7 +422,7 @@ static void pin_packs(struct odb *odb, bool is_shared)
  * Add to the witness of the packs the files and directories that odb_open() has
  * read to find packs.
  */
-static void witness_packs(struct status_packs *packs)
+static void witness_packs(struct daemon_packs *packs)
 {
 	const struct odb *odb = packs->odb;
 
@@ -452,7 +452,7 @@ static void witness_packs(struct status_packs *packs)
  * Requests read these files themselves, but the plans of the packs become
  * invalid when these files change.
  */
-static void witness_history(struct status_packs *packs, const struct repo *repo)
+static void witness_history(struct daemon_packs *packs, const struct repo *repo)
 {
 	witness_below(&packs->witness, repo->common_dir, "shallow",
 		      SYS_WITNESS_CONTENT);
@@ -460,10 +460,10 @@ static void witness_history(struct status_packs *packs, const struct repo *repo)
 		      SYS_WITNESS_CONTENT);
 }
 
-static int open_packs(struct status_packs **out, struct daemon_snapshot *s,
+static int open_packs(struct daemon_packs **out, struct daemon_snapshot *s,
 		      struct error *warning, struct error *err)
 {
-	struct status_packs *packs = mem_calloc(1, sizeof(*packs));
+	struct daemon_packs *packs = mem_calloc(1, sizeof(*packs));
 	bool is_shared = s->is_shared && !s->has_many;
 	int ret;
 
@@ -505,9 +505,9 @@ static int open_packs(struct status_packs **out, struct daemon_snapshot *s,
  * NULL: the snapshot then keeps none.
  */
 static void keep_packs(struct daemon_snapshots *cache,
-		       struct daemon_snapshot *s, struct status_packs *packs)
+		       struct daemon_snapshot *s, struct daemon_packs *packs)
 {
-	struct status_packs *before = s->packs;
+	struct daemon_packs *before = s->packs;
 
 	if (packs) {
 		pthread_mutex_lock(&cache->lock);
@@ -523,7 +523,7 @@ int daemon_snapshots_objects(struct daemon_snapshots *cache,
 			     struct error *warning, struct error *err)
 {
 	struct daemon_snapshot *s = use->snapshot;
-	struct status_packs *packs;
+	struct daemon_packs *packs;
 	int ret = 0;
 
 	pthread_mutex_lock(&s->opening);

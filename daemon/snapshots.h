@@ -40,7 +40,7 @@
 
 struct daemon_snapshots;
 struct daemon_snapshot;
-struct status_packs;
+struct daemon_packs;
 
 struct plan_cache;
 
@@ -50,7 +50,7 @@ struct plan_cache;
  */
 struct daemon_use {
 	struct daemon_snapshot *snapshot; /* NULL: none */
-	struct status_packs *packs;       /* NULL: not needed yet */
+	struct daemon_packs *packs;       /* NULL: not needed yet */
 };
 
 /*

@@ -29,7 +29,7 @@
 /*
  * Spare the packs that layers of the chain cover: remove them from `old`, the
  * list of packs that a geometric repack may merge. Exception: packs of the top
- * layer stay listed if there are fewer than `threshold` of them.
+ * layer stay listed if there are at least `threshold` of them.
  */
 void layered_spare(struct old_packs *old, const struct odb *odb,
 		   uint64_t threshold);

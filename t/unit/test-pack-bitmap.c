@@ -360,8 +360,6 @@ static int open_damaged(const struct randrepo *r, const struct odb *odb,
 	 */
 	if (pb && pack_bitmap_prove(pb, err) < 0)
 		ret = ERR_CORRUPT;
-	if (pb && pack_bitmap_prove(pb, err) < 0)
-		ret = ERR_CORRUPT;
 	pack_bitmap_close(pb);
 	return ret;
 }
