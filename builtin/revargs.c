@@ -107,19 +107,11 @@ struct oid *rev_list_oids(const struct rev_list *list)
 	return oids;
 }
 
-/* Returns the path in "<rev>:<path>", or NULL for a name of another form. */
-static const char *path_of(const char *name)
-{
-	const char *colon = strchr(name, ':');
-
-	return colon && colon != name ? colon + 1 : NULL;
-}
-
 static int add_found(const struct rev_args *args, struct rev_list *list,
 		     const char *name, const struct oid *oid, struct error *err)
 {
-	if (list_add(list, oid, path_of(name), args->keep_names ? name : NULL) <
-	    0)
+	if (list_add(list, oid, revname_path(name),
+		     args->keep_names ? name : NULL) < 0)
 		return error_nomem(err);
 	return 0;
 }

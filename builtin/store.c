@@ -159,23 +159,23 @@ int store_resolve_commit(const struct store *store, struct oid *oid,
 }
 
 /*
- * Split the last line "fatal: <message>" off the standard error of stock Git.
+ * Split "fatal: <message>" off the standard error of stock Git. The message
+ * goes to the end, because a name in the message may have several lines.
  * Returns the message without its newline, or NULL if there is no such line.
  */
 static const char *cut_fatal(struct buf *errors)
 {
 	static const char start[] = "fatal: ";
-	char *line;
+	const char *line = errors->len ? errors->data : NULL;
 
 	while (errors->len && errors->data[errors->len - 1] == '\n')
 		errors->data[--errors->len] = '\0';
-	if (!errors->len)
-		return NULL;
-	line = memrchr(errors->data, '\n', errors->len);
-	line = line ? line + 1 : errors->data;
-	if (strncmp(line, start, strlen(start)))
-		return NULL;
-	return line + strlen(start);
+	while (line && strncmp(line, start, strlen(start))) {
+		line = strchr(line, '\n');
+		if (line)
+			line++;
+	}
+	return line ? line + strlen(start) : NULL;
 }
 
 /*
@@ -205,6 +205,24 @@ static int explain_by_stock(const struct repo *repo, const char *name,
 	return ret;
 }
 
+/*
+ * Let stock Git explain a name that begins with "^", as explain_by_stock()
+ * does. No object has such a name.
+ */
+static int explain_excluded(const struct repo *repo, const char *name,
+			    struct error *err)
+{
+	struct buf full = BUF_INIT;
+	int ret;
+
+	/* Stock Git takes one "^" for an exclusion. */
+	if (buf_printf(&full, "^%s", name) < 0)
+		return error_nomem(err);
+	ret = explain_by_stock(repo, full.data, err);
+	buf_release(&full);
+	return ret;
+}
+
 int store_resolve_by_stock(const struct repo *repo, struct oid *oid,
 			   const char *name, struct error *err)
 {
@@ -220,6 +238,8 @@ int store_resolve_by_stock(const struct repo *repo, struct oid *oid,
 	 */
 	if (!builtin_has_stock() || (err && revname_error_is_log(err)))
 		return ERR_UNSUPPORTED;
+	if (*name == '^')
+		return explain_excluded(repo, name, err);
 	w = child_git(words);
 	ret = child_ask_both(&answer, &errors, &w, repo, err);
 	if (!ret)

@@ -623,11 +623,44 @@ static const char *find_colon(const char *name)
 	return NULL;
 }
 
+/*
+ * Returns the colon between a revision and a path, or NULL if there is none. As
+ * in stock Git, "main^{tree}:a}" is the tree of main, because a "}" ends the
+ * name, and so the colon does not start a path here. Suffixes may follow:
+ * "main^{commit}:a}~1".
+ */
+static const char *path_colon(const char *name)
+{
+	const char *colon = find_colon(name);
+	size_t len = strlen(name), type_len, at;
+
+	while (colon && name + len > colon) {
+		at = find_peel(name, len, &type_len);
+		if (at && name + at < colon)
+			return name[at + 1] == '/' ? colon : NULL;
+		for (; !at && len && isdigit((unsigned char)name[len - 1]);)
+			len--;
+		if (!at && len && strchr("^~", name[len - 1]))
+			at = len;
+		if (!at)
+			return colon;
+		len = at - 1;
+	}
+	return colon;
+}
+
 size_t revname_rev_len(const char *name)
 {
 	const char *colon = find_colon(name);
 
 	return colon ? (size_t)(colon - name) : 0;
+}
+
+const char *revname_path(const char *name)
+{
+	const char *colon = path_colon(name);
+
+	return colon && colon != name ? colon + 1 : NULL;
 }
 
 bool revname_may_be_unsupported(const char *arg)
@@ -674,25 +707,22 @@ int revname_resolve_as(struct oid *out, const char *name,
 		.grafts = BUF_INIT,
 		.err = err,
 	};
-	const char *colon = find_colon(name);
+	const char *colon = path_colon(name);
 	struct oid oid;
-	size_t peel, type_len;
-	int ret;
+	int ret = ERR_MISSING;
 
-	/*
-	 * As in stock Git, "main^{tree}:a}" is the tree of main, so the colon
-	 * does not start a path here.
-	 */
-	peel = find_peel(name, strlen(name), &type_len);
-	if (colon && (!peel || name[peel + 1] == '/' || name + peel > colon))
-		ret = resolve_in_tree(&r, &oid, colon);
-	else
+	if (!colon)
 		ret = resolve_rev(&r, &oid, name, strlen(name), options->hint);
+	if (!colon && (ret == ERR_MISSING || ret == ERR_INVALID))
+		colon = find_colon(name);
+	if (colon)
+		ret = resolve_in_tree(&r, &oid, colon);
 	/*
 	 * Stock Git takes all text before @{upstream} for the name of a branch,
 	 * and ends if there is none.
 	 */
-	if (ret == ERR_MISSING && names_branch(name, strlen(name), false))
+	if ((ret == ERR_MISSING || ret == ERR_INVALID) &&
+	    names_branch(name, strlen(name), false))
 		ret = unsupported(&r, "upstream branches and checkouts");
 	if (!ret)
 		*out = oid;

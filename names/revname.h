@@ -106,6 +106,13 @@ bool revname_error_is_unknown(const struct error *err);
 size_t revname_rev_len(const char *name);
 
 /*
+ * Returns <path> in a name <rev>:<path>, a pointer into the name, or NULL for a
+ * name of another form. A colon in the text after "^{<type>}" starts no path if
+ * "}" ends the name, as in stock Git: "main^{tree}:a}" is the tree of main.
+ */
+const char *revname_path(const char *name);
+
+/*
  * Returns whether an argument (a name, "^<name>", a range) may contain a name
  * that revname_resolve() refuses with ERR_UNSUPPORTED. Only the characters of
  * the argument are looked at, so the result is also true for some supported

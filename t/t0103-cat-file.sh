@@ -231,4 +231,29 @@ test_expect_success 'a path that is on disk, but not in the revision' '
 	grep "exists on disk, but not in .main." err
 '
 
+# Stock Git takes all text before @{upstream} for the name of a branch.
+test_expect_success 'a batch ends at @{upstream} of what cannot be a branch' '
+	for name in "main\\nnone@{u}" "x^{}\\nHEAD^{}@{push}" "^@@{u}"
+	do
+		printf "$name\\0main\\0" >names &&
+		test_must_fail stock -C disk cat-file --batch-check -z \
+			<names >expect 2>&1 &&
+		test_must_fail "$GIT" -C disk cat-file --batch-check -z \
+			<names >actual 2>&1 &&
+		grep "no such branch" actual &&
+		test_cmp expect actual || return
+	done
+'
+
+test_expect_success 'a colon in text that is ignored starts no path' '
+	for name in "main@{2001-01-01 10:00}^{tree}" "main^{tree}:dir}" \
+		"main^{tree}:dir}^{object}"
+	do
+		stock -C disk rev-list --objects "$name" >expect &&
+		"$GIT" -C disk rev-list --objects "$name" >actual &&
+		test_line_count 3 actual &&
+		test_cmp expect actual || return
+	done
+'
+
 test_done

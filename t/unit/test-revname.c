@@ -164,6 +164,8 @@ static void test_names(void **state)
 		{"HEAD^{tree}~1@{0}", &f->tree},
 		{"HEAD^{commit}^{tree}@{0}", &f->tree},
 		{"HEAD^{tree}:dir}", &f->tree},
+		{"HEAD^{tree}:dir}^{object}", &f->tree},
+		{"HEAD^{commit}:dir}~2", &f->root},
 		{"nested:dir", &f->dir},
 		{"blob", &f->blob},
 		{"blob^{}", &f->blob},
@@ -324,6 +326,34 @@ static void check_may_be_unsupported(bool expected, const char *format,
 	buf_release(&arg);
 }
 
+/* revname_path() knows which colons are in text that stock Git ignores. */
+static void test_path(void **state)
+{
+	static const struct {
+		const char *name, *path;
+	} cases[] = {
+		{"HEAD", NULL},
+		{":dir", NULL},
+		{"HEAD:", ""},
+		{"HEAD^{tree}:dir", "dir"},
+		{"HEAD@{1 hour ago 10:00}", NULL},
+		{"HEAD@{10:00}:dir", "dir"},
+		{"HEAD^{tree}:dir}", NULL},
+		{"HEAD^{tree}:dir}^{object}", NULL},
+		{"HEAD^{commit}:dir}~2^", NULL},
+		{"HEAD~2:dir~1", "dir~1"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_NR(cases); i++) {
+		const char *path = revname_path(cases[i].name);
+
+		assert_int_equal(!path, !cases[i].path);
+		if (path)
+			assert_string_equal(path, cases[i].path);
+	}
+}
+
 /* A name of an unsupported form may be any part of the argument. */
 static void test_may_be_unsupported(void **state)
 {
@@ -371,6 +401,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_hex),
+		cmocka_unit_test(test_path),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_may_be_unsupported),
