@@ -250,13 +250,20 @@ static int find_shallow(void *ctx, const struct oid *oid)
 	return 1;
 }
 
+/*
+ * Returns whether a commit stays in the shallow boundary. In a partial clone,
+ * the walk has not followed promised objects, so a commit in a pack may be
+ * reachable.
+ */
 static bool keeps_shallow(void *ctx, const struct oid *oid)
 {
 	struct run *r = ctx;
 	uint32_t obj_pos;
 
-	return objspace_find(&r->walk.space, oid->bytes, &obj_pos) &&
-	       is_wanted(r, obj_pos);
+	if (objspace_find(&r->walk.space, oid->bytes, &obj_pos) &&
+	    is_wanted(r, obj_pos))
+		return true;
+	return r->has_promised && odb_find_raw(r->odb, oid->bytes, &obj_pos);
 }
 
 static int tell_shallow(void *ctx, const struct oid *oid)

@@ -106,6 +106,16 @@ test_expect_success 'shallow and partial' '
 	test_cmp work/big ours/big
 '
 
+test_expect_success 'prune and gc keep the boundary of a shallow partial clone' '
+	test -s ours/.git/shallow &&
+	cp ours/.git/shallow expect &&
+	"$GIT" -C ours prune &&
+	test_cmp expect ours/.git/shallow &&
+	"$GIT" -C ours gc -q --prune=now &&
+	test_cmp expect ours/.git/shallow &&
+	test "$(stock -C ours rev-list --count HEAD)" = 2
+'
+
 test_expect_success 'not offered, not taken' '
 	stock -C loose.git config uploadpack.allowFilter false &&
 	rm -rf ours &&
