@@ -97,7 +97,7 @@ int fsck_name_non_objects(struct fsck_run *r)
 	struct shown_path shown;
 	int ret = shown_path_init(&shown, r->s.repo, r->err);
 
-	for (size_t i = 0; !ret && i < odb->dir_nr && (r->a.full || !i); i++)
+	for (size_t i = 0; !ret && i < odb->dir_nr; i++)
 		name_non_objects(r, odb->dirs[i], &shown);
 	shown_path_release(&shown);
 	return ret;

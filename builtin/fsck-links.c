@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "builtin/fsck-parts.h"
 #include "names/index-file.h"
 #include "object/hash.h"
@@ -557,17 +558,15 @@ static int add_logs(struct roots *roots)
 		   : refs_each_reflog_oid(r->s.repo, add_other, roots, r->err);
 }
 
-static int add_named(struct roots *roots, const char *name)
+/* Resolve an argument. Returns 0 or a negative error code. */
+static int resolve_named(struct fsck_run *r, struct fsck_named *named,
+			 const char *name)
 {
-	struct fsck_run *r = roots->r;
-	char hex[OID_MAX_HEX_LEN + 1];
-	struct oid oid;
-	bool is_bad;
-	int type;
-	int ret = store_resolve(&r->s, &oid, name, r->err);
+	struct oid *oid = &named->oid;
+	int ret = store_resolve(&r->s, oid, name, r->err);
 
 	if (ret == ERR_UNSUPPORTED)
-		ret = store_resolve_by_stock(r->s.repo, &oid, name, r->err);
+		ret = store_resolve_by_stock(r->s.repo, oid, name, r->err);
 	/*
 	 * The argument has a form that only stock Git resolves, and stock Git
 	 * has failed with a fatal error. So end the command, too.
@@ -578,8 +577,35 @@ static int add_named(struct roots *roots, const char *name)
 		builtin_error("invalid parameter: expected sha1, got '%s'",
 			      name);
 		r->found |= FSCK_FOUND_OBJECT;
-		return 0;
 	}
+	named->is_known = !ret;
+	return 0;
+}
+
+int fsck_resolve(struct fsck_run *r, const char **names, int name_nr)
+{
+	int ret = 0;
+
+	r->named = mem_calloc((size_t)name_nr + 1, sizeof(*r->named));
+	if (!r->named)
+		return error_nomem(r->err);
+	for (int i = 0; !ret && i < name_nr; i++)
+		ret = resolve_named(r, &r->named[i], names[i]);
+	return ret;
+}
+
+/* Add an argument, unless the name is unknown. */
+static int add_named(struct roots *roots, const char *name,
+		     const struct fsck_named *named)
+{
+	struct fsck_run *r = roots->r;
+	struct oid oid = named->oid;
+	char hex[OID_MAX_HEX_LEN + 1];
+	bool is_bad;
+	int type;
+
+	if (!named->is_known)
+		return 0;
 	type = add_root(roots, &oid, is_built_in(r, &oid) ? OBJ_TREE : OBJ_NONE,
 			&is_bad);
 	if (is_bad && !is_built_in(r, &oid)) {
@@ -607,7 +633,7 @@ static int add_roots(struct roots *roots, const char **names, int name_nr)
 	int ret = 0;
 
 	for (int i = 0; !ret && i < name_nr; i++)
-		ret = add_named(roots, names[i]);
+		ret = add_named(roots, names[i], &r->named[i]);
 	if (!ret && !name_nr)
 		ret = add_refs(roots);
 	if (!ret && !name_nr && r->a.reflogs)

@@ -32,6 +32,12 @@ struct fsck_args {
 	bool progress, no_progress, references, name_objects;
 };
 
+/* An argument that names an object. */
+struct fsck_named {
+	bool is_known; /* whether `oid` is set */
+	struct oid oid;
+};
+
 struct fsck_run {
 	struct fsck_args a;
 	struct store s;
@@ -41,6 +47,8 @@ struct fsck_run {
 	struct promisor promisor;
 	/* names of objects; used if a.name_objects */
 	struct fsck_names names;
+	/* owned: an item for each argument */
+	struct fsck_named *named;
 	const struct progress_out *progress; /* NULL: show none */
 	/* core.multiPackIndex and core.commitGraph: whether to check these */
 	bool uses_midx, uses_graph;
@@ -50,6 +58,13 @@ struct fsck_run {
 	unsigned found;
 	struct error *err;
 };
+
+/*
+ * Set r->named to the ids of the arguments. Prints an error for each unknown
+ * name. Returns 0, or a negative error code, for example if a name ends every
+ * command.
+ */
+int fsck_resolve(struct fsck_run *r, const char **names, int name_nr);
 
 /* Check the files of refs as `git refs verify` does, and print the problems. */
 void fsck_check_refs(struct fsck_run *r);

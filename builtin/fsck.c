@@ -227,7 +227,7 @@ static int scan(struct fsck_run *r)
 	r->scan.space = &r->walk.space;
 	r->scan.rules = &r->rules;
 	r->scan.events = &events;
-	r->scan.local_loose_only = !r->a.full;
+	r->scan.loose_only = !r->a.full;
 	r->scan.progress = r->progress;
 	if (r->a.connectivity_only)
 		return fsck_scan_list(&r->scan, r->err);
@@ -278,10 +278,11 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 	trace_region_leave(trace, "fsck", "refs");
 	trace_region_enter(trace, "fsck", "objects");
 	/*
-	 * Read the list of refs first. If it cannot be read, the check ends
-	 * before any object is read.
+	 * List the refs, or resolve the arguments, first. If this fails, the
+	 * check ends before any object is read.
 	 */
-	ret = name_nr ? 0 : refs_list_now(r->s.refs, r->err);
+	ret = name_nr ? fsck_resolve(r, names, name_nr)
+		      : refs_list_now(r->s.refs, r->err);
 	if (!ret)
 		ret = promisor_init(&r->promisor, &r->walk, r->err);
 	if (!ret)
@@ -298,6 +299,7 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 	promisor_release(&r->promisor);
 	fsck_scan_release(&r->scan);
 	walk_close(&r->walk);
+	free(r->named);
 	return ret;
 }
 

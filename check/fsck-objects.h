@@ -69,10 +69,10 @@ struct fsck_scan {
 	/* number of threads; 0: one per processor */
 	unsigned threads;
 	/*
-	 * scan only loose objects of the repository itself, no packs and
-	 * alternates (--no-full)
+	 * scan only loose objects, of the repository and its alternates, and no
+	 * packs (--no-full)
 	 */
-	bool local_loose_only;
+	bool loose_only;
 	/* borrowed; NULL: no progress is shown */
 	const struct progress_out *progress;
 	/*
@@ -90,8 +90,7 @@ struct fsck_scan {
 	 */
 	struct bitset checked;
 	/*
-	 * whether the scan has left out packs and alternates, so that `checked`
-	 * is used
+	 * whether the scan has left out packs, so that `checked` is used
 	 */
 	bool has_checked;
 	/* whether fsck_scan_list() was called, not fsck_scan_run() */
@@ -135,7 +134,7 @@ static inline enum object_type fsck_scan_type(const struct fsck_scan *scan,
 
 /*
  * Returns whether the scan has checked (or listed) an object. With
- * local_loose_only, fsck_scan_run() knows the types of objects that it does not
+ * loose_only, fsck_scan_run() knows the types of objects that it does not
  * check.
  */
 static inline bool fsck_scan_has_checked(const struct fsck_scan *scan,

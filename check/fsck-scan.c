@@ -411,18 +411,12 @@ static int scan_loose(struct run *r, struct error *err)
 	struct progress meter;
 	int ret;
 
-	if (!r->scan->local_loose_only) {
-		progress_start(&meter, r->list_only ? NULL : r->scan->progress,
-			       "Checking object directories", LOOSE_TASKS);
-		ret = sys_parallel(r->threads, LOOSE_TASKS, loose_task, r, err);
-		progress_set(&meter, LOOSE_TASKS);
-		progress_stop(&meter);
-		return ret;
-	}
-	r->workers[0].err = err;
-	return odb_each_loose(r->scan->space->odb, true,
-			      r->list_only ? list_loose : check_loose,
-			      &r->workers[0], err);
+	progress_start(&meter, r->list_only ? NULL : r->scan->progress,
+		       "Checking object directories", LOOSE_TASKS);
+	ret = sys_parallel(r->threads, LOOSE_TASKS, loose_task, r, err);
+	progress_set(&meter, LOOSE_TASKS);
+	progress_stop(&meter);
+	return ret;
 }
 
 /* ---- all objects */
@@ -460,7 +454,7 @@ static int prepare(struct run *r)
 		return ERR_NOMEM;
 	memset(scan->types, OBJ_NONE, scan->type_alloc);
 	scan->type_nr = packed_nr;
-	scan->has_checked = scan->local_loose_only && !r->list_only;
+	scan->has_checked = scan->loose_only && !r->list_only;
 	scan->is_list = r->list_only;
 	for (unsigned i = 0; !ret && i < r->threads; i++)
 		ret = worker_init(&r->workers[i], scan);
@@ -474,7 +468,7 @@ static int run(struct run *r, struct error *err)
 	 * List the objects in packs even if packs are not checked, so that
 	 * these objects are known to exist.
 	 */
-	bool list_packs = r->list_only || r->scan->local_loose_only;
+	bool list_packs = r->list_only || r->scan->loose_only;
 	int ret = prepare(r);
 
 	if (ret < 0)
