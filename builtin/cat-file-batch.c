@@ -614,14 +614,22 @@ static int print_pack(struct batch *b, const struct odb_pack *op)
 	return ret;
 }
 
+static int compare_loose(const void *a, const void *b)
+{
+	return oid_cmp(a, b);
+}
+
 static int print_unordered(struct batch *b, struct ids *ids)
 {
 	uint32_t i;
 	size_t j;
 	int ret = 0;
 
+	/* An alternate may have the same loose object. */
+	qsort(ids->loose, ids->loose_nr, sizeof(*ids->loose), compare_loose);
 	for (j = 0; !ret && j < ids->loose_nr; j++)
-		ret = print_raw(b, ids->loose[j].bytes);
+		if (!j || !oid_equal(&ids->loose[j], &ids->loose[j - 1]))
+			ret = print_raw(b, ids->loose[j].bytes);
 	for (i = 0; !ret && i < ids->odb->pack_nr; i++)
 		ret = print_pack(b, &ids->odb->packs[i]);
 	return ret;

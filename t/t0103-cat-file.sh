@@ -231,6 +231,15 @@ test_expect_success 'a path that is on disk, but not in the revision' '
 	grep "exists on disk, but not in .main." err
 '
 
+test_expect_success '--unordered prints an object once that an alternate has, too' '
+	rm -rf lent && cp -a disk lent &&
+	echo "$PWD/disk/.git/objects" >lent/.git/objects/info/alternates &&
+	stock -C lent cat-file --batch-check --batch-all-objects >expect &&
+	"$GIT" -C lent cat-file --batch-check --batch-all-objects --unordered \
+		>actual &&
+	test_cmp_sorted expect actual
+'
+
 # Stock Git takes all text before @{upstream} for the name of a branch.
 test_expect_success 'a batch ends at @{upstream} of what cannot be a branch' '
 	for name in "main\\nnone@{u}" "x^{}\\nHEAD^{}@{push}" "^@@{u}"
