@@ -312,8 +312,10 @@ static int write_file(struct run *r)
 	struct buf path = BUF_INIT;
 	int ret = buf_printf(&path, "%s.lock", r->a.file) < 0
 			  ? error_nomem(r->err)
-			  : sys_lockfile_create_mode(&lock, path.data,
-						     FILE_MODE, 0, r->err);
+			  : sys_lockfile_create_mode(
+				    &lock, path.data,
+				    FILE_MODE | r->store.repo->share, 0,
+				    r->err);
 
 	file.fd = lock.fd;
 	if (!ret)

@@ -19,8 +19,8 @@ static const char usage[] =
 
 struct arguments {
 	bool strict, stateless_rpc, info_refs;
-	/* value of --timeout in seconds; 0: no time limit */
-	uint64_t timeout;
+	/* value of --timeout in seconds; 0 or less: no time limit */
+	int timeout;
 };
 
 static int parse(struct arguments *a, int argc, const char **argv)
@@ -42,7 +42,7 @@ static int parse(struct arguments *a, int argc, const char **argv)
 		 .value = &a->strict,
 		 .help = "take the directory as it is, without looking for "
 			 ".git in it"},
-		{.kind = OPTION_U64,
+		{.kind = OPTION_INT,
 		 .long_name = "timeout",
 		 .value = &a->timeout,
 		 .help = "give up if the client is silent for <n> seconds"},
@@ -54,8 +54,6 @@ static int parse(struct arguments *a, int argc, const char **argv)
 		return 129;
 	if (nr != 1)
 		return options_usage(options, usage);
-	if (a->timeout > UINT32_MAX)
-		return builtin_die("--timeout is out of range");
 	return 0;
 }
 
@@ -72,7 +70,7 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 	struct fdio fdio = {
 		.in = STDIN_FILENO,
 		.out = STDOUT_FILENO,
-		.timeout = (unsigned)a->timeout,
+		.timeout = a->timeout > 0 ? (unsigned)a->timeout : 0,
 	};
 	struct serve_io io = fdio_io(&fdio);
 	struct serve_options options = {
