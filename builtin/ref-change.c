@@ -39,7 +39,7 @@ static int check_value(void *ctx, const char *name, const struct oid *new_oid,
 	int ret = odb_info(store->reader, new_oid, &type, NULL, err);
 
 	oid_to_hex(hex, new_oid, store->odb->algo);
-	if (ret == ERR_PEER)
+	if (ret < 0 && ret != ERR_MISSING)
 		return ret;
 	if (ret < 0)
 		return error_set(err, ERR_INVALID,

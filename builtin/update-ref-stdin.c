@@ -231,17 +231,42 @@ static int take_end(struct session *s)
 			   s->next);
 }
 
+/*
+ * With --batch-updates: print a change that was refused, and the reason. A
+ * value is NULL if it is not given.
+ */
+static void print_refused(const struct session *s, const char *name,
+			  const struct oid *new_oid, const struct oid *old_oid,
+			  enum ref_result result)
+{
+	const struct oid *const oids[] = {new_oid, old_oid};
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	printf("rejected %s", name);
+	for (size_t i = 0; i < ARRAY_NR(oids); i++)
+		printf(" %s",
+		       oids[i] ? oid_to_hex(hex, oids[i],
+					    s->args->changer.store->odb->algo)
+			       : "(null)");
+	printf(" %s\n", ref_result_reason(result));
+}
+
 static int add(struct session *s, struct ref_change *change)
 {
 	struct error err = ERROR_INIT;
+	int ret;
 
 	change->name = s->name.data;
 	change->flags = s->flags;
 	change->message = s->args->message;
 	s->flags = s->args->flags;
-	if (ref_transaction_add(s->tx, change, &err) < 0)
-		return builtin_fail(&err);
-	return 0;
+	ret = ref_transaction_add(s->tx, change, &err);
+	if (ret > 0) {
+		builtin_error("%s", err.msg);
+		print_refused(s, change->name, change->new_oid, change->old_oid,
+			      REF_BAD_VALUE);
+	}
+	return ret < 0 ? builtin_fail(&err) : 0;
 }
 
 static int do_update(struct session *s)
@@ -506,35 +531,23 @@ static int do_prepare(struct session *s)
 }
 
 /*
- * Print a value. As stock Git, print the zero id if the value is the target of
- * a symbolic ref.
- */
-static void print_value(const char *target, bool has_oid, const struct oid *oid,
-			enum hash_algo algo)
-{
-	char hex[OID_MAX_HEX_LEN + 1];
-
-	printf(" %s",
-	       target || has_oid ? oid_to_hex(hex, oid, algo) : "(null)");
-}
-
-/*
- * With --batch-updates: print the changes that were refused, and the reasons.
+ * With --batch-updates: print the queued changes that were refused, and the
+ * reasons. As stock Git, print the zero id for a value that is the target of a
+ * symbolic ref.
  */
 static void print_rejected(const struct session *s)
 {
-	enum hash_algo algo = s->args->changer.store->odb->algo;
-
 	for (size_t i = 0; i < ref_transaction_nr(s->tx); i++) {
 		const struct ref_update *u = ref_transaction_get(s->tx, i);
+		bool has_new = u->new_target || u->has_new;
+		bool has_old = u->old_target || u->has_old;
 
 		if (u->result == REF_OK)
 			continue;
 		builtin_error("%s", u->error);
-		printf("rejected %s", u->reached ? u->reached : u->name);
-		print_value(u->new_target, u->has_new, &u->new_oid, algo);
-		print_value(u->old_target, u->has_old, &u->old_oid, algo);
-		printf(" %s\n", ref_result_reason(u->result));
+		print_refused(s, u->reached ? u->reached : u->name,
+			      has_new ? &u->new_oid : NULL,
+			      has_old ? &u->old_oid : NULL, u->result);
 	}
 }
 

@@ -75,8 +75,13 @@ static int update_one(struct update_ref_args *args, const char *name,
 		.message = args->message,
 	};
 	struct error err = ERROR_INIT;
+	int ret;
 
-	if (change_one(args, &change, &err) < 0)
+	ret = change_one(args, &change, &err);
+	/* As in stock Git, the message about a damaged object stands alone. */
+	if (ret == ERR_CORRUPT)
+		return builtin_fail(&err);
+	if (ret < 0)
 		return builtin_die("update_ref failed for ref '%s': %s", name,
 				   err.msg);
 	return 0;

@@ -131,7 +131,7 @@ static int queue(struct batch *b, struct receive_command *cmd, const char *full)
 		ret = prepare_delete(b, cmd, full, &change);
 	if (!ret)
 		ret = ref_transaction_add(b->tx, &change, b->err);
-	if (ret == ERR_INVALID) {
+	if (ret == ERR_INVALID || ret > 0) {
 		receive_peer_tell_failure(&b->r->peer, b->err->code,
 					  b->err->msg);
 		ret = receive_refuse(cmd, "failed to update ref");

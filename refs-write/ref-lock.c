@@ -123,6 +123,10 @@ static int check_conflict(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
+/*
+ * Checks the new value for a ref to which a symbolic ref leads. The value was
+ * already checked for the ref that the change names.
+ */
 static int check_value(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *err)
 {
@@ -130,7 +134,7 @@ static int check_value(struct ref_transaction *tx, struct ref_item *item,
 	struct error why = ERROR_INIT;
 	int ret;
 
-	if (!tx->options.check_value)
+	if (!tx->options.check_value || u->new_target || !item->depth)
 		return 0;
 	ret = tx->options.check_value(tx->options.ctx, item->name, &u->new_oid,
 				      &why);
@@ -268,8 +272,7 @@ static int check_and_stage(struct ref_transaction *tx, struct ref_item *item,
 		ret = check_conflict(tx, item, err);
 	if (ret || u->result != REF_OK || !ref_update_is_write(u))
 		return ret;
-	if (!u->new_target)
-		ret = check_value(tx, item, err);
+	ret = check_value(tx, item, err);
 	if (!ret && u->result == REF_OK)
 		ret = stage(tx, item, target != NULL, err);
 	return ret;

@@ -205,13 +205,31 @@ static struct ref_update *update_new(const struct ref_change *change)
 	return NULL;
 }
 
+/*
+ * Checks the new value in a change. Returns as ref_transaction_add(): 0 if the
+ * value is accepted, 1 or ERR_INVALID if not, or another negative error code.
+ */
+static int check_value(const struct ref_transaction *tx,
+		       const struct ref_change *change, struct error *err)
+{
+	int ret = 0;
+
+	if (tx->options.check_value && !change->new_target && change->new_oid &&
+	    !oid_is_zero(change->new_oid))
+		ret = tx->options.check_value(tx->options.ctx, change->name,
+					      change->new_oid, err);
+	return ret == ERR_INVALID && tx->options.keep_going ? 1 : ret;
+}
+
 int ref_transaction_add(struct ref_transaction *tx,
 			const struct ref_change *change, struct error *err)
 {
 	struct ref_update *u;
 	int ret = check_name(change, err);
 
-	if (ret < 0)
+	if (!ret)
+		ret = check_value(tx, change, err);
+	if (ret)
 		return ret;
 	if (mem_grow(&tx->updates, &tx->update_alloc, tx->update_nr + 1,
 		     sizeof(*tx->updates)) < 0)

@@ -171,8 +171,9 @@ struct ref_transaction_options {
 	 */
 	bool prefer_symlinks;
 	/*
-	 * Called for each new value that is not zero. `name` is the ref after
-	 * symbolic refs were followed. Returns 0, ERR_INVALID with *err set to
+	 * Called for each new value that is not zero, when the change is added.
+	 * Called a second time for the ref to which a symbolic ref leads, when
+	 * this ref is locked. Returns 0, ERR_INVALID with *err set to
 	 * reject the change, or another negative error code to fail the
 	 * transaction. For instance, the function checks that objects exist and
 	 * that branches are commits. NULL: all values are accepted.
@@ -226,12 +227,17 @@ int ref_transaction_new(struct ref_transaction **out, const struct repo *repo,
 void ref_transaction_free(struct ref_transaction *tx);
 
 /*
- * Adds a copy of a change to the queue. Nothing is read or locked yet. The name
+ * Adds a copy of a change to the queue. No ref is read or locked yet. The name
  * of a ref that gets a value must be well-formed. The name of a ref that is
  * deleted or verified must be a root name of capital letters, '-' and '_', or
  * below refs/. Such a name below refs/ may be ill-formed, so that stray files
- * can be removed. Returns 0, ERR_INVALID ("refusing to update ref with bad name
- * '..'") with nothing queued, or ERR_NOMEM.
+ * can be removed.
+ *
+ * Calls check_value() for the new value. Returns 0 if the change is queued.
+ * Otherwise, nothing is queued. Returns 1 if the value was rejected and the
+ * transaction keeps going; *err has the reason. Returns ERR_INVALID if the value
+ * was rejected otherwise, or if the name is bad ("refusing to update ref with
+ * bad name '..'"), or another negative error code.
  */
 int ref_transaction_add(struct ref_transaction *tx,
 			const struct ref_change *change, struct error *err);

@@ -42,7 +42,7 @@ g update-ref -d config
 g update-ref refs/heads/t $TREE
 g update-ref refs/tags/t $TREE
 g update-ref refs/tags/T $T
-g update-ref HEAD $TREE
+g update-ref --no-deref HEAD $TREE
 g update-ref refs/heads/t 1234567890123456789012345678901234567890
 g update-ref refs/heads/main/x $A
 g update-ref refs/heads/d/a/b $A
@@ -262,11 +262,11 @@ test_expect_success '--batch-updates makes possible changes and reports the othe
 	create refs/heads/held $B
 	EOF
 	cat >expect <<-EOF &&
+	rejected refs/heads/tree $TREE $ZERO invalid new value provided
 	rejected refs/heads/a $B $ZERO reference already exists
 	rejected refs/heads/b $B $B incorrect old value provided
 	rejected refs/heads/none $A $B reference does not exist
 	rejected refs/heads/a/x $A $ZERO refname conflict
-	rejected refs/heads/tree $TREE $ZERO invalid new value provided
 	rejected refs/heads/held $B $ZERO reference is locked
 	EOF
 	git update-ref --stdin --batch-updates <input >actual &&

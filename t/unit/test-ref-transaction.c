@@ -431,7 +431,7 @@ static int refuse_two(void *ctx, const char *name, const struct oid *new_oid,
 		      struct error *err)
 {
 	(void)ctx;
-	if (new_oid->bytes[0] != 2)
+	if (new_oid->bytes[0] != 2 || !strcmp(name, "HEAD"))
 		return 0;
 	return error_set(err, ERR_INVALID, "no two for %s", name);
 }
@@ -451,6 +451,37 @@ static void test_check_value(void **state)
 	assert_int_equal(commit(tx, &err), ERR_INVALID);
 	assert_string_equal(err.msg, "no two for refs/heads/main");
 	assert_int_equal(value(&t, "refs/heads/one"), 0);
+	tmprepo_release(&t);
+}
+
+/* A value that is rejected when the change is added is not queued. */
+static void test_check_value_early(void **state)
+{
+	struct ref_transaction_options options = {.check_value = refuse_two};
+	struct oid two = {.bytes = {2}};
+	struct ref_change change = {
+		.name = "refs/heads/main",
+		.new_oid = &two,
+		.old_oid = &two,
+	};
+	struct error err = ERROR_INIT;
+	struct ref_transaction *tx;
+	struct tmprepo t;
+
+	(void)state;
+	fill(&t);
+	for (int going = 0; going < 2; going++) {
+		options.keep_going = going;
+		assert_int_equal(
+			ref_transaction_new(&tx, &t.repo, &options, NULL), 0);
+		add(tx, "refs/heads/one", 1, -1, 0);
+		assert_int_equal(ref_transaction_add(tx, &change, &err),
+				 going ? 1 : ERR_INVALID);
+		assert_string_equal(err.msg, "no two for refs/heads/main");
+		assert_int_equal(ref_transaction_nr(tx), 1);
+		assert_int_equal(commit(tx, &err), 0);
+		assert_int_equal(value(&t, "refs/heads/one"), 1);
+	}
 	tmprepo_release(&t);
 }
 
@@ -544,6 +575,7 @@ int main(void)
 		cmocka_unit_test(test_reflogs),
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_check_value),
+		cmocka_unit_test(test_check_value_early),
 		cmocka_unit_test(test_empty_dirs),
 		cmocka_unit_test(test_model),
 	};
