@@ -91,7 +91,7 @@ def shallow(m, dice):
 def borrow(m, dice):
     """All that is there now is lent by another repository."""
     inner, lender = m.dir(), m.path("lender.git")
-    shutil.copytree(inner, lender)
+    shutil.copytree(inner, lender, symlinks=True)
     if dice.random() < 0.7:
         for name in os.listdir(inner + "/objects"):
             if len(name) == 2 and dice.random() < 0.8:
