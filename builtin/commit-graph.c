@@ -193,15 +193,17 @@ static int take_source(struct commit_graph_options *o, struct input *in,
 }
 
 static int run_write(struct object_dir_call *call,
-		     const struct commit_graph_options *o)
+		     struct commit_graph_options *o)
 {
-	struct error err = ERROR_INIT;
+	struct error err = ERROR_INIT, warning = ERROR_INIT;
 	int ret = store_fetch_missing(&call->store, call->env);
 
 	if (ret)
 		return ret;
+	o->warning = &warning;
 	ret = commit_graph_write(call->store.odb, o, &err);
-
+	if (ret >= 0 && warning.code)
+		builtin_warn("%s", warning.msg);
 	if (ret == ERR_INVALID && (o->commit_nr || o->pack_nr)) {
 		builtin_error("%s", err.msg);
 		return 1;

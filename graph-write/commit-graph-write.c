@@ -63,13 +63,24 @@ static int add_ref(void *ctx, const struct ref *ref)
 	struct writing *w = ctx;
 	const struct oid *oid = ref->has_peeled && ref->is_tag ? &ref->peeled
 							       : &ref->oid;
+	struct error why = ERROR_INIT;
 	int ret = graph_commits_add(&w->commits, oid,
-				    GRAPH_COMMITS_SKIP_MISSING, w->err);
+				    GRAPH_COMMITS_SKIP_MISSING, &why);
 
+	if (ret == ERR_CORRUPT) {
+		if (w->o->warning)
+			*w->o->warning = why;
+		return 0;
+	}
+	if (ret < 0 && w->err)
+		*w->err = why;
 	return ret < 0 ? ret : 0;
 }
 
-/* Adds the tips of all refs. Broken refs are skipped. */
+/*
+ * Adds the tips of all refs. Broken refs are skipped, and refs whose objects
+ * are damaged.
+ */
 static int add_refs(struct writing *w)
 {
 	struct error warning = ERROR_INIT;

@@ -68,6 +68,11 @@ struct commit_graph_options {
 	/* 1: write no corrected dates; 2: write them */
 	unsigned generation_version;
 	const struct progress_out *progress; /* borrowed; NULL: none */
+	/*
+	 * Borrowed; NULL allowed. Receives the damage if a ref was skipped
+	 * because its object is damaged (COMMIT_GRAPH_FROM_REFS).
+	 */
+	struct error *warning;
 };
 
 /*

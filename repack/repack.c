@@ -585,6 +585,25 @@ static int step(struct run *r, const char *label,
 	return ret;
 }
 
+/*
+ * Write the files that dumb clients read. If an object that a ref names is
+ * damaged, there is only a warning: the repack is complete.
+ */
+static int update_info(struct run *r, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int ret = server_info_update(r->repo, r->refs, &why);
+
+	if (ret == ERR_CORRUPT) {
+		if (!r->result->warning.code)
+			r->result->warning = why;
+		return 0;
+	}
+	if (ret < 0 && err)
+		*err = why;
+	return ret;
+}
+
 int repack_run(struct repack_result *result, const struct repo *repo,
 	       const struct repack_options *options, struct error *err)
 {
@@ -626,7 +645,7 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 	if (!ret && options->all && options->write_bitmap)
 		ret = step(&r, "publish", publish, err);
 	if (!ret && options->update_server_info)
-		ret = server_info_update(repo, r.refs, err);
+		ret = update_info(&r, err);
 	run_release(&r);
 	return ret;
 }

@@ -242,13 +242,13 @@ int server_info_update(const struct repo *repo, struct refs *refs,
 		       struct error *err)
 {
 	struct odb *odb;
-	int ret = odb_open_named(&odb, repo, NULL, err);
+	int ret = odb_open_named(&odb, repo, NULL, err), packs = 0;
 
 	if (ret < 0)
 		return ret;
 	ret = update_refs(repo, odb, refs, err);
-	if (!ret)
-		ret = update_packs(repo, odb, err);
+	if (!ret || ret == ERR_CORRUPT)
+		packs = update_packs(repo, odb, ret ? NULL : err);
 	odb_close(odb);
-	return ret;
+	return ret ? ret : packs;
 }

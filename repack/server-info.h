@@ -31,7 +31,8 @@ int server_info_put_packs(struct buf *out, const struct odb *odb,
 
 /*
  * Write each of the two files if its content changes. Returns 0 or a negative
- * error code.
+ * error code. ERR_CORRUPT: an object that a ref names is damaged, so info/refs
+ * stays as it is; objects/info/packs was written if possible.
  */
 int server_info_update(const struct repo *repo, struct refs *refs,
 		       struct error *err);

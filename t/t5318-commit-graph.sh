@@ -447,4 +447,22 @@ test_expect_success '--stdin-commits: the first bad line is reported' '
 	done
 '
 
+test_expect_success 'a ref whose object is damaged is skipped with a warning' '
+	stock init -q -b main torn && stock -C torn commit -q --allow-empty -m a &&
+	stock -C torn branch side && stock -C torn commit -q --allow-empty -m b &&
+	file=$(stock -C torn rev-parse main | sed "s,^..,torn/.git/objects/&/,") &&
+	chmod +w $file && >$file &&
+	git -C torn commit-graph write --reachable 2>err &&
+	grep "^warning: loose object .* is corrupt" err &&
+	test -f torn/.git/objects/info/commit-graph &&
+	stock -C torn commit-graph verify
+'
+
+test_expect_success 'and such a ref does not end a repack' '
+	rm torn/.git/HEAD && echo "ref: refs/heads/side" >torn/.git/HEAD &&
+	git -C torn repack -d --geometric=2 -q 2>err &&
+	grep "^warning: loose object .* could not be examined" err &&
+	test -s torn/.git/objects/info/packs
+'
+
 test_done
