@@ -50,7 +50,12 @@ static int add_tip(struct stats *s, const struct ref *ref, enum tip_kind kind)
 
 static int add_ref(void *ctx, const struct ref *ref)
 {
+	const struct stats *s = ctx;
 	enum tip_kind kind = TIPS_OTHER;
+
+	if (!odb_has(s->place.store.odb, &ref->oid) &&
+	    !s->place.store.repo->has_promisor)
+		builtin_warn("%s points to a missing object", ref->name);
 
 	if (!strncmp(ref->name, "refs/heads/", 11))
 		kind = TIPS_BRANCHES;
@@ -189,19 +194,16 @@ static int count_crossing(struct crossing_report *report, struct stats *s)
 {
 	const struct walk_options options = {.objects = true,
 					     .keep_lists = true};
-	struct walk_tips wants = WALK_TIPS_INIT, none = WALK_TIPS_INIT;
+	const struct walk_tips none = WALK_TIPS_INIT;
 	struct walk_result found = WALK_RESULT_INIT;
 	struct walk *w = &s->place.walk;
-	struct refs *refs = s->place.store.refs;
-	int ret = roots_add(w, &wants, refs, false, s->err);
+	int ret = walk_enumerate(&found, w, &s->tips[TIPS_ALL], &none, &options,
+				 s->err);
 
 	if (!ret)
-		ret = walk_enumerate(&found, w, &wants, &none, &options,
+		ret = crossing_count(report, w, &found, s->place.store.refs,
 				     s->err);
-	if (!ret)
-		ret = crossing_count(report, w, &found, refs, s->err);
 	walk_result_release(&found);
-	walk_tips_release(&wants);
 	return ret;
 }
 

@@ -157,6 +157,11 @@ struct islands {
 	 * number of the island that pack.islandCore names, or ISLANDS_NO_CORE
 	 */
 	uint32_t core;
+	/*
+	 * set by the caller of islands_mark_refs(): leave out references that
+	 * cannot be read or whose objects are missing
+	 */
+	bool skips_broken;
 };
 
 #define ISLANDS_INIT                                                           \

@@ -75,7 +75,9 @@ static int match_refs(struct marking *p, struct refs *refs)
 				"missing value for 'pack.islandcore'");
 
 	if (!ret && p->patterns.nr)
-		ret = refs_each_strict(refs, "", add_ref, p, p->err);
+		ret = p->islands->skips_broken
+			      ? refs_each(refs, "", add_ref, p, NULL, p->err)
+			      : refs_each_strict(refs, "", add_ref, p, p->err);
 	if (!ret && core)
 		p->islands->core = island_patterns_find(&p->patterns,
 							core->value);
@@ -195,8 +197,8 @@ static int mark_value(struct marking *p, const struct island_ref *refs,
 {
 	struct walk_tips tips = WALK_TIPS_INIT;
 	uint32_t set;
-	int ret = walk_add_tip(p->w, &tips, &refs->oid, p->promisor != NULL,
-			       p->err);
+	bool lenient = p->promisor || p->islands->skips_broken;
+	int ret = walk_add_tip(p->w, &tips, &refs->oid, lenient, p->err);
 
 	if (!ret && collect_set(&set, p, refs, nr) < 0)
 		ret = error_nomem(p->err);

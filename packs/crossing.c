@@ -79,6 +79,7 @@ int crossing_count(struct crossing_report *report, struct walk *walk,
 	int ret;
 
 	*report = (struct crossing_report){0};
+	c.islands.skips_broken = true;
 	ret = islands_mark_refs(&c.islands, walk, found, refs, &no_heads, NULL,
 				err);
 	if (!ret && c.islands.set_of)

@@ -29,7 +29,8 @@ struct crossing_report {
 /*
  * Count deltas in all packs of walk->odb. `found` is the result of
  * walk_enumerate() for all references, made with the option keep_lists. Without
- * pack.island all numbers are 0, and no pack is read. The cost is the marking
+ * pack.island all numbers are 0, and no pack is read. References to missing
+ * objects are left out, and may be missing in `found`. The cost is the marking
  * of islands, and a look at the header of each packed object. Returns 0 or a
  * negative error code.
  */

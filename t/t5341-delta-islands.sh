@@ -84,6 +84,18 @@ test_expect_success 'git bitmap stats shows whether the islands took effect' '
 	test $(island_key told.git deltas) -gt 0
 '
 
+test_expect_success 'git bitmap stats leaves out refs to missing objects' '
+	cp -R told.git torn.git &&
+	echo 1234567890123456789012345678901234567890 \
+		>torn.git/refs/heads/torn &&
+	"$GIT" -C told.git bitmap stats >whole &&
+	"$GIT" -C torn.git bitmap stats >torn 2>err &&
+	grep "^islands[.]" whole >expect &&
+	grep "^islands[.]" torn >actual &&
+	test_cmp expect actual &&
+	grep "^warning: refs/heads/torn points to a missing object" err
+'
+
 test_expect_success 'and without bitmaps' '
 	rm -f net.git/objects/pack/*.bitmap &&
 	for f in $(seq 1 $FORKS)
