@@ -27,7 +27,8 @@ struct init_args {
 	 */
 	bool not_bare;
 	const char *template_dir, *format, *ref_format, *branch, *directory;
-	const char *shared; /* NULL: not given */
+	const char *shared;       /* NULL: not given */
+	struct error share_error; /* of the first invalid value of --shared */
 	/* the name of the initial branch is on the command line */
 	bool asked_for_branch;
 	/* the name of the initial branch is that of init.defaultBranch */
@@ -38,12 +39,19 @@ struct init_args {
 	char *worktree; /* owned; NULL: bare */
 };
 
-/* Store the value of --shared as text until the configuration is loaded. */
+/*
+ * Store the value of --shared as text until the configuration is loaded. An
+ * invalid value is an error even if another one follows.
+ */
 static int parse_shared(void *value, const char *arg)
 {
 	struct init_args *args = value;
+	unsigned share;
 
 	args->shared = arg ? arg : "group";
+	if (!args->share_error.code)
+		repo_share_parse(&share, "arg", args->shared,
+				 &args->share_error);
 	return 0;
 }
 
@@ -399,6 +407,10 @@ static int choose_share(unsigned *share, const struct init_args *args,
 	const struct config_entry *entry = config_find(config,
 						       "core.sharedrepository");
 
+	if (args->share_error.code) {
+		*err = args->share_error;
+		return err->code;
+	}
 	if (args->shared)
 		return repo_share_parse(share, "arg", args->shared, err);
 	if (!entry)

@@ -106,17 +106,6 @@ static int fail(struct run *r, const struct error *err)
 
 /* ---- expire */
 
-/* Parse a date into *limit. Returns 0, or prints an error and returns 128. */
-static int take_date(int64_t *limit, const char *text, const char *option)
-{
-	*limit = REFLOG_LIMIT_UNSET;
-	if (text &&
-	    approxidate_parse_expiry(limit, text, sys_clock_seconds()) < 0)
-		return builtin_die("invalid timestamp '%s' given to '--%s'",
-				   text, option);
-	return 0;
-}
-
 /*
  * Expire the reflog of a ref. Errors are printed, and set r->code. Returns 0 to
  * go on with other reflogs, or 1 if no reflog can be expired.
@@ -183,21 +172,56 @@ static int expire(struct run *r, const char **names)
 	return ret < 0 ? builtin_fail(&err) : r->code;
 }
 
+/* The dates of the options, and the first one that is invalid. */
+struct dates {
+	int64_t total, unreachable;
+	const char *bad_option, *bad_text; /* NULL: all are valid */
+};
+
+static void take_date(struct dates *d, int64_t *limit, const char *text,
+		      const char *option)
+{
+	if (approxidate_parse_expiry(limit, text, sys_clock_seconds()) < 0 &&
+	    !d->bad_option) {
+		d->bad_option = option;
+		d->bad_text = text;
+	}
+}
+
+static int take_total(void *value, const char *arg)
+{
+	struct dates *d = value;
+
+	take_date(d, &d->total, arg, "expire");
+	return 0;
+}
+
+static int take_unreachable(void *value, const char *arg)
+{
+	struct dates *d = value;
+
+	take_date(d, &d->unreachable, arg, "expire-unreachable");
+	return 0;
+}
+
 static int run_expire(struct run *r, int argc, const char **argv)
 {
-	const char *total = NULL, *unreachable = NULL;
+	struct dates dates = {REFLOG_LIMIT_UNSET, REFLOG_LIMIT_UNSET, NULL,
+			      NULL};
 	struct args *a = &r->a;
 	const struct option options[] = {
 		EDIT_OPTIONS(a),
-		{.kind = OPTION_STRING,
+		{.kind = OPTION_CALLBACK,
 		 .long_name = "expire",
-		 .value = &total,
+		 .value = &dates,
+		 .fn = take_total,
 		 .flags = OPTION_NO_NEGATE,
 		 .arg_name = "<timestamp>",
 		 .help = "prune older entries"},
-		{.kind = OPTION_STRING,
+		{.kind = OPTION_CALLBACK,
 		 .long_name = "expire-unreachable",
-		 .value = &unreachable,
+		 .value = &dates,
+		 .fn = take_unreachable,
 		 .flags = OPTION_NO_NEGATE,
 		 .arg_name = "<timestamp>",
 		 .help = "prune older entries that the ref does not reach"},
@@ -209,15 +233,15 @@ static int run_expire(struct run *r, int argc, const char **argv)
 		{.kind = OPTION_END},
 	};
 	int nr = options_parse(argc, argv, options, expire_usage);
-	int ret;
 
 	if (nr < 0)
 		return 129;
-	ret = take_date(&a->expire.limits.total, total, "expire");
-	if (!ret)
-		ret = take_date(&a->expire.limits.unreachable, unreachable,
-				"expire-unreachable");
-	return ret ? ret : expire(r, argv + 1);
+	if (dates.bad_option)
+		return builtin_die("invalid timestamp '%s' given to '--%s'",
+				   dates.bad_text, dates.bad_option);
+	a->expire.limits.total = dates.total;
+	a->expire.limits.unreachable = dates.unreachable;
+	return expire(r, argv + 1);
 }
 
 /* ---- delete */

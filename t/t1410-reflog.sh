@@ -295,4 +295,14 @@ test_expect_success '--stale-fix goes on behind a locked ref' '
 	! test -s stale/.git/logs/refs/heads/side
 '
 
+test_expect_success 'an invalid date is refused even if a valid one follows' '
+	for words in "--expire= --expire=now" \
+		"--expire-unreachable=x --expire-unreachable=now"
+	do
+		test_must_fail "$GIT" -C good reflog expire $words --all \
+			2>err &&
+		grep "invalid timestamp" err || return
+	done
+'
+
 test_done
