@@ -664,11 +664,8 @@ int cat_file_batch_run(const struct store *store,
 						   : default_format);
 	bool is_ours = ret != ERR_UNSUPPORTED;
 
-	/*
-	 * If stock Git must run because of the format, it prints this warning
-	 * itself.
-	 */
-	if (is_ours && options->all_objects && store->repo->has_promisor)
+	/* As stock Git, do not warn if the format is wrong. */
+	if (!ret && options->all_objects && store->repo->has_promisor)
 		builtin_warn("This repository uses promisor remotes. Some "
 			     "objects may not be loaded.");
 	if (!ret && options->use_mailmap)
