@@ -235,9 +235,9 @@ void ref_transaction_free(struct ref_transaction *tx);
  *
  * Calls check_value() for the new value. Returns 0 if the change is queued.
  * Otherwise, nothing is queued. Returns 1 if the value was rejected and the
- * transaction keeps going; *err has the reason. Returns ERR_INVALID if the value
- * was rejected otherwise, or if the name is bad ("refusing to update ref with
- * bad name '..'"), or another negative error code.
+ * transaction keeps going; *err has the reason. Returns ERR_INVALID if the
+ * value was rejected otherwise, or if the name is bad ("refusing to update ref
+ * with bad name '..'"), or another negative error code.
  */
 int ref_transaction_add(struct ref_transaction *tx,
 			const struct ref_change *change, struct error *err);
