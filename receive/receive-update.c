@@ -134,7 +134,9 @@ static int queue(struct batch *b, struct receive_command *cmd, const char *full)
 	if (ret == ERR_INVALID || ret > 0) {
 		receive_peer_tell_failure(&b->r->peer, b->err->code,
 					  b->err->msg);
-		ret = receive_refuse(cmd, "failed to update ref");
+		ret = receive_refuse(cmd,
+				     ret > 0 ? ref_result_reason(REF_BAD_VALUE)
+					     : "failed to update ref");
 	} else if (!ret) {
 		b->commands[b->nr++] = cmd;
 	}
