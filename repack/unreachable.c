@@ -201,25 +201,30 @@ static void mark_elsewhere(struct unreachable *u, const struct pack *pack,
 	}
 }
 
+/* A cruft pack whose times cannot be read is ignored. */
+static void mark_elsewhere_cruft(struct unreachable *u, const struct pack *pack)
+{
+	struct pack_mtimes_file f;
+
+	if (!pack_mtimes_open(&f, pack, NULL))
+		mark_elsewhere(u, pack, &f.times);
+	pack_mtimes_close(&f);
+}
+
 /*
  * Mark unreachable objects that have a copy in an alternate (mark_elsewhere()).
- * A cruft pack whose times cannot be read is ignored.
  */
 static void mark_alternates(struct unreachable *u, const struct odb *odb)
 {
 	for (uint32_t i = 0; i < odb->pack_nr && u->nr; i++) {
 		const struct pack *pack = odb->packs[i].pack;
-		struct pack_mtimes_file f;
 
 		if (pack->is_local)
 			continue;
-		if (!pack->is_cruft) {
+		if (pack->is_cruft)
+			mark_elsewhere_cruft(u, pack);
+		else
 			mark_elsewhere(u, pack, NULL);
-			continue;
-		}
-		if (!pack_mtimes_open(&f, pack, NULL))
-			mark_elsewhere(u, pack, &f.times);
-		pack_mtimes_close(&f);
 	}
 }
 
