@@ -102,6 +102,70 @@ static void written(void **state)
 	oldrepo_release(&o);
 }
 
+/*
+ * A damaged loose object without a packed copy is left out, and a warning names
+ * it. The other objects are written.
+ */
+static void damaged(void **state)
+{
+	uint64_t seed = random_seed();
+	struct newpack_options newpack;
+	struct cruft_options options = {.newpack = &newpack};
+	struct error err = ERROR_INIT;
+	char dir[4096], base[4200];
+	struct newpacks np;
+	struct unreachable u;
+	struct oldrepo o;
+	size_t nr = 0;
+
+	oldrepo_init(&o, &seed, OLD_PACK);
+	tmprepo_write(&o.r.t,
+		      "objects/aa/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
+		      "nonsense");
+	assert_int_equal(newpack_options_load(&newpack, &o.r.t.repo, NULL), 0);
+	newpack.fsync_pack = newpack.fsync_metadata = SYS_FSYNC_NONE;
+	snprintf(dir, sizeof(dir), "%s/objects/pack", o.r.t.dir);
+	snprintf(base, sizeof(base), "%s/pack", dir);
+	options.dir = dir;
+	options.base = base;
+	oldrepo_collect(&o, &u, true);
+	assert_int_equal(unreachable_keep(&u, 0, NULL), 0);
+	if (cruft_write(&np, &u, &options, &err) != 0)
+		fail_msg("%s", err.msg);
+	for (uint32_t i = 0; i < o.r.nr; i++)
+		nr += !o.reached[i];
+	assert_int_equal(np.nr, 1);
+	assert_int_equal(np.report.objects, nr);
+	assert_int_equal(u.nr, nr + 1);
+	assert_int_equal(u.warning.code, ERR_CORRUPT);
+	assert_non_null(strstr(u.warning.msg, "bbbbbbbb"));
+	newpacks_release(&np);
+	unreachable_release(&u);
+	oldrepo_release(&o);
+}
+
+/* A value that is no number is an error. */
+static void wrong_values(void **state)
+{
+	static const char *const keys[] = {"cruftWindow", "cruftDepth",
+					   "cruftThreads", "cruftWindowMemory"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		struct newpack_options options = {.make = {.window = 10}};
+		struct repo repo = {.config = CONFIG_INIT};
+		char text[64];
+
+		snprintf(text, sizeof(text), "[repack]\n\t%s = many\n",
+			 keys[i]);
+		assert_int_equal(config_parse(&repo.config, text, strlen(text),
+					      CONFIG_LOCAL, NULL, NULL, NULL),
+				 0);
+		assert_int_equal(cruft_options_load(&options, &repo, NULL),
+				 ERR_INVALID);
+		config_release(&repo.config);
+	}
+}
+
 static void configured(void **state)
 {
 	static const char text[] = "[repack]\n\tcruftWindow = 7\n"
@@ -128,7 +192,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(written),
+		cmocka_unit_test(damaged),
 		cmocka_unit_test(configured),
+		cmocka_unit_test(wrong_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

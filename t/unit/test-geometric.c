@@ -132,6 +132,91 @@ static void chosen(void **state)
 	oldrepo_release(&o);
 }
 
+static uint32_t count_at(const struct oldrepo *o, unsigned place)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < o->r.nr; i++)
+		nr += (o->places[i] & place) != 0;
+	return nr;
+}
+
+/*
+ * Without `local`, packs of alternates are chosen, too. They are never on the
+ * list of packs to remove.
+ */
+static void with_alternates(void **state)
+{
+	static const unsigned places[] = {OLD_PACK, OLD_PACK_2, OLD_ALTERNATE};
+	uint64_t seed = random_seed();
+	uint32_t counts[3], sorted[3];
+	struct oldrepo o;
+
+	oldrepo_init(&o, &seed, OLD_PACK | OLD_PACK_2 | OLD_ALTERNATE);
+	for (int i = 0; i < 3; i++)
+		counts[i] = sorted[i] = count_at(&o, places[i]);
+	qsort(sorted, 3, sizeof(*sorted), cmp);
+	for (uint64_t factor = 2; factor < 6; factor++) {
+		char *dir = repo_object_path(&o.r.t.repo, "pack");
+		size_t nr = geometric_split(sorted, 3, factor);
+		struct named_packs chosen = NAMED_PACKS_INIT;
+		struct old_packs old;
+		size_t local_nr = 0;
+
+		assert_int_equal(old_packs_list(&old, dir, NULL), 0);
+		assert_int_equal(geometric_choose(&chosen, &old, o.odb, factor,
+						  false, NULL),
+				 0);
+		assert_int_equal(chosen.nr, nr);
+		for (int i = 0; i < 3; i++) {
+			bool is_chosen = nr && counts[i] <= sorted[nr - 1];
+			bool is_local = places[i] != OLD_ALTERNATE;
+
+			assert_int_equal(is_listed(&old, o.odb, places[i]),
+					 is_chosen && is_local);
+			local_nr += is_chosen && is_local;
+		}
+		assert_int_equal(old.nr, local_nr);
+		old_packs_release(&old);
+		named_packs_release(&chosen);
+		free(dir);
+	}
+	oldrepo_release(&o);
+}
+
+/*
+ * The factor times the objects of the second largest pack must not exceed 32
+ * bits.
+ */
+static void factor_too_large(void **state)
+{
+	uint64_t seed = random_seed();
+	struct error err = ERROR_INIT;
+	struct oldrepo o;
+	uint32_t a, b;
+	uint64_t most;
+
+	oldrepo_init(&o, &seed, OLD_PACK | OLD_PACK_2);
+	a = count_at(&o, OLD_PACK);
+	b = count_at(&o, OLD_PACK_2);
+	most = UINT32_MAX / (a < b ? a : b);
+	for (uint64_t factor = most; factor <= most + 1; factor++) {
+		struct named_packs chosen = NAMED_PACKS_INIT;
+		char *dir = repo_object_path(&o.r.t.repo, "pack");
+		struct old_packs old;
+
+		assert_int_equal(old_packs_list(&old, dir, NULL), 0);
+		assert_int_equal(geometric_choose(&chosen, &old, o.odb, factor,
+						  true, &err),
+				 factor == most ? 0 : ERR_INVALID);
+		old_packs_release(&old);
+		named_packs_release(&chosen);
+		free(dir);
+	}
+	assert_non_null(strstr(err.msg, "too large"));
+	oldrepo_release(&o);
+}
+
 /*
  * Loose objects and the objects of the listed packs are collected. Objects that
  * another pack has are left out.
@@ -184,6 +269,8 @@ int main(void)
 		cmocka_unit_test(fewest),
 		cmocka_unit_test(examples),
 		cmocka_unit_test(chosen),
+		cmocka_unit_test(with_alternates),
+		cmocka_unit_test(factor_too_large),
 		cmocka_unit_test(collected),
 	};
 

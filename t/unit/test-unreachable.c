@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "config/config.h"
+#include "t/unit/nomem.h"
 #include "t/unit/oldrepo.h"
 
 #define LOCAL (OLD_PACK | OLD_PACK_2 | OLD_KEPT | OLD_CRUFT | OLD_LOOSE)
@@ -131,6 +133,287 @@ static void torn(void **state)
 	oldrepo_release(&o);
 }
 
+/*
+ * Whether a listed object is in a pack. Cruft packs and packs of alternates do
+ * not count.
+ */
+static void in_pack(void **state)
+{
+	uint64_t seed = random_seed();
+	struct unreachable u;
+	struct oldrepo o;
+
+	oldrepo_init(&o, &seed, EVERYWHERE & ~(unsigned)OLD_LOOSE);
+	for (int round = 0; round < 2; round++) {
+		oldrepo_collect(&o, &u, true);
+		assert_int_equal(unreachable_in_pack(&u, "pack-1"), true);
+		assert_int_equal(unreachable_in_pack(&u, "pack-2"), !round);
+		assert_int_equal(unreachable_in_pack(&u, "pack-4"), true);
+		assert_int_equal(unreachable_in_pack(&u, "pack-8"), false);
+		assert_int_equal(unreachable_in_pack(&u, "pack-32"), false);
+		assert_int_equal(unreachable_in_pack(&u, "pack-3"), false);
+		unreachable_release(&u);
+		/* In the second round, all objects of pack 2 are reachable. */
+		for (uint32_t i = 0; i < o.r.nr; i++)
+			if (o.places[i] & OLD_PACK_2)
+				bitset_set(&o.bits, oldrepo_pos(&o, i));
+	}
+	oldrepo_release(&o);
+}
+
+/* A small repository with an alternate, and what unreachable_collect() lists.
+ */
+struct small {
+	struct tmprepo t;
+	struct odb *odb;
+	struct walk w;
+	struct bitset none;
+	struct unreachable u;
+};
+
+static void small_init(struct small *s)
+{
+	memset(s, 0, sizeof(*s));
+	tmprepo_init(&s->t, HASH_SHA1);
+	tmprepo_write(&s->t, "objects/info/alternates", "../other\n");
+}
+
+static void small_collect(struct small *s)
+{
+	struct unreachable_options options = {
+		.is_leaving = oldrepo_is_leaving,
+		.loose = true,
+	};
+
+	assert_int_equal(odb_open(&s->odb, &s->t.repo, NULL, NULL), 0);
+	assert_int_equal(walk_open(&s->w, s->odb, NULL, 0, NULL), 0);
+	assert_int_equal(
+		unreachable_collect(&s->u, &s->w, &s->none, &options, NULL), 0);
+}
+
+static struct unreachable_item *small_item(struct small *s,
+					   const struct oid *oid)
+{
+	uint32_t obj_pos;
+
+	assert_true(objspace_find(&s->w.space, oid->bytes, &obj_pos));
+	return unreachable_find(&s->u, obj_pos);
+}
+
+static void small_close(struct small *s)
+{
+	unreachable_release(&s->u);
+	walk_close(&s->w);
+	odb_close(s->odb);
+}
+
+static void small_release(struct small *s)
+{
+	small_close(s);
+	tmprepo_release(&s->t);
+}
+
+/* Add a local loose object. `mtime`: the time of its file. */
+static void small_loose(struct small *s, struct oid *oid, enum object_type type,
+			const char *text, int64_t mtime)
+{
+	char hex[OID_MAX_HEX_LEN + 1], path[4200];
+
+	tmppack_loose(&s->t, "objects", oid, type, text, strlen(text));
+	oid_to_hex(hex, oid, HASH_SHA1);
+	snprintf(path, sizeof(path), "%s/%.2s/%s", s->t.objects, hex, hex + 2);
+	assert_int_equal(sys_set_mtime(path, mtime, NULL), 0);
+}
+
+/* Write the text of a tag of a tag or of a blob. */
+static void tag_text(struct buf *out, const struct oid *to, const char *type)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	buf_reset(out);
+	buf_printf(out,
+		   "object %s\ntype %s\ntag x\n"
+		   "tagger A <a@b> 1 +0000\n\n",
+		   oid_to_hex(hex, to, HASH_SHA1), type);
+}
+
+/*
+ * A recent local tag reaches an old local blob by tags that only the
+ * alternate has. These tags are not listed, and the blob is kept.
+ */
+static void behind_an_alternate(void **state)
+{
+	struct oid blob, other, to, top;
+	struct buf text = BUF_INIT;
+	struct small s;
+
+	small_init(&s);
+	small_loose(&s, &blob, OBJ_BLOB, "one\n", 1000);
+	small_loose(&s, &other, OBJ_BLOB, "two\n", 1000);
+	to = blob;
+	for (int i = 0; i < 5; i++) {
+		tag_text(&text, &to, i ? "tag" : "blob");
+		tmppack_loose(&s.t, "other", &to, OBJ_TAG, text.data, text.len);
+	}
+	tag_text(&text, &to, "tag");
+	small_loose(&s, &top, OBJ_TAG, text.data, 3000);
+	small_collect(&s);
+	assert_int_equal(s.u.nr, 3);
+	assert_int_equal(unreachable_keep(&s.u, 2000, NULL), 0);
+	assert_true(small_item(&s, &blob)->is_kept);
+	assert_true(small_item(&s, &top)->is_kept);
+	assert_false(small_item(&s, &other)->is_kept);
+	small_release(&s);
+	buf_release(&text);
+}
+
+/*
+ * A loose file that is gone when its time is read is not listed. A damaged
+ * loose object is listed, and cannot be packed.
+ */
+static void gone_and_damaged(void **state)
+{
+	struct oid fine, damaged;
+	enum object_type type;
+	struct small s;
+
+	small_init(&s);
+	tmprepo_write(&s.t, "objects/00/000000000000000000000000000000000000aa",
+		      "nonsense");
+	tmprepo_link(&s.t, "objects/00/000000000000000000000000000000000000bb",
+		     "nowhere");
+	small_loose(&s, &fine, OBJ_BLOB, "one\n", 1000);
+	small_collect(&s);
+	assert_int_equal(s.u.nr, 2);
+	assert_int_equal(
+		unreachable_type(&s.u, small_item(&s, &fine), &type, NULL), 0);
+	assert_int_equal(type, OBJ_BLOB);
+	assert_int_equal(s.u.warning.code, 0);
+	assert_true(oid_from_hex(&damaged,
+				 "00000000000000000000000000000000000000aa", 40,
+				 HASH_SHA1));
+	assert_int_equal(
+		unreachable_type(&s.u, small_item(&s, &damaged), &type, NULL),
+		1);
+	assert_int_equal(s.u.warning.code, ERR_CORRUPT);
+	small_release(&s);
+}
+
+/* An object that the hook names is kept, and gets the present time. */
+static void named_by_the_hook(void **state)
+{
+	static const char config[] =
+		"[gc]\nrecentObjectsHook = "
+		"\"echo 5626abf0f72e58d7a153368ba57db4c673c0e171; "
+		"echo 0123456789012345678901234567890123456789\"\n";
+	struct oid named, other;
+	struct small s;
+
+	small_init(&s);
+	s.t.repo.config = (struct config)CONFIG_INIT;
+	assert_int_equal(config_parse(&s.t.repo.config, config, strlen(config),
+				      CONFIG_LOCAL, NULL, NULL, NULL),
+			 0);
+	small_loose(&s, &named, OBJ_BLOB, "one\n", 1000);
+	small_loose(&s, &other, OBJ_BLOB, "two\n", 1000);
+	small_collect(&s);
+	assert_int_equal(unreachable_keep(&s.u, 2000, NULL), 0);
+	assert_true(small_item(&s, &named)->is_kept);
+	assert_true(small_item(&s, &named)->mtime > 2000);
+	assert_false(small_item(&s, &other)->is_kept);
+	assert_int_equal(small_item(&s, &other)->mtime, 1000);
+	small_release(&s);
+	config_release(&s.t.repo.config);
+}
+
+/*
+ * A cruft pack of an alternate has an object. This copy is enough if its noted
+ * time is not earlier than the time of the local copy. Noted times that cannot
+ * be read are ignored.
+ */
+static void noted_in_alternate(void **state)
+{
+	for (uint32_t k = 0; k < 3; k++) {
+		struct tmppack_object blob = {.type = OBJ_BLOB,
+					      .text = "one\n"};
+		uint32_t noted = 999 + k;
+		struct buf file = BUF_INIT;
+		struct oid oid, sum;
+		struct pack *pack;
+		struct small s;
+		char base[4200];
+
+		small_init(&s);
+		small_loose(&s, &oid, OBJ_BLOB, "one\n", 1000);
+		tmppack_write(&s.t, "other", "pack-1", &blob, 1, false);
+		snprintf(base, sizeof(base), "%s/other/pack/pack-1", s.t.dir);
+		assert_int_equal(pack_open(&pack, base, HASH_SHA1, NULL), 0);
+		sum = pack->checksum;
+		pack_close(pack);
+		assert_int_equal(pack_mtimes_write(&file, &noted, 1, &sum,
+						   HASH_SHA1, NULL),
+				 0);
+		if (k == 2)
+			file.data[file.len - 1] ^= 1;
+		tmprepo_write_len(&s.t, "other/pack/pack-1.mtimes", file.data,
+				  file.len);
+		small_collect(&s);
+		assert_int_equal(s.u.nr, 1);
+		assert_int_equal(s.u.items[0].mtime, 1000);
+		assert_int_equal(s.u.items[0].staying_mtime,
+				 k == 2 ? 0 : noted);
+		assert_int_equal(s.u.items[0].is_safe, k == 1);
+		small_release(&s);
+		buf_release(&file);
+	}
+}
+
+static int list_and_keep(void *ctx, struct error *err)
+{
+	struct unreachable_options options = {
+		.is_leaving = oldrepo_is_leaving,
+		.loose = true,
+	};
+	struct small *s = ctx;
+	int ret = walk_open(&s->w, s->odb, NULL, 0, err);
+
+	if (ret < 0)
+		return ret;
+	ret = unreachable_collect(&s->u, &s->w, &s->none, &options, err);
+	if (!ret)
+		ret = unreachable_keep(&s->u, 2000, err);
+	for (size_t i = 0; !ret && i < s->u.nr; i++)
+		assert_int_equal(s->u.items[i].is_kept, true);
+	if (!ret)
+		assert_int_equal(s->u.nr, 3);
+	unreachable_release(&s->u);
+	walk_close(&s->w);
+	return ret;
+}
+
+/* If memory runs out, no object is left out. */
+static void no_memory(void **state)
+{
+	struct tmppack_object packed = {.type = OBJ_BLOB, .text = "one\n"};
+	struct buf text = BUF_INIT;
+	struct small s;
+	struct oid oid;
+
+	small_init(&s);
+	tmppack_write(&s.t, "objects", "pack-1", &packed, 1, false);
+	tag_text(&text, &packed.oid, "blob");
+	tmppack_loose(&s.t, "other", &oid, OBJ_TAG, text.data, text.len);
+	tag_text(&text, &oid, "tag");
+	small_loose(&s, &oid, OBJ_TAG, text.data, 1000);
+	tag_text(&text, &oid, "tag");
+	small_loose(&s, &oid, OBJ_TAG, text.data, 3000);
+	assert_int_equal(odb_open(&s.odb, &s.t.repo, NULL, NULL), 0);
+	nomem_each(NULL, list_and_keep, NULL, &s);
+	odb_close(s.odb);
+	tmprepo_release(&s.t);
+	buf_release(&text);
+}
+
 static void damaged_times(void **state)
 {
 	struct unreachable_options options = {
@@ -156,6 +439,12 @@ int main(void)
 		cmocka_unit_test(listed),
 		cmocka_unit_test(kept),
 		cmocka_unit_test(torn),
+		cmocka_unit_test(in_pack),
+		cmocka_unit_test(behind_an_alternate),
+		cmocka_unit_test(gone_and_damaged),
+		cmocka_unit_test(named_by_the_hook),
+		cmocka_unit_test(noted_in_alternate),
+		cmocka_unit_test(no_memory),
 		cmocka_unit_test(damaged_times),
 	};
 
