@@ -14,6 +14,7 @@
 #include "pack/mtimes.h"
 #include "repack/prune-packed.h"
 #include "sys/io.h"
+#include "t/unit/nomem.h"
 #include "t/unit/tmppack.h"
 
 static void count(void *ctx, const char *path)
@@ -119,11 +120,89 @@ static void times(void **state)
 	}
 }
 
+/*
+ * A pack that is older than a loose file gets the present time when the file is
+ * removed. The time of a younger pack stays. A dry run changes no time.
+ */
+static void times_of_packs(void **state)
+{
+	struct tmppack_object packed[] = {{.type = OBJ_BLOB, .text = "one\n"}};
+
+	for (unsigned k = 0; k < 4; k++) {
+		const struct prune_packed_options options = {.dry_run = k / 2};
+		int64_t time = k % 2 ? 5000 : 10;
+		char path[4200];
+		struct sys_stat st;
+		struct tmprepo t;
+		struct oid one;
+
+		tmprepo_init(&t, HASH_SHA1);
+		tmppack_write(&t, "objects", "pack-1", packed, 1, false);
+		tmppack_loose(&t, "objects", &one, OBJ_BLOB, "one\n", 4);
+		snprintf(path, sizeof(path), "%s/56/%s", t.objects,
+			 "26abf0f72e58d7a153368ba57db4c673c0e171");
+		assert_int_equal(sys_set_mtime(path, 1000, NULL), 0);
+		snprintf(path, sizeof(path), "%s/pack/pack-1.pack", t.objects);
+		assert_int_equal(sys_set_mtime(path, time, NULL), 0);
+		assert_int_equal(prune_packed(&t.repo, &options, NULL), 0);
+		assert_int_equal(sys_stat(&st, path, NULL), 0);
+		if (k)
+			assert_int_equal(st.mtime_ns / 1000000000, time);
+		else
+			assert_true(st.mtime_ns / 1000000000 > 5000);
+		tmprepo_release(&t);
+	}
+}
+
+/* The loose file is older than the pack, whose time need not change. */
+static void write_loose(void *ctx)
+{
+	struct oid oid;
+	const struct tmprepo *t = ctx;
+	char path[4200];
+
+	tmppack_loose(t, "objects", &oid, OBJ_BLOB, "one\n", 4);
+	snprintf(path, sizeof(path), "%s/56/%s", t->objects,
+		 "26abf0f72e58d7a153368ba57db4c673c0e171");
+	assert_int_equal(sys_set_mtime(path, 1000, NULL), 0);
+}
+
+static int run(void *ctx, struct error *err)
+{
+	const struct prune_packed_options options = {.dry_run = false};
+	const struct tmprepo *t = ctx;
+
+	return prune_packed(&t->repo, &options, err);
+}
+
+/* The file and its directory are gone. */
+static void is_done(void *ctx)
+{
+	const struct tmprepo *t = ctx;
+	char path[4200];
+
+	snprintf(path, sizeof(path), "%s/56", t->objects);
+	assert_false(sys_exists(path));
+}
+
+static void no_memory(void **state)
+{
+	struct tmppack_object packed[] = {{.type = OBJ_BLOB, .text = "one\n"}};
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	tmppack_write(&t, "objects", "pack-1", packed, 1, false);
+	nomem_each(write_loose, run, is_done, &t);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loose_objects),
 		cmocka_unit_test(times),
+		cmocka_unit_test(times_of_packs),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

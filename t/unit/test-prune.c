@@ -13,6 +13,7 @@
 
 #include "odb/odb.h"
 #include "repack/prune.h"
+#include "t/unit/nomem.h"
 #include "t/unit/tmppack.h"
 
 struct told {
@@ -169,6 +170,133 @@ static void shallow(void **state)
 	tmprepo_release(&f.t);
 }
 
+/*
+ * Without heads, without a shallow boundary and without unnamed packs, loose
+ * objects that no ref reaches are removed.
+ */
+static void without_heads(void **state)
+{
+	const struct prune_options options = {.expiry = INT64_MAX};
+	struct fixture f;
+
+	fixture_init(&f);
+	assert_int_equal(prune_run(&f.t.repo, &options, NULL), 0);
+	assert_true(has(&f.t, &f.named));
+	assert_false(has(&f.t, &f.head));
+	assert_false(has(&f.t, &f.lone));
+	tmprepo_release(&f.t);
+}
+
+static void loose_path(char *path, size_t len, const struct fixture *f,
+		       const struct oid *oid)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	oid_to_hex(hex, oid, HASH_SHA1);
+	snprintf(path, len, "%s/%.2s/%s", f->t.objects, hex, hex + 2);
+}
+
+static void freshen(void *ctx, const char *strange)
+{
+	char path[4200];
+
+	loose_path(path, sizeof(path), ctx, &((struct fixture *)ctx)->lone);
+	assert_int_equal(sys_set_mtime(path, 2000, NULL), 0);
+}
+
+/*
+ * Another process writes a listed object again before the object is removed.
+ * The object stays.
+ */
+static void written_again(void **state)
+{
+	char path[4200];
+	struct fixture f;
+	const struct prune_options options = {
+		.expiry = INT64_MAX,
+		.hooks = {.strange = freshen, .ctx = &f},
+	};
+
+	fixture_init(&f);
+	loose_path(path, sizeof(path), &f, &f.lone);
+	assert_int_equal(sys_set_mtime(path, 1000, NULL), 0);
+	/* The directory 00 comes first. */
+	tmprepo_write(&f.t, "objects/00/strange", "");
+	assert_int_equal(prune_run(&f.t.repo, &options, NULL), 0);
+	assert_true(has(&f.t, &f.lone));
+	assert_false(has(&f.t, &f.head));
+	tmprepo_release(&f.t);
+}
+
+/*
+ * An unnamed pack whose objects are unreachable is removed. In a partial clone
+ * it stays, since the walk leaves out what promisor packs reach.
+ */
+static void unnamed_packs(void **state)
+{
+	static const char name[] =
+		".tmp-1-pack-0123456789012345678901234567890123456789";
+	const struct prune_options options = {.expiry = INT64_MAX};
+	struct tmppack_object one = {.type = OBJ_BLOB, .text = "four\n"};
+	struct tmppack_object two = {.type = OBJ_BLOB, .text = "five\n"};
+	char path[4200];
+	struct fixture f;
+
+	fixture_init(&f);
+	snprintf(path, sizeof(path), "%s/pack/%s.pack", f.t.objects, name);
+	tmppack_write(&f.t, "objects", name, &one, 1, false);
+	tmppack_write(&f.t, "objects", "pack-1", &two, 1, false);
+	tmprepo_write(&f.t, "objects/pack/pack-1.promisor", "");
+	assert_int_equal(prune_run(&f.t.repo, &options, NULL), 0);
+	assert_true(sys_exists(path));
+	tmprepo_remove(&f.t, "objects/pack/pack-1.promisor");
+	assert_int_equal(prune_run(&f.t.repo, &options, NULL), 0);
+	assert_false(sys_exists(path));
+	tmprepo_release(&f.t);
+}
+
+static void write_lone(void *ctx)
+{
+	struct fixture *f = ctx;
+
+	tmppack_loose(&f->t, "objects", &f->lone, OBJ_BLOB, "three\n", 6);
+	tmprepo_write(&f->t, "objects/pack/tmp_pack_x", "");
+}
+
+static int prune_all(void *ctx, struct error *err)
+{
+	struct fixture *f = ctx;
+	const struct prune_options options = {
+		.expiry = INT64_MAX,
+		.heads = &f->head,
+		.head_nr = 1,
+	};
+
+	return prune_run(&f->t.repo, &options, err);
+}
+
+static void is_pruned(void *ctx)
+{
+	struct fixture *f = ctx;
+	char path[4200];
+
+	assert_false(has(&f->t, &f->lone));
+	snprintf(path, sizeof(path), "%s/pack/tmp_pack_x", f->t.objects);
+	assert_false(sys_exists(path));
+}
+
+/* If memory runs out, reachable objects stay, and the error is returned. */
+static void no_memory(void **state)
+{
+	struct fixture f;
+
+	fixture_init(&f);
+	nomem_each(write_lone, prune_all, is_pruned, &f);
+	assert_true(has(&f.t, &f.named));
+	assert_true(has(&f.t, &f.head));
+	tmprepo_release(&f.t);
+}
+
 static void missing_root(void **state)
 {
 	struct fixture f;
@@ -189,6 +317,10 @@ int main(void)
 		cmocka_unit_test(what_goes),
 		cmocka_unit_test(missing_root),
 		cmocka_unit_test(shallow),
+		cmocka_unit_test(without_heads),
+		cmocka_unit_test(written_again),
+		cmocka_unit_test(unnamed_packs),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

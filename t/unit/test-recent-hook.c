@@ -97,11 +97,44 @@ static void failures(void **state)
 	assert_int_equal(run("[gc]\nrecentObjectsHook\n", &sum), ERR_INVALID);
 }
 
+/* The message has the first 200 bytes of a wrong line. */
+static void messages(void **state)
+{
+	static const char *const commands[] = {
+		"echo rubbish", "printf %0201d 0", "printf %0199d 0"};
+	static const int lens[] = {0, 200, 199};
+
+	for (int i = 0; i < 3; i++) {
+		struct repo repo = {.config = CONFIG_INIT, .algo = HASH_SHA1};
+		struct error err = ERROR_INIT;
+		char config[200], expect[300];
+		unsigned sum = 0;
+
+		snprintf(config, sizeof(config),
+			 "[gc]\nrecentObjectsHook = \"%s\"\n", commands[i]);
+		assert_int_equal(config_parse(&repo.config, config,
+					      strlen(config), CONFIG_LOCAL,
+					      NULL, NULL, NULL),
+				 0);
+		assert_int_equal(recent_hook_each(&repo, take, &sum, &err),
+				 ERR_INVALID);
+		if (lens[i])
+			snprintf(expect, sizeof(expect),
+				 "invalid extra cruft tip: '%0*d'", lens[i], 0);
+		else
+			snprintf(expect, sizeof(expect),
+				 "invalid extra cruft tip: 'rubbish'");
+		assert_string_equal(err.msg, expect);
+		config_release(&repo.config);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hooks),
 		cmocka_unit_test(failures),
+		cmocka_unit_test(messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
