@@ -9,7 +9,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "pack/mtimes.h"
+#include "repack/repack-parts.h"
 #include "t/unit/midxbitmap.h"
+/* Let only a sample of the allocations fail, since each call writes files. */
+#define NOMEM_MAX 60
+#include "t/unit/nomem.h"
 
 static void run(struct randrepo *r, bool all, uint64_t geometric, bool bitmap,
 		struct repack_result *result)
@@ -149,7 +154,7 @@ static uint32_t layers_of(const struct randrepo *r)
 	return nr;
 }
 
-static void run_layers(struct randrepo *r, uint64_t split_factor)
+static void run_layers(struct randrepo *r, uint64_t split_factor, bool bitmap)
 {
 	struct error err = ERROR_INIT;
 	struct repack_result result;
@@ -157,6 +162,7 @@ static void run_layers(struct randrepo *r, uint64_t split_factor)
 
 	bitmaprepo_options(&o, &r->t.repo);
 	o.all = false;
+	o.write_bitmap = bitmap;
 	o.geometric = split_factor ? 2 : 0;
 	o.write_midx = o.midx_layers = o.midx_must_contain_cruft = true;
 	o.midx_split_factor = split_factor;
@@ -178,7 +184,7 @@ static void layers(void **state)
 
 	midxbitmap_history(&r, &seed, HASH_SHA1, 1);
 	for (uint32_t i = 0; i < 3; i++) {
-		run_layers(&r, 0);
+		run_layers(&r, 0, true);
 		assert_int_equal(layers_of(&r), i + 1);
 		bitmaprepo_open(&b, &r);
 		assert_int_equal(b.pb->base != NULL, i > 0);
@@ -187,12 +193,218 @@ static void layers(void **state)
 		randrepo_store(&r);
 		randrepo_all_refs(&r);
 	}
-	run_layers(&r, 1000);
+	run_layers(&r, 1000, true);
 	assert_int_equal(layers_of(&r), 1);
 	bitmaprepo_open(&b, &r);
 	midxbitmap_check_rows(&b);
 	bitmaprepo_close(&b);
 	randrepo_release(&r);
+}
+
+/* Layers without a bitmap index. */
+static void plain_layers(void **state)
+{
+	uint64_t seed = random_seed();
+	struct randrepo r;
+
+	midxbitmap_history(&r, &seed, HASH_SHA1, 1);
+	for (uint32_t i = 0; i < 3; i++) {
+		run_layers(&r, 0, false);
+		assert_int_equal(layers_of(&r), i + 1);
+		randrepo_history(&r, 5);
+		randrepo_store(&r);
+		randrepo_all_refs(&r);
+	}
+	run_layers(&r, 1000, false);
+	assert_int_equal(layers_of(&r), 1);
+	randrepo_release(&r);
+}
+
+/* A call of repack_midx_write(). */
+struct writing {
+	struct randrepo r;
+	bool bitmap_is_default, leaves_cruft;
+	struct repack_result result;
+};
+
+static int write_midx(void *ctx, struct error *err)
+{
+	struct writing *w = ctx;
+	struct newpack_options newpack;
+	struct repack_midx_request rq = {
+		.repo = &w->r.t.repo,
+		.newpack = &newpack,
+		.bitmap = true,
+		.bitmap_is_default = w->bitmap_is_default,
+		.must_contain_cruft = !w->leaves_cruft,
+	};
+	int ret = newpack_options_load(&newpack, rq.repo, err);
+
+	w->result = (struct repack_result){.warning = ERROR_INIT};
+	newpack.fsync_pack = newpack.fsync_metadata = SYS_FSYNC_NONE;
+	if (!ret)
+		ret = refs_open(&rq.refs, rq.repo, err);
+	if (!ret)
+		ret = repack_midx_write(&w->result, &rq, err);
+	refs_close(rq.refs);
+	return ret;
+}
+
+static bool has_midx(const struct randrepo *r)
+{
+	char path[4200];
+
+	snprintf(path, sizeof(path), "%s/pack/multi-pack-index", r->t.objects);
+	return sys_exists(path);
+}
+
+static void no_packs(void **state)
+{
+	uint64_t seed = random_seed();
+	struct writing w = {.bitmap_is_default = false};
+
+	randrepo_init(&w.r, HASH_SHA1, &seed);
+	assert_int_equal(write_midx(&w, NULL), 0);
+	assert_int_equal(w.result.midx_pack_nr, 0);
+	assert_false(has_midx(&w.r));
+	randrepo_release(&w.r);
+}
+
+/*
+ * Reachable objects are in no local pack. If an alternate may have them, a
+ * multi-pack-index without bitmap index is written; otherwise the call fails. A
+ * bitmap index that no option asks for is left out, without a warning.
+ */
+static void not_closed(void **state)
+{
+	uint64_t seed = random_seed();
+	struct writing w = {.bitmap_is_default = false};
+
+	randrepo_init(&w.r, HASH_SHA1, &seed);
+	randrepo_history(&w.r, 10);
+	randrepo_store(&w.r);
+	randrepo_history(&w.r, 5);
+	randrepo_store_pack(&w.r);
+	randrepo_all_refs(&w.r);
+	assert_int_equal(write_midx(&w, NULL), ERR_MISSING);
+	assert_false(has_midx(&w.r));
+	tmprepo_write(&w.r.t, "other/pack/x", "");
+	tmprepo_write(&w.r.t, "objects/info/alternates", "../other\n");
+	for (int with = 1; with >= 0; with--) {
+		for (int is_default = 0; is_default < with + 1; is_default++) {
+			w.bitmap_is_default = is_default || !with;
+			assert_int_equal(write_midx(&w, NULL), 0);
+			assert_int_equal(w.result.midx_pack_nr, 1);
+			assert_int_equal(w.result.bitmap_nr, 0);
+			assert_int_equal(w.result.warning.code,
+					 w.bitmap_is_default ? 0 : ERR_INVALID);
+			check_covers(&w.r, 1);
+		}
+		if (with)
+			tmprepo_remove(&w.r.t, "objects/info/alternates");
+	}
+	randrepo_release(&w.r);
+}
+
+/* Write a .mtimes file, which makes the pack a cruft pack. */
+static void make_cruft(struct randrepo *r, uint32_t nr)
+{
+	uint32_t *times = calloc(RANDREPO_MAX, sizeof(*times));
+	struct buf file = BUF_INIT;
+	char name[4200];
+	struct pack *pack;
+
+	assert_non_null(times);
+	snprintf(name, sizeof(name), "%s/pack/pack-%u", r->t.objects, nr);
+	assert_int_equal(pack_open(&pack, name, HASH_SHA1, NULL), 0);
+	assert_int_equal(pack_mtimes_write(&file, times, pack->idx.nr,
+					   &pack->checksum, HASH_SHA1, NULL),
+			 0);
+	pack_close(pack);
+	snprintf(name, sizeof(name), "objects/pack/pack-%u.mtimes", nr);
+	tmprepo_write_len(&r->t, name, file.data, file.len);
+	buf_release(&file);
+	free(times);
+}
+
+/*
+ * A cruft pack may be left out of the multi-pack-index, unless the bitmap index
+ * needs its objects.
+ */
+static void cruft_packs(void **state)
+{
+	uint64_t seed = random_seed();
+	struct writing w = {.leaves_cruft = true};
+	uint32_t old_nr;
+
+	randrepo_init(&w.r, HASH_SHA1, &seed);
+	randrepo_history(&w.r, 10);
+	randrepo_store_pack(&w.r);
+	old_nr = w.r.nr;
+	randrepo_all_refs(&w.r);
+	randrepo_blob(&w.r, 9999);
+	randrepo_store_pack(&w.r);
+	make_cruft(&w.r, w.r.nr);
+	assert_int_equal(write_midx(&w, NULL), 0);
+	assert_int_equal(w.result.midx_pack_nr, 1);
+	assert_true(w.result.bitmap_nr > 0);
+	randrepo_history(&w.r, 5);
+	randrepo_store_pack(&w.r);
+	for (uint32_t i = 10; i < w.r.commit_nr; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "refs/heads/new%u", i);
+		randrepo_ref(&w.r, name, w.r.commits[i]);
+	}
+	make_cruft(&w.r, old_nr);
+	assert_int_equal(write_midx(&w, NULL), 0);
+	assert_int_equal(w.result.midx_pack_nr, 3);
+	assert_true(w.result.bitmap_nr > 0);
+	randrepo_release(&w.r);
+}
+
+/* Remove the multi-pack-index, and give the pack a bitmap index. */
+static void only_pack_bitmap(void *ctx)
+{
+	struct writing *w = ctx;
+	char path[4200];
+
+	snprintf(path, sizeof(path), "%s/pack/multi-pack-index",
+		 w->r.t.objects);
+	remove(path);
+	tmprepo_write(&w->r.t, "objects/pack/pack-1.bitmap", "");
+}
+
+static void check_written(void *ctx)
+{
+	struct writing *w = ctx;
+	char path[4200];
+
+	check_covers(&w->r, 1);
+	assert_true(w->result.bitmap_nr > 0);
+	snprintf(path, sizeof(path), "%s/pack/pack-1.bitmap", w->r.t.objects);
+	assert_false(sys_exists(path));
+}
+
+static void no_memory(void **state)
+{
+	uint64_t seed = random_seed();
+	struct writing w = {.bitmap_is_default = false};
+	char from[4200], to[4200];
+
+	randrepo_init(&w.r, HASH_SHA1, &seed);
+	randrepo_history(&w.r, 3);
+	randrepo_store_pack(&w.r);
+	randrepo_all_refs(&w.r);
+	for (int i = 0; i < 2; i++) {
+		snprintf(from, sizeof(from), "%s/pack/pack-%u.%s",
+			 w.r.t.objects, w.r.nr, i ? "idx" : "pack");
+		snprintf(to, sizeof(to), "%s/pack/pack-1.%s", w.r.t.objects,
+			 i ? "idx" : "pack");
+		assert_int_equal(rename(from, to), 0);
+	}
+	nomem_each(only_pack_bitmap, write_midx, check_written, &w);
+	randrepo_release(&w.r);
 }
 
 int main(void)
@@ -202,6 +414,11 @@ int main(void)
 		cmocka_unit_test(geometric),
 		cmocka_unit_test(pack_bitmaps_go),
 		cmocka_unit_test(layers),
+		cmocka_unit_test(plain_layers),
+		cmocka_unit_test(no_packs),
+		cmocka_unit_test(not_closed),
+		cmocka_unit_test(cruft_packs),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,6 +158,19 @@ static void check_bitmaps(const struct randrepo *r, uint32_t expected)
 	bitmaprepo_close(&b);
 }
 
+/* Check that the result names the new pack. */
+static void check_name(const struct randrepo *r,
+		       const struct repack_result *result)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf path = BUF_INIT;
+
+	buf_printf(&path, "%s/pack/pack-%s.pack", r->t.objects,
+		   oid_to_hex(hex, &result->checksum, r->t.repo.algo));
+	assert_true(sys_exists(path.data));
+	buf_release(&path);
+}
+
 /*
  * All objects are reachable. After a repack with -a -d -b, there must be one
  * pack, and no loose object.
@@ -179,6 +192,7 @@ static void everything(enum hash_algo algo)
 	assert_int_equal(first.object_nr, r.nr);
 	assert_int_equal(first.report.objects, r.nr);
 	assert_true(first.report.deltas > 0 && first.bitmap_nr > 0);
+	check_name(&r, &first);
 	look(&t, &r);
 	assert_int_equal(t.pack_nr, 1);
 	assert_int_equal(t.packed_nr, r.nr);

@@ -10,10 +10,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "repack/server-info.h"
 #include "sys/map.h"
+#include "t/unit/nomem.h"
 #include "t/unit/randrepo.h"
 
 static void update(struct randrepo *r)
@@ -154,6 +157,122 @@ static void packs_keep_their_order(void **state)
 	randrepo_release(&r);
 }
 
+/* New packs keep their order: the order of a file that is written anew. */
+static void new_packs_keep_their_order(void **state)
+{
+	uint64_t seed = random_seed();
+	char *rows[4], expect[256];
+	struct buf fresh = BUF_INIT;
+	struct randrepo r;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	for (int i = 0; i < 4; i++) {
+		randrepo_history(&r, 3);
+		randrepo_store_pack(&r);
+	}
+	update(&r);
+	read_file(&r, "objects/info/packs", &fresh);
+	rows[0] = strtok(fresh.data, "\n");
+	for (int i = 1; i < 4; i++)
+		rows[i] = strtok(NULL, "\n");
+	for (int i = 0; i < 4; i++) {
+		snprintf(expect, sizeof(expect), "%s\n\n", rows[i]);
+		write_packs(&r, expect);
+		update(&r);
+		snprintf(expect, sizeof(expect), "%s\n%s\n%s\n%s\n\n", rows[i],
+			 rows[i > 0 ? 0 : 1], rows[i > 1 ? 1 : 2],
+			 rows[i > 2 ? 2 : 3]);
+		packs_are(&r, expect);
+	}
+	buf_release(&fresh);
+	randrepo_release(&r);
+}
+
+static int find_temporary(void *ctx, const char *name)
+{
+	return !strncmp(name, "tmp_", 4);
+}
+
+/* If the disk is full, the error is returned, and no temporary file is left. */
+static void full_disk(void **state)
+{
+	uint64_t seed = random_seed();
+	struct rlimit before, none;
+	struct error err = ERROR_INIT;
+	struct randrepo r;
+	struct refs *refs;
+	char path[4200];
+	int ret;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 3);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	assert_int_equal(refs_open(&refs, &r.t.repo, NULL), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	ret = server_info_update(&r.t.repo, refs, &err);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(ret, ERR_IO);
+	snprintf(path, sizeof(path), "%s/info", r.t.dir);
+	assert_int_equal(sys_dir_each(path, find_temporary, NULL, NULL), 0);
+	refs_close(refs);
+	randrepo_release(&r);
+}
+
+struct nomem_bed {
+	struct randrepo r;
+	struct refs *refs;
+};
+
+static void remove_files(void *ctx)
+{
+	const struct nomem_bed *b = ctx;
+	char path[4200];
+
+	snprintf(path, sizeof(path), "%s/info/refs", b->r.t.dir);
+	remove(path);
+	write_packs(&b->r, "P pack-0.pack\n");
+}
+
+static int update_all(void *ctx, struct error *err)
+{
+	const struct nomem_bed *b = ctx;
+
+	return server_info_update(&b->r.t.repo, b->refs, err);
+}
+
+static void is_updated(void *ctx)
+{
+	const struct nomem_bed *b = ctx;
+	char expect[64];
+	struct buf text = BUF_INIT;
+
+	snprintf(expect, sizeof(expect), "P pack-%u.pack\n\n", b->r.nr);
+	packs_are(&b->r, expect);
+	read_file(&b->r, "info/refs", &text);
+	assert_non_null(strstr(text.data, "refs/heads/main\n"));
+	buf_release(&text);
+}
+
+static void no_memory(void **state)
+{
+	uint64_t seed = random_seed();
+	struct nomem_bed b;
+
+	randrepo_init(&b.r, HASH_SHA1, &seed);
+	randrepo_history(&b.r, 1);
+	randrepo_store_pack(&b.r);
+	randrepo_ref(&b.r, "refs/heads/main", b.r.commits[0]);
+	assert_int_equal(refs_open(&b.refs, &b.r.t.repo, NULL), 0);
+	nomem_each(remove_files, update_all, is_updated, &b);
+	refs_close(b.refs);
+	randrepo_release(&b.r);
+}
+
 static void empty_repository(void **state)
 {
 	uint64_t seed = random_seed();
@@ -176,6 +295,9 @@ int main(void)
 		cmocka_unit_test(contents),
 		cmocka_unit_test(rewritten_when_changed),
 		cmocka_unit_test(packs_keep_their_order),
+		cmocka_unit_test(new_packs_keep_their_order),
+		cmocka_unit_test(full_disk),
+		cmocka_unit_test(no_memory),
 		cmocka_unit_test(empty_repository),
 	};
 
