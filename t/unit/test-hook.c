@@ -45,6 +45,35 @@ static void test_hook(void **state)
 	dialog_release(&d);
 }
 
+/* A hook that prints each of its arguments in angle brackets. */
+#define BRACKETS                                                               \
+	"[uploadpack]\npackObjectsHook = \"sh -c 'printf \\\\<%s\\\\> "        \
+	"\\\"$@\\\"' --\"\nallowFilter\n"
+
+/* An empty argument, a filter, and promised objects of the client. */
+static void test_arguments(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	dialog_config(&d, CONFIG_COMMAND, BRACKETS);
+	check(&d, W "deepen 1|F|done",
+	      "shallow c4|F|NAK|=<git><--shallow-file><><pack-objects><--revs>"
+	      "<--stdout><--shallow><-q>");
+	check(&d, "want c4 no-progress filter|filter blob:none|F|done",
+	      "NAK|=<git><pack-objects><--revs><--stdout><-q>"
+	      "<--filter=blob:none>");
+	dialog_config(&d, CONFIG_LOCAL,
+		      "[promisor]\nadvertise\n"
+		      "[remote \"b\"]\npromisor\nurl = https://b/x\n");
+	d.options.version = 2;
+	check(&d,
+	      "command=fetch|promisor-remote=b|D|want c4|no-progress|done|F|F",
+	      "packfile|1:<git><pack-objects><--revs><--stdout><-q>"
+	      "<--missing=allow-promisor>|F");
+	dialog_release(&d);
+}
+
 /*
  * The hook gets the path of the served repository as GIT_DIR, even if GIT_DIR
  * has another value in the environment of this process.
@@ -95,6 +124,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hook),
+		cmocka_unit_test(test_arguments),
 		cmocka_unit_test(test_git_dir),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_local),

@@ -111,6 +111,22 @@ static void test_clock_skew(void **state)
 	dialog_release(&d);
 }
 
+/* HEAD names a branch that does not exist yet, or is damaged. */
+static void test_no_head(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.stateless_rpc = true;
+	tmprepo_write(&d.t, "HEAD", "ref: refs/heads/new\n");
+	check(&d, NOTHING, "c2", true);
+	check(&d, NOTHING, "lost", false);
+	tmprepo_write(&d.t, "HEAD", "nonsense\n");
+	check(&d, NOTHING, "c2", true);
+	check(&d, NOTHING, "lost", false);
+	dialog_release(&d);
+}
+
 /* If one want is refused, the whole request fails. */
 static void test_several(void **state)
 {
@@ -130,6 +146,7 @@ int main(void)
 		cmocka_unit_test(test_stateful),
 		cmocka_unit_test(test_stateless),
 		cmocka_unit_test(test_detached_head),
+		cmocka_unit_test(test_no_head),
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_clock_skew),
 	};
