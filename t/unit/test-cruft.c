@@ -140,6 +140,12 @@ static void damaged(void **state)
 	assert_int_equal(u.warning.code, ERR_CORRUPT);
 	assert_non_null(strstr(u.warning.msg, "bbbbbbbb"));
 	newpacks_release(&np);
+	/* A listed object that is gone is an error. */
+	tmprepo_remove(&o.r.t,
+		       "objects/aa/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb");
+	assert_int_equal(cruft_write(&np, &u, &options, &err), ERR_MISSING);
+	assert_int_equal(np.nr, 0);
+	newpacks_release(&np);
 	unreachable_release(&u);
 	oldrepo_release(&o);
 }

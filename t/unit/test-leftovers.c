@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "repack/leftovers.h"
+#include "t/unit/nomem.h"
 #include "t/unit/oldrepo.h"
 
 #define LOCAL_PACKS (OLD_PACK | OLD_PACK_2 | OLD_KEPT | OLD_CRUFT)
@@ -215,11 +216,48 @@ static void cruft(void **state)
 	oldrepo_release(&o);
 }
 
+static int add_both(void *ctx, struct error *err)
+{
+	struct newpack_options newpack = {.make = {.threads = 1}};
+	struct pack_job_options options = {.newpack = &newpack};
+	struct unreachable u = {.nr = 0};
+	struct pack_job job;
+	int ret = pack_job_open(&job, ctx, NULL, &options, err);
+
+	if (!ret)
+		ret = leftovers_list(&u, &job, 0, err);
+	if (!ret)
+		ret = leftovers_add(&job, &u, true, true, err);
+	if (!ret)
+		assert_int_equal(job.items.nr, 2);
+	unreachable_release(&u);
+	pack_job_close(&job);
+	return ret;
+}
+
+/* If memory runs out, no object is left out. */
+static void no_memory(void **state)
+{
+	struct tmppack_object packed = {.type = OBJ_BLOB, .text = "one\n"};
+	struct tmprepo t;
+	struct odb *odb;
+	struct oid oid;
+
+	tmprepo_init(&t, HASH_SHA1);
+	tmppack_write(&t, "objects", "pack-1", &packed, 1, false);
+	tmppack_loose(&t, "objects", &oid, OBJ_BLOB, "two\n", 4);
+	assert_int_equal(odb_open(&odb, &t.repo, NULL, NULL), 0);
+	nomem_each(NULL, add_both, NULL, odb);
+	odb_close(odb);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(added),
 		cmocka_unit_test(cruft),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "repack/prune-parts.h"
+#include "t/unit/nomem.h"
 #include "t/unit/tmppack.h"
 
 static void tell(void *ctx, const char *path)
@@ -91,11 +92,59 @@ static void stale(void **state)
 	tmprepo_release(&t);
 }
 
+static void write_temporary(void *ctx)
+{
+	tmprepo_write(ctx, "objects/pack/tmp_x", "");
+}
+
+static int remove_temporary(void *ctx, struct error *err)
+{
+	const struct prune_options o = {.expiry = INT64_MAX};
+	const struct tmprepo *t = ctx;
+
+	return prune_stale(&t->repo, &o, err);
+}
+
+static void is_removed(void *ctx)
+{
+	const struct tmprepo *t = ctx;
+	char path[4200];
+
+	snprintf(path, sizeof(path), "%s/pack/tmp_x", t->objects);
+	assert_false(sys_exists(path));
+}
+
+static int list(void *ctx, struct error *err)
+{
+	const struct tmprepo *t = ctx;
+	struct prune_files files;
+	int ret = prune_files_list(&files, &t->repo, err);
+
+	if (!ret)
+		assert_true(files.nr == 2 && files.object_nr == 1);
+	prune_files_release(&files);
+	return ret;
+}
+
+static void no_memory(void **state)
+{
+	struct tmprepo t;
+	struct oid oid;
+
+	tmprepo_init(&t, HASH_SHA1);
+	nomem_each(write_temporary, remove_temporary, is_removed, &t);
+	tmppack_loose(&t, "objects", &oid, OBJ_BLOB, "one\n", 4);
+	tmprepo_write(&t, "objects/ff/tmp_obj_x", "");
+	nomem_each(NULL, list, NULL, &t);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(listed),
 		cmocka_unit_test(stale),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
