@@ -75,7 +75,8 @@ static void test_by_hand(void **state)
 static void test_traits(void **state)
 {
 	static const char body[] = HEX_A " refs/heads/main\n" HEX_B
-					 " refs/tags/v1\n";
+					 " refs/tags/v1\n" HEX_C
+					 " refs/tagsx\n";
 	static const struct {
 		const char *header;
 		bool head, tag;
@@ -101,6 +102,10 @@ static void test_traits(void **state)
 		assert_int_equal(
 			packed_refs_find(&refs, "refs/tags/v1", &ref, NULL), 1);
 		assert_int_equal(ref.has_peeled, cases[i].tag);
+		/* This name begins like those of tags. */
+		assert_int_equal(
+			packed_refs_find(&refs, "refs/tagsx", &ref, NULL), 1);
+		assert_int_equal(ref.has_peeled, cases[i].head);
 		packed_refs_release(&refs);
 		buf_release(&text);
 	}
@@ -122,6 +127,19 @@ static void test_unsorted(void **state)
 	assert_int_equal(packed_refs_find(&refs, "refs/tags/v1", &ref, NULL),
 			 1);
 	assert_true(ref.is_tag);
+	packed_refs_release(&refs);
+	/* Records of the same name keep their order. */
+	off = 0;
+	assert_int_equal(parse(&refs,
+			       HEX_B " refs/tags/v1\n" HEX_C
+				     " refs/heads/main\n" HEX_A
+				     " refs/heads/main\n",
+			       NULL),
+			 0);
+	assert_int_equal(packed_refs_next(&refs, &off, &ref, NULL), 1);
+	assert_int_equal(ref.oid.bytes[0], 0xcc);
+	assert_int_equal(packed_refs_next(&refs, &off, &ref, NULL), 1);
+	assert_int_equal(ref.oid.bytes[0], 0xaa);
 	packed_refs_release(&refs);
 }
 

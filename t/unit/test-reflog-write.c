@@ -177,6 +177,32 @@ static void test_path_conflict(void **state)
 	tmprepo_release(&t);
 }
 
+/* The directories of the first two components of a name stay. */
+static void test_prune_dirs(void **state)
+{
+	struct buf dir = BUF_INIT, path = BUF_INIT;
+	struct tmprepo t;
+
+	(void)state;
+	tmprepo_init(&t, HASH_SHA1);
+	buf_printf(&dir, "%s/logs/refs/heads", t.dir);
+	assert_int_equal(sys_mkdir_p(dir.data, NULL), 0);
+	buf_printf(&path, "%s/x", dir.data);
+	reflog_prune_dirs(path.data, "refs/heads/x");
+	assert_true(sys_exists(dir.data));
+	buf_reset(&path);
+	buf_printf(&path, "%s/logs/refs/x", t.dir);
+	reflog_prune_dirs(path.data, "refs/x");
+	reflog_prune_dirs(path.data, "HEAD");
+	assert_true(sys_exists(dir.data));
+	/* The path is not that of the name. */
+	reflog_prune_dirs(dir.data, "refs/heads/x/y");
+	assert_true(sys_exists(dir.data));
+	buf_release(&dir);
+	buf_release(&path);
+	tmprepo_release(&t);
+}
+
 static void test_take_back(void **state)
 {
 	struct reflog_entry entry = {
@@ -212,6 +238,7 @@ int main(void)
 		cmocka_unit_test(test_append),
 		cmocka_unit_test(test_sha256),
 		cmocka_unit_test(test_path_conflict),
+		cmocka_unit_test(test_prune_dirs),
 		cmocka_unit_test(test_take_back),
 	};
 
