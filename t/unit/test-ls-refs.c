@@ -176,6 +176,12 @@ static void test_shared(void **state)
 	assert_string_equal(ls(&d, "ref-prefix refs/heads/"),
 			    "s0 refs/heads/loose|c4 refs/heads/main|"
 			    "s0 refs/heads/side|F");
+	/* Only one of the prefixes has a loose ref. */
+	for (int i = 0; i < 2; i++)
+		assert_string_equal(ls(&d, "ref-prefix refs/tags/|"
+					   "ref-prefix refs/heads/"),
+				    "s0 refs/heads/loose|c4 refs/heads/main|"
+				    "s0 refs/heads/side|v1 refs/tags/v1|F");
 	tmprepo_remove(&d.t, "refs/heads/loose");
 	dialog_config(&d, CONFIG_LOCAL, "[transfer]\nhideRefs = refs/hidden\n");
 	assert_null(strstr(ls(&d, ""), "hidden"));

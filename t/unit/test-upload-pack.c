@@ -10,6 +10,9 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+
+#include "sys/clock.h"
 #include "t/unit/dialog.h"
 #include "t/unit/nomem.h"
 
@@ -168,6 +171,97 @@ static void test_pieces(void **state)
 	dialog_release(&d);
 }
 
+/* The results of all requests of a session. */
+struct results {
+	unsigned nr, failed_nr;
+	uint64_t sent, received;
+	enum error_code code;
+};
+
+static void note(void *ctx, const struct summary *s, const struct error *error)
+{
+	struct results *r = ctx;
+
+	r->nr++;
+	r->failed_nr += error != NULL;
+	r->code = error ? error->code : 0;
+	r->sent += s->numbers[SUMMARY_BYTES_SENT];
+	r->received += s->numbers[SUMMARY_BYTES_RECEIVED];
+}
+
+/*
+ * The callback gets the results of each request once. The byte counts are those
+ * of the whole connection.
+ */
+static void test_results(void **state)
+{
+	struct results r = {.nr = 0};
+	const struct summary_about about = {.done = note, .ctx = &r};
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.about = &about;
+	d.options.version = 2;
+	dialog_run(&d, "command=ls-refs|F|"
+		       "command=fetch|D|want c4|no-progress|done|F");
+	assert_int_equal(d.ret, 0);
+	/* The advertisement counts as a request. */
+	assert_int_equal(r.nr, 3);
+	assert_int_equal(r.failed_nr, 0);
+	assert_int_equal(r.sent, d.out.len);
+	assert_int_equal(r.received, d.in.len);
+	r = (struct results){.nr = 0};
+	d.options.version = 0;
+	dialog_run(&d, "want none|F|done");
+	assert_int_equal(r.nr, 2);
+	assert_int_equal(r.failed_nr, 1);
+	assert_int_equal(r.code, ERR_PEER);
+	dialog_release(&d);
+}
+
+/* Serves a script. Returns the events of the trace. */
+static const char *traced(struct dialog *d, const char *script)
+{
+	static char text[16384];
+	struct trace trace;
+	int fds[2];
+	ssize_t n;
+
+	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+	trace_init(&trace, "me", sys_clock_ns());
+	trace.files[TRACE_EVENT] = (struct trace_file){fds[1], true};
+	d->t.repo.trace = &trace;
+	dialog_run(d, script);
+	d->t.repo.trace = NULL;
+	n = read(fds[0], text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = '\0';
+	trace_release(&trace);
+	close(fds[0]);
+	return text;
+}
+
+/* The trace has the version of the protocol, and the error of a session. */
+static void test_trace(void **state)
+{
+	struct dialog d;
+	const char *text;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.version = 2;
+	text = traced(&d, "F");
+	assert_non_null(strstr(text, "\"key\":\"negotiated-version\","
+				     "\"value\":\"2\""));
+	assert_null(strstr(text, "\"event\":\"error\""));
+	d.options.version = 0;
+	text = traced(&d, "want none|F|done");
+	assert_non_null(strstr(text, "\"key\":\"negotiated-version\","
+				     "\"value\":\"0\""));
+	text = strstr(text, "\"event\":\"error\"");
+	assert_non_null(text);
+	assert_non_null(strstr(text, "not our ref"));
+	dialog_release(&d);
+}
+
 /*
  * Replaces packing_send(). Makes a pack without allocating memory. Returns 0 or
  * a negative error code.
@@ -237,12 +331,16 @@ static void test_no_memory(void **state)
 		    "want-ref refs/heads/side|done|F|F"},
 		{2, "command=fetch|D|no-progress|want c4|want v1|shallow c1|"
 		    "deepen 2|filter blob:none|done|F|F"},
+		{2, "command=fetch|promisor-remote=b|D|no-progress|want c4|"
+		    "done|F|F"},
 	};
 	struct dialog d;
 
 	dialog_init(&d, HASH_SHA1);
 	d.options.make_pack = put_pack;
 	dialog_config(&d, CONFIG_LOCAL,
+		      "[promisor]\nadvertise\n"
+		      "[remote \"b\"]\npromisor\nurl = https://b/x\n"
 		      "[uploadpack]\nallowFilter\nallowRefInWant\n"
 		      "[transfer]\nhideRefs = refs/hidden\n");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -264,6 +362,8 @@ int main(void)
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_broken_output),
 		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_results),
+		cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_no_memory),
 	};
 
