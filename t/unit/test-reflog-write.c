@@ -190,13 +190,16 @@ static void test_prune_dirs(void **state)
 	buf_printf(&path, "%s/x", dir.data);
 	reflog_prune_dirs(path.data, "refs/heads/x");
 	assert_true(sys_exists(dir.data));
-	buf_reset(&path);
-	buf_printf(&path, "%s/logs/refs/x", t.dir);
-	reflog_prune_dirs(path.data, "refs/x");
-	reflog_prune_dirs(path.data, "HEAD");
-	assert_true(sys_exists(dir.data));
 	/* The path is not that of the name. */
 	reflog_prune_dirs(dir.data, "refs/heads/x/y");
+	assert_true(sys_exists(dir.data));
+	/* A name of two components. */
+	buf_reset(&dir);
+	buf_printf(&dir, "%s/more/refs", t.dir);
+	assert_int_equal(sys_mkdir_p(dir.data, NULL), 0);
+	buf_reset(&path);
+	buf_printf(&path, "%s/x", dir.data);
+	reflog_prune_dirs(path.data, "refs/x");
 	assert_true(sys_exists(dir.data));
 	buf_release(&dir);
 	buf_release(&path);

@@ -832,6 +832,100 @@ static void removal_refused(void **state)
 	partly_release(&p);
 }
 
+/*
+ * Another process stores the objects of a new ref while the repack runs. The
+ * repack calls the provider at this moment.
+ */
+struct meanwhile {
+	struct randrepo *r;
+	char touched[4200]; /* a .pack file that gets the present time */
+	unsigned calls;
+};
+
+static int store_in_pack(void *ctx, const struct oid *oids, size_t nr,
+			 struct error *err)
+{
+	struct meanwhile *m = ctx;
+
+	m->calls++;
+	randrepo_store_pack(m->r);
+	return ERR_MISSING;
+}
+
+/* A ref names an object that only a newer pack has. The repack finds it. */
+static void newer_pack(void **state)
+{
+	uint64_t seed = random_seed();
+	struct repack_options options;
+	struct repack_result result;
+	struct randrepo r;
+	struct meanwhile m = {.r = &r};
+	const struct odb_provider provider = {.provide = store_in_pack,
+					      .ctx = &m};
+	struct there t;
+
+	make(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 3);
+	randrepo_all_refs(&r);
+	bitmaprepo_options(&options, &r.t.repo);
+	options.tip_provider = &provider;
+	result = repack(&r, &options);
+	assert_int_equal(m.calls, 1);
+	assert_int_equal(result.object_nr, r.nr);
+	look(&t, &r);
+	assert_int_equal(t.packed_nr, r.nr);
+	assert_int_equal(t.pack_nr, 1);
+	there_release(&t);
+	randrepo_release(&r);
+}
+
+static int store_loose(void *ctx, const struct oid *oids, size_t nr,
+		       struct error *err)
+{
+	struct meanwhile *m = ctx;
+
+	m->calls++;
+	randrepo_store(m->r);
+	assert_int_equal(sys_touch(m->touched, NULL), 0);
+	return 0;
+}
+
+/*
+ * A process relies on unreachable objects of a pack, and gives the pack the
+ * present time. The pack stays, and the other packs are removed.
+ */
+static void freshened(void **state)
+{
+	uint64_t seed = random_seed();
+	struct repack_result result;
+	struct partly p;
+	struct meanwhile m = {.r = &p.r};
+	const struct odb_provider provider = {.provide = store_loose,
+					      .ctx = &m};
+	struct there t;
+	uint32_t nr;
+
+	partly_init(&p, &seed, REPACK_CRUFT);
+	nr = p.r.nr;
+	randrepo_blob(&p.r, 7777);
+	randrepo_store_pack(&p.r);
+	snprintf(m.touched, sizeof(m.touched), "%s/pack/pack-%u.pack",
+		 p.r.t.objects, p.r.nr);
+	assert_int_equal(sys_set_mtime(m.touched, 1000, NULL), 0);
+	randrepo_ref(&p.r, "refs/tags/late", randrepo_blob(&p.r, 8888));
+	p.options.tip_provider = &provider;
+	result = repack(&p.r, &p.options);
+	assert_true(m.calls > 0);
+	assert_int_equal(result.object_nr, p.live_nr + 1);
+	assert_int_equal(result.cruft_nr, p.dead_nr + 1);
+	look(&t, &p.r);
+	assert_int_equal(t.pack_nr, 3);
+	assert_int_equal(t.packed_nr, nr + 3);
+	assert_true(sys_exists(m.touched));
+	there_release(&t);
+	partly_release(&p);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -852,6 +946,8 @@ int main(void)
 		cmocka_unit_test(filtered),
 		cmocka_unit_test(given_roots),
 		cmocka_unit_test(removal_refused),
+		cmocka_unit_test(newer_pack),
+		cmocka_unit_test(freshened),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
