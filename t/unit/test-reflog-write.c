@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 
 #include "base/mem.h"
 #include "refs/reflog-write.h"
@@ -102,8 +103,10 @@ static void test_append(void **state)
 	(void)state;
 	memset(entry.new_oid.bytes, 0xaa, 20);
 	tmprepo_init(&t, HASH_SHA1);
+	memset(&before, 0xff, sizeof(before));
 	assert_int_equal(reflog_append(&t.repo, &entry, false, &before, NULL),
 			 0);
+	assert_false(before.is_appended || before.existed);
 	assert_log(&t, NULL);
 	assert_int_equal(reflog_append(&t.repo, &entry, true, &before, NULL),
 			 0);
@@ -155,6 +158,7 @@ static void test_path_conflict(void **state)
 		.name = "refs/heads/a/b",
 		.committer = "U <u@x> 1 +0000",
 	};
+	struct error err = ERROR_INIT;
 	struct reflog_before before;
 	struct tmprepo t;
 
@@ -165,8 +169,11 @@ static void test_path_conflict(void **state)
 			 ERR_IO);
 	tmprepo_remove(&t, "logs/refs/heads/a");
 	tmprepo_write(&t, "logs/refs/heads/a/b/c/d", "");
-	assert_int_equal(reflog_append(&t.repo, &entry, true, &before, NULL),
+	assert_int_equal(reflog_append(&t.repo, &entry, true, &before, &err),
 			 ERR_IO);
+	/* The reason is that of the append, not of a later attempt. */
+	assert_int_equal(err.sys_errno, EISDIR);
+	assert_non_null(strstr(err.msg, "Is a directory"));
 	/* Removing a reflog that does not exist succeeds. */
 	assert_int_equal(reflog_remove(&t.repo, entry.name, NULL), 0);
 	assert_int_equal(reflog_remove(&t.repo, "refs/heads/a/b/c/d/e", NULL),
