@@ -459,6 +459,26 @@ static bool has_none(void *ctx, uint32_t idx_pos)
  * of the lookup table and the entry agree, so the parser cannot detect this,
  * but reading the bitmap must fail.
  */
+/* The message says that the file is no bitmap index, or that it is too short.
+ */
+static void no_header(void **state)
+{
+	uint8_t *bytes = example_bytes();
+	struct error err = ERROR_INIT;
+	struct bitmap_file f;
+
+	assert_int_equal(parse(&f, bytes, 31, &err), ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "header is cut short"));
+	assert_int_equal(parse(&f, bytes, 4, &err), ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "header is cut short"));
+	assert_int_equal(parse(&f, bytes, 3, &err), ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "not a bitmap index"));
+	bytes[3] = 'X';
+	assert_int_equal(parse(&f, bytes, EXAMPLE_LEN, &err), ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "not a bitmap index"));
+	free(bytes);
+}
+
 static void difference_to_no_object(void **state)
 {
 	static const uint32_t wrong[] = {OBJECT_NR, 1 << 23, UINT32_MAX};
@@ -719,6 +739,7 @@ int main(void)
 		cmocka_unit_test(what_is_stored),
 		cmocka_unit_test(pseudo_merges_are_found),
 		cmocka_unit_test(headers),
+		cmocka_unit_test(no_header),
 		cmocka_unit_test(difference_to_no_object),
 		cmocka_unit_test(wrong_rows),
 		cmocka_unit_test(wrong_entries),

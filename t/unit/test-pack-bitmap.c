@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "midx/multi-pack.h"
 #include "t/unit/bitmaprepo.h"
 #include "t/unit/nomem.h"
 
@@ -391,6 +392,43 @@ static void damage_is_noticed(void **state)
 	randrepo_release(&r);
 }
 
+/*
+ * If the bitmap index of the multi-pack-index is damaged, that of the pack is
+ * opened, and the error is a warning.
+ */
+static void damaged_before_pack(void **state)
+{
+	const struct multi_pack_options o = {.bitmap = NULL};
+	uint64_t seed = random_seed();
+	struct multi_pack_result result;
+	char hex[OID_MAX_HEX_LEN + 1], name[128];
+	struct error err = ERROR_INIT;
+	struct pack_bitmap *pb;
+	struct randrepo r;
+	struct odb *odb;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 10);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	bitmaprepo_repack(&r, true, true);
+	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
+	assert_int_equal(multi_pack_write(&result, odb, &o, NULL), 0);
+	odb_close(odb);
+	snprintf(name, sizeof(name), "objects/pack/multi-pack-index-%s.bitmap",
+		 oid_to_hex(hex, &result.checksum, HASH_SHA1));
+	tmprepo_write(&r.t, name, "nonsense");
+	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
+	assert_int_equal(pack_bitmap_open(&pb, odb, &err), 1);
+	assert_null(pb->space.midx);
+	assert_true(pb->file.row_nr > 0);
+	assert_int_equal(err.code, ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, name));
+	pack_bitmap_close(pb);
+	odb_close(odb);
+	randrepo_release(&r);
+}
+
 static void no_index(void **state)
 {
 	uint64_t seed = random_seed();
@@ -468,6 +506,7 @@ int main(void)
 		cmocka_unit_test(no_memory),
 		cmocka_unit_test(damage_is_noticed),
 		cmocka_unit_test(no_index),
+		cmocka_unit_test(damaged_before_pack),
 		cmocka_unit_test(missing_objects),
 		cmocka_unit_test(paths),
 	};
