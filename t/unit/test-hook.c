@@ -74,6 +74,31 @@ static void test_arguments(void **state)
 	dialog_release(&d);
 }
 
+static void note(void *ctx, const struct summary *s, const struct error *error)
+{
+	const char *strategy = summary_text(s, SUMMARY_STRATEGY);
+
+	if (!strcmp(s->command, "fetch"))
+		buf_append_str(ctx, strategy ? strategy : "none");
+}
+
+/* The summary of the request says that a hook has made the pack. */
+static void test_summary(void **state)
+{
+	struct buf text = BUF_INIT;
+	const struct summary_about about = {.done = note, .ctx = &text};
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	dialog_config(&d, CONFIG_COMMAND, SHOW);
+	d.options.about = &about;
+	dialog_run(&d, W "F|done");
+	assert_int_equal(d.ret, 0);
+	assert_string_equal(text.data, "hook");
+	buf_release(&text);
+	dialog_release(&d);
+}
+
 /*
  * The hook gets the path of the served repository as GIT_DIR, even if GIT_DIR
  * has another value in the environment of this process.
@@ -125,6 +150,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hook),
 		cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_summary),
 		cmocka_unit_test(test_git_dir),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_local),

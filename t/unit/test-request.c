@@ -342,6 +342,43 @@ static void test_fetch_info(void **state)
 	dialog_release(&d);
 }
 
+/* Append "|want <id>" for a new blob. */
+static void want_blob(struct dialog *d, struct buf *script, int nr)
+{
+	char text[8];
+
+	snprintf(text, sizeof(text), "%d", nr);
+	dialog_object(d, "new", OBJ_BLOB, text);
+	buf_printf(script, "|want %s", dialog_hex(d, "new"));
+	d->nr--;
+}
+
+/*
+ * If there are many wants, the lists of prepared answers are searched first.
+ * Each want is still looked up.
+ */
+static void test_many_wants(void **state)
+{
+	struct buf script = BUF_INIT;
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.version = 2;
+	buf_append_str(&script, "command=fetch|D|no-progress");
+	for (int i = 0; i < 70; i++)
+		want_blob(&d, &script, i);
+	buf_append_str(&script, "|done|F");
+	assert_memory_equal(dialog_answer(&d, script.data),
+			    "packfile|1:PACK wants=", 22);
+	assert_int_equal(d.ret, 0);
+	script.len -= strlen("|done|F");
+	buf_append_str(&script, "|want none|done|F");
+	assert_string_equal(dialog_answer(&d, script.data),
+			    "ERR upload-pack: not our ref none");
+	buf_release(&script);
+	dialog_release(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +387,7 @@ int main(void)
 		cmocka_unit_test(test_ops),
 		cmocka_unit_test(test_parents_count),
 		cmocka_unit_test(test_missing_parent),
+		cmocka_unit_test(test_many_wants),
 		cmocka_unit_test(test_summary),
 		cmocka_unit_test(test_fetch_info),
 		cmocka_unit_test(test_refs_looked_at),

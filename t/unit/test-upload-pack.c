@@ -219,6 +219,35 @@ static void test_results(void **state)
 	dialog_release(&d);
 }
 
+static unsigned write_nr;
+
+static int count_writev(void *ctx, struct iovec *iov, size_t nr,
+			struct error *err)
+{
+	write_nr++;
+	return dialog_writev(ctx, iov, nr, err);
+}
+
+/* If the client has all wanted objects, one write sends the whole answer. */
+static void test_tiny_answer(void **state)
+{
+	struct dialog d;
+	struct serve_io io;
+
+	dialog_init(&d, HASH_SHA1);
+	io = dialog_io(&d);
+	io.writev = count_writev;
+	d.options.version = 2;
+	d.options.stateless_rpc = true;
+	dialog_script(&d, "command=fetch|D|want c4|have c4|no-progress|done|F");
+	write_nr = 0;
+	assert_int_equal(serve_upload_pack(&d.options, &io, NULL), 0);
+	assert_int_equal(write_nr, 1);
+	dialog_transcribe(&d);
+	assert_string_equal(d.text.data, "packfile|1:PACK haves=c4|F");
+	dialog_release(&d);
+}
+
 /* Serves a script. Returns the events of the trace. */
 static const char *traced(struct dialog *d, const char *script)
 {
@@ -363,6 +392,7 @@ int main(void)
 		cmocka_unit_test(test_broken_output),
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_results),
+		cmocka_unit_test(test_tiny_answer),
 		cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_no_memory),
 	};
