@@ -40,6 +40,45 @@ static void rounds(void **state)
 	randrepo_release(&r);
 }
 
+/* Pseudo-merges are updated, too: new tips get new ones, and old ones stay. */
+static void pseudo_merges(void **state)
+{
+	static const char config[] = "[bitmapPseudoMerge \"all\"]\n"
+				     "pattern = refs/\nthreshold = now\n"
+				     "stableThreshold = never\n";
+	uint64_t seed = random_seed();
+	uint32_t used = 0, pseudo = 0;
+	struct randrepo r;
+
+	midxbitmap_history(&r, &seed, HASH_SHA1, 1);
+	r.t.repo.config = (struct config)CONFIG_INIT;
+	assert_int_equal(config_parse(&r.t.repo.config, config, strlen(config),
+				      CONFIG_LOCAL, NULL, NULL, NULL),
+			 0);
+	for (int i = 0; i < 4; i++) {
+		struct bitmaprepo b;
+
+		midxbitmap_write(&r);
+		bitmaprepo_open(&b, &r);
+		midxbitmap_check_rows(&b);
+		assert_true(b.pb->file.pseudo.nr > 0);
+		for (int k = 0; k < 10; k++)
+			bitmaprepo_query(&b, &seed, &used, &pseudo);
+		bitmaprepo_close(&b);
+		randrepo_history(&r, 5);
+		randrepo_store_pack(&r);
+		for (uint32_t k = r.commit_nr - 5; k < r.commit_nr; k++) {
+			char name[64];
+
+			snprintf(name, sizeof(name), "refs/heads/n%u", k);
+			randrepo_ref(&r, name, r.commits[k]);
+		}
+	}
+	assert_true(pseudo > 0);
+	config_release(&r.t.repo.config);
+	randrepo_release(&r);
+}
+
 /* Apart from tips, only some of the new commits get bitmaps. */
 static void few_are_added(void **state)
 {
@@ -72,6 +111,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rounds),
+		cmocka_unit_test(pseudo_merges),
 		cmocka_unit_test(few_are_added),
 	};
 
