@@ -40,7 +40,10 @@ static void rounds(void **state)
 	randrepo_release(&r);
 }
 
-/* Pseudo-merges are updated, too: new tips get new ones, and old ones stay. */
+/*
+ * With configured pseudo-merges, all bitmaps are right after each update, and
+ * queries use the pseudo-merges.
+ */
 static void pseudo_merges(void **state)
 {
 	static const char config[] = "[bitmapPseudoMerge \"all\"]\n"
