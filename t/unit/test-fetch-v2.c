@@ -242,6 +242,22 @@ static int make_offered(void *ctx, const struct odb *odb,
 	return ret ? ret : sink.put(sink.ctx, "PACK", 4, err);
 }
 
+/* Replaces packing_send(). Fails when the section of URIs has been sent. */
+static int fail_after_uris(void *ctx, const struct odb *odb,
+			   const struct packing_request *r,
+			   const struct packing_send_options *options,
+			   struct pack_sink sink, struct packing_report *report,
+			   struct error *err)
+{
+	const bool left_out[] = {false, false};
+	int ret;
+
+	memset(report, 0, sizeof(*report));
+	assert_non_null(r->elsewhere);
+	ret = r->elsewhere->tell(r->elsewhere->ctx, left_out, NULL, err);
+	return ret ? ret : error_set(err, ERR_CORRUPT, "broken");
+}
+
 static void test_uris(void **state)
 {
 	struct buf text = BUF_INIT;
@@ -267,6 +283,12 @@ static void test_uris(void **state)
 	      "packfile|2:counting|1:PACK|2:Total 0 (delta 0), reused 0 "
 	      "(delta 0), pack-reused 0 (from 0)|F",
 	      0);
+	/* An error of the pack is sent on side-band 3. */
+	d.options.make_pack = fail_after_uris;
+	check(&d, "no-progress|want c4|packfile-uris https|done",
+	      "packfile|3:aborting due to possible repository corruption on "
+	      "the remote side.",
+	      ERR_CORRUPT);
 	check(&d, "want c4|packfile-uris https|packfile-uris http|done",
 	      "ERR multiple packfile-uris lines forbidden", ERR_PEER);
 	buf_release(&text);
