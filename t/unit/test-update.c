@@ -10,6 +10,9 @@
 #include <cmocka.h>
 
 #include "t/unit/midxbitmap.h"
+/* Let only a sample of the allocations fail, since each call writes files. */
+#define NOMEM_MAX 120
+#include "t/unit/nomem.h"
 
 static void rounds(void **state)
 {
@@ -82,6 +85,66 @@ static void pseudo_merges(void **state)
 	randrepo_release(&r);
 }
 
+static int write_index(void *ctx, struct error *err)
+{
+	const struct randrepo *r = ctx;
+	struct newpack_options newpack;
+	struct multi_pack_options o = {.bitmap = &newpack};
+	struct multi_pack_result result;
+	struct refs *refs = NULL;
+	struct odb *odb = NULL;
+	int ret = newpack_options_load(&newpack, &r->t.repo, err);
+
+	newpack.fsync_pack = newpack.fsync_metadata = SYS_FSYNC_NONE;
+	if (!ret)
+		ret = refs_open(&refs, &r->t.repo, err);
+	if (!ret)
+		ret = odb_open(&odb, &r->t.repo, NULL, err);
+	o.refs = refs;
+	if (!ret)
+		ret = multi_pack_write(&result, odb, &o, err);
+	odb_close(odb);
+	refs_close(refs);
+	return ret;
+}
+
+static void remove_index(void *ctx)
+{
+	const struct randrepo *r = ctx;
+
+	tmprepo_write(&r->t, "objects/pack/multi-pack-index", "");
+	tmprepo_remove(&r->t, "objects/pack/multi-pack-index");
+}
+
+static void check_index(void *ctx)
+{
+	const struct randrepo *r = ctx;
+	struct bitmaprepo b;
+
+	bitmaprepo_open(&b, r);
+	midxbitmap_check_rows(&b);
+	assert_true(b.pb->file.row_nr > 0);
+	bitmaprepo_close(&b);
+}
+
+/* If memory runs out, no wrong index is written. */
+static void no_memory(void **state)
+{
+	uint64_t seed = random_seed();
+	struct randrepo r;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 12);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	nomem_each(remove_index, write_index, check_index, &r);
+	randrepo_history(&r, 2);
+	randrepo_store_pack(&r);
+	randrepo_ref(&r, "refs/tags/last", r.commits[r.commit_nr - 1]);
+	nomem_each(NULL, write_index, check_index, &r);
+	randrepo_release(&r);
+}
+
 /* Apart from tips, only some of the new commits get bitmaps. */
 static void few_are_added(void **state)
 {
@@ -116,6 +179,7 @@ int main(void)
 		cmocka_unit_test(rounds),
 		cmocka_unit_test(pseudo_merges),
 		cmocka_unit_test(few_are_added),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
