@@ -23,7 +23,7 @@ needs () {
 		PATH=$PATH:/usr/sbin:/sbin command -v $program >/dev/null || return
 	done
 }
-needs nginx fcgiwrap && test_set_prereq PAGE_proxy
+needs nginx fcgiwrap openssl && test_set_prereq PAGE_proxy
 needs nginx && test_set_prereq PAGE_publishing
 needs curl && test_set_prereq PAGE_monitoring
 needs cc pkg-config && test_have_prereq PLAIN && test_set_prereq PAGE_programs
