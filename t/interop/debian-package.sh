@@ -232,6 +232,37 @@ test_expect_success NSPAWN 'the service runs when the system starts' '
 		>security
 '
 
+# sudo_here: a shell function for commands that the guide gives with sudo.
+sudo_here='sudo () {
+	case $1 in
+	-u) user=$2 && shift 2 && runuser -u $user -- "$@" ;;
+	*) "$@" ;;
+	esac
+}'
+
+# section <page> <heading>: the commands for root in a section of the guide.
+section () {
+	sed -n "/^## $2\$/,/^## /p" "$GITREACH_SRC/Documentation/guide/$1" |
+	sed -n "/^\`\`\`sh root\$/,/^\`\`\`\$/p" | sed "/^\`\`\`/d"
+}
+
+test_expect_success NSPAWN 'the guide moves the repositories to /srv/git' '
+	section service.md "Repositories in .srv.git" >script &&
+	test_line_count 3 script &&
+	in_booted sh -exc "$sudo_here; test ! -e /srv/git; $(cat script)" &&
+	in_booted sh -exc "$sudo_here
+		sudo -u git git init -q --bare /srv/git/pushed.git
+		sudo -u git git -C /srv/git/pushed.git config http.receivepack true
+		touch /srv/git/pushed.git/git-daemon-export-ok
+		git -c safe.directory=\* -C /var/lib/gitreachd/source.git \
+			push http://127.0.0.1:8080/pushed.git HEAD:refs/heads/new
+		git ls-remote --exit-code http://127.0.0.1:8080/pushed.git new
+		rm -rf /srv/git
+		git config --file /etc/gitreach/gitreachd.conf \
+			gitreachd.base-path /var/lib/gitreachd
+		systemctl restart gitreachd"
+'
+
 # the directory of a client in the booted system
 work=/srv/work
 
