@@ -313,8 +313,8 @@ test_expect_success NSPAWN 'a new server takes over, and stops when it is remove
 		gitreachd) != $(cat before)" &&
 	in_booted git ls-remote http://127.0.0.1:8080/source.git &&
 	in_booted apt-get -qqy purge gitreach gitreachd &&
-	in_booted systemctl list-units --all "gitreachd*" >units &&
-	test_must_fail grep gitreachd units &&
+	wait_until in_booted sh -c "systemctl list-units --all \
+		--no-legend \"gitreachd*\" >/tmp/units && test ! -s /tmp/units" &&
 	in_booted sh -c "! pgrep gitreachd && test ! -e /run/gitreach" &&
 	in_booted runuser -u git -- \
 		git -C /var/lib/gitreachd/source.git fsck &&
