@@ -43,7 +43,7 @@ struct collection {
 	const struct generation_place *place;
 	const struct generation_collect_options *options;
 	struct generation_garbage *out;
-	/* present time by the clock of the store */
+	/* present time by the clock of the store, in seconds since 1970 */
 	int64_t now;
 	/*
 	 * owned: hash and upload of each file of a live record. The first
@@ -70,8 +70,8 @@ static bool is_young(const struct collection *c, int64_t mtime)
 /* ---- the time of the store */
 
 /*
- * Returns ERR_PEER if the store has told no time for a file, because then every
- * file would look old. Otherwise returns 0.
+ * Returns ERR_PEER if the store did not tell the time of a file. Without the
+ * time, the file would look old and would be deleted. Otherwise returns 0.
  */
 static int check_mtime(const struct collection *c,
 		       const struct filestore_info *info)
@@ -107,12 +107,12 @@ static int write_and_ask(struct collection *c, const struct generation *newest)
 }
 
 /*
- * Asks the store for its time without writing. Returns true with c->now set if
- * the answer has a time, else false.
+ * Asks the store for its time without writing. Returns true with c->now set, or
+ * false if the store's response has no time.
  *
- * The answer may come from a gateway before the store, and the clock of the
- * gateway may be fast. Then young files would look old. So c->now is the
- * earlier one of two times: that of the answer, and that of this node.
+ * The response may come from a gateway in front of the store, whose clock may
+ * be fast. With a fast clock, young files would look old. So c->now is the time
+ * in the response, or the time of this node's clock if that is earlier.
  */
 static bool ask_only(struct collection *c, uint64_t newest)
 {
@@ -134,11 +134,11 @@ static bool ask_only(struct collection *c, uint64_t newest)
 }
 
 /*
- * Asks the store for its time. The first try writes the hint and takes the time
- * of this file. Such a time is certain; the clock of an answer may be that of
- * another machine of the service. If the write fails, for example because the
- * store is full, the time of an answer is used. Returns 0, STORE_UNAVAILABLE,
- * or a negative error code.
+ * Asks the store for its time. First writes the hint, and takes the time of
+ * this file, which is certainly from the clock that also gives other files
+ * their times. If the write fails, for example because the store is full, takes
+ * the time in a response of the store. This time may be from the clock of
+ * another machine. Returns 0, STORE_UNAVAILABLE, or a negative error code.
  */
 static int ask_time(struct collection *c, const struct generation *newest)
 {
@@ -147,8 +147,8 @@ static int ask_time(struct collection *c, const struct generation *newest)
 	if (ret && ret != ERR_NOMEM && ask_only(c, newest->number))
 		ret = 0;
 	/*
-	 * The hint was not written, or vanished: the caller may try again
-	 * later.
+	 * The time is not known: the hint could not be written, or was removed
+	 * before its time was read. The caller may try again later.
 	 */
 	return ret > 0 ? STORE_UNAVAILABLE : ret;
 }
@@ -199,8 +199,8 @@ static int add_live(struct collection *c, const struct generation *g)
 		memcpy(c->keys[c->key_nr++], key, KEY_LEN);
 	}
 	/*
-	 * Sort only when the number of keys has doubled, so that there are few
-	 * sorts.
+	 * Sort only after the number of keys has doubled since the last sort,
+	 * so that there are few sorts.
 	 */
 	if (c->key_nr / 2 > c->sorted_nr)
 		sort_keys(c);
@@ -275,11 +275,11 @@ static void window_release(struct window *w)
 }
 
 /*
- * Handles one record: keeps the files of a live record, adds an old record to
- * c->olds, and ignores a retired one. On entry, *is_live says whether the
- * generation of the record is live. On return, *is_live says whether the
- * generation before this one is live. Returns 0, STORE_UNAVAILABLE or a
- * negative error code.
+ * Handles one record: keeps the files of a live record, adds a record that is
+ * not live to c->olds, and ignores a retired record. On entry, *is_live says
+ * whether this record is live. On return, *is_live says whether the record with
+ * the number below is live. Returns 0, STORE_UNAVAILABLE or a negative error
+ * code.
  */
 static int note_record(struct collection *c, bool *is_live,
 		       const struct reading *r)
@@ -297,10 +297,9 @@ static int note_record(struct collection *c, bool *is_live,
 		return ret;
 	if (!r->g.is_retired && *is_live) {
 		/*
-		 * Records arrive from the newest to the oldest. All records
-		 * that seemed old so far are newer than this live one. So do
-		 * not retire them: only records below the oldest live one may
-		 * be retired.
+		 * Records arrive from the newest to the oldest. This record is
+		 * live, so no newer record may be retired: empty the list of
+		 * records to retire.
 		 */
 		ret = add_live(c, &r->g);
 		c->old_nr = 0;
@@ -351,7 +350,8 @@ static int retire(struct collection *c, const struct old *old)
 		ret = generation_record_name(&name, c->place->repository,
 					     old->number, c->err);
 	/*
-	 * Replace the record. Collections on other nodes write the same bytes.
+	 * Replace the record without a condition: collections on other nodes
+	 * write the same bytes.
 	 */
 	if (!ret)
 		ret = filestore_put(c->place->store, NULL, name.data, text.data,
@@ -362,8 +362,8 @@ static int retire(struct collection *c, const struct old *old)
 }
 
 /*
- * Retires the records that are still to be retired. After a failure, the next
- * call continues.
+ * Retires the records in c->olds. If it fails, the next call continues with the
+ * record that failed.
  */
 static int retire_all(struct collection *c)
 {
@@ -409,7 +409,10 @@ static int judge_file(void *ctx, const struct filestore_entry *entry,
 		c->out->file_nr++;
 		c->out->bytes += entry->info.size;
 	}
-	/* The next run finds files again that could not be deleted. */
+	/*
+	 * A file that could not be deleted is found again by the next
+	 * collection.
+	 */
 	c->out->failed_nr += ret > 0;
 	return ret < 0 ? ret : 0;
 }

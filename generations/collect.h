@@ -8,14 +8,15 @@
  * than the grace. Both ages are measured by the clock of the store: the
  * collector writes the hint (a small file), and asks the store when the hint
  * was written. So the collector's own clock does not matter. If the store
- * accepts no file, the earlier one of two times is used: the collector's own
- * time, and the time of an answer.
+ * accepts no file, the present time is the earlier one of two times: the time
+ * of the collector's clock, and the time in a response of the store.
  *
  * Why no commit loses a file: a new record names two kinds of files. Some are
- * files of its parent. The parent was the newest generation until then, so it
- * is live. The others were written less than `session_ns` before
- * (generations/history.h). The grace must be longer than any session of writers
- * and of readers.
+ * files that the parent of the new record names. The parent was the newest
+ * generation until then, so it is live, and its files are kept. The other files
+ * were written less than `session_ns` before (generations/history.h). The grace
+ * must be longer than any writer's session, and longer than any reader works
+ * with one generation.
  *
  * Records of generations that are not live are replaced by retired records,
  * which are nearly empty (generations/record.h). So the numbers of these
@@ -28,15 +29,15 @@
 
 struct generation_collect_options {
 	int64_t grace; /* seconds; at least 1 */
-	/* only count, delete nothing */
+	/* true: only count the files and records, and delete nothing */
 	bool is_dry;
 };
 
 /* Counts of the files and records that a collection has found. */
 struct generation_garbage {
 	/*
-	 * number and total size of files that were deleted, or would be deleted
-	 * without a dry run
+	 * number and total size of the deleted files; in a dry run, of the
+	 * files that a real run would delete
 	 */
 	uint64_t file_nr, bytes;
 	/* number of files that a live generation names */
@@ -48,7 +49,7 @@ struct generation_garbage {
 	uint64_t young_nr;
 	/* number of records that were replaced by retired ones */
 	uint64_t retired_nr;
-	/* number of files that the store did not delete */
+	/* number of files whose deletion failed; the next run tries again */
 	uint64_t failed_nr;
 };
 

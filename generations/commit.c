@@ -12,11 +12,11 @@
  *	      after CREATE_TRIES ---------------------------> UNKNOWN
  *
  * A put whose answer is lost may take effect later. So the same bytes are put
- * again. A power loss can remove a record that was read. So finding our token
- * in the record counts only if the store has said that the name is taken. The
- * next number is tried only if the record of this number was read and has
- * another token. Then no earlier put of ours can take effect any more, because
- * names of records stay taken.
+ * again. In a directory, a power loss can remove a record that was read. So if
+ * the record has our token, it is safe only if the store has said before that
+ * the name is taken. The next number is tried only if the record of this number
+ * was read and has another token. Then no earlier put of ours can take effect
+ * any more, because names of records stay taken.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -31,13 +31,16 @@
 /* maximum number of puts of one record, and of one file */
 #define CREATE_TRIES 4
 #define UPLOAD_TRIES 3
-/* limit of the first pause; the limit doubles with each try */
+/*
+ * The pause before the second try is a random time up to this limit. The limit
+ * doubles with each further try.
+ */
 #define PAUSE_NS ((uint64_t)10000000)
 
 /*
  * Results inside this file. TAKEN: another writer has made the record with this
- * number. AGAIN: session_ns of a change was over before the first put of the
- * record. So another record must be made, without this change.
+ * number. AGAIN: the session_ns of one change ended before the first put of the
+ * record, so the record must be composed again without this change.
  */
 enum { TAKEN = 100, AGAIN = 101 };
 
@@ -97,9 +100,12 @@ struct upload {
 	const struct generation_session *session;
 	const struct generation_place *place;
 	uint64_t hint;
-	/* the generation that the store must have; NULL: none is checked */
+	/* the generation that must still be in the store; NULL: do not check */
 	const struct generation *known;
-	/* owned: the result for each file, for the hint, and for `known` */
+	/*
+	 * owned: one result for each file, then the results for the hint and
+	 * for `known`
+	 */
 	int *results;
 };
 
@@ -172,9 +178,9 @@ static int run_upload(void *ctx, unsigned thread_nr, size_t nr,
 }
 
 /*
- * Writes the files and the hint, and proves that the store has `known`. Returns
- * 0, GENERATION_LOST if the store does not have `known`, GENERATION_STORE_DOWN,
- * or a negative error code.
+ * Writes the files and the hint in parallel, and checks that the store has
+ * `known`. Returns 0, GENERATION_LOST if the store does not have `known`,
+ * GENERATION_STORE_DOWN, or a negative error code.
  */
 static int upload(struct upload *u, struct error *err)
 {
@@ -192,7 +198,8 @@ static int upload(struct upload *u, struct error *err)
 		all = nr + (u->hint > 0);
 	else if (threads > 1)
 		/*
-		 * One more thread, so that the proof does not wait for a file.
+		 * Use one more thread for the check of `known`, so that it does
+		 * not wait for a file.
 		 */
 		threads++;
 	if (!all)
@@ -248,8 +255,8 @@ struct commit {
 };
 
 /*
- * Ends the members that are not done. `result` is the result of making the
- * record.
+ * Sets the results of the members that have none yet, and marks all members as
+ * done. `result` is the result of making the record.
  *
  * - A member whose change is in the record gets `result`.
  * - A refused member keeps the reason of its refusal.
@@ -317,9 +324,9 @@ static void end_old(struct commit *c)
 }
 
 /*
- * Sets the time and a new token of the record, and copies node, user and action
- * of `change`, the first change in the record. Returns 0 or a negative error
- * code.
+ * Sets the fields of the new record that name its making: the time, a new
+ * token, and the node, user and action of `change`, the first change in the
+ * record. Returns 0 or a negative error code.
  */
 static int sign(struct commit *c, const struct generation_change *change)
 {
@@ -409,8 +416,9 @@ static int look_at(struct commit *c)
 }
 
 /*
- * Puts the record until the result is known. Returns a value of
- * generation_commit_result, TAKEN, AGAIN, or a negative error code.
+ * Puts the record, again and again, until it is known whether the record was
+ * made. Returns a value of generation_commit_result, TAKEN, AGAIN, or a
+ * negative error code.
  */
 static int create(struct commit *c)
 {
@@ -447,7 +455,10 @@ static int create(struct commit *c)
 	return GENERATION_UNKNOWN;
 }
 
-/* Replaces *base by *g, which is moved. */
+/*
+ * Moves *g to *base. If the old *base is the caller's, moves it to c->given;
+ * otherwise releases it.
+ */
 static void replace_base(struct commit *c, struct generation *g)
 {
 	if (c->given.number)
@@ -478,7 +489,8 @@ static int refresh(struct commit *c, uint64_t at_least)
 }
 
 /*
- * Continues from the record that another writer has made. Returns 0,
+ * Makes the record of another writer (c->found) the base of the next try. After
+ * more than one collision, uses the newest record. Returns 0,
  * GENERATION_STORE_DOWN or a negative error code.
  */
 static int advance(struct commit *c, unsigned tries)
@@ -509,8 +521,8 @@ static int announce(struct commit *c)
 
 /*
  * Makes a record. Tries up to GENERATION_TRIES numbers. Returns a value of
- * generation_commit_result or a negative error code; GENERATION_COMMITTED also
- * if no change is left that could be made.
+ * generation_commit_result or a negative error code. If all changes were
+ * refused, no record is made, and the result is GENERATION_COMMITTED.
  */
 static int make(struct commit *c)
 {
@@ -567,7 +579,7 @@ static int make_record(struct generation *base,
 		.text = BUF_INIT,
 	};
 	int ret = make(&c);
-	/* whether the changes together are too long for a record */
+	/* the changes together are too long for one record */
 	bool are_many = ret == ERR_INVALID && c.accepted > 1;
 
 	if (ret == GENERATION_UNKNOWN)

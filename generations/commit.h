@@ -7,7 +7,10 @@
 
 #include "generations/history.h"
 
-/* A change that is being made. Only one thread may use it at a time. */
+/*
+ * One of the changes for which a record is made, and its result. Only one
+ * thread may use it at a time.
+ */
 struct commit_member {
 	const struct generation_change *change; /* borrowed */
 	struct generation_session session;
@@ -29,9 +32,10 @@ int commit_start(struct commit_member *m, const struct generation_place *place,
 		 const struct generation_change *change, struct error *err);
 
 /*
- * Writes the files of a change, and the hint with the number `hint` of a record
- * that exists. If `hint` is 0, writes no hint. For a change without files,
- * writes nothing. Returns 0, GENERATION_STORE_DOWN, or a negative error code.
+ * Writes the files of a change. If `hint` is not 0, also writes the hint:
+ * `hint` is then the number of a record that exists. For a change without
+ * files, writes nothing. Returns 0, GENERATION_STORE_DOWN, or a negative error
+ * code.
  */
 int commit_upload(const struct generation_change *change,
 		  const struct generation_session *session,

@@ -21,8 +21,8 @@ struct waiting {
 	/* true: a leader took this entry; protected by the lock of the group */
 	bool is_taken;
 	/*
-	 * true: the leader of this commit does not use the struct any more;
-	 * protected by the lock of the group
+	 * true: the leader that made the record does not use this struct any
+	 * more; protected by the lock of the group
 	 */
 	bool is_answered;
 };
@@ -190,7 +190,10 @@ static void tell_made(struct generation_group *group, struct generation *record,
 	}
 }
 
-/* Makes one record of some changes, and sets *record as tell_made() does. */
+/*
+ * Makes one record of the changes of `members`. Sets *record as tell_made()
+ * does.
+ */
 static void make_record(struct generation_group *group,
 			struct generation *record,
 			struct commit_member *const *members, size_t nr)
@@ -207,7 +210,10 @@ static void make_record(struct generation_group *group,
 	tell_made(group, record, members, nr);
 }
 
-/* Lets another thread be the leader. The caller holds the lock. */
+/*
+ * Ends the turn of this thread as leader, and wakes another thread that waits.
+ * The caller holds the lock.
+ */
 static void end_lead(struct generation_group *group)
 {
 	group->is_led = false;
@@ -216,9 +222,9 @@ static void end_lead(struct generation_group *group)
 
 /*
  * Makes one record of the waiting changes. The caller holds the lock and is the
- * leader. When the function returns, the caller is not the leader any more. If
- * `is_idle` is true, no record was being made when this thread came. Then the
- * thread first waits a short time, so that other threads can add changes.
+ * leader; after the call, it is not the leader any more. `is_idle`: no record
+ * was being made when this thread came. In this case, the thread first waits a
+ * short time, so that other threads can add changes to the record.
  */
 static void lead(struct generation_group *group, bool is_idle)
 {

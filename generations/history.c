@@ -9,7 +9,7 @@
 #include "sys/clock.h"
 #include "sys/secret.h"
 
-/* maximum size of a hint in bytes that is a number and a line feed */
+/* maximum size in bytes of a hint that is only a number and a line feed */
 #define HINT_NUMBER_MAX 24
 /*
  * Maximum number of searches. A search must be repeated if the record that it
@@ -205,8 +205,8 @@ int generation_read_hint(struct generation *out,
 	int ret = read_hint(out, place, err);
 
 	/*
-	 * Each record has files. So without files, the hint is only a number,
-	 * or cannot be used.
+	 * Every record names files. So a hint without files is only a number,
+	 * or is malformed.
 	 */
 	if (!ret && !out->file_nr) {
 		generation_release(out);
@@ -392,7 +392,7 @@ int generation_newest(struct generation *out,
 	return ret;
 }
 
-/* Which of the records `number` and `number` + 1 a listing has. */
+/* Whether a listing of the store has the records `number` and `number` + 1. */
 struct neighbours {
 	/* names of the records, borrowed */
 	const char *own, *next;
@@ -410,9 +410,10 @@ static int note_neighbour(void *ctx, const struct filestore_entry *entry,
 }
 
 /*
- * List the names that start with the common beginning of the two records'
- * names. In most cases the numbers differ only in the last hexadecimal digit,
- * so at most 16 names are listed.
+ * Looks for the records `number` and `number` + 1 with one listing of the
+ * store. The listing has all names that start with the text that the names of
+ * both records have in common. In most cases, the two names differ only in
+ * their last hexadecimal digit, so at most 16 names are listed.
  */
 int generation_is_newest(bool *out, const struct generation_place *place,
 			 uint64_t number, struct error *err)

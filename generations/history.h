@@ -26,7 +26,7 @@
 #include "generations/record.h"
 #include "store/filestore.h"
 
-/* maximum number of tries to make a record, each with a higher number */
+/* maximum number of tries to make a record; each try uses a higher number */
 #define GENERATION_TRIES 8
 
 /*
@@ -135,18 +135,19 @@ int generation_prove(const struct generation_place *place,
 		     const struct generation *known, struct error *err);
 
 /*
- * Writes the hint: the number of a record that exists, or 1.
- * generation_commit() calls this function. Repositories are listed by their
- * hints, so the hint of a new repository is written before its first record.
- * For later hints, a failure does no harm. Returns 0, STORE_AMBIGUOUS,
- * STORE_UNAVAILABLE, or a negative error code.
+ * Writes `number` into the hint. `number` is the number of a record that
+ * exists, or 1 before the first record is made. generation_commit() calls this
+ * function. Repositories are listed by their hints, so the hint of a new
+ * repository is written before its first record. For later hints, a failure
+ * does no harm. Returns 0, STORE_AMBIGUOUS, STORE_UNAVAILABLE, or a negative
+ * error code.
  */
 int generation_write_hint(const struct generation_place *place, uint64_t number,
 			  struct error *err);
 
 /*
- * A hint may also be a copy of a record, if the record has at most this many
- * bytes.
+ * Maximum size of a record that is copied into the hint, in bytes. For a longer
+ * record, the hint has only its number.
  */
 #define GENERATION_HINT_MAX ((size_t)64 << 10)
 
@@ -175,11 +176,14 @@ int generation_read_hint(struct generation *out,
 /* A file that a change adds. */
 struct generation_upload {
 	/*
-	 * The path, the size and the hash are those of the content.
-	 * file.upload is not used: each commit makes a new one.
+	 * The path, the size and the hash of the content. file.upload is
+	 * ignored: each commit makes a new token for its files.
 	 */
 	struct generation_file file;
-	/* borrowed: the content, or the local file that has it, else NULL */
+	/*
+	 * borrowed: the content in memory, or the path of a local file with the
+	 * content; the other one is NULL
+	 */
 	const void *bytes;
 	const char *local_path;
 };
@@ -245,9 +249,9 @@ struct generation_change {
 	 *
 	 * Returns 1 if the ref cannot be created because "<ref>/..." or a
 	 * parent of `ref` exists in the tables, 0 if not, or a negative error
-	 * code. Refs in the tables do not conflict if the generation has an
-	 * update of them, or if the change deletes them. Conflicts with updates
-	 * are found without this function.
+	 * code. Two kinds of refs in the tables are ignored: refs that the
+	 * generation has an update of, and refs that the change deletes. The
+	 * caller checks conflicts with updated refs itself.
 	 */
 	int (*find_ref)(void *ctx, struct buf *value,
 			const struct generation *g, const char *ref,
@@ -278,7 +282,10 @@ enum generation_commit_result {
 	 * the change against the newest generation and try again.
 	 */
 	GENERATION_EPOCH_CHANGED = 2,
-	/* other writers were faster each time */
+	/*
+	 * At each of GENERATION_TRIES tries, another writer was faster. Nothing
+	 * was changed.
+	 */
 	GENERATION_BUSY = 3,
 	/* the store does not work: nothing was changed */
 	GENERATION_STORE_DOWN = 4,
@@ -330,17 +337,17 @@ int generation_commit(struct generation *base,
 /* ---- a commit in two steps */
 
 /*
- * A session: the first step of a commit, which uploads the files of a change.
- * There may be no record of the change yet. A session owns no memory.
+ * The state of a commit in two steps. The first step uploads the files of a
+ * change, the second step makes the record. Owns no memory.
  */
 struct generation_session {
 	uint8_t upload[GENERATION_TOKEN_LEN];
 	/*
-	 * When the session began, the store had generation `seen` with this
-	 * token. All zero: the store was not asked.
+	 * The token of generation `seen`, if the store was asked for this
+	 * generation when the session began. All zero: the store was not asked.
 	 */
 	uint8_t seen_token[GENERATION_TOKEN_LEN];
-	/* the time by both clocks before the first file was written */
+	/* host->now_ns() and host->time() before the first file was written */
 	uint64_t start_ns;
 	int64_t start_time;
 };
@@ -449,10 +456,11 @@ void generation_group_set_hooks(struct generation_group *group,
 /*
  * Works like generation_session_commit() on the newest generation that the
  * group knows. Returns the same results. Several threads may call this
- * function. If a session has proved that the store has a different generation
- * with the number of the group's newest one, the group searches the newest
- * generation. While one record is made, the changes that wait are collected for
- * the next one. In all other points, see generation_group_commit().
+ * function. While one record is made, the changes that wait are collected for
+ * the next record. A session may show that the store was restored from a
+ * backup: the store has another generation with the number of the group's
+ * newest one. Then the group searches the newest generation again. See also
+ * generation_group_commit().
  */
 int generation_group_session(struct generation_group *group,
 			     const struct generation_change *change,

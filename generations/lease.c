@@ -6,12 +6,15 @@
 #include "generations/lease.h"
 #include "generations/names.h"
 
-/* maximum length of the file */
+/* maximum size of the file of a lease, in bytes */
 #define LEASE_MAX 1024
-/* maximum number of tries, because the lease may change during a try */
+/*
+ * Maximum number of tries to take a lease. A try fails if the lease changes
+ * between reading and writing it.
+ */
 #define TRIES 3
 
-/* The content and the time of the lease in the store. */
+/* The lease that was read from the store: its text and the time of its file. */
 struct seen {
 	struct buf text;
 	struct filestore_info info;
@@ -24,7 +27,7 @@ static int print_token(struct buf *out, const uint8_t *token)
 	return ret ? ret : buf_append_char(out, '\n');
 }
 
-/* Returns whether the file ends with the token. */
+/* Returns whether the text of a lease ends with the line of `token`. */
 static bool has_token(const struct buf *text, const uint8_t *token)
 {
 	struct buf line = BUF_INIT;

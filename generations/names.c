@@ -13,11 +13,11 @@
 #define REPO "repo/"
 #define HINT "hint/"
 #define LEASE "lease/"
-/* the text between the repository and the rest of a name */
+/* the text that follows the repository's path in each name */
 #define INNER "/_"
 #define HEX_SHA256 (2 * GENERATION_SHA256_LEN)
 #define HEX_TOKEN (2 * GENERATION_TOKEN_LEN)
-/* number of bytes of the longest name, without the repository */
+/* length in bytes of the longest name, without the repository's path */
 #define AROUND_MAX (sizeof(REPO INNER "/file/.") - 1 + HEX_SHA256 + HEX_TOKEN)
 
 /*
@@ -78,8 +78,8 @@ static bool has_long_part(const char *path)
 }
 
 /*
- * Appends the common beginning of the names of a repository's files: `start`,
- * and the quoted path of the repository.
+ * Appends `start` and the quoted path of the repository, with which names of
+ * the repository's files begin.
  */
 static int append_start(struct buf *out, const char *start,
 			const char *repository, struct error *err)
@@ -123,8 +123,9 @@ too_long:
 }
 
 /*
- * Ends the making of a name. If `ret`, the result of the last append, is an
- * error, cuts *out back to `before` bytes. Returns 0 or ERR_NOMEM.
+ * Completes a name. `ret` is the result of the last append. If `ret` is an
+ * error, cuts *out back to the `before` bytes that it had before this name.
+ * Returns 0 or ERR_NOMEM.
  */
 static int finish(struct buf *out, size_t before, int ret, struct error *err)
 {

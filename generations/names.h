@@ -26,12 +26,13 @@
 #include "generations/record.h"
 
 /*
- * Appends a name to *out. `repository` is a relative path without empty parts,
- * without the parts "." and "..", without control characters, and without parts
- * that have more than 255 bytes after quoting. Returns 0, ERR_INVALID if the
- * repository has another form or is too long for a store, or ERR_NOMEM. After
- * an error, *out is unchanged. If one of the names of a repository would be too
- * long, all functions refuse this repository.
+ * Each function appends the name of a file in the store to *out: of a record, a
+ * file of a generation, the hint, or the lease. `repository` is a relative path
+ * without empty parts, without the parts "." and "..", without control
+ * characters, and without parts that have more than 255 bytes after quoting.
+ * Returns 0, ERR_INVALID if the repository has another form or is too long for
+ * a store, or ERR_NOMEM. After an error, *out is unchanged. If one of the four
+ * names would be too long, all functions refuse the repository.
  */
 int generation_record_name(struct buf *out, const char *repository,
 			   uint64_t number, struct error *err);
@@ -42,9 +43,9 @@ int generation_hint_name(struct buf *out, const char *repository,
 int generation_lease_name(struct buf *out, const char *repository,
 			  struct error *err);
 /*
- * Appends the common beginning of the names of all files of a repository's
- * generations. Returns 0, ERR_INVALID if the repository has another form or is
- * too long, or ERR_NOMEM.
+ * Appends the text with which the names of all files of a repository's
+ * generations begin. Returns 0, ERR_INVALID if the repository has another form
+ * or is too long, or ERR_NOMEM.
  */
 int generation_file_prefix(struct buf *out, const char *repository,
 			   struct error *err);
@@ -58,10 +59,11 @@ int generation_hint_repository(struct buf *out, const char *name,
 			       struct error *err);
 
 /*
- * Parses the name of a file, and sets the hash and the upload in *out. All
- * other fields of *out become zero. The first `prefix_len` bytes of the name
- * must be the text of generation_file_prefix(). Returns false if the name has
- * another form.
+ * Parses `name`, the name in the store of a file of a generation. Sets
+ * out->hash and out->upload, and zeroes the other fields of *out. Precondition:
+ * the first `prefix_len` bytes of `name` are the text that
+ * generation_file_prefix() made. Returns false if the rest of `name` is not a
+ * hash and an upload.
  */
 bool generation_file_of_name(struct generation_file *out, const char *name,
 			     size_t prefix_len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes as messages between processes. */
+/* Writes a change into a message for another process, and reads it there. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #define HAS_BEFORE 1
 #define HAS_AFTER 2
 
-/* least number of bytes that a file takes in a message, and that a ref takes */
+/* minimum number of bytes of one file, and of one ref, in a message */
 #define FILE_LEAST 49
 #define REF_LEAST 5
 
@@ -184,8 +184,10 @@ static int take_ref(struct generation_ref_change *r, struct cursor *c,
 }
 
 /*
- * Takes the number of items of an array, each of at least `least` bytes in the
- * message, and allocates the array.
+ * Takes from the message the number of items of an array, and allocates the
+ * array. Each item has `size` bytes in memory and at least `least` bytes in the
+ * message. So a number that is too large for the rest of the message is refused
+ * before memory is allocated.
  */
 static int take_array(void **out, size_t *nr, size_t size, size_t least,
 		      struct cursor *c, struct error *err)

@@ -38,8 +38,9 @@ struct generation_passed {
 };
 
 /*
- * Parses the rest of a message. The texts are not checked: the commit does
- * this. Release *out in any case. Returns 0, ERR_PEER or ERR_NOMEM.
+ * Parses the part of a message that generation_passed_print() has appended. The
+ * texts in it are not checked, because the commit checks them. Release *out in
+ * any case. Returns 0, ERR_PEER or ERR_NOMEM.
  */
 int generation_passed_parse(struct generation_passed *out, struct cursor *c,
 			    struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes the next generation from a change. All checks come before the first
- * change of *next.
+ * Makes the next generation from a change. All checks of the change come before
+ * *next is modified.
  */
 #include <string.h>
 
@@ -39,7 +39,7 @@ static int check_refs(struct generation *scratch,
 	return ret;
 }
 
-/* Checks that the refs of a change do not conflict, as "a" and "a/b" do. */
+/* Checks that no two refs that a change sets conflict, as "a" and "a/b" do. */
 static int check_names(const struct generation *scratch, struct error *err)
 {
 	for (size_t i = 0; i < scratch->update_nr; i++) {

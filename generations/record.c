@@ -43,7 +43,8 @@ void generation_release(struct generation *g)
 }
 
 /*
- * Copies a string to *out; NULL stays NULL. Returns false if memory runs out.
+ * Sets *out to a copy of a string, or to NULL if the string is NULL. Returns
+ * false if memory runs out.
  */
 static bool copy_text(char **out, const char *text)
 {
@@ -162,7 +163,7 @@ static int path_cmp(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Returns 1 if all paths differ, 0 if two are equal, or ERR_NOMEM. */
+/* Returns 1 if no two files have the same path, 0 if two have, or ERR_NOMEM. */
 static int has_distinct_paths(const struct generation *g)
 {
 	const char **paths = mem_alloc(g->file_nr, sizeof(*paths));
@@ -181,8 +182,8 @@ static int has_distinct_paths(const struct generation *g)
 }
 
 /*
- * Returns a message about the first fault of a record, or NULL if there is
- * none. The texts in its lists were checked before.
+ * Returns a message about the first wrong field of a record, or NULL if there
+ * is none. The texts of its files and updates are not checked here.
  */
 static const char *find_fault(const struct generation *g)
 {
@@ -274,7 +275,7 @@ static int print_update(struct buf *out, const struct generation_update *u)
 			  u->value);
 }
 
-/* Prints the lines that a retired record does not have. */
+/* Prints the lines that only a record that is not retired has. */
 static int print_body(struct buf *out, const struct generation *g)
 {
 	int ret = buf_printf(out,
@@ -398,8 +399,8 @@ static bool take(struct parser *x, const char *text)
 }
 
 /*
- * Takes a number without leading zeros, and the byte `stop`. Returns false if
- * the text has another form.
+ * Takes a number without leading zeros from the parsed text, and the byte
+ * `stop` after it. Returns false if the text does not begin with these.
  */
 static bool take_number(struct parser *x, uint64_t *out, char stop)
 {
@@ -438,8 +439,8 @@ bool generation_parse_hex(uint8_t *out, const char *text, size_t len)
 }
 
 /*
- * Takes `len` bytes in lower-case hexadecimal, and the byte `stop`. Returns
- * false if the text has another form.
+ * Takes `len` bytes in lower-case hexadecimal from the parsed text, and the
+ * byte `stop` after them. Returns false if the text does not begin with these.
  */
 static bool take_hex(struct parser *x, uint8_t *out, size_t len, char stop)
 {
@@ -689,7 +690,10 @@ bool generation_remove_file(struct generation *g, const char *path)
 
 /* ---- refs */
 
-/* Returns the index of the first update whose ref is not before `ref`. */
+/*
+ * Returns the index of the first update whose ref is equal to or sorts after
+ * `ref`.
+ */
 size_t generation_update_pos(const struct generation *g, const char *ref)
 {
 	size_t low = 0, high = g->update_nr;

@@ -36,7 +36,7 @@
 #define GENERATION_RECORD_MAX ((size_t)16 << 20)
 /* maximum length of the path of a file, and of the name or value of a ref */
 #define GENERATION_TEXT_MAX 4096
-/* maximum length of the names of a node, a user and an action */
+/* maximum length in bytes of the name of a node, a user or an action */
 #define GENERATION_WORD_MAX 255
 
 /*
@@ -63,7 +63,7 @@ struct generation_file {
  * updated several times, a record has only the newest update.
  */
 struct generation_update {
-	/* number of the generation that made the change */
+	/* number of the generation that changed the ref */
 	uint64_t number;
 	char *ref; /* owned */
 	/* owned; NULL: the ref was deleted */
@@ -74,7 +74,7 @@ struct generation_update {
 struct generation {
 	/* number of the generation, from 1 */
 	uint64_t number;
-	/* SHA-256 of the record before; zeros for number 1 */
+	/* SHA-256 of the previous record; zeros for number 1 */
 	uint8_t parent[GENERATION_SHA256_LEN];
 	uint8_t token[GENERATION_TOKEN_LEN];
 	/* seconds since 1970, by the clock of the maker */
@@ -91,8 +91,8 @@ struct generation {
 	 */
 	uint64_t tables;
 	/*
-	 * owned: the node, user and action that made the record; NULL is
-	 * printed as ""
+	 * owned: the names of the node and the user that made the record, and
+	 * of the action, such as a push; NULL is printed as ""
 	 */
 	char *node, *user, *action;
 	/*
@@ -106,9 +106,9 @@ struct generation {
 	struct generation_update *updates; /* owned */
 	size_t update_nr, update_alloc;
 	/*
-	 * true: a garbage collection has retired the record. A retired record
-	 * has only its number and its parent; all other fields are zero. Much
-	 * newer generations exist.
+	 * true: a garbage collection has replaced the record by a retired one,
+	 * because the generation was not live any more. A retired record has
+	 * only its number and its parent; all other fields are zero.
 	 */
 	bool is_retired;
 };
@@ -150,7 +150,10 @@ int generation_print_head(struct buf *out, const struct generation *g);
 #define GENERATION_TABLES "reftable/"
 bool generation_path_is_table(const char *path);
 
-/* Returns the file with a path, or NULL. Takes linear time. */
+/*
+ * Returns the file whose path is `path`, or NULL. Takes time proportional to
+ * the number of files.
+ */
 struct generation_file *generation_find_file(const struct generation *g,
 					     const char *path);
 
@@ -161,12 +164,12 @@ struct generation_file *generation_find_file(const struct generation *g,
 int generation_add_file(struct generation *g,
 			const struct generation_file *file, struct error *err);
 
-/* Removes the file with a path. Returns whether there was one. */
+/* Removes the file whose path is `path`. Returns whether there was one. */
 bool generation_remove_file(struct generation *g, const char *path);
 
 /*
- * Returns the position of the first update whose ref is not less than `ref`, or
- * update_nr. Takes logarithmic time.
+ * Returns the index in g->updates of the first update whose ref is not less
+ * than `ref`, or update_nr if there is none. Takes logarithmic time.
  */
 size_t generation_update_pos(const struct generation *g, const char *ref);
 
@@ -175,8 +178,8 @@ const struct generation_update *generation_find_update(
 	const struct generation *g, const char *ref);
 
 /*
- * Adds or replaces the update of a ref, made by generation `number`. A NULL
- * value deletes the ref. Returns 0, ERR_INVALID or ERR_NOMEM.
+ * Adds an update of a ref, made by generation `number`, or replaces the ref's
+ * update. A NULL `value` deletes the ref. Returns 0, ERR_INVALID or ERR_NOMEM.
  */
 int generation_set_ref(struct generation *g, uint64_t number, const char *ref,
 		       const char *value, struct error *err);

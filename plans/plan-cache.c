@@ -32,13 +32,17 @@
 #define WAIT_MAX_NS (120000 * MS_NS)
 
 /*
- * Time in nanoseconds. If the maker of a plan (a cached response) has waited
- * for its own client this long, other requests do not wait for the plan.
+ * Time in nanoseconds. If the maker of a plan (a cached response) waits this
+ * long for its own client to take bytes, other requests stop waiting for the
+ * plan.
  */
 #define STALL_NS (50 * MS_NS)
 
 enum state {
-	/* a thread makes the plan, and only that thread reads it */
+	/*
+	 * A thread makes the plan. Until it is done, only this thread uses
+	 * `plan`.
+	 */
 	MAKING,
 	READY,
 	/* the plan is too large, so there will be none: do not wait for it */
@@ -47,7 +51,10 @@ enum state {
 
 /* cache->lock guards all fields except `plan`. */
 struct plan_entry {
-	/* the next entry of the list; the entry that was used last is first */
+	/*
+	 * the next entry of cache->first, a list with the most recently used
+	 * entry first
+	 */
 	struct plan_entry *next;
 	bool is_listed;
 	unsigned users;
@@ -57,14 +64,20 @@ struct plan_entry {
 	/* true: another request wants the plan */
 	bool is_awaited;
 	/*
-	 * time since which the maker of the plan has been sending bytes to its
+	 * time at which the maker of the plan began to send bytes to its
 	 * client; 0: the maker is not sending
 	 */
 	uint64_t sending_ns;
-	/* the plan and its size in memory; valid once the state is READY */
+	/*
+	 * the plan and the memory that it takes up, in bytes; valid once the
+	 * state is READY
+	 */
 	size_t size;
 	struct plan plan;
-	/* valid once the plan is READY */
+	/*
+	 * what packing_send() reported about the pack of the plan; valid once
+	 * the state is READY
+	 */
 	struct packing_report report;
 };
 
@@ -154,7 +167,8 @@ static struct plan_entry *find(struct plan_cache *cache, const void *owner,
 }
 
 /*
- * Returns the least recently used entry whose plan is not being made, or NULL.
+ * Returns the entry that was not used for the longest time, among the entries
+ * whose plan is not being made. Returns NULL if there is no such entry.
  */
 static struct plan_entry *find_oldest(const struct plan_cache *cache)
 {
@@ -167,9 +181,9 @@ static struct plan_entry *find_oldest(const struct plan_cache *cache)
 }
 
 /*
- * Removes the least recently used entries from the list, until the limits of
- * bytes and of entries are kept. Entries whose plan is being made stay. An
- * entry in use is freed after its last use.
+ * Removes the least recently used entries from the list, until the list is
+ * within the limits of bytes and of entries. An entry whose plan is being made
+ * stays. An entry that a request uses is freed later, when the request ends.
  */
 static void make_room(struct plan_cache *cache)
 {
@@ -271,7 +285,7 @@ static int wait_for(struct plan_cache *cache, struct plan_entry *e,
 		unlist(cache, e);
 	drop(e);
 	pthread_mutex_unlock(&cache->lock);
-	/* Lets the client know that the server works. */
+	/* Tell the waiting client that the server is still working. */
 	ret = progress_ask(progress, "Waiting for an equal request", 0, err);
 	pthread_mutex_lock(&cache->lock);
 	return ret;
@@ -326,10 +340,10 @@ struct making {
 };
 
 /*
- * Called before bytes go to the client of the maker. Returns whether another
- * request waits for the plan, so that the maker must first complete the plan.
- * Otherwise notes the time: requests that come now need not wait for a slow
- * client.
+ * Called before bytes go to the client of the maker. Returns true if another
+ * request waits for the plan: the maker must then complete the plan before it
+ * sends. Otherwise notes the time and returns false. A request that comes later
+ * sees by this time whether the maker's client is slow.
  */
 static bool begin_sending(void *ctx)
 {
@@ -509,8 +523,9 @@ static int find_stored(struct making *m, bool *has_waited, struct error *err)
 /* ---- sending */
 
 /*
- * Copies the report of a plan, for a pack whose objects were not enumerated
- * again.
+ * Copies the report of the time when the pack of a plan was made. The numbers
+ * about work that is not repeated, such as durations, become 0. Recompressed
+ * bytes are counted as copied, because now they are copied from the plan.
  */
 static void copy_report(struct packing_report *out,
 			const struct packing_report *made)
@@ -559,9 +574,9 @@ static int send_ready(struct plan_entry *e, bool has_waited,
 }
 
 /*
- * Sends a plan that is in the directory. If there is none, makes the pack and
- * its plan. `entry` is in the state MAKING, and this thread is its maker.
- * Returns 0 or a negative error code.
+ * Looks for the plan in the directory and sends it. If the directory does not
+ * have the plan, makes the pack and its plan. On entry, `entry` is in the state
+ * MAKING, and this thread is its maker. Returns 0 or a negative error code.
  */
 static int find_or_make(struct plan_cache *cache, struct plan_entry *entry,
 			const struct plan_question *q, const uint8_t *key,

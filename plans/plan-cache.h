@@ -45,20 +45,23 @@ struct plan_entry;
 struct plan_cache *plan_cache_new(size_t max, const struct plan_dir *dir);
 
 /*
- * Frees the cache and its plans. When this is called, no request may be using a
- * plan. NULL is allowed.
+ * Frees the cache and its plans. No request may be using a plan of the cache.
+ * NULL is allowed.
  */
 void plan_cache_free(struct plan_cache *cache);
 
-/* Drops the plans of an owner, before the owner ends. NULL is allowed. */
+/*
+ * Drops the plans of an owner (see struct plan_question). Must be called before
+ * the owner ends. `cache` may be NULL.
+ */
 void plan_cache_forget(struct plan_cache *cache, const void *owner);
 
-/* Returns the bytes that the plans take up. */
+/* Returns the memory that all plans of the cache take up, in bytes. */
 size_t plan_cache_size(struct plan_cache *cache);
 
 /*
- * A function that makes a pack, like packing_send(). Only functions of tests
- * use `ctx`.
+ * A function that is called in place of packing_send() to make a pack. Only
+ * tests use `ctx`.
  */
 typedef int (*plan_make_fn)(void *ctx, const struct odb *odb,
 			    const struct packing_request *request,
@@ -69,11 +72,14 @@ typedef int (*plan_make_fn)(void *ctx, const struct odb *odb,
 /* A request. All pointers are borrowed. */
 struct plan_question {
 	/*
-	 * Stands for one snapshot of a repository. All packs of `odb` must stay
-	 * open until plan_cache_forget() was called for the owner and its last
-	 * entry was released. NULL: no other request can use the packs, so the
-	 * plan is only in the directory. The packs of `odb` must then stay open
-	 * until the entry is released.
+	 * An address that stands for one snapshot of a repository. Requests
+	 * with equal keys and the same owner share a plan. All packs of `odb`
+	 * must stay open until plan_cache_forget() was called for the owner,
+	 * and the last entry of the owner was released.
+	 *
+	 * NULL: no other request uses the snapshot. Plans are then shared only
+	 * by files in the directory. All packs of `odb` must stay open until
+	 * the entry of this request is released.
 	 */
 	const void *owner;
 	const struct odb *odb;
@@ -85,11 +91,16 @@ struct plan_question {
 };
 
 /*
- * Sends a pack, by a plan or as packing_send() does. report->response_plan says
- * how the pack was sent. report->no_response_plan says why no plan was used, or
- * why the new plan is not in the directory. *used is NULL or an entry. The
- * caller releases the entry when the sink no longer needs the sent bytes
- * (plan_send()). Returns 0 or a negative error code.
+ * Sends the pack that answers `question`. Sends a cached pack if a plan exists,
+ * otherwise a new pack.
+ *
+ * Sets report->response_plan, which says whether the pack was cached, and
+ * report->no_response_plan, the reason why it was not or why its plan is not in
+ * the directory (packing/send.h).
+ *
+ * Sets *used to the entry of the plan, or to NULL if there is no entry. The
+ * caller releases the entry when the sink does not need the bytes that it got
+ * any more (plan_send()). Returns 0 or a negative error code.
  */
 int plan_cache_send(struct plan_cache *cache, struct plan_entry **used,
 		    const struct plan_question *question,
@@ -97,25 +108,28 @@ int plan_cache_send(struct plan_cache *cache, struct plan_entry **used,
 		    struct error *err);
 
 /*
- * Works like plan_cache_send(), with two preconditions. No other request may
- * use the snapshot question->odb, so question->owner must be NULL. When
- * a call of the sink returns, the sink must not need the bytes of the call any
- * more. Marks the packs of the snapshot as pinned. The caller has no entry to
- * release.
+ * Works like plan_cache_send(), with two preconditions. First, no other request
+ * uses the snapshot question->odb, so question->owner is NULL. Second, the sink
+ * needs the bytes that it gets only during the call. Marks the packs of the
+ * snapshot as pinned. The caller has no entry to release.
  */
 int plan_cache_send_alone(struct plan_cache *cache,
 			  const struct plan_question *question,
 			  const struct pack_sink *sink,
 			  struct packing_report *report, struct error *err);
 
-/* Ends the use of an entry. `entry` may be NULL. */
+/*
+ * Ends the use of an entry that plan_cache_send() has set in *used. `entry` may
+ * be NULL.
+ */
 void plan_cache_release(struct plan_cache *cache, struct plan_entry *entry);
 
 /* ---- plan-key.c */
 
 /*
- * Computes the key of a request. Returns 1 if the request has a key, 0 with
- * *reason set if it has none, or a negative error code.
+ * Computes the key of a request, which equal requests share. Returns 1 if the
+ * request has a key. Returns 0 if it has none, with *reason set to a constant
+ * string that says why. Otherwise returns a negative error code.
  */
 int plan_cache_key(uint8_t key[PLAN_KEY_LEN], const char **reason,
 		   const struct plan_question *question, struct error *err);

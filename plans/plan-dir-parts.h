@@ -21,10 +21,11 @@ int plan_dir_path(struct buf *out, const struct plan_dir *dir,
 		  const uint8_t *key);
 
 /*
- * Writes the file of a plan of `len` bytes, after removing the plans that were
- * not used for the longest time. The plans together have at most dir->max bytes
- * afterwards. `locks` is a descriptor of the locks. Returns NULL, or the reason
- * why the file was not written; a constant string.
+ * Writes the file of a plan, the `len` bytes at `bytes`. Before that, removes
+ * plans, the least recently used first, until all plans together with the new
+ * one have at most dir->max bytes. `locks` is a descriptor of the file "keys"
+ * with the locks. Returns NULL, or the reason why the file was not written; a
+ * constant string.
  */
 const char *plan_dir_store(const struct plan_dir *dir, const uint8_t *key,
 			   const void *bytes, size_t len, int locks);

@@ -12,8 +12,8 @@
 #include "sys/tempfile.h"
 
 /*
- * Maximum number of plans in a directory. With more files, each listing would
- * be slow.
+ * Maximum number of plans in a directory. Each time a plan is stored, the files
+ * are listed, which would be slow for more of them.
  */
 #define FILES_MAX 2048
 
@@ -33,7 +33,7 @@ struct listing {
 	const struct plan_dir *dir;
 	struct stored *files; /* owned */
 	size_t nr, alloc;
-	/* sum of the sizes of all files */
+	/* sum of the sizes of all listed files, in bytes */
 	uint64_t size;
 };
 
@@ -49,7 +49,10 @@ static int add(struct listing *l, const char *path)
 	struct stored *file;
 	struct sys_stat st;
 
-	/* The file may be gone: another process may remove the directory. */
+	/*
+	 * Ignore a file that does not exist any more: another process may have
+	 * removed it.
+	 */
 	if (sys_lstat(&st, path, NULL) < 0)
 		return 0;
 	if (mem_grow(&l->files, &l->alloc, l->nr + 1, sizeof(*l->files)) < 0)
@@ -64,8 +67,9 @@ static int add(struct listing *l, const char *path)
 }
 
 /*
- * Lists a file of a plan, or removes a temporary file. The caller holds the
- * lock on storing, so a temporary file was left by a process that died.
+ * Adds the file of a plan to the listing, or removes a temporary file. The
+ * caller holds the lock PLAN_DIR_STORING, so no process is writing a temporary
+ * file: a process that died has left the file.
  */
 static int visit(void *ctx, const char *name)
 {

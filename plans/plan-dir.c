@@ -21,19 +21,21 @@
 #include "sys/rangelock.h"
 
 /*
- * A plan (a cached response) may have at most 1 / PLAN_PART of the maximum size
- * of all plans.
+ * The maximum size of a plan (a cached response) is the maximum size of all
+ * plans divided by this number.
  */
 #define PLAN_PART 16
 
 /*
- * Minimum percentage of free space on the disk. With less, nothing is written.
+ * Minimum of free space on the disk, in percent. If less is free, no plan is
+ * written.
  */
 #define FREE_PERCENT 15
 
 /*
- * A plan is stored at once if it has at most SHORT_PLAN bytes, and if its pack
- * is at least SHORT_PART times as long.
+ * A plan is stored the first time that it is made if it has at most SHORT_PLAN
+ * bytes, and its pack is at least SHORT_PART times as long. Any other plan is
+ * stored at the second request.
  */
 #define SHORT_PLAN ((size_t)64 << 10)
 #define SHORT_PART 50
@@ -46,15 +48,15 @@
 #define WAIT_MAX_NS UINT64_C(120000000000)
 
 /*
- * A waiting process checks from time to time whether the maker is sending.
- * After this number of such checks in a row, the maker's client counts as slow,
- * and the process stops waiting.
+ * A process that waits for a plan checks every LOOK_NS whether the maker of the
+ * plan is waiting for its client. If the maker does so at this number of checks
+ * in a row, its client is slow, and the process stops waiting for the plan.
  */
 #define STALLED_LOOKS 3
 
 /*
- * The time at which a plan was last used is only updated after this number of
- * seconds.
+ * Minimum interval in seconds between two updates of the time at which a plan
+ * was last used.
  */
 #define USE_SECONDS 60
 
@@ -69,13 +71,13 @@ enum slot_kind {
 	SLOT_REFUSED = 2,
 };
 
-/* number of seconds for which a slot is valid */
+/* number of seconds after which a slot of each kind is ignored */
 #define ASKED_SECONDS 3600
 #define REFUSED_SECONDS 60
 
 /*
- * The three locks of a key, which are neighbouring bytes after
- * PLAN_DIR_STORING.
+ * The three locks of a key. Each lock is on one byte; the three bytes are
+ * neighbours, after the byte PLAN_DIR_STORING.
  */
 enum lock_kind { MAKER, SENDING, AWAITED, LOCK_KINDS };
 
@@ -232,7 +234,10 @@ static void slot_set(const struct plan_claim *claim, enum slot_kind kind)
 
 /* ---- reading */
 
-/* Sets the time of the plan's file to now, because the plan is used. */
+/*
+ * Sets the modification time of the plan's file to now, which says when the
+ * plan was last used.
+ */
 static void touch(const char *path)
 {
 	int64_t now = sys_clock_seconds();
@@ -328,12 +333,13 @@ static bool open_locks(struct plan_claim *claim)
 struct waiting {
 	/* time at which the wait began; 0: it has not begun */
 	uint64_t begun_ns;
-	/* number of checks in a row at which the maker was sending */
+	/* number of checks in a row at which the lock SENDING was taken */
 	unsigned sending;
 };
 
 /*
- * Waits LOOK_NS. Returns 1 to look for the plan again, 0 to stop waiting, or
+ * Waits LOOK_NS for the maker of the plan. Returns 1 if the caller should look
+ * for the plan again, 0 if it should stop waiting and make the plan itself, or
  * ERR_CANCELLED.
  */
 static int wait_for(struct plan_claim *claim, struct waiting *w,
@@ -385,8 +391,8 @@ static int find(struct plan_claim *claim, struct plan *plan,
 	for (;;) {
 		ret = take(claim);
 		/*
-		 * Look again: the last maker may have stored the plan before it
-		 * released the lock.
+		 * Look for the plan again: the previous maker may have stored
+		 * it before this process got the lock.
 		 */
 		if (load(plan, report, claim->dir, claim->key, odb))
 			return 1;

@@ -3,16 +3,16 @@
  * A directory of plans that processes share: the workers of gitreachd, and
  * processes of upload-pack and http-backend.
  *
- * 	<dir>/<key in hex>.plan   a plan (plans/plan-file.h)
- * 	<dir>/keys                locks, and a table of keys that were asked for
+ *	<dir>/<key in hex>.plan   a plan (plans/plan-file.h)
+ *	<dir>/keys                locks, and a table of keys that were asked for
  *
  * A request looks for a plan, and makes it if there is none. While a process
  * makes a plan, the others wait for it. All locks belong to open files, so a
  * killed maker harms nobody. Each key has three locks in the file "keys":
  *
- * 	MAKER     exclusive   a process makes the plan
- * 	SENDING   exclusive   its maker waits for its client
- * 	AWAITED   shared      other processes wait for the plan
+ *	MAKER     exclusive   a process makes the plan
+ *	SENDING   exclusive   its maker waits for its client
+ *	AWAITED   shared      other processes wait for the plan
  *
  * A maker that sees AWAITED sends no further bytes to its client until the plan
  * is stored. If the maker still holds SENDING for some time, its client is
@@ -22,9 +22,9 @@
  * stored when its key is asked for again, or when another request waits for it.
  * So the directory has few plans that are never used.
  *
- * The directory is a cache. A damaged file, a full disk or a missing directory
- * means that there is no plan, and never an error. Nothing is synced to the
- * disk, because a truncated file is noticed when it is read.
+ * The directory is a cache. If a file is damaged, the disk is full or the
+ * directory is missing, there is no plan, but no request fails. Nothing is
+ * synced to the disk, because a truncated file is noticed when it is read.
  *
  * A user who can write into the directory could change the packs that clients
  * get. So the directory must belong to the user of the process, and nobody else
@@ -74,23 +74,31 @@ int plan_dir_load(struct plan_dir **out, const struct repo *repo,
 /* Frees `dir`. NULL is allowed. */
 void plan_dir_free(struct plan_dir *dir);
 
-/* Returns the length in bytes of the largest plan that is stored. */
+/*
+ * Returns the maximum size in bytes of a plan that is stored in the directory.
+ */
 size_t plan_dir_plan_max(const struct plan_dir *dir);
 
 /*
- * Looks for the file of a plan, and does not make it. Returns 1 if the plan can
- * be used with the packs of the snapshot, else 0. Used by `git bitmap explain`.
+ * Returns 1 if the directory has the plan of `key` and all packs of the plan
+ * are in the snapshot, else 0. Makes no plan. Used by `git bitmap explain`.
  */
 int plan_dir_has(const struct plan_dir *dir, const uint8_t key[PLAN_KEY_LEN],
 		 const struct odb *odb);
 
-/* The right of one thread to make the plan of a key. */
+/*
+ * A thread's claim to make the plan of a key. Only the thread that has the
+ * claim makes the plan; other processes wait.
+ */
 struct plan_claim {
 	const struct plan_dir *dir; /* borrowed */
 	uint8_t key[PLAN_KEY_LEN];
-	/* owned: descriptor of the locks; -1: the plan will not be stored */
+	/*
+	 * owned: descriptor of the file "keys", on which the locks are taken;
+	 * -1: the plan will not be stored
+	 */
 	int locks;
-	/* true: another process has waited for the plan */
+	/* true: another process waited for the plan */
 	bool is_awaited;
 	/*
 	 * Why the plan will not be stored or was not stored; a constant string.
@@ -133,8 +141,8 @@ void plan_claim_store(struct plan_claim *claim, const struct plan *plan,
 		      const struct odb *odb, bool is_awaited);
 
 /*
- * Notes that the plan is too large, so that other processes do not wait for the
- * plan.
+ * Notes in the directory that the plan is too large to be stored. Other
+ * processes then do not wait for it.
  */
 void plan_claim_give_up(struct plan_claim *claim);
 

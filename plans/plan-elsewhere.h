@@ -20,22 +20,26 @@
 #include "plans/plan.h"
 
 /*
- * Passes calls to a struct packing_elsewhere, and notes the objects that the
- * pack lacks.
+ * Passes the calls of packing_send() on to the callbacks `to`, and notes in
+ * `absent` the objects that the pack lacks.
  */
 struct plan_elsewhere {
 	const struct packing_elsewhere *to; /* borrowed */
 	struct plan_absent *absent;         /* borrowed */
-	/* the pack that was asked about last, and its length */
+	/*
+	 * id and length of the last pack about which packing_send() asked
+	 * whether the receiver gets it from elsewhere
+	 */
 	struct oid asked;
 	uint64_t asked_len;
-	/* memory ran out, so `absent` is incomplete */
+	/* true: memory ran out, so `absent` is incomplete */
 	bool has_failed;
 };
 
 /*
- * Returns the callbacks that note in *absent the objects that the pack lacks.
- * *e and the result borrow their arguments. `*absent` must be zero.
+ * Returns callbacks for packing_send(). They pass each call on to `to`, and
+ * note in *absent the objects that the sent pack lacks. *e and the result
+ * borrow `to` and `absent`. `*absent` must be zero.
  */
 struct packing_elsewhere plan_elsewhere_note(struct plan_elsewhere *e,
 					     const struct packing_elsewhere *to,

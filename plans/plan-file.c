@@ -15,8 +15,8 @@
 #define PIECE_LEN 20
 #define TRAILER_LEN 32
 /*
- * Number of bytes in the fixed part of the table of objects that the pack
- * lacks. The checksum is not counted.
+ * Size in bytes of the fixed part of the table of lacking objects, without the
+ * checksum of the pack.
  */
 #define ABSENT_LEN 16
 
@@ -49,8 +49,8 @@ static int corrupt(const char *name, const char *what, struct error *err)
 }
 
 /*
- * Take the numbers of the report. Returns false if a number is missing or
- * invalid.
+ * Takes the numbers of struct packing_report from the file. Returns false if a
+ * number is missing or invalid.
  */
 static bool take_report(struct packing_report *r, struct cursor *c,
 			uint32_t flags)
@@ -94,8 +94,8 @@ static bool take_absent(struct plan_file *f, struct cursor *c)
 }
 
 /*
- * Takes the tables of packs, pieces and literals, which must fill the rest of
- * the file. Returns false if they do not.
+ * Takes the tables of packs, pieces and literals. Returns false if they do not
+ * end exactly at the end of the file.
  */
 static bool take_tables(struct plan_file *f, struct cursor *c,
 			uint64_t literals)
@@ -321,15 +321,19 @@ static bool find_strategy(uint32_t *flags, const char *strategy)
 	return false;
 }
 
-/* The packs that a plan uses. */
+/* The packs in which the spans of a plan are, for writing its file. */
 struct used {
 	const struct odb *odb;
 	/*
-	 * owned array, indexed by number in the snapshot: 1 + number in the
-	 * file, or 0 if the pack is not used
+	 * owned array, indexed by the number of a pack in the snapshot: 1 + the
+	 * number of the pack in the file, or 0 if the plan does not use the
+	 * pack
 	 */
 	uint32_t *numbers;
-	/* owned array, indexed by number in the file: number in the snapshot */
+	/*
+	 * owned array, indexed by the number of a pack in the file: its number
+	 * in the snapshot
+	 */
 	uint32_t *order;
 	uint32_t nr;
 	struct buf pieces;

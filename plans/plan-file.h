@@ -46,13 +46,19 @@ struct plan_file {
 	const uint8_t *absent_pack, *absent;
 	uint64_t absent_pack_len;
 	uint32_t absent_nr;
-	/* for each pack: checksum, size (be64) */
+	/* for each pack: its checksum and its size (be64) */
 	const uint8_t *packs;
-	/* for each piece: pack (be32), offset, length (be64) */
+	/*
+	 * for each piece: number of its pack (be32), offset in the pack and
+	 * length (be64 each)
+	 */
 	const uint8_t *pieces;
 	const uint8_t *literals; /* literal_len bytes */
 	size_t literal_len;
-	/* the report from when the pack was made, without durations */
+	/*
+	 * what packing_send() reported when the pack was made, without
+	 * durations
+	 */
 	struct packing_report report;
 };
 
@@ -64,10 +70,11 @@ int plan_file_parse(struct plan_file *file, const void *bytes, size_t len,
 		    const char *name, struct error *err);
 
 /*
- * Makes a plan of a parsed file and the packs of a snapshot. The plan borrows
- * the spans from the snapshot, and the literals from the bytes of the file. The
- * caller releases *plan in any case. Returns 0, ERR_MISSING if the snapshot
- * lacks one of the packs, ERR_IO if a pack cannot be mapped, or ERR_NOMEM.
+ * Makes a plan from a parsed file and the packs of a snapshot. The spans of the
+ * plan point into the packs of the snapshot, the literals into the bytes of the
+ * file. The caller releases *plan in any case. Returns 0, ERR_MISSING if the
+ * snapshot lacks one of the packs, ERR_IO if a pack cannot be mapped, or
+ * ERR_NOMEM.
  */
 int plan_file_resolve(struct plan *plan, const struct plan_file *file,
 		      const struct odb *odb, struct error *err);

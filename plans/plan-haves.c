@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Removes haves that other haves reach by one step. */
+/* Removes each have that is a parent of another have. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -9,14 +9,15 @@
 #include "repo/shallow.h"
 
 /*
- * Maximum number of haves. Reading more costs more than most plans (cached
- * responses) save. A client of stock Git sends 16 haves first.
+ * Maximum number of haves that are reduced; a longer list stays as it is.
+ * Reading more commits would take longer than most plans (cached responses)
+ * save. A client of stock Git sends 16 haves first.
  */
 #define HAVES_MAX 64
 
 /*
- * Maximum bytes of a commit that is read. There is a limit because clients
- * choose the haves.
+ * Maximum size in bytes of a commit that is read. Clients choose the haves, so
+ * without this limit they could make the server read large objects.
  */
 #define COMMIT_MAX ((uint64_t)1 << 20)
 

@@ -3,13 +3,12 @@
  * Reduces the common haves of a request to those that matter for the key of a
  * plan.
  *
- * Clients list commits until the server knows enough: often 16 commits in a
- * row. The number of common commits among them depends on the client's other
- * branches. All such lists stand for the same objects, if their newest commits
- * are the same:
+ * A client names commits, often 16 in a row, until the server knows enough. How
+ * many commits it names depends on the client's other branches. Two lists stand
+ * for the same objects if their newest commits are the same:
  *
- * 	haves  a - b - c - d      b - c - d      key: d
- * 	            \- e              \- e            e
+ *	haves  a - b - c - d      b - c - d      key: d
+ *	            \- e              \- e            e
  */
 #ifndef PLANS_PLAN_HAVES_H
 #define PLANS_PLAN_HAVES_H

@@ -13,8 +13,9 @@
 #include "walk/filter.h"
 
 /*
- * Text that is hashed into each key. Change this text when the other hashed
- * bytes get another meaning.
+ * Texts that are hashed into each key, and into each shared key. When the other
+ * hashed bytes get another meaning, the text must be changed, so that old keys
+ * match no longer.
  */
 #define FORMAT "gitreach plan 1"
 #define SHARED_FORMAT "gitreach shared plan 1"
@@ -41,7 +42,10 @@ static void put_sorted(struct hash_ctx *h, const struct oid *oids, size_t nr,
 		hash_update(h, oids[i].bytes, len);
 }
 
-/* Returns a sorted copy, which the caller frees, or NULL. `nr` is not 0. */
+/*
+ * Returns a sorted copy of `nr` ids, which the caller frees, or NULL if memory
+ * runs out. `nr` is not 0.
+ */
 static struct oid *sort(const struct oid *oids, size_t nr)
 {
 	struct oid *sorted = mem_alloc(nr, sizeof(*sorted));
@@ -100,7 +104,10 @@ static int put_filter(struct hash_ctx *h, const struct filter *filter)
 	return ret;
 }
 
-/* Returns why a request has no key, or NULL if it has one. */
+/*
+ * Returns the reason why a plan cannot be used for a request, or NULL if it
+ * can.
+ */
 static const char *refuse(const struct plan_question *q)
 {
 	const struct packing_request *r = q->request;

@@ -14,15 +14,19 @@
 
 #include "base/error.h"
 
-/* The directory of this server. There is none if `path` is NULL. */
+/*
+ * The directory of plans of one server. If `path` is NULL, there is no
+ * directory.
+ */
 struct plan_private {
 	char *path; /* owned */
 	/*
-	 * owned: descriptor of the lock. Processes that the server forks
-	 * inherit the lock, so the directory stays until the last one ends.
+	 * owned: descriptor of the locked file "owner". Processes that the
+	 * server forks inherit the lock. So the lock is held until the last of
+	 * these processes ends, and no other server removes the directory.
 	 */
 	int lock;
-	/* the process that made the directory */
+	/* id of the process that made the directory */
 	long pid;
 };
 

@@ -7,8 +7,8 @@
 #include "sys/io.h"
 
 /*
- * Minimum bytes of a span that is sent from the file. Shorter spans are copied,
- * because opening the file would cost more.
+ * Minimum bytes of a span that is sent by put_file(). The bytes of a shorter
+ * span are copied, because opening the file of the pack would take longer.
  */
 #define FILE_MIN ((size_t)1 << 16)
 
@@ -54,8 +54,9 @@ static int put_file(void *ctx, const struct sys_file_span *span,
 }
 
 /*
- * Returns a descriptor of the file of the pack in whose map the bytes are, or
- * -1.
+ * Returns a descriptor of the file of the pack that contains the `len` bytes at
+ * `bytes` of its map. Returns -1 if there is no such pack or it cannot be
+ * opened.
  */
 static int descriptor(struct plan_span_sink *s, const uint8_t *bytes,
 		      size_t len)

@@ -3,10 +3,10 @@
  * Finds the pack that contains a span (a range of mapped bytes), and sends
  * spans from the files of their packs.
  *
- * A plan has its spans as addresses in mapped packs. Two users need the pack
- * and the offset. One is the file of a plan (plans/plan-file.h). The other is a
- * sink that takes ranges of files, which is faster than writing bytes to a
- * pipe.
+ * A plan has the addresses of its spans in mapped packs. Two users need the
+ * pack and the offset of a span. One is plans/plan-file.h, which writes them
+ * into the file of a plan. The other is a sink that copies ranges of files to a
+ * pipe, which is faster than writing bytes from memory.
  */
 #ifndef PLANS_PLAN_SPANS_H
 #define PLANS_PLAN_SPANS_H
@@ -28,20 +28,23 @@ bool plan_span_find(uint32_t *number, const struct odb *odb,
 		    const uint8_t *bytes, size_t len);
 
 /*
- * A sink in front of another sink that has no put_pinned(). Passes long spans
- * of packs to sink.put_file(), and all other bytes to sink.put(). Used by one
+ * A sink that passes long spans of packs to put_file() of another sink, and all
+ * other bytes to its put(). The other sink has no put_pinned(). Used by one
  * thread at a time.
  */
 struct plan_span_sink {
 	/* borrowed; all packs are pinned */
 	const struct odb *odb;
 	struct pack_sink sink; /* where the bytes go */
-	/* private, zero: the pack of the last span, and its descriptor + 1 */
+	/*
+	 * private, initially zero: number of the pack of the last span, and 1 +
+	 * the descriptor of its file
+	 */
 	uint32_t number;
 	int fd_plus_1;
 };
 
-/* Returns the sink, which borrows *s. */
+/* Returns the sink that passes its bytes to s->sink. It borrows *s. */
 struct pack_sink plan_span_sink(struct plan_span_sink *s);
 
 /* Closes the descriptor. */

@@ -45,7 +45,8 @@ uint64_t plan_pack_len(const struct plan *plan)
 
 /*
  * Sends the rest of a plan, from the position `at` on. `plan_stays`: the plan
- * lives until the sink has used the bytes, so long literals need no copy.
+ * lives until the sink has used the bytes, so that long literals are passed
+ * without a copy.
  */
 static int send_from(const struct plan *plan, struct plan_place at,
 		     bool plan_stays, const struct pack_sink *sink,
@@ -131,7 +132,10 @@ static int note_span(struct plan_recorder *r, const uint8_t *span, size_t len)
 					   : add_piece(r->plan, span, len);
 }
 
-/* Starts to hold bytes back. All bytes in the plan so far have been sent. */
+/*
+ * Starts to hold bytes back. Notes the present end of the plan, because all
+ * bytes before it were sent.
+ */
 static void fall_behind(struct plan_recorder *r)
 {
 	const struct plan *plan = r->plan;
@@ -161,8 +165,9 @@ int plan_recorder_finish(struct plan_recorder *recorder, struct error *err)
 }
 
 /*
- * Records bytes: a range of a pinned pack, or a literal. Returns 1 if the
- * caller must send them now, 0 if they are held back, or a negative error code.
+ * Records bytes in the plan: a range of a pinned pack, or a literal. Returns 1
+ * if the caller must send these bytes now, 0 if they are held back and sent
+ * later, or a negative error code.
  */
 static int note(struct plan_recorder *r, const uint8_t *span,
 		const void *literal, size_t len, struct error *err)

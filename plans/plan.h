@@ -24,7 +24,10 @@
 #include "pack/writer.h"
 
 struct plan_piece {
-	/* borrowed; NULL: the next bytes of `literals` */
+	/*
+	 * start of the span in a mapped pack, borrowed; NULL: the piece is the
+	 * next `len` bytes of `literals`
+	 */
 	const uint8_t *span;
 	size_t len;
 };
@@ -33,11 +36,14 @@ struct plan_piece {
  * The objects that a pack lacks, because its receiver gets them from elsewhere.
  */
 struct plan_absent {
-	/* checksum of a whole pack; valid if `pack_len` is not 0 */
+	/*
+	 * checksum of a whole pack whose objects are lacking; valid if
+	 * `pack_len` is not 0
+	 */
 	struct oid pack;
-	/* length of the pack in bytes; 0: no pack */
+	/* length of the pack `pack` in bytes; 0: no whole pack is lacking */
 	uint64_t pack_len;
-	/* owned; `nr` ids of single objects */
+	/* owned: ids of `nr` single objects that are lacking */
 	struct oid *blobs;
 	size_t nr;
 };
@@ -45,8 +51,8 @@ struct plan_absent {
 struct plan {
 	struct buf literals; /* empty if `stored` is set */
 	/*
-	 * the literals of a plan that comes from a file (plans/plan-file.h);
-	 * they point into `file`. NULL: they are in `literals`
+	 * The literals of a plan that was read from a file (plans/plan-file.h),
+	 * which point into `file`. NULL: `literals` has the literals.
 	 */
 	const uint8_t *stored;
 	/*
@@ -67,22 +73,25 @@ void plan_release(struct plan *plan);
 /* Returns the length of the pack, in bytes. */
 uint64_t plan_pack_len(const struct plan *plan);
 
-/* Returns the memory that a plan takes up, in bytes, with its file. */
+/*
+ * Returns the memory that a plan takes up, in bytes. This includes the bytes of
+ * its file, if the plan was read from one.
+ */
 size_t plan_size(const struct plan *plan);
 
 /*
- * Sends a plan. A sink with put_pinned() also gets long literals by
- * put_pinned(). So the plan must live as long as the sink needs the packs.
- * Returns 0 or the error of the sink.
+ * Sends the pack of a plan to a sink. If the sink has put_pinned(), it gets
+ * spans and long literals by put_pinned(), without a copy. So the packs and the
+ * plan must live until the sink has used these bytes. Returns 0 or the error of
+ * the sink.
  */
 int plan_send(const struct plan *plan, const struct pack_sink *sink,
 	      struct error *err);
 
 /*
  * Records the bytes of a pack in a plan, and passes them to a sink. The sink
- * may be slow, because it waits for its client. If other requests wait for the
- * plan, the recorder holds the bytes back. So the plan is complete before the
- * sink gets these bytes.
+ * may wait for a slow client. So if other requests wait for the plan, the
+ * recorder stops passing bytes to the sink until the plan is complete.
  */
 struct plan_recorder {
 	struct pack_sink sink; /* where the bytes go */
@@ -90,8 +99,8 @@ struct plan_recorder {
 	/* maximum memory of the plan, in bytes */
 	size_t max;
 	/*
-	 * Called before bytes go to the sink. Returns true to hold these and
-	 * all further bytes back.
+	 * Called before bytes go to the sink. If it returns true, the recorder
+	 * holds back these bytes and all further ones.
 	 */
 	bool (*begin_sending)(void *ctx);
 	void (*end_sending)(void *ctx);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of repositories that the store did not have, and the times when the
- * store was asked. With this table, clients who ask again and again for a
- * repository that does not exist cause no requests to the store.
+ * A table of names of repositories that the store did not have, with the times
+ * at which the store was asked. With this table, clients who ask again and
+ * again for a repository that does not exist cause no requests to the store.
  *
  * Clients choose the names, so the table has a fixed size: a new name may
  * overwrite an older one. Callers must hold a lock.
@@ -25,9 +25,9 @@ struct stored_absent *stored_absent_new(void);
 void stored_absent_free(struct stored_absent *absent);
 
 /*
- * Notes that the store did not have `name` when it was asked at `now_ns`
- * (sys_clock_ns()). `hash` is any hash of the name. Without memory, nothing is
- * noted.
+ * Notes that the store did not have the repository `name` when it was asked at
+ * `now_ns` (sys_clock_ns()). `hash` is any hash of the name, the same in all
+ * functions. If memory runs out, nothing is noted.
  */
 void stored_absent_note(struct stored_absent *absent, const char *name,
 			uint32_t hash, uint64_t now_ns);
@@ -37,9 +37,10 @@ void stored_absent_forget(struct stored_absent *absent, const char *name,
 			  uint32_t hash);
 
 /*
- * Returns whether the table has `name`, and the store was asked for the name
- * less than `age_ns` before `now_ns`. True also if the store was asked after
- * `now_ns`, by another thread.
+ * Returns whether the table says that the store did not have `name` when it was
+ * asked, less than `age_ns` before `now_ns`. The time in the table may be later
+ * than `now_ns`, because another thread asked the store; then the result is
+ * true, too.
  */
 bool stored_absent_has(const struct stored_absent *absent, const char *name,
 		       uint32_t hash, uint64_t now_ns, uint64_t age_ns);

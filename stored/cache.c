@@ -13,7 +13,10 @@
 #include "sys/clock.h"
 #include "sys/io.h"
 
-/* maximum number of tries to link a file that other processes keep evicting */
+/*
+ * maximum number of tries to link a file; a try fails if another process
+ * removes the file from the cache after the download
+ */
 #define LINK_TRIES 3
 
 struct stored_cache {
@@ -80,8 +83,8 @@ static int make_parent(const char *path, struct error *err)
 }
 
 /*
- * Returns whether the cache has the complete file. A file is synced before it
- * gets its name, so comparing the size is enough.
+ * Returns whether the cache has the file at `path` completely. A file is synced
+ * before it gets its name, so only its size is compared.
  */
 static bool is_there(const char *path, const struct generation_file *file)
 {
@@ -90,7 +93,7 @@ static bool is_there(const char *path, const struct generation_file *file)
 	return !sys_stat(&st, path, NULL) && st.size == file->size;
 }
 
-/* Downloads a file, and counts its bytes. */
+/* Downloads a file, and adds its bytes to the counters. */
 static int fetch(struct stored_cache *cache, const char *path,
 		 const struct generation_place *place,
 		 const struct generation_file *file,
@@ -146,9 +149,9 @@ int stored_cache_link(struct stored_cache *cache, const char *path,
 			break;
 	}
 	/*
-	 * 1: a link is impossible, because the repository is on another file
-	 * system or the file has the maximum number of links. So download the
-	 * file to `path` itself.
+	 * 1: no hard link is possible, because the repository is on another
+	 * file system or the file has the maximum number of links. So download
+	 * the file to `path`.
 	 */
 	if (ret > 0)
 		ret = fetch(cache, path, place, file, SYS_FSYNC_NONE, &why);
@@ -262,7 +265,10 @@ struct sweep {
 	/* path of the directory that is listed now */
 	struct buf path;
 	uint64_t bytes;
-	/* files with a time before this are old */
+	/*
+	 * a file whose modification time is before this time is old enough to
+	 * be removed
+	 */
 	int64_t old_ns;
 	int depth;
 };
@@ -277,8 +283,9 @@ static int sweep_dir(struct sweep *s, struct error *err)
 }
 
 /*
- * Counts the bytes of a file, or removes the file. If another process removes
- * the file first, this is no error.
+ * Handles a file of the cache: removes it if it is old and no repository has
+ * it, otherwise adds its size. If another process removes the file first, this
+ * is no error.
  */
 static void sweep_file(struct sweep *s)
 {

@@ -14,9 +14,10 @@
  * the file by equal content. "x" marks executable files, because hard links
  * share the permissions.
  *
- * A file whose link count is 1 is in no repository, and may be removed at any
- * time: opened files stay readable, and the functions below download the file
- * again. Only stored_cache_drop() and stored_cache_sweep() remove files.
+ * If the link count of a file is 1, no repository uses the file, so it may be
+ * removed at any time. Processes that have it open can still read it, and the
+ * functions below download the file again when it is needed. Only
+ * stored_cache_drop() and stored_cache_sweep() remove files.
  */
 #ifndef STORED_CACHE_H
 #define STORED_CACHE_H
@@ -42,7 +43,10 @@ int stored_cache_open(struct stored_cache **out, const char *dir,
 /* Closes the cache, and keeps its files. NULL is allowed. */
 void stored_cache_close(struct stored_cache *cache);
 
-/* Sets the counters of downloads; borrowed. NULL: nothing is counted. */
+/*
+ * Sets the counters in which downloads are counted; borrowed. `counts` may be
+ * NULL: then nothing is counted.
+ */
 void stored_cache_count(struct stored_cache *cache,
 			struct stored_counts *counts);
 
@@ -68,7 +72,7 @@ int stored_cache_link(struct stored_cache *cache, const char *path,
 		      const struct generation_place *place,
 		      const struct generation_file *file, struct error *err);
 
-/* Returns whether the cache has a file of a generation. */
+/* Returns whether the cache has the file `file` of a generation. */
 bool stored_cache_has(const struct stored_cache *cache,
 		      const struct generation_file *file);
 
@@ -82,9 +86,9 @@ int stored_cache_put(struct stored_cache *cache,
 		     size_t len, struct error *err);
 
 /*
- * Downloads a file, maps it, and does not keep it in the cache. Returns 0 with
- * *map to be closed by the caller, ERR_MISSING if the store lacks the file,
- * ERR_CORRUPT if its content is wrong, ERR_IO or another error.
+ * Downloads a file of a generation and maps it, without adding it to the cache.
+ * Returns 0 with *map, which the caller closes; ERR_MISSING if the store lacks
+ * the file; ERR_CORRUPT if its content is wrong; ERR_IO or another error.
  */
 int stored_cache_borrow(struct stored_cache *cache, struct sys_map *map,
 			const struct generation_place *place,
@@ -94,16 +98,16 @@ int stored_cache_borrow(struct stored_cache *cache, struct sys_map *map,
  * Adds the local file `path` to the cache as the content of `file`. The caller
  * has checked size and SHA-256, and has made the content durable. Nobody may
  * write to the file after this call. Does nothing if the cache has the file, or
- * if `path` cannot be linked. Returns 0 or a negative error code.
+ * if a hard link from `path` into the cache is impossible. Returns 0 or a
+ * negative error code.
  */
 int stored_cache_add(struct stored_cache *cache,
 		     const struct generation_file *file, const char *path,
 		     struct error *err);
 
 /*
- * Removes a file from the cache if no repository has it. Returns the number of
- * bytes that were freed. If the file cannot be removed, it stays, and the
- * result is 0.
+ * Removes a file from the cache, unless a repository has a link to it. Returns
+ * the number of bytes that were freed, or 0 if the file stays.
  */
 uint64_t stored_cache_drop(struct stored_cache *cache,
 			   const struct generation_file *file);
@@ -112,9 +116,9 @@ uint64_t stored_cache_drop(struct stored_cache *cache,
 uint64_t stored_cache_downloaded(const struct stored_cache *cache);
 
 /*
- * Sets *bytes to the sum of the sizes of all files in the cache. Removes
- * complete and incomplete files that are in no repository and older than
- * STORED_CACHE_AGE. Returns 0 or a negative error code.
+ * Sets *bytes to the sum of the sizes of all files in the cache. Removes files
+ * that no repository has and that are older than STORED_CACHE_AGE, also those
+ * whose download was not completed. Returns 0 or a negative error code.
  */
 int stored_cache_sweep(uint64_t *bytes, struct stored_cache *cache,
 		       struct error *err);
@@ -122,8 +126,9 @@ int stored_cache_sweep(uint64_t *bytes, struct stored_cache *cache,
 /*
  * Makes the empty directory `dir` a bare repository with the content of a
  * generation (stored/layout.h). Its files are hard links to files of the cache.
- * So files must be replaced, as Git's commands do, and never written to.
- * Returns 0 or a negative error code; the directory may then have some files.
+ * So nobody may write to these files; a program that changes one must replace
+ * it, as Git's commands do. Returns 0 or a negative error code; the directory
+ * may then have some files.
  */
 int stored_cache_lay_out(struct stored_cache *cache, const char *dir,
 			 const struct generation_place *place,

@@ -72,15 +72,15 @@ static int add_updates(struct stored_changes *out,
 /* ---- generations with different tables */
 
 /*
- * A comparison of the sorted list `old` with the refs of the new generation,
- * which are visited in sorted order, too.
+ * The state of comparing the refs of two generations. `old` is sorted, and the
+ * refs of the new generation are visited in the same order.
  */
 struct comparison {
 	/*
 	 * The refs of the old generation. Each value is in the field `before`.
 	 */
 	struct stored_changes old;
-	/* number of old refs that were compared */
+	/* number of refs of `old` that were already compared */
 	size_t old_nr;
 	struct stored_changes *out;
 };
@@ -92,8 +92,8 @@ static int note_old(void *ctx, const char *ref, const char *value,
 }
 
 /*
- * Records the next old refs that sort before `ref` as deleted, or all remaining
- * old refs if `ref` is NULL.
+ * Adds the next refs of `old` that sort before `ref` to the result: the new
+ * generation does not have them. If `ref` is NULL, adds all remaining ones.
  */
 static int pass_deleted(struct comparison *c, const char *ref,
 			struct error *err)

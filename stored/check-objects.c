@@ -121,7 +121,10 @@ static int check_bitmaps(struct objects *o)
 	return ret;
 }
 
-/* Checks files that are derived from the packs. */
+/*
+ * Checks the files that are made from the packs, such as bitmap indexes and
+ * commit-graphs.
+ */
 static int check_derived(struct objects *o)
 {
 	const struct commit_graph_verify_options graph = {

@@ -27,7 +27,10 @@ struct checking {
 	 * repository
 	 */
 	bool lacks_files;
-	/* why a file could not be read; the code is 0 if all were read */
+	/*
+	 * the error of a file that could not be read; the code is 0 if all
+	 * files were read
+	 */
 	struct error unread;
 	/* protects `report`, the fields above, and calls of how->wrong() */
 	pthread_mutex_t lock;
@@ -45,7 +48,7 @@ static void wrong(struct checking *c, const char *what)
 struct expected {
 	char *name; /* owned: name in the store */
 	const struct generation_file *file;
-	/* whether the listing has the file */
+	/* true: the listing of the store has the file */
 	bool is_seen;
 };
 
@@ -235,8 +238,8 @@ static int check_chain(struct checking *c, struct generation *g)
 /* ---- the content */
 
 /*
- * Downloads a file. If its content is wrong, the other files are still
- * downloaded.
+ * Downloads a file of the generation. If the file is missing or wrong, reports
+ * this as a problem and returns 0, so that the other files are downloaded, too.
  */
 static int fetch_file(void *ctx, const struct generation_file *file,
 		      const char *path, struct error *err)
@@ -263,7 +266,10 @@ static int fetch_file(void *ctx, const struct generation_file *file,
 	return ret;
 }
 
-/* Returns whether an error means wrong content, and not a failure to read. */
+/*
+ * Returns whether an error code says that the content of a file is wrong; other
+ * codes say that it could not be read.
+ */
 static bool is_problem(int ret)
 {
 	return ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED ||

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks a repository in a store, and changes nothing. */
+/*
+ * Checks the content of a repository in a store. Changes nothing in the store.
+ */
 #ifndef STORED_CHECK_H
 #define STORED_CHECK_H
 
@@ -8,13 +10,13 @@
 
 struct stored_check {
 	/*
-	 * whether to download the files, compare their SHA-256, and check
-	 * packs, bitmap indexes, and that all objects that refs reach exist
+	 * true: also download the files, compare their SHA-256, check packs and
+	 * bitmap indexes, and check that all objects that refs reach exist
 	 */
 	bool full;
 	/* directory for temporary files; used with `full` */
 	const char *tmp;
-	/* called for each problem with a line for the user */
+	/* called for each problem; `what` is a line of text for the user */
 	void (*wrong)(void *ctx, const char *what);
 	void *ctx;
 	const struct progress_out *progress; /* NULL: none */

@@ -32,17 +32,20 @@
 #define BUCKET_NR 256
 #define ENTRY_MAX 4096
 /*
- * The time of a copy's last use, which is recorded on disk, is updated at most
- * once in this number of nanoseconds.
+ * Minimum number of nanoseconds between two updates of the time at which a copy
+ * was last used, which is stored on disk.
  */
 #define TOUCH_NS UINT64_C(10000000000)
-/* nanoseconds: the minimum time between two reports of a stale copy */
+/*
+ * Minimum number of nanoseconds between two reports (is_news) that the copy of
+ * a repository is stale.
+ */
 #define NEWS_NS UINT64_C(60000000000)
 /*
- * The store counts as down for DOWN_NS nanoseconds if a question got no answer
- * for at least SLOW_NS. During this time, no question is asked. A question that
- * fails faster, for example because the connection is refused, does not have
- * this effect.
+ * If the store gave no answer to a question that took at least SLOW_NS
+ * nanoseconds, it is taken to be down for DOWN_NS nanoseconds. During this
+ * time, it is not asked. If a question fails in less than SLOW_NS, for example
+ * because the connection is refused, the store is not taken to be down.
  */
 #define DOWN_NS UINT64_C(5000000000)
 #define SLOW_NS UINT64_C(2500000000)
@@ -60,7 +63,10 @@
 #define TRIM_PART 64
 #define TRIM_NS UINT64_C(600000000000)
 
-/* Identifies the marker file of a copy. All zero: there is none. */
+/*
+ * Identifies one version of the marker file of a copy; a refresh makes a new
+ * file. All zero: there is no marker file.
+ */
 struct identity {
 	uint64_t ino, size;
 	int64_t mtime_ns;
@@ -69,19 +75,24 @@ struct identity {
 struct entry {
 	char *name; /* owned */
 	struct entry *next;
-	/* number of requests that are entering */
+	/*
+	 * number of requests that are in stored_copies_enter() with this entry
+	 */
 	unsigned users;
-	/* when the entry was last used */
+	/* sys_clock_ns() when the entry was last used */
 	uint64_t last_ns;
 	bool is_asking;
 	/*
-	 * the last answer of the store: the time of the question, and the
-	 * result
+	 * the last answer of the store about this repository: the time of the
+	 * question, and the result
 	 */
 	uint64_t asked_ns;
 	int ret;
 	struct error err;
-	/* when the copy was last found to be the newest; 0: not known */
+	/*
+	 * time at which the copy last had the newest generation for certain; 0:
+	 * not known
+	 */
 	uint64_t newest_ns;
 	/*
 	 * `marker` identifies the marker file of the copy that was read last.
@@ -92,8 +103,8 @@ struct entry {
 	struct generation known;
 	uint64_t touched_ns, news_ns;
 	/*
-	 * when the store last proved that it has the generation of the copy; 0:
-	 * not known
+	 * time at which the store last proved that it has the generation of the
+	 * copy; 0: not known
 	 */
 	uint64_t proved_ns;
 };
@@ -108,16 +119,17 @@ struct stored_copies {
 	size_t entry_nr;
 	struct stored_absent *absent; /* owned */
 	/*
-	 * is_down: the store does not answer. is_probing: a request is asking
-	 * whether it answers again. down_until_ns: nobody asks before this
-	 * time. down_err: the error of the last question.
+	 * is_down: true if the store does not answer. is_probing: true if a
+	 * request is asking whether it answers again. down_until_ns: before
+	 * this time, no request asks the store. down_err: the error of the
+	 * question that found the store down.
 	 */
 	bool is_down, is_probing;
 	uint64_t down_until_ns;
 	struct error down_err;
 	/*
-	 * when the cache was last trimmed, and the number of bytes that had
-	 * been downloaded by then
+	 * time of the last trim of the cache, and stored_cache_downloaded() at
+	 * that time
 	 */
 	uint64_t trimmed_ns, trimmed_at;
 };
@@ -270,7 +282,10 @@ static void note_absent(struct stored_copies *copies, const char *name,
 		stored_absent_forget(copies->absent, name, hash);
 }
 
-/* Returns whether the store did not have the repository a short time ago. */
+/*
+ * Returns whether the store was asked a short time ago, and did not have the
+ * repository. Sets *err in this case.
+ */
 static bool is_absent(struct stored_copies *copies, const char *name,
 		      uint64_t now, struct error *err)
 {
@@ -327,7 +342,7 @@ static uint64_t age_of(const struct entry *e, const struct stored_copy *copy,
 		int64_t seconds = sys_clock_seconds() -
 				  st.mtime_ns / 1000000000;
 
-		/* Ignore a time in the future. */
+		/* Ignore a time that is in the future. */
 		if (seconds >= 0)
 			age = (uint64_t)(seconds + 1) * 1000000000;
 	}
@@ -391,7 +406,10 @@ static int refresh(struct stored_copies *copies, struct stored_copy *copy,
 
 /* ---- an outage of the store */
 
-/* Returns whether a question would have to wait for a store that is silent. */
+/*
+ * Returns whether the store is down and must not be asked now, because a
+ * question would wait in vain.
+ */
 static bool is_silent(const struct stored_copies *copies)
 {
 	return copies->is_down &&
@@ -500,8 +518,8 @@ static bool is_fresh(const struct stored_copies *copies, const struct entry *e,
 }
 
 /*
- * Returns whether the old copy may be served, and then sets the flags of *use.
- * The caller has the lock.
+ * Returns whether the copy may be served although the store does not answer. If
+ * so, sets the flags of *use. The caller has the lock.
  */
 static bool is_stale_allowed(struct stored_copies *copies, struct entry *e,
 			     struct stored_use *use)
@@ -536,8 +554,8 @@ static int take_answer(struct stored_copies *copies, struct entry *e,
 }
 
 /*
- * Answers a request while the store is down, without asking it. Returns 0 if
- * the old copy may be served, otherwise ERR_IO.
+ * Decides about a request while the store is down, without asking the store.
+ * Returns 0 if the copy may be served although it may be old, otherwise ERR_IO.
  */
 static int do_without(struct stored_copies *copies, struct entry *e,
 		      struct stored_use *use, struct error *err)
@@ -566,8 +584,8 @@ static int enter_entry(struct stored_copies *copies, struct entry *e,
 		if (e->asked_ns >= arrival && (e->ret || is_there(use)))
 			return take_answer(copies, e, use, err);
 		/*
-		 * Look again at the disk: another process may have made the
-		 * copy since the store was asked.
+		 * Look at the disk again before refusing: another process may
+		 * have made the copy after the store was asked.
 		 */
 		if (is_absent(copies, e->name, arrival, err) && !is_there(use))
 			return ERR_MISSING;

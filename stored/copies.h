@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The local copies of repositories in a store, for a server. Each request
- * enters a copy, which is first made or brought to the newest generation.
+ * enters the copy of its repository. Before that, the copy is made, or brought
+ * to the newest generation.
  *
  *	enter -> the request is answered from the files of the copy -> leave
  *
- * Strict reads (max_age_ns is 0): a request uses an answer of the store only if
- * the question was sent after the request arrived. Requests for one repository
- * that wait at the same time share an answer. So two questions in a row answer
- * any number of requests.
+ * Strict reads (max_age_ns is 0): for each request, the store must say after
+ * the arrival of the request which generation is the newest. Requests for one
+ * repository that wait at the same time share an answer. So all waiting
+ * requests wait for at most two questions to the store, one after the other.
  *
  * Relaxed reads: the store is not asked if the copy was the newest at most
  * max_age_ns ago.
@@ -17,7 +18,7 @@
  * about 4 seconds. Then one request each 5 seconds asks again. All other
  * requests get a stale copy or an error at once.
  *
- * A request trims the cache (stored/trim.h), if it is time, after it has got
+ * From time to time, a request trims the cache (stored/trim.h) after it has got
  * its copy. Without a budget, trimming removes only leftovers of killed
  * processes.
  *
@@ -37,9 +38,9 @@ struct stored_copies;
 
 struct stored_copies_options {
 	const char *dir; /* borrowed during the call */
-	/* the store; borrowed during the call */
+	/* the store to which the copies belong; borrowed during the call */
 	struct stored_origin origin;
-	/* bytes of files in `dir`; 0: no limit */
+	/* maximum size of all files in `dir`, in bytes; 0: no limit */
 	uint64_t budget;
 	uint64_t max_age_ns; /* 0: strict reads */
 	/*
@@ -65,13 +66,13 @@ struct stored_use {
 	struct stored_copy *copy; /* owned; NULL: none */
 	/*
 	 * `is_stale`: the store did not answer, and the copy may be old.
-	 * `is_news`: the caller should log this, because it was not logged for
-	 * this repository in the last minute.
+	 * `is_news`: the caller should log this now, because there was no such
+	 * log line for this repository in the last minute.
 	 */
 	bool is_stale, is_news;
 	/*
-	 * how the request was answered, for example from a copy that it has
-	 * refreshed
+	 * how the request got its copy: for example, the copy was already
+	 * there, or was brought to a newer generation
 	 */
 	enum stored_lookup how;
 };
@@ -92,9 +93,9 @@ void stored_copies_close(struct stored_copies *copies);
 struct stored_node *stored_copies_node(struct stored_copies *copies);
 
 /*
- * Makes or refreshes the copy of a repository, and holds it until
- * stored_copies_leave(). Missing files are downloaded first. If the disk is
- * full, copies are evicted, and the refresh is tried once more.
+ * Makes the copy of a repository, or brings it to the newest generation. Nobody
+ * removes the copy until stored_copies_leave(). If the disk is full, other
+ * copies are removed, and the work is tried once more.
  *
  * Returns 0. If use->is_stale is set, the copy may be old, and *err says why.
  * Returns ERR_MISSING if the store has no such repository, or ERR_INVALID if no
@@ -113,8 +114,9 @@ int stored_copies_look(struct stored_copies *copies, const char *name,
 		       struct error *err);
 
 /*
- * Returns whether the copy in use was found to be the newest generation after
- * the request arrived. So a child process need not ask the store again.
+ * Returns whether the store was asked for the newest generation after the
+ * request arrived, and the copy has this generation. In this case, a child
+ * process of the server need not ask the store again.
  */
 bool stored_copies_were_asked(const struct stored_copies *copies,
 			      const struct stored_use *use);

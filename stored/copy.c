@@ -13,8 +13,8 @@
 #include "sys/tempdir.h"
 
 /*
- * maximum number of tries to rename into a directory whose parents another
- * process keeps removing
+ * Maximum number of tries to rename a directory to its final path. A try fails
+ * if another process removes the parent directory because it is empty.
  */
 #define RENAME_TRIES 5
 /*
@@ -24,8 +24,8 @@
  */
 #define LOOKS 3
 /*
- * A marker may be large, but its first PEEK_LEN bytes contain the number of the
- * generation.
+ * Number of bytes at the start of a marker that certainly contain the number of
+ * the generation. The whole marker may be large.
  */
 #define PEEK_LEN 8192
 
@@ -37,7 +37,10 @@ struct stored_copy {
 	char *marker;
 	/* descriptor of the lock file */
 	int locks;
-	/* number of open calls of stored_copy_begin() */
+	/*
+	 * number of calls of stored_copy_begin() without a call of
+	 * stored_copy_end()
+	 */
 	unsigned changes;
 	bool is_doubted; /* by stored_copy_doubt() */
 	struct generation_place place;
@@ -102,8 +105,8 @@ static int read_boot(struct buf *out, struct error *err)
 }
 
 /*
- * Returns 1 if the marker was written for this copy and since the last start of
- * the system, 0 if not, or a negative error code.
+ * Returns 1 if a marker belongs to this copy and was written since the last
+ * start of the system, 0 if not, or a negative error code.
  */
 static int is_usable(const struct stored_copy *copy,
 		     const struct stored_marker *m, struct error *err)
@@ -119,8 +122,9 @@ static int is_usable(const struct stored_copy *copy,
 }
 
 /*
- * Reads a marker, or another file of this form. Returns 0, 1 if the file is
- * missing or cannot be used, or a negative error code.
+ * Reads the generation in a marker, or in the note of stored_copy_note_made(),
+ * which has the same form. Returns 0, 1 if the file is missing or cannot be
+ * used, or a negative error code.
  */
 static int read_marker(struct generation *out, const struct stored_copy *copy,
 		       const char *path, struct error *err)
@@ -133,7 +137,7 @@ static int read_marker(struct generation *out, const struct stored_copy *copy,
 	if (!ret)
 		ret = stored_marker_parse(&m, text.data, text.len, err);
 	buf_release(&text);
-	/* A damaged marker counts as a missing one. */
+	/* A damaged marker is treated like a missing one. */
 	if (ret == ERR_MISSING || ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED)
 		return 1;
 	if (!ret)
@@ -395,7 +399,7 @@ void stored_copy_end(struct stored_copy *copy)
 				   stored_node_change_lock(copy->name));
 }
 
-/* Stores a duplicate of *g in the struct as the generation of the copy. */
+/* Sets the generation of the struct to a copy of *g. */
 static int adopt(struct stored_copy *copy, const struct generation *g,
 		 struct error *err)
 {
@@ -414,9 +418,10 @@ static int advance_in_place(struct stored_copy *copy,
 	if (!ret)
 		ret = stored_refresh_files(&r, err);
 	/*
-	 * Remove the old packs before the marker is written. If a crash came
-	 * between, the next refresh would repeat the removal. In the other
-	 * order, the old packs would stay until the next generation.
+	 * Remove the old packs before the marker is written. If the process
+	 * dies between these steps, the next refresh removes the packs again.
+	 * In the other order, the old packs would stay until there is a newer
+	 * generation.
 	 */
 	if (!ret)
 		stored_refresh_tidy(&r);
@@ -523,7 +528,8 @@ static int advance(struct stored_copy *copy, const struct generation *g,
 	if (ret)
 		return ret;
 	/*
-	 * Another process may have brought the copy to the generation already.
+	 * Load the marker again: another process may have brought the copy to
+	 * this generation before this process got the lock.
 	 */
 	ret = stored_copy_load(copy, err);
 	if (ret > 0) {
@@ -606,8 +612,8 @@ static int prove(struct stored_copy *copy, const struct generation_place *probe,
 }
 
 /*
- * Brings the copy to a generation whose record was read from the store just
- * now. So there is no doubt about this generation.
+ * Brings the copy to *g, whose record was read from the store just now. So the
+ * store has this generation, and stored_copy_is_doubted() becomes false.
  */
 static int advance_to_read(struct stored_copy *copy, const struct generation *g,
 			   struct error *err)
@@ -619,8 +625,8 @@ static int advance_to_read(struct stored_copy *copy, const struct generation *g,
 }
 
 /*
- * The question which record is the newest. It is asked while files are
- * downloaded.
+ * A question to the store, whether a guessed record is the newest. It is asked
+ * while files are downloaded.
  */
 struct asking {
 	const struct generation_place *place; /* borrowed */
@@ -628,7 +634,7 @@ struct asking {
 	uint64_t number;
 	bool was_asked;
 	int ret; /* result of the question */
-	/* true: the record in the hint is the newest */
+	/* true: the record in the hint is the newest record */
 	bool is_newest;
 	/* owned: the newest record, if it is not the one in the hint */
 	struct generation g;

@@ -14,9 +14,10 @@
  * close. While the lock is held, nobody removes the copy. A process that
  * changes the copy holds the lock CHANGE.
  *
- * Copies are not durable, because they can be made again. The marker says since
- * which start of the system the copy exists. After the next start, the copy is
- * made anew from files in the cache. So a refresh syncs only downloaded files.
+ * Copies are not durable, because they can be made again. The marker contains
+ * the boot id of the system. After the system was started again, the copy is
+ * not used any more, and is made anew from files in the cache. So a refresh
+ * syncs only downloaded files.
  *
  * Only one thread may use a struct. Several threads and processes may use one
  * copy, each with its own struct.
@@ -33,8 +34,9 @@ struct stored_copy;
 #define STORED_COPY_MADE "store-made"
 
 /*
- * The environment variable by which a server tells its child the path of a copy
- * that the server has refreshed after the request arrived.
+ * Name of an environment variable. A server sets it for a child process to the
+ * path of a copy, if the copy was brought to the newest generation after the
+ * request had arrived.
  */
 #define STORED_COPY_ASKED "GITREACH_COPY_ASKED"
 
@@ -48,10 +50,10 @@ int stored_copy_open(struct stored_copy **out, const char *git_dir,
 		     struct error *err);
 
 /*
- * Starts using the copy of a repository. The copy need not exist: the first
- * refresh makes it. `node` is borrowed. Returns 0 with *out owned by the
- * caller, ERR_INVALID if a store cannot have a repository of this name, or
- * another negative error code. Nothing is read, and no request is sent.
+ * Begins to use the copy of a repository (lock USE). If there is no copy yet,
+ * stored_copy_refresh() makes it. `node` is borrowed. Returns 0 with *out owned
+ * by the caller, ERR_INVALID if a store cannot have a repository of this name,
+ * or another negative error code. Nothing is read, and no request is sent.
  */
 int stored_copy_enter(struct stored_copy **out, struct stored_node *node,
 		      const char *name, struct error *err);
@@ -63,8 +65,8 @@ void stored_copy_close(struct stored_copy *copy);
  * Brings the copy to the generation that is the newest in the store after the
  * call began.
  *
- * - If the copy has this generation already, one request is sent, and another
- *   one after stored_copy_doubt().
+ * - If the copy has this generation already, one request is sent, or two if
+ *   stored_copy_doubt() was called before.
  * - If another process of this node has noted this generation
  *   (stored_copy_note_made()) and brings the copy to it meanwhile, the same
  *   requests are sent as in the first case.
@@ -87,17 +89,17 @@ int stored_copy_refresh(struct stored_copy *copy, struct error *err);
 void stored_copy_doubt(struct stored_copy *copy);
 
 /*
- * Returns whether nobody has proved, since stored_copy_doubt(), that the store
- * has the generation of the copy. A refresh that makes the copy from the hint
- * proves nothing, which saves a request.
+ * Returns whether it is still not proved, since stored_copy_doubt(), that the
+ * store has the generation of the copy. stored_copy_refresh() proves this,
+ * except when it makes the copy from the hint, which saves a request.
  */
 bool stored_copy_is_doubted(const struct stored_copy *copy);
 
 /*
- * Finds out whether the store has the repository, without a change of the copy.
- * A copy that exists is an answer; otherwise up to three requests are sent.
- * Returns 0, ERR_MISSING, ERR_IO if the store does not answer, or another
- * negative error code.
+ * Finds out whether the store has the repository, without changing the copy. If
+ * the copy exists, the store has it, and no request is sent. Otherwise up to
+ * three requests are sent. Returns 0, ERR_MISSING, ERR_IO if the store does not
+ * answer, or another negative error code.
  */
 int stored_copy_look(struct stored_copy *copy, struct error *err);
 
@@ -106,8 +108,8 @@ int stored_copy_look(struct stored_copy *copy, struct error *err);
  * objects, alternates, and packs. Only stock Git or a hook can have added them.
  * A push must not rely on such objects, because the store does not have them.
  *
- * If there are none, five directories are listed, and nothing is locked.
- * Otherwise the copy is refreshed first. Returns 0, or a negative error code if
+ * First lists five directories, without a lock. If they have such objects,
+ * refreshes the copy and removes them. Returns 0, or a negative error code if
  * such objects may be left.
  */
 int stored_copy_purge(struct stored_copy *copy, struct error *err);
@@ -132,8 +134,9 @@ int stored_copy_note_made(const struct stored_copy *copy,
 			  const struct generation *g, struct error *err);
 
 /*
- * Returns the number of the generation that was noted last, or 0 if there is
- * none. The rest of the note is not checked.
+ * Returns the number of the generation that the last call of
+ * stored_copy_note_made() has noted, by any process, or 0 if there is no note.
+ * Only the number in the note is read.
  */
 uint64_t stored_copy_made_number(const struct stored_copy *copy);
 
@@ -187,10 +190,13 @@ void stored_copy_assume(struct stored_copy *copy,
  */
 const struct generation *stored_copy_generation(const struct stored_copy *copy);
 
-/* The results of the next functions are borrowed from the copy. */
+/* The following functions return parts of *copy, which are borrowed. */
 const struct generation_place *stored_copy_place(
 	const struct stored_copy *copy);
-/* Returns stored_copy_place() with short time limits, for small requests. */
+/*
+ * Returns stored_copy_place(), but with a store that has short time limits, for
+ * requests for few bytes.
+ */
 struct generation_place stored_copy_probe_place(const struct stored_copy *copy);
 struct stored_cache *stored_copy_cache(const struct stored_copy *copy);
 /* Returns the relay of the node, or NULL if there is none. */

@@ -8,9 +8,8 @@
 #include "sys/clock.h"
 
 /*
- * The name of the file. The number in the name must be raised whenever
- * `families` changes. So an older program, which has other families, uses
- * another file.
+ * Name of the file. Whenever `families` changes, the number in the name must be
+ * raised: a program of an older version then uses another file.
  */
 #define FILE_NAME "counts-1"
 
@@ -170,7 +169,8 @@ static unsigned status_of(int ret)
 }
 
 /*
- * Returns whether `value`, of enum status, means that the store has answered.
+ * Returns whether a value of enum status means that the store has given a
+ * useful answer.
  */
 static bool is_answer(unsigned value)
 {

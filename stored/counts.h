@@ -24,10 +24,10 @@ struct stored_counts;
 struct stored_counts *stored_counts_open(const char *dir);
 void stored_counts_close(struct stored_counts *counts);
 
-/* Counts all requests that are sent to `store` from now on. */
+/* From now on, counts all requests that are sent to `store`. */
 void stored_counts_watch(struct stored_counts *counts, struct filestore *store);
 
-/* How a request for a repository was answered. */
+/* How a request for a repository got its local copy. */
 enum stored_lookup {
 	/* by the copy as it was */
 	STORED_LOOKUP_HIT,
@@ -43,7 +43,10 @@ enum stored_lookup {
 	STORED_LOOKUPS,
 };
 
-/* Returns the name that a result has in the metrics, such as "hit". */
+/*
+ * Returns the name of a value of enum stored_lookup in the metrics, such as
+ * "hit".
+ */
 const char *stored_lookup_name(enum stored_lookup result);
 
 void stored_counts_lookup(struct stored_counts *counts,
@@ -53,8 +56,8 @@ void stored_counts_lookup(struct stored_counts *counts,
 void stored_counts_download(struct stored_counts *counts, uint64_t bytes);
 
 /*
- * Notes that the cache has `bytes` bytes now, and adds `evicted` to the number
- * of copies that were removed.
+ * Sets the counter of the cache's size to `bytes`, and adds `evicted` to the
+ * counter of removed copies.
  */
 void stored_counts_trim(struct stored_counts *counts, uint64_t bytes,
 			uint64_t evicted);
@@ -64,8 +67,8 @@ void stored_counts_trim(struct stored_counts *counts, uint64_t bytes,
 /* The counters for people. */
 struct stored_counts_view {
 	/*
-	 * number of requests to the store, and of those among them that got no
-	 * useful answer
+	 * number of requests to the store, and how many of them failed: they
+	 * got no answer, or a useless one
 	 */
 	uint64_t requests, failures;
 	uint64_t received, sent; /* bytes of files */

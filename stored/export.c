@@ -16,7 +16,7 @@ static int put_file(void *ctx, const struct generation_file *file,
 	return stored_fetch(ctx, file, path, SYS_FSYNC_FSYNC, err);
 }
 
-/* Moves the refs from the tables into files. */
+/* Converts the repository from reftables to refs in files. */
 static int use_files(const char *dir, struct error *err)
 {
 	const struct repo_options where = {
@@ -63,8 +63,8 @@ static int fill(const struct generation_place *place,
 }
 
 /*
- * Creates the directory "<dir>.tmp_XXXXXX", and appends the path of its parent
- * directory to *parent.
+ * Creates the directory "<dir>.tmp_XXXXXX" next to `dir`. Appends the path of
+ * the directory that contains both to *parent.
  */
 static int make_beside(struct sys_tempdir *td, struct buf *parent,
 		       const char *dir, struct error *err)
@@ -104,8 +104,8 @@ static int install(struct sys_tempdir *td, const char *from, const char *parent,
 		return ret;
 	ret = sys_sync_dir(parent, err);
 	/*
-	 * Without the sync, a power loss could remove the new name. So the
-	 * export has failed: remove the directory.
+	 * Without the sync, a power loss could remove the new name. So if the
+	 * sync fails, the export has failed: remove the directory.
 	 */
 	if (ret)
 		sys_tempdir_remove(dir, NULL);

@@ -135,8 +135,9 @@ static int start(struct receiver *r, const char *path, struct error *err)
 }
 
 /*
- * Gives the file its name if `ret` is 0 and the content is right, and ends the
- * receiver. Returns `ret` or another negative error code.
+ * Ends the receiver. If `ret` is 0 and the content has the right size and hash,
+ * the temporary file gets its name. Returns `ret`, or another negative error
+ * code.
  */
 static int finish(struct receiver *r, int ret, const char *path,
 		  enum sys_fsync_method method, struct error *err)

@@ -32,8 +32,9 @@ int stored_describe(struct generation_file *file, const char *path,
 		    struct error *err);
 
 /*
- * Converts the positive results of a store (enum filestore_result) to error
- * codes. Returns other values unchanged. `what` names the file in the message.
+ * Converts a result of a function of the store: a positive value (enum
+ * filestore_result) becomes an error code, and other values stay. `what` names
+ * the file in the message.
  */
 int stored_result(int ret, const char *what, struct error *err);
 

@@ -37,8 +37,8 @@ static int open_tables(struct stored_finder *l, const struct generation *g,
 }
 
 /*
- * Returns whether a ref in the tables does not count, because the generation
- * has an update of it, or because the change deletes it.
+ * Returns whether to ignore a ref in the tables: the generation has an update
+ * of this ref, or the change deletes it.
  */
 static bool is_ignored(void *ctx, const char *ref)
 {

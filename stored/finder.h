@@ -13,7 +13,10 @@
 struct stored_finder {
 	struct stored_cache *cache;           /* borrowed */
 	const struct generation_place *place; /* borrowed */
-	/* owned: the tables that were read last, and their generation */
+	/*
+	 * owned: the tables that are open now, and the generation that they
+	 * belong to
+	 */
 	struct generation tables_of;
 	struct stored_tables tables;
 	bool has_tables;
@@ -21,12 +24,18 @@ struct stored_finder {
 
 void stored_finder_release(struct stored_finder *finder);
 
-/* The refs of the change for which refs are looked up. */
+/*
+ * The context of stored_finder_find(): the open tables, and the change that
+ * needs the values of refs.
+ */
 struct stored_finder_refs {
 	struct stored_finder *finder;             /* borrowed */
 	const struct generation_ref_change *refs; /* borrowed */
 	size_t ref_nr;
-	/* the generation in which stored_finder_find() looks up a ref now */
+	/*
+	 * the generation for which stored_finder_find() was called; set only
+	 * during the call
+	 */
 	const struct generation *looked_at;
 };
 

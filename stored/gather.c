@@ -16,10 +16,16 @@
 
 struct gathering {
 	const struct stored_gather *how;
-	/* owned array: the files to get, one in each task of a parallel loop */
+	/*
+	 * owned array: the files that the parallel loop downloads, one in each
+	 * task
+	 */
 	const struct generation_file **tasks;
 	size_t nr;
-	/* the bundle that is the first task; NULL: none */
+	/*
+	 * the side bundle, which is then tasks[0]; NULL: the bundle is not
+	 * downloaded
+	 */
 	const struct generation_file *bundle;
 	/* map of the bundle; valid if `has_map` */
 	struct sys_map map;
@@ -41,7 +47,10 @@ static void fetch_bundle(struct gathering *g)
 		stored_side_parse(&g->side, g->map.data, g->map.len, &ignored);
 }
 
-/* Takes a file from the bundle. Returns whether this was possible. */
+/*
+ * Puts a file into the cache from the downloaded bundle. Returns whether the
+ * bundle had the file and the cache has it now.
+ */
 static bool take_part(const struct gathering *g,
 		      const struct generation_file *file)
 {
@@ -107,7 +116,10 @@ static bool is_missing(const struct gathering *g, size_t nr)
 	       !stored_cache_has(how->cache, file);
 }
 
-/* Finds the bundle, if it should be used. */
+/*
+ * Sets g->bundle to the side bundle of the generation if downloading it
+ * replaces at least SIDE_MIN other downloads.
+ */
 static void choose_bundle(struct gathering *g)
 {
 	const struct generation *gen = g->how->g;

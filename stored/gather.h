@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Downloads files of a generation into the cache, all at the same time.
+ * Downloads files of a generation into the cache, on several threads.
  *
  *	side bundle -> parts of it -> the cache      if several small files
  *	packs, large files ---------> the cache      are missing
@@ -17,11 +17,15 @@ struct stored_gather {
 	const struct generation_place *place;
 	const struct generation *g;
 	/*
-	 * needed[i] says whether file i of *g is needed. A needed side bundle
-	 * is used if it saves requests, and is never kept in the cache.
+	 * needed[i]: file i of *g is needed. A needed side bundle
+	 * (stored/side.h) is downloaded only if this saves requests; it is not
+	 * added to the cache.
 	 */
 	const bool *needed;
-	/* called once, while the files are downloaded; NULL: not called */
+	/*
+	 * called once, on one of the threads, while the others download files;
+	 * NULL: not called
+	 */
 	int (*also)(void *ctx, struct error *err);
 	void *ctx;
 };

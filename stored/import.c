@@ -45,7 +45,10 @@ int stored_import_run(struct stored_import_result *result,
 			.node = how->node,
 			.user = how->user,
 			.action = "import",
-			/* The new content replaces all old content. */
+			/*
+			 * The import replaces the whole content, so the old
+			 * objects may be lost.
+			 */
 			.drops_objects = true,
 		};
 

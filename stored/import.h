@@ -11,13 +11,15 @@
 #include "sys/progress.h"
 
 struct stored_import {
-	/* names of the node and the user in the record */
+	/*
+	 * names of the node and of the user that the new record shall contain
+	 */
 	const char *node, *user;
 	/* directory for temporary files */
 	const char *tmp;
 	/*
-	 * whether to replace the content of a repository that exists in the
-	 * store
+	 * true: if the repository exists in the store, replace its content;
+	 * false: this is an error
 	 */
 	bool force;
 	const struct progress_out *progress; /* NULL: none */

@@ -30,7 +30,10 @@ bool stored_layout_allows(const char *path)
 		"objects/info/deltas",
 		STORED_OFFER_LIST,
 	};
-	/* in these directories, all files are allowed, but no subdirectories */
+	/*
+	 * In these directories, a generation may have files of any name, but no
+	 * subdirectories.
+	 */
 	static const char *const dirs[] = {
 		"hooks/",
 		"objects/pack/",

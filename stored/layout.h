@@ -40,7 +40,10 @@ struct stored_layout {
 	void *ctx;
 	/* number of threads that call put(), at least 1 */
 	unsigned threads;
-	/* how files are made durable, except those of put() */
+	/*
+	 * how to make files durable that stored_layout_make() writes without
+	 * put()
+	 */
 	enum sys_fsync_method method;
 };
 

@@ -38,7 +38,10 @@ struct lines {
 	const char *p, *end;
 };
 
-/* Consumes the next line if it is `text`. Returns whether it is. */
+/*
+ * If the next line is `text`, takes it and returns true. Otherwise returns
+ * false.
+ */
 static bool take_fixed(struct lines *l, const char *text)
 {
 	size_t len = strlen(text);
@@ -51,7 +54,7 @@ static bool take_fixed(struct lines *l, const char *text)
 }
 
 /*
- * Consumes the next line if it has the form "<key> <value>". Returns 0 with
+ * If the next line has the form "<key> <value>", takes it. Returns 0 with
  * *value owned by the caller, 1 if the next line has another form, or
  * ERR_NOMEM.
  */

@@ -36,7 +36,10 @@ int stored_origin_parse(struct stored_origin *out, const char *text, size_t len,
 
 /* The marker of a local copy: which generation the copy has. */
 struct stored_marker {
-	/* owned: random text that the system chooses at each start */
+	/*
+	 * owned: the boot id, a random text that is different after each start
+	 * of the system
+	 */
 	char *boot;
 	/* owned: name of the repository in the store */
 	char *name;

@@ -14,8 +14,8 @@
 #include "sys/rangelock.h"
 
 /*
- * Number of tries of a request to the store. A small number, because a client
- * waits for the result.
+ * Number of tries of a request to the store. The number is small, because a
+ * client waits for the result.
  */
 #define TRIES 4
 #define CONNECT_MS 5000

@@ -28,19 +28,20 @@ struct stored_node {
 	char *dir;
 	struct filestore *store; /* owned */
 	/*
-	 * owned: opens the same store as `store`, with short time limits, for
-	 * questions whose answer a client waits for; NULL: a directory, which
-	 * needs no time limits
+	 * owned: the same store as `store`, but with short time limits, for
+	 * questions whose answer a client waits for. NULL: the store is a
+	 * directory, and needs no time limits.
 	 */
 	struct filestore *probe;
 	struct stored_cache *cache; /* owned */
 	/*
-	 * owned: sends requests of both stores (stored/relay.h); NULL: this
-	 * process sends its requests itself
+	 * owned: the process that sends the requests of `store` and `probe` for
+	 * this process (stored/relay.h); NULL: this process sends them itself
 	 */
 	struct relay *relay;
 	/*
-	 * owned: counts the requests of both stores; NULL: nothing is counted
+	 * owned: counts the requests that are sent by `store` and `probe`;
+	 * NULL: nothing is counted
 	 */
 	struct stored_counts *counts;
 	struct generation_host host;
@@ -115,20 +116,27 @@ int stored_node_split(struct buf *dir, struct buf *name, const char *copy,
 
 /* the name of the socket file in the cache directory */
 #define STORED_RELAY_FILE "relay"
-/* numbers of node->store and node->probe in questions to the relay */
+/*
+ * Numbers by which a process tells the relay whether a request is for
+ * node->store or for node->probe.
+ */
 #define STORED_RELAY_STORE 0
 #define STORED_RELAY_PROBE 1
 
 /* ---- locks */
 
-/* Held by the process that evicts copies. */
+/*
+ * Number of a lock: a process holds it while it removes copies from the cache
+ * directory.
+ */
 #define STORED_LOCK_TRIM 0
-/* Held while a process makes the file "store". */
+/* Number of a lock: a process holds it while it makes the file "store". */
 #define STORED_LOCK_STORE 1
 
 /*
- * The two locks of a copy. Two repositories may have the same locks by chance.
- * The only effect is that their users wait for each other.
+ * Return the numbers of the two locks of a copy, which are computed from
+ * `name`. Two repositories may have the same numbers by chance. The only effect
+ * is that their users wait for each other.
  *
  * USE: users of the copy hold it in shared mode. A process that holds it in
  * exclusive mode may remove the copy. CHANGE: a process that changes the copy
@@ -138,9 +146,9 @@ uint32_t stored_node_use_lock(const char *name);
 uint32_t stored_node_change_lock(const char *name);
 
 /*
- * Opens the lock file. Each user of a lock must open the file again, so that a
- * lock also excludes other threads. Returns a descriptor for sys_close() or
- * ERR_IO.
+ * Opens the file "locks". A lock of one descriptor does not exclude users of
+ * the same descriptor. So each user of a lock opens the file itself, and other
+ * threads are excluded, too. Returns a descriptor for sys_close(), or ERR_IO.
  */
 int stored_node_locks(const struct stored_node *node, struct error *err);
 

@@ -22,11 +22,14 @@
 #include "base/error.h"
 #include "object/oid.h"
 
-/* The list, and the directory of packs that are only in the store. */
+/*
+ * Path of the list in a generation, and the path below which packs are that
+ * only the store has.
+ */
 #define STORED_OFFER_LIST "objects/info/published"
 #define STORED_OFFER_DIR "publish/"
 
-/* maximum length of a list in bytes, and of its number of packs */
+/* maximum size of a list in bytes, and maximum number of packs in it */
 #define STORED_OFFER_LIST_MAX ((size_t)64 << 10)
 #define STORED_OFFER_MAX 256
 

@@ -21,9 +21,12 @@ _Static_assert(STORED_OFFERS_AGE_MAX + PUBLISHED_LIFETIME_MAX <=
 
 struct stored_offers {
 	const struct published_config *config; /* borrowed */
-	/* the published packs that the generation has */
+	/* the published packs of the generation */
 	struct stored_offer_list list;
-	/* owned: list.nr names in the store */
+	/*
+	 * owned array of list.nr names: the name in the store of each pack of
+	 * `list`
+	 */
 	char **names;
 	/*
 	 * owned: signs the addresses; NULL: addresses begin with
@@ -169,8 +172,8 @@ static int append_uri(struct buf *uri, const struct stored_offers *offers,
 }
 
 /*
- * Returns 1 if the client accepts the protocol of the addresses, 0 if not, or a
- * negative error code.
+ * Returns 1 if the client accepts the protocol of the addresses (it is in the
+ * list `protocols`), 0 if not, or a negative error code.
  */
 static int is_taken(const struct stored_offers *offers, const char *protocols,
 		    struct error *err)

@@ -25,7 +25,10 @@
 struct hash_ctx;
 struct stored_offers;
 
-/* maximum age in seconds of a copy whose packs are offered */
+/*
+ * Packs of a copy are offered only if the copy had the newest generation at
+ * most this number of seconds ago.
+ */
 #define STORED_OFFERS_AGE_MAX 3600
 
 /*

@@ -24,15 +24,15 @@
 #define BUSY_TRIES 8
 
 /*
- * A result inside this file: the node has no relay, or the relay did not
- * receive the change.
+ * A result inside this file: there is no relay, or it did not get the change.
+ * So this process must make the record itself.
  */
 #define NO_RELAY 100
 
 /*
- * TURN_NS: the longest wait for other pushes of this node. TURN_PAUSE_NS and
- * TURN_PAUSE_MAX_NS: the first and the longest pause between two tries of the
- * lock.
+ * TURN_NS: how long a push waits at most for the lock that other pushes of this
+ * node hold. TURN_PAUSE_NS: the first pause between two tries to get the lock.
+ * TURN_PAUSE_MAX_NS: the longest pause.
  */
 #define TURN_NS (5 * NS_PER_SECOND)
 #define TURN_PAUSE_NS UINT64_C(500000)
@@ -49,7 +49,10 @@ struct stored_push {
 	struct generation seen;
 	/* stored_copy_made_number() of the copy when the push was opened */
 	uint64_t old_made;
-	/* owned, with their paths: files that are in no record yet */
+	/*
+	 * owned, with their paths: the uploaded files, as long as no record
+	 * names them
+	 */
 	struct generation_upload *uploads;
 	size_t upload_nr, upload_alloc;
 	struct generation_session session;
@@ -88,7 +91,10 @@ static int fail(struct stored_push *push, int code, const char *meaning,
 	return error_set(err, code, "%s", meaning);
 }
 
-/* Tells the administrator that a push was made, but the copy lacks it. */
+/*
+ * Tells the administrator that the push was made, but that the local copy could
+ * not be brought to the new generation.
+ */
 static void warn_behind(struct stored_push *push, const struct error *detail)
 {
 	fail(push, ERR_IO, "the local copy is behind", detail, NULL);
@@ -355,14 +361,14 @@ static struct generation_change make_change(const struct stored_push *push)
 }
 
 /*
- * Adds the uploaded files to the cache, where the refresh after the push finds
- * them.
+ * Adds the uploaded files to the cache, so that the copy gets them without a
+ * download when it is brought to the new generation.
  */
 static void fill_cache(struct stored_push *push)
 {
 	struct error ignored = ERROR_INIT;
 
-	/* If this fails, the refresh downloads the file. */
+	/* Ignore a failure: the file is then downloaded. */
 	for (size_t i = 0; i < push->upload_nr; i++)
 		stored_cache_add(stored_copy_cache(push->copy),
 				 &push->uploads[i].file,
@@ -399,11 +405,16 @@ int stored_push_upload(void *ctx, const char *dir, struct error *err)
 	return ret;
 }
 
-/* A change of refs that is being made. */
+/*
+ * The state of stored_push_publish(): the refs of a transaction, as a change.
+ */
 struct publishing {
 	struct stored_push *push;
 	struct ref_transaction *tx;
-	/* owned: two arrays of the same length, and all strings of `refs` */
+	/*
+	 * owned: the refs of the change with all their strings, and the update
+	 * of the transaction to which each belongs
+	 */
 	struct generation_ref_change *refs;
 	struct ref_update **updates;
 	size_t nr, alloc, updates_alloc;
@@ -467,7 +478,7 @@ static int add_effect(void *ctx, const struct ref_effect *effect,
 				 algo, err);
 }
 
-/* Removes rejected updates and their refs from the change. */
+/* Removes the refs whose updates were rejected from the change. */
 static void drop_rejected(struct publishing *p)
 {
 	size_t kept = 0;
@@ -511,8 +522,8 @@ static int reject(struct publishing *p, const struct generation *base,
 }
 
 /*
- * Returns whether any ref gets another value. If none does, the values of refs
- * are only checked.
+ * Returns whether the push changes the value of any ref. If not, it only checks
+ * the values of refs, and no record is needed.
  */
 static bool changes_refs(const struct publishing *p)
 {
@@ -738,9 +749,9 @@ static int load_copy(struct publishing *p)
 }
 
 /*
- * Brings the copy to the newest generation that pushes of this node have made.
- * So one push advances the copy for several. Another push may have advanced the
- * copy already.
+ * Brings the copy to *g, or to a newer generation that another push of this
+ * node has made. So one push advances the copy for several pushes, and the copy
+ * may already be advanced.
  */
 static void advance(struct stored_push *push, const struct generation *g)
 {
@@ -829,7 +840,10 @@ static void start_hint(struct stored_push *push, struct generation *g)
 	push->has_hint = !sys_thread_start(&push->hint, write_hint, push);
 }
 
-/* Works like publish(), without a relay. */
+/*
+ * Works like publish(), but this process makes the record itself, without a
+ * relay.
+ */
 static int publish_alone(struct publishing *p)
 {
 	struct stored_push *push = p->push;
@@ -888,8 +902,8 @@ static int check_only(struct publishing *p)
 }
 
 /*
- * Begins the session if no upload has begun it: a push without files uploads
- * nothing.
+ * Begins the session of the push, unless stored_push_upload() has begun it: a
+ * push without files does not upload.
  */
 static int start_session(struct stored_push *push, struct error *err)
 {

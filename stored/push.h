@@ -38,10 +38,10 @@ struct stored_push_options {
 	/* borrowed: names of the node and the user in the record */
 	const char *node, *user;
 	/*
-	 * true: the copy was found to be the newest after the request for this
-	 * push arrived. In this case the store is not asked again. If the
-	 * caller sets this flag wrongly, the push may be refused, but no change
-	 * is lost.
+	 * true: after the request for this push arrived, the copy was found to
+	 * have the newest generation. In this case the store is not asked
+	 * again. If the caller sets this flag wrongly, the push may be refused,
+	 * but no change is lost.
 	 */
 	bool was_asked;
 	/*
@@ -75,10 +75,10 @@ void stored_push_close(struct stored_push *push);
 int stored_push_upload(void *push, const char *dir, struct error *err);
 
 /*
- * Makes the changes of a transaction in one record, and brings the copy to the
- * new generation. Refs that another node has changed are rejected. If no change
- * remains, or no ref gets another value, no record is made. The first record
- * also has the uploaded files.
+ * Makes one record with the changes of a transaction, and brings the copy to
+ * the new generation. If another node has changed a ref, the change of this ref
+ * is rejected. If no change remains, or no ref gets another value, no record is
+ * made. The first record of the push also has the uploaded files.
  *
  * Returns 0 if the changes were made. If only the copy could not be advanced,
  * the result is 0, too: the next refresh tries again. Returns ERR_INVALID if a

@@ -17,8 +17,8 @@
 #include "sys/tempdir.h"
 
 /*
- * milliseconds to wait for the lock of another program that changes refs; an
- * older lock counts as left behind by a killed process
+ * Milliseconds to wait for the lock that another program holds while it changes
+ * refs. A lock that is still held then was left by a killed process.
  */
 #define LOCK_WAIT_MS 1000
 
@@ -32,8 +32,9 @@ static bool is_equal(const struct generation_file *a,
 }
 
 /*
- * Returns the file of r->before with the path of a file of r->g, or NULL. Most
- * files have the same position in both lists.
+ * Returns the file of r->before that has the same path as a file of r->g, or
+ * NULL. Looks first at the same index in the list of files, because most files
+ * have it.
  */
 static const struct generation_file *find_before(
 	const struct stored_refresh *r, const struct generation_file *file)
@@ -166,8 +167,8 @@ static bool is_of_pack(const char *path)
 }
 
 /*
- * Returns whether a file must be removed before other files of its directory,
- * to which it refers: a multi-pack-index, or the list of a chain.
+ * Returns whether a file refers to other files of its directory, so that it
+ * must be removed before them: a multi-pack-index, or the list of a chain.
  */
 static bool goes_first(const char *path)
 {
@@ -239,14 +240,14 @@ struct visit {
 	/* the visited directory, with a slash at the end, or "" */
 	const char *sub;
 	/*
-	 * true: visit only files that are removed before others (indexes of
-	 * packs, or chains); false: visit the other files
+	 * true: visit only the files that must be removed first (see
+	 * goes_first() and indexes of packs); false: visit only the others
 	 */
 	bool is_first;
 	const char *list;
 	/*
-	 * owned: the paths of r->g, sorted; NULL: not enough memory, so
-	 * searches are slow
+	 * owned: the sorted paths of the files of r->g; NULL: memory ran out,
+	 * and each search compares all files
 	 */
 	const char **paths;
 	struct error *err;
@@ -323,7 +324,10 @@ static int visit_dir(struct visit *v, const char *sub,
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* Removes a file that a generation may have, but r->g does not have. */
+/*
+ * Removes a file of the visited directory if a generation may have such a file,
+ * but r->g does not have it.
+ */
 static int remove_other(void *ctx, const char *name)
 {
 	const struct visit *v = ctx;
@@ -354,7 +358,7 @@ static const char *const file_dirs[] = {
 	"objects/pack/multi-pack-index.d/",
 };
 
-/* the first directory in `file_dirs` that is about objects */
+/* index in `file_dirs` of the first directory below objects/ */
 #define FIRST_OF_OBJECTS 3
 
 /* Removes files in the directories from file_dirs[first] on. */
@@ -480,7 +484,10 @@ static bool is_fanout(const char *name)
 	       isxdigit((unsigned char)name[1]);
 }
 
-/* Returns whether a file gives the copy objects that r->g lacks. */
+/*
+ * Returns whether a file lets the copy have objects that r->g does not have: a
+ * pack that r->g lacks, or the list of alternates.
+ */
 static bool gives_objects(const struct visit *v, const char *path)
 {
 	if (!strcmp(path, ALTERNATES))

@@ -56,9 +56,10 @@ int stored_refresh_download_with(const struct stored_refresh *r,
 				 void *ctx, struct error *err);
 
 /*
- * Puts the files and the refs of r->g into the directory, and removes other
- * files that a generation may have (stored_layout_allows()), except packs and
- * tables. Returns 0 or a negative error code.
+ * Puts the files and the refs of r->g into the directory. Removes files that
+ * r->g lacks, if they are files that a generation may have
+ * (stored_layout_allows()). Packs and tables are not removed yet. Returns 0 or
+ * a negative error code.
  */
 int stored_refresh_files(const struct stored_refresh *r, struct error *err);
 
@@ -84,9 +85,9 @@ int stored_refresh_has_others(const struct stored_refresh *r,
 			      struct error *err);
 
 /*
- * Removes the objects and files for which stored_refresh_has_others() returns
- * 1. r->g must be the generation of the directory. Returns 0, or a negative
- * error code if something is left.
+ * Removes what lets stored_refresh_has_others() return 1: the objects and files
+ * that r->g does not have. r->g must be the generation of the directory.
+ * Returns 0, or a negative error code if some of them may be left.
  */
 int stored_refresh_purge(const struct stored_refresh *r, struct error *err);
 

@@ -12,8 +12,8 @@
 #include "stored/relay-commit.h"
 
 /*
- * maximum number of repositories that are remembered while nobody pushes to
- * them
+ * maximum number of repositories in the list; if there are more, those to which
+ * nobody pushes are removed
  */
 #define IDLE_MAX 256
 /*
@@ -25,21 +25,27 @@
 struct relay_repository {
 	struct relay_commits *commits; /* borrowed */
 	char *name;                    /* owned */
-	/* the place with the usual time limits, and with short ones */
+	/*
+	 * The repository in the store: `place` has the usual time limits,
+	 * `probe` has short ones.
+	 */
 	struct generation_place place, probe;
 	struct generation_group *group; /* owned */
-	/* used by the leader of the group only */
+	/* Only the thread that is the leader of the group uses this field. */
 	struct stored_finder finder;
-	/* sys_clock_ns() when the base was made or proved */
+	/*
+	 * sys_clock_ns() when this relay made the base, or the store last
+	 * proved that it has the base
+	 */
 	uint64_t proved_ns;
-	/* the next fields are guarded by the lock of the commits */
+	/* The lock of struct relay_commits guards the fields from here on. */
 	struct relay_repository *next;
 	unsigned users;
 	/* number of the newest record of this relay */
 	uint64_t made;
 	/*
-	 * owned: the record with the number `made`, if its hint is to be
-	 * written
+	 * Owned: the record `made`, as long as it must still be written into
+	 * the hint; otherwise zero.
 	 */
 	struct generation hint;
 };
@@ -270,7 +276,10 @@ static struct relay_repository *make_repository(struct relay_commits *c,
 	return r;
 }
 
-/* Removes repositories that nobody uses. The caller holds the lock. */
+/*
+ * Removes the repositories that no request uses from the list, and frees them.
+ * The caller holds c->lock.
+ */
 static void forget_idle(struct relay_commits *c)
 {
 	struct relay_repository **at = &c->first;

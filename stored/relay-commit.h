@@ -30,13 +30,16 @@ struct relay_commits_options {
 	void *ctx;
 };
 
-/* Returns a struct without repositories, or NULL if memory runs out. */
+/* Returns a new struct, or NULL if memory runs out. */
 struct relay_commits *relay_commits_new(
 	const struct relay_commits_options *options);
 /* Frees the struct. No thread may use it any more. NULL is allowed. */
 void relay_commits_free(struct relay_commits *commits);
 
-/* A repository in use, between relay_commit() and relay_commit_end(). */
+/*
+ * A repository to which a process pushes now: from relay_commit() to
+ * relay_commit_end().
+ */
 struct relay_repository;
 
 /*
@@ -53,8 +56,8 @@ int relay_commit(struct relay_commits *commits, struct relay_repository **used,
 
 /*
  * Writes the hint (a file with the number of a recent record) for the newest
- * record, unless another thread is writing it. Call this when the answer is
- * sent, since nobody waits for the hint.
+ * record, unless another thread is writing it. Call this function after the
+ * answer was sent, because no process waits for the hint.
  */
 void relay_commit_end(struct relay_commits *commits,
 		      struct relay_repository *used);

@@ -30,7 +30,10 @@ struct stored_relay {
 struct connection {
 	struct stored_relay *relay; /* borrowed */
 	int fd;                     /* owned */
-	/* neighbours in the list of the relay, guarded by its lock */
+	/*
+	 * the next and the previous connection in the list of the relay;
+	 * guarded by the relay's lock
+	 */
 	struct connection *next, *prev;
 };
 
@@ -166,9 +169,9 @@ int stored_relay_accept(struct stored_relay *relay, struct error *err)
 /* ---- opening */
 
 /*
- * Listens on a socket file with another name, and then renames the file to its
- * final name. So at each moment processes find a relay under this name, the old
- * one or the new one.
+ * Listens on a socket file with a temporary name, and then renames it to its
+ * final name. So processes always find a relay under the final name: the old
+ * relay or the new one.
  */
 static int listen_at(struct stored_relay *relay, struct error *err)
 {

@@ -13,7 +13,10 @@
 
 #include "stored/node.h"
 
-/* maximum number of connections; further processes are turned away */
+/*
+ * maximum number of connections at one time; the relay closes further ones at
+ * once
+ */
 #define STORED_RELAY_MAX 512
 
 struct stored_relay;

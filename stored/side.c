@@ -41,7 +41,10 @@ static int corrupt(struct error *err, const char *what)
 	return error_set(err, ERR_CORRUPT, "side bundle: %s", what);
 }
 
-/* Parses the entries of the table. */
+/*
+ * Parses the table of a side bundle, which has `nr` entries: the hash and the
+ * size of each file.
+ */
 static int parse_table(struct stored_side *out, struct cursor *c, uint32_t nr,
 		       struct error *err)
 {

@@ -29,8 +29,8 @@
 bool stored_side_is(const char *path);
 
 /*
- * Returns whether a bundle may contain a file. The file must not be a pack or a
- * bundle, or larger than STORED_SIDE_FILE_MAX.
+ * Returns whether a bundle may contain a file: any file of a generation that is
+ * not a pack and not a bundle, and that has at most STORED_SIDE_FILE_MAX bytes.
  */
 bool stored_side_takes(const struct generation_file *file);
 
@@ -38,7 +38,7 @@ bool stored_side_takes(const struct generation_file *file);
 struct stored_side_part {
 	uint8_t sha256[GENERATION_SHA256_LEN];
 	uint64_t size; /* bytes */
-	/* points into the parsed bytes */
+	/* the content of the file, in the parsed bytes of the bundle */
 	const uint8_t *bytes;
 };
 
@@ -63,7 +63,10 @@ void stored_side_release(struct stored_side *side);
  */
 int stored_side_verify(const struct stored_side *side, struct error *err);
 
-/* Returns the part with a hash, or NULL. Takes logarithmic time. */
+/*
+ * Returns the part whose content has this hash, or NULL. Takes logarithmic
+ * time.
+ */
 const struct stored_side_part *stored_side_find(
 	const struct stored_side *side,
 	const uint8_t sha256[GENERATION_SHA256_LEN]);

@@ -10,16 +10,16 @@
 #include "sys/io.h"
 #include "sys/map.h"
 
-/* A directory of the source whose files are linked or copied. */
+/* The state of linking or copying the files of one directory. */
 struct linking {
-	/* the directories; borrowed */
+	/* borrowed: the directory of the source, and that of the stage */
 	const char *from, *to;
 	/*
 	 * true: programs replace these files and never write to them, so hard
 	 * links to them are safe
 	 */
 	bool are_replaced;
-	/* returns whether to take a file; NULL: all */
+	/* Returns whether the stage gets the file. NULL: it gets all files. */
 	bool (*wants)(const char *from, const char *name);
 	struct error *err;
 };
@@ -88,7 +88,8 @@ static int take_file(const struct linking *l, const char *from, const char *to)
 	if (ret > 0)
 		ret = copy_file(from, to, l->err);
 	/*
-	 * The file was deleted, for example with a pack that is being replaced.
+	 * If the file does not exist any more, this is no error: it was
+	 * deleted, for example with a pack that a repack replaced.
 	 */
 	return ret && !sys_exists(from) ? 0 : ret;
 }
@@ -110,7 +111,10 @@ static int take_one(void *ctx, const char *name)
 	return ret;
 }
 
-/* A directory of the source, the files to take from it, and the target. */
+/*
+ * A directory `from` of the source: which files of it the stage gets, in which
+ * directory `to`.
+ */
 struct source_dir {
 	const char *top, *to, *from;
 	bool are_replaced;

@@ -93,8 +93,8 @@ static int stop(void *ctx, const struct oid *oid, const char *path)
 }
 
 /*
- * Returns 1 if the source may have objects outside of its own packs, else 0 or
- * a negative error code.
+ * Returns 1 if the source may have objects that are not in its own packs, 0 if
+ * not, or a negative error code.
  */
 static int has_more(const struct making *m)
 {

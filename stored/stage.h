@@ -29,7 +29,10 @@ struct stored_stage {
 	struct sys_tempdir dir;
 	/* owned: the repository in `dir` */
 	struct repo *repo;
-	/* number of objects in the pack that was made */
+	/*
+	 * number of objects in the pack that the stage has in addition to the
+	 * packs of the source
+	 */
 	uint64_t packed_nr;
 };
 
@@ -60,8 +63,8 @@ int stored_stage_take(const char *dir, const struct repo *source,
 		      struct error *err);
 
 /*
- * Removes files that refer to objects or packs which are not in the stage:
- * multi-pack-indexes and commit-graphs. Returns 0 or a negative error code.
+ * Removes multi-pack-indexes and commit-graphs that refer to objects or packs
+ * which the stage lacks. Returns 0 or a negative error code.
  */
 int stored_stage_drop_strays(const struct repo *repo, struct error *err);
 

@@ -17,11 +17,15 @@ struct making {
 	const struct stored_successor *how;
 	struct generation *base; /* borrowed */
 	/*
-	 * owned: first all files of the directory, later only those to upload
+	 * owned: at first all files of the directory; compare() removes those
+	 * that are not uploaded
 	 */
 	struct generation_upload *files;
 	size_t nr, alloc;
-	/* owned array, borrowed paths */
+	/*
+	 * owned array: the files of the base that the new generation drops;
+	 * their paths are borrowed
+	 */
 	struct generation_file *drops;
 	size_t drop_nr;
 	/*
@@ -43,7 +47,10 @@ struct listing {
 
 static int list_dir(struct making *m, struct buf *name);
 
-/* Adds a file of the directory. Its hash is computed later. */
+/*
+ * Adds a file of the directory to m->files, without its hash, which is computed
+ * later.
+ */
 static int add_path(struct making *m, const char *name, uint64_t size)
 {
 	struct generation_upload upload = {
@@ -156,9 +163,9 @@ static bool is_table(const struct generation_file *file)
 }
 
 /*
- * Returns whether two files can stand for each other: same content and mode,
- * and the same path. The paths of tables need not be equal, because equal
- * tables can have different names.
+ * Returns whether the file of the base can take the place of the file of the
+ * directory: both have the same content and mode, and the same path. Two tables
+ * may have different paths, because equal tables can have different names.
  */
 static bool is_same(const struct generation_file *a,
 		    const struct generation_file *b)

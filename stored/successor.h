@@ -33,8 +33,9 @@ struct stored_successor {
 	/* names of the node, the user and the action in the record */
 	const char *node, *user, *action;
 	/*
-	 * true: the directory may lack objects that the base has. Then the
-	 * commit fails if another generation was made after the base.
+	 * true: the directory may lack objects that the base has. In this case,
+	 * the commit fails if the store has a generation that is newer than the
+	 * base.
 	 */
 	bool drops_objects;
 };
@@ -47,7 +48,10 @@ struct stored_written {
 	uint64_t number; /* number of the generation */
 	/* number and total size of the generation's files */
 	uint64_t file_nr, bytes;
-	/* number and total size of the uploaded files among them */
+	/*
+	 * number and total size of those files of the generation that were
+	 * uploaded
+	 */
 	uint64_t upload_nr, upload_bytes;
 	/* true: the base had this content already, so nothing was made */
 	bool is_same;

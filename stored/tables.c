@@ -34,8 +34,8 @@ static int peek_algo(enum hash_algo *algo, const char *path, struct error *err)
 }
 
 /*
- * Opens the table at `path`, whose last slash is overwritten. Returns 0 or a
- * negative error code.
+ * Opens the table at `path`. Overwrites the last slash of `path`. Returns 0 or
+ * a negative error code.
  */
 static int open_table(struct stored_tables *t, char *path, struct error *err)
 {

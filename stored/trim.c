@@ -24,7 +24,7 @@ struct candidate {
 	 */
 	char *path;
 	int64_t used_ns; /* time of the last use */
-	/* bytes of pushes that are being received */
+	/* bytes in the quarantines of pushes into this copy that are running */
 	uint64_t pushed;
 };
 
@@ -38,7 +38,7 @@ struct trim {
 	 */
 	char **dirs;
 	size_t dir_nr, dir_alloc;
-	/* the directory that is listed */
+	/* the directory below <dir>/repo/ whose entries are being visited */
 	const char *at;
 };
 
@@ -159,9 +159,9 @@ static void remove_empty_parents(const struct trim *t, char *dir)
 }
 
 /*
- * Moves a copy away while nobody uses it, and then removes it. Returns 1 with
- * its marker in *m if the copy was removed, 0 if it is in use, or a negative
- * error code.
+ * Removes a copy that nobody uses: moves it to tmp/, and then deletes it.
+ * Returns 1 if the copy was removed, with its marker in *m; 0 if it is in use;
+ * or a negative error code.
  */
 static int remove_copy(struct trim *t, struct stored_marker *m, char *dir,
 		       const char *name, struct error *err)
@@ -215,8 +215,8 @@ static int evict(struct trim *t, struct stored_trim *out,
 	ret = ret < 0 ? error_nomem(err)
 		      : generation_hint_repository(&name, hint.data, err);
 	/*
-	 * 1: no repository can have this name, so the directory is no copy and
-	 * stays
+	 * 1: no store can have a repository of this name, so the directory is
+	 * not a copy, and is not removed
 	 */
 	if (ret > 0)
 		ret = 0;
@@ -363,7 +363,10 @@ static int trim_to(struct trim *t, struct stored_trim *out, uint64_t budget,
 
 	if (t->nr)
 		qsort(t->copies, t->nr, sizeof(*t->copies), cmp_used);
-	/* The first error is reported, after all copies were tried. */
+	/*
+	 * After an error, try the other copies, too, and report the first
+	 * error.
+	 */
 	for (size_t i = 0; i < t->nr && out->bytes > budget; i++) {
 		int one = evict(t, out, &t->copies[i], ret ? NULL : err);
 

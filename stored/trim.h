@@ -10,7 +10,8 @@
 
 struct stored_trim {
 	/*
-	 * bytes of the cache and of the quarantines of pushes, after the trim
+	 * total size in bytes, after the trim, of the files in the cache and in
+	 * the quarantines of pushes
 	 */
 	uint64_t bytes;
 	uint64_t evicted; /* number of copies */
@@ -22,11 +23,12 @@ struct stored_trim {
  * Removes copies, the least recently used first, until the files in the cache
  * have at most `budget` bytes. A copy that is in use stays (USE in
  * stored/node.h), so the cache may stay above the budget. Files are counted
- * once, however many copies have them. Tables, markers and files that could not
- * be linked are not counted. Also removes what killed processes have left for
- * more than STORED_CACHE_AGE. With a budget of 0, no copy is removed. Returns 0
- * or a negative error code. If a copy cannot be removed, the other copies are
- * still removed, and the error is returned at the end.
+ * once, however many copies have them. Reftables that were made for a copy,
+ * markers, and files that could not be linked to the cache are not counted.
+ * Also removes files that killed processes have left, if they are older than
+ * STORED_CACHE_AGE. With a budget of 0, no copy is removed. Returns 0 or a
+ * negative error code. If a copy cannot be removed, the other copies are still
+ * removed, and the error is returned at the end.
  */
 int stored_trim_run(struct stored_trim *out, struct stored_node *node,
 		    uint64_t budget, struct error *err);

@@ -20,10 +20,10 @@
 struct stack {
 	struct buf dir;  /* "<dir>/reftable" */
 	struct buf list; /* the text of tables.list */
-	/* update index of the new table */
+	/* update index that the new table gets */
 	uint64_t index;
 	struct repo *repo; /* owned */
-	/* owned: NULL until an object is needed */
+	/* owned: opened when the first object is needed; NULL until then */
 	struct odb *odb;
 	struct odb_reader *reader;
 	enum sys_fsync_method method;
@@ -41,8 +41,8 @@ static void stack_release(struct stack *s)
 /* ---- the tables of the record */
 
 /*
- * Adds a table to the list. Makes the update index of the new table larger than
- * those of this table.
+ * Adds a table of the record to the text of tables.list. Sets s->index to a
+ * larger number than the update indexes of this table.
  */
 static int add_table(struct stack *s, const char *name, struct error *err)
 {
