@@ -33,8 +33,8 @@ void fsck_links_release(struct fsck_links *l)
 }
 
 /*
- * Adds an object to a set. Returns 1 if the set did not have the object, 0 if
- * it had, or ERR_NOMEM.
+ * Adds an object to a set. Returns 1 if the object is new in the set, 0 if the
+ * set had it already, or ERR_NOMEM.
  */
 static int mark(struct bitset *set, uint32_t obj_pos)
 {
@@ -176,7 +176,7 @@ static int commit_links(struct fsck_links *l,
 	int ret;
 
 	if (commit_parse(&view, obj->data, obj->len, algo, NULL) < 0)
-		/* the scan has reported this malformed commit already */
+		/* fsck_scan_run() has reported this malformed commit already */
 		return 0;
 	ret = fn(l, from, &view.tree, OBJ_TREE, &way, ctx, err);
 	if (oidmap_get(&l->walk->shallow, &from->oid, &value))
@@ -332,8 +332,9 @@ static int follow_links(struct fsck_links *l, uint32_t obj_pos,
 }
 
 /*
- * Follows the links of all roots that were not reached yet. Returns 0, a
- * negative result of a callback, or another negative error code.
+ * Visits all roots that were not reached yet, and follows links from object to
+ * object. Returns 0, a negative result of a callback, or another negative error
+ * code.
  */
 static int go_one_by_one(struct fsck_links *l, struct error *err)
 {
@@ -361,8 +362,8 @@ int fsck_links_reach(struct fsck_links *l, struct error *err)
 {
 	struct error why = ERROR_INIT;
 	/*
-	 * The fast way would follow links of promised objects, so it is not
-	 * used in a partial clone.
+	 * enumerate() would follow links of promised objects, so it is not used
+	 * in a partial clone.
 	 */
 	int ret = l->promisor ? ERR_MISSING : enumerate(l, &why);
 
@@ -391,8 +392,8 @@ static int use_link(struct fsck_links *l, const struct fsck_links_object *from,
 
 	(void)way;
 	/*
-	 * Skip an id without an obj_pos: the repository does not have this
-	 * object.
+	 * Skip an id that the repository does not have, so that it has no
+	 * obj_pos.
 	 */
 	if (objspace_find(&l->walk->space, to->bytes, &obj_pos) &&
 	    mark(ctx, obj_pos) < 0)
@@ -407,8 +408,8 @@ static bool is_leftover(const struct fsck_links *l, size_t obj_pos)
 }
 
 /*
- * Returns whether the targets of this object's links count as "used". An
- * unreachable object that is used is not dangling.
+ * Returns whether the links of an object make their targets "used". An
+ * unreachable object that is not used is reported as dangling.
  */
 static bool is_user(const struct fsck_links *l, size_t obj_pos)
 {

@@ -21,7 +21,8 @@ void fsck_names_release(struct fsck_names *n)
 }
 
 /*
- * Returns the array slot for the name of an object, or NULL if memory runs out.
+ * Returns a pointer to the element of n->names for an object, or NULL if memory
+ * runs out.
  */
 static char **slot(struct fsck_names *n, const struct oid *oid)
 {

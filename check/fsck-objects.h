@@ -50,7 +50,10 @@ struct fsck_scan_events {
 	int (*corrupt)(void *ctx, const struct oid *oid,
 		       const struct pack *pack, const char *path,
 		       const struct error *why, struct error *err);
-	/* Receives each readable object with its content. May be NULL. */
+	/*
+	 * Receives each readable object, with its type and content. May be
+	 * NULL.
+	 */
 	int (*object)(void *ctx, const struct oid *oid, enum object_type type,
 		      const void *data, size_t len, struct error *err);
 	void *ctx;
@@ -85,25 +88,31 @@ struct fsck_scan {
 	uint8_t *types; /* owned */
 	size_t type_nr, type_alloc;
 	/*
-	 * owned set, indexed by obj_pos: the objects that were checked. Used
-	 * only if has_checked; otherwise all objects with a type were checked.
+	 * Owned set, indexed by obj_pos: the objects that were checked. Used
+	 * only if has_checked is set; otherwise all objects that have a type in
+	 * `types` were checked.
 	 */
 	struct bitset checked;
 	/*
 	 * whether the scan has left out packs, so that `checked` is used
 	 */
 	bool has_checked;
-	/* whether fsck_scan_list() was called, not fsck_scan_run() */
+	/*
+	 * true: fsck_scan_list() made the results; false: fsck_scan_run() did
+	 */
 	bool is_list;
 	/*
 	 * ids of the blobs that trees name .gitmodules or .gitattributes, and
 	 * that were not checked yet
 	 */
 	struct fsck_blobs blobs;
-	/* whether at least one report was an error, and not only warnings */
+	/* true: at least one message was an error; false: at most warnings */
 	bool has_errors;
 	/* The following fields are private to the scan. */
-	/* guards calls of `events`, and `types` from index packed_nr on */
+	/*
+	 * held while a callback of `events` runs, and while `types` is used at
+	 * index packed_nr or above
+	 */
 	pthread_mutex_t lock;
 };
 
@@ -185,8 +194,9 @@ int fsck_names_root(struct fsck_names *n, const struct oid *oid,
 		    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * Gives a name to `to`, to which `from` has a link. `from_type` is the type of
- * `from`, `type` the expected type of `to`. Returns 0 or ERR_NOMEM.
+ * Gives a name to the object `to`, made from the name of `from`, which has a
+ * link to it. `from_type` is the type of `from`, and `type` is the type of `to`
+ * by the link. Returns 0 or ERR_NOMEM.
  */
 int fsck_names_link(struct fsck_names *n, const struct oid *from,
 		    enum object_type from_type, const struct oid *to,
@@ -239,8 +249,9 @@ struct fsck_links_events {
 	int (*missing)(void *ctx, const struct fsck_links_object *object,
 		       struct error *err);
 	/*
-	 * Receives an object that no root reaches. `used`: another unreachable
-	 * object has a link to it. The type may be FSCK_UNKNOWN.
+	 * Receives an object that exists and that no root reaches. `used`:
+	 * another such object has a link to this one. The type of the object
+	 * may be FSCK_UNKNOWN.
 	 */
 	int (*unreachable)(void *ctx, const struct fsck_links_object *object,
 			   bool used, struct error *err);
@@ -309,10 +320,10 @@ int fsck_links_reach(struct fsck_links *l, struct error *err);
 
 /*
  * Reports all objects that the scan has checked and that no root reaches, in
- * the order of obj_pos. If the scan has read all objects, an object to which a
- * promised object has a link counts as used. After fsck_scan_list(), only links
- * of unreachable objects count, as in stock Git. Returns 0 or a negative error
- * code.
+ * the order of obj_pos. The parameter `used` of the callback is true if another
+ * unreachable object has a link to the object. If fsck_scan_run() has read all
+ * objects, links of promised objects count, too; after fsck_scan_list() they do
+ * not, as in stock Git. Returns 0 or a negative error code.
  */
 int fsck_links_leftover(struct fsck_links *l, struct error *err);
 

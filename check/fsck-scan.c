@@ -11,7 +11,10 @@
 #include "sys/map.h"
 #include "sys/thread.h"
 
-/* one task for each value of the first byte of a loose object's id */
+/*
+ * Number of tasks that read loose objects: one for each value of the first byte
+ * of an id.
+ */
 enum { LOOSE_TASKS = 256 };
 
 /* The state of one thread; also the context of fsck's callbacks. */
@@ -20,7 +23,10 @@ struct worker {
 	struct fsck fsck;
 	struct hash_ctx hash;
 	struct inflater *inflater; /* owned */
-	/* receives the error of the current call */
+	/*
+	 * borrowed: receives the error of the function that this thread is
+	 * calling
+	 */
 	struct error *err;
 };
 
@@ -267,9 +273,9 @@ static int check_loose(void *ctx, const struct oid *oid, const char *path)
 struct slow_readers {
 	struct pack_reader *plain;
 	/*
-	 * Reads deltas whose base is damaged in their own pack. This reader has
-	 * no cache. With a cache, a damaged base would seem to be good once
-	 * another copy of the base was read.
+	 * Finds another copy of a base that is damaged in the pack of its
+	 * delta. This reader has no cache: with a cache, the copy that it has
+	 * read would hide that the base in the pack is damaged.
 	 */
 	struct odb_reader *spare;
 };
@@ -465,8 +471,8 @@ static int run(struct run *r, struct error *err)
 {
 	const struct odb *odb = r->scan->space->odb;
 	/*
-	 * List the objects in packs even if packs are not checked, so that
-	 * these objects are known to exist.
+	 * List the objects in packs even if packs are not checked, because
+	 * links to these objects are not broken.
 	 */
 	bool list_packs = r->list_only || r->scan->loose_only;
 	int ret = prepare(r);

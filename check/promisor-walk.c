@@ -24,8 +24,8 @@ struct local {
 	uint32_t *stack;
 	size_t stack_nr, stack_alloc;
 	/*
-	 * true: the walk starts at haves, and only marks objects as excluded;
-	 * false: it lists objects
+	 * true: the walk started at haves, and marks what they reach as
+	 * excluded; false: it started at wants, and lists what they reach
 	 */
 	bool is_excluding;
 };
@@ -50,8 +50,8 @@ static int add_object(void *ctx, uint32_t obj_pos, enum object_type type,
 }
 
 /*
- * Adds an object to the set of seen objects. Returns 1 if the set did not have
- * the object, 0 if it had, or a negative error code.
+ * Adds an object to the set of seen objects. Returns 1 if the object is new in
+ * the set, 0 if the set had it already, or a negative error code.
  */
 static int see(struct local *l, uint32_t obj_pos, struct error *err)
 {

@@ -68,8 +68,8 @@ static int name(void *ctx, const struct oid *to, enum object_type type,
 }
 
 /*
- * Adds to p->named the targets of all links of an object. A broken object has
- * no links. Returns 0 or a negative error code.
+ * Adds to p->named the targets of all links of an object. An object that cannot
+ * be parsed is taken to have no links. Returns 0 or a negative error code.
  */
 static int name_all(struct promisor *p, uint32_t obj_pos, struct error *err)
 {

@@ -33,7 +33,7 @@ struct promisor {
 	struct bitset named;
 	/* whether there is a promisor pack */
 	bool has_packs;
-	/* whether there is a local pack that is not a promisor pack */
+	/* true: there is a local pack without a .promisor file */
 	bool has_others;
 	/* whether `named` is complete */
 	bool is_loaded;
@@ -53,9 +53,9 @@ static inline bool promisor_has(const struct promisor *p, uint32_t obj_pos)
 }
 
 /*
- * Returns 1 if an object is promised, 0 if not, or a negative error code. The
- * first call for an object outside the promisor packs reads the commits, trees
- * and tags of these packs.
+ * Returns 1 if a promisor remote has promised an object, 0 if not, or a
+ * negative error code. At the first call for an object that no promisor pack
+ * has, reads the commits, trees and tags of all promisor packs.
  */
 int promisor_promises(struct promisor *p, uint32_t obj_pos, struct error *err);
 
@@ -75,8 +75,8 @@ int promisor_check(struct promisor *p, uint32_t obj_pos, enum object_type type,
  * result->lists stays empty. The walk stops at objects of promisor packs, at
  * missing promised objects, and at existing objects that `haves` reach.
  *
- * With `keep_promised`, promised objects that exist outside of promisor packs
- * are wanted too, because the repository relies on these copies.
+ * With `keep_promised`, also lists promised objects that exist outside of
+ * promisor packs, because the repository relies on these copies.
  */
 int promisor_enumerate(struct walk_result *result, struct promisor *p,
 		       const struct walk_tips *wants,

@@ -27,8 +27,9 @@ struct reflog_expire {
 	/* the commits at the tips of all refs */
 	struct walk_tips all;
 	/*
-	 * owned array, indexed by commit_nr: the number of the last round that
-	 * marked the commit. A round is one walk that marks commits
+	 * Owned array, indexed by commit_nr: the number of the last round that
+	 * marked the commit. A round is one walk, which marks the commits that
+	 * it visits.
 	 */
 	uint32_t *rounds;
 	size_t round_alloc;
@@ -103,8 +104,8 @@ static int open_store(struct reflog_expire *x, struct error *err)
 }
 
 /*
- * Marks a commit with the number of the current round. Returns 1 if the commit
- * did not have this number yet, 0 if it had, or ERR_NOMEM.
+ * Marks a commit with the number of the current round. Returns 1 if this round
+ * has not marked the commit before, 0 if it has, or ERR_NOMEM.
  */
 static int mark(struct reflog_expire *x, uint32_t commit_nr)
 {
@@ -196,8 +197,8 @@ static int find_commit(struct reflog_expire *x, const struct oid *oid,
 /* ---- one reflog */
 
 /*
- * Reasons to drop a line of a reflog. In all arrays, index 0 is for the line's
- * old id, index 1 for its new id.
+ * Why a line of a reflog may be dropped. In all arrays, index 0 is for the
+ * line's old id, index 1 for its new id.
  */
 struct verdict {
 	/*
@@ -372,10 +373,10 @@ static int find_stale(struct decision *d)
 }
 
 /*
- * Decides which lines to drop, from the verdicts about their ids. --rewrite
- * replaces the old id of a line by the new id of the last kept line before it.
- * So with --rewrite, the verdict about that new id counts, and the verdict
- * about the old id does not.
+ * Decides for each line whether it is dropped, from the verdict about its two
+ * ids. With --rewrite, a line gets as its old id the new id of the last kept
+ * line before it. So with --rewrite, the verdict about this new id is used in
+ * place of the verdict about the stored old id.
  */
 static void drop_by_verdicts(struct decision *d)
 {

@@ -54,11 +54,14 @@ struct reflog_expire_options {
 	 * configuration
 	 */
 	struct reflog_limits limits;
-	/* drop lines with a commit that reaches a missing object */
+	/*
+	 * true: also drop a line if one of its commits reaches a missing object
+	 */
 	bool stale_fix;
 	bool dry_run, rewrite, update_ref;
 	/*
-	 * Receives each line, whose field `drop` has the decision. May be NULL.
+	 * Receives each line of the reflog. Its field `drop` says whether the
+	 * line is dropped. May be NULL.
 	 */
 	void (*report)(void *ctx, const struct reflog_line *line);
 	void *ctx;
@@ -75,10 +78,11 @@ struct reflog_expire *reflog_expire_new(
 void reflog_expire_free(struct reflog_expire *x);
 
 /*
- * Expires the reflog of one ref, see reflog_edit(). Returns 0 or a negative
- * error code. Cost: one walk for each ref that has lines between the two
- * limits. With generation numbers from a commit-graph, the walk ends at the
- * lowest generation number of the log's commits; otherwise at the roots.
+ * Drops the expired lines of one ref's reflog, by reflog_edit(). Returns 0 or a
+ * negative error code. Cost: one walk over commits, if the reflog has lines
+ * between the two limits. With a commit-graph, the walk ends at the lowest
+ * generation number of the commits in the reflog; otherwise it ends at the
+ * roots.
  */
 int reflog_expire_run(struct reflog_expire *x, const char *name,
 		      struct error *err);

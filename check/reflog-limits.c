@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the configured limits for reflog entries. */
+/*
+ * Reads from the configuration after how much time the entries of a reflog
+ * expire: gc.reflogExpire and similar keys.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +19,7 @@ enum {
 
 struct loader {
 	struct reflog_limits *limits;
-	/* name of the ref whose limits are loaded */
+	/* name of the ref whose limits are read */
 	const char *name;
 	/*
 	 * The <pattern> of the first key gc.<pattern>.* that matched: start and
@@ -41,7 +44,8 @@ static int parse_limit(int64_t *out, const struct config_entry *entry,
 }
 
 /*
- * Returns the limit that the key "gc.<name>" or "gc.<pattern>.<name>" sets, or
+ * Returns the limit that a configuration key sets: gc.reflogExpire or
+ * gc.<pattern>.reflogExpire, or the same with reflogExpireUnreachable. Returns
  * NULL for other keys.
  */
 static int64_t *limit_of(struct reflog_limits *limits, const char *key)
@@ -61,8 +65,8 @@ static bool is_section(const struct loader *l, const char *start, size_t len)
 }
 
 /*
- * Stores the <pattern> of a key gc.<pattern>.* in the loader if it is the
- * first one that matches the ref. Returns 0 or ERR_NOMEM.
+ * If the key is gc.<pattern>.* and <pattern> matches the ref, stores <pattern>
+ * in the loader, unless an earlier key has done so. Returns 0 or ERR_NOMEM.
  */
 static int look_for_pattern(void *ctx, const struct config_entry *entry)
 {

@@ -19,7 +19,7 @@
  * in stock Git.
  */
 #define FILE_MAX_LEN ((uint64_t)100 << 20)
-/* Maximum depth of directories that are searched for attribute files. */
+/* Maximum depth of nested directories in which attribute files are searched. */
 #define MAX_DEPTH 2048
 
 struct loader {
@@ -28,7 +28,10 @@ struct loader {
 	const struct repo *repo;
 	struct odb_reader *reader; /* owned */
 	unsigned icase;            /* ATTRS_ICASE or 0 */
-	/* path of the current directory: "" or with a slash at the end */
+	/*
+	 * path of the directory whose attribute file is read: "" or with a
+	 * slash at the end
+	 */
 	struct buf dir;
 	struct error *err;
 };
@@ -84,10 +87,11 @@ static int add_blob(struct loader *l, const struct oid *oid)
 static int add_tree(struct loader *l, const struct oid *oid, unsigned depth);
 
 /*
- * Adds the rules of attribute files in a tree: if `dirs` is false, of the
- * tree's own .gitattributes file; if `dirs` is true, of the files below its
- * subdirectories. The caller adds the own file first, because the rules of
- * subdirectories override its rules. Returns 0 or a negative error code.
+ * Adds the rules of the attribute files in one tree. If `dirs` is false, adds
+ * only the rules of the .gitattributes file in the tree itself. If `dirs` is
+ * true, adds those of the files in its subdirectories. The caller calls this
+ * function with `dirs` false first, because the rules of subdirectories
+ * override those of the tree. Returns 0 or a negative error code.
  */
 static int add_entries(struct loader *l, struct cursor c, bool dirs,
 		       unsigned depth)
@@ -179,7 +183,7 @@ static int add_named_tree(struct loader *l)
 
 /*
  * A directory of the work tree, and the id of its .gitattributes file in the
- * index.
+ * index, if the index has such a file.
  */
 struct work_dir {
 	/* owned: the directory's path, "" or with a slash at the end */
@@ -226,8 +230,9 @@ static size_t same_dirs(const struct buf *dir, const char *path)
 }
 
 /*
- * Makes the directory of `path` the current directory. Adds each directory on
- * the way that was not listed yet. Returns 0 or a negative error code.
+ * Makes the directory of the file `path` the current directory l->dir. Adds
+ * this directory and its parents to the list, except those that are in the list
+ * already. Returns 0 or a negative error code.
  */
 static int enter_dirs(struct work_tree *w, const char *path)
 {

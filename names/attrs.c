@@ -2,7 +2,8 @@
 /*
  * Parses rules of attributes, drops irrelevant rules, and matches paths.
  *
- * A struct attrs is about one attribute. The names that can decide its value
+ * A struct attrs stores the rules about one attribute, the wanted attribute. A
+ * path gets this attribute directly, or by a macro. The names of both kinds
  * have numbers: the attribute itself has the number 0, and the macros that set
  * the attribute have the numbers from 1 on.
  */
@@ -23,13 +24,16 @@
 static const char blanks[] = " \t\r\n";
 static const char macro_mark[] = "[attr]";
 
-/* One attribute that a line of an attribute file sets. */
+/*
+ * One word after the pattern in a line of an attribute file: an attribute or
+ * macro, and its state.
+ */
 struct setting {
 	char *name; /* owned */
 	/*
-	 * number of the name: 0 for the wanted attribute, 1 or more for a
-	 * macro that sets it; set by attrs_settle(); NO_NAME: the name cannot
-	 * decide the wanted attribute
+	 * The number of `name`, which attrs_settle() sets: 0 for the wanted
+	 * attribute, 1 or more for a macro that sets it. NO_NAME: the name has
+	 * no effect on the wanted attribute.
 	 */
 	uint16_t name_nr;
 	uint8_t state; /* enum attr_state */
@@ -47,28 +51,33 @@ struct rule {
 	size_t first, nr; /* settings */
 	bool is_macro;
 	/*
-	 * whether the pattern is matched against whole paths, instead of last
-	 * components
+	 * true: the pattern is matched against the whole path; false: only
+	 * against its last component
 	 */
 	bool is_path;
 	unsigned flags; /* for wildmatch() */
 };
 
 struct attrs {
-	/* owned; a later rule overrides an earlier one */
+	/*
+	 * owned; if two rules match a path, the later one overrides the earlier
+	 * one
+	 */
 	struct rule *rules;
 	size_t nr, alloc;
 	struct setting *settings; /* owned */
 	size_t setting_nr, setting_alloc;
 	/*
-	 * indexed by number: names of the attribute and of its macros. names[0]
-	 * is owned, all others are borrowed from rules.
+	 * Indexed by number: the names of the wanted attribute and of the
+	 * macros that set it. names[0] is owned; all others are borrowed from
+	 * `rules`.
 	 */
 	const char *names[NAMES_MAX];
 	size_t name_nr;
 	/*
-	 * indexed by number of a name: the rule that defines the macro, set by
-	 * attrs_settle(); NULL: the name is not a macro
+	 * Indexed by number of a name: the rule that defines the macro of this
+	 * name, which attrs_settle() sets. NULL: no rule defines the name as a
+	 * macro.
 	 */
 	const struct rule *macros[NAMES_MAX];
 };
@@ -151,8 +160,8 @@ static int add_setting(struct attrs *a, const char *word, size_t len)
 }
 
 /*
- * Adds the remaining words of a line to a rule. Returns 1 if all were added, 0
- * if a word is invalid, or ERR_NOMEM.
+ * Adds the remaining words of a line to the newest rule. Returns 1 if all were
+ * added, 0 if a word is invalid, or ERR_NOMEM.
  */
 static int add_settings(struct attrs *a, const char *p)
 {
@@ -323,9 +332,10 @@ static void number_settings(struct attrs *a)
 }
 
 /*
- * Gives numbers to the macros that set the wanted attribute, directly or
- * through other macros with a number. Returns 1 if macros got numbers, 0 if
- * not, or ERR_UNSUPPORTED.
+ * Gives numbers to the macros that set the wanted attribute, either directly or
+ * by setting another macro that has a number already. Returns 1 if macros got
+ * numbers, 0 if there are no further macros, or ERR_UNSUPPORTED if there are
+ * too many.
  */
 static int number_macros(struct attrs *a, struct error *err)
 {
@@ -409,8 +419,8 @@ bool attrs_any(const struct attrs *a)
 }
 
 /*
- * The attributes of a path that are already decided, indexed by number of the
- * attribute or macro.
+ * What is already decided about one path. The array is indexed by the number of
+ * the wanted attribute or macro.
  */
 struct decision {
 	bool is_decided[NAMES_MAX];

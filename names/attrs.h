@@ -26,7 +26,7 @@ enum attr_state {
 	ATTR_UNSPECIFIED,
 	ATTR_SET,
 	ATTR_UNSET,
-	/* the attribute is set to a string */
+	/* the attribute is set to a string, as in "diff=hex" */
 	ATTR_VALUE,
 };
 
@@ -41,8 +41,8 @@ void attrs_free(struct attrs *attrs);
 
 enum {
 	/*
-	 * the file may define macros; files of subdirectories may not define
-	 * any
+	 * The file may define macros. Without this flag, definitions are
+	 * skipped, as files of subdirectories may not define any.
 	 */
 	ATTRS_MACROS = 1 << 0,
 	ATTRS_ICASE = 1 << 1, /* core.ignoreCase */

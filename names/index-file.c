@@ -16,8 +16,8 @@
 
 enum {
 	/*
-	 * offset of the file mode in an index entry, after times, device and
-	 * inode
+	 * Offsets in an index entry: the file mode follows the times, the
+	 * device and the inode.
 	 */
 	INDEX_MODE_OFF = 24,
 	INDEX_OID_OFF = 40,
@@ -30,14 +30,14 @@ static int corrupt(struct error *err)
 	return error_set(err, ERR_CORRUPT, "malformed index file");
 }
 
-/* The state of parsing one index file. */
+/* The state of the parser of one index file. */
 struct reading {
 	struct cursor c;
 	uint32_t version;
 	enum hash_algo algo;
 	/*
-	 * path of the last entry; in version 4, the next path is stored as its
-	 * difference from this path
+	 * path of the previous entry; an entry of version 4 stores only how its
+	 * path differs from this one
 	 */
 	struct buf path;
 	const char *file; /* name of the index file */
@@ -165,7 +165,7 @@ static int take_cache_node(struct cache_node *node, struct cursor *data,
 static int visit_cache_tree(const struct reading *r, struct cursor *data,
 			    struct error *err)
 {
-	/* number of directories to skip */
+	/* number of directories that are still to be skipped */
 	uint64_t skipped_nr = 0;
 	struct cache_node node;
 
@@ -421,7 +421,7 @@ static int visit_worktree(void *ctx, const char *name, const char *git_dir)
 	return visit_dir(ctx, git_dir);
 }
 
-/* The callback of a visit that needs only the ids of entries. */
+/* The callback of index_file_each_oid(), which gets the id of each entry. */
 struct oid_visit {
 	int (*fn)(void *ctx, const struct oid *oid);
 	void *ctx;

@@ -63,11 +63,14 @@ int index_file_each_oid(const struct repo *repo,
 /* A tree that the cache-tree of an index file names. */
 struct index_tree {
 	struct oid oid;
-	/* file name of the index; valid until the callback returns */
+	/*
+	 * file name of the index that names the tree; valid until the callback
+	 * returns
+	 */
 	const char *index;
 	/*
-	 * initially false; the callback may set this to true to skip the trees
-	 * below this tree
+	 * initially false; the callback sets this to true if the trees below
+	 * this tree should be skipped
 	 */
 	bool skips_subtrees;
 };

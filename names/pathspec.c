@@ -63,8 +63,8 @@ static bool item_takes(const struct pathspec_item *item, const char *path,
 		       size_t len, bool is_gitlink)
 {
 	/*
-	 * The pattern "a/" matches a directory or submodule `a`, but not a file
-	 * `a`.
+	 * The pattern "a/" matches the directory `a` with its contents, or the
+	 * submodule `a`. It does not match a file `a`.
 	 */
 	bool is_it = len == item->name_len && item->len > item->name_len &&
 		     !is_gitlink;
@@ -93,8 +93,9 @@ bool pathspec_takes(const struct pathspec *ps, const char *path, size_t len,
 }
 
 /*
- * Returns whether the pattern matches the directory and all paths below it. A
- * pattern such as "abc*" does so, because "*" matches slashes too.
+ * Returns whether a pattern with wildcards certainly matches all paths below
+ * the directory `dir`. For example, "abc*" matches all paths below "abcd",
+ * because "*" also matches slashes.
  */
 static bool takes_wild_tail(const struct pathspec_item *item, const char *dir,
 			    size_t len)

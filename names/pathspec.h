@@ -28,14 +28,17 @@
 #include "base/error.h"
 
 struct pathspec_item {
-	/* owned: path from the top, perhaps with a slash at the end */
+	/*
+	 * owned: the path or pattern, relative to the top of the work tree; may
+	 * have a slash at the end
+	 */
 	char *match;
 	size_t len; /* of match */
 	/* length of `match` without the slash at the end */
 	size_t name_len;
 	/*
-	 * number of bytes before the first wildcard; equal to len without
-	 * wildcards
+	 * number of bytes of `match` before the first wildcard; equal to `len`
+	 * if there are no wildcards
 	 */
 	size_t literal_len;
 	/*
@@ -43,7 +46,7 @@ struct pathspec_item {
 	 * icase does not apply to these bytes
 	 */
 	size_t prefix_len;
-	/* "*" does not match slashes */
+	/* true: "*" does not match slashes */
 	bool is_glob;
 	bool is_icase;
 	bool is_exclude;
@@ -61,15 +64,15 @@ struct pathspec {
 	}
 
 /*
- * Where the user is in the work tree, and the settings in the environment.
- * Pointers are borrowed.
+ * Where the user is in the work tree, and which magic the environment sets for
+ * all patterns. Pointers are borrowed.
  */
 struct pathspec_place {
 	/* path of the current directory below the top; NULL or "": the top */
 	const char *prefix;
 	/*
-	 * absolute path of the work tree, to resolve absolute patterns; NULL:
-	 * none
+	 * absolute path of the work tree, needed to resolve absolute patterns;
+	 * NULL: there is no work tree
 	 */
 	const char *worktree;
 	/* name of the repository, used in messages */
@@ -95,27 +98,27 @@ int pathspec_parse(struct pathspec *ps, const char *const *patterns, size_t nr,
 void pathspec_release(struct pathspec *ps);
 
 /*
- * Returns whether a path is chosen. The path must not be a directory; it is
- * NUL-terminated, and `len` > 0. `is_gitlink`: the path is a submodule. A
- * pattern with a slash at the end matches submodules too.
+ * Returns whether a pathspec chooses the file or submodule `path`, which is
+ * NUL-terminated; `len` > 0. `is_gitlink`: the path is a submodule. A pattern
+ * with a slash at the end matches directories and submodules, but no files.
  */
 bool pathspec_takes(const struct pathspec *ps, const char *path, size_t len,
 		    bool is_gitlink);
 
 enum pathspec_below {
-	/* no path in the directory is chosen */
+	/* the pathspec chooses no path in the directory */
 	PATHSPEC_NOTHING,
 	/*
-	 * some paths in the directory may be chosen, so the directory must be
-	 * read
+	 * the pathspec may choose some paths in the directory, so the directory
+	 * must be read
 	 */
 	PATHSPEC_PART,
 	PATHSPEC_ALL, /* everything is chosen */
 };
 
 /*
- * Returns which paths in a directory are chosen. `dir` is NUL-terminated; "" is
- * the top.
+ * Returns whether a pathspec chooses no path, some paths or all paths in a
+ * directory. `dir` is NUL-terminated; "" is the top.
  */
 enum pathspec_below pathspec_below(const struct pathspec *ps, const char *dir,
 				   size_t len);

@@ -73,10 +73,9 @@ struct ref_search {
 };
 
 /*
- * Sets s->name to the name of the ref if the ref has a reflog. Otherwise, if
- * the ref is symbolic and its target has a reflog, sets s->name to the name of
- * the target. Returns 1 if s->name is set, 0 if neither has a reflog, or
- * ERR_NOMEM.
+ * Looks for the reflog of `ref`. If `ref` has none and is symbolic, looks for
+ * the reflog of its target. Sets s->name to the name of the ref that has a
+ * reflog. Returns 1 if s->name is set, 0 if there is no reflog, or ERR_NOMEM.
  */
 static int take_ref(void *ctx, const struct ref *ref)
 {
@@ -92,9 +91,9 @@ static int take_ref(void *ctx, const struct ref *ref)
 }
 
 /*
- * Sets *name to the malloc()ed full name of the ref whose reflog is read.
- * Returns 1 if the ref was found, 0 if there is no such ref, or a negative
- * error code.
+ * Sets *name to the full name of the ref whose reflog is read, which the caller
+ * frees. Returns 1 if the ref was found, 0 if there is no such ref, or a
+ * negative error code.
  */
 static int find_ref(char **name, struct refs *refs, const struct repo *repo,
 		    const char *given, size_t len, struct error *err)
@@ -153,8 +152,8 @@ static int zone_minutes(const struct reflog_line *line)
 }
 
 /*
- * Appends "<what> <date of the entry>" and a newline to the notes. Returns 0
- * or ERR_NOMEM.
+ * Appends the text `what`, the date of a reflog entry and a newline to the
+ * notes. Returns 0 or ERR_NOMEM.
  */
 static int add_date(const struct search *s, const struct reflog_line *line)
 {
@@ -198,11 +197,11 @@ static int note_too_old(const struct search *s)
 }
 
 /*
- * Sets *out to the id that the ref had after the reflog entry with index `at`
- * (0: the oldest): the new id of the entry, or *tip, the present id of the ref,
- * for the newest entry. Appends a warning to the notes if the new id of the
- * entry differs from the old id of the next entry, or from *tip. Returns 1 or
- * ERR_NOMEM.
+ * Finds the id that the ref had after the reflog entry with index `at` (0: the
+ * oldest entry). This is the new id in the entry. For the newest entry, it is
+ * *tip, the present id of the ref. Appends a warning to the notes if the log
+ * has a gap: the new id in the entry is not the old id in the next entry, or is
+ * not *tip. Returns 1 with *out set, or ERR_NOMEM.
  */
 static int take_entry(const struct search *s, struct oid *out, size_t at,
 		      const struct oid *tip)

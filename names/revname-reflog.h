@@ -19,12 +19,12 @@
 
 /* The parsed text between the braces of a selector such as ref@{1}. */
 struct revname_selector {
-	/* whether `time` selects the entry, and not `nth` */
+	/* true: `time` selects the entry; false: `nth` selects it */
 	bool by_time;
 	/* number of entries to go back from the newest one, which is 0 */
 	uint64_t nth;
 	int64_t time; /* seconds since 1970 */
-	/* omit the warning that the reflog begins after `time` */
+	/* true: if the reflog begins after `time`, do not warn about it */
 	bool quiet;
 };
 

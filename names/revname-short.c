@@ -9,13 +9,16 @@
 #include "names/revname.h"
 #include "object/parse.h"
 
-/* minimum number of digits of an abbreviation */
+/* minimum number of digits of an abbreviated id */
 #define SHORT_MIN 4
-/* default number of digits in a small repository */
+/*
+ * number of digits of an abbreviated id in a small repository, if core.abbrev
+ * is not set
+ */
 #define SHORT_DEFAULT 7
 /*
- * Maximum length of a list of candidates in bytes. The list must fit into the
- * message of an error.
+ * Maximum length in bytes of the list of objects with an ambiguous id. The list
+ * must fit into an error message.
  */
 #define LIST_MAX (ERROR_MESSAGE_MAX - 128)
 #define SECONDS_MAX (UINT64_C(1) << 40)
@@ -66,8 +69,8 @@ static bool fits_hint(const struct oid *oid, enum revname_hint hint,
 }
 
 /*
- * Drops candidates whose type does not fit the hint, unless this would drop all
- * candidates.
+ * Drops the candidates that are not of the kind `hint`. If no candidate is of
+ * this kind, keeps all.
  */
 static void apply_hint(struct candidates *c, enum revname_hint hint,
 		       struct odb_reader *reader)
@@ -89,8 +92,8 @@ static void apply_hint(struct candidates *c, enum revname_hint hint,
 }
 
 /*
- * Makes the smallest id that begins with the digits, by appending zeros.
- * Returns false if the text is not hexadecimal.
+ * Sets *prefix to the digits followed by zeros: the smallest id that begins
+ * with them. Returns false if the text is not hexadecimal.
  */
 static bool parse_prefix(struct oid *prefix, const char *hex, size_t len,
 			 enum hash_algo algo)

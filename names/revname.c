@@ -21,8 +21,8 @@
 #include "sys/clock.h"
 
 /*
- * Maximum number of suffixes (such as ~1) in a name. Each suffix is a nested
- * call.
+ * Maximum number of suffixes (such as ~1) in a name. The limit protects the
+ * stack, because each suffix causes a nested call.
  */
 #define SUFFIX_MAX 10000
 
@@ -124,9 +124,9 @@ static int resolve_described(const struct resolver *r, struct oid *out,
 }
 
 /*
- * Appends warnings to r->notes if the name of a ref, `given` by the user, may
- * also mean other refs, or if one of these refs cannot be read. Returns 0 or a
- * negative error code.
+ * Appends warnings to r->notes: if the name `given` by the user may mean
+ * several refs, or if one of these refs cannot be read. Returns 0 or a negative
+ * error code.
  */
 static int note_refs(const struct resolver *r, const char *name,
 		     const char *given, size_t given_len)
@@ -207,10 +207,10 @@ static int read_commit(const struct resolver *r, const struct oid *oid,
 }
 
 /*
- * Follows tags to their targets, and a commit to its tree, until an object has
- * the type `wanted`. The first `len` bytes of the name are the part that
- * requires this type; an error message shows them. Returns 0 or a negative
- * error code.
+ * Follows tags to their targets, and a commit to its tree, until the object has
+ * the type `wanted`. Replaces *oid by its id. If there is no such object, the
+ * error message shows the first `len` bytes of the name, the part that requires
+ * this type. Returns 0 or a negative error code.
  */
 static int peel_to(const struct resolver *r, struct oid *oid,
 		   enum object_type wanted, size_t len)
@@ -363,11 +363,12 @@ static bool is_word(const char *s, size_t len, const char *word)
 }
 
 /*
- * Finds the last "^{<type>}" in the first `len` bytes of a name, or the last
- * "^{/<text>}". Returns the offset of its "{" and sets *type_len to the length
- * of <type>, or returns 0 if there is no such suffix. As in stock Git, the name
- * must end with "}", and any text between the "}" of the suffix and this last
- * "}" is ignored ("main^{tree}:a}").
+ * Finds the suffix ^{<type>} or ^{/<text>} in the first `len` bytes of a name,
+ * from its last "^{" on. Sets *type_len to the length of the <type>, or of the
+ * "/<text>". Returns the offset of "{", or 0 if the name has no such suffix.
+ *
+ * The name must end with "}". If the <type> ends at an earlier "}", the rest of
+ * the name is ignored, as in stock Git: "main^{tree}:a}" means "main^{tree}".
  */
 static size_t find_peel(const char *name, size_t len, size_t *type_len)
 {

@@ -100,8 +100,8 @@ bool revname_error_is_log(const struct error *err);
 bool revname_error_is_unknown(const struct error *err);
 
 /*
- * Returns the length of <rev> in a name <rev>:<path>, in bytes. Returns 0 for a
- * name of another form.
+ * Returns the length of <rev> in bytes if `name` has the form <rev>:<path>,
+ * otherwise 0.
  */
 size_t revname_rev_len(const char *name);
 
@@ -122,11 +122,12 @@ bool revname_may_be_unsupported(const char *arg);
 
 /*
  * Finds the object whose id starts with the `len` digits at `hex`, at least 4.
- * If several objects match, those that do not fit the hint are ignored. Returns
- * 1 on success, 0 if there is none or the text is not hexadecimal, ERR_INVALID
- * if the id is ambiguous or core.disambiguate is invalid, or another error
- * code. The message about an ambiguous id has several lines. It lists as many
- * candidates as fit, each on a line that begins with "hint:".
+ * If several objects match, those that are not of the kind `hint` are ignored.
+ * Returns 1 on success, 0 if there is none or the text is not hexadecimal,
+ * ERR_INVALID if the id is ambiguous or core.disambiguate is invalid, or
+ * another error code. The message about an ambiguous id has several lines. It
+ * lists the matching objects, each on a line that begins with "hint:", as many
+ * as have room in the message.
  */
 int revname_resolve_short(struct oid *out, const char *hex, size_t len,
 			  enum revname_hint hint, struct odb_reader *reader,
