@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Applies object filters to sets of bits. The type bitmaps of the index remove
- * whole types. Blobs are removed by the sizes in the headers of pack entries.
- * The size of a delta's result is in the delta's first bytes, so only these
- * bytes are inflated.
+ * Applies object filters to sets of bits. Objects of a type are removed by the
+ * type bitmaps of the index. Large blobs are removed by the sizes in the
+ * headers of their pack entries. If a blob is stored as a delta, its size is in
+ * the first bytes of the delta, so only these bytes are inflated.
  */
 #ifndef BITMAP_BIT_FILTER_H
 #define BITMAP_BIT_FILTER_H
@@ -33,15 +33,18 @@ struct bitmap_filter {
 	struct walk *w;
 	/* the filter to apply; bitmap_filter_can() must be true for it */
 	const struct filter *filter;
-	/* the wants; they stay in the result unless `filter_wants` is set */
+	/*
+	 * the wants of the request; the filter does not remove them unless
+	 * `filter_wants` is set
+	 */
 	const struct walk_tips *wants;
-	/* whether the filter applies to the wants too */
+	/* true: the filter also removes wants that do not pass it */
 	bool filter_wants;
 };
 
 /*
- * Applies the filter: removes the objects that do not pass from `packed`
- * (indexed by bit_pos) and from *others, the objects that the index lacks.
+ * Removes the objects that do not pass the filter from two sets: `packed`, the
+ * indexed objects (by bit_pos), and *others, the objects that the index lacks.
  * Returns 0, or a negative error code. After an error, both sets may be
  * filtered in part.
  */
@@ -49,9 +52,9 @@ int bitmap_filter_apply(const struct bitmap_filter *bf, struct bitset *packed,
 			struct walk_items *others, struct error *err);
 
 /*
- * Removes from `packed` those objects that a receiver may lack because the
- * receiver fetched with this filter. The caller has filled `packed` with all
- * objects that the receiver's commits reach.
+ * Removes from `packed` the objects that `filter` omits. `packed` has all
+ * objects that the receiver's commits reach. The receiver fetched with this
+ * filter, so it may lack the removed objects.
  */
 void bitmap_filter_undecided(const struct bitmap_file *file,
 			     const struct filter *filter,

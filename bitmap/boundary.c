@@ -15,10 +15,10 @@
 #include "walk/treewalk.h"
 
 /*
- * Searching a list of the undecided objects' ids is ten times faster than
- * searching the bitmap index, but the list must be made first. For `nr`
- * undecided objects, the list is made after nr / LOOKUPS_RATIO lookups. If `nr`
- * exceeds LIST_MAX, no list is made.
+ * Looking up an id in a table of the undecided objects is ten times faster than
+ * searching the bitmap index, but the table must be made first. For `nr`
+ * undecided objects, it is made after nr / LOOKUPS_RATIO lookups in the index.
+ * If `nr` exceeds LIST_MAX, no table is made.
  */
 #define LOOKUPS_RATIO 4
 #define LIST_MAX (1u << 18)
@@ -52,9 +52,9 @@ struct settling {
 	/* indexed by bit_pos: undecided objects */
 	struct bitset undecided;
 	struct bitmap_fill *fill;
-	/* the objects that were undecided when the list was made */
+	/* table of the objects that were undecided when the table was made */
 	struct list list;
-	/* number of lookups until `list` is made */
+	/* number of lookups in the index until `list` is made */
 	size_t lookups_left;
 	struct error *err;
 };
@@ -130,16 +130,17 @@ static int note_undecided(struct settling *s)
 }
 
 /*
- * Finds the bit of an object by its id. An undecided object is always found.
- * Any other indexed object is found only as long as the list of undecided
- * objects is not made. Returns false if the object is not found.
+ * Finds the bit of an object by its id. Searches the bitmap index, or, once it
+ * was made, the table of undecided objects. So an undecided object is always
+ * found. Another indexed object is found only before the table is made. Returns
+ * false if the object is not found.
  */
 static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 {
 	const struct bitmap_space *space = &s->fill->space;
 	uint32_t idx_pos;
 
-	/* If memory runs out, lookups continue to search the bitmap index. */
+	/* If there is no memory for the table, continue to search the index. */
 	if (!s->list.slots && !s->lookups_left--)
 		list_undecided(s);
 	if (!s->list.slots)
@@ -190,8 +191,9 @@ static int settle_entries(struct settling *s, const struct odb_object *tree,
 }
 
 /*
- * Reads a tree that was undecided. Marks the undecided objects in the tree, and
- * below it, as uninteresting. Returns 0 or a negative error code.
+ * Reads a tree that settle() has just marked as uninteresting. Marks the
+ * undecided objects in the tree, and below it, as uninteresting. Returns 0 or a
+ * negative error code.
  */
 static int settle_tree(struct settling *s, uint32_t tree_pos, unsigned depth)
 {

@@ -29,7 +29,10 @@
 struct build_chain {
 	/* number of bitmaps in the chain before the entry */
 	uint32_t links;
-	/* number of words of the whole chain, including those of the entry */
+	/*
+	 * number of words of all bitmaps of the chain, the bitmap of the entry
+	 * included
+	 */
 	uint32_t words;
 };
 
@@ -40,8 +43,8 @@ struct build {
 	 */
 	uint32_t *order;
 	/*
-	 * owned array, indexed by commit_nr: the index of the commit's bitmap
-	 * in `out`, or NO_BITMAP
+	 * owned array, indexed by commit_nr: the index in `out` of the entry
+	 * with the commit's bitmap, or NO_BITMAP
 	 */
 	uint32_t *entry_of;
 	struct bitmap_complete complete; /* whole bitmaps of `out` */
@@ -64,13 +67,13 @@ struct build {
 	/* cost of `best` in words */
 	size_t best_cost;
 	/*
-	 * queued ancestors of the commits whose bitmap is being built; `order`
-	 * decides which comes first
+	 * ancestors that are still to be visited while a bitmap is built;
+	 * `order` decides which comes first
 	 */
 	struct heap queue;
 	/*
-	 * index of the entry of the nearest ancestor with a bitmap, or
-	 * NO_BITMAP
+	 * index in `out` of the entry of the nearest ancestor that has a
+	 * bitmap, or NO_BITMAP
 	 */
 	uint32_t nearest;
 };
@@ -119,9 +122,9 @@ static void note_chain(struct build *b, size_t entry)
 }
 
 /*
- * Returns the smallest number of words that is too large for an XOR with the
- * bitmap of `entry`. Returns 0 if no XOR with this entry is allowed, because
- * the entry's XOR chain already has the maximum length.
+ * Returns the number of words from which on an XOR with the bitmap of `entry`
+ * is too large, because the XOR chain of `entry` may not grow so much. Returns
+ * 0 if the chain already has the maximum length.
  */
 static size_t chain_room(const struct build *b, size_t entry)
 {
@@ -208,7 +211,10 @@ static int set_bit(struct build *b, uint32_t obj_pos, struct error *err)
 	return 0;
 }
 
-/* Sets the bits of a commit and of the objects in its list of new objects. */
+/*
+ * Sets the bits of a commit, and of the objects in its new-object list, in
+ * b->bits.
+ */
 static int set_commit(struct build *b, uint32_t c, struct error *err)
 {
 	const struct newobj_list *list;

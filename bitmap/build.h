@@ -4,10 +4,10 @@
  * adds.
  *
  * The bitmap of a commit is the union of new(a) over its ancestors a: the
- * new-object lists of walk/newobj.h. To build a bitmap, the code walks back to
- * the nearest commits that have a bitmap. The code ORs the bitmaps of these
- * commits, and sets the bits of the lists of all commits in between. No tree is
- * read here.
+ * new-object lists of walk/newobj.h. To build the bitmap of a commit, the code
+ * walks back from it to the nearest commits that have a bitmap already, and ORs
+ * their bitmaps. For each commit on the way, it sets the bits of the objects in
+ * the commit's list. No tree is read here.
  *
  * Pseudo-merges are built in the same way, from all their commits at once.
  *
@@ -39,7 +39,7 @@
 #define BITMAP_CHAIN_WORDS 16384
 #define BITMAP_CHAIN_FACTOR 16
 
-/* The commits of a pseudo-merge that is to be built. */
+/* A pseudo-merge that is to be built: its commits. */
 struct bitmap_group {
 	uint32_t *commits; /* commit_nr, in any order */
 	size_t nr;
@@ -86,12 +86,16 @@ struct bitmap_build_input {
 	 */
 	const struct bitmap_file *below;
 	const struct bitmap_space *space; /* the bits of `below` */
-	/* store each bitmap whole, none as an XOR */
+	/*
+	 * true: store each bitmap whole; false: store XORs where they are
+	 * smaller
+	 */
 	bool whole;
 	/*
-	 * Limit in bytes of the memory for copies of whole bitmaps, which are
-	 * kept for entries that are stored as XORs; 0: no limit. Copies for a
-	 * fixed number of the newest entries are kept even beyond the limit.
+	 * Limit in bytes of the memory for copies of whole bitmaps. A copy is
+	 * kept for each entry that is stored as an XOR (bitmap/complete.h). 0:
+	 * no limit. The copies for the newest entries are kept even if they
+	 * exceed the limit.
 	 */
 	size_t memory_limit;
 	const struct bitmap_group *groups; /* pseudo-merges to build */
@@ -121,8 +125,9 @@ struct bitmap_built_group {
 /* The result of a build. */
 struct bitmap_build_result {
 	/*
-	 * owned: the bitmaps of the older index, then the new bitmaps; of the
-	 * new bitmaps, those of ancestors come before those of descendants
+	 * owned: first the bitmaps of the older index, then the new bitmaps;
+	 * among the new ones, a commit's bitmap comes after those of its
+	 * ancestors
 	 */
 	struct bitmap_built *entries;
 	size_t entry_nr;

@@ -20,8 +20,8 @@
 struct choosing {
 	const struct bitmap_choose_input *in;
 	/*
-	 * maximum number of words of the bitmaps of the spread commits
-	 * (selected at gaps over the whole history)
+	 * maximum number of words of the bitmaps of commits that are spread
+	 * over the history
 	 */
 	size_t spread_words;
 	/* maximum number of words of all bitmaps of the index */
@@ -96,9 +96,9 @@ static int build(const struct choosing *s, struct bitmap_build_result *out,
 
 /*
  * Sets s->spread_words and s->most_words, which are computed from the size of
- * the plain selection's bitmaps. If the plain selection has all commits (the
- * history is short), spread_words has no reserve, so that all their bitmaps
- * fit.
+ * the plain selection's bitmaps. In a short history, the plain selection has
+ * all commits. Then spread_words is the full size of their bitmaps, so that all
+ * of them fit.
  */
 static void set_limits(struct choosing *s,
 		       const struct bitmap_build_result *plain)
@@ -265,7 +265,7 @@ static int build_spread(struct choosing *s, struct bitmap_build_result *out)
 struct extension {
 	/* owned array, indexed by commit_nr: whether the commit has a bitmap */
 	uint8_t *has_bitmap;
-	/* estimated number of words of an added bitmap */
+	/* estimated number of words that one added bitmap takes */
 	size_t entry_words;
 	/* number of words that may still be added */
 	size_t room;
@@ -280,8 +280,8 @@ static void take_room(struct extension *x, size_t words)
 }
 
 /*
- * Adds bitmaps near the tips whose kind is in the range [first, last], as long
- * as there is room for them.
+ * Adds bitmaps near the tips of the kinds `first` to `last`, while x->room has
+ * words for them.
  */
 static int add_tips(const struct choosing *s, struct extension *x,
 		    enum select_tip first, enum select_tip last)

@@ -48,11 +48,14 @@
  */
 #define CHOOSE_BUDGET_SIXTEENTHS 15
 /*
- * The search for a density ends when at most 1 / CHOOSE_LEFT_PART of the budget
- * is unused.
+ * The search for a density ends when at most this part of the budget is unused:
+ * 1 / CHOOSE_LEFT_PART.
  */
 #define CHOOSE_LEFT_PART 16
-/* Maximum number of densities that are tried. Plain selections do not count. */
+/*
+ * Maximum number of densities that are tried. Building the plain selection is
+ * not counted.
+ */
 #define CHOOSE_TRIES 6
 /*
  * Number of objects for which the default budget of a whole index has one word,
@@ -69,13 +72,18 @@
 
 struct bitmap_choose_input {
 	/*
-	 * input of bitmap_build(), without `selected`, `groups`, `old` and
-	 * `below`
+	 * the input of bitmap_build(); its fields `selected`, `groups`, `old`
+	 * and `below` are not used
 	 */
 	struct bitmap_build_input build;
-	/* the commits of `build`, newest first */
+	/*
+	 * the same commits as in `build`, sorted from the newest to the oldest
+	 */
 	const uint32_t *newest_first;
-	/* indexed by commit_nr: enum select_tip */
+	/*
+	 * indexed by commit_nr: the kind of tip that the commit is (enum
+	 * select_tip)
+	 */
 	const uint8_t *is_tip;
 	/* tips that may form pseudo-merges; NULL: make none */
 	const struct pseudo_tips *pseudo;
@@ -129,20 +137,23 @@ struct bitmap_update_input {
 	struct bitmap_previous *previous;
 	/* for a layer: the bitmap file of the layers below */
 	const struct bitmap_file *below;
-	/* the bit space of the new index */
+	/* the bit space of the new index, which has bits for all tips */
 	const struct bitmap_space *space;
 	struct walk *walk;
 	/* tips (commit_nr); the new index has bits for all of them */
 	const uint32_t *tips;
 	size_t tip_nr;
-	/* indexed by commit_nr: enum select_tip */
+	/*
+	 * indexed by commit_nr: the kind of tip that the commit is (enum
+	 * select_tip)
+	 */
 	const uint8_t *is_tip;
 	/* number of entries in is_tip */
 	size_t is_tip_nr;
 	bool pseudo_merges;
 	/*
-	 * limit of the words of bitmaps, as for an index made from scratch; 0:
-	 * the default
+	 * limit of the words of all bitmaps of the new index, as in struct
+	 * bitmap_choose_input; 0: the default limit
 	 */
 	size_t budget_words;
 	/*
@@ -165,7 +176,7 @@ struct bitmap_update {
 	 */
 	uint32_t *commits;
 	size_t commit_nr, commit_alloc;
-	/* number of commits without a bit in the older index */
+	/* number of commits that have no bit in the older index */
 	size_t new_nr;
 	struct newobj_set lists;
 	/* owned: the commits (commit_nr) that get bitmaps */

@@ -31,8 +31,8 @@ struct bitmap_built;
 struct bitmap_complete {
 	const struct bitmap_built *entries; /* borrowed */
 	/*
-	 * number of elements of `kept` and `state`: the largest possible number
-	 * of entries
+	 * number of elements of `kept` and `state`, which is the number of
+	 * entries that the finished index will have at most
 	 */
 	size_t nr;
 	struct ewah *kept; /* owned, indexed by entry */
@@ -46,7 +46,7 @@ struct bitmap_complete {
 	 * `bytes`, or 0 if there is none
 	 */
 	size_t bytes, limit;
-	/* number of entries so far, whether their bitmaps are kept or not */
+	/* number of entries that exist so far, with or without a kept bitmap */
 	size_t end;
 	/* index of the entry that the clock algorithm visits next */
 	size_t turn;

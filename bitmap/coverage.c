@@ -10,8 +10,8 @@
 #include "bitmap/fill.h"
 
 /*
- * Sets *nr to the number of commits that a request for these tips walks until
- * it reaches bitmaps.
+ * Sets *nr to the number of commits that one request for these tips walks,
+ * because no bitmap contains them.
  */
 static int walked(uint32_t *nr, struct bitmap_fill *fill, uint32_t *commits,
 		  size_t commit_nr, struct error *err)

@@ -11,9 +11,9 @@
 #define KNOWN_FLAGS                                                            \
 	(BITMAP_FULL_DAG | BITMAP_HASH_CACHE | BITMAP_LOOKUP_TABLE |           \
 	 BITMAP_PSEUDO_MERGES)
-/* number of header bytes before the pack's checksum */
+/* number of bytes at the start of the file, before the pack's checksum */
 #define HEADER_LEN 12
-/* number of bytes of an EWAH bitmap besides its words */
+/* number of bytes that a stored EWAH bitmap has in addition to its words */
 #define EWAH_FRAME_LEN 12
 /* number of bytes of an entry before its EWAH bitmap */
 #define ENTRY_HEADER_LEN 6
@@ -24,7 +24,7 @@ static int corrupt(const struct bitmap_file *f, size_t off, const char *what,
 	return error_set_at(err, ERR_CORRUPT, f->name, off, "%s", what);
 }
 
-/* Returns the number of objects in the layers below. */
+/* Returns the number of objects in the layers below f. */
 static uint32_t base_nr(const struct bitmap_file *f)
 {
 	return f->base ? f->base->object_nr : 0;
@@ -491,8 +491,8 @@ static int view_entry(struct ewah_view *view, const struct bitmap_file *f,
 }
 
 /*
- * Replaces *row by the row with which it is XORed. Returns 1 on success, 0 at
- * the end of the XOR chain, or ERR_CORRUPT.
+ * Replaces *row by the row with which its bitmap is XORed. Returns 1 on
+ * success, 0 if *row is the end of the XOR chain, or ERR_CORRUPT.
  */
 static int next_link(struct bitmap_row *row, const struct bitmap_file *f,
 		     struct error *err)
@@ -516,8 +516,9 @@ static int next_link(struct bitmap_row *row, const struct bitmap_file *f,
 }
 
 /*
- * Works like next_link(), but also returns 0 if the caller's set already
- * contains the bitmap of the next row. `held` (may be NULL) tells so.
+ * Works like next_link(), but also returns 0 if the set that is being filled
+ * already contains the bitmap of the next row. `held` says which bitmaps the
+ * set contains; it may be NULL.
  */
 static int next_unheld(struct bitmap_row *row, const struct bitmap_file *f,
 		       const struct bitmap_held *held, struct error *err)
@@ -619,8 +620,8 @@ int bitmap_file_stored(struct bitmap_stored *stored,
 }
 
 /*
- * Fills in stored[row_nr]. If this row is XORed with another row, the element
- * of the other row must be filled in already.
+ * Sets stored[row_nr], how the bitmap of this row is stored. If the bitmap is
+ * XORed with that of another row, `stored` must already have the other row.
  */
 static int stored_next(struct bitmap_stored *stored,
 		       const struct bitmap_file *f, uint32_t row_nr,

@@ -123,7 +123,7 @@ struct bitmap_file {
 	/* borrowed: the file of the layer below; NULL: none */
 	const struct bitmap_file *base;
 	/*
-	 * Numbers of objects and of rows, each of this layer and all layers
+	 * Numbers of objects and of rows. Both count this layer and all layers
 	 * below.
 	 */
 	uint32_t object_nr;
@@ -144,8 +144,8 @@ struct bitmap_file {
 	/* owned: the rows of a file without lookup table; else NULL */
 	struct bitmap_row *rows;
 	/*
-	 * a be32 for each object of this file; points into `bytes`; NULL: no
-	 * cache
+	 * One be32 for each object of this file: its path hash. Points into
+	 * `bytes`. NULL: the file has no path hashes.
 	 */
 	const uint8_t *hash_cache;
 	/*
@@ -188,7 +188,7 @@ int bitmap_file_parse_layer(struct bitmap_file *f, const void *bytes,
 int bitmap_file_verify(const struct bitmap_file *f, struct error *err);
 
 /*
- * Returns the sum of the bytes of the file and of the files of all layers
+ * Returns the total size in bytes of the file and of the files of all layers
  * below.
  */
 uint64_t bitmap_file_len(const struct bitmap_file *f);
@@ -229,9 +229,10 @@ struct bitmap_row bitmap_file_row(const struct bitmap_file *f, uint32_t row);
 int bitmap_file_order(uint32_t *rows, const struct bitmap_file *f);
 
 /*
- * Finds the row of a commit. If several layers have a row for the commit,
- * returns that of the highest layer. Returns false if the commit has no bitmap.
- * O(log row_nr) for each layer.
+ * Finds the row of the commit at `idx_pos`, among the rows of all layers. If
+ * several layers have a bitmap of the commit, returns the row of the highest
+ * layer. Returns false if the commit has no bitmap. O(log row_nr) for each
+ * layer.
  */
 bool bitmap_file_find(const struct bitmap_file *f, uint32_t idx_pos,
 		      uint32_t *row);
@@ -248,8 +249,8 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 /*
  * Facts that a caller knows about a set of bits. With these facts,
  * bitmap_file_or_rest() skips bitmaps that the set already contains.
- * Requirement: if the set contains a commit that has a bitmap, the set contains
- * all objects of this bitmap.
+ * Precondition: if the set contains a commit that has a bitmap, it also
+ * contains all objects of that bitmap.
  */
 struct bitmap_held {
 	bool is_empty; /* the set is empty */
@@ -264,8 +265,8 @@ struct bitmap_held {
 /*
  * ORs the bitmap of a row into `set`, like bitmap_file_or(), and returns the
  * same codes. `held` describes the bits that are in the set already (NULL:
- * nothing is known). If the set contains a whole bitmap of the row's XOR chain,
- * this bitmap and the chain after it are not decoded.
+ * nothing is known). If the set already contains all objects of one bitmap of
+ * the row's XOR chain, decoding stops before this bitmap.
  *
  * If the set is empty, the bitmap is decoded right into the set. After
  * ERR_CORRUPT, such a set may contain any bits.
@@ -281,13 +282,16 @@ int bitmap_file_or_rest(struct bitset *set, const struct bitmap_file *f,
 int bitmap_file_view(struct ewah_view *view, const struct bitmap_file *f,
 		     uint32_t row, struct error *err);
 
-/* How the bitmap of a row is stored in the file. */
+/*
+ * How much the bitmap of a row takes in the file, and how long its XOR chain
+ * is.
+ */
 struct bitmap_stored {
 	/* number of bytes of the row's entry */
 	uint64_t len;
 	/*
-	 * number of other bitmaps that must be decoded before this one: the
-	 * links of its XOR chain
+	 * Length of the XOR chain: number of other bitmaps that must be decoded
+	 * to get this one.
 	 */
 	uint32_t depth;
 };

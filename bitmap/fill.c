@@ -81,7 +81,8 @@ struct bitmap_side {
 	struct bitmap_fill *fill;
 	const struct walk_tips *tips;
 	/*
-	 * objects of the closure that are not indexed; NULL: do not list them
+	 * receives the objects of the closure that are not indexed; NULL: they
+	 * are not listed
 	 */
 	struct walk_items *others;
 	/* commits that were not visited yet, newest first */
@@ -93,8 +94,8 @@ struct bitmap_side {
 };
 
 /*
- * Returns whether the set (fill->packed and fill->outside together) has an
- * object.
+ * Returns whether an object is in the set, which consists of fill->packed and
+ * fill->outside.
  */
 static bool has(struct bitmap_fill *fill, uint32_t obj_pos)
 {
@@ -373,7 +374,7 @@ static int account(struct bitmap_side *side)
 }
 
 /*
- * The newest commit is visited first. Its bitmap most likely contains commits
+ * Visit the newest commit first. Its bitmap most likely contains other commits
  * of the queue, which then need no visit.
  */
 int bitmap_side_walk(struct bitmap_side *f, size_t limit, struct error *err)
@@ -485,8 +486,8 @@ static int fill_others(struct bitmap_side *f, const struct walk_items *others,
 }
 
 /*
- * Sets *known, indexed by obj_pos, to the packed objects that are in
- * fill->packed. The set is closed under reachability. Returns 0 or ERR_NOMEM.
+ * Sets *known, indexed by obj_pos, to the packed objects that fill->packed has.
+ * fill->packed is closed under reachability. Returns 0 or ERR_NOMEM.
  */
 static int known_set(struct bitset *known, const struct bitmap_fill *fill)
 {
@@ -652,7 +653,7 @@ static int or_lacking(struct bitmap_side *f, uint32_t row, struct error *err)
 }
 
 /*
- * ORs the bitmaps of the tips that are not parsed. The dates of these tips are
+ * ORs the bitmaps of the tips whose commits are not parsed. Their dates are
  * unknown, so the tips are taken in the order of their bits:
  * 1. The first tip that has a bitmap is taken, and its bitmap is ORed. In a
  *    pack, newer commits usually precede older ones. So this bitmap contains

@@ -26,7 +26,7 @@
 #include "odb/odb.h"
 #include "walk/walk.h"
 
-/* Receives the bitmaps that a query used, in the order of their use. */
+/* Collects which bitmaps a query has used, in the order of their use. */
 struct bitmap_trace {
 	uint32_t *rows; /* owned: rows of commits */
 	size_t row_nr, row_alloc;
@@ -42,9 +42,9 @@ struct bitmap_fill {
 	struct bitmap_space space;
 	struct walk *w; /* borrowed */
 	/*
-	 * borrowed; may be set before anything is added. Trees and blobs of
-	 * walked commits need not be found if this filter would remove them.
-	 * NULL: all are found
+	 * Borrowed; may be set before the first tip is added. Trees and blobs
+	 * that this filter removes need not be added to the set. NULL: all
+	 * trees and blobs are added.
 	 */
 	const struct filter *filter;
 	/* indexed by bit_pos: the indexed objects in the set */
@@ -52,18 +52,22 @@ struct bitmap_fill {
 	/* indexed by obj_pos: the objects in the set that are not indexed */
 	struct bitset outside;
 	struct bitset scratch;
-	/* owned: table of the bits of objects, made after many lookups */
-	struct bitmap_space_table table;
 	/*
-	 * number of lookups so far; not counted any more when `table` is made
+	 * owned: table of the bits of all objects; made only after many single
+	 * lookups
 	 */
+	struct bitmap_space_table table;
+	/* number of lookups before `table` was made */
 	uint32_t lookups;
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
-	/* number of objects that were found by walking, and not in a bitmap */
+	/*
+	 * number of objects of the set that come from walked commits, not from
+	 * a bitmap
+	 */
 	uint64_t objects_walked;
 	/*
-	 * borrowed: receives the rows and pseudo-merges that were used; may be
-	 * NULL
+	 * borrowed: collects the rows and pseudo-merges that are used; NULL: do
+	 * not collect
 	 */
 	struct bitmap_trace *trace;
 };
@@ -81,9 +85,9 @@ void bitmap_fill_release(struct bitmap_fill *fill);
 void bitmap_fill_clear(struct bitmap_fill *fill);
 
 /*
- * Adds all commits that the tips reach, to count the commits that a query
- * walks. Trees, blobs and tags are added only if they are in a bitmap that is
- * used. Returns 0 or a negative error code.
+ * Adds all commits that the tips reach. Used to count the commits that a query
+ * walks. Trees, blobs and tags are added only if a used bitmap contains them.
+ * Returns 0 or a negative error code.
  */
 int bitmap_fill_commits(struct bitmap_fill *fill, const struct walk_tips *tips,
 			struct error *err);
@@ -97,8 +101,9 @@ int bitmap_fill_tips(struct bitmap_fill *fill, const struct walk_tips *tips,
 		     struct walk_items *others, struct error *err);
 
 /*
- * One side of a query: the haves or the wants. The closure of the side is added
- * in steps. Between the steps, callers estimate the cost of the whole query.
+ * One side of a query: the haves or the wants. Its closure is added to the set
+ * in steps. Between two steps, the caller can estimate the cost of the whole
+ * query.
  */
 struct bitmap_side;
 
@@ -122,7 +127,7 @@ void bitmap_side_free(struct bitmap_side *side);
  */
 int bitmap_side_walk(struct bitmap_side *side, size_t limit, struct error *err);
 
-/* Returns whether a commit of the history has a bitmap. */
+/* Returns whether the commit `commit_nr` has a bitmap. */
 bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr);
 
 /*
@@ -151,17 +156,19 @@ bool bitmap_side_next(struct bitmap_side *side, uint32_t *commit_nr);
 const uint32_t *bitmap_side_walked(const struct bitmap_side *side, size_t *nr);
 
 /*
- * Completes the set of reachable objects after the walk over commits has ended.
- * Adds the tips that are not commits. With `trees`, adds the trees and blobs of
- * the walked commits. Returns 0 or a negative error code.
+ * The last step, after bitmap_side_walk() has visited all commits. Adds the
+ * tips that are not commits. With `trees`, also adds the trees and blobs of the
+ * visited commits that have no bitmap. Returns 0 or a negative error code.
  */
 int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
 
 /* ---- boundary traversal */
 
 /*
- * Boundary traversal. Haves without a bitmap reach many objects. Only those of
- * them that the wants' bitmaps contain are looked for.
+ * Boundary traversal finds objects that the client has. Haves without a bitmap
+ * reach many objects, but the server needs to know them only if the wants'
+ * bitmaps contain them, too. So only the trees that may have such objects are
+ * read.
  *
  *	wants      o---o---B          B: a commit with a bitmap
  *	          /
@@ -175,15 +182,16 @@ int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
  */
 
 /*
- * Adds to `uninteresting` the objects of fill->packed that are in trees of
- * `commits`, the commits of the haves that have no bitmap. `uninteresting` is
- * indexed by bit_pos and has at least as many bits as fill->packed.
+ * Reads the trees of `commits`, and adds to `uninteresting` the objects in
+ * these trees that are also in fill->packed. `commits` are the commits of the
+ * haves that have no bitmap. `uninteresting` is indexed by bit_pos and has at
+ * least as many bits as fill->packed.
  *
- * A tree is not read if it is in `uninteresting` already, or not in
- * fill->packed. So objects of fill->packed that are only in unread trees are
- * not added, although the haves reach them.
+ * A tree is not read if it is already in `uninteresting`, or if it is not in
+ * fill->packed. So an object that is only in such unread trees is not added,
+ * although a have reaches the object.
  *
- * Returns 0, ERR_MISSING or ERR_CORRUPT for an unreadable tree, or ERR_NOMEM.
+ * Returns 0, ERR_MISSING or ERR_CORRUPT if a tree cannot be read, or ERR_NOMEM.
  */
 int bitmap_boundary_settle(struct bitset *uninteresting,
 			   struct bitmap_fill *fill, const uint32_t *commits,
@@ -198,12 +206,14 @@ int bitmap_boundary_settle(struct bitset *uninteresting,
  */
 
 /*
- * Appends indexed commits that reach no object of `set` (indexed by bit_pos) to
- * *bounds. All appended commits are parsed. Returns 0, or a negative error code
- * with some commits appended. ERR_CORRUPT means a broken bitmap.
+ * Finds indexed commits that reach no object of `set` (indexed by bit_pos), and
+ * appends them to *bounds. All appended commits are parsed. Returns 0, or a
+ * negative error code with some commits appended. ERR_CORRUPT means a broken
+ * bitmap.
  *
- * Commits with bitmaps are appended, except those that another appended commit
- * reaches. Commits between bitmaps are not considered.
+ * A commit is appended if it has a bitmap without any object of the set, and no
+ * other appended commit reaches it. Commits without a bitmap are not
+ * considered.
  *
  * If the set is empty, the index has none of the objects that are searched for.
  * The index is closed under reachability, so no indexed commit reaches one of
@@ -222,17 +232,17 @@ int bitmap_disjoint_commits(struct walk_tips *bounds,
 /* ---- measuring */
 
 /*
- * Measures how well bitmaps serve some tips: how many commits a request walks,
- * for each tip alone, and for all tips together. Walks like a query, but reads
- * no trees.
+ * The result of measuring how far requests walk before they reach bitmaps: one
+ * request for each tip alone, and one request for all tips together. Walks like
+ * a query, but reads no trees.
  */
 
 struct bitmap_coverage {
 	/* number of different commits that are tips */
 	uint32_t tip_nr;
 	/*
-	 * number of tips that have a bitmap, so a request for such a tip walks
-	 * no commit
+	 * number of tips that have a bitmap; a request for such a tip walks no
+	 * commit
 	 */
 	uint32_t with_bitmap;
 	/*

@@ -14,8 +14,8 @@ struct loading {
 	 */
 	struct bitset from, to;
 	/*
-	 * owned array, indexed by row of the old file: the position of the
-	 * row's entry in the order of all entries
+	 * owned array, indexed by row of the old file: the index in p->entries
+	 * of the row's bitmap
 	 */
 	uint32_t *place;
 };

@@ -2,10 +2,10 @@
 /*
  * Converts the bitmaps of an older index to the bits of a new index.
  *
- * The closure of a commit never changes, so stored bitmaps stay right. Only the
- * positions of the bits change (remap.c). Entries keep their order and
- * their XOR offsets, and no XOR chain is decoded. So the cost is that of
- * reading the file, for any number of bits.
+ * The closure of a commit never changes. So a new index can have the bitmaps of
+ * an older one; only the positions of their bits are different (remap.c).
+ * Entries keep their order and their XOR offsets, and no XOR chain is decoded.
+ * So the cost is that of reading the file, for any number of bits.
  */
 #ifndef BITMAP_PREVIOUS_H
 #define BITMAP_PREVIOUS_H
@@ -56,7 +56,7 @@ struct bitmap_remap {
 	struct bitset is_old;
 	/* numbers of objects in the old and in the new index */
 	uint32_t from_nr, to_nr;
-	/* number of objects that the old index has and the new index lacks */
+	/* number of objects that only the old index has */
 	uint32_t lost;
 };
 
@@ -117,9 +117,10 @@ int bitmap_previous_load(struct bitmap_previous *previous,
 void bitmap_previous_release(struct bitmap_previous *previous);
 
 /*
- * Copies the types and path hashes of objects from the old index. Types are
- * indexed by the new bit_pos, path hashes by the new idx_pos (NULL: not
- * wanted). Returns 0 or ERR_NOMEM.
+ * Copies the types and path hashes of objects from the old index.
+ * types[bit_pos] and hash_cache[idx_pos] are set for each object that both
+ * indexes have, with its positions in the new index. `hash_cache` may be NULL.
+ * Returns 0 or ERR_NOMEM.
  */
 int bitmap_previous_note(const struct bitmap_previous *previous, uint8_t *types,
 			 uint32_t *hash_cache);

@@ -19,7 +19,7 @@ struct loading {
 	struct pseudo_config *out;
 	const struct config *config;
 	int64_t now;
-	/* the whole key of the current variable */
+	/* full key of the variable that is being read */
 	struct buf key;
 	struct error *warning, *err;
 };

@@ -101,8 +101,9 @@ static bool serves(const struct pseudo_fill *pf, const struct bitset *reached,
 }
 
 /*
- * Uses a candidate (a pseudo-merge) if the query reaches all its commits.
- * Returns 1 if used, 0 if not, or a negative error code.
+ * Uses a candidate (a pseudo-merge) if the query reaches all its commits: ORs
+ * its objects into `reached`. Returns 1 if the candidate was used, 0 if not, or
+ * a negative error code.
  */
 static int try_candidate(struct pseudo_fill *pf, struct bitset *reached,
 			 struct pseudo_candidate *candidate, struct error *err)

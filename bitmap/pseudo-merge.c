@@ -197,8 +197,8 @@ struct verify {
 	const struct pseudo_merges *pm;
 	uint32_t bit_pos;
 	/*
-	 * owned array, indexed by number of a pseudo-merge: bit_pos of the last
-	 * row that lists the pseudo-merge
+	 * owned array, indexed by the number of a pseudo-merge: bit_pos of the
+	 * last visited row that lists this pseudo-merge
 	 */
 	uint32_t *seen_for;
 	/* number of pairs (commit, pseudo-merge) in all rows */

@@ -134,8 +134,8 @@ int pseudo_merges_verify(const struct pseudo_merges *pm, struct error *err);
 struct pseudo_candidate {
 	uint32_t nr;
 	/*
-	 * bit_pos of a commit that was not reached at the last try; UINT32_MAX:
-	 * not tried yet
+	 * bit_pos of a commit of the pseudo-merge that was not reached at the
+	 * last try; UINT32_MAX: there was no try yet
 	 */
 	uint32_t lacking;
 };
@@ -144,16 +144,18 @@ struct pseudo_fill {
 	const struct pseudo_merges *pm; /* borrowed */
 	struct bitset noted;            /* indexed by bit_pos */
 	/*
-	 * indexed by number of a pseudo-merge: whether it is or was a
-	 * candidate, so that it is not added again
+	 * indexed by the number of a pseudo-merge: set when the pseudo-merge
+	 * becomes a candidate, so that it is added only once
 	 */
 	struct bitset known;
 	struct pseudo_candidate *candidates; /* owned */
 	size_t nr, alloc;
-	/* owned: numbers of the used pseudo-merges */
+	/*
+	 * owned: numbers of the pseudo-merges that pseudo_fill_run() has ORed
+	 */
 	uint32_t *served;
 	size_t served_alloc;
-	/* number of used pseudo-merges */
+	/* number of elements of `served` */
 	uint32_t used;
 };
 
@@ -165,8 +167,9 @@ void pseudo_fill_init(struct pseudo_fill *pf, const struct pseudo_merges *pm);
 void pseudo_fill_release(struct pseudo_fill *pf);
 
 /*
- * Records that a commit is wanted. The commit counts as reached from now on.
- * Returns 0 or a negative error code.
+ * Records that the query has reached a commit, a tip or one that the walk has
+ * visited. So pseudo-merges with this commit are considered. Returns 0 or a
+ * negative error code.
  */
 int pseudo_fill_note(struct pseudo_fill *pf, uint32_t bit_pos,
 		     struct error *err);

@@ -244,10 +244,13 @@ enum {
 struct class_tips {
 	struct sort_item *by_date; /* owned: commit_nr */
 	size_t nr, alloc;
-	/* number of commits that a request for all tips of the class reaches */
+	/*
+	 * number of commits that one request for all tips of the class reaches
+	 */
 	size_t reached;
 	/*
-	 * number of commits that pseudo-merges save this request from walking
+	 * number of these commits that the request need not walk if
+	 * pseudo-merges are made
 	 */
 	size_t saved;
 };
@@ -256,7 +259,7 @@ struct selecting {
 	const struct pseudo_select_input *in;
 	uint8_t *flags; /* indexed by commit_nr */
 	struct class_tips named, others;
-	/* number of tips that may still be put into pseudo-merges */
+	/* number of tips that may still be added to pseudo-merges */
 	size_t room;
 };
 

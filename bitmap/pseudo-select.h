@@ -7,10 +7,10 @@
  * tags, and all other refs. A clone asks for the first class. A mirror asks for
  * both.
  *
- * By default, only tips that make a query walk are used. Such a tip has no
- * bitmap, and no tip with a bitmap in the same request reaches the tip. If one
- * of these tips is an ancestor of another, the ancestor is omitted: the closure
- * of the other tip contains it.
+ * By default, a pseudo-merge gets only tips that make a query walk. Such a tip
+ * has no bitmap, and no tip with a bitmap in the same request reaches the tip.
+ * If one of these tips is an ancestor of another, the ancestor is omitted: the
+ * closure of the other tip contains it.
  *
  * The remaining tips are divided by age, in halves. The reason is that a ref
  * that moves or is deleted makes its whole pseudo-merge unusable. Refs with old
@@ -49,7 +49,7 @@
  */
 #define PSEUDO_DEFAULT_OBJECTS 12
 
-/* Classes of tips in the default rules. */
+/* The default rules divide tips into two classes. */
 enum pseudo_class {
 	PSEUDO_NAMED,  /* branches, tags */
 	PSEUDO_OTHERS, /* all other references */
@@ -62,13 +62,13 @@ struct pseudo_rules {
 	double decay;       /* >= 0 */
 	double sample_rate; /* > 0, <= 1 */
 	/*
-	 * time in seconds since 1970: unstable tips are used only if they were
-	 * committed at this time or before
+	 * Time in seconds since 1970. Only tips whose commit date is at this
+	 * time or before form pseudo-merges of unstable tips.
 	 */
 	int64_t threshold;
 	/*
-	 * time in seconds since 1970: a tip is stable if it was committed at
-	 * this time or before
+	 * Time in seconds since 1970. A tip is stable if its commit date is at
+	 * this time or before.
 	 */
 	int64_t stable_threshold;
 	/* number of pseudo-merges for unstable tips */
@@ -94,8 +94,8 @@ struct pseudo_tips {
 	struct pseudo_tip *tips; /* owned */
 	size_t nr, alloc;
 	/*
-	 * owned: indexed by group of the configuration; NULL: the default rules
-	 * apply
+	 * Owned: the rules of each <name> of the configuration, indexed by
+	 * group. NULL: nothing is configured, and the default rules apply.
 	 */
 	struct pseudo_rules *rules;
 	size_t group_nr, group_alloc;
@@ -151,8 +151,8 @@ int pseudo_select(struct pseudo_groups *out,
 void pseudo_groups_release(struct pseudo_groups *groups);
 
 /*
- * Appends a pseudo-merge of `nr` commits. The commits are the values of
- * `items`, which are sorted. Returns 0 or ERR_NOMEM.
+ * Appends a pseudo-merge of `nr` commits. The values of `items` are the
+ * commit_nr of the commits; `items` is sorted. Returns 0 or ERR_NOMEM.
  */
 int pseudo_groups_add(struct pseudo_groups *groups,
 		      const struct sort_item *items, size_t nr);

@@ -42,8 +42,8 @@
 #define SELECT_OBJECTS_PER_DENSE_NR 4096
 
 /*
- * SELECT_PLAIN is the value of dense_nr that asks for a plain selection. The
- * other constants are the gaps of a plain selection.
+ * SELECT_PLAIN in place of a dense_nr asks for a plain selection, see above.
+ * The other constants are the gaps of a plain selection.
  */
 #define SELECT_PLAIN 0
 #define SELECT_PLAIN_NEWEST 100
@@ -54,14 +54,14 @@
 /*
  * Returns the largest useful dense_nr for an index with this many objects. In a
  * small index, a higher density costs more than it saves: walks are short
- * anyway. The objects of a commit are scattered over the bits, so each further
- * bitmap is nearly as large as its neighbour.
+ * anyway. In addition, the bits of a commit's objects are scattered, so each
+ * further bitmap is large.
  */
 size_t bitmap_select_dense_nr(size_t object_nr);
 
 /*
- * The kind of tip that a commit is. If several references name the commit, the
- * kind that comes last in this enum counts.
+ * What kind of tip a commit is. If several references name the commit, it is of
+ * the kind that comes last in this enum.
  */
 enum select_tip {
 	SELECT_NO_TIP,
@@ -97,8 +97,8 @@ int bitmap_select(uint32_t **selected, size_t *selected_nr,
 		  const struct bitmap_select_input *in, struct error *err);
 
 /*
- * Returns how many of `nr` commits are selected if there are no tips.
- * O(result).
+ * Returns how many of `nr` commits bitmap_select() selects with the density
+ * dense_nr, if none of them is a tip. O(result).
  */
 size_t bitmap_select_nr(size_t nr, size_t dense_nr);
 

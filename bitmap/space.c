@@ -150,7 +150,10 @@ const struct odb_pack *bitmap_space_locate(const struct bitmap_space *space,
 	idx_pos = pack_midx_order_pos(space->order, bit_pos);
 	*offset = pack_midx_offset(midx, idx_pos);
 	pack = pack_midx_pack(midx, idx_pos);
-	/* the index is damaged, and no entry is at this offset */
+	/*
+	 * The index is damaged: no pack has this number. Return an offset at
+	 * which no entry can be.
+	 */
 	if (pack >= midx->pack_nr)
 		*offset = UINT64_MAX, pack = 0;
 	return &space->odb->packs[space->midx->pack_nrs[pack]];

@@ -64,8 +64,8 @@ static inline struct bitmap_space bitmap_space_of_midx(
 uint32_t bitmap_space_nr(const struct bitmap_space *space);
 
 /*
- * Returns the number of objects in the layers below. The topmost layer's own
- * objects have bits and idx_pos from this number on.
+ * Returns the number of objects in the layers below the topmost one. In the
+ * topmost layer, bits and idx_pos begin with this number.
  */
 uint32_t bitmap_space_base_nr(const struct bitmap_space *space);
 
@@ -95,10 +95,10 @@ bool bitmap_space_bit_of(const struct bitmap_space *space, uint32_t idx_pos,
 			 uint32_t *bit_pos);
 
 /*
- * Sets *obj_pos to the number of the indexed copy of an object. If packs
- * outside the index have the object too, objspace_find() may return the number
- * of another copy. Returns false if the multi-pack-index is wrong: it names a
- * pack that lacks the object.
+ * Sets *obj_pos to the number of an object in the walk, for the copy that is in
+ * the indexed pack. (objspace_find() may return the number of another copy, in
+ * a pack outside of the index.) Returns false if the multi-pack-index is wrong:
+ * it names a pack that lacks the object.
  */
 bool bitmap_space_obj(const struct bitmap_space *space, uint32_t idx_pos,
 		      uint32_t *obj_pos);
@@ -138,8 +138,8 @@ const struct odb_pack *bitmap_space_locate(const struct bitmap_space *space,
 					   uint32_t bit_pos, uint64_t *offset);
 
 /*
- * The range of bits that stand for objects of one pack, in the order of
- * offsets.
+ * A range of bits. They stand for the objects of one pack, in the order of
+ * their offsets.
  */
 struct bitmap_space_part {
 	/* borrowed from the snapshot */

@@ -64,12 +64,11 @@
 #define BOUNDARY_COST_EACH 1
 
 /*
- * Limit of the search for bitmaps when the cost of a walk is known. If a walk
- * answers the request in the end, the search was in vain, and should have been
- * short. For each unit of the cost of the request, the search may walk
- * COMMITS_IN_VAIN_PER_COST commits. The cost of the request, in tree diffs, is
- * REQUEST_COST plus the estimated cost of the walk. So a vain search adds about
- * a fifteenth.
+ * Limit of the search for bitmaps when the cost of a walk is known. The search
+ * is in vain if a walk answers the request in the end. For each unit of the
+ * cost of the request, the search may walk COMMITS_IN_VAIN_PER_COST commits.
+ * The cost of the request, in tree diffs, is REQUEST_COST plus the estimated
+ * cost of the walk. So a vain search adds about a fifteenth.
  */
 #define REQUEST_COST 4
 #define COMMITS_IN_VAIN_PER_COST 3
@@ -115,13 +114,13 @@ struct planning {
 	struct walk *w;
 	const struct revwalk_tips *tips;
 	/*
-	 * number of wanted commits that were counted so far; used if counting
-	 * was stopped early
+	 * number of wanted commits that were counted before counting was
+	 * stopped early
 	 */
 	size_t seen;
 	/*
-	 * number of the haves' commits whose walk costs as much as one tree
-	 * diff
+	 * number of commits of the haves that can be walked in the time of one
+	 * tree diff
 	 */
 	size_t per_cost;
 	/*
@@ -161,8 +160,8 @@ static int count_beyond(uint32_t *nr, const struct planning *p,
 }
 
 /*
- * Estimates the cost of a walk whose commits are already known. Returns 0 or
- * ERR_NOMEM.
+ * Estimates the cost of answering with a walk, from the list of commits that
+ * the walk has to compare. Returns 0 or ERR_NOMEM.
  */
 static int estimate_trees(struct planning *p, const struct revwalk_result *revs)
 {
@@ -224,9 +223,9 @@ static bool is_near(struct planning *p, size_t limit)
 }
 
 /*
- * Continues the search for bitmaps when the cost of a walk is known. The search
- * may always spend a small part of the cost of a walk. While bitmaps are
- * probably near, it may spend more, but not more than the index can save.
+ * Continues the search for bitmaps after the cost of a walk has become known.
+ * The search may always cost a small part of what the walk costs. It may cost
+ * more if bitmaps are probably near, but not more than the index can save.
  */
 static int go_on(struct planning *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses between the bitmap index and a walk, for requests whose result may
- * have more objects than needed.
+ * Chooses between the bitmap index and a walk, for requests whose answer may
+ * contain a few objects that the client already has.
  *
  * The cost of both ways is mainly that of comparing trees. A walk compares the
  * trees of all commits that are wanted and not uninteresting, and reads the
@@ -28,7 +28,7 @@
 
 /* How to find the objects of a request: gitreach.bitmapStrategy. */
 enum bitmap_strategy {
-	/* choose the way with the lower estimated cost */
+	/* use the index or a walk, whichever has the lower estimated cost */
 	BITMAP_STRATEGY_AUTO,
 	BITMAP_STRATEGY_INDEX, /* use the index */
 	BITMAP_STRATEGY_WALK,  /* use a walk */
@@ -41,10 +41,11 @@ enum bitmap_strategy {
 struct bitmap_plan {
 	/* input: the strategy that the caller wants */
 	enum bitmap_strategy strategy;
-	/* input: the request needs neither trees nor blobs */
+	/* input; true: the request needs neither trees nor blobs */
 	bool no_trees;
 	/*
-	 * constant string that explains the choice; NULL: nothing was planned
+	 * a constant string that says why the index or a walk was chosen; NULL:
+	 * nothing was chosen yet
 	 */
 	const char *reason;
 	/* number of commits walked from the haves back to bitmaps */
@@ -64,9 +65,9 @@ struct bitmap_plan {
 	 * unknown
 	 */
 	uint32_t boundary;
-	/* lower limit of the cost of using the index */
+	/* lower limit of the cost of answering with the index, in tree diffs */
 	uint64_t bitmap_cost;
-	/* cost of a walk; UINT64_MAX: unknown */
+	/* cost of answering with a walk, in tree diffs; UINT64_MAX: unknown */
 	uint64_t walk_cost;
 };
 

@@ -19,7 +19,7 @@
 /* A commit that is to be selected in this round. */
 struct pick {
 	uint32_t commit_nr;
-	/* commit_nr of the tip that was assigned to the commit last */
+	/* commit_nr of the far tip that was the last one to pick this commit */
 	uint32_t tip;
 	/* number of far tips whose requests the commit's bitmap shortens */
 	uint32_t tips_nr;
@@ -48,14 +48,18 @@ struct tip_selecting {
 	 */
 	struct sort_item *by_limit;
 	/*
-	 * owned array, indexed by commit_nr: index in `picks` plus one; 0: none
+	 * owned array, indexed by commit_nr: 1 + the index of the commit in
+	 * `picks`; 0: the commit is not picked
 	 */
 	uint32_t *pick_of;
 	struct pick *picks; /* owned */
 	size_t pick_nr;
-	/* number of times that the distance of the limits was halved */
+	/*
+	 * number of rounds so far; in each round, the limits are half as far
+	 * from their tips as before
+	 */
 	int halvings;
-	/* number of commits that may still be selected */
+	/* number of commits that may still get a bitmap */
 	size_t left;
 };
 
@@ -227,9 +231,9 @@ static int compare_picks(const void *a, const void *b)
 }
 
 /*
- * Gives bitmaps to the picked commits for which requests walk the fewest
- * commits, until the maximum number of commits is selected. If a picked commit
- * serves only one tip, the tip gets the bitmap instead.
+ * Selects picked commits, until the maximum number of commits is selected.
+ * Those whose bitmaps save requests the most commits come first. If a picked
+ * commit serves only one tip, the tip itself is selected instead.
  */
 static void take_picks(struct tip_selecting *s)
 {

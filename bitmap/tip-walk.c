@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "bitmap/tip-walk.h"
 
-/* Number of words that have a bit for each tip of a pass. */
+/* Number of 64-bit words in which each tip of a pass has a bit. */
 #define PASS_WORDS 4
 #define TIPS_PER_PASS (PASS_WORDS * 64)
 

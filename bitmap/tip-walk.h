@@ -49,8 +49,8 @@ struct tip_walk {
 	 */
 	uint32_t *first_parent, *parents;
 	/*
-	 * owned: the mark of each commit, indexed by rank; all zero between
-	 * counts
+	 * owned, indexed by rank: what is known of a commit during a count; all
+	 * zero before and after a count
 	 */
 	struct tip_walk_mark *marks;
 	/* the ranks of the commits that the pass has still to visit */

@@ -11,7 +11,7 @@
 enum {
 	/* the walk for new commits has visited the commit */
 	SEEN_NEW = 1,
-	/* the commit's list is needed to build bitmaps */
+	/* building the bitmaps needs the commit's new-object list */
 	SEEN_BUILD = 2,
 	/* the older index has a bitmap of the commit */
 	HAS_BITMAP = 4,
@@ -24,8 +24,8 @@ struct updating {
 	struct bitmap_update *u;
 	const struct bitmap_update_input *in;
 	/*
-	 * owned array, indexed by commit_nr: an OR of SEEN_NEW and the other
-	 * flags
+	 * owned array, indexed by commit_nr: flags of the commit, SEEN_NEW and
+	 * those that follow it
 	 */
 	uint8_t *flags;
 	size_t flag_nr;
@@ -208,9 +208,7 @@ static bool is_wanted_tip(const struct updating *s, uint32_t c)
 	       (tip == SELECT_NEW_BRANCH && has_flag(s, c, SEEN_NEW));
 }
 
-/*
- * Returns the number of new commits of which one gets a bitmap.
- */
+/* Returns the size of a gap: of how many new commits one gets a bitmap. */
 static size_t choose_gap(const struct updating *s)
 {
 	size_t nr = s->u->new_nr, most;
@@ -247,9 +245,9 @@ static int choose_commits(struct updating *s)
 }
 
 /*
- * Returns for how many bitmaps near tips an index made from scratch has a
- * budget. A bitmap is assumed to be as large as the mean bitmap of the older
- * index.
+ * Returns the number of bitmaps near tips that would fit the budget of an index
+ * made from scratch. The estimate assumes that each bitmap is as large as the
+ * mean bitmap of the older index.
  */
 static size_t most_near_tips(const struct updating *s)
 {

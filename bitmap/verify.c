@@ -15,7 +15,7 @@ struct verify {
 	struct walk *w;
 	/* indexed by bit_pos: the objects that the walk found */
 	struct bitset reached;
-	/* the owner of the bitmap, for messages */
+	/* text that names the bitmap in messages, such as "commit <id>" */
 	char whose[OID_MAX_HEX_LEN + 16];
 };
 

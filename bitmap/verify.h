@@ -15,16 +15,17 @@
 #include "walk/walk.h"
 
 /*
- * Walks the closure of a commit, tree by tree without any bitmap, and compares
- * the closure with the bitmap of `row`. Returns 0 if they are equal, or
- * ERR_CORRUPT with a message that names the first object that differs.
+ * Verifies the bitmap of `row`. Finds the closure of the row's commit by
+ * walking tree by tree, without any bitmap, and compares. Returns 0 if the
+ * closure and the bitmap are equal, or ERR_CORRUPT with a message that names
+ * the first object that differs.
  */
 int bitmap_verify_row(const struct bitmap_file *file, struct bitmap_space space,
 		      struct walk *w, uint32_t row, struct error *err);
 
 /*
- * Works like bitmap_verify_row() for a pseudo-merge, whose objects must be the
- * closure of all its commits. Returns the same codes.
+ * Verifies the pseudo-merge `nr` like bitmap_verify_row(): its objects must be
+ * the closure of all its commits. Returns the same codes.
  */
 int bitmap_verify_pseudo(const struct bitmap_file *file,
 			 struct bitmap_space space, struct walk *w, uint32_t nr,
@@ -40,9 +41,10 @@ int bitmap_verify_commit(uint32_t *commit_nr, const struct bitmap_file *file,
 			 uint32_t idx_pos, struct error *err);
 
 /*
- * Compares a stored bitmap with the right one. Returns 0 or ERR_CORRUPT. The
- * message names the owner of the bitmap (`whose`, like "commit <id>"), and the
- * first object that differs.
+ * Compares a bitmap that was read from the index (`stored`) with the result of
+ * a walk (`right`). Returns 0 if they are equal, or ERR_CORRUPT. The message
+ * names the first object that differs, and the bitmap by `whose`, such as
+ * "commit <id>".
  */
 int bitmap_verify_same(const struct bitmap_file *file,
 		       struct bitmap_space space, const struct bitset *stored,
@@ -50,10 +52,10 @@ int bitmap_verify_same(const struct bitmap_file *file,
 		       struct error *err);
 
 /*
- * Verifies `nr` bitmaps and pseudo-merges, chosen by `seed`, like
- * bitmap_verify_row() and bitmap_verify_pseudo(). Verifies all if there are no
- * more than `nr`. Returns 0, ERR_CORRUPT for the first wrong bitmap, or another
- * negative error code.
+ * Verifies `nr` bitmaps and pseudo-merges of the file, by bitmap_verify_row()
+ * and bitmap_verify_pseudo(). `seed` decides which ones are verified. If the
+ * file has no more than `nr`, verifies all. Returns 0, ERR_CORRUPT for the
+ * first wrong bitmap, or another negative error code.
  */
 int bitmap_verify_sample(const struct bitmap_file *file,
 			 struct bitmap_space space, struct walk *w, uint64_t nr,

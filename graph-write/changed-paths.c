@@ -16,14 +16,17 @@
 #define TASK_COMMITS 256
 /* maximum number of bytes in each thread's cache of trees */
 #define CACHE_LIMIT ((size_t)48 << 20)
-/* Result of take_path() if a commit has too many entries for a filter. */
+/* result of take_path() if a commit has changed too many paths for a filter */
 #define STOPPED 1
 
-/* The entries of the changed-path filter of one commit. */
+/*
+ * The entries of the changed-path filter of one commit: keys of the changed
+ * paths and of their directories.
+ */
 struct entries {
 	struct bloom_key keys[BLOOM_ENTRIES_MAX * 2];
 	size_t nr;
-	/* the path that was added last */
+	/* the last path for which take_path() was called */
 	struct buf last;
 	uint32_t version;
 };
@@ -39,8 +42,8 @@ struct computing {
 	const struct graph_records *r;
 	const struct changed_paths_options *o;
 	/*
-	 * owned: indexes of the records whose filters are computed, in the
-	 * order of processing
+	 * owned: indexes of the records whose filters are computed; threads
+	 * take them in this order
 	 */
 	uint32_t *todo;
 	size_t todo_nr;
@@ -197,8 +200,8 @@ static int run_task(void *ctx, unsigned thread_nr, size_t task_nr,
 /* ---- planning */
 
 /*
- * Copies the changed-path filters of those commits that have a filter in the
- * old commit-graph.
+ * Copies changed-path filters from the old commit-graph, for all commits that
+ * have one there.
  */
 static void reuse(struct computing *c)
 {
@@ -343,8 +346,9 @@ static void close_workers(struct computing *c)
 }
 
 /*
- * Sets the pointer to each filter, in the buffer of the thread that made the
- * filter. All filters must be complete: a buffer that grows can move in memory.
+ * Sets the pointer to each computed filter in the buffer of the thread that
+ * made it. Must be called when all filters are complete, because a buffer that
+ * grows can move in memory.
  */
 static void settle(struct computing *c)
 {

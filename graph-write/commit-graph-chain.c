@@ -15,8 +15,8 @@
 
 #define FILE_MODE 0444
 /*
- * Maximum number of layers below a layer. The file of a layer stores this
- * number in one byte.
+ * Maximum number of layers below a layer. The number is stored in one byte of
+ * the layer's file.
  */
 #define BASES_MAX 255
 
@@ -158,9 +158,9 @@ static int put_lines(struct buf *out, const struct commit_graph_chain *c)
 }
 
 /*
- * Writes the text of the new chain into the lock file of the chain. This is
- * done before the layers are written. So putting the chain in place at the end
- * is only a rename, which needs no disk space.
+ * Writes the text of the new chain into the lock file of the chain, before the
+ * layers are written. So after the layers were written, only a rename is left,
+ * which needs no disk space.
  */
 static int stage_chain(const struct commit_graph_chain *c,
 		       struct commit_graph_chain_lock *lock,
@@ -228,10 +228,10 @@ static int expire_layer(void *ctx, const char *name)
 	if (chain_path(&path, t->odb, t->dir_nr, name) < 0)
 		return error_nomem(t->err);
 	/*
-	 * The new chain no longer has this layer. But another process may have
-	 * read the old chain, and may be about to open the layer. So the
-	 * modification time of the layer is set to now, which postpones the
-	 * removal of the layer.
+	 * The old chain has this layer, the new one does not. Another process
+	 * may have read the old chain, and may be about to open the layer. So
+	 * set the modification time of the layer to now, so that it is removed
+	 * later.
 	 */
 	if (strstr(t->old, hex))
 		ret = sys_set_mtime(path.data, sys_clock_seconds(), t->err);

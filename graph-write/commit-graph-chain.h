@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Puts commit-graph files in place in an object directory: a single file, or a
- * layer of a chain (technical/commit-graph). Decides which layers stay below a
- * new one, and replaces chains:
+ * layer of a chain (technical/commit-graph). Decides which layers of the old
+ * chain the new chain keeps, and replaces the chain file:
  *
  *    info/commit-graph                           the single file; used instead
  *                                                of a chain
  *    info/commit-graphs/graph-<checksum>.graph   a layer
  *    info/commit-graphs/commit-graph-chain       checksums, lowest layer first
  *
- * A layer is written before a chain names it, and removed after no chain names
- * it. Files are written under other names, made durable (core.fsync), and
- * renamed. So readers see either the old graph or the new one.
+ * The file of a layer is written before a chain names it, and removed only when
+ * no chain names it any more. Each file is written under a temporary name, made
+ * durable (core.fsync), and renamed. So readers see either the old graph or the
+ * new one.
  */
 #ifndef GRAPH_WRITE_COMMIT_GRAPH_CHAIN_H
 #define GRAPH_WRITE_COMMIT_GRAPH_CHAIN_H
@@ -27,35 +28,36 @@ enum commit_graph_split {
 	/* write one commit-graph file, and no chain */
 	COMMIT_GRAPH_SPLIT_NONE,
 	/*
-	 * --split: layers are merged depending on their sizes, see struct
-	 * commit_graph_split_options
+	 * --split: merge layers with the new one, depending on their sizes
+	 * (struct commit_graph_split_options)
 	 */
 	COMMIT_GRAPH_SPLIT_MERGE,
-	/* the new layer is added, and no layer is merged */
+	/* add the new layer on top, and merge no layer */
 	COMMIT_GRAPH_SPLIT_NO_MERGE,
-	/* all layers are merged into one */
+	/* merge all layers with the new one, so that the chain has one layer */
 	COMMIT_GRAPH_SPLIT_REPLACE,
 };
 
 struct commit_graph_split_options {
 	enum commit_graph_split split;
 	/*
-	 * A layer is merged if it has at most `size_multiple` times as many
-	 * commits as the new layer. 0 means 2, as in stock Git.
+	 * A layer is merged with the new one if it has at most `size_multiple`
+	 * times as many commits as the new one. 0 means 2, as in stock Git.
 	 */
 	uint64_t size_multiple;
 	/*
-	 * Layers are merged if the new layer has more commits than this number.
-	 * 0: no limit.
+	 * Layers are also merged with the new one if the new one has more
+	 * commits than this number. 0: no limit.
 	 */
 	uint64_t max_commits;
 };
 
 /*
- * Returns how many of the graph's layers stay unchanged below a new layer of
- * `new_nr` commits in the object directory `dir_nr`. Layers of other
- * directories are merged only by COMMIT_GRAPH_SPLIT_REPLACE. A single file in
- * another directory cannot stay. Returns 0 if `graph` is NULL.
+ * Returns how many layers of `graph`, from the lowest on, the chain keeps below
+ * a new layer. The new layer has `new_nr` commits and is in the object
+ * directory `dir_nr`. Layers of other directories are merged only with
+ * COMMIT_GRAPH_SPLIT_REPLACE. A single commit-graph file in another directory
+ * cannot be kept. Returns 0 if `graph` is NULL.
  */
 size_t commit_graph_layers_kept(const struct commit_graph *graph, size_t dir_nr,
 				uint64_t new_nr,
@@ -67,22 +69,27 @@ struct commit_graph_chain {
 	size_t dir_nr;
 	/* the existing commit-graph; NULL: none */
 	const struct commit_graph *graph;
-	/* number of layers of `graph` that stay below the new layer */
+	/*
+	 * number of layers of `graph` that the new chain keeps below the new
+	 * layer
+	 */
 	size_t kept;
 	/* bytes of the new layer's file */
 	const struct buf *bytes;
 	/* checksum of the new layer */
 	const struct oid *checksum;
 	/*
-	 * Unused layers are removed if their last change was at or before this
-	 * time, in seconds since 1970. The last change of a layer that just
-	 * became unused is set to now.
+	 * Layers that the new chain does not have are removed if they were last
+	 * changed at or before this time, in seconds since 1970. If the old
+	 * chain has a layer that the new one lacks, the last change of this
+	 * layer is now.
 	 */
 	int64_t expiry;
 };
 
 /*
- * A lock on the chain of a directory, held while the chain is read and changed.
+ * The lock on the chain of one object directory. A process holds it while it
+ * reads and replaces the chain.
  */
 struct commit_graph_chain_lock {
 	struct sys_tempfile file;
@@ -108,10 +115,11 @@ int commit_graph_chain_lock(struct commit_graph_chain_lock *lock,
 void commit_graph_chain_unlock(struct commit_graph_chain_lock *lock);
 
 /*
- * Writes the file of the new layer and the chain file, cleans up, and releases
- * the lock. Takes the lock first if it is not held. Returns 0 or a negative
- * error code. After an error the old chain is in place. Exception: if only the
- * cleanup failed, the new chain is in place.
+ * Writes the file of the new layer and the chain file, removes files that the
+ * new chain does not need, and releases the lock. Takes the lock first if it is
+ * not held. Returns 0 or a negative error code. After an error, the old chain
+ * is still there, except if only the removal has failed: then the new chain is
+ * there.
  */
 int commit_graph_chain_install(const struct commit_graph_chain *chain,
 			       struct commit_graph_chain_lock *lock,

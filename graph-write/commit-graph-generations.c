@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "graph-write/graph-content.h"
 
-/* A commit on the stack, whose parents are being visited. */
+/* A commit on the stack: its parents are being visited. */
 struct frame {
 	uint32_t record;
 	uint32_t next; /* index of the next parent */
@@ -36,8 +36,8 @@ static int push(struct walker *w, uint32_t record)
 }
 
 /*
- * Raises both generation numbers of a commit, if needed, above those of a
- * parent.
+ * Makes both generation numbers of a commit larger than those of one parent, if
+ * they are not larger already.
  */
 static void raise(struct commit_graph_record *r,
 		  const struct commit_graph_generation *parent)
@@ -51,9 +51,10 @@ static void raise(struct commit_graph_record *r,
 }
 
 /*
- * Finds the generation numbers of a parent. Returns 1 if the numbers are known.
- * Returns 0 if they must be computed first: the parent is then on top of the
- * stack. Otherwise returns a negative error code.
+ * Gets the generation numbers of a parent. Returns 1 with *generation set if
+ * they are known. Returns 0 if they are not known yet: the parent was pushed on
+ * the stack, so that they are computed next. Otherwise returns a negative error
+ * code.
  */
 static int get_parent(struct walker *w, uint32_t graph_pos,
 		      struct commit_graph_generation *generation)
@@ -111,9 +112,10 @@ static int step(struct walker *w)
 			w, w->l->parents[r->first_parent + f->next], &ignored);
 
 		/*
-		 * If get_parent() returns 0, it has pushed the parent, whose
-		 * numbers are computed next. Afterwards this function is called
-		 * for the same parent again.
+		 * 0: get_parent() has pushed the parent on the stack, because
+		 * the parent has no numbers yet. The next calls of step()
+		 * compute them. Then step() continues with this commit, and
+		 * asks for the same parent again.
 		 */
 		if (ret <= 0)
 			return ret;

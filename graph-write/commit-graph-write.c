@@ -14,9 +14,12 @@
 struct writing {
 	const struct odb *odb;
 	const struct commit_graph_options *o;
-	/* the existing commit-graph, or NULL */
+	/* the existing commit-graph; NULL: there is none */
 	struct commit_graph *graph;
-	/* number of layers of `graph` that stay below the new layer */
+	/*
+	 * number of layers of `graph` that the new chain keeps below the new
+	 * layer
+	 */
 	size_t kept;
 	/* lock of the chain; only held if a chain is written */
 	struct commit_graph_chain_lock lock;
@@ -118,7 +121,8 @@ static int add_packs(struct writing *w)
 }
 
 /*
- * Returns the pack in the target directory whose .idx has this name, or NULL.
+ * Returns the pack in the directory of the new commit-graph whose .idx file has
+ * this name, or NULL.
  */
 static struct pack *find_pack(const struct writing *w, const char *name)
 {
@@ -187,8 +191,8 @@ static bool is_split(const struct writing *w)
 }
 
 /*
- * Returns the number of commits in the w->kept layers that stay below the new
- * layer.
+ * Returns the number of commits in the layers that the new chain keeps: the
+ * lowest w->kept layers of w->graph.
  */
 static uint32_t below_nr(const struct writing *w)
 {
@@ -217,7 +221,7 @@ static int merge_layers(struct writing *w)
 	return graph_commits_reach(&w->commits, w->err);
 }
 
-/* Finds the generation numbers of a commit in a lower layer. */
+/* Gets the generation numbers of a commit in a layer below the new one. */
 static int get_below(void *ctx, uint32_t graph_pos,
 		     struct commit_graph_generation *generation,
 		     struct error *err)
@@ -249,7 +253,7 @@ static bool wants_dates(const struct writing *w)
 	return wanted;
 }
 
-/* Appends the checksums of the lower layers. */
+/* Appends the checksums of the layers that the new chain keeps. */
 static int put_bases(struct buf *out, const struct writing *w)
 {
 	for (size_t i = 0; i < w->kept; i++)
@@ -276,7 +280,10 @@ static int number_commits(struct writing *w)
 	return commit_graph_generations_compute(&generations, w->err);
 }
 
-/* Puts the new commit-graph file in place. A single file replaces a chain. */
+/*
+ * Puts the new commit-graph file in place, as a layer of the chain or as a
+ * single file. A single file replaces an existing chain.
+ */
 static int install(struct writing *w, const struct buf *bytes,
 		   const struct oid *checksum)
 {
@@ -396,9 +403,8 @@ static int write_graph(struct writing *w)
 static int open_old(struct writing *w)
 {
 	/*
-	 * This step leaves out the rule that merges layers because of their
-	 * sizes. The rule needs the number of new commits, which is not known
-	 * yet.
+	 * In this step, no layer is merged because of its size: that rule needs
+	 * the number of new commits, which is not known yet.
 	 */
 	const struct commit_graph_split_options at_most = {
 		.split = w->o->split.split == COMMIT_GRAPH_SPLIT_MERGE

@@ -24,7 +24,7 @@
 enum commit_graph_source {
 	COMMIT_GRAPH_FROM_PACKS, /* all packs */
 	COMMIT_GRAPH_FROM_REFS,  /* all refs */
-	/* the packs in options->packs */
+	/* the packs in options->packs: all their commits */
 	COMMIT_GRAPH_FROM_NAMED,
 	/* the commits in options->commits */
 	COMMIT_GRAPH_FROM_COMMITS,
@@ -41,7 +41,7 @@ struct commit_graph_options {
 	/* borrowed: names of the .idx files of packs in the object directory */
 	const char *const *packs;
 	size_t pack_nr;
-	/* also write the commits of the existing graph */
+	/* true: also write the commits of the existing graph */
 	bool append;
 	/*
 	 * changed_paths: 1 writes changed-path filters, 0 writes none. A
@@ -58,14 +58,17 @@ struct commit_graph_options {
 	int64_t max_new_filters;
 	struct commit_graph_split_options split;
 	/*
-	 * Unused layers are removed if they were last changed at or before this
-	 * time, in seconds since 1970. INT64_MAX (default): at once; see
-	 * commit-graph-chain.h.
+	 * Layers that the new chain does not have are removed if they were last
+	 * changed at or before this time, in seconds since 1970. INT64_MAX
+	 * (default): they are removed at once. See commit-graph-chain.h.
 	 */
 	int64_t expiry;
 	/* index in odb->dirs of the directory to which the graph is written */
 	size_t dir_nr;
-	/* 1: write no corrected dates; 2: write them */
+	/*
+	 * 2: also write corrected dates (generation numbers v2); 1: do not
+	 * write them
+	 */
 	unsigned generation_version;
 	const struct progress_out *progress; /* borrowed; NULL: none */
 	/*
@@ -103,10 +106,10 @@ int commit_graph_write(const struct odb *odb,
 /*
  * Returns 1 if the refs reach at least `limit` (not 0) commits that the
  * commit-graph does not have, 0 if not, or a negative error code. A graph that
- * cannot be read counts as a graph without commits. Unreadable objects and
- * dangling refs are ignored, because the writer of the graph reports them. The
- * walk stops at commits of the graph, and at the limit. O(missing commits, at
- * most `limit`).
+ * cannot be read counts as a graph without commits. Objects that cannot be read
+ * and refs to missing objects are ignored here; commit_graph_write() reports
+ * them. The walk stops at commits of the graph, and at the limit. O(missing
+ * commits, at most `limit`).
  */
 int graph_lacks_commits(const struct repo *repo, uint64_t limit,
 			struct error *err);

@@ -104,8 +104,8 @@ int graph_commits_add_graph(struct graph_commits *c,
 }
 
 /*
- * Sets *graph_pos to the position of a commit in the lower layers of the chain.
- * Returns false if no lower layer has the commit.
+ * Sets *graph_pos to the position of a commit in the layers that the new chain
+ * keeps. Returns false if none of these layers has the commit.
  */
 static bool is_below(struct graph_commits *c, const struct oid *oid,
 		     uint32_t *graph_pos)
@@ -172,8 +172,9 @@ void graph_records_release(struct graph_records *r)
 }
 
 /*
- * Sorts runs of items whose ids have equal first bytes. The items were sorted
- * by these first bytes only, and few items have equal ones.
+ * Sorts items whose ids have the same first bytes, by the whole ids. The items
+ * are already sorted by the first bytes of their ids. Few items have equal
+ * first bytes.
  */
 static void settle_ties(struct sort_item *items, size_t nr,
 			struct graph_commits *c)
@@ -231,8 +232,8 @@ static void fill_record(struct commit_graph_record *r, struct graph_commits *c,
 }
 
 /*
- * Sets places[commit_nr] to the graph_pos of each commit of the history: in a
- * layer below, or among the records.
+ * Sets places[commit_nr] to the position (graph_pos) of each commit of the
+ * history: in a lower layer, or in the new layer with the records.
  */
 static int place_commits(uint32_t *places, const struct graph_records *r,
 			 struct graph_commits *c, struct error *err)

@@ -28,14 +28,14 @@
  */
 
 struct graph_commits {
-	/* the commits of walk.history are the collected ones */
+	/* the commits of walk.history are the collected commits */
 	struct walk walk;
 	/* borrowed: the existing commit-graph; NULL: none */
 	const struct commit_graph *graph;
 	/*
-	 * Number of commits in the layers of `graph` that stay. Commits of
-	 * these layers (graph_pos < below_nr) are not collected. If fewer
-	 * layers stay than expected, the caller may reduce this number later.
+	 * Number of commits in the layers of `graph` that the new chain keeps.
+	 * These commits (graph_pos < below_nr) are not collected. The caller
+	 * may reduce this number later, if the new chain keeps fewer layers.
 	 */
 	uint32_t below_nr;
 	const struct progress_out *progress; /* may be set by the caller */
@@ -50,7 +50,7 @@ int graph_commits_open(struct graph_commits *c, const struct odb *odb,
 		       struct error *err);
 void graph_commits_close(struct graph_commits *c);
 
-/* What graph_commits_add() does if the object of an id is missing. */
+/* What the functions below do if the object of a commit's id is missing. */
 enum graph_commits_missing {
 	GRAPH_COMMITS_SKIP_MISSING, /* skip it */
 	/* return ERR_INVALID "invalid object: <id>" */
@@ -77,9 +77,9 @@ int graph_commits_add_pack(struct graph_commits *c, struct pack *pack,
 			   struct error *err);
 
 /*
- * Adds as tips the commits of the graph from `graph_pos` on. With
- * GRAPH_COMMITS_SKIP_MISSING, commits without objects are skipped. Returns 0 or
- * a negative error code.
+ * Adds commits of `graph` as tips: those at position `graph_pos` and all that
+ * follow. With GRAPH_COMMITS_SKIP_MISSING, commits whose object is missing are
+ * skipped. Returns 0 or a negative error code.
  */
 int graph_commits_add_graph(struct graph_commits *c,
 			    const struct commit_graph *graph,
@@ -96,16 +96,19 @@ int graph_commits_reach(struct graph_commits *c, struct error *err);
 uint32_t graph_commits_nr(struct graph_commits *c);
 
 /*
- * The collected commits as records of a commit-graph file. Generation numbers
- * are not set.
+ * The collected commits in the form of records of a commit-graph file. The
+ * generation numbers in the records are still 0.
  */
 struct graph_records {
 	/* owned: sorted by id, ascending */
 	struct commit_graph_record *records;
-	/* owned: for each record, its commit_nr in the history */
+	/* owned array: the commit_nr in the history of each record's commit */
 	uint32_t *commit_nrs;
 	uint32_t nr;
-	/* owned: graph_pos of the parents of all records */
+	/*
+	 * owned array: the graph_pos of all parents; a record says where its
+	 * parents are
+	 */
 	uint32_t *parents;
 };
 
@@ -141,11 +144,16 @@ struct commit_graph_generation {
 };
 
 struct commit_graph_generations {
-	/* `generation` and `corrected` of each record are the output */
+	/*
+	 * The records. Their fields `generation` and `corrected` are filled in.
+	 */
 	struct commit_graph_record *records;
 	uint32_t nr;
 	const uint32_t *parents; /* graph_pos of the parents of all records */
-	/* position (graph_pos) of records[0] in the chain */
+	/*
+	 * graph_pos of the commit of records[0] in the chain: the number of
+	 * commits in lower layers
+	 */
 	uint32_t below_nr;
 	/*
 	 * Finds the generation numbers of a commit with graph_pos < below_nr,
@@ -179,7 +187,7 @@ struct changed_paths_options {
 	/*
 	 * Maximum number of filters that are computed; negative: no maximum.
 	 * Filters of commits with the lowest corrected dates are computed
-	 * first. Filters beyond the maximum stay empty.
+	 * first. Commits beyond the maximum get an empty filter.
 	 */
 	int64_t max_new;
 	/*
@@ -194,7 +202,10 @@ struct changed_paths_options {
 struct changed_paths {
 	/* owned: the filters, in the order of the records */
 	struct commit_graph_filter *filters;
-	/* owned: the bytes of the filters; indexed by thread */
+	/*
+	 * owned array, indexed by thread: the buffer with the filters that the
+	 * thread has made
+	 */
 	struct buf *bytes;
 	unsigned thread_nr;
 };
@@ -206,8 +217,9 @@ struct changed_paths {
 
 /*
  * Computes the changed-path filters of the records, whose generation numbers
- * must be set. First parents in lower layers are read. Returns 0 or a negative
- * error code. Release *out in any case.
+ * must be set. Also reads first parents that are in lower layers, because their
+ * trees are compared. Returns 0 or a negative error code. Release *out in any
+ * case.
  */
 int changed_paths_compute(struct changed_paths *out, struct graph_commits *c,
 			  const struct graph_records *records,

@@ -14,7 +14,9 @@
 
 struct path_changes {
 	struct tree_store *store; /* owned */
-	/* borrowed from the tree store */
+	/*
+	 * the pool with the entries of all trees, borrowed from the tree store
+	 */
 	struct entry_pool *pool;
 	const struct odb *odb; /* borrowed */
 	enum hash_algo algo;
@@ -23,7 +25,9 @@ struct path_changes {
 	 * paths
 	 */
 	const struct pathspec *limits;
-	/* path of the current directory, with a slash at the end */
+	/*
+	 * path of the directory that is being compared, with a slash at the end
+	 */
 	struct buf path;
 	/*
 	 * `fn`, `ctx` and `err` are arguments of the current call of
@@ -34,10 +38,10 @@ struct path_changes {
 	struct error *err;
 };
 
-/* A directory in one of the two trees. */
+/* A directory in one of the two trees, and how far it was compared. */
 struct side {
 	struct tree tree;
-	/* index of the directory's next entry */
+	/* index in the directory of the next entry to compare */
 	uint32_t at;
 };
 
@@ -75,8 +79,8 @@ void path_changes_limit(struct path_changes *p, const struct pathspec *limits)
 }
 
 /*
- * The entries of one path in both trees, by number. ENTRY_POOL_NONE: the tree
- * does not have the path.
+ * The entries (entry_nr) that both trees have at one path. ENTRY_POOL_NONE: the
+ * tree has nothing at this path.
  */
 struct entry_pair {
 	uint32_t new_entry, old_entry;
@@ -156,7 +160,7 @@ static bool is_same(const struct path_changes *p, uint32_t a, uint32_t b)
 	       !memcmp(ea.oid, eb.oid, hash_len(p->algo));
 }
 
-/* Moves forward in both trees past entries that are equal. */
+/* Moves both sides past entries that are equal in both directories. */
 static void skip_common(const struct path_changes *p, struct side *a,
 			struct side *b)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compares two trees by path, and reports all files that differ or that only
- * one tree has. This module is made for many pairs of similar trees. So it
- * keeps decoded trees in a cache (tree-store.h).
+ * one tree has. It is fast for many pairs of similar trees, because it keeps
+ * decoded trees in a cache (tree-store.h).
  *
- * walk/treepair.c is different: it finds pairs of versions of one file.
+ * walk/treepair.c also compares two trees, but reports only files that both
+ * trees have.
  */
 #ifndef GRAPH_WRITE_PATH_CHANGES_H
 #define GRAPH_WRITE_PATH_CHANGES_H
@@ -18,7 +19,7 @@
 
 #define PATH_CHANGES_NO_TREE UINT32_MAX
 
-/* The kind of a change of a path. */
+/* How a path differs between the two trees. */
 enum path_change {
 	PATH_ADDED = 1,
 	PATH_REMOVED = 2,

@@ -23,8 +23,8 @@
 
 enum {
 	/*
-	 * Number of commits on the stack. With this many or more, a thread that
-	 * has pushed commits wakes a sleeping thread.
+	 * If the stack has this number of commits or more, a thread that pushes
+	 * commits wakes a sleeping thread.
 	 */
 	WAKE_NR = 8,
 	CACHE_LIMIT = 4 << 20,
@@ -35,8 +35,8 @@ enum {
 };
 
 /*
- * A decoded commit. The array `links` of the commit's lane has the tree at
- * index first_link, and the parents after it.
+ * A decoded commit. Its tree is at index first_link of `links` in the same
+ * lane; its parents follow.
  */
 struct record {
 	uint64_t date;
@@ -63,9 +63,12 @@ struct lane {
 };
 
 struct commit_ahead {
-	/* borrowed while the threads decode; NULL afterwards */
+	/* borrowed while threads decode commits; NULL afterwards */
 	struct objspace *space;
-	/* borrowed: ids of commits without parents; or NULL */
+	/*
+	 * borrowed: ids of commits that are treated as having no parents; NULL:
+	 * none
+	 */
 	const struct oidmap *shallow;
 	struct lane *lanes; /* owned */
 	unsigned lane_nr;
@@ -352,9 +355,7 @@ static int prepare(struct commit_ahead *a, const uint32_t *from, size_t from_nr)
 	return 0;
 }
 
-/*
- * Releases the fields of *a that are needed only until all commits are decoded.
- */
+/* Frees what is needed only while commits are decoded. The records stay. */
 static void release_tools(struct commit_ahead *a)
 {
 	for (unsigned i = 0; a->lanes && i < a->lane_nr; i++) {

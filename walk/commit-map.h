@@ -11,7 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The hash table is used for up to this many commits. */
+/*
+ * Maximum number of commits in the hash table. With more commits, the arrays
+ * are used.
+ */
 #define COMMIT_MAP_FEW 8192
 
 struct commit_map_entry {
@@ -21,8 +24,8 @@ struct commit_map_entry {
 
 struct commit_map {
 	/*
-	 * number of packed objects: objects with obj_pos >= packed_nr are in no
-	 * pack
+	 * number of objects in packs; an obj_pos from this number on is that of
+	 * an object outside packs
 	 */
 	uint32_t packed_nr;
 	/* owned: the hash table; NULL: the arrays are used */
@@ -52,10 +55,9 @@ void commit_map_release(struct commit_map *map);
 uint32_t commit_map_get(const struct commit_map *map, uint32_t obj_pos);
 
 /*
- * Returns a pointer to the value of a commit, so that the caller can set the
- * value. A commit that is not in the map yet is added with the value 0. The
- * pointer is valid until the next call of this function. Returns NULL if memory
- * runs out.
+ * Returns a pointer to the value of a commit, to which the caller may write. A
+ * commit that is not in the map yet is added with the value 0. The pointer is
+ * valid until the next call of this function. Returns NULL if memory runs out.
  */
 uint32_t *commit_map_slot(struct commit_map *map, uint32_t obj_pos);
 

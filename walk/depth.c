@@ -19,7 +19,7 @@ static void frontier_release(struct frontier *f)
 	bitset_release(&f->seen);
 }
 
-/* Queues a commit, unless the commit was queued before. */
+/* Adds a commit to the queue, unless the commit was in the queue before. */
 static int meet(struct frontier *f, const struct history *h, uint32_t commit_nr)
 {
 	if (commit_nr >= f->seen.bits && bitset_grow(&f->seen, h->alloc) < 0)
@@ -72,8 +72,8 @@ static int add_inside(struct depth_result *result, const struct history *h,
 }
 
 /*
- * Returns whether the set h->shallow has this commit, so that the commit counts
- * as having no parents.
+ * Returns whether the set h->shallow has this commit. If so, the commit is
+ * treated as having no parents.
  */
 static bool is_shallow(const struct history *h, uint32_t commit_nr)
 {

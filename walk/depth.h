@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the shallow boundary of a request: which commits the client must record
- * as having no parents ("shallow"), and which commits are complete ("inside").
+ * Finds the shallow boundary of a request. Each commit that the client gets is
+ * either "shallow" (the client must record that it has no parents) or "inside"
+ * (the client also gets its parents).
  *
  *	depth 2 from d:       a---b---c---d     shallow: c    inside: d
  *	from d, without b:    a---b---c---d     shallow: c    inside: d
  *
- * A commit is inside if the client gets all parents of the commit, and shallow
- * if the client lacks at least one parent. For use by one thread.
+ * A commit is shallow if the client lacks at least one of its parents. For use
+ * by one thread.
  */
 #ifndef WALK_DEPTH_H
 #define WALK_DEPTH_H
@@ -37,12 +38,13 @@ struct depth_result {
 void depth_result_release(struct depth_result *result);
 
 /*
- * Computes the shallow boundary by depth. A commit's distance is the number of
- * commits on the shortest path from one of `from`, both ends included. A commit
- * with a distance less than `depth` (>= 1) is inside: it keeps its parents. A
- * commit with a distance of exactly `depth` is shallow. With DEPTH_INFINITE,
- * only commits of h->shallow are shallow. All commits inside are parsed.
- * *result must be initialised and empty. Returns 0 or a negative error code.
+ * Computes the shallow boundary by depth. The distance of a commit is the
+ * number of commits on the shortest path to it from a commit of `from`, both
+ * ends included. A commit with a distance less than `depth` (>= 1) is inside:
+ * it keeps its parents. A commit with a distance of exactly `depth` is shallow.
+ * With DEPTH_INFINITE, only commits of h->shallow are shallow. All commits
+ * inside are parsed. *result must be initialised and empty. Returns 0 or a
+ * negative error code.
  */
 int depth_by_distance(struct depth_result *result, struct history *h,
 		      const uint32_t *from, size_t nr, uint32_t depth,
@@ -60,12 +62,16 @@ int depth_find_nearest(uint32_t *distance, struct history *h,
 
 /* Limits of a history by commits or by date (deepen-not, deepen-since). */
 struct depth_limits {
-	/* commits (commit_nr) that are left out, with all their ancestors */
+	/*
+	 * commits (commit_nr) that the request leaves out, with all their
+	 * ancestors
+	 */
 	const uint32_t *nots;
 	size_t not_nr;
 	bool has_since;
 	/*
-	 * date in seconds since 1970: commits with an older date are left out
+	 * Date in seconds since 1970. The request leaves out commits with an
+	 * older date.
 	 */
 	uint64_t since;
 };

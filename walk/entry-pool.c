@@ -98,7 +98,7 @@ static uint32_t hash_entry(const uint8_t *raw, size_t len)
 	return (uint32_t)((a ^ a >> 32) * factor >> 32);
 }
 
-/* Grows pool->words to at least `need` words. */
+/* Makes room for at least `need` words in pool->words. */
 static int grow_words(struct entry_pool *pool, size_t need)
 {
 	size_t alloc = pool->alloc ? pool->alloc : WORD_NR_MIN, size;
@@ -146,8 +146,9 @@ int entry_pool_put(struct entry_pool *pool, const uint8_t *raw, size_t len)
 }
 
 /*
- * Returns whether a numbered entry and a waiting entry have the same bytes.
- * Both parameters are indexes in pool->words.
+ * Returns whether two tree entries in the pool have the same bytes. `entry_nr`
+ * is the index in pool->words of an entry that has a number already. `waiting`
+ * is the index in pool->words of an entry that has none yet.
  */
 static bool is_entry(const struct entry_pool *pool, uint32_t entry_nr,
 		     uint32_t waiting)
@@ -192,8 +193,9 @@ static struct pool_slot *find_slot(const struct entry_pool *pool, uint32_t hash,
 }
 
 /*
- * Doubles the number of slots. If memory runs out, the table stays small.
- * Searches then fail more often, so more entries get a second number.
+ * Doubles the number of slots. If memory runs out, the number stays as it is.
+ * Then a search finds fewer of the entries that have a number, so more entries
+ * get a second number.
  */
 static void grow_slots(struct entry_pool *pool)
 {

@@ -35,7 +35,10 @@
 
 #define ENTRY_POOL_NONE UINT32_MAX
 
-/* Maximum number of entries that wait for their numbers. */
+/*
+ * Maximum number of entries that are in the pool without a number yet, see
+ * entry_pool_put().
+ */
 #define ENTRY_POOL_WAIT_MAX 32
 
 struct pool_entry {
@@ -68,12 +71,12 @@ struct entry_pool {
 	 * yet
 	 */
 	size_t nr;
-	/* owned: slot_nr slots, a power of two */
+	/* owned: the hash table; slot_nr is a power of two */
 	struct pool_slot *slots;
 	size_t slot_nr;
 	/*
-	 * hashes of the waiting entries. In these elements, `entry_nr` is the
-	 * index of a waiting entry in `words`.
+	 * The waiting entries: their hashes. In these elements, `entry_nr` is
+	 * the index in `words` at which the waiting entry is.
 	 */
 	struct pool_slot waiting[ENTRY_POOL_WAIT_MAX];
 	uint32_t waiting_nr;
@@ -101,9 +104,9 @@ size_t entry_pool_size(const struct entry_pool *pool);
 int entry_pool_put(struct entry_pool *pool, const uint8_t *raw, size_t len);
 
 /*
- * Gives a number to each entry that was appended since the last call (the
- * waiting entries). entry_nrs[i] is set to the number of the i-th of these
- * entries.
+ * Gives a number to each waiting entry. Sets entry_nrs[i] to the number of the
+ * entry that the i-th call of entry_pool_put() since the last call of this
+ * function has appended.
  */
 void entry_pool_settle(struct entry_pool *pool, uint32_t *entry_nrs);
 

@@ -34,11 +34,14 @@ struct enumerate {
 	 * list may have an object twice, and may have uninteresting objects.
 	 */
 	struct walk_items changes;
-	/* whether `changes` has all trees and blobs that the request needs */
+	/*
+	 * true: `changes` has all trees and blobs of the answer, so no other
+	 * trees need be compared
+	 */
 	bool has_changes;
 };
 
-/* Returns whether any object of a type can pass the filter. */
+/* Returns whether the filter may let an object of this type pass. */
 static bool takes_type(const struct enumerate *e, enum object_type type)
 {
 	return !e->filter || filter_takes_type(e->filter, type);
@@ -72,7 +75,7 @@ static int emit_from_walk(void *ctx, uint32_t obj_pos, enum object_type type,
 							      : 0;
 }
 
-/* Lists a tree and all objects below the tree. */
+/* Adds a tree and all objects below it to the result. */
 static int emit_tree(struct enumerate *e, uint32_t tree_pos, bool is_want,
 		     struct error *err)
 {
@@ -85,8 +88,8 @@ static int emit_tree(struct enumerate *e, uint32_t tree_pos, bool is_want,
 }
 
 /*
- * Processes tips that are tags, trees and blobs. If `exclude` is set, these
- * tips are excluded; otherwise they are listed.
+ * Processes tips that are tags, trees or blobs. If `exclude` is set, excludes
+ * these objects from the result; otherwise adds them to the result.
  */
 static int take_others(struct enumerate *e, const struct walk_items *others,
 		       bool exclude, struct error *err)
@@ -214,8 +217,8 @@ static int add_uninteresting(struct enumerate *e,
 
 /*
  * Excludes the objects that the haves reach. If one of these objects cannot be
- * read, none of them is excluded. The haves may be incomplete, because the
- * server guarantees only that the wants are complete.
+ * read, none of them is excluded, and this is no error: only the wants are
+ * guaranteed to be complete.
  *
  * If a tree is in `seen`, all objects below it must be in `seen` too. So a tree
  * that was read only in part must not be put there.
@@ -287,9 +290,9 @@ static int emit_lists(struct enumerate *e, struct error *err)
  * Returns whether the request's objects can be found as one set of objects,
  * without a new-object list for each commit (newobj.h).
  *
- * With boundary commits and without exclude_boundary, the answer is false: an
- * object is left out only if a parent commit has it at the same path. Only
- * new-object lists know paths.
+ * If there are boundary commits and exclude_boundary is false, returns false.
+ * The reason is that then an object is left out only if a parent commit has it
+ * at the same path, and only new-object lists know paths.
  */
 static bool is_set_enough(const struct enumerate *e)
 {
@@ -318,7 +321,10 @@ static int emit_changes(struct enumerate *e, struct error *err)
 	return ret;
 }
 
-/* Lists the commits' objects tree by tree, for filters that need paths. */
+/*
+ * Adds the objects of the commits to the result, tree by tree. Used for filters
+ * that need paths.
+ */
 static int emit_by_path(struct enumerate *e, struct error *err)
 {
 	const struct history *h = &e->w->history;
@@ -333,8 +339,8 @@ static int emit_by_path(struct enumerate *e, struct error *err)
 }
 
 /*
- * Lists the trees and blobs of the commits, in the order in which a pack has
- * them.
+ * Adds the trees and blobs of the commits to the result, in the order in which
+ * a pack has the commits.
  */
 static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 		      struct error *err)
@@ -398,8 +404,8 @@ static int list_missing(const struct walk_item **first, struct oid **missing,
 }
 
 /*
- * Checks that all listed objects exist. A missing object is an error, unless
- * the provider stores the object now.
+ * Checks that all objects of the result exist. If one is missing, asks the
+ * provider to store it. Returns an error if it is still missing.
  */
 static int check_there(struct enumerate *e, struct error *err)
 {

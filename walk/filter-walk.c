@@ -8,8 +8,8 @@
 #include "walk/sparse.h"
 
 /*
- * Maximum number of sparse:oid parts in one filter. Each part has one bit of a
- * word.
+ * Maximum number of sparse:oid parts in one filter. In a 64-bit mask, each part
+ * has one bit.
  */
 #define SPARSE_MAX 64
 
@@ -20,8 +20,8 @@ struct visit {
 };
 
 /*
- * Where a walk met an object: the depth, the path, and which sparse parts of
- * the filter include its directory.
+ * Where the walk has met an object: at which depth and path, and in a directory
+ * that is included by which sparse:oid parts of the filter.
  */
 struct place {
 	/*
@@ -200,9 +200,9 @@ static int is_new_place(struct filter_walk *fw, uint32_t tree_pos,
 }
 
 /*
- * Records that a tree was met at a level. Returns 1 if all levels recorded
- * before are larger, 0 if this or a smaller level was recorded before, or
- * ERR_NOMEM.
+ * Records that a tree was met at a level (depth plus one). Returns 1 if the
+ * tree was not met before, or only at larger levels; 0 if it was met at this
+ * level or a smaller one; or ERR_NOMEM.
  */
 static int is_nearer(struct filter_walk *fw, uint32_t tree_pos, unsigned level)
 {
@@ -245,10 +245,7 @@ static int is_to_walk(struct filter_walk *fw, uint32_t tree_pos,
 
 /* ---- the walk */
 
-/*
- * Passes an object to the callback `fn` of the walk, unless the object was
- * passed before.
- */
+/* Calls the walk's callback `fn` for an object, unless this was done before. */
 static int deliver(const struct visit *v, uint32_t obj_pos,
 		   enum object_type type, struct error *err)
 {

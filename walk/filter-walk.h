@@ -2,7 +2,8 @@
 /*
  * Walks trees through a filter that needs paths. A filter tree:<depth> needs
  * the smallest depth of each object. A filter sparse:oid needs all paths of
- * each object. The filter's types and sizes are checked too.
+ * each object. The conditions of the filter on types and sizes are checked,
+ * too.
  *
  * The entries of a tree are walked again if the tree is met at a smaller depth
  * than before. With sparse patterns, they are walked again at each new path.
@@ -47,8 +48,9 @@ struct filter_walk {
 };
 
 /*
- * Initialises a walk. Objects in tree->seen, and everything below them, are
- * never delivered. Returns 0 or ERR_NOMEM; release in both cases.
+ * Initialises a walk. Objects that are in tree->seen now, and all objects below
+ * them, will not be delivered. Returns 0 or ERR_NOMEM; the caller releases *fw
+ * in both cases.
  */
 int filter_walk_init(struct filter_walk *fw, const struct filter *filter,
 		     struct treewalk *tree, struct error *err);

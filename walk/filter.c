@@ -136,7 +136,10 @@ static int add_sparse(struct filter *filter, const char *name,
 	return part.name ? add_part(filter, part, err) : error_nomem(err);
 }
 
-/* Characters that must be percent-encoded in a part of a combined filter. */
+/*
+ * Characters that are percent-encoded in the parts of a "combine:"
+ * specification.
+ */
 #define RESERVED "~`!@#$^&*()[]{}\\;'\",<>?"
 
 static bool is_reserved(char c)

@@ -36,8 +36,8 @@ enum filter_kind {
 	FILTER_OBJECT_TYPE,
 	FILTER_SPARSE_OID,
 	/*
-	 * The kind of a combination of filters, for filter_kind_name(). No part
-	 * of a filter has this kind.
+	 * A combination of filters ("combine:"). Only filter_kind_name() takes
+	 * this value; no part of a filter has it.
 	 */
 	FILTER_COMBINE,
 };
@@ -45,7 +45,8 @@ enum filter_kind {
 struct filter_part {
 	enum filter_kind kind;
 	/*
-	 * the number in the specification: bytes for BLOB_LIMIT, depth for TREE
+	 * the number in the specification: bytes of a BLOB_LIMIT part, depth of
+	 * a TREE part
 	 */
 	uint64_t number;
 	/* of an OBJECT_TYPE part: the type that the specification names */
@@ -66,10 +67,10 @@ struct filter {
 	/* owned: the parts of the filter; without parts every object passes */
 	struct filter_part *parts;
 	size_t nr, alloc;
-	/* whether the filter was given as "combine:" */
+	/* true: the filter was given as "combine:<spec>+<spec>" */
 	bool is_combined;
 	/* The fields from here on are the combined effect of all parts. */
-	/* size in bytes: blobs with fewer bytes pass; UINT64_MAX: no limit */
+	/* only blobs with fewer bytes pass the filter; UINT64_MAX: no limit */
 	uint64_t blob_limit;
 	/*
 	 * only trees and blobs at a smaller depth pass the filter; UINT64_MAX:

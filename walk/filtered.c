@@ -41,8 +41,8 @@ int filtered_spared(struct bitset *set, struct walk *w,
 }
 
 /*
- * Removes from `commits` all commits whose obj_pos is not in `spared`. Returns
- * the number of commits that remain.
+ * Removes from `commits` all commits that are not in the set `spared` (indexed
+ * by obj_pos). Returns the number of commits that remain.
  */
 static size_t keep_commits(uint32_t *commits, size_t nr,
 			   const struct history *h, const struct bitset *spared)

@@ -19,11 +19,11 @@ int filtered_items(struct walk_items *items, struct walk *w,
 		   struct error *err);
 
 /*
- * Fills *set with the wants (obj_pos), which stay in the result even if they do
- * not pass the filter. These are wanted commits, and wanted tags with all
- * objects that these tags name. If `filter_wants` is set, wants are filtered
- * like other objects, and the set stays empty. *set must be initialised.
- * Returns 0 or ERR_NOMEM.
+ * Adds to *set (indexed by obj_pos) the objects that stay in the result even if
+ * they do not pass the filter: wanted commits, and wanted tags with the objects
+ * that they name. If `filter_wants` is set, wants are filtered like other
+ * objects, and the set stays empty. *set must be initialised. Returns 0 or
+ * ERR_NOMEM.
  */
 int filtered_spared(struct bitset *set, struct walk *w,
 		    const struct walk_tips *wants, bool filter_wants,

@@ -107,10 +107,11 @@ static int add_parent(struct history *h, const uint8_t *raw)
 #define GRAPH_PARENTS_MAX 64
 
 /*
- * If positions in the commit-graph are known for at most this many commits,
- * they are searched one by one. For more commits, the table h->by_graph is
- * made, with an element for each commit of the graph. For small requests the
- * table would be slower, because its memory must be cleared first.
+ * The search for the commit at a position in the commit-graph compares the
+ * known positions one by one, as long as there are at most FEW_NOTED. For more,
+ * the table h->by_graph is made, which has an element for each commit of the
+ * graph. For small requests the table would be slower, because its memory must
+ * be cleared first.
  */
 #define FEW_NOTED 64
 
@@ -272,9 +273,9 @@ int history_tree(struct history *h, uint32_t commit_nr, uint32_t *tree_pos,
 /* ---- parsing a commit that was decoded ahead, or the commit object */
 
 /*
- * Fills in the data of a commit from h->ahead, the commits that were decoded
- * ahead. Returns 1 if done, 0 if the commit was not decoded ahead, or a
- * negative error code.
+ * Copies the data of a commit from h->ahead, if the commit was decoded ahead.
+ * Returns 1 if so, 0 if the commit was not decoded ahead, or a negative error
+ * code.
  */
 static int parse_from_ahead(struct history *h, uint32_t commit_nr,
 			    struct error *err)

@@ -46,11 +46,14 @@ struct history_commit {
 	 */
 	uint32_t generation;
 	/*
-	 * whether the commit was parsed, so that date, tree, parents and
+	 * true: the commit was parsed, so its date, tree, parents and
 	 * generation are valid
 	 */
 	bool parsed;
-	/* whether the commit's object is missing, see history->allow_missing */
+	/*
+	 * true: the object of the commit does not exist; only with
+	 * history->allow_missing
+	 */
 	bool missing;
 };
 
@@ -71,7 +74,10 @@ struct history {
 	 * positions are known
 	 */
 	uint32_t *by_graph;
-	/* owned: commits that were decoded ahead; NULL: none */
+	/*
+	 * owned: commits that commit_ahead_new() has decoded; NULL: it was not
+	 * called
+	 */
 	struct commit_ahead *ahead;
 	/*
 	 * number of threads for all walks over this history, set by walk_open()
@@ -109,7 +115,8 @@ struct history {
 	struct history_commit *commits; /* owned */
 	size_t nr, alloc;
 	/*
-	 * owned: parents (commit_nr) of all commits, one commit after the other
+	 * owned: the commit_nr of all parents; the parents of one commit are
+	 * adjacent
 	 */
 	uint32_t *parents;
 	size_t parent_nr, parent_alloc;
@@ -118,9 +125,9 @@ struct history {
 
 /*
  * Initialises a history. If `shallow` is not NULL, the commit-graph is not
- * used, since its parents and generation numbers ignore the shallow boundary.
- * An unreadable commit-graph is not used either. Returns 0 or ERR_NOMEM;
- * release the history in both cases.
+ * used: it has the parents behind the shallow boundary, too. An unreadable
+ * commit-graph is not used either. Returns 0 or ERR_NOMEM; release the history
+ * in both cases.
  */
 int history_init(struct history *h, struct objspace *space,
 		 struct odb_reader *reader, const struct oidmap *shallow,
@@ -145,8 +152,9 @@ void history_drop_graph(struct history *h);
 void history_poll(struct history *h, const struct progress_out *out);
 
 /*
- * Sets *commit_nr to the number of an object that is known to be a commit, and
- * adds the commit, unparsed, if it is new. Returns 0 or ERR_NOMEM.
+ * Sets *commit_nr to the number of the commit `obj_pos`. If the commit has no
+ * number yet, adds it to the history without parsing it. The object must be
+ * known to be a commit. Returns 0 or ERR_NOMEM.
  */
 int history_add(struct history *h, uint32_t obj_pos, uint32_t *commit_nr);
 
@@ -186,7 +194,7 @@ static inline bool history_graph_pos(const struct history *h,
 }
 
 /*
- * Decodes all commits that are reachable from the unparsed commits, on
+ * Decodes the unparsed commits of the history and all their ancestors, on
  * h->threads threads. Parsing these commits later is then fast. Useful only if
  * nearly all of these commits will be parsed. Does nothing with one thread, at
  * a second call, or if a commit-graph is used.

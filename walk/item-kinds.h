@@ -33,8 +33,9 @@ void item_kinds_release(struct item_kinds *kinds);
 int item_kinds_reserve(struct item_kinds *kinds, size_t end);
 
 /*
- * Records that an object was named with a type. item_kinds_reserve() must have
- * made room for the object. Threads may call this function at the same time.
+ * Records that a tree names an object as an object of this type.
+ * item_kinds_reserve() must have made room for the object. Threads may call
+ * this function at the same time.
  */
 static inline void item_kinds_note(struct item_kinds *kinds, uint32_t obj_pos,
 				   enum object_type type)
@@ -46,9 +47,9 @@ static inline void item_kinds_note(struct item_kinds *kinds, uint32_t obj_pos,
 }
 
 /*
- * Records that an object was named with a type, and checks the object. Makes
- * room as needed; one thread. Returns 0, or a negative error code like
- * item_kinds_check().
+ * Records that a tree names an object as an object of this type. If the other
+ * type was recorded before, returns an error like item_kinds_check(). Otherwise
+ * returns 0, or ERR_NOMEM. Makes room as needed. For one thread.
  */
 int item_kinds_add(struct item_kinds *kinds, struct objspace *space,
 		   uint32_t obj_pos, enum object_type type, struct error *err);

@@ -42,14 +42,17 @@ struct compute {
 	const struct history *h;
 	const uint32_t *commits;
 	size_t nr;
-	/* owned: indexes into `commits`, in the order of the commits' dates */
+	/*
+	 * owned: indexes of the array `commits`, sorted by the dates of the
+	 * commits; threads take the commits in this order
+	 */
 	uint32_t *turns;
 	/* number of commits in a chunk */
 	size_t chunk_len;
 	struct treediff **differs; /* indexed by thread_nr */
 	unsigned threads;
 	/*
-	 * owned array, indexed by chunk: whether a thread has taken the chunk
+	 * owned array, indexed by chunk: set when a thread has taken the chunk
 	 */
 	_Atomic bool *taken;
 	struct progress progress;
@@ -157,9 +160,9 @@ static int compute_chunk(void *ctx, unsigned thread_nr, size_t task_nr,
 }
 
 /*
- * Orders the commits by date. Commits of similar dates share most trees, even
- * if they are on different branches. So in this order, most trees are found in
- * the cache.
+ * Fills c->turns: sorts the commits by date. Commits of similar dates share
+ * most trees, even if they are on different branches. So in this order, most
+ * trees are found in the cache.
  */
 static int take_turns(struct compute *c)
 {

@@ -40,7 +40,7 @@ struct newobj {
 	/* path hash of the object, version 1 (name_hash_add) */
 	uint32_t name_hash;
 	/*
-	 * path group of the object (object/path-group.h), computed as
+	 * path group of the object (object/path-group.h), in the version that
 	 * options->grouping says
 	 */
 	uint32_t group;
@@ -48,7 +48,7 @@ struct newobj {
 
 /* The new-object list of one commit: trees first, then blobs. */
 struct newobj_list {
-	/* borrowed from the set of lists */
+	/* borrowed from struct newobj_set */
 	const struct newobj *items;
 	/* number of trees, which come first in `items` */
 	uint32_t tree_nr;
@@ -84,14 +84,14 @@ struct newobj_options {
 	 */
 	uint64_t memory_limit;
 	/*
-	 * Only the union of the lists is needed. So the list of a commit may
-	 * leave out subtrees that the list of an earlier commit has. `commits`
-	 * must be ordered parents first.
+	 * true: the caller needs only the union of the lists. The list of a
+	 * commit may then leave out subtrees that the list of an earlier commit
+	 * has. `commits` must be ordered parents first.
 	 */
 	bool union_only;
 	/* list no blobs */
 	bool trees_only;
-	/* how the path group of each object (newobj.group) is computed */
+	/* how the path groups of objects (newobj.group) are computed */
 	enum path_grouping grouping;
 	/*
 	 * Set of objects (obj_pos) that are left out of the lists. The set must

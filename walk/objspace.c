@@ -82,7 +82,9 @@ void objspace_prefetch(const struct objspace *space, const uint8_t *const *raws,
 		pack_idx_table_prefetch(&space->tables[i], raws, nr);
 }
 
-/* Adds an object outside packs. The caller holds space->lock. */
+/*
+ * Gives a number to an object that is in no pack. The caller holds space->lock.
+ */
 static int add_extra(struct objspace *space, const struct oid *oid,
 		     uint32_t *obj_pos)
 {

@@ -33,13 +33,13 @@ struct objspace {
 	 */
 	uint32_t packed_nr;
 	/*
-	 * owned: a look-up table of ids for each pack or multi-pack-index of
-	 * the odb; NULL: not made
+	 * owned: one look-up table of ids for each pack or multi-pack-index of
+	 * the odb; NULL: there are no such tables
 	 */
 	struct pack_idx_table *tables;
 	/*
-	 * one look-up table of ids for all packs; used instead of `tables` if
-	 * there are many packs
+	 * one look-up table of ids for all packs together; made in place of
+	 * `tables` if there are many packs
 	 */
 	struct odb_table table;
 	/* guards `extra`, `extra_oids` and their sizes */
@@ -106,8 +106,9 @@ const uint8_t *objspace_raw(const struct objspace *space, uint32_t obj_pos);
 bool objspace_is_packed(struct objspace *space, uint32_t obj_pos);
 
 /*
- * Reads an object by obj_pos, like odb_read(). If the packed copy is damaged,
- * tries other copies. Returns 0 or a negative error code.
+ * Reads an object by obj_pos, like odb_read(). If the copy at this obj_pos is
+ * damaged, tries other copies of the object. Returns 0 or a negative error
+ * code.
  */
 int objspace_read(struct objspace *space, struct odb_reader *reader,
 		  uint32_t obj_pos, struct odb_object *obj, struct error *err);

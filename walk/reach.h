@@ -27,25 +27,25 @@
 struct reach {
 	struct history *h; /* borrowed */
 	/*
-	 * owned array, indexed by commit_nr: whether the commit reaches a
-	 * target; values as in reach.c
+	 * owned array, indexed by commit_nr: what is known about reaching a
+	 * target; the values are in reach.c
 	 */
 	uint32_t *states;
 	size_t state_alloc;
 	/*
-	 * owned: the commits on the current path, each with the index of the
-	 * next parent to try
+	 * owned: the path on which the depth-first search is now: its commits,
+	 * each with the index of the next parent to try
 	 */
 	uint32_t *stack;
 	size_t stack_alloc;
 	/*
-	 * number of the current set of targets; incremented when a target is
-	 * added
+	 * number of the present set of targets; 1 is added to it with each new
+	 * target
 	 */
 	uint32_t round;
 	/*
-	 * smallest generation number of the targets; 0: not known for some
-	 * target
+	 * smallest generation number of the targets; 0: the generation number
+	 * of some target is not known
 	 */
 	uint32_t min_generation;
 	/* date of the oldest target; seconds since 1970 */
@@ -57,8 +57,8 @@ struct reach {
 	 */
 	bool ignores_dates;
 	/*
-	 * may be set by the caller: a missing commit is an error (ERR_MISSING);
-	 * false: a missing commit reaches no target
+	 * May be set by the caller. true: a missing commit is an error
+	 * (ERR_MISSING). false: a missing commit reaches no target.
 	 */
 	bool needs_all;
 };

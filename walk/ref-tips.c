@@ -12,8 +12,8 @@ struct adding {
 	struct walk_tips *tips;
 	struct error *err;
 	/*
-	 * ids of the tips that were added. Refs of forks often name the same
-	 * objects, and each object is added only once.
+	 * ids of the tips that were added, so that each is added once: refs of
+	 * forks often name the same objects
 	 */
 	struct oidmap seen;
 };

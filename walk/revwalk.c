@@ -42,13 +42,17 @@ struct walk {
 	struct heap queue;
 	uint8_t *flags; /* indexed by commit_nr */
 	size_t flag_alloc;
-	/* number of queued commits that are not uninteresting */
+	/*
+	 * number of commits in the queue that are not marked as uninteresting
+	 */
 	size_t interesting_nr;
-	/* date of the oldest result */
+	/* date of the oldest commit in the result */
 	uint64_t oldest;
-	/* smallest generation number of the results */
+	/* smallest generation number of the commits in the result */
 	uint32_t lowest;
-	/* all queued commits are uninteresting, so the walk may soon end */
+	/*
+	 * true: all queued commits are uninteresting, so the walk may soon end
+	 */
 	bool is_ending;
 	/*
 	 * the value of h->lacks_generations when threat_nr was counted. If
@@ -116,8 +120,8 @@ static void mark_uninteresting(struct walk *w, uint32_t c)
 }
 
 /*
- * Marks all ancestors of `c` that were visited, and the parents of these
- * ancestors, as uninteresting.
+ * Marks as uninteresting all ancestors of `c` that the walk has visited, and
+ * the parents of these ancestors.
  */
 static int mark_ancestors(struct walk *w, uint32_t c)
 {
@@ -400,8 +404,9 @@ struct frame {
 struct topo {
 	const struct history *h;
 	/*
-	 * owned: indexed by commit_nr. 1: the commit is in the array; 2: the
-	 * commit is on the stack, or in the output
+	 * Owned, indexed by commit_nr. 1: the commit is in the array to sort;
+	 * 2: the commit is on the stack, or in the output; 0: the commit is not
+	 * in the array.
 	 */
 	uint8_t *state;
 	struct frame *stack;

@@ -31,8 +31,8 @@ struct revwalk_result {
 	uint32_t *commits;
 	size_t nr, alloc;
 	/*
-	 * owned: uninteresting parents (commit_nr) of the selected commits,
-	 * each once
+	 * owned: the parents (commit_nr) of selected commits that are
+	 * uninteresting themselves, each once
 	 */
 	uint32_t *boundary;
 	size_t boundary_nr, boundary_alloc;

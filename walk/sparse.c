@@ -12,13 +12,18 @@
 struct pattern {
 	/* owned: the pattern without "!" and without slashes at either end */
 	char *text;
-	/* the pattern includes paths: it has no "!" */
+	/*
+	 * true: the pattern includes paths; false: it begins with "!" and
+	 * excludes them
+	 */
 	bool is_taking;
-	/* the pattern ends with a slash: it matches directories only */
+	/*
+	 * true: the pattern ends with a slash, so it matches directories only
+	 */
 	bool dir_only;
 	/*
-	 * the pattern has no slash, except perhaps one at its end: it matches
-	 * the last component of a path
+	 * true: the pattern has no slash, except perhaps one at its end, so it
+	 * is compared with the last component of a path
 	 */
 	bool by_name;
 };

@@ -27,8 +27,8 @@ static int keep(void *ctx, uint32_t obj_pos, enum object_type type,
 }
 
 /*
- * Puts an entry that only the old tree has, and everything below the entry,
- * into the set of old objects.
+ * The new tree does not have this entry of the old tree: puts its object, and
+ * everything below, into the set c->old->seen.
  */
 static int mark_gone(struct changes *c, const struct tree_entry *entry)
 {
@@ -44,8 +44,9 @@ static int mark_gone(struct changes *c, const struct tree_entry *entry)
 }
 
 /*
- * Reports an entry of the new tree. The old tree has no entry of this name
- * (`is_added`), or an entry with another id or type.
+ * Adds the object of an entry of the new tree to the list of found objects.
+ * `is_added`: the old tree has no entry of this name. Otherwise its entry of
+ * this name has another id or type.
  */
 static int take_new(struct changes *c, const struct tree_entry *entry,
 		    bool is_added, uint32_t *pos)

@@ -20,8 +20,8 @@
 #define DEFAULT_CACHE_LIMIT ((size_t)16 << 20)
 
 /*
- * A look-up table of all ids is made if at least one of every ACCELERATE_SHARE
- * packed objects is read.
+ * A look-up table of all ids is made if the number of trees to read is at least
+ * 1 / ACCELERATE_SHARE of the number of packed objects.
  */
 #define ACCELERATE_SHARE 64
 
@@ -54,7 +54,10 @@ struct lane {
 	struct tree_family_reader *reader;
 	/* owned: ids that this thread has looked up recently */
 	struct oid *recent;
-	/* entries whose ids are looked up next */
+	/*
+	 * tree entries whose ids are looked up together, when there are
+	 * TOGETHER_NR
+	 */
 	const struct tree_find *waiting[TOGETHER_NR];
 	size_t waiting_nr;
 	struct walk_items found;
@@ -67,8 +70,8 @@ struct closure {
 	const struct tree_closure_options *options;
 	uint32_t recent_nr; /* of each lane */
 	/*
-	 * number of bits of the set `seen` while the threads read the trees of
-	 * one depth; threads read and set only bits below this number
+	 * number of bits of the set `seen` when the threads began to read the
+	 * trees of one depth; only these bits are shared among the threads
 	 */
 	size_t shared_bits;
 	struct item_kinds kinds;
@@ -221,8 +224,8 @@ static int add_tree(struct closure *c, uint32_t obj_pos)
 }
 
 /*
- * Adds an object to the set `seen`. Returns 1 if the set did not have the
- * object, 0 if it had, or ERR_NOMEM.
+ * Adds an object to the set `seen`. Returns 1 if the object is new in the set,
+ * 0 if the set had it already, or ERR_NOMEM.
  */
 static int see(struct closure *c, uint32_t obj_pos)
 {

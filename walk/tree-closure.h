@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds the closure of some trees: the trees and all objects below them, as a
- * set. The search is for callers that need neither the path of an object nor
- * the commit that added it.
+ * set. Neither the paths of the objects nor the commits that added them are
+ * known afterwards.
  *
  * Each tree is decoded once, together with its delta base. If a tree is stored
  * as a delta, only the entries that the delta inserts are looked at
@@ -32,7 +32,7 @@ struct tree_closure_options {
 	 * default
 	 */
 	size_t cache_limit;
-	/* find trees only, no blobs */
+	/* true: find only trees; false: find trees and blobs */
 	bool trees_only;
 };
 

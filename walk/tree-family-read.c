@@ -48,7 +48,10 @@ struct tree_family_reader {
 	bool trees_only;
 	tree_find_fn fn;
 	void *ctx;
-	/* borrowed while families are read */
+	/*
+	 * the families that are being read; borrowed during
+	 * tree_family_reader_run()
+	 */
 	const struct tree_families *f;
 	struct odb_reader *reader; /* owned */
 	struct tree_splice splice;
@@ -56,16 +59,16 @@ struct tree_family_reader {
 	const struct text *base;
 	struct frame frames[DEPTH_MAX];
 	/*
-	 * bytes of the bases; the last element is for a base that is being
-	 * decoded
+	 * decoded bytes of the bases; the last element is for a base that is
+	 * being read
 	 */
 	struct text texts[DEPTH_MAX + 1];
 	unsigned depth;
 	struct tree_find *finds; /* owned */
 	size_t find_nr, find_alloc;
 	/*
-	 * number of entries in `finds` that belong to completely read trees;
-	 * only these are reported
+	 * number of entries in `finds` whose trees were read completely; only
+	 * these are reported
 	 */
 	size_t told_nr;
 };
@@ -157,8 +160,9 @@ static bool is_base(const struct tree_families *f, uint32_t tree)
 }
 
 /*
- * Makes room in `text` for a tree of `len` bytes. Moves the offsets of the
- * tree's entries from r->splice to `text`.
+ * Prepares `text` for a tree of `len` bytes that r->splice has read. Allocates
+ * text->bytes, and moves the offsets of the tree's entries from r->splice to
+ * `text`. Returns 0 or ERR_NOMEM.
  */
 static int make_text(struct tree_family_reader *r, struct text *text,
 		     size_t len)

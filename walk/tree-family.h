@@ -60,8 +60,9 @@ struct tree_families {
 	 */
 	uint32_t *next;
 	/*
-	 * owned array, indexed by tree: among the deltas of this tree, the one
-	 * with the largest family below it; or NONE
+	 * owned array, indexed by tree: the delta of this tree that is read
+	 * last, because it has the largest family below it; NONE: the tree has
+	 * no deltas
 	 */
 	uint32_t *heir;
 	/* owned: the trees that are heads of families */
@@ -82,12 +83,12 @@ void tree_families_release(struct tree_families *f);
 
 /*
  * Sets *pack and *offset to the place where a tree is stored. Returns false if
- * the tree is in no pack, or if there are 65536 packs or more.
+ * the tree is in no pack, or if the repository has 65536 packs or more.
  */
 bool tree_families_at(const struct tree_families *f, uint32_t tree,
 		      struct pack **pack, uint64_t *offset);
 
-/* An entry of a tree that was read: the id, and whether it is a directory. */
+/* An entry of a tree that was read: the id of its object, and its type. */
 struct tree_find {
 	uint8_t raw[OID_MAX_LEN]; /* id of the entry's object */
 	bool is_dir;

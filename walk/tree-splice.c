@@ -79,7 +79,8 @@ int tree_splice_whole(struct tree_splice *s, const uint8_t *bytes, size_t len)
 }
 
 /*
- * Takes bytes of the new tree that may begin or end in the middle of an entry.
+ * Takes the next bytes of the new tree. They may begin or end in the middle of
+ * an entry.
  */
 static int take_bytes(struct tree_splice *s, const uint8_t *bytes, size_t len)
 {
@@ -136,8 +137,8 @@ static uint32_t entry_from(const struct tree_starts *base, uint32_t near,
 }
 
 /*
- * Takes bytes [off, end) of the base, which all belong to entry i of the base,
- * as a piece of a new entry.
+ * Takes the bytes [off, end) of the base, a part of entry i of the base, as
+ * bytes of the new tree.
  */
 static int take_piece(struct tree_splice *s, const struct tree_starts *base,
 		      uint32_t i, uint32_t off, uint32_t end)

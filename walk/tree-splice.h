@@ -32,8 +32,8 @@
 #include "walk/objspace.h"
 
 /*
- * Callbacks of a splice, provided by its user. A negative return value means
- * ERR_NOMEM.
+ * Callbacks of the functions in this header, set by their user. A negative
+ * return value means ERR_NOMEM.
  */
 struct tree_splice_ops {
 	/*
@@ -54,8 +54,8 @@ struct tree_splice_ops {
 };
 
 /*
- * The offsets at which the entries of a tree begin, and after them the length
- * of the tree: nr + 1 numbers.
+ * The offsets at which the entries of a tree begin: nr + 1 numbers. The last
+ * number is the length of the tree.
  */
 struct tree_starts {
 	const uint32_t *starts; /* borrowed */
@@ -67,8 +67,8 @@ struct tree_splice {
 	void *ctx;
 	enum hash_algo algo;
 	/*
-	 * Whether the offsets of the new tree's entries are stored in `starts`.
-	 * The caller may change this between calls.
+	 * true: store in `starts` where the entries of the new tree begin. The
+	 * caller may change this between two calls.
 	 */
 	bool with_starts;
 	/*
@@ -79,7 +79,10 @@ struct tree_splice {
 	size_t nr, alloc;
 	/* offset in the new tree at which the next entry begins */
 	uint32_t at;
-	/* the first bytes of an entry whose other bytes were not taken yet */
+	/*
+	 * the first bytes of an entry of the new tree whose other bytes are not
+	 * known yet
+	 */
 	struct buf part;
 };
 

@@ -10,8 +10,8 @@
 #include "walk/tree-store.h"
 
 /*
- * Maximum length of a delta chain. Trees with longer chains, and circles of
- * deltas, are read as whole objects.
+ * Maximum length of a delta chain that is followed. Trees with longer chains,
+ * or with circles of deltas, are read like any object.
  */
 #define CHAIN_MAX 10000
 
@@ -31,8 +31,8 @@ struct tree_store {
 	struct entry_pool pool;
 	bool wants_objects;
 	/*
-	 * an entry_nr: look_up_new() has looked up the objects of all entries
-	 * with smaller numbers
+	 * All entries of the pool with an entry_nr below this one were passed
+	 * to look_up_new().
 	 */
 	uint32_t looked_up;
 	struct tree_builder builder;

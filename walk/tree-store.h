@@ -47,8 +47,8 @@ struct tree_builder {
 	uint32_t *entries; /* owned */
 	size_t nr, alloc;
 	/*
-	 * owned: the delta from a nearly equal tree; tree_builder_parse_near()
-	 * makes it
+	 * Owned: scratch memory of tree_builder_parse_near(), which makes a
+	 * delta from a nearly equal tree.
 	 */
 	struct buf delta;
 	/*
@@ -109,8 +109,8 @@ struct tree_store;
 struct tree {
 	struct tree_table table;
 	/*
-	 * cache node that keeps the table in memory; owned by the store; NULL:
-	 * no tree
+	 * The node of the cache that keeps `table` in memory, owned by the
+	 * store. NULL: this struct has no tree.
 	 */
 	struct base_cache_node *pin;
 };

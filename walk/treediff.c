@@ -32,10 +32,9 @@ struct treediff {
 };
 
 /*
- * A parent's tree, and the position up to which it was compared with the
- * child's tree (the tree of the commit). Entries of the parent's tree before
- * `at` were compared already: their names are smaller than those of the child's
- * entries from `synced` on.
+ * A parent's tree, and how far it was compared with the child, the tree of the
+ * commit. Entries before `at` were compared already: their names sort before
+ * those of the child's entries from `synced` on.
  */
 struct side {
 	struct tree tree;
@@ -217,7 +216,10 @@ static uint32_t skip_common(const struct treediff *d, struct side *side,
 	return run;
 }
 
-/* Compares the name of entry i of a parent's tree with the name of `entry`. */
+/*
+ * Compares the name of entry i of a parent's tree with the name of `entry`.
+ * Returns a negative number, 0 or a positive number, like strcmp().
+ */
 static int cmp_at(const struct treediff *d, const struct side *side, uint32_t i,
 		  const struct tree_entry *entry)
 {

@@ -32,10 +32,10 @@
  */
 
 /*
- * Records which commit has listed a tree, so that lists of later commits leave
- * the tree out. Used if options->union_only is set. All threads share this
- * struct. listed_by is indexed by the obj_pos of a packed tree. A value is the
- * commit's `order` plus one, or 0 if no commit has listed the tree.
+ * Records which commit has listed a tree, so that the lists of later commits
+ * leave out this tree. Used if options->union_only is set. All threads share
+ * this struct. listed_by[obj_pos] of a packed tree is 0 if no commit has listed
+ * the tree. Otherwise it is the commit's `order` (see treediff_run()) plus one.
  */
 struct treediff_shared {
 	_Atomic uint32_t *listed_by; /* owned; NULL: unused */
@@ -70,11 +70,11 @@ struct treediff_result {
 };
 
 /*
- * Compares tree `tree_pos` with the trees of `parent_nr` <= NEWOBJ_MAX_PARENTS
- * parents. `order` is the commit's index in the parents-first array. A parent's
- * tree that cannot be read is ignored. Returns 0, ERR_MISSING if a tree of the
- * commit is missing, ERR_CORRUPT if one is malformed, or another negative error
- * code.
+ * Compares the tree `tree_pos` of a commit with the trees of its parents;
+ * parent_nr <= NEWOBJ_MAX_PARENTS. `order` is the commit's index in an array
+ * with parents first. A parent's tree that cannot be read is ignored. Returns
+ * 0, ERR_MISSING if a tree of the commit is missing, ERR_CORRUPT if one is
+ * malformed, or another negative error code.
  */
 int treediff_run(struct treediff *d, uint32_t tree_pos, const uint32_t *parents,
 		 unsigned parent_nr, uint32_t order,

@@ -22,7 +22,10 @@ struct pairing {
 static int compare_trees(struct pairing *p, uint32_t new_tree,
 			 uint32_t old_tree, unsigned depth);
 
-/* Reports two entries of one name and type that have different ids. */
+/*
+ * Handles two entries with equal names and types, but different ids: reports
+ * them, and if they are directories, compares these.
+ */
 static int pair_entries(struct pairing *p, const struct tree_entry *new_entry,
 			const struct tree_entry *old_entry, unsigned depth)
 {

@@ -24,14 +24,20 @@
 struct treewalk {
 	struct objspace *space;    /* borrowed */
 	struct odb_reader *reader; /* borrowed */
-	/* indexed by obj_pos: objects that were met before or are excluded */
+	/*
+	 * indexed by obj_pos: objects that the walk has met, or that are
+	 * excluded; both are not delivered again
+	 */
 	struct bitset seen;
 	/*
 	 * May be set by the caller; borrowed; NULL: all paths. Objects that the
 	 * pathspec does not match are skipped, and not put into `seen`.
 	 */
 	const struct pathspec *paths;
-	/* may be set: skip trees that are missing */
+	/*
+	 * May be set by the caller. true: a tree that is missing is skipped.
+	 * false: it is an error.
+	 */
 	bool skips_missing;
 	/*
 	 * The objects that were met as trees, and those that were met as blobs.
@@ -39,7 +45,7 @@ struct treewalk {
 	 * recorded.
 	 */
 	struct item_kinds kinds;
-	/* path of the current entry */
+	/* path of the entry that is being visited */
 	struct buf path;
 };
 

@@ -80,8 +80,8 @@ struct walk_tips {
 	uint32_t *commits;
 	size_t commit_nr, commit_alloc;
 	/*
-	 * tips that are not commits: trees, blobs, and the tags that were
-	 * followed
+	 * owned: tips that are not commits: trees, blobs, and the tags that
+	 * lead to commits, trees or blobs
 	 */
 	struct walk_items others;
 };
@@ -120,19 +120,20 @@ int walk_add_commit_unread(struct walk *w, struct walk_tips *tips,
 
 /* Options of walk_enumerate(). */
 struct walk_options {
-	/* list trees, blobs and tags too; false: list only commits */
+	/*
+	 * true: list commits, trees, blobs and tags; false: list only commits
+	 */
 	bool objects;
 	/*
-	 * Leave out each object that a boundary commit's tree has at any path,
-	 * as `git rev-list --objects` does. If false, an object that only moved
-	 * to another path is listed again.
+	 * true: leave out each object that a boundary commit's tree has at any
+	 * path, as `git rev-list --objects` does. false: an object that only
+	 * moved to another path is listed again.
 	 */
 	bool exclude_boundary;
 	/*
-	 * Leave out all objects that the haves reach, and put the objects left
-	 * out into the result's `uninteresting`. Has an effect only if the
-	 * haves' history can be read and is not much longer than the wanted
-	 * history.
+	 * true: leave out all objects that the haves reach, and put them into
+	 * the result's `uninteresting`. Has an effect only if the haves'
+	 * history can be read and is not much longer than the wanted history.
 	 */
 	bool exclude_uninteresting;
 	/*
@@ -145,15 +146,20 @@ struct walk_options {
 	 */
 	bool use_tree_changes;
 	bool exact_commits; /* see revwalk.h */
-	/* fill in result->lists, the new-object lists of the commits */
+	/*
+	 * true: also fill in result->lists, the new-object lists of the commits
+	 */
 	bool keep_lists;
-	/* also list blobs that are missing */
+	/*
+	 * true: list wanted blobs even if they are missing; false: a missing
+	 * blob is an error
+	 */
 	bool missing_blobs;
 	/*
-	 * Only the set of objects is needed. The objects come in no order,
-	 * without path hash and path group, and result->parents_first is not
-	 * filled in. A set is the cheapest result for a whole history. Not
-	 * allowed with keep_lists.
+	 * true: the caller needs only the set of objects. The objects come in
+	 * no order, without path hash and path group, and result->parents_first
+	 * is not filled in. A set is the cheapest result for a whole history.
+	 * Not allowed with keep_lists.
 	 */
 	bool set_only;
 	/* how walk_item.group is computed (object/path-group.h) */
@@ -178,8 +184,9 @@ struct walk_result {
 	/* the selected commits, newest first, and their boundary */
 	struct revwalk_result revs;
 	/*
-	 * Tags, then trees and blobs, each object once. Trees and blobs come in
-	 * the order in which a pack has their commits.
+	 * First tags, then trees and blobs, each object once. The order of
+	 * trees and blobs is that of their commits in a pack, see
+	 * walk_result_place().
 	 */
 	struct walk_items objects;
 	/*
@@ -188,8 +195,8 @@ struct walk_result {
 	 */
 	uint32_t *parents_first;
 	/*
-	 * number of commits that the first want reaches; they come first in
-	 * parents_first
+	 * number of commits that the first want reaches (the trunk); they come
+	 * first in parents_first
 	 */
 	size_t trunk_nr;
 	/*
