@@ -42,9 +42,9 @@ static int identify_tags(void *ctx, struct hash_ctx *hash, struct error *err)
 }
 
 /*
- * Stands for the callback that lists tags in a request with include-tag.
- * Nothing calls it: the key of a plan (a cached response) depends only on
- * whether a request has this callback.
+ * A callback that is never called. It stands for the callback with which
+ * upload-pack lists tags in a request with include-tag, because the key of a
+ * plan (a cached response) depends on whether a request has this callback.
  */
 static int each_tag(void *ctx,
 		    int (*fn)(void *fn_ctx, const struct packing_tag *tag),

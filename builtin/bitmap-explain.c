@@ -28,9 +28,7 @@ struct explain {
 	 */
 	bool is_repeat;
 	struct bitmap_repeat repeat;
-	/*
-	 * time spent on reading the tips, and time spent on opening the index
-	 */
+	/* time in nanoseconds of reading the tips, and of opening the index */
 	uint64_t tips_ns, open_ns;
 	struct error *err;
 };
@@ -97,7 +95,10 @@ static int add_ids(struct explain *e, struct walk_tips *tips,
 	return ret;
 }
 
-/* Load the fetch that --request or --record gives. */
+/*
+ * Load the fetch that --request or --record describes, from the log of
+ * requests.
+ */
 static int load_repeat(struct explain *e, const char *arg)
 {
 	const struct request_text *request = &e->repeat.request;
@@ -203,7 +204,10 @@ static void print_unused(const char *reason)
 	printf("answered-by=walk\nreason=%s\n", reason);
 }
 
-/* Print the cost estimates of the query. Unknown estimates are left out. */
+/*
+ * Print the estimated costs of a query and of a walk. A cost that is unknown is
+ * not printed.
+ */
 static void print_plan(const struct bitmap_plan *plan)
 {
 	printf("estimate.bitmap=%" PRIu64 "\n", plan->bitmap_cost);

@@ -10,8 +10,8 @@
 #include "wire/request-text.h"
 
 /*
- * Subcommands. argv[0] is the subcommand's name. Each prints its errors and
- * returns the exit code.
+ * Functions that run the subcommands. argv[0] is the name of the subcommand.
+ * Each prints its own errors and returns the exit code.
  */
 int bitmap_show(int argc, const char **argv, struct builtin_env *env);
 int bitmap_stats(int argc, const char **argv, struct builtin_env *env);
@@ -28,7 +28,10 @@ struct bitmap_place {
 	struct store store;
 	struct walk walk;
 	bool has_walk;
-	/* owned: the bitmap index that queries use; NULL if there is none */
+	/*
+	 * owned: the bitmap index that queries of the repository use; NULL:
+	 * there is none, or it was not asked for
+	 */
 	struct pack_bitmap *pb;
 };
 
@@ -43,17 +46,20 @@ void bitmap_place_close(struct bitmap_place *place);
 
 /* ---- bitmap-repeat.c */
 
-/* A fetch that was read from the log of requests. */
+/*
+ * A fetch that is repeated: its description from the log of requests, and the
+ * request parsed from it.
+ */
 struct bitmap_repeat {
 	struct buf text; /* owned */
 	struct request_text request;
 };
 
 /*
- * Parse a request that was found in the log of requests. `text` is the
- * description of the request. If `text` is NULL, a record of the log is read
- * from standard input. Prints a warning if the description lacks ids. Returns
- * 0, ERR_INVALID, or another negative error code.
+ * Parse a fetch from the log of requests. `text` is the description of the
+ * fetch that the log has. If `text` is NULL, reads a record of the log from
+ * standard input. Prints a warning if the description lacks ids. Returns 0,
+ * ERR_INVALID, or another negative error code.
  */
 int bitmap_repeat_load(struct bitmap_repeat *r, const struct repo *repo,
 		       const char *text, struct error *err);
@@ -84,7 +90,10 @@ int bitmap_explain_plan(const struct bitmap_place *place,
 			const struct rev_args *revs,
 			const struct filter *filter, struct error *err);
 
-/* Print facts about a bitmap index, without a final newline. */
+/*
+ * Print facts about a bitmap index, such as its number of bitmaps. `separator`
+ * is printed between two facts, and a newline at the end.
+ */
 void bitmap_print_index(const struct pack_bitmap *pb, char separator);
 
 #endif

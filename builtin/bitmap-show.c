@@ -12,7 +12,10 @@ struct show {
 	struct bitmap_place place;
 	struct oid oid; /* the commit */
 	bool count, objects;
-	/* separator to print before the next pseudo-merge number */
+	/*
+	 * text to print before the next number of a pseudo-merge: "" for the
+	 * first one
+	 */
 	const char *comma;
 	struct error *err;
 };
@@ -112,8 +115,8 @@ static int print_counts(struct show *s, const struct pack_bitmap_result *marks)
 }
 
 /*
- * Print which objects the bitmap of a commit marks: a number for each type, a
- * list of the objects, or only their number, as the options say.
+ * Print the objects in the bitmap of a commit. The options decide what is
+ * printed: the number of objects of each type, their ids, or only their number.
  */
 static int print_marks(struct show *s, uint32_t row)
 {

@@ -39,8 +39,8 @@ static int verify_next(struct bitmap_place *place, size_t *next,
 }
 
 /*
- * Print why a bitmap index is not used. This does not count as an error,
- * because Git works without the index, and the next repack replaces it.
+ * Print the reason why a bitmap index is not used. This is not counted as an
+ * error: Git works without the index, and the next repack replaces it.
  */
 static void tell_unused(const struct error *why)
 {

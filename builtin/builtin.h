@@ -26,11 +26,14 @@ struct builtin_env {
 	 * builtin_open_repo().
 	 */
 	struct repo *repo;
-	/* Trace output. Borrowed from main; NULL if nothing is traced. */
+	/* Borrowed from main: the state of tracing; NULL: nothing is traced. */
 	struct tracing *tracing;
-	/* `git --bare` was given before the command's name */
+	/* true: `git --bare` was given before the command's name */
 	bool is_bare;
-	/* Check the configuration when the repository is opened. */
+	/*
+	 * true: check the configuration when the repository is opened
+	 * (builtin/config-check.h)
+	 */
 	bool checks_config;
 	/*
 	 * State for fetching missing objects (builtin/lazy-fetch.h). Owned by
@@ -48,9 +51,10 @@ extern const char builtin_version[];
 
 /*
  * Value that a command returns if it does not implement what the user asks for.
- * The command must not have read standard input, printed or changed anything.
- * The main program then closes the repository and executes stock Git with the
- * original arguments. The value is neither an exit code nor an enum error_code.
+ * Until then, the command must not have read standard input, printed or changed
+ * anything. The main program then closes the repository and executes stock Git
+ * with the original arguments. The value is neither an exit code nor an enum
+ * error_code.
  *
  * Commands that serve remote clients never return this value.
  */
@@ -74,15 +78,16 @@ int builtin_not_ours(const struct error *why);
 int builtin_open_repo(struct builtin_env *env);
 
 /*
- * Open the repository like builtin_open_repo(), for a command that changes it.
- * A local copy of a repository in a store is refused; `what` names the command.
+ * Works like builtin_open_repo(), for a command that changes the repository. If
+ * the repository is a local copy of one in a store, prints an error and returns
+ * 128; `what` names the command in this error.
  */
 int builtin_open_repo_to_change(struct builtin_env *env, const char *what);
 
 /*
- * Open the repository like builtin_open_repo(), for a command that can work
- * without a repository. If there is no repository, or the user may not use it,
- * env->repo stays NULL and the function returns 0.
+ * Works like builtin_open_repo(), for a command that can also run without a
+ * repository. If there is no repository, or the user may not use it, returns 0
+ * and leaves env->repo NULL.
  */
 int builtin_open_repo_gently(struct builtin_env *env);
 
@@ -101,7 +106,8 @@ int builtin_fail(const struct error *err);
 int builtin_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Print "error: ..." or "warning: ..." on stderr. builtin_error() returns -1.
+ * Print "error: ..." or "warning: ..." on stderr. builtin_error() returns -1,
+ * for callers that return its result.
  */
 int builtin_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void builtin_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

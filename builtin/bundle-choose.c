@@ -22,13 +22,14 @@ struct choice {
 	struct walk walk;
 	struct walk_tips wants, haves;
 	/*
-	 * owned: one commit_nr for each want: that of the want, or of the
-	 * commit to which a wanted tag leads
+	 * Owned: commits[i] belongs to want i. It is the commit_nr of the want
+	 * itself, or of the commit to which the want, a tag, leads.
 	 */
 	uint32_t *commits;
 	/*
-	 * The commits in the bundle, as bits indexed by commit_nr. shown.bits
-	 * is NULL if the bundle has all commits.
+	 * The commits that the bundle contains, a set indexed by commit_nr.
+	 * shown.bits is NULL if nothing is excluded, so that the bundle
+	 * contains all commits of the wants.
 	 */
 	struct bitset shown;
 	/*
@@ -160,9 +161,9 @@ static bool is_excluded(const struct choice *c, size_t want)
 /* ---- refs */
 
 /*
- * Add the ref that an argument names. A symbolic ref is listed by its own name
- * if the argument is its full name, else by the name of its target. Ambiguous
- * names are left out.
+ * Add the ref that an argument names to the refs of the bundle. A symbolic ref
+ * is listed under its own name if the argument is its full name, otherwise
+ * under the name of its target. A name that may mean several refs is left out.
  */
 static int add_ref(struct choice *c, const char *arg)
 {
@@ -226,10 +227,10 @@ static bool is_have(const struct choice *c, const struct oid *oid)
 }
 
 /*
- * Decide whether a want whose commit is excluded goes into the bundle, and set
- * *takes. If the want is a tag that is not excluded itself, the tag goes into
- * the bundle, and its commit becomes a prerequisite. An excluded commit stays
- * out. Returns 0 or a negative error code.
+ * Decide about a want whose commit is excluded, and set *takes. If the want is
+ * a tag that is not excluded itself, it goes into the bundle, and its commit
+ * becomes a prerequisite. If the want is the excluded commit, it does not.
+ * Returns 0 or a negative error code.
  */
 static int take_excluded(struct choice *c, size_t want, bool *takes)
 {

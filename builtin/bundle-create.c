@@ -36,11 +36,14 @@ static const char usage_text[] =
 	"[--version=<version>] <file> <git-rev-list-args>";
 
 struct args {
-	/* whether to show progress; the last option about progress decides */
+	/*
+	 * whether to show progress; the last option about progress on the
+	 * command line decides
+	 */
 	enum show_progress show;
 	/*
-	 * version of the bundle format; -1: the lowest version that can hold
-	 * the bundle
+	 * value of --version; -1: use the lowest version of the format that is
+	 * able to hold the bundle
 	 */
 	int64_t version;
 	const char *file;
@@ -56,7 +59,10 @@ struct run {
 	bool read_stdin;
 	struct bundle_header header;
 	struct bundle_wants wants;
-	/* the refs were chosen, but the pack could not be made */
+	/*
+	 * true: the refs of the bundle were chosen, but making its pack has
+	 * failed
+	 */
 	bool lacks_pack;
 	struct error *err;
 };
@@ -64,8 +70,8 @@ struct run {
 /* ---- arguments */
 
 /*
- * Count the options before the file name. Words after the file name are
- * revisions, some of which look like options.
+ * Returns the number of words before the file name that are options. Words
+ * after the file name are revisions, and some revisions look like options.
  */
 static int option_nr(const char **argv)
 {
@@ -156,8 +162,8 @@ static bool has_dashes(const struct run *r)
 }
 
 /*
- * Change the error in r->err to the message that stock Git prints for an
- * argument that does not name an object. Returns the error's code.
+ * Replace the error in r->err by stock Git's error for an argument that is
+ * neither a revision nor a path. Returns the code of the new error.
  */
 static int name_nothing(struct run *r, const char *arg)
 {

@@ -12,8 +12,8 @@
 int bundle_create(int argc, const char **argv, struct builtin_env *env);
 
 /*
- * The objects that the arguments want in the bundle. The bundle gets these
- * objects and all that they reach.
+ * The tips of a bundle: the objects that the arguments name. The bundle gets
+ * these objects and all that they reach.
  */
 struct bundle_wants {
 	struct oid *oids; /* owned */
@@ -23,10 +23,10 @@ struct bundle_wants {
 /*
  * Choose the contents of a bundle.
  *
- * `chosen` gets the objects that the arguments want and do not exclude.
- * `header` gets the refs that name these objects, each ref once. `header` also
- * gets the prerequisites: the boundary commits, and the excluded commits to
- * which tags in the bundle lead.
+ * `chosen` gets the objects that the arguments name and that no argument
+ * excludes. `header` gets the refs that name these objects, each ref once.
+ * `header` also gets the prerequisites: the boundary commits, and the excluded
+ * commits to which tags in the bundle lead.
  *
  * Returns 0, ERR_INVALID ("Refusing to create empty bundle."), or another
  * negative error code. The caller must free `chosen->oids` in all cases.

@@ -37,8 +37,8 @@ struct bundle {
 	const char *name; /* borrowed */
 	int fd;
 	/*
-	 * the bytes of the file read so far: the header and the start of the
-	 * pack
+	 * the bytes of the file that were read so far: the header of the
+	 * bundle, and the first bytes of the pack
 	 */
 	struct buf ahead;
 	size_t header_len;
@@ -61,8 +61,8 @@ static int read_more(struct bundle *b, bool *is_all, struct error *err)
 }
 
 /*
- * Read the header of the bundle. The number of bytes read doubles until the
- * header is complete.
+ * Read the header of the bundle. Read twice as many bytes at each try, until
+ * the header is complete.
  */
 static int read_header(struct bundle *b, struct error *err)
 {
@@ -179,8 +179,8 @@ static int list_heads(int argc, const char **argv, struct builtin_env *env)
 /* ---- prerequisites */
 
 /*
- * Find whether an object exists and is a commit. Returns 1 if so, 0 if not, or
- * a negative error code.
+ * Find out whether the repository has the object, and the object is a commit.
+ * Returns 1 if so, 0 if not, or a negative error code.
  */
 static int is_here(const struct store *store, const struct oid *oid,
 		   struct error *err)

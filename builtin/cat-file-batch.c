@@ -65,14 +65,20 @@ struct batch {
 	struct piece *pieces; /* owned */
 	size_t piece_nr, piece_alloc;
 	/*
-	 * needs_storage: the format prints where objects are stored.
-	 * needs_info: the format prints the types or sizes of objects.
+	 * needs_storage: the format has a field about where objects are stored.
+	 * needs_info: the format has a field for the type or size of objects.
 	 */
 	bool needs_storage, needs_info;
-	/* input lines are split into a name and a rest */
+	/*
+	 * true: an input line is split at its first blank into the name of an
+	 * object and a rest
+	 */
 	bool splits;
 	struct buf line;
-	/* owned: with --buffer, the commands since the last "flush" */
+	/*
+	 * owned: with --buffer, the commands that were read since the last
+	 * "flush", and did not run yet
+	 */
 	struct queued *queue;
 	size_t queue_nr, queue_alloc;
 	/*
@@ -184,7 +190,10 @@ static int append_field(struct batch *b, const struct piece *piece,
 
 /* ---- printing */
 
-/* Returns the byte that ends each printed line and each printed content. */
+/*
+ * Returns the byte that ends each line of the output, and each object's
+ * content.
+ */
 static char line_end(const struct batch *b)
 {
 	return b->options->nul_out ? '\0' : '\n';
@@ -223,7 +232,10 @@ static int turn_mailmap(struct batch *b, bool on)
 	return on ? mailmap_use_load(&b->mailmap, b->store, &b->err) : 0;
 }
 
-/* Set the size of a commit or tag to its size after the mailmap was applied. */
+/*
+ * Set t->size to the size that a commit or tag has after the mailmap was
+ * applied.
+ */
 static int map_size(struct batch *b, struct target *t)
 {
 	struct odb_object obj;
@@ -471,9 +483,9 @@ static int run_command(struct batch *b, char *line)
 				 commands[i].name);
 	arg += *arg == ' ';
 	/*
-	 * Queue the command until "flush". Only valid commands get here. As in
-	 * stock Git, an invalid line ends the batch, and the queued commands do
-	 * not run.
+	 * Put the command into the queue; it runs at "flush". Only valid
+	 * commands get here: an invalid line ends the batch, and then the
+	 * commands in the queue do not run, as in stock Git.
 	 */
 	if (b->options->buffered && commands[i].run != flush)
 		return enqueue(b, commands[i].run, arg);
@@ -580,8 +592,8 @@ static int print_sorted(struct batch *b, struct ids *ids)
 	int ret = add_packed(b, ids);
 
 	/*
-	 * If there is one index and no loose object, the ids are sorted
-	 * already.
+	 * If all objects are in one pack, its index has their ids in order, so
+	 * no sorting is needed.
 	 */
 	if (!ret && (ids->odb->pack_nr > 1 || ids->loose_nr))
 		qsort_r(ids->raw, ids->nr, sizeof(*ids->raw), compare_ids,
@@ -593,8 +605,9 @@ static int print_sorted(struct batch *b, struct ids *ids)
 }
 
 /*
- * Print the objects of one pack in the order of their offsets. Objects that an
- * earlier pack has are left out.
+ * Print the objects of one pack in the order of their offsets. Objects that are
+ * also in an earlier pack of the list are skipped: they were printed for that
+ * pack.
  */
 static int print_pack(struct batch *b, const struct odb_pack *op)
 {

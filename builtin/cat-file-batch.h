@@ -21,17 +21,22 @@ struct cat_file_batch {
 	/* format of the printed lines; NULL: the default format */
 	const char *format;
 	bool all_objects, unordered;
-	/* Apply the mailmap to commits and tags (builtin/mailmap-use.h). */
+	/*
+	 * true: apply the mailmap to commits and tags (builtin/mailmap-use.h)
+	 */
 	bool use_mailmap;
-	/* Collect output in a buffer; do not flush after each object. */
+	/*
+	 * true: collect output in a buffer; false: flush the output after each
+	 * object
+	 */
 	bool buffered;
-	/* input lines end with NUL instead of newline */
+	/* true: NUL ends a line of the input; false: newline ends it */
 	bool nul;
-	/* output lines end with NUL, too */
+	/* true: NUL also ends a line of the output */
 	bool nul_out;
 	/*
-	 * Borrowed: which objects to print. The filter depends on types and
-	 * sizes only.
+	 * Borrowed: only objects that pass this filter are printed. The filter
+	 * must depend on types and sizes only.
 	 */
 	const struct filter *filter;
 };

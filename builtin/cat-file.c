@@ -33,7 +33,7 @@ struct cat_file {
 	 * batch.
 	 */
 	char mode;
-	/* --buffer or --no-buffer was given */
+	/* true: --buffer or --no-buffer was given */
 	bool buffer_given;
 	bool short_z; /* -z */
 	struct cat_file_batch batch;
@@ -396,9 +396,9 @@ static int set_nul(void *value, const char *arg)
 }
 
 /*
- * Returns the name of an option that is given without the batch mode that it
- * needs, or NULL if there is none. --unordered is not checked, because it has
- * no effect without a batch mode.
+ * Returns the name of an option that is given and has an effect only in a batch
+ * mode, if no batch mode is asked for. Returns NULL if there is no such option.
+ * --unordered is not checked: without a batch mode, it is ignored.
  */
 static const char *batch_only(const struct cat_file *c)
 {

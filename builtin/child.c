@@ -112,8 +112,8 @@ int child_ask(struct buf *answer, struct child_words *w,
 }
 
 /*
- * The buffers for standard output (`answer`) and standard error (`errors`) of a
- * command.
+ * The buffers that receive the standard output (`answer`) and the standard
+ * error (`errors`) of a command.
  */
 struct both {
 	struct buf *answer, *errors;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Running other commands as child processes. git gc and git maintenance run
- * each step as a process. Such a process takes a new snapshot of the
- * repository, and all its memory is freed at its end. A command can also read
- * another command's output.
+ * Runs commands as child processes. git gc and git maintenance run each step as
+ * a process, because a new process takes a new snapshot of the repository, and
+ * frees all its memory at its end. A command can also read the output of
+ * another command.
  */
 #ifndef BUILTIN_CHILD_H
 #define BUILTIN_CHILD_H
@@ -17,12 +17,12 @@
 
 /* The arguments of a command that will run as a child process. */
 struct child_words {
-	/* owned array of owned strings; NULL after the last one */
+	/* owned array of owned strings, with NULL after the last string */
 	char **items;
 	size_t nr, alloc;
 	/*
-	 * Memory ran out while words were added. Running the command then
-	 * fails.
+	 * true: memory ran out while words were added, so running the command
+	 * will fail
 	 */
 	bool failed;
 };
@@ -37,9 +37,9 @@ void child_add(struct child_words *w, const char *fmt, ...)
 void child_words_release(struct child_words *w);
 
 /*
- * Run a command to its end, without input, and release the words. Returns 0,
- * ERR_PEER ("failed to run <command>") if the exit code is not 0, or another
- * negative error code.
+ * Run the command `w` until it ends, without input, and release `w`. Returns 0
+ * if the exit code is 0, ERR_PEER ("failed to run <command>") for another exit
+ * code, or another negative error code.
  */
 int child_run(struct child_words *w, const struct repo *repo,
 	      struct error *err);
@@ -47,7 +47,8 @@ int child_run(struct child_words *w, const struct repo *repo,
 /*
  * Works like child_run(), but appends the command's standard output to the
  * buffer `answer`. Returns the exit code, or a negative error code if the
- * command could not be run. The command's own failure is not an error here.
+ * command could not be run. An exit code other than 0 is not an error of this
+ * function.
  */
 int child_ask(struct buf *answer, struct child_words *w,
 	      const struct repo *repo, struct error *err);
@@ -62,9 +63,10 @@ int child_ask_both(struct buf *answer, struct buf *errors,
 		   struct error *err);
 
 /*
- * Works like child_run(), but the command reads `input`, and prints to our
- * standard error. Returns the exit code or a negative error code. May be called
- * by any thread.
+ * Works like child_run(), but the command reads `input`, its standard output
+ * goes to the standard error of this process, and the result is different:
+ * returns the exit code, or a negative error code. Any thread may call this
+ * function.
  */
 int child_feed(struct child_words *w, const struct repo *repo,
 	       const char *input, size_t len, struct error *err);

@@ -35,15 +35,19 @@ struct call {
 	enum commit_graph_split split;
 	/* values of --size-multiple and --max-commits; negative: no limit */
 	int64_t size_multiple, max_commits;
-	/* value of --expire-time; INT64_MAX: all unused layers */
+	/*
+	 * value of --expire-time; INT64_MAX: layers that the new chain does not
+	 * have are all removed
+	 */
 	int64_t expiry;
 	bool shallow; /* option of verify */
-	bool died;    /* an option has a wrong value: exit with 128 */
+	/* true: an option has a wrong value, so the exit code is 128 */
+	bool died;
 };
 
 /* ---- standard input */
 
-/* The lines of standard input: ids of commits, or names of packs. */
+/* What standard input names: commits by their ids, or packs. */
 struct input {
 	struct oid *ids; /* owned */
 	size_t id_nr, id_alloc;
@@ -101,7 +105,10 @@ static int add_pack(struct input *in, const char *line)
 	return 0;
 }
 
-/* Read the lines of standard input. Returns 0 or the exit code. */
+/*
+ * Read the lines of standard input: names of packs if `packs` is set, otherwise
+ * ids. Returns 0, or prints an error and returns the exit code.
+ */
 static int read_input(struct input *in, bool packs, const struct store *store)
 {
 	struct stdin_lines lines = STDIN_LINES_INIT;
@@ -127,7 +134,10 @@ static int die(struct call *c, const char *format, const char *arg)
 	return OPTION_DIED;
 }
 
-/* Callback for --split. `arg` is NULL if no strategy is given. */
+/*
+ * Callback for --split[=<strategy>]. `arg` is NULL if the option is given
+ * without a strategy.
+ */
 static int take_split(void *value, const char *arg)
 {
 	struct call *c = value;
@@ -143,7 +153,7 @@ static int take_split(void *value, const char *arg)
 	return 0;
 }
 
-/* Callback for --expire-time. */
+/* Callback for --expire-time: parses the date. */
 static int take_expire_time(void *value, const char *arg)
 {
 	struct call *c = value;

@@ -153,7 +153,10 @@ static int check_size(const struct config_entry *entry)
 		       : 0;
 }
 
-/* Check that a variable has a value. */
+/*
+ * Returns 0 if a variable has a value ("key = value"), or prints an error and
+ * returns 128.
+ */
 static int check_value(const struct config_entry *entry)
 {
 	if (entry->value)
@@ -290,7 +293,7 @@ static int check_fsync_method(const struct config_entry *entry)
 	return code;
 }
 
-/* The variables, in the order of strcmp(). */
+/* The checked variables, sorted by strcmp() for a binary search. */
 static const struct variable {
 	const char *key;
 	int (*check)(const struct config_entry *entry);

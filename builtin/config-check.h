@@ -12,8 +12,8 @@
 #include "config/config.h"
 
 /*
- * Returns whether the command argv[0] checks the variables of this file, as the
- * command of stock Git does. NULL ends argv.
+ * Returns whether the command that argv[0] names checks these variables. It
+ * does so if stock Git's command checks them. `argv` ends with NULL.
  */
 bool config_check_is_for(const char *const *argv);
 

@@ -25,8 +25,8 @@ struct count {
 	uint64_t garbage_nr, garbage_bytes;
 	uint64_t packed_nr, pack_nr, pack_bytes;
 	/*
-	 * owned: the working directory, which is removed from the start of
-	 * printed paths
+	 * owned: the working directory; this prefix is removed from paths
+	 * before they are printed
 	 */
 	char *cwd;
 };
@@ -116,8 +116,8 @@ static bool is_midx_file(const char *name)
 }
 
 /*
- * Returns the problem with a file of the pack directory as a text, or NULL if
- * there is none.
+ * Returns a text that says what is wrong with a file of the pack directory, or
+ * NULL if nothing is wrong.
  */
 static const char *problem_of(const struct names *names, const char *name)
 {
@@ -190,8 +190,8 @@ static void count_loose(struct count *c, const struct oid *oid,
 }
 
 /*
- * Count one file of a directory of loose objects, or report the file as
- * garbage.
+ * Handle one file of a directory of loose objects: count it as a loose object,
+ * or report it as garbage if its name is not that of an object.
  */
 static void judge_loose(struct count *c, const char *first, const char *name,
 			const char *path)

@@ -10,13 +10,16 @@
 #include "base/buf.h"
 
 enum date_format {
-	/* for example Thu Jan 1 00:00:01 1970 +0000 */
+	/* for example "Thu Jan 1 00:00:01 1970 +0000" */
 	DATE_FORMAT_DEFAULT,
-	/* for example 1970-01-01 00:00:01 +0000 */
+	/* for example "1970-01-01 00:00:01 +0000" */
 	DATE_FORMAT_ISO,
-	/* for example 1970-01-01T01:00:01+01:00; UTC is written as Z */
+	/*
+	 * for example "1970-01-01T01:00:01+01:00"; the zone UTC is written as
+	 * "Z"
+	 */
 	DATE_FORMAT_ISO_STRICT,
-	/* for example Thu, 1 Jan 1970 00:00:01 +0000 */
+	/* for example "Thu, 1 Jan 1970 00:00:01 +0000" */
 	DATE_FORMAT_RFC2822,
 	DATE_FORMAT_SHORT, /* 1970-01-01 */
 	DATE_FORMAT_RAW,   /* 1 +0000 */

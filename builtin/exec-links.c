@@ -16,7 +16,10 @@
 
 /* ---- records */
 
-/* Returns the value if the line is "<name> <value>", otherwise `before`. */
+/*
+ * If the line has the form "<name> <value>", returns <value>. Otherwise returns
+ * `before`, the value so far.
+ */
 static const char *value_of(const char *line, const char *name,
 			    const char *before)
 {
@@ -124,10 +127,16 @@ out:
 /* ---- making an exec-path directory */
 
 struct maker {
-	/* the exec-path directory whose entries are linked or copied */
+	/*
+	 * the exec-path directory from whose entries the new directory's
+	 * entries are made
+	 */
 	const char *from;
 	const char *into; /* the new directory */
-	/* `from` is our own exec-path directory */
+	/*
+	 * true: `from` is our own exec-path directory; false: it is that of
+	 * stock Git
+	 */
 	bool is_ours;
 	struct error *err;
 };
@@ -205,8 +214,8 @@ static int fill(const char *dir, const char *ours, const char *links,
 {
 	struct maker m = {ours, dir, true, err};
 	/*
-	 * The new exec-path directory is two levels below our own exec-path
-	 * directory.
+	 * These paths are relative to the new directory, which is two levels
+	 * below our own exec-path directory.
 	 */
 	int ret = make_link(&m, "git", "../../git");
 
@@ -249,7 +258,7 @@ int exec_path_make(struct buf *out, const char *ours, const char *stock,
 		sys_tempdir_keep(&td);
 	/*
 	 * If the rename failed because another process has just made the same
-	 * directory, this is no error.
+	 * directory, use that directory.
 	 */
 	if (ret < 0)
 		ret = exec_path_find(out, ours, stock, NULL) < 0 ? ret : 0;

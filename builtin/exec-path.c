@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finding our exec-path directory. The Makefile compiles only this file with
- * the installation paths, so another prefix recompiles one file.
+ * Finds our exec-path directory. Only this file contains the installation
+ * paths, so after a change of the prefix only this file is compiled again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,31 +27,37 @@ struct place {
 	const char *rest; /* NULL ends a list */
 };
 
-/* A directory of this installation, which is searched at several places. */
+/* A directory of this installation, and the places where it may be. */
 struct ours {
 	const struct place *places;
-	/* the installation path of the build, searched last */
+	/*
+	 * where the build was configured to install the directory; this path is
+	 * tried last
+	 */
 	const char *installed;
-	/* name of a file that only our directories of this kind contain */
+	/*
+	 * name of a file in the directory; a directory without this file is not
+	 * ours
+	 */
 	const char *marker;
 };
 
 static const struct place exec_places[] = {
-	/* the program is in bin/ of a build directory */
+	/* for a program in bin/ of a build directory */
 	{true, "/exec"},
-	/* the program is at the top of the source tree */
+	/* for a program at the top of the source tree */
 	{false, "/build/exec"},
-	/* the program is in bin/ of an installation */
+	/* for a program in bin/ of an installation */
 	{true, "/libexec/gitreach-core"},
-	/* the program is a copy in the exec-path directory itself */
+	/* for a program that is a copy in the exec-path directory itself */
 	{false, ""},
 	{false, NULL},
 };
 
 static const struct place man_places[] = {
-	/* the program is in bin/ of a build or of an installation */
+	/* for a program in bin/ of a build or of an installation */
 	{true, "/share/man"},
-	/* the program is at the top of the source tree */
+	/* for a program at the top of the source tree */
 	{false, "/build/share/man"},
 	{false, NULL},
 };
@@ -76,7 +82,10 @@ static int add_if_ours(struct buf *out, const char *dir, size_t dir_len,
 	return ret;
 }
 
-/* Returns the length of the path up to the slash before the last name. */
+/*
+ * Returns the number of bytes of the path before its last slash, or 0 if there
+ * is none.
+ */
 static size_t parent_len(const char *path, size_t len)
 {
 	while (len && path[--len] != '/')
@@ -161,7 +170,10 @@ int exec_path_current(struct buf *out, struct error *err)
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-/* Returns whether `path`, a list of directories, contains dir[0..len). */
+/*
+ * Returns whether the list of directories `path` (in the form of PATH) has the
+ * directory `dir`, which is `len` bytes long.
+ */
 static bool has_dir(const char *path, const char *dir, size_t len)
 {
 	while (*path) {
@@ -176,7 +188,8 @@ static bool has_dir(const char *path, const char *dir, size_t len)
 }
 
 /*
- * Append the directory of the stock Git to which our links lead, and a colon.
+ * Append to *out the directory that has the program of the stock Git to which
+ * our links lead, and a colon.
  */
 static int add_stock_dir(struct buf *out, struct error *err)
 {

@@ -15,11 +15,11 @@
  *	version 2.39.5               the version that stock Git prints
  *	file 3726520 1740000000      size and modification time of the program
  *
- * If commands are handed to another stock Git, a second directory is used. The
- * second directory has the same programs of ours, and links to the files of the
- * other stock Git. Its path is `stock/<path of the program>` below our
- * directory, with "%2f" for a slash. The first user who needs the second
- * directory, and may write there, makes it.
+ * If gitreach executes another stock Git than this one, it uses a second
+ * directory. The second directory has the same programs of ours, and links to
+ * the files of the other stock Git. Its path is `stock/<path of the program>`
+ * below our directory, with "%2f" for a slash. It is made when it is first
+ * needed by a user who may write there.
  */
 #ifndef BUILTIN_EXEC_PATH_H
 #define BUILTIN_EXEC_PATH_H
@@ -86,10 +86,10 @@ int exec_path_make(struct buf *out, const char *ours, const char *stock,
 		   const char *links, const char *version, struct error *err);
 
 /*
- * Append the exec path for child processes of our commands. The first of these
- * is used: GIT_EXEC_PATH if set; our directory for the Git that
- * GITREACH_FALLBACK names, if both exist; our own directory; the installation
- * path of the build. Returns 0 or ERR_NOMEM.
+ * Append the exec path for child processes of our commands. The path is the
+ * first of these that is there: the value of GIT_EXEC_PATH; our directory with
+ * links to the Git that GITREACH_FALLBACK names; our own directory; the
+ * installation path of the build. Returns 0 or ERR_NOMEM.
  */
 int exec_path_current(struct buf *out, struct error *err);
 

@@ -18,8 +18,9 @@
 
 #define TRAIL "GITREACH_TRAIL"
 /*
- * Maximum number of nested calls between gitreach and stock Git. Hooks, aliases
- * and submodules need fewer; an endless loop reaches the maximum quickly.
+ * Maximum number of times that gitreach and stock Git may start each other, one
+ * inside the other. Hooks, aliases and submodules need fewer. An endless loop
+ * reaches this number and ends with an error.
  */
 #define DEPTH_MAX 100
 
@@ -159,8 +160,8 @@ static bool same_dir(const struct sys_stat *a, const char *dir)
 }
 
 /*
- * Returns whether `dir` is a directory below our exec-path directory
- * (builtin/exec-path.h).
+ * Returns whether the path `dir` is that of a directory below our exec-path
+ * directory: one with links to another stock Git (builtin/exec-path.h).
  */
 static bool is_below(const struct search *s, const char *dir, size_t len)
 {
@@ -238,9 +239,10 @@ static int search_stock(struct search *s, const char *command,
 /* ---- asking stock Git for its version and its exec path */
 
 /*
- * The word in GITREACH_TRAIL for a process that only asks stock Git a question.
- * If stock Git is a wrapper that starts gitreach again, the started gitreach
- * sees the word and answers itself.
+ * The word in GITREACH_TRAIL that says: stock Git was only asked for its
+ * version or exec path. If the stock Git is a wrapper that starts gitreach
+ * again, this gitreach sees the word, and answers itself in place of starting
+ * stock Git.
  */
 #define ASKED " ?"
 
@@ -408,8 +410,9 @@ out:
 }
 
 /*
- * Append the path of our exec-path directory whose links lead to the stock Git
- * that was found. Nothing is appended if we have no exec path.
+ * Append the path of the exec-path directory whose links lead to the stock Git
+ * that was found: our own directory, or another one, which is made if
+ * necessary. Appends nothing if we have no exec-path directory.
  */
 static int choose_exec_path(struct buf *out, const struct search *s,
 			    struct trace *trace, struct error *err)
@@ -512,7 +515,10 @@ bool fallback_exists(void)
 	return found;
 }
 
-/* Print why stock Git cannot be executed. Returns the exit code. */
+/*
+ * Print the reason why stock Git cannot be executed. Returns the exit code of
+ * the command.
+ */
 static int fail(const char *const *args, const struct search *s,
 		const struct error *err)
 {

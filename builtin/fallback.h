@@ -53,8 +53,8 @@ int fallback_exec_path(struct buf *out, struct trace *trace, struct error *err);
 
 /*
  * Returns whether our parent process has executed stock Git to run this
- * command. If so, stock Git lacks the command: it has searched git-<command> in
- * the exec path and started ours.
+ * command. If so, stock Git does not have the command: it has found our
+ * git-<command> in the exec path and started it.
  */
 bool fallback_is_parent(const char *command);
 

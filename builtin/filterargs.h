@@ -14,7 +14,9 @@
 /* The filters of a command line. */
 struct filter_args {
 	struct filter filter;
-	/* several filters are given, or one that begins with "combine:" */
+	/*
+	 * true: several filters were given, or one that begins with "combine:"
+	 */
 	bool combined;
 };
 

@@ -42,11 +42,16 @@ struct for_each_ref {
 	const char *format_text;
 	/* maximum number of refs to print; 0: no limit */
 	int64_t count;
-	/* print only refs after this name; NULL: print all refs */
+	/*
+	 * print only refs whose names sort after this name; NULL: print all
+	 * refs
+	 */
 	const char *start_after;
-	/* Print no line for a ref whose format expands to an empty string. */
+	/*
+	 * true: print no line for a ref whose format expands to an empty string
+	 */
 	bool omit_empty;
-	/* Print root refs such as HEAD, too. */
+	/* true: also print root refs such as HEAD */
 	bool include_roots;
 	struct ref_filter filter;
 	struct mailmap_use mailmap;
@@ -56,7 +61,10 @@ struct for_each_ref {
 	 * strings are owned.
 	 */
 	struct ref_filter_list lines;
-	/* owned: the ref that HEAD points to, or NULL */
+	/*
+	 * owned: name of the ref to which HEAD points; NULL: HEAD points to no
+	 * ref
+	 */
 	char *head;
 	int64_t printed;
 	/* the text to print: one line, or all lines if refs are sorted */
@@ -64,7 +72,10 @@ struct for_each_ref {
 	/* owned: the refs to be sorted */
 	struct ref_sort_item *items;
 	size_t item_nr, item_alloc;
-	/* the fields of at least one ref cannot be read; `err` says why */
+	/*
+	 * true: the fields of at least one ref could not be read; `err` has the
+	 * reason
+	 */
 	bool is_unreadable;
 	struct error err;
 };
@@ -96,9 +107,9 @@ static int print(struct for_each_ref *f, struct ref_atom_subject *subject)
 }
 
 /*
- * Store a ref for sorting. A ref whose fields cannot be read is stored, too,
- * and later refs follow. choose_error() needs all refs, because stock Git's
- * error depends on the order of comparisons.
+ * Add a ref to f->items, to be sorted later. A ref whose fields cannot be read
+ * is added, too, and the following refs are still read. choose_error() needs
+ * all refs, because stock Git's error depends on the order of comparisons.
  */
 static int keep(struct for_each_ref *f, const struct ref *ref,
 		struct ref_atom_subject *subject)
@@ -336,8 +347,8 @@ static int open_store(struct for_each_ref *f)
 }
 
 /*
- * Convert an exit code to the value that the callback of an option must return:
- * 128 to OPTION_DIED, and 129 to -1. Other values stay.
+ * Convert the exit code of a function to the result of an option's callback:
+ * 128 becomes OPTION_DIED, 129 becomes -1, and other values do not change.
  */
 static int callback_result(int ret)
 {

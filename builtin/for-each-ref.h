@@ -35,7 +35,7 @@ struct ref_filter_commits {
 };
 
 struct ref_filter {
-	/* glob patterns match without regard to case */
+	/* true: glob patterns ignore the difference of upper and lower case */
 	bool ignore_case;
 	/*
 	 * Patterns of names, borrowed and NULL-terminated. A name must match
@@ -77,8 +77,8 @@ void ref_filter_init(struct ref_filter *f);
 void ref_filter_release(struct ref_filter *f);
 
 /*
- * Append an argument to the list. If the argument is option_negated, empty the
- * list. Returns 0 or ERR_NOMEM.
+ * Append an argument to the list. If the argument is option_negated (the option
+ * was given as --no-<name>), empty the list instead. Returns 0 or ERR_NOMEM.
  */
 int ref_filter_add(struct ref_filter_list *list, const char *arg);
 
@@ -89,12 +89,13 @@ int ref_filter_add(struct ref_filter_list *list, const char *arg);
 void ref_filter_open(struct ref_filter *f, const struct store *store);
 
 /*
- * Add the object of --points-at. Returns 0; BUILTIN_NOT_OURS if only stock Git
- * resolves the name; or prints an error and returns the exit code.
+ * Resolve `name`, the argument of --points-at, and add the object to
+ * f->targets. Returns 0, BUILTIN_NOT_OURS if only stock Git can resolve the
+ * name, or prints an error and returns the exit code.
  */
 int ref_filter_point_at(struct ref_filter *f, const char *name);
 
-/* Forget the objects of --points-at. */
+/* Empty f->targets, because --no-points-at was given. */
 void ref_filter_point_at_all(struct ref_filter *f);
 
 /*
@@ -112,7 +113,7 @@ int ref_filter_relate(struct ref_filter *f, enum ref_filter_relation relation,
  */
 int ref_filter_walk(struct ref_filter *f);
 
-/* Returns whether a ref's name passes the filter. */
+/* Returns whether the name of a ref passes the patterns of the filter. */
 bool ref_filter_takes_name(const struct ref_filter *f, const char *name);
 
 /*
@@ -183,7 +184,7 @@ struct ref_sort_key {
 };
 
 struct ref_sort {
-	/* owned; the last key is compared first */
+	/* owned; the key that was given last is the most important one */
 	struct ref_sort_key *keys;
 	size_t nr, alloc;
 	bool ignore_case;
@@ -224,8 +225,8 @@ struct ref_sort_item {
 	char *target; /* owned, or NULL */
 	struct oid oid;
 	/*
-	 * Owned: one value for each key. A key that compares numbers has its
-	 * value in `numbers`, and NULL in `values`.
+	 * Owned: the value of the ref for each key. If a key compares numbers,
+	 * its value is in `numbers`, and its element of `values` is NULL.
 	 */
 	char **values;
 	uint64_t *numbers; /* owned */

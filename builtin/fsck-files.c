@@ -106,7 +106,8 @@ int fsck_name_non_objects(struct fsck_run *r)
 /* ---- packs and their side files */
 
 /*
- * Check the order and the checksum of "<pack>.rev". A missing file is no error.
+ * Check the order of entries and the checksum in the file "<pack>.rev". A pack
+ * without this file is no error.
  */
 static void check_rev(struct fsck_run *r, const struct pack *pack)
 {

@@ -153,7 +153,10 @@ static int on_unreadable(void *ctx, const struct fsck_links_object *object,
 	return 0;
 }
 
-/* Report why the type of an object is unknown. */
+/*
+ * Print the reason why the type of an object is unknown: reads the object
+ * again.
+ */
 static void tell_unknown(struct fsck_run *r, const struct oid *oid)
 {
 	struct error why = ERROR_INIT;
@@ -164,8 +167,8 @@ static void tell_unknown(struct fsck_run *r, const struct oid *oid)
 }
 
 /*
- * Save an object in the directory lost-found. A blob's file gets its content;
- * the file of any other object gets the id and a newline.
+ * Write an object to the directory lost-found. The file of a blob has its
+ * content. The file of any other object has only its id and a newline.
  */
 static int save(struct fsck_run *r, const struct fsck_links_object *object,
 		const char *hex)
@@ -234,10 +237,13 @@ struct roots {
 	struct fsck_links *l;
 	/* number of refs whose object exists */
 	size_t ref_nr;
-	/* number of arguments that name an object */
+	/* number of arguments of the command that name an existing object */
 	size_t named_nr;
 	struct oidmap
-		/* owned: ids of HEAD and reflogs that are roots already */
+		/*
+		 * owned: ids from HEADs and reflogs that were already added as
+		 * roots
+		 */
 		added;
 };
 
@@ -301,8 +307,8 @@ static int name_logged(void *ctx, const char *name)
 }
 
 /*
- * Find whether a root is damaged, and if so, print the reason. Used with
- * --connectivity-only, where the scan has not read the object.
+ * Returns whether a root is damaged, and if so, prints the reason. Needed with
+ * --connectivity-only: then the scan has not read the object.
  */
 static bool is_damaged(struct fsck_run *r, const struct oid *oid)
 {
@@ -362,8 +368,8 @@ static int add_ref(void *ctx, const struct ref *ref)
 }
 
 /*
- * Add a root: an id of a reflog, or the id of a HEAD or private ref of a work
- * tree (then `name` is NULL).
+ * Add a root that keeps an object: an id in the reflog of the ref `name`. If
+ * `name` is NULL, the id is that of the HEAD or a private ref of a work tree.
  */
 static int add_kept(struct roots *roots, const struct oid *oid,
 		    const char *name)
@@ -432,8 +438,8 @@ static int add_indexed(void *ctx, const struct oid *oid)
 }
 
 /*
- * Add a tree of a cache-tree as a root. The trees below a missing tree are no
- * roots, as in stock Git.
+ * Add as a root a tree that the cache-tree of an index names. If the tree is
+ * missing, the trees below it are not added, as in stock Git.
  */
 static int add_cached(void *ctx, struct index_tree *tree)
 {
@@ -444,8 +450,8 @@ static int add_cached(void *ctx, struct index_tree *tree)
 	int type;
 
 	/*
-	 * Git can read the empty tree without a file, so it is no bad root.
-	 * fsck_check_links() reports a missing file later.
+	 * The empty tree may be missing, because Git can read it without a
+	 * file. If it is missing, fsck_check_links() reports this later.
 	 */
 	if (is_built_in(r, &tree->oid)) {
 		type = fsck_links_root(roots->l, &tree->oid, OBJ_TREE, r->err);

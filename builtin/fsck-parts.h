@@ -45,16 +45,19 @@ struct fsck_run {
 	struct walk walk;
 	struct fsck_scan scan;
 	struct promisor promisor;
-	/* names of objects; used if a.name_objects */
+	/* names of objects for messages; used only if a.name_objects is set */
 	struct fsck_names names;
 	/* owned: an item for each argument */
 	struct fsck_named *named;
 	const struct progress_out *progress; /* NULL: show none */
-	/* core.multiPackIndex and core.commitGraph: whether to check these */
+	/*
+	 * the values of core.multiPackIndex and core.commitGraph; a file is
+	 * checked only if its key is true
+	 */
 	bool uses_midx, uses_graph;
 	/* scratch memory for an object's id and name */
 	struct buf shown;
-	/* the exit code: bits FSCK_FOUND_* */
+	/* the exit code: an OR of bits FSCK_FOUND_... */
 	unsigned found;
 	struct error *err;
 };
@@ -70,14 +73,15 @@ int fsck_resolve(struct fsck_run *r, const char **names, int name_nr);
 void fsck_check_refs(struct fsck_run *r);
 
 /*
- * Print the names of files among loose objects that are not objects. Such files
- * do not change the exit code. Returns 0 or a negative error code.
+ * Print the names of files that are in the directories of loose objects, but
+ * whose names are not those of objects. Such files do not change the exit code.
+ * Returns 0 or a negative error code.
  */
 int fsck_name_non_objects(struct fsck_run *r);
 
 /*
  * Returns whether a promisor remote has promised an object, so that the object
- * may be missing. Returns false if the answer cannot be determined.
+ * may be missing. Also returns false if finding this out fails.
  */
 bool fsck_is_promised(struct fsck_run *r, const struct oid *oid);
 
@@ -89,8 +93,9 @@ bool fsck_is_promised(struct fsck_run *r, const struct oid *oid);
 int fsck_check_links(struct fsck_run *r, const char **names, int name_nr);
 
 /*
- * Check packs, pack indexes, reverse indexes, bitmap indexes,
- * multi-pack-indexes and commit-graphs as files, and print the problems.
+ * Check packs, their indexes and reverse indexes, bitmap indexes,
+ * multi-pack-indexes and commit-graphs. Only the files themselves are checked,
+ * not the objects in them. Print the problems.
  */
 void fsck_check_files(struct fsck_run *r);
 

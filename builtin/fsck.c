@@ -130,7 +130,9 @@ static void show_root(const struct fsck_run *r, const struct oid *oid,
 	struct commit_view view;
 	uint32_t ignored;
 
-	/* Commits on the shallow boundary count as commits without parents. */
+	/*
+	 * A commit on the shallow boundary is treated as one without parents.
+	 */
 	if (!commit_parse(&view, data, len, r->s.repo->algo, NULL) &&
 	    (!view.parent_nr || oidmap_get(&r->walk.shallow, oid, &ignored)))
 		printf("root %s\n", hex);
@@ -304,8 +306,9 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 }
 
 /*
- * Returns whether a warning of the odb is about an alternate. store_open() has
- * printed the warning, and a missing alternate is no error in itself.
+ * Returns whether a warning about opening the objects is about an alternate.
+ * store_open() has printed such a warning, and it does not change the exit
+ * code.
  */
 static bool is_of_alternate(const struct repo *repo,
 			    const struct error *warning)
@@ -363,8 +366,7 @@ int cmd_fsck(int argc, const char **argv, struct builtin_env *env)
 	if (name_nr < 0)
 		return 129;
 	/*
-	 * With --lost-found, objects that only reflogs name count as
-	 * unreachable.
+	 * With --lost-found, an object that only reflogs name is unreachable.
 	 */
 	if (r.a.lost_found) {
 		r.a.full = true;
@@ -373,7 +375,10 @@ int cmd_fsck(int argc, const char **argv, struct builtin_env *env)
 	ret = store_open(&r.s, env);
 	if (ret)
 		return ret;
-	/* Only stock Git follows grafts. */
+	/*
+	 * Leave a repository with grafts to stock Git, because this command
+	 * does not follow grafts.
+	 */
 	if (grafts_exist(r.s.repo, NULL) > 0 && builtin_has_stock()) {
 		store_close(&r.s);
 		return BUILTIN_NOT_OURS;

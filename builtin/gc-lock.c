@@ -27,8 +27,8 @@ static int path_of(struct buf *out, const struct repo *repo, const char *name)
 }
 
 /*
- * Returns whether the process that wrote "<process number> <host>" to gc.pid
- * still runs.
+ * Returns whether the process that `text`, the content of gc.pid, names is
+ * still running. Sets *pid and `host` from the text.
  */
 static bool is_running(const char *text, long *pid, char host[256])
 {
@@ -90,8 +90,8 @@ static int write_pid(struct sys_tempfile *pid, struct sys_tempfile *lock,
 }
 
 /*
- * Take a lock that every process holds only for a moment. So if the lock file
- * is old, its process was killed, and the file is removed.
+ * Take a lock that processes hold only for a moment. An old lock file was
+ * therefore left by a killed process, and is removed.
  */
 static int lock_briefly(struct sys_tempfile *lock, const char *path,
 			unsigned mode, struct error *err)
@@ -160,8 +160,8 @@ int gc_log_open(struct sys_tempfile *log, const struct repo *repo,
 				    log, path.data, 0666 | repo->share, 0, err);
 
 	/*
-	 * Remove the lock on gc.log: we hold gc.pid, so the process that took
-	 * the lock does not run any more.
+	 * Remove the old lock on gc.log. The process that took it is not
+	 * running any more, because this process holds gc.pid.
 	 */
 	if (ret == ERR_DENIED) {
 		sys_lockfile_remove(path.data, NULL);

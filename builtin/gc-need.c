@@ -18,8 +18,8 @@ struct lister {
 };
 
 /*
- * Returns 1 if "<dir>/<base><ext>" exists, 0 if not, or a negative error code;
- * `len` is the length of `base`.
+ * Returns 1 if the file "<dir>/<base><ext>" exists, 0 if not, or a negative
+ * error code. `len` is the length of `base`, without the extension of its file.
  */
 static int has_sibling(struct lister *l, const char *base, size_t len,
 		       const char *ext)
@@ -135,7 +135,7 @@ size_t gc_packs_keep(struct gc_packs *list, uint64_t threshold)
 /* ---- loose objects */
 
 struct counter {
-	/* length of a loose object's file name */
+	/* length of the file name of a loose object */
 	size_t hex_len;
 	uint64_t nr;
 };

@@ -31,7 +31,9 @@ struct gc_pack {
 	uint64_t size; /* bytes */
 	bool is_kept;  /* has a .keep */
 	bool is_cruft; /* has a .mtimes */
-	/* gc_packs_keep() chose the pack: gc does not rewrite it */
+	/*
+	 * true: gc_packs_keep() has chosen the pack, so gc does not rewrite it
+	 */
 	bool stays;
 };
 
@@ -52,9 +54,9 @@ void gc_packs_release(struct gc_packs *list);
 size_t gc_packs_count(const struct gc_packs *list);
 
 /*
- * Choose the packs to keep: all packs of at least `threshold` bytes that are
- * not cruft packs. A threshold of 0 means only the largest pack. Returns the
- * number of packs to keep.
+ * Choose packs that gc does not rewrite: all packs of at least `threshold`
+ * bytes, except cruft packs. If `threshold` is 0, only the largest pack is
+ * chosen. Returns the number of chosen packs.
  */
 size_t gc_packs_keep(struct gc_packs *list, uint64_t threshold);
 
@@ -69,10 +71,10 @@ int gc_has_many_loose(const struct repo *repo, uint64_t limit,
 /*
  * Find whether `git gc --auto` has work to do. There is work if there are more
  * than `auto_limit` loose objects (gc.auto), or more than `pack_limit` packs
- * (gc.autoPackLimit). An `auto_limit` of 0 means that there is never any work;
- * a `pack_limit` of 0 means no limit for packs. If there are too many packs,
- * sets *all to true: gc must repack all packs. Returns 1 if there is work, 0 if
- * not, or a negative error code.
+ * (gc.autoPackLimit). If `auto_limit` is 0, there is never work to do. If
+ * `pack_limit` is 0, any number of packs is allowed. Sets *all to true if there
+ * are more than `pack_limit` packs: gc must then repack all packs. Returns 1 if
+ * there is work, 0 if not, or a negative error code.
  */
 int gc_is_needed(bool *all, const struct repo *repo, uint64_t auto_limit,
 		 uint64_t pack_limit, struct error *err);
@@ -142,8 +144,8 @@ void gc_log_remove(const struct repo *repo);
 struct gc_args {
 	bool quiet, aggressive, automatic, force, background;
 	/*
-	 * Skip the steps on refs and reflogs: the foreground process has
-	 * already run these steps.
+	 * true: skip the steps on refs and reflogs, because the process in the
+	 * foreground has already done them
 	 */
 	bool skip_foreground;
 	int cruft, detach, keep_largest;
@@ -171,7 +173,7 @@ struct gc_settings {
 	uint64_t auto_limit, pack_limit, big_pack, max_cruft_size;
 	uint64_t depth, window;
 	bool cruft, detach, pack_refs, commit_graph;
-	/* Dates as text. If `prune` is NULL, nothing is pruned. */
+	/* Dates in the form of the configuration. NULL: nothing is pruned. */
 	const char *prune, *worktree_prune;
 	const char *filter, *filter_to; /* NULL: not set */
 	int64_t log_expiry;
@@ -191,8 +193,8 @@ int gc_settings_load(struct gc_settings *s, const struct gc_args *a,
 		     const struct repo *repo, struct error *err);
 
 /*
- * Add the options of git repack that concern unreachable objects. `expire_to`
- * is NULL if --expire-to is not given.
+ * Add to `w`, a call of git repack, the options about unreachable objects.
+ * `expire_to` is the value of --expire-to; NULL: it was not given.
  */
 void gc_add_unreachable(struct child_words *w, const struct gc_settings *s,
 			const char *expire_to);

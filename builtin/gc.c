@@ -30,15 +30,17 @@ struct run {
 	struct gc_args a;
 	struct gc_settings s;
 	struct repo *repo; /* borrowed */
-	/* extensions.preciousObjects is set: no object may be deleted */
+	/*
+	 * true: extensions.preciousObjects is set, so no object may be deleted
+	 */
 	bool is_precious;
-	/* Repack all packs, not only loose objects. */
+	/* true: repack all packs; false: only pack loose objects */
 	bool all;
-	/* a step of gc failed, but gc went on with the other steps */
+	/* true: a step has failed, and gc went on with the next step */
 	bool left_out;
-	/* repack failed, so prune must not run */
+	/* true: repack has failed, so prune must not run */
 	bool packs_stay;
-	/* becomes gc.log at the end, if gc runs in the background */
+	/* the new gc.log; used only if gc runs in the background */
 	struct sys_tempfile log;
 	struct error *err;
 };
@@ -71,8 +73,8 @@ static int expire_reflogs(struct run *r)
 }
 
 /*
- * Add options to git repack for the packs to keep, as --keep-largest-pack or
- * gc.bigPackThreshold demands.
+ * Add options to the call of git repack for packs that stay as they are
+ * (--keep-largest-pack, gc.bigPackThreshold).
  */
 static int add_kept(struct run *r, struct child_words *w)
 {
@@ -204,8 +206,9 @@ static int is_midx_locked(const struct repo *repo)
 }
 
 /*
- * Run one step of gc. If a step fails in a way that leaves the other steps
- * useful and safe, gc goes on. Returns 0 to go on, or a negative error code.
+ * Run one step of gc. If a step fails, but the other steps are still safe and
+ * useful, this is only noted. Returns 0 if gc shall go on, or a negative error
+ * code.
  */
 static int run_step(struct run *r, int (*step)(struct run *r))
 {

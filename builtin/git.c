@@ -33,7 +33,7 @@
 /* ---- options before the command's name: -C <dir>, -c <key>=<value>, ... */
 
 enum global_end {
-	/* a command's name follows: argv[next] */
+	/* The name of a command follows, in argv[next]. */
 	GLOBAL_COMMAND,
 	/*
 	 * Run stock Git with argv[next...]. There is no command, or --help
@@ -42,7 +42,7 @@ enum global_end {
 	GLOBAL_STOCK,
 	/* --version is given; argv[next...] are its arguments */
 	GLOBAL_VERSION,
-	/* --exec-path is given: print the path */
+	/* --exec-path is given: print the exec path */
 	GLOBAL_EXEC_PATH,
 	/* an error was printed; exit with `code` */
 	GLOBAL_FAILED,
@@ -53,11 +53,11 @@ struct global {
 	int next; /* index into argv */
 	int code;
 	/*
-	 * -p is given. It must be passed on to stock Git as an option, because
-	 * no environment variable has its meaning.
+	 * true: -p is given. There is no environment variable for -p, so it is
+	 * passed on to stock Git as an option.
 	 */
 	bool paginate;
-	/* --bare is given; no environment variable stands for it */
+	/* true: --bare is given. There is no environment variable for it. */
 	bool bare;
 };
 
@@ -81,7 +81,9 @@ static const struct {
 /* Options whose value becomes the value of an environment variable. */
 static const struct {
 	const char *option, *variable;
-	/* The form --x=<value> is allowed, but not --x <value>. */
+	/*
+	 * true: only the form --x=<value> is allowed; false: --x <value>, too
+	 */
 	bool attached_only;
 } settings[] = {
 	{"--git-dir", "GIT_DIR", false},
@@ -278,8 +280,8 @@ static int apply_word(struct global *g, const char *const *argv)
 }
 
 /*
- * Returns how to continue after the options that change settings. `word` is the
- * next word, argv[next]: the name of a command, or an option such as --version.
+ * Decides how to continue at the first word that changes no setting. `word` is
+ * this word, argv[next]: the name of a command, or an option such as --version.
  * NULL: no word is left.
  */
 static enum global_end end_at(struct global *g, const char *word)
@@ -296,7 +298,8 @@ static enum global_end end_at(struct global *g, const char *word)
 }
 
 /*
- * Returns whether the option is one that gitreach knows and that needs a value.
+ * Returns whether an option before the command's name needs a value. Unknown
+ * options are taken to need none.
  */
 static bool takes_value(const char *option)
 {
@@ -358,10 +361,10 @@ static const struct command *find_command(const char *name)
 }
 
 /*
- * Repair process state that the parent process may have left. Closed standard
- * streams are opened, because the next opened file would get their descriptors.
- * The default action of SIGPIPE is restored. Signal handlers are installed that
- * remove lock files.
+ * Repair what the parent process may have left. Opens closed standard streams,
+ * because files that are opened later would get their descriptors. Restores the
+ * default action of SIGPIPE. Installs the signal handler that removes lock
+ * files.
  */
 static void prepare_process(void)
 {
@@ -373,8 +376,8 @@ static void prepare_process(void)
 }
 
 /*
- * Returns whether a command itself prepends the exec path to PATH when it
- * starts a child.
+ * Returns whether a command adds the exec path to PATH itself, when it starts a
+ * child. For other commands, it is added at the start.
  */
 static bool prepares_for_children(const struct command *command)
 {

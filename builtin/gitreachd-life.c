@@ -22,13 +22,14 @@
 #include "sys/spawn.h"
 
 /*
- * Environment variables that a process sets for its successor. The first one
- * lists the sockets.
+ * Name of an environment variable that a server process sets for its successor:
+ * the list of listening sockets.
  */
 #define SOCKETS "GITREACHD_SOCKETS" /* daemon_sockets_write() */
 /*
- * Names the variable with the number of a descriptor. The new master writes its
- * process id to this descriptor when it starts to serve.
+ * Name of an environment variable that a server process sets for its successor:
+ * the number of a descriptor. When the successor begins to serve, it writes its
+ * process id to this descriptor.
  */
 #define READY "GITREACHD_READY"
 
@@ -164,8 +165,8 @@ void gitreachd_legacy_tell(struct gitreachd_legacy *legacy)
 	 */
 	sys_fork_outlive();
 	/*
-	 * If nobody reads the pipe, the predecessor has given up waiting and
-	 * goes on serving. So this process must end.
+	 * If no process reads the pipe, the predecessor did not wait for this
+	 * process, and goes on serving. So this process must end.
 	 */
 	if (sys_write_all(legacy->ready, &pid, sizeof(pid), "pipe", NULL) < 0)
 		raise(SIGTERM);
@@ -198,8 +199,8 @@ int gitreachd_part(struct gitreachd_legacy *legacy, int *code,
 #define VARIABLES_MAX 4
 
 /*
- * The environment variables for the successor: strings that end with NUL, one
- * after the other.
+ * The environment variables that a successor gets: strings that end with NUL,
+ * one after the other.
  */
 struct variables {
 	struct buf text;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internal to the server's program: gitreachd.c reads the configuration,
- * gitreachd-life.c knows the processes around the server.
+ * Internal to the server's program: gitreachd.c reads the configuration.
+ * gitreachd-life.c deals with other processes: the service manager, and an
+ * older or newer server process.
  */
 #ifndef BUILTIN_GITREACHD_PARTS_H
 #define BUILTIN_GITREACHD_PARTS_H
@@ -18,14 +19,20 @@
  */
 struct gitreachd_legacy {
 	struct daemon_sockets sockets;
-	/* owned; NULL: there is no service manager */
+	/*
+	 * owned: path of the socket of the service manager; NULL: there is no
+	 * service manager
+	 */
 	char *notify_socket;
 	/*
-	 * interval in which the service manager expects a message, in
-	 * milliseconds; 0: none
+	 * The service manager expects a message at least once in this number of
+	 * milliseconds. 0: it expects none.
 	 */
 	uint64_t watchdog_ms;
-	/* owned: a pipe to the predecessor, or -1 */
+	/*
+	 * owned: the end of a pipe to the predecessor, for
+	 * gitreachd_legacy_tell(); -1: there is no predecessor
+	 */
 	int ready;
 };
 

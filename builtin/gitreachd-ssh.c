@@ -15,7 +15,9 @@
 
 static const char usage[] = "gitreachd --ssh-client=<socket> [--user=<name>]";
 
-/* Append the first word of SSH_CLIENT, the client's address. */
+/*
+ * Append the address of the client: the first word of the variable SSH_CLIENT.
+ */
 static int add_address(struct buf *out)
 {
 	const char *client = getenv("SSH_CLIENT");
@@ -36,8 +38,9 @@ static int make_message(struct buf *out, const char *command, const char *user)
 }
 
 /*
- * Pass the request to the server that listens at `path`, and wait for its end.
- * Returns the exit code of the service, or a negative error code.
+ * Pass the request to the server that listens on the socket file `path`, and
+ * wait until the service has ended. Returns the exit code of the service, or a
+ * negative error code.
  */
 static int ask(const char *path, const struct buf *message, struct error *err)
 {

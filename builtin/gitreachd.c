@@ -24,7 +24,8 @@
 #define CONFIG_FILE "/etc/gitreach/gitreachd.conf"
 
 /*
- * default place of the plans that workers share: a file system in memory
+ * the file system in memory where the directory of plans is made that the
+ * workers share
  */
 #define PLANS_PARENT "/dev/shm"
 
@@ -32,8 +33,8 @@ static const char usage[] = "gitreachd [--config=<file>] [--check-config] "
 			    "[--<key>=<value>...]";
 
 /*
- * Maximum number of keys in the table of settings, including the entry that
- * ends the table.
+ * Size of the table of settings: the maximum number of keys, plus one for the
+ * entry that ends the table.
  */
 #define KEYS_MAX 64
 
@@ -187,7 +188,7 @@ struct server {
 	const struct arguments *arguments;
 	const struct serving_names *names;
 	struct tracing *tracing; /* borrowed */
-	/* the command line; ends with NULL */
+	/* the words of the command line, for a successor; ends with NULL */
 	const char *const *words;
 	struct state *state; /* owned */
 	bool is_journal;
@@ -250,7 +251,7 @@ static struct admission_options admission_options(
 	};
 }
 
-/* the highest nice value, which means the lowest priority */
+/* the highest nice value, which means the lowest priority of a thread */
 #define NICE_MAX 19
 
 static void fill_options(struct state *state, struct server *server)
@@ -336,10 +337,10 @@ static int probe_store(const struct daemon_settings *s,
 
 /*
  * Make the cache directory. Check that it belongs to the configured store, and
- * that the access keys for the store are known. A reload of the configuration
- * sends no request to the store. A start sends one only if the store was not
- * examined before. So the server can start and serve copies while the store is
- * away.
+ * that the access keys for the store are known. When the configuration is read
+ * again, no request is sent to the store. At a start, requests are sent only if
+ * the store was never probed before. So the server can start and serve copies
+ * while the store does not answer.
  */
 static int open_store(struct state *state, bool is_start,
 		      const struct daemon_report *report, struct error *err)
@@ -360,8 +361,8 @@ static int open_store(struct state *state, bool is_start,
 		.stale_ns = s->store_stale * 1000000000,
 	};
 	/*
-	 * Remember missing repositories only for a bucket: a look-up in a
-	 * directory costs nothing.
+	 * Remember missing repositories only if the store is a service. In a
+	 * directory, looking up a repository takes very little time.
 	 */
 	if (is_service)
 		state->store.absent_ns = s->store_absent_age * 1000000;
@@ -415,8 +416,8 @@ static int open_sockets(struct state *state,
 }
 
 /*
- * If plans (cached responses) are kept in memory only, make a directory in a
- * file system in memory, so that the workers can share plans. The directory
+ * If no directory for plans (cached responses) is configured, make one in a
+ * file system in memory, so that the workers can share plans. This directory
  * stays when the configuration is read again.
  */
 static void share_plans(struct server *server, const struct daemon_settings *s)
@@ -433,8 +434,9 @@ static void share_plans(struct server *server, const struct daemon_settings *s)
 }
 
 /*
- * Read the configuration, and open its sockets or find them in *before. Returns
- * a struct state, or NULL after the errors were reported.
+ * Read the configuration, and open its sockets, or take them from *before if
+ * they are already open. Returns a struct state, or NULL after the errors were
+ * reported.
  */
 static struct state *prepare(struct server *server,
 			     const struct daemon_sockets *before,

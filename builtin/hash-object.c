@@ -45,12 +45,12 @@ struct args {
 /* One run of the command. */
 struct run {
 	struct args a;
-	/* borrowed; NULL: no repository is needed */
+	/* borrowed; NULL: the command works without a repository */
 	struct repo *repo;
 	enum hash_algo algo;
 	enum object_type type;
 	struct hash_ctx hash;
-	/* owned; used for writing only */
+	/* owned; opened only if objects are stored */
 	struct odb *odb;
 	struct loose_writer writer; /* only for writing */
 	struct error *err;
@@ -82,8 +82,8 @@ static bool is_filter(const char *word, size_t len)
 
 /*
  * Returns whether a line of an attributes file sets an attribute that can
- * change content. A line is a pattern (perhaps in quotes) or "[attr]<name>",
- * then attributes.
+ * change content. A line begins with a pattern, which may be in quotes, or with
+ * "[attr]<name>". Attributes follow.
  */
 static bool line_has_filter(const char *p, const char *end)
 {
@@ -341,7 +341,9 @@ static int parse(struct args *a, int argc, const char **argv, int *file_nr)
 
 /* ---- one object */
 
-/* Report a format problem of the object. Each problem is fatal. */
+/*
+ * Report a problem in the format of the object. Each problem ends the command.
+ */
 static int complain(void *ctx, const struct fsck_report *report,
 		    struct error *err)
 {
@@ -428,7 +430,7 @@ static int hash_stream(struct run *r, const char *name)
 	return ret;
 }
 
-/* Hash the file at `path`. Messages call the file `name`. */
+/* Hash the file at `path`. `name` is its name in messages. */
 static int hash_file(struct run *r, const char *path, const char *name)
 {
 	struct sys_map map;
@@ -436,8 +438,8 @@ static int hash_file(struct run *r, const char *path, const char *name)
 	int ret;
 
 	/*
-	 * For an empty name, `path` is the directory where relative names
-	 * start. Report such a name as missing.
+	 * If `name` is empty, `path` is the directory in which relative names
+	 * start. Report the empty name as missing, as stock Git does.
 	 */
 	errno = *name ? 0 : ENOENT;
 	if (!*name || sys_stat(&st, path, NULL) < 0)
@@ -493,8 +495,8 @@ static int check_arguments(struct run *r, const char **files, int file_nr)
 /* ---- all objects */
 
 /*
- * Hash a file. `top`: the directory that a relative name starts from, or NULL
- * for the current directory.
+ * Hash a file that standard input names. `top` is the directory in which a
+ * relative name starts; NULL: the current directory.
  */
 static int hash_named_by_stdin(struct run *r, const char *top, const char *name)
 {

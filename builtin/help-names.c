@@ -197,9 +197,10 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 }
 
 /*
- * Returns the distance of two names: the number of steps from one name to the
- * other. A step adds, removes or replaces a letter, or swaps it with the next.
- * Returns UINT_MAX for names of NAME_MAX_LEN letters or more.
+ * Returns the distance of two names: the smallest number of steps that change
+ * one name into the other. A step adds, removes or replaces a letter, or swaps
+ * two neighbouring letters. Returns UINT_MAX for names of NAME_MAX_LEN letters
+ * or more.
  */
 static unsigned name_distance(const char *a, const char *b)
 {

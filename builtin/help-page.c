@@ -13,8 +13,8 @@
 #include "sys/io.h"
 
 /*
- * Returns whether our manual page is installed. A distribution may have
- * compressed the file.
+ * Returns whether the manual page `page` is installed below `dir`. The file may
+ * be compressed, because distributions do this.
  */
 static bool has_page(const char *dir, const char *page, char section)
 {
@@ -101,7 +101,10 @@ static const char *setting(const struct viewing *v, const char *tool,
 	return value;
 }
 
-/* Start one viewer of manual pages. Returns only on failure. */
+/*
+ * Start the viewer of manual pages that `tool` names. Returns only if it cannot
+ * be started.
+ */
 static void try_viewer(const struct viewing *v, const char *tool)
 {
 	const char *path = setting(v, tool, "path");

@@ -147,8 +147,8 @@ int help_list_cmds(const char *groups, struct trace *trace)
 		return builtin_die("out of memory");
 	words[0] = option.data;
 	/*
-	 * Stock Git finds our commands in the exec path and lists them as the
-	 * group `main`. So they are not added to its list here.
+	 * Do not add our commands to the names for completion: stock Git finds
+	 * them in the exec path, and lists them in its group `main`.
 	 */
 	if (!complete)
 		return fallback_git(words, trace);
@@ -166,8 +166,9 @@ int help_list_cmds(const char *groups, struct trace *trace)
 /* ---- pages */
 
 /*
- * Returns whether the user wants another form of the page than a manual page
- * (--web, --info), and stock Git may have that form.
+ * Returns whether the user asks for the page in another form than a manual page
+ * (--web, --info), and stock Git has the command, so that it may have a page in
+ * this form.
  */
 static bool wants_other_form(const struct help_args *args,
 			     const struct config *config)

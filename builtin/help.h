@@ -24,7 +24,9 @@
  */
 bool help_is_native(const char *name);
 
-/* Returns whether `name` is a native command that stock Git does not have. */
+/*
+ * Returns whether `name` is a command of gitreach that stock Git does not have.
+ */
 bool help_is_own(const char *name);
 
 /* Print all native commands on stdout in groups, one command on each line. */
@@ -37,8 +39,8 @@ void help_print_groups(void);
 void help_print_own(FILE *out);
 
 /*
- * Print the names of native commands on stdout. `own_only`: only of commands
- * that stock Git does not have.
+ * Print the names of gitreach's commands on stdout. `own_only`: print only
+ * those that stock Git does not have.
  */
 void help_print_names(bool own_only);
 

@@ -68,7 +68,7 @@ static int set_protocol(void)
 	return 0;
 }
 
-/* The repository of a request. */
+/* The repository of a request, opened for it. */
 struct place {
 	struct builtin_env *env;  /* borrowed */
 	struct serving_copy copy; /* for a push into a copy */

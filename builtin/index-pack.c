@@ -58,7 +58,7 @@ struct args {
 /* One run of the command. */
 struct run {
 	struct args a;
-	/* borrowed; NULL: no repository */
+	/* borrowed; NULL: the command runs outside of a repository */
 	struct repo *repo;
 	struct builtin_env *env; /* borrowed */
 	enum hash_algo algo;
@@ -76,7 +76,10 @@ struct run {
 	 */
 	struct pack_check *check;
 	bool is_self_contained;
-	/* ids of blobs that were missing, one on each line */
+	/*
+	 * ids of the blobs that trees name and that are missing, one on each
+	 * line
+	 */
 	struct buf missing;
 	struct pack_indexer_files files;
 	struct pack_indexer *ix; /* owned */
@@ -422,8 +425,9 @@ static int receive(struct run *r)
 	if (!ret)
 		ret = pack_indexer_receive(r->ix, source, dir, r->err);
 	/*
-	 * With --report-end-of-input: the pack was read to its end. This byte
-	 * tells the parent process to start sending keep-alive packets.
+	 * --report-end-of-input: write a zero byte when the whole pack was
+	 * read. The parent process then starts to send keep-alive packets to
+	 * its client.
 	 */
 	if (!ret && r->a.report_end)
 		ret = sys_write_all(STDERR_FILENO, "", 1, "standard error",
@@ -450,8 +454,8 @@ static int index_pack(struct run *r)
 }
 
 /*
- * Set *out to `path`, with the extension `from` replaced by `to`. *out is
- * malloc()ed.
+ * Set *out to a copy of `path` in which the extension `to` takes the place of
+ * the extension `from`. The caller frees *out.
  */
 static int derive(struct run *r, const char **out, const char *path,
 		  const char *from, const char *to)

@@ -22,26 +22,30 @@ static const char usage[] =
 struct init_args {
 	bool quiet, bare;
 	/*
-	 * --no-bare is given, so the name of the git directory does not decide
-	 * whether the repository is bare
+	 * true: --no-bare is given, so the repository gets a work tree,
+	 * whatever the name of its git directory is
 	 */
 	bool not_bare;
 	const char *template_dir, *format, *ref_format, *branch, *directory;
 	const char *shared;       /* NULL: not given */
 	struct error share_error; /* of the first invalid value of --shared */
-	/* the name of the initial branch is on the command line */
+	/* true: the command line names the initial branch */
 	bool asked_for_branch;
-	/* the name of the initial branch is that of init.defaultBranch */
+	/* true: init.defaultBranch names the initial branch */
 	bool branch_is_configured;
 	char *git_dir; /* owned */
-	/* owned: the path that messages print instead of git_dir, or NULL */
+	/*
+	 * owned: the path that messages show in place of git_dir; NULL: they
+	 * show git_dir
+	 */
 	char *shown_dir;
 	char *worktree; /* owned; NULL: bare */
 };
 
 /*
- * Store the value of --shared as text until the configuration is loaded. An
- * invalid value is an error even if another one follows.
+ * Callback for --shared: keeps the value as text, because it is parsed after
+ * the configuration was loaded. An invalid value is an error even if another
+ * one follows.
  */
 static int parse_shared(void *value, const char *arg)
 {
@@ -162,7 +166,10 @@ static bool looks_bare(const char *git_dir)
 	return len < 5 || strcmp(git_dir + len - 5, "/.git");
 }
 
-/* Returns the parent directory of a git directory named .git. */
+/*
+ * Returns the path of the directory that contains `git_dir`, a directory named
+ * .git. The caller frees the result.
+ */
 static char *parent_of(const char *git_dir)
 {
 	const char *slash = strrchr(git_dir, '/');
@@ -186,7 +193,10 @@ static int no_worktree(const char *worktree)
 	return ret;
 }
 
-/* Refuse a path if a directory before its last component is missing. */
+/*
+ * Print an error if a directory of `path` before its last component does not
+ * exist.
+ */
 static int check_parents(const char *path)
 {
 	char *here = sys_realpath(".", NULL);
@@ -235,7 +245,10 @@ static int choose_place(struct init_args *args)
 	bool guessed_bare = !args->bare && !args->not_bare && git_dir &&
 			    looks_bare(git_dir);
 
-	/* --bare <directory> overrides GIT_DIR. */
+	/*
+	 * With --bare, a directory on the command line is used in place of
+	 * GIT_DIR.
+	 */
 	if (args->bare && dir)
 		git_dir = NULL;
 	if (worktree && (!git_dir || args->bare))
@@ -397,9 +410,9 @@ static int choose_template(struct repo_init_options *options, char **owned,
 }
 
 /*
- * Choose the sharing mode: that of the command line, or else that of the
- * configuration of the user or system. If none is given, *share does not
- * change.
+ * Choose the sharing mode: the value of --shared, or else that of
+ * core.sharedRepository in the configuration of the user or the system. If
+ * neither is given, *share is not changed.
  */
 static int choose_share(unsigned *share, const struct init_args *args,
 			const struct config *config, struct error *err)

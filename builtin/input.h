@@ -21,9 +21,9 @@
  * truncated list must not be taken for a complete one.
  */
 struct stdin_lines {
-	/* the last line read, without the byte that ends it */
+	/* the line that was read last, without the byte that ends it */
 	char *line;
-	/* length of the line, which may contain NULs */
+	/* length of the line in bytes; the line may contain NULs */
 	size_t len;
 	/*
 	 * true: the last line read ended with the byte `end`; false: it ended
@@ -32,7 +32,7 @@ struct stdin_lines {
 	bool ended;
 	/* the byte that ends a line */
 	int end;
-	/* remove a carriage return before the newline */
+	/* true: remove a carriage return at the end of a line */
 	bool strip_cr;
 	size_t alloc;
 };
@@ -60,8 +60,8 @@ struct pack_input {
 	/* the header of the pack, if the parent process has read it */
 	uint8_t header[12];
 	/*
-	 * number of bytes of `header` that the reader of the pack did not get
-	 * yet
+	 * number of bytes at the end of `header` that the reader of the pack
+	 * did not get yet
 	 */
 	size_t header_left;
 	/* bytes of standard input that follow the pack */
@@ -89,7 +89,7 @@ struct pack_source pack_input_source(struct pack_input *in);
 void pack_input_release(struct pack_input *in);
 
 /*
- * Print a problem of an object. For the callback `report` of struct
+ * Print a problem of an object. Called by the callback `report` of struct
  * pack_check_options.
  */
 int pack_input_report(enum hash_algo algo, const struct fsck_report *report);

@@ -18,7 +18,10 @@ struct lazy_fetch {
 	size_t remote_nr, remote_alloc;
 	enum lazy_fetch_mode mode;
 	bool is_off; /* GIT_NO_LAZY_FETCH */
-	/* PATH starts with our exec path, so that `git fetch` can be started */
+	/*
+	 * true: our exec path is already in PATH, so that `git fetch` can be
+	 * started
+	 */
 	bool is_ready;
 };
 
@@ -101,9 +104,9 @@ struct wanted {
 };
 
 /*
- * Run `git fetch` for one remote. The child's standard output goes to standard
- * error, because it could mix with ours. Returns the child's exit code or a
- * negative error code.
+ * Run `git fetch` for one remote. The child's standard output goes to our
+ * standard error, so that it does not mix with our output. Returns the child's
+ * exit code, or a negative error code.
  */
 static int run_fetch(const struct wanted *w, const char *remote,
 		     struct error *err)
@@ -137,7 +140,10 @@ static int run_fetch(const struct wanted *w, const char *remote,
 	return ret;
 }
 
-/* Remove from the list the objects that were fetched and exist now. */
+/*
+ * Remove from the list those objects that exist by now, because a fetch has
+ * stored them.
+ */
 static int drop_fetched(struct wanted *w, struct error *err)
 {
 	struct odb *odb;
@@ -264,8 +270,9 @@ static int provide(void *ctx, const struct oid *oids, size_t nr,
 	free(w.oids);
 	if (ret == ERR_PEER && w.lazy->mode == LAZY_FETCH_SERVE) {
 		/*
-		 * Report the failed fetch as a warning. A command that serves a
-		 * client would treat the error ERR_PEER as the client's fault.
+		 * The command serves a client, and would treat ERR_PEER as a
+		 * fault of its client. So print the error as a warning, and
+		 * report the object as missing.
 		 */
 		if (err)
 			builtin_warn("%s", err->msg);

@@ -26,9 +26,9 @@ enum lazy_fetch_mode {
 	/* Fetch each missing object that is read. */
 	LAZY_FETCH_READ,
 	/*
-	 * As LAZY_FETCH_READ, for a command that writes a pack. If
+	 * Works like LAZY_FETCH_READ, for a command that writes a pack. If
 	 * GIT_NO_LAZY_FETCH is set, a missing object causes the error that
-	 * stock Git reports when it packs.
+	 * stock Git's pack-objects reports.
 	 */
 	LAZY_FETCH_PACK,
 	/*
@@ -37,10 +37,10 @@ enum lazy_fetch_mode {
 	 */
 	LAZY_FETCH_LISTED,
 	/*
-	 * As LAZY_FETCH_READ, but fetching is off unless GIT_NO_LAZY_FETCH=0 is
-	 * set: by default, a client should not make this server ask other
-	 * servers. If no remote sends an object, a warning is printed, and the
-	 * object is missing.
+	 * Works like LAZY_FETCH_READ, but only if GIT_NO_LAZY_FETCH=0 is set.
+	 * By default nothing is fetched, so that clients cannot make this
+	 * server ask other servers. If no remote sends an object, a warning is
+	 * printed, and the object is missing.
 	 */
 	LAZY_FETCH_SERVE,
 };

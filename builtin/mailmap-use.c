@@ -126,7 +126,7 @@ int mailmap_use_append(struct buf *out, const struct mailmap_use *use,
 	struct mailmap_span email = {given.p, given.len};
 	const char *rest = given.p + given.len, *end = line.p + line.len;
 
-	/* If given.p == line.p, no address was found in the line. */
+	/* given.p is equal to line.p if no address was found in the line. */
 	if (given.p == line.p || !mailmap_map(&use->map, &name, &email))
 		return buf_append(out, line.p, line.len);
 	if (buf_append(out, name.p ? name.p : "", name.len) < 0 ||

@@ -28,10 +28,10 @@ struct mailmap_use {
 	}
 
 /*
- * Load the mailmaps of the repository, unless they are loaded. A mailmap that
- * does not exist is left out, and so is a .mailmap that is a symbolic link. If
- * another mailmap cannot be read, prints an error or a warning and goes on.
- * Returns 0 or ERR_NOMEM.
+ * Load the mailmaps of the repository, unless this was done before. A mailmap
+ * that does not exist is skipped, and so is a .mailmap that is a symbolic link.
+ * If another mailmap cannot be read, prints an error or a warning, and goes on
+ * without it. Returns 0 or ERR_NOMEM.
  */
 int mailmap_use_load(struct mailmap_use *use, const struct store *store,
 		     struct error *err);

@@ -20,9 +20,9 @@
 #include "sys/io.h"
 
 /*
- * Load maintenance.<task>.auto. Returns 1 with *limit set, 0 if the task is
- * never needed, or a negative error code. A *limit of 0 means that the task is
- * always needed.
+ * Load maintenance.<task>.auto. Returns 1 and sets *limit to the number of
+ * things from which on the task is needed; 0 means that it is always needed.
+ * Returns 0 if the task is never needed, or a negative error code.
  */
 static int load_limit(const struct maintenance *m, const char *key,
 		      int64_t dflt, uint64_t *limit)
@@ -37,8 +37,8 @@ static int load_limit(const struct maintenance *m, const char *key,
 }
 
 /*
- * Counts objects, packs or other things, until the number is reached at which a
- * task is needed.
+ * The state of counting objects, packs or the like. Counting ends at `limit`,
+ * the number from which on a task is needed.
  */
 struct counting {
 	uint64_t nr, limit;

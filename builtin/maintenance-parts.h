@@ -41,20 +41,21 @@ enum maintenance_id {
 struct maintenance_task {
 	const char *name;
 	/*
-	 * The two parts of the task; NULL if the task lacks the part. The
-	 * foreground parts of all tasks run before any background part. The
-	 * background parts may run in another process. Both functions return 0
-	 * or a negative error code.
+	 * The two parts of the task; NULL: the task does not have the part.
+	 * First the foreground parts of all tasks run, then the background
+	 * parts. The background parts may run in another process. Both
+	 * functions return 0 or a negative error code.
 	 */
 	int (*foreground)(const struct maintenance *m);
 	int (*background)(const struct maintenance *m);
 	/*
-	 * Decides for --auto. Returns 1 if the task is needed, 0 if not, or a
-	 * negative error code.
+	 * Called for --auto. Returns 1 if the task has work to do, 0 if not, or
+	 * a negative error code.
 	 */
 	int (*needed)(const struct maintenance *m);
 	/*
-	 * The task deletes objects, so extensions.preciousObjects forbids it.
+	 * true: the task deletes objects, so it is not run if
+	 * extensions.preciousObjects is set
 	 */
 	bool deletes;
 };
@@ -69,9 +70,9 @@ int maintenance_split_factor(const struct maintenance *m, uint64_t *factor);
 
 /*
  * Plan a geometric repack with the factor `factor`. Sets *nr to the number of
- * the repository's own packs that may be repacked. Sets *first to the number of
- * these packs that the repack would join into one; it takes the smallest packs.
- * Returns 0 or ERR_NOMEM.
+ * packs that may be repacked: the repository's own ones. Sets *first to how
+ * many of them the repack would join into one pack; these are the smallest
+ * ones. Returns 0 or ERR_NOMEM.
  */
 int maintenance_geometry(const struct maintenance *m, const struct odb *odb,
 			 uint64_t factor, size_t *first, size_t *nr);

@@ -16,10 +16,10 @@
 #include "graph/commit-graph.h"
 #include "sys/spawn.h"
 
-/* Default number of loose objects in one batch. */
+/* Default of the maximum number of loose objects that one run packs. */
 #define BATCH_DEFAULT 50000
 
-/* The words of a command: "git" and the arguments. */
+/* Makes a struct child_words of "git" and these arguments. */
 #define COMMAND(...) child_git((const char *const[]){__VA_ARGS__, NULL})
 
 static int run(const struct maintenance *m, struct child_words *w)
@@ -89,9 +89,9 @@ static bool uses_midx(const struct maintenance *m)
 }
 
 /*
- * Restore the geometric progression of packs. If only some packs break it, only
- * these are repacked. If a repack would need all packs, all objects are
- * repacked into one pack, and unreachable objects are handled as gc does.
+ * Repack so that the sizes of packs form a geometric progression. If joining
+ * some packs is enough, joins only these. If all packs would be joined, repacks
+ * all objects into one pack, and handles unreachable objects as gc does.
  */
 static int geometric_repack(const struct maintenance *m)
 {
@@ -249,9 +249,9 @@ static int pack_batch(const struct maintenance *m, const struct batch *b)
 }
 
 /*
- * Remove loose objects that packs have, then pack the other loose objects. The
- * newly packed objects also stay loose until the next run. A process that has
- * already found such a loose object can still read it.
+ * Remove loose objects that are in packs, then pack the other loose objects.
+ * Objects that are packed now stay loose until the next run, so that a process
+ * that has found the loose object can still read it.
  */
 static int loose_objects(const struct maintenance *m)
 {
@@ -304,7 +304,7 @@ static int clean_rerere(const struct maintenance *m)
 
 struct fetching {
 	const struct maintenance *m;
-	/* the error of the first remote that failed; 0 if none failed */
+	/* the error code of the first fetch that failed; 0: none failed */
 	int ret;
 };
 

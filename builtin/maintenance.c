@@ -24,7 +24,7 @@
 #include "sys/lockfile.h"
 #include "sys/trace.h"
 
-/* Number of seconds after which a lock without a PID file is stale. */
+/* Number of seconds after which a lock is stale if it has no PID file. */
 #define VALID_S (12 * 60 * 60)
 
 static const char usage_text[] =
@@ -50,8 +50,8 @@ struct strategy {
 struct run {
 	struct maintenance m;
 	/*
-	 * The foreground parts of the tasks have been run; only background
-	 * parts are left.
+	 * true: another process has run the foreground parts of the tasks; this
+	 * process runs only the background parts
 	 */
 	bool background;
 	int quiet, detach; /* -1: not given */
@@ -66,8 +66,8 @@ struct run {
 static const struct strategy strategies[] = {
 	{
 		/*
-		 * The strategy of a run without --schedule, if
-		 * maintenance.strategy is not set.
+		 * The strategy that is used if maintenance.strategy is not set
+		 * and --schedule is not given.
 		 */
 		.name = "geometric",
 		.enabled = {[MAINTENANCE_GEOMETRIC_REPACK] = true,
@@ -237,8 +237,8 @@ static int is_wanted(const struct run *r, const struct strategy *s,
 	if (!ret)
 		ret = config_bool(config, key->data, &enabled, r->m.err);
 	/*
-	 * is_named: the command line names the task, so it runs even if the
-	 * configuration does not enable it.
+	 * is_named: the command line names the task. Such a task runs even if
+	 * the configuration turns it off.
 	 */
 	if (ret < 0 || !r->schedule)
 		return ret < 0 ? ret : enabled || is_named;
@@ -249,7 +249,10 @@ static int is_wanted(const struct run *r, const struct strategy *s,
 	return ret < 0 ? ret : enabled && schedule >= r->schedule;
 }
 
-/* Returns whether extensions.preciousObjects forbids the task. */
+/*
+ * Returns whether a task must not run because extensions.preciousObjects is set
+ * and the task deletes objects.
+ */
 static bool is_forbidden(const struct run *r, enum maintenance_id id)
 {
 	return maintenance_tasks[id].deletes &&
@@ -382,9 +385,9 @@ static int run_locked(struct run *r, struct sys_tempfile *lock)
 }
 
 /*
- * Handle a lock that exists already: another run holds it, or a killed run left
- * it behind. A stale lock would stop all maintenance silently, so it is
- * reported even with --quiet. Returns the exit code.
+ * Called if the lock file exists already. Either another run holds the lock, or
+ * a killed run has left it. A lock that was left stops all maintenance, so it
+ * is reported even with --quiet. Returns the exit code.
  */
 static int skip(const struct run *r, const char *path)
 {

@@ -30,7 +30,7 @@ struct message {
 	struct message_span whole;
 	/* the subject, without the final newline */
 	struct message_span subject;
-	/* the body, up to the signature */
+	/* the body, without the signature */
 	struct message_span body;
 	/* the signature; empty if there is none */
 	struct message_span signature;

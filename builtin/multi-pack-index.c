@@ -31,20 +31,23 @@ struct call {
 	struct object_dir_call common;
 	const char *preferred, *refs_snapshot; /* options of write */
 	bool stdin_packs, bitmap;
-	/* for `write --stdin-packs`: the packs that standard input names */
+	/*
+	 * for `write --stdin-packs`: the names of packs that were read from
+	 * standard input
+	 */
 	struct named_packs only;
 	unsigned tries_left; /* number of retries left */
 	/*
-	 * The packs have changed and nothing was written, so the subcommand
-	 * must be retried.
+	 * true: other processes have changed the packs, so nothing was written,
+	 * and the subcommand must run again
 	 */
 	bool outdated;
 	bool incremental;
 	/* 1: write the chain file; 0: --no-write-chain-file is given */
 	int chain_file;
 	/*
-	 * Value of --base: checksum of a layer, or "none". NULL if it is not
-	 * given.
+	 * value of --base: the checksum of a layer, or "none"; NULL: the option
+	 * is not given
 	 */
 	const char *base;
 	/* for `compact`: checksums of the first and the last layer */
@@ -85,7 +88,10 @@ static int fail_bitmap(const struct error *err)
 	return 255;
 }
 
-/* Report an error with exit code 255, as stock Git does. */
+/*
+ * Print an error that ends the command with exit code 255, as in stock Git.
+ * Returns 255.
+ */
 static int fail_softly(const struct error *err)
 {
 	builtin_error("%s", err->msg);
@@ -211,8 +217,9 @@ static int append(const struct call *c, struct multi_pack_result *result,
 	if (ret == ERR_MISSING)
 		return 0;
 	/*
-	 * If there is no new pack, no layer was written. Print the checksum of
-	 * the present top layer then, unless the chain is empty.
+	 * ret > 0: there was no new pack, so no layer was written. Print the
+	 * checksum of the present top layer in this case, unless the chain has
+	 * no layers.
 	 */
 	if (ret == 0 || (ret > 0 && base))
 		print_checksum(c, ret ? base->midx.checksum
@@ -425,17 +432,17 @@ static int expire(struct object_dir_call *call)
 	return run_with_retries(call, expire_now);
 }
 
-/* Write the multi-pack-index again, so that the new pack is in it. */
+/* Write the multi-pack-index again, because a new pack must be added to it. */
 static int write_again(struct object_dir_call *call)
 {
 	return object_dir_reopen(call) ? 128 : write_midx(call);
 }
 
 /*
- * Repack several packs into one, if the options select several. *packing is set
- * when the making of the new pack begins. The caller prints an error after this
- * point in another form, because in stock Git it comes from a child process.
- * Returns 1 if a pack was written, 0 if not, or a negative error code.
+ * If the options select several packs, repack them into one. *packing is set to
+ * true when the making of the new pack begins: the caller prints later errors
+ * in another form, because in stock Git they come from a child process. Returns
+ * 1 if a pack was written, 0 if not, or a negative error code.
  */
 static int repack_now(const struct call *c, bool *packing, struct error *err)
 {
@@ -513,7 +520,7 @@ static int repack(struct object_dir_call *call)
 	}
 
 /*
- * Returns whether options contradict each other. Prints an error if they do.
+ * Returns true after printing an error if two options contradict each other.
  * `compacts`: the subcommand is `compact`.
  */
 static bool is_contradiction(const struct call *c, bool compacts)

@@ -89,8 +89,8 @@ struct syncing {
 };
 
 /*
- * Print the result of syncing one member repository. If one member fails, the
- * next ones are still synced.
+ * Callback for each member that was synchronized: prints the result. Returns 0
+ * even if the member has failed, so that the next ones are still synchronized.
  */
 static int synced(void *ctx, uint32_t id,
 		  const struct network_sync_report *done,

@@ -17,7 +17,10 @@ static const char delete_usage[] = "git network delete [-q] <member>...";
 
 struct going {
 	int (*fn)(struct network *network, uint32_t id, struct error *err);
-	/* the message to print for each member */
+	/*
+	 * the message that is printed for each member when the subcommand has
+	 * succeeded
+	 */
 	const char *done;
 	const char *usage;
 };

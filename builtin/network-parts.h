@@ -9,8 +9,8 @@
 #include "sys/progress.h"
 
 /*
- * Subcommands. argv[0] is the subcommand's name. Each prints its errors and
- * returns the exit code.
+ * Functions that run the subcommands. argv[0] is the name of the subcommand.
+ * Each prints its own errors and returns the exit code.
  */
 int network_cmd_add(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_fork(int argc, const char **argv, struct builtin_env *env);
@@ -38,14 +38,14 @@ int network_place_open(struct network **out, struct builtin_env *env);
 int network_place_open_to_change(struct network **out, struct builtin_env *env);
 
 /*
- * From now on, print warnings of the network. Remove files that killed commands
- * left in the store. Returns 0 or a negative error code.
+ * Print the warnings of the network from now on, and remove files that killed
+ * commands left in its store. Returns 0 or a negative error code.
  */
 int network_place_recover(struct network *network, struct error *err);
 
 /*
- * Load the options for packs of the store. Progress is shown unless `quiet`.
- * Returns 0 or a negative error code.
+ * Load the options for writing packs of the network's store. If `quiet` is
+ * false, progress is shown by *out. Returns 0 or a negative error code.
  */
 int network_place_options(struct newpack_options *options,
 			  struct progress_out *out,

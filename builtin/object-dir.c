@@ -20,8 +20,8 @@ int object_dir_take_choice(void *value, const char *arg)
 }
 
 /*
- * Returns the index in argv of the first word that is not an option. Returns 0
- * if there is none before "--".
+ * Returns the index in argv of the first word that is not an option, the name
+ * of the subcommand. Returns 0 if there is no such word before "--".
  */
 static int find_name(int argc, const char **argv)
 {
@@ -92,7 +92,7 @@ object_dir_fn *object_dir_parse(const struct object_dir_command *table,
 	return NULL;
 }
 
-/* Set up progress meters, depending on the options. */
+/* Set call->progress as the options say. */
 static void choose_progress(struct object_dir_call *call)
 {
 	enum show_progress show = call->want_progress < 0 ? PROGRESS_IF_TERMINAL

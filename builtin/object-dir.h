@@ -19,7 +19,10 @@
  */
 struct object_dir_call {
 	struct builtin_env *env; /* borrowed */
-	/* Value of --object-dir. NULL: the repository's own directory. */
+	/*
+	 * value of --object-dir; NULL: use the object directory of the
+	 * repository itself
+	 */
 	const char *object_dir;
 	/*
 	 * true: object_dir may be any directory; false: it must be the
@@ -46,8 +49,9 @@ typedef int object_dir_fn(struct object_dir_call *call);
 struct object_dir_command {
 	const char *name; /* NULL ends a table */
 	/*
-	 * Options of this subcommand. The last entry of a table has the options
-	 * that may stand before the name of any subcommand.
+	 * Options of this subcommand. In the last entry of the table of
+	 * subcommands: options that may stand before the name of any
+	 * subcommand.
 	 */
 	const struct option *options;
 	object_dir_fn *run; /* returns the exit code */
@@ -56,8 +60,8 @@ struct object_dir_command {
 };
 
 /*
- * Callback for options without an argument: sets 1, or 0 for the negated
- * option.
+ * Callback for an option without an argument. Sets the int at `value` to 1, or
+ * to 0 if the option is negated.
  */
 int object_dir_take_choice(void *value, const char *arg);
 
@@ -69,7 +73,9 @@ int object_dir_take_choice(void *value, const char *arg);
 		.help = "object directory; default: the repository's"          \
 	}
 
-/* Common entries for a table of options. */
+/*
+ * The entries for the options that both commands have, for a table of options.
+ */
 #define OBJECT_DIR_OPTIONS(call)                                               \
 	OBJECT_DIR_OPTION(call),                                               \
 	{                                                                      \

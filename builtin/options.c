@@ -20,13 +20,13 @@ struct parse {
 	const char *usage;
 	const char **argv;
 	int argc;
-	/* index into argv of the next word */
+	/* index in argv of the word that is parsed next */
 	int next;
-	/* number of operands moved to the front of argv so far */
+	/* number of operands that were already moved to the front of argv */
 	int operand_nr;
 };
 
-/* An option in the form in which the user wrote it, for messages. */
+/* An option, and how the user wrote it, for messages. */
 struct named {
 	const struct option *option;
 	bool is_long;
@@ -209,7 +209,10 @@ static int unit_shift(const char *suffix)
 	}
 }
 
-/* Whether an argument is a number, and whether the number fits the option. */
+/*
+ * The result of parsing a number: valid, no number, or too large for the
+ * option.
+ */
 enum number { NUMBER_OK, NUMBER_NONE, NUMBER_TOO_LARGE };
 
 static enum number parse_u64(uint64_t *out, const char *arg)
@@ -258,8 +261,8 @@ static enum number parse_int(int64_t *out, const char *arg)
 }
 
 /*
- * Report that a number is out of range. As in stock Git, the end of the range
- * of sizes is printed as -1.
+ * Print the error that a number is out of the range `range`. As in stock Git,
+ * -1 is printed for the end of the range of sizes.
  */
 static int complain_of_range(const struct named *n, const char *arg,
 			     const char *range)
@@ -336,8 +339,8 @@ static int not_ours(const struct named *n)
 }
 
 /*
- * Set the value of an option. `arg` is the argument in the same word. If `arg`
- * is NULL and the option needs an argument, the next word is used.
+ * Set the value of an option. `arg` is the argument if it is in the same word
+ * as the option; NULL: if the option needs an argument, it is the next word.
  */
 static int set_value(struct parse *p, const struct named *n, const char *arg)
 {

@@ -42,8 +42,8 @@ enum option_kind {
 enum {
 	/*
 	 * The argument is optional and must have the form --name=value or -nV.
-	 * Without an argument, the value is `dflt`; a number without `dflt`
-	 * does not change.
+	 * If there is no argument, the value is set to `dflt`. If `dflt` is
+	 * NULL, a number keeps its value.
 	 */
 	OPTION_OPTIONAL_ARG = 1 << 0,
 	/* for OPTION_CALLBACK: the option has no argument */
@@ -88,8 +88,8 @@ struct option {
 };
 
 /*
- * Short forms for the rows of a table of options. `letter` is the short option,
- * or 0 if there is none.
+ * Macros for the rows of a table of options. `letter` is the short form of the
+ * option; 0: there is none.
  */
 #define OPTION_ROW_FLAG(letter, name, field, text)                             \
 	{                                                                      \

@@ -20,9 +20,9 @@ void output_size(uint64_t bytes)
 	unsigned shift = 10 * (unit + 1);
 	uint64_t rest = bytes & ((UINT64_C(1) << shift) - 1);
 	/*
-	 * As in stock Git, add half of the second decimal: 5 bytes to a size in
-	 * KiB, and 5243 bytes to a size in MiB. `half` has these numbers times
-	 * 100.
+	 * As in stock Git, round by adding half of the second decimal: 5 bytes
+	 * to a size in KiB, and 5243 bytes to a size in MiB. `half` is this
+	 * number of bytes times 100.
 	 */
 	uint64_t half = unit == 0 ? 500 : unit == 1 ? 524300 : 0;
 	uint64_t hundredths = (rest * 100 + half) >> shift;

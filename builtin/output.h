@@ -64,8 +64,8 @@ enum show_progress {
 	PROGRESS_OFF, /* -q, --no-progress */
 	PROGRESS_ON,  /* --progress */
 	/*
-	 * --progress of some commands: show progress, but only if the work
-	 * takes long
+	 * --progress of some commands: show progress, but only after the delay
+	 * of output_progress()
 	 */
 	PROGRESS_LATE,
 };

@@ -66,8 +66,9 @@ void pack_args_check_islands(struct pack_args *args,
 }
 
 /*
- * Choose how objects are grouped for the delta search, from --path-walk and
- * --name-hash-version. Any version other than 2 leaves the default.
+ * Set how objects are grouped for the delta search, from --path-walk and
+ * --name-hash-version. Without --path-walk, *grouping is changed only by
+ * version 2.
  */
 static void apply_grouping(enum path_grouping *grouping,
 			   const struct pack_args *args)
@@ -91,8 +92,8 @@ void pack_args_apply(struct newpack_options *options,
 	override(&make->depth, args->depth, 0, PACKING_MAX_DEPTH);
 	override(&make->threads, args->threads, 1, PACKING_MAX_THREADS);
 	/*
-	 * With --threads=0, use one thread for each CPU. make->threads must not
-	 * be 0, because 0 means the configured number of threads.
+	 * --threads=0 means one thread for each processor. Store their number,
+	 * because 0 in make->threads means the configured number.
 	 */
 	if (!args->threads)
 		make->threads = sys_cpu_nr();

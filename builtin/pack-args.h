@@ -18,8 +18,8 @@
 /* The values of the options on the command line. */
 struct pack_args {
 	/*
-	 * INT64_MIN if the option is not given. All other numbers are allowed,
-	 * negative ones too.
+	 * The values of the options; INT64_MIN: the option is not given. Any
+	 * other number is a value, also a negative one.
 	 */
 	int64_t window, depth, threads;
 	/* sizes in bytes; PACK_ARGS_UNSET: the option is not given */
@@ -28,9 +28,9 @@ struct pack_args {
 	int path_walk;             /* 1, 0, or -1: not given */
 	bool no_reuse_delta, no_reuse_object;
 	/*
-	 * value of --progress and similar options; 0: show no progress; 1: show
-	 * progress; 2: show it also while pack-objects writes to standard
-	 * output; -1: show it on a terminal
+	 * 1: show progress; 0: show none; 2: show it also while pack-objects
+	 * writes to standard output; -1: show it if standard error is a
+	 * terminal. Set by --progress and similar options.
 	 */
 	int progress;
 };
@@ -43,7 +43,10 @@ struct pack_args {
 		.path_walk = -1, .progress = -1                                \
 	}
 
-/* Entries of an option table for these options. `a` is a struct pack_args *. */
+/*
+ * Entries for these options in a table of options. `a` is a struct pack_args *,
+ * whose fields are set.
+ */
 #define PACK_ARGS_NUMBER(number, a, name, field, text)                         \
 	{                                                                      \
 		.kind = number, .long_name = name, .value = &(a)->field,       \
@@ -98,25 +101,27 @@ int pack_args_take_choice(void *value, const char *arg);
 int pack_args_check(const struct pack_args *args, struct error *err);
 
 /*
- * Warn of a depth above the limit. The depth is that of the option, or that of
- * the configuration if the option is not given.
+ * Print a warning if the depth is above the limit. The depth is the value of
+ * --depth, or of the configuration if the option is not given.
  */
 void pack_args_warn_depth(const struct pack_args *args,
 			  const struct config *config);
 
 /*
- * Turn path-walk off in *args, and print a warning, if it is on and
- * `delta_islands` is set: the two cannot be combined. --path-walk turns it on,
- * or else the configuration, whose options are in `loaded`.
+ * If both path-walk and `delta_islands` are on, turn path-walk off in *args and
+ * print a warning, because the two cannot be combined. Path-walk is on by
+ * --path-walk, or without this option by the configuration, whose values are in
+ * `loaded`.
  */
 void pack_args_check_islands(struct pack_args *args,
 			     const struct newpack_options *loaded,
 			     bool delta_islands);
 
 /*
- * Override the configuration by the options that are given. A negative window
- * or depth is set to 0, and a negative number of threads to 1. Numbers above
- * the limits of packing/send.h are lowered to these limits.
+ * Set the options for new packs to the values that the command line gives;
+ * other options stay as configured. A negative window or depth becomes 0, and a
+ * negative number of threads becomes 1. Numbers above the limits of
+ * packing/send.h are lowered to the limits.
  */
 void pack_args_apply(struct newpack_options *options,
 		     const struct pack_args *args);
@@ -135,7 +140,10 @@ void pack_args_limit(struct newpack_options *options, uint64_t max_size);
 int pack_args_index_version(struct pack_idx_format *format, const char *text,
 			    struct error *err);
 
-/* Callback for an option: adds a name to a struct named_packs. */
+/*
+ * Callback for an option whose argument is the name of a pack: adds the name to
+ * the struct named_packs at `value`.
+ */
 int pack_args_take_pack(void *value, const char *arg);
 
 /* A file that a pack is written to, such as standard output. */

@@ -20,10 +20,13 @@
  * their meanings.
  */
 struct marks {
-	/* the marks; a name may start with one of these characters */
+	/*
+	 * the characters that are marks; a pack's name may be preceded by one
+	 * of them
+	 */
 	const char *chars;
 	enum rollup_part unmarked;
-	/* the meaning of each of `chars` */
+	/* the meaning of a name with each of the marks in `chars` */
 	enum rollup_part marked[2];
 	/* true: it is an error to name a pack twice with different marks */
 	bool once;

@@ -32,12 +32,13 @@ struct run {
 	struct refs *refs;
 	struct rev_args revs;
 	/*
-	 * trees of the commits in "-<oid>" lines; their objects are not packed
+	 * trees of the commits in lines "-<oid>" of standard input; the
+	 * receiver has them, so their objects are not packed
 	 */
 	struct rev_list edges;
 	struct pack_job_options job_options;
 	struct pack_job job;
-	/* owned: the base name; a relative name was made absolute */
+	/* owned: the base name of the pack, as an absolute path */
 	char *base;
 	/* owned: the directory of `base` */
 	char *dir;
@@ -58,7 +59,7 @@ static int load_options(struct run *r, const struct repo *repo)
 		ret = pack_objects_args_check_values(a, &repo->config, r->err);
 	if (ret < 0)
 		return ret;
-	/* A pack for a receiver is never split. */
+	/* A pack that goes to a receiver is never split into several packs. */
 	if (a->to_stdout)
 		r->newpack.max_pack_size = 0;
 	pack_args_limit(&r->newpack, a->packing.max_pack_size);
@@ -316,9 +317,9 @@ static int add_object_list(struct run *r)
 	while (!ret && (ret = stdin_lines_next(&in, r->err)) > 0) {
 		ret = add_object_line(r, in.line);
 		/*
-		 * As in stock Git, errors about bad lines have precedence. So
-		 * note the first missing object, and report it after all lines
-		 * were read.
+		 * Report a missing object only after all lines were read,
+		 * because an error about a wrong line has precedence, as in
+		 * stock Git.
 		 */
 		if (ret == ERR_MISSING) {
 			if (!missing.code)
@@ -483,8 +484,8 @@ static int find_base(struct run *r, const struct repo *repo)
 }
 
 /*
- * Returns how missing objects are fetched. Objects that standard input lists
- * are fetched even if --missing allows missing objects.
+ * Returns which missing objects are fetched. Objects in a list on standard
+ * input are fetched even if --missing allows that they are missing.
  */
 static enum lazy_fetch_mode fetch_mode(const struct pack_objects_args *a)
 {
@@ -524,8 +525,8 @@ static int run_all(struct run *r, struct builtin_env *env)
 }
 
 /*
- * Returns whether stock Git must run: it follows the grafts of the repository,
- * and the arguments have revisions.
+ * Returns whether stock Git must run this command: the repository has grafts,
+ * which only stock Git follows, and the arguments have revisions.
  */
 static bool follows_grafts(const struct pack_objects_args *a,
 			   const struct repo *repo)

@@ -36,25 +36,31 @@ struct pack_objects_args {
 	struct filter_args filter;
 	bool stdin_packs, follow, cruft;
 	/*
-	 * value of --stdin-packs=<mode> if there is no such mode; otherwise
-	 * NULL
+	 * The <mode> of --stdin-packs=<mode>, if there is no such mode;
+	 * otherwise NULL.
 	 */
 	const char *bad_stdin_packs;
 	bool keep_unreachable, pack_loose_unreachable;
 	bool exclude_promisor;
 	const char *unpack_unreachable, *cruft_expiration; /* dates */
-	/* set by pack_objects_args_check(), like the next two fields */
+	/* pack_objects_args_check() sets this field and the next two. */
 	enum pack_job_missing missing;
 	/*
 	 * the date in seconds since 1970 of --unpack-unreachable or
 	 * --cruft-expiration; 0 if none
 	 */
 	int64_t expiry;
-	/* the version is 0 if --index-version is not given */
+	/*
+	 * format of the pack's index; the version is 0 if --index-version is
+	 * not given
+	 */
 	struct pack_idx_format idx_format;
 };
 
-/* Call this before parsing. Release *a in all cases. */
+/*
+ * Set the defaults of *a. Call this before pack_objects_args_parse(). Release
+ * *a in all cases.
+ */
 void pack_objects_args_init(struct pack_objects_args *a);
 void pack_objects_args_release(struct pack_objects_args *a);
 
@@ -93,8 +99,8 @@ bool pack_objects_has_revs(const struct pack_objects_args *a);
 bool pack_objects_is_for_receiver(const struct pack_objects_args *a);
 
 /*
- * Returns whether an option asks to keep, pack or loosen objects that the
- * revisions do not reach.
+ * Returns whether an option is about objects that the revisions do not reach:
+ * it asks to keep, pack or loosen them.
  */
 bool pack_objects_wants_rest(const struct pack_objects_args *a);
 

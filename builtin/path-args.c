@@ -45,8 +45,8 @@ void place_release(struct place *place)
 }
 
 /*
- * Returns whether a path exists. In a work tree, the path is relative to its
- * top, elsewhere to the working directory.
+ * Returns whether something exists at `path`. In a work tree, `path` is
+ * relative to its top; otherwise it is relative to the working directory.
  */
 static bool is_on_disk(const char *path, const struct repo *repo)
 {
@@ -98,8 +98,9 @@ static bool is_pattern(const char *arg)
 }
 
 /*
- * Find whether the file that a pathspec names exists. Short magic at the start
- * is skipped. Returns 1 if so, 0 if not, or a negative error code.
+ * Returns 1 if the file or directory that a pathspec names exists, 0 if not, or
+ * a negative error code. Short magic at the start of the pathspec, such as
+ * ":/", is skipped.
  */
 static int is_there(const char *arg, const struct repo *repo, struct error *err)
 {

@@ -11,13 +11,17 @@
 #include "repo/repo.h"
 
 /*
- * Check an argument of a command line without "--". On such a command line,
- * revisions come first, then paths, and no argument may be both.
+ * Check an argument of a command line without "--": revisions, followed by
+ * paths. An argument that may be a revision and also a path is refused as
+ * ambiguous.
  *
- * path_args_check_path() accepts a pattern or an existing path. `is_first`:
- * this is the first argument that is no revision, so the message says that it
- * may be an unknown revision. path_args_check_rev() accepts an argument unless,
- * in a work tree, a path of this name exists.
+ * path_args_check_path() checks a path. It accepts a pathspec with wildcards or
+ * magic, and a path that exists. `is_first` says that no argument before is a
+ * path. In this case, the user may have meant a revision, so the message for a
+ * missing path says "unknown revision or path".
+ *
+ * path_args_check_rev() checks a revision. It refuses the argument if the work
+ * tree has a path of this name.
  *
  * Both functions return 0 if the argument is accepted, ERR_INVALID or
  * ERR_MISSING with a message for the user if it is refused, or another negative
@@ -61,14 +65,14 @@ void place_release(struct place *place);
 /*
  * Reword the error of revname_resolve() for a name <rev>:<path>. If <rev> does
  * not have the path, and a file of this name exists on disk, the message says
- * so, as in stock Git. Other messages stay, and the error code never changes.
+ * so, as in stock Git. Other messages and the error code are not changed.
  */
 void path_args_look_on_disk(const char *name, const struct repo *repo,
 			    struct error *err);
 
 /*
- * Returns the part of `path` after `dir`, or NULL if `path` is not `dir` or
- * below it.
+ * Returns the part of `path` after the directory `dir` ("" if they are equal).
+ * Returns NULL if `path` is neither `dir` nor below it.
  */
 const char *place_below(const char *path, const char *dir);
 

@@ -28,8 +28,8 @@ static int set_progress(void *value, const char *arg)
 }
 
 /*
- * Callback for --expire. The date is checked here, because stock Git refuses a
- * wrong date even if another --expire follows.
+ * Callback for --expire: parses the date at once, because stock Git refuses a
+ * wrong date even if a later --expire replaces it.
  */
 static int take_expire(void *value, const char *arg)
 {

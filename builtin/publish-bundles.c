@@ -43,7 +43,7 @@ struct bundling {
 	struct odb *odb;         /* owned */
 	struct refview refs;
 	struct bundle_list list;
-	/* the refs of each listed bundle */
+	/* known[i]: the ids of the refs in bundle i of the list */
 	struct oidset known[BUNDLE_LIST_MAX];
 	/*
 	 * the refs of the repository: their names, one on each line, and their
@@ -128,8 +128,8 @@ static int take_header(struct bundling *b, struct oidset *known,
 }
 
 /*
- * Read the header of listed bundle `nr`. Returns 1 if the bundle can stay in
- * the list, 0 if not, or a negative error code.
+ * Read the header of bundle `nr` of the list. Returns 1 if the bundle can stay
+ * in the list, 0 if a new list must be made, or a negative error code.
  */
 static int read_bundle(struct bundling *b, size_t nr)
 {
@@ -154,10 +154,10 @@ static int read_bundle(struct bundling *b, size_t nr)
 }
 
 /*
- * Read the list of bundles. If the list must be made anew, b->list.nr becomes
- * 0. *last gets the last token, or 0 if there was no list. *known_nr gets the
- * number of bundles in the list. b->known gets the refs of those bundles that
- * can be read.
+ * Read the list of bundles. Sets *last to its last token, or to 0 if there is
+ * no list. Sets *known_nr to its number of bundles, and b->known to the refs of
+ * those that can be read. If the list cannot be extended, so that a new one
+ * must be made, sets b->list.nr to 0.
  */
 static int read_list(struct bundling *b, uint64_t *last, size_t *known_nr)
 {
@@ -225,8 +225,8 @@ static int has_new(struct bundling *b, size_t nr)
 }
 
 /*
- * Returns whether the repository has the object of at least one ref of the
- * first `nr` bundles.
+ * Returns whether the first `nr` bundles have at least one ref whose object the
+ * repository has.
  */
 static bool knows_any(struct bundling *b, size_t nr)
 {
@@ -384,12 +384,12 @@ static int extend(struct bundling *b, uint64_t now, uint64_t last)
 }
 
 /*
- * Write a new list. Its first bundle has all refs. Its second bundle has the
- * commits that the old list of `known_nr` bundles lacks.
+ * Write a new list of two bundles. The first has all refs. The second has the
+ * commits that the `known_nr` bundles of the old list do not have.
  *
- * If no bundle of the old list could be read, the second bundle would equal the
- * first one, and is left out. A client that has the old bundles then gets newer
- * commits from the server.
+ * If no bundle of the old list can be read, the second bundle is left out,
+ * because it would be equal to the first. A client that has the old bundles
+ * then gets newer commits from the server.
  */
 static int begin(struct bundling *b, uint64_t now, uint64_t last,
 		 size_t known_nr)
@@ -431,8 +431,8 @@ static int open_refs(struct bundling *b)
 }
 
 /*
- * Find whether branches or tags were made or deleted since list_refs() listed
- * them. Returns 1 if so, 0 if not, or a negative error code.
+ * Returns 1 if branches or tags have changed since list_refs() listed them, 0
+ * if not, or a negative error code.
  */
 static int has_changed(struct bundling *b)
 {

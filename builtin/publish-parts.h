@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations for the files of `git publish`. */
+/* Declarations that the files of git publish share. */
 #ifndef BUILTIN_PUBLISH_PARTS_H
 #define BUILTIN_PUBLISH_PARTS_H
 

@@ -26,8 +26,8 @@ static void print(void *ctx, enum publish_event event, const char *name,
 }
 
 /*
- * Publish bundles and packs. If bundles cannot be made, packs are published and
- * expire nevertheless.
+ * Publish bundles and packs. If making bundles fails, packs are still
+ * published, and old ones still expire.
  */
 static int run(const struct repo *repo, bool quiet, const char *expire)
 {

@@ -102,8 +102,8 @@ static int serve(const struct repo *repo, const struct arguments *a,
 	struct error err = ERROR_INIT;
 
 	/*
-	 * receive_pack_serve() writes each error to the trace itself. Without
-	 * this call, each error would be in the trace twice.
+	 * Turn off the tracing of builtin_fail(), because receive_pack_serve()
+	 * has already written its error to the trace.
 	 */
 	builtin_trace_errors(NULL);
 	return receive_pack_serve(&options, &io, &err) < 0 ? builtin_fail(&err)
@@ -134,8 +134,8 @@ int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env)
 		ret = serving_names_load(&names, env);
 	}
 	/*
-	 * Go on without an identity: it is only needed for refs that have a
-	 * reflog.
+	 * Go on without a committer if there is none: only refs with a reflog
+	 * need one.
 	 */
 	if (!ret && ident_committer(&committer, &repo->config, NULL) < 0)
 		buf_reset(&committer);

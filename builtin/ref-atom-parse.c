@@ -8,7 +8,7 @@
 
 enum arg_kind {
 	ARG_NONE,
-	/* the argument is accepted and ignored, as in stock Git */
+	/* the field accepts any argument and ignores it, as in stock Git */
 	ARG_ANY,
 	/*
 	 * The field takes no argument. If one is given, the field's value is
@@ -82,14 +82,17 @@ static const struct {
 	{"is-base", 0, ARG_UNSUPPORTED, 0},
 };
 
-/* An argument of a field, and the field's text for error messages. */
+/*
+ * The argument of a field that is being parsed, and the text of the field for
+ * error messages.
+ */
 struct arg {
-	/* the argument; NULL if there is none or if it is empty */
+	/* the text after the colon; NULL: there is none, or it is empty */
 	const char *text;
 	size_t len;
 	/*
-	 * A colon follows the field's name, so there is an argument, which may
-	 * be empty.
+	 * true: a colon follows the name of the field, so there is an argument,
+	 * which may be empty
 	 */
 	bool has_colon;
 	const char *field;
@@ -125,9 +128,9 @@ static int unrecognized(const struct arg *arg)
 }
 
 /*
- * Set the error for an argument that is not recognized. `from` is the start of
- * the unrecognized text. Use this for a field if stock Git's message shows an
- * asterisk before the field's name.
+ * Set the error about an argument from whose text `from` on nothing is
+ * recognized. For fields for which stock Git's message shows the asterisk
+ * before the name of the field. Returns the error code.
  */
 static int unrecognized_from(const struct arg *arg, const char *from)
 {

@@ -40,7 +40,10 @@ void ref_atom_subject_release(struct ref_atom_subject *subject)
 				   &subject->tagged.content);
 }
 
-/* Report that the object of a ref is missing, with the message of stock Git. */
+/*
+ * Set the error for an object of a ref that could not be read. If `ret` says
+ * that it is missing, the message is that of stock Git. Returns the error code.
+ */
 static int report(const struct ref_atom_subject *subject,
 		  const struct ref_atom_object *object, int ret,
 		  struct error *err)
@@ -239,7 +242,9 @@ static int append_tag(struct buf *out, const struct ref_atom *atom,
 }
 
 /*
- * Returns the header line of a person field for this type of object, or NULL.
+ * Returns the name of the header line whose person a field prints: "author",
+ * "committer" or "tagger". For the creator, the name depends on the type of the
+ * object.
  */
 static const char *person_header(enum ref_atom_kind kind, enum object_type type)
 {

@@ -21,7 +21,10 @@ enum ref_atom_kind {
 	REF_ATOM_DISK_SIZE,
 	REF_ATOM_DELTABASE,
 	REF_ATOM_NOTHING, /* an empty value */
-	/* The fields from here on need the content of the ref's object. */
+	/*
+	 * To compute the fields from here on, the content of the ref's object
+	 * is read.
+	 */
 	REF_ATOM_TREE,
 	REF_ATOM_PARENT,
 	REF_ATOM_NUMPARENT,
@@ -82,26 +85,27 @@ enum ref_atom_order {
 struct ref_atom {
 	enum ref_atom_kind kind;
 	/*
-	 * The field has an asterisk: it describes the object to which the ref's
-	 * tag leads.
+	 * true: the field has an asterisk, so it describes the object to which
+	 * the ref's tag leads
 	 */
 	bool deref;
 	enum ref_atom_name name;
 	enum ref_atom_email email;
-	/* apply the mailmap to the name or email */
+	/* true: apply the mailmap to the name or the address */
 	bool mailmap;
 	enum date_format date;
 	/*
 	 * The name of a date format that does not exist; printing a date with
-	 * it is an error. Borrowed from the parsed text. NULL if the format
-	 * exists; then `date` is the format.
+	 * it is an error. Borrowed from the parsed text. NULL: the format
+	 * exists, and is in `date`.
 	 */
 	const char *unknown_date;
 	size_t unknown_date_len;
 	enum ref_atom_order order;
 	/*
-	 * The number of LSTRIP, RSTRIP or LINES; or the digits of a short
-	 * OBJECTNAME (0: all digits, -1: the default).
+	 * Number of components of LSTRIP and RSTRIP, or of lines of LINES. For
+	 * a short OBJECTNAME, number of digits (0: all digits; -1: the
+	 * default).
 	 */
 	int64_t number;
 };
@@ -115,7 +119,10 @@ struct ref_atom {
 int ref_atom_parse(struct ref_atom *atom, const char *text, size_t len,
 		   struct error *err);
 
-/* An object that a ref leads to. Only the parts that fields need are read. */
+/*
+ * An object to which a ref leads. Its id, type and content are read when a
+ * field needs them.
+ */
 struct ref_atom_object {
 	bool has_oid, has_info, has_content;
 	struct oid oid;
@@ -124,7 +131,7 @@ struct ref_atom_object {
 	struct odb_object content;
 };
 
-/* A ref whose fields are computed. The caller must release it. */
+/* A ref for which the values of fields are computed. The caller releases it. */
 struct ref_atom_subject {
 	const struct store *store;
 	/* borrowed: loaded when a field needs the mailmap */
@@ -132,7 +139,7 @@ struct ref_atom_subject {
 	const char *refname;
 	/* the name of the target if the ref is symbolic, otherwise NULL */
 	const char *target;
-	/* the ref that HEAD points to, or NULL */
+	/* name of the ref to which HEAD points; NULL: HEAD points to no ref */
 	const char *head;
 	struct ref_atom_object self;
 	/* the object to which the tag leads, if the ref points to a tag */

@@ -64,8 +64,8 @@ struct tell {
 	const struct repo *repo;
 	const struct ref_transaction *tx;
 	/*
-	 * the changes in the form that hooks read; filled when the first hook
-	 * runs
+	 * the changes in the form in which hooks read them; made when the first
+	 * hook runs
 	 */
 	struct buf input;
 };

@@ -20,14 +20,18 @@ struct ref_changer {
 	struct store *store; /* borrowed */
 	/* the committer line for reflogs; set by the first transaction */
 	struct buf committer;
-	/* why there is no committer; set by the first transaction */
+	/*
+	 * The reason if there is no committer; its code is 0 if there is one.
+	 * Set by the first transaction.
+	 */
 	struct error no_committer;
 	/*
-	 * A refused update does not end the transaction (update-ref
-	 * --batch-updates). Applies to transactions that begin later.
+	 * true: an update that is refused does not end its transaction
+	 * (update-ref --batch-updates). Has an effect on transactions that
+	 * begin later.
 	 */
 	bool keep_going;
-	/* the advice about core.preferSymlinkRefs was printed */
+	/* true: the advice about core.preferSymlinkRefs was printed already */
 	bool has_advised;
 };
 
@@ -51,8 +55,9 @@ struct update_ref_args {
 };
 
 /*
- * Resolve the name of a value. If `may_be_empty`, "" means the zero id. Returns
- * 1 if the name names an object, 0 if not, or a negative error code.
+ * Sets *out to the object that a value on the command line names. If
+ * `may_be_empty` is set, "" means the zero id. Returns 1 if the name names an
+ * object, 0 if not, or a negative error code.
  */
 int update_ref_value(struct oid *out, const struct store *store,
 		     const char *name, bool may_be_empty, struct error *err);

@@ -48,8 +48,8 @@ int ref_filter_add(struct ref_filter_list *list, const char *arg)
 
 /*
  * Returns whether a name matches a pattern. The pattern may be the whole name,
- * leading components of the name, or a glob pattern. Only in the last case is
- * `ignore_case` obeyed.
+ * leading components of the name, or a glob pattern. `ignore_case` has an
+ * effect only on glob patterns.
  */
 static bool matches_pattern(const struct ref_filter *f, const char *name,
 			    const char *pattern)
@@ -129,7 +129,10 @@ static int find_commit(uint32_t *commit_nr, struct ref_filter *f,
 	return 1;
 }
 
-/* If the object `oid` exists and is no commit, report its type. */
+/*
+ * If the object `oid` exists and is not a commit, print an error that names its
+ * type.
+ */
 static void complain_of_type(const struct ref_filter *f, const struct oid *oid)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -313,8 +316,8 @@ int ref_filter_relate(struct ref_filter *f, enum ref_filter_relation relation,
 		      const char *name)
 {
 	/*
-	 * Names of the options for messages. NULL: as in stock Git, messages do
-	 * not name --no-contains or --contains.
+	 * The names of the options in messages. NULL: the message does not say
+	 * whether the option was --contains or --no-contains, as in stock Git.
 	 */
 	static const char *const names[] = {"merged", "no-merged", NULL, NULL};
 	uint32_t nr;
@@ -402,8 +405,8 @@ static int takes_history(struct ref_filter *f, const struct oid *oid,
 	int ret = find_commit(&nr, f, oid, err);
 
 	/*
-	 * The object to which the ref or its tag points is missing. Such a ref
-	 * is not selected.
+	 * The object to which the ref or its tag points is missing. Leave out
+	 * the ref.
 	 */
 	if (ret == ERR_MISSING)
 		return 0;

@@ -50,8 +50,8 @@ static int hex_value(char c)
 }
 
 /*
- * Set *byte to the byte that the escape sequence at '%' stands for. Returns the
- * length of the sequence, or 0 if there is no valid sequence.
+ * Set *byte to the byte for which the escape sequence at `p` ("%%" or "%xx")
+ * stands. Returns the length of the sequence, or 0 if it is not valid.
  */
 static size_t unescape(char *byte, const char *p)
 {
@@ -117,8 +117,8 @@ void ref_format_release(struct ref_format *format)
 }
 
 /*
- * Append the value, enclosed in two `mark`s, with a backslash before each byte
- * in `special`.
+ * Append the value between two copies of `mark`. A backslash is put before each
+ * byte of the value that is in `special`.
  */
 static int quote_with(struct buf *out, const struct buf *value,
 		      const char *mark, const char *special)

@@ -16,8 +16,8 @@ int ref_short_append(struct buf *out, const struct store *store,
 		     const char *name, struct error *err);
 
 /*
- * Works like ref_short_append(), but `strict` decides instead of
- * core.warnAmbiguousRefs.
+ * Works like ref_short_append(), but does not read core.warnAmbiguousRefs:
+ * `strict` has the value of the key.
  */
 int ref_short_append_as(struct buf *out, const struct store *store,
 			const char *name, bool strict, struct error *err);

@@ -20,7 +20,7 @@
 #include "sys/clock.h"
 
 enum {
-	/* exit code if a reflog could not be changed */
+	/* exit code of a subcommand that could not change a reflog */
 	FAILED = 255,
 };
 
@@ -45,7 +45,7 @@ struct args {
 struct run {
 	struct args a;
 	struct repo *repo; /* borrowed */
-	/* owned; used by the subcommand "expire" */
+	/* owned: the state for expiring reflogs; used only by "expire" */
 	struct reflog_expire *x;
 	int code;
 };
@@ -110,9 +110,9 @@ static int fail(struct run *r, const struct error *err)
  * Expire the reflog of a ref. Errors are printed, and set r->code. Returns 0 to
  * go on with other reflogs, or 1 if no reflog can be expired.
  *
- * With --stale-fix, all refs are followed before the first reflog is expired.
- * If a broken ref is found there, the function returns 1. If only the ref
- * `name` is locked, the function returns 0.
+ * With --stale-fix, all refs are read before the first reflog is expired. If
+ * one of them is broken, returns 1. If the only problem is that the ref `name`
+ * is locked, returns 0.
  */
 static int expire_one(void *ctx, const char *name)
 {

@@ -160,8 +160,9 @@ static int run_exists(int argc, const char **argv, struct builtin_env *env)
 }
 
 /*
- * Append the path of the subdirectory `dir` of the git directory. The git
- * directory is named by the path at which it was found.
+ * Append the path of the subdirectory `dir` of the git directory. It begins
+ * with the path by which the git directory was found, as in stock Git's
+ * messages.
  */
 static int name_dir(struct buf *out, const struct repo *repo, const char *dir)
 {

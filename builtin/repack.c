@@ -27,8 +27,9 @@ static const char usage_text[] = "git repack [<options>]";
 struct args {
 	struct pack_args packing;
 	/*
-	 * The arguments of numeric options as text; NULL: not given. As in
-	 * stock Git, they are parsed after all other checks.
+	 * The arguments of options that are numbers, as text; NULL: the option
+	 * is not given. They are parsed after all other checks, as in stock
+	 * Git.
 	 */
 	const char *window, *window_memory, *depth, *threads;
 	bool all, loosen, remove_redundant, local, no_server_info;
@@ -283,8 +284,8 @@ static void choose_objects(struct repack_options *o, const struct args *a)
 }
 
 /*
- * Loads the options that stock Git's repack passes to its child pack-objects.
- * Errors in them are reported last, because the child would find them.
+ * Load the options that stock Git's repack passes on to pack-objects. Called
+ * last, because in stock Git these errors come from the child process.
  */
 static int load_pack_options(struct repack_options *o, const struct args *a,
 			     const struct repo *repo, struct error *err)
@@ -356,8 +357,8 @@ static int load_options(struct repack_options *o, struct args *a,
 	o->remove_redundant = a->remove_redundant;
 	o->local = a->local;
 	/*
-	 * The conversion makes a huge number of a negative factor. Huge factors
-	 * are refused later.
+	 * A negative factor becomes a huge number here, and huge factors are
+	 * refused later.
 	 */
 	o->geometric = (uint64_t)a->geometric;
 	o->write_midx = a->write_midx.wanted;

@@ -21,12 +21,12 @@
 const char builtin_version[] = GIT_LEVEL ".gitreach." GITREACH_VERSION;
 
 #define EXIT_FATAL 128
-/* exit code of a shell for a process that SIGPIPE has ended */
+/* the exit code that a shell reports for a process that SIGPIPE has ended */
 #define EXIT_SIGPIPE 141
 
 /*
- * Returns whether a path below the working directory leads into the git
- * directory of a repository.
+ * Returns whether a path leads into the git directory of a repository. The path
+ * is relative to the working directory.
  */
 static bool is_in_repo(const char *path)
 {
@@ -44,9 +44,9 @@ static bool is_in_repo(const char *path)
 }
 
 /*
- * Returns the part of an absolute path that is printed. The path is made
- * relative to `cwd`, or to a parent directory of `cwd` whose .git contains the
- * path.
+ * Returns the part of an absolute path that is printed: the path relative to
+ * `cwd`. If the path is in the .git of a parent directory of `cwd`, it is
+ * relative to this parent directory.
  */
 static const char *shorten(const char *path, const char *cwd)
 {
@@ -113,7 +113,7 @@ void builtin_trace_errors(struct trace *t)
 	error_trace = t;
 }
 
-/* Trace a line "<kind>: <message>\n". */
+/* Write a printed line "<kind>: <message>\n" to the trace, if there is one. */
 static void trace_line(struct buf *line, size_t kind_len, const char *fmt)
 {
 	if (!error_trace)

@@ -24,8 +24,8 @@
 /* Maximum number of tables in one run. */
 #define REQUESTS_TABLES_MAX 16
 /*
- * Maximum number of groups in a table. If there are more, the cheaper half is
- * merged into one group.
+ * Maximum number of groups in a table. If there are more, the half with the
+ * smaller numbers is merged into one group.
  */
 #define REQUESTS_GROUPS_MAX 16384
 /* Maximum length of a group's name in bytes. A longer name is cut off. */
@@ -33,9 +33,7 @@
 /* Maximum value of --slowest and --top. */
 #define REQUESTS_SHOWN_MAX 1000
 
-/*
- * The number by which requests and groups are sorted. The largest comes first.
- */
+/* By which number requests and groups are sorted, the largest first. */
 enum requests_sort {
 	/* by the time of a request without the waits for its client */
 	REQUESTS_BY_TIME,
@@ -67,7 +65,7 @@ struct requests_group {
 	 */
 	char *name;
 	uint64_t hash;
-	/* the number by which groups are sorted */
+	/* the number of enum requests_sort by which groups are sorted */
 	uint64_t key;
 	struct requests_cost cost;
 };
@@ -87,9 +85,9 @@ struct requests_table {
 	uint64_t other_nr;
 };
 
-/* One of the slowest requests, whose line is kept. */
+/* One of the slowest requests, with its line of the log. */
 struct requests_slow {
-	/* the number by which requests are sorted */
+	/* the number of enum requests_sort by which requests are sorted */
 	uint64_t key;
 	/*
 	 * number of the record's line; decides the order of requests with equal
@@ -101,7 +99,7 @@ struct requests_slow {
 };
 
 struct requests_sums {
-	/* The caller sets the fields from here to `tables`. */
+	/* The caller sets the fields from here down to `tables`. */
 	enum requests_sort sort;
 	/* count only requests that ended in [since, until) */
 	uint64_t since_us, until_us;
@@ -114,28 +112,37 @@ struct requests_sums {
 	struct requests_table tables[REQUESTS_TABLES_MAX];
 	/* results: */
 	struct requests_cost all;
-	/* when the first and the last request ended; 0: no request */
+	/*
+	 * times at which the first and the last counted request ended; 0: no
+	 * request was counted
+	 */
 	uint64_t first_us, last_us;
 	/* number of lines that are not trace events */
 	uint64_t broken_nr;
 	/* number of trace events that are not about requests */
 	uint64_t other_nr;
 	uint64_t line_nr;
-	/* owned: a heap, the fastest first; sorted by requests_sums_finish() */
+	/*
+	 * Owned: the slowest requests so far, a heap with the fastest of them
+	 * first. requests_sums_finish() sorts them.
+	 */
 	struct requests_slow *slow;
 	size_t slow_nr;
 };
 
 /* ---- requests-sum.c */
 
-/* Adds a line without its line feed. Returns 0 or ERR_NOMEM. */
+/*
+ * Counts the request whose record is in a line of a log. `line` has no line
+ * feed. Returns 0 or ERR_NOMEM.
+ */
 int requests_sums_add(struct requests_sums *sums, const char *line, size_t len);
 
 /* Sorts the slowest requests and the groups, the largest first. */
 void requests_sums_finish(struct requests_sums *sums);
 void requests_sums_release(struct requests_sums *sums);
 
-/* Sets *cost to the cost of the request that a record describes. */
+/* Sets *cost from the record of one request. */
 void requests_cost_of(struct requests_cost *cost, const struct record *record);
 
 /* Replaces control characters in valid UTF-8 by '?'. */
@@ -144,8 +151,8 @@ void requests_make_printable(char *text, size_t len);
 /* ---- requests-read.c */
 
 /*
- * Adds all lines of a file; "-" is standard input. Returns 0 or a negative
- * error code.
+ * Counts the requests in all lines of the file `path`; "-" is standard input.
+ * Returns 0 or a negative error code.
  */
 int requests_read(struct requests_sums *sums, const char *path,
 		  struct error *err);
@@ -153,8 +160,8 @@ int requests_read(struct requests_sums *sums, const char *path,
 /* ---- requests-print.c */
 
 /*
- * Print at most `top` groups of each table. Both functions return 0 or
- * ERR_NOMEM.
+ * Print the sums as text or JSON, with at most `top` groups of each table. Both
+ * functions return 0 or ERR_NOMEM.
  */
 int requests_print_text(const struct requests_sums *sums, size_t top);
 int requests_print_json(const struct requests_sums *sums, size_t top);

@@ -12,7 +12,10 @@
 
 /* ---- values */
 
-/* Format a time in microseconds, for example as "12.3 ms". Returns `out`. */
+/*
+ * Write a time of `us` microseconds as text, for example "12.3 ms", to `out`.
+ * Returns `out`.
+ */
 static const char *time_text(char out[32], uint64_t us)
 {
 	if (us < 1000000)

@@ -12,13 +12,16 @@ struct lines {
 	char *bytes; /* REQUESTS_LINE_MAX bytes */
 	size_t len;
 	/*
-	 * true: the line is too long. Its start was dropped, and the rest will
-	 * be dropped, too.
+	 * true: the line that is being read is too long, and its start was
+	 * dropped; the rest will be dropped, too
 	 */
 	bool is_dropping;
 };
 
-/* Add the complete lines, and move the rest to the front. */
+/*
+ * Count the complete lines in in->bytes, and move the start of the last,
+ * incomplete line to the front.
+ */
 static int add_lines(struct requests_sums *sums, struct lines *in)
 {
 	char *p = in->bytes, *end = in->bytes + in->len, *stop;

@@ -31,7 +31,7 @@ static void add_cost(struct requests_cost *sum, const struct requests_cost *c)
 		sum->most_us = c->most_us;
 }
 
-/* Returns the number by which single requests are sorted. */
+/* Returns the number by which a request is sorted, as `sort` says. */
 static uint64_t key_of(const struct requests_cost *cost,
 		       enum requests_sort sort)
 {
@@ -80,7 +80,10 @@ static uint64_t hash_of(const char *name)
 	return hash ^ hash >> 32;
 }
 
-/* Returns the slot of a name, or the free slot where the name belongs. */
+/*
+ * Returns the slot of the group with this name. If there is no such group,
+ * returns the free slot where it belongs.
+ */
 static uint32_t *find_slot(const struct requests_table *t, const char *name,
 			   uint64_t hash)
 {
@@ -97,7 +100,7 @@ static uint32_t *find_slot(const struct requests_table *t, const char *name,
 	}
 }
 
-/* Merge the cheaper half of the groups into t->others. */
+/* Merge the half of the groups that sort last into t->others. */
 static void merge_cheap(struct requests_table *t, enum requests_sort sort)
 {
 	sort_groups(t, sort);
@@ -114,9 +117,8 @@ static void merge_cheap(struct requests_table *t, enum requests_sort sort)
 }
 
 /*
- * Add a group with a copy of a name. If the table is full, its cheaper half is
- * merged first; `sort` decides which groups are cheap. Returns NULL if memory
- * runs out.
+ * Add a group with a copy of a name. If the table is full, first merges the
+ * half of its groups that sort last by `sort`. Returns NULL if memory runs out.
  */
 static struct requests_group *new_group(struct requests_table *t,
 					enum requests_sort sort,
@@ -172,8 +174,8 @@ static int put_name(struct buf *name, const struct json_value *value)
 	if (len > REQUESTS_NAME_MAX) {
 		len = REQUESTS_NAME_MAX;
 		/*
-		 * The cut may be inside a UTF-8 character. Remove the rest of
-		 * this character.
+		 * The name was cut off, perhaps inside a UTF-8 character.
+		 * Remove the bytes of an incomplete character.
 		 */
 		while (len && ((unsigned char)name->data[len] & 0xc0) == 0x80)
 			len--;
@@ -215,7 +217,10 @@ static int add_to_table(struct requests_table *t, enum requests_sort sort,
 
 /* ---- the slowest requests */
 
-/* Returns whether request `a` leaves the heap before request `b`. */
+/*
+ * Returns whether request `a` is removed from the heap before request `b`: it
+ * is faster.
+ */
 static bool is_before(const struct requests_slow *a,
 		      const struct requests_slow *b)
 {

@@ -30,7 +30,10 @@ static bool is_member(const char *name)
 					   "0123456789_")];
 }
 
-/* Callback for --by=<member> and --no-by. */
+/*
+ * Callback for --by=<member>: adds a table by this member. For --no-by, removes
+ * all tables.
+ */
 static int take_by(void *value, const char *arg)
 {
 	struct requests_sums *sums = value;

@@ -197,9 +197,9 @@ static int parse_rest(struct rev_list_run *r, const char **paths)
 }
 
 /*
- * Check that all remaining arguments are paths. `why` tells why the first of
- * them is no revision; it becomes the error if this argument is no path either
- * and looks like a revision.
+ * Check that all remaining arguments are paths. *why is the reason why the
+ * first of them is not a revision. If it is not a path either, and looks like a
+ * revision, the error is *why.
  */
 static int check_paths(struct rev_list_run *r, const char **argv,
 		       const struct error *why)
@@ -226,9 +226,8 @@ static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 	int ret;
 
 	/*
-	 * Take an argument such as ":(top)t" for a pathspec. It could also be
-	 * the revision ":<path>" of a file named "(top)t" in the index, but
-	 * that is unlikely.
+	 * Take an argument such as ":(top)t" for a pathspec. It could also mean
+	 * the file "(top)t" in the index, but that is unlikely.
 	 */
 	if (!has_dashes && !strncmp(*argv, ":(", 2))
 		return check_paths(r, argv, &why) < 0 ? r->err->code : 2;
@@ -258,8 +257,9 @@ static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 }
 
 /*
- * Report an unknown option. If stock Git is installed, it runs the command and
- * decides whether the option exists.
+ * Report an option that this command does not have. If stock Git is installed,
+ * returns ERR_UNSUPPORTED, so that stock Git runs and reports it if the option
+ * does not exist.
  */
 static int unknown_option(struct rev_list_run *r, const char *arg)
 {

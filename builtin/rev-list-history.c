@@ -102,7 +102,10 @@ int rev_list_parse_history(struct rev_list_run *r, const char *arg)
 	return 0;
 }
 
-/* Report that history simplification does not support the option `what`. */
+/*
+ * Sets the error that the option `what` cannot be combined with simplifying the
+ * history. Returns ERR_UNSUPPORTED.
+ */
 static int refuse(const struct rev_list_run *r, const char *what)
 {
 	return error_set(r->err, ERR_UNSUPPORTED,

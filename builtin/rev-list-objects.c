@@ -19,7 +19,10 @@
 struct showing {
 	struct rev_list_run *r;
 	struct treewalk tree;
-	/* a walk with paths; used if the filter needs paths */
+	/*
+	 * the walk that knows the path of each object; used only if the filter
+	 * depends on paths
+	 */
 	struct filter_walk paths;
 	bool has_paths;
 	/*
@@ -41,8 +44,8 @@ static int add_disk_size(struct rev_list_run *r, const struct oid *oid)
 }
 
 /*
- * Count an object. Returns 1 if its line should be printed, 0 if not, or a
- * negative error code.
+ * Add an object to the counts of --count and --disk-usage. Returns 1 if the
+ * object must also be printed, 0 if not, or a negative error code.
  */
 static int count_object(struct rev_list_run *r, uint32_t obj_pos)
 {
@@ -110,8 +113,9 @@ static int append_path(struct buf *out, const char *path, size_t len)
 }
 
 /*
- * Note a missing object, or return an error, as --missing says. `type`:
- * OBJ_NONE if only its id is known.
+ * Handle a missing object as --missing says: note it for the list of missing
+ * objects, ignore it, or return an error. `type` is OBJ_NONE if only the id of
+ * the object is known.
  */
 static int note_missing(struct rev_list_run *r, uint32_t obj_pos,
 			enum object_type type, const char *path,
@@ -210,8 +214,8 @@ int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid)
 /*
  * Find whether an object exists, after fetching it if fetching is allowed.
  * Objects in packs are not read. If the options allow missing objects, a
- * damaged loose tree counts as missing, and an error is printed. Returns 1 if
- * the object exists, 0 if not, or a negative error code.
+ * damaged loose tree is treated as missing, after printing an error. Returns 1
+ * if the object exists, 0 if not, or a negative error code.
  */
 static int is_there(struct rev_list_run *r, uint32_t obj_pos,
 		    enum object_type type, struct error *err)
@@ -295,7 +299,7 @@ static int show_object(void *ctx, uint32_t obj_pos, enum object_type type,
 
 /* ---- listing objects */
 
-/* Print a tag with the tag name that is in the tag object. */
+/* Show a tag object with the name that is stored in it. */
 static int show_tag(struct showing *s, uint32_t obj_pos)
 {
 	struct rev_list_run *r = s->r;
@@ -515,8 +519,8 @@ static int show_all(struct showing *s, const uint32_t *commits, size_t nr)
 }
 
 /*
- * Add to the list of omitted objects all objects that only the walk without the
- * filter has found.
+ * Add to the list of omitted objects those that the walk without the filter has
+ * found, and the walk with the filter has not.
  */
 static int note_rest(struct showing *s)
 {
@@ -533,8 +537,8 @@ static int note_rest(struct showing *s)
 }
 
 /*
- * Filter the wanted trees that are also root trees of listed commits. The
- * filter does not apply to other wanted trees.
+ * Apply the filter to wanted trees that are also the root trees of listed
+ * commits. Other wanted trees are listed in any case.
  */
 static int filter_roots(struct rev_list_run *r, const uint32_t *commits,
 			size_t nr)

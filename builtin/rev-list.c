@@ -22,8 +22,8 @@
 #include "walk/filtered.h"
 
 /*
- * Add a tip. If the bitmap index may answer the whole request, the commit is
- * not read yet, because the index may make reading unnecessary.
+ * Add a tip. If the bitmap index may answer the whole request, does not read
+ * the commit: then it may not be needed.
  */
 static int add_tip(struct rev_list_run *r, struct walk_tips *tips,
 		   const struct oid *oid)
@@ -107,8 +107,8 @@ static void limit(struct rev_list_run *r, struct revwalk_result *revs)
 }
 
 /*
- * Print the lines that follow the objects: the results of --count and
- * --disk-usage, and the lists of missing and omitted objects.
+ * Print what follows the objects: the omitted and the missing objects, and the
+ * results of --count and --disk-usage.
  */
 static void finish(struct rev_list_run *r)
 {
@@ -327,7 +327,7 @@ static int answer(struct rev_list_run *r)
 	return ret < 0 ? ret : 0;
 }
 
-/* Returns whether an option adds refs that the arguments do not name. */
+/* Returns whether an option is given that stands for refs, such as --all. */
 static bool asks_for_refs(const char **argv)
 {
 	static const char *const options[] = {
@@ -363,7 +363,8 @@ static int check_keys(const struct config *config, struct error *err)
 }
 
 /*
- * Leave a repository with info/grafts to stock Git, whose walks follow grafts.
+ * Leave a repository with info/grafts to stock Git, because only stock Git
+ * follows grafts.
  */
 static int check_grafts(const struct repo *repo, struct error *err)
 {
@@ -376,9 +377,9 @@ static int check_grafts(const struct repo *repo, struct error *err)
 }
 
 /*
- * Returns whether missing objects are fetched. All arguments are read for this
- * before the first revision is resolved, because the options that decide may
- * follow revisions.
+ * Returns whether missing objects are fetched. Reads the options among all
+ * arguments before the first revision is resolved, because an option that turns
+ * fetching off may follow a revision.
  */
 static bool fetches_missing(const char **argv)
 {
@@ -415,8 +416,8 @@ static int open_all(struct rev_list_run *r, const char **argv,
 }
 
 /*
- * Make a file with the whole standard input: the part that was read, then the
- * part that is left.
+ * Make a temporary file with the whole standard input: the lines that were
+ * already read (`input`), and the rest.
  */
 static FILE *whole_input(const struct buf *input)
 {
@@ -437,8 +438,8 @@ static FILE *whole_input(const struct buf *input)
 }
 
 /*
- * Let stock Git run with the original standard input. Returns BUILTIN_NOT_OURS
- * or a negative error code.
+ * Prepare to run stock Git: give it the whole standard input again. Returns
+ * BUILTIN_NOT_OURS or a negative error code.
  */
 static int hand_over(struct rev_list_run *r)
 {

@@ -53,10 +53,16 @@ struct rev_list_options {
 
 /* Options for which the history is simplified or sorted. */
 struct rev_list_history {
-	/* at least one option about history simplification or order is given */
+	/*
+	 * true: at least one option about simplifying or sorting the history is
+	 * given
+	 */
 	bool is_asked;
 	struct simplify_options o;
-	/* o.order is needed, for --topo-order or for --simplify-merges */
+	/*
+	 * true: commits are shown in the order o.order, because of --topo-order
+	 * or --simplify-merges
+	 */
 	bool topo;
 	bool by_date;
 	bool print_parents;
@@ -64,7 +70,7 @@ struct rev_list_history {
 	/* the commits of --ancestry-path=<commit> */
 	struct rev_list through;
 	struct walk_tips through_tips;
-	/* the walk of the simplification, while it exists; otherwise NULL */
+	/* the simplified history, while it is being shown; otherwise NULL */
 	struct simplify *simplify;
 };
 
@@ -73,7 +79,10 @@ struct rev_list_history {
 		.through_tips = WALK_TIPS_INIT                                 \
 	}
 
-/* Which commits are shown, and with which marks. */
+/*
+ * Options that choose which of the found commits are shown, and whether with
+ * marks.
+ */
 struct rev_list_pick {
 	/* --left-right: mark each commit with its side */
 	bool left_right;
@@ -105,23 +114,29 @@ struct rev_list_run {
 	bool has_walk;
 	/* the lines read from standard input, kept for stock Git */
 	struct buf input;
-	/* used if an option asks for promisor objects */
+	/*
+	 * the promised objects; used only if an option about promisor objects
+	 * is given
+	 */
 	struct promisor promisor;
 	struct walk_tips wants, haves;
 	/*
-	 * owned array of borrowed strings, parallel to wants.others: the paths
-	 * of the wants
+	 * Owned array of borrowed strings: want_paths[i] is the path by which
+	 * wants.others[i] was named.
 	 */
 	const char **want_paths;
 	/*
 	 * Indexed by obj_pos: the objects to which the filter does not apply.
 	 */
 	struct bitset unfiltered;
-	/* indexed by obj_pos: objects that are listed in `missing` */
+	/*
+	 * indexed by obj_pos: missing objects that have a line in `missing`
+	 * already
+	 */
 	struct bitset missed;
-	/* lines for --filter-print-omitted */
+	/* the lines that --filter-print-omitted prints at the end */
 	struct buf omitted;
-	/* the lines that --missing=print prints */
+	/* the lines that --missing=print prints at the end */
 	struct buf missing;
 	/* number of shown objects, for --count */
 	uint64_t shown;
@@ -138,7 +153,10 @@ struct rev_list_run {
  */
 int rev_list_parse(struct rev_list_run *r, const char **argv);
 
-/* Returns whether a named object that is missing is an error. */
+/*
+ * Returns whether it is an error if an object that an argument names is
+ * missing.
+ */
 bool rev_list_must_exist(const struct rev_list_run *r);
 
 /* Print the usage to `out`. Returns 129. */
@@ -153,12 +171,12 @@ int rev_list_usage(FILE *out);
  */
 int rev_list_parse_pick(struct rev_list_run *r, const char *arg);
 
-/* Returns whether the options exclude commits that the walk finds. */
+/* Returns whether the options may exclude a commit that the walk finds. */
 bool rev_list_pick_leaves_out(const struct rev_list_pick *pick);
 
 /*
- * Prepare the selection after the tips are known. Returns 0 or a negative error
- * code.
+ * Prepare the selection of commits by side. Call this when the tips are known.
+ * Returns 0 or a negative error code.
  */
 int rev_list_open_pick(struct rev_list_run *r);
 
@@ -188,7 +206,7 @@ int rev_list_parse_history(struct rev_list_run *r, const char *arg);
 int rev_list_check_history(struct rev_list_run *r);
 
 /*
- * List the history as the options in history.o demand. Returns 0 or a negative
+ * Show the history as the options in r->history say. Returns 0 or a negative
  * error code.
  */
 int rev_list_history(struct rev_list_run *r);
@@ -198,8 +216,9 @@ void rev_list_history_release(struct rev_list_history *history);
 /* ---- rev-list-objects.c */
 
 /*
- * Print an object or count it. `name` may be NULL. Does nothing for objects
- * that --unpacked excludes. Returns 0 or a negative error code.
+ * Show an object: print its id and `name`, which may be NULL, or only count it.
+ * Does nothing if --unpacked excludes the object. Returns 0 or a negative error
+ * code.
  */
 int rev_list_show(struct rev_list_run *r, uint32_t obj_pos, const char *name);
 

@@ -54,8 +54,8 @@ static int append_relative(struct buf *out, const char *from, const char *to)
 }
 
 /*
- * Append "<dir>/<name>". In a work tree, no second slash is added if `dir` ends
- * in a slash. In a bare repository, the second slash is added, as in stock Git.
+ * Append "<dir>/<name>". If `dir` ends in a slash, no slash is added in a work
+ * tree; in a bare repository, a second slash is added, as in stock Git.
  */
 static int append_joined(struct buf *out, const struct repo *repo,
 			 const char *dir, const char *name)
@@ -80,9 +80,9 @@ static int append_found(struct buf *out, const struct repo *repo,
 	const char *rest = NULL;
 
 	/*
-	 * In a subdirectory of the work tree, the path is absolute. Stock Git
-	 * changes to the top of the work tree first, and makes GIT_DIR absolute
-	 * for that.
+	 * In a subdirectory of the work tree, print an absolute path. Stock Git
+	 * does so, because it changes to the top of the work tree and makes
+	 * GIT_DIR absolute.
 	 */
 	if (env && is_git_dir && place->prefix && *place->prefix)
 		return buf_printf(out, *name ? "%s/%s" : "%s", dir, name);
@@ -98,11 +98,11 @@ static int append_found(struct buf *out, const struct repo *repo,
 }
 
 enum form {
-	/* the form without --path-format; see append_found() */
+	/* the form that is printed without --path-format; see append_found() */
 	FORM_FOUND,
 	/*
-	 * If the working directory is a subdirectory of the work tree: the path
-	 * relative to the working directory. Otherwise: FORM_FOUND.
+	 * In a subdirectory of the work tree: a path relative to the working
+	 * directory. Elsewhere: the form FORM_FOUND.
 	 */
 	FORM_FOUND_RELATIVE,
 	/* the form of FORM_FOUND_RELATIVE, without "./" at the start */
@@ -176,10 +176,10 @@ static bool is_common(const char *name)
 }
 
 /*
- * Returns the path that replaces a file or directory of the git directory,
- * because an environment variable or the configuration sets it. *rest is the
- * part of `name` below this path. Returns NULL if the file or directory is not
- * replaced.
+ * Some files and directories of the git directory can be somewhere else,
+ * because an environment variable or the configuration says so. For such a
+ * file, returns the path that the variable sets, and sets *rest to the part of
+ * `name` below it. Returns NULL for other files.
  */
 static const char *replaced_dir(const struct repo *repo, const char *name,
 				const char **rest)

@@ -8,7 +8,7 @@
 #include "base/wildmatch.h"
 #include "builtin/rev-parse.h"
 
-/* The state of a visit to the refs of one option. */
+/* The state of visiting the refs for one option, such as --branches. */
 struct visit {
 	struct rev_parse *rp;
 	/*
@@ -43,8 +43,8 @@ static int show_ref(void *ctx, const struct ref *ref)
 }
 
 /*
- * Show a broken ref, or print an error if its object is missing. Dangling
- * symbolic refs are skipped.
+ * Handle a broken ref: print it like a revision, or print an error if its
+ * object is missing. Dangling symbolic refs are skipped.
  */
 static int show_broken(void *ctx, const char *name, enum refs_flaw flaw)
 {

@@ -25,8 +25,8 @@ static int peel_to_commit(const struct rev_parse *rp, struct oid *oid)
 
 	ret = odb_peel(rp->store.reader, oid, &commit, &type, &err);
 	/*
-	 * If an object is missing, print nothing: the caller reports that there
-	 * is no such revision.
+	 * If the object is missing, print no error here: the caller reports
+	 * that there is no such revision.
 	 */
 	if (ret < 0 && ret != ERR_MISSING)
 		builtin_error("%s", err.msg);
@@ -111,8 +111,9 @@ int rev_parse_range(struct rev_parse *rp, const char *arg)
 enum shorthand { ALL_PARENTS, NOT_PARENTS, NOT_ONE };
 
 /*
- * Find a suffix. Returns the length of the name before the suffix, or 0 if
- * there is none. For NOT_ONE, *nr gets the number of the parent.
+ * Find a suffix that stands for several revisions. Returns the length of the
+ * name before the suffix, or 0 if there is no suffix. Sets *kind, and for
+ * <rev>^-<n> sets *nr to <n>.
  */
 static size_t find_shorthand(const char *arg, enum shorthand *kind, size_t *nr)
 {
@@ -139,8 +140,9 @@ static size_t find_shorthand(const char *arg, enum shorthand *kind, size_t *nr)
 }
 
 /*
- * Print the parents of a commit. A parent's name is printed only in a form that
- * can be derived from the revision's name.
+ * Print parents of a commit: parent `nr` for NOT_ONE, otherwise all parents.
+ * `name` is the name of the commit. If options ask for names in place of ids,
+ * the name of a parent is "<name>^<n>".
  */
 static void show_parents(struct rev_parse *rp, const struct commit_view *view,
 			 const char *name, enum shorthand kind, size_t nr)

@@ -21,8 +21,8 @@ void rev_parse_show_quoted(const char *text)
 }
 
 /*
- * Print a word like rev_parse_show(), but with "^" before the word and before
- * its quotes.
+ * Print a word like rev_parse_show(). If `negate` is set, print "^" before the
+ * word; if the word is quoted, "^" is before the quotes.
  */
 static void show_negated(const struct rev_parse *rp, bool negate,
 			 const char *text)
@@ -44,7 +44,10 @@ void rev_parse_show(const struct rev_parse *rp, const char *text)
 	show_negated(rp, false, text);
 }
 
-/* Print a full name of a ref in the form that the options ask for. */
+/*
+ * Print a ref in the form that --symbolic-full-name or --abbrev-ref asks for.
+ * `name` is its full name.
+ */
 static void show_full_name(struct rev_parse *rp, bool negate, const char *name)
 {
 	struct buf out = BUF_INIT;

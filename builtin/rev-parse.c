@@ -48,7 +48,10 @@ static int set_abbrev(struct rev_parse *rp, const char *arg)
 	rp->filter &= ~(unsigned)(REV_PARSE_FLAGS | REV_PARSE_NO_REVS);
 	rp->verify = true;
 	if (*arg) {
-		/* As in stock Git, only 32 bits of the number count. */
+		/*
+		 * As in stock Git, only the lower 32 bits of the number are
+		 * used.
+		 */
 		n = (int32_t)strtoul(arg + 1, NULL, 10);
 		rp->abbrev = n < 4 ? 4 : (size_t)n;
 		if (rp->abbrev > max)
@@ -152,9 +155,9 @@ static int mode_option(struct rev_parse *rp, const char *arg)
 }
 
 /*
- * Returns whether an option of stock Git's rev-parse is not implemented here.
- * An option that stock Git does not know either is no option, but a word to
- * print.
+ * Returns whether an argument is an option of stock Git's rev-parse that this
+ * command does not have. An option that stock Git's rev-parse does not have,
+ * either, is only a word to print.
  */
 static bool is_not_ours(const char *arg)
 {
@@ -226,23 +229,25 @@ static void show_flag(const struct rev_parse *rp, const char *arg)
 struct args {
 	const char **argv;
 	int argc, next;
-	/* there is a "--" among the arguments, here or later */
+	/*
+	 * true: "--" is one of the arguments, before or after the present one
+	 */
 	bool has_dashes;
 	bool only_files; /* a file was seen */
 	bool only_words; /* "--" was seen */
-	/* the argument --end-of-options was seen */
+	/* true: the argument --end-of-options was found */
 	bool options_ended;
-	/* number of revisions seen that are no ranges, for --verify */
+	/* number of revisions so far, without ranges, for --verify */
 	size_t rev_nr;
-	/* id of the last revision that is no range */
+	/* id of the last revision that was not a range */
 	struct oid oid;
 	const char *name;
 	bool negate;
 };
 
 /*
- * Print the name of a file, if files are requested. Returns whether it was
- * printed.
+ * Print the name of a file, unless options exclude files. Returns whether it
+ * was printed.
  */
 static bool show_file(struct rev_parse *rp, const char *arg)
 {
@@ -340,7 +345,10 @@ static int take_revision(struct rev_parse *rp, struct args *a, const char *arg)
 	return 0;
 }
 
-/* Print "-n <count>" as two arguments. */
+/*
+ * Handle "-n <count>": print it as two arguments, if options of rev-list are
+ * requested.
+ */
 static int take_count(struct rev_parse *rp, struct args *a)
 {
 	unsigned need = REV_PARSE_FLAGS | REV_PARSE_REVS;
@@ -521,7 +529,10 @@ int cmd_rev_parse(int argc, const char **argv, struct builtin_env *env)
 	ret = store_open_replaced(&rp.store, env);
 	if (ret)
 		return ret;
-	/* Only stock Git follows grafts in histories. */
+	/*
+	 * Leave a repository with grafts to stock Git, because only stock Git
+	 * follows them.
+	 */
 	if (grafts_exist(rp.store.repo, NULL) > 0 && builtin_has_stock()) {
 		store_close(&rp.store);
 		return BUILTIN_NOT_OURS;

@@ -13,7 +13,10 @@
 
 #include "builtin/store.h"
 
-/* Kinds of arguments that are printed. By default all kinds are printed. */
+/*
+ * Kinds of arguments, for options that print only some kinds. By default all
+ * kinds are printed.
+ */
 enum {
 	REV_PARSE_REVS = 1 << 0,
 	REV_PARSE_NO_REVS = 1 << 1,
@@ -47,7 +50,10 @@ enum rev_parse_short {
 
 struct rev_parse {
 	struct store store;
-	/* the kinds of arguments to print, as bits */
+	/*
+	 * which kinds of arguments are printed: an OR of REV_PARSE_REVS and the
+	 * bits after it
+	 */
 	unsigned filter;
 	enum rev_parse_form form;
 	enum rev_parse_short short_form;
@@ -74,8 +80,8 @@ void rev_parse_show_quoted(const char *text);
 void rev_parse_show(const struct rev_parse *rp, const char *text);
 
 /*
- * Print a revision, if revisions are requested. `negate`: with a "^" before it.
- * `name` may be NULL.
+ * Print a revision, unless options exclude revisions. `negate`: print "^"
+ * before it. `name` may be NULL.
  */
 void rev_parse_show_rev(struct rev_parse *rp, bool negate,
 			const struct oid *oid, const char *name);

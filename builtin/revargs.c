@@ -148,8 +148,8 @@ struct naming {
 };
 
 /*
- * Callback for each ref: if the ref has the missing id, name it in the error,
- * and return ERR_MISSING to end the search.
+ * Callback for each ref: if the ref points to the missing object, name the ref
+ * in the error, and return ERR_MISSING to end the visit.
  */
 static int name_missing(void *ctx, const struct ref *ref)
 {
@@ -203,11 +203,11 @@ static int add_bases(struct rev_args *args, struct rev_list *list,
 	return ret;
 }
 
-/* The names and objects at both ends of a range. */
+/* A range of revisions: the names of its two ends, and their objects. */
 struct range {
 	const char *names[2];
 	struct oid oids[2];
-	/* the range is a symmetric difference, written with "..." */
+	/* true: the range is a symmetric difference, written with "..." */
 	bool is_difference;
 };
 
@@ -275,8 +275,8 @@ static int check_end(struct odb_reader *reader, const struct oid *oid,
 }
 
 /*
- * Check both ends of <left>...<right>. Returns 1 if they lead to commits, or a
- * negative error code.
+ * Check that both ends of <left>...<right> lead to commits. Returns 1 if so, or
+ * a negative error code.
  */
 static int check_difference(struct rev_args *args, const struct range *range,
 			    const char *arg, struct error *err)
@@ -353,7 +353,7 @@ static int add_range(struct rev_args *args, const char *arg, const char *dots,
 struct adding_refs {
 	struct rev_list *list;
 	bool keep_names;
-	/* length of the prefix that is left out of names */
+	/* length of the prefix that is removed from the names of refs */
 	size_t prefix_len;
 	struct error *err;
 };
@@ -404,7 +404,10 @@ static int add_refs_of(struct rev_args *args, const char *dir,
 	char *git_dir;
 	int ret;
 
-	/* An object directory that is not in a repository has no refs. */
+	/*
+	 * If the object directory is not that of a repository, there are no
+	 * refs.
+	 */
 	if (len < 8 || strcmp(dir + len - 8, "/objects") != 0)
 		return 0;
 	git_dir = mem_strndup(dir, len - 8);
@@ -507,7 +510,7 @@ struct family {
 	/* owned: the revision, without the suffix */
 	char *name;
 	char kind; /* '@', '!' or '-' */
-	/* with '-': which parent, from 1 */
+	/* for '-': the number of the parent, from 1 on */
 	unsigned long nr;
 };
 
@@ -536,9 +539,9 @@ static int split_family(struct family *f, const char *arg)
 }
 
 /*
- * Keep the warnings among the lines of `notes`, for later printing. Errors are
- * dropped: if the name is no commit, add_name() resolves the whole argument
- * again and reports them.
+ * Keep the warnings in `notes`, to print them later. Drops the errors: if the
+ * name is not that of a commit, add_name() resolves the whole argument again,
+ * and reports the errors then.
  */
 static int keep_warnings(struct rev_args *args, const struct buf *notes)
 {
@@ -654,9 +657,8 @@ static int add_family(struct rev_args *args, const char *arg, bool negate,
 							      : &args->wants,
 				  &f, err);
 	/*
-	 * <rev>^@ of a root commit names no revision, but is a request for refs
-	 * or revisions. So the command must not complain that nothing was asked
-	 * for.
+	 * <rev>^@ of a root commit stands for no revision. The user still asked
+	 * for revisions, so the command must not complain that none was given.
 	 */
 	args->asked_for_refs |= ret > 0 && f.kind == '@';
 	if (ret > 0 && f.kind != '@') {
@@ -684,7 +686,7 @@ int rev_args_add(struct rev_args *args, const char *arg, struct error *err)
 }
 
 /*
- * Read the objects that were named so far. Returns 0, or ERR_CORRUPT with the
+ * Read all objects that were named so far. Returns 0, or ERR_CORRUPT with a
  * message about the first damaged object.
  */
 static int check_named(const struct rev_args *args, struct error *err)
@@ -721,8 +723,9 @@ static int add_line(struct rev_args *args, const char *line, struct error *err)
 	if (ret >= 0 && args->must_exist && args->absent.code)
 		return rev_args_check(args, err);
 	/*
-	 * Stock Git reads the object of each line before the next line. So if
-	 * an object of an earlier line is damaged, report this instead.
+	 * Stock Git reads the object of each line before it reads the next
+	 * line. So if an object that an earlier line names is damaged, report
+	 * this in place of the unknown name.
 	 */
 	if (ret == ERR_MISSING && check_named(args, err) < 0)
 		return ERR_CORRUPT;

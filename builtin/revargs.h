@@ -25,7 +25,7 @@ struct rev_arg {
 	 * keep_names is set
 	 */
 	char *name;
-	/* the object is on the left side of <rev>...<rev> */
+	/* true: the object is on the left side of a range <rev>...<rev> */
 	bool is_left;
 };
 
@@ -44,35 +44,40 @@ struct rev_args {
 	/* owned: the paths after "--" */
 	char **paths;
 	size_t path_nr, path_alloc;
-	/* Set by the caller if standard input may contain paths. */
+	/* Set by the caller: standard input may contain paths after "--". */
 	bool takes_paths;
 	/*
-	 * Keep the names of objects that are added from now on. --branches,
-	 * --tags and --remotes name refs without their common prefix.
+	 * true: keep the names of objects that are added from now on. Names of
+	 * refs from --branches, --tags and --remotes are kept without their
+	 * common prefix.
 	 */
 	bool keep_names;
 	/*
-	 * The next argument cannot be a path, because it is before "--" or in a
-	 * line of standard input. So ".." is HEAD..HEAD.
+	 * true: the next argument cannot be a path, because it is before "--"
+	 * or is a line of standard input. So ".." means HEAD..HEAD, not the
+	 * parent directory.
 	 */
 	bool no_path;
 	/*
-	 * Set by the caller: a line of standard input that names a missing
-	 * object ends the reading. If unset, later wrong lines are reported
-	 * first.
+	 * Set by the caller. true: reading standard input ends at the first
+	 * line that names a missing object. false: later lines are read first,
+	 * and errors in them are reported in place of the missing object.
 	 */
 	bool must_exist;
-	/* the number of --not so far is odd, so revisions are negated */
+	/*
+	 * true: an odd number of --not was given so far, so the next revisions
+	 * are negated
+	 */
 	bool negate;
 	/*
-	 * An argument that stands for several revisions, such as --all or
-	 * main^@, was given. It may have named no revision.
+	 * true: an argument such as --all or main^@ was given, which stands for
+	 * any number of revisions, perhaps for none
 	 */
 	bool asked_for_refs;
 	/*
-	 * Borrowed; NULL: not used. A caller who can give the whole standard
-	 * input to stock Git sets this buffer. Every line read from standard
-	 * input is kept here, unchanged.
+	 * Borrowed: receives every line read from standard input, unchanged.
+	 * Set by a caller that can run stock Git with the same input later.
+	 * NULL: the lines are not kept.
 	 */
 	struct buf *input;
 	/*
@@ -81,8 +86,9 @@ struct rev_args {
 	 */
 	bool asks_stock;
 	/*
-	 * The error for an object that does not exist, although the user gave
-	 * its name or full id. The error's code is 0 if all objects exist.
+	 * The error to report for the first missing object: the user gave the
+	 * object's full id, or a name that resolves to it. The error's code is
+	 * 0 if no object is missing.
 	 */
 	struct error absent;
 	/* messages of revname_resolve_as() that were not printed yet */
@@ -123,10 +129,10 @@ int rev_args_add_stdin(struct rev_args *args, struct error *err);
 int rev_args_check(const struct rev_args *args, struct error *err);
 
 /*
- * Set the error for a missing tip, and return ERR_MISSING. If the user asked
- * for refs such as --all, and the object does not exist, the message names a
- * ref that has this id. Otherwise *err stays as it is. Reads all refs; if this
- * fails, returns another negative error code.
+ * Set the error for a missing tip, and return ERR_MISSING. If asked_for_refs is
+ * set and the object does not exist, the message names a ref that points to it.
+ * Otherwise *err is not changed. Reads all refs; if this fails, returns another
+ * negative error code.
  */
 int rev_args_name_missing(const struct rev_args *args, const struct oid *oid,
 			  struct error *err);

@@ -11,9 +11,9 @@
 #include "sys/trace.h"
 
 /*
- * Returns whether only an administrator reads standard error: in the log of a
- * server, or on a terminal of this machine. Over ssh, the client reads it, and
- * must not see names of machines.
+ * Returns whether only administrators read standard error: it is the log of a
+ * server, or a terminal of this machine. Over ssh, the client reads it, and
+ * names of machines must not be in it.
  */
 static bool is_local(void)
 {
@@ -59,8 +59,8 @@ static int name_user(struct buf *out, struct error *err)
 }
 
 /*
- * Enters the directory of the copy again, because the refresh may have replaced
- * this directory.
+ * Change the working directory to the directory of the copy again: the refresh
+ * of the copy may have replaced this directory by a new one.
  */
 static int enter(const struct stored_copy *copy, struct error *err)
 {
@@ -116,9 +116,9 @@ static int purge(void *ctx, struct error *err)
 /* ---- opening */
 
 /*
- * Returns whether the server has just refreshed this copy, and so has set the
- * variable STORED_COPY_ASKED. Removes the variable, because hooks and later
- * requests must not see it.
+ * Returns whether a server has brought this copy to the newest generation for
+ * this request: it has then set the variable STORED_COPY_ASKED. Removes the
+ * variable, so that hooks and later requests do not get it.
  */
 static bool was_asked(const struct stored_copy *copy)
 {

@@ -7,22 +7,26 @@
 #include "stored/push.h"
 
 /*
- * A push into a local copy, and the callbacks (`target`) that store the push.
+ * The state of a push into a local copy. `target` has the callbacks that store
+ * the push.
  */
 struct serving_copy {
-	/* owned; NULL: the repository is no copy */
+	/* owned; NULL: the repository is not a local copy */
 	struct stored_copy *copy;
 	struct stored_push *push; /* owned */
-	/* owned: the repository, opened again after the refresh of the copy */
+	/*
+	 * owned: the repository, opened a second time after the copy was
+	 * brought to the newest generation
+	 */
 	struct repo *repo;
 	struct receive_target target;
 };
 
 /*
- * If the repository is a local copy of one in a store, refresh the copy and
- * begin a push into it. Objects that the store does not have are removed. Call
- * this before refs are read, in the directory of the repository. *c must stay
- * at its address, and `repo` must outlive it.
+ * If the repository is a local copy of one in a store, begin a push: bring the
+ * copy to the newest generation, and remove objects from it that the store does
+ * not have. Call this before refs are read, in the directory of the repository.
+ * *c must stay at its address, and `repo` must outlive it.
  *
  * Messages for the administrator go to the trace. They also go to standard
  * error, unless an ssh client reads it. Returns 0 or a negative error code.

@@ -41,8 +41,8 @@ int serving_enter(struct builtin_env *env, const char *path, unsigned flags)
 }
 
 /*
- * Append the agent's name and version. The version is our own, because stock
- * Git never serves a request. So there is no need to search for stock Git.
+ * Append the name and version of this program for clients. The version is that
+ * of gitreach, because stock Git never answers these requests.
  */
 static int add_agent(struct buf *out)
 {
@@ -104,8 +104,8 @@ struct summary_about serving_about(char address[SYS_ADDRESS_MAX])
 }
 
 /*
- * Send a pack by a plan (a cached response) of the directory `dir`. The process
- * keeps no plans in memory.
+ * Send a pack, with a plan (a cached response) of the directory `dir` if it has
+ * one. This process serves one request, so it keeps no plans in memory.
  */
 static int send_planned(const struct plan_dir *dir,
 			const struct plan_question *question,

@@ -30,8 +30,8 @@ static int read_input(struct buf *out, struct error *err)
 }
 
 /*
- * Print the entries of the index. Returns 0, or ERR_CORRUPT if the 64-bit
- * offset of an entry is missing.
+ * Print the entries of the index. Returns 0, or ERR_CORRUPT if an entry refers
+ * to a 64-bit offset that the index does not have.
  */
 static int print_index(const struct pack_idx *idx, struct error *err)
 {

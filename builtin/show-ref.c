@@ -18,8 +18,8 @@ static const char usage[] =
 	"git show-ref --exists <ref>";
 
 /*
- * How many digits of ids are printed. The last option that gives a number
- * decides.
+ * How many digits of ids are printed: all, the default number, or the number in
+ * an option.
  */
 enum digits { DIGITS_ALL, DIGITS_DEFAULT, DIGITS_GIVEN };
 
@@ -36,7 +36,7 @@ struct show_ref {
 	enum digits digits;
 	/* number of digits of printed ids, derived from `digits` */
 	size_t len;
-	/* NULL-terminated array of `nr` patterns */
+	/* patterns of names: an array of `nr` elements, and NULL after them */
 	const char **patterns;
 	bool found;
 	/* exit code of the command if an error occurred, otherwise 0 */
@@ -73,8 +73,8 @@ static int take_hash(void *value, const char *arg)
 }
 
 /*
- * Print the object that a tag names. Any damaged or missing tag prints nothing.
- * Returns 0 or ERR_NOMEM.
+ * Print the line of the object that a tag names ("<ref>^{}"). If the tag is
+ * damaged or missing, prints nothing. Returns 0 or ERR_NOMEM.
  */
 static int print_peeled(struct show_ref *s, const struct ref *ref)
 {
@@ -104,7 +104,10 @@ static int print_peeled(struct show_ref *s, const struct ref *ref)
 	return 0;
 }
 
-/* Refuse a ref whose object is missing. Sets s->code and returns 1. */
+/*
+ * Print an error about a ref whose object is missing. Sets s->code and returns
+ * 1.
+ */
 static int refuse(struct show_ref *s, const char *name, const struct oid *oid)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -144,8 +147,8 @@ static int show(struct show_ref *s, const struct ref *ref)
 }
 
 /*
- * Returns whether a name matches a pattern. A pattern matches whole components
- * at the end of a name.
+ * Returns whether the name of a ref matches one of the patterns. A pattern is
+ * compared with whole components at the end of the name.
  */
 static bool matches(const struct show_ref *s, const char *name)
 {
@@ -173,9 +176,9 @@ static int show_matching(void *ctx, const struct ref *ref)
 }
 
 /*
- * Handles a ref without a valid object. If the object is missing, prints an
- * error and goes on. A dangling symbolic ref is skipped. Any other broken ref
- * ends the command with an error that shows zeros as the id.
+ * Callback for a broken ref. If its object is missing, prints an error and goes
+ * on with the next ref. Skips a dangling symbolic ref. For any other broken
+ * ref, ends the command with an error, in which the id is all zeros.
  */
 static int show_broken(void *ctx, const char *name, enum refs_flaw flaw)
 {

@@ -9,7 +9,7 @@
 #include "builtin/store.h"
 #include "names/revname.h"
 
-/* default of core.deltaBaseCacheLimit */
+/* default of core.deltaBaseCacheLimit, in bytes */
 #define BASE_CACHE_DEFAULT (UINT64_C(96) << 20)
 #define ABBREV_MIN 4
 
@@ -133,7 +133,10 @@ static int resolve(const struct store *store, struct oid *oid, const char *name,
 	int ret = revname_resolve_as(oid, name, &options, store->refs,
 				     store->reader, store->odb, err);
 
-	/* If stock Git runs instead, it prints its own messages. */
+	/*
+	 * If the name is left to stock Git, drop the messages, because stock
+	 * Git prints its own.
+	 */
 	if (ret == ERR_UNSUPPORTED)
 		buf_reset(&notes);
 	store_print_notes(&notes);
@@ -233,8 +236,8 @@ int store_resolve_by_stock(const struct repo *repo, struct oid *oid,
 	int ret;
 
 	/*
-	 * If the error says that a reflog lacks an entry, stock Git would find
-	 * the same, so do not ask.
+	 * If the error says that a reflog lacks an entry, do not ask stock Git:
+	 * it would report the same.
 	 */
 	if (!builtin_has_stock() || (err && revname_error_is_log(err)))
 		return ERR_UNSUPPORTED;
@@ -244,7 +247,10 @@ int store_resolve_by_stock(const struct repo *repo, struct oid *oid,
 	ret = child_ask_both(&answer, &errors, &w, repo, err);
 	if (!ret)
 		store_print_notes(&errors);
-	/* The answer can be something else than an id, for example "^<id>". */
+	/*
+	 * Stock Git's output may be something other than an id, for example
+	 * "^<id>".
+	 */
 	if (!ret && !oid_from_hex(oid, answer.data, answer.len, repo->algo))
 		ret = ERR_MISSING;
 	/*

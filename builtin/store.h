@@ -16,16 +16,19 @@ struct store {
 	struct odb *odb;           /* owned */
 	struct odb_reader *reader; /* owned */
 	struct refs *refs;         /* owned */
-	/* the last warning that was printed; its code is 0 if there was none */
+	/*
+	 * the warning that was printed last; its code is 0 if none was printed
+	 */
 	struct error warning;
 };
 
-/* Value of an abbreviation length: ids are not abbreviated. */
+/* A length of abbreviated ids that means: do not abbreviate. */
 #define STORE_FULL 0
 
 /*
- * Open the store, and the repository if necessary. A broken pack is only a
- * warning. Returns 0, or prints "fatal: ..." and returns 128.
+ * Open the repository, if it is not open yet, with its refs and objects. If a
+ * pack is broken, prints only a warning. Returns 0, or prints "fatal: ..." and
+ * returns 128.
  */
 int store_open(struct store *store, struct builtin_env *env);
 
@@ -44,8 +47,8 @@ int store_reopen(struct store *store, struct builtin_env *env);
 void store_close(struct store *store);
 
 /*
- * Open the store like store_open(). Reads then return the replacements in
- * refs/replace/ (odb/replaced.h).
+ * Works like store_open(), but reading a replaced object gives its replacement
+ * in refs/replace/ (odb/replaced.h).
  */
 int store_open_replaced(struct store *store, struct builtin_env *env);
 
@@ -98,9 +101,9 @@ int store_resolve_by_stock(const struct repo *repo, struct oid *oid,
 void store_print_notes(struct buf *notes);
 
 /*
- * Parse the argument of --abbrev=<n>, --short=<n> and similar options. *len
- * gets 4 for 1 to 3, the full length for numbers that are too large, and
- * STORE_FULL for 0. Returns false if `arg` is not a number.
+ * Parse <n> of --abbrev=<n>, --short=<n> and similar options. Sets *len to <n>.
+ * Numbers from 1 to 3 become 4, numbers that are too large become the full
+ * length, and 0 becomes STORE_FULL. Returns false if `arg` is not a number.
  */
 bool store_parse_abbrev(size_t *len, const char *arg, enum hash_algo algo);
 

@@ -36,7 +36,10 @@ static int fetch(void *ctx, const struct generation_place *place,
 	return 0;
 }
 
-/* Trims the cache again at the end, because the last copy was in use before. */
+/*
+ * Removes copies until the cache is within its budget. Called again at the end,
+ * because the last copy could not be removed while it was in use.
+ */
 static int trim(struct stored_copies *copies, uint64_t budget)
 {
 	struct stored_trim report;
@@ -80,8 +83,8 @@ int stored_cmd_fetch(int argc, const char **argv, struct builtin_env *env)
 		code = stored_place_each(&place, argv + 2, operands - 1, fetch,
 					 copies);
 		/*
-		 * Trim the cache even if a repository failed, because others
-		 * were downloaded.
+		 * Trim the cache also if fetching one repository has failed,
+		 * because others were downloaded.
 		 */
 		trimmed = trim(copies, budget);
 		code = code ? code : trimmed;

@@ -16,13 +16,14 @@ static const char usage[] =
 	"git store gc [--grace=<time>] [--dry-run] [<options>] <store> "
 	"[<name>...]";
 
-/* exit code if some files could not be removed */
+/* exit code if some files could not be deleted */
 #define LEFT 1
 
 /*
- * Parses "<n><unit>" into seconds. Returns 0; 1 if the text is something else
- * than a number with at most one letter; or ERR_INVALID. A unit that is missing
- * or unknown is ERR_INVALID, and so is a number that is too large.
+ * Parses "<n><unit>", and sets *out to the number of seconds. Returns 0.
+ * Returns 1 if the text does not have this form: it is not a number with at
+ * most one letter after it. Returns ERR_INVALID if the unit is missing or
+ * unknown, or the number is too large.
  */
 static int parse_duration(int64_t *out, const char *text)
 {

@@ -20,7 +20,7 @@ static const char usage[] =
 
 struct run {
 	const struct stored_place *place;
-	/* owned; NULL: no cache is given */
+	/* owned; NULL: no cache directory is given */
 	struct stored_copies *copies;
 	struct stored_import how;
 	struct buf node, user;
@@ -36,7 +36,10 @@ static int name_origin(struct run *run, struct error *err)
 	return ret;
 }
 
-/* Brings the copy in the cache to the new generation. */
+/*
+ * Brings the local copy of the repository, in the cache directory, to the new
+ * generation.
+ */
 static int fetch(struct run *run, const char *name, struct error *err)
 {
 	struct stored_use use = {0};
@@ -112,7 +115,10 @@ static int import_single(struct run *run, const char *path, const char *name)
 
 /* ---- all repositories below a directory */
 
-/* The directories that are still to be visited, relative to the top. */
+/*
+ * The state of visiting a directory tree: names of directories that are still
+ * to be visited, relative to `top`.
+ */
 struct tree {
 	struct run *run;
 	const char *top;
@@ -159,8 +165,8 @@ static int cmp_names(const void *a, const void *b)
 }
 
 /*
- * Reports and counts a repository or a directory that failed. Returns 0 or
- * ERR_NOMEM.
+ * Prints an error about a repository or directory that could not be imported,
+ * and counts it. Returns 0 to go on, or ERR_NOMEM.
  */
 static int pass_over(struct tree *t, const char *name, int ret,
 		     const struct error *why)

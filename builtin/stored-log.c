@@ -27,14 +27,18 @@ struct log {
 	struct error *err;
 };
 
-/* One generation, and its changes of refs and files. */
+/* A generation that is printed, with what it has changed. */
 struct entry {
 	const struct generation *g;
-	/* bytes of files that the parent does not have */
+	/*
+	 * total size of the files that the generation has and its parent does
+	 * not have
+	 */
 	uint64_t added;
 	/*
-	 * whether `changes` is filled in; false if the parent is retired (its
-	 * record was emptied), or if its files are gone
+	 * true: `changes` has the changed refs. false: they are not known,
+	 * because the record of the parent is retired, or its files were
+	 * deleted.
 	 */
 	bool has_changes;
 	struct stored_changes changes;
@@ -197,9 +201,10 @@ static int show(struct log *log, const struct generation *before,
 			ret = stored_changes_find(&e.changes, log->cache,
 						  log->place, old, g, log->err);
 		/*
-		 * A garbage collection first writes a retired record, then
-		 * deletes files. If the store was full, it could delete files
-		 * without retiring the record.
+		 * A file of the parent is missing although its record is not
+		 * retired. This is possible if the store was full during a
+		 * garbage collection: then files are deleted before records are
+		 * retired.
 		 */
 		if (ret == ERR_MISSING) {
 			e.has_changes = false;

@@ -10,8 +10,8 @@
 #include "stored/copies.h"
 
 /*
- * Subcommands. argv[0] is the subcommand's name. Each prints its errors and
- * returns the exit code.
+ * Functions that run the subcommands. argv[0] is the name of the subcommand.
+ * Each prints its own errors and returns the exit code.
  */
 int stored_cmd_import(int argc, const char **argv, struct builtin_env *env);
 int stored_cmd_export(int argc, const char **argv, struct builtin_env *env);
@@ -47,28 +47,31 @@ struct stored_place {
 int stored_place_open(struct stored_place *place, const char *url,
 		      const struct store_s3_settings *settings);
 /*
- * Works like stored_place_open(), and makes a directory a store if it is none
- * yet.
+ * Works like stored_place_open(). If the URL is a directory that is no store
+ * yet, makes it a store.
  */
 int stored_place_make(struct stored_place *place, const char *url,
 		      const struct store_s3_settings *settings);
 void stored_place_close(struct stored_place *place);
 
 /*
- * Open the cache directory `dir` of the store, with a budget in bytes; 0: no
- * limit. Returns 0 with *out owned by the caller, or prints an error and
- * returns 128.
+ * Open the local copies in the cache directory `dir`, which belongs to the
+ * store. The files of the cache have at most `budget` bytes; 0: no limit.
+ * Returns 0 with *out owned by the caller, or prints an error and returns 128.
  */
 int stored_place_copies(struct stored_copies **out,
 			const struct stored_place *place, const char *dir,
 			const struct store_s3_settings *settings,
 			uint64_t budget);
 
-/* Returns a repository in the store. Its name is borrowed. */
+/* Returns the place of the repository `name` in the store; borrows `name`. */
 struct generation_place stored_place_repository(
 	const struct stored_place *place, const char *name);
 
-/* Print why a function of the store or of stored/ failed. Returns 128. */
+/*
+ * Print why a function has failed. `ret` and *err are the result of a function
+ * of the store or of stored/. Returns 128.
+ */
 int stored_place_fail(const struct stored_place *place, int ret,
 		      const struct error *err);
 
@@ -88,9 +91,9 @@ void stored_names_release(struct stored_names *names);
 
 /*
  * Call `fn` with each repository that argv[0..nr) names. If nr is 0, call it
- * with each repository in the store, and with `is_listed` set. Such a
- * repository may have no generation, because its first import ended too early.
- * `fn` must then return 0. Returns the highest result of `fn`, or 128.
+ * with each repository in the store, and with `is_listed` true. A listed
+ * repository has no generation if its first import did not end well; for such a
+ * repository, `fn` must return 0. Returns the highest result of `fn`, or 128.
  */
 int stored_place_each(const struct stored_place *place, const char **argv,
 		      int nr,
@@ -111,7 +114,8 @@ int stored_place_run(const char **argv, int operands,
 
 /*
  * Append the names of this machine and of its user, for records. If the user
- * has no name, *user does not change. Returns 0 or a negative error code.
+ * has no name, nothing is appended to *user. Returns 0 or a negative error
+ * code.
  */
 int stored_place_origin(struct buf *node, struct buf *user, struct error *err);
 

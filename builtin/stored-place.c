@@ -91,8 +91,8 @@ static int add_name(void *ctx, const struct filestore_entry *entry,
 		names->names[names->nr++] = buf_detach(&name, NULL);
 	buf_release(&name);
 	/*
-	 * If ret is 1, the file is not the hint of a repository, so another
-	 * program has written the file. Ignore it.
+	 * 1: the name is not that of a hint, so the file is from another
+	 * program. Ignore it.
 	 */
 	return ret > 0 ? 0 : ret;
 }

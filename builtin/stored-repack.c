@@ -30,14 +30,15 @@ static const char usage[] =
 	"[<options>] <store> [<name>...]";
 
 /*
- * Maximum number of repacks of one repository. Other writers may replace the
- * files during a repack, which is then repeated.
+ * Maximum number of tries to repack one repository. A try fails if another
+ * writer has replaced the repacked files meanwhile.
  */
 #define TRIES 3
 
 /*
- * A holder renews its lease (a lock in the store) every LEASE_RENEW seconds. If
- * it has not done so for LEASE_AGE seconds, it counts as dead.
+ * The holder of a lease (a lock in the store) renews it every LEASE_RENEW
+ * seconds. If a lease was not renewed for LEASE_AGE seconds, its holder has
+ * probably died, and another process may take it.
  */
 #define LEASE_RENEW 60
 #define LEASE_AGE (10 * LEASE_RENEW)
@@ -59,7 +60,7 @@ struct run {
 	struct filestore *quick;
 };
 
-/* The directory in which a repository is repacked. */
+/* The temporary directory in which a repository is repacked. */
 struct workshop {
 	struct sys_tempdir dir;
 	/* owned: the repository, and the directory for dropped objects */
@@ -99,8 +100,8 @@ static int workshop_open(struct workshop *shop, struct error *err)
 /* ---- one repository */
 
 /*
- * Count the packs of the repository. Packs that are only published for
- * packfile-uris do not count.
+ * Returns the number of packs of the repository, without those that are only
+ * published for packfile-uris.
  */
 static size_t count_packs(const struct generation *g)
 {
@@ -145,8 +146,8 @@ static int collect(const struct run *run, const struct workshop *shop,
 }
 
 /*
- * Publishes packs for the next generation. After an error, there is only a
- * warning: clones get all bytes from servers.
+ * Publishes packs for the next generation. If this fails, prints only a
+ * warning: clients then get all bytes from servers.
  */
 static int publish(const struct workshop *shop, const char *name,
 		   struct error *err)
@@ -168,8 +169,9 @@ static int stop_at_once(void *ctx, const char *name)
 }
 
 /*
- * Repack a generation and make the next generation. Returns 0, ERR_DENIED if
- * changes of other writers conflict, or another negative error code.
+ * Repacks the files of generation *g, and makes the next generation from the
+ * result. Returns 0, ERR_DENIED if changes of other writers conflict with the
+ * repack, or another negative error code.
  */
 static int repack(const struct run *run, const struct generation_place *place,
 		  struct generation *g, struct stored_written *written,
@@ -216,8 +218,8 @@ static void tell(const char *name, size_t packs, const struct generation *g,
 }
 
 /*
- * Maintain a repository. With `is_listed`, a repository without a generation is
- * no error. Returns 0 or a negative error code.
+ * Repacks a repository. If `is_listed` is set, the repository may have no
+ * generation: this is then no error. Returns 0 or a negative error code.
  */
 static int maintain(const struct run *run, const struct generation_place *place,
 		    bool is_listed, struct error *err)
@@ -246,8 +248,8 @@ static int maintain(const struct run *run, const struct generation_place *place,
 }
 
 /*
- * Find whether a repository has as many packs as --auto asks for. Returns 1 if
- * so, 0 if not, or a negative error code.
+ * Returns 1 if a repository has at least the number of packs that --auto gives,
+ * 0 if not, or a negative error code.
  */
 static int is_due(const struct run *run, const struct generation_place *place,
 		  bool is_listed, struct error *err)
@@ -278,7 +280,8 @@ static void renew(void *lease)
 }
 
 /*
- * Maintain a repository, while a ticker renews the lease (a lock in the store).
+ * Works like maintain(), while a ticker renews the lease (a lock in the store)
+ * from time to time.
  */
 static int maintain_long(const struct run *run, struct generation_lease *lease,
 			 const struct generation_place *place, bool is_listed,
@@ -294,8 +297,9 @@ static int maintain_long(const struct run *run, struct generation_lease *lease,
 }
 
 /*
- * Maintain a repository while holding its lease (a lock in the store). If
- * another process holds the lease, print the holder and return 0.
+ * Works like maintain(), while holding the lease of the repository (a lock in
+ * the store). If another process holds the lease, prints the name of its node
+ * and returns 0.
  */
 static int with_lease(struct run *run, const struct generation_place *place,
 		      bool is_listed, struct error *err)
@@ -321,8 +325,8 @@ static int with_lease(struct run *run, const struct generation_place *place,
 	lease.place = &quick;
 	ret = maintain_long(run, &lease, place, is_listed, err);
 	/*
-	 * If the lease (a lock in the store) cannot be dropped, it expires by
-	 * itself.
+	 * Ignore a failure: a lease (a lock in the store) that is not dropped
+	 * is taken over when it is old.
 	 */
 	generation_lease_drop(&lease, NULL);
 	return ret;

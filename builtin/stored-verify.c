@@ -10,7 +10,7 @@
 static const char usage[] =
 	"git store verify [--full] [<options>] <store> [<name>...]";
 
-/* exit code if a problem was found */
+/* exit code if a repository has a problem */
 #define FOUND 1
 
 struct run {

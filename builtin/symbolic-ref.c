@@ -62,7 +62,10 @@ static int show(const struct symbolic_ref *s, const char *name)
 	return ret;
 }
 
-/* Makes the change. Prints errors. Returns the exit code. */
+/*
+ * Changes the symbolic ref in a transaction. Prints errors. Returns the exit
+ * code.
+ */
 static int change(struct symbolic_ref *s, const struct ref_change *change)
 {
 	struct error err = ERROR_INIT;

@@ -19,7 +19,7 @@
 #define PARENT_SID "GIT_TRACE2_PARENT_SID"
 #define PARENT_NAME "GIT_TRACE2_PARENT_NAME"
 
-/* Maximum number of ancestor processes in the trace. */
+/* Maximum number of ancestor processes whose names are written to the trace. */
 #define ANCESTORS_MAX 100
 
 /*
@@ -145,7 +145,9 @@ static const char *setting(const char *variable, const struct config *config,
 
 /* ---- opening targets */
 
-/* Print why a socket address "af_unix:<path>" is invalid. */
+/*
+ * Print the reason why "af_unix:<path>", the address of a socket, is not valid.
+ */
 static void explain_address(const char *name, const char *value)
 {
 	const char *path = value + 8;
@@ -205,9 +207,9 @@ static void explain_old(const char *name, const char *value,
 }
 
 /*
- * Open a target of the trace (a file, a directory or a socket). Returns 1 if
- * the target is open, 2 if its directory has too many files, or 0 on other
- * errors.
+ * Open a target of the trace: a file, a new file in a directory, or a socket.
+ * Returns 1 if the target is open, 2 if the directory has too many files, or 0
+ * if the target is off or cannot be opened.
  */
 static int open_target(struct tracing *t, enum trace_target target,
 		       const char *name, const char *value,
@@ -234,7 +236,8 @@ static int open_target(struct tracing *t, enum trace_target target,
 }
 
 /*
- * Open the targets of trace2. Returns true if a directory has too many files.
+ * Open the targets of trace2. Returns true if one of them is a directory that
+ * has too many files.
  */
 static bool open_targets(struct tracing *t, const struct config *config)
 {
@@ -323,7 +326,10 @@ static void open_log(struct tracing *t, const struct config *config)
 
 /* ---- the first events */
 
-/* Split text into words that each end in a NUL. The list borrows the words. */
+/*
+ * Split a text into words; each word ends in a NUL. Returns a list that borrows
+ * the words from `text`, with NULL at its end.
+ */
 static const char **split(const struct buf *text, char end)
 {
 	const char **words;
@@ -341,8 +347,8 @@ static const char **split(const struct buf *text, char end)
 }
 
 /*
- * Trace the start of the process with its original arguments, read from the
- * system, because argv has changed by now.
+ * Trace the start of the process with its original arguments. They are read
+ * from /proc, because argv was changed before.
  */
 static void tell_start(struct tracing *t)
 {
@@ -358,8 +364,8 @@ static void tell_start(struct tracing *t)
 }
 
 /*
- * Append the name of a process and '\n'. Returns the process id of its parent,
- * or 0.
+ * Append the name of the process `pid` and '\n'. Returns the id of its parent
+ * process, or 0 if it is not known.
  */
 static long put_process(struct buf *names, long pid)
 {

@@ -21,9 +21,12 @@
 
 struct tracing {
 	uint64_t start_ns; /* when the process began */
-	/* The name of the command. Borrowed; NULL: not known yet. */
+	/* borrowed: name of the command; NULL: it is not known yet */
 	const char *command;
-	/* the targets of trace2 were opened, or found to be off */
+	/*
+	 * true: the settings of trace2 were read from the environment or the
+	 * configuration, so its targets are not opened again
+	 */
 	bool has_looked;
 	bool is_on;
 	struct trace trace; /* valid if is_on */

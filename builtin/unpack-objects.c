@@ -31,7 +31,7 @@ enum {
 	CACHE_LIMIT = 96 << 20,
 	/* default of core.bigFileThreshold */
 	BIG_FILE_DEFAULT = 512 << 20,
-	/* exit code: an object is damaged */
+	/* exit code of the command if an object is damaged */
 	CORRUPT = 1,
 };
 
@@ -58,13 +58,13 @@ struct run {
 	/* temporary directory of the pack */
 	struct sys_tempdir dir;
 	struct progress_out out;
-	/* at least one object of the pack is damaged */
+	/* true: at least one object of the pack is damaged */
 	bool is_damaged;
-	/* --strict has found a problem */
+	/* true: --strict has found a problem in an object */
 	bool is_malformed;
 	/*
-	 * Why the input ended before the end of the pack. Its code is 0 if the
-	 * pack is complete.
+	 * The reason why the input ended before the end of the pack. Its code
+	 * is 0 if the whole pack was read.
 	 */
 	struct error end;
 	struct error *err;
@@ -124,7 +124,7 @@ static int on_broken(void *ctx, bool is_end, const struct error *what)
 {
 	struct run *r = ctx;
 
-	/* Objects that --strict rejects are not written, even with -r. */
+	/* If --strict has found a problem, end with an error, even with -r. */
 	if (r->is_malformed)
 		return what->code;
 	if (!is_end)

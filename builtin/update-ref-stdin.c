@@ -36,13 +36,19 @@ struct session {
 	struct ref_transaction *tx;   /* owned */
 	enum session_state state;
 	bool nul;
-	/* flags of the next command that names a ref */
+	/*
+	 * flags from the command "option", for the next command that changes a
+	 * ref
+	 */
 	unsigned flags;
-	/* the input: the line of a command, or with -z, each argument */
+	/*
+	 * reads standard input: with -z, one argument at a time, otherwise one
+	 * line at a time
+	 */
 	struct stdin_lines in;
 	/* points into in.line: the part of the line that is not parsed yet */
 	const char *next;
-	/* the command's name, for messages */
+	/* name of the command that is running, for messages */
 	const char *verb;
 	/* arguments of the command, unquoted */
 	struct buf name, arg;
@@ -50,7 +56,7 @@ struct session {
 	int code;
 };
 
-/* The kinds of arguments of a command on standard input. */
+/* What an argument of a command is. */
 enum arg_kind {
 	ARG_NONE,  /* not given */
 	ARG_EMPTY, /* given, and empty */
@@ -58,8 +64,9 @@ enum arg_kind {
 };
 
 /*
- * Read a quoted string into *out; s->next points to its first quote. Returns 0,
- * or prints an error and returns the exit code.
+ * Read a string in quotes, without its quotes and escapes, into *out. s->next
+ * points to the first quote. Returns 0, or prints an error and returns the exit
+ * code.
  */
 static int take_quoted(struct session *s, struct buf *out)
 {
@@ -115,9 +122,9 @@ static int cut_off(const struct session *s, const char *what)
 }
 
 /*
- * With -z: read the bytes up to the next NUL into s->arg. `what` names the
- * argument in the error message at the end of input. If `what` is NULL, the end
- * of input counts as an empty argument.
+ * With -z: read the next argument, up to its NUL, into s->arg. If the input
+ * ends before the argument, prints an error in which `what` names the argument.
+ * If `what` is NULL, the argument is then empty, and this is no error.
  */
 static int next_argument(struct session *s, const char *what)
 {
@@ -132,9 +139,10 @@ static int next_argument(struct session *s, const char *what)
 }
 
 /*
- * Read the next argument into s->arg. `what` names the argument in messages. If
- * the argument of a line is missing, *kind is ARG_NONE. With -z, a missing
- * argument is an error, or counts as empty if `what` is NULL.
+ * Read the next argument into s->arg, and set *kind. `what` names the argument
+ * in messages. If the line has no more arguments, *kind is ARG_NONE. With -z, a
+ * missing argument is an error; if `what` is NULL, it is an empty argument
+ * instead.
  */
 static int take_arg(struct session *s, const char *what, enum arg_kind *kind)
 {
@@ -378,8 +386,8 @@ static int do_symref_create(struct session *s)
 }
 
 /*
- * Parse s->arg as the old value of a ref. `kind` is "oid" if s->arg is an id,
- * or "ref" if it is the target of a symbolic ref.
+ * Parse s->arg as the old value of a ref. `kind` says what it is: "oid" for an
+ * id, "ref" for the target of a symbolic ref.
  */
 static int parse_old(struct session *s, const char *kind,
 		     struct ref_change *change, char **target, struct oid *oid)
@@ -452,8 +460,8 @@ static int do_symref_update(struct session *s)
 }
 
 /*
- * Read the target of symref-delete or symref-verify. For symref-verify,
- * `new_oid` is NULL.
+ * Read the argument of symref-delete or symref-verify: the target that the
+ * symbolic ref must have. For symref-verify, `new_oid` is NULL.
  */
 static int expect_target(struct session *s, const struct oid *new_oid)
 {
@@ -559,7 +567,10 @@ static int close_session(struct session *s)
 	return 0;
 }
 
-/* Commit the transaction. `who` is the start of the message on failure. */
+/*
+ * Commit the transaction. `who` is the start of an error message, such as
+ * "commit: ". Returns 0, or prints an error and returns the exit code.
+ */
 static int commit(struct session *s, const char *who)
 {
 	struct error err = ERROR_INIT;
@@ -590,7 +601,7 @@ static int do_abort(struct session *s)
 static const struct command {
 	const char *name;
 	bool has_args;
-	/* the command's first argument is the name of a ref */
+	/* true: the first argument of the command is the name of a ref */
 	bool has_ref;
 	int (*run)(struct session *s);
 } commands[] = {
@@ -622,8 +633,8 @@ static const struct command *find_command(const char *line)
 }
 
 /*
- * Check that the command is allowed in the present state of the transaction.
- * Returns 0 or the exit code.
+ * Check that a command is allowed in the present state of the transaction (see
+ * above). Returns 0, or prints an error and returns the exit code.
  */
 static int check_state(const struct session *s, const struct command *command)
 {

@@ -17,9 +17,10 @@
 static const char usage[] = "git upload-archive <repository>";
 
 /*
- * Sets *is_limit to whether clients may get only reachable objects. If the
- * repository cannot be opened, sets false; stock Git then reports the error.
- * Returns 0 or a negative error code.
+ * Sets *is_limit to true if clients may get only reachable objects, because the
+ * repository shares objects with others. If the repository cannot be opened,
+ * sets *is_limit to false; stock Git then reports the error. Returns 0 or a
+ * negative error code.
  */
 static int is_limit(bool *is_limit, struct builtin_env *env, const char *path,
 		    struct error *err)

@@ -90,8 +90,9 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 	int ret;
 
 	/*
-	 * serve_upload_pack() writes errors and warnings to the trace itself.
-	 * Without this call, they would be in the trace twice.
+	 * Turn off the tracing of builtin_fail() and similar functions, because
+	 * serve_upload_pack() writes its errors and warnings to the trace
+	 * itself.
 	 */
 	builtin_trace_errors(NULL);
 	ret = lazy_fetch_provider(&options.provider, env, LAZY_FETCH_SERVE,

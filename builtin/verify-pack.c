@@ -105,8 +105,8 @@ static int check_unique(const struct pack *pack, struct error *err)
 }
 
 /*
- * Check a pack that is open, and print the requested lists. As in stock Git,
- * objects are neither checked nor listed with -s.
+ * Check an open pack, and print the requested lists. With -s, only prints the
+ * numbers for each length of delta chains, as in stock Git.
  */
 static int verify_opened(const struct verify_pack_request *rq,
 			 const struct pack *pack, struct error *err)
@@ -143,7 +143,10 @@ int verify_pack_base(const struct verify_pack_request *rq, const char *base,
 	return ret;
 }
 
-/* Append `name` without its suffix .idx or .pack. */
+/*
+ * Append the name of a pack without its suffix: `name` may end in .idx or
+ * .pack.
+ */
 static int strip_name(struct buf *base, const char *name)
 {
 	size_t len = strlen(name);

@@ -10,13 +10,13 @@
 
 struct verify_pack_request {
 	/*
-	 * list all objects, and the number of objects for each length of delta
-	 * chains
+	 * true: also list all objects, and the number of objects for each
+	 * length of delta chains
 	 */
 	bool verbose;
 	/*
-	 * list only the numbers for each length of delta chains; do not check
-	 * objects
+	 * true: only list the number of objects for each length of delta
+	 * chains, and do not check objects
 	 */
 	bool stat_only;
 	enum hash_algo algo;

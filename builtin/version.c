@@ -43,8 +43,9 @@ static void print_build_options(void)
 }
 
 /*
- * Print stock Git's version if it is installed. Programs ask for the version to
- * find out what Git can do, and stock Git runs all commands that are not ours.
+ * Print the version of stock Git if it is installed, otherwise ours. Programs
+ * use the version to find out what Git can do, and stock Git runs all commands
+ * that gitreach does not have.
  */
 static void print_version(struct trace *trace)
 {

@@ -38,8 +38,8 @@ static struct {
 	atomic_bool is_armed;
 	atomic_flag is_busy; /* guards the list */
 	/*
-	 * the first entry of the list, which is the newest; the code that added
-	 * an entry owns the entry
+	 * The first entry of the list, which is the newest. An entry is owned
+	 * by the code that has added it.
 	 */
 	struct sys_cleanup *newest;
 } registry = {.is_busy = ATOMIC_FLAG_INIT};
@@ -66,7 +66,10 @@ void sys_cleanup_signals(sigset_t *set)
 /* The state of one call that removes a directory. */
 struct removal {
 	struct sys_dir_handle *handle;
-	/* errno of the first failed removal in the directory, or 0 */
+	/*
+	 * errno of the first entry that could not be removed; 0: all were
+	 * removed
+	 */
 	int cause;
 };
 
@@ -93,8 +96,8 @@ static bool remove_entry(struct removal *r, int fd, const char *name, int depth)
 }
 
 /*
- * Reads the list of a directory's entries once, and removes the entries.
- * Returns whether at least one entry was removed.
+ * Lists the entries of a directory once, and removes each of them. Returns
+ * whether at least one entry was removed.
  */
 static bool empty_dir(struct removal *r, int fd, int depth)
 {
@@ -210,7 +213,7 @@ static void remove_all(void)
 
 /*
  * Ends the process by the default action of the signal. The registry stays
- * locked, so no other thread creates a file.
+ * locked, so no other thread creates a temporary file before the end.
  */
 static void end_process(int signal_nr)
 {

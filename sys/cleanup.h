@@ -10,13 +10,13 @@
  * is older than the files that are written under it. Then the handler lets the
  * signal end the process with its default action.
  *
- * 	sys_cleanup_begin(&section)     from here on no handler starts ...
- * 	open(), rename() or unlink()
- * 	sys_cleanup_add() or _drop()    ... until the registry agrees with
- * 	sys_cleanup_end(&section)       the disk
+ *	sys_cleanup_begin(&section)     from here on no handler starts ...
+ *	open(), rename() or unlink()
+ *	sys_cleanup_add() or _drop()    ... until the registry agrees with
+ *	sys_cleanup_end(&section)       the disk
  *
- * So the handler never removes a file that was renamed into place, nor a file
- * that another process has since made under the same name. Once a handler has
+ * So the handler never removes a file that was renamed to its final name, or a
+ * file of the same name that another process made later. Once a handler has
  * started, other threads wait at sys_cleanup_begin() until the process ends.
  *
  * All functions below do nothing before sys_cleanup_arm(). Only a program that
@@ -54,8 +54,8 @@ enum sys_cleanup_kind {
 struct sys_cleanup;
 
 /*
- * Descriptors that allow a directory to be removed when the process has no free
- * descriptor.
+ * Descriptors that are kept open so that a directory can be removed even if the
+ * process has no free descriptor then.
  */
 struct sys_dir_handle {
 	/*
@@ -103,10 +103,11 @@ void sys_cleanup_signals(sigset_t *set);
 void sys_cleanup_arm(void);
 
 /*
- * Makes an entry for a file or directory; sys_cleanup_add() registers the
- * entry. `path` is copied. A relative path is resolved in the working directory
- * at the time of the signal. Returns 0 or ERR_NOMEM. If this process does not
- * catch the signals, returns 0 with *out NULL.
+ * Makes an entry for the file or directory `path`, which is copied. The signal
+ * handler removes the file only after sys_cleanup_add() has registered the
+ * entry. A relative path is resolved in the working directory at the time of
+ * the signal. Returns 0 or ERR_NOMEM. If sys_cleanup_arm() was not called,
+ * returns 0 with *out NULL.
  */
 int sys_cleanup_new(struct sys_cleanup **out, enum sys_cleanup_kind kind,
 		    const char *path, struct error *err);
@@ -124,8 +125,8 @@ void sys_cleanup_use_handle(struct sys_cleanup *entry,
 void sys_cleanup_free(struct sys_cleanup *entry);
 
 /*
- * A period in which the signals are blocked. The caller keeps this struct on
- * the stack.
+ * A period in which this thread blocks the signals. The caller keeps this
+ * struct on the stack.
  */
 struct sys_hold {
 	bool is_held;
@@ -147,19 +148,22 @@ void sys_release_signals(const struct sys_hold *hold);
  * thread. Signals and other sections wait until the section ends. errno is
  * preserved.
  *
- * In a section a thread must not wait for another thread. The thread must not
- * allocate memory either, since the handler may have interrupted another thread
- * that holds the allocator's lock.
+ * Two things are forbidden in a section. The thread must not wait for another
+ * thread. And it must not allocate memory: the handler may have interrupted
+ * another thread that holds the allocator's lock.
  */
 void sys_cleanup_begin(struct sys_hold *section);
 void sys_cleanup_end(const struct sys_hold *section);
 
-/* Registers an entry. Call it in a section. `entry` may be NULL. */
+/*
+ * Registers an entry. Must be called between sys_cleanup_begin() and
+ * sys_cleanup_end(). `entry` may be NULL.
+ */
 void sys_cleanup_add(struct sys_cleanup *entry);
 
 /*
- * Removes an entry from the registry. Call it in a section. `entry` may be
- * NULL.
+ * Removes an entry from the registry. Must be called between
+ * sys_cleanup_begin() and sys_cleanup_end(). `entry` may be NULL.
  */
 void sys_cleanup_drop(struct sys_cleanup *entry);
 

@@ -5,7 +5,10 @@
 
 #include <stdint.h>
 
-/* Returns monotonic time in nanoseconds. */
+/*
+ * Returns the time of the monotonic clock in nanoseconds. The clock never goes
+ * back.
+ */
 uint64_t sys_clock_ns(void);
 
 /* Returns the time of day in seconds since 1970. */
@@ -16,8 +19,8 @@ void sys_sleep_ns(uint64_t ns);
 
 /*
  * Sets the alarm of the process: SIGALRM ends the process in `ns` nanoseconds,
- * unless a later call sets another time. 0 cancels the alarm. A process that
- * might otherwise wait for a silent peer forever uses this.
+ * unless a later call sets another time. 0 cancels the alarm. Used by a process
+ * that could otherwise wait forever for a peer that sends nothing.
  */
 void sys_alarm_set(uint64_t ns);
 

@@ -103,8 +103,8 @@ void sys_event_wake(int alarm)
 	ssize_t n = write(alarm, &one, sizeof(one));
 
 	/*
-	 * write() fails only if the counter is full. The alarm is then set
-	 * already.
+	 * Ignore the result: write() fails only if the counter is full, and
+	 * then the descriptor is readable already.
 	 */
 	(void)n;
 }

@@ -27,17 +27,17 @@ int sys_event_add(int set, int fd, void *ctx, bool is_shared,
 		  struct error *err);
 
 /*
- * Adds a descriptor that is reported only once. After a report,
- * sys_event_again() allows one more report. sys_event_again() may also be
- * called for a descriptor that is not in the set, and adds it. Any thread may
- * call these functions. Both return 0 or ERR_IO.
+ * sys_event_add_once() adds the descriptor `fd` to a set; sys_event_wait() then
+ * reports it only once. sys_event_again() lets sys_event_wait() report it once
+ * more, and adds it if it is not in the set. Any thread may call these
+ * functions. Both return 0 or ERR_IO.
  */
 int sys_event_add_once(int set, int fd, void *ctx, struct error *err);
 int sys_event_again(int set, int fd, void *ctx, struct error *err);
 
 /*
- * Works like sys_event_again(), but the descriptor is reported when it can be
- * written.
+ * Works like sys_event_again(), but `fd` is reported when bytes can be written
+ * to it.
  */
 int sys_event_again_out(int set, int fd, void *ctx, struct error *err);
 
@@ -51,7 +51,10 @@ void sys_event_remove(int set, int fd);
  */
 size_t sys_event_wait(int set, void **out, size_t max, int timeout_ms);
 
-/* Returns whether a descriptor has bytes or has ended. Does not wait. */
+/*
+ * Returns whether a read from the descriptor would not block: it has bytes, or
+ * has ended. Does not wait.
+ */
 bool sys_event_is_ready(int fd);
 
 /*
@@ -63,12 +66,16 @@ void sys_event_wake(int alarm);
 void sys_event_unwake(int alarm);
 
 /*
- * Blocks `signals` in this thread and in threads that start later. Returns a
- * descriptor from which sys_event_signal() reads these signals, or ERR_IO.
+ * Blocks `signals` in this thread and in the threads that it starts later.
+ * Returns a descriptor that becomes readable when one of these signals arrives,
+ * or ERR_IO. sys_event_signal() reads the signal.
  */
 int sys_event_signals_open(const sigset_t *signals, struct error *err);
 
-/* Returns the number of a signal that has come, or 0 if none has. */
+/*
+ * Reads a signal from a descriptor of sys_event_signals_open(). Returns the
+ * signal's number, or 0 if none has arrived.
+ */
 int sys_event_signal(int fd);
 
 #endif

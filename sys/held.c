@@ -60,8 +60,8 @@ const uint8_t *sys_held_map(const struct sys_held *held, const char *path,
 			    struct error *err)
 {
 	/*
-	 * Mapping does not change the visible content of the file, so callers
-	 * pass a const pointer.
+	 * The cast is allowed because mapping does not change what callers see
+	 * of the file.
 	 */
 	struct sys_held *h = (struct sys_held *)(uintptr_t)held;
 	const uint8_t *bytes;

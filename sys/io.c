@@ -26,9 +26,9 @@ static void wait_ready(int fd, short events)
 }
 
 /*
- * Returns whether the caller should repeat a system call that failed. If the
- * call failed because a non-blocking descriptor was not ready, first waits
- * until the descriptor is ready for `events`.
+ * Returns whether the caller should repeat the system call that has failed. If
+ * it failed because the non-blocking descriptor `fd` was not ready, waits until
+ * `fd` is ready for `events` (those of poll(2)).
  */
 static bool again(int fd, short events)
 {
@@ -85,8 +85,8 @@ static size_t iov_advance(struct iovec *iov, size_t nr, size_t n)
 }
 
 /*
- * Some files and some receivers do not support sendfile(). If sendfile() fails,
- * the bytes are written by write().
+ * If sendfile() fails, write() is used, because some files and some receivers
+ * do not support sendfile().
  */
 int sys_send_file(int fd, const struct sys_file_span *span, const char *what,
 		  struct error *err)
@@ -460,7 +460,8 @@ int sys_rmdir(const char *path, struct error *err)
 }
 
 /*
- * The context that sys_rmdir_empty() passes to its callback for one directory.
+ * The context of the callback that sys_rmdir_empty() calls for each entry of a
+ * directory.
  */
 struct emptying {
 	const char *dir;
@@ -479,8 +480,8 @@ static int empty_entry(void *ctx, const char *name)
 		ret = sys_rmdir_empty(path.data, e->err);
 	buf_release(&path);
 	/*
-	 * sys_rmdir_empty() returns 0 if the entry stays. The directory then
-	 * cannot be removed either, so return 1 to end the listing.
+	 * 0: sys_rmdir_empty() could not remove the entry. Then the directory
+	 * cannot be removed, either, so end the listing with 1.
 	 */
 	return ret < 0 ? ret : !ret;
 }

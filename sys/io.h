@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Complete writes and reads on descriptors; directories; file attributes. */
+/*
+ * Reads and writes of whole ranges of bytes on descriptors; directories; file
+ * attributes.
+ */
 #ifndef SYS_IO_H
 #define SYS_IO_H
 
@@ -35,8 +38,8 @@ void sys_sigpipe_block(sigset_t *before);
 void sys_sigpipe_restore(const sigset_t *before);
 
 /*
- * A range of bytes of a file. The file does not change, and is both open (`fd`)
- * and mapped (`bytes`).
+ * A range of bytes of an open file that is also mapped. The file must not
+ * change.
  */
 struct sys_file_span {
 	const uint8_t *bytes; /* points into the map */
@@ -115,7 +118,10 @@ int sys_stat(struct sys_stat *st, const char *path, struct error *err);
  */
 int sys_open_file(struct sys_stat *st, const char *path, struct error *err);
 
-/* Works like sys_stat(), but describes a symlink itself, not its target. */
+/*
+ * Works like sys_stat(), but if `path` is a symlink, gives the attributes of
+ * the symlink itself.
+ */
 int sys_lstat(struct sys_stat *st, const char *path, struct error *err);
 
 /* Returns whether a file or directory exists. */
@@ -146,7 +152,10 @@ int sys_mkdir_shared(const char *path, unsigned share, struct error *err);
 /* Unlinks a file. A missing file is not an error. Returns 0 or ERR_IO. */
 int sys_unlink(const char *path, struct error *err);
 
-/* Sets the modification time, in seconds since 1970. Returns 0 or ERR_IO. */
+/*
+ * Sets the modification time of a file, in seconds since 1970. Returns 0 or
+ * ERR_IO.
+ */
 int sys_set_mtime(const char *path, int64_t seconds, struct error *err);
 
 /*
@@ -166,8 +175,8 @@ int sys_disk_space(uint64_t *total, uint64_t *available, const char *path,
 
 /*
  * Makes everything durable that was written to the file system that contains
- * `path`. For many small files this call is cheaper than syncing each file.
- * Returns 0 or ERR_IO.
+ * `path`. For many small files, one call of this function takes less time than
+ * syncing each file. Returns 0 or ERR_IO.
  */
 int sys_sync_file_system(const char *path, struct error *err);
 
@@ -179,8 +188,9 @@ int sys_rmdir(const char *path, struct error *err);
 
 /*
  * Removes `path` and the directories below it, if they contain nothing but
- * directories. Returns 1 if the directory is removed or did not exist, 0 if it
- * stays, or ERR_IO. After 0, some directories below `path` may be removed.
+ * directories. Returns 1 if `path` is removed or did not exist, 0 if it stays
+ * because there is a file in it or below, or ERR_IO. If `path` stays, some
+ * directories below it may be removed.
  */
 int sys_rmdir_empty(const char *path, struct error *err);
 
@@ -220,8 +230,8 @@ int sys_readlink(struct buf *out, const char *path, struct error *err);
 int sys_link(const char *path, const char *second, struct error *err);
 
 /*
- * Gives a file a second name, which must be new. Returns 1 if something named
- * `second` exists, otherwise 0 or ERR_IO.
+ * Gives a file the second name `second`. Returns 0 on success, 1 if something
+ * with this name exists already, or ERR_IO.
  */
 int sys_link_new(const char *path, const char *second, struct error *err);
 
@@ -245,10 +255,10 @@ char *sys_realpath(const char *path, struct error *err);
 char *sys_realpath_missing(const char *path, struct error *err);
 
 /*
- * Writes at most 4096 bytes to a stream of another process, if the stream
- * accepts them within `wait_ms` milliseconds. Otherwise the bytes are lost. If
- * `wait_ms` is 0, the function does not wait, and writes only to a pipe or a
- * socket.
+ * Writes at most 4096 bytes to a stream that another process reads. If the
+ * stream does not accept them within `wait_ms` milliseconds, the bytes are
+ * lost. If `wait_ms` is 0, the function does not wait, and writes only to a
+ * pipe or a socket.
  */
 void sys_write_ready(int fd, const void *bytes, size_t len, int wait_ms);
 

@@ -44,8 +44,8 @@ static int pid_path(struct buf *out, const char *path)
 }
 
 /*
- * Writes the PID file of a lock that was taken. A failure is ignored, because
- * the lock does not need the PID file.
+ * Writes the PID file of a lock that this process holds. Ignores errors,
+ * because the lock is valid without the file.
  */
 static void record_holder(struct sys_tempfile *lock, unsigned mode)
 {

@@ -39,13 +39,13 @@ int sys_lockfile_create(struct sys_tempfile *lock, const char *path,
  * instead of 0666. The mode may contain permissions for a shared repository
  * (sys/share.h). If it contains SYS_SHARE_PID, a PID file is written too. The
  * PID file is removed when the lock file is removed, and before the lock file
- * is renamed. The lock is taken even if the PID file cannot be written.
+ * is renamed. If the PID file cannot be written, the lock is taken without it.
  */
 int sys_lockfile_create_mode(struct sys_tempfile *lock, const char *path,
 			     unsigned mode, int64_t timeout_ms,
 			     struct error *err);
 
-/* State of the process that the PID file of a lock names. */
+/* Whether the process runs that the PID file of a lock names. */
 enum sys_lockfile_holder {
 	/* there is no valid PID file */
 	SYS_LOCKFILE_UNKNOWN,

@@ -15,7 +15,10 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-/* Files of up to this size are read instead of mapped. */
+/*
+ * Maximum size in bytes of a file that is read into memory. A larger file is
+ * mapped.
+ */
 #define SYS_MAP_COPY_MAX ((size_t)8 << 10)
 
 /*
@@ -51,12 +54,12 @@ int sys_map_file(struct sys_map *map, int fd, size_t len, const char *path,
 /* Unmaps or frees a map. A zeroed map is allowed. */
 void sys_map_close(struct sys_map *map);
 
-/* Tells the kernel that the whole mapping will be read front to back. */
+/* Tells the kernel that the mapping will be read from the start to the end. */
 void sys_map_advise_sequential(const struct sys_map *map);
 
 /*
- * Releases the pages that lie wholly in [off, off + len). They no longer count
- * as memory of the process. A later access reads them from the file again.
+ * Releases the pages that lie wholly in [off, off + len), so that the process
+ * uses less memory. A later access reads them from the file again.
  */
 void sys_map_drop(const struct sys_map *map, size_t off, size_t len);
 
@@ -80,11 +83,11 @@ int sys_read_file(struct buf *out, const char *path, struct error *err);
  */
 struct sys_held {
 	size_t len; /* bytes */
-	/* modification time in nanoseconds since 1970 */
+	/* modification time of the file in nanoseconds since 1970 */
 	int64_t mtime_ns;
-	/* points into `map`; NULL until mapped */
+	/* the bytes of the file, in `map`; NULL while the file is not mapped */
 	_Atomic(const uint8_t *) bytes;
-	/* protects the mapping: the fields below */
+	/* guards the fields below while the file is mapped */
 	pthread_mutex_t lock;
 	struct sys_map map;
 	int fd; /* owned; -1 if mapped */
@@ -138,7 +141,8 @@ int sys_held_read(const struct sys_held *held, void *bytes, size_t len,
 		  size_t off, const char *path, struct error *err);
 
 /*
- * Works like sys_map_drop() if the held file is mapped. Does nothing otherwise.
+ * Works like sys_map_drop() for a held file that is mapped. Does nothing if the
+ * file is not mapped yet.
  */
 void sys_held_drop(const struct sys_held *held, size_t off, size_t len);
 

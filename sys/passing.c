@@ -13,8 +13,8 @@
 #include "sys/passing.h"
 
 /*
- * Seconds that a test connection waits, to find out whether a process listens.
- * A process that listens accepts the connection within this time.
+ * Seconds that a test connection to an existing socket file may take. If a
+ * process listens on it, the connection is made within this time.
  */
 #define PROBE_SECONDS 1
 
@@ -146,7 +146,9 @@ int sys_passing_send(int fd, const void *bytes, size_t len, const int *fds,
 	return error_recode(err, ERR_PEER);
 }
 
-/* Takes the descriptors out of a message. Returns their number. */
+/*
+ * Copies the descriptors of a received message to `out`. Returns their number.
+ */
 static size_t take_fds(struct msghdr *message, int out[SYS_PASSING_MAX])
 {
 	struct cmsghdr *c = CMSG_FIRSTHDR(message);
@@ -222,8 +224,9 @@ void sys_passing_block(int fd)
 }
 
 /*
- * Opens a pipe once more, without blocking. Returns the descriptor, or -1 if
- * this is not allowed or not possible.
+ * Opens a pipe a second time, in non-blocking mode. Returns the descriptor, or
+ * -1 if this is not possible, for example because the pipe belongs to another
+ * user.
  */
 static int reopen(int fd, bool is_output)
 {

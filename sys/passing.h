@@ -12,26 +12,28 @@
 
 #include "base/error.h"
 
-/* the largest number of descriptors in one message */
+/* maximum number of descriptors in one message */
 #define SYS_PASSING_MAX 3
 
 /*
- * Creates a socket file and listens. Only the owner and the group of the file
- * may connect (mode 0660). If no process listens on an existing socket file,
- * the file is replaced. Returns the descriptor, which does not block, or
- * ERR_IO.
+ * Creates the socket file `path` and listens on it. Only the owner and the
+ * group of the file may connect (mode 0660). A socket file that exists is
+ * replaced if no process listens on it. Returns the descriptor, which does not
+ * block, or ERR_IO.
  */
 int sys_passing_listen(const char *path, struct error *err);
 
 /*
- * Takes a connection from a listening socket. Returns the descriptor, which
- * blocks; ERR_MISSING if no connection waits; or ERR_IO.
+ * Accepts a connection from a listening socket. Returns the descriptor of the
+ * connection, in blocking mode; ERR_MISSING if no client waits for a
+ * connection; or ERR_IO.
  */
 int sys_passing_accept(int listener, struct error *err);
 
 /*
- * Returns whether the process at the other end ran as this user or as root when
- * it connected or began to listen.
+ * Returns whether the process at the other end of the connection `fd` ran as
+ * the user of this process, or as root, at the time when it connected or began
+ * to listen.
  */
 bool sys_passing_is_own(int fd);
 
@@ -58,9 +60,9 @@ int sys_passing_send(int fd, const void *bytes, size_t len, const int *fds,
 
 /*
  * Receives one message of at most `max` bytes with exactly `fd_nr` descriptors,
- * which the caller closes. Returns the number of bytes, or ERR_PEER. The
- * reasons for ERR_PEER: the peer is gone, or the message is empty, too long, or
- * has another number of descriptors. No descriptor is then left open.
+ * which the caller closes. Returns the number of bytes. Returns ERR_PEER if the
+ * peer is gone, or if the message is empty, too long, or has another number of
+ * descriptors; then no descriptor of the message is left open.
  */
 ssize_t sys_passing_receive(int fd, void *bytes, size_t max, int *fds,
 			    size_t fd_nr, struct error *err);
@@ -90,8 +92,8 @@ void sys_passing_block(int fd);
 
 /*
  * A pipe or socket of another process, prepared for the functions of sys/tcp.h,
- * which must not block. The descriptor itself is not made non-blocking, because
- * the other process and its parents share this mode:
+ * which must not block. The mode "non-blocking" is shared with the other
+ * process and its parents, so it is not set:
  *
  *	socket  the functions for sockets never block
  *	pipe    the pipe is opened once more, by its name in /proc
@@ -100,11 +102,14 @@ void sys_passing_block(int fd);
  * non-blocking until sys_passing_close().
  */
 struct sys_passing_end {
-	/* as passed; owned by the caller */
+	/*
+	 * the descriptor that the other process has passed; the caller closes
+	 * it
+	 */
 	int passed;
 	/*
-	 * the descriptor to read or write: `passed`, or one that was opened for
-	 * the same pipe
+	 * the descriptor to read or write: equal to `passed`, or a descriptor
+	 * that was opened for the same pipe
 	 */
 	int fd;
 	bool was_blocking; /* must block again */

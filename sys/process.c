@@ -82,10 +82,10 @@ uint64_t sys_peak_rss_kib(void)
 }
 
 /*
- * getrusage() does not count the time since the last tick or switch, unless
- * Linux was just asked for the CPU clock. So this function reads the CPU clock
- * first. Otherwise most requests of less than a tick (4 ms) would seem to use
- * no time.
+ * getrusage() does not include the CPU time since the last timer tick or
+ * context switch, unless the CPU clock was read just before. So this function
+ * reads the CPU clock first. Otherwise most requests of less than a tick (4 ms)
+ * would seem to use no time.
  */
 void sys_usage(struct sys_usage *usage, bool of_thread)
 {
@@ -155,8 +155,8 @@ int sys_host_name(struct buf *out, struct error *err)
 #include "sys/process.h"
 
 /*
- * The size of large pages on most machines. On other machines the memory is
- * only aligned to this size.
+ * The size of a large page on most machines. Where large pages have another
+ * size, the memory is only aligned to this size.
  */
 #define LARGE_PAGE ((size_t)2 << 20)
 

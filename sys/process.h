@@ -54,9 +54,9 @@ int sys_host_name(struct buf *out, struct error *err);
 
 /*
  * Allocates `size` bytes for random access. If `size` is 2 MiB or more, the
- * memory is in large pages if the system supports them. The processor then
- * needs fewer address translations. The memory is not cleared; free() releases
- * it. Returns NULL if memory runs out.
+ * memory is in large pages if the system supports them. With large pages, the
+ * processor needs fewer address translations. The memory is not cleared; free()
+ * releases it. Returns NULL if memory runs out.
  */
 void *sys_memory_large(size_t size) __attribute__((warn_unused_result));
 
@@ -70,10 +70,10 @@ void *sys_memory_shared(size_t size) __attribute__((warn_unused_result));
 /*
  * Maps the first `size` bytes of a file. All processes that map the file share
  * these bytes, and the bytes outlive the processes. A missing file is created,
- * and a shorter file is extended with zeros. The zeros are written, so a full
- * disk is found here and not by a later store. Nothing is synced.
- * sys_memory_unshare() releases the memory. Returns NULL with ERR_IO in *err
- * after an error.
+ * and a shorter file is extended with zeros. The zeros are really written. So
+ * if the disk is full, this function fails; otherwise a later access to the
+ * memory would kill the process. Nothing is synced. sys_memory_unshare()
+ * releases the memory. Returns NULL with ERR_IO in *err after an error.
  */
 void *sys_memory_file(const char *path, size_t size, struct error *err)
 	__attribute__((warn_unused_result));

@@ -26,10 +26,13 @@
  * struct.
  */
 struct progress_out {
-	/* receives the text; NULL: no text */
+	/* receives the text of all meters; NULL: no text is made */
 	void (*put)(void *ctx, const char *text, size_t len);
 	void *ctx;
-	/* nanoseconds before anything is shown; 0: show at once */
+	/*
+	 * time in nanoseconds after which a meter is first shown; 0: it is
+	 * shown at once
+	 */
 	uint64_t delay_ns;
 	/*
 	 * A callback that may cancel the work, or NULL. A result other than 0
@@ -64,8 +67,8 @@ void progress_start(struct progress *p, const struct progress_out *out,
 		    const char *title, uint64_t total);
 
 /*
- * Shows the final line of a meter for a phase of work that is over and has
- * processed `nr` items. Shows nothing if `nr` is 0.
+ * Shows the line of a finished meter, for work that had no meter while it was
+ * done. `nr` is the number of processed items; if it is 0, nothing is shown.
  */
 void progress_tell(const struct progress_out *out, const char *title,
 		   uint64_t nr);
@@ -80,9 +83,9 @@ void progress_add(struct progress *p, uint64_t nr);
 int progress_step(struct progress *p, uint64_t nr, struct error *err);
 
 /*
- * Asks out->poll, if set, whether to cancel work that has no meter. `total` is
- * the number of items of the work. Returns 0, or ERR_CANCELLED if out->poll
- * cancels the work.
+ * Calls out->poll, if it is set, to ask whether to cancel work that has no
+ * meter. `total` is the number of items of the work. Returns 0, or
+ * ERR_CANCELLED if the work is cancelled.
  */
 int progress_ask(const struct progress_out *out, const char *title,
 		 uint64_t total, struct error *err);

@@ -30,16 +30,16 @@ int sys_rangelock_open_private(const char *path, struct error *err);
 
 /*
  * Takes lock `nr`, shared or exclusive. If the same descriptor already has the
- * lock in the other mode, the mode changes. If `wait`, waits until the lock is
- * free. Returns 0, ERR_DENIED if the lock is taken and `wait` is false, or
- * ERR_IO.
+ * lock in the other mode, the mode changes. If `wait` is true, waits while
+ * another descriptor holds the lock. Returns 0, ERR_DENIED if the lock is taken
+ * and `wait` is false, or ERR_IO.
  */
 int sys_rangelock_take(int fd, uint32_t nr, bool shared, bool wait,
 		       struct error *err);
 
 /*
- * Returns whether another descriptor holds lock `nr`, shared or exclusive. If
- * the system cannot tell, returns false.
+ * Returns whether lock `nr` is held through another descriptor, shared or
+ * exclusive. If the system cannot tell, returns false.
  */
 bool sys_rangelock_is_taken(int fd, uint32_t nr);
 

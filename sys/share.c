@@ -33,8 +33,8 @@ unsigned sys_share_mode(unsigned mode, unsigned share, bool is_dir)
 }
 
 /*
- * Sets *mode to the permissions that `share` requires. Returns whether they
- * differ from the present permissions.
+ * Sets *mode to the permissions that a file with the attributes *st must have
+ * because of `share`. Returns whether they differ from its present permissions.
  */
 static bool wants_change(unsigned *mode, const struct stat *st, unsigned share)
 {

@@ -35,12 +35,15 @@
 #define SYS_SHARE_PID (1U << 22)
 
 /*
- * Returns the permission bits that a share (the upper bits of a mode) sets, for
- * instance 0660.
+ * Returns the permission bits that the share in a mode sets, for instance 0660.
+ * They are stored in the upper bits of the mode.
  */
 #define SYS_SHARE_BITS(share) ((share) >> 12 & 0777U)
 
-/* Returns the permission bits of a mode with a share, for open(2). */
+/*
+ * Returns `mode` without the bits of its share: only the permission bits, which
+ * open(2) accepts.
+ */
 #define SYS_SHARE_MODE(mode) ((mode)&07777U)
 
 /*

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A lock between the threads of several processes. */
+/* A mutex for threads of several processes. */
 struct sys_shared_lock {
 	pthread_mutex_t mutex;
 };

@@ -20,11 +20,20 @@ int sys_exec(const char *file, char *const argv[], struct error *err);
 
 struct sys_child {
 	pid_t pid;
-	/* write end of the child's standard input, or -1 */
+	/*
+	 * write end of the pipe to the child's standard input; -1: there is no
+	 * pipe, or it was closed
+	 */
 	int in;
-	/* read end of the child's standard output, or -1 */
+	/*
+	 * read end of the pipe from the child's standard output; -1: there is
+	 * no pipe, or it was closed
+	 */
 	int out;
-	/* read end of the child's standard error, or -1 */
+	/*
+	 * read end of the pipe from the child's standard error; -1: there is no
+	 * pipe, or it was closed
+	 */
 	int err;
 	/*
 	 * CPU time of the child and its children in microseconds, set by
@@ -36,7 +45,7 @@ struct sys_child {
 enum {
 	SYS_SPAWN_PIPE_IN = 1 << 0,  /* connect child->in */
 	SYS_SPAWN_PIPE_OUT = 1 << 1, /* connect child->out */
-	/* the child's standard input is empty */
+	/* the child reads from /dev/null, so its input is empty */
 	SYS_SPAWN_NULL_IN = 1 << 2,
 	/* the child's standard error goes to its standard output */
 	SYS_SPAWN_ERR_TO_OUT = 1 << 3,
@@ -54,7 +63,10 @@ enum {
 	SYS_SPAWN_NULL_OUT = 1 << 8,
 	/* the child blocks no signal, whatever this thread blocks */
 	SYS_SPAWN_OPEN_SIGNALS = 1 << 9,
-	/* the child leads a process group: kill(-pid) reaches its children */
+	/*
+	 * The child leads a new process group, so that kill(-pid) also reaches
+	 * the children of the child.
+	 */
 	SYS_SPAWN_GROUP = 1 << 10,
 };
 
@@ -77,10 +89,10 @@ pid_t sys_spawn_heir(char *const argv[], char *const envp[], const int *keep,
 		     size_t nr, struct error *err);
 
 /*
- * Works like sys_spawn(), with given descriptors. The child's standard input,
- * output and error are copies of fds[0], fds[1] and fds[2]. Each is at least 3,
- * or -1: the stream is inherited. Only the flag SYS_SPAWN_OPEN_SIGNALS is
- * allowed.
+ * Works like sys_spawn(), but the child's standard input, output and error are
+ * copies of the descriptors fds[0], fds[1] and fds[2]. A descriptor must be 3
+ * or more; -1 means that the child inherits the stream. The only allowed flag
+ * is SYS_SPAWN_OPEN_SIGNALS.
  */
 int sys_spawn_with(struct sys_child *child, char *const argv[],
 		   char *const envp[], const int fds[3], unsigned flags,
@@ -98,28 +110,32 @@ typedef int sys_talk_fn(void *ctx, const char *bytes, size_t len,
  * output, for sys_spawn_talk().
  */
 struct sys_talk {
-	/* borrowed; the bytes to write to child->in, which is then closed */
+	/*
+	 * borrowed: the bytes to write to child->in; afterwards child->in is
+	 * closed
+	 */
 	const void *input;
 	size_t input_len;
 	/*
-	 * If the child writes nothing for this many milliseconds, `output` is
-	 * called with no bytes. 0: never.
+	 * Each time that the child has written nothing for this number of
+	 * milliseconds, `output` is called with no bytes. 0: never.
 	 */
 	unsigned silence_ms;
-	/* called with the child's standard output */
+	/* receives what the child writes to its standard output */
 	sys_talk_fn *output;
 	/*
-	 * Called with the child's standard error. If both streams have bytes,
-	 * `errors` is called before `output`. NULL: child->err is not read.
+	 * Receives what the child writes to its standard error. If both streams
+	 * have bytes, `errors` is called before `output`. NULL: child->err is
+	 * not read.
 	 */
 	sys_talk_fn *errors;
 	void *ctx;
 };
 
 /*
- * Writes the input of the child and reads its output, in the order in which the
- * child is ready for them. Ends when the child has closed its outputs and has
- * read its input. A child that does not read its input is not an error.
+ * Writes the input of the child and reads its output, each when the child is
+ * ready for it. Ends when the child has closed its outputs and has read its
+ * input. A child that does not read its input is not an error.
  *
  * Returns 0, ERR_IO, or the negative result of talk->output or talk->errors.
  * The caller calls sys_spawn_wait() in any case.
@@ -148,18 +164,23 @@ int sys_spawn_wait(struct sys_child *child, struct error *err);
 pid_t sys_fork(struct error *err);
 
 /*
- * Lets this process, a child of sys_fork(), live on when its parent ends.
+ * Called by a child of sys_fork(): this process then goes on running when its
+ * parent ends.
  */
 void sys_fork_outlive(void);
 
 /*
- * Collects a child that has ended. Returns its process id, 0 if none has ended,
- * or -1 if there are no children. *status is the exit status, or 128 plus the
- * number of the signal that killed the child.
+ * Waits for no child, but if one has ended, returns its process id and sets
+ * *status. Returns 0 if none has ended, or -1 if there are no children. *status
+ * is the exit status, or 128 plus the number of the signal that killed the
+ * child.
  */
 pid_t sys_fork_collect(int *status);
 
-/* Sends a signal to a process. A process that has ended is no error. */
+/*
+ * Sends a signal to the process `pid`. If the process has ended, this is no
+ * error.
+ */
 void sys_fork_signal(pid_t pid, int signal_nr);
 
 #endif

@@ -31,7 +31,10 @@ union address {
 	struct sockaddr_in6 v6;
 };
 
-/* Returns the length of the address, or 0 if the text is not numeric. */
+/*
+ * Parses a numeric address into *a. Returns the length of *a in bytes, or 0 if
+ * the text is not numeric.
+ */
 static socklen_t parse_address(union address *a, const char *text,
 			       uint16_t port)
 {
@@ -122,8 +125,9 @@ int sys_socket_accept(int fd, char address[SYS_ADDRESS_MAX], struct error *err)
 		return peer;
 	}
 	/*
-	 * Answers are written as a whole. With Nagle's algorithm, the kernel
-	 * would wait for more bytes, and delay them.
+	 * An answer is written with one call. With Nagle's algorithm, the
+	 * kernel would wait for more bytes before it sends the end of the
+	 * answer.
 	 */
 	setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	setsockopt(peer, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent,
@@ -278,8 +282,8 @@ int sys_socket_writev(int fd, struct iovec *iov, size_t nr,
 		      struct sys_patience *patience, struct error *err)
 {
 	/*
-	 * Each message that is written starts the peer's time limit again, so
-	 * earlier waits for input do not count.
+	 * Start the peer's time again for each message that is written, so that
+	 * it does not include earlier waits for input.
 	 */
 	sys_patience_renew(patience);
 	sys_spans_skip(&iov, &nr, 0);

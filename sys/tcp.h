@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-/* bytes for a numeric address with its NUL */
+/* size in bytes of the text of a numeric address, with its NUL */
 #define SYS_ADDRESS_MAX 46
 
 /* Returns whether the text is a numeric IPv4 or IPv6 address. */
@@ -38,9 +38,9 @@ int sys_socket_adopt(int fd, struct error *err);
 uint16_t sys_socket_port(int fd);
 
 /*
- * Takes a connection from a listening socket and stores the numeric address of
- * the client. Returns the descriptor, ERR_MISSING if no connection waits, or
- * ERR_IO.
+ * Accepts a connection from a listening socket, and sets `address` to the
+ * numeric address of the client. Returns the descriptor of the connection,
+ * ERR_MISSING if no client waits for a connection, or ERR_IO.
  */
 int sys_socket_accept(int fd, char address[SYS_ADDRESS_MAX], struct error *err);
 
@@ -61,13 +61,16 @@ ssize_t sys_socket_try_writev(int fd, const struct iovec *iov, size_t nr);
 void sys_socket_end_output(int fd);
 
 /*
- * How long a peer may let us wait. For each 64 KiB that the peer accepts or
- * sends, all waits for the peer together may take at most limit_ms.
+ * How long this process waits for a peer. For each 64 KiB that the peer accepts
+ * or sends, all waits together may take at most limit_ms.
  */
 struct sys_patience {
 	unsigned limit_ms;
 	uint64_t waited_ns; /* for the current 64 KiB */
-	/* number of bytes of the current 64 KiB that were transferred */
+	/*
+	 * number of bytes of the current 64 KiB that were read or written
+	 * already
+	 */
 	uint64_t moved;
 	/*
 	 * Called with true when a wait for the peer begins, and with false when
@@ -77,7 +80,7 @@ struct sys_patience {
 	void *ctx;
 };
 
-/* bytes after which the time of struct sys_patience starts again */
+/* number of read or written bytes after which the peer's time starts again */
 #define SYS_PATIENCE_BYTES 65536
 
 /*
@@ -91,13 +94,19 @@ int sys_socket_wait_readable(int fd, struct sys_patience *patience,
 int sys_socket_wait_writable(int fd, struct sys_patience *patience,
 			     struct error *err);
 
-/* Records that the peer has accepted or sent `n` bytes. */
+/*
+ * Records that `n` bytes were read from the peer or written to it. After each
+ * SYS_PATIENCE_BYTES, the peer's time starts again.
+ */
 void sys_patience_count(struct sys_patience *patience, size_t n);
 
 /* Starts the peer's time again, before a message is written to the peer. */
 void sys_patience_renew(struct sys_patience *patience);
 
-/* Removes the first `n` bytes from the spans, up to all bytes. */
+/*
+ * Removes the first `n` bytes from the spans: advances *iov and lowers *nr.
+ * There must be at least `n` bytes.
+ */
 void sys_spans_skip(struct iovec **iov, size_t *nr, size_t n);
 
 /*
@@ -113,7 +122,7 @@ ssize_t sys_socket_read(int fd, void *bytes, size_t len,
 
 /*
  * Writes all bytes of `nr` spans. The array is modified. No SIGPIPE is sent.
- * Returns 0, or ERR_PEER if the peer is gone or the time is over.
+ * Returns 0, or ERR_PEER if the peer is gone or its time is over.
  */
 int sys_socket_writev(int fd, struct iovec *iov, size_t nr,
 		      struct sys_patience *patience, struct error *err);

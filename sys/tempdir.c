@@ -12,8 +12,8 @@
 #include "sys/tempdir.h"
 
 /*
- * the largest number of descriptors that the removal of a directory tree keeps
- * open
+ * maximum number of descriptors that are open at one time while a directory
+ * tree is removed
  */
 enum { OPEN_DIRS = 16 };
 

@@ -13,7 +13,10 @@
 /* A temporary directory. Inactive if `path` is NULL. */
 struct sys_tempdir {
 	char *path; /* owned; NULL if inactive */
-	/* owned; NULL if signals are not caught */
+	/*
+	 * owned; NULL: signals are not caught, so no signal removes the
+	 * directory
+	 */
 	struct sys_cleanup *cleanup;
 	struct sys_dir_handle handle; /* owned */
 };
@@ -39,8 +42,8 @@ int sys_tempdir_create(struct sys_tempdir *td, const char *dir,
 int sys_tempdir_drop(struct sys_tempdir *td, struct error *err);
 
 /*
- * Works like sys_tempdir_drop(), and makes *td inactive. Errors are ignored;
- * housekeeping removes leftover directories.
+ * Works like sys_tempdir_drop(), and makes *td inactive. Ignores errors: a
+ * directory that could not be removed is left to housekeeping.
  */
 void sys_tempdir_release(struct sys_tempdir *td);
 

@@ -103,9 +103,9 @@ static int create_fresh(struct sys_tempfile *tf, unsigned mode,
 }
 
 /*
- * Ends the creation of a file. `ret` is the result of the creation so far. If
- * `ret` is 0, applies the share in `mode` to the file. After an error, releases
- * *tf.
+ * Completes the creation of a file. `ret` is the result of creating it. If
+ * `ret` is 0, gives the file the permissions of the share in `mode`. After an
+ * error, releases *tf. Returns 0 or a negative error code.
  */
 static int settle(struct sys_tempfile *tf, int ret, unsigned mode,
 		  struct error *err)
@@ -266,8 +266,8 @@ static int sync_parent(const char *path, struct error *err)
 }
 
 /*
- * Renames the file to its final name, and removes it from the registry of
- * sys/cleanup.h.
+ * Renames the file to its final name. In the same section, removes it from the
+ * registry of sys/cleanup.h, so that no signal removes the renamed file.
  */
 static int put_in_place(struct sys_tempfile *tf, const char *path,
 			struct error *err)

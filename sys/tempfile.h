@@ -24,7 +24,10 @@ enum sys_fsync_method {
 	/* do not sync: core.fsync does not list this component */
 	SYS_FSYNC_NONE,
 	SYS_FSYNC_FSYNC, /* fsync(2) */
-	/* start writing, but do not wait for the disk */
+	/*
+	 * start writing the bytes to the disk, but do not wait until they are
+	 * there
+	 */
 	SYS_FSYNC_WRITEOUT_ONLY,
 };
 
@@ -32,7 +35,7 @@ enum sys_fsync_method {
 struct sys_tempfile {
 	int fd;     /* -1 if closed */
 	char *path; /* owned; NULL if inactive */
-	/* owned; NULL if signals are not caught */
+	/* owned; NULL: signals are not caught, so no signal removes the file */
 	struct sys_cleanup *cleanup;
 	/*
 	 * Owned: a second temporary file (the PID file of a lock file), which
@@ -75,8 +78,9 @@ int sys_tempfile_write(struct sys_tempfile *tf, const void *bytes, size_t len,
 		       struct error *err);
 
 /*
- * Overwrites bytes at an offset, for headers whose content is known last. Later
- * appends still go to the end of the file. Returns 0 or ERR_IO.
+ * Overwrites `len` bytes at the offset `off`, for a header whose content is
+ * known only at the end. Later calls of sys_tempfile_write() still append to
+ * the file. Returns 0 or ERR_IO.
  */
 int sys_tempfile_write_at(struct sys_tempfile *tf, uint64_t off,
 			  const void *bytes, size_t len, struct error *err);

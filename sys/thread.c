@@ -95,7 +95,7 @@ struct sys_loop {
 	size_t failed_task;
 	int ret;
 	struct error err;
-	/* owned: state of all threads of the loop except the calling thread */
+	/* owned: one for each thread of the loop, except the calling thread */
 	struct worker *workers;
 	unsigned started;
 };

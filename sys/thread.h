@@ -49,8 +49,9 @@ bool sys_thread_set_nice(int nice);
 int sys_wake_init(pthread_cond_t *wake);
 
 /*
- * Works like pthread_cond_timedwait(), up to `ns` nanoseconds from now. A
- * change of the time of day has no influence. Returns 0 or ETIMEDOUT.
+ * Works like pthread_cond_timedwait(), up to `ns` nanoseconds from now. Setting
+ * the system's time of day does not change the length of the wait. Returns 0 or
+ * ETIMEDOUT.
  */
 int sys_wake_wait(pthread_cond_t *wake, pthread_mutex_t *lock, uint64_t ns);
 
@@ -83,15 +84,15 @@ int sys_loop_start(struct sys_loop **out, unsigned threads, size_t task_nr,
 		   sys_task_fn fn, void *ctx, struct error *err);
 
 /*
- * Runs tasks in the calling thread until all tasks are done, and frees the
- * loop. Returns 0, also if `loop` is NULL, or the error of the failed task with
- * the lowest number.
+ * Runs tasks in the calling thread, too, until all tasks are done, and frees
+ * the loop. Returns 0, also if `loop` is NULL, or the error of the failed task
+ * with the lowest number.
  */
 int sys_loop_finish(struct sys_loop *loop, struct error *err);
 
 /*
- * Waits for the tasks that have started, and frees the loop. No further task
- * starts. `loop` may be NULL.
+ * Lets no further task start, waits for those that are running, and frees the
+ * loop. `loop` may be NULL.
  */
 void sys_loop_cancel(struct sys_loop *loop);
 

@@ -18,9 +18,9 @@ int sys_ticker_start(struct sys_ticker **out, uint64_t seconds,
 		     void (*fn)(void *ctx), void *ctx, struct error *err);
 
 /*
- * Works like sys_ticker_start(), but sys_ticker_go() starts the thread. This is
- * for work that is often short: starting a thread can cost more than the work.
- * `seconds` count from the start of the thread.
+ * Works like sys_ticker_start(), but sys_ticker_go() starts the thread. Useful
+ * if the work is often short, because starting a thread can take longer than
+ * such work. The first `seconds` begin when the thread starts.
  */
 int sys_ticker_new(struct sys_ticker **out, uint64_t seconds,
 		   void (*fn)(void *ctx), void *ctx, struct error *err);
@@ -33,7 +33,7 @@ int sys_ticker_new(struct sys_ticker **out, uint64_t seconds,
 int sys_ticker_go(struct sys_ticker *t, struct error *err);
 
 /*
- * Waits until a running call of `fn` returns, stops the ticker and frees it.
+ * Stops the ticker and frees it. If `fn` is running, waits until it returns.
  * NULL is allowed.
  */
 void sys_ticker_stop(struct sys_ticker *t);

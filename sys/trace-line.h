@@ -27,7 +27,7 @@ struct trace_columns {
 	unsigned nesting;
 };
 
-/* All functions below that have a result of type int return 0 or ERR_NOMEM. */
+/* The functions below that return an int return 0 or ERR_NOMEM. */
 
 /* Appends "<time> <file>:<line>  ". File and line are padded to `width`. */
 int trace_line_begin(struct buf *out, struct trace_at at, unsigned width);
@@ -65,8 +65,8 @@ int trace_line_array(struct buf *out, const char *key, const char *const *words,
 int trace_line_escaped(struct buf *out, const char *bytes, size_t len);
 
 /*
- * ---- functions that write whole lines; a line is dropped if its target is not
- * open
+ * ---- functions that write a whole line to a target; they do nothing if the
+ * target is not open
  */
 
 struct trace_seconds trace_elapsed(const struct trace *t);

@@ -9,8 +9,8 @@
 #include "sys/trace-line.h"
 
 /*
- * The values in an event that depend on when it happens: the number of open
- * regions, and two times.
+ * Where and when an event happens: in how many open regions, and at which
+ * times.
  */
 struct place {
 	/*
@@ -107,7 +107,7 @@ void trace_region_leave_at(struct trace *t, struct trace_at at,
 
 /* ---- data */
 
-/* Appends the JSON members of a "data" event except its value. */
+/* Appends the members of a "data" event in JSON, except the member "value". */
 static int put_data_members(struct buf *json, const struct trace *t,
 			    const struct place *p, const char *category,
 			    const char *key)

@@ -78,7 +78,7 @@ enum trace_target {
 	TRACE_NORMAL, /* GIT_TRACE2 */
 	TRACE_PERF,   /* GIT_TRACE2_PERF */
 	TRACE_EVENT,  /* GIT_TRACE2_EVENT */
-	/* the log of requests: the same format as TRACE_EVENT */
+	/* the log of requests, with lines in the format of TRACE_EVENT */
 	TRACE_LOG,
 	TRACE_GENERAL, /* GIT_TRACE */
 	TRACE_PACKET,  /* GIT_TRACE_PACKET */
@@ -86,8 +86,8 @@ enum trace_target {
 };
 
 /*
- * Limit of nested regions whose times are measured. Regions nested deeper are
- * only counted.
+ * Maximum number of nested regions whose times are measured. A region that is
+ * nested deeper has no times.
  */
 #define TRACE_NESTING_MAX 32
 
@@ -104,14 +104,14 @@ struct trace {
 	 */
 	bool shows_passwords;
 	/*
-	 * maximum nesting depth of regions that write events
-	 * (trace2.eventNesting)
+	 * Events in regions that are nested deeper than this are not written
+	 * (trace2.eventNesting).
 	 */
 	uint64_t nesting_max;
 	/* start time of the process */
 	uint64_t start_ns;
 	const char *sid; /* borrowed: session id */
-	/* number of ancestor processes that write a trace as well */
+	/* number of ancestor processes that also write a trace */
 	unsigned depth;
 	bool has_repo;
 	pthread_mutex_t lock; /* guards the fields below */
@@ -146,8 +146,8 @@ static inline bool trace_wants(const struct trace *t, enum trace_target target)
 }
 
 /*
- * The place in the source code that writes an event. The lines of a trace show
- * this place.
+ * A place in the source code: the one that calls a trace function. The lines of
+ * a trace show it.
  */
 struct trace_at {
 	const char *file;
@@ -194,7 +194,10 @@ void trace_builtin_at(struct trace *t, struct trace_at at,
 void trace_param_at(struct trace *t, struct trace_at at, const char *scope,
 		    const char *param, const char *value);
 void trace_repo_at(struct trace *t, struct trace_at at, const char *worktree);
-/* Writes a message, and the format string from which the message was made. */
+/*
+ * Writes an error message. `fmt` is the format string from which the message
+ * `msg` was made.
+ */
 void trace_error_at(struct trace *t, struct trace_at at, const char *fmt,
 		    const char *msg);
 /* Writes the events "exit" and "atexit". */
@@ -210,12 +213,14 @@ void trace_data_at(struct trace *t, struct trace_at at, const char *category,
 		   const char *key, const char *value);
 void trace_data_u64_at(struct trace *t, struct trace_at at,
 		       const char *category, const char *key, uint64_t value);
-/* Writes a value. `json` is the text of a JSON value. */
+/*
+ * Writes the value of `category` and `key`. `json` is the value as JSON text.
+ */
 void trace_json_at(struct trace *t, struct trace_at at, const char *category,
 		   const char *key, const char *json);
 /*
- * Writes a value like trace_json_at(), and writes it to the log of requests as
- * well.
+ * Writes `json`, the record of a request, like trace_json_at(), and also to the
+ * log of requests.
  */
 void trace_request_at(struct trace *t, struct trace_at at, const char *json);
 

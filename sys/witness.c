@@ -26,7 +26,10 @@
 #define TICK_NS (SECOND_NS / 10)
 #define LONG_TICK_NS (3 * SECOND_NS)
 
-/* The attributes of a file that lstat() or stat() returns. */
+/*
+ * The attributes of a file from lstat() or stat(). If one of them differs
+ * later, the file has changed.
+ */
 struct attributes {
 	bool exists;
 	uint64_t dev, ino, size;
@@ -43,9 +46,9 @@ struct sys_witness_entry {
 	 * Only for SYS_WITNESS_LISTING: the names and attributes of the
 	 * directory's files, in the order of the system's listing.
 	 *
-	 * Empty if the directory's last change was long before the directory
-	 * was added. Any later change then gives the directory another time, so
-	 * its own attributes tell enough.
+	 * Empty if the directory's last change was long before it was added. In
+	 * this case, each later change gives the directory another time, so its
+	 * own attributes are enough.
 	 */
 	struct buf listing;
 	/*
@@ -65,8 +68,9 @@ static int64_t now_ns(void)
 }
 
 /*
- * Copies the attributes from *s, the result of stat() or lstat() with the
- * return value `ret`. Returns 0, or -1 if the attributes could not be read.
+ * Copies the attributes from *s, which stat() or lstat() has filled. `ret` is
+ * the return value of that call. Returns 0, or -1 if the attributes could not
+ * be read.
  */
 static int fill(struct attributes *a, const struct stat *s, int ret)
 {

@@ -5,18 +5,18 @@
  * holds. If the witness holds, none of the files has changed since
  * sys_witness_init().
  *
- * 	sys_witness_init()    notes the time
- * 	...                   the cache reads files
- * 	sys_witness_add()     notes the attributes of each file
- * 	sys_witness_holds()   compares the attributes, as often as needed
+ *	sys_witness_init()    notes the time
+ *	...                   the cache reads files
+ *	sys_witness_add()     notes the attributes of each file
+ *	sys_witness_holds()   compares the attributes, as often as needed
  *
  * A change sets the file's time of status change (st_ctime), which a program
  * cannot set to another value. A file counts as changed forever if its
  * st_ctime, when it is added, is later than sys_witness_init() or only a little
  * earlier. Such a file may have changed while the cache read it. It may also
  * change again within the same tick of the file system's clock, without a new
- * st_ctime. For directories there is SYS_WITNESS_LISTING, which compares the
- * files of a directory if its time does not tell enough.
+ * st_ctime. A directory can be added with SYS_WITNESS_LISTING. If its st_ctime
+ * is too recent, the list of its files is compared instead.
  *
  * A witness says nothing about a file system whose attributes another machine
  * changes: see sys_witness_can_trust().
@@ -55,7 +55,8 @@ enum sys_witness_kind {
 	SYS_WITNESS_LISTING,
 };
 
-struct sys_witness_entry; /* a path and its attributes */
+/* A path that was added, and the attributes that it had then. */
+struct sys_witness_entry;
 
 struct sys_witness {
 	struct sys_witness_entry *entries; /* owned */
@@ -63,8 +64,8 @@ struct sys_witness {
 	/* time of sys_witness_init(), nanoseconds since 1970 */
 	int64_t since_ns;
 	/*
-	 * true: the attributes of a file could not be read, so the witness
-	 * never holds
+	 * true: the attributes of an added file could not be read, so
+	 * sys_witness_holds() always returns false
 	 */
 	bool is_void;
 };
