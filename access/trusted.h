@@ -31,9 +31,11 @@ bool trusted_has(const struct trusted_net *nets, size_t nr,
 bool trusted_is_loopback(const char *address);
 
 /*
- * Writes the name under which a client counts: an IPv4 address, or the /64
- * network of an IPv6 address, because one client usually has all addresses of
- * such a network. Other texts are copied, and cut off at the end.
+ * Writes to `out` the name of the client with this address, for counting the
+ * requests of one client. An IPv4 address is its own name. The name of an IPv6
+ * address is its /64 network, because one client usually has all addresses of
+ * such a network. A text that is not an address is copied, and cut off to the
+ * size of `out`.
  */
 void trusted_client_name(char out[SYS_ADDRESS_MAX], const char *address);
 

@@ -135,11 +135,11 @@ struct daemon_options {
 #define DAEMON_CONNECTIONS_OF_ADDRESS 64
 
 /*
- * The process that takes over from the master when the program is upgraded. It
- * starts the new master as its child. When the new master serves, the old
- * master ends this process, so that the new master has no parent. This is
- * necessary because a service manager watches only its own children and
- * processes whose parents have ended.
+ * The helper process of an upgrade of the program. The old master starts the
+ * helper, and the helper starts the new master as its child. When the new
+ * master serves, the old master ends the helper, so that the new master has
+ * lost its parent. A service manager needs this: it watches only its own
+ * children and processes whose parents have ended.
  */
 struct daemon_successor {
 	/*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A part of a bit space: one of the packs that runs are copied from. Stores
- * which objects of the pack have bits, and where the copied bytes are in the
- * new pack.
+ * One pack of a bit space, and how runs of its objects are copied to a new
+ * pack. A part stores which objects of the pack have bits, and where the copied
+ * bytes are in the new pack.
  */
 #ifndef PACKING_REUSE_PART_H
 #define PACKING_REUSE_PART_H

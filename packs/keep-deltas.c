@@ -34,7 +34,10 @@
  */
 #define SAVED_MIN 64
 
-/* Default of repack.keptDeltas: percent of the pack's bytes. */
+/*
+ * Default of repack.keptDeltas: the maximum size of the file of kept deltas, in
+ * percent of the size of the new pack.
+ */
 #define DEFAULT_PERCENT 3
 
 /*

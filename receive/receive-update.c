@@ -227,9 +227,9 @@ static int take_results(struct batch *b)
 }
 
 /*
- * Tell the client why a transaction failed as a whole. Returns the reason with
- * which the commands of the transaction are refused: `why`, or the target's
- * message if the target failed.
+ * Tell the client why the transaction failed as a whole. Returns the reason for
+ * refusing the commands of the transaction. The reason is the error message
+ * b->err->msg if b->has_failed, otherwise `why`.
  */
 static const char *tell_reason(struct batch *b, const char *why)
 {

@@ -76,8 +76,9 @@ static int flush(struct packed_rewrite *rw, struct error *err)
 }
 
 /*
- * Creates the new packed-refs file. A "packed-refs.new" that already exists
- * was left by a killed process. Returns 0 or a negative error code.
+ * Creates the file "packed-refs.new", if rw->file is not open yet. A file of
+ * this name that a killed process left is removed first. Returns 0 or a
+ * negative error code.
  */
 static int start(struct packed_rewrite *rw, struct error *err)
 {

@@ -105,8 +105,10 @@ static void check_starts(struct fixture *f, const struct buf *tree)
 }
 
 /*
- * Checks that the reported entries are the bytes of the new tree. If the result
- * of the delta is not a tree, tree_splice_delta() must fail.
+ * Applies a delta of a tree with tree_splice_delta(), and compares with
+ * delta_apply(). The entries that tree_splice_delta() reports, one after
+ * another, must be the bytes that delta_apply() makes. If these bytes are not a
+ * tree, tree_splice_delta() must return an error.
  */
 static void check_delta(void *ctx, const struct buf *base, const void *delta,
 			size_t delta_len)
