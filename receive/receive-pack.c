@@ -341,8 +341,11 @@ static int tidy(struct push *p)
 		if (!ret)
 			ret = server_info_update(r->repo, refs, p->err);
 		refs_close(refs);
-		/* The push is complete, and fsck reports the damage. */
-		if (ret == ERR_CORRUPT)
+		/*
+		 * The object of a ref is damaged. The push is complete, and
+		 * fsck reports the damage.
+		 */
+		if (ret > 0)
 			ret = 0;
 	}
 	if (!ret)

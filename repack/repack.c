@@ -594,7 +594,7 @@ static int update_info(struct run *r, struct error *err)
 	struct error why = ERROR_INIT;
 	int ret = server_info_update(r->repo, r->refs, &why);
 
-	if (ret == ERR_CORRUPT) {
+	if (ret > 0) {
 		if (!r->result->warning.code)
 			r->result->warning = why;
 		return 0;

@@ -58,11 +58,15 @@ int server_info_put_packs(struct buf *out, const struct odb *odb,
 	return buf_append_char(out, '\n') < 0 ? error_nomem(err) : 0;
 }
 
+/* Returns 0, 1 if the object of the ref is damaged, or a negative error code.
+ */
 static int list_ref(void *ctx, const struct ref *ref)
 {
 	struct listing *l = ctx;
+	int ret = server_info_put_ref(&l->text, l->reader, l->algo, ref,
+				      l->err);
 
-	return server_info_put_ref(&l->text, l->reader, l->algo, ref, l->err);
+	return ret == ERR_CORRUPT ? 1 : ret;
 }
 
 /*
@@ -241,14 +245,17 @@ static int update_packs(const struct repo *repo, const struct odb *odb,
 int server_info_update(const struct repo *repo, struct refs *refs,
 		       struct error *err)
 {
+	struct error why = ERROR_INIT;
 	struct odb *odb;
 	int ret = odb_open_named(&odb, repo, NULL, err), packs = 0;
 
 	if (ret < 0)
 		return ret;
 	ret = update_refs(repo, odb, refs, err);
-	if (!ret || ret == ERR_CORRUPT)
-		packs = update_packs(repo, odb, ret ? NULL : err);
+	if (ret >= 0)
+		packs = update_packs(repo, odb, &why);
 	odb_close(odb);
-	return ret ? ret : packs;
+	if (packs < 0 && err)
+		*err = why;
+	return packs < 0 ? packs : ret;
 }

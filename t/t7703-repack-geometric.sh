@@ -194,6 +194,14 @@ test_expect_success 'the target of a tag is missing: packs and lists are made' '
 	ls holes.git/objects/pack/*.idx >packs && test_line_count 1 packs
 '
 
+test_expect_success 'malformed packed-refs end a repack' '
+	repo_linear bad-refs.git 2 &&
+	echo garbage >bad-refs.git/packed-refs &&
+	test_expect_code 128 "$GIT" -C bad-refs.git repack -q -d --geometric=2 \
+		2>err &&
+	grep "fatal: unexpected line in .*packed-refs: garbage" err
+'
+
 test_expect_success 'a factor that is too large is refused' '
 	repo_linear large.git 2 && stock -C large.git repack -adq &&
 	"$GIT" -C large.git repack -q -d --geometric=-1 &&
