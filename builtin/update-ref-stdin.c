@@ -259,6 +259,7 @@ static void print_refused(const struct session *s, const char *name,
 	printf(" %s\n", ref_result_reason(result));
 }
 
+/* Adds a change. The verb "create" takes no old value, so none is printed. */
 static int add(struct session *s, struct ref_change *change)
 {
 	struct error err = ERROR_INIT;
@@ -271,7 +272,9 @@ static int add(struct session *s, struct ref_change *change)
 	ret = ref_transaction_add(s->tx, change, &err);
 	if (ret > 0) {
 		builtin_error("%s", err.msg);
-		print_refused(s, change->name, change->new_oid, change->old_oid,
+		print_refused(s, change->name, change->new_oid,
+			      strcmp(s->verb, "create") ? change->old_oid
+							: NULL,
 			      REF_BAD_VALUE);
 	}
 	return ret < 0 ? builtin_fail(&err) : 0;

@@ -2,8 +2,10 @@
 /* The interface of transactions: a queue of changes, and the states. */
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "refs-write/ref-transaction-internal.h"
+#include "refs/refs-loose.h"
 
 const char *ref_result_reason(enum ref_result result)
 {
@@ -131,7 +133,25 @@ static bool name_is_root(const char *name)
 }
 
 /*
+ * Returns whether a long name, "main-worktree/<ref>" or "worktrees/<id>/<ref>",
+ * names a ref that all work trees share.
+ */
+static bool name_is_shared_ref(const char *name)
+{
+	const char *ref = NULL;
+
+	if (starts_with(name, "main-worktree/"))
+		ref = strchr(name, '/');
+	else if (starts_with(name, "worktrees/"))
+		ref = strchr(name + strlen("worktrees/"), '/');
+	return ref && !refs_loose_is_per_worktree(ref + 1);
+}
+
+/*
  * Checks the name in a change. Returns 0 or ERR_INVALID.
+ *
+ * A shared ref is not written by a long name: the checks of values and of
+ * conflicts look at the name of the change.
  *
  * Names of deleted or verified refs are checked too. Otherwise a change could
  * delete any file of the git directory. As in stock Git, a ref of another work
@@ -149,6 +169,8 @@ static int check_name(const struct ref_change *change, struct error *err)
 	if (change->new_target && strncmp(name, "refs/", 5) != 0 &&
 	    !name_is_root(name))
 		valid = writes = false;
+	if (name_is_shared_ref(name))
+		valid = false;
 	if (!strcmp(name, "FETCH_HEAD") || !strcmp(name, "MERGE_HEAD"))
 		return error_set(err, ERR_INVALID,
 				 "refusing to update pseudoref '%s'", name);

@@ -210,6 +210,24 @@ test_expect_success 'no ref of another work tree is deleted by its long name' '
 	test $(stock rev-parse HEAD) = $A
 '
 
+test_expect_success 'no shared ref is written by its long name' '
+	cd "$TRASH" && twins && cd ours &&
+	stock update-ref refs/heads/main $A &&
+	for name in main-worktree/refs/heads/main worktrees/wt/refs/heads/new
+	do
+		test_must_fail git update-ref $name $TREE 2>err &&
+		grep "refusing to update ref with bad name .$name" err ||
+			return 1
+	done &&
+	test_must_fail git update-ref main-worktree/refs/heads/main/x $B &&
+	echo "$A refs/heads/main" >expect &&
+	stock for-each-ref --format="%(objectname) %(refname)" \
+		refs/heads/main refs/heads/new >actual &&
+	test_cmp expect actual &&
+	git update-ref main-worktree/refs/bisect/x $B &&
+	test $(stock rev-parse refs/bisect/x) = $B
+'
+
 # Commands that stock Git 2.39 does not have.
 test_expect_success 'symbolic refs by commands' '
 	cd "$TRASH" && twins && cd ours &&
@@ -262,7 +280,7 @@ test_expect_success '--batch-updates makes possible changes and reports the othe
 	create refs/heads/held $B
 	EOF
 	cat >expect <<-EOF &&
-	rejected refs/heads/tree $TREE $ZERO invalid new value provided
+	rejected refs/heads/tree $TREE (null) invalid new value provided
 	rejected refs/heads/a $B $ZERO reference already exists
 	rejected refs/heads/b $B $B incorrect old value provided
 	rejected refs/heads/none $A $B reference does not exist
