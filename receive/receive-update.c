@@ -26,6 +26,8 @@ struct batch {
 	 * message for the client.
 	 */
 	bool has_failed;
+	/* true: check_value() has rejected the value of the current command */
+	bool value_is_bad;
 	struct error *err;
 };
 
@@ -49,6 +51,7 @@ static int check_value(void *ctx, const char *name, const struct oid *oid,
 	if (ret < 0)
 		return ret;
 	oid_to_hex(hex, oid, b->r->repo->algo);
+	b->value_is_bad = true;
 	if (!ret)
 		return error_set(err, ERR_INVALID,
 				 "trying to write ref '%s' with nonexistent "
@@ -59,6 +62,7 @@ static int check_value(void *ctx, const char *name, const struct oid *oid,
 				 "trying to write non-commit object %s to "
 				 "branch '%s'",
 				 hex, name);
+	b->value_is_bad = false;
 	return 0;
 }
 
@@ -129,13 +133,14 @@ static int queue(struct batch *b, struct receive_command *cmd, const char *full)
 
 	if (receive_is_delete(cmd))
 		ret = prepare_delete(b, cmd, full, &change);
+	b->value_is_bad = false;
 	if (!ret)
 		ret = ref_transaction_add(b->tx, &change, b->err);
 	if (ret == ERR_INVALID || ret > 0) {
 		receive_peer_tell_failure(&b->r->peer, b->err->code,
 					  b->err->msg);
-		ret = receive_refuse(cmd,
-				     ret > 0 ? ref_result_reason(REF_BAD_VALUE)
+		ret = receive_refuse(
+			cmd, b->value_is_bad ? ref_result_reason(REF_BAD_VALUE)
 					     : "failed to update ref");
 	} else if (!ret) {
 		b->commands[b->nr++] = cmd;

@@ -444,6 +444,16 @@ test_expect_success 'a shallow push does not hide history of the server' '
 	done
 '
 
+test_expect_success 'an atomic push gives the reason for a wrong value' '
+	rm -rf server.git &&
+	repo_init server.git &&
+	tree=$(stock -C client.git rev-parse "main^{tree}") &&
+	test_must_fail push_ours --atomic ../server.git $tree:refs/heads/t \
+		main:refs/heads/n 2>err &&
+	grep " t (invalid new value provided)" err &&
+	grep " n (atomic push failure)" err
+'
+
 # ---- configuration
 
 test_expect_success 'receive.updateServerInfo' '
