@@ -639,7 +639,9 @@ static int print_unordered(struct batch *b, struct ids *ids)
 	int ret = 0;
 
 	/* An alternate may have the same loose object. */
-	qsort(ids->loose, ids->loose_nr, sizeof(*ids->loose), compare_loose);
+	if (ids->loose_nr)
+		qsort(ids->loose, ids->loose_nr, sizeof(*ids->loose),
+		      compare_loose);
 	for (j = 0; !ret && j < ids->loose_nr; j++)
 		if (!j || !oid_equal(&ids->loose[j], &ids->loose[j - 1]))
 			ret = print_raw(b, ids->loose[j].bytes);

@@ -420,10 +420,6 @@ static int choose_share(unsigned *share, const struct init_args *args,
 	const struct config_entry *entry = config_find(config,
 						       "core.sharedrepository");
 
-	if (args->share_error.code) {
-		*err = args->share_error;
-		return err->code;
-	}
 	if (args->shared)
 		return repo_share_parse(share, "arg", args->shared, err);
 	if (!entry)
@@ -457,7 +453,8 @@ static int run(struct init_args *args, const struct config *config)
 	struct repo_init_options options = {.is_shared = &shared};
 	enum repo_ref_storage storage;
 	char *owned = NULL;
-	int ret = choose_branch(args, config);
+	int ret = args->share_error.code ? builtin_fail(&args->share_error)
+					 : choose_branch(args, config);
 
 	/*
 	 * Check the name of the branch before the directory is made, so that a

@@ -296,4 +296,10 @@ test_expect_success 'an existing repository gets the version that it needs' '
 	test "$(git -C format.table rev-parse --show-ref-format)" = reftable
 '
 
+test_expect_success 'a wrong --shared leaves no directory behind' '
+	test_must_fail git init -q --shared=x --shared=group shared.new 2>err &&
+	grep "bad boolean config value .x. for .arg." err &&
+	test ! -e shared.new
+'
+
 test_done
