@@ -252,8 +252,8 @@ static int read_one(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 
 /*
  * Reads up to WINDOW_MAX records at the same time, from `newest` downwards.
- * Some of them may turn out to be unnecessary, because they are older than the
- * first retired record.
+ * Some of these reads may turn out to be unnecessary: the collection needs no
+ * record that is older than the newest retired record.
  */
 static int window_read(struct window *w, const struct collection *c,
 		       uint64_t newest)

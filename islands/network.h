@@ -164,7 +164,7 @@ enum network_lock {
 
 struct network {
 	struct repo *store; /* owned */
-	/* owned: the store's object directory, without symlinks */
+	/* owned: the store's object directory; symlinks are resolved */
 	char *object_dir;
 	int lock_fd;
 	/* the registry as it was last read */

@@ -53,7 +53,7 @@ static int append(struct oid_list *list, const struct oid *oid,
 	return 0;
 }
 
-/* The lists of ids in a query to which the caller can add. */
+/* The lists of ids in a query. The caller of the library can add ids. */
 enum list { WANTS, HAVES, SHALLOW };
 
 static struct oid_list *list_of(gitreach_query *q, enum list list)

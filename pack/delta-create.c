@@ -38,8 +38,8 @@ enum {
 	 */
 	DIAGONAL_MIN = 8,
 	/*
-	 * number of target bytes after a copy for which continuing this copy is
-	 * tried
+	 * number of target bytes after the end of a copy: at each of them, the
+	 * search tries to continue this copy
 	 */
 	DIAGONAL_REACH = 256,
 	/* length of the longest copy that a later match may replace */

@@ -249,8 +249,8 @@ static int append(uint32_t **list, size_t *nr, size_t *alloc, uint32_t commit)
 }
 
 /*
- * Visit a commit. A commit of the answer becomes a boundary commit; the parents
- * of a new commit are queued.
+ * Visit a commit. If the prepared answer has the commit, it becomes a boundary
+ * commit. Otherwise the commit is new, and its parents are queued.
  */
 static int visit(struct extending *x, struct queue *q, uint32_t commit,
 		 struct error *err)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface of transactions: a queue of changes, and the states. */
+/*
+ * The public functions of ref transactions: they queue changes, and prepare,
+ * commit or abort the transaction.
+ */
 #include <string.h>
 
 #include "base/affix.h"

@@ -28,8 +28,8 @@ static bool is_name_char(char c)
 }
 
 /*
- * Returns whether the text is the beginning of a valid name; it may end with
- * "/".
+ * Returns whether the text is the beginning of a valid name. The text may end
+ * with "/".
  */
 static bool is_prefix(const char *name)
 {

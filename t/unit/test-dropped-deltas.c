@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/dropped-deltas.c. A repack drops deltas of objects in the tip
- * island (objects of a shallow clone) against other objects. The tested code
- * lists the dropped deltas, so that they can be kept beside the new pack. The
- * tests prove which deltas are listed.
+ * Tests of packs/dropped-deltas.c. If an object is in the tip island (the
+ * objects of a shallow clone) and its delta base is not, a repack drops the
+ * delta. The tested code lists the dropped deltas, so that they can be kept
+ * beside the new pack. The tests prove which deltas are listed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

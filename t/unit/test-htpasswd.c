@@ -137,8 +137,8 @@ static void test_change(void **state)
 	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);
 	assert_true(warning.code < 0);
 	/*
-	 * A missing file is reported only once. The users of the file as it was
-	 * before remain valid.
+	 * A missing file is reported only once. The users that the file last
+	 * listed can still log in.
 	 */
 	assert_int_equal(check(s, "alice", "right"), 1);
 	put(s->path, "dave:" RIGHT);
