@@ -51,6 +51,9 @@ static int begin(struct upload *u, struct error *err)
 		ret = s3_answer_upload(&u->id, answer.body.data,
 				       answer.body.len, err);
 	client_answer_release(&answer);
+	if (ret == STORE_ABSENT)
+		ret = error_set(err, ERR_PEER,
+				"the store does not take uploads in parts");
 	/*
 	 * An unknown outcome is harmless here: the file does not exist yet, and
 	 * at worst the store has an upload without parts.

@@ -5,7 +5,7 @@ pushes need.
     store-memory.py <milliseconds>
 
 The server listens on 127.0.0.1, and prints its port. It answers each request
-after <milliseconds>. A GET of /requests is answered at once, with the number of
+after <milliseconds>. Large files may be uploaded in parts. A GET of /requests is answered at once, with the number of
 other requests since the last GET of /requests. Signatures are not checked, and
 a listing has all files in one answer. A request takes about 0.2 ms of CPU here,
 so a measurement shows the cost of the client.
@@ -18,6 +18,7 @@ import sys
 import urllib.parse
 
 FILES = {}
+UPLOADS = {}  # the parts of an upload by its id, which is the name of the file
 COUNT = [0]
 DELAY = float(sys.argv[1]) / 1000
 
@@ -52,8 +53,30 @@ def listing(bucket, query):
         "</ListBucketResult>" % rows).encode())
 
 
+def upload(method, name, number, body):
+    """A request of an upload in parts. A name has one upload at a time."""
+    if number:
+        UPLOADS[name][int(number)] = body
+        return answer("200 OK", b"", '"%s"' % number)
+    if method == "POST" and name not in UPLOADS:
+        UPLOADS[name] = {}
+        return answer("200 OK", (
+            "<InitiateMultipartUploadResult><UploadId>1</UploadId>"
+            "</InitiateMultipartUploadResult>").encode())
+    parts = UPLOADS.pop(name)
+    if method == "DELETE":
+        return answer("204 No Content")
+    FILES[name] = b"".join(parts[nr] for nr in sorted(parts)), '"1-parts"'
+    return answer("200 OK", (
+        "<CompleteMultipartUploadResult><ETag>&#34;1-parts&#34;</ETag>"
+        "</CompleteMultipartUploadResult>").encode())
+
+
 def serve(method, path, headers, body):
     name, _, query = path.partition("?")
+    fields = urllib.parse.parse_qs(query, keep_blank_values=True)
+    if "uploads" in fields or "uploadId" in fields:
+        return upload(method, name, fields.get("partNumber", [""])[0], body)
     if "list-type=2" in query:
         return listing(name.rstrip("/"), query)
     if method == "PUT":

@@ -123,12 +123,20 @@ static void test_begin_fails(void **state)
 	const struct peer_answer script[] = {
 		{CLOSED("403 Forbidden", ""), PEER_CLOSE},
 	};
+	/* a service that does not know uploads in parts */
+	const struct peer_answer absent[] = {
+		{CLOSED("404 Not Found", LATE("NoSuchKey")), PEER_CLOSE},
+	};
 	const struct peer_answer lost[] = {
 		{NULL, PEER_CLOSE}, {NULL, PEER_CLOSE}, {NULL, PEER_CLOSE}};
 	struct s3_peer p;
 
 	assert_int_equal(upload(&p, script, 1, NULL), ERR_DENIED);
 	assert_int_equal(p.peer.request_nr, 1);
+	peer_release(&p.peer);
+	assert_int_equal(upload(&p, absent, 1, NULL), ERR_PEER);
+	assert_string_equal(p.err.msg,
+			    "the store does not take uploads in parts");
 	peer_release(&p.peer);
 	assert_int_equal(upload(&p, lost, 3, NULL), STORE_UNAVAILABLE);
 	assert_int_equal(p.peer.request_nr, 3);
