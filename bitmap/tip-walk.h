@@ -49,7 +49,7 @@ struct tip_walk {
 	 */
 	uint32_t *first_parent, *parents;
 	/*
-	 * owned, indexed by rank: what is known of a commit during a count; all
+	 * owned, indexed by rank: the marks of a commit during a count; all
 	 * zero before and after a count
 	 */
 	struct tip_walk_mark *marks;

@@ -316,15 +316,15 @@ test_expect_success 'borrowers: HEAD as a link, submodules of work trees, a misl
 	ln -sf "$(stock -C hidden/linked.git symbolic-ref HEAD)" \
 		hidden/linked.git/HEAD &&
 	stock -C hidden/linked.git rev-parse -q --verify HEAD &&
-	stock clone -q --shared root.git hidden/tree/work &&
-	mkdir -p hidden/tree/work/.git/worktrees/w/modules &&
+	stock clone -q --shared root.git hidden/tree/plain &&
+	mkdir -p hidden/tree/plain/.git/worktrees/w/modules &&
 	stock clone -q --bare --reference store.git root.git \
-		hidden/tree/work/.git/worktrees/w/modules/sub &&
+		hidden/tree/plain/.git/worktrees/w/modules/sub &&
 	echo text >hidden/tree/HEAD &&
 	cat >expect <<-EOF &&
 	from=1 path=$PWD/hidden/linked.git
-	from=1 path=$PWD/hidden/tree/work/.git
-	from=store path=$PWD/hidden/tree/work/.git/worktrees/w/modules/sub
+	from=1 path=$PWD/hidden/tree/plain/.git
+	from=store path=$PWD/hidden/tree/plain/.git/worktrees/w/modules/sub
 	EOF
 	test_expect_code 1 "$GIT" -C store.git network borrowers ../hidden \
 		>out 2>err &&

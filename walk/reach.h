@@ -27,8 +27,8 @@
 struct reach {
 	struct history *h; /* borrowed */
 	/*
-	 * owned array, indexed by commit_nr: what is known about reaching a
-	 * target; the values are in reach.c
+	 * owned array, indexed by commit_nr: whether the commit reaches a
+	 * target, as far as known; the values are in reach.c
 	 */
 	uint32_t *states;
 	size_t state_alloc;
