@@ -17,7 +17,7 @@
 #include "daemon/snapshots.h"
 #include "odb/odb-midx.h"
 #include "plans/plan-cache.h"
-#include "refs/packed-keep.h"
+#include "refs/refs-cache.h"
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/map.h"
@@ -47,7 +47,7 @@ struct daemon_snapshot {
 	bool is_exact;
 	struct repo *repo;
 	/* owned: packed-refs; NULL: the repository is not shared */
-	struct packed_keep *packed_keep;
+	struct refs_cache *refs_cache;
 	/* the content of HEAD; valid if has_head */
 	struct buf head;
 	bool has_head;
@@ -117,7 +117,7 @@ static void free_snapshot(struct daemon_snapshots *cache,
 {
 	drop_packs(cache, s->packs);
 	repo_close(s->repo);
-	packed_keep_free(s->packed_keep);
+	refs_cache_free(s->refs_cache);
 	buf_release(&s->head);
 	sys_witness_release(&s->witness);
 	pthread_mutex_destroy(&s->opening);
@@ -367,7 +367,7 @@ static int open_snapshot(struct daemon_snapshot **out, const char *path,
 	}
 	s->is_shared = can_share(s);
 	if (s->is_shared)
-		s->packed_keep = s->repo->packed_keep = packed_keep_new(
+		s->refs_cache = s->repo->refs_cache = refs_cache_new(
 			s->has_head ? s->head.data : NULL);
 	*out = s;
 	return 0;

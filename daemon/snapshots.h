@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Open repositories that the requests of a worker share: configuration, packs,
- * their indexes and multi-pack-indexes, and packed-refs (refs/packed-keep.h).
+ * their indexes and multi-pack-indexes, and packed-refs (refs/refs-cache.h).
  * Loose refs and reftables are not kept: each request reads them.
  *
  * A request sees all changes of configuration and objects that were made before

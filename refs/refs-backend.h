@@ -121,9 +121,10 @@ struct refs_backend {
 	/* See refs_may_peel(). May be NULL: refs_may_peel() then returns 1. */
 	int (*may_peel)(struct refs *refs, const char *prefix,
 			const struct oidmap *ids, struct error *err);
-	/* See refs_get_kept(). May be NULL: refs_get_kept() then returns 0. */
-	int (*get_kept)(const struct packed_kept **out, struct refs *refs,
-			const char *prefix, struct error *err);
+	/* See refs_get_cached(). May be NULL: refs_get_cached() then returns 0.
+	 */
+	int (*get_cached)(const struct refs_cached **out, struct refs *refs,
+			  const char *prefix, struct error *err);
 
 	/*
 	 * Calls `fn` with the name of each root ref (refs_name_is_root()), in

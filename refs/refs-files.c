@@ -13,7 +13,7 @@
 
 #include "base/affix.h"
 #include "base/mem.h"
-#include "refs/packed-keep.h"
+#include "refs/refs-cache.h"
 #include "refs/packed-refs.h"
 #include "refs/refs-files.h"
 #include "refs/refs-loose.h"
@@ -21,14 +21,14 @@
 
 /* One mapping of the packed-refs file. */
 struct packed_gen {
-	/* the mapped packed-refs; points into `own` or `kept` */
+	/* the mapped packed-refs; points into `own` or `cached` */
 	const struct packed_refs *table;
 	struct packed_refs own;
 	/*
-	 * the mapping, if it comes from repo->packed_keep; NULL: the snapshot
+	 * the mapping, if it comes from repo->refs_cache; NULL: the snapshot
 	 * has mapped the file itself, into `own`
 	 */
-	const struct packed_kept *kept;
+	const struct refs_cached *cached;
 	/* state of the file when it was mapped; zeroed if there was no file */
 	struct sys_stat st;
 	struct packed_gen *older; /* owned */
@@ -57,8 +57,8 @@ static struct refs_files *files_of(struct refs *refs)
 
 static void close_gen(const struct refs_files *files, struct packed_gen *gen)
 {
-	if (gen->kept)
-		packed_keep_put(files->refs.repo->packed_keep, gen->kept);
+	if (gen->cached)
+		refs_cache_put(files->refs.repo->refs_cache, gen->cached);
 	else
 		packed_refs_release(&gen->own);
 	free(gen);
@@ -105,7 +105,7 @@ static bool same_file(const struct sys_stat *a, const struct sys_stat *b)
 }
 
 /*
- * Maps packed-refs, or finds it mapped in repo->packed_keep. Returns 0 or a
+ * Maps packed-refs, or finds it mapped in repo->refs_cache. Returns 0 or a
  * negative error code.
  */
 static int open_gen(const struct refs_files *files, struct packed_gen *gen,
@@ -114,15 +114,15 @@ static int open_gen(const struct refs_files *files, struct packed_gen *gen,
 	const struct repo *repo = files->refs.repo;
 	int ret;
 
-	if (!repo->packed_keep) {
+	if (!repo->refs_cache) {
 		gen->table = &gen->own;
 		return packed_refs_open(&gen->own, files->packed_path,
 					repo->algo, err);
 	}
-	ret = packed_keep_get(&gen->kept, repo->packed_keep, files->packed_path,
-			      repo->algo, err);
+	ret = refs_cache_packed(&gen->cached, repo->refs_cache,
+				files->packed_path, repo->algo, err);
 	if (!ret)
-		gen->table = &gen->kept->table;
+		gen->table = &gen->cached->table;
 	return ret;
 }
 
@@ -399,8 +399,8 @@ static bool has_loose(const struct refs_loose_list *list, const char *prefix)
 	return i < list->nr && starts_with(list->refs[i].name, prefix);
 }
 
-static int get_kept(const struct packed_kept **out, struct refs *refs,
-		    const char *prefix, struct error *err)
+static int get_cached(const struct refs_cached **out, struct refs *refs,
+		      const char *prefix, struct error *err)
 {
 	struct refs_files *files = files_of(refs);
 	struct refs_loose_list *list;
@@ -408,7 +408,7 @@ static int get_kept(const struct packed_kept **out, struct refs *refs,
 
 	if (ret < 0 || has_loose(list, prefix))
 		return ret;
-	*out = files->packed->kept;
+	*out = files->packed->cached;
 	return *out != NULL;
 }
 
@@ -606,7 +606,7 @@ const struct refs_backend refs_files_backend = {
 	.iter_next = next_ref,
 	.iter_seek = seek_iter,
 	.may_peel = may_peel,
-	.get_kept = get_kept,
+	.get_cached = get_cached,
 	.iter_free = free_iter,
 	.each_root = each_root,
 	.each_kept = refs_files_each_kept,

@@ -12,7 +12,7 @@
 
 #include "base/affix.h"
 #include "base/mem.h"
-#include "refs/packed-keep.h"
+#include "refs/refs-cache.h"
 #include "refs/refs-loose.h"
 #include "refs/refs.h"
 #include "sys/io.h"
@@ -178,8 +178,8 @@ int refs_log_path(struct buf *out, const struct repo *repo, const char *name)
 int refs_loose_read(struct refs_loose *ref, const struct repo *repo,
 		    const char *name, struct error *err)
 {
-	const char *head = repo->packed_keep && !strcmp(name, "HEAD")
-				   ? packed_keep_head(repo->packed_keep)
+	const char *head = repo->refs_cache && !strcmp(name, "HEAD")
+				   ? refs_cache_head(repo->refs_cache)
 				   : NULL;
 	struct buf path = BUF_INIT;
 	int ret;

@@ -466,13 +466,13 @@ static int visit_all(struct visit *v, struct error *err)
 	return ret;
 }
 
-int refs_get_kept(const struct packed_kept **out, struct refs *refs,
-		  const char *prefix, struct error *err)
+int refs_get_cached(const struct refs_cached **out, struct refs *refs,
+		    const char *prefix, struct error *err)
 {
 	int ret;
 
 	*out = NULL;
-	if (!refs->backend->get_kept || !starts_with(prefix, "refs/"))
+	if (!refs->backend->get_cached || !starts_with(prefix, "refs/"))
 		return 0;
 	/*
 	 * If GIT_REF_PARANOIA is false, a visit leaves out refs to missing
@@ -481,7 +481,7 @@ int refs_get_kept(const struct packed_kept **out, struct refs *refs,
 	ret = is_salvage(err);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	return refs->backend->get_kept(out, refs, prefix, err);
+	return refs->backend->get_cached(out, refs, prefix, err);
 }
 
 int refs_may_peel(struct refs *refs, const char *prefix,

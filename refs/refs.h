@@ -22,7 +22,7 @@
 #include "object/refs-name.h"
 #include "repo/repo.h"
 
-struct packed_kept;
+struct refs_cached;
 
 struct odb;
 struct refs;
@@ -98,13 +98,13 @@ int refs_may_peel(struct refs *refs, const char *prefix,
 
 /*
  * Tells whether all refs whose names start with `prefix` are records of one
- * packed-refs file that requests share (refs/packed-keep.h). Returns 1 with
+ * packed-refs file that requests share (refs/refs-cache.h). Returns 1 with
  * this file in *out, which is valid until refs_close(). A visit with this
  * prefix then finds only refs of this file. Returns 0 if there may be other
  * refs, or a negative error code.
  */
-int refs_get_kept(const struct packed_kept **out, struct refs *refs,
-		  const char *prefix, struct error *err);
+int refs_get_cached(const struct refs_cached **out, struct refs *refs,
+		    const char *prefix, struct error *err);
 
 /*
  * Visits refs like refs_each(), with the same return values, except refs in

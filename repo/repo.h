@@ -15,7 +15,7 @@
 #include "object/oid.h"
 #include "sys/tempfile.h"
 
-struct packed_keep;
+struct refs_cache;
 struct trace;
 
 /* extensions.refStorage: the format of the refs. */
@@ -85,10 +85,10 @@ struct repo {
 	 */
 	struct trace *trace;
 	/*
-	 * borrowed; the caller sets this after opening; keeps packed-refs
-	 * mapped (refs/packed-keep.h); NULL: each snapshot of refs maps it
+	 * borrowed; the caller sets this after opening; holds packed-refs
+	 * mapped (refs/refs-cache.h); NULL: each snapshot of refs maps it
 	 */
-	struct packed_keep *packed_keep;
+	struct refs_cache *refs_cache;
 };
 
 enum {

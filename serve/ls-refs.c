@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
-#include "refs/packed-keep.h"
+#include "refs/refs-cache.h"
 #include "serve/v2-command.h"
 #include "wire/pktline.h"
 
@@ -196,34 +196,34 @@ static bool is_for_refs(const char *prefix)
 }
 
 /*
- * Set *kept to the packed-refs table that has all packed refs of the listing.
+ * Set *cached to the packed-refs table that has all packed refs of the listing.
  * Set it to NULL if the packets cannot be shared with other requests. Loose
  * refs do not matter here, because they are read for each request. Returns 0 or
  * a negative error code.
  */
-static int find_kept(const struct packed_kept **kept, struct listing *l)
+static int find_cached(const struct refs_cached **cached, struct listing *l)
 {
-	const struct packed_kept *first = NULL;
+	const struct refs_cached *first = NULL;
 	size_t nr = visit_nr(l);
 
-	*kept = NULL;
-	if (!l->s->options->repo->packed_keep || l->s->out.band ||
+	*cached = NULL;
+	if (!l->s->options->repo->refs_cache || l->s->out.band ||
 	    trace_wants(l->s->options->repo->trace, TRACE_PACKET))
 		return 0;
 	for (size_t i = 0; i < nr; i++) {
 		const char *prefix = visit_prefix(l, i);
 		int ret = is_for_refs(prefix)
-				  ? refview_get_kept(kept, &l->s->refs, prefix,
-						     l->err)
+				  ? refview_get_cached(cached, &l->s->refs,
+						       prefix, l->err)
 				  : 1;
 
-		if (ret > 0 && first && *kept != first)
+		if (ret > 0 && first && *cached != first)
 			ret = 0;
 		if (ret <= 0) {
-			*kept = NULL;
+			*cached = NULL;
 			return ret;
 		}
-		first = *kept;
+		first = *cached;
 	}
 	return 0;
 }
@@ -258,7 +258,7 @@ static int make_key(struct buf *key, const struct listing *l)
  * List the refs. If all packets are still in the buffer, and depend on
  * packed-refs only, keep them for later requests.
  */
-static int visit_and_note(struct listing *l, const struct packed_kept *kept,
+static int visit_and_note(struct listing *l, const struct refs_cached *cached,
 			  const struct buf *key, struct error *warning)
 {
 	struct session *s = l->s;
@@ -268,14 +268,14 @@ static int visit_and_note(struct listing *l, const struct packed_kept *kept,
 
 	if (!ret && !l->is_mixed && !warning->code &&
 	    s->out.write_nr == write_nr && s->out.pending.len > from)
-		packed_keep_add_note(s->options->repo->packed_keep, kept, key,
-				     s->out.pending.data + from,
-				     s->out.pending.len - from,
-				     s->refs.looked_at - looked_at);
+		refs_cache_add_note(s->options->repo->refs_cache, cached, key,
+				    s->out.pending.data + from,
+				    s->out.pending.len - from,
+				    s->refs.looked_at - looked_at);
 	return ret;
 }
 
-static int share_refs(struct listing *l, const struct packed_kept *kept,
+static int share_refs(struct listing *l, const struct refs_cached *cached,
 		      struct error *warning)
 {
 	struct session *s = l->s;
@@ -284,14 +284,15 @@ static int share_refs(struct listing *l, const struct packed_kept *kept,
 	int ret = make_key(&key, l);
 
 	if (!ret) {
-		ret = packed_keep_find_note(&s->out.pending, &looked_at,
-					    s->options->repo->packed_keep, kept,
-					    &key);
+		ret = refs_cache_find_note(&s->out.pending, &looked_at,
+					   s->options->repo->refs_cache, cached,
+					   &key);
 		s->refs.looked_at += looked_at;
 		if (ret < 0)
 			error_nomem(l->err);
 		else
-			ret = ret ? 0 : visit_and_note(l, kept, &key, warning);
+			ret = ret ? 0
+				  : visit_and_note(l, cached, &key, warning);
 	}
 	buf_release(&key);
 	return ret;
@@ -299,7 +300,7 @@ static int share_refs(struct listing *l, const struct packed_kept *kept,
 
 static int write_refs(struct listing *l)
 {
-	const struct packed_kept *kept = NULL;
+	const struct refs_cached *cached = NULL;
 	struct error warning = ERROR_INIT;
 	int ret = session_open_refs(l->s, l->err);
 
@@ -311,10 +312,10 @@ static int write_refs(struct listing *l)
 	 */
 	l->is_mixed = false;
 	if (!ret)
-		ret = find_kept(&kept, l);
+		ret = find_cached(&cached, l);
 	if (!ret)
-		ret = kept ? share_refs(l, kept, &warning)
-			   : visit_refs(l, &warning);
+		ret = cached ? share_refs(l, cached, &warning)
+			     : visit_refs(l, &warning);
 	session_warn(l->s, &warning);
 	return ret;
 }

@@ -429,8 +429,8 @@ static const char *narrow(const char *prefix)
 	return strncmp(prefix, "refs/", 5) ? NULL : prefix;
 }
 
-int refview_get_kept(const struct packed_kept **out, struct refview *view,
-		     const char *prefix, struct error *err)
+int refview_get_cached(const struct refs_cached **out, struct refview *view,
+		       const char *prefix, struct error *err)
 {
 	*out = NULL;
 	prefix = narrow(prefix);
@@ -438,7 +438,7 @@ int refview_get_kept(const struct packed_kept **out, struct refview *view,
 		return 0;
 	if (qualify(view, prefix) < 0)
 		return error_nomem(err);
-	return refs_get_kept(out, view->refs, view->full.data, err);
+	return refs_get_cached(out, view->refs, view->full.data, err);
 }
 
 int refview_each(struct refview *view, const char *prefix, bool hidden_too,

@@ -106,11 +106,11 @@ int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 		 struct error *warning, struct error *err);
 
 /*
- * Works like refs_get_kept(), with the same results, for the refs that
+ * Works like refs_get_cached(), with the same results, for the refs that
  * refview_each() visits with this prefix.
  */
-int refview_get_kept(const struct packed_kept **out, struct refview *view,
-		     const char *prefix, struct error *err);
+int refview_get_cached(const struct refs_cached **out, struct refview *view,
+		       const char *prefix, struct error *err);
 
 /*
  * Finds out whether a ref below `prefix`, visible or hidden, may be a tag that

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "refs/packed-keep.h"
+#include "refs/refs-cache.h"
 #include "sys/clock.h"
 #include "t/unit/dialog.h"
 
@@ -158,7 +158,7 @@ static void test_shared(void **state)
 	 * shared.
 	 */
 	sys_sleep_ns(150000000);
-	d.t.repo.packed_keep = packed_keep_new(NULL);
+	d.t.repo.refs_cache = refs_cache_new(NULL);
 	for (int i = 0; i < 2; i++) {
 		assert_string_equal(ls(&d, ""), ALL);
 		assert_string_equal(ls(&d, "peel|ref-prefix refs/tags/"),
@@ -185,8 +185,8 @@ static void test_shared(void **state)
 	tmprepo_remove(&d.t, "refs/heads/loose");
 	dialog_config(&d, CONFIG_LOCAL, "[transfer]\nhideRefs = refs/hidden\n");
 	assert_null(strstr(ls(&d, ""), "hidden"));
-	packed_keep_free(d.t.repo.packed_keep);
-	d.t.repo.packed_keep = NULL;
+	refs_cache_free(d.t.repo.refs_cache);
+	d.t.repo.refs_cache = NULL;
 	buf_release(&text);
 	dialog_release(&d);
 }

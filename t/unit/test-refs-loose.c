@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "refs/packed-keep.h"
+#include "refs/refs-cache.h"
 #include "refs/refs-loose.h"
 #include "t/unit/tmprepo.h"
 
@@ -187,13 +187,13 @@ static void test_worktree(void **state)
  * A server may read HEAD in advance for many requests. Then the file HEAD is
  * not read again.
  */
-static void test_kept_head(void **state)
+static void test_cached_head(void **state)
 {
-	struct packed_keep *keep = packed_keep_new("ref: refs/heads/kept\n");
+	struct refs_cache *cache = refs_cache_new("ref: refs/heads/kept\n");
 	const struct repo repo = {
 		.git_dir = (char *)"/none",
 		.common_dir = (char *)"/none",
-		.packed_keep = keep,
+		.refs_cache = cache,
 		.algo = HASH_SHA1,
 	};
 	struct refs_loose ref;
@@ -204,13 +204,13 @@ static void test_kept_head(void **state)
 	refs_loose_release(&ref);
 	assert_int_equal(refs_loose_read(&ref, &repo, "refs/heads/kept", NULL),
 			 0);
-	packed_keep_free(keep);
+	refs_cache_free(cache);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kept_head),
+		cmocka_unit_test(test_cached_head),
 		cmocka_unit_test(test_parse),
 		cmocka_unit_test(test_path),
 		cmocka_unit_test(test_read),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs/packed-keep.c: users of one packed-refs file share its map,
+ * Tests of refs/refs-cache.c: users of one packed-refs file share its map,
  * unless the file has changed. t/t5577-gitreachd-fresh.sh tests that no
  * response is out of date.
  */
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "refs/packed-keep.h"
+#include "refs/refs-cache.h"
 #include "sys/clock.h"
 #include "t/unit/nomem.h"
 
@@ -41,59 +41,59 @@ static void fill(const char *path, const char *text)
 }
 
 /* Returns the map of the file. Asserts that it contains the ref `name`. */
-static const struct packed_kept *get(struct packed_keep *keep, const char *path,
+static const struct refs_cached *get(struct refs_cache *cache, const char *path,
 				     const char *name)
 {
-	const struct packed_kept *kept = NULL;
+	const struct refs_cached *cached = NULL;
 	struct packed_ref ref;
 
-	assert_int_equal(packed_keep_get(&kept, keep, path, HASH_SHA1, NULL),
-			 0);
-	assert_int_equal(packed_refs_find(&kept->table, name, &ref, NULL), 1);
-	return kept;
+	assert_int_equal(
+		refs_cache_packed(&cached, cache, path, HASH_SHA1, NULL), 0);
+	assert_int_equal(packed_refs_find(&cached->table, name, &ref, NULL), 1);
+	return cached;
 }
 
 static void test_share(void **state)
 {
-	char path[] = "/tmp/test-packed-keep-XXXXXX";
-	struct packed_keep *keep = packed_keep_new(NULL);
-	const struct packed_kept *a, *b, *c;
+	char path[] = "/tmp/test-refs-cache-XXXXXX";
+	struct refs_cache *cache = refs_cache_new(NULL);
+	const struct refs_cached *a, *b, *c;
 
 	assert_true(close(mkstemp(path)) == 0);
 	fill(path, "# pack-refs with: sorted \n" LINE "a\n");
 	/* The file has changed so recently that its map is not shared. */
-	a = get(keep, path, "refs/heads/a");
-	b = get(keep, path, "refs/heads/a");
+	a = get(cache, path, "refs/heads/a");
+	b = get(cache, path, "refs/heads/a");
 	assert_ptr_not_equal(a, b);
-	packed_keep_put(keep, a);
-	packed_keep_put(keep, b);
+	refs_cache_put(cache, a);
+	refs_cache_put(cache, b);
 	sys_sleep_ns(SETTLE_NS);
-	a = get(keep, path, "refs/heads/a");
-	b = get(keep, path, "refs/heads/a");
+	a = get(cache, path, "refs/heads/a");
+	b = get(cache, path, "refs/heads/a");
 	assert_ptr_equal(a, b);
 	/*
 	 * After the file has changed, the next user gets a new map. Users of
 	 * the old map can still read it.
 	 */
 	fill(path, "# pack-refs with: sorted \n" LINE "c\n");
-	c = get(keep, path, "refs/heads/c");
+	c = get(cache, path, "refs/heads/c");
 	assert_ptr_not_equal(a, c);
 	assert_int_equal(a->table.len, c->table.len);
-	packed_keep_put(keep, c);
-	packed_keep_put(keep, a);
-	packed_keep_put(keep, b);
+	refs_cache_put(cache, c);
+	refs_cache_put(cache, a);
+	refs_cache_put(cache, b);
 	remove(path);
-	packed_keep_free(keep);
+	refs_cache_free(cache);
 }
 
-static void note(struct packed_keep *keep, const struct packed_kept *kept,
+static void note(struct refs_cache *cache, const struct refs_cached *cached,
 		 const char *name, const char *text)
 {
 	struct buf key = BUF_INIT;
 
 	assert_int_equal(buf_append_str(&key, name), 0);
-	packed_keep_add_note(keep, kept, &key, text, strlen(text),
-			     strlen(text) + 1);
+	refs_cache_add_note(cache, cached, &key, text, strlen(text),
+			    strlen(text) + 1);
 	buf_release(&key);
 }
 
@@ -102,16 +102,18 @@ static void note(struct packed_keep *keep, const struct packed_kept *kept,
  * the map, such as a listing of refs. The text must be `text`; NULL: there must
  * be no such note.
  */
-static void check_note(struct packed_keep *keep, const struct packed_kept *kept,
-		       const char *name, const char *text)
+static void check_note(struct refs_cache *cache,
+		       const struct refs_cached *cached, const char *name,
+		       const char *text)
 {
 	struct buf key = BUF_INIT, out = BUF_INIT;
 	uint64_t number = 0;
 
 	assert_int_equal(buf_append_str(&key, name), 0);
 	assert_int_equal(buf_append_str(&out, "before "), 0);
-	assert_int_equal(packed_keep_find_note(&out, &number, keep, kept, &key),
-			 text != NULL);
+	assert_int_equal(
+		refs_cache_find_note(&out, &number, cache, cached, &key),
+		text != NULL);
 	assert_string_equal(out.data + 7, text ? text : "");
 	assert_int_equal(number, text ? strlen(text) + 1 : 0);
 	buf_release(&key);
@@ -124,41 +126,41 @@ static void check_note(struct packed_keep *keep, const struct packed_kept *kept,
  */
 static void test_notes(void **state)
 {
-	char path[] = "/tmp/test-packed-keep-XXXXXX", name[2] = "b";
-	struct packed_keep *keep = packed_keep_new(NULL);
-	const struct packed_kept *old, *new;
-	char *large = calloc(1, PACKED_KEEP_NOTE_MAX + 2);
+	char path[] = "/tmp/test-refs-cache-XXXXXX", name[2] = "b";
+	struct refs_cache *cache = refs_cache_new(NULL);
+	const struct refs_cached *old, *new;
+	char *large = calloc(1, REFS_CACHE_NOTE_MAX + 2);
 
 	assert_true(close(mkstemp(path)) == 0);
 	fill(path, "# pack-refs with: sorted \n" LINE "a\n");
 	sys_sleep_ns(SETTLE_NS);
-	old = get(keep, path, "refs/heads/a");
-	check_note(keep, old, "a", NULL);
-	note(keep, old, "a", "one");
-	check_note(keep, old, "a", "one");
-	check_note(keep, old, "b", NULL);
-	note(keep, old, "a", "two");
-	check_note(keep, old, "a", "two");
-	memset(large, 'x', PACKED_KEEP_NOTE_MAX + 1);
-	note(keep, old, "large", large);
-	check_note(keep, old, "large", NULL);
-	note(keep, old, large, "text");
-	check_note(keep, old, large, NULL);
-	large[PACKED_KEEP_NOTE_MAX] = '\0';
-	note(keep, old, "large", large);
-	check_note(keep, old, "large", large);
+	old = get(cache, path, "refs/heads/a");
+	check_note(cache, old, "a", NULL);
+	note(cache, old, "a", "one");
+	check_note(cache, old, "a", "one");
+	check_note(cache, old, "b", NULL);
+	note(cache, old, "a", "two");
+	check_note(cache, old, "a", "two");
+	memset(large, 'x', REFS_CACHE_NOTE_MAX + 1);
+	note(cache, old, "large", large);
+	check_note(cache, old, "large", NULL);
+	note(cache, old, large, "text");
+	check_note(cache, old, large, NULL);
+	large[REFS_CACHE_NOTE_MAX] = '\0';
+	note(cache, old, "large", large);
+	check_note(cache, old, "large", large);
 	fill(path, "# pack-refs with: sorted \n" LINE "c\n");
-	new = get(keep, path, "refs/heads/c");
-	check_note(keep, new, "a", NULL);
-	check_note(keep, old, "a", "two");
+	new = get(cache, path, "refs/heads/c");
+	check_note(cache, new, "a", NULL);
+	check_note(cache, old, "a", "two");
 	/* New notes replace the oldest ones. */
-	for (int i = 0; i < PACKED_KEEP_NOTES; i++, name[0]++)
-		note(keep, old, name, name);
-	check_note(keep, old, "large", NULL);
-	packed_keep_put(keep, new);
-	packed_keep_put(keep, old);
+	for (int i = 0; i < REFS_CACHE_NOTES; i++, name[0]++)
+		note(cache, old, name, name);
+	check_note(cache, old, "large", NULL);
+	refs_cache_put(cache, new);
+	refs_cache_put(cache, old);
 	remove(path);
-	packed_keep_free(keep);
+	refs_cache_free(cache);
 	free(large);
 }
 
@@ -169,22 +171,22 @@ struct fetch {
 
 static int fetch(void *ctx, struct error *err)
 {
-	struct packed_keep *keep = packed_keep_new(NULL);
-	const struct packed_kept *kept;
+	struct refs_cache *cache = refs_cache_new(NULL);
+	const struct refs_cached *cached;
 	struct fetch *f = ctx;
 	struct packed_ref ref;
 	int ret;
 
 	f->is_found = false;
-	if (!keep)
+	if (!cache)
 		return error_nomem(err);
-	ret = packed_keep_get(&kept, keep, f->path, HASH_SHA1, err);
+	ret = refs_cache_packed(&cached, cache, f->path, HASH_SHA1, err);
 	if (!ret) {
-		f->is_found = packed_refs_find(&kept->table, "refs/heads/a",
+		f->is_found = packed_refs_find(&cached->table, "refs/heads/a",
 					       &ref, NULL) == 1;
-		packed_keep_put(keep, kept);
+		refs_cache_put(cache, cached);
 	}
-	packed_keep_free(keep);
+	refs_cache_free(cache);
 	return ret;
 }
 
@@ -195,7 +197,7 @@ static void check_fetch(void *ctx)
 
 static void test_no_memory(void **state)
 {
-	char path[] = "/tmp/test-packed-keep-XXXXXX";
+	char path[] = "/tmp/test-refs-cache-XXXXXX";
 	struct fetch f = {.path = path};
 
 	assert_true(close(mkstemp(path)) == 0);
@@ -206,21 +208,21 @@ static void test_no_memory(void **state)
 
 static void test_missing(void **state)
 {
-	struct packed_keep *keep = packed_keep_new(NULL);
-	const struct packed_kept *a, *b;
+	struct refs_cache *cache = refs_cache_new(NULL);
+	const struct refs_cached *a, *b;
 
-	assert_int_equal(
-		packed_keep_get(&a, keep, "/none/packed-refs", HASH_SHA1, NULL),
-		0);
-	assert_int_equal(
-		packed_keep_get(&b, keep, "/none/packed-refs", HASH_SHA1, NULL),
-		0);
+	assert_int_equal(refs_cache_packed(&a, cache, "/none/packed-refs",
+					   HASH_SHA1, NULL),
+			 0);
+	assert_int_equal(refs_cache_packed(&b, cache, "/none/packed-refs",
+					   HASH_SHA1, NULL),
+			 0);
 	assert_ptr_equal(a, b);
 	assert_int_equal(a->table.len, 0);
-	packed_keep_put(keep, a);
-	packed_keep_put(keep, b);
-	packed_keep_free(keep);
-	packed_keep_free(NULL);
+	refs_cache_put(cache, a);
+	refs_cache_put(cache, b);
+	refs_cache_free(cache);
+	refs_cache_free(NULL);
 }
 
 int main(void)

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A cache of a repository's refs for a server: the packed-refs file, mapped
+ * once for many snapshots of refs. Mapping the file, touching its pages and
+ * unmapping it costs more than a search.
+ *
+ * No snapshot gets refs that are older than its request. Each request asks a
+ * witness (sys/witness.h) whether packed-refs has changed since it was mapped.
+ * The map stays readable after the file is replaced, until its last user ends.
+ *
+ * A note is a text that a user has derived from the mapped refs alone, such as
+ * a listing of refs. Requests that need the same text share the note. The note
+ * lives as long as the map.
+ *
+ * A cache may also have the content of the file HEAD. The owner of the cache
+ * makes sure that no request gets this content after the file HEAD has changed.
+ *
+ * Threads may share a cache.
+ */
+#ifndef REFS_REFS_CACHE_H
+#define REFS_REFS_CACHE_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "refs/packed-refs.h"
+
+struct refs_cache;
+
+/*
+ * A mapped file, in use by one or more snapshots. Immutable. Only
+ * refs_cache_packed() makes one: this struct is the first part of a larger
+ * struct, which is private to refs-cache.c.
+ */
+struct refs_cached {
+	struct packed_refs table;
+};
+
+/*
+ * Makes a cache that has mapped no file yet. `head` is the content of HEAD,
+ * borrowed, or NULL. Returns NULL if memory runs out.
+ */
+struct refs_cache *refs_cache_new(const char *head);
+
+/* Returns the content of HEAD, or NULL. */
+const char *refs_cache_head(const struct refs_cache *cache);
+
+/* Frees the cache. No snapshot may use a table of the cache. NULL is allowed.
+ */
+void refs_cache_free(struct refs_cache *cache);
+
+/*
+ * Sets *out to the mapped file at `path`, which is the same path in each call
+ * for a cache. Maps the file again if it has changed. The caller gives *out
+ * back with refs_cache_put(). Returns 0, or an error of packed_refs_open().
+ */
+int refs_cache_packed(const struct refs_cached **out, struct refs_cache *cache,
+		      const char *path, enum hash_algo algo, struct error *err);
+void refs_cache_put(struct refs_cache *cache, const struct refs_cached *cached);
+
+/*
+ * Maximum number of notes of a mapped file: texts that its users have derived
+ * from it, such as a listing of refs. A further note replaces one of these
+ * notes.
+ */
+#define REFS_CACHE_NOTES 4
+/*
+ * Maximum length in bytes of the text of a note, and of its key. A longer note
+ * is not stored, so that a client, whose ref prefixes are in the key, cannot
+ * fill the memory.
+ */
+#define REFS_CACHE_NOTE_MAX 65536
+
+/*
+ * Appends the text of the note with a key to *out, and sets *number to the
+ * number that was stored with the note. Returns 1 if the note was appended, 0
+ * if no note has this key, or ERR_NOMEM.
+ */
+int refs_cache_find_note(struct buf *out, uint64_t *number,
+			 struct refs_cache *cache,
+			 const struct refs_cached *cached,
+			 const struct buf *key);
+
+/*
+ * Stores a copy of `len` bytes as the note with a key, and a number that
+ * refs_cache_find_note() returns with the note. Does nothing if memory runs
+ * out.
+ */
+void refs_cache_add_note(struct refs_cache *cache,
+			 const struct refs_cached *cached,
+			 const struct buf *key, const void *bytes, size_t len,
+			 uint64_t number);
+
+#endif
