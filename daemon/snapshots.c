@@ -46,7 +46,7 @@ struct daemon_snapshot {
 	/* whether the repository was opened with REPO_OPEN_EXACT */
 	bool is_exact;
 	struct repo *repo;
-	/* owned: packed-refs; NULL: the repository is not shared */
+	/* owned: the mapped refs; NULL: the repository is not shared */
 	struct refs_cache *refs_cache;
 	/* the content of HEAD; valid if has_head */
 	struct buf head;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Open repositories that the requests of a worker share: configuration, packs,
- * their indexes and multi-pack-indexes, and packed-refs (refs/refs-cache.h).
- * Loose refs and reftables are not kept: each request reads them.
+ * their indexes and multi-pack-indexes, and packed-refs or reftables
+ * (refs/refs-cache.h). Loose refs are not shared: each request reads them.
  *
  * A request sees all changes of configuration and objects that were made before
  * its start. A snapshot has two witnesses (sys/witness.h): one for the

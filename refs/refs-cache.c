@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Holds the packed-refs file mapped for a server. */
+/* Holds packed-refs, or a stack of reftables, mapped for a server. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +69,7 @@ static void put(struct refs_cache *cache, struct held *held)
 	if (!is_last)
 		return;
 	packed_refs_release(&held->cached.table);
+	reftable_stack_release(&held->cached.stack);
 	sys_witness_release(&held->witness);
 	for (size_t i = 0; i < REFS_CACHE_NOTES; i++)
 		release_note(&held->notes[i]);
@@ -108,7 +109,42 @@ static void replace(struct refs_cache *cache, struct held *held)
 	put(cache, before);
 }
 
-static int open_file(struct held **out, const char *path, enum hash_algo algo,
+/* Where refs are stored. */
+struct place {
+	const char *path; /* of packed-refs, or of the directory of a stack */
+	bool is_stack;
+	enum hash_algo algo;
+};
+
+/* Opens the refs, and adds the file that changes with them to the witness. */
+static int open_packed(struct held *held, const struct place *place,
+		       struct error *err)
+{
+	int ret = packed_refs_open(&held->cached.table, place->path,
+				   place->algo, err);
+
+	if (!ret)
+		sys_witness_add(&held->witness, place->path,
+				SYS_WITNESS_CONTENT);
+	return ret;
+}
+
+static int open_stack(struct held *held, const struct place *place,
+		      struct error *err)
+{
+	struct buf list = BUF_INIT;
+	int ret = buf_printf(&list, "%s/tables.list", place->path);
+
+	ret = ret < 0 ? error_nomem(err)
+		      : reftable_stack_open(&held->cached.stack, place->path,
+					    place->algo, err);
+	if (!ret)
+		sys_witness_add(&held->witness, list.data, SYS_WITNESS_CONTENT);
+	buf_release(&list);
+	return ret;
+}
+
+static int open_held(struct held **out, const struct place *place,
 		     struct error *err)
 {
 	struct held *held = mem_calloc(1, sizeof(*held));
@@ -120,18 +156,18 @@ static int open_file(struct held **out, const char *path, enum hash_algo algo,
 	for (size_t i = 0; i < REFS_CACHE_NOTES; i++)
 		held->notes[i] = (struct note){BUF_INIT, BUF_INIT, 0};
 	sys_witness_init(&held->witness);
-	ret = packed_refs_open(&held->cached.table, path, algo, err);
+	ret = place->is_stack ? open_stack(held, place, err)
+			      : open_packed(held, place, err);
 	if (ret < 0) {
 		free(held);
 		return ret;
 	}
-	sys_witness_add(&held->witness, path, SYS_WITNESS_CONTENT);
 	*out = held;
 	return 0;
 }
 
-int refs_cache_packed(const struct refs_cached **out, struct refs_cache *cache,
-		      const char *path, enum hash_algo algo, struct error *err)
+static int get(const struct refs_cached **out, struct refs_cache *cache,
+	       const struct place *place, struct error *err)
 {
 	struct held *held = take(cache);
 	int ret = 0;
@@ -141,9 +177,9 @@ int refs_cache_packed(const struct refs_cached **out, struct refs_cache *cache,
 		held = NULL;
 	}
 	if (!held) {
-		ret = open_file(&held, path, algo, err);
+		ret = open_held(&held, place, err);
 		/*
-		 * A map is cached for other snapshots only if the file's times
+		 * Maps are shared with other snapshots only if the file's times
 		 * can later prove that the file is unchanged (sys/witness.h).
 		 * They cannot prove this for a file that was changed a moment
 		 * ago.
@@ -154,6 +190,22 @@ int refs_cache_packed(const struct refs_cached **out, struct refs_cache *cache,
 	if (!ret)
 		*out = &held->cached;
 	return ret;
+}
+
+int refs_cache_packed(const struct refs_cached **out, struct refs_cache *cache,
+		      const char *path, enum hash_algo algo, struct error *err)
+{
+	const struct place place = {path, false, algo};
+
+	return get(out, cache, &place, err);
+}
+
+int refs_cache_stack(const struct refs_cached **out, struct refs_cache *cache,
+		     const char *dir, enum hash_algo algo, struct error *err)
+{
+	const struct place place = {dir, true, algo};
+
+	return get(out, cache, &place, err);
 }
 
 static struct held *held_of(const struct refs_cached *cached)

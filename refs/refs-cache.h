@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cache of a repository's refs for a server: the packed-refs file, mapped
- * once for many snapshots of refs. Mapping the file, touching its pages and
- * unmapping it costs more than a search.
+ * A cache of a repository's refs for a server: the packed-refs file, or the
+ * reftable stack of the shared refs, mapped once for many snapshots of refs.
+ * Mapping these files, touching their pages and unmapping them costs more than
+ * a search.
  *
  * No snapshot gets refs that are older than its request. Each request asks a
- * witness (sys/witness.h) whether packed-refs has changed since it was mapped.
- * The map stays readable after the file is replaced, until its last user ends.
+ * witness (sys/witness.h) whether packed-refs, or the file tables.list of the
+ * stack, has changed since it was read. The maps stay readable after the files
+ * are replaced, until their last user ends.
  *
  * A note is a text that a user has derived from the mapped refs alone, such as
  * a listing of refs. Requests that need the same text share the note. The note
- * lives as long as the map.
+ * lives as long as the maps.
  *
  * A cache may also have the content of the file HEAD. The owner of the cache
  * makes sure that no request gets this content after the file HEAD has changed.
@@ -23,20 +25,24 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "refs/packed-refs.h"
+#include "reftable/stack.h"
 
 struct refs_cache;
 
 /*
- * A mapped file, in use by one or more snapshots. Immutable. Only
- * refs_cache_packed() makes one: this struct is the first part of a larger
- * struct, which is private to refs-cache.c.
+ * Mapped refs, in use by one or more snapshots. Immutable. Only
+ * refs_cache_packed() and refs_cache_stack() make one: this struct is the first
+ * part of a larger struct, which is private to refs-cache.c.
  */
 struct refs_cached {
+	/* from refs_cache_packed(), otherwise empty */
 	struct packed_refs table;
+	/* from refs_cache_stack(), otherwise empty */
+	struct reftable_stack stack;
 };
 
 /*
- * Makes a cache that has mapped no file yet. `head` is the content of HEAD,
+ * Makes a cache that has no refs yet. `head` is the content of HEAD,
  * borrowed, or NULL. Returns NULL if memory runs out.
  */
 struct refs_cache *refs_cache_new(const char *head);
@@ -44,23 +50,33 @@ struct refs_cache *refs_cache_new(const char *head);
 /* Returns the content of HEAD, or NULL. */
 const char *refs_cache_head(const struct refs_cache *cache);
 
-/* Frees the cache. No snapshot may use a table of the cache. NULL is allowed.
+/* Frees the cache. No snapshot may use refs of the cache. NULL is allowed.
  */
 void refs_cache_free(struct refs_cache *cache);
 
 /*
- * Sets *out to the mapped file at `path`, which is the same path in each call
- * for a cache. Maps the file again if it has changed. The caller gives *out
- * back with refs_cache_put(). Returns 0, or an error of packed_refs_open().
+ * Sets *out to the packed-refs file at `path`. Maps the file again if it has
+ * changed. A cache is only used with one path, and either with this function or
+ * with refs_cache_stack(). The caller gives *out back with refs_cache_put().
+ * Returns 0, or an error of packed_refs_open().
  */
 int refs_cache_packed(const struct refs_cached **out, struct refs_cache *cache,
 		      const char *path, enum hash_algo algo, struct error *err);
+
+/*
+ * Sets *out to the reftable stack in the directory `dir`. Opens the stack again
+ * if its tables.list has changed. Otherwise works like refs_cache_packed().
+ * Returns 0, or an error of reftable_stack_open().
+ */
+int refs_cache_stack(const struct refs_cached **out, struct refs_cache *cache,
+		     const char *dir, enum hash_algo algo, struct error *err);
+
 void refs_cache_put(struct refs_cache *cache, const struct refs_cached *cached);
 
 /*
- * Maximum number of notes of a mapped file: texts that its users have derived
- * from it, such as a listing of refs. A further note replaces one of these
- * notes.
+ * Maximum number of notes of a struct refs_cached: texts that its users have
+ * derived from it, such as a listing of refs. A further note replaces one of
+ * these notes.
  */
 #define REFS_CACHE_NOTES 4
 /*

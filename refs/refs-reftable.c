@@ -10,6 +10,7 @@
 
 #include "base/affix.h"
 #include "base/mem.h"
+#include "refs/refs-cache.h"
 #include "refs/refs-loose.h"
 #include "refs/refs-reftable.h"
 
@@ -48,7 +49,9 @@ static int close_tables(struct refs_reftable *t)
 		if (store->has_below)
 			reftable_merged_release(&store->below);
 		reftable_iter_release(&store->it);
-		reftable_stack_release(&store->stack);
+		if (store->cached)
+			refs_cache_put(t->refs.repo->refs_cache, store->cached);
+		reftable_stack_release(&store->own);
 		free(store->dir);
 		free(store);
 	}
@@ -76,6 +79,36 @@ static int open_refs(struct refs **out, const struct repo *repo,
 	return 0;
 }
 
+/* Returns whether `dir` is the directory of the stack of shared refs. */
+static bool is_shared(const struct repo *repo, const char *dir)
+{
+	const char *common = repo_refs_common_dir(repo);
+
+	return starts_with(dir, common) &&
+	       !strcmp(dir + strlen(common), "/reftable");
+}
+
+/*
+ * Opens the stack in store->dir, or finds the stack of the shared refs open in
+ * repo->refs_cache. Returns 0 or a negative error code.
+ */
+static int open_stack(struct refs_reftable_store *store,
+		      const struct repo *repo, struct error *err)
+{
+	int ret;
+
+	if (!repo->refs_cache || !is_shared(repo, store->dir)) {
+		store->stack = &store->own;
+		return reftable_stack_open(&store->own, store->dir, repo->algo,
+					   err);
+	}
+	ret = refs_cache_stack(&store->cached, repo->refs_cache, store->dir,
+			       repo->algo, err);
+	if (!ret)
+		store->stack = &store->cached->stack;
+	return ret;
+}
+
 static int add_store(struct refs_reftable *t, const char *dir,
 		     struct refs_reftable_store **out, struct error *err)
 {
@@ -89,8 +122,7 @@ static int add_store(struct refs_reftable *t, const char *dir,
 		return error_nomem(err);
 	reftable_iter_init(&store->it);
 	store->dir = mem_strdup(dir);
-	ret = store->dir ? reftable_stack_open(&store->stack, dir,
-					       t->refs.repo->algo, err)
+	ret = store->dir ? open_stack(store, t->refs.repo, err)
 			 : error_nomem(err);
 	if (ret < 0) {
 		free(store->dir);
@@ -192,7 +224,7 @@ static int read_ref(struct refs *refs, const char *name, struct ref *ref,
 		return read_file_ref(refs, name, ref, target, err);
 	ret = refs_reftable_store(refs, name, &store, &inner, err);
 	if (!ret)
-		ret = reftable_stack_find(&store->stack, &store->it, inner,
+		ret = reftable_stack_find(store->stack, &store->it, inner,
 					  strlen(inner), &found, err);
 	if (ret <= 0)
 		return ret;
@@ -231,8 +263,8 @@ int refs_reftable_find_below(struct refs *refs, const char *dir,
 	int ret = refs_reftable_store(refs, dir, &store, &inner, err);
 
 	if (!ret && !store->has_below) {
-		ret = reftable_merged_init(&store->below, store->stack.tables,
-					   store->stack.nr, false, err);
+		ret = reftable_merged_init(&store->below, store->stack->tables,
+					   store->stack->nr, false, err);
 		store->has_below = !ret;
 	}
 	if (ret < 0)
@@ -310,8 +342,8 @@ static int open_stream(struct refs_iter *it, struct stream *s,
 	int ret = refs_reftable_store(refs, name, &store, &inner, err);
 
 	if (!ret)
-		ret = reftable_merged_init(&s->merged, store->stack.tables,
-					   store->stack.nr, false, err);
+		ret = reftable_merged_init(&s->merged, store->stack->tables,
+					   store->stack->nr, false, err);
 	if (ret < 0)
 		return ret;
 	s->is_open = true;
@@ -422,8 +454,8 @@ static int each_root(struct refs *refs, int (*fn)(void *ctx, const char *name),
 	int ret = refs_reftable_store(refs, "HEAD", &store, &inner, err);
 
 	if (!ret)
-		ret = reftable_merged_init(&merged, store->stack.tables,
-					   store->stack.nr, false, err);
+		ret = reftable_merged_init(&merged, store->stack->tables,
+					   store->stack->nr, false, err);
 	if (ret < 0)
 		return ret;
 	ret = reftable_merged_seek(&merged, REFTABLE_REFS, "", 0, err);
@@ -438,6 +470,23 @@ static int each_root(struct refs *refs, int (*fn)(void *ctx, const char *name),
 	return ret < 0 ? ret : 0;
 }
 
+static int get_cached(const struct refs_cached **out, struct refs *refs,
+		      const char *prefix, struct error *err)
+{
+	struct refs_reftable_store *store;
+	const char *inner;
+	int ret;
+
+	/* A visit in a linked work tree also finds refs of its own stack. */
+	if (is_linked(refs->repo))
+		return 0;
+	ret = refs_reftable_store(refs, prefix, &store, &inner, err);
+	if (ret < 0)
+		return ret;
+	*out = store->cached;
+	return *out != NULL;
+}
+
 const struct refs_backend refs_reftable_backend = {
 	.open = open_refs,
 	.close = close_refs,
@@ -447,6 +496,7 @@ const struct refs_backend refs_reftable_backend = {
 	.iter_next = next_ref,
 	.iter_seek = seek_iter,
 	.iter_free = free_iter,
+	.get_cached = get_cached,
 	.each_root = each_root,
 	.each_kept = refs_reftable_each_kept,
 };

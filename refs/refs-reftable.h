@@ -26,7 +26,14 @@ const char *refs_reftable_place(struct buf *dir, const struct repo *repo,
 /* A stack that a snapshot of refs has opened. */
 struct refs_reftable_store {
 	char *dir; /* owned */
-	struct reftable_stack stack;
+	/* points into `own` or `cached` */
+	const struct reftable_stack *stack;
+	struct reftable_stack own;
+	/*
+	 * the stack, if it comes from repo->refs_cache; NULL: the snapshot has
+	 * opened the stack itself, into `own`
+	 */
+	const struct refs_cached *cached;
 	struct reftable_iter it; /* for lookups by name */
 	/* merged view of the stack for refs_reftable_find_below() */
 	struct reftable_merged below;

@@ -476,7 +476,7 @@ int refs_get_cached(const struct refs_cached **out, struct refs *refs,
 		return 0;
 	/*
 	 * If GIT_REF_PARANOIA is false, a visit leaves out refs to missing
-	 * objects. So packed-refs alone does not tell which refs a visit finds.
+	 * objects. So the stored refs alone do not tell what a visit finds.
 	 */
 	ret = is_salvage(err);
 	if (ret)

@@ -85,8 +85,9 @@ struct repo {
 	 */
 	struct trace *trace;
 	/*
-	 * borrowed; the caller sets this after opening; holds packed-refs
-	 * mapped (refs/refs-cache.h); NULL: each snapshot of refs maps it
+	 * borrowed; the caller sets this after opening; holds packed-refs or
+	 * the stack of shared refs mapped (refs/refs-cache.h); NULL: each
+	 * snapshot of refs maps it
 	 */
 	struct refs_cache *refs_cache;
 };

@@ -30,9 +30,9 @@ struct listing {
 	/* attributes of the current ref */
 	struct buf attributes;
 	/*
-	 * true: a line of the listing depends on the target of a symbolic ref
-	 * or on a tag object, and not on packed-refs alone. So the packets are
-	 * not kept for other requests.
+	 * true: a line of the listing depends on the target of a symbolic ref,
+	 * which may be elsewhere. So the packets are not kept for other
+	 * requests.
 	 */
 	bool is_mixed;
 	struct error *err;
@@ -127,7 +127,7 @@ static int write_ref(void *ctx, const struct ref *ref)
 	struct oid peeled;
 	int is_tag = 0;
 
-	l->is_mixed |= ref->target || (l->peel && !ref->has_peeled);
+	l->is_mixed |= ref->target != NULL;
 	if (l->peel)
 		is_tag = session_peel_ref(l->s, ref, &peeled, l->err);
 	if (is_tag < 0)
@@ -196,10 +196,9 @@ static bool is_for_refs(const char *prefix)
 }
 
 /*
- * Set *cached to the packed-refs table that has all packed refs of the listing.
- * Set it to NULL if the packets cannot be shared with other requests. Loose
- * refs do not matter here, because they are read for each request. Returns 0 or
- * a negative error code.
+ * Set *cached to the packed-refs file or the reftable stack that has all refs
+ * of the listing. Set it to NULL if a loose ref is listed, or if the packets
+ * cannot be shared with other requests. Returns 0 or a negative error code.
  */
 static int find_cached(const struct refs_cached **cached, struct listing *l)
 {
@@ -230,9 +229,8 @@ static int find_cached(const struct refs_cached **cached, struct listing *l)
 
 /*
  * Set *key to a string that is different for listings with different lines. It
- * has everything that decides the lines besides the packed-refs table: the
- * rules for hidden refs, the namespace, the prefixes, and whether tags are
- * peeled.
+ * has everything that decides the lines besides the cached refs: the rules for
+ * hidden refs, the namespace, the prefixes, and whether tags are peeled.
  */
 static int make_key(struct buf *key, const struct listing *l)
 {
@@ -255,8 +253,9 @@ static int make_key(struct buf *key, const struct listing *l)
 }
 
 /*
- * List the refs. If all packets are still in the buffer, and depend on
- * packed-refs only, keep them for later requests.
+ * List the refs. If all packets are still in the buffer, and depend on the
+ * cached refs only, keep them for later requests. An object that was read to
+ * peel a ref does not matter, because an object never changes.
  */
 static int visit_and_note(struct listing *l, const struct refs_cached *cached,
 			  const struct buf *key, struct error *warning)
@@ -264,10 +263,12 @@ static int visit_and_note(struct listing *l, const struct refs_cached *cached,
 	struct session *s = l->s;
 	size_t from = s->out.pending.len, write_nr = s->out.write_nr;
 	uint64_t looked_at = s->refs.looked_at;
+	uint64_t unreadable_nr = s->unreadable_nr;
 	int ret = visit_refs(l, warning);
 
 	if (!ret && !l->is_mixed && !warning->code &&
-	    s->out.write_nr == write_nr && s->out.pending.len > from)
+	    s->unreadable_nr == unreadable_nr && s->out.write_nr == write_nr &&
+	    s->out.pending.len > from)
 		refs_cache_add_note(s->options->repo->refs_cache, cached, key,
 				    s->out.pending.data + from,
 				    s->out.pending.len - from,

@@ -166,9 +166,9 @@ int session_has(struct session *s, const struct oid *oid, struct error *err)
 }
 
 /*
- * Warn that the object of a ref cannot be read. `ret` is the error code of
- * reading the object. Returns 0, or ERR_NOMEM without a warning if `ret` is
- * ERR_NOMEM.
+ * Warn that the object of a ref cannot be read, and count it. `ret` is the
+ * error code of reading the object. Returns 0, or ERR_NOMEM without a warning
+ * if `ret` is ERR_NOMEM.
  */
 static int warn_missing(struct session *s, const struct ref *ref, int ret,
 			struct error *err)
@@ -177,6 +177,7 @@ static int warn_missing(struct session *s, const struct ref *ref, int ret,
 
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
+	s->unreadable_nr++;
 	error_set(&warning, ERR_MISSING, "%s does not point to a valid object!",
 		  ref->name);
 	session_warn(s, &warning);

@@ -47,6 +47,8 @@ struct session {
 	 */
 	struct oid no_tag;
 	bool knows_no_tag; /* whether no_tag is set */
+	/* number of refs whose object session_peel_ref() could not read */
+	uint64_t unreadable_nr;
 	/*
 	 * owned: decides which objects clients may know of; used if
 	 * config.is_limit
@@ -111,8 +113,8 @@ void session_warn(struct session *s, const struct error *warning);
  *
  * If the object is missing, the function warns and returns 0. The ref is
  * advertised nevertheless: a client that prunes would delete its copy of a ref
- * that is not advertised. The object is not read if packed-refs has the peeled
- * value, or if the ref names the object s->no_tag.
+ * that is not advertised. The object is not read if `ref` has the peeled value,
+ * or if the ref names the object s->no_tag.
  */
 int session_peel_ref(struct session *s, const struct ref *ref,
 		     struct oid *peeled, struct error *err);

@@ -191,6 +191,62 @@ static void test_shared(void **state)
 	dialog_release(&d);
 }
 
+static void remove_object(const struct dialog *d, const char *object)
+{
+	const char *hex = dialog_hex(d, object);
+	char name[OID_MAX_HEX_LEN + 10];
+
+	snprintf(name, sizeof(name), "objects/%.2s/%s", hex, hex + 2);
+	tmprepo_remove(&d->t, name);
+}
+
+/*
+ * If packed-refs does not tell whether a ref is a tag, the object is read.
+ * Requests share the listing, and do not read the object again. A listing is
+ * not shared if the object of a ref is missing, because each request warns.
+ */
+static void test_shared_unpeeled(void **state)
+{
+	static const char args[] = "peel|ref-prefix refs/tags/";
+	struct buf text = BUF_INIT;
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	put_packed(&text, &d, "c3", "# pack-refs with: sorted \n",
+		   " refs/tags/light");
+	put_packed(&text, &d, "v1", "", " refs/tags/v1");
+	tmprepo_write(&d.t, "packed-refs", text.data);
+	tmprepo_remove(&d.t, "refs/tags/v1");
+	sys_sleep_ns(150000000);
+	d.t.repo.refs_cache = refs_cache_new(NULL);
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(ls(&d, args),
+				    "c3 refs/tags/light|"
+				    "v1 refs/tags/v1 peeled:c3|F");
+		assert_int_equal(d.warnings.len, 0);
+		if (!i)
+			remove_object(&d, "v1");
+	}
+
+	put_packed(&text, &d, "none", "", " refs/tags/w");
+	tmprepo_write(&d.t, "packed-refs", text.data);
+	sys_sleep_ns(150000000);
+	for (int i = 0; i < 2; i++) {
+		buf_reset(&d.warnings);
+		assert_string_equal(ls(&d, args),
+				    "c3 refs/tags/light|v1 refs/tags/v1|"
+				    "none refs/tags/w|F");
+		assert_string_equal(
+			d.warnings.data,
+			"refs/tags/v1 does not point to a valid object!\n"
+			"refs/tags/w does not point to a valid object!\n");
+	}
+	refs_cache_free(d.t.repo.refs_cache);
+	d.t.repo.refs_cache = NULL;
+	buf_release(&text);
+	dialog_release(&d);
+}
+
 static void test_errors(void **state)
 {
 	struct dialog d;
@@ -214,6 +270,7 @@ int main(void)
 		cmocka_unit_test(test_unborn),
 		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_shared_unpeeled),
 		cmocka_unit_test(test_errors),
 	};
 

@@ -9,9 +9,17 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "refs/refs-cache.h"
 #include "refs/refs-reftable.h"
+#include "sys/clock.h"
 #include "t/unit/nomem.h"
 #include "t/unit/tmprepo.h"
+
+/*
+ * Time in nanoseconds after which a changed list of tables can be shared, see
+ * sys/witness.h.
+ */
+#define SETTLE_NS UINT64_C(150000000)
 
 static void test_place(void **state)
 {
@@ -250,6 +258,65 @@ static void test_snapshot(void **state)
 	assert_int_equal(ref.oid.bytes[0], 2);
 	assert_value(&t.repo, "HEAD", 7);
 	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+/*
+ * Opens a snapshot that looks for its stack in the cache, and looks up HEAD,
+ * whose first byte must be `byte`. Sets *cached to the shared stack.
+ */
+static struct refs *open_cached(const struct repo *repo, int byte,
+				const struct refs_cached **cached)
+{
+	struct refs *refs;
+	struct ref ref;
+
+	assert_int_equal(refs_open(&refs, repo, NULL), 0);
+	assert_int_equal(refs_lookup(refs, "HEAD", &ref, NULL), 1);
+	assert_int_equal(ref.oid.bytes[0], byte);
+	assert_int_equal(refs_get_cached(cached, refs, "refs/heads/", NULL), 1);
+	return refs;
+}
+
+/*
+ * With a cache, snapshots share the open stack until its list of tables
+ * changes. The stack of a linked work tree is not in the cache.
+ */
+static void test_cached(void **state)
+{
+	const struct refs_cached *old, *same, *new;
+	struct refs *refs[4];
+	struct buf git_dir = BUF_INIT;
+	struct repo linked;
+	struct tmprepo t;
+
+	(void)state;
+	fill(&t);
+	put(&t, "worktrees/w/reftable", "HEAD", 9, NULL);
+	/* A stack that has just changed is not shared. */
+	sys_sleep_ns(SETTLE_NS);
+	t.repo.refs_cache = refs_cache_new(NULL);
+	refs[0] = open_cached(&t.repo, 2, &old);
+	refs[1] = open_cached(&t.repo, 2, &same);
+	assert_ptr_equal(same, old);
+	put(&t, "reftable", "refs/heads/main", 7, NULL);
+	refs[2] = open_cached(&t.repo, 7, &new);
+	assert_ptr_not_equal(new, old);
+	refs_close(refs[1]);
+	refs[1] = open_cached(&t.repo, 7, &new);
+	assert_visit(&t.repo, "refs/bisect/", NULL, "refs/bisect/bad=5 ");
+
+	linked = t.repo;
+	buf_printf(&git_dir, "%s/worktrees/w", t.dir);
+	linked.git_dir = git_dir.data;
+	assert_value(&linked, "HEAD", 9);
+	assert_int_equal(refs_open(&refs[3], &linked, NULL), 0);
+	assert_int_equal(refs_get_cached(&new, refs[3], "refs/heads/", NULL),
+			 0);
+	for (size_t i = 0; i < 4; i++)
+		refs_close(refs[i]);
+	refs_cache_free(t.repo.refs_cache);
+	buf_release(&git_dir);
 	tmprepo_release(&t);
 }
 
@@ -528,6 +595,7 @@ int main(void)
 		cmocka_unit_test(test_visit),
 		cmocka_unit_test(test_linked),
 		cmocka_unit_test(test_snapshot),
+		cmocka_unit_test(test_cached),
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_tag),
