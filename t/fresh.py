@@ -6,7 +6,8 @@
 
 Each push has processes of its own; the receiving one is `<git> receive-pack`.
 For each URL, a kept connection then lists the refs and fetches the pushed
-commit: http://, or a URL of talk.py. Every 25th push, another process
+commit: http://, or a URL of talk.py. Before every tenth push, the server has
+time to cache the refs (sys/witness.h). Every 25th push, another process
 changes how the repository stores objects and refs. Prints "<pushes> fresh".
 """
 
@@ -14,6 +15,7 @@ import http.client
 import os
 import subprocess
 import sys
+import time
 import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -84,6 +86,10 @@ def main():
                 sys.exit("upkeep failed")
             upkeep = subprocess.Popen(
                 [theirs, "-C", served, *UPKEEP[i // 25 % len(UPKEEP)]])
+        if i % 10 == 9:
+            time.sleep(0.15)
+            for post in clients:
+                post(ls_refs())
         push(work, theirs, new)
         for url, post in zip(urls, clients):
             if b"%s refs/heads/fresh\n" % new.encode() not in post(ls_refs()):
