@@ -591,14 +591,20 @@ static int do_commit(struct session *s)
 	return ret ? ret : report("commit");
 }
 
-static int do_abort(struct session *s)
+static int abort_silently(struct session *s)
 {
 	struct error err = ERROR_INIT;
 
 	if (ref_transaction_abort(s->tx, &err) < 0)
 		return builtin_die("abort: %s", err.msg);
-	close_session(s);
-	return report("abort");
+	return close_session(s);
+}
+
+static int do_abort(struct session *s)
+{
+	int ret = abort_silently(s);
+
+	return ret ? ret : report("abort");
 }
 
 static const struct command {
@@ -701,6 +707,8 @@ int update_ref_stdin(struct update_ref_args *args, bool nul)
 		ret = builtin_fail(&err);
 	if (!ret && s.state == SESSION_OPEN)
 		ret = commit(&s, "");
+	else if (!ret && s.state == SESSION_STARTED)
+		ret = abort_silently(&s);
 	ref_transaction_free(s.tx);
 	stdin_lines_release(&s.in);
 	buf_release(&s.name);

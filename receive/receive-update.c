@@ -258,7 +258,7 @@ static int refuse_batch(struct batch *b, const char *why)
 
 static int commit(struct batch *b, const char *failure)
 {
-	int ret = b->nr ? ref_transaction_commit(b->tx, b->err) : 0;
+	int ret = ref_transaction_commit(b->tx, b->err);
 
 	if (ret == ERR_NOMEM)
 		return ret;
@@ -270,13 +270,21 @@ static int run_separately(struct receive *r, struct receive_rules *rules,
 {
 	struct receive_request *req = &r->request;
 	struct batch b;
+	bool any = false;
 	int ret = batch_open(&b, r, rules, false, err);
 
-	for (size_t i = 0; !ret && i < req->nr; i++)
-		if (is_for_us(&req->commands[i]) &&
-		    receive_is_delete(&req->commands[i]) == deletions)
-			ret = take(&b, &req->commands[i]);
-	if (!ret)
+	for (size_t i = 0; !ret && i < req->nr; i++) {
+		if (!is_for_us(&req->commands[i]) ||
+		    receive_is_delete(&req->commands[i]) != deletions)
+			continue;
+		any = true;
+		ret = take(&b, &req->commands[i]);
+	}
+	/*
+	 * As in stock Git, the transaction also runs its hooks if the rules
+	 * have refused all commands.
+	 */
+	if (!ret && any)
 		ret = commit(&b, "failed to update refs");
 	batch_close(&b);
 	return ret;

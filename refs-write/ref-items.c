@@ -24,6 +24,7 @@ int ref_items_add(struct ref_transaction *tx, struct ref_update *update,
 	item->lock = (struct sys_tempfile)SYS_TEMPFILE_INIT;
 	item->update = update;
 	item->depth = depth;
+	item->order = tx->item_nr;
 	item->name = mem_strdup(name);
 	if (!item->name) {
 		free(item);
@@ -61,6 +62,10 @@ int ref_update_reject(struct ref_transaction *tx, struct ref_update *update,
 int ref_item_reject_conflict(struct ref_transaction *tx, struct ref_item *item,
 			     const char *other, struct error *err)
 {
+	if (tx->backend->has_one_lock)
+		return ref_update_reject(tx, item->update, REF_NAME_CONFLICT,
+					 err, "'%s' exists; cannot create '%s'",
+					 other, item->name);
 	return ref_update_reject(tx, item->update, REF_NAME_CONFLICT, err,
 				 "cannot lock ref '%s': '%s' exists; cannot "
 				 "create '%s'",

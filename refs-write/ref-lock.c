@@ -87,21 +87,45 @@ static int check_old_oid(struct ref_transaction *tx, struct ref_item *item,
 		oid_to_hex(expected, &u->old_oid, tx->repo->algo));
 }
 
-static int check_among(struct ref_transaction *tx, struct ref_item *item,
-		       struct error *err)
+/*
+ * Rejects `item`, whose name conflicts with the name of `other`, an item of the
+ * same transaction. In the files backend, stock Git finds the conflict while it
+ * locks `item` if the update of `other` was queued before. Only then, the
+ * message begins with "cannot lock ref".
+ */
+static int reject_among(struct ref_transaction *tx, const struct ref_item *item,
+			const struct ref_item *other, struct error *err)
 {
-	const struct ref_item *other = ref_items_conflict(tx, item->name);
-	bool is_above;
-
-	if (!other)
-		return 0;
-	is_above = strlen(other->name) < strlen(item->name);
+	if (tx->backend->has_one_lock || item->order < other->order)
+		return ref_update_reject(tx, item->update, REF_NAME_CONFLICT,
+					 err,
+					 "cannot process '%s' and '%s' at the "
+					 "same time",
+					 item->name, other->name);
 	return ref_update_reject(tx, item->update, REF_NAME_CONFLICT, err,
 				 "cannot lock ref '%s': cannot process '%s' "
 				 "and '%s' at the same time",
-				 item->update->name,
-				 is_above ? other->name : item->name,
-				 is_above ? item->name : other->name);
+				 item->update->name, item->name, other->name);
+}
+
+/*
+ * Rejects updates of the transaction until no name conflicts with the name of
+ * `item`. In the files backend, `item` is rejected. Otherwise, the update that
+ * was queued first is rejected. Returns 0 (also if updates are rejected) or a
+ * negative error code.
+ */
+static int check_among(struct ref_transaction *tx, struct ref_item *item,
+		       struct error *err)
+{
+	const struct ref_item *other;
+	int ret = 0;
+
+	while (!ret && item->update->result == REF_OK &&
+	       (other = ref_items_conflict(tx, item->name)))
+		ret = tx->backend->has_one_lock && other->order < item->order
+			      ? reject_among(tx, other, item, err)
+			      : reject_among(tx, item, other, err);
+	return ret;
 }
 
 /*

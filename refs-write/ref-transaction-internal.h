@@ -30,6 +30,8 @@ struct ref_item {
 	 */
 	const struct ref_item *via;
 	char *name; /* owned */
+	/* the index of the item in tx->items: the order of the updates */
+	size_t order;
 	/* number of symbolic refs that were followed to this item */
 	unsigned depth;
 	/* true: the ref was locked, or locking it failed */
@@ -63,6 +65,12 @@ struct ref_transaction;
 
 /* Functions by which a transaction changes refs in one kind of storage. */
 struct ref_tx_backend {
+	/*
+	 * true: one lock covers all refs. So a conflict of names is not found
+	 * by locking a ref, and its message does not begin with "cannot lock
+	 * ref".
+	 */
+	bool has_one_lock;
 	/*
 	 * Reads the settings of the storage. Returns 0 or a negative error
 	 * code.

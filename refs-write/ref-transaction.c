@@ -3,6 +3,7 @@
  * The public functions of ref transactions: they queue changes, and prepare,
  * commit or abort the transaction.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/affix.h"
@@ -93,13 +94,27 @@ static void update_free(struct ref_update *u)
 	free(u);
 }
 
+/* Releases locks and the snapshot of refs. Does not call on_state. */
+static void close_transaction(struct ref_transaction *tx)
+{
+	tx->backend->unlock(tx);
+	refs_close(tx->refs);
+	tx->refs = NULL;
+	free(tx->head_target);
+	tx->head_target = NULL;
+	tx->phase = REF_PHASE_CLOSED;
+}
+
 void ref_transaction_free(struct ref_transaction *tx)
 {
 	size_t i;
 
 	if (!tx)
 		return;
-	ref_transaction_abort(tx, NULL);
+	if (tx->phase == REF_PHASE_PREPARED)
+		ref_transaction_abort(tx, NULL);
+	else
+		close_transaction(tx);
 	ref_items_free(tx);
 	for (i = 0; i < tx->update_nr; i++)
 		update_free(tx->updates[i]);
@@ -269,20 +284,9 @@ int ref_transaction_add(struct ref_transaction *tx,
 static int notify(struct ref_transaction *tx, enum ref_state state,
 		  struct error *err)
 {
-	if (!tx->options.on_state || !tx->update_nr)
+	if (!tx->options.on_state)
 		return 0;
 	return tx->options.on_state(tx->options.ctx, state, tx, err);
-}
-
-/* Releases locks and the snapshot of refs. Does not call on_state. */
-static void close_transaction(struct ref_transaction *tx)
-{
-	tx->backend->unlock(tx);
-	refs_close(tx->refs);
-	tx->refs = NULL;
-	free(tx->head_target);
-	tx->head_target = NULL;
-	tx->phase = REF_PHASE_CLOSED;
 }
 
 /*
@@ -361,6 +365,40 @@ static int prepare(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
+static int cmp_names(const void *a, const void *b)
+{
+	const struct ref_update *const *ua = a, *const *ub = b;
+
+	return strcmp((*ua)->name, (*ub)->name);
+}
+
+/*
+ * Fails if two changes have the same name. This check needs no lock, so it is
+ * made before the first hook runs. Returns 0 or a negative error code.
+ */
+static int check_duplicates(struct ref_transaction *tx, struct error *err)
+{
+	struct ref_update **sorted;
+	int ret = 0;
+
+	if (tx->update_nr < 2)
+		return 0;
+	sorted = mem_alloc(tx->update_nr, sizeof(*sorted));
+	if (!sorted)
+		return error_nomem(err);
+	memcpy(sorted, tx->updates, tx->update_nr * sizeof(*sorted));
+	qsort(sorted, tx->update_nr, sizeof(*sorted), cmp_names);
+	for (size_t i = 1; !ret && i < tx->update_nr; i++)
+		if (!cmp_names(&sorted[i - 1], &sorted[i]))
+			ret = ref_update_reject(tx, sorted[i], REF_DUPLICATE,
+						err,
+						"multiple updates for ref '%s' "
+						"not allowed",
+						sorted[i]->name);
+	free(sorted);
+	return ret;
+}
+
 int ref_transaction_prepare(struct ref_transaction *tx, struct error *err)
 {
 	int ret;
@@ -370,6 +408,8 @@ int ref_transaction_prepare(struct ref_transaction *tx, struct error *err)
 	ret = repo_check_quarantine(tx->repo, err);
 	if (!ret && !tx->options.publish)
 		ret = repo_check_copy(tx->repo, "change refs", err);
+	if (!ret)
+		ret = check_duplicates(tx, err);
 	if (!ret)
 		ret = notify(tx, REF_PREPARING, err);
 	if (ret < 0) {
@@ -411,15 +451,10 @@ int ref_transaction_commit(struct ref_transaction *tx, struct error *err)
 
 int ref_transaction_abort(struct ref_transaction *tx, struct error *err)
 {
-	bool was_prepared = tx->phase == REF_PHASE_PREPARED;
-	int ret = 0;
-
 	if (tx->phase == REF_PHASE_CLOSED)
 		return 0;
 	close_transaction(tx);
-	if (was_prepared)
-		ret = notify(tx, REF_ABORTED, err);
-	return ret;
+	return notify(tx, REF_ABORTED, err);
 }
 
 size_t ref_transaction_nr(const struct ref_transaction *tx)

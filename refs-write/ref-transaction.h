@@ -184,7 +184,7 @@ struct ref_transaction_options {
 	 * Called when the transaction enters a state. For REF_PREPARING and
 	 * REF_PREPARED, a negative return value (with *err set) aborts the
 	 * transaction, which returns this value. Then on_state() is not called
-	 * with REF_ABORTED. Not called for a transaction without changes. May
+	 * with REF_ABORTED. Also called for a transaction without changes. May
 	 * be NULL.
 	 */
 	int (*on_state)(void *ctx, enum ref_state state,
@@ -223,7 +223,10 @@ int ref_transaction_new(struct ref_transaction **out, const struct repo *repo,
 			const struct ref_transaction_options *options,
 			struct error *err);
 
-/* Frees the transaction. An open transaction is aborted. `tx` may be NULL. */
+/*
+ * Frees the transaction. A prepared transaction is aborted. An open transaction
+ * is closed without a call of on_state(). `tx` may be NULL.
+ */
 void ref_transaction_free(struct ref_transaction *tx);
 
 /*
@@ -272,8 +275,9 @@ int ref_transaction_prepare(struct ref_transaction *tx, struct error *err);
 int ref_transaction_commit(struct ref_transaction *tx, struct error *err);
 
 /*
- * Releases the locks and closes the transaction. Returns 0, or the value that
- * on_state returned.
+ * Releases the locks, closes the transaction, and calls on_state() with
+ * REF_ABORTED. Does nothing if the transaction is closed. Returns 0, or the
+ * value that on_state returned.
  */
 int ref_transaction_abort(struct ref_transaction *tx, struct error *err);
 

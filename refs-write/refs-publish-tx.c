@@ -100,6 +100,7 @@ static void publish_unlock(struct ref_transaction *tx)
 }
 
 const struct ref_tx_backend refs_publish_tx_backend = {
+	.has_one_lock = true,
 	.begin = publish_begin,
 	.lock = publish_nothing,
 	.conflict = refs_reftable_tx_conflict,

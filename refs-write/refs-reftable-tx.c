@@ -569,6 +569,7 @@ static int tx_commit(struct ref_transaction *tx, struct error *err)
 }
 
 const struct ref_tx_backend refs_reftable_tx_backend = {
+	.has_one_lock = true,
 	.begin = tx_begin,
 	.lock = tx_lock,
 	.conflict = refs_reftable_tx_conflict,

@@ -123,7 +123,14 @@ test_expect_success 'a template expands to all its command lines' '
 	compare_false "[plain] show-ref {2|a|b|c}" --list &&
 	test_line_count 7 out &&
 	compare_false "[plain] show-ref {2!|a|b|c}" --list &&
-	test_line_count 10 out
+	test_line_count 10 out &&
+	sq=$(printf "\047") &&
+	compare_false "[plain] update-ref --stdin < {${sq}a b$sq,${sq}c$sq}" \
+		--list &&
+	test_line_count 2 out &&
+	test_must_fail compare_false \
+		"[plain] update-ref --stdin < $sq{a b,c}$sq" --list 2>err &&
+	grep "a template in quotes" err
 '
 
 # With a newer STOCK_GIT, more of the command lines can be compared. With Git

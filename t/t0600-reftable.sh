@@ -55,6 +55,12 @@ both () {
 	test_cmp out.files out.tables && test_cmp err.files err.tables
 }
 
+# If a name conflicts with a loose ref, the ref cannot be locked. In tables, the
+# error does not begin with words about a lock.
+without_lock () {
+	sed "s/: cannot lock ref [^:]*//"
+}
+
 for hash in sha1 sha256
 do
 	test_expect_success "$hash: a new repository" '
@@ -88,8 +94,18 @@ do
 		both "g update-ref refs/heads/main $B $B" &&
 		both "g update-ref refs/heads/none $B $B" &&
 		both "g update-ref refs/heads/main $B \$(echo $A | tr 0-9a-f 0)" &&
-		both "g update-ref refs/heads/main/x $B" &&
-		both "g update-ref refs/heads $B" &&
+		for name in refs/heads/main/x refs/heads
+		do
+			both "g update-ref $name $B 2>&1 | without_lock" ||
+				return 1
+		done &&
+		test_must_fail g -C tables update-ref refs/heads/main/x $B \
+			2>err &&
+		tr -d "\047" <err >words &&
+		echo "fatal: update_ref failed for ref refs/heads/main/x:" \
+			"refs/heads/main exists; cannot create" \
+			"refs/heads/main/x" >expect &&
+		test_cmp expect words &&
 		both "g update-ref refs/heads/tag $T" &&
 		both "g symbolic-ref HEAD foo"
 	'

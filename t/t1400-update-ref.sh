@@ -452,6 +452,57 @@ test_expect_success 'the reference-transaction hook' '
 	git update-ref --stdin <input
 '
 
+# Expected is what Git 2.55 does.
+test_expect_success 'a hook runs for an empty and for an aborted transaction' '
+	cd "$TRASH" && twins && cd ours &&
+	cat >.git/hooks/reference-transaction <<-\EOF &&
+	#!/bin/sh
+	echo "$1" >>said && cat >>said && test "$1" != aborted
+	EOF
+	chmod +x .git/hooks/reference-transaction &&
+	all="preparing prepared committed" &&
+	says () {
+		>said && git update-ref --stdin $2 >out 2>err &&
+		test "$1" = "$(tr "\n" " " <said | sed "s/ $//")"
+	} &&
+	says "$all" </dev/null &&
+	echo "create refs/heads/tree $TREE" | says "$all" --batch-updates &&
+	printf "start\nprepare\nabort\n" | says "preparing prepared aborted" &&
+	printf "start\nabort\n" | says aborted &&
+	change="create refs/heads/x $A" && told="$ZERO $A refs/heads/x" &&
+	printf "start\n$change\n" | says "aborted $told" &&
+	echo "$change" >input && echo abort >>input &&
+	says "aborted $told" <input &&
+	echo "$change" >>input && >said &&
+	printf "%s\n%s\n" "$change" "$change" >input &&
+	test_must_fail git update-ref --stdin <input &&
+	test_must_be_empty said
+'
+
+test_expect_success 'which of two conflicting names is rejected, and the words' '
+	cd "$TRASH" && twins && cd ours &&
+	both="cannot process ${SQ}refs/heads/y${SQ} and ${SQ}refs/heads/y/z${SQ}" &&
+	at="at the same time" &&
+	printf "create refs/heads/y $A\ncreate refs/heads/y/z $A\n" >down &&
+	printf "create refs/heads/y/z $A\ncreate refs/heads/y $A\n" >up &&
+	test_must_fail git update-ref --stdin <down 2>err &&
+	echo "fatal: $both $at" >expect && test_cmp expect err &&
+	test_must_fail git update-ref --stdin <up 2>err &&
+	echo "fatal: cannot lock ref ${SQ}refs/heads/y${SQ}: $both $at" >expect &&
+	test_cmp expect err &&
+	git init -q --ref-format=reftable tables && cd tables &&
+	(cd ../.git/objects && pwd) >.git/objects/info/alternates &&
+	test_must_fail git update-ref --stdin <../down 2>err &&
+	echo "fatal: $both $at" >expect && test_cmp expect err &&
+	git update-ref --stdin --batch-updates <../up >actual 2>err &&
+	echo "error: cannot process ${SQ}refs/heads/y/z${SQ} and" \
+		"${SQ}refs/heads/y${SQ} $at" >expect &&
+	test_cmp expect err &&
+	echo "rejected refs/heads/y/z $A $ZERO refname conflict" >expect &&
+	test_cmp expect actual &&
+	git rev-parse --verify refs/heads/y
+'
+
 test_expect_success STRACE 'hooks are looked for once for each state' '
 	cd "$TRASH" && twins && cd ours &&
 	hook=.git/hooks/reference-transaction &&

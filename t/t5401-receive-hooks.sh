@@ -165,6 +165,22 @@ test_expect_success 'a reference-transaction hook' '
 	test_cmp /dev/null left
 '
 
+# As in stock Git, a transaction without changes runs the hook, but an atomic
+# push makes no transaction if a command is refused.
+test_expect_success 'the hook runs if the update hook has refused all refs' '
+	rm -f ours.git/stop ours.git/states &&
+	hook ours.git update <<-\EOH &&
+	exit 1
+	EOH
+	test_must_fail stock -C client.git push -q --receive-pack="$OURS" \
+		../ours.git main 2>err &&
+	printf "%s\n" preparing prepared committed >expect &&
+	test_cmp expect ours.git/states &&
+	test_must_fail stock -C client.git push -q --receive-pack="$OURS" \
+		--atomic ../ours.git main 2>err &&
+	test_cmp expect ours.git/states
+'
+
 test_expect_success 'a client gets keep-alives while a hook is silent' '
 	rm -rf ours.git &&
 	repo_init ours.git &&

@@ -427,6 +427,39 @@ static void test_states(void **state)
 	tmprepo_release(&t);
 }
 
+/*
+ * Hooks also run for a transaction without changes, and for one that was
+ * not prepared.
+ */
+static void test_states_without_changes(void **state)
+{
+	struct told told = {.out = BUF_INIT, .refuse = -1};
+	const struct ref_transaction_options options = {
+		.on_state = on_state,
+		.ctx = &told,
+	};
+	struct ref_transaction *tx;
+	struct tmprepo t;
+
+	(void)state;
+	fill(&t);
+	assert_int_equal(ref_transaction_new(&tx, &t.repo, &options, NULL), 0);
+	assert_int_equal(commit(tx, NULL), 0);
+	assert_string_equal(told.out.data, "preparing\nprepared\ncommitted\n");
+	buf_reset(&told.out);
+	assert_int_equal(ref_transaction_new(&tx, &t.repo, &options, NULL), 0);
+	assert_int_equal(ref_transaction_abort(tx, NULL), 0);
+	assert_int_equal(ref_transaction_abort(tx, NULL), 0);
+	assert_string_equal(told.out.data, "aborted\n");
+	ref_transaction_free(tx);
+	buf_reset(&told.out);
+	assert_int_equal(ref_transaction_new(&tx, &t.repo, &options, NULL), 0);
+	ref_transaction_free(tx);
+	assert_int_equal(told.out.len, 0);
+	buf_release(&told.out);
+	tmprepo_release(&t);
+}
+
 static int refuse_two(void *ctx, const char *name, const struct oid *new_oid,
 		      struct error *err)
 {
@@ -574,6 +607,7 @@ int main(void)
 		cmocka_unit_test(test_symbolic_loop),
 		cmocka_unit_test(test_reflogs),
 		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_states_without_changes),
 		cmocka_unit_test(test_check_value),
 		cmocka_unit_test(test_check_value_early),
 		cmocka_unit_test(test_empty_dirs),

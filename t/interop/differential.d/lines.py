@@ -29,6 +29,9 @@ def version_of(text):
 
 # ---- templates
 
+# A template in a quoted standard input, which would not be expanded: its
+# alternatives belong in quotes, the braces outside of them.
+QUOTED = re.compile(r"< *'[^'%]*(?<![\^@%])\{[^{}'()%]*,[^{}'%]*\}")
 
 def closing(text, at):
     """Where the brace that opens at `at` is closed; None if it is not."""
@@ -251,6 +254,8 @@ class Table:
             elif text and not text.startswith("#"):
                 # a shell's braces are its own
                 for one in [text] if is_shell(text) else expand(text):
+                    if not is_shell(one) and QUOTED.search(one):
+                        raise BadLine("a template in quotes: " + one)
                     yield from self.one(one)
 
 
