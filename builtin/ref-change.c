@@ -6,9 +6,17 @@
 
 #include "builtin/ref-change.h"
 #include "config/ident.h"
+#include "object/hash.h"
 #include "repo/hook.h"
+#include "sys/io.h"
 #include "sys/spawn.h"
 #include "sys/trace.h"
+
+/*
+ * The content of objects up to this size is read before a ref gets the object
+ * as its value. Larger objects are blobs, and need only exist.
+ */
+#define CHECKED_SIZE (UINT64_C(64) << 20)
 
 void ref_changer_init(struct ref_changer *changer, struct store *store)
 {
@@ -26,6 +34,52 @@ static bool is_branch(const char *name)
 }
 
 /*
+ * Returns whether the loose file of an object is empty. As in stock Git, the
+ * object then counts as missing.
+ */
+static bool is_empty_file(const struct store *store, const struct oid *oid)
+{
+	struct buf path = BUF_INIT;
+	struct sys_stat st = {.size = 1};
+
+	if (!odb_loose_path(&path, store->odb, store->repo->object_dir, oid))
+		sys_stat(&st, path.data, NULL);
+	buf_release(&path);
+	return !st.size;
+}
+
+/*
+ * Reads an object whose content fits in memory, and compares the content with
+ * the id. Returns 0 if the object is sound, ERR_MISSING if it does not exist or
+ * has another id, or another negative error code. Prints the reason of a
+ * missing object other than that there is none.
+ */
+static int check_object(const struct store *store, const struct oid *oid,
+			struct error *err)
+{
+	struct odb_object obj = ODB_OBJECT_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct hash_ctx hash;
+	struct oid actual;
+	int ret = hash_init(&hash, store->odb->algo);
+
+	if (ret < 0)
+		return ret;
+	ret = odb_read(store->reader, oid, &obj, err);
+	if (!ret) {
+		hash_object(&hash, &actual, obj.type, obj.data, obj.len);
+		if (!oid_equal(&actual, oid)) {
+			builtin_error("hash mismatch %s",
+				      oid_to_hex(hex, oid, store->odb->algo));
+			ret = ERR_MISSING;
+		}
+	}
+	odb_object_release(store->reader, &obj);
+	hash_release(&hash);
+	return ret;
+}
+
+/*
  * The check_value callback of a transaction: checks that the ref may point to
  * the new value.
  */
@@ -36,8 +90,16 @@ static int check_value(void *ctx, const char *name, const struct oid *new_oid,
 	const struct store *store = changer->store;
 	char hex[OID_MAX_HEX_LEN + 1];
 	enum object_type type;
-	int ret = odb_info(store->reader, new_oid, &type, NULL, err);
+	uint64_t size;
+	int ret = odb_info(store->reader, new_oid, &type, &size, err);
 
+	if (!ret && size <= CHECKED_SIZE)
+		ret = check_object(store, new_oid, err);
+	if (ret == ERR_CORRUPT && is_empty_file(store, new_oid)) {
+		if (err)
+			builtin_error("%s", err->msg);
+		ret = ERR_MISSING;
+	}
 	oid_to_hex(hex, new_oid, store->odb->algo);
 	if (ret < 0 && ret != ERR_MISSING)
 		return ret;

@@ -503,6 +503,33 @@ test_expect_success 'which of two conflicting names is rejected, and the words' 
 	git rev-parse --verify refs/heads/y
 '
 
+test_expect_success 'no ref is set to an object that has another id' '
+	cd "$TRASH" && twins && cd ours &&
+	for data in "" wrong
+	do
+		blob=$(echo "blob $data" | git hash-object -w --stdin) &&
+		file=.git/objects/$(echo $blob | sed "s,..,&/,") &&
+		chmod u+w $file &&
+		if test "$data"
+		then
+			other=$(echo other | git hash-object -w --stdin) &&
+			cp .git/objects/$(echo $other | sed "s,..,&/,") $file
+		else
+			>$file
+		fi &&
+		words="trying to write ref ${SQ}refs/tags/x${SQ} with" &&
+		words="$words nonexistent object $blob" &&
+		test_must_fail git update-ref refs/tags/x $blob 2>err &&
+		tail -n 1 err >last && grep "$words" last &&
+		printf "create refs/tags/x $blob\ncreate refs/tags/y $A\n" |
+		git update-ref --stdin --batch-updates >actual 2>err &&
+		echo "rejected refs/tags/x $blob (null) invalid new value" \
+			"provided" >expect &&
+		test_cmp expect actual && grep "error: $words" err &&
+		git update-ref -d refs/tags/y $A || return 1
+	done
+'
+
 test_expect_success STRACE 'hooks are looked for once for each state' '
 	cd "$TRASH" && twins && cd ours &&
 	hook=.git/hooks/reference-transaction &&
