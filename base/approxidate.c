@@ -449,7 +449,10 @@ static void fill_date(struct guess *g, struct tm *tm)
 			      (tm->tm_mon > g->now.tm_mon ? 1 : 0);
 }
 
-/* Fills all fields of the date, then moves the time back by `seconds`. */
+/*
+ * Fills in the fields of the date that the text did not set, then moves the
+ * time back by `seconds`.
+ */
 static void step_back(struct guess *g, int64_t seconds)
 {
 	if (g->back_a_day && !seconds)
@@ -496,8 +499,8 @@ static void set_day(struct guess *g, int day)
 }
 
 /*
- * Uses the number that was read last, and that no unit followed, as a day, a
- * month or a year.
+ * Uses the last number read as a day, a month or a year. No unit has followed
+ * this number.
  */
 static void settle_number(struct guess *g)
 {

@@ -67,8 +67,8 @@ static struct mailmap_span trimmed(const char *p, const char *end)
 }
 
 /*
- * Parse "Name <email>" at *p, and move *p past the address. An empty name gets
- * p == NULL. Returns false if there is no address.
+ * Parses "Name <email>" at *p, and moves *p past the address. If the name is
+ * empty, sets name->p to NULL. Returns false if there is no address.
  */
 static bool parse_person(struct mailmap_span *name, struct mailmap_span *email,
 			 const char **p, const char *end)

@@ -68,8 +68,9 @@ int mailmap_add(struct mailmap *m, const char *text, size_t len);
 void mailmap_sort(struct mailmap *m);
 
 /*
- * Replace a person's name and address. Returns whether the mailmap has a new
- * name or address for the person. The new spans point into the mailmap. Cost: a
+ * Replaces the person's name and address in *name and *email by those of the
+ * mailmap. Returns false, with both unchanged, if the mailmap has no new name
+ * or address for the person. The new spans point into the mailmap. Cost: a
  * binary search.
  */
 bool mailmap_map(const struct mailmap *m, struct mailmap_span *name,

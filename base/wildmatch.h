@@ -3,9 +3,9 @@
  * Glob patterns as gitignore(5) describes them: * ? [...] and backslash, and
  * "**" between slashes for any number of directories.
  *
- * The time of a match is at most proportional to the product of the length of
- * the pattern, the length of the text, and the number of "**" in the pattern
- * (at least 1). A match allocates no memory.
+ * The time of a match is at most proportional to a product of three numbers:
+ * the length of the pattern, the length of the text, and the number of "**" in
+ * the pattern (at least 1). A match allocates no memory.
  */
 #ifndef BASE_WILDMATCH_H
 #define BASE_WILDMATCH_H

@@ -2,8 +2,8 @@
 /*
  * Internal to the ewah room: appending to a bitmap whose memory is reserved.
  *
- * The callers must reserve the memory before, and set `bits` afterwards. An
- * appended run or literal takes at most one word. Starting an empty bitmap
+ * A caller first reserves the memory, then appends, and finally sets e->bits.
+ * An appended run or literal takes at most one word. Starting an empty bitmap
  * takes one word.
  */
 #ifndef EWAH_APPEND_H

@@ -248,9 +248,9 @@ bool bitset_contains(const struct bitset *set, const struct bitset *sub)
 }
 
 /*
- * Returns the first bit at or after `from` whose value differs from `flip`: all
- * zeros finds a set bit, all ones a clear bit. Returns set->bits if there is
- * none.
+ * If `flip` is 0, returns the first bit at or after `from` that is set. If
+ * `flip` is all ones, returns the first bit that is not set. Returns set->bits
+ * if there is none.
  */
 static size_t next_unlike(const struct bitset *set, size_t from, uint64_t flip)
 {

@@ -15,7 +15,10 @@
 #include "ewah/rlw.h"
 
 struct ewah_chunk {
-	/* points into the view, or to *tail; NULL if the chunk is a run */
+	/*
+	 * Points into the view, or to *tail of ewah_chunk_next(). NULL: the
+	 * chunk is a run.
+	 */
 	const uint8_t *literals;
 	size_t nr;    /* words, never 0 */
 	bool run_bit; /* value of the run's bits */

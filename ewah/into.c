@@ -11,7 +11,10 @@
 
 enum into_op { INTO_OR, INTO_AND, INTO_ANDNOT, INTO_XOR };
 
-/* Returns (plain word a) op (compressed word b). */
+/*
+ * Returns a op b, where `a` is a word of the plain set and `b` a word of the
+ * view.
+ */
 EWAH_INLINE uint64_t apply(enum into_op op, uint64_t a, uint64_t b)
 {
 	switch (op) {

@@ -28,9 +28,9 @@ enum merge_op { MERGE_OR, MERGE_AND, MERGE_XOR, MERGE_ANDNOT };
 #define END_WORDS 4
 
 /*
- * Number of literals that one step of a merge may consume beyond the merge's
- * limit. A merge with a limit stops when the result has `limit` words. So the
- * memory to reserve depends on the limit and not on the operands.
+ * A merge with a limit stops when the result has `limit` words. One step of
+ * such a merge combines at most `limit` + STEP_WORDS literals. So the memory to
+ * reserve depends on the limit and not on the operands.
  */
 #define STEP_WORDS 64
 

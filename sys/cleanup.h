@@ -54,8 +54,8 @@ enum sys_cleanup_kind {
 struct sys_cleanup;
 
 /*
- * Descriptors that are kept open so that a directory can be removed even if the
- * process has no free descriptor then.
+ * Open descriptors of a directory. With them, the directory can be removed even
+ * if the process has no free descriptor.
  */
 struct sys_dir_handle {
 	/*
@@ -114,9 +114,9 @@ int sys_cleanup_new(struct sys_cleanup **out, enum sys_cleanup_kind kind,
 
 /*
  * Gives the signal handler the open descriptors `handle` of the directory that
- * `entry` stands for, so that the handler can remove the directory without
- * opening it. The descriptors must stay open while the entry is registered.
- * `entry` may be NULL.
+ * `entry` stands for. The handler can then remove the directory without opening
+ * it. The descriptors must stay open while the entry is registered. `entry` may
+ * be NULL.
  */
 void sys_cleanup_use_handle(struct sys_cleanup *entry,
 			    const struct sys_dir_handle *handle);
@@ -125,8 +125,8 @@ void sys_cleanup_use_handle(struct sys_cleanup *entry,
 void sys_cleanup_free(struct sys_cleanup *entry);
 
 /*
- * A period in which this thread blocks the signals. The caller keeps this
- * struct on the stack.
+ * A period in which this thread blocks the signals of sys_cleanup_signals().
+ * The caller keeps this struct on the stack.
  */
 struct sys_hold {
 	bool is_held;
@@ -135,18 +135,20 @@ struct sys_hold {
 };
 
 /*
- * Block the signals until sys_release_signals(), for work that must not be
- * interrupted. Calls nest. Only the main thread needs these calls, since only
- * the main thread receives the signals (sys/thread.h). The period must be
- * short: until its end, a user cannot interrupt the process.
+ * sys_hold_signals() blocks the signals of sys_cleanup_signals() until
+ * sys_release_signals(), for work that must not be interrupted. Calls nest.
+ * Only the main thread needs these calls, since only the main thread receives
+ * the signals (sys/thread.h). The period must be short: until its end, a user
+ * cannot interrupt the process.
  */
 void sys_hold_signals(struct sys_hold *hold);
 void sys_release_signals(const struct sys_hold *hold);
 
 /*
- * sys_cleanup_begin() starts a section, and sys_cleanup_end() ends it, in any
- * thread. Signals and other sections wait until the section ends. errno is
- * preserved.
+ * sys_cleanup_begin() starts a section, in which files are made, renamed or
+ * removed and the registry is changed. sys_cleanup_end() ends the section. Any
+ * thread may call both functions. Signals and the sections of other threads
+ * wait until the section ends. errno is preserved.
  *
  * Two things are forbidden in a section. The thread must not wait for another
  * thread. And it must not allocate memory: the handler may have interrupted

@@ -60,8 +60,8 @@ const uint8_t *sys_held_map(const struct sys_held *held, const char *path,
 			    struct error *err)
 {
 	/*
-	 * The cast is allowed because mapping does not change what callers see
-	 * of the file.
+	 * Casting away const is allowed, because mapping does not change what
+	 * callers see of the file.
 	 */
 	struct sys_held *h = (struct sys_held *)(uintptr_t)held;
 	const uint8_t *bytes;

@@ -480,8 +480,8 @@ static int empty_entry(void *ctx, const char *name)
 		ret = sys_rmdir_empty(path.data, e->err);
 	buf_release(&path);
 	/*
-	 * 0: sys_rmdir_empty() could not remove the entry. Then the directory
-	 * cannot be removed, either, so end the listing with 1.
+	 * If `ret` is 0, sys_rmdir_empty() could not remove the entry. Then the
+	 * directory cannot be removed, either, so end the listing with 1.
 	 */
 	return ret < 0 ? ret : !ret;
 }

@@ -205,8 +205,8 @@ int sys_append(const char *path, const void *bytes, size_t len, unsigned mode,
 	       struct error *err);
 
 /*
- * Truncates a file to `len` bytes, at most its present length. Returns 0 or
- * ERR_IO.
+ * Truncates a file to `len` bytes. `len` must not exceed the present length.
+ * Returns 0 or ERR_IO.
  */
 int sys_truncate(const char *path, uint64_t len, struct error *err);
 

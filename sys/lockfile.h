@@ -45,7 +45,7 @@ int sys_lockfile_create_mode(struct sys_tempfile *lock, const char *path,
 			     unsigned mode, int64_t timeout_ms,
 			     struct error *err);
 
-/* Whether the process runs that the PID file of a lock names. */
+/* The state of the process that the PID file of a lock names. */
 enum sys_lockfile_holder {
 	/* there is no valid PID file */
 	SYS_LOCKFILE_UNKNOWN,

@@ -87,7 +87,7 @@ struct sys_held {
 	int64_t mtime_ns;
 	/* the bytes of the file, in `map`; NULL while the file is not mapped */
 	_Atomic(const uint8_t *) bytes;
-	/* guards the fields below while the file is mapped */
+	/* guards the fields below while a thread maps the file */
 	pthread_mutex_t lock;
 	struct sys_map map;
 	int fd; /* owned; -1 if mapped */

@@ -26,7 +26,7 @@ long sys_process_id(void)
 
 /*
  * Returns whether one of the `nr` strings "NAME=value" at `set` sets the same
- * variable as the string `variable`.
+ * variable as `variable`, which has this form too.
  */
 static bool is_replaced(const char *variable, const char *const *set, size_t nr)
 {

@@ -48,8 +48,8 @@
 
 /*
  * Returns the permissions that a file or directory should have. `mode` is the
- * mode that the umask left. `share` is a mode with a share; its permission bits
- * have no effect.
+ * mode that the umask left. `share` is a mode of which only the share has an
+ * effect.
  */
 unsigned sys_share_mode(unsigned mode, unsigned share, bool is_dir);
 

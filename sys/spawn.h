@@ -170,10 +170,10 @@ pid_t sys_fork(struct error *err);
 void sys_fork_outlive(void);
 
 /*
- * Waits for no child, but if one has ended, returns its process id and sets
- * *status. Returns 0 if none has ended, or -1 if there are no children. *status
- * is the exit status, or 128 plus the number of the signal that killed the
- * child.
+ * Finds a child that has ended, without waiting. Returns its process id and
+ * sets *status to its exit status, or to 128 plus the number of the signal that
+ * killed the child. Returns 0 if no child has ended, or -1 if there are no
+ * children.
  */
 pid_t sys_fork_collect(int *status);
 

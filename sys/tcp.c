@@ -283,7 +283,7 @@ int sys_socket_writev(int fd, struct iovec *iov, size_t nr,
 {
 	/*
 	 * Start the peer's time again for each message that is written, so that
-	 * it does not include earlier waits for input.
+	 * earlier waits for input do not count.
 	 */
 	sys_patience_renew(patience);
 	sys_spans_skip(&iov, &nr, 0);

@@ -95,8 +95,9 @@ int sys_socket_wait_writable(int fd, struct sys_patience *patience,
 			     struct error *err);
 
 /*
- * Records that `n` bytes were read from the peer or written to it. After each
- * SYS_PATIENCE_BYTES, the peer's time starts again.
+ * Records that `n` bytes were read from the peer or written to it. Each time
+ * that SYS_PATIENCE_BYTES bytes were read or written, the peer's time starts
+ * again.
  */
 void sys_patience_count(struct sys_patience *patience, size_t n);
 

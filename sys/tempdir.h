@@ -43,7 +43,7 @@ int sys_tempdir_drop(struct sys_tempdir *td, struct error *err);
 
 /*
  * Works like sys_tempdir_drop(), and makes *td inactive. Ignores errors: a
- * directory that could not be removed is left to housekeeping.
+ * directory that could not be removed stays on disk.
  */
 void sys_tempdir_release(struct sys_tempdir *td);
 

@@ -266,8 +266,9 @@ static int sync_parent(const char *path, struct error *err)
 }
 
 /*
- * Renames the file to its final name. In the same section, removes it from the
- * registry of sys/cleanup.h, so that no signal removes the renamed file.
+ * Renames the file to its final name, and removes it from the registry of
+ * sys/cleanup.h, so that no signal removes the renamed file. Both happen in one
+ * section (sys_cleanup_begin()), so no signal comes in between.
  */
 static int put_in_place(struct sys_tempfile *tf, const char *path,
 			struct error *err)

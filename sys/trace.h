@@ -28,9 +28,9 @@
  * file in a directory, or a socket. These are the values of GIT_TRACE2 and
  * similar variables (git(1)).
  *
- * Each line is written with one system call, to files in append mode, so that
- * lines of several processes and threads do not mix. A line that cannot be
- * written is dropped without an error.
+ * Each line is written with one system call, and files are opened in append
+ * mode. So lines of several processes and threads do not mix. A line that
+ * cannot be written is dropped without an error.
  */
 struct trace_file {
 	int fd; /* -1 if closed */
