@@ -336,8 +336,9 @@ enum gitreach_query_option {
 	 * 1: the result may contain some objects that the haves reach, if
 	 * excluding them would be expensive. With bitmaps, these are objects
 	 * that the haves reach only by commits that the wants do not reach.
-	 * With walking, these are objects outside the trees at which the walk
-	 * stops, as in `git rev-list --objects`. 0, the default: exact.
+	 * With walking, these are trees and blobs that are not in the trees of
+	 * the commits at which the walk stops, as in `git rev-list --objects`.
+	 * 0, the default: exact.
 	 */
 	GITREACH_INEXACT = 4,
 	/*
@@ -438,7 +439,7 @@ GITREACH_API void gitreach_query_progress(gitreach_query *query,
 /*
  * Find the objects that the wants reach and the haves do not reach. Cost with
  * bitmaps: reading the commits between the wants or haves and the nearest
- * commits with a bitmap, with the trees that are new in these commits, and some
+ * commits with a bitmap, and the trees that are new in these commits; then some
  * passes over the bits of a set. Cost with walking: reading all commits that
  * the wants reach and the haves do not, and all their trees if GITREACH_OBJECTS
  * is 1.
@@ -488,16 +489,16 @@ GITREACH_API int gitreach_set_new(gitreach_set **out, gitreach_repo *repo,
 				  gitreach_error *err);
 
 /*
- * Returns the number of objects of these types. Cost: one pass over the bits of
- * the set for each type.
+ * Returns the number of objects whose types are in `types`. Cost: one pass over
+ * the bits of the set for each type.
  */
 GITREACH_API uint64_t gitreach_set_count(const gitreach_set *set,
 					 uint32_t types);
 
 /*
- * Set *bytes to the stored size of the objects of these types, as `git rev-list
- * --disk-usage` counts it. For a delta, this is the size of the delta. Cost: a
- * look-up for each object of these types.
+ * Set *bytes to the stored size of the objects whose types are in `types`, as
+ * `git rev-list --disk-usage` counts it. For a delta, this is the size of the
+ * delta. Cost: a look-up for each of these objects.
  */
 GITREACH_API int gitreach_set_disk_size(uint64_t *bytes,
 					const gitreach_set *set, uint32_t types,
@@ -511,12 +512,13 @@ GITREACH_API int gitreach_set_contains(const gitreach_set *set,
 				       const uint8_t *id, size_t id_len);
 
 /*
- * Visit each object of these types once. The order of types is commits, trees,
- * blobs, tags. Within a type, objects of the bitmap index come first, in pack
- * order, which usually starts with the newest commits. `type`: an enum
- * gitreach_type. If `fn` returns another value than 0, the function stops. It
- * returns a positive value unchanged, and GITREACH_CANCELLED for a negative
- * one. Cost: one pass over the bits of the set for each type, and the calls.
+ * Visit each object whose type is in `types` once. The order of types is
+ * commits, trees, blobs, tags. Within a type, objects of the bitmap index come
+ * first, in pack order, which usually starts with the newest commits. `type`:
+ * an enum gitreach_type. If `fn` returns another value than 0, the function
+ * stops. It returns a positive value unchanged, and GITREACH_CANCELLED for a
+ * negative one. Cost: one pass over the bits of the set for each type, and the
+ * calls.
  */
 typedef int (*gitreach_object_fn)(void *ctx, const uint8_t *id, size_t id_len,
 				  int type);

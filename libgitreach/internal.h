@@ -137,9 +137,9 @@ struct gitreach_repo {
 	struct refs *refs;      /* owned */
 	/*
 	 * Numbers for the objects that have no bit in the bitmap index. All
-	 * sets of this repository use these numbers. A walk has numbers of its
-	 * own: only a packed object has the same number in a walk and here. The
-	 * struct has its own lock.
+	 * sets of this repository use these numbers. A walk (struct walk)
+	 * numbers objects by itself: only packed objects have the same number
+	 * there as here. The struct has its own lock.
 	 */
 	struct objspace space;
 };
@@ -189,7 +189,10 @@ struct oid_list {
 struct gitreach_query {
 	gitreach_repo *repo; /* a counted reference */
 	struct oid_list wants, haves, shallow;
-	/* the parsed filter; patterns of sparse filters were not read yet */
+	/*
+	 * the parsed filter; the patterns of sparse filters are read by each
+	 * run
+	 */
 	struct filter filter;
 	/* owned: the strings that the filter was parsed from */
 	char **specs;
@@ -261,9 +264,10 @@ int libgitreach_set_keep_unique(gitreach_set **sets, size_t nr,
 				struct error *err);
 
 /*
- * Visit the objects of these types in the order of gitreach_set_each().
- * `name_hash` is the path hash of one of the object's paths, or 0 if it is not
- * known. Stops if `fn` returns another value than 0, and returns that value.
+ * Visit the objects whose types are in `types`, in the order of
+ * gitreach_set_each(). `name_hash` is the path hash of one of the object's
+ * paths, or 0 if it is not known. Stops if `fn` returns another value than 0,
+ * and returns that value.
  */
 int libgitreach_set_visit(const gitreach_set *set, uint32_t types,
 			  int (*fn)(void *ctx, const struct oid *oid,

@@ -473,8 +473,8 @@ static int take_first(void *ctx, const struct oid *oid, enum object_type type,
 
 /*
  * Returns 0 if `fewer` has all objects of `more`. Otherwise returns ERR_CORRUPT
- * with a message that names the first missing object, and `who`: "bitmaps" or
- * "walks", whichever found the objects of `more`.
+ * with a message that names the first missing object. `who` says in the message
+ * what found the objects of `more`: "bitmaps" or "walks".
  */
 static int has_no_more(const gitreach_set *more, const gitreach_set *fewer,
 		       const char *who, struct error *err)
