@@ -25,8 +25,8 @@ struct odb_table {
 	const struct odb *odb;        /* borrowed */
 	struct odb_table_slot *slots; /* owned; NULL: no table */
 	/*
-	 * Shifting the first 64 bits of an id right by this number of bits
-	 * gives the slot at which the search for the id begins.
+	 * number of bits by which the first 64 bits of an id are shifted right;
+	 * the result is the slot at which the search for the id begins
 	 */
 	unsigned shift;
 	/* number of slots, which is a power of two, minus 1 */

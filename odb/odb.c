@@ -20,10 +20,10 @@
 
 /*
  * Limits of attempts to list the packs while other processes add and remove
- * packs. LIST_ATTEMPTS holds if packs changed during an attempt, but all
+ * packs. LIST_ATTEMPTS applies if packs changed during an attempt, but all
  * listed packs could be opened.
  *
- * WHOLE_ATTEMPTS holds if a listed pack was gone before it was opened. The
+ * WHOLE_ATTEMPTS applies if a listed pack was gone before it was opened. The
  * objects of this pack may be in a pack that was added after the listing, so
  * the snapshot would lack them. A process that gets little CPU time needs many
  * attempts: it may need longer to open the packs than other processes need for

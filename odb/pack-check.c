@@ -40,8 +40,8 @@ struct pack_check {
 	/* owned array, indexed by thread_nr: the fsck state of each thread */
 	struct fsck *fscks;
 	/*
-	 * ids of .gitmodules and .gitattributes files, which are checked at the
-	 * end
+	 * ids of .gitmodules and .gitattributes files, which are checked after
+	 * all other objects
 	 */
 	struct fsck_blobs blobs;
 	pthread_mutex_t report_lock; /* held during a report */

@@ -52,11 +52,11 @@ struct pack_copy {
 };
 
 /*
- * Begins to copy about `bytes` bytes of `pack`. If this is many bytes and the
- * writer's sink can take them from a file, opens the .pack file again. If
+ * Begins to copy about `bytes` bytes of `pack`. If `bytes` is large and the
+ * writer's sink can take bytes from a file, opens the .pack file again. If
  * writer->check_copies is set, entries are compared with the CRCs of the pack
- * index, if the index has CRCs. Returns 0 or ERR_NOMEM. The caller closes
- * *copy in any case.
+ * index, if the index has CRCs. Returns 0 or ERR_NOMEM. The caller closes *copy
+ * in any case.
  */
 int pack_copy_open(struct pack_copy *copy, const struct pack *pack,
 		   const struct pack_writer *writer, uint64_t bytes,

@@ -38,8 +38,8 @@ enum {
 	 */
 	DIAGONAL_MIN = 8,
 	/*
-	 * number of target bytes after the end of a copy: at each of them, the
-	 * search tries to continue this copy
+	 * The search tries to continue a copy at each target byte, up to this
+	 * number of bytes after the end of the copy.
 	 */
 	DIAGONAL_REACH = 256,
 	/* length of the longest copy that a later match may replace */
@@ -91,9 +91,8 @@ struct delta_index {
 	 */
 	uint32_t *next;
 	/*
-	 * array indexed by bucket, after `next` in memory: a tag byte, which
-	 * has one bit for each value of three further hash bits that occurs in
-	 * the bucket
+	 * array indexed by bucket, after `next` in memory: the tag byte, which
+	 * is the OR of the tags of the bucket's blocks (tag_of())
 	 */
 	uint8_t *tags;
 	/*
@@ -380,9 +379,9 @@ static void start_earlier(struct copy *c, size_t len)
 }
 
 /*
- * Returns whether `match`, which begins where the last copy ends, can replace
- * this copy. If `match` can be extended backwards over the whole copy, returns
- * the length of the copy, otherwise 0.
+ * Returns the length of the last copy if `match` can replace this copy,
+ * otherwise 0. `match` begins where the copy ends. It can replace the copy if
+ * it can be extended backwards over the whole copy.
  */
 static size_t replaceable(const struct maker *m, const struct copy *match)
 {
@@ -497,8 +496,8 @@ static size_t diagonal_off(const struct maker *m, size_t at)
 }
 
 /*
- * Returns the number of target positions from `at` on at which continuing the
- * last copy should be tried.
+ * Returns the number of positions at which the search should try to continue
+ * the last copy: the target positions from `at` on.
  */
 static size_t diagonal_len(const struct maker *m, size_t at)
 {
@@ -542,8 +541,8 @@ static bool hopeless(const struct maker *m, size_t at)
 /*
  * Skips target positions that cannot begin a match. Returns the first position
  * in [at, end) at which a match may begin, or `end` if there is none. A match
- * may begin if the index may have the hash of the block at the position, or if
- * the last copy may continue there.
+ * may begin where the tag byte does not rule out the hash of the block at the
+ * position, or where the last copy could continue.
  */
 static size_t skip_misses(const struct maker *m, size_t at, size_t end)
 {

@@ -115,8 +115,8 @@ void pack_idx_table_init(struct pack_idx_table *table,
 void pack_idx_table_release(struct pack_idx_table *table);
 
 /*
- * Prefetches the memory that lookups of these ids will read, so that the memory
- * accesses overlap. Call it for some tens of ids at a time.
+ * Prefetches the memory that pack_idx_table_find() will read for the `nr` ids,
+ * so that the memory accesses overlap. Call it for some tens of ids at a time.
  */
 void pack_idx_table_prefetch(const struct pack_idx_table *table,
 			     const uint8_t *const *raws, size_t nr);

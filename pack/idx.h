@@ -140,10 +140,11 @@ struct pack_idx_entry {
 struct pack_idx_format {
 	unsigned version; /* 1 or 2 */
 	/*
-	 * The smallest offset that is written with 64 bits; at most 2^31. 0
-	 * means 2^31, and `version` is written. Tests set smaller values, to
-	 * get 64-bit offsets without a large pack. Then version 2 is written
-	 * if an offset is at least this large, whatever `version` says.
+	 * The smallest offset that is written with 64 bits; at most 2^31. 0:
+	 * the limit is 2^31, and the index has version `version`. Tests set
+	 * smaller limits, to get 64-bit offsets without a large pack. With such
+	 * a limit, an offset that reaches the limit gives an index of version
+	 * 2, whatever `version` says.
 	 */
 	uint32_t off64_from;
 };

@@ -265,7 +265,7 @@ nomem:
  * fetch needs no libdeflate compressor at all.
  */
 #define SMALL_LEN 4096
-/* large enough for SMALL_LEN bytes */
+/* binary logarithm of the window size: 2^12 bytes are SMALL_LEN */
 #define SMALL_WINDOW_BITS 12
 #define SMALL_MEM_LEVEL 5
 #define SMALL_NR 256

@@ -76,9 +76,8 @@ int deflater_append(struct deflater *def, struct buf *out, const void *src,
 		    size_t len);
 
 /*
- * Continues a CRC-32, as in pack indexes (zlib's polynomial), over `len` more
- * bytes, and returns it. `crc` is the CRC of the bytes before these, 0 for
- * none.
+ * Returns the CRC-32 (zlib's polynomial, as in pack indexes) of earlier bytes
+ * followed by `len` bytes. `crc` is the CRC of the earlier bytes, 0 for none.
  */
 uint32_t pack_crc32(uint32_t crc, const void *bytes, size_t len);
 

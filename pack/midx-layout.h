@@ -20,8 +20,9 @@ struct pack_midx_copy {
 	uint64_t offset;
 	uint32_t pack;
 	/*
-	 * Rank of the pack, not used by this file. If several packs have an
-	 * object, the copy in the pack of the lowest rank is chosen.
+	 * Rank of the pack. If several packs have an object, midx-write.c
+	 * chooses the copy in the pack of the lowest rank. Writing the chunks
+	 * does not need the rank.
 	 */
 	uint32_t rank;
 };

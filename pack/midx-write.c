@@ -21,8 +21,8 @@ struct merge {
 	uint32_t *ranks;
 	uint32_t preferred;
 	/*
-	 * owned: the chosen copies, followed by the candidates with the current
-	 * first byte
+	 * owned: the copies chosen so far, and behind them all copies of the
+	 * objects whose ids have the current first byte
 	 */
 	struct pack_midx_copy *copies;
 	size_t nr, alloc;

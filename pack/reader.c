@@ -26,7 +26,7 @@ enum {
 	DEFLATE_RATIO_MAX = 1032,
 	/* the most bytes that one copy instruction produces */
 	DELTA_COPY_MAX = 0xffffff,
-	/* number of bytes of two encoded numbers of 64 bits */
+	/* maximum number of bytes of the two sizes at the start of a delta */
 	DELTA_HEADER_MAX = 20,
 	/*
 	 * an object larger than this is checked against the length of its zlib
