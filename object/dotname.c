@@ -97,8 +97,8 @@ static bool hfs_is(const char *name, const char *wanted)
 /* ---- NTFS */
 
 /*
- * Returns whether NTFS drops all characters from p on: nothing but blanks and
- * dots is before the end of the name, or before a character that is in `ends`.
+ * Returns whether NTFS drops all characters from p on. This is so if only
+ * blanks and dots precede the end of the name or a character of `ends`.
  */
 static bool ntfs_ends(const char *p, const char *ends)
 {

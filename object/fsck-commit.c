@@ -297,8 +297,8 @@ static int check_tag_name(struct lines *l)
 				"invalid format - expected 'tag' line");
 	name = take_line(l, &len);
 	/*
-	 * The rules are those of a ref name below refs/tags/: a name without a
-	 * slash is valid, and so is "@".
+	 * The name of a tag follows the rules for a ref name below refs/tags/.
+	 * So a name without a slash is valid, and so is "@".
 	 */
 	if (refs_name_is_valid_len(name, len, true) ||
 	    (len == 1 && *name == '@'))

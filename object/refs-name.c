@@ -9,7 +9,10 @@
 #include <emmintrin.h>
 #endif
 
-/* The kinds of bytes in a ref name, for bytes above the blank. */
+/*
+ * The kinds of bytes in a ref name. byte_kinds[] has the kind of each byte
+ * above the blank.
+ */
 enum byte_kind { PLAIN, FORBIDDEN, DOT, BRACE, SLASH };
 
 static const uint8_t byte_kinds[256] = {

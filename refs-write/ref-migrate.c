@@ -293,8 +293,9 @@ static int lock_config(struct migration *m)
 }
 
 /*
- * Edits the text of the configuration. An extension needs version 1 of the
- * repository format. Returns 0 or a negative error code.
+ * Sets or removes extensions.refStorage in the text of the configuration. Also
+ * sets the version of the repository format, because extensions need version 1.
+ * Returns 0 or a negative error code.
  */
 static int edit_config(struct migration *m, struct buf *text)
 {

@@ -8,7 +8,7 @@
  * An update has one item for the ref that changes, and one item for each
  * symbolic ref that is followed to that ref. A followed symbolic ref does not
  * change, and only its reflog is written. If the transaction changes the ref
- * that HEAD points to, HEAD also has such an item.
+ * that HEAD points to, HEAD also has an item, only for its reflog.
  */
 #ifndef REFS_WRITE_REF_TRANSACTION_INTERNAL_H
 #define REFS_WRITE_REF_TRANSACTION_INTERNAL_H
@@ -133,7 +133,7 @@ struct ref_transaction {
 	enum ref_phase phase;
 	struct ref_update **updates; /* owned, and each update */
 	size_t update_nr, update_alloc;
-	/* owned array, and each item in it; in the order of creation */
+	/* owned, and each item: the items in the order of their creation */
 	struct ref_item **items;
 	size_t item_nr, item_alloc;
 	/* owned array: all items, ordered by name */

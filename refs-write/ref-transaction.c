@@ -168,8 +168,8 @@ static bool name_is_shared_ref(const char *name)
 /*
  * Checks the name in a change. Returns 0 or ERR_INVALID.
  *
- * A shared ref is not written by a long name: the checks of values and of
- * conflicts look at the name of the change.
+ * A change must not use the long name of a ref that all work trees share. The
+ * checks of values and conflicts would not know this name.
  *
  * Names of deleted or verified refs are checked too. Otherwise a change could
  * delete any file of the git directory. As in stock Git, a ref of another work

@@ -144,8 +144,8 @@ static size_t record_start(const struct packed_refs *refs, size_t low,
 }
 
 /*
- * State of a search: names before `low` are less than the key, and names from
- * `high` on are not.
+ * State of a search. The names of records before `low` are less than the key,
+ * and those of records from `high` on are not.
  */
 struct range {
 	const char *key;

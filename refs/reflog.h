@@ -59,7 +59,9 @@ struct reflog {
 		BUF_INIT, NULL, 0, 0                                           \
 	}
 
-/* Frees a reflog, and makes it empty, so that it can be read into again. */
+/*
+ * Frees a reflog, and makes it empty, so that reflog_read() can fill it again.
+ */
 void reflog_release(struct reflog *log);
 
 /*

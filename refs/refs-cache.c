@@ -9,7 +9,7 @@
 #include "sys/witness.h"
 
 struct note {
-	/* a note; if key.len is 0, the slot has no note */
+	/* the key and the text of the note; key.len is 0 if the slot is free */
 	struct buf key, text;
 	uint64_t number;
 };
@@ -116,7 +116,7 @@ struct place {
 	enum hash_algo algo;
 };
 
-/* Opens the refs, and adds the file that changes with them to the witness. */
+/* Opens packed-refs, and adds the file to the witness. */
 static int open_packed(struct held *held, const struct place *place,
 		       struct error *err)
 {

@@ -155,8 +155,8 @@ static int refresh_packed(struct refs_files *files, struct error *err)
 }
 
 /*
- * Returns a list that was read and has all loose refs with this prefix, or
- * NULL.
+ * Returns a list of loose refs that was read before and that has all loose refs
+ * whose names start with `prefix`. Returns NULL if there is none.
  */
 static struct refs_loose_list *find_list(const struct refs_files *files,
 					 const char *prefix)

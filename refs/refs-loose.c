@@ -286,8 +286,8 @@ static int list_entry(struct lister *l, struct buf *name)
 }
 
 /*
- * Lists the directories below refs/ of which each work tree has its own.
- * Returns 0 or a negative error code.
+ * Lists the refs in those directories below refs/ that each work tree has for
+ * itself, such as refs/bisect/. Returns 0 or a negative error code.
  */
 static int list_per_worktree(struct lister *l)
 {

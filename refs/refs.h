@@ -100,8 +100,8 @@ int refs_may_peel(struct refs *refs, const char *prefix,
  * Tells whether all refs whose names start with `prefix` are in one packed-refs
  * file or reftable stack that requests share (refs/refs-cache.h). Returns 1
  * with the shared file or stack in *out, which is valid until refs_close(). A
- * visit with this prefix then finds only refs of it. Returns 0 if there may be
- * other refs, or a negative error code.
+ * visit with this prefix then finds only refs of this file or stack. Returns 0
+ * if there may be other refs, or a negative error code.
  */
 int refs_get_cached(const struct refs_cached **out, struct refs *refs,
 		    const char *prefix, struct error *err);

@@ -46,8 +46,8 @@ static int parse_header(struct reftable_footer *f, const uint8_t *p, size_t len,
 
 /*
  * Returns whether the offset of a section in the footer is valid: it is zero,
- * or lies in [*least, end), after the sections before it. A valid offset that
- * is not zero moves *least behind itself.
+ * or lies in [*least, end), after the sections before it. If the offset is
+ * valid and not zero, sets *least to the offset plus one.
  */
 static bool take_off(uint64_t off, uint64_t *least, uint64_t end)
 {

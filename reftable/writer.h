@@ -5,9 +5,10 @@
  *
  *   new -> add_ref* -> add_log* -> finish -> free
  *
- * Blocks of refs, objects and their indexes are aligned. A section of more than
- * three blocks gets an index. Reflogs get an index if they have more than one
- * block. If refs have an index, a section of objects maps objects to r-blocks.
+ * Blocks of refs, objects and their indexes are aligned. The section of refs
+ * gets an index if it has more than three blocks, and so does the section of
+ * objects. Reflogs get an index if they have more than one block. If refs have
+ * an index, a section of objects maps objects to r-blocks.
  *
  * Bytes go to a temporary file as soon as a block is complete. The writer keeps
  * one block, the future index, and 12 to 40 bytes for each ref in memory.
