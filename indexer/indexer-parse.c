@@ -238,10 +238,12 @@ static int bad_stream(const struct parser *p, const struct current *cur,
 }
 
 /*
- * Handles an object that was not in memory as a whole. A blob that need not be
- * compared is passed to the callback hooks.object without its content. Any
- * other object is compared and passed to the hook after all entries are parsed.
- * Returns 0 or a negative error code.
+ * Handles an object that was inflated in pieces, so its content was never in
+ * memory as a whole. A new blob is passed to hooks.object without its content.
+ * Two kinds of objects are put on the list ix->large: objects that exist in the
+ * repository already, and commits, trees and tags that hooks.object must get.
+ * After all entries are parsed, these objects are read again, compared and
+ * passed to the hook. Returns 0 or a negative error code.
  */
 static int compare_later(struct pack_indexer *ix, const struct current *cur,
 			 const struct oid *oid, struct error *err)

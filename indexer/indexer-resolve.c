@@ -66,9 +66,9 @@ struct resolver {
 	/* owned; one worker for each of config.threads */
 	struct worker *workers;
 	/*
-	 * owned; the roots of families; in the pass over objects stored whole,
-	 * the value of an item is an entry_nr; in the pass over missing bases,
-	 * it is an index into ix->refs
+	 * Owned: the roots of families. In the pass over objects stored whole,
+	 * the value of an item is an entry_nr. In the pass over missing bases,
+	 * the value is an index into ix->refs.
 	 */
 	struct sort_item *tasks;
 	size_t task_nr;
@@ -588,7 +588,7 @@ static int list_roots(struct resolver *r)
 	return ret;
 }
 
-/* Lists the ids of delta bases that are not in the pack. */
+/* Makes one task for each delta base that is not in the pack. */
 static void list_outside(struct resolver *r)
 {
 	struct pack_indexer *ix = r->ix;

@@ -283,8 +283,8 @@ static int place_parts(struct parts *parts, struct pack_indexer *ix,
 		       struct error *err)
 {
 	/*
-	 * write_parts() has made the content durable; this method is for the
-	 * names.
+	 * write_parts() has made the content durable. This method makes the
+	 * names durable.
 	 */
 	enum sys_fsync_method method = files->is_passing
 					       ? SYS_FSYNC_NONE

@@ -245,7 +245,7 @@ struct pack_indexer_files {
 	enum sys_fsync_method fsync_pack, fsync_metadata;
 	/*
 	 * true: only the content of the files is made durable, and not their
-	 * names. For a directory that nobody needs after a power loss.
+	 * names. Set this for a directory that nobody needs after a power loss.
 	 */
 	bool is_passing;
 };

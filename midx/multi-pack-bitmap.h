@@ -40,8 +40,8 @@ struct multi_pack_bitmap_request {
 	 * the new index is not for a layer, or the layer is the lowest.
 	 *
 	 * With `compacts`, `below` is the index of the layers that are merged
-	 * into one, and of the layers below the merged layers. Their bitmaps
-	 * are copied, and references are not read.
+	 * into one, and of the layers below the merged layers. The bitmaps of
+	 * all these layers are copied, and references are not read.
 	 */
 	const struct pack_bitmap *below;
 	bool compacts;

@@ -66,8 +66,8 @@ int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,
  *
  * Returns 0 or a negative error code of multi_pack_append(). Also returns
  * ERR_UNSUPPORTED if midx.version is 1 ("cannot perform MIDX compaction with v1
- * format"), and ERR_INVALID if options->bitmap is set but the layers below have
- * no bitmap index.
+ * format"). Also returns ERR_INVALID if options->bitmap is set but the layers
+ * below have no bitmap index.
  */
 int multi_pack_compact(struct multi_pack_result *result, const struct odb *odb,
 		       const struct multi_pack_options *options,

@@ -459,10 +459,7 @@ static int verify_layers(const struct odb *odb, size_t dir_nr,
 	return ret < 0 ? ret : bad;
 }
 
-/*
- * Returns whether the newer snapshot has, under the same number, the directory
- * that has the number dir_nr in the older snapshot `odb`.
- */
+/* Returns whether both snapshots have the same directory at index dir_nr. */
 static bool has_dir(const struct odb *newer, const struct odb *odb,
 		    size_t dir_nr)
 {

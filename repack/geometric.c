@@ -31,8 +31,8 @@ size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor)
 	if (!split)
 		return 0;
 	/*
-	 * The pack just before the progression is too large to be its next
-	 * element, so this pack is merged, too.
+	 * The first pack of the progression is less than `factor` times as
+	 * large as the pack before it. So this first pack is merged, too.
 	 */
 	split++;
 	for (size_t i = 0; i < split; i++)
@@ -61,9 +61,10 @@ static bool is_candidate(const struct pack *pack, const struct old_packs *old,
 }
 
 /*
- * List the packs that may be merged: the key is the number of objects, the
- * value is the number of the pack. If `is_promisor`, list promisor packs,
- * otherwise all other packs. Returns the number of packs in the list.
+ * List the packs that may be merged: the key of an item is the pack's number of
+ * objects, and the value is the pack's index in odb->packs. If `is_promisor`,
+ * list promisor packs, otherwise all other packs. Returns the number of packs
+ * in the list.
  */
 static size_t list_candidates(struct sort_item *candidates,
 			      const struct old_packs *old,

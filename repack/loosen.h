@@ -23,11 +23,11 @@ static inline bool loosen_wants(const struct unreachable_item *item)
 }
 
 /*
- * Write a loose object for each object of *u that is kept and has no other
- * copy that stays. Each written file gets the modification time that the
- * object has in *u (`mtime`). If a loose object exists already and is older
- * than its packed copy, no file is written, and the time of the existing file
- * is set to now.
+ * Write a loose object for each object of *u that is kept and has no other copy
+ * that stays. Each written file gets the modification time that the object has
+ * in *u (`mtime`). If a loose object exists already and is older than its
+ * packed copy, no file is written. Instead, the time of the existing file is
+ * set to now.
  *
  * When the function returns, all files are durable, because their packs are
  * removed next. The files are synced even if core.fsync lists packs but not

@@ -18,8 +18,8 @@ struct listing {
 	enum hash_algo algo;
 	const char *dir;
 	/*
-	 * The id of the object of a file. The first two hexadecimal digits are
-	 * the name of the directory.
+	 * The hexadecimal digits of a loose object's id. The first two digits
+	 * are the name of the directory, the rest is the name of the file.
 	 */
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct error *err;
@@ -187,8 +187,8 @@ int prune_stale(const struct repo *repo, const struct prune_options *options,
 	static const char *const all[] = {TEMP_PREFIX, NULL};
 	/*
 	 * Stock Git never removes files from objects/info and
-	 * objects/info/commit-graphs. So only names of temporary files that
-	 * this project makes are removed there.
+	 * objects/info/commit-graphs. So in these directories, remove only the
+	 * temporary files of this project, which have the following prefixes.
 	 */
 	static const char *const ours[] = {"tmp_prepared_", "tmp_info_", NULL};
 	static const char *const graphs[] = {"tmp_graph_", NULL};

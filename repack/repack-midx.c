@@ -211,8 +211,8 @@ static int add_leaving(struct midx_run *m)
 /*
  * Write the multi-pack-index with a bitmap index. If the bitmap index needs
  * objects of cruft packs, write both again, with these packs. Write no bitmap
- * index if the needed objects may be in alternates. Also write none if it
- * cannot be made and no option asks for it. Returns 0 or a negative error
+ * index if needed objects may be in alternates. Also write none if making the
+ * bitmap index fails and no option asks for one. Returns 0 or a negative error
  * code.
  */
 static int write_with_bitmap(struct midx_run *m,

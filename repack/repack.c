@@ -340,8 +340,8 @@ static char *dir_of(const char *base)
 }
 
 /*
- * Write the unreachable objects that have expired into a cruft pack at
- * `expire_to`. Returns 0 or a negative error code.
+ * Write the expired unreachable objects into a cruft pack at `expire_to`.
+ * Returns 0 or a negative error code.
  */
 static int write_expired(struct run *r, struct error *err)
 {
@@ -371,7 +371,7 @@ static int write_filtered(struct run *r, struct error *err)
 }
 
 /*
- * Write the unreachable objects that are kept as loose objects or into cruft
+ * Write the unreachable objects that are kept: as loose objects, or into cruft
  * packs. Returns 0 or a negative error code.
  */
 static int save_unreachable(struct run *r, struct error *err)
@@ -389,7 +389,7 @@ static int save_unreachable(struct run *r, struct error *err)
 }
 
 /*
- * Write a multi-pack-index of the packs that exist now and are not removed.
+ * Write a multi-pack-index of the packs that exist now and will not be removed.
  * Returns 0 or a negative error code.
  */
 static int write_midx(struct run *r, struct error *err)

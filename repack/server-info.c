@@ -58,7 +58,9 @@ int server_info_put_packs(struct buf *out, const struct odb *odb,
 	return buf_append_char(out, '\n') < 0 ? error_nomem(err) : 0;
 }
 
-/* Returns 0, 1 if the object of the ref is damaged, or a negative error code.
+/*
+ * Appends the lines of info/refs for a ref. Returns 0, 1 if the ref's object is
+ * damaged, or a negative error code.
  */
 static int list_ref(void *ctx, const struct ref *ref)
 {

@@ -178,10 +178,10 @@ static int collect_loose(void *ctx, const struct oid *oid, const char *path)
 }
 
 /*
- * Mark unreachable objects as safe if a pack of an alternate has them. For a
- * cruft pack, `times` has the times of the pack's objects. These times are
- * recorded in staying_mtime, and no object is marked. For any other pack,
- * `times` is NULL.
+ * Record which unreachable objects are in `pack`, a pack of an alternate. If
+ * `times` is NULL, mark these objects as safe. For a cruft pack, `times` has
+ * the times of the pack's objects, and only these times are recorded
+ * (staying_mtime).
  */
 static void mark_elsewhere(struct unreachable *u, const struct pack *pack,
 			   const struct pack_mtimes *times)
