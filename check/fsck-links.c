@@ -54,8 +54,10 @@ static void describe(struct fsck_links_object *object, struct fsck_links *l,
 }
 
 /*
- * Returns the type of an object that is the target of a link, or OBJ_NONE if
- * the object is missing. `expected` is the type that the link expects.
+ * Returns the type of an object, or OBJ_NONE if the object is missing.
+ * `expected` is the type that a link to the object requires. An object whose
+ * header cannot be read counts as a blob if a link requires a blob, otherwise
+ * as missing.
  */
 static enum object_type type_of(const struct fsck_links *l, uint32_t obj_pos,
 				enum object_type expected)

@@ -142,9 +142,9 @@ static inline enum object_type fsck_scan_type(const struct fsck_scan *scan,
 }
 
 /*
- * Returns whether the scan has checked (or listed) an object. With
- * loose_only, fsck_scan_run() knows the types of objects that it does not
- * check.
+ * Returns whether the scan has checked (or listed) an object. With loose_only,
+ * fsck_scan_run() also knows the types of packed objects, but does not check
+ * these objects.
  */
 static inline bool fsck_scan_has_checked(const struct fsck_scan *scan,
 					 size_t obj_pos)
@@ -195,8 +195,8 @@ int fsck_names_root(struct fsck_names *n, const struct oid *oid,
 
 /*
  * Gives a name to the object `to`, made from the name of `from`, which has a
- * link to it. `from_type` is the type of `from`, and `type` is the type of `to`
- * by the link. Returns 0 or ERR_NOMEM.
+ * link to it. `from_type` is the type of `from`, and `type` is the type that
+ * the link states for `to`. Returns 0 or ERR_NOMEM.
  */
 int fsck_names_link(struct fsck_names *n, const struct oid *from,
 		    enum object_type from_type, const struct oid *to,
@@ -250,8 +250,8 @@ struct fsck_links_events {
 		       struct error *err);
 	/*
 	 * Receives an object that exists and that no root reaches. `used`:
-	 * another such object has a link to this one. The type of the object
-	 * may be FSCK_UNKNOWN.
+	 * another unreachable object has a link to this object. The type of the
+	 * object may be FSCK_UNKNOWN.
 	 */
 	int (*unreachable)(void *ctx, const struct fsck_links_object *object,
 			   bool used, struct error *err);
@@ -295,7 +295,7 @@ struct fsck_links {
 };
 
 /*
- * Initialises *l. `scan` must be complete, and use the space of `walk`.
+ * Initialises *l. `scan` must be complete, and use the object space of `walk`.
  * Returns 0 or a negative error code. The caller releases *l in any case.
  */
 int fsck_links_init(struct fsck_links *l, struct walk *walk,

@@ -168,8 +168,8 @@ static int note_packed(struct run *r, uint32_t idx_pos, const struct oid *oid,
 	if (odb->pack_nr > 1 && !odb_find(odb, oid, &obj_pos))
 		return 0;
 	/*
-	 * No lock is needed: the array has packed_nr entries, and threads write
-	 * different bytes.
+	 * No lock is needed: the array has packed_nr elements from the start,
+	 * so it does not grow here, and threads write different elements.
 	 */
 	r->scan->types[obj_pos] = (uint8_t)type;
 	progress_add(&r->meter, 1);
@@ -471,8 +471,8 @@ static int run(struct run *r, struct error *err)
 {
 	const struct odb *odb = r->scan->space->odb;
 	/*
-	 * List the objects in packs even if packs are not checked, because
-	 * links to these objects are not broken.
+	 * List the objects in packs even if packs are not checked. Otherwise
+	 * links to these objects would seem to be broken.
 	 */
 	bool list_packs = r->list_only || r->scan->loose_only;
 	int ret = prepare(r);

@@ -6,9 +6,9 @@
  * This module does not fetch missing objects.
  *
  * The objects of promisor packs are known from the indexes. The objects to
- * which they have links are known only after the commits, trees and tags of
- * these packs were read. These are read at the first query about an object that
- * no promisor pack has.
+ * which these objects have links are known only after the commits, trees and
+ * tags of promisor packs were read. They are read at the first query about an
+ * object that no promisor pack has.
  *
  * For one thread, like the walk.
  */

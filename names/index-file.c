@@ -36,8 +36,8 @@ struct reading {
 	uint32_t version;
 	enum hash_algo algo;
 	/*
-	 * path of the previous entry; an entry of version 4 stores only how its
-	 * path differs from this one
+	 * path of the previous entry; in version 4, an entry stores only how
+	 * its path differs from the previous path
 	 */
 	struct buf path;
 	const char *file; /* name of the index file */

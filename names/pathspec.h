@@ -124,10 +124,11 @@ enum pathspec_below pathspec_below(const struct pathspec *ps, const char *dir,
 				   size_t len);
 
 /*
- * Returns whether `git rev-list --objects` lists a directory and reads it. The
- * command lists fewer directories than pathspec_below() chooses: a pattern with
- * wildcards must match the directory itself. Directories that are completely
- * excluded are listed.
+ * Returns whether `git rev-list --objects` lists a directory and reads it. As
+ * in stock Git, a pattern with wildcards must match the directory itself, so
+ * the command lists fewer directories than pathspec_below() chooses. Also as in
+ * stock Git, the command lists a directory that an excluding pattern names, but
+ * not the directories below it.
  */
 bool pathspec_lists(const struct pathspec *ps, const char *dir, size_t len);
 

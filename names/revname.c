@@ -422,8 +422,8 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 
 /*
  * Returns whether the first `len` bytes of a name contain @{upstream} or
- * @{push}, or, with `checkouts`, @{-<n>}. A selector after one of these is
- * about the reflog of that branch.
+ * @{push}, or, with `checkouts`, @{-<n>}. A selector that follows such a name
+ * means an entry in the reflog of the named branch.
  */
 static bool names_branch(const char *name, size_t len, bool checkouts)
 {

@@ -281,8 +281,9 @@ static int want_path(const struct init *init, struct buf *text, const char *key,
 }
 
 /*
- * Returns the git directory whose configuration a work tree with the file
- * `dot_git` uses, or NULL.
+ * `dot_git` is the path of the file or directory .git in a work tree. Returns
+ * the git directory whose configuration the work tree uses, or NULL if there is
+ * none. The caller frees the path.
  */
 static char *real_git_dir(const char *dot_git)
 {

@@ -105,8 +105,8 @@ static int load_config(struct repo *repo, const struct repo_place *place,
 	int ret;
 
 	/*
-	 * The path is used as the user has typed it, because conditions of
-	 * includes may match that form.
+	 * The path is used as the user has typed it, because a condition
+	 * includeIf.gitdir may match this form of the path.
 	 */
 	if (!git_dir)
 		return error_recorded(err, ERR_IO);

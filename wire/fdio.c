@@ -7,9 +7,10 @@
 #define SECOND_NS UINT64_C(1000000000)
 
 /*
- * The timeout starts again each time 64 KiB (one large packet) were
- * transferred, so that a slow peer is not cut off. Without side-band, one write
- * may have a whole pack, so large writes are split into pieces of this size.
+ * Number of bytes (64 KiB, one large packet) after whose transfer the timeout
+ * starts again, so that a slow peer is not cut off. Without side-band, one
+ * write may have a whole pack. So large writes are split into pieces of this
+ * size.
  */
 #define PIECE (1 << 16)
 

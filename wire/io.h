@@ -28,7 +28,7 @@ struct serve_span {
 	size_t len;           /* > 0 */
 	/*
 	 * The bytes are data of a side band: each packet has up to packet_max
-	 * of them. 0: the bytes are not framed.
+	 * of these bytes. 0: the bytes are not framed.
 	 */
 	uint32_t packet_max;
 	uint8_t band;

@@ -278,8 +278,8 @@ static int add_bounds(struct refview *view, size_t *nr,
 /*
  * Fill view->bounds: the names at which the decision of some hide rule may
  * change. The first and the last name of the namespace are such names, too,
- * because names outside of the namespace keep their prefix. Returns 0 or
- * ERR_NOMEM.
+ * because rules are compared with names without the prefix inside of the
+ * namespace, and with whole names outside. Returns 0 or ERR_NOMEM.
  */
 static int find_bounds(struct refview *view)
 {

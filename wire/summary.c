@@ -199,9 +199,8 @@ static void measure_costs(struct summary *s)
 	const struct sys_usage usage = measure_cpu(s);
 	uint64_t now = sys_clock_ns();
 	/*
-	 * The difference can be negative: bytes_sent may be reduced by HTTP
-	 * headers that did not reach the client, but these headers were never
-	 * added.
+	 * The difference can be negative. HTTP headers are never added to
+	 * bytes_sent, but headers that did not reach the client are subtracted.
 	 */
 	int64_t sent = (int64_t)(s->tap.bytes_sent - s->base.bytes_sent);
 

@@ -165,8 +165,8 @@ struct summary {
 	uint64_t suspended_ns;
 	/*
 	 * A copy of `tap` from the past, to compute differences. The durations
-	 * are from the begin of the current request, and the byte counts from
-	 * the end of the previous one.
+	 * were copied when the current request began, and the byte counts when
+	 * the previous request ended.
 	 */
 	struct pktline_tap base;
 	enum summary_phase phase;

@@ -236,9 +236,9 @@ static int mark(struct visible *v, uint32_t obj_pos, struct error *err)
 }
 
 /*
- * Sort the objects that refs point to by type; a second call does nothing. If
- * an object is a tag, the object that the tag leads to is visible, too.
- * Returns 0 or a negative error code.
+ * Sort by type the objects that refs point to. A second call does nothing. If
+ * an object is a tag, the object that the tag leads to is visible, too. Returns
+ * 0 or a negative error code.
  */
 static int sort_tips(struct visible *v, struct error *err)
 {
@@ -259,8 +259,8 @@ static int sort_tips(struct visible *v, struct error *err)
 }
 
 /*
- * Sort the object of HEAD by type. If has_head is set, the object of HEAD is
- * the first hint. Returns 0 or a negative error code.
+ * Put the object of HEAD among the tips of its type. If has_head is set, the
+ * object of HEAD is the first hint. Returns 0 or a negative error code.
  */
 static int sort_head(struct visible *v, struct error *err)
 {
@@ -345,8 +345,9 @@ static int explore(struct visible *v, enum extent extent, struct error *err)
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
 	/*
-	 * After an error in the history, nothing more can be found. So treat
-	 * all objects as explored.
+	 * After an error in the history, nothing more can be found. With a
+	 * bitmap index, all types of objects were found at once. In both cases,
+	 * nothing is left to explore.
 	 */
 	v->extent = ret || v->pb ? EXTENT_ALL : extent;
 	return 0;
@@ -370,9 +371,9 @@ static int find_by_exploring(struct visible *v, const struct oid *oid,
 /* ---- commits */
 
 /*
- * Returns 1 if one of the commits in `ahead` reaches a commit, 0 if not, or a
- * negative error code. The walk is in date order. If commits have wrong dates,
- * the function may return 0 wrongly.
+ * Returns 1 if one of the commits in `ahead` reaches the commit `oid`, 0 if
+ * not, or a negative error code. The walk is in date order. If commits have
+ * wrong dates, the function may return 0 wrongly.
  */
 static int is_behind(struct visible *v, const struct walk_tips *ahead,
 		     const struct oid *oid, struct error *err)
