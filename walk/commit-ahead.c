@@ -170,8 +170,8 @@ static int look_up_some(struct commit_ahead *a, struct lane *lane,
 }
 
 /*
- * Converts the ids of trees and parents that this thread has collected into
- * links (obj_pos). All ids are looked up together.
+ * Looks up the ids of trees and parents that this thread has collected, all
+ * together. Stores their obj_pos as links. Returns 0 or ERR_NOMEM.
  */
 static int look_up(struct commit_ahead *a, struct lane *lane)
 {
@@ -355,7 +355,10 @@ static int prepare(struct commit_ahead *a, const uint32_t *from, size_t from_nr)
 	return 0;
 }
 
-/* Frees what is needed only while commits are decoded. The records stay. */
+/*
+ * Frees the memory that is needed only while commits are decoded. The records
+ * stay.
+ */
 static void release_tools(struct commit_ahead *a)
 {
 	for (unsigned i = 0; a->lanes && i < a->lane_nr; i++) {
@@ -384,8 +387,8 @@ struct commit_ahead *commit_ahead_new(struct objspace *space,
 	a->lane_nr = threads ? threads : sys_cpu_nr();
 	/*
 	 * The values in record_of must fit into 32 bits. The largest value
-	 * grows with the number of lanes, so a space with very many objects
-	 * gets fewer lanes.
+	 * grows with the number of lanes, so there are fewer lanes if the
+	 * repository has very many objects.
 	 */
 	while (a->lane_nr > 1 && space->packed_nr > UINT32_MAX / a->lane_nr - 1)
 		a->lane_nr--;

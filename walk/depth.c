@@ -200,8 +200,9 @@ static int select_commits(struct bitset *selected, struct history *h,
 }
 
 /*
- * Returns whether the limits (deepen-not, deepen-since) include a parsed commit
- * in the request. `selected` has the commits that deepen-not does not exclude.
+ * Returns whether a parsed commit is within the limits of the request
+ * (deepen-not, deepen-since). `selected` has the commits that deepen-not does
+ * not exclude.
  */
 static bool is_selected(const struct bitset *selected, const struct history *h,
 			const struct depth_limits *limits, uint32_t commit_nr)

@@ -194,8 +194,8 @@ static struct pool_slot *find_slot(const struct entry_pool *pool, uint32_t hash,
 
 /*
  * Doubles the number of slots. If memory runs out, the number stays as it is.
- * Then a search finds fewer of the entries that have a number, so more entries
- * get a second number.
+ * New entries then replace more of the old ones in the table. An entry that was
+ * replaced gets a second number when it comes again.
  */
 static void grow_slots(struct entry_pool *pool)
 {

@@ -105,8 +105,7 @@ int entry_pool_put(struct entry_pool *pool, const uint8_t *raw, size_t len);
 
 /*
  * Gives a number to each waiting entry. Sets entry_nrs[i] to the number of the
- * entry that the i-th call of entry_pool_put() since the last call of this
- * function has appended.
+ * i-th waiting entry, in the order in which entry_pool_put() has appended them.
  */
 void entry_pool_settle(struct entry_pool *pool, uint32_t *entry_nrs);
 

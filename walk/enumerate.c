@@ -164,8 +164,8 @@ static int find_set(struct enumerate *e, const struct revwalk_result *revs,
 }
 
 /*
- * Maximum number of wanted commits whose trees are compared with the tree of
- * the newest uninteresting commit.
+ * The trees of the wanted commits are compared with the tree of the newest
+ * uninteresting commit only if there are at most this number of wanted commits.
  */
 #define CHANGES_MAX 8
 
@@ -290,9 +290,9 @@ static int emit_lists(struct enumerate *e, struct error *err)
  * Returns whether the request's objects can be found as one set of objects,
  * without a new-object list for each commit (newobj.h).
  *
- * If there are boundary commits and exclude_boundary is false, returns false.
- * The reason is that then an object is left out only if a parent commit has it
- * at the same path, and only new-object lists know paths.
+ * Returns false if there are boundary commits and exclude_boundary is false. In
+ * this case, objects are left out if a parent commit has them at the same path,
+ * and only new-object lists know paths.
  */
 static bool is_set_enough(const struct enumerate *e)
 {

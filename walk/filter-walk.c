@@ -20,8 +20,8 @@ struct visit {
 };
 
 /*
- * Where the walk has met an object: at which depth and path, and in a directory
- * that is included by which sparse:oid parts of the filter.
+ * The place where the walk has met an object: the depth, the path, and the
+ * sparse:oid parts of the filter that include the object's directory.
  */
 struct place {
 	/*

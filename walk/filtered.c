@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Removes objects that do not pass a filter from lists. */
+/* Removes from lists the objects that do not pass a filter. */
 #include "walk/filter-walk.h"
 #include "walk/filtered.h"
 

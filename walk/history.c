@@ -107,11 +107,10 @@ static int add_parent(struct history *h, const uint8_t *raw)
 #define GRAPH_PARENTS_MAX 64
 
 /*
- * The search for the commit at a position in the commit-graph compares the
- * known positions one by one, as long as there are at most FEW_NOTED. For more,
- * the table h->by_graph is made, which has an element for each commit of the
- * graph. For small requests the table would be slower, because its memory must
- * be cleared first.
+ * Maximum number of known positions in the commit-graph that are searched one
+ * by one. For more positions, the table h->by_graph is made, which has an
+ * element for each commit of the graph. For small requests the table would be
+ * slower, because its memory must be cleared first.
  */
 #define FEW_NOTED 64
 
@@ -175,8 +174,9 @@ static bool find_noted(const struct history *h, uint32_t graph_pos,
 }
 
 /*
- * Adds a parent that is known by its position in the commit-graph. The parent's
- * id is looked up only the first time.
+ * Adds a parent of the commit that is being parsed. The parent is known by its
+ * position in the commit-graph. Its id is looked up only the first time.
+ * Returns 0 or ERR_NOMEM.
  */
 static int add_graph_parent(struct history *h, uint32_t graph_pos)
 {

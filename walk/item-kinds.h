@@ -16,8 +16,8 @@
 
 struct item_kinds {
 	/*
-	 * owned sets, indexed by obj_pos: objects that were named as a tree,
-	 * and as a blob
+	 * owned sets, indexed by obj_pos: objects that were named as trees
+	 * (as_tree), and objects that were named as blobs (as_blob)
 	 */
 	struct bitset as_tree, as_blob;
 };

@@ -30,8 +30,9 @@
 #include "walk/history.h"
 
 /*
- * Maximum number of parents with which a commit is compared. More parents could
- * only make new(c) smaller, so no object is lost if they are ignored.
+ * Maximum number of parents whose trees are compared with the tree of a commit.
+ * Further parents could only remove objects from the commit's new-object list,
+ * so ignoring them loses no object.
  */
 #define NEWOBJ_MAX_PARENTS 8
 

@@ -121,9 +121,9 @@ static void settle_path(struct reach *r, size_t depth)
 
 /*
  * Returns 1 if a commit reaches a target, 0 if not, or a negative error code.
- * While a commit is on the stack, its state says that it reaches no target. So
- * the walk does not enter the commit again by another path. If the commit does
- * reach a target, the search from the stack finds this.
+ * When a commit is pushed on the stack, its state becomes "reaches no target",
+ * so that the walk does not push it again. When the walk meets a commit that
+ * reaches a target, the states of all commits on the stack become REACHES.
  */
 static int reaches(struct reach *r, uint32_t commit_nr, struct error *err)
 {

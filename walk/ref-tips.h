@@ -17,10 +17,10 @@ int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 		 const char *prefix, struct error *err);
 
 /*
- * ref_tips_add_reflogs() adds the objects of all reflogs, of the HEADs of
- * worktrees and of info/grafts. ref_tips_add_index() adds the objects of the
- * indexes of all worktrees. Missing objects are left out. Both return 0 or a
- * negative error code.
+ * ref_tips_add_reflogs() adds the objects that reflogs, HEADs of worktrees and
+ * info/grafts name. ref_tips_add_index() adds the objects of the indexes of all
+ * worktrees. Missing objects are left out. Both return 0 or a negative error
+ * code.
  */
 int ref_tips_add_reflogs(struct walk *w, struct walk_tips *tips,
 			 struct error *err);

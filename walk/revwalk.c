@@ -149,11 +149,11 @@ static int mark_ancestors(struct walk *w, uint32_t c)
 
 /*
  * Returns whether an uninteresting commit `c` could reach a commit of the
- * result. If it does, haves reach that commit too, and the commit must leave
- * the result. So the walk must continue.
+ * result. If it does, haves also reach this commit of the result, so it must be
+ * removed from the result. The walk must then continue.
  *
  * A commit reaches only commits with smaller generation numbers. If the result
- * has a single commit, the parents of that commit (BELOW) cannot reach it.
+ * has only one commit, its parents (BELOW) cannot reach it.
  */
 static bool may_reach_result(const struct walk *w, uint32_t c)
 {

@@ -7,10 +7,10 @@
  * visited.
  *
  * The walk ends if all queued commits are uninteresting and none of them can
- * reach a result. A commit-graph proves this early: no queued commit has a
- * generation number larger than the smallest generation number of the results.
- * Without generation numbers, the walk continues to the end of the haves'
- * history.
+ * reach a result. With a commit-graph, the walk knows this early: as soon as no
+ * queued commit has a generation number larger than the smallest generation
+ * number of the results. Without generation numbers, the walk continues to the
+ * end of the haves' history.
  *
  * If `exact` is false, the walk ends earlier: soon after all queued commits are
  * older than every result. With wrong dates the result may then hold commits
@@ -31,8 +31,8 @@ struct revwalk_result {
 	uint32_t *commits;
 	size_t nr, alloc;
 	/*
-	 * owned: the parents (commit_nr) of selected commits that are
-	 * uninteresting themselves, each once
+	 * owned: the uninteresting parents (commit_nr) of selected commits,
+	 * each once
 	 */
 	uint32_t *boundary;
 	size_t boundary_nr, boundary_alloc;

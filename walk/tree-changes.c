@@ -27,8 +27,8 @@ static int keep(void *ctx, uint32_t obj_pos, enum object_type type,
 }
 
 /*
- * The new tree does not have this entry of the old tree: puts its object, and
- * everything below, into the set c->old->seen.
+ * Handles an entry of the old tree whose name the new tree does not have. Puts
+ * the object of the entry, and all objects below it, into the set c->old->seen.
  */
 static int mark_gone(struct changes *c, const struct tree_entry *entry)
 {

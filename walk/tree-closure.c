@@ -55,8 +55,8 @@ struct lane {
 	/* owned: ids that this thread has looked up recently */
 	struct oid *recent;
 	/*
-	 * tree entries whose ids are looked up together, when there are
-	 * TOGETHER_NR
+	 * tree entries that wait until there are TOGETHER_NR of them; then
+	 * their ids are looked up together
 	 */
 	const struct tree_find *waiting[TOGETHER_NR];
 	size_t waiting_nr;
@@ -101,8 +101,8 @@ static bool is_first(struct closure *c, uint32_t obj_pos, bool is_dir)
 }
 
 /*
- * Looks up the waiting ids together. Appends each object that no thread has
- * found before to the objects that this thread has found.
+ * Looks up the waiting ids together. Each object that no thread has found
+ * before is appended to this thread's list of found objects.
  */
 static int take_waiting(struct lane *lane)
 {
@@ -236,7 +236,7 @@ static int see(struct closure *c, uint32_t obj_pos)
 }
 
 /*
- * Adds an object to the set `seen` if it is outside packs. Returns 1 if the
+ * Adds an object that is outside packs to the set `seen`. Returns 1 if the
  * object was found for the first time, 0 if not, or ERR_NOMEM.
  */
 static int see_outside(struct closure *c, const struct walk_item *item)

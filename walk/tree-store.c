@@ -118,7 +118,7 @@ static void look_up_some(struct tree_store *s, const uint32_t *entry_nrs,
 /*
  * Looks up the objects of all entries that were added to the pool since the
  * last call. The commits of submodules are looked up too. No caller needs them,
- * but an entry is not parsed here to find out its type.
+ * but to skip them, the type of each entry would have to be parsed.
  */
 static void look_up_new(struct tree_store *s)
 {

@@ -23,8 +23,8 @@ static int compare_trees(struct pairing *p, uint32_t new_tree,
 			 uint32_t old_tree, unsigned depth);
 
 /*
- * Handles two entries with equal names and types, but different ids: reports
- * them, and if they are directories, compares these.
+ * Handles two entries with equal names and types, but different ids. Reports
+ * the pair. If the entries are directories, compares their contents too.
  */
 static int pair_entries(struct pairing *p, const struct tree_entry *new_entry,
 			const struct tree_entry *old_entry, unsigned depth)

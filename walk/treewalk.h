@@ -25,8 +25,8 @@ struct treewalk {
 	struct objspace *space;    /* borrowed */
 	struct odb_reader *reader; /* borrowed */
 	/*
-	 * indexed by obj_pos: objects that the walk has met, or that are
-	 * excluded; both are not delivered again
+	 * indexed by obj_pos: objects that the walk does not deliver, because
+	 * it has met them already or because they are excluded
 	 */
 	struct bitset seen;
 	/*
