@@ -336,7 +336,8 @@ struct pack_bitmap_write {
 	uint32_t object_nr;
 	struct oid checksum; /* checksum of the pack */
 	/*
-	 * indexed by commit_nr: whether the commit is a tip (enum select_tip)
+	 * indexed by commit_nr: the kind of tip that the commit is (enum
+	 * select_tip)
 	 */
 	const uint8_t *is_tip;
 	/* tips that form pseudo-merges; NULL: make no pseudo-merges */

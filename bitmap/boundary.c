@@ -32,9 +32,8 @@ struct slot {
 };
 
 /*
- * A hash table of the undecided objects, with linear probing. A slot has 8
- * bytes, because the memory of a larger table would cost more time than the
- * lookups.
+ * A hash table of the undecided objects, with linear probing. A slot has only 8
+ * bytes, because filling a larger table would take longer than all lookups.
  */
 struct list {
 	/*
@@ -130,10 +129,10 @@ static int note_undecided(struct settling *s)
 }
 
 /*
- * Finds the bit of an object by its id. Searches the bitmap index, or, once it
- * was made, the table of undecided objects. So an undecided object is always
- * found. Another indexed object is found only before the table is made. Returns
- * false if the object is not found.
+ * Finds the bit of an object by its id. Searches the table of undecided
+ * objects, or the bitmap index if the table was not made yet. Returns false if
+ * the object is not found. An undecided object is always found. An indexed
+ * object that is not undecided is found only as long as there is no table.
  */
 static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 {

@@ -11,17 +11,17 @@
 #define NO_BITMAP UINT32_MAX
 
 /*
- * To store a bitmap as an XOR costs the number of words of the XOR, plus the
- * number of words of the whole XOR chain divided by CHAIN_WORDS_PER_WORD. The
- * chain counts because a query that uses the bitmap must decode the whole
+ * The cost of a bitmap that is stored as an XOR, in words: the words of the
+ * XOR, plus the words of the whole XOR chain divided by CHAIN_WORDS_PER_WORD.
+ * The chain counts because a query that uses the bitmap must decode the whole
  * chain.
  */
 #define CHAIN_WORDS_PER_WORD 64
 
 /*
- * A bitmap is tried as an XOR with earlier bitmaps. The search ends after this
- * number of consecutive candidates that did not lower the cost. A longer search
- * would make all bitmaps together at most 3% smaller.
+ * The search for the best XOR of a bitmap tries earlier bitmaps one after the
+ * other. It ends when this number of them in a row has not lowered the cost. A
+ * longer search would make all bitmaps together at most 3% smaller.
  */
 #define MOST_IDLE_TRIALS 32
 
@@ -122,9 +122,9 @@ static void note_chain(struct build *b, size_t entry)
 }
 
 /*
- * Returns the number of words from which on an XOR with the bitmap of `entry`
- * is too large, because the XOR chain of `entry` may not grow so much. Returns
- * 0 if the chain already has the maximum length.
+ * An XOR with the bitmap of `entry` makes the XOR chain of `entry` longer.
+ * Returns the maximum number of words by which the chain may grow, or 0 if the
+ * chain already has its maximum length.
  */
 static size_t chain_room(const struct build *b, size_t entry)
 {

@@ -236,8 +236,8 @@ static int try_densities(struct choosing *s, struct bitmap_build_result *best)
 }
 
 /*
- * Builds the bitmaps of commits that are spread over the history, with the best
- * density. Returns 0 or a negative error code.
+ * Builds the bitmaps of commits that are spread over the history, with the
+ * highest density that fits the budget. Returns 0 or a negative error code.
  */
 static int build_spread(struct choosing *s, struct bitmap_build_result *out)
 {
@@ -320,8 +320,8 @@ static size_t estimate_groups(const struct choosing *s,
 }
 
 /*
- * Selects pseudo-merges. By default, the number of tips and of pseudo-merges is
- * reduced until the pseudo-merges fit into x->room words.
+ * Selects pseudo-merges. With the default rules, the numbers of tips and of
+ * pseudo-merges are reduced until the pseudo-merges fit into x->room words.
  */
 static int add_groups(const struct choosing *s, struct extension *x)
 {

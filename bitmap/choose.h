@@ -4,12 +4,12 @@
  * bitmap/tip-select.h) and pseudo-merges (bitmap/pseudo-select.h). An index is
  * made from scratch (choose.c), or adds to an older one (update.c).
  *
- * From scratch, a budget limits the number of words. The size of a bitmap
- * depends on the order of the bits. In our packs the objects that a commit adds
- * are adjacent. In other packs they are scattered, and bitmaps are up to three
- * times as large. So a plain selection is built first: the newest 100 commits
- * and then one of every 100. Commits that are spread over the history get a
- * budget that is computed from the size of the plain selection.
+ * For an index made from scratch, a budget limits the number of words. The size
+ * of a bitmap depends on the order of the bits. In our packs the objects that a
+ * commit adds are adjacent. In other packs they are scattered, and bitmaps are
+ * up to three times as large. So a plain selection is built first: the newest
+ * 100 commits and then one of every 100. Commits that are spread over the
+ * history get a budget that is computed from the size of the plain selection.
  *
  * Then a better selection is built for a few densities, and the densest that
  * fits this budget is used. In this selection the gaps between commits grow
@@ -42,9 +42,9 @@
 
 /*
  * Budget of the commits that are spread over the history, in sixteenths of the
- * size of the plain selection. It is one sixteenth less than the whole, because
- * our XORs are a little larger than the smallest XORs: we prefer short XOR
- * chains.
+ * size of the plain selection. The budget is less than the whole size, because
+ * our XORs are about a sixteenth larger than the smallest possible XORs: we
+ * prefer short XOR chains.
  */
 #define CHOOSE_BUDGET_SIXTEENTHS 15
 /*
@@ -58,10 +58,10 @@
  */
 #define CHOOSE_TRIES 6
 /*
- * Number of objects for which the default budget of a whole index has one word,
- * in addition to the size of a plain selection. Commits spread over the history
- * are chosen first. Bitmaps near tips and default pseudo-merges get the words
- * that are left.
+ * The default budget of a whole index, in words: the size of a plain selection,
+ * plus one word for every CHOOSE_OBJECTS_PER_WORD objects. Commits spread over
+ * the history are chosen first. Bitmaps near tips and default pseudo-merges get
+ * the words that are left.
  */
 #define CHOOSE_OBJECTS_PER_WORD 8
 /*
@@ -109,7 +109,7 @@ int bitmap_choose(struct bitmap_build_result *out,
 
 /*
  * Updates an index: chooses the commits that get bitmaps in addition to those
- * of an older index, and the input for building these bitmaps.
+ * of an older index, and prepares the input for building these bitmaps.
  *
  * New commits are those for which the older index has no bit. One of every
  * UPDATE_GAP new commits gets a bitmap, counted from the newest. Every wanted
@@ -131,8 +131,8 @@ int bitmap_choose(struct bitmap_build_result *out,
 struct bitmap_update_input {
 	/*
 	 * borrowed: the older index; NULL for a layer. A pseudo-merge with a
-	 * commit that is not a tip any more is removed from *previous. Without
-	 * `pseudo_merges`, all are removed.
+	 * commit that is not a tip any more is removed from *previous. If the
+	 * field `pseudo_merges` is false, all pseudo-merges are removed.
 	 */
 	struct bitmap_previous *previous;
 	/* for a layer: the bitmap file of the layers below */

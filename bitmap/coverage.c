@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts the commits that requests for tips walk, because these commits have no
- * bitmap.
+ * Counts the commits that requests for tips must walk: the commits that no used
+ * bitmap contains.
  */
 #include <stdlib.h>
 
@@ -10,8 +10,8 @@
 #include "bitmap/fill.h"
 
 /*
- * Sets *nr to the number of commits that one request for these tips walks,
- * because no bitmap contains them.
+ * Sets *nr to the number of commits that one request for these tips walks: the
+ * commits that no used bitmap contains.
  */
 static int walked(uint32_t *nr, struct bitmap_fill *fill, uint32_t *commits,
 		  size_t commit_nr, struct error *err)

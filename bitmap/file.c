@@ -219,9 +219,9 @@ static int scan_entries(struct bitmap_file *f, struct cursor *c,
 }
 
 /*
- * Adds the rows of the layers below to f->row_nr, which before the call counts
- * only the rows of this file. If this file has no pseudo-merges, takes the
- * pseudo-merges of the layers below. Returns 0 or ERR_CORRUPT.
+ * Adds the number of rows in the layers below to f->row_nr, which counts only
+ * the rows of this file before the call. If this file has no pseudo-merges,
+ * takes the pseudo-merges of the layers below. Returns 0 or ERR_CORRUPT.
  */
 static int stack(struct bitmap_file *f, struct error *err)
 {

@@ -644,7 +644,10 @@ static int list_rows(struct sort_item *list, size_t *nr,
 	return sort_items(list, kept);
 }
 
-/* ORs the bitmap of a row, unless the set contains it already. */
+/*
+ * ORs the bitmap of a row into fill->packed, unless fill->packed contains the
+ * bitmap already.
+ */
 static int or_lacking(struct bitmap_side *f, uint32_t row, struct error *err)
 {
 	uint32_t idx_pos = bitmap_file_row(f->fill->file, row).idx_pos;

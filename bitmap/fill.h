@@ -233,8 +233,8 @@ int bitmap_disjoint_commits(struct walk_tips *bounds,
 
 /*
  * The result of measuring how far requests walk before they reach bitmaps: one
- * request for each tip alone, and one request for all tips together. Walks like
- * a query, but reads no trees.
+ * request for each tip alone, and one request for all tips together. The
+ * measurement walks like a query, but reads no trees.
  */
 
 struct bitmap_coverage {

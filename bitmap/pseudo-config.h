@@ -43,8 +43,8 @@ struct pseudo_config {
  * (may be NULL) then describes the last such number.
  *
  * Returns 0, or a negative error code. ERR_INVALID means an invalid number,
- * date or expression, a name without pattern, or an unstable threshold before
- * the stable one. The message is the same as stock Git's.
+ * date or expression, a <name> without `pattern`, or a `threshold` that is
+ * before `stableThreshold`. The message is the same as stock Git's.
  */
 int pseudo_config_load(struct pseudo_config *out, const struct config *config,
 		       int64_t now, struct error *warning, struct error *err);

@@ -167,8 +167,8 @@ void pseudo_fill_init(struct pseudo_fill *pf, const struct pseudo_merges *pm);
 void pseudo_fill_release(struct pseudo_fill *pf);
 
 /*
- * Records that the query has reached a commit, a tip or one that the walk has
- * visited. So pseudo-merges with this commit are considered. Returns 0 or a
+ * Records that the query has reached a commit: a tip, or a commit that the walk
+ * has visited. So pseudo-merges with this commit are considered. Returns 0 or a
  * negative error code.
  */
 int pseudo_fill_note(struct pseudo_fill *pf, uint32_t bit_pos,

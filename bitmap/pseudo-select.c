@@ -249,8 +249,8 @@ struct class_tips {
 	 */
 	size_t reached;
 	/*
-	 * number of these commits that the request need not walk if
-	 * pseudo-merges are made
+	 * of the commits in `reached`, the number that the request need not
+	 * walk if pseudo-merges are made
 	 */
 	size_t saved;
 };

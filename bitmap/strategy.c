@@ -49,9 +49,9 @@
 
 /*
  * The cost of a walk grows by one tree diff for every COMMITS_PER_DELTA_COST
- * wanted commits. The reason is that a walk finds fewer of the objects that the
- * client has than a query of the index. So fewer stored deltas can be copied,
- * and more must be computed.
+ * wanted commits. The reason: a walk finds fewer of the client's objects than a
+ * query of the index does. So fewer stored deltas can be copied, and more must
+ * be computed.
  */
 #define COMMITS_PER_DELTA_COST 4
 
@@ -68,7 +68,8 @@
  * is in vain if a walk answers the request in the end. For each unit of the
  * cost of the request, the search may walk COMMITS_IN_VAIN_PER_COST commits.
  * The cost of the request, in tree diffs, is REQUEST_COST plus the estimated
- * cost of the walk. So a vain search adds about a fifteenth.
+ * cost of the walk. So a vain search adds about a fifteenth to the cost of the
+ * request.
  */
 #define REQUEST_COST 4
 #define COMMITS_IN_VAIN_PER_COST 3
@@ -124,7 +125,8 @@ struct planning {
 	 */
 	size_t per_cost;
 	/*
-	 * estimated number of commits to walk from the haves back to the index
+	 * estimated number of commits to walk from the haves back to commits
+	 * with bitmaps
 	 */
 	size_t distance;
 	struct error *err;

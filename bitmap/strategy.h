@@ -8,10 +8,10 @@
  * trees of the boundary. An index compares the trees of wanted commits without
  * a bitmap, and of the haves' commits on the way to bitmaps.
  *
- * Walking only commits, without trees, is cheap. It shows how many commits must
- * be compared with the index, and how many by a walk. So the commits of wants
- * and haves are walked by turns until the cheaper way is known. Little of this
- * work is wasted.
+ * Walking only commits, without trees, is cheap. It shows for how many commits
+ * trees must be compared if the index is used, and for how many if it is not
+ * used. So the commits of wants and haves are walked by turns until the cheaper
+ * way is known. Little of this work is wasted.
  *
  * If a filter omits trees and blobs, a walk reads only commits. Then measuring
  * the cost of the walk already gives the walk's result.

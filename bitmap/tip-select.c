@@ -23,7 +23,10 @@ struct pick {
 	uint32_t tip;
 	/* number of far tips whose requests the commit's bitmap shortens */
 	uint32_t tips_nr;
-	/* number of commits that requests for these tips then do not walk */
+	/*
+	 * number of commits that the requests for all these tips need not walk
+	 * if this commit gets a bitmap
+	 */
 	uint64_t saved;
 };
 

@@ -4,9 +4,10 @@
  *
  * A selection that spreads bitmaps over the history (bitmap/select.h) is bad
  * for some tips: an old release branch, or a branch that nothing merged. A tip
- * is *far* if its request walks more than one of TIP_SELECT_PART commits that
- * the tip reaches. Each far tip gets a bitmap at the tip, or at a commit of its
- * first-parent line. That commit is so near that the tip is not far any more.
+ * is *far* if its request walks more than 1 / TIP_SELECT_PART of the commits
+ * that the tip reaches. Each far tip gets a bitmap at the tip, or at a commit
+ * of its first-parent line. That commit is so near that the tip is not far any
+ * more.
  *
  * One bitmap serves as many far tips as possible. On the first-parent line of a
  * tip, the *limit* is the oldest commit that is near enough:
@@ -35,8 +36,8 @@
 #include "walk/history.h"
 
 /*
- * A request for one tip should walk at most one of TIP_SELECT_PART commits that
- * the tip reaches.
+ * A request for one tip should walk at most 1 / TIP_SELECT_PART of the commits
+ * that the tip reaches.
  */
 #define TIP_SELECT_PART 100
 

@@ -208,7 +208,10 @@ static bool is_wanted_tip(const struct updating *s, uint32_t c)
 	       (tip == SELECT_NEW_BRANCH && has_flag(s, c, SEEN_NEW));
 }
 
-/* Returns the size of a gap: of how many new commits one gets a bitmap. */
+/*
+ * Returns the size of a gap: one commit in each run of this number of new
+ * commits gets a bitmap.
+ */
 static size_t choose_gap(const struct updating *s)
 {
 	size_t nr = s->u->new_nr, most;
@@ -263,10 +266,9 @@ static size_t most_near_tips(const struct updating *s)
 }
 
 /*
- * Returns whether the index should be made from scratch. The first reason is
- * that a large part of all commits is new. The second reason is that there
- * would be more than twice as many bitmaps as an index made from scratch may
- * have.
+ * Returns whether the index should be made from scratch, for one of two
+ * reasons: a large part of all commits is new, or there would be more than
+ * twice as many bitmaps as an index made from scratch may have.
  */
 static bool is_time_to_choose_anew(const struct updating *s)
 {
