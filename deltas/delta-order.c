@@ -24,8 +24,8 @@
 #define SEGMENTS 64
 /*
  * The number of segments in DELTA_PASS_ROOTS and DELTA_PASS_ALL.
- * DELTA_PASS_ROOTS compares only few of the candidates. They are far apart, so
- * a segment must span many candidates.
+ * DELTA_PASS_ROOTS compares only few candidates, and these are far apart. So a
+ * segment must span many candidates.
  */
 #define SEGMENTS_FEW 16
 /*
@@ -93,8 +93,8 @@ static unsigned rank_of(const struct packing_item *item,
  * Returns a sort key that puts objects of the same islands together, as a
  * group. Groups with more islands come first, because a base must be in all
  * islands of its delta. In each group, whole objects marked `retry` come first.
- * So they directly follow the group before theirs, whose objects may become
- * their bases.
+ * They are then next to the previous group, whose objects may become their
+ * bases.
  */
 static uint64_t island_key(const struct packing_item *item,
 			   const struct islands *islands)
@@ -376,10 +376,10 @@ static int sort_by_path(struct delta_order *order,
 
 /*
  * Remove from the targets of this pass each delta whose base is in another
- * segment, and all objects of its delta chain. Otherwise the search of another
- * segment could turn an object of this chain into a delta. The first delta
- * would then get deeper while its own segment is searched. There are few such
- * chains. Returns 0 or ERR_NOMEM.
+ * segment, and all objects of its delta chain. Otherwise another thread, which
+ * searches the segment of the base, could turn an object of this chain into a
+ * delta. The depth of the removed delta would then grow while its own segment
+ * is searched. There are few such chains. Returns 0 or ERR_NOMEM.
  */
 static int settle_far(struct delta_order *order,
 		      const struct packing_items *list)

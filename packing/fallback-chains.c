@@ -24,8 +24,8 @@
 #define GOOD_RATIO 16
 
 /*
- * The limit that GOOD_RATIO sets is at least this number of bytes. If half of
- * the object's size is less, the limit is half of the size.
+ * The limit that GOOD_RATIO sets is raised to this number of bytes, but not
+ * above half of the object's size.
  */
 #define LITTLE 1024
 
@@ -129,9 +129,9 @@ static int list_orphans(struct chains *c, const struct packing_items *items)
 }
 
 /*
- * Returns the obj_pos of an object of a pack, as a look-up of the object's id
- * finds it. Another pack may have the object too. Items always refer to the
- * copy that the look-up finds.
+ * Returns the obj_pos that a look-up of an object's id finds, which may be that
+ * of a copy in another pack. The object is given by its pack and idx_pos. Items
+ * always have the obj_pos that a look-up finds.
  */
 static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 			   uint32_t idx_pos)
@@ -167,8 +167,8 @@ static bool find_base(const struct chains *c, struct fallback_pair *pair,
 
 /*
  * Returns whether `base` is a delta of `item`, directly or through other
- * deltas. That happens if a stored chain is a cycle, or if two packs store the
- * same objects as deltas of each other.
+ * deltas. This is possible if a stored chain is a cycle, or if two packs store
+ * the same objects as deltas of each other.
  */
 static bool is_made_from(const struct packing_items *items, uint32_t base,
 			 uint32_t item)
@@ -183,7 +183,7 @@ static bool is_made_from(const struct packing_items *items, uint32_t base,
  * the orphan's stored delta chain to the first object for which find_base()
  * finds a base. For each object on the way, record in c->heirs that the orphan
  * can replace this object as a base. If the chain is a cycle, the search comes
- * back to such an object, and ends.
+ * back to an object with a record, and ends there.
  *
  * Returns 1 if a base was found (*top is the object where the search ended), 0
  * if not, or a negative error code.

@@ -87,7 +87,10 @@ struct fallback_chains_options {
 	/* look-up tables of all packs in which items are stored */
 	const struct packs *packs;
 	struct odb_reader *reader;
-	/* As in plan.h. */
+	/*
+	 * Returns whether an object that is not an item may be a delta base,
+	 * see plan.h.
+	 */
 	bool (*is_base)(void *ctx, uint32_t odb_pos);
 	void *base_ctx;
 	/* zlib level; -1: zlib's default */
@@ -110,8 +113,9 @@ int fallback_chains_retry(struct packing_items *items,
 /*
  * Make fallback deltas of the planned items whose stored base is not sent
  * (orphans). The base is the next object up the delta chain that is an item or
- * that is_base() allows. If the search meets an object that is in the delta
- * chain of an orphan handled before, the base is this other orphan.
+ * that is_base() allows. The search up the chain may meet an object that it has
+ * met before, in the chain of an earlier orphan. In this case the earlier
+ * orphan becomes the base.
  *
  * A delta is kept if it has at most half of the object's size. If the delta
  * search may find a better delta (`retry`), the limit is a sixteenth of the

@@ -35,8 +35,8 @@ static bool wants_base(const struct packing_item *item, bool stored_too)
 }
 
 /*
- * Mark the items for which an older version was already found as delta base.
- * Returns 0 or ERR_NOMEM.
+ * Mark the items that already have an older version as a delta base. Returns 0
+ * or ERR_NOMEM.
  */
 static int mark_versions(struct bitset *marked, const struct found *f,
 			 size_t item_nr)

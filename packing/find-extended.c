@@ -52,7 +52,8 @@ struct extending {
 	struct bitset wanted;
 	size_t wanted_nr;
 	/*
-	 * owned array of borrowed ids: wants of the clone that the file lacks
+	 * owned array of borrowed ids: wants of the clone that are not in
+	 * file.ids
 	 */
 	const struct oid **unlisted;
 	size_t unlisted_nr;
@@ -70,8 +71,9 @@ struct extending {
 };
 
 /*
- * Compare the wants with the ids of the file. Returns 0 if too many wants are
- * not in the file, otherwise 1 or ERR_NOMEM.
+ * Look up each want of the clone among the ids of the file (x->file), which has
+ * the wants of all prepared answers. Returns 0 if too many wants are not in the
+ * file, otherwise 1 or ERR_NOMEM.
  */
 static int extending_init(struct extending *x, struct error *err)
 {
@@ -103,7 +105,7 @@ static void extending_release(struct extending *x)
 	prepared_wants_close(&x->file);
 }
 
-/* Returns the prepared answer whose wants *of lists. */
+/* Returns the prepared answer that has the wants *of. */
 static const struct prepared_answer *answer_of(
 	const struct extending *x, const struct prepared_wants_of *of)
 {
@@ -386,9 +388,9 @@ static int keep_boundary(struct extending *x, struct error *err)
 }
 
 /*
- * Find out whether an answer can be extended: the clone needs all objects of
- * the answer. Walks the new commits. Returns 1 if the answer can be extended, 0
- * if not, or a negative error code.
+ * Find out whether the clone needs all objects of an answer, so that the answer
+ * can be extended. Walks the new commits. Returns 1 if the answer can be
+ * extended, 0 if not, or a negative error code.
  */
 static int try_answer(struct extending *x, const struct prepared_wants_of *of,
 		      struct error *err)

@@ -10,7 +10,8 @@
 
 /*
  * Remove an object from `packed`, the set of objects to send, and return true.
- * If the object is not in `packed`, set its bit in *listed for drop_listed().
+ * If the object is not in `packed`, set its bit in *listed for drop_listed(),
+ * and return false.
  */
 static bool leave_out(struct found *f, struct bitset *listed, uint32_t obj_pos)
 {

@@ -13,11 +13,11 @@
 int find_boundary_add(struct found *f, const uint32_t *commits, size_t nr);
 
 /*
- * Collect the objects in the trees of the boundary commits. If the receiver's
- * objects are known already, from a bitmap index or a full walk, these objects
- * only serve as delta bases. So only the trees of the newest boundary commits
- * are read then. If the objects were collected before, does nothing. Returns 0
- * or a negative error code.
+ * Collect the objects in the trees of the boundary commits. A bitmap index or a
+ * full walk may already have found the receiver's objects. In this case the
+ * collected objects are needed only as delta bases, so only the trees of the
+ * newest boundary commits are read. If the objects were collected before, does
+ * nothing. Returns 0 or a negative error code.
  */
 int find_boundary_collect(struct found *f, struct error *err);
 
@@ -97,9 +97,9 @@ struct kept_choice {
 };
 
 /*
- * Open the first file of kept deltas that an object directory has; later calls
- * do nothing. A damaged file is not used, and *warning is set to the damage if
- * it has no warning yet. Returns 0 or ERR_NOMEM.
+ * Open the first file of kept deltas that is found in the object directories;
+ * later calls do nothing. A damaged file is not used. *warning is then set to
+ * the damage, unless there is a warning already. Returns 0 or ERR_NOMEM.
  */
 int find_kept_open(struct found *f, struct error *warning, struct error *err);
 
@@ -110,7 +110,8 @@ int find_kept_open(struct found *f, struct error *warning, struct error *err);
  * Find the smallest usable kept delta of an object to send
  * (prepared/kept-deltas.h). A kept delta is usable if the receiver has or gets
  * the base of the delta. If there is none, choice->delta.stream is NULL. If the
- * file is damaged, *warning is set to the damage if it has no warning yet.
+ * file is damaged, *warning is set to the damage, unless there is a warning
+ * already.
  *
  * `target` is the raw id of the object. `target_bit` is the object's bit in
  * f->packed, or UINT32_MAX. `old_pos` is the version at the same path that the

@@ -9,7 +9,8 @@
 
 /*
  * If fewer objects than this are sent, the file of prepared answers is not
- * opened, because that would cost more than hashing the objects.
+ * opened. A prepared answer saves only the time for hashing the objects, and
+ * opening the file would take longer.
  */
 #define PREPARED_MIN 512
 
@@ -86,9 +87,10 @@ static int has_same_tags(const struct found *f, struct error *err)
 
 /*
  * Add the tags that the request includes. The prepared answer has a variant
- * with tags. This variant is used if the present tags are the tags of the
- * variant. Exception: if the client gets only the variant without tags from
- * another place, that variant is used. Otherwise each tag is sent by itself.
+ * with tags, which is used if its tags are exactly the tags to send. Exception:
+ * if the client can get only the variant without tags from another place, that
+ * variant is used, and each tag is sent by itself. Each tag is also sent by
+ * itself if the tags differ.
  */
 static int add_tags(struct found *f, struct error *err)
 {

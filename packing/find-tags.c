@@ -34,8 +34,9 @@ struct tagging {
 	struct oidmap few;
 	/*
 	 * Indexed by bit_pos: tags in the bitmap index that no ref has named so
-	 * far. If any tag remains, the tags in `unread` are read at the end. An
-	 * empty set without memory means that each tag is read at once.
+	 * far. If this set is not empty after all refs were visited, the tags
+	 * in `unread` are read. If the set has no memory, each tag is read at
+	 * once.
 	 */
 	struct bitset unnamed;
 	/* owned: tags that are sent and were not read */

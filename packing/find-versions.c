@@ -122,8 +122,8 @@ struct versions {
 	/* maximum number of inflated bytes of the candidates that are chosen */
 	uint64_t bytes_max;
 	/*
-	 * The same maximum for orphans (deltas whose base is not sent), which
-	 * are chosen first.
+	 * Maximum number of inflated bytes of the chosen orphans (deltas whose
+	 * base is not sent). Orphans are chosen first.
 	 */
 	uint64_t orphan_bytes_max;
 	/* whether bytes_max is more than BYTES_MAX */
@@ -260,9 +260,9 @@ static bool is_sent(struct candidate *c, const struct versions *v)
 
 /*
  * Marks older versions of files that the receiver has, unless that was done
- * before. Does so only if the number of sent objects is in the range, or if an
- * orphan of `size` inflated bytes is too large for a fallback delta. Returns 0
- * or ERR_NOMEM.
+ * before. Does so only if the number of sent objects is from OLDER_SENT_MIN to
+ * OLDER_SENT_MAX, or if an orphan of `size` inflated bytes is too large for a
+ * fallback delta. Returns 0 or ERR_NOMEM.
  */
 static int learn_older(struct versions *v, uint64_t size)
 {
@@ -321,10 +321,10 @@ static bool learn_uninteresting(struct found *f, uint32_t old_pos,
 }
 
 /*
- * Returns whether the best way to send a candidate is its kept delta. One case:
- * the delta's base is the receiver's version at the same path. The other: the
- * base is sent too, and is a version between the receiver's version and the
- * candidate.
+ * Returns whether the best way to send a candidate is its kept delta. This is
+ * so in two cases: the delta's base is the receiver's version at the same path;
+ * or the base is sent too, and is a version between the receiver's version and
+ * the candidate.
  */
 static bool is_kept_best(const struct candidate *c)
 {

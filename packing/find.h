@@ -245,7 +245,7 @@ int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
  * If an object has a kept delta whose base the receiver has or gets, the object
  * is usually sent as this delta. Fallback deltas are made for a limited number
  * of other objects. If the file of kept deltas is damaged, *warning is set to
- * the damage if it has no warning yet.
+ * the damage, unless there is a warning already.
  */
 int found_withhold_versions(struct found *found, struct error *warning,
 			    struct error *err);
@@ -254,9 +254,9 @@ int found_withhold_versions(struct found *found, struct error *warning,
  * Find items that would be deflated again, and for which a repack has stored a
  * compressed whole copy (prepared/kept-deltas.h). Such an item becomes
  * PACKING_KEPT: the copy is sent. If the file of kept deltas is damaged,
- * *warning is set to the damage if it has no warning yet. Returns 0 or
- * ERR_NOMEM. Cost: a binary search for each of these items, and a pass over the
- * bytes of the copies.
+ * *warning is set to the damage, unless there is a warning already. Returns 0
+ * or ERR_NOMEM. Cost: a binary search for each of these items, and a pass over
+ * the bytes of the copies.
  */
 int found_take_copies(struct found *found, struct packing_items *items,
 		      struct error *warning, struct error *err);

@@ -33,10 +33,10 @@ struct plan_options {
 	/* maximum bytes of an object that may become a delta */
 	uint64_t big_file_threshold;
 	/*
-	 * A pack with at least this number of objects was made by a delta
-	 * search with enough candidates. So its whole objects are marked
-	 * `settled`: they are sent whole without a delta search. 0: no object
-	 * is marked.
+	 * We assume that a pack with at least this number of objects was made
+	 * by a delta search with enough candidates. So its whole objects are
+	 * marked `settled`: they are sent whole without a delta search. 0: no
+	 * object is marked.
 	 */
 	uint32_t settled_min;
 	/*

@@ -31,7 +31,7 @@
 #define FOUND_PER_US 4
 /* number of bytes that are copied and hashed in a microsecond */
 #define HASHED_PER_US 800
-/* number of bytes that a delta search handles in a microsecond */
+/* number of bytes for which a delta search and deflating take a microsecond */
 #define DEFLATED_PER_US 80
 
 /*
@@ -159,10 +159,7 @@ uint64_t packing_price_deflate(uint64_t len)
 	return len / DEFLATED_PER_US;
 }
 
-/*
- * Maximum price: an hour. A higher estimate counts as an hour. So does a walk
- * whose cost is unknown.
- */
+/* Maximum price: an hour. A higher estimate counts as an hour. */
 #define PRICE_MAX_US UINT64_C(3600000000)
 
 int packing_admit(unsigned *threads, const struct packing_send_options *options,

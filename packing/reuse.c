@@ -51,14 +51,15 @@ struct reuse {
 #define SPAN_MAX ((size_t)512 << 10)
 
 /*
- * The offset of an entry is prefetched into the CPU cache this number of
- * entries before the entry is copied.
+ * When entry i of the wanted entries is copied, the offset of entry i +
+ * PREFETCH_NR is prefetched into the CPU cache.
  */
 #define PREFETCH_NR 16
 
 /*
- * The bytes of an entry are prefetched this number of entries before the entry
- * is copied. The offset is in the cache by then.
+ * When entry i of the wanted entries is copied, the bytes of entry i +
+ * PREFETCH_ENTRY_NR are prefetched. The offset of that entry is in the cache by
+ * then.
  */
 #define PREFETCH_ENTRY_NR 8
 

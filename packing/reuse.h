@@ -34,14 +34,15 @@
 
 struct reuse_request {
 	/*
-	 * Borrowed: the bit space, the order that the bits of `want` stand for.
+	 * Borrowed: the bit space, which says for which object each bit of
+	 * `want` stands.
 	 */
 	const struct bitmap_space *space;
 	/* bit_pos of the objects to send */
 	const struct bitset *want;
 	/*
-	 * The bit_pos of objects that the receiver has. They may be bases of a
-	 * thin pack. NULL: none.
+	 * The bit_pos of objects that the receiver has. In a thin pack, they
+	 * may be bases of deltas. NULL: none.
 	 */
 	const struct bitset *uninteresting;
 	/* Copy from all packs. false: only from the first (preferred) pack. */

@@ -176,7 +176,7 @@ struct packing_admission {
 };
 
 struct packing_send_options {
-	/* borrowed: receives the phases; NULL: none */
+	/* borrowed: receives the phases of the work; NULL: none */
 	struct trace *trace;
 	/* number of threads; 0: as many as processors */
 	unsigned threads;

@@ -25,7 +25,10 @@ struct writing {
 	uint64_t first_off;
 };
 
-/* Return value: the entry does not fit into the pack. This is not an error. */
+/*
+ * Returned by functions that write an entry, if the entry does not fit into the
+ * pack. This is not an error.
+ */
 enum { WRITE_FULL = 1 };
 
 static uint32_t idx_pos_of(const struct writing *w,
