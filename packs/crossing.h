@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counts stored deltas that cross the delta islands of references: the base of
- * such a delta is outside of an island that the object is in. A clone of this
- * island cannot be sent the delta as it is stored. A repack with delta islands
- * leaves crossing deltas only in packs that it keeps. Later, new references
- * can cause further crossing deltas.
+ * such a delta is outside of an island that the object is in. The server cannot
+ * send such a delta as it is stored to a client that clones this island. A
+ * repack with delta islands leaves crossing deltas only in packs that it keeps.
+ * Later, new references can cause further crossing deltas.
  */
 #ifndef PACKS_CROSSING_H
 #define PACKS_CROSSING_H
@@ -22,7 +22,10 @@ struct crossing_report {
 	uint32_t object_nr;
 	/* number of deltas in all packs of the snapshot */
 	uint32_t delta_nr;
-	/* number of deltas whose base is not in all islands of the target */
+	/*
+	 * number of deltas whose base is not in all islands of the object that
+	 * the delta makes
+	 */
 	uint32_t crossing_nr;
 };
 

@@ -139,8 +139,8 @@ static int pass_commits(struct local *l, const struct filter_split *split,
 }
 
 /*
- * Add the found tags that pass the filter, and the objects that a promisor pack
- * names, to l->passed.
+ * Add to l->passed the found tags that pass the filter, and the found objects
+ * to which a promisor pack refers.
  */
 static void pass_others(struct local *l, const struct filter_split *split,
 			const struct filter *filter)

@@ -275,9 +275,9 @@ static int make_new(struct copying *c, uint32_t obj_pos)
 	 */
 	if (c->new_nr && c->new_cost + size > new_cost_max(c)) {
 		/*
-		 * Skip this object, because a smaller object may still be
-		 * affordable. Make no further copy only if trying one would
-		 * exceed the maximum.
+		 * Skip only this object: a smaller object may still be
+		 * affordable. Try no further copy if even a copy of an empty
+		 * object would exceed the maximum.
 		 */
 		c->is_dear = c->new_cost + TRY_COST > new_cost_max(c);
 		return 0;

@@ -38,7 +38,7 @@
  */
 #define KEEP_TIPS_MAX 64
 
-/* Returns the bytes of a row in the file. */
+/* Returns the number of bytes that a row takes in the file of kept deltas. */
 static inline size_t keep_row_len(enum hash_algo algo)
 {
 	return 2 * hash_len(algo) + 24;

@@ -329,7 +329,7 @@ static uint64_t stored_len(const struct keeping *k, const struct oid *oid)
 }
 
 /*
- * Add rows for the stored deltas that the repack has dropped, if a delta is
+ * Add a row for each stored delta that the repack has dropped, if the delta is
  * smaller than the stored object by more than SAVED_MIN bytes. Returns 0 or
  * ERR_NOMEM.
  */
@@ -580,8 +580,8 @@ static int add_copy(void *ctx, const struct kept_delta *copy, uint8_t *made)
 }
 
 /*
- * Add whole copies to the file, as many as fit beside the deltas. Returns 0 or
- * a negative error code.
+ * Add whole copies to the file, as many as fit after the deltas. Returns 0 or a
+ * negative error code.
  */
 static int add_copies(struct keeping *k, const struct keep_options *options)
 {

@@ -30,8 +30,7 @@
 #define BITMAP_MEMORY_PER_OBJECT 64
 
 /*
- * Minimum in bytes of the memory limit for building a bitmap index, if the
- * limit is computed because none is configured.
+ * Minimum, in bytes, of the default memory limit for building a bitmap index.
  */
 #define DEFAULT_BITMAP_MEMORY ((uint64_t)64 << 20)
 

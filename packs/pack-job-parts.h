@@ -34,8 +34,8 @@ struct island_marks {
 	struct refs *refs;
 	const struct packing_items *items;
 	/*
-	 * The closure of all references. The closure includes lists of objects
-	 * (walk/walk.h), unless `promisor` is set. NULL: the closure was not
+	 * The closure of all references. found->lists has the new-object lists
+	 * of its commits, unless `promisor` is set. NULL: the closure was not
 	 * enumerated.
 	 */
 	const struct walk_result *found;

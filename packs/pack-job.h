@@ -63,9 +63,15 @@ struct pack_job_options {
 	 * If the index cannot be written, there is no warning.
 	 */
 	bool bitmap_is_default;
-	/* Keep deltas of the tip island's objects within that island. */
+	/*
+	 * For an object of the tip island, use only delta bases that are in the
+	 * tip island too.
+	 */
 	bool tip_island;
-	/* Keep deltas within islands of references. */
+	/*
+	 * For an object in islands of references, use only delta bases that are
+	 * in all of these islands.
+	 */
 	bool delta_islands;
 	/*
 	 * Borrowed: with delta_islands, commits that clients often fetch alone

@@ -200,9 +200,9 @@ static int prepare_item(struct preparing *p, struct preparation *item,
 }
 
 /*
- * Make the answer to one request. If a wanted object is missing, because it
- * was promised or is newer than the snapshot, this answer is not prepared.
- * Returns 0 also in this case, or a negative error code.
+ * Make the answer to one request. If a wanted object is missing, because it was
+ * promised or is newer than the snapshot, this answer is not prepared. Returns
+ * 0, also in this case, or a negative error code.
  */
 static int prepare(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 {
