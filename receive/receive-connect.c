@@ -117,10 +117,10 @@ static int visit_parents(struct check *k, struct oidset *seen,
 }
 
 /*
- * Visit those tips (new values of refs) that came with the push if `is_new`,
- * otherwise those that existed before the push. The latter are only added to
- * the frontier. push.boundary has such a tip only if the tip is a parent of a
- * new commit.
+ * Visit the tips (new values of refs) of one kind: with `is_new` those that
+ * came with the push, else those that existed before the push. A tip that
+ * existed before is only added to the frontier. push.boundary gets such a tip
+ * only if the tip is a parent of a commit of the push.
  */
 static int visit_tips(struct check *k, struct oidset *seen, bool is_new)
 {
@@ -333,8 +333,8 @@ static int add_all_haves(struct check *k)
 }
 
 /*
- * Add the commits of the frontier that are known to be reachable to the haves
- * of the walk.
+ * Add to the haves of the walk those commits of the frontier that are known to
+ * be reachable.
  */
 static int add_decided_haves(struct check *k)
 {

@@ -84,10 +84,7 @@ enum receive_env {
 	RECEIVE_ENV_OPTIONS = 1 << 1,
 	/* Set GIT_PUSH_CERT*, if the push is signed. */
 	RECEIVE_ENV_CERT = 1 << 2,
-	/*
-	 * Make the quarantine an alternate of the repository, as long as there
-	 * is one.
-	 */
+	/* If there is a quarantine, make it an alternate of the repository. */
 	RECEIVE_ENV_ALTERNATE = 1 << 3,
 };
 
@@ -103,9 +100,9 @@ struct receive_environment {
 
 /*
  * Make the environment of a hook: the environment of this process, GIT_DIR, and
- * the variables of `flags` (enum receive_env). GIT_DIR is ".". If `worktree` is
- * not NULL, GIT_DIR and GIT_WORK_TREE are the directories of `worktree`.
- * Returns 0 or ERR_NOMEM. Release *env in both cases.
+ * the variables of `flags` (enum receive_env). If `worktree` is NULL, GIT_DIR
+ * is "."; otherwise GIT_DIR and GIT_WORK_TREE are the directories of
+ * `worktree`. Returns 0 or ERR_NOMEM. Release *env in both cases.
  */
 int receive_environment_init(struct receive_environment *env,
 			     const struct receive *r, unsigned flags,

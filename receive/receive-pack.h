@@ -40,10 +40,10 @@ struct receive_target {
 		       struct error *err);
 	void *ctx;
 	/*
-	 * Called before the objects of the push are checked. Removes objects of
-	 * pushes that were not accepted from the repository. After an error,
-	 * all commands are refused with the message of the error. NULL: the
-	 * repository has no objects of pushes that were not accepted.
+	 * Called before the objects of the push are checked. Removes from the
+	 * repository the objects of pushes that were not accepted. After an
+	 * error, all commands are refused with the message of the error. NULL:
+	 * the repository has no objects of pushes that were not accepted.
 	 */
 	int (*purge)(void *ctx, struct error *err);
 };

@@ -79,8 +79,8 @@ void receive_peer_tell(struct receive_peer *peer, const char *fmt, ...)
 }
 
 /*
- * Send a keep-alive packet to the client. Its error is ignored, because the
- * next message fails in the same way.
+ * Send a keep-alive packet to the client. An error of the sending is ignored,
+ * because the next message fails in the same way.
  */
 static void keep_alive(void *ctx)
 {

@@ -97,8 +97,8 @@ const struct repo *quarantine_repo(const struct quarantine *q,
 }
 
 /*
- * Returns the order in which a file of a pack is moved. The .idx is last,
- * because readers use a pack as soon as it has an .idx.
+ * Returns the rank of a file of a pack: files with lower ranks are moved first.
+ * The .idx is last, because readers use a pack as soon as it has an .idx.
  */
 static int pack_file_rank(const char *name)
 {

@@ -204,9 +204,8 @@ static int take_lines(struct fetch *f, struct v2_args *args, struct error *err)
 }
 
 /*
- * Read and check the request. If reading fails, a missing want is reported
- * first, because the client sent the want before the line that could not be
- * read.
+ * Read and check the request. If the request cannot be read to its end and a
+ * want before this place is missing, the error is the missing want.
  */
 static int parse(struct fetch *f, struct v2_args *args, struct error *err)
 {

@@ -31,8 +31,8 @@ struct listing {
 	struct buf attributes;
 	/*
 	 * true: a line of the listing depends on the target of a symbolic ref,
-	 * which may be elsewhere. So the packets are not kept for other
-	 * requests.
+	 * which may be outside of the cached refs. So the packets are not kept
+	 * for other requests.
 	 */
 	bool is_mixed;
 	struct error *err;
@@ -228,9 +228,10 @@ static int find_cached(const struct refs_cached **cached, struct listing *l)
 }
 
 /*
- * Set *key to a string that is different for listings with different lines. It
- * has everything that decides the lines besides the cached refs: the rules for
- * hidden refs, the namespace, the prefixes, and whether tags are peeled.
+ * Set *key to a string that is different for listings with different lines.
+ * Besides the cached refs, these values decide the lines, and the key has all
+ * of them: the rules for hidden refs, the namespace, the prefixes, and whether
+ * tags are peeled.
  */
 static int make_key(struct buf *key, const struct listing *l)
 {

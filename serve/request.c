@@ -421,8 +421,9 @@ static bool has_object(void *ctx, const struct oid *oid)
 /*
  * Add a have and its parents as targets of the reachability walk; the client
  * has all of these commits. If a branch of the wants forked from a parent of a
- * have, no further round is needed. Older ancestors are not added: the
- * negotiation would then end too early, with only few common commits known.
+ * have, no further round of the negotiation is needed. Older ancestors are not
+ * added: the negotiation would then end too early, with only few common commits
+ * known.
  */
 static int add_target(struct request *req, uint32_t commit_nr,
 		      struct error *err)

@@ -200,8 +200,8 @@ int pack_offer_identify(const struct pack_offer *offer, struct hash_ctx *hash,
  * that ends it. If left_out[i] is true, offer->blobs[i] is not in the pack that
  * is sent, and the client gets its URI. `pack` (may be NULL) is the checksum of
  * a published pack whose objects are not sent; the client gets the URI of this
- * pack. pack_offer_has() must have found it last. If the client needs no URI,
- * nothing is written. Returns 0 or a negative error code.
+ * pack. The latest call of pack_offer_has() must have found this pack. If the
+ * client needs no URI, nothing is written. Returns 0 or a negative error code.
  */
 int pack_offer_tell(const struct pack_offer *offer, const bool *left_out,
 		    const struct oid *pack, struct pktline_writer *out,

@@ -30,8 +30,8 @@ struct session {
 	/* true: a pack has begun; "ERR" packets must not be sent any more */
 	bool in_pack;
 	/*
-	 * true: the client can fetch objects that the server lacks from an
-	 * advertised promisor remote
+	 * true: the client can fetch the objects that the server lacks, from a
+	 * promisor remote that was advertised
 	 */
 	bool has_promisor;
 	/* Opened on first use: */
