@@ -81,8 +81,8 @@ static int add_ref(void *ctx, const struct ref *ref)
 }
 
 /*
- * Adds the tips of all refs. Broken refs are skipped, and refs whose objects
- * are damaged.
+ * Adds the tips of all refs. Broken refs, and refs whose objects are damaged,
+ * are skipped.
  */
 static int add_refs(struct writing *w)
 {

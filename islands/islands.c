@@ -106,7 +106,7 @@ static int add_tags(struct layering *l, const struct walk_items *others,
 }
 
 /*
- * Adds the object that a reference names to a layer. Only commits, and tags of
+ * Puts the object of a reference into a layer. Only commits, and tags of
  * commits, get a layer; all other objects stay in the last layer.
  */
 static int add_value(struct layering *l, const struct oid *oid,

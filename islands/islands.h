@@ -63,7 +63,7 @@ struct island_sets {
 	 */
 	uint64_t *words;
 	uint32_t nr; /* number of sets */
-	/* number of words in the memory of `words` */
+	/* number of words for which `words` has memory */
 	size_t alloc;
 	/*
 	 * owned: hash table that finds equal sets: the number of a set, or 0

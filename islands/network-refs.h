@@ -90,8 +90,8 @@ int network_batch_add(struct network_batch *batch, uint32_t id,
 /*
  * Writes the changes and empties the batch. Few changes are written as two
  * transactions, deletions first. Many changes are written as one new
- * packed-refs file. If the process is killed, only some references may have
- * changed. Returns 0 or a negative error code.
+ * packed-refs file. If the process is killed, some references may have changed
+ * and others not. Returns 0 or a negative error code.
  */
 int network_batch_write(struct network_batch *batch, struct error *err);
 void network_batch_release(struct network_batch *batch);

@@ -33,7 +33,7 @@ void network_registry_release(struct network_registry *registry)
 	*registry = (struct network_registry)NETWORK_REGISTRY_INIT;
 }
 
-/* The part that is not parsed yet of a line of the registry. */
+/* The part of a line of the registry that is not parsed yet. */
 struct line {
 	const char *p, *end;
 };

@@ -272,10 +272,7 @@ int network_registry_path(struct buf *out, const struct network *network,
 	return relpath_append(out, network->store->common_dir, path);
 }
 
-/*
- * Returns the member id that `name` is in decimal digits, or 0 if `name` is not
- * a number.
- */
+/* Parses a member id in decimal digits. Returns 0 if `name` is not a number. */
 static uint32_t parse_id(const char *name)
 {
 	char *end;

@@ -149,8 +149,7 @@ enum network_lock {
 	/*
 	 * An operation that removes objects takes this lock exclusively. An
 	 * operation takes it shared if it relies on objects of the store that
-	 * are not protected yet: no reference of a member names them, and no
-	 * entry of the registry.
+	 * no reference of a member and no entry of the registry protects yet.
 	 */
 	NETWORK_LOCK_OBJECTS,
 	/* Taken exclusively to write the registry. This lock is taken last. */
@@ -213,8 +212,8 @@ int network_lock_all(struct network *network, struct error *err);
 void network_unlock_all(struct network *network);
 
 /*
- * Passes a warning without a newline to network->warn, unless that callback is
- * NULL.
+ * Passes the warning `text`, which has no newline, to network->warn, unless
+ * that callback is NULL.
  */
 void network_warn(const struct network *network, const char *text);
 

@@ -20,9 +20,9 @@ void path_filters_release(struct path_filters *f)
 }
 
 /*
- * Returns the length of the longest path without wildcards that all matches of
- * a pattern are at or below: "a/b" for the pattern "a/b/c*". Returns 0 if there
- * is no such path.
+ * All matches of a pattern are at the path before its first wildcard, or below
+ * this path: "a/b" for the pattern "a/b/c*". Returns the length of this path,
+ * or 0 if there is none.
  */
 static size_t certain_len(const struct pathspec_item *item)
 {

@@ -182,7 +182,8 @@ static inline bool simplify_has(const struct simplify *s, uint32_t c,
 
 /*
  * Returns whether a commit is relevant: it is interesting, or it is a have. A
- * merge with several relevant parents connects the history that is shown.
+ * merge with several relevant parents connects several lines of the history
+ * that is shown.
  */
 static inline bool simplify_is_relevant(const struct simplify *s, uint32_t c)
 {

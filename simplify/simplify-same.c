@@ -124,8 +124,8 @@ static int keep_same(struct simplify *s, uint32_t c)
 
 /*
  * The result of comparing a merge with its parents: the number of relevant
- * parents, and whether the merge differs from any relevant or irrelevant
- * parent.
+ * parents, whether the merge differs from at least one of these, and whether it
+ * differs from at least one of its other (irrelevant) parents.
  */
 struct tally {
 	uint32_t relevant_nr;

@@ -45,7 +45,8 @@ struct simplify_options {
 	/*
 	 * --simplify-merges: drop parents that other parents reach. Then drop
 	 * merges that do not connect several lines of history any more.
-	 * Requires full_history, rewrite and an order.
+	 * Requires full_history, rewrite, and an order other than
+	 * SIMPLIFY_ORDER_WALK.
 	 */
 	bool merges;
 	/* also show TREESAME merges that differ from their first parent */
@@ -135,8 +136,8 @@ struct simplify_commits {
  * the next commit is returned.
  *
  * A parent may be rewritten through commits that are not shown. If the parents
- * of one of these commits are forgotten already, the child has no such parent.
- * Stock Git does the same.
+ * of one of these commits are forgotten already, the rewritten parent is not
+ * found, and is left out. Stock Git does the same.
  */
 struct simplify_commits simplify_parents(const struct simplify *s,
 					 uint32_t commit_nr);
