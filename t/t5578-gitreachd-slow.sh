@@ -12,6 +12,7 @@ export PYTHONDONTWRITEBYTECODE=1
 
 # start <option>...: start a server with a worker of two threads, and set $url
 start () {
+	: >log
 	"$DAEMON" --base-path=srv --export-all --workers=1 --threads=2 \
 		--listen=http://127.0.0.1:0 "$@" 2>log &
 	server=$!

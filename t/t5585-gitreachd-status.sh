@@ -10,6 +10,7 @@ command -v promtool >/dev/null && test_set_prereq PROMTOOL
 
 # start <option>...: start a server, and set $url and $admin
 start () {
+	: >log
 	"$DAEMON" --base-path=srv --export-all --workers=2 --threads=2 \
 		--listen=http://127.0.0.1:0 --listen=git://127.0.0.1:0 \
 		--admin=http://127.0.0.1:0 --slow-request=1 "$@" 2>log &
