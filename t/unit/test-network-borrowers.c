@@ -92,7 +92,10 @@ static void test_borrowers(void **state)
 	assert_int_equal(search(&f, &told, "c"), 0);
 	assert_int_equal(told.found_nr, 1);
 	assert_int_equal(told.id, id);
-	/* A repository that borrows from a borrower borrows from the store. */
+	/*
+	 * c/of-other borrows from b/of-store, which borrows from the store. So
+	 * c/of-other is a borrower of the store, too.
+	 */
 	borrow(&f, "c/of-other", "b/of-store");
 	assert_int_equal(search(&f, &told, "c/of-other"), 0);
 	assert_int_equal(told.found_nr, 1);
@@ -121,7 +124,10 @@ static void test_unread(void **state)
 	assert_int_equal(search(&f, &told, "d"), 0);
 	assert_int_equal(told.found_nr, 1);
 	assert_int_equal(told.unread_nr, 1);
-	/* An alternate that does not exist is reported. */
+	/*
+	 * If the alternate of a repository does not exist, the repository
+	 * counts as unread, and the message names the alternate.
+	 */
 	borrow(&f, "lost", "gone");
 	assert_int_equal(search(&f, &told, "lost"), 0);
 	assert_int_equal(told.found_nr, 0);

@@ -137,9 +137,9 @@ static void test_paths_that_are_no_copies(void **state)
 }
 
 /*
- * A cache directory has a file called "store". Here, directories above the
- * cache directories have a file or directory with this name.
- * stored_node_split() must not take them for the cache directory.
+ * stored_node_split() finds a cache directory by its marker file "store". Here,
+ * directories above the cache directory also have a file or directory called
+ * "store", which is no marker. stored_node_split() must not return one of them.
  */
 static void test_paths_with_another_store(void **state)
 {

@@ -124,8 +124,7 @@ static void test_canonical(void **state)
 }
 
 /*
- * The table of positions of a multi-pack-index has the same positions as a
- * binary search for each object.
+ * For each object, odb_midx_table() gives the same position as a binary search.
  */
 static void test_table(void **state)
 {

@@ -217,9 +217,8 @@ static bool has_raw(const uint8_t *ids, uint32_t nr, const struct oid *oid)
 }
 
 /*
- * Look up ids in a sorted array of `nr` ids. The first 8 bytes of an id are
- * half of its index, shifted left by `shift` bits. With a large shift, many
- * bytes are zero in all ids.
+ * Look up ids in a sorted array of `nr` ids. Ids 2k and 2k + 1 have the same
+ * first 8 bytes: k, shifted left by `shift` bits. Their last bytes differ.
  */
 static void check_find(uint32_t nr, unsigned shift)
 {

@@ -152,8 +152,9 @@ static void add_some(struct outbox *box, struct buf *expected,
 		return;
 	}
 	/*
-	 * Often, the span (range of a pack) follows the previous span directly.
-	 * Often, it has the size of whole groups.
+	 * In half of the cases, the span (range of a pack) follows the previous
+	 * span directly. In half of the cases, its length is a multiple of a
+	 * group of packets.
 	 */
 	if (r >> 17 & 1)
 		*at = random_next(seed) % (MAP_LEN / 2);

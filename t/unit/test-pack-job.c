@@ -360,7 +360,8 @@ static void haves(void **state)
 }
 
 /*
- * The job sends a pack of the same objects to a callback, and writes no file.
+ * pack_job_send() passes a pack of all listed objects to a callback, and writes
+ * no file.
  */
 static void sending(void **state)
 {

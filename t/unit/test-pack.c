@@ -207,9 +207,9 @@ static void test_rev_file(void **state)
 }
 
 /*
- * Verifies the .rev file of a pack twice. Verified alone, the result must be
- * `alone`. Verified together with the bytes of the file `other`, the result
- * must be `both`.
+ * Verifies the .rev file of a pack in two ways. pack_check_rev() must return
+ * `alone`. pack_check_rev_with(), which also gets the bytes `other`, must
+ * return `both`.
  */
 static void check_rev_sum(const struct packfile *p, const struct buf *other,
 			  int alone, int both)

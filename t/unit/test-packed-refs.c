@@ -102,7 +102,10 @@ static void test_traits(void **state)
 		assert_int_equal(
 			packed_refs_find(&refs, "refs/tags/v1", &ref, NULL), 1);
 		assert_int_equal(ref.has_peeled, cases[i].tag);
-		/* This name begins like those of tags. */
+		/*
+		 * This name begins with "refs/tags", but is not below
+		 * refs/tags/.
+		 */
 		assert_int_equal(
 			packed_refs_find(&refs, "refs/tagsx", &ref, NULL), 1);
 		assert_int_equal(ref.has_peeled, cases[i].head);

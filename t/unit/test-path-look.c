@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of simplify/path-look.c, which finds single paths in trees. Random
- * trees and names are compared with the tree diff of path-changes.c.
+ * Tests of simplify/path-look.c, which finds single paths in trees. The results
+ * for random trees and names are compared with the tree diff of path-changes.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

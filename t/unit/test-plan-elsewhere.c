@@ -156,8 +156,8 @@ static void test_pack(void **state)
 }
 
 /*
- * A plan can only note a pack whose length has_pack() has told it. Here tell()
- * names another pack, so `has_failed` must be set.
+ * Only a pack whose length was passed to has_pack() can be noted as left out of
+ * the plan. Here, tell() names another pack, so `has_failed` must be set.
  */
 static void test_unknown_pack(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of plans/plan-haves.c, which removes redundant haves from a request: in
- * random repositories, the haves that remain reach the same objects.
+ * random repositories, the haves that remain reach the same objects as all
+ * haves together.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -94,8 +94,8 @@ static void random_lists(void **state)
 }
 
 /*
- * If an object is stored whole in a pack that is large enough, the object is
- * marked `settled`.
+ * An object that is stored whole in a pack of at least options.settled_min
+ * objects is marked `settled`: it is sent whole without a delta search.
  */
 static void settled(void **state)
 {

@@ -413,10 +413,11 @@ static void push(struct preparedrepo *p, uint32_t commits, uint64_t *seed)
 }
 
 /*
- * Set wants[] to the wants of a clone after pushes. These are the new objects
- * that no other new object reaches, and the old wants. Random old commits that
- * new objects reach are left out. New objects have indexes from `first` on.
- * Returns the number of wants.
+ * Sets wants[] to the wants of a clone after pushes. The objects from index
+ * `first` on were pushed. The wants are the pushed objects that no other pushed
+ * object reaches, and the wants of the prepared answer. An old want that is a
+ * commit and is reached by pushed objects is left out at random. Returns the
+ * number of wants.
  */
 static size_t wants_after(struct preparedrepo *p, struct oid *wants,
 			  uint32_t first, uint64_t *seed)
@@ -443,9 +444,9 @@ static size_t wants_after(struct preparedrepo *p, struct oid *wants,
 }
 
 /*
- * Compare the objects that two clones get with and without prepared answers
- * (stored responses). Returns whether a prepared answer was extended by newer
- * objects.
+ * Sends the clone `request` with and without prepared answers (stored
+ * responses). The objects must be the same. Returns whether a prepared answer
+ * was extended by newer objects.
  */
 static bool is_extended(struct preparedrepo *p,
 			const struct packing_request *request)
@@ -662,9 +663,9 @@ static void what_is_wrong(void **state)
 }
 
 /*
- * prepared_wants_open_any() opens the file of wants. It does not open a file
- * that is too large, damaged, or made for other prepared answers. All ids of
- * the opened file must exist.
+ * prepared_wants_open_any() opens the file of wants. The repository must have
+ * all objects whose ids are in the file. A file that is too large, damaged, or
+ * made for other prepared answers is not opened.
  */
 static void wants_of_any(void **state)
 {

@@ -86,8 +86,9 @@ static void check_notes(struct bitmaprepo *b, const struct bitmap_space *to,
 }
 
 /*
- * Converts bitmaps to the index of a pack with the same order, and to the index
- * of a pack with all objects.
+ * Converts the bitmaps of an index to the same order of bits. Then tries to
+ * convert them to the order of a pack that lacks objects, which must be
+ * refused.
  */
 static void other_orders(void **state)
 {
@@ -141,8 +142,8 @@ static void other_orders(void **state)
 }
 
 /*
- * Converts bitmaps of a pack to those of a multi-pack-index that has more
- * packs.
+ * Converts the bitmaps of a pack to the bit positions of a multi-pack-index,
+ * which has this pack and one more.
  */
 static void from_a_pack(void **state)
 {

@@ -154,7 +154,10 @@ static void times_of_packs(void **state)
 	}
 }
 
-/* The loose file is older than the pack, whose time need not change. */
+/*
+ * Writes the loose copy of the packed object. Its file is older than the pack,
+ * so removing the file need not change the time of the pack.
+ */
 static void write_loose(void *ctx)
 {
 	struct oid oid;
@@ -175,7 +178,7 @@ static int run(void *ctx, struct error *err)
 	return prune_packed(&t->repo, &options, err);
 }
 
-/* The file and its directory are gone. */
+/* Asserts that the loose object is gone, together with its directory. */
 static void is_done(void *ctx)
 {
 	const struct tmprepo *t = ctx;

@@ -131,8 +131,8 @@ static bool freshen(void *ctx, const uint8_t *raw)
 }
 
 /*
- * A process sets the time of a listed pack, because it relies on an object of
- * this pack. The pack stays.
+ * A process that relies on an object of a listed pack gives the pack the
+ * present time. So the pack stays.
  */
 static void freshened(void **state)
 {
@@ -187,7 +187,11 @@ static int remove_all(void *ctx, struct error *err)
 	return ret;
 }
 
-/* A pack stays if its index cannot be read. No pack is removed by half. */
+/*
+ * Checks the files after a removal in which an allocation may have failed. If
+ * the index of the first pack could not be read, both files of this pack must
+ * stay. Otherwise both must be gone.
+ */
 static void is_removed(void *ctx)
 {
 	assert_int_equal(is_there(ctx, FIRST ".pack"),

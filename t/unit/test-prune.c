@@ -171,8 +171,9 @@ static void shallow(void **state)
 }
 
 /*
- * Without heads, without a shallow boundary and without unnamed packs, loose
- * objects that no ref reaches are removed.
+ * Only the refs are roots: options.heads is empty, and there is neither a
+ * shallow boundary nor an unnamed pack. Loose objects that no ref reaches are
+ * removed.
  */
 static void without_heads(void **state)
 {
@@ -220,7 +221,10 @@ static void written_again(void **state)
 	fixture_init(&f);
 	loose_path(path, sizeof(path), &f, &f.lone);
 	assert_int_equal(sys_set_mtime(path, 1000, NULL), 0);
-	/* The directory 00 comes first. */
+	/*
+	 * The directory 00 is visited first, so the callback for its strange
+	 * file freshens the object `lone` before `lone` is removed.
+	 */
 	tmprepo_write(&f.t, "objects/00/strange", "");
 	assert_int_equal(prune_run(&f.t.repo, &options, NULL), 0);
 	assert_true(has(&f.t, &f.lone));
@@ -229,8 +233,9 @@ static void written_again(void **state)
 }
 
 /*
- * An unnamed pack whose objects are unreachable is removed. In a partial clone
- * it stays, since the walk leaves out what promisor packs reach.
+ * A pack without a final name is removed if its objects are unreachable. In a
+ * partial clone the pack stays: objects that only promisor packs reach are not
+ * known to be reachable.
  */
 static void unnamed_packs(void **state)
 {

@@ -88,8 +88,8 @@ static void reach(const struct sample *s, bool *set, uint32_t c)
 
 /*
  * Sets covered[] for the commits that a request for the tips of a class does
- * not have to walk. Bitmaps of these tips cover them, or pseudo-merges of the
- * preceding classes.
+ * not have to walk: tips of this class that have bitmaps, tips of the preceding
+ * classes (which have pseudo-merges), and all ancestors of both.
  */
 static void reach_covered(const struct sample *s, bool *covered,
 			  enum pseudo_class class)
@@ -274,7 +274,7 @@ static void make_line(struct sample *s)
 /*
  * A class gets pseudo-merges only if they save a request enough commits of a
  * walk: here, 1/PSEUDO_DEFAULT_SAVED_PART of the commits that the request
- * reaches. The estimate of this number takes only bitmaps of tips into account.
+ * reaches. For the estimate of the saved commits, only bitmaps of tips count.
  */
 static void worth_it(void **state)
 {

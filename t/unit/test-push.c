@@ -167,9 +167,8 @@ static void test_races(void **state)
 }
 
 /*
- * Pushes change refs that are in the reftables of the generation. A ref in a
- * table does not block a new ref such as <name>/sub if a later update has
- * deleted it.
+ * Pushes change refs that are in the reftables of the generation. If a later
+ * update has deleted the ref <name> of a table, a push can create <name>/sub.
  */
 static void test_tables(void **state)
 {
@@ -261,10 +260,9 @@ static enum ref_result push_long(struct fixture *f, const char *name,
 }
 
 /*
- * A ref whose name is too long for a reftable is rejected. Other refs of the
- * push are not. Each accepted ref can be read by the other node (server), and
- * can be deleted. `most`: maximum number of names that are accepted; 0: none
- * is.
+ * A ref whose name is too long for a reftable is rejected, and other refs of
+ * the push are set. The other node (server) can read each accepted ref, and a
+ * push can delete it. `most`: maximum number of long names that are accepted.
  */
 static void check_long_names(const char *config, unsigned most)
 {
@@ -345,9 +343,9 @@ static void test_no_change(void **state)
 	session_close(&s);
 
 	/*
-	 * A change without an effect is compared again at the commit.
-	 * Meanwhile, the same node has created the ref `ghost`, so deleting it
-	 * is rejected.
+	 * When a transaction is committed, a change that had no effect is
+	 * compared again. Meanwhile, the same node has created the ref `ghost`,
+	 * so deleting `ghost` is rejected.
 	 */
 	session_open(&s, &f, f.c.node);
 	session_begin(&s, true);
@@ -737,9 +735,9 @@ static void test_relay_races(void **state)
 }
 
 /*
- * The relay ends during a commit. If a new record lists the files of the push,
- * the push succeeds. Otherwise the push fails with the message that its outcome
- * is unknown.
+ * The relay ends while it publishes the changes of a push. If a new record
+ * lists the files of the push, the push succeeds. Otherwise the push fails with
+ * the message that its outcome is unknown.
  */
 static void test_relay_ends(void **state)
 {
@@ -802,8 +800,9 @@ static void test_relay_ends_before_the_copy(void **state)
 }
 
 /*
- * The second record of a push lists no files of the push. So the record cannot
- * be recognised by these files.
+ * The relay ends before it makes the second record of a push. The files of the
+ * push are in the first record already, so they do not tell whether the second
+ * record was made. The push must fail.
  */
 static void test_relay_ends_at_second_record(void **state)
 {
@@ -834,9 +833,9 @@ static void test_relay_ends_at_second_record(void **state)
 }
 
 /*
- * The outcome of the first record was unknown, and the record was made later.
- * From then on, the files of the push are in each record. So the files do not
- * prove that the push's second record was made.
+ * It was unknown whether the first record of a push was made; then it was made
+ * late. From then on, each record lists the files of the push. So these files
+ * do not prove that the second record of the push was made.
  */
 static void test_relay_ends_twice(void **state)
 {

@@ -69,8 +69,7 @@ static int grant_all(struct admission_queue *q, uint64_t now)
 }
 
 /*
- * Sets the service that all accounts have used to 0, as repairing the queue
- * does.
+ * Clears the service that each account has used, as repairing the queue does.
  */
 static void clear_service(struct admission_queue *q)
 {
@@ -393,8 +392,8 @@ static void test_networks(void **st)
 }
 
 /*
- * Another principal (user or client) has 200 waiting requests. A single request
- * must then wait for about one of them.
+ * One principal (user or client) has 200 waiting requests. A single request of
+ * another principal must wait for only a few of them.
  */
 static void test_greedy(void **st)
 {

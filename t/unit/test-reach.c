@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/reach.c, which finds the commits that reach a target. Random
- * histories and targets are compared with a recursive search.
+ * Tests of walk/reach.c, which finds the commits that reach a target. The
+ * results for random histories and targets are compared with a recursive
+ * search.
  */
 #include <setjmp.h>
 #include <stdarg.h>

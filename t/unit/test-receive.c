@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of receive/receive.c: the start and the end of a push, and which
- * objects exist for clients.
+ * objects the client of a push may know of.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -287,8 +287,9 @@ static int note_tip(void *ctx, const char *name, const struct oid *tip,
 }
 
 /*
- * An edit gets the id of its ref. If the ref is symbolic or missing, the edit
- * gets no id, and does not set the ref.
+ * The callback of an edit gets the present id of the ref. If the ref is
+ * symbolic or missing, the callback gets no id, and the edit does not change
+ * the ref.
  */
 static void test_tip(void **state)
 {

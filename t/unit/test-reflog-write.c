@@ -171,7 +171,10 @@ static void test_path_conflict(void **state)
 	tmprepo_write(&t, "logs/refs/heads/a/b/c/d", "");
 	assert_int_equal(reflog_append(&t.repo, &entry, true, &before, &err),
 			 ERR_IO);
-	/* The reason is that of the append, not of a later attempt. */
+	/*
+	 * The error is that of the append (the path is a directory), and not
+	 * that of trying to remove the directory.
+	 */
 	assert_int_equal(err.sys_errno, EISDIR);
 	assert_non_null(strstr(err.msg, "Is a directory"));
 	/* Removing a reflog that does not exist succeeds. */
@@ -184,7 +187,11 @@ static void test_path_conflict(void **state)
 	tmprepo_release(&t);
 }
 
-/* The directories of the first two components of a name stay. */
+/*
+ * reflog_prune_dirs() removes empty directories of a removed reflog, but never
+ * logs/refs/heads: the directories of the first two components of the name
+ * stay.
+ */
 static void test_prune_dirs(void **state)
 {
 	struct buf dir = BUF_INIT, path = BUF_INIT;
@@ -197,10 +204,10 @@ static void test_prune_dirs(void **state)
 	buf_printf(&path, "%s/x", dir.data);
 	reflog_prune_dirs(path.data, "refs/heads/x");
 	assert_true(sys_exists(dir.data));
-	/* The path is not that of the name. */
+	/* The path does not end with the name, so nothing is removed. */
 	reflog_prune_dirs(dir.data, "refs/heads/x/y");
 	assert_true(sys_exists(dir.data));
-	/* A name of two components. */
+	/* A name of two components has no directory that may be removed. */
 	buf_reset(&dir);
 	buf_printf(&dir, "%s/more/refs", t.dir);
 	assert_int_equal(sys_mkdir_p(dir.data, NULL), 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/relay-commit.h. They prove which requests the relay of a node
- * sends for a commit. They also prove that the relay notices that a store has
- * lost a record. Other tests are in test-push.c.
+ * Tests of stored/relay-commit.h: which requests the relay of a node sends to
+ * the store when it makes a record for a push, and that the relay notices that
+ * the store has lost a record. Other tests are in test-push.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,8 +67,8 @@ static void fixture_release(struct fixture *f)
 }
 
 /*
- * Creates a ref by a commit through the relay. Returns the status of the commit
- * (GENERATION_COMMITTED, ...).
+ * Creates a ref: asks the relay to make a record with this change. Returns the
+ * result (GENERATION_COMMITTED, ...).
  */
 static int create(struct fixture *f, const char *ref)
 {
@@ -220,8 +220,8 @@ static void test_other_history(void **state)
 	for (size_t i = 0; i < other.file_nr; i++)
 		assert_non_null(generation_find_file(&g, other.files[i].path));
 	/*
-	 * After that, a commit needs only two requests again: the record and
-	 * the hint.
+	 * After that, making a record needs only two requests again: writing
+	 * the record, and writing the hint.
 	 */
 	f.seen++;
 	memcpy(f.seen_token, g.token, sizeof(g.token));

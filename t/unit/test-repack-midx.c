@@ -271,9 +271,9 @@ static void no_packs(void **state)
 }
 
 /*
- * Reachable objects are in no local pack. If an alternate may have them, a
- * multi-pack-index without bitmap index is written; otherwise the call fails. A
- * bitmap index that no option asks for is left out, without a warning.
+ * No local pack has the older reachable objects. If an alternate may have them,
+ * a multi-pack-index without a bitmap index is written; otherwise the call
+ * fails. There is a warning only if an option asks for the bitmap index.
  */
 static void not_closed(void **state)
 {

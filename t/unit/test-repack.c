@@ -833,8 +833,9 @@ static void removal_refused(void **state)
 }
 
 /*
- * Another process stores the objects of a new ref while the repack runs. The
- * repack calls the provider at this moment.
+ * Context of a provider. The repack calls the provider for a missing tip. At
+ * this moment, the provider stores the missing objects, as another process
+ * would do.
  */
 struct meanwhile {
 	struct randrepo *r;

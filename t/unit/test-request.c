@@ -137,9 +137,9 @@ static void test_ops(void **state)
 }
 
 /*
- * A common commit counts together with its parents. The wanted commit s0 is a
- * child of c1. The common commit c3, whose parent is c2, is not enough. The
- * common commit c2 is enough, because its parent is c1.
+ * enough() also looks at the parents of common commits. The want s0 is a child
+ * of c1. The common commit c3 is not enough: its parent is c2. The common
+ * commit c2 is enough: its parent c1 is an ancestor of the want.
  */
 static void test_parents_count(void **state)
 {
@@ -354,8 +354,9 @@ static void want_blob(struct dialog *d, struct buf *script, int nr)
 }
 
 /*
- * If there are many wants, the lists of prepared answers are searched first.
- * Each want is still looked up.
+ * If there are many wants, each is first searched in the list of the wants of
+ * prepared answers. A want that is not in this list must still be found, or be
+ * refused.
  */
 static void test_many_wants(void **state)
 {

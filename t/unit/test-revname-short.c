@@ -122,7 +122,10 @@ static void alike_content(struct buf *out, enum object_type type, int i)
 		buf_printf(out, "%d", i);
 }
 
-/* Stores objects of all types whose ids begin with the digits of the first. */
+/*
+ * Stores one object of each type. The ids of all objects begin with the same
+ * four digits as the first id.
+ */
 static void make_alike(struct fixture *f, struct oid *oids)
 {
 	struct buf text = BUF_INIT;

@@ -233,8 +233,9 @@ static void random_requests(void **state)
 }
 
 /*
- * Without `exact`, the walk goes on for some commits after it could end by the
- * dates. So the result must be right even if a few dates are wrong.
+ * If `exact` is false, the walk does not end as soon as the dates allow it, but
+ * visits some more commits. So the result is right even if a few dates are
+ * wrong.
  */
 static void slight_skew(void **state)
 {

@@ -157,7 +157,10 @@ static void packs_keep_their_order(void **state)
 	randrepo_release(&r);
 }
 
-/* New packs keep their order: the order of a file that is written anew. */
+/*
+ * Packs that are missing in the old file come last, in the order in which a
+ * file without an old list has them.
+ */
 static void new_packs_keep_their_order(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of object/sha1-attack.c, which detects SHA-1 collision attacks. All
- * columns of a block are compared in one step, with the same result as a check
- * of each single condition. The recomputation is tested with blocks whose
- * result is known.
+ * Tests of object/sha1-attack.c, which detects SHA-1 collision attacks.
+ * sha1_attack_suspects(), which checks all conditions of eight blocks at once,
+ * must give the same result as a check of each single condition. The
+ * recomputation is tested with blocks whose result is known.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -115,8 +115,8 @@ static int hear(void *ctx, const char *bytes, size_t len, struct error *err)
 }
 
 /*
- * Callback that appends the text that the child has written to standard error,
- * in brackets.
+ * Callback for text that the child has written to standard error. Appends the
+ * text in brackets to the text that was heard.
  */
 static int hear_error(void *ctx, const char *bytes, size_t len,
 		      struct error *err)

@@ -197,8 +197,9 @@ static void test_wrong_hint(void **state)
 }
 
 /*
- * The store was restored from a backup, and has newer generations of another
- * history. The copy may be the last one of lost commits, so it must stay.
+ * The store was restored from a backup, and newer generations were made from
+ * the older state. Only the copy may still have the commits that the store has
+ * lost, so a refresh must not change the copy.
  */
 static void test_another_history(void **state)
 {

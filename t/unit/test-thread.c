@@ -145,8 +145,8 @@ static void a_loop_is_cancelled(void **state)
 }
 
 /*
- * The main function of a thread. The priority belongs to this thread, and a new
- * thread inherits the priority of its creator.
+ * The main function of a thread. A change of its priority must not change that
+ * of its creator. A thread starts with the priority of its creator.
  */
 static void *be_nice(void *arg)
 {

@@ -130,7 +130,10 @@ static void check_near(struct fixture *f, const struct buf *near,
 			    (plain.nr + 1) * sizeof(*plain.starts));
 }
 
-/* Appends an entry whose name and id are made of `name` and `version`. */
+/*
+ * Appends the entry of a file with the name f<name>. Its id depends on `name`
+ * and `version`.
+ */
 static void add_entry(struct buf *tree, enum hash_algo algo, unsigned name,
 		      unsigned version)
 {

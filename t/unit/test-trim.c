@@ -129,8 +129,8 @@ static void test_shared_files(void **state)
 	add(&t, "two", 10);
 	run(&t, 0);
 	/*
-	 * Repository "two" has one commit more than "one". All other files are
-	 * shared.
+	 * Repository "two" has the files of "one", and those of one more
+	 * commit. So both together are smaller than two single repositories.
 	 */
 	assert_true(t.trim.bytes < 2 * all);
 	run(&t, t.trim.bytes - 1);
@@ -188,7 +188,7 @@ static int grow(void)
 	struct copynode *c = &evicted_from->c;
 	struct stored_copy *copy;
 
-	/* The text does not compress well, so the pack becomes larger. */
+	/* The text does not compress well, so the new files are large. */
 	copynode_push(c, "0123456789abcdefghijklmnopqrstuvwxyz");
 	copy = copynode_enter(c);
 	assert_int_equal(stored_copy_refresh(copy, NULL), 0);

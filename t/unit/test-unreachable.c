@@ -134,8 +134,8 @@ static void torn(void **state)
 }
 
 /*
- * Whether a listed object is in a pack. Cruft packs and packs of alternates do
- * not count.
+ * unreachable_in_pack() returns whether a listed object is in the named pack.
+ * For a cruft pack and for a pack of an alternate, it returns false.
  */
 static void in_pack(void **state)
 {
@@ -327,9 +327,9 @@ static void named_by_the_hook(void **state)
 }
 
 /*
- * A cruft pack of an alternate has an object. This copy is enough if its noted
- * time is not earlier than the time of the local copy. Noted times that cannot
- * be read are ignored.
+ * A local object is also in a cruft pack of an alternate. The copy in the
+ * alternate makes the local copy unnecessary if its noted time is not earlier
+ * than the time of the local copy. Noted times that cannot be read are ignored.
  */
 static void noted_in_alternate(void **state)
 {

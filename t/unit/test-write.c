@@ -339,7 +339,10 @@ static size_t write_part(struct itemlist *l, const uint32_t *order, size_t nr,
 	assert_int_equal(read.nr, nr);
 	assert_int_equal(report.objects, nr);
 	assert_true(nr == 1 || pack.len <= max_len);
-	/* No object of this repository takes 1,000 bytes. */
+	/*
+	 * If not all items were written, the next one did not fit. Each object
+	 * of this repository takes less than 1,000 bytes.
+	 */
 	assert_true(nr == all || pack.len + 1000 > max_len);
 	for (uint32_t i = 0; i < l->r.nr; i++) {
 		assert_false(read.has[i] && has[i]);
