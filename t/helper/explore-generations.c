@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Explores how commits and garbage collections of one repository interleave.
- * The code of generations/ runs over a store in memory and a simulated clock.
+ * Explores how pushes, repacks and garbage collections of one repository
+ * interleave. The code of generations/ runs over a store in memory and a
+ * simulated clock.
  *
  *	explore-generations <actors> <preemptions> <faults> <jumps> [<bug>]
  *
@@ -20,14 +21,15 @@
  * checked. The output is the number of runs. If a check fails, the output is
  * the run, and the exit code is 1.
  *
- * <bug> is a bug that the exploration must find: "delete-after-lost" (a failed
- * commit deletes its files, and takes a lost answer for a failure), "no-grace"
- * (the collection takes a grace of one second) or "unchecked" (a push is
- * rebased without a look at the objects that were taken back).
+ * <bug> is a bug that the exploration must find: "delete-after-lost" (an actor
+ * whose change failed deletes the files of the change, and takes a lost answer
+ * for a failure), "no-grace" (the collection takes a grace of one second) or
+ * "unchecked" (a push is rebased without a look at the objects that were taken
+ * back).
  *
  * A request that was sent is assumed to take effect within the grace, or never.
- * So the clock does not jump while a record is on its way, and late puts are
- * lost when it jumps.
+ * So the clock does not jump while a record is on its way, and a jump of the
+ * clock loses all late puts.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -57,10 +59,10 @@ enum bug { BUG_NONE, BUG_DELETE, BUG_NO_GRACE, BUG_UNCHECKED };
  */
 #define OLD_OBJECT "a"
 
-/* A change of the ref that an actor has tried to commit. */
+/* A change of the ref that an actor has tried to publish. */
 struct attempt {
 	char before[TEXT], after[TEXT];
-	/* The value `after` needs OLD_OBJECT. */
+	/* True: the value `after` needs OLD_OBJECT. */
 	bool needs_old;
 	int result;
 	/* Number of records (manifests) that have this change. */
@@ -79,16 +81,19 @@ struct actor {
 	/*
 	 * With BUG_DELETE, the actor puts files through `careless`. This store
 	 * takes a lost answer for a failure, and notes the names of put files.
-	 * The actor deletes these files after a failed commit.
+	 * If generation_commit() fails, the actor deletes these files.
 	 */
 	struct filestore careless;
 	char *put_names[ATTEMPTS];
 	size_t put_nr;
 	uint64_t random;
-	/* Operation of the request that waits. */
+	/*
+	 * Operation and file name of the request before which the actor has
+	 * stopped.
+	 */
 	enum memstore_op op;
 	char name[STORE_NAME_MAX + 1];
-	/* No further request of the actor reaches the store. */
+	/* True: no further request of the actor reaches the store. */
 	bool is_dead;
 	bool is_done;
 };
@@ -479,8 +484,8 @@ static unsigned fate_nr(const struct world *w, enum memstore_op op,
 			const char *name)
 {
 	/*
-	 * A missing hint only makes a search longer, so requests for hints
-	 * (files with a recent number) never fail.
+	 * No fault is tried for hints (files with a recent number): without a
+	 * hint, the search for the newest record only takes longer.
 	 */
 	if (!w->faults || !strncmp(name, "hint/", 5))
 		return 1;
@@ -583,8 +588,8 @@ static int careless_read(struct filestore *store, struct filestore_info *info,
 }
 
 /*
- * Commits a change. With BUG_DELETE, deletes the change's files after a
- * failure. Returns the result of the commit.
+ * Makes a generation with a change. With BUG_DELETE, deletes the change's files
+ * after a failure. Returns the result of generation_commit().
  */
 static int commit(struct actor *a, struct generation *base,
 		  const struct generation_change *change)
@@ -605,7 +610,7 @@ static int commit(struct actor *a, struct generation *base,
 	return ret;
 }
 
-/* Pushes a new value of "main". Returns the result of the commit. */
+/* Pushes a new value of "main". Returns the result of generation_commit(). */
 static int push(struct actor *a, const char *after)
 {
 	struct world *w = a->w;

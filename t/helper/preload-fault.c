@@ -67,7 +67,7 @@ static struct {
 	/* The lock protects all fields of this struct. */
 	pthread_mutex_t lock;
 	bool is_set;
-	/* SIGTERM must be sent before the call returns. */
+	/* True: SIGTERM must be sent before the call returns. */
 	bool is_due;
 	enum mode mode;
 	uint64_t nr;
@@ -349,7 +349,8 @@ static bool is_file(int fd, struct stat *st)
 
 /*
  * Called before a write of `len` bytes. Returns the number of bytes to write.
- * If the write must fail, sets errno and returns -1.
+ * If the write must fail, sets errno and returns -1. *dies: the process must
+ * end after the write; the caller passes this value to end_write().
  */
 static ssize_t begin_write(int fd, size_t len, bool *dies)
 {

@@ -45,7 +45,7 @@ static void look(const char *path)
 		if (errno != ENOENT)
 			abort();
 		/*
-		 * Another thread has removed the file, so that thread runs the
+		 * Another thread has removed the file. That thread runs the
 		 * command.
 		 */
 		return;
