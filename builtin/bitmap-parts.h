@@ -37,8 +37,8 @@ struct bitmap_place {
 
 /*
  * Open the repository and, unless `without_index`, the index that queries use.
- * Returns 0. On failure, prints an error and returns the exit code: 1 if there
- * is no usable index. The caller must close *place in all cases.
+ * Returns 0. On failure, prints an error, and returns 1 if there is no usable
+ * index, otherwise 128. The caller must close *place in all cases.
  */
 int bitmap_place_open(struct bitmap_place *place, struct builtin_env *env,
 		      bool without_index);

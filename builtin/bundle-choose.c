@@ -227,10 +227,10 @@ static bool is_have(const struct choice *c, const struct oid *oid)
 }
 
 /*
- * Decide about a want whose commit is excluded, and set *takes. If the want is
- * a tag that is not excluded itself, it goes into the bundle, and its commit
- * becomes a prerequisite. If the want is the excluded commit, it does not.
- * Returns 0 or a negative error code.
+ * Decide about a want whose commit is excluded. If the want is a tag that is
+ * not excluded itself, sets *takes to true, and the commit becomes a
+ * prerequisite. Otherwise sets *takes to false. Returns 0 or a negative error
+ * code.
  */
 static int take_excluded(struct choice *c, size_t want, bool *takes)
 {

@@ -638,7 +638,10 @@ static int print_unordered(struct batch *b, struct ids *ids)
 	size_t j;
 	int ret = 0;
 
-	/* An alternate may have the same loose object. */
+	/*
+	 * Sort the loose objects, so that an object that is loose in several
+	 * object directories is printed once.
+	 */
 	if (ids->loose_nr)
 		qsort(ids->loose, ids->loose_nr, sizeof(*ids->loose),
 		      compare_loose);

@@ -396,9 +396,9 @@ static int set_nul(void *value, const char *arg)
 }
 
 /*
- * Returns the name of an option that is given and has an effect only in a batch
- * mode, if no batch mode is asked for. Returns NULL if there is no such option.
- * --unordered is not checked: without a batch mode, it is ignored.
+ * Returns the name of an option that is given and needs a batch mode, or NULL
+ * if there is none. Called if no batch mode is given. --unordered does not
+ * count, because it is ignored without a batch mode.
  */
 static const char *batch_only(const struct cat_file *c)
 {

@@ -564,7 +564,11 @@ static int add_logs(struct roots *roots)
 		   : refs_each_reflog_oid(r->s.repo, add_other, roots, r->err);
 }
 
-/* Resolve an argument. Returns 0 or a negative error code. */
+/*
+ * Resolve an argument of the command. If there is no object of this name,
+ * prints an error and returns 0 with is_known false. Returns a negative error
+ * code if the command must end.
+ */
 static int resolve_named(struct fsck_run *r, struct fsck_named *named,
 			 const char *name)
 {
@@ -600,7 +604,10 @@ int fsck_resolve(struct fsck_run *r, const char **names, int name_nr)
 	return ret;
 }
 
-/* Add an argument, unless the name is unknown. */
+/*
+ * Add the object that an argument of the command names as a root. Does nothing
+ * if the name is unknown.
+ */
 static int add_named(struct roots *roots, const char *name,
 		     const struct fsck_named *named)
 {

@@ -64,8 +64,8 @@ struct fsck_run {
 
 /*
  * Set r->named to the ids of the arguments. Prints an error for each unknown
- * name. Returns 0, or a negative error code, for example if a name ends every
- * command.
+ * name. Returns 0. Returns ERR_UNSUPPORTED if stock Git fails to resolve a name
+ * with a fatal error, or another negative error code.
  */
 int fsck_resolve(struct fsck_run *r, const char **names, int name_nr);
 

@@ -419,9 +419,8 @@ static bool asks_for_completion(const char *const *words)
 
 /*
  * Returns whether to open the repository before the command parses its
- * arguments. In stock Git, these commands report a missing repository or a
- * broken configuration before wrong arguments. -h is the exception: it needs no
- * repository.
+ * arguments. Some commands of stock Git report a missing repository or a broken
+ * configuration before wrong arguments. With -h, no repository is opened.
  */
 static bool opens_repo_first(const struct command *command,
 			     const char *const *words)

@@ -384,7 +384,10 @@ static int open_store(struct state *state, bool is_start,
 	return 0;
 }
 
-/* Finds the absolute path of the base path. */
+/*
+ * Opens the store if one is configured. Otherwise sets state->base to the
+ * absolute form of the base path. Returns 0 or a negative error code.
+ */
 static int open_base(struct state *state, bool is_start,
 		     const struct daemon_report *report, struct error *err)
 {

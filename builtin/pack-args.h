@@ -44,8 +44,8 @@ struct pack_args {
 	}
 
 /*
- * Entries for these options in a table of options. `a` is a struct pack_args *,
- * whose fields are set.
+ * Entries for the options of struct pack_args in a table of options. `a` is a
+ * struct pack_args *, whose fields the options set.
  */
 #define PACK_ARGS_NUMBER(number, a, name, field, text)                         \
 	{                                                                      \

@@ -26,7 +26,7 @@ struct marks {
 	 */
 	const char *chars;
 	enum rollup_part unmarked;
-	/* the meaning of a name with each of the marks in `chars` */
+	/* marked[i]: the meaning of a pack name that has the mark chars[i] */
 	enum rollup_part marked[2];
 	/* true: it is an error to name a pack twice with different marks */
 	bool once;

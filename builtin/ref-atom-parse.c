@@ -128,9 +128,10 @@ static int unrecognized(const struct arg *arg)
 }
 
 /*
- * Set the error about an argument from whose text `from` on nothing is
- * recognized. For fields for which stock Git's message shows the asterisk
- * before the name of the field. Returns the error code.
+ * Set the error that a field does not know its argument, or the rest of its
+ * argument. `from` points to the unknown part. The message shows the asterisk
+ * before the name of the field, which stock Git does for some fields. Returns
+ * the error code.
  */
 static int unrecognized_from(const struct arg *arg, const char *from)
 {

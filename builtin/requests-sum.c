@@ -100,7 +100,10 @@ static uint32_t *find_slot(const struct requests_table *t, const char *name,
 	}
 }
 
-/* Merge the half of the groups that sort last into t->others. */
+/*
+ * Remove the half of the groups that sort last, and add their sums to
+ * t->others.
+ */
 static void merge_cheap(struct requests_table *t, enum requests_sort sort)
 {
 	sort_groups(t, sort);

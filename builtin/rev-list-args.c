@@ -258,8 +258,9 @@ static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 
 /*
  * Report an option that this command does not have. If stock Git is installed,
- * returns ERR_UNSUPPORTED, so that stock Git runs and reports it if the option
- * does not exist.
+ * returns ERR_UNSUPPORTED: then stock Git runs. If stock Git does not have the
+ * option either, it prints the error. Without stock Git, prints an error and
+ * the usage, and returns 129.
  */
 static int unknown_option(struct rev_list_run *r, const char *arg)
 {

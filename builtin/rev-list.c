@@ -22,8 +22,8 @@
 #include "walk/filtered.h"
 
 /*
- * Add a tip. If the bitmap index may answer the whole request, does not read
- * the commit: then it may not be needed.
+ * Add a tip. If the bitmap index may answer the whole request, the commit is
+ * not read, because it may not be needed.
  */
 static int add_tip(struct rev_list_run *r, struct walk_tips *tips,
 		   const struct oid *oid)

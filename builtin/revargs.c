@@ -148,8 +148,9 @@ struct naming {
 };
 
 /*
- * Callback for each ref: if the ref points to the missing object, name the ref
- * in the error, and return ERR_MISSING to end the visit.
+ * Callback for each ref. If the ref points to the missing object n->oid, sets
+ * an error that names the ref, and returns ERR_MISSING, which ends the visit.
+ * Otherwise returns 0.
  */
 static int name_missing(void *ctx, const struct ref *ref)
 {
