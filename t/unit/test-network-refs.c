@@ -41,7 +41,10 @@ static size_t store(struct netrepo *n, const char *member)
 	return changed;
 }
 
-/* Makes a network with a member, and an object *oid that the store has. */
+/*
+ * Makes a network with a member. Sets *oid to the id of an object that the
+ * store and the member have.
+ */
 static void init(struct netrepo *n, struct oid *oid)
 {
 	netrepo_init(n);

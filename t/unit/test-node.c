@@ -181,7 +181,10 @@ static void test_locks(void **state)
 	assert_true(stored_node_use_lock("a") > STORED_LOCK_STORE);
 	assert_int_not_equal(stored_node_use_lock("a"),
 			     stored_node_use_lock("b"));
-	/* fcntl() has signed offsets, so the number of a lock must fit. */
+	/*
+	 * The number of a lock is an offset of fcntl(), which is signed. So the
+	 * number must not be above INT32_MAX.
+	 */
 	assert_true(stored_node_change_lock("team/app.git") <= INT32_MAX);
 }
 

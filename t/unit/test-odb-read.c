@@ -110,8 +110,8 @@ static void test_other_copy(void **state)
 }
 
 /*
- * While a snapshot is open, its loose object is packed, and later the pack is
- * replaced. The reader must still find all objects.
+ * While a snapshot is open, a loose object is packed, and later another pack
+ * replaces the pack. The reader must still find all objects.
  */
 static void test_packed_meanwhile(void **state)
 {

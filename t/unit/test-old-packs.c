@@ -20,8 +20,8 @@ static const char hex_b[] = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
 static const char hex_c[] = "cccccccccccccccccccccccccccccccccccccccc";
 
 /*
- * Create the files of a pack with the given extensions. They are empty, because
- * their content is never read.
+ * Create the file pack-<hex>.<extension> for each of the extensions. The files
+ * are empty, because their content is never read.
  */
 static void add_pack(const struct tmprepo *t, const char *hex,
 		     const char *extensions)

@@ -32,7 +32,10 @@ static void assert_name(const struct packed_ref *ref, const char *name)
 	assert_memory_equal(ref->name, name, ref->name_len);
 }
 
-/* Only the given bytes are compared, and not the bytes after them. */
+/*
+ * packed_refs_name_cmp() compares only the given number of bytes of each name,
+ * and not the bytes that follow.
+ */
 static void test_name_cmp(void **state)
 {
 	assert_int_equal(packed_refs_name_cmp("az", 1, "ab", 2), -1);

@@ -77,8 +77,8 @@ static void test_passes(void **state)
 	assert_int_equal(pipe(out), 0);
 	assert_int_equal(sys_passing_send(e.client, "abc", 3, out, 2, NULL), 0);
 	/*
-	 * A message can be read without taking it, if the buffer is large
-	 * enough for it.
+	 * sys_passing_peek() reads a message without removing it. If the buffer
+	 * is too small for the message, the function returns 0.
 	 */
 	assert_int_equal(sys_passing_peek(e.server, got, 2), 0);
 	assert_int_equal(sys_passing_peek(e.server, got, 8), 3);

@@ -255,8 +255,8 @@ static bool has_no_pack(void *ctx, const struct oid *checksum, uint64_t len)
 }
 
 /*
- * The key depends on what the client can download from elsewhere (objects or
- * packs), because the response leaves that out.
+ * The key depends on the objects and packs that the client can download from
+ * elsewhere, because the response leaves them out.
  */
 static void test_key_elsewhere(void **state)
 {

@@ -63,9 +63,10 @@ static void loose_objects(void **state)
 }
 
 /*
- * A loose object of time 1000 is also in a pack. It may be removed only if the
- * cruft pack states the same or a later time for the object. The modification
- * time of the cruft pack's file does not matter.
+ * A loose object of time 1000 is also in a pack. If this is a cruft pack, the
+ * loose object may be removed only if the .mtimes file states the same or a
+ * later time for the object. The modification time of the cruft pack does not
+ * matter.
  */
 static void times(void **state)
 {

@@ -139,8 +139,8 @@ static void test_keys(void **state)
 	assert_int_equal(cursor_left(&c), 0);
 	assert_int_equal(reftable_key_take(&c, &key, &extra), 0);
 	/*
-	 * The record states a common prefix with the previous key that is
-	 * longer than this key.
+	 * The record states that its key shares one byte with the previous key,
+	 * but the previous key is empty.
 	 */
 	buf_reset(&key);
 	c = cursor_make("\1\010x", 3);

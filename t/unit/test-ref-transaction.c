@@ -58,8 +58,8 @@ static struct ref_transaction *begin(struct tmprepo *t, bool keep_going)
 }
 
 /*
- * Adds a change of a ref to the transaction. `new_byte`: the byte of which the
- * new id consists; `old_byte`: that of the expected old id. -1: no id.
+ * Adds a change of a ref to the transaction. `new_byte`: each byte of the new
+ * id. `old_byte`: each byte of the expected old id. -1: the id is not given.
  */
 static void add(struct ref_transaction *tx, const char *name, int new_byte,
 		int old_byte, unsigned flags)

@@ -537,7 +537,7 @@ static void partly_release(struct partly *p)
 	free(p->live);
 }
 
-/* Counts the packs of the repository that are cruft packs. */
+/* Returns the number of cruft packs of the repository. */
 static uint32_t cruft_packs(const struct randrepo *r)
 {
 	struct odb *odb;

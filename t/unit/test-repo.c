@@ -454,7 +454,10 @@ static void a_format_is_its_own(void **state)
 	assert_true(repo->has_promisor);
 	assert_true(repo->is_bare);
 	repo_close(repo);
-	/* If the file has no format version, its extensions have no effect. */
+	/*
+	 * If the configuration file has no format version, the extensions in it
+	 * have no effect.
+	 */
 	tmprepo_write(&top, "f.git/config",
 		      "[extensions]\nobjectFormat=sha256\nfoo=1\n");
 	assert_int_equal(open_at(&repo, "f.git", 0, NULL), 0);

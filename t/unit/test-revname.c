@@ -326,7 +326,10 @@ static void check_may_be_unsupported(bool expected, const char *format,
 	buf_release(&arg);
 }
 
-/* revname_path() knows which colons are in text that stock Git ignores. */
+/*
+ * revname_path() finds the path in a name <rev>:<path>. It skips colons in
+ * dates, and in text that stock Git ignores.
+ */
 static void test_path(void **state)
 {
 	static const struct {

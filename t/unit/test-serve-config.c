@@ -134,8 +134,8 @@ static void test_hook_is_protected(void **state)
 }
 
 /*
- * allowAnySHA1InWant sets or clears all three flags. A later entry overrides
- * earlier ones.
+ * allowAnySHA1InWant sets or clears the three flags tip, reachable and any. A
+ * later entry overrides earlier ones.
  */
 static void test_allow(void **state)
 {

@@ -61,9 +61,9 @@ static void finish(struct fixture *f)
 }
 
 /*
- * Runs the checks for all stores. The relay and the process use the same
- * directory as store, so requests that the relay does not answer have the same
- * effect.
+ * Runs the checks that every store must pass. The relay and the process use the
+ * same directory as store, so requests that the relay does not answer have the
+ * same effect.
  */
 static void run_suite(bool has_relay)
 {

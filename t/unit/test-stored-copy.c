@@ -278,13 +278,13 @@ static unsigned count_refresh(struct copynode *c, struct stored_copy *copy)
 }
 
 /*
- * Another process of the same node, which makes a commit and advances the local
- * copy to it.
+ * Another process of the same node. It pushes a commit, and advances the local
+ * copy to the new generation.
  */
 struct other {
 	struct copynode *c;
 	struct stored_copy *copy;
-	/* Content of the next commit; NULL: make no commit. */
+	/* Content of the next commit; NULL: push nothing. */
 	const char *text;
 };
 

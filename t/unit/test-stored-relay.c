@@ -177,8 +177,8 @@ static void test_is_replaced(void **state)
 }
 
 /*
- * If the process has no free descriptor, a new connection waits until there is
- * one.
+ * If the relay's process has no free descriptor, a new connection waits until
+ * there is one.
  */
 static void test_no_descriptors(void **state)
 {

@@ -251,9 +251,9 @@ static void check_plan(const struct bitmap_plan *plan, bool walks,
 	saved = plan->walk_cost - plan->want_beyond;
 	most = saved * (plan->want_beyond < plan->want_commits ? 8 : 32);
 	/*
-	 * The search for a bitmap near the have ends when it costs more than a
-	 * walk can save. Before the cost of the walk is known, a few commits
-	 * are walked in any case.
+	 * The search for a bitmap near the have stops when it has cost as much
+	 * as a walk can save. As long as the cost of the walk is unknown, some
+	 * commits are visited in any case.
 	 */
 	assert_true(plan->have_commits <= most ||
 		    plan->have_commits <= 64 + 8 * plan->want_commits);

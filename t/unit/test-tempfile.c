@@ -184,9 +184,10 @@ static void failed_rename_leaves_nothing(void **state)
 }
 
 /*
- * Creates and commits a file. `dir_errno`: errno with which fsync() of the
- * directory fails; 0: success. Sets the counters of `synced` to the number of
- * fsync() calls for files and directories. Returns the result of the commit.
+ * Creates a file by sys_tempfile_commit(), and returns the result of this
+ * function. `dir_errno`: errno with which fsync() of the directory fails; 0:
+ * success. Sets the counters of `synced` to the number of fsync() calls for
+ * files and directories.
  */
 static int commit_synced(enum sys_fsync_method method, int dir_errno,
 			 struct error *err)

@@ -34,8 +34,8 @@ static bool has(struct cache *t, const char *name)
 }
 
 /*
- * Imports a repository with one more commit as `name`, and makes its local
- * copy. The copy was last used `age` seconds ago.
+ * Adds a commit to the source repository, imports this repository as `name`,
+ * and makes a local copy. The copy was last used `age` seconds ago.
  */
 static void add(struct cache *t, const char *name, int64_t age)
 {

@@ -106,7 +106,10 @@ static void test_refused(void **state)
 	};
 	struct buf got = BUF_INIT;
 
-	/* The end of the last document is missing, so it is refused. */
+	/*
+	 * All documents are refused. The last one is refused because the
+	 * element has no end.
+	 */
 	for (size_t i = 0; i < ARRAY_NR(docs); i++)
 		assert_int_equal(read_all(&got, docs[i]), ERR_CORRUPT);
 	buf_release(&got);
