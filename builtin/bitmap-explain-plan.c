@@ -42,9 +42,9 @@ static int identify_tags(void *ctx, struct hash_ctx *hash, struct error *err)
 }
 
 /*
- * A callback that is never called. It stands for the callback with which
- * upload-pack lists tags in a request with include-tag, because the key of a
- * plan (a cached response) depends on whether a request has this callback.
+ * A callback that is never called, in place of the callback with which
+ * upload-pack lists tags for include-tag. The key of a plan (a cached response)
+ * depends on whether a request has such a callback.
  */
 static int each_tag(void *ctx,
 		    int (*fn)(void *fn_ctx, const struct packing_tag *tag),

@@ -56,10 +56,10 @@ struct bitmap_repeat {
 };
 
 /*
- * Parse a fetch from the log of requests. `text` is the description of the
- * fetch that the log has. If `text` is NULL, reads a record of the log from
- * standard input. Prints a warning if the description lacks ids. Returns 0,
- * ERR_INVALID, or another negative error code.
+ * Parse a fetch from the log of requests. `text`: the description of the fetch,
+ * as it is in the log. NULL: read a record of the log from standard input.
+ * Prints a warning if the description lacks ids. Returns 0, ERR_INVALID, or
+ * another negative error code.
  */
 int bitmap_repeat_load(struct bitmap_repeat *r, const struct repo *repo,
 		       const char *text, struct error *err);

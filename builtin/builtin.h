@@ -51,10 +51,10 @@ extern const char builtin_version[];
 
 /*
  * Value that a command returns if it does not implement what the user asks for.
- * Until then, the command must not have read standard input, printed or changed
- * anything. The main program then closes the repository and executes stock Git
- * with the original arguments. The value is neither an exit code nor an enum
- * error_code.
+ * Before a command returns this value, it must not read standard input, print
+ * or change anything. The main program then closes the repository and executes
+ * stock Git with the original arguments. The value is neither an exit code nor
+ * an enum error_code.
  *
  * Commands that serve remote clients never return this value.
  */

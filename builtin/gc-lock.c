@@ -27,8 +27,8 @@ static int path_of(struct buf *out, const struct repo *repo, const char *name)
 }
 
 /*
- * Returns whether the process that `text`, the content of gc.pid, names is
- * still running. Sets *pid and `host` from the text.
+ * Returns whether the process that gc.pid names is still running. `text`: the
+ * content of gc.pid. Sets *pid and `host` from the text.
  */
 static bool is_running(const char *text, long *pid, char host[256])
 {

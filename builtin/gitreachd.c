@@ -24,8 +24,7 @@
 #define CONFIG_FILE "/etc/gitreach/gitreachd.conf"
 
 /*
- * the file system in memory where the directory of plans is made that the
- * workers share
+ * a file system in memory; the workers' shared directory of plans is made there
  */
 #define PLANS_PARENT "/dev/shm"
 

@@ -166,9 +166,9 @@ int help_list_cmds(const char *groups, struct trace *trace)
 /* ---- pages */
 
 /*
- * Returns whether the user asks for the page in another form than a manual page
- * (--web, --info), and stock Git has the command, so that it may have a page in
- * this form.
+ * Returns true if the user wants another form than a manual page (--web,
+ * --info), and stock Git has the command: stock Git may have a page in this
+ * form.
  */
 static bool wants_other_form(const struct help_args *args,
 			     const struct config *config)

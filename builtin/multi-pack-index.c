@@ -118,9 +118,9 @@ static int finish_write(int ret, const struct multi_pack_options *o,
 }
 
 /*
- * Loads how to write a bitmap index. As in stock Git, a wrong value in the
- * configuration is an error, even if no bitmap index is written. Returns 0, or
- * prints an error and returns 128.
+ * Loads the options for writing a bitmap index. As in stock Git, a wrong value
+ * in the configuration is an error, even if no bitmap index is written. Returns
+ * 0, or prints an error and returns 128.
  */
 static int load_bitmap_options(struct call *c)
 {

@@ -176,10 +176,10 @@ static bool is_common(const char *name)
 }
 
 /*
- * Some files and directories of the git directory can be somewhere else,
- * because an environment variable or the configuration says so. For such a
- * file, returns the path that the variable sets, and sets *rest to the part of
- * `name` below it. Returns NULL for other files.
+ * An environment variable or the configuration can move some files and
+ * directories out of the git directory. Returns the path to which `name`, or a
+ * directory above it, was moved, and sets *rest to the part of `name` below
+ * this directory. Returns NULL if `name` was not moved.
  */
 static const char *replaced_dir(const struct repo *repo, const char *name,
 				const char **rest)

@@ -21,9 +21,9 @@ static const char usage[] =
 
 /*
  * Parses "<n><unit>", and sets *out to the number of seconds. Returns 0.
- * Returns 1 if the text does not have this form: it is not a number with at
- * most one letter after it. Returns ERR_INVALID if the unit is missing or
- * unknown, or the number is too large.
+ * Returns 1 if the text is not a number with at most one letter after it.
+ * Returns ERR_INVALID if the letter is missing or is no unit, or if the number
+ * is too large.
  */
 static int parse_duration(int64_t *out, const char *text)
 {

@@ -122,9 +122,10 @@ static int cut_off(const struct session *s, const char *what)
 }
 
 /*
- * With -z: read the next argument, up to its NUL, into s->arg. If the input
- * ends before the argument, prints an error in which `what` names the argument.
- * If `what` is NULL, the argument is then empty, and this is no error.
+ * With -z: read the next argument, up to its NUL, into s->arg. If the input has
+ * ended and `what` is not NULL, prints an error in which `what` names the
+ * argument. If the input has ended and `what` is NULL, the argument is empty.
+ * Returns 0 or the exit code.
  */
 static int next_argument(struct session *s, const char *what)
 {
@@ -464,7 +465,8 @@ static int do_symref_update(struct session *s)
 
 /*
  * Read the argument of symref-delete or symref-verify: the target that the
- * symbolic ref must have. For symref-verify, `new_oid` is NULL.
+ * symbolic ref must have. `new_oid`: the zero id for symref-delete, NULL for
+ * symref-verify.
  */
 static int expect_target(struct session *s, const struct oid *new_oid)
 {

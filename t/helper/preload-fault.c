@@ -269,9 +269,9 @@ static void die(void)
 }
 
 /*
- * Called with the lock before a system call. Returns 0 to do the call, -1 to do
- * half of it and then end the process, -2 to do half of it, or the errno with
- * which the call must fail.
+ * Called with the lock before a system call. Returns 0 to do the call. Returns
+ * -1 to do half of it and then end the process, or -2 to do half of it. If the
+ * call must fail, returns its errno.
  */
 static int enter(enum need need)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of stored/relay-commit.h: which requests the relay of a node sends to
- * the store when it makes a record for a push, and that the relay notices that
+ * the store when it makes a record for a push. The relay must also notice that
  * the store has lost a record. Other tests are in test-push.c.
  */
 #include <setjmp.h>
