@@ -12,8 +12,9 @@
 #include "config/config.h"
 
 /*
- * Returns whether the command that argv[0] names checks these variables. It
- * does so if stock Git's command checks them. `argv` ends with NULL.
+ * Returns whether the command that argv[0] names checks the variables of
+ * config_check(). It does so if stock Git's command checks them. `argv` ends
+ * with NULL.
  */
 bool config_check_is_for(const char *const *argv);
 

@@ -42,7 +42,8 @@ int serving_enter(struct builtin_env *env, const char *path, unsigned flags)
 
 /*
  * Append the name and version of this program for clients. The version is that
- * of gitreach, because stock Git never answers these requests.
+ * of gitreach, because gitreach itself answers the requests of clients, never
+ * stock Git.
  */
 static int add_agent(struct buf *out)
 {

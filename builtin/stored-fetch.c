@@ -84,7 +84,7 @@ int stored_cmd_fetch(int argc, const char **argv, struct builtin_env *env)
 					 copies);
 		/*
 		 * Trim the cache also if fetching one repository has failed,
-		 * because others were downloaded.
+		 * because other repositories were downloaded.
 		 */
 		trimmed = trim(copies, budget);
 		code = code ? code : trimmed;

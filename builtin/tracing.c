@@ -347,8 +347,8 @@ static const char **split(const struct buf *text, char end)
 }
 
 /*
- * Trace the start of the process with its original arguments. They are read
- * from /proc, because argv was changed before.
+ * Trace the start of the process with its original arguments. The arguments are
+ * read from /proc, because argv was changed before.
  */
 static void tell_start(struct tracing *t)
 {

@@ -645,7 +645,8 @@ static const struct command *find_command(const char *line)
 
 /*
  * Check that a command is allowed in the present state of the transaction (see
- * above). Returns 0, or prints an error and returns the exit code.
+ * the comment at the top of this file). Returns 0, or prints an error and
+ * returns the exit code.
  */
 static int check_state(const struct session *s, const struct command *command)
 {

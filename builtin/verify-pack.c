@@ -255,7 +255,8 @@ int cmd_verify_pack(int argc, const char **argv, struct builtin_env *env)
 		code = choose_threads(&rq.threads, env);
 	/*
 	 * From here on, the exit code of an error is always 1. Stock Git runs a
-	 * child process for each pack, and does not pass on its exit code.
+	 * child process for each pack, and does not pass on the exit code of
+	 * that child process.
 	 */
 	if (code)
 		return 1;

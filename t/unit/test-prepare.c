@@ -231,9 +231,9 @@ static void add_content(struct sentpack *s, const struct preparedrepo *p,
 }
 
 /*
- * Send the same request to clients that can download packs elsewhere. The sent
- * pack and the downloaded pack must together have all objects, and no object
- * twice. No delta of the sent pack may have its base in the downloaded pack. If
+ * Send `request` to clients that can download packs elsewhere. The sent pack
+ * and the downloaded pack must together have all objects, and no object twice.
+ * No delta of the sent pack may have its base in the downloaded pack. If
  * `is_early` is true and no pack is left out, tell() must be called before
  * commits are read.
  */

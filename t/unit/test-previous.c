@@ -86,8 +86,8 @@ static void check_notes(struct bitmaprepo *b, const struct bitmap_space *to,
 }
 
 /*
- * Converts the bitmaps of an index to the same order of bits. Then tries to
- * convert them to the order of a pack that lacks objects, which must be
+ * Converts the bitmaps of an index to the index's own order of bits. Then tries
+ * to convert them to the order of a pack that lacks objects, which must be
  * refused.
  */
 static void other_orders(void **state)

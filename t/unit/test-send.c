@@ -134,9 +134,9 @@ static void choose_elsewhere(struct elsewhere *e, struct randrepo *r)
 }
 
 /*
- * Send the same request with a list of objects that the receiver gets from
- * elsewhere. An object of the list must be reported as left out if the pack
- * would contain it, and only then.
+ * Send the pack of `a->request` twice: first whole, then with a list of objects
+ * that the receiver gets from elsewhere. The second time, an object of the list
+ * must be reported as left out if the first pack contains it, and only then.
  */
 static void send_without(struct asking *a, const struct odb *odb)
 {
