@@ -464,8 +464,8 @@ static int add_targets(struct request *req, const struct oidset *common,
 }
 
 /*
- * Returns 1 if each wanted commit has an ancestor among the common haves, 0 if
- * not, or a negative error code. Trees and blobs have no ancestors and are
+ * Returns 1 if each wanted commit reaches a common have or a parent of one, 0
+ * if not, or a negative error code. Trees and blobs have no ancestors and are
  * ignored.
  */
 static int is_enough(void *ctx, const struct oidset *common, struct error *err)
