@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts, and the times in UTC that Git 2.55 gives for these texts. The times
- * were printed by 'git config --type=expiry-date' and 'git rev-parse --since':
+ * Dates as text, and the times in UTC that Git 2.55 gives for them. 'git config
+ * --type=expiry-date' and 'git rev-parse --since' printed these times.
  *
- *	{text, the time if now is 1700000000, the time if now is 1709181296}
- *
- * 1700000000 is Tuesday 2023-11-14 22:13:20, and 1709181296 is Thursday
+ * `in_november`: the time if now is 1700000000, which is Tuesday 2023-11-14
+ * 22:13:20. `in_february`: the time if now is 1709181296, which is Thursday
  * 2024-02-29 04:34:56.
  */
 #ifndef T_UNIT_APPROXIDATE_FORMS_H

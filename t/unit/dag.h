@@ -16,7 +16,10 @@
 #include "walk/history.h"
 
 struct dag {
-	/* The history `h` refers to this space, but the walks never read it. */
+	/*
+	 * Empty object space to which the history `h` refers. Walks of these
+	 * histories never read the space.
+	 */
 	struct objspace space;
 	struct history h;
 };

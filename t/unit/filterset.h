@@ -131,9 +131,10 @@ static inline void filterset_init(struct filterset *s, struct randrepo *r,
 			nr = r->objects[nr].refs[0];
 		}
 		/*
-		 * If the filter spares wanted objects, the entries of a wanted
-		 * tree have the depth 1. Otherwise the wanted tree itself has
-		 * the depth 1, like the root tree of a commit.
+		 * If wanted objects always pass the filter, the entries of a
+		 * wanted tree have the depth 1. If the filter also applies to
+		 * wanted objects, the wanted tree itself has the depth 1, like
+		 * the root tree of a commit.
 		 */
 		filterset_find(s, r, nr,
 			       r->objects[nr].type == OBJ_TREE &&

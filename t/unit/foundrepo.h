@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions for the objects that a walk has found in a random repository, and
- * for the tags to which its refs point.
+ * Functions for random repositories: some handle the objects that a walk has
+ * found, others visit the tags to which refs of the repository point.
  */
 #ifndef T_UNIT_FOUNDREPO_H
 #define T_UNIT_FOUNDREPO_H

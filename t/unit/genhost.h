@@ -31,7 +31,7 @@ static inline int64_t genhost_time(void *ctx)
 }
 
 /*
- * Fills `out` with bytes that differ from the bytes of all other calls, also if
+ * Fills `out` with bytes that differ from the bytes of all other calls, even if
  * several threads call the function.
  */
 static inline int genhost_random(void *ctx, void *out, size_t len,

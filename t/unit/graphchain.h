@@ -34,8 +34,8 @@ static const struct graphfile graphchain_base_file = {
 	.checksum = 0xaa};
 
 /*
- * The upper layer. Commit 0x05 is a child of commit 0x50 of the lower layer,
- * which has position 4.
+ * The upper layer. Commit 0x05 is a child of commit 0x50, which has position 4
+ * in the lower layer.
  */
 static const struct graphfile_commit graphchain_top_commits[] = {
 	{0x05, 0x60, 4, COMMIT_GRAPH_NO_PARENT, 4, 2000},

@@ -303,8 +303,9 @@ static inline int memstore_put(struct filestore *store, char *etag,
 	int ret = refused ? STORE_CONFLICT : 0;
 
 	/*
-	 * A delayed put (MEMSTORE_LATE) does not keep the entity tag of its
-	 * condition. So tests must not delay a put with STORE_REPLACE.
+	 * The list of delayed puts (MEMSTORE_LATE) does not record entity tags.
+	 * A put with STORE_REPLACE needs its entity tag when it takes effect,
+	 * so tests must not delay such a put.
 	 */
 	memstore_check(condition->kind != STORE_REPLACE ||
 		       fate != MEMSTORE_LATE);

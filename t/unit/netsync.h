@@ -50,8 +50,9 @@ static inline int netsync_sync(struct netsync *f, uint32_t id)
 }
 
 /*
- * Make a repository with one commit, whose id becomes *oid. Add the repository
- * to the fork network. Returns its id as a member.
+ * Make a repository with one commit, and add the repository to the fork
+ * network. Sets *oid to the id of the commit. Returns the id of the repository
+ * as a member of the network.
  */
 static inline uint32_t netsync_member(struct netsync *f, const char *name,
 				      const char *text, struct oid *oid)

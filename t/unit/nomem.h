@@ -37,7 +37,7 @@ extern void *__interceptor_realloc(void *old, size_t len) __attribute__((weak));
 
 /*
  * Number of allocations that still succeed before one fails. While `nomem_on`
- * is set, each allocation of any thread decrements it.
+ * is set, each allocation of any thread decrements this number.
  */
 static long nomem_left;
 static bool nomem_on;

@@ -55,7 +55,10 @@ static inline void oldrepo_time(struct oldrepo *o, uint32_t nr, uint32_t time)
 		o->times[nr] = time;
 }
 
-/* Write the .mtimes file of a pack, which makes the pack a cruft pack. */
+/*
+ * Write the file pack-8.mtimes with random times, which makes pack-8 a cruft
+ * pack. `idx_file`: content of the pack's .idx file.
+ */
 static inline void oldrepo_cruft(struct oldrepo *o, const struct buf *idx_file)
 {
 	uint32_t *mtimes = calloc(RANDREPO_MAX, sizeof(*mtimes));

@@ -15,8 +15,8 @@
 struct fixture {
 	struct copynode c;
 	/*
-	 * A second node (server) of the same store. It has a cache directory of
-	 * its own.
+	 * A second node (server). It uses the store of the first node `c.node`,
+	 * and a cache directory of its own.
 	 */
 	struct stored_node *other;
 	struct buf warnings;

@@ -189,9 +189,10 @@ static inline void randrepo_files(struct randrepo *r, struct randrepo_tree *t,
 }
 
 /*
- * Make a root tree with the entries a/f00 f01 f02, a/z/f00 f01 f02, b/f00 f01
- * f02, f00 f01 f02 and the submodule sub. `files`: number of each file's
- * content; 0: no such file. Returns the index of the tree in r->objects[].
+ * Make a root tree. The root and the directories a, a/z and b have the files
+ * f00, f01 and f02 each. The root also has the submodule sub. `files`: number
+ * of each file's content; 0: no such file. Returns the index of the tree in
+ * r->objects[].
  */
 static inline uint32_t randrepo_root(struct randrepo *r, const uint8_t *files)
 {

@@ -88,7 +88,10 @@ static inline void randtree_path(struct randrepo *r, char *out)
 	}
 }
 
-/* Move a directory (or a file) to another name. */
+/*
+ * Move the file or directory with a random top-level name to a random path. If
+ * nothing has this name, the tree stays unchanged.
+ */
 static inline void randtree_move(struct randrepo *r, struct randtree *t)
 {
 	struct randtree before = *t;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A relay for unit tests: a thread that commits the changes of pushes for a
- * node (copynode.h). A test can let the relay end during a commit. Include this
- * header after cmocka.h.
+ * A relay for unit tests: a thread that publishes the changes of pushes in the
+ * store for a node (copynode.h). A test can let the relay end while it handles
+ * a change. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_RELAYNODE_H
 #define T_UNIT_RELAYNODE_H
@@ -20,22 +20,22 @@
 
 enum relaynode_end {
 	RELAYNODE_STAYS,
-	/* The relay ends before it has committed the change. */
+	/* The relay ends before it has published the change. */
 	RELAYNODE_BEFORE,
-	/* The relay ends after the commit, and sends no response. */
+	/* The relay publishes the change, and ends without a response. */
 	RELAYNODE_AFTER,
 };
 
 struct relaynode {
-	/* Owned: the node on which the relay makes the commits. */
+	/* Owned: the node whose local copies the relay uses. */
 	struct stored_node *node;
 	struct relay_commits *commits;
 	struct buf warnings;
 	char path[4096];
 	int listener;
 	/*
-	 * Number of commits that get a response. The next commit ends the relay
-	 * in the way that `end` says.
+	 * Number of changes for which the relay sends a response. The next
+	 * change ends the relay in the way that `end` says.
 	 */
 	unsigned answers;
 	enum relaynode_end end;
@@ -89,8 +89,8 @@ static inline void relaynode_join(struct relaynode *r)
 }
 
 /*
- * Commits a change that a relay with RELAYNODE_BEFORE has received but not
- * committed, because the relay ended first. The sender got no answer, so it
+ * Publishes a change that a relay with RELAYNODE_BEFORE has received but not
+ * published, because the relay ended first. The sender got no answer, so it
  * does not know the outcome. For the sender, the change takes effect late.
  */
 static inline void relaynode_make_late(struct relaynode *r)
@@ -130,10 +130,10 @@ static inline void *relaynode_run(void *arg)
 }
 
 /*
- * Starts a relay that commits changes in the local copies of the cache
- * directory `cache`. The node of *c then sends its changes to this relay. The
- * relay responds to `answers` commits. The next commit ends the relay in the
- * way `end`.
+ * Starts a relay that publishes changes by means of the local copies in the
+ * cache directory `cache`. The node of *c then sends its changes to this relay.
+ * The relay responds to `answers` changes. The next change ends the relay in
+ * the way `end`.
  */
 static inline void relaynode_start_with(struct relaynode *r, struct copynode *c,
 					const char *cache, unsigned answers,

@@ -138,8 +138,9 @@ static inline char *storedrepo_name(struct storedrepo *s,
 }
 
 /*
- * Overwrites a file of a generation in the store. The new content has `longer`
- * bytes more, so that tests can damage a file with or without a wrong length.
+ * Overwrites a file of a generation in the store. The new content is `longer`
+ * bytes longer than the old one. So tests can damage a file with or without
+ * changing its length.
  */
 static inline void storedrepo_damage(struct storedrepo *s,
 				     const struct generation_file *file,

@@ -100,8 +100,9 @@ static int tell_and_pause(void *ctx, unsigned ahead, struct error *err)
 }
 
 /*
- * A pause has no effect on a request that waits in the queue: the request keeps
- * its position, and gets one turn.
+ * Pausing a request that waits in the queue has no effect: the request keeps
+ * its position. Pausing or resuming a request twice has the same effect as
+ * once.
  */
 static void test_pause(void **state)
 {
@@ -165,8 +166,9 @@ static void test_wait(void **state)
 }
 
 /*
- * The process that holds the only token is killed, and so is a process that
- * waits. Then the third process gets the token.
+ * One process holds the only token, and two processes wait for the token. The
+ * holder and the first waiting process are killed. Then the second waiting
+ * process (`heir`) gets the token.
  */
 static void test_killed(void **state)
 {
@@ -207,7 +209,7 @@ static void test_killed(void **state)
 	admission_forget(a, holder);
 	assert_int_equal(waitpid(heir, &status, 0), heir);
 	assert_int_equal(WEXITSTATUS(status), 7);
-	/* The third process has exited without giving the token back. */
+	/* The process `heir` has exited without giving the token back. */
 	admission_forget(a, heir);
 	assert_int_equal(held(a), 0);
 	admission_free(a);
@@ -237,8 +239,8 @@ static void *work(void *ctx)
 }
 
 /*
- * Threads and child processes share one token. The children are killed at any
- * moment.
+ * Threads and child processes share one token. The children are killed at
+ * arbitrary moments.
  */
 static void test_crowd(void **state)
 {

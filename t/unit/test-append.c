@@ -189,8 +189,8 @@ static void test_locks(void **state)
 	assert_int_equal(reftable_compact_all(t.dir, &options, NULL),
 			 ERR_DENIED);
 	/*
-	 * If an append is released without a commit, its temporary files are
-	 * removed.
+	 * If an append is released before it takes effect, its temporary files
+	 * are removed.
 	 */
 	assert_int_equal(reftable_append_start(&a, 1, NULL), 0);
 	assert_int_equal(reftable_append_finish(&a, NULL), 0);

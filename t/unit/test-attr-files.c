@@ -118,8 +118,8 @@ static void of_an_index(void **state)
 	assert_int_equal(ask(&f, "d/-x/a"), ATTR_SET);
 	assert_int_equal(ask(&f, "a"), ATTR_UNSPECIFIED);
 	/*
-	 * e/.gitattributes is only in the work tree. This file is read because
-	 * the index has another file below e.
+	 * d/e/.gitattributes is only in the work tree. This file is read
+	 * because the index has another file below d/e.
 	 */
 	tmprepo_write(&f.t, "work/d/e/.gitattributes", "a delta=1");
 	assert_int_equal(ask(&f, "d/e/f/a"), ATTR_VALUE);

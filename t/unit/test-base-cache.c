@@ -62,7 +62,7 @@ static void test_oldest_leaves(void **state)
 		add(&c, PACK_A, off);
 	assert_int_equal(c.nr, 10);
 	/*
-	 * has() reads this cached base, which makes it the most recently used
+	 * This read makes the base (PACK_A, offset 1) the most recently used
 	 * one.
 	 */
 	assert_true(has(&c, PACK_A, 1));

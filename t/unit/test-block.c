@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of reftable/block.c, which reads a block of a reftable. They prove that
- * a search finds the right record, and that damaged blocks do no harm.
+ * a search finds the right record, and that reading a damaged block ends.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,8 +107,8 @@ static void test_seek(void **state)
 }
 
 /*
- * Reading a damaged block gives an error or other records, but never more
- * records than the undamaged block had.
+ * Reading a damaged block gives an error or records. The number of records must
+ * be limited by the size of the block.
  */
 static void test_damaged(void **state)
 {

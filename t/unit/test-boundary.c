@@ -70,7 +70,7 @@ static void one_query(struct bitmaprepo *b, uint64_t *seed, struct sums *sums)
 				&query, &err);
 	if (ret < 0)
 		fail_msg("%s", err.msg);
-	/* 1: the plan prefers a walk, so there is no result to check. */
+	/* If `ret` is 1, the plan prefers a walk, and there is no result. */
 	if (!ret)
 		check(b, &result, sums);
 	sums->walked += result.commits_walked;

@@ -56,8 +56,9 @@ static void test_downloaded_once(void **state)
 		ERR_MISSING);
 	assert_string_equal(path.data, again.data);
 	/*
-	 * The file with the executable bit would be another file of the cache.
-	 * It cannot be downloaded either.
+	 * The cache stores an executable file apart from the same file without
+	 * the executable bit. So the executable file must be downloaded, which
+	 * fails, too.
 	 */
 	file->is_executable = true;
 	assert_int_equal(

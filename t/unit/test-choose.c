@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of bitmap/choose.c, which selects the commits that get bitmaps. They
- * prove that the bitmaps stay within a budget, the size of the bitmaps of a
- * plain selection, and use more than half of it. There are two further budgets:
- * for bitmaps near tips, and for pseudo-merges.
+ * prove that the bitmaps use more than half of a budget, and do not exceed it.
+ * The budget is the size that the bitmaps of a plain selection
+ * (bitmap/select.c) would have. There are two further budgets: for bitmaps near
+ * tips, and for pseudo-merges.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,8 +58,8 @@ static void sample_add(struct sample *s, uint32_t date, uint32_t parent)
 }
 
 /*
- * Gives each object a bit position. The objects that a commit adds get adjacent
- * positions. If `scattered`, they get random positions.
+ * Gives each object a bit position. If `scattered` is true, the positions are
+ * random. Otherwise the objects that a commit adds get adjacent positions.
  */
 static void number(struct sample *s, bool scattered, uint64_t *seed)
 {

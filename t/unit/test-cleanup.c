@@ -110,8 +110,8 @@ static void make_all_kinds(const char *dir)
 	sys_tempfile_create_exact(&done, in(dir, "y.lock"), 0666, NULL);
 	sys_tempfile_commit(&done, in(dir, "y"), SYS_FSYNC_NONE, NULL);
 	/*
-	 * The committed lock file y.lock is gone. This symlink stands for a new
-	 * file of another process with the same name.
+	 * The lock file y.lock was renamed to y. This symlink stands for a new
+	 * file y.lock of another process.
 	 */
 	if (symlink("z", in(dir, "y.lock")) < 0)
 		_exit(1);

@@ -205,8 +205,8 @@ static void test_once(void **state)
 }
 
 /*
- * Without the flag `once`, libcurl sends the request again, with its whole
- * body.
+ * The server closes a used connection without a response. Without the flag
+ * `once`, libcurl sends the request again, with its whole body.
  */
 static void test_again(void **state)
 {

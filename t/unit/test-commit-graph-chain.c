@@ -19,7 +19,7 @@
 
 /*
  * Returns how many layers of the chain remain below a new layer. `sizes`:
- * numbers of commits of the existing layers. The first `elsewhere` of them are
+ * numbers of commits of the existing layers. The first `elsewhere` layers are
  * in another directory.
  */
 static size_t kept(const uint32_t *sizes, size_t elsewhere, uint64_t new_nr,

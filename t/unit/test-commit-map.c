@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of walk/commit-map.c, a map from commits (by obj_pos) to values. They
- * prove that the map has the values of an array, both with few and with many
- * commits.
+ * prove that the map returns the same values as an array, with few and with
+ * many commits.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -154,7 +154,10 @@ static void test_service(void **state)
 	filestore_close(s.count.inner);
 	node->probe = countstore_init(&s.count, node->probe);
 	node->store = &s.count.store;
-	/* The hint is no proof of a record, so the next use asks for one. */
+	/*
+	 * The hint does not prove that the store has the record. So the next
+	 * use of the copy also asks for the record.
+	 */
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	assert_int_equal(visit(&s), 1);
 	own_clock += SECONDS(11);
@@ -299,14 +302,15 @@ static void test_restored(void **state)
 	copynode_push(&s.c, "other");
 	assert_int_equal(try_visit(&s, false, another), ERR_CORRUPT);
 	/*
-	 * The restored store gets a generation with a higher number than that
-	 * of the copy. The copy is still a copy of another history.
+	 * The newest generation of the restored store has a higher number than
+	 * the copy. The copy still has a lost generation, so it must not be
+	 * served.
 	 */
 	copynode_push(&s.c, "more");
 	assert_int_equal(try_visit(&s, false, another), ERR_CORRUPT);
 	/*
-	 * When the outdated copy was removed, the node makes a new copy of the
-	 * restored repository.
+	 * After the copy of the lost generation was removed, the node makes a
+	 * new copy of the restored repository.
 	 */
 	assert_int_equal(
 		sys_tempdir_remove(netrepo_path(&s.c.s.n, COPYNODE_COPY), NULL),
@@ -436,8 +440,8 @@ static void test_absent(void **state)
 	stored_copy_close(copy);
 	visit(&s);
 	/*
-	 * "x" is not remembered as missing any more, so its copy is made again
-	 * after it was evicted.
+	 * "x" does not count as missing any more. So after its copy is removed,
+	 * the next use makes the copy again.
 	 */
 	assert_int_equal(sys_tempdir_remove(
 				 netrepo_path(&s.c.s.n, "cache/repo/x"), NULL),
@@ -492,8 +496,8 @@ static void test_counts(void **state)
 
 	served_init(&s, 0, SECONDS(3600));
 	/*
-	 * The node of copynode_init() uses the same cache directory, so it has
-	 * the same counters.
+	 * The node `s.c.node` and the tested copies have one cache directory,
+	 * so they share the counters.
 	 */
 	stored_counts_look(&before, s.c.node->counts);
 	assert_int_equal(before.requests, 0);
@@ -661,7 +665,7 @@ static void test_silent_store(void **state)
 	assert_true(visit_stale(&s));
 	visit_none(&s);
 	assert_int_equal(s.count.requests, before + 1);
-	/* After six seconds, one request tries if the store answers again. */
+	/* After six seconds, one request tries whether the store answers. */
 	own_clock += SECONDS(6);
 	assert_true(visit_stale(&s));
 	assert_true(visit_stale(&s));
@@ -680,8 +684,8 @@ static void test_silent_store(void **state)
 
 static atomic_bool is_disk_full;
 /*
- * When unlinkat() next removes a pack index, it uses the local copy of this
- * struct once. NULL: it uses no copy.
+ * When unlinkat() next removes a pack index, it also uses the local copy of
+ * *visited_meanwhile, but only once. NULL: unlinkat() uses no copy.
  */
 static struct served *visited_meanwhile;
 
@@ -795,8 +799,8 @@ static void test_trim_holds_nobody(void **state)
 }
 
 /*
- * Killed processes leave temporary directories in the cache. Old ones are
- * removed even if the cache has no size limit.
+ * Killed processes leave temporary directories in the cache. Old temporary
+ * directories are removed even if the cache has no size limit.
  */
 static void test_leftovers(void **state)
 {
@@ -820,8 +824,8 @@ static void test_leftovers(void **state)
 static atomic_uint uses_taken;
 
 /*
- * Counts the threads that hold the read lock on the file of a copy's uses. Such
- * a thread waits for the store, or is about to wait.
+ * Replaces fcntl() to count the threads that have locked a local copy for use.
+ * Such a thread waits for the store, or is about to wait.
  */
 int fcntl(int fd, int cmd, ...)
 {
@@ -874,8 +878,9 @@ static void *visit_in_thread(void *arg)
 #define CROWD_NR 8
 
 /*
- * Threads that arrive during a request to the store cannot use its answer. All
- * of them share the next request.
+ * A request to the store that began before a thread arrived may have missed a
+ * newer generation. So threads that arrive during a request do not use its
+ * response. All of them share the next request.
  */
 static void test_shared_questions(void **state)
 {

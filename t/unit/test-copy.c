@@ -19,8 +19,9 @@
 #include "t/unit/tmprepo.h"
 
 /*
- * Size of the pack in bytes. To copy so many bytes, the tested code opens the
- * file of the pack again, and releases mapped pages.
+ * Size of the pack in bytes, which is above two limits. To copy 1 MiB or more,
+ * the tested code opens the file of the pack again. After each 8 MiB, it
+ * releases mapped pages.
  */
 #define LEN ((size_t)9 << 20)
 
@@ -143,7 +144,7 @@ static int put_pinned(void *ctx, const void *bytes, size_t len,
 
 /*
  * Copies the whole pack to a sink that has the callback put_pinned(). The
- * callback gets bytes of the mapped pack that it may keep.
+ * callback gets bytes of the mapped pack, and may keep using them.
  */
 static void copy_pinned(struct env *e, bool has_checksum)
 {

@@ -16,8 +16,8 @@
 
 /*
  * Returns whether /proc/cpuinfo lists `flag` for the first processor. All
- * tested flags are flags of x86. Programs for other processors do not read the
- * file: under QEMU, it is the file of the machine that runs QEMU.
+ * tested flags are flags of x86. Programs for other processors do not read
+ * /proc/cpuinfo: under QEMU, it describes the machine that runs QEMU.
  */
 static bool is_reported(const char *flag)
 {

@@ -88,8 +88,8 @@ static void sorted_by_type_name_external_size(void **state)
 }
 
 /*
- * Which objects become candidates and targets, if packs store the objects
- * already. Objects of the same pack were compared when this pack was made.
+ * Objects that the same pack stores are not compared again by default: they
+ * were compared when this pack was made. With retry_same_pack, they are.
  */
 static void targets_by_pack(void **state)
 {

@@ -110,8 +110,8 @@ static void a_base_stays_longer(void **state)
 	assert_int_equal(slide(&f, 0), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 1), PACKING_NO_ITEM);
 	/*
-	 * Item 0 becomes the base of item 2. Therefore it moves to the newest
-	 * place of the window, and does not leave the window next.
+	 * Item 0 becomes the base of item 2. So item 0 moves to the newest
+	 * place of the window, and is not the next item to leave.
 	 */
 	assert_int_equal(slide(&f, 2), 0);
 	assert_int_equal(slide(&f, 3), PACKING_NO_ITEM);

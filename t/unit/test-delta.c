@@ -129,8 +129,8 @@ static void append_noise(struct buf *b, size_t len, unsigned letters,
 }
 
 /*
- * Like round_trip(), but with delta_create_near(), which does not index the
- * whole base.
+ * Makes a delta with delta_create_near(), which does not index the whole base.
+ * Applies the delta, and compares the result with the target.
  */
 static void check_near(const struct buf *base, const struct buf *target)
 {
@@ -348,8 +348,8 @@ static void hopeless_targets_are_given_up(void **state)
 }
 
 /*
- * A middle part that is equal in base and target is copied. It is found by its
- * blocks.
+ * A part in the middle of the target is equal to a part of the base at another
+ * offset. This part is copied.
  */
 static void a_middle_is_copied(void **state)
 {

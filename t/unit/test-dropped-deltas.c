@@ -22,10 +22,10 @@
 #define TIP "tip"
 
 /*
- * The objects of the pack. TIP_WHOLE, TIP_DROPPED and TIP_INSIDE are in the tip
- * island (objects of shallow clones). TIP_WHOLE is stored whole. TIP_DROPPED is
- * a delta of an object outside of the island. TIP_INSIDE is a delta of
- * TIP_WHOLE. OUTSIDE is a delta outside of the island.
+ * The objects of the pack. OLD, OTHER and TIP_WHOLE are stored whole.
+ * TIP_DROPPED and OUTSIDE are deltas of OLD, and TIP_INSIDE is a delta of
+ * TIP_WHOLE. The tip island (objects of shallow clones) has TIP_WHOLE,
+ * TIP_DROPPED and TIP_INSIDE.
  */
 enum { OLD, OTHER, TIP_WHOLE, TIP_DROPPED, TIP_INSIDE, OUTSIDE, OBJECT_NR };
 

@@ -83,8 +83,9 @@ static void check_commits(struct walkrepo *f, const struct request *req,
 /*
  * Marks in `expect` the objects that the result must have: objects in the trees
  * of the result's commits, and tips that are no commits. Sets req->excluded[]
- * for objects that other haves than commits reach. If `boundary` is true, also
- * sets it for objects in the trees of boundary commits.
+ * for haves that are no commits, and for the objects that these haves reach. If
+ * `boundary` is true, also sets req->excluded[] for objects in the trees of
+ * boundary commits.
  */
 static void expect_objects(struct walkrepo *f, struct request *req,
 			   const struct walk_result *result, bool boundary,

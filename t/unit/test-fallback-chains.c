@@ -102,8 +102,8 @@ static size_t orphans(const struct itemlist *l)
 }
 
 /*
- * Random objects are sent. The packs store the same objects as deltas of each
- * other, and some objects of the delta chains are not sent.
+ * Random objects are sent. The packs store them as deltas, and some objects of
+ * the delta chains are not sent.
  */
 static void random_lists(void **state)
 {
@@ -407,7 +407,10 @@ static void ring(void **state)
 	itemlist_release(&v.l);
 }
 
-/* The base at the end of a delta chain is missing from all packs. */
+/*
+ * The base at the end of a delta chain is missing from all packs, so no new
+ * delta is made.
+ */
 static void broken(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -478,8 +481,8 @@ static void budget(void **state)
 }
 
 /*
- * No delta is made for items that are copied, or that attributes or their size
- * exclude from deltas.
+ * No delta is made for items that are copied, for items with `no_delta`
+ * (excluded by an attribute or by size), and for external items.
  */
 static void others_stay(void **state)
 {
@@ -547,7 +550,10 @@ static void retried(void **state)
 	itemlist_release(&v.l);
 }
 
-/* Deltas of two packs are marked for the delta search. */
+/*
+ * Each of two packs stores two of the items as deltas. All four items are
+ * marked for the delta search (`retry`).
+ */
 static void retried_in_two_packs(void **state)
 {
 	uint64_t seed = random_seed();

@@ -283,7 +283,7 @@ static void test_uris(void **state)
 	      "packfile|2:counting|1:PACK|2:Total 0 (delta 0), reused 0 "
 	      "(delta 0), pack-reused 0 (from 0)|F",
 	      0);
-	/* An error of the pack is sent on side-band 3. */
+	/* If making the pack fails, the error is sent on side-band 3. */
 	d.options.make_pack = fail_after_uris;
 	check(&d, "no-progress|want c4|packfile-uris https|done",
 	      "packfile|3:aborting due to possible repository corruption on "

@@ -279,7 +279,7 @@ static void layers(void **state)
 			0);
 		check_layers(&f);
 		/*
-		 * The pseudo-merges of the lower layer also apply to the new
+		 * The pseudo-merges of the lower layer also apply to the upper
 		 * layer: each of them has a bit for each object of both layers.
 		 */
 		assert_int_equal(f.pseudo.nr, 1);
@@ -373,8 +373,8 @@ static void what_is_stored(void **state)
 }
 
 /*
- * The file has a section with a footer of pseudo-merges, but no pseudo-merges.
- * The section comes after the bitmaps.
+ * The section of pseudo-merges has a footer, but no pseudo-merges. The section
+ * comes after the bitmaps.
  */
 static void pseudo_merges_are_found(void **state)
 {
@@ -384,7 +384,8 @@ static void pseudo_merges_are_found(void **state)
 	assert_non_null(more);
 	memcpy(more, bytes, ROW_0);
 	/*
-	 * Footer of the section: the offset of its lookup table, and its size.
+	 * Footer of the section: the offset of the lookup table in the section,
+	 * and the size of the section.
 	 */
 	store_be64(more + ROW_0 + 50 - 16, 50 - 24);
 	store_be64(more + ROW_0 + 50 - 8, 50);

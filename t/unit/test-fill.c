@@ -273,7 +273,7 @@ static void name_hashes(void **state)
 
 /*
  * Counts commits of the pack in pack order, from bit `bit` to the first commit
- * with a bitmap. This is the slow version of an estimate.
+ * with a bitmap. bitmap_side_distance() must give the same number.
  */
 static size_t slow_distance(const struct bitmaprepo *b, uint32_t bit)
 {

@@ -55,9 +55,9 @@ static void check_many(bool with_paths)
 
 		filterset_init(&s, &f.h.r, &f.w, with_paths);
 		/*
-		 * A repack has no wanted trees. If a request applies its filter
-		 * to wants, the entries of a wanted tree have a depth that a
-		 * repack never gives them. So such a request is skipped.
+		 * If a request applies its filter to wants, the entries of a
+		 * wanted tree can have a smaller depth than in a repack, which
+		 * has no wants. Such a request is skipped.
 		 */
 		if (!s.filter_wants)
 			check_one(&f, &s);

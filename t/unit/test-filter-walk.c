@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of walk/filter-walk.c, a walk that applies an object filter. They prove
- * that the walk delivers the objects of a slow computation, which knows all
+ * that the walk finds the same objects as a slow computation, which knows all
  * depths and paths of each object.
  */
 #include <setjmp.h>

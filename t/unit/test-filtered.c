@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of walk/filtered.c, which filters lists of objects by type and size.
- * They prove that the remaining objects are those of a slow computation.
+ * They prove that the same objects remain as in a slow computation.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -137,7 +137,7 @@ static void new_commit(void **state)
 	check_clone(&e, wants, 1, "prepared+walk", 1);
 	/*
 	 * One more want is an ancestor of the commits of the prepared answer,
-	 * so the answer already has its objects.
+	 * so the answer already has the objects of this want.
 	 */
 	wants[1] = e.k.commits[5];
 	wants[2] = e.side;

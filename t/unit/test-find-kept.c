@@ -311,7 +311,10 @@ static void whole_copies(void **state)
 	keptrepo_release(&k);
 }
 
-/* No run of stored bytes is copied, so each object is written by itself. */
+/*
+ * The option reuse_spans is off. So no run of stored bytes is copied, and each
+ * object is written by itself.
+ */
 static void copies_among_other_objects(void **state)
 {
 	struct packing_send_options options;
@@ -584,8 +587,8 @@ static uint32_t add_repetitive(struct randrepo *r, uint32_t nr)
 }
 
 /*
- * Making a delta would save few bytes, because the stored bytes are few. So
- * these are copied.
+ * The newest blob has few stored bytes, so making a delta would save little.
+ * The stored bytes are copied.
  */
 static void little_to_save(void **state)
 {

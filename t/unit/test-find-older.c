@@ -39,7 +39,10 @@ struct olderrepo {
 	uint32_t base;
 };
 
-/* Add a commit of a file. Its parents are indexes of o->commits[]. */
+/*
+ * Add a commit with one file, whose content is the object `blob`. `parents`:
+ * indexes of o->commits[].
+ */
 static void add_commit(struct olderrepo *o, uint32_t blob,
 		       const uint32_t *parents, uint32_t parent_nr)
 {

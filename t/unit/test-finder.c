@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/finder.h, which looks up refs of a generation for a commit:
- * the value of a ref, and names that other refs make impossible.
+ * Tests of stored/finder.h, which looks up refs of a generation for a change
+ * that is to be published. They prove that it finds the value of a ref, and
+ * that it notices names that other refs make impossible.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -101,8 +101,8 @@ static void test_cruft(void **state)
 }
 
 /*
- * A copy of an object does not count if its pack was removed after opening, or
- * if the pack's name starts with a dot.
+ * A copy of an object does not count if its pack was removed after the object
+ * database was opened, or if the pack's name starts with a dot.
  */
 static void test_no_pack(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of odb/fsck-blob.[ch], which check .gitmodules and .gitattributes
- * files. They prove that wrong files are reported. Which blobs are such files
- * is known only after all trees were read.
+ * files. They prove that wrong files are reported. The trees of the repository
+ * tell which blobs are such files, so the blobs are checked after all trees.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,9 +80,9 @@ static void test_modules(void **state)
 }
 
 /*
- * Callback that reads an object. By the first byte of its id, the object is 1:
- * a valid .gitmodules blob, 2: an invalid one, 3: a tree. Returns 1, or 0 if
- * the object is missing (a larger first byte).
+ * Callback that reads an object. The first byte of `oid` says what the object
+ * is. 1: a valid .gitmodules blob, 2: an invalid .gitmodules blob, 3: a tree,
+ * above 3: a missing object. Returns 1, or 0 if the object is missing.
  */
 static int read_object(void *ctx, const struct oid *oid, enum object_type *type,
 		       const void **data, size_t *len, struct error *err)

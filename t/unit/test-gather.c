@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of stored/gather.h, which downloads the files of a generation into the
- * cache. They prove that each needed file is in the cache afterwards, and that
- * the side bundle saves requests.
+ * cache. They prove that each needed file is in the cache afterwards. They also
+ * prove that the side bundle, one file with the content of all small files,
+ * saves requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -123,8 +124,8 @@ static void test_useless_bundle(void **state)
 	fixture_release(&f);
 
 	/*
-	 * A later push adds files after the bundle. The bundle does not have
-	 * them, so each of them is read.
+	 * A push adds a file after the bundle was made. The bundle does not
+	 * have this file, so the file is read by itself.
 	 */
 	fixture_init(&f);
 	storedrepo_add_file(&f.c.s, &f.g, "objects/pack/pack-2.idx");

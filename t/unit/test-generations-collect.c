@@ -383,8 +383,9 @@ static void test_full(void **state)
 		r.mem.clock++;
 		/*
 		 * The hint cannot be written, so the collector cannot learn the
-		 * store's time from it. Then it takes the time of a response,
-		 * or the time of this machine if that is earlier.
+		 * store's time from the hint. The collector then takes the time
+		 * of a response, or the time of this machine if the latter is
+		 * earlier.
 		 */
 		r.host.seconds = r.mem.clock - 1;
 		g = collect(&r, GRACE, false, 0);

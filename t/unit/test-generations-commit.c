@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of generations/commit.c, which makes the next generation (version) of a
- * repository in a store. No change may be lost or made twice, also if other
- * writers commit at the same time, or if answers of the store are lost.
+ * repository in a store. No change may be lost or made twice, even if other
+ * writers make generations at the same time, or if answers of the store are
+ * lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,15 +72,15 @@ static void repo_init(struct repo *r)
 
 static void repo_release(struct repo *r)
 {
-	/* A commit must never delete a file, even if it fails. */
+	/* Making a generation must never delete a file, even if it fails. */
 	assert_int_equal(r->deletes, 0);
 	generation_release(&r->base);
 	memstore_release(&r->mem);
 }
 
 /*
- * Commits a change on top of *base: the ref `ref` changes from `before` to
- * `after`, and a file is added.
+ * Makes the next generation with a change of *base: the ref `ref` changes from
+ * `before` to `after`, and a file is added.
  */
 static int push(struct repo *r, struct generation *base, const char *ref,
 		const char *before, const char *after, struct error *err)
@@ -291,9 +292,9 @@ static void retire(struct repo *r)
 }
 
 /*
- * A commit has two steps. The first step begins a session, which limits the
- * time of the commit. The first step must fail if the store has lost the
- * generation (version) on which the change is based.
+ * A change is published in two steps. The first step begins a session, which
+ * limits the time of both steps. The first step must fail if the store has lost
+ * the generation (version) on which the change is based.
  */
 static void test_lost(void **state)
 {
@@ -320,14 +321,20 @@ static void test_lost(void **state)
 				     "the repository, but another one");
 	r.base.token[0] ^= 1;
 
-	/* A retired (emptied) record has no token: only the parent counts. */
+	/*
+	 * A retired (emptied) record has no token, so only its parent is
+	 * compared.
+	 */
 	retire(&r);
 	assert_int_equal(begin(&r, &change, NULL), 0);
 	r.base.parent[0] ^= 1;
 	assert_int_equal(begin(&r, &change, NULL), GENERATION_LOST);
 	r.base.parent[0] ^= 1;
 
-	/* The store is empty. Beginning fails with an upload, and without. */
+	/*
+	 * The store is empty. The first step fails, with an upload and without
+	 * one.
+	 */
 	r.place.store = other.place.store;
 	assert_int_equal(begin(&r, &change, &err), GENERATION_LOST);
 	assert_string_equal(err.msg, "the store does not have generation 2 of "
@@ -339,8 +346,8 @@ static void test_lost(void **state)
 }
 
 /*
- * Another writer has changed one of two refs, so the second step of the commit
- * fails. The caller can try the second step again without this ref.
+ * Another writer has changed one of two refs, so the second step of publishing
+ * the change fails. The caller can try the second step again without this ref.
  */
 static void test_prepared_again(void **state)
 {
@@ -411,7 +418,7 @@ static enum memstore_fate fail_hint(void *ctx, enum memstore_op op,
 
 /*
  * Programs find repositories by their hints (files with a recent number). So
- * the first commit writes the hint before the record (manifest).
+ * the first push writes the hint before the record (manifest).
  */
 static void test_first_hint(void **state)
 {
@@ -506,8 +513,8 @@ static void test_rebase(void **state)
 }
 
 /*
- * The change borrows memory of *base. The commit replaces *base twice, so it
- * must copy the borrowed memory before.
+ * The change borrows memory of *base. generation_commit() replaces *base twice,
+ * so it must copy the borrowed memory before.
  */
 static void test_borrowed(void **state)
 {
@@ -601,12 +608,12 @@ struct lost_case {
 	enum memstore_fate puts[4], reads[4];
 	size_t put_nr, read_nr;
 	int result;
-	/* Number of the newest record (manifest) after the commit. */
+	/* Number of the newest record (manifest) after the push. */
 	uint64_t newest;
 };
 
 static const struct lost_case lost_cases[] = {
-	/* One answer is lost. The commit asks for its record, and succeeds. */
+	/* One answer is lost. The writer reads its record, and succeeds. */
 	{{MEMSTORE_LOST}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_NOTHING}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_LATE}, {0}, 1, 0, GENERATION_COMMITTED, 2},
@@ -632,7 +639,7 @@ static const struct lost_case lost_cases[] = {
 	 0,
 	 GENERATION_UNKNOWN,
 	 2},
-	/* All answers are lost, so the result of the commit is unknown. */
+	/* All answers are lost, so the result of the push is unknown. */
 	{{MEMSTORE_NOTHING, MEMSTORE_NOTHING, MEMSTORE_NOTHING,
 	  MEMSTORE_NOTHING},
 	 {0},
@@ -685,7 +692,7 @@ static void land_then_other(struct repo *r)
 }
 
 /*
- * A put may take effect late, after the commit was tried again. A commit must
+ * A put may take effect late, after the writer has tried again. A change must
  * never be in two records (manifests).
  */
 static void test_late_put(void **state)
@@ -719,8 +726,8 @@ static void suspend(struct repo *r)
 }
 
 /*
- * A commit that takes longer than the time limit of its session fails, because
- * a garbage collection may have deleted its files.
+ * If publishing a change takes longer than the time limit of its session, it
+ * fails: a garbage collection may have deleted the uploaded files.
  */
 static void test_session(void **state)
 {
@@ -741,7 +748,10 @@ static void test_session(void **state)
 		assert_non_null(strstr(m.err.msg, "session"));
 		assert_int_equal(r.record_puts, 0);
 
-		/* One answer is lost. The next put is after the time limit. */
+		/*
+		 * One answer is lost. The time limit is over before the next
+		 * put, so no further put is sent.
+		 */
 		assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 		r.puts = nothing;
 		r.put_nr = 1;
@@ -772,8 +782,8 @@ static void put_retired(struct repo *r)
 }
 
 /*
- * Another writer has taken the next number. Its record (manifest) was retired
- * (emptied) before it could be read.
+ * Another writer has taken the next number. The record (manifest) with this
+ * number was retired (emptied) before the tested code could read it.
  */
 static void test_retired(void **state)
 {
@@ -813,8 +823,9 @@ static enum memstore_fate take_long(void *ctx, enum memstore_op op,
 }
 
 /*
- * If the record (manifest) at the number of a commit is retired (emptied), its
- * caller cannot know whether the commit succeeded.
+ * If the record (manifest) with the number of a push is retired (emptied),
+ * nothing in it shows whose record it was. So the caller cannot know whether
+ * the push succeeded.
  */
 static void test_ours_retired(void **state)
 {
@@ -828,7 +839,10 @@ static void test_ours_retired(void **state)
 	repo_release(&r);
 }
 
-/* Callback: each put of a file fails. The commit must make no record. */
+/*
+ * Callback: the next r->put_nr puts of files end in the ways r->puts[]. All
+ * other requests succeed.
+ */
 static enum memstore_fate no_files(void *ctx, enum memstore_op op,
 				   const char *name)
 {
@@ -927,8 +941,9 @@ static void make_long(struct generation_ref_change *refs, const char *prefix,
 }
 
 /*
- * Two changes that are committed together exceed the maximum size of a record
- * (manifest). The first is committed; the second must wait for the next record.
+ * Two changes together are too long for one record (manifest). The first change
+ * gets a record. The second change fails, because the next record would have
+ * the refs of both changes, too.
  */
 static void test_long_members(void **state)
 {

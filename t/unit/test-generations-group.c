@@ -255,7 +255,7 @@ static void test_drops(void **state)
 }
 
 /*
- * The store does not answer requests for records (manifests). Each commit must
+ * The store does not answer requests for records (manifests). Each push must
  * then report that the store is down.
  */
 static void test_failure(void **state)
@@ -285,8 +285,8 @@ static void test_failure(void **state)
 }
 
 /*
- * Two groups, as on two servers, commit to the same repository in a store that
- * is a directory. No change may be lost.
+ * Two groups, as on two servers, publish changes of one repository in a store
+ * that is a directory. No change may be lost.
  */
 static void test_two_nodes(void **state)
 {
@@ -403,7 +403,10 @@ static void note_followed(void *ctx, struct generation *g)
 	assert_int_equal(g->number, h->number);
 }
 
-/* Commits the change of pusher `p` in the two steps of a commit. */
+/*
+ * Publishes the change of pusher `p` in two steps, which share a session.
+ * Returns the result of the second step.
+ */
 static int run_session(struct repo *r, struct pusher *p,
 		       const struct generation *known)
 {
@@ -517,8 +520,8 @@ static void follow_slowly(void *ctx, struct generation *g)
 }
 
 /*
- * The hook that is called after a record may be slow. The next record must be
- * made although the hook for the first record has not returned.
+ * The hook that is called after a record was made may be slow. The next record
+ * must be made although the hook for the first record has not returned.
  */
 static void test_slow_follow(void **state)
 {

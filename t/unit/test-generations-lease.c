@@ -187,8 +187,8 @@ static void test_lost_answers(void **state)
 		assert_int_equal(take(&n, &lease, "alpha"), 0);
 		assert_int_equal(n.mem.nr, 1);
 		/*
-		 * Another process replaces the lease after it has become too
-		 * old. The response to its put is lost, too, but the process
+		 * After the lease has become too old, another process replaces
+		 * it. The response to this put is lost, too, but the process
 		 * must get the lease.
 		 */
 		n.host.seconds += 2 * MAX_AGE;

@@ -272,8 +272,9 @@ static void test_files(void **state)
 	assert_int_equal(generation_find_file(&next, "p")->size, 5);
 	generation_release(&next);
 	/*
-	 * A change drops one upload of a file, which it names by token and
-	 * hash. The drop does not apply to another upload with the same path.
+	 * A change drops one upload of a file, and names this upload by token
+	 * and hash. The drop does not apply to another upload with the same
+	 * path.
 	 */
 	drop.upload[3] = 1;
 	assert_int_equal(apply_upload("q", "new", &drop, 9, &next),

@@ -211,7 +211,8 @@ static void test_bad_texts(void **state)
 }
 
 /*
- * Each truncated record is refused, and so is each record with a changed byte.
+ * A truncated record is refused, at whatever byte it ends. A record with a
+ * changed byte is refused, too.
  */
 static void test_damage(void **state)
 {

@@ -185,8 +185,8 @@ static void with_alternates(void **state)
 }
 
 /*
- * The factor times the objects of the second largest pack must not exceed 32
- * bits.
+ * The factor, multiplied by the number of objects of the second largest pack,
+ * must fit into 32 bits.
  */
 static void factor_too_large(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of repo/grafts.c, which reads the file info/grafts. They prove that
- * commit ids and their parents are found, and that malformed lines do no harm.
+ * commit ids and their parents are found, and that malformed lines are ignored.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of graph-write/graph-commits.c, which finds the commits for a new
- * commit-graph. They prove that the commits of random histories are those of a
- * recursive search.
+ * commit-graph. They prove, for random histories, that it finds the same
+ * commits as a recursive search.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
 /*
  * Tests that an object is refused if it is part of a SHA-1 collision attack. No
  * two Git objects that collide are publicly known. So this file replaces
- * hash_refuse_attack() of the library: its function refuses an id that the test
- * chooses. test-hash.c tests the real function.
+ * hash_refuse_attack() of the library by a function that refuses an id chosen
+ * by the test. test-hash.c tests the real function.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,10 +17,7 @@
 #include "t/unit/pushed.h"
 
 static struct oid attack;
-/*
- * Number of calls of hash_refuse_attack() for which the hash detects
- * collisions.
- */
+/* Number of calls of hash_refuse_attack(), one for each hashed object. */
 static unsigned asked_nr;
 
 int hash_refuse_attack(const struct hash_ctx *h, const struct oid *oid,

@@ -50,7 +50,11 @@ static void test_hook(void **state)
 	"[uploadpack]\npackObjectsHook = \"sh -c 'printf \\\\<%s\\\\> "        \
 	"\\\"$@\\\"' --\"\nallowFilter\n"
 
-/* An empty argument, a filter, and promised objects of the client. */
+/*
+ * Three requests give the hook special arguments: an empty one, a filter, and
+ * --missing=allow-promisor (the client gets some objects from a promisor
+ * remote).
+ */
 static void test_arguments(void **state)
 {
 	struct dialog d;

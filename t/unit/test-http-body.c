@@ -116,8 +116,8 @@ static void test_round_trips(void **state)
 }
 
 /*
- * A gzip stream may have several members. Bytes after the last member that do
- * not start a member are ignored.
+ * A gzip stream may have several members. After the last member, bytes that do
+ * not start another member are ignored.
  */
 static void test_members(void **state)
 {

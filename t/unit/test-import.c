@@ -145,8 +145,8 @@ static void test_changed_before_the_upload(void **state)
 		m.real = s.store;
 		/*
 		 * To find the newest generation, the import reads one record,
-		 * or two if the repository exists. The other writer commits
-		 * before the next read.
+		 * or two if the repository exists. The other writer makes its
+		 * generation before the next read.
 		 */
 		m.at_read = exists ? 3 : 2;
 		s.place.store = &m.base;

@@ -139,8 +139,9 @@ static void prefixes(void **state)
 			ret = index_file_parse(exact, len, HASH_SHA1, note, &v,
 					       &v.shared, NULL);
 			/*
-			 * Only bytes at the end of the extension may be missing
-			 * without an error.
+			 * If at most 13 bytes are missing at the end of the
+			 * file, the parser may notice it or not. If more bytes
+			 * are missing, the parser must notice it.
 			 */
 			assert_true(ret == ERR_CORRUPT || len + 13 >= file.len);
 			free(exact);
@@ -248,8 +249,9 @@ static void of_a_repository(void **state)
 }
 
 /*
- * index_file_each_oid() also visits the trees of the cache-tree. A check of the
- * index does not. An entry of the cache-tree may have no id.
+ * index_file_each_oid() also visits the trees of the cache-tree, and
+ * index_file_check_each_oid() does not. An entry of the cache-tree may have no
+ * id.
  */
 static void cache_tree(void **state)
 {
@@ -301,7 +303,10 @@ static int note_tree(void *ctx, struct index_tree *tree)
 	return note_oid(ctx, &tree->oid);
 }
 
-/* Writes an index file that has no entries, and a cache-tree of `len` bytes. */
+/*
+ * Writes an index file that has no entries, but has the cache-tree `tree` of
+ * `len` bytes.
+ */
 static void write_cache_tree(const struct tmprepo *t, const char *tree,
 			     uint32_t len)
 {

@@ -592,9 +592,9 @@ static void wrong_deltas(void **state)
 		{"\4\2\x90\1", "failed to apply delta"},
 		{"\4\2\x91\3\2", "failed to apply delta"},
 		/*
-		 * The delta says that its result has a terabyte, but makes only
-		 * two bytes. The second delta also has an invalid copy
-		 * instruction. No terabyte may be allocated.
+		 * Two deltas. Each says that its result has a terabyte, but
+		 * makes only two bytes. The second delta also has an invalid
+		 * copy instruction. No terabyte may be allocated.
 		 */
 		{"\4\x80\x80\x80\x80\x80\x20\x90\2", "failed to apply delta"},
 		{"\4\x80\x80\x80\x80\x80\x20\x91\5\2", "failed to apply delta"},

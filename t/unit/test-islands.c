@@ -122,7 +122,7 @@ static void which_bases(void **state)
 	assert_true(islands_may_delta(&islands, 3, 1));
 	assert_true(islands_may_delta(&islands, 3, 0));
 	/*
-	 * An object that got its number after the marking is in no delta
+	 * An object that was found after the islands were marked is in no delta
 	 * island.
 	 */
 	assert_false(islands_may_delta(&islands, 1, 1000));
@@ -369,9 +369,10 @@ static void check_layers(struct walkrepo *w, const struct islands *islands,
 }
 
 /*
- * A pack has layers. The first has what HEAD's branch reaches, the next what
- * branches and tags add, and the last the rest. A tag object is in the layer of
- * its commit. A tree to which a ref points is in the last layer.
+ * A pack has layers. The first layer has the objects that HEAD's branch
+ * reaches, the next layer those that branches and tags add, and the last layer
+ * all others. A tag object is in the layer of its commit. A tree to which a ref
+ * points is in the last layer.
  */
 static void the_layers_of_clones(void **state)
 {

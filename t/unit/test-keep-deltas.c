@@ -44,8 +44,8 @@ static void trees_of_steps(void **state)
 }
 
 /*
- * Each row is a delta of the newest version of the file. The bases are the
- * versions in the three older commits.
+ * Each row of the file of kept deltas is a delta of the newest version of the
+ * changed file. The bases are the versions in the three older commits.
  */
 static void rows_of_steps(void **state)
 {
@@ -78,7 +78,8 @@ static void rows_of_steps(void **state)
 }
 
 /*
- * Write the rows of the existing file again, after change() has changed them.
+ * Write the rows of the existing file of kept deltas again, after change() has
+ * changed them.
  */
 static void rewrite(struct keptrepo *k,
 		    void (*change)(struct kept_delta *rows, uint32_t nr))
@@ -128,8 +129,8 @@ static void forget_delta(struct kept_delta *rows, uint32_t nr)
 }
 
 /*
- * Verifying the file finds wrong deltas. It skips rows that have no base or no
- * delta.
+ * Verifying a file of kept deltas finds wrong deltas. Rows that have no base or
+ * no delta are skipped.
  */
 static void verify_finds_wrong_deltas(void **state)
 {
@@ -161,7 +162,8 @@ static void verify_finds_wrong_deltas(void **state)
 }
 
 /*
- * With repack.keptDeltas = 0 there is no file. Then verifying checks nothing.
+ * With repack.keptDeltas = 0 there is no file of kept deltas. Then verifying
+ * checks nothing.
  */
 static void none(void **state)
 {

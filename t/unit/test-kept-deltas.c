@@ -243,7 +243,9 @@ static void damaged(void **state)
 	buf_release(&f.bytes);
 }
 
-/* Opening the file fails if it is truncated at any byte. */
+/*
+ * Opening a file of kept deltas fails, at whatever byte the file was truncated.
+ */
 static void truncated(void **state)
 {
 	uint64_t seed = random_seed();

@@ -2,7 +2,7 @@
 /*
  * Tests of daemon/lanes.c, the queues of requests (one lane for each client)
  * that wait for a thread: lanes take turns, and a greedy client leaves threads
- * to the others.
+ * to other clients.
  */
 #include <setjmp.h>
 #include <stdarg.h>

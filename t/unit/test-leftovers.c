@@ -174,7 +174,7 @@ static void check_cruft(struct trial *t, unsigned going, int64_t expiry)
 			randrepo_reach(&t->o->r, kept, i);
 	}
 	/*
-	 * From recent objects, the repack searches the objects to keep. This
+	 * The repack keeps recent objects and the objects that they reach. Its
 	 * search stops at objects of packs that stay. So the repack may keep
 	 * fewer objects than this slow search finds, but never more.
 	 */
@@ -235,7 +235,7 @@ static int add_both(void *ctx, struct error *err)
 	return ret;
 }
 
-/* If memory runs out, no object is left out. */
+/* If an allocation fails, the error is returned, or both objects are added. */
 static void no_memory(void **state)
 {
 	struct tmppack_object packed = {.type = OBJ_BLOB, .text = "one\n"};

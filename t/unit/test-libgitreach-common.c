@@ -30,8 +30,8 @@ extern void *__libc_realloc(void *p, size_t len);
 extern void __libc_free(void *p);
 
 /*
- * The number of the allocation that fails, counted from now on; 0: no
- * allocation fails.
+ * The n-th allocation from now on fails, where n is the value; 0: no allocation
+ * fails.
  */
 static atomic_long left;
 static atomic_bool counting; /* whether `balance` counts */

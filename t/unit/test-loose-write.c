@@ -187,8 +187,9 @@ static void test_levels(void **state)
 }
 
 /*
- * Writes an object of 1,000 equal bytes of the type `type`. `level`: value of
- * core.compression; NULL: not set. Returns the size of the written file.
+ * Writes an object of the type `type`, whose content is 1,000 equal bytes.
+ * `level`: value of core.compression; NULL: not set. Returns the size of the
+ * written file.
  */
 static off_t size_of_file(char *level, enum object_type type)
 {

@@ -117,7 +117,10 @@ static void test_naming(void **state)
 	assert_int_equal(multi_pack_remove_naming(dir, &other, 0, NULL), 0);
 	assert_int_equal(layer_nr(&m), 1);
 	assert_int_equal(multi_pack_remove_naming(dir, &some, 0, NULL), 0);
-	/* The single multi-pack-index does not name the pack, so it stays. */
+	/*
+	 * The single multi-pack-index does not name "pack-b", so this file
+	 * stays.
+	 */
 	assert_int_equal(layer_nr(&m), 1);
 	assert_false(has_layer(&m, 0, "midx"));
 	assert_int_equal(named_packs_add(&some, "pack-a"), 0);

@@ -103,7 +103,10 @@ static inline uint32_t walkrepo_commit_obj(struct walkrepo *f, uint32_t c)
 	return walkrepo_nr(f, f->w.history.commits[c].obj_pos);
 }
 
-/* Returns a random commit; most often a recent one. */
+/*
+ * Returns the index in r.objects[] of a random commit, most often of a recent
+ * one.
+ */
 static inline uint32_t walkrepo_some_commit(struct walkrepo *f)
 {
 	struct randrepo *r = &f->h.r;

@@ -101,8 +101,8 @@ static inline char *writtengraph_chunk(struct writtengraph *g, const char *id)
 }
 
 /*
- * Returns the first commit that has `nr` parents and a generation number above
- * 2.
+ * Returns the position in the commit-graph of the first commit that has `nr`
+ * parents and a generation number above 2.
  */
 static inline uint32_t writtengraph_with_parents(struct writtengraph *g, int nr)
 {
