@@ -15,7 +15,7 @@ struct countstore {
 	struct filestore *inner; /* owned */
 	atomic_uint requests, reads;
 	atomic_bool is_down;
-	/* Callback before each read; NULL: none. */
+	/* Called before each read; NULL: nothing is called. */
 	void (*before_read)(void *ctx, const char *name);
 	void *ctx;
 };

@@ -154,7 +154,7 @@ static inline void packfile_make_delta(struct buf *delta, size_t base_len,
 /*
  * Add a delta of type `type` against entry `base`. Its result is the content of
  * the base, which has `base_len` bytes, followed by `text`. `oid` is the id of
- * the result.
+ * the result. Returns the number of the new entry, from 0.
  */
 static inline uint32_t packfile_add_delta(struct packfile *p,
 					  enum object_type type, uint32_t base,

@@ -173,7 +173,8 @@ static inline uint32_t randrepo_finish_tree(struct randrepo *r,
 }
 
 /*
- * Add the files [from, to) of `files` to the tree. Their names are f<number>.
+ * Add the files [from, to) of `files` to the tree. Their names are f00, f01 and
+ * so on. A file with the number 0 is not added.
  */
 static inline void randrepo_files(struct randrepo *r, struct randrepo_tree *t,
 				  const uint8_t *files, int from, int to)

@@ -279,7 +279,10 @@ static inline uint32_t randhist_parents(struct randrepo *r, uint32_t *out)
 	return nr;
 }
 
-/* Add a commit. If `skew` is true, every tenth commit has a wrong date. */
+/*
+ * Add a commit. If `skew` is true, the commit has a wrong date with a
+ * probability of 1 in 10.
+ */
 static inline void randhist_grow(struct randhist *h, bool skew)
 {
 	struct randrepo *r = &h->r;
@@ -324,7 +327,10 @@ static inline void randhist_grow_by(struct randhist *h, uint32_t commits,
 	}
 }
 
-/* Returns the index in r.objects[] of the commit's tree. */
+/*
+ * Returns the index in r.objects[] of the tree of a commit. `commit`: index of
+ * the commit in r.objects[].
+ */
 static inline uint32_t randhist_tree(const struct randhist *h, uint32_t commit)
 {
 	return h->r.objects[commit].refs[0];

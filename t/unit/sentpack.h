@@ -116,8 +116,8 @@ static inline const struct randrepo_object *sentpack_base(
 		if (s->sent[nr])
 			return &s->r->objects[nr];
 		/*
-		 * Use the receiver's copy. If the receiver does not have the
-		 * base, a later entry of the pack must be the base.
+		 * Use the receiver's copy of the base. If the receiver does not
+		 * have the base, a later entry of the pack must be the base.
 		 */
 		if (had && had[nr]) {
 			s->external++;

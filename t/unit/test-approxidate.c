@@ -25,8 +25,8 @@ struct sample {
 };
 
 /*
- * Texts, and the times that 'git rev-parse --since=<text>' prints. The times
- * for "today" are from Git 2.55, all others from Git 2.39.5.
+ * Dates as text, and the times that 'git rev-parse --since=<text>' prints. The
+ * times for "today" are from Git 2.55, all others from Git 2.39.5.
  */
 static const struct sample samples[] = {
 	{"UTC", "2.weeks.ago", 1700000000, 1698790400},

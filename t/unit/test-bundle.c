@@ -69,7 +69,7 @@ static void test_made(void **state)
 	assert_int_equal(bundle_header_format(&text, &h), 0);
 	assert_string_equal(text.data, V2 A " HEAD\n\n");
 	bundle_header_release(&h);
-	/* After the release, items can be added again. */
+	/* Items can be added to a header that was released. */
 	assert_int_equal(bundle_items_add(&h.refs, &oid, "HEAD", 4), 0);
 	assert_int_equal(h.refs.nr, 1);
 	bundle_header_release(&h);

@@ -485,8 +485,8 @@ static bool visit_stale(struct served *s)
 }
 
 /*
- * Each use of a copy is counted once, under the way in which the copy was
- * found.
+ * Each use of a copy is counted once, in the counter that says how the copy was
+ * found (enum stored_lookup).
  */
 static void test_counts(void **state)
 {

@@ -150,7 +150,7 @@ static void damaged(void **state)
 	oldrepo_release(&o);
 }
 
-/* A value that is no number is an error. */
+/* A configured value that is no number is an error. */
 static void wrong_values(void **state)
 {
 	static const char *const keys[] = {"cruftWindow", "cruftDepth",

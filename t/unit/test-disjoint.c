@@ -108,8 +108,8 @@ static void random_sets(void **state)
 }
 
 /*
- * With an empty set, each path of the history is followed to its first commit
- * with a bitmap.
+ * If the set of objects is empty, each commit with a bitmap is suitable. So on
+ * each path of the history, the first such commit is found.
  */
 static void empty_set(void **state)
 {

@@ -577,8 +577,9 @@ static void retried_in_two_packs(void **state)
 }
 
 /*
- * A delta of a fifth of the object's size is dropped, because the delta search
- * may find a better one.
+ * If an item is marked for the delta search (`retry`), a delta of a fifth of
+ * the object's size is dropped: the search may find a better one. Otherwise the
+ * delta stays.
  */
 static void mediocre(void **state)
 {

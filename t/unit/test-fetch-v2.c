@@ -183,7 +183,9 @@ static void test_reachable_only(void **state)
 			      "packfile|1:PACK wants=c4 "
 			      "filter=sparse:oid=patterns|F",
 			      0);
-		/* An abbreviated id of the patterns is refused. */
+		/*
+		 * An abbreviated id of the blob with the patterns is refused.
+		 */
 		hex[12] = '\0';
 		snprintf(script, sizeof(script),
 			 "want c4|filter sparse:oid=%s|done", hex);

@@ -90,7 +90,10 @@ static bool is_collected(struct found *f, const struct randrepo *r, uint32_t nr)
 	return false;
 }
 
-/* A directory in which nothing is sent is not read, although it is listed. */
+/*
+ * A directory in which nothing is sent is listed as an object of the receiver,
+ * but its tree is not read.
+ */
 static void unchanged_directories(void **state)
 {
 	uint64_t seed = random_seed();
@@ -186,8 +189,8 @@ static uint32_t commit_nr(struct walk *w, const struct randrepo *r, uint32_t nr)
 }
 
 /*
- * The newest commits of a list come first. A parent of another commit of the
- * list is left out, unless it is a root.
+ * found_newest() lists the newest commits first. It leaves out each commit that
+ * is a parent of another listed commit, unless the commit is a root.
  */
 static void newest_commits(void **state)
 {

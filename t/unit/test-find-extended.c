@@ -126,9 +126,10 @@ static void new_commit(void **state)
 	check_clone(&e, wants, 3, "prepared", 0);
 	check_clone(&e, wants, 1, "prepared", 0);
 	/*
-	 * The branch TOPIC is not wanted, as if it had been deleted. So the
-	 * prepared answer to all branches has too many objects. The prepared
-	 * answer to the default branch is extended by the commit `side`.
+	 * The branch TOPIC is not wanted, as if it had been deleted. No new
+	 * commit reaches it either, so the prepared answer to all branches is
+	 * not used. The prepared answer to the default branch is extended by
+	 * the commit `side`.
 	 */
 	check_clone(&e, wants, 2, "prepared+walk", 1);
 	wants[0] = e.commit;

@@ -454,8 +454,8 @@ static void test_sessions(void **state)
 	assert_int_equal(h.followed, 1);
 	assert_int_equal(h.number, 2);
 	/*
-	 * The ref exists already, so no record is made, and the second hook is
-	 * not called.
+	 * The ref exists already, so no record is made. The hooks that are
+	 * called after a record was made are not called.
 	 */
 	prepare(&r, &p, 3, "two");
 	assert_int_equal(run_session(&r, &p, &first), GENERATION_REF_CHANGED);

@@ -137,7 +137,10 @@ static void missing_and_unsuitable(void **state)
 	sys_held_close(&held);
 }
 
-/* mmap() fails at first, and succeeds later. */
+/*
+ * If mmap() fails, reading the content fails. A later read maps the file again,
+ * and succeeds.
+ */
 static void cannot_be_mapped(void **state)
 {
 	struct error err = ERROR_INIT;

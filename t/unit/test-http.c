@@ -224,7 +224,10 @@ static void test_dumb_lists(void **state)
 	server_release(&s);
 }
 
-/* Sets `url` to the path of the loose object `name`, as a request has it. */
+/*
+ * Sets `url` to the path by which clients request the file of the loose object
+ * `name`.
+ */
 static void url_of(char *url, size_t size, struct server *s, const char *name)
 {
 	const char *hex = dialog_hex(&s->d, name);

@@ -103,8 +103,8 @@ static void writes_everything(void **state)
 
 /*
  * Sends the range [off, off + len) of the file `fd` to a pipe. The file has the
- * content `bytes`. If `fd` is no file, sends these bytes from memory instead.
- * If `nonblocking` is true, the pipe is non-blocking.
+ * content `bytes`. If `fd` is -1, sends the range of `bytes` from memory. If
+ * `nonblocking` is true, the pipe is non-blocking.
  */
 static void send_big(int fd, const uint8_t *bytes, uint64_t off, size_t len,
 		     bool nonblocking)

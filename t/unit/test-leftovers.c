@@ -65,8 +65,8 @@ static uint32_t pos_of(struct trial *t, uint32_t nr)
 }
 
 /*
- * Returns true if the repack options allow the new pack to have an object.
- * `places`: set of the places where the object is stored.
+ * Returns whether the repack options allow an object in the new pack. `places`:
+ * set of the places where the object is stored.
  */
 static bool is_let_in(const struct trial *t, unsigned places)
 {

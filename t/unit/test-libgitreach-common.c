@@ -283,8 +283,8 @@ static void out_of_memory(void **state)
 }
 
 /*
- * A valid bitmap index must remain, for each allocation that fails while it is
- * written.
+ * Whichever allocation fails while a bitmap index is written, a valid bitmap
+ * index must remain.
  */
 static void out_of_memory_writing(void **state)
 {

@@ -156,8 +156,8 @@ static void each_can_be_ended(void **state)
 }
 
 /*
- * The disk size of all objects is the size of all packs and loose files.
- * Headers, trailers and duplicate copies do not count.
+ * The disk size of all objects of a pack is the size of the pack without its
+ * header and its trailer. The sizes of all types add up to the whole size.
  */
 static void disk_size(void **state)
 {

@@ -24,8 +24,8 @@ struct chain {
 	struct pack_midx layers[LAYERS];
 	struct pack_midx_order orders[LAYERS];
 	/*
-	 * Pointers to the layers of the chain, and to their pack orders. The
-	 * tested functions need such arrays.
+	 * Pointers to the layers of the chain and to the layers' pack orders,
+	 * as arguments for the tested functions.
 	 */
 	const struct pack_midx *midx[LAYERS];
 	const struct pack_midx_order *order[LAYERS];

@@ -22,8 +22,8 @@
 enum { PACKS = 3, PER_PACK = 2 };
 
 /*
- * A repository of three packs. "pack-a" is the oldest. "pack-c" has all objects
- * of the other packs.
+ * A repository of three packs. "pack-c" is the oldest. One of its two objects
+ * is also in "pack-a", the other one is also in "pack-b".
  */
 struct bed {
 	struct tmprepo t;
@@ -254,7 +254,9 @@ static void test_expire_distrusts(void **state)
 	at = (size_t)(om->midx.objects - om->midx.bytes);
 	assert_int_equal(buf_append(&file, om->midx.bytes, om->midx.len), 0);
 	for (uint32_t i = 0; i < om->midx.nr; i++)
-		/* Replace the pack number of the object by that of "pack-c". */
+		/*
+		 * Replace the object's pack number by the number of "pack-c".
+		 */
 		file.data[at + 8 * (size_t)i + 3] = 2;
 	tmprepo_write_len(&b.t, "objects/pack/multi-pack-index", file.data,
 			  file.len);
