@@ -168,8 +168,9 @@ static bool has_entry(const struct bitmap_build_result *built, uint32_t c)
 }
 
 /*
- * If there are no tips, the bitmaps are at most as large as those of a plain
- * selection, and more than half as large.
+ * If only the newest commit of the main line is a tip, the bitmaps are at most
+ * as large as those of a plain selection. With four more words counted for each
+ * bitmap, they are more than half as large.
  */
 static void within_the_budget(void **state)
 {

@@ -111,9 +111,9 @@ static void versions_become_bases(void **state)
 }
 
 /*
- * An item stays whole in each of these cases: it is small; it differs much from
- * the old version or has another type; it is planned in another way; it is
- * missing. An item also stays whole if the old version is sent, too.
+ * An item gets no new delta in each of these cases: the item is small or is
+ * planned in another way; the old version differs much, has another type, is
+ * missing, or is sent, too.
  */
 static void others_stay_as_they_are(void **state)
 {

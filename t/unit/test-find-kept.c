@@ -352,7 +352,7 @@ static void copies_among_other_objects(void **state)
 
 /*
  * A client with a shallow boundary fetches new commits. The newest blob is sent
- * as a delta against the version of the file that the client has.
+ * as a delta against a version of the file that the client has.
  */
 static void shallow_fetches(void **state)
 {

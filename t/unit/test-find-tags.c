@@ -109,7 +109,9 @@ static int may_have(void *ctx, const struct oidmap *targets, struct error *err)
 	return 0;
 }
 
-/* Write refs to all tags, or only to every second tag. */
+/*
+ * Choose the tags to which refs point: all tags, or a random half of the tags.
+ */
 static void name_tags(struct env *e, bool all)
 {
 	for (uint32_t i = 0; i < e->r.nr; i++)

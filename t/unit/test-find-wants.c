@@ -139,9 +139,9 @@ static void wants_are_answered(void **state)
 			open_found(&e, &f, &warning);
 			assert_non_null(f.pb);
 			/*
-			 * The list of all tags is read once to find the targets
-			 * of the tags. It is read a second time to include
-			 * tags.
+			 * The list of all tags is read to include tags. If all
+			 * tags are wanted, the list is read once more, to find
+			 * the targets of the tags.
 			 */
 			assert_int_equal(e.tags.visits, i % 3 ? 2 : 1);
 			check(&e, &f);

@@ -773,9 +773,8 @@ static void names_are_found_out(void **state)
 	};
 	for (int i = 0; i < 2; i++) {
 		/*
-		 * In the first round, name hashes come from the bitmap index
-		 * and from trees. In the second round, they come only from
-		 * trees.
+		 * In the first round, name hashes come only from trees. In the
+		 * second round, they also come from the bitmap index.
 		 */
 		e.request.use_bitmap = i;
 		open_found(&e, &f);

@@ -149,7 +149,7 @@ static void test_renewed(void **state)
 	assert_string_equal(n.holder.data, "holder");
 	assert_int_equal(n.mem.nr, 1);
 
-	/* If the store does not answer, the holder tries again. */
+	/* If the store does not answer a renewal, the holder can try again. */
 	n.fate = MEMSTORE_DOWN;
 	assert_int_equal(generation_lease_renew(&holder, NULL),
 			 STORE_UNAVAILABLE);

@@ -94,8 +94,9 @@ static bool is_listed(const struct old_packs *old, const struct odb *odb,
 }
 
 /*
- * Two packs of about the same size are chosen for merging. All other packs
- * stay. Kept packs, cruft packs, and packs that arrive later are never chosen.
+ * Two packs are chosen for merging if the larger one has less than `factor`
+ * times as many objects as the smaller one. Kept packs, cruft packs, and packs
+ * that arrive later are never chosen.
  */
 static void chosen(void **state)
 {

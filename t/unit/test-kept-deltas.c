@@ -93,8 +93,8 @@ static void there_and_back(void **state)
 }
 
 /*
- * A row can be a whole copy of its target. Such a row has no base, and is the
- * first row of its target.
+ * A row without a base is a whole copy of its target. kept_deltas_get_copy()
+ * finds the copy if the row is the first one of its target.
  */
 static void copies(void **state)
 {

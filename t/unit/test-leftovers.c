@@ -16,8 +16,10 @@
 #define LOCAL_PACKS (OLD_PACK | OLD_PACK_2 | OLD_KEPT | OLD_CRUFT)
 #define PACKS (LOCAL_PACKS | OLD_ALTERNATE)
 
-/* A run of pack-objects with random options. Its option --keep-pack names
- * pack 2. */
+/*
+ * A run of pack-objects with random options. The option --keep-pack, if given,
+ * names pack 2.
+ */
 struct trial {
 	struct oldrepo *o;
 	struct newpack_options newpack;
