@@ -168,9 +168,9 @@ static bool has_entry(const struct bitmap_build_result *built, uint32_t c)
 }
 
 /*
- * If only the newest commit of the main line is a tip, the bitmaps are at most
- * as large as those of a plain selection. With four more words counted for each
- * bitmap, they are more than half as large.
+ * If only the newest commit of the main line is a tip, the bitmaps must not be
+ * larger than those of a plain selection. If four more words are counted for
+ * each bitmap, they must be more than half as large.
  */
 static void within_the_budget(void **state)
 {

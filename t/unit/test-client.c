@@ -165,7 +165,10 @@ static void test_lost(void **state)
 	check_lost("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut",
 		   PEER_CLOSE);
 	check_lost("this is not HTTP\r\n\r\n", PEER_CLOSE);
-	/* The server sends nothing until the client's time limit. */
+	/*
+	 * The server sends nothing, so the client's time limit ends the
+	 * request.
+	 */
 	check_lost(NULL, PEER_SILENT);
 }
 

@@ -431,9 +431,9 @@ static void broken(void **state)
 }
 
 /*
- * Objects 3 to 8 are damaged: they are stored as deltas whose distance leads to
- * no object. Object 2 is sent, but its stored base, object 1, is not. Despite
- * the damage, object 2 becomes a delta of object 0.
+ * Objects 3 to 8 are damaged: they are stored as deltas, and no object begins
+ * at the place of the base. Object 2 is sent, but its stored base, object 1, is
+ * not. Despite the damage, object 2 becomes a delta of object 0.
  */
 static void damaged(void **state)
 {
@@ -503,8 +503,8 @@ static void others_stay(void **state)
 }
 
 /*
- * An item that stays whole is marked for the delta search (`retry`) if another
- * item has the same name hash.
+ * An item is marked for the delta search (`retry`) if a pack stores the item as
+ * a delta that cannot be copied, and if another item has the same name hash.
  */
 static void retried(void **state)
 {

@@ -2,8 +2,7 @@
 /*
  * Tests of generations/commit.c, which makes the next generation (version) of a
  * repository in a store. No change may be lost or made twice, even if other
- * writers make generations at the same time, or if answers of the store are
- * lost.
+ * writers make generations or if answers of the store are lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -321,20 +320,14 @@ static void test_lost(void **state)
 				     "the repository, but another one");
 	r.base.token[0] ^= 1;
 
-	/*
-	 * A retired (emptied) record has no token, so only its parent is
-	 * compared.
-	 */
+	/* A retired (emptied) record has no token: compare the parent. */
 	retire(&r);
 	assert_int_equal(begin(&r, &change, NULL), 0);
 	r.base.parent[0] ^= 1;
 	assert_int_equal(begin(&r, &change, NULL), GENERATION_LOST);
 	r.base.parent[0] ^= 1;
 
-	/*
-	 * The store is empty. The first step fails, with an upload and without
-	 * one.
-	 */
+	/* The store is empty: the first step fails, even without upload. */
 	r.place.store = other.place.store;
 	assert_int_equal(begin(&r, &change, &err), GENERATION_LOST);
 	assert_string_equal(err.msg, "the store does not have generation 2 of "
@@ -748,10 +741,7 @@ static void test_session(void **state)
 		assert_non_null(strstr(m.err.msg, "session"));
 		assert_int_equal(r.record_puts, 0);
 
-		/*
-		 * One answer is lost. The time limit is over before the next
-		 * put, so no further put is sent.
-		 */
+		/* One answer is lost. No put is sent after the time limit. */
 		assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 		r.puts = nothing;
 		r.put_nr = 1;
@@ -823,9 +813,8 @@ static enum memstore_fate take_long(void *ctx, enum memstore_op op,
 }
 
 /*
- * If the record (manifest) with the number of a push is retired (emptied),
- * nothing in it shows whose record it was. So the caller cannot know whether
- * the push succeeded.
+ * A retired (emptied) record (manifest) does not show who made it. So the
+ * caller cannot know whether its push succeeded.
  */
 static void test_ours_retired(void **state)
 {
@@ -839,10 +828,7 @@ static void test_ours_retired(void **state)
 	repo_release(&r);
 }
 
-/*
- * Callback: the next r->put_nr puts of files end in the ways r->puts[]. All
- * other requests succeed.
- */
+/* Callback: the next puts of files end in the ways r->puts[]. */
 static enum memstore_fate no_files(void *ctx, enum memstore_op op,
 				   const char *name)
 {
@@ -941,9 +927,8 @@ static void make_long(struct generation_ref_change *refs, const char *prefix,
 }
 
 /*
- * Two changes together are too long for one record (manifest). The first change
- * gets a record. The second change fails, because the next record would have
- * the refs of both changes, too.
+ * Two changes are too long for one record (manifest). The first gets a record.
+ * The second fails, because the next record would have both changes, too.
  */
 static void test_long_members(void **state)
 {

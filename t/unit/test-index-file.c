@@ -379,8 +379,9 @@ static void split_index(void **state)
 }
 
 /*
- * A wrong checksum is an error only for a check of the file. A checksum of
- * zeros means that the file has none.
+ * index_file_each_oid() ignores a wrong checksum, and
+ * index_file_check_each_oid() reports it as an error. A checksum of zeros means
+ * that the file has no checksum.
  */
 static void checksum(void **state)
 {

@@ -268,7 +268,7 @@ static void test_corrupt(void **state)
 	inflater_free(inf);
 }
 
-/* Streams arrive in pieces of all sizes. After each stream come other bytes. */
+/* Streams arrive in pieces of all sizes. Other bytes follow each stream. */
 static void test_pieces(void **state)
 {
 	enum { LEN = 5000 };

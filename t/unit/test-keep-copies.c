@@ -28,7 +28,7 @@ static const struct oid *tree_of(const struct keptrepo *k, uint32_t nr)
 	return &o[o[k->commits[nr]].refs[0]].oid;
 }
 
-/* Repack the repository, and search the deltas of all objects again. */
+/* Repack the repository, and search deltas for all objects again. */
 static void search_deltas(struct randrepo *r)
 {
 	struct repack_options options;

@@ -21,8 +21,9 @@ typedef void (*treedelta_fn)(void *ctx, const struct buf *base,
 
 /*
  * Append a random entry to a tree. There are few different names and ids, so a
- * delta can copy equal bytes from other entries. Some names and ids contain the
- * start of an entry, which must not mislead the tested code.
+ * delta can copy equal bytes from other entries. Some names and ids contain
+ * bytes that look like the start of an entry, which must not mislead the tested
+ * code.
  */
 static inline void treedelta_entry(struct buf *tree, enum hash_algo algo,
 				   uint64_t *seed)
