@@ -306,6 +306,18 @@ static int fetch_object_list(struct run *r, struct stdin_lines *in)
 	return ret;
 }
 
+/* Shows how many objects were listed, without a percentage. */
+static void tell_enumerated(struct run *r)
+{
+	size_t nr = r->job.items.nr;
+	struct progress meter;
+
+	progress_start(&meter, nr ? r->newpack.make.progress : NULL,
+		       "Enumerating objects", 0);
+	progress_set(&meter, nr);
+	progress_stop(&meter);
+}
+
 static int add_object_list(struct run *r)
 {
 	struct stdin_lines in = STDIN_LINES_INIT;
@@ -328,6 +340,7 @@ static int add_object_list(struct run *r)
 		}
 	}
 	stdin_lines_release(&in);
+	tell_enumerated(r);
 	if (!ret && missing.code) {
 		*r->err = missing;
 		ret = missing.code;

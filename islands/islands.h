@@ -32,6 +32,7 @@
 #include "check/promisor.h"
 #include "ewah/bitset.h"
 #include "refs/refs.h"
+#include "sys/progress.h"
 #include "walk/walk.h"
 
 /* ---- sets of islands (sets.c) */
@@ -162,6 +163,11 @@ struct islands {
 	 * cannot be read or whose objects are missing
 	 */
 	bool skips_broken;
+	/*
+	 * set by the caller of islands_mark_refs(): shows how many trees got
+	 * their islands; NULL: shows nothing
+	 */
+	const struct progress_out *progress;
 };
 
 #define ISLANDS_INIT                                                           \
@@ -204,6 +210,15 @@ int islands_mark_refs(struct islands *islands, struct walk *w,
 		      const struct walk_result *found, struct refs *refs,
 		      const struct walk_tips *heads,
 		      const struct promisor *promisor, struct error *err);
+
+/*
+ * Sets *nr to the number of islands of references, as stock Git counts them: if
+ * the references of several islands have the same values, these islands count
+ * as one. Leaves out references that cannot be read. Returns 0 or a negative
+ * error code.
+ */
+int islands_count(size_t *nr, struct walk *w, struct refs *refs,
+		  struct error *err);
 
 /*
  * Marks the layers of objects. `found` is the result of walk_enumerate() for

@@ -43,6 +43,7 @@ struct marking {
 	 * put into the tip island
 	 */
 	bool is_a_tip;
+	struct progress meter;
 	struct error *err;
 };
 
@@ -266,8 +267,20 @@ static int mark_commit(struct marking *p, size_t i)
 
 	if (mark_object(p, commit->obj_pos, set) < 0)
 		return error_nomem(p->err);
-	return p->promisor ? mark_tree(p, commit->tree_pos, set)
-			   : mark_list(p, &p->found->lists.lists[i], set);
+	if (p->promisor)
+		return mark_tree(p, commit->tree_pos, set);
+	progress_add(&p->meter, p->found->lists.lists[i].tree_nr);
+	return mark_list(p, &p->found->lists.lists[i], set);
+}
+
+/* Returns the number of trees that mark_commits() marks, or 0 if unknown. */
+static uint64_t tree_nr(const struct marking *p)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < p->found->revs.nr && !p->promisor; i++)
+		nr += p->found->lists.lists[i].tree_nr;
+	return nr;
 }
 
 static int mark_commits(struct marking *p)
@@ -275,10 +288,15 @@ static int mark_commits(struct marking *p)
 	const struct walk_result *found = p->found;
 	int ret = 0;
 
+	uint64_t total = tree_nr(p);
+
+	progress_start(&p->meter, total ? p->islands->progress : NULL,
+		       "Propagating island marks", total);
 	for (size_t i = found->revs.nr; i-- > 0 && !ret;)
 		ret = mark_parents(p, found->parents_first[i]);
 	for (size_t i = 0; i < found->revs.nr && !ret; i++)
 		ret = mark_commit(p, i);
+	progress_stop(&p->meter);
 	return ret;
 }
 
@@ -376,5 +394,73 @@ int islands_mark_refs(struct islands *islands, struct walk *w,
 	island_patterns_release(&p.patterns);
 	free(p.refs);
 	free(p.commit_sets);
+	return ret;
+}
+
+static int by_island(const void *a, const void *b)
+{
+	const struct island_ref *x = a, *y = b;
+
+	return x->island < y->island ? -1 : x->island > y->island;
+}
+
+static int by_sum(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/*
+ * Returns the number of islands whose references have different values. Sorts
+ * `sums`, an array with p->ref_nr elements. A sum over the first bytes of all
+ * ids stands for the values.
+ */
+static size_t count_different(struct marking *p, uint64_t *sums)
+{
+	size_t nr = 0, different = 0;
+
+	qsort(p->refs, p->ref_nr, sizeof(*p->refs), by_island);
+	for (size_t i = 0; i < p->ref_nr; i++) {
+		uint64_t word;
+
+		memcpy(&word, p->refs[i].oid.bytes, sizeof(word));
+		if (!i || p->refs[i].island != p->refs[i - 1].island)
+			sums[nr++] = 0;
+		sums[nr - 1] += word;
+	}
+	if (nr)
+		qsort(sums, nr, sizeof(*sums), by_sum);
+	for (size_t i = 0; i < nr; i++)
+		different += !i || sums[i] != sums[i - 1];
+	return different;
+}
+
+int islands_count(size_t *nr, struct walk *w, struct refs *refs,
+		  struct error *err)
+{
+	struct islands islands = ISLANDS_INIT;
+	struct marking p = {
+		.islands = &islands,
+		.w = w,
+		.patterns = ISLAND_PATTERNS_INIT,
+		.err = err,
+	};
+	uint64_t *sums = NULL;
+	int ret;
+
+	*nr = 0;
+	islands.skips_broken = true;
+	ret = match_refs(&p, refs);
+	if (!ret && p.ref_nr) {
+		sums = mem_alloc(p.ref_nr, sizeof(*sums));
+		ret = sums ? 0 : error_nomem(err);
+	}
+	if (sums)
+		*nr = count_different(&p, sums);
+	island_patterns_release(&p.patterns);
+	free(p.refs);
+	free(sums);
+	islands_release(&islands);
 	return ret;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Marks the delta islands of objects that are to be packed. */
+#include <stdio.h>
+#include <string.h>
+
 #include "bitmap/fill.h"
 #include "pack-bitmap.h"
 #include "packs/pack-job-parts.h"
@@ -78,11 +81,16 @@ static int find_bounds(struct walk_tips *bounds,
 static int enumerate(struct walk_result *found,
 		     const struct island_marks *marks, struct error *err)
 {
+	/* The job has shown how many objects it enumerates; show nothing. */
+	const struct progress_out quiet = {
+		.ctx = marks->progress ? marks->progress->ctx : NULL,
+		.poll = marks->progress ? marks->progress->poll : NULL,
+	};
 	const struct walk_options options = {
 		.objects = true,
 		.keep_lists = true,
 		.threads = marks->threads,
-		.progress = marks->progress,
+		.progress = &quiet,
 	};
 	struct walk_tips wants = WALK_TIPS_INIT, bounds = WALK_TIPS_INIT;
 	int ret = roots_add(marks->walk, &wants, marks->refs, false, err);
@@ -111,6 +119,31 @@ static int add_heads(struct walk_tips *heads, const struct island_marks *marks,
 	return ret;
 }
 
+int island_marks_tell(struct walk *walk, struct refs *refs,
+		      const struct progress_out *out, struct error *err)
+{
+	char line[sizeof("Marked 18446744073709551615 islands, done.\n")];
+	size_t nr;
+	int ret;
+
+	if (!out || !out->put)
+		return 0;
+	ret = islands_count(&nr, walk, refs, err);
+	if (ret < 0)
+		return ret;
+	snprintf(line, sizeof(line), "Marked %zu islands, done.\n", nr);
+	out->put(out->ctx, line, strlen(line));
+	return 0;
+}
+
+static bool has_trees(const struct packing_items *items)
+{
+	for (size_t i = 0; i < items->nr; i++)
+		if (items->items[i].type == OBJ_TREE)
+			return true;
+	return false;
+}
+
 int island_marks_add_references(struct islands *islands,
 				const struct island_marks *marks,
 				struct error *err)
@@ -126,6 +159,7 @@ int island_marks_add_references(struct islands *islands,
 	ret = add_heads(&heads, marks, err);
 	if (!ret && !found)
 		ret = enumerate(&own, marks, err);
+	islands->progress = has_trees(marks->items) ? marks->progress : NULL;
 	if (!ret)
 		ret = islands_mark_refs(islands, marks->walk,
 					found ? found : &own, marks->refs,

@@ -64,6 +64,14 @@ int island_marks_add_tip(struct islands *islands, bool *any,
 			 const struct island_marks *marks, struct error *err);
 
 /*
+ * Show the number of islands of references (islands_count()), as stock Git does
+ * before it enumerates objects. Does nothing if `out` is NULL. Returns 0 or a
+ * negative error code.
+ */
+int island_marks_tell(struct walk *walk, struct refs *refs,
+		      const struct progress_out *out, struct error *err);
+
+/*
  * Mark the objects of two kinds of delta islands: the islands that pack.island
  * defines, and the islands of the commits in marks->heads
  * (islands_mark_refs()). Does nothing if pack.island is not set and there are

@@ -296,8 +296,13 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 		.progress = job->options->newpack->make.progress,
 	};
 	struct trace *trace = job->walk.odb->repo->trace;
-	int ret;
+	int ret = job->options->delta_islands
+			  ? island_marks_tell(&job->walk, job->refs,
+					      options.progress, err)
+			  : 0;
 
+	if (ret < 0)
+		return ret;
 	job->walk_filtered = filters_by_walk(job);
 	if (job->walk_filtered)
 		options.filter = job->options->filter;

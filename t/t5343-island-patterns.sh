@@ -173,4 +173,43 @@ test_expect_success 'keys without a value' '
 	done
 '
 
+# As in stock Git, islands whose references have equal values count as one.
+test_expect_success 'progress names the number of islands, and counts trees' '
+	repo_linear shown.git 3 &&
+	stock -C shown.git update-ref refs/forks/1/heads/a main &&
+	stock -C shown.git update-ref refs/forks/2/heads/b main &&
+	stock -C shown.git update-ref refs/forks/3/heads/a main &&
+	stock -C shown.git update-ref refs/forks/3/heads/b main~1 &&
+	echo main >in &&
+	trees=$(stock -C shown.git rev-list --objects --all --no-object-names |
+		stock -C shown.git cat-file --batch-check |
+		grep -c " tree ") &&
+	for git in stock "$GIT"
+	do
+		for options in "--all" "--revs"
+		do
+			$git -C shown.git -c "pack.island=refs/forks/(.)/" \
+				pack-objects --stdout --progress \
+				--delta-islands $options <in 2>err >pack &&
+			tr "\r" "\n" <err | sed -n \
+				-e "/^Marked/p" -e "/^Enumerating.*done/p" \
+				-e "/^Propagating.*done/p" >told &&
+			objects=$(stock -C shown.git rev-list --objects --all |
+				grep -c .) &&
+			cat >expect <<-EOF &&
+			Marked 2 islands, done.
+			Enumerating objects: $objects, done.
+			Propagating island marks: 100% ($trees/$trees), done.
+			EOF
+			test_cmp expect told || return 1
+		done
+	done &&
+	stock -C shown.git rev-parse main main~1 >in &&
+	"$GIT" -C shown.git -c "pack.island=refs/forks/(.)/" pack-objects \
+		--stdout --progress --delta-islands <in 2>err >pack &&
+	tr "\r" "\n" <err | grep -E "^(Enum.*done|Marked|Propagating)" >told &&
+	echo "Enumerating objects: 2, done." >expect &&
+	test_cmp expect told
+'
+
 test_done
