@@ -593,6 +593,7 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 				  "what to print for each ref"),
 		OPTION_ROW_STRING(0, "start-after", &f.start_after, "<marker>",
 				  "begin after this name"),
+		{.kind = OPTION_NOT_OURS, .long_name = "color"},
 		OPTION_ROW_CALLBACK(0, "sort", add_sort, &f.sort_keys, "<key>",
 				    "sort by this field; with \"-\" before it, "
 				    "downwards"),
@@ -624,7 +625,6 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 		COMMITS("no-contains", add_no_contains,
 			"list only refs from which this commit is not "
 			"reachable"),
-		{.kind = OPTION_NOT_OURS, .long_name = "color"},
 		{.kind = OPTION_END},
 	};
 	const char *text = strcmp(argv[0], "list") != 0 ? usage : list_usage;

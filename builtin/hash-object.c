@@ -450,7 +450,7 @@ static int hash_file(struct run *r, const char *path, const char *name)
 				 r->a.write ? "Unable to add %s to "
 					      "database"
 					    : "Unable to hash %s",
-				 name);
+				 r->a.path ? r->a.path : name);
 	if (!st.is_file)
 		return hash_stream(r, path);
 	ret = sys_map_open(&map, path, r->err);

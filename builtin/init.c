@@ -336,6 +336,20 @@ static bool has_head(const char *git_dir)
 }
 
 /*
+ * Returns whether the formats that the arguments name exist. An error about a
+ * wrong format has precedence over one about the name of the branch.
+ */
+static bool formats_are_known(const struct init_args *args)
+{
+	enum repo_ref_storage storage;
+	enum hash_algo algo;
+
+	return (!args->format || hash_by_name(&algo, args->format)) &&
+	       (!args->ref_format ||
+		repo_ref_storage_by_name(&storage, args->ref_format));
+}
+
+/*
  * Choose the hash function. The environment and the configuration apply to new
  * repositories only.
  */
@@ -460,20 +474,21 @@ static int run(struct init_args *args, const struct config *config)
 	 * Check the name of the branch before the directory is made, so that a
 	 * wrong name leaves no new directory behind.
 	 */
-	if (!ret && args->directory && !sys_exists(args->directory))
+	if (!ret && args->directory && !sys_exists(args->directory) &&
+	    formats_are_known(args))
 		ret = check_branch(args);
 	if (!ret && args->directory)
 		ret = make_directory(args->directory);
 	if (!ret)
 		ret = choose_place(args);
-	if (!ret && !has_head(args->git_dir))
-		ret = check_branch(args);
-	if (!ret)
-		ret = prepare_place(args);
 	if (!ret)
 		ret = choose_format(&options.algo, args, config);
 	if (!ret)
 		ret = choose_ref_format(&options, &storage, args, config);
+	if (!ret && !has_head(args->git_dir))
+		ret = check_branch(args);
+	if (!ret)
+		ret = prepare_place(args);
 	if (!ret)
 		ret = choose_template(&options, &owned, args, config);
 	if (ret)

@@ -12,7 +12,7 @@
  * missing. Returns the exit code: 0 if the ref exists, 2 if it does not, or 1
  * if it cannot be looked up. Prints an error before it returns 1 or 2.
  */
-int refs_exists(struct refs *refs, const char *name);
+int refs_exists(struct refs *refs, const struct repo *repo, const char *name);
 
 /*
  * Callback of struct refs_check: prints "error: <where>: <id>: <text>" or

@@ -3,6 +3,7 @@
  * git refs: migrate, verify and exists. `refs list` runs for-each-ref, and
  * `refs optimize` runs pack-refs.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #include "builtin/refs-parts.h"
 #include "odb/fsck-config.h"
 #include "refs-write/ref-migrate.h"
+#include "refs/refs-loose.h"
+#include "sys/io.h"
 
 static const char migrate_usage[] =
 	"git refs migrate --ref-format=<format> [--no-reflog] [--dry-run]";
@@ -59,16 +62,36 @@ void refs_report_looking(void *ctx, const char *at)
 	fprintf(stderr, "%s%s\n", prefix, path);
 }
 
-int refs_exists(struct refs *refs, const char *name)
+/*
+ * Returns whether a directory of the name of a loose ref is a file, such as
+ * refs/heads/main for refs/heads/main/x.
+ */
+static bool is_below_file(const struct repo *repo, const char *name)
+{
+	struct error err = ERROR_INIT;
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+
+	if (repo->ref_storage != REPO_REFS_REFTABLE &&
+	    !refs_loose_path(&path, repo, name))
+		sys_lstat(&st, path.data, &err);
+	buf_release(&path);
+	return err.sys_errno == ENOTDIR;
+}
+
+int refs_exists(struct refs *refs, const struct repo *repo, const char *name)
 {
 	struct error err = ERROR_INIT;
 	struct ref ref = {.name = NULL};
-	int ret = 0;
+	bool valid = refs_name_is_valid_len(name, strlen(name), true);
+	int ret = valid ? refs_read(refs, name, &ref, &err) : 0;
 
-	if (refs_name_is_valid_len(name, strlen(name), true))
-		ret = refs_read(refs, name, &ref, &err);
 	if (ret > 0 || (ret < 0 && ref.is_zero))
 		return 0;
+	if (!ret && valid && is_below_file(repo, name)) {
+		builtin_error("failed to look up reference: Not a directory");
+		return 1;
+	}
 	if (!ret) {
 		builtin_error("reference does not exist");
 		return 2;
@@ -154,7 +177,7 @@ static int run_exists(int argc, const char **argv, struct builtin_env *env)
 		return ret;
 	if (refs_open(&refs, env->repo, &err) < 0)
 		return builtin_fail(&err);
-	ret = refs_exists(refs, argv[1]);
+	ret = refs_exists(refs, env->repo, argv[1]);
 	refs_close(refs);
 	return ret;
 }

@@ -242,7 +242,8 @@ static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 	if (was_absent && rev_list_must_exist(r))
 		return rev_args_check(&r->args, r->err);
 	if ((ret != ERR_MISSING && ret != ERR_INVALID) ||
-	    r->args.absent.code != was_absent)
+	    r->args.absent.code != was_absent ||
+	    !strncmp(why.msg, "Invalid symmetric ", 18))
 		return error_set(r->err, ret, "%s", why.msg);
 	if (**argv == '^' || has_dashes)
 		return error_set(r->err, ret, "bad revision '%s'", *argv);

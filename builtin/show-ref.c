@@ -269,7 +269,7 @@ static void check_exists(struct show_ref *s)
 					   : "--exists requires a reference");
 		return;
 	}
-	s->code = refs_exists(s->store.refs, name);
+	s->code = refs_exists(s->store.refs, s->store.repo, name);
 	s->found = !s->code;
 }
 

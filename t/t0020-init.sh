@@ -230,7 +230,12 @@ test_expect_success 'init.defaultObjectFormat' '
 		test $(git -C format.git rev-parse --show-object-format) = \
 			sha1 || return 1
 	done &&
-	grep "^warning: unknown hash algorithm .odd.\$" err
+	grep "^warning: unknown hash algorithm .odd.\$" err &&
+	for option in --object-format=x --ref-format=x
+	do
+		test_expect_code 128 git init -b a..b $option none 2>err &&
+		grep "^fatal: unknown .* .x.\$" err || return 1
+	done
 '
 
 test_expect_success 'variables go into existing sections of the configuration' '

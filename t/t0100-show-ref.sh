@@ -113,6 +113,11 @@ test_expect_success '--exists tells whether a ref exists' '
 			test_cmp expect err || exit 1
 		done &&
 		test_expect_code 1 git show-ref --exists refs/heads/garbage &&
+		echo x >.git/refs/heads/file &&
+		test_expect_code 1 git show-ref --exists refs/heads/file/a 2>err &&
+		echo "error: failed to look up reference: Not a directory" \
+			>expect &&
+		test_cmp expect err && rm .git/refs/heads/file &&
 		test_expect_code 128 git show-ref --exists &&
 		test_expect_code 128 git show-ref --exists HEAD HEAD 2>err &&
 		grep "^fatal: --exists requires exactly one reference" err &&

@@ -608,7 +608,9 @@ test_expect_success 'which of several wrong options is reported' '
 	EOF
 	git_alone for-each-ref --sort=x --no-sort &&
 	test_expect_code 129 git_alone for-each-ref --s 2>err &&
-	grep "ambiguous option: s (could be --sort or --stdin)" err
+	grep "ambiguous option: s (could be --sort or --stdin)" err &&
+	test_expect_code 129 git for-each-ref --no-co 2>err &&
+	grep "(could be --no-color or --no-contains)" err
 '
 
 # Stock Git reads the fields of refs when merge sort compares two refs.

@@ -210,6 +210,8 @@ test_expect_success 'refs exists' '
 	test_expect_code 2 git refs exists main 2>err &&
 	grep "error: reference does not exist" err &&
 	test_expect_code 2 git refs exists refs/heads/.. &&
+	test_expect_code 1 git refs exists refs/heads/main/below 2>err &&
+	grep "error: failed to look up reference: Not a directory" err &&
 	test_expect_code 128 git refs exists &&
 	test_expect_code 128 git refs exists HEAD main &&
 	cd ..

@@ -181,6 +181,13 @@ test_expect_success 'devices and pipes' '
 	test_cmp expect actual
 '
 
+test_expect_success 'the error about a directory names the path of --path' '
+	mkdir -p directory &&
+	test_expect_code 128 git hash-object --path=x directory 2>err &&
+	echo "fatal: Unable to hash x" >expect &&
+	test_cmp expect err
+'
+
 test_expect_success 'of two wrong pairs of options, --path is reported' '
 	test_expect_code 129 git hash-object --stdin --stdin --no-filters \
 		--path=x </dev/null 2>err &&

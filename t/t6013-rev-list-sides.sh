@@ -81,9 +81,14 @@ test_expect_success 'options that exclude each other' '
 	test_expect_code 128 git_alone -C $repo rev-list --left-only main -- x \
 		2>err &&
 	grep "is not supported yet" err &&
-	test_expect_code 128 "$GIT" -C $repo rev-list main^{tree}...side 2>err &&
-	grep "is a tree, not a commit" err &&
-	grep "^fatal: Invalid symmetric difference expression main" err
+	for dashes in "" --
+	do
+		test_expect_code 128 "$GIT" -C $repo rev-list \
+			main^{tree}...side $dashes 2>err &&
+		grep "is a tree, not a commit" err &&
+		grep "^fatal: Invalid symmetric difference expression main" \
+			err || return 1
+	done
 '
 
 test_done
