@@ -104,14 +104,35 @@ static int load_date(const char **out, const char *key, const char *otherwise,
 	return 0;
 }
 
+/*
+ * Check gc.reflogExpire, which a later step reads, so that a wrong value stops
+ * the command before it changes anything. As in stock Git, a missing value, and
+ * the keys for unreachable entries and for single refs, are not checked.
+ */
+static int check_reflog_expire(const struct config *config, int64_t now,
+			       struct error *err)
+{
+	const struct config_entry *entry = config_find(config,
+						       "gc.reflogexpire");
+	const char *value = entry ? entry->value : NULL;
+	int64_t when;
+
+	if (!value || !approxidate_parse_expiry(&when, value, now))
+		return 0;
+	return error_set(err, ERR_INVALID,
+			 "failed to parse 'gc.reflogexpire' value '%s'", value);
+}
+
 static int load_dates(struct gc_settings *s, const struct gc_args *a,
 		      const struct config *config, struct error *err)
 {
 	int64_t now = sys_clock_seconds(), when;
 	const char *log;
-	int ret = load_date(&s->prune, "gc.pruneexpire", "2.weeks.ago", config,
-			    err);
+	int ret = check_reflog_expire(config, now, err);
 
+	if (!ret)
+		ret = load_date(&s->prune, "gc.pruneexpire", "2.weeks.ago",
+				config, err);
 	if (!ret)
 		ret = load_date(&s->worktree_prune, "gc.worktreepruneexpire",
 				"3.months.ago", config, err);

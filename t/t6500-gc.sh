@@ -183,6 +183,18 @@ test_expect_success 'invalid configuration is reported before any step' '
 	test "$(packs_of r)" -eq 3
 '
 
+test_expect_success 'a wrong gc.reflogExpire stops gc before it does anything' '
+	rm -rf r && cp -R good r && find r -type f | sort >expect &&
+	for words in gc "gc --auto" "maintenance run"
+	do
+		test_expect_code 128 git -C r -c gc.reflogExpire=x $words \
+			2>err &&
+		grep "^fatal: failed to parse .gc.reflogexpire. value .x.$" \
+			err || return 1
+	done &&
+	find r -type f | sort >actual && test_cmp expect actual
+'
+
 test_expect_success 'bare numbers and dates long ago are dates; negative depths are 0' '
 	for words in "-c gc.aggressiveDepth=-1 gc" \
 		"-c gc.reflogExpire=90 gc" "-c gc.pruneExpire=90 gc" \
