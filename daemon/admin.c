@@ -19,8 +19,8 @@
 #include "http/http-exchange.h"
 
 /*
- * Returns the counters of the store, or NULL if repositories are not in a
- * store.
+ * Returns the counts of the requests to the store, or NULL if repositories are
+ * not in a store.
  */
 static struct stored_counts *counts_of(const struct daemon_request *q)
 {
@@ -52,8 +52,8 @@ static void take_store(struct status_store *t, const struct daemon_request *q)
 }
 
 /*
- * Prints a page or a document of the status to *body, and sets *type to its
- * media type. Returns 0 or ERR_NOMEM.
+ * Prints the status in one of the three formats (HTML, JSON, Prometheus) to
+ * *body, and sets *type to its media type. Returns 0 or ERR_NOMEM.
  */
 typedef int (*page_fn)(struct buf *body, const char **type,
 		       struct daemon_request *q, const struct status *s);

@@ -48,14 +48,14 @@ static size_t take_last(char out[SYS_ADDRESS_MAX], const char *list, size_t len)
 }
 
 /*
- * Reads the addresses of one X-Forwarded-For field, from the last to the first.
- * Stops at the first address that does not belong to a trusted proxy: this is
- * the client. `address` gets each address that is read, so the last of them
- * stays.
+ * Reads the addresses of one X-Forwarded-For field, from the end of the field
+ * to its beginning. Stops at the first address that does not belong to a
+ * trusted proxy: this is the client. `address` is set to the address that was
+ * read last.
  *
  * Returns true if all addresses belong to trusted proxies; the caller then
- * reads the previous field. Returns false if the client was found, or if a part
- * of the list is no address.
+ * reads the field before this one. Returns false if the client was found, or if
+ * a part of the list is no address.
  */
 static bool follow(char address[SYS_ADDRESS_MAX],
 		   const struct daemon_options *options, const char *list,
@@ -275,8 +275,9 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 		ret = enter(ad, price_us, err);
 	/*
 	 * This function is called while objects are counted, and again when the
-	 * pack is made. Until a strategy is chosen, objects are being counted.
-	 * report->count_ns then includes the time spent waiting here.
+	 * pack is made. In the first case, no strategy is chosen yet, and
+	 * report->count_ns includes the time spent waiting here. Record this
+	 * time, so that it can be subtracted.
 	 */
 	if (!ad->report->strategy)
 		ad->counted_ns = ad->pass.waited_ns;

@@ -310,8 +310,9 @@ void daemon_guard_leave(struct daemon_guard *guard, int child_status);
 struct daemon_place {
 	char *path; /* owned; NULL: none */
 	/*
-	 * The local copy of a repository in a store. It is not removed before
-	 * daemon_place_release(); files that are open then stay readable.
+	 * The local copy of a repository in a store. The copy is not removed
+	 * before daemon_place_release(). After that call, files of the copy can
+	 * be read only if they are open already.
 	 */
 	struct stored_use use;
 };
@@ -433,8 +434,8 @@ struct daemon_admit {
 };
 
 /*
- * Prepares *ad for a request of this thread. The other arguments are fields of
- * the struct, and borrowed.
+ * Prepares *ad for a request of this thread. The other arguments become fields
+ * of *ad, and are borrowed.
  */
 void daemon_admit_init(struct daemon_admit *ad,
 		       const struct daemon_options *options,
@@ -454,10 +455,10 @@ int daemon_admit_send(void *ctx, const struct odb *odb,
 		      struct error *err);
 
 /*
- * Called when a wait for the client begins and ends (struct sys_patience).
- * During the wait, the request gives its tokens back. The call does nothing in
- * other threads than the one that makes the pack: the thread that sends
- * keep-alives does no work. `ctx` is a struct daemon_admit.
+ * Called before each wait for the client (`begins` is true) and after it
+ * (false), see struct sys_patience. During the wait, the request gives its
+ * tokens back. Only a call by the thread that makes the pack has an effect: the
+ * thread that sends keep-alives does no work. `ctx` is a struct daemon_admit.
  */
 void daemon_admit_rest(void *ctx, bool begins);
 
@@ -548,8 +549,9 @@ struct daemon_answer {
 	/* the repository, borrowed from `use`; NULL: not opened yet */
 	const struct repo *entered;
 	/*
-	 * valid if requests are traced or refs are hidden: the repository with
-	 * a trace and a configuration of its own
+	 * Valid if requests are traced or refs are hidden: a copy of *entered.
+	 * The copy has the trace of this answer, or the configuration that
+	 * hides the refs, or both.
 	 */
 	struct repo repo;
 	/* valid if repo.trace is set */
@@ -713,8 +715,8 @@ const char *daemon_challenge(const struct daemon_request *q);
 
 /*
  * Asks the access helper about a request. Returns 0 if the request is allowed,
- * ERR_DENIED, or ERR_PEER after a line in the log if there is no answer. The
- * caller releases *out in any case.
+ * or ERR_DENIED if it is not. Returns ERR_PEER if there is no answer; the log
+ * then has the reason. The caller releases *out in any case.
  */
 int daemon_ask(struct access_answer *out, const struct daemon_options *options,
 	       const struct daemon_conn *conn,
@@ -733,8 +735,8 @@ int daemon_authorize(struct access_answer *out,
 /* ---- git.c */
 
 /*
- * Answer the client of git:// whose first pkt-line is in conn->input, or whose
- * next command has arrived (conn->talk).
+ * Answers a client of git://: its first request, which is in conn->input, or
+ * its next command, which has arrived (conn->talk is set).
  */
 void daemon_serve_git(const struct daemon_options *options,
 		      struct daemon_conn *conn);
@@ -742,8 +744,9 @@ void daemon_serve_git(const struct daemon_options *options,
 /* ---- ssh.c */
 
 /*
- * Answer the forced command of sshd whose message waits in the socket, or whose
- * next command has arrived (conn->talk).
+ * Answers a client of ssh: its first request, the message that waits in the
+ * socket (daemon/ssh-request.h), or its next command, which has arrived
+ * (conn->talk is set).
  */
 void daemon_serve_ssh(const struct daemon_options *options,
 		      struct daemon_conn *conn);
@@ -828,8 +831,8 @@ struct daemon_talk *daemon_talk_new(const struct daemon_options *options,
 				    const char *protocol, const char *user);
 
 /*
- * Ends conn->talk. A forced command of ssh gets its exit code. The loop must
- * not wait for the descriptors any more.
+ * Ends conn->talk. A forced command of ssh gets its exit code. Before this
+ * call, the loop must remove the descriptors of the client from epoll.
  */
 void daemon_talk_free(struct daemon_conn *conn);
 

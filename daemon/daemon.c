@@ -119,8 +119,8 @@ static void close_all(struct master *m)
 }
 
 /*
- * A copy of the options for one child process. It has only the listeners of
- * this process.
+ * A copy of the options for one child process. The copy has only those
+ * listeners that the child serves.
  */
 struct own_options {
 	struct daemon_options options;
@@ -218,7 +218,6 @@ static bool wants_admin(const struct daemon_options *o)
 	return false;
 }
 
-/* Returns the number of serving processes with the role `role`. */
 static size_t serving_nr(const struct master *m, enum role role)
 {
 	size_t nr = 0;
@@ -228,7 +227,6 @@ static size_t serving_nr(const struct master *m, enum role role)
 	return nr;
 }
 
-/* Returns the number of processes that drain. */
 static size_t draining_nr(const struct master *m)
 {
 	size_t nr = 0;
@@ -287,9 +285,9 @@ static void retire(struct master *m)
 }
 
 /*
- * Ends the relay of this master, so that fill() starts another one. The relay
- * of a successor may have replaced the socket file of this relay, before the
- * successor failed.
+ * Called after a successor has failed: ends the relay of this master, so that
+ * fill() starts another one. The relay of the successor may have replaced the
+ * socket file, so processes could not find the old relay any more.
  */
 static void renew_relay(struct master *m)
 {
@@ -328,9 +326,10 @@ static void lose_successor(struct master *m)
 }
 
 /*
- * Records that a worker has crashed during a request for this repository. If
- * the repository was already a suspect, the worker had only opened it; a child
- * process had to answer. So the crash proves that the repository is the cause.
+ * Records that a worker has crashed during a request for the repository at
+ * `path`. `is_suspect`: earlier crashes had made the repository a suspect. Then
+ * the worker had only opened the repository, and a child process had to answer.
+ * So the crash proves that the repository is the cause.
  */
 static void note_crash(void *ctx, const char *path, bool is_suspect)
 {
@@ -371,8 +370,9 @@ static void note_successor_end(struct master *m, pid_t pid, int status)
 	char line[128];
 
 	/*
-	 * end() may have ended the parent before this master has read the
-	 * process id of the new master from the pipe.
+	 * When this master has to end, it also ends the parent of the new
+	 * master, perhaps before it has read the process id of the new master
+	 * from the pipe. So read the id now.
 	 */
 	if (!m->heir && sys_event_is_ready(m->successor.ready))
 		read_heir(m);
@@ -649,9 +649,9 @@ int daemon_run(const struct daemon_options *options,
 	close_all(&m);
 	sys_close(m.alarm);
 	/*
-	 * This code also runs in a forked worker, with a copy of the list. So
-	 * it frees the list, but does not give the boards of other workers
-	 * back.
+	 * This code also runs in a forked worker, with a copy of the master's
+	 * list of processes. So it frees the list, but does not give the boards
+	 * of other workers back.
 	 */
 	free(m.processes);
 	status_boards_free(m.shared.boards);

@@ -64,8 +64,9 @@ struct daemon_options {
 	/* accept passwords over connections that are not encrypted */
 	bool plain_passwords;
 	/*
-	 * Fetches run in child processes, as pushes do, because a hook makes
-	 * the packs and expects the repository as working directory.
+	 * true: fetches run in child processes, as pushes do, because a hook
+	 * makes the packs. The hook expects the repository as working
+	 * directory.
 	 */
 	bool is_hooked;
 	unsigned worker_nr, thread_nr; /* threads of each worker */
@@ -148,8 +149,9 @@ struct daemon_successor {
 	 */
 	long pid;
 	/*
-	 * owned by the master: end of a pipe from which the process id of the
-	 * new master arrives, a `long`, when the new master serves
+	 * Owned by the master: the end of a pipe from which the master reads.
+	 * When the new master serves, it writes its process id, a `long`, into
+	 * the pipe.
 	 */
 	int ready;
 };
@@ -158,9 +160,9 @@ struct daemon_successor {
 struct daemon_program {
 	/*
 	 * Read the configuration again, and open and close listeners. *out is
-	 * borrowed until the next successful call; the options so far become
-	 * invalid. Returns 0, or a negative error code; then nothing has
-	 * changed.
+	 * borrowed until the next successful call, which makes the options of
+	 * earlier calls invalid. Returns 0, or a negative error code; then
+	 * nothing has changed.
 	 */
 	int (*reload)(void *ctx, const struct daemon_options **out,
 		      struct error *err);

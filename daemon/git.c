@@ -19,7 +19,11 @@
  */
 static const char unavailable[] = "service unavailable";
 
-/* Refuse the request. `reason` is for the client if errors are informative. */
+/*
+ * Refuses the request. `reason` and `detail` go to the log. The client gets
+ * only `reason`; if errors are not informative, a general text replaces it,
+ * except for `unavailable`.
+ */
 static void refuse(struct daemon_talk *t, const char *reason,
 		   const char *detail)
 {

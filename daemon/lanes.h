@@ -45,7 +45,8 @@ void lanes_put(struct lanes *lanes, struct lane_item *item);
 /*
  * Takes the next request that may have a thread, or returns NULL. The caller
  * passes item->key to lanes_done() later. The end of one request can make two
- * requests ready; so call lanes_has_ready() afterwards.
+ * requests ready. So after this call, check with lanes_has_ready() whether
+ * another thread should be woken.
  */
 struct lane_item *lanes_take(struct lanes *lanes);
 

@@ -166,7 +166,6 @@ static void put_packets(struct outbox_block *block,
 	}
 }
 
-/* Returns the first group of a span. */
 static struct serve_span first_group(const struct serve_span *span)
 {
 	struct serve_span group = *span;
@@ -207,8 +206,8 @@ static size_t group_len(const struct serve_span *group)
 }
 
 /*
- * Add groups of a span up to `max` bytes, and at least one. Returns the number
- * of bytes added.
+ * Adds groups of a span to the block, until the groups have at least `max`
+ * bytes or the block is full. Returns the number of bytes added.
  */
 static size_t put_span(struct outbox_block *block, struct serve_span span,
 		       size_t max)

@@ -124,8 +124,8 @@ static struct daemon_conn *take(struct thread *t)
 	}
 	wake_up(t);
 	/*
-	 * The end of one request may allow two requests of waiting clients to
-	 * start.
+	 * The end of one request may allow two waiting requests to start. So
+	 * wake another thread for the second one.
 	 */
 	if (item && lanes_has_ready(pool->lanes))
 		other = rouse(pool);

@@ -3,8 +3,8 @@
  * The relay: a process that sends requests to the store for the child processes
  * that receive pushes (stored/relay.h). A node has one relay for all workers,
  * so that one process sees all pushes of the node. After SIGTERM, the relay
- * accepts no connections and no further questions. It ends when it has answered
- * the earlier ones.
+ * accepts no connections and no further requests. It ends when it has answered
+ * the requests that it got before.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +15,10 @@
 #include "sys/event.h"
 #include "sys/io.h"
 
-/* milliseconds between two looks at the connections while the relay drains */
+/*
+ * milliseconds between two checks, while the relay drains, whether any
+ * connection is left
+ */
 #define TICK_MS 20
 /* nanoseconds until the relay tries again to accept a connection */
 #define PAUSE_NS (10 * 1000000)

@@ -218,8 +218,8 @@ static const char *copy_traceparent(struct daemon_request *q)
 }
 
 /*
- * Fills in the options of http_serve(). A user with a password may read all
- * repositories.
+ * Fills in the options of http_serve(). A user who has sent a right password
+ * may also read repositories without the file git-daemon-export-ok.
  */
 static void fill(struct daemon_request *q, const struct buf *path,
 		 const char *user, enum daemon_login login)
@@ -263,8 +263,8 @@ static void fill(struct daemon_request *q, const struct buf *path,
 }
 
 /*
- * Refuses a request with a status. The request need not have a repository.
- * Returns 0 or ERR_PEER.
+ * Refuses a request with the HTTP status `status`. The repository need not be
+ * known yet. Returns 0 or ERR_PEER.
  */
 static int refuse(struct daemon_request *q, const char *status)
 {
@@ -310,10 +310,11 @@ static const char *status_line(unsigned status)
 }
 
 /*
- * Drop the rest of the body. The answer has said that the connection is kept.
- * So this function waits for a body that is still on its way. A client that
- * waits for "100 Continue" may send no body. Returns whether the body was read
- * to its end.
+ * Reads the rest of the body and drops it, because the answer has said that the
+ * connection is kept. Waits for bytes that are still on their way. Gives up if
+ * the client waits for "100 Continue", because such a client may never send the
+ * body, or if the body is long (DROP_MAX). Returns whether the body was read to
+ * its end.
  */
 static bool drop_body(struct daemon_request *q)
 {
@@ -457,7 +458,7 @@ static bool may_push(const struct daemon_request *q)
 
 /*
  * Waits for the first bytes of the body, so that a client that sends nothing
- * takes no turn.
+ * takes no turn. Returns 0 or a negative error code.
  */
 static int await_body(struct daemon_request *q, struct error *err)
 {

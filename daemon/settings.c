@@ -219,7 +219,8 @@ static int add_listener(struct daemon_settings *s, const char *value,
 			unsigned line, struct error *err)
 {
 	/*
-	 * Listeners in options replace all listeners in the configuration file.
+	 * Listeners that are given as command-line options replace all
+	 * listeners of the configuration file.
 	 */
 	if (!line && s->listen_nr && s->listen[0].line)
 		forget_listeners(s);

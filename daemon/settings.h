@@ -85,8 +85,9 @@ enum daemon_kind {
 	DAEMON_NUMBER, /* uint64_t, at least 1 */
 	DAEMON_AMOUNT, /* uint64_t, may be 0 */
 	/*
-	 * the name of a service, whose bool in the row at `offset` is set or
-	 * cleared
+	 * The value is the name of a service. In the array of bools at
+	 * `offset`, the bool of this service is set to true (SET) or to false
+	 * (CLEAR).
 	 */
 	DAEMON_SERVICE_SET,
 	DAEMON_SERVICE_CLEAR,

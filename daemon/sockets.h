@@ -54,8 +54,8 @@ struct daemon_listener {
 	char name[DAEMON_NAME_MAX];
 	int fd; /* owned */
 	/*
-	 * A socket from the service manager has DAEMON_HTTP until a URL names
-	 * it.
+	 * A socket from the service manager has DAEMON_HTTP until a configured
+	 * URL names the socket.
 	 */
 	enum daemon_protocol protocol;
 };

@@ -52,7 +52,8 @@ void daemon_suspects_free(struct daemon_suspects *suspects)
 
 /*
  * Returns the FNV-1a hash of the first STATUS_PATH_MAX - 1 bytes of a path. A
- * board keeps no more bytes of a path, so hashes of both are equal.
+ * board (status/board.h) keeps no more bytes of a path. So the path of a
+ * request and the same path from a board have equal hashes.
  */
 static uint64_t hash_of(const char *path, size_t len)
 {
@@ -64,7 +65,7 @@ static uint64_t hash_of(const char *path, size_t len)
 	return hash;
 }
 
-/* Returns the entry of a hash if it ends after `now_ns`, or NULL. */
+/* Returns the entry with this hash that is still valid at `now_ns`, or NULL. */
 static const struct suspect *find(const struct daemon_suspects *s,
 				  uint64_t hash, uint64_t now_ns)
 {
@@ -78,8 +79,8 @@ static const struct suspect *find(const struct daemon_suspects *s,
 }
 
 /*
- * Returns an unused entry. If there is none, returns the entry that ends first,
- * to be overwritten.
+ * Returns an unused entry. If there is none, returns the entry that becomes
+ * invalid first; the caller overwrites this entry.
  */
 static struct suspect *make_room(struct daemon_suspects *s)
 {

@@ -114,7 +114,7 @@ void daemon_talk_pause(struct daemon_talk *talk)
 	if (talk->is_guarded)
 		daemon_guard_leave(&talk->guard, talk->child_status);
 	talk->is_guarded = false;
-	/* The bytes of the next command stay. */
+	/* Keep the bytes that were not read: they begin the next command. */
 	if (in) {
 		in->len -= talk->at;
 		memmove(in->bytes, in->bytes + talk->at, in->len);

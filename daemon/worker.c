@@ -45,7 +45,7 @@
 
 /*
  * maximum number of open repositories, and seconds without a request after
- * which one is closed
+ * which a repository is closed
  */
 #define SNAPSHOTS_MAX 64
 #define SNAPSHOT_TIMEOUT 30
@@ -394,8 +394,9 @@ static void send_some(struct worker *w, struct daemon_conn *conn, uint64_t now)
 	}
 	if (n >= 0 && outbox_is_empty(&out->box)) {
 		/*
-		 * At a deadline, epoll still waits for room in the socket.
-		 * epoll must not report a connection that a thread will have.
+		 * If this is a call at a deadline (`now` is not 0), epoll still
+		 * waits for room in the socket. Stop this, because epoll must
+		 * not report a connection that a thread will have.
 		 */
 		if (now)
 			sys_event_remove(w->events, out->stream->fd);
@@ -709,7 +710,9 @@ static void expire(struct worker *w, uint64_t now)
 	}
 }
 
-/* Stop accepting, and close the connections without a request. */
+/*
+ * Stops accepting connections. Connections without a request are closed soon.
+ */
 static void drain(struct worker *w)
 {
 	w->is_draining = true;
