@@ -38,9 +38,9 @@ void stored_absent_forget(struct stored_absent *absent, const char *name,
 
 /*
  * Returns whether the table says that the store did not have `name` when it was
- * asked, less than `age_ns` before `now_ns`. The time in the table may be later
- * than `now_ns`, because another thread asked the store; then the result is
- * true, too.
+ * asked, at a time that is less than `age_ns` before `now_ns`. The result is
+ * also true if this time is later than `now_ns`, because another thread has
+ * asked the store since then.
  */
 bool stored_absent_has(const struct stored_absent *absent, const char *name,
 		       uint32_t hash, uint64_t now_ns, uint64_t age_ns);

@@ -27,8 +27,9 @@
 #include "sys/map.h"
 
 /*
- * Time in seconds that a file stays in the cache although no repository has it.
- * Making a repository from files of the cache takes less time.
+ * Minimum time in seconds that a file stays in the cache although no repository
+ * has it. Making a repository from files of the cache takes less time, so its
+ * files are not removed before it is complete.
  */
 #define STORED_CACHE_AGE 3600
 

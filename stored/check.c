@@ -23,8 +23,8 @@ struct checking {
 	struct stored_check_report *report;
 	struct error *err; /* not NULL */
 	/*
-	 * true: the content of a file was wrong, so the files do not form a
-	 * repository
+	 * true: a file was missing, or its content was wrong. Without this
+	 * file, the other files do not form a repository.
 	 */
 	bool lacks_files;
 	/*

@@ -32,8 +32,8 @@
 #define BUCKET_NR 256
 #define ENTRY_MAX 4096
 /*
- * Minimum number of nanoseconds between two updates of the time at which a copy
- * was last used, which is stored on disk.
+ * Minimum number of nanoseconds between two writes to the disk of the time at
+ * which a copy was last used.
  */
 #define TOUCH_NS UINT64_C(10000000000)
 /*
@@ -95,9 +95,9 @@ struct entry {
 	 */
 	uint64_t newest_ns;
 	/*
-	 * `marker` identifies the marker file of the copy that was read last.
-	 * `known` has only three fields of its generation: number, parent and
-	 * token.
+	 * `marker` identifies the marker file of the copy that this process
+	 * read last. `known` is the generation in that file; only its number,
+	 * parent and token are set.
 	 */
 	struct identity marker;
 	struct generation known;

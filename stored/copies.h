@@ -122,8 +122,8 @@ bool stored_copies_were_asked(const struct stored_copies *copies,
 			      const struct stored_use *use);
 
 /*
- * Returns whether the copy in use was the newest generation at most
- * STORED_OFFERS_AGE_MAX (stored/offers.h) before the request.
+ * Returns whether the copy in use had the newest generation at some moment in
+ * the last STORED_OFFERS_AGE_MAX seconds (stored/offers.h) before the request.
  */
 bool stored_copies_is_fresh(const struct stored_copies *copies,
 			    const struct stored_use *use);

@@ -419,9 +419,9 @@ static int advance_in_place(struct stored_copy *copy,
 		ret = stored_refresh_files(&r, err);
 	/*
 	 * Remove the old packs before the marker is written. If the process
-	 * dies between these steps, the next refresh removes the packs again.
-	 * In the other order, the old packs would stay until there is a newer
-	 * generation.
+	 * dies between these steps, the old marker stays, and the next refresh
+	 * does both steps again. In the other order, the old packs would stay
+	 * until there is a newer generation.
 	 */
 	if (!ret)
 		stored_refresh_tidy(&r);

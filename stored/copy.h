@@ -89,9 +89,10 @@ int stored_copy_refresh(struct stored_copy *copy, struct error *err);
 void stored_copy_doubt(struct stored_copy *copy);
 
 /*
- * Returns whether it is still not proved, since stored_copy_doubt(), that the
- * store has the generation of the copy. stored_copy_refresh() proves this,
- * except when it makes the copy from the hint, which saves a request.
+ * Returns whether the store must still prove that it has the generation of the
+ * copy: stored_copy_doubt() was called, and there was no proof since then.
+ * stored_copy_refresh() gets the proof, except when it makes the copy from the
+ * hint, because this saves a request.
  */
 bool stored_copy_is_doubted(const struct stored_copy *copy);
 
@@ -108,18 +109,18 @@ int stored_copy_look(struct stored_copy *copy, struct error *err);
  * objects, alternates, and packs. Only stock Git or a hook can have added them.
  * A push must not rely on such objects, because the store does not have them.
  *
- * First lists five directories, without a lock. If they have such objects,
- * refreshes the copy and removes them. Returns 0, or a negative error code if
- * such objects may be left.
+ * First lists five directories, without a lock. If these directories have such
+ * objects, refreshes the copy and removes the objects. Returns 0, or a negative
+ * error code if such objects may be left.
  */
 int stored_copy_purge(struct stored_copy *copy, struct error *err);
 
 /*
- * Brings the copy to a generation that exists in the store, for example after a
- * push. Does nothing if the copy already has a newer generation. Sends no
- * request for records, and downloads no file that is in the cache
- * (stored_cache_add()). Returns the values of stored_copy_refresh(), except
- * ERR_MISSING.
+ * Brings the copy to the generation *g, which must exist in the store: for
+ * example, one that a push has just made. Does nothing if the copy already has
+ * a newer generation. Sends no request for records, and downloads no file that
+ * is in the cache (stored_cache_add()). Returns the values of
+ * stored_copy_refresh(), except ERR_MISSING.
  */
 int stored_copy_advance(struct stored_copy *copy, const struct generation *g,
 			struct error *err);
@@ -159,9 +160,10 @@ int stored_copy_advance_made(struct stored_copy *copy,
 
 /*
  * Takes the lock CHANGE, after waiting for it. A program that changes the refs
- * of the copy itself must call this function before it locks the refs. It must
- * call stored_copy_end() after it has committed the refs. stored_copy_advance()
- * may be called in between. Calls may be nested. Returns 0 or ERR_IO.
+ * of the copy itself must call this function before it locks the refs. After
+ * the refs have their new values, the program must call stored_copy_end().
+ * stored_copy_advance() may be called in between. Calls may be nested. Returns
+ * 0 or ERR_IO.
  */
 int stored_copy_begin(struct stored_copy *copy, struct error *err);
 void stored_copy_end(struct stored_copy *copy);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looks up refs in the tables of a generation, for a commit
+ * Looks up refs in the tables of a generation, while a record is made
  * (generation_change.find_ref). The tables that were read last stay open,
  * because most generations have the same tables as the generation before.
  */
@@ -40,8 +40,8 @@ struct stored_finder_refs {
 };
 
 /*
- * Finds a ref for a commit. Its arguments and results are those of
- * generation_change.find_ref; `ctx` is a struct stored_finder_refs.
+ * Finds a ref while a record is made. Works like generation_change.find_ref,
+ * with the same arguments and results; `ctx` is a struct stored_finder_refs.
  */
 int stored_finder_find(void *ctx, struct buf *value, const struct generation *g,
 		       const char *ref, struct error *err);

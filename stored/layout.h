@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lays out a generation as a bare repository in a directory, which every
- * command can open. The refs are reftables:
+ * Lays out a generation as a bare repository in a directory. Every Git command
+ * can open this repository. The refs are reftables:
  *
  *	<files of the record>      config, objects/pack/..., reftable/<name>;
  *	                           without the side bundle (stored/side.h)

@@ -23,8 +23,8 @@
 #include "object/oid.h"
 
 /*
- * Path of the list in a generation, and the path below which packs are that
- * only the store has.
+ * STORED_OFFER_LIST is the path of the list in a generation. STORED_OFFER_DIR
+ * is the directory of the published packs that only the store has.
  */
 #define STORED_OFFER_LIST "objects/info/published"
 #define STORED_OFFER_DIR "publish/"

@@ -9,10 +9,11 @@
  *
  * An address must not outlive the file in the store. If a generation is no
  * longer the newest, a garbage collection keeps its files for at least
- * STORED_GRACE_MIN (stored/successor.h). A copy may have a generation that was
- * the newest STORED_OFFERS_AGE_MAX ago. Its addresses are then valid for up to
- * PUBLISHED_LIFETIME_MAX (publish/published.h) from now on. Both times together
- * are shorter than the grace. The caller must know how old the copy may be.
+ * STORED_GRACE_MIN (stored/successor.h). The generation of a copy may have been
+ * replaced STORED_OFFERS_AGE_MAX ago. The addresses that are made from this
+ * copy now are valid for up to PUBLISHED_LIFETIME_MAX (publish/published.h).
+ * Both times together are shorter than the grace. The caller must know how old
+ * the copy may be.
  */
 #ifndef STORED_OFFERS_H
 #define STORED_OFFERS_H
@@ -32,13 +33,13 @@ struct stored_offers;
 #define STORED_OFFERS_AGE_MAX 3600
 
 /*
- * Finds the published packs of the local copy in the directory `dir`, whose
- * addresses have a protocol in the list `protocols`, such as "http,https".
- * `config` must outlive *out. No request is sent. Returns 0 with *out owned by
- * the caller, or NULL if there are no such packs. Returns ERR_CORRUPT if the
- * list or the marker is damaged, or another negative error code if the store
- * cannot be opened, for example without keys. Cost: the marker of the copy is
- * read, and a signature is computed.
+ * Finds those published packs of the local copy in `dir` whose addresses have a
+ * protocol in the list `protocols`, such as "http,https". `config` must outlive
+ * *out. No request is sent. Returns 0 with *out owned by the caller, or NULL if
+ * there are no such packs. Returns ERR_CORRUPT if the list or the marker is
+ * damaged, or another negative error code if the store cannot be opened, for
+ * example without keys. Cost: the marker of the copy is read, and a signature
+ * is computed.
  */
 int stored_offers_open(struct stored_offers **out, const char *dir,
 		       const struct published_config *config,
@@ -49,8 +50,9 @@ void stored_offers_close(struct stored_offers *offers);
 
 /*
  * Appends the address of the published pack with this checksum and length. A
- * signed address is valid from now on. Returns 1 if the address was appended, 0
- * if there is no such pack, or a negative error code.
+ * signed address is valid from the call on, for config->store_lifetime seconds.
+ * Returns 1 if the address was appended, 0 if there is no such pack, or a
+ * negative error code.
  */
 int stored_offers_find(struct buf *uri, const struct stored_offers *offers,
 		       const struct oid *checksum, uint64_t len,

@@ -412,8 +412,8 @@ struct publishing {
 	struct stored_push *push;
 	struct ref_transaction *tx;
 	/*
-	 * owned: the refs of the change with all their strings, and the update
-	 * of the transaction to which each belongs
+	 * Owned, with all strings of `refs`: the refs of the change. updates[i]
+	 * is the update of the transaction that refs[i] was made from.
 	 */
 	struct generation_ref_change *refs;
 	struct ref_update **updates;

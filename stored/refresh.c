@@ -33,8 +33,8 @@ static bool is_equal(const struct generation_file *a,
 
 /*
  * Returns the file of r->before that has the same path as a file of r->g, or
- * NULL. Looks first at the same index in the list of files, because most files
- * have it.
+ * NULL. Looks first at the index of `file` in r->g, because most files have the
+ * same index in both lists.
  */
 static const struct generation_file *find_before(
 	const struct stored_refresh *r, const struct generation_file *file)
@@ -240,8 +240,9 @@ struct visit {
 	/* the visited directory, with a slash at the end, or "" */
 	const char *sub;
 	/*
-	 * true: visit only the files that must be removed first (see
-	 * goes_first() and indexes of packs); false: visit only the others
+	 * true: the visit removes only files that must be removed before the
+	 * others: indexes of packs, and files for which goes_first() is true.
+	 * false: it removes only the others.
 	 */
 	bool is_first;
 	const char *list;

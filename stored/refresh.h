@@ -85,9 +85,9 @@ int stored_refresh_has_others(const struct stored_refresh *r,
 			      struct error *err);
 
 /*
- * Removes what lets stored_refresh_has_others() return 1: the objects and files
- * that r->g does not have. r->g must be the generation of the directory.
- * Returns 0, or a negative error code if some of them may be left.
+ * Removes the objects and files that r->g does not have and for which
+ * stored_refresh_has_others() returns 1. r->g must be the generation of the
+ * directory. Returns 0, or a negative error code if some of them may be left.
  */
 int stored_refresh_purge(const struct stored_refresh *r, struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commits of pushes in the relay of a node. */
+/* Makes records for pushes, in the relay of a node. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +12,13 @@
 #include "stored/relay-commit.h"
 
 /*
- * maximum number of repositories in the list; if there are more, those to which
- * nobody pushes are removed
+ * maximum number of repositories in the list; if there are more, the
+ * repositories to which nobody pushes now are removed
  */
 #define IDLE_MAX 256
 /*
- * nanoseconds: if the base was made or proved longer ago, the store must prove
- * that it has the base before the next record is made
+ * Time in nanoseconds. If the base was made or proved longer ago than this, the
+ * store must prove that it has the base before the next record is made.
  */
 #define PROOF_NS UINT64_C(1000000000)
 
@@ -109,8 +109,8 @@ static void warn(const struct relay_repository *r, const char *what,
 /* ---- the base of a record */
 
 /*
- * Replaces *base by the newest generation that the files of the copy name: its
- * marker, or the note of a push (stored_copy_newest_made()). Zeroes *base if
+ * Replaces *base by the newest generation that is recorded in the copy: in its
+ * marker, or in the note of a push (stored_copy_newest_made()). Zeroes *base if
  * there is no usable copy. Returns 0 or a negative error code.
  */
 static int load_base(struct relay_repository *r, struct generation *base,
@@ -144,14 +144,15 @@ static void drop_base(struct generation *base)
 }
 
 /*
- * Replaces *base by the newest generation that this node knows, and checks that
- * the store has it. `seen` is the number of a generation: a process that pushes
- * has proved that the store has it.
+ * Called before a record is made after *base. If *base is older than generation
+ * `seen`, replaces *base by the newest generation that is recorded in the copy.
+ * `seen` needs no proof: a process that pushes has proved that the store has
+ * it.
  *
- * A base with a higher number was made by this relay or read from the copy. The
- * store may have lost such a base when it was restored from a backup, so the
- * base is proved again after PROOF_NS. If the store has lost the base, *base is
- * released. Returns 0 or a negative error code.
+ * A newer *base was made by this relay or read from the copy. The store may
+ * have lost such a base when it was restored from a backup. So the store must
+ * prove, once in PROOF_NS, that it has the base. If the store has lost the
+ * base, *base is released. Returns 0 or a negative error code.
  */
 static int renew(void *ctx, struct generation *base, uint64_t seen,
 		 struct error *err)
@@ -224,9 +225,10 @@ static void keep_for_hint(struct relay_repository *r, struct generation *g)
 }
 
 /*
- * Brings the copy of the node to the record, for all changes in it. Several
- * threads may do so for several records of one repository. The copy is never
- * brought to an older record.
+ * Called once for each new record, whatever the number of changes in it: brings
+ * the copy of the node to the generation *g of the record. Several threads may
+ * call this for several records of one repository. The copy is never brought to
+ * an older generation.
  */
 static void follow(void *ctx, struct generation *g)
 {

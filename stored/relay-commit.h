@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside the relay of a node: commits of pushes. Pushes to one repository that
- * wait at the same time get one record. The next record does not wait until the
- * copy is advanced.
+ * Inside the relay of a node: makes the records of pushes. Pushes to one
+ * repository that wait at the same time get one record. The next record does
+ * not wait until the copy is advanced.
  *
  *	process                             relay
  *	writes its files

@@ -40,9 +40,9 @@ struct connection {
 /* ---- connections */
 
 /*
- * Answers one question. If the question is a commit, *used is set to the
- * repository that the commit changes, for relay_commit_end(). Returns 0 or a
- * negative error code.
+ * Answers one question. If the question is to make the record of a push
+ * (RELAY_COMMIT), *used is set to the repository of the push, for
+ * relay_commit_end(). Returns 0 or a negative error code.
  */
 static int answer(struct stored_relay *relay, struct relay_repository **used,
 		  struct buf *out, const struct buf *question,

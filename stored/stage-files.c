@@ -112,8 +112,9 @@ static int take_one(void *ctx, const char *name)
 }
 
 /*
- * A directory `from` of the source: which files of it the stage gets, in which
- * directory `to`.
+ * A directory of the source. The stage gets the files for which `wants` returns
+ * true, in the directory `to`. `from` is relative to `top`, and `to` is
+ * relative to the stage. `are_replaced`: see struct linking.
  */
 struct source_dir {
 	const char *top, *to, *from;

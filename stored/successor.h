@@ -34,7 +34,7 @@ struct stored_successor {
 	const char *node, *user, *action;
 	/*
 	 * true: the directory may lack objects that the base has. In this case,
-	 * the commit fails if the store has a generation that is newer than the
+	 * the call fails if the store has a generation that is newer than the
 	 * base.
 	 */
 	bool drops_objects;

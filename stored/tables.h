@@ -74,9 +74,10 @@ struct stored_changes {
 
 /*
  * Finds the refs that differ between two generations; `before` is NULL for a
- * repository that did not exist. If both have the same tables, only the values
- * of changed refs are read. Otherwise all refs are compared. Release *out in
- * any case. Returns 0 or a negative error code.
+ * repository that did not exist. If both generations have the same tables, only
+ * refs that records have updated since then can differ, so only these are
+ * compared. Otherwise all refs are compared. Release *out in any case. Returns
+ * 0 or a negative error code.
  */
 int stored_changes_find(struct stored_changes *out, struct stored_cache *cache,
 			const struct generation_place *place,

@@ -3,7 +3,7 @@
  * Makes the reftables of a local copy from the record of a generation. The
  * record lists reftables, and later updates of refs. The stack of the copy has
  * the listed tables, one more table with the updates, and no other table. So
- *the refs of the copy are exactly those of the record.
+ * the refs of the copy are exactly those of the record.
  *
  *	reftable/tables.list      <tables of the record, oldest first>
  *	                          <one more>, if the record has updates
