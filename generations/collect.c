@@ -110,9 +110,10 @@ static int write_and_ask(struct collection *c, const struct generation *newest)
  * Asks the store for its time without writing. Returns true with c->now set, or
  * false if the store's response has no time.
  *
- * The response may come from a gateway in front of the store, whose clock may
- * be fast. With a fast clock, young files would look old. So c->now is the time
- * in the response, or the time of this node's clock if that is earlier.
+ * The response may come from a gateway in front of the store, and the clock of
+ * the gateway may be fast. With a fast clock, young files would look old. So
+ * c->now is the time in the response, or the time of this node's clock if that
+ * is earlier.
  */
 static bool ask_only(struct collection *c, uint64_t newest)
 {

@@ -11,12 +11,12 @@
  * accepts no file, the present time is the earlier one of two times: the time
  * of the collector's clock, and the time in a response of the store.
  *
- * Why no commit loses a file: a new record names two kinds of files. Some are
- * files that the parent of the new record names. The parent was the newest
- * generation until then, so it is live, and its files are kept. The other files
- * were written less than `session_ns` before (generations/history.h). The grace
- * must be longer than any writer's session, and longer than any reader works
- * with one generation.
+ * Why no new record names a deleted file: a new record names two kinds of
+ * files. Some are files that the parent of the new record names. The parent was
+ * the newest generation until then, so it is live, and its files are kept. The
+ * other files were written less than `session_ns` before
+ * (generations/history.h). The grace must be longer than any writer's session,
+ * and longer than any reader works with one generation.
  *
  * Records of generations that are not live are replaced by retired records,
  * which are nearly empty (generations/record.h). So the numbers of these

@@ -39,8 +39,9 @@
 
 /*
  * Results inside this file. TAKEN: another writer has made the record with this
- * number. AGAIN: the session_ns of one change ended before the first put of the
- * record, so the record must be composed again without this change.
+ * number. AGAIN: the session of one change became too old (session_ns) before
+ * the first put of the record, so the record must be composed again without
+ * this change.
  */
 enum { TAKEN = 100, AGAIN = 101 };
 
@@ -165,7 +166,7 @@ static int run_upload(void *ctx, unsigned thread_nr, size_t nr,
 		return u->results[nr] ? ERR_PEER : 0;
 	}
 	/*
-	 * The name contains the token of this commit, so nobody else writes a
+	 * The name contains the token of this upload. So nobody else writes a
 	 * file of this name, and the put can be repeated safely.
 	 */
 	for (unsigned i = 0; ret == STORE_AMBIGUOUS && i < UPLOAD_TRIES; i++) {
@@ -238,15 +239,17 @@ struct commit {
 	struct commit_member *const *members;
 	size_t nr;
 	/*
-	 * true: `base` was the newest generation at some moment of this commit
+	 * true: `base` was the newest generation at some moment since the call
+	 * of commit_make() began
 	 */
 	bool is_newest;
 	/* number of changes in record `next` */
 	int accepted;
 	struct generation next, found; /* owned */
 	/*
-	 * owned: the caller's *base, set when *base is replaced, because the
-	 * change may borrow from it
+	 * Owned: the generation that the caller passed in *base, set when *base
+	 * is replaced. The old generation is kept, because the changes may
+	 * borrow from it.
 	 */
 	struct generation given;
 	/* owned: name and text of record `next` */
@@ -259,10 +262,11 @@ struct commit {
  * done. `result` is the result of making the record.
  *
  * - A member whose change is in the record gets `result`.
- * - A refused member keeps the reason of its refusal.
- * - If a record was composed and could not be made, a refused member gets
- *   GENERATION_BUSY instead, and can try again. Another change in this record
- *   may have caused the refusal.
+ * - A refused member keeps the reason of its refusal, if the record was made or
+ *   no record was composed.
+ * - If a record was composed but could not be made, a refused member gets
+ *   GENERATION_BUSY, so that it tries again: a change in this record may have
+ *   caused the refusal.
  */
 static void end_all(struct commit *c, int result)
 {
@@ -297,8 +301,8 @@ static bool has_members(const struct commit *c)
 }
 
 /*
- * Returns whether session_ns of a change in the record is over: the files of
- * the change may be too old by now.
+ * Returns whether a change in the record is older than its session_ns: a
+ * garbage collection may then have deleted its files.
  */
 static bool any_is_over(const struct commit *c)
 {
@@ -391,9 +395,9 @@ static int compose(struct commit *c, bool *has_refused)
 
 /*
  * Finds out who made the record with this number. Returns GENERATION_COMMITTED
- * if the record has the token of this commit, or TAKEN if another writer has
- * made it. Returns STORE_AMBIGUOUS if the record cannot be read, or if a
- * retired record does not show who made it.
+ * if the record has the token of c->next, or TAKEN if another writer has made
+ * it. Returns STORE_AMBIGUOUS if the record cannot be read, or if a retired
+ * record does not show who made it.
  */
 static int look_at(struct commit *c)
 {
@@ -405,9 +409,9 @@ static int look_at(struct commit *c)
 		return STORE_AMBIGUOUS;
 	if (c->found.is_retired)
 		/*
-		 * A retired record has no token. It is retired only long after
-		 * it was made, so this commit cannot have made it, unless the
-		 * commit took longer than session_ns.
+		 * A retired record has no token. A record is retired only long
+		 * after it was made. So this process can have made it only if a
+		 * change is older than its session_ns.
 		 */
 		return any_is_over(c) ? STORE_AMBIGUOUS : TAKEN;
 	return memcmp(c->found.token, c->next.token, sizeof(c->next.token))
@@ -507,8 +511,9 @@ static int advance(struct commit *c, unsigned tries)
 
 /*
  * Writes the hint of a new repository. Repositories are listed by their hints,
- * so the hint must exist before the first record. Later commits write the hint
- * for their base. Returns 0, GENERATION_STORE_DOWN or a negative error code.
+ * so the hint must exist before the first record. The hint is written again
+ * when a later record is made, with the number of its base. Returns 0,
+ * GENERATION_STORE_DOWN or a negative error code.
  */
 static int announce(struct commit *c)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Group commit: several threads make one record together. Each thread writes
- * the files of its change, or has a session that has written them. Then the
- * thread waits in a queue. One of the threads, the leader, makes one record for
- * all waiting changes.
+ * Several threads make one record together ("group commit" in databases). Each
+ * thread writes the files of its change, or has a session that has written
+ * them. Then the thread waits in a queue. One of the threads, the leader, makes
+ * one record for all waiting changes.
  */
 #include <string.h>
 

@@ -84,10 +84,11 @@ int generation_read_info(struct generation *out, struct filestore_info *info,
  * Reads the newest record into *out. The search starts at `at_least`, the
  * number of a record that exists. If `at_least` is 0, the search starts at the
  * number in the hint, which costs one more request. The search sends two
- * requests if the start is the newest record, and three if the start is one
- * behind. Otherwise, the number of requests is logarithmic in the number of
- * generations that the start is behind. Returns 0, STORE_ABSENT if the
- * repository has no generation, STORE_UNAVAILABLE, or an error.
+ * requests if the start is the newest record, and three if the newest record is
+ * the next one after the start. Otherwise, the number of requests is
+ * logarithmic in the number of generations that the start is behind. Returns 0,
+ * STORE_ABSENT if the repository has no generation, STORE_UNAVAILABLE, or an
+ * error.
  */
 int generation_newest(struct generation *out,
 		      const struct generation_place *place, uint64_t at_least,
@@ -161,8 +162,8 @@ int generation_write_hint_record(const struct generation_place *place,
 				 const struct generation *g, struct error *err);
 
 /*
- * Reads the hint, which is a copy of a record, and sets *out to this record. A
- * newer record may exist. If the repository was removed and its hint was not,
+ * Reads the hint. If the hint is a copy of a record, sets *out to this record.
+ * A newer record may exist. If the repository was removed and its hint was not,
  * the record itself does not exist any more. Returns 0, STORE_ABSENT if there
  * is no hint or if the hint is not a copy of a record, STORE_UNAVAILABLE, or a
  * negative error code. After an error, *out is zeroed.
@@ -177,7 +178,8 @@ int generation_read_hint(struct generation *out,
 struct generation_upload {
 	/*
 	 * The path, the size and the hash of the content. file.upload is
-	 * ignored: each commit makes a new token for its files.
+	 * ignored: generation_commit() makes a new token for the files of each
+	 * call.
 	 */
 	struct generation_file file;
 	/*
@@ -205,27 +207,27 @@ struct generation_change {
 	const char *node, *user, *action;
 	/*
 	 * The number of the generation that the change was made from and
-	 * checked against; 0 for a new repository. The commit fails if a later
-	 * generation dropped objects.
+	 * checked against; 0 for a new repository. The change is refused if a
+	 * later generation dropped objects.
 	 */
 	uint64_t seen;
 	/*
-	 * true: the change drops objects that the repository had. Then the
-	 * commit fails if there is a generation after `seen`, because its refs
-	 * may need these objects.
+	 * true: the change drops objects that the repository had. The change is
+	 * refused if there is a generation after `seen`, because the refs of
+	 * that generation may need these objects.
 	 */
 	bool drops_objects;
 	/*
 	 * Files that the change adds. If the generation already has an equal
-	 * file at the path of an upload, the old file is kept. If it has a
-	 * different file at this path, the commit fails, unless the change
-	 * drops the old file.
+	 * file at the path of an upload, the old file is kept. If the
+	 * generation has a different file at this path, the change is refused,
+	 * unless it drops that file.
 	 */
 	const struct generation_upload *uploads;
 	size_t upload_nr;
 	/*
-	 * Files that the change drops. For each of them, the commit fails if
-	 * the generation has no file with the same path, hash and upload token.
+	 * Files that the change drops. The change is refused if the generation
+	 * lacks one of them: a file with this path, hash and upload token.
 	 */
 	const struct generation_file *drops;
 	size_t drop_nr;
@@ -236,9 +238,9 @@ struct generation_change {
 	 * because the uploaded tables contain them. At most `seen`; 0: no
 	 * updates are removed.
 	 *
-	 * If the change uploads or drops tables ("reftable/..."), the commit
-	 * fails if a generation after `seen` did so, too: uploaded tables must
-	 * be the newest ones of the stack.
+	 * If the change uploads or drops tables ("reftable/..."), it is refused
+	 * if a generation after `seen` did so, too: uploaded tables must be the
+	 * newest ones of the stack.
 	 */
 	uint64_t tables_up_to;
 	/*
@@ -258,16 +260,16 @@ struct generation_change {
 			struct error *err);
 	void *find_ctx;
 	/*
-	 * Maximum age of the uploads, in nanoseconds (> 0). If they are older,
-	 * no request for the record is sent. The age is measured by both clocks
-	 * of the host.
+	 * Maximum age of the uploads, in nanoseconds (> 0). If the uploads are
+	 * older, no request for the record is sent. The age is measured by both
+	 * clocks of the host.
 	 */
 	uint64_t session_ns;
 };
 
 /*
- * The result of a commit. After a negative result, which is an error code,
- * nothing was changed.
+ * The result of generation_commit() and similar functions. They may also return
+ * a negative error code; nothing was changed then.
  */
 enum generation_commit_result {
 	GENERATION_COMMITTED = 0,
@@ -334,11 +336,11 @@ int generation_commit(struct generation *base,
 		      const struct generation_change *change,
 		      struct error *err);
 
-/* ---- a commit in two steps */
+/* ---- generation_commit() in two steps */
 
 /*
- * The state of a commit in two steps. The first step uploads the files of a
- * change, the second step makes the record. Owns no memory.
+ * The state of generation_commit() in two steps. The first step uploads the
+ * files of a change, the second step makes the record. Owns no memory.
  */
 struct generation_session {
 	uint8_t upload[GENERATION_TOKEN_LEN];
@@ -391,9 +393,9 @@ int generation_change_check_ref(const struct generation *g,
 				size_t nr, struct error *err);
 
 /*
- * Finds out whether a commit of this session was made. A caller needs this if
- * the process that sent the commit has ended and cannot tell the result.
- * `at_least` is the number of a record that exists. Returns
+ * Finds out whether a record with the change of this session was made. A caller
+ * needs this if another process had to make the record, and has ended without
+ * telling the result. `at_least` is the number of a record that exists. Returns
  * GENERATION_COMMITTED if the newest generation has a file of the session.
  * Otherwise returns GENERATION_UNKNOWN, because the record may still be
  * created. For a session without files, always returns GENERATION_UNKNOWN.
@@ -457,10 +459,10 @@ void generation_group_set_hooks(struct generation_group *group,
  * Works like generation_session_commit() on the newest generation that the
  * group knows. Returns the same results. Several threads may call this
  * function. While one record is made, the changes that wait are collected for
- * the next record. A session may show that the store was restored from a
- * backup: the store has another generation with the number of the group's
- * newest one. Then the group searches the newest generation again. See also
- * generation_group_commit().
+ * the next record. If the store was restored from a backup, it may have another
+ * generation with the number of the newest one that the group knows. If a
+ * session has found this out (seen_token), the group searches the newest
+ * generation in the store. See also generation_group_commit().
  */
 int generation_group_session(struct generation_group *group,
 			     const struct generation_change *change,

@@ -78,8 +78,8 @@ static bool has_long_part(const char *path)
 }
 
 /*
- * Appends `start` and the quoted path of the repository, with which names of
- * the repository's files begin.
+ * Appends the beginning of the names of a repository's files: `start` and the
+ * quoted path of the repository.
  */
 static int append_start(struct buf *out, const char *start,
 			const char *repository, struct error *err)

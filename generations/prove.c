@@ -32,10 +32,10 @@ static int compare_head(const struct generation_place *place, uint64_t number,
 }
 
 /*
- * Compares the whole record in the store, which may be retired, with `known`.
- * *is_there is set to whether the store has a record with this number. Returns
- * 0 if both records are of the same generation, STORE_ABSENT if not, another
- * filestore_result, or a negative error code.
+ * Compares the whole record in the store with `known`. The record may be
+ * retired. *is_there is set to whether the store has a record with this number.
+ * Returns 0 if both records are of the same generation, STORE_ABSENT if not,
+ * another filestore_result, or a negative error code.
  */
 static int compare_record(bool *is_there, const struct generation_place *place,
 			  const struct generation *known, struct error *err)

@@ -147,7 +147,7 @@ out:
 	return ret;
 }
 
-/* Returns the time by the clock of the file system, or 0. */
+/* Returns the time by the clock of the file system, or 0 if it is unknown. */
 static int64_t read_clock(const struct filestore *store)
 {
 	struct buf path = BUF_INIT;
@@ -198,8 +198,8 @@ static int lock_name(const struct filestore *store, const char *name,
 	for (const char *p = name; *p; p++)
 		nr = nr * 31 + (unsigned char)*p;
 	/*
-	 * Open the file for each lock, so that the locks also exclude threads
-	 * of this process.
+	 * Open the file ".lock" anew for each lock, so that the locks also
+	 * exclude threads of this process.
 	 */
 	fd = sys_rangelock_open(path.data, err);
 	buf_release(&path);

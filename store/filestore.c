@@ -11,8 +11,8 @@
 #include "sys/map.h"
 
 /*
- * maximum number of times that a file is read into memory, because somebody may
- * replace it during a read
+ * Maximum number of tries to read a file into memory. A try fails if somebody
+ * replaces the file during the read.
  */
 #define READS 5
 /* maximum number of files in a page for filestore_list_each() */

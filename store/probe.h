@@ -3,7 +3,7 @@
  * Checks whether a store keeps the promises of store/filestore.h. Some services
  * accept a conditional put and ignore its condition. In other services, several
  * clients that create the same name at the same time all succeed. Such a store
- * would lose commits.
+ * would lose pushes.
  */
 #ifndef STORE_PROBE_H
 #define STORE_PROBE_H

@@ -35,7 +35,7 @@
 enum relay_question {
 	RELAY_READ = 1,
 	RELAY_PUT = 2,
-	/* a commit of a push (generations/passing.h) */
+	/* makes the record of a push (generations/passing.h) */
 	RELAY_COMMIT = 3,
 };
 
@@ -55,7 +55,7 @@ void relay_free(struct relay *relay);
 
 enum relay_outcome {
 	RELAY_ANSWERED = 0,
-	/* there is no relay, and the question did not reach one */
+	/* no relay has got the whole question, for example because none runs */
 	RELAY_AWAY = 1,
 	/* the relay has ended or is silent, and may have got the question */
 	RELAY_LOST = 2,
@@ -85,9 +85,10 @@ int store_relay_open(struct filestore **out, struct relay *relay, uint8_t which,
 /* ---- for the relay */
 
 /*
- * Answers a question of the kind `kind`, RELAY_READ or RELAY_PUT, whose fields
- * after the kind are in *question. `stores` has `store_nr` stores. Replaces
- * *answer. Returns 0; ERR_PEER if the question has no valid form; or ERR_NOMEM.
+ * Answers a question. `kind` is its kind, RELAY_READ or RELAY_PUT, and
+ * *question has the fields after the kind. `stores` has `store_nr` stores.
+ * Replaces *answer. Returns 0; ERR_PEER if the question has no valid form; or
+ * ERR_NOMEM.
  */
 int relay_answer(struct buf *answer, struct filestore *const *stores,
 		 size_t store_nr, uint8_t kind, struct cursor *question,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Uploading a large file to S3 in parts, which CreateMultipartUpload begins. */
+/*
+ * Uploads a large file to S3 in parts. CreateMultipartUpload begins the upload.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -110,8 +112,8 @@ static int send_parts(struct upload *u, struct error *err)
 }
 
 /*
- * Aborts the upload, which deletes its parts. If the abort fails, a rule of the
- * bucket should delete the parts later.
+ * Aborts the upload, which deletes its parts. If the abort fails, a lifecycle
+ * rule of the bucket should delete the parts later.
  */
 static void give_up(struct upload *u)
 {

@@ -10,8 +10,8 @@
  * than s3->part_len. The parts are uploaded by up to four threads. When all
  * parts are stored, the condition is checked and the file appears. If a part
  * fails, the upload is aborted, which deletes its parts. If the outcome is
- * unknown, the upload is left as it is; a rule of the bucket should remove
- * unfinished uploads.
+ * unknown, the upload is left as it is; a lifecycle rule of the bucket should
+ * remove unfinished uploads.
  */
 int s3_upload(struct s3 *s3, char *etag, const char *name, const void *bytes,
 	      size_t len, const struct filestore_condition *condition,

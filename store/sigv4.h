@@ -53,10 +53,13 @@ struct sigv4_request {
 	const char *method;
 	/* absolute, not quoted */
 	const char *path;
-	/* in any order; names differ; at most SIGV4_PAIRS_MAX */
+	/* in any order, with different names; at most SIGV4_PAIRS_MAX pairs */
 	const struct sigv4_pair *query;
 	size_t query_nr;
-	/* with "host"; otherwise as for the query */
+	/*
+	 * including "host"; in any order, with different names; at most
+	 * SIGV4_PAIRS_MAX pairs
+	 */
 	const struct sigv4_pair *headers;
 	size_t header_nr;
 	/* SHA-256 of the body in hexadecimal, or "UNSIGNED-PAYLOAD" */
