@@ -87,8 +87,9 @@ static const struct admission_account *find(const struct admission_queue *q,
 
 /*
  * Returns the number of the account with a key. Makes the account if it does
- * not exist. There is always room: a ticket has three accounts, and an account
- * without tickets can be replaced.
+ * not exist. There is always room: the table has three accounts for each
+ * possible ticket, as many as a ticket uses, and an account without tickets can
+ * be replaced.
  */
 static unsigned account(struct admission_queue *q, uint64_t key,
 			uint64_t now_ns)
@@ -347,9 +348,9 @@ static struct admission_ticket *first(struct admission_queue *q, bool over)
 }
 
 /*
- * Advances two virtual times: that of the queue to that of the ticket's
- * network, and that of the network to that of the ticket's flow. Virtual times
- * never go backwards.
+ * Advances two virtual times. The queue gets the virtual time of the ticket's
+ * network, and the network gets that of the ticket's flow. Virtual times never
+ * go backwards.
  */
 static void advance(struct admission_queue *q, const struct admission_ticket *t)
 {
@@ -546,8 +547,8 @@ void admission_queue_repair(struct admission_queue *q)
 
 		a->nr = a->waiting = a->express = a->pushes = a->tokens = 0;
 		/*
-		 * The process may have died while it changed these sums, so
-		 * they start at 0.
+		 * The process that died may have been changing these sums, so
+		 * they may be wrong. They start at 0 again.
 		 */
 		a->used_us = a->now_us = 0;
 		if (a->key)

@@ -105,8 +105,9 @@ struct admission_ticket {
 	unsigned tokens;
 	long process;
 	/*
-	 * numbers of the ticket's accounts; `who`: the account of the principal
-	 * in all networks
+	 * Numbers of the ticket's accounts (struct admission_account).
+	 * `network`: of its network. `flow`: of its principal in this network.
+	 * `who`: of its principal, for all networks together.
 	 */
 	uint16_t network, flow, who;
 	uint64_t seq, price_us, charged_us, asked_ns, granted_ns;
@@ -115,7 +116,7 @@ struct admission_ticket {
 
 /*
  * One account of the queue: for a network, for a principal in a network (a
- * flow), or for a principal in all networks.
+ * flow), or for a principal in all networks together.
  */
 struct admission_account {
 	uint64_t key; /* 0: none */

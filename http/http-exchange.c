@@ -70,9 +70,9 @@ int http_may_get_files(const struct http_exchange *x, struct error *err)
 				  : 0;
 
 	/*
-	 * If objects/info/alternates cannot be read, the repository borrows no
-	 * objects, so its files may be served. A configured limit that is
-	 * malformed is an error.
+	 * visible_is_limit() has failed. If the configured limit is malformed,
+	 * report the error. Otherwise, objects/info/alternates cannot be read:
+	 * the repository borrows no objects, so its files may be served.
 	 */
 	if (ret < 0 && (ret == ERR_NOMEM ||
 			config_find(&x->repo->config, VISIBLE_LIMIT_KEY)))

@@ -4,9 +4,10 @@
  * upload-archive, one request each.
  *
  * A web server may pass on the whole request before it reads any of the answer.
- * Therefore a request for a fetch or an archive is read completely first, up to
- * http.maxRequestBuffer. receive-pack reads a push completely before it
- * answers, so a push may have any size.
+ * A program that answers earlier would then wait for the web server, and the
+ * web server for the program. Therefore a request for a fetch or an archive is
+ * read completely first, up to http.maxRequestBuffer. receive-pack reads a push
+ * completely before it answers, so a push may have any size.
  */
 #include <stddef.h>
 #include <stdio.h>

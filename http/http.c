@@ -5,7 +5,7 @@
  *
  *	step         status on failure
  *	-----------  --------------------------------------------------
- *	path         500: bad web server setup, or a path with aliases
+ *	path         500: bad web server setup, or a path with "..", "//"
  *	route        404
  *	method       405, or 400 for a client without HTTP/1.1
  *	repository   404, 401; 500 if it has another owner or is broken

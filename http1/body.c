@@ -85,8 +85,8 @@ static bool take_text(struct http1_body *b, char c,
 static bool take_trailer(struct http1_body *b, char c)
 {
 	/*
-	 * A line that begins with white space continues the line before it,
-	 * which is not allowed.
+	 * A line that begins with white space would continue the line before
+	 * it. Such lines are not allowed.
 	 */
 	if (c == ' ' || c == '\t')
 		return false;

@@ -149,8 +149,8 @@ static int has(struct search *s, const char *name)
 
 /*
  * Returns the first object directory of the network that is in the list, or
- * NULL. The repository's own directory, which comes first in the list, may be a
- * symlink into the network.
+ * NULL. The list begins with the repository's own object directory. This
+ * directory is compared, too: it may be a symlink into the network.
  */
 static const struct place *first_of_network(const struct search *s,
 					    char *const *dirs, size_t nr)

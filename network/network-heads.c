@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the HEAD commits of member repositories that clients ask for most. */
+/*
+ * Chooses, among the HEAD commits of the member repositories, those that
+ * clients ask for most.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"

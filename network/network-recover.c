@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds files in the store of a network that killed commands left behind, and
- * removes the files.
+ * Finds files that killed commands left behind in the store of a network, and
+ * removes them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,9 +135,9 @@ static int remove_locks(struct network *network, struct error *err)
 /* ---- packs */
 
 /*
- * Remove a file of a pack that has no .idx. A command gives the .idx its final
- * name last, so this command was killed earlier. Returns 0 or a negative error
- * code.
+ * Removes a file of a pack that has no .idx. A command gives the .idx its final
+ * name last, so the command that wrote the pack was killed before that. Returns
+ * 0 or a negative error code.
  */
 static int visit_pack(void *ctx, const char *name)
 {

@@ -62,7 +62,7 @@ int network_heads_choose(struct network_heads *heads, struct error *err);
  *
  * Keeps the commit-graphs of a network. Members read the store's commit-graph
  * through their alternates. A commit-graph with commits that no longer exist is
- * worse than no commit-graph, and `git fsck` reports an error.
+ * removed: for such a commit-graph, `git fsck` reports an error.
  */
 
 /*

@@ -96,7 +96,8 @@ static uint32_t count_new(const struct sync *s, const struct pack *pack)
 
 /*
  * Link one file of a pack into the store. Returns 0 if the file was linked, 1
- * if the two directories cannot be linked, or a negative error code.
+ * if hard links between the two directories are impossible, or a negative error
+ * code.
  */
 static int link_part(const struct sync *s, const struct pack *pack,
 		     const char *ext, bool required)
@@ -116,8 +117,8 @@ static int link_part(const struct sync *s, const struct pack *pack,
 
 /*
  * Link all files of a pack into the store. The .idx is linked last, because it
- * makes the pack visible. Returns 0 if the pack was linked, 1 if the two
- * directories cannot be linked, or a negative error code.
+ * makes the pack visible. Returns 0 if the pack was linked, 1 if hard links
+ * between the two directories are impossible, or a negative error code.
  */
 static int link_pack(struct sync *s, const struct pack *pack, bool bitmap)
 {

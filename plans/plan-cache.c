@@ -40,8 +40,8 @@
 
 enum state {
 	/*
-	 * A thread makes the plan. Until it is done, only this thread uses
-	 * `plan`.
+	 * A thread makes the plan. Only this thread uses `plan` until the state
+	 * changes.
 	 */
 	MAKING,
 	READY,
@@ -523,9 +523,10 @@ static int find_stored(struct making *m, bool *has_waited, struct error *err)
 /* ---- sending */
 
 /*
- * Copies the report of the time when the pack of a plan was made. The numbers
- * about work that is not repeated, such as durations, become 0. Recompressed
- * bytes are counted as copied, because now they are copied from the plan.
+ * Copies to *out the report `made`, which was written when the pack of a plan
+ * was made. The numbers about work that is not repeated, such as durations,
+ * become 0. Recompressed bytes are counted as copied, because now they are
+ * copied from the plan.
  */
 static void copy_report(struct packing_report *out,
 			const struct packing_report *made)

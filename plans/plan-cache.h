@@ -94,13 +94,13 @@ struct plan_question {
  * Sends the pack that answers `question`. Sends a cached pack if a plan exists,
  * otherwise a new pack.
  *
- * Sets report->response_plan, which says whether the pack was cached, and
- * report->no_response_plan, the reason why it was not or why its plan is not in
- * the directory (packing/send.h).
+ * Sets two fields of *report (packing/send.h). `response_plan` says whether the
+ * pack was cached. `no_response_plan` is the reason why the pack was not
+ * cached, or why its plan was not stored in the directory.
  *
  * Sets *used to the entry of the plan, or to NULL if there is no entry. The
- * caller releases the entry when the sink does not need the bytes that it got
- * any more (plan_send()). Returns 0 or a negative error code.
+ * caller releases the entry when the sink has used all bytes that it got
+ * (plan_send()). Returns 0 or a negative error code.
  */
 int plan_cache_send(struct plan_cache *cache, struct plan_entry **used,
 		    const struct plan_question *question,
@@ -109,9 +109,9 @@ int plan_cache_send(struct plan_cache *cache, struct plan_entry **used,
 
 /*
  * Works like plan_cache_send(), with two preconditions. First, no other request
- * uses the snapshot question->odb, so question->owner is NULL. Second, the sink
- * needs the bytes that it gets only during the call. Marks the packs of the
- * snapshot as pinned. The caller has no entry to release.
+ * uses the snapshot question->odb, so question->owner is NULL. Second, after
+ * the call, the sink needs none of the bytes that it got. Marks the packs of
+ * the snapshot as pinned. The caller has no entry to release.
  */
 int plan_cache_send_alone(struct plan_cache *cache,
 			  const struct plan_question *question,

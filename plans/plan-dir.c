@@ -3,9 +3,13 @@
  * Finds plans in a directory, and lets one process make a plan while the others
  * wait.
  *
- * The content of the file "keys" is a table of slots. A slot is written without
- * a lock, because a wrong slot does no harm: a plan is then stored too early,
- * or not at all.
+ * The content of the file "keys" is a table of slots. A slot says that the plan
+ * of a key was made and not stored, and why (enum slot_kind). So the second
+ * request for this plan can store it, and no process waits for a plan that
+ * cannot be stored.
+ *
+ * A slot is written without a lock, so it may have a wrong content. This does
+ * no harm: at worst, a plan is stored at its first request, or is not stored.
  *
  *	| first half of a key (16) | kind (be64) | seconds since 1970 (be64) |
  */
@@ -235,8 +239,8 @@ static void slot_set(const struct plan_claim *claim, enum slot_kind kind)
 /* ---- reading */
 
 /*
- * Sets the modification time of the plan's file to now, which says when the
- * plan was last used.
+ * Records that the plan in the file is used now: the modification time of the
+ * file is the time of the last use.
  */
 static void touch(const char *path)
 {
@@ -496,8 +500,8 @@ void plan_claim_store(struct plan_claim *claim, const struct plan *plan,
 							 bytes.data, bytes.len,
 							 claim->locks);
 	/*
-	 * Note that the plan is not stored. Otherwise each waiting process
-	 * would make the plan in turn.
+	 * Record in the table of keys that the plan could not be stored.
+	 * Otherwise each waiting process would make the plan in turn.
 	 */
 	if (bytes.len && claim->reason)
 		slot_set(claim, SLOT_REFUSED);

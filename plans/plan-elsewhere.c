@@ -70,7 +70,7 @@ struct packing_elsewhere plan_elsewhere_note(struct plan_elsewhere *e,
 /*
  * Sets left_out[i] for each object of the list e->oids that the plan's pack
  * lacks. Returns false if the pack lacks an object that is not in the list. The
- * lacking objects usually have the order of the list, so the search is short.
+ * lacking objects are usually in the order of the list, so the search is short.
  */
 static bool mark(bool *left_out, const struct plan_absent *absent,
 		 const struct packing_elsewhere *e)

@@ -321,7 +321,9 @@ static bool find_strategy(uint32_t *flags, const char *strategy)
 	return false;
 }
 
-/* The packs in which the spans of a plan are, for writing its file. */
+/*
+ * The packs that contain the spans of a plan, while its file is being written.
+ */
 struct used {
 	const struct odb *odb;
 	/*

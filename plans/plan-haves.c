@@ -27,8 +27,8 @@ static int stop(void *ctx, const struct oid *oid)
 }
 
 /*
- * Returns whether each commit has the parents that it names: the repository has
- * no shallow boundary and no grafts.
+ * Returns whether every commit has exactly the parents that are written in it:
+ * the repository has no shallow boundary and no grafts.
  */
 static bool has_all_parents(const struct repo *repo)
 {

@@ -37,8 +37,9 @@ struct plan_private {
 
 /*
  * Makes a new directory below the directory `parent`, with access for its owner
- * only. Removes directories of servers of the same user that have ended.
- * Returns 0, ERR_IO or ERR_NOMEM. After an error, there is no directory.
+ * only. Removes the directories that ended servers of the same user have left
+ * behind. Returns 0, ERR_IO or ERR_NOMEM. After an error, there is no
+ * directory.
  */
 int plan_private_open(struct plan_private *p, const char *parent,
 		      struct error *err);

@@ -29,8 +29,8 @@ bool plan_span_find(uint32_t *number, const struct odb *odb,
 
 /*
  * A sink that passes long spans of packs to put_file() of another sink, and all
- * other bytes to its put(). The other sink has no put_pinned(). Used by one
- * thread at a time.
+ * other bytes to its put(). The other sink (`sink`) must have put_file(), and
+ * no put_pinned(). Used by one thread at a time.
  */
 struct plan_span_sink {
 	/* borrowed; all packs are pinned */

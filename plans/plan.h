@@ -51,8 +51,8 @@ struct plan_absent {
 struct plan {
 	struct buf literals; /* empty if `stored` is set */
 	/*
-	 * The literals of a plan that was read from a file (plans/plan-file.h),
-	 * which point into `file`. NULL: `literals` has the literals.
+	 * If the plan was read from a file (plans/plan-file.h): the literals,
+	 * which are a part of `file`. NULL: `literals` has the literals.
 	 */
 	const uint8_t *stored;
 	/*

@@ -121,7 +121,8 @@ static int remove_remains(const struct publishing *p, const char *name,
 
 /*
  * Add the bundles of the list to the current files. Without
- * gitreach.publishBundles, remove the list. A damaged list has no bundles.
+ * gitreach.publishBundles, remove the list. A damaged list counts as a list
+ * without bundles.
  */
 static int keep_bundles(struct publishing *p, struct error *err)
 {

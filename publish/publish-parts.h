@@ -32,8 +32,8 @@ void publish_names_release(struct publish_names *list);
 struct publishing;
 
 /*
- * Publishes the pack of a prepared content, which is stored in `pack`. Returns
- * 0 or a negative error code.
+ * Publishes a prepared content as a pack. The bytes of the content are in
+ * `pack`. Returns 0 or a negative error code.
  */
 typedef int (*publish_content_fn)(struct publishing *p,
 				  const struct prepared_content *content,
@@ -51,8 +51,8 @@ struct publishing {
 	void *ctx;
 	struct odb *odb; /* owned */
 	/*
-	 * owned: path of the repository's place, the directory of its published
-	 * files, or the directory of publish_into()
+	 * owned: path of the repository's place (the directory of its published
+	 * files); in publish_into(), the path of its directory `dir`
 	 */
 	char *place;
 	enum sys_fsync_method method;

@@ -7,9 +7,9 @@
  *	                          clone of all branches    ---> <checksum>.pack
  *	                          clone of all refs        ---> <checksum>.pack
  *
- * Each published pack is the content of a prepared answer
- *(prepared/prepared.h), as a whole pack. A pack is published only if all that
- *it wants is reachable from refs that are visible to clients.
+ * Each published pack is the content of a prepared answer, as a whole pack
+ * (prepared/prepared.h). A pack is published only if all objects that the clone
+ * wants are reachable from refs that are visible to clients.
  *
  * A pack that no request gets any more stays for a while, because clients may
  * be downloading it, or may be about to. Such a pack has a marker, the empty
@@ -89,7 +89,8 @@ struct publish_pack {
 	uint64_t len; /* bytes */
 	/*
 	 * Borrowed: path of the pack. If `is_own`, the pack belongs to the
-	 * repository; otherwise, the pack is in the directory.
+	 * repository; otherwise, the pack is in the directory `dir` of
+	 * publish_into().
 	 */
 	const char *path;
 	bool is_own;

@@ -309,7 +309,7 @@ struct cost {
 	/* the period to which the numbers belong; see age() */
 	_Atomic uint64_t period;
 	_Atomic uint64_t requests, cpu_us, bytes_sent;
-	/* as in struct status_packs */
+	/* the packs of the repository; see struct status_packs */
 	_Atomic uint64_t pack_nr, newest, oldest;
 	char path[STATUS_PATH_MAX];
 };

@@ -29,7 +29,10 @@ struct status_store {
 	uint64_t received, sent; /* bytes of files */
 	/* seconds since 1970: the last useful answer; 0: none */
 	uint64_t answered;
-	/* requests of clients by how the local copy was found */
+	/*
+	 * numbers of requests of clients, for each way to get the local copy
+	 * (stored_lookup_name())
+	 */
 	struct status_count lookups[STATUS_COUNTS_MAX];
 	size_t lookup_nr;
 	uint64_t downloads, evictions;
