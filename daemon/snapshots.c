@@ -25,8 +25,9 @@
 #include "sys/witness.h"
 
 /*
- * Maximum number of packs of a repository whose packs are shared. A pack needs
- * several memory maps, and the kernel allows 65,530 maps in a process.
+ * Requests share the packs of a repository only if there are at most this
+ * number of them. A pack needs several memory maps, and the kernel allows
+ * 65,530 maps in a process.
  */
 #define PACKS_MAX 128
 
@@ -501,8 +502,8 @@ static int open_packs(struct daemon_packs **out, struct daemon_snapshot *s,
 }
 
 /*
- * Replaces the packs that a snapshot keeps for further requests by `packs`.
- * NULL: the snapshot then keeps none.
+ * Sets the packs that a snapshot keeps for further requests, and drops those
+ * that it kept before. `packs` NULL: the snapshot keeps none.
  */
 static void keep_packs(struct daemon_snapshots *cache,
 		       struct daemon_snapshot *s, struct daemon_packs *packs)

@@ -328,7 +328,7 @@ static void end_old(struct commit *c)
 }
 
 /*
- * Sets the fields of the new record that name its making: the time, a new
+ * Sets the fields of the new record that say how it was made: the time, a new
  * token, and the node, user and action of `change`, the first change in the
  * record. Returns 0 or a negative error code.
  */

@@ -74,7 +74,10 @@ struct client_answer {
 struct client_limits {
 	/* time limit for a new connection with its TLS handshake */
 	unsigned connect_ms;
-	/* time limit for a transfer below 1 KiB/s, rounded up to seconds */
+	/*
+	 * maximum time for which a transfer may be slower than 1 KiB/s; rounded
+	 * up to seconds
+	 */
 	unsigned stall_ms;
 	/*
 	 * Whether libcurl is loaded at the first request instead of when the

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks the packs, bitmap indexes and links of a repository in a directory. */
+/*
+ * Checks the packs, the bitmap indexes and the reachability of a repository in
+ * a directory.
+ */
 #include <string.h>
 
 #include "graph/commit-graph-verify.h"

@@ -135,9 +135,9 @@ int stored_copy_note_made(const struct stored_copy *copy,
 			  const struct generation *g, struct error *err);
 
 /*
- * Returns the number of the generation that the last call of
- * stored_copy_note_made() has noted, by any process, or 0 if there is no note.
- * Only the number in the note is read.
+ * Returns the number of the generation in the note of stored_copy_note_made(),
+ * whichever process wrote it, or 0 if there is no note. Only the number in the
+ * note is read.
  */
 uint64_t stored_copy_made_number(const struct stored_copy *copy);
 

@@ -63,8 +63,8 @@ static int fill(const struct generation_place *place,
 }
 
 /*
- * Creates the directory "<dir>.tmp_XXXXXX" next to `dir`. Appends the path of
- * the directory that contains both to *parent.
+ * Creates the directory "<dir>.tmp_XXXXXX" next to `dir`. Appends to *parent
+ * the path of the directory that contains both.
  */
 static int make_beside(struct sys_tempdir *td, struct buf *parent,
 		       const char *dir, struct error *err)

@@ -63,7 +63,10 @@ struct stored_push {
 	 */
 	bool is_unknown;
 	struct stored_finder finder; /* owned */
-	/* a thread that writes the hint for the generation `made` (owned) */
+	/*
+	 * valid if has_hint: the thread that writes the hint for the generation
+	 * `made`; `made` is owned
+	 */
 	pthread_t hint;
 	bool has_hint;
 	struct generation_place hint_place;
@@ -478,7 +481,7 @@ static int add_effect(void *ctx, const struct ref_effect *effect,
 				 algo, err);
 }
 
-/* Removes the refs whose updates were rejected from the change. */
+/* Removes from the change the refs whose updates were rejected. */
 static void drop_rejected(struct publishing *p)
 {
 	size_t kept = 0;

@@ -33,8 +33,8 @@ static bool is_equal(const struct generation_file *a,
 
 /*
  * Returns the file of r->before that has the same path as a file of r->g, or
- * NULL. Looks first at the index of `file` in r->g, because most files have the
- * same index in both lists.
+ * NULL. First compares the path at the same index in r->before, because most
+ * files have the same index in both lists.
  */
 static const struct generation_file *find_before(
 	const struct stored_refresh *r, const struct generation_file *file)

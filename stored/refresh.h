@@ -39,10 +39,10 @@ struct stored_refresh {
 };
 
 /*
- * Downloads the files of r->g that r->before lacks or that are not in the
- * directory, in parallel. Nothing else is changed. Returns 0, ERR_MISSING if
- * the store lacks a file, ERR_CORRUPT if the content of a file is wrong, ERR_IO
- * or another error.
+ * Downloads in parallel the files of r->g that r->before lacks or that are not
+ * in the directory. Nothing else is changed. Returns 0, ERR_MISSING if the
+ * store lacks a file, ERR_CORRUPT if the content of a file is wrong, ERR_IO or
+ * another error.
  */
 int stored_refresh_download(const struct stored_refresh *r, struct error *err);
 

@@ -279,7 +279,7 @@ static struct relay_repository *make_repository(struct relay_commits *c,
 }
 
 /*
- * Removes the repositories that no request uses from the list, and frees them.
+ * Removes from the list the repositories that no request uses, and frees them.
  * The caller holds c->lock.
  */
 static void forget_idle(struct relay_commits *c)

@@ -59,8 +59,8 @@ static int copy_file(const char *from, const char *to, struct error *err)
 static int link_file(const char *from, const char *to, struct error *err)
 {
 	/*
-	 * A hard link to a symlink could be a symlink with a wrong relative
-	 * path.
+	 * Link to the file at the end of all symlinks. A hard link to a symlink
+	 * would be a symlink, and its relative path could be wrong.
 	 */
 	char *real = sys_realpath(from, err);
 	int ret = real ? sys_link(real, to, err) : error_recorded(err, ERR_IO);

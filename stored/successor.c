@@ -164,8 +164,8 @@ static bool is_table(const struct generation_file *file)
 
 /*
  * Returns whether the file of the base can take the place of the file of the
- * directory: both have the same content and mode, and the same path. Two tables
- * may have different paths, because equal tables can have different names.
+ * directory: both have the same content, mode and path. For two tables, the
+ * paths may differ, because equal tables can have different names.
  */
 static bool is_same(const struct generation_file *a,
 		    const struct generation_file *b)

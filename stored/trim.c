@@ -24,7 +24,7 @@ struct candidate {
 	 */
 	char *path;
 	int64_t used_ns; /* time of the last use */
-	/* bytes in the quarantines of pushes into this copy that are running */
+	/* bytes in the quarantines of running pushes into this copy */
 	uint64_t pushed;
 };
 
