@@ -81,7 +81,7 @@ enum daemon_state {
 	DAEMON_HANDSHAKE,
 	/* waits for the first byte of a request */
 	DAEMON_IDLE,
-	/* waits for the rest of a head */
+	/* waits for the rest of a request's head */
 	DAEMON_HEAD,
 	/* waits for some time, before a wrong password is refused */
 	DAEMON_DELAY,
@@ -544,7 +544,7 @@ struct daemon_answer {
 	 * the plan whose bytes are sent; NULL: the pack is sent without a plan
 	 */
 	struct plan_entry *plan;
-	/* zero before the repository is open */
+	/* the use of the repository; zero before the repository is open */
 	struct daemon_use use;
 	/* the repository, borrowed from `use`; NULL: not opened yet */
 	const struct repo *entered;
@@ -556,7 +556,7 @@ struct daemon_answer {
 	struct repo repo;
 	/* valid if repo.trace is set */
 	struct trace trace;
-	/* what the access helper has said; kept until the release */
+	/* the answer of the access helper; kept until the release */
 	struct access_answer access;
 	/* borrowed while a pack is made: set before daemon_answer_make_pack()
 	 */
@@ -641,7 +641,7 @@ struct daemon_request {
 	size_t at;
 	/* the client waits for "100 Continue", which was not sent yet */
 	bool wants_continue;
-	/* valid until the thread is done */
+	/* the request, for http_serve(); valid until the thread is done */
 	struct http_options http;
 	/* reads the body of the request, and writes to answer.output */
 	struct serve_io io;
@@ -791,7 +791,7 @@ struct daemon_talk {
 	 * address
 	 */
 	char client[SYS_ADDRESS_MAX];
-	/* kept until the end of the connection */
+	/* where the repository is; kept until the end of the connection */
 	struct daemon_place place;
 	/*
 	 * owned: the git directory about which the access helper was asked;

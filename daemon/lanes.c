@@ -21,7 +21,10 @@ struct lane {
 struct lanes {
 	unsigned thread_nr, busy;
 	struct lane *buckets[BUCKETS]; /* owned lanes */
-	/* head of the ring; its first lane has the next turn */
+	/*
+	 * head of the ring of lanes that have waiting items; the first lane has
+	 * the next turn
+	 */
 	struct lane ring;
 	/* the lane that clients share if there is no memory for a lane */
 	struct lane spare;

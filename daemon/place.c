@@ -50,7 +50,10 @@ struct search {
 	const struct daemon_options *options;
 	const struct daemon_conn *conn;
 	struct daemon_inquiry *inquiry; /* NULL: there is no helper */
-	/* as the client sent it, without slashes at the ends */
+	/*
+	 * name of the repository, as the client sent it, without slashes at the
+	 * ends
+	 */
 	const char *name;
 	struct error *why;
 };

@@ -42,7 +42,7 @@
 #define HTTP1_FIELDS_MAX 64
 
 struct http1_limits {
-	/* bytes of the head, at most UINT32_MAX */
+	/* maximum number of bytes of the head; at most UINT32_MAX */
 	size_t head_len;
 	size_t target_len; /* bytes of the target */
 	size_t field_nr;   /* at most HTTP1_FIELDS_MAX */

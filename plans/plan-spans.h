@@ -29,8 +29,9 @@ bool plan_span_find(uint32_t *number, const struct odb *odb,
 
 /*
  * A sink that passes long spans of packs to put_file() of another sink, and all
- * other bytes to its put(). The other sink (`sink`) must have put_file(), and
- * no put_pinned(). Used by one thread at a time.
+ * other bytes to its put(). Without put_file() in the other sink (`sink`), all
+ * bytes go to its put(). The put_pinned() of the other sink is not used. Used
+ * by one thread at a time.
  */
 struct plan_span_sink {
 	/* borrowed; all packs are pinned */

@@ -89,9 +89,9 @@ struct filestore_condition {
 	enum {
 		/* replace the file if it exists */
 		STORE_ALWAYS,
-		/* only if there is no file of this name */
+		/* write only if there is no file of this name */
 		STORE_CREATE,
-		/* only if the file has the entity tag */
+		/* write only if the file has the entity tag `etag` */
 		STORE_REPLACE,
 	} kind;
 	/* borrowed; for STORE_REPLACE only */

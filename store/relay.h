@@ -28,7 +28,9 @@
 #include "base/cursor.h"
 #include "store/filestore.h"
 
-/* The first message of a relay: the version of the questions. */
+/*
+ * The first message of a relay: says which version of the questions it knows.
+ */
 #define RELAY_GREETING "gitreach relay 1"
 
 /* The kinds of questions: the first byte of a message. */

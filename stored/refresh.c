@@ -435,7 +435,10 @@ static void remove_packs(const struct stored_refresh *r)
 	visit_end(&v);
 }
 
-/* Removes a table that tables.list does not name. */
+/*
+ * Removes the file `name` if it is a table that tables.list lacks, or a
+ * temporary file.
+ */
 static int remove_table(void *ctx, const char *name)
 {
 	const struct visit *v = ctx;

@@ -75,7 +75,7 @@ struct stored_changes {
 /*
  * Finds the refs that differ between two generations; `before` is NULL for a
  * repository that did not exist. If both generations have the same tables, only
- * refs that records have updated since then can differ, so only these are
+ * refs that records after `before` have updated can differ, so only these are
  * compared. Otherwise all refs are compared. Release *out in any case. Returns
  * 0 or a negative error code.
  */
