@@ -11,7 +11,7 @@
  *
  * When the list is full, one bundle replaces all bundles but the first. The new
  * bundle has all commits that the first bundle lacks. `git bundle create`
- *writes the bundles.
+ * writes the bundles.
  */
 #include <stdlib.h>
 #include <string.h>
