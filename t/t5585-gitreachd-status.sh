@@ -5,7 +5,8 @@ test_description='gitreachd --admin: the status page, JSON and metrics'
 
 DAEMON=$GITREACH_BUILD/bin/gitreachd
 client=
-trap 'kill $server $client 2>/dev/null' EXIT
+servers=
+trap 'kill $servers $client 2>/dev/null' EXIT
 command -v promtool >/dev/null && test_set_prereq PROMTOOL
 
 # start <option>...: start a server, and set $url and $admin
@@ -15,6 +16,7 @@ start () {
 		--listen=http://127.0.0.1:0 --listen=git://127.0.0.1:0 \
 		--admin=http://127.0.0.1:0 --slow-request=1 "$@" 2>log &
 	server=$!
+	servers="$servers $server"
 	wait_until grep "started" log &&
 	url=$(sed -n "s/^gitreachd: listens on //p" log | sed -n 1p) &&
 	git=$(sed -n "s/^gitreachd: listens on //p" log | sed -n 2p) &&
