@@ -180,8 +180,9 @@ void admission_queue_limit(struct admission_queue *q,
 
 /*
  * Returns ADMISSION_NO_REFUSAL if a ticket could be added now, otherwise why it
- * would be refused. No ticket is added. For fetches, a network is full if
- * `queue_max` of its tickets wait; for pushes, if twice `push_max` wait.
+ * would be refused. No ticket is added. A fetch is refused if `queue_max`
+ * fetches of its network (a fork network or a repository) wait already. A push
+ * is refused if 2 * `push_max` pushes of its network wait.
  */
 enum admission_refusal admission_queue_judge(const struct admission_queue *q,
 					     const struct admission_ask *ask);

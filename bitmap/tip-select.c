@@ -10,9 +10,10 @@
 /*
  * Maximum number of rounds. In each round, every far tip (a tip whose request
  * walks far) gets a limit: the oldest commit whose bitmap may shorten the
- * request's walk. In the first round, the limit is half as far from the tip as
- * a bitmap may be; in the second round, a quarter as far. In the last round,
- * the limit is the tip itself.
+ * request's walk. The distance of the limit from the tip is half of the largest
+ * allowed distance between a tip and its bitmap in the first round, and a
+ * quarter of it in the second round. In the last round, the limit is the tip
+ * itself.
  */
 #define ROUNDS 3
 

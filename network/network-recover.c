@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds files that killed commands left behind in the store of a network, and
- * removes them.
+ * Finds and removes the files that a command leaves in the store of a network
+ * when it is killed.
  */
 #include <stdio.h>
 #include <stdlib.h>

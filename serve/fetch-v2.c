@@ -5,9 +5,10 @@
  *
  * 	request                  answer
  * 	-----------------------  ------------------------------------------
- * 	no wants                 nothing, unless "wait-for-done" is sent
- * 	wants, and "done" or     [shallow-info delim] [wanted-refs delim]
- * 	  no haves               [packfile-uris delim] packfile flush
+ * 	no wants                 nothing; with "wait-for-done":
+ * 	                           acknowledgments flush
+ * 	wants and "done", or     [shallow-info delim] [wanted-refs delim]
+ * 	  wants without haves    [packfile-uris delim] packfile flush
  * 	wants, haves, not        acknowledgments flush
  * 	  enough in common
  * 	wants, haves, enough     acknowledgments delim, then as for "done"

@@ -138,8 +138,9 @@ static void choose_bundle(struct gathering *g)
 
 /*
  * Adds missing files to the tasks. `from_bundle` true: the files that the
- * bundle probably has; false: all others. A record lists a bundle after the
- * files in it, and files of later pushes after the bundle.
+ * bundle probably has; false: all others. The order of the record tells which
+ * these are: it lists files that are in the bundle before the bundle, and files
+ * of later pushes after it.
  */
 static void list_tasks(struct gathering *g, bool from_bundle)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Selects the commits that wants reach and haves do not.
+ * Selects the commits that are reachable from the wants, but not from the
+ * haves.
  *
- * The walk goes by committer date, newest first. Commits that haves reach are
- * marked uninteresting, together with all ancestors that the walk has already
- * visited.
+ * The walk goes by committer date, newest first. Commits that are reachable
+ * from the haves are marked uninteresting, together with all ancestors that the
+ * walk has already visited.
  *
  * The walk ends if all queued commits are uninteresting and none of them can
  * reach a result. With a commit-graph, the walk knows this early: as soon as no
@@ -14,7 +15,7 @@
  *
  * If `exact` is false, the walk ends earlier: soon after all queued commits are
  * older than every result. With wrong dates the result may then hold commits
- * that haves reach.
+ * that are reachable from the haves.
  */
 #ifndef WALK_REVWALK_H
 #define WALK_REVWALK_H

@@ -208,9 +208,9 @@ static void bases_at_receiver_or_sent(void **state)
 
 /*
  * The pack stores older blobs as deltas of newer ones. If the newest blob were
- * sent as a delta of such a blob, the deltas would form a cycle. So the
- * receiver must already have the base: the blob of a kept delta, or its own
- * version of the file.
+ * sent as a delta of an older blob that is sent, too, the deltas would form a
+ * cycle. So the base of the newest blob must be a blob that the receiver
+ * already has.
  */
 static void bases_without_cycles(void **state)
 {
