@@ -342,6 +342,22 @@ test_expect_success 'for a missing library one line names the package' '
 
 # Functions of libcrypto that report errors need most of libcrypto, which is
 # relocated at every start of the program.
+# A machine on which all libraries are installed hides a package that is not named.
+test_expect_success 'the packages and the container name all libraries' '
+	LIBDEFLATE=1 "$GITREACH_SRC/tools/libs" packages >packages &&
+	test $(wc -l <packages) -gt 5 &&
+	sed -n "/^Build-Depends:/,/^\$/p" "$GITREACH_SRC/debian/control" |
+		tr -d " ," >depends &&
+	sed -n "/ AS build\$/,/^COPY/p" \
+		"$GITREACH_SRC/contrib/container/Containerfile" |
+		tr -s "\t " "\n" >installed &&
+	while read -r package
+	do
+		grep -x "$package" depends && grep -x "$package" installed ||
+			return 1
+	done <packages
+'
+
 test_expect_success 'of libcrypto, the program contains only hash functions' '
 	nm "$GIT" >symbols &&
 	grep " SHA1_Update" symbols &&
