@@ -467,6 +467,7 @@ static int run(struct init_args *args, const struct config *config)
 	struct repo_init_options options = {.is_shared = &shared};
 	enum repo_ref_storage storage;
 	char *owned = NULL;
+	bool is_new;
 	int ret = args->share_error.code ? builtin_fail(&args->share_error)
 					 : choose_branch(args, config);
 
@@ -481,14 +482,19 @@ static int run(struct init_args *args, const struct config *config)
 		ret = make_directory(args->directory);
 	if (!ret)
 		ret = choose_place(args);
+	is_new = !ret && !has_head(args->git_dir);
+	/*
+	 * A .git file leads to an existing repository. Find it before the
+	 * formats are chosen: the defaults are for new repositories only.
+	 */
+	if (!ret)
+		ret = prepare_place(args);
 	if (!ret)
 		ret = choose_format(&options.algo, args, config);
 	if (!ret)
 		ret = choose_ref_format(&options, &storage, args, config);
-	if (!ret && !has_head(args->git_dir))
+	if (is_new && !ret)
 		ret = check_branch(args);
-	if (!ret)
-		ret = prepare_place(args);
 	if (!ret)
 		ret = choose_template(&options, &owned, args, config);
 	if (ret)

@@ -238,6 +238,24 @@ test_expect_success 'init.defaultObjectFormat' '
 	done
 '
 
+test_expect_success 'the defaults for new repositories do not apply to a .git file' '
+	mkdir dotfiles &&
+	stock init -q dotfiles/one &&
+	stock -C dotfiles/one -c user.name=a -c user.email=a@b \
+		commit -q --allow-empty -m x &&
+	stock -C dotfiles/one worktree add -q ../linked &&
+	stock init -q --separate-git-dir dotfiles/apart.git dotfiles/apart &&
+	for dir in dotfiles/linked dotfiles/apart
+	do
+		GIT_DEFAULT_HASH=sha256 git -C $dir init -q &&
+		GIT_DEFAULT_REF_FORMAT=reftable git -C $dir init -q &&
+		git -C $dir -c init.defaultObjectFormat=sha256 init -q &&
+		git -C $dir -c init.defaultRefFormat=reftable init -q &&
+		stock -C $dir symbolic-ref HEAD || return 1
+	done &&
+	stock -C dotfiles/linked log --oneline
+'
+
 test_expect_success 'variables go into existing sections of the configuration' '
 	git init -q again && git -C again config x.y z &&
 	git -C again config receive.autogc false &&
