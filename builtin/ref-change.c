@@ -40,19 +40,20 @@ static bool is_branch(const char *name)
 static bool is_empty_file(const struct store *store, const struct oid *oid)
 {
 	struct buf path = BUF_INIT;
-	struct sys_stat st = {.size = 1};
+	struct sys_stat st;
+	bool is_empty = !odb_loose_path(&path, store->odb,
+					store->repo->object_dir, oid) &&
+			!sys_stat(&st, path.data, NULL) && !st.size;
 
-	if (!odb_loose_path(&path, store->odb, store->repo->object_dir, oid))
-		sys_stat(&st, path.data, NULL);
 	buf_release(&path);
-	return !st.size;
+	return is_empty;
 }
 
 /*
  * Reads an object whose content fits in memory, and compares the content with
  * the id. Returns 0 if the object is sound, ERR_MISSING if it does not exist or
- * has another id, or another negative error code. Prints the reason of a
- * missing object other than that there is none.
+ * has another id, ERR_CORRUPT if it is damaged and no other copy is sound, or
+ * another negative error code. Prints the reason if the id is another one.
  */
 static int check_object(const struct store *store, const struct oid *oid,
 			struct error *err)
@@ -65,12 +66,12 @@ static int check_object(const struct store *store, const struct oid *oid,
 
 	if (ret < 0)
 		return ret;
+	oid_to_hex(hex, oid, store->odb->algo);
 	ret = odb_read(store->reader, oid, &obj, err);
 	if (!ret) {
 		hash_object(&hash, &actual, obj.type, obj.data, obj.len);
 		if (!oid_equal(&actual, oid)) {
-			builtin_error("hash mismatch %s",
-				      oid_to_hex(hex, oid, store->odb->algo));
+			builtin_error("hash mismatch %s", hex);
 			ret = ERR_MISSING;
 		}
 	}

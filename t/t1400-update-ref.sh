@@ -134,7 +134,6 @@ update \\"refs/heads/quo\\\\u\\" $A\n
 update \\"refs/heads/quo\\"x $A\n
 create refs/heads/twice $A\ncreate refs/heads/twice $A\n
 update HEAD $B\nupdate refs/heads/main $B\n
-create refs/heads/n $A\ncreate refs/heads/n/m $A\n
 delete refs/heads/a\ncreate refs/heads/a/b $A\n
 option no-deref\nupdate HEAD $B\nupdate refs/heads/main $B\n
 option other\n
@@ -477,6 +476,19 @@ test_expect_success 'a hook runs for an empty and for an aborted transaction' '
 	printf "%s\n%s\n" "$change" "$change" >input &&
 	test_must_fail git update-ref --stdin <input &&
 	test_must_be_empty said
+'
+
+test_expect_success 'a ref is not set to an object that is damaged in a pack' '
+	cd "$TRASH" && rm -rf damaged && stock init -q damaged && cd damaged &&
+	stock commit -q --allow-empty -m one && stock repack -adq &&
+	A=$(stock rev-parse HEAD) && pack=$(echo .git/objects/pack/*.pack) &&
+	chmod u+w $pack &&
+	at=$(stock verify-pack -v $pack | sed -n "s/^$A.* //p") &&
+	printf "\377\377\377\377" |
+		dd of=$pack bs=1 seek=$((at + 6)) conv=notrunc 2>/dev/null &&
+	echo "create refs/heads/x $A" >input &&
+	test_expect_code 128 git update-ref --stdin --batch-updates <input 2>err &&
+	grep "^fatal: .*does not inflate" err
 '
 
 test_expect_success 'which of two conflicting names is rejected, and the words' '
