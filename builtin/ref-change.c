@@ -189,9 +189,14 @@ static int tell_hooks(void *ctx, enum ref_state state,
 	buf_release(&t.input);
 	if (state == REF_COMMITTED && ref_transaction_symlink_nr(tx))
 		advise(changer);
-	/* A hook cannot undo a commit or an abort. */
-	if (ret <= 0 || state == REF_COMMITTED || state == REF_ABORTED)
-		return ret < 0 ? ret : 0;
+	/* A hook cannot undo a commit or an abort, even if it cannot run. */
+	if (state == REF_COMMITTED || state == REF_ABORTED) {
+		if (ret < 0 && err)
+			builtin_error("%s", err->msg);
+		return 0;
+	}
+	if (ret <= 0)
+		return ret;
 	return error_set(err, ERR_DENIED,
 			 "in '%s' phase, update aborted by the "
 			 "reference-transaction hook",

@@ -399,6 +399,14 @@ static int check_duplicates(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
+/* Closes the transaction, and tells that it is aborted. Returns `ret`. */
+static int give_up(struct ref_transaction *tx, int ret)
+{
+	close_transaction(tx);
+	notify(tx, REF_ABORTED, NULL);
+	return ret;
+}
+
 int ref_transaction_prepare(struct ref_transaction *tx, struct error *err)
 {
 	int ret;
@@ -410,24 +418,21 @@ int ref_transaction_prepare(struct ref_transaction *tx, struct error *err)
 		ret = repo_check_copy(tx->repo, "change refs", err);
 	if (!ret)
 		ret = check_duplicates(tx, err);
-	if (!ret)
-		ret = notify(tx, REF_PREPARING, err);
 	if (ret < 0) {
 		tx->phase = REF_PHASE_CLOSED;
 		return ret;
 	}
+	ret = notify(tx, REF_PREPARING, err);
+	if (ret < 0)
+		return give_up(tx, ret);
 	ret = prepare(tx, err);
-	if (ret < 0) {
-		close_transaction(tx);
-		notify(tx, REF_ABORTED, NULL);
-		return ret;
-	}
+	if (ret < 0)
+		return give_up(tx, ret);
 	ret = notify(tx, REF_PREPARED, err);
 	if (ret < 0)
-		close_transaction(tx);
-	else
-		tx->phase = REF_PHASE_PREPARED;
-	return ret;
+		return give_up(tx, ret);
+	tx->phase = REF_PHASE_PREPARED;
+	return 0;
 }
 
 int ref_transaction_commit(struct ref_transaction *tx, struct error *err)

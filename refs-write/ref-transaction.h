@@ -183,8 +183,8 @@ struct ref_transaction_options {
 	/*
 	 * Called when the transaction enters a state. For REF_PREPARING and
 	 * REF_PREPARED, a negative return value (with *err set) aborts the
-	 * transaction, which returns this value. Then on_state() is not called
-	 * with REF_ABORTED. Also called for a transaction without changes. May
+	 * transaction, which returns this value. Then on_state() is called with
+	 * REF_ABORTED, too. Also called for a transaction without changes. May
 	 * be NULL.
 	 */
 	int (*on_state)(void *ctx, enum ref_state state,

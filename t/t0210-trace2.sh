@@ -320,7 +320,8 @@ test_expect_success 'a child that cannot be started has an exit event' '
 	id=$(stock -C full.git rev-parse HEAD) &&
 	printf "#!/no/such/program\n" >broken && chmod +x broken &&
 	cp broken full.git/hooks/reference-transaction &&
-	never_ran "$GIT" -C full.git update-ref refs/heads/x $id &&
+	printf "start\nabort\n" >abort &&
+	never_ran "$GIT" -C full.git update-ref --stdin <abort &&
 	mv full.git/hooks/reference-transaction full.git/hooks/pre-receive &&
 	pkt "$(echo $id | sed "s/./0/g") $id refs/heads/y" F >push &&
 	stock -C full.git pack-objects --stdout </dev/null >>push &&

@@ -478,6 +478,39 @@ test_expect_success 'a hook runs for an empty and for an aborted transaction' '
 	test_must_be_empty said
 '
 
+# Expected is what Git 2.55 does.
+test_expect_success 'a hook that refuses is told that the transaction is aborted' '
+	cd "$TRASH" && twins && cd ours &&
+	cat >.git/hooks/reference-transaction <<-\EOF &&
+	#!/bin/sh
+	echo "$1" >>"$SAID" && test "$1" != "$REFUSED"
+	EOF
+	chmod +x .git/hooks/reference-transaction &&
+	echo "create refs/heads/x $A" >input &&
+	SAID=$PWD/said && export SAID REFUSED &&
+	for REFUSED in preparing prepared
+	do
+		all="preparing aborted" &&
+		test $REFUSED = preparing || all="preparing prepared aborted" &&
+		>said && test_expect_code 128 git update-ref refs/heads/x $A &&
+		test "$all " = "$(tr "\n" " " <said)" &&
+		>said && test_expect_code 128 git update-ref --stdin <input &&
+		test "$all " = "$(tr "\n" " " <said)" || return 1
+	done &&
+	unset REFUSED &&
+	test_must_fail git rev-parse --verify refs/heads/x
+'
+
+test_expect_success 'a hook that cannot run in the state aborted changes nothing' '
+	cd "$TRASH" && twins && cd ours &&
+	printf "#!/nonexistent\n" >.git/hooks/reference-transaction &&
+	chmod +x .git/hooks/reference-transaction &&
+	printf "start\nabort\n" | git update-ref --stdin >actual 2>err &&
+	printf "start: ok\nabort: ok\n" >expect &&
+	test_cmp expect actual &&
+	grep "^error: " err
+'
+
 test_expect_success 'a ref is not set to an object that is damaged in a pack' '
 	cd "$TRASH" && rm -rf damaged && stock init -q damaged && cd damaged &&
 	stock commit -q --allow-empty -m one && stock repack -adq &&
