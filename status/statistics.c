@@ -228,7 +228,7 @@ static const struct metrics_family families[FAMILY_NR] = {
 			NULL,
 			0},
 	[WORKERS] = {"gitreach_workers",
-		     "Worker processes that serve.",
+		     "Workers, and the process of the status page.",
 		     METRICS_GAUGE,
 		     1,
 		     {NULL},
