@@ -195,14 +195,35 @@ static void check_fetch(void *ctx)
 	assert_true(((struct fetch *)ctx)->is_found);
 }
 
+/* Opens a stack without tables in the directory f->path. */
+static int fetch_stack(void *ctx, struct error *err)
+{
+	struct refs_cache *cache = refs_cache_new(NULL);
+	const struct refs_cached *cached;
+	struct fetch *f = ctx;
+	int ret;
+
+	f->is_found = false;
+	if (!cache)
+		return error_nomem(err);
+	ret = refs_cache_stack(&cached, cache, f->path, HASH_SHA1, err);
+	if (!ret) {
+		f->is_found = cached->stack.nr == 0 && cached->table.len == 0;
+		refs_cache_put(cache, cached);
+	}
+	refs_cache_free(cache);
+	return ret;
+}
+
 static void test_no_memory(void **state)
 {
 	char path[] = "/tmp/test-refs-cache-XXXXXX";
-	struct fetch f = {.path = path};
+	struct fetch f = {.path = path}, none = {.path = "/none"};
 
 	assert_true(close(mkstemp(path)) == 0);
 	fill(path, "# pack-refs with: sorted \n" LINE "a\n");
 	nomem_each(NULL, fetch, check_fetch, &f);
+	nomem_each(NULL, fetch_stack, check_fetch, &none);
 	remove(path);
 }
 
