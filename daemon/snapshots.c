@@ -337,6 +337,7 @@ static bool can_share(struct daemon_snapshot *s)
 	return !config_each(&repo->config, "includeif.", is_conditional,
 			    NULL) &&
 	       sys_witness_can_trust(repo->git_dir) &&
+	       sys_witness_can_trust(repo_refs_common_dir(repo)) &&
 	       sys_witness_can_trust(repo->object_dir);
 }
 
