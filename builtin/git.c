@@ -450,6 +450,41 @@ static bool opens_repo_first(const struct command *command,
 }
 
 /*
+ * Returns whether GIT_SHALLOW_FILE is set, and the command's result depends on
+ * the shallow boundary. Our commands read only the shallow file of the
+ * repository, so stock Git runs these commands.
+ */
+static bool needs_shallow_file(const struct command *command)
+{
+	static int (*const commands_of_history[])(int argc, const char **argv,
+						  struct builtin_env *env) = {
+		cmd_bundle,
+		cmd_commit_graph,
+		cmd_for_each_ref,
+		cmd_fsck,
+		cmd_gc,
+		cmd_http_backend,
+		cmd_index_pack,
+		cmd_maintenance,
+		cmd_multi_pack_index,
+		cmd_pack_objects,
+		cmd_prune,
+		cmd_receive_pack,
+		cmd_reflog,
+		cmd_repack,
+		cmd_rev_list,
+		cmd_rev_parse,
+		cmd_upload_archive,
+		cmd_upload_pack,
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(commands_of_history); i++)
+		if (command->run == commands_of_history[i])
+			return getenv("GIT_SHALLOW_FILE");
+	return false;
+}
+
+/*
  * Run one of our commands; argv[0] is its name. Commands reorder argv, so the
  * original words are kept for stock Git.
  */
@@ -465,6 +500,12 @@ static int run_command(const struct command *command, const struct global *g,
 	const char **words;
 	int code;
 
+	if (needs_shallow_file(command))
+		return fallback_exists()
+			       ? run_stock(g, argc, argv,
+					   tracing_trace(tracing))
+			       : builtin_die("GIT_SHALLOW_FILE needs stock "
+					     "Git, which is not installed");
 	if (!prepares_for_children(command) && exec_path_prepend(&err) < 0)
 		return builtin_fail(&err);
 	words = mem_alloc((size_t)argc + 1, sizeof(*words));

@@ -64,6 +64,23 @@ test_expect_success 'no other git on PATH' '
 	grep "^fatal: .stripspace. is for the stock Git, but there is no" err
 '
 
+test_expect_success 'GIT_SHALLOW_FILE hands commands that read history to stock Git' '
+	stock init -q shallow &&
+	stock -C shallow commit -q --allow-empty -m one &&
+	stock -C shallow commit -q --allow-empty -m two &&
+	git -C shallow rev-parse HEAD >boundary &&
+	GIT_SHALLOW_FILE=$PWD/boundary \
+		git -C shallow rev-list HEAD >actual &&
+	test_cmp boundary actual &&
+	git -C shallow rev-list HEAD >actual &&
+	test_line_count 2 actual &&
+	GIT_SHALLOW_FILE=$PWD/boundary PATH=$PWD/alone \
+		test_expect_code 128 "$GIT" -C shallow rev-list HEAD 2>err &&
+	grep "^fatal: GIT_SHALLOW_FILE needs stock Git" err &&
+	GIT_SHALLOW_FILE=$PWD/boundary PATH=$PWD/alone \
+		"$GIT" -C shallow show-ref
+'
+
 test_expect_success 'only absolute directories of PATH are looked into' '
 	mkdir -p cwd/rel &&
 	cp named cwd/git &&
