@@ -44,7 +44,11 @@ static int add_head(struct marking *m)
 	struct ref head;
 	int ret = refs_lookup(m->refs, "HEAD", &head, m->err);
 
-	return ret > 0 ? walk_add_tip(m->w, &m->tips, &head.oid, false, m->err)
+	if (ret > 0)
+		ret = walk_add_tip(m->w, &m->tips, &head.oid, false, m->err);
+	return (ret == ERR_MISSING || ret == ERR_CORRUPT) &&
+			       refs_leaves_out_broken(m->refs)
+		       ? 0
 		       : ret;
 }
 

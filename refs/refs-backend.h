@@ -75,6 +75,8 @@ struct refs {
 	 * symbolic ref
 	 */
 	struct buf name, target;
+	/* true: refs_leave_out_broken() was called */
+	bool no_broken;
 };
 
 struct refs_backend {

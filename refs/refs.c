@@ -445,6 +445,8 @@ static int visit_all(struct visit *v, struct error *err)
 	if (!starts_with(v->prefix, "refs/"))
 		return 0;
 	ret = v->has_no_salvage ? 0 : is_salvage(err);
+	if (!ret && v->is_strict)
+		ret = v->refs->no_broken;
 	if (ret > 0)
 		ret = odb_open(&v->salvaged, v->refs->repo, NULL, err);
 	if (ret < 0)
@@ -533,6 +535,16 @@ int refs_each_from(struct refs *refs, const char *prefix, const char *start,
 	};
 
 	return visit_all(&v, err);
+}
+
+void refs_leave_out_broken(struct refs *refs)
+{
+	refs->no_broken = true;
+}
+
+bool refs_leaves_out_broken(const struct refs *refs)
+{
+	return refs->no_broken;
 }
 
 int refs_each_strict(struct refs *refs, const char *prefix,

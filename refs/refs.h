@@ -151,6 +151,13 @@ int refs_each_strict(struct refs *refs, const char *prefix,
 		     struct error *err);
 
 /*
+ * Leave broken refs, and refs to missing objects, out of all later visits by
+ * refs_each_strict(). For callers that lose no object if a ref is not seen.
+ */
+void refs_leave_out_broken(struct refs *refs);
+bool refs_leaves_out_broken(const struct refs *refs);
+
+/*
  * Works like refs_each_from() from the first name on, but ignores
  * GIT_REF_PARANOIA.
  */

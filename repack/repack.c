@@ -413,6 +413,12 @@ static int write_midx(struct run *r, struct error *err)
 		.split_factor = o->geometric ? o->midx_split_factor : 0,
 	};
 
+	/*
+	 * A geometric repack drops no object, so a broken ref must not end it.
+	 * The bitmap index covers the other refs.
+	 */
+	if (o->geometric)
+		refs_leave_out_broken(r->refs);
 	return repack_midx_write(r->result, &rq, err);
 }
 

@@ -140,4 +140,21 @@ test_expect_success 'modes' '
 	midx_is_right r.git
 '
 
+test_expect_success 'a broken ref does not end a geometric repack' '
+	for value in 1234567890123456789012345678901234567890 garbage
+	do
+		for ref in refs/heads/broken refs/heads/main
+		do
+			rm -rf b && stock init -q -b main b &&
+			stock -C b commit -q --allow-empty -m one &&
+			stock -C b branch good &&
+			echo $value >b/.git/$ref &&
+			"$GIT" -C b repack -q -d --geometric=2 --write-midx \
+				-b 2>err &&
+			ls b/.git/objects/pack/multi-pack-index-*.bitmap &&
+			test -z "$(find b/.git/objects -path "*/??/*")" || return
+		done || return
+	done
+'
+
 test_done

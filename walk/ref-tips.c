@@ -47,6 +47,9 @@ int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 		ret = refs_lookup(refs, "HEAD", &head, err);
 		if (ret > 0)
 			ret = add_ref(&a, &head);
+		if ((ret == ERR_MISSING || ret == ERR_CORRUPT) &&
+		    refs_leaves_out_broken(refs))
+			ret = 0;
 	}
 	if (ret >= 0)
 		ret = refs_each_strict(refs, prefix, add_ref, &a, err);

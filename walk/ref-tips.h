@@ -12,6 +12,7 @@
  * and HEAD), each object once. Returns 0 or a negative error code. A ref to a
  * missing object is ERR_MISSING ("bad object <ref> (<id>)"). A broken ref is an
  * error too: a repack must not lose the object that the ref may have named.
+ * After refs_leave_out_broken(), both kinds of refs are left out instead.
  */
 int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 		 const char *prefix, struct error *err);
