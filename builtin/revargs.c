@@ -638,6 +638,28 @@ static int add_parents(struct rev_args *args, struct rev_list *list,
 }
 
 /*
+ * Notes a missing object whose parents are asked for: the name is valid, so
+ * the error must name the object. Returns 0 if the object exists or the name
+ * is none, or a negative error code.
+ */
+static int check_family(struct rev_args *args, const struct family *f,
+			struct error *err)
+{
+	const struct revname_options options = {.quiet = true};
+	struct oid oid;
+	int ret;
+
+	if (revname_resolve_as(&oid, f->name, &options, args->refs,
+			       args->reader, args->odb, NULL) < 0)
+		return 0;
+	ret = odb_reader_need(args->reader, &oid, err);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	error_set(&args->absent, ERR_MISSING, "bad object %s", f->name);
+	return rev_args_check(args, err);
+}
+
+/*
  * Add the revisions of an argument such as <rev>^@, <rev>^! or <rev>^-<n>.
  * Returns 1 if the revisions were added, or a negative error code. Returns 0 if
  * the argument has another form, or if <rev> is no commit or lacks the n-th
@@ -657,6 +679,8 @@ static int add_family(struct rev_args *args, const char *arg, bool negate,
 				  excluded == (f.kind == '@') ? &args->haves
 							      : &args->wants,
 				  &f, err);
+	if (!ret && f.name && !args->absent.code)
+		ret = check_family(args, &f, err);
 	/*
 	 * <rev>^@ of a root commit stands for no revision. The user still asked
 	 * for revisions, so the command must not complain that none was given.

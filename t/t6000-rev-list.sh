@@ -329,4 +329,14 @@ test_expect_success 'refs whose objects do not exist are named' '
 	grep "^fatal: bad object HEAD$" actual.err
 '
 
+test_expect_success 'the parents of a missing object' '
+	id=1234567890123456789012345678901234567890 &&
+	rm -rf parents && stock init -q parents &&
+	for rev in $id^! $id^@ ^$id^@ $id^-
+	do
+		test_expect_code 128 "$GIT" -C parents rev-list $rev 2>err &&
+		echo "fatal: bad object $id" | test_cmp - err || return
+	done
+'
+
 test_done
