@@ -218,8 +218,8 @@ static const char *copy_traceparent(struct daemon_request *q)
 }
 
 /*
- * Fills in the options of http_serve(). A user who has sent a right password
- * may also read repositories without the file git-daemon-export-ok.
+ * Fills in the options of http_serve(). With a right password, the user may
+ * also read repositories without the file git-daemon-export-ok.
  */
 static void fill(struct daemon_request *q, const struct buf *path,
 		 const char *user, enum daemon_login login)

@@ -286,9 +286,8 @@ static uint64_t tree_nr(const struct marking *p)
 static int mark_commits(struct marking *p)
 {
 	const struct walk_result *found = p->found;
-	int ret = 0;
-
 	uint64_t total = tree_nr(p);
+	int ret = 0;
 
 	progress_start(&p->meter, total ? p->islands->progress : NULL,
 		       "Propagating island marks", total);

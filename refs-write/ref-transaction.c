@@ -372,6 +372,16 @@ static int cmp_names(const void *a, const void *b)
 	return strcmp((*ua)->name, (*ub)->name);
 }
 
+/* Returns whether the names of the changes are sorted, each larger than the
+ * last. */
+static bool is_ascending(const struct ref_transaction *tx)
+{
+	for (size_t i = 1; i < tx->update_nr; i++)
+		if (cmp_names(&tx->updates[i - 1], &tx->updates[i]) >= 0)
+			return false;
+	return true;
+}
+
 /*
  * Fails if two changes have the same name. This check needs no lock, so it is
  * made before the first hook runs. Returns 0 or a negative error code.
@@ -381,7 +391,8 @@ static int check_duplicates(struct ref_transaction *tx, struct error *err)
 	struct ref_update **sorted;
 	int ret = 0;
 
-	if (tx->update_nr < 2)
+	/* Clients send the refs of a push sorted by name. */
+	if (is_ascending(tx))
 		return 0;
 	sorted = mem_alloc(tx->update_nr, sizeof(*sorted));
 	if (!sorted)
