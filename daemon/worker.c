@@ -51,11 +51,10 @@
 #define SNAPSHOT_TIMEOUT 30
 
 /*
- * The request heads that arrive at the same time can need much memory for a
- * moment. The worker returns free memory to the system when at least this many
- * requests were read and this many seconds have passed.
+ * A burst of requests can need much memory for a moment. If requests were read,
+ * the worker returns free memory to the system when this many seconds have
+ * passed since the last time.
  */
-#define TRIM_REQUESTS 256
 #define TRIM_INTERVAL 5
 
 struct worker {
@@ -69,8 +68,9 @@ struct worker {
 	 */
 	struct daemon_conn lists[DAEMON_STATES];
 	unsigned conn_nr;
-	/* number of requests since trimmed_ns, when memory was last trimmed */
-	unsigned request_nr;
+	/* whether requests were read since trimmed_ns */
+	bool has_requests;
+	/* when memory was last returned to the system */
 	uint64_t trimmed_ns;
 	bool is_draining;
 	struct daemon_snapshots *snapshots; /* owned */
@@ -174,7 +174,7 @@ static void enqueue(struct worker *w, struct daemon_conn *conn)
 {
 	conn->state = DAEMON_BUSY;
 	conn->is_last = w->is_draining;
-	w->request_nr++;
+	w->has_requests = true;
 	daemon_pool_put(w->pool, conn);
 	hint(w, conn);
 }
@@ -789,10 +789,9 @@ static void expire_snapshots(struct worker *w, uint64_t now)
 
 static void trim_memory(struct worker *w, uint64_t now)
 {
-	if (w->request_nr < TRIM_REQUESTS ||
-	    now - w->trimmed_ns < TRIM_INTERVAL * SECOND_NS)
+	if (!w->has_requests || now - w->trimmed_ns < TRIM_INTERVAL * SECOND_NS)
 		return;
-	w->request_nr = 0;
+	w->has_requests = false;
 	w->trimmed_ns = now;
 	sys_memory_trim();
 }
