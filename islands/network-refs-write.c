@@ -211,7 +211,7 @@ static int rewrite(struct writing *w)
 		return ret;
 	qsort_r(batch->items, batch->nr, sizeof(*batch->items), by_name, batch);
 	if (!rw.old.len)
-		rw.peeled = rw.fully_peeled = true;
+		packed_rewrite_promise_peeled(&rw);
 	for (size_t i = 0; i < batch->nr && !ret; i++)
 		ret = put_change(w, &rw, &batch->items[i]);
 	if (!ret)

@@ -59,7 +59,13 @@ int packed_rewrite_begin(struct packed_rewrite *rw, const struct repo *repo,
 		packed_rewrite_release(rw);
 	rw->peeled = rw->old.peeled;
 	rw->fully_peeled = rw->old.fully_peeled;
+	rw->is_proved = rw->old.is_proved;
 	return ret;
+}
+
+void packed_rewrite_promise_peeled(struct packed_rewrite *rw)
+{
+	rw->peeled = rw->fully_peeled = rw->is_proved = true;
 }
 
 bool packed_rewrite_is_changed(const struct packed_rewrite *rw)
@@ -97,9 +103,10 @@ static int start(struct packed_rewrite *rw, struct error *err)
 	if (!ret)
 		ret = sys_tempfile_create_exact(&rw->file, path,
 						0666 | rw->repo->share, err);
-	if (!ret && buf_printf(&rw->out, "# pack-refs with:%s%s sorted \n",
+	if (!ret && buf_printf(&rw->out, "# pack-refs with:%s%s sorted%s \n",
 			       rw->peeled ? " peeled" : "",
-			       rw->fully_peeled ? " fully-peeled" : "") < 0)
+			       rw->fully_peeled ? " fully-peeled" : "",
+			       rw->is_proved ? " " PACKED_REFS_PROVED : "") < 0)
 		ret = error_nomem(err);
 	free(path);
 	return ret;

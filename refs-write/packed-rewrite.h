@@ -44,7 +44,7 @@ struct packed_rewrite {
 	 * Traits in the header of the new file. packed_rewrite_begin() takes
 	 * them from the old file.
 	 */
-	bool peeled, fully_peeled;
+	bool peeled, fully_peeled, is_proved;
 };
 
 /*
@@ -57,6 +57,13 @@ int packed_rewrite_begin(struct packed_rewrite *rw, const struct repo *repo,
 			 struct error *err);
 
 /*
+ * Sets the traits that promise a peeled id for each tag of the new packed-refs
+ * file, below any directory. The caller calls this function before the first
+ * edit, and keeps the promise for the records of the old file, too.
+ */
+void packed_rewrite_promise_peeled(struct packed_rewrite *rw);
+
+/*
  * Leaves out the record of a ref in the new packed-refs file. Returns 1 if
  * there was a record, 0 if not, or a negative error code. The first successful
  * call creates the new file.
@@ -67,9 +74,7 @@ int packed_rewrite_delete(struct packed_rewrite *rw, const char *name,
 /*
  * Adds a record to the new packed-refs file, or replaces the record of the same
  * name. `peeled` is the id that the tag peels to, or NULL if the object is not
- * a tag. Before the first edit, the caller may change rw->peeled and
- * rw->fully_peeled; a trait that is set must be true of the whole new file.
- * Returns 0 or a negative error code.
+ * a tag. Returns 0 or a negative error code.
  */
 int packed_rewrite_put(struct packed_rewrite *rw, const char *name,
 		       const struct oid *oid, const struct oid *peeled,

@@ -381,7 +381,7 @@ static int write_files(struct writer *w, bool no_reflog)
 		ret = packed_rewrite_begin(&w->packed, w->to, err);
 	if (ret)
 		return ret;
-	w->packed.peeled = w->packed.fully_peeled = true;
+	packed_rewrite_promise_peeled(&w->packed);
 	ret = put_refs(w);
 	if (!ret)
 		ret = packed_rewrite_finish(&w->packed, err);

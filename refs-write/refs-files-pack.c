@@ -72,6 +72,19 @@ static int peel(struct packer *p, const struct oid *oid, struct oid *peeled)
 }
 
 /*
+ * Returns whether a record has a peeled id if it needs one. Branches are known
+ * to be commits. The traits of the old file are not believed.
+ */
+static bool is_complete(const struct packed_ref *ref)
+{
+	static const char heads[] = "refs/heads/";
+	size_t len = sizeof(heads) - 1;
+
+	return ref->is_tag ||
+	       (ref->name_len > len && !memcmp(ref->name, heads, len));
+}
+
+/*
  * Adds peeled ids to the records of the old packed-refs before `name` (NULL:
  * to all remaining records), because the new header promises peeled ids for
  * all records. Returns 0 or a negative error code.
@@ -91,15 +104,15 @@ static int peel_old_until(struct packer *p, const char *name, struct error *err)
 		if (cmp > 0)
 			break;
 		p->old_off = off;
-		if (!cmp || ref.has_peeled)
+		if (!cmp || is_complete(&ref))
 			continue;
 		buf_reset(&p->name);
 		if (buf_append(&p->name, ref.name, ref.name_len) < 0)
 			return error_nomem(err);
-		ret = peel(p, &ref.oid, &ref.peeled);
 		/* A record of a missing object is kept without a peeled id. */
-		ret = packed_rewrite_put(&p->rw, p->name.data, &ref.oid,
-					 ret > 0 ? &ref.peeled : NULL, err);
+		if (peel(p, &ref.oid, &ref.peeled) > 0)
+			ret = packed_rewrite_put(&p->rw, p->name.data, &ref.oid,
+						 &ref.peeled, err);
 	}
 	return ret;
 }
@@ -127,10 +140,10 @@ static int put_one(struct packer *p, size_t i, bool peel_old, struct error *err)
 
 static int write_packed(struct packer *p, struct error *err)
 {
-	bool peel_old = p->rw.old.len && !p->rw.fully_peeled;
+	bool peel_old = p->rw.old.len && !p->rw.is_proved;
 	int ret = 0;
 
-	p->rw.peeled = p->rw.fully_peeled = true;
+	packed_rewrite_promise_peeled(&p->rw);
 	for (size_t i = 0; !ret && i < p->list->nr; i++)
 		if (p->chosen[i])
 			ret = put_one(p, i, peel_old, err);

@@ -77,28 +77,70 @@ static bool names_one(const struct packed_refs *refs, size_t off,
 	       oidmap_get(ids, &oid, &value);
 }
 
-int packed_refs_may_peel(const struct packed_refs *refs, const char *prefix,
-			 const struct oidmap *ids, struct error *err)
-{
+/* The search, with the sieve of its ids. */
+struct scan {
+	const struct packed_refs *refs;
+	const struct refs_peel_search *search;
 	uint8_t sieve[SIEVE_LEN];
-	const char *nl;
+	struct error *err;
+};
+
+/*
+ * Asks whether the record at [off, nl), which has no "^" line, may name a tag
+ * object. Returns 1, 0 or a negative error code.
+ */
+static int ask(const struct scan *scan, size_t off, size_t nl)
+{
+	const struct packed_refs *refs = scan->refs;
+	size_t hex_len = hash_hex_len(refs->algo), name = off + hex_len + 1;
+	struct oid oid;
+
+	if (name >= nl ||
+	    packed_refs_proves(refs, refs->table + name, nl - name))
+		return 0;
+	if (!scan->search->may_be_tag ||
+	    !oid_from_hex(&oid, refs->table + off, hex_len, refs->algo))
+		return 1;
+	return scan->search->may_be_tag(scan->search->ctx, &oid, scan->err);
+}
+
+/*
+ * Tells whether the line at [off, nl) allows a tag that peels to one of the
+ * ids. Returns 1, 0 or a negative error code.
+ */
+static int allows(const struct scan *scan, size_t off, size_t nl)
+{
+	const struct packed_refs *refs = scan->refs;
+
+	if (refs->table[off] == '^')
+		return names_one(refs, off, scan->sieve, scan->search->ids);
+	if (nl + 1 < refs->len && refs->table[nl + 1] == '^')
+		return 0;
+	return ask(scan, off, nl);
+}
+
+int packed_refs_may_peel(const struct packed_refs *refs, const char *prefix,
+			 const struct refs_peel_search *search,
+			 struct error *err)
+{
+	struct scan scan = {.refs = refs, .search = search, .err = err};
 	size_t off, end;
 	int ret;
 
-	if (!refs->fully_peeled &&
-	    !(refs->peeled && !strncmp(prefix, "refs/tags/", 10)))
+	if (!refs->fully_peeled && !refs->is_proved)
 		return refs->len != 0;
 	ret = packed_refs_seek(refs, prefix, strlen(prefix), &off, err);
 	if (!ret)
 		ret = seek_behind(refs, prefix, &end, err);
 	if (ret < 0)
 		return ret;
-	fill_sieve(sieve, ids);
-	while (off < end) {
-		if (refs->table[off] == '^' && names_one(refs, off, sieve, ids))
-			return 1;
-		nl = memchr(refs->table + off, '\n', end - off);
-		off = nl ? (size_t)(nl - refs->table) + 1 : end;
+	fill_sieve(scan.sieve, search->ids);
+	while (!ret && off < end) {
+		const char *p = memchr(refs->table + off, '\n', end - off);
+		size_t nl = p ? (size_t)(p - refs->table) : end;
+
+		ret = allows(&scan, off, nl);
+		off = nl + 1;
 	}
-	return 0;
+	return ret;
 }

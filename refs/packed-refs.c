@@ -94,12 +94,17 @@ static bool parse_peeled(const struct packed_refs *refs, size_t *off,
 	return true;
 }
 
-static bool is_below_tags(const struct packed_ref *ref)
+bool packed_refs_proves(const struct packed_refs *refs, const char *name,
+			size_t len)
 {
-	static const char tags[] = "refs/tags/";
-	size_t len = sizeof(tags) - 1;
+	static const char tags[] = "refs/tags/", spaces[] = "refs/namespaces/";
+	size_t tags_len = sizeof(tags) - 1, spaces_len = sizeof(spaces) - 1;
 
-	return ref->name_len > len && !memcmp(ref->name, tags, len);
+	if (refs->is_proved || !refs->fully_peeled)
+		return refs->is_proved;
+	if (len > spaces_len && !memcmp(name, spaces, spaces_len))
+		return !memmem(name, len, "/refs/tags/", tags_len + 1);
+	return len <= tags_len || memcmp(name, tags, tags_len) != 0;
 }
 
 int packed_refs_next(const struct packed_refs *refs, size_t *off,
@@ -118,8 +123,8 @@ int packed_refs_next(const struct packed_refs *refs, size_t *off,
 		if (!parse_peeled(refs, &next, ref))
 			return bad_line(refs, next, err);
 	} else {
-		ref->has_peeled = refs->fully_peeled ||
-				  (refs->peeled && is_below_tags(ref));
+		ref->has_peeled = packed_refs_proves(refs, ref->name,
+						     ref->name_len);
 	}
 	*off = next;
 	return 1;
@@ -284,6 +289,7 @@ static int parse_header(struct packed_refs *refs, bool *sorted,
 	len = end - start_len;
 	refs->fully_peeled = packed_refs_has_trait(line, len, "fully-peeled");
 	refs->peeled = packed_refs_has_trait(line, len, "peeled");
+	refs->is_proved = packed_refs_has_trait(line, len, PACKED_REFS_PROVED);
 	*sorted = packed_refs_has_trait(line, len, "sorted");
 	refs->table += end + 1;
 	refs->len -= end + 1;

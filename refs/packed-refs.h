@@ -15,6 +15,16 @@
  * - "peeled": a record under refs/tags/ without a "^" line does not name a tag
  *   object.
  * - "fully-peeled": no record without a "^" line names a tag object.
+ * - "gitreach-peeled" (PACKED_REFS_PROVED): like "fully-peeled", and certainly
+ *   true. Only gitreach writes it. Other programs ignore it, and leave it out
+ *   when they write the file.
+ *
+ * `git refs migrate` of stock Git writes the first two traits of peeled ids,
+ * but no "^" line at all, and `git pack-refs` of stock Git keeps such records.
+ * So without the trait "gitreach-peeled", a record below refs/tags/ that has no
+ * "^" line tells nothing. The same holds below refs/tags/ of a namespace. For
+ * other refs the trait "fully-peeled" is believed: tags elsewhere are rare, and
+ * reading the objects of many other refs would make each listing slow.
  *
  * `off` is the offset of a record in the table, in bytes. A record is validated
  * when it is read, not when the file is opened. Opening a sorted file takes
@@ -32,6 +42,9 @@
 #include "object/oidmap.h"
 #include "sys/map.h"
 
+/* the trait that only gitreach writes */
+#define PACKED_REFS_PROVED "gitreach-peeled"
+
 struct packed_refs {
 	/* the mapped file; unused if packed_refs_parse() gets the bytes */
 	struct sys_map map;
@@ -39,7 +52,7 @@ struct packed_refs {
 	const char *table;
 	size_t len; /* bytes of all records */
 	enum hash_algo algo;
-	bool peeled, fully_peeled; /* traits */
+	bool peeled, fully_peeled, is_proved; /* traits */
 	/* owned: the sorted records of an unsorted file, else NULL */
 	char *sorted;
 	/* owned: name of the file for messages */
@@ -48,7 +61,8 @@ struct packed_refs {
 
 #define PACKED_REFS_INIT                                                       \
 	{                                                                      \
-		SYS_MAP_INIT, NULL, 0, HASH_SHA1, false, false, NULL, NULL     \
+		SYS_MAP_INIT, NULL, 0, HASH_SHA1, false, false, false, NULL,   \
+			NULL                                                   \
 	}
 
 /* A record. */
@@ -116,13 +130,33 @@ int packed_refs_find(const struct packed_refs *refs, const char *name,
 		     struct packed_ref *ref, struct error *err);
 
 /*
+ * Returns whether a record of this name (`len` bytes) that has no "^" line
+ * certainly does not name a tag object.
+ */
+bool packed_refs_proves(const struct packed_refs *refs, const char *name,
+			size_t len);
+
+/* A search for a tag that peels to one of several objects. */
+struct refs_peel_search {
+	const struct oidmap *ids; /* borrowed: the objects */
+	/*
+	 * Called for a ref of which its record does not tell whether it names a
+	 * tag object. Returns 1 if the object may be a tag, 0 if it is none, or
+	 * a negative error code. NULL: each such object may be a tag.
+	 */
+	int (*may_be_tag)(void *ctx, const struct oid *oid, struct error *err);
+	void *ctx;
+};
+
+/*
  * Tells whether a record whose name starts with `prefix` (not "") may be a tag
- * that peels to one of `ids`. Returns 1 if there may be such a tag, 0 if there
- * certainly is none, or a negative error code. Cost: one pass over the bytes,
- * much cheaper than reading each record; records are not validated.
+ * that peels to one of the objects. Returns 1 if there may be such a tag, 0 if
+ * there certainly is none, or a negative error code. Cost: one pass over the
+ * bytes, much cheaper than reading each record; records are not validated.
  */
 int packed_refs_may_peel(const struct packed_refs *refs, const char *prefix,
-			 const struct oidmap *ids, struct error *err);
+			 const struct refs_peel_search *search,
+			 struct error *err);
 
 /* Returns whether `trait` is one of the words in the `len` bytes at `line`. */
 bool packed_refs_has_trait(const char *line, size_t len, const char *trait);

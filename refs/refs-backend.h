@@ -122,7 +122,8 @@ struct refs_backend {
 	void (*iter_free)(struct refs_iter *iter);
 	/* See refs_may_peel(). May be NULL: refs_may_peel() then returns 1. */
 	int (*may_peel)(struct refs *refs, const char *prefix,
-			const struct oidmap *ids, struct error *err);
+			const struct refs_peel_search *search,
+			struct error *err);
 	/* See refs_get_cached(). May be NULL: refs_get_cached() then returns 0.
 	 */
 	int (*get_cached)(const struct refs_cached **out, struct refs *refs,

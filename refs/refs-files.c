@@ -413,7 +413,7 @@ static int get_cached(const struct refs_cached **out, struct refs *refs,
 }
 
 static int may_peel(struct refs *refs, const char *prefix,
-		    const struct oidmap *ids, struct error *err)
+		    const struct refs_peel_search *search, struct error *err)
 {
 	struct refs_files *files = files_of(refs);
 	struct refs_loose_list *list;
@@ -423,11 +423,11 @@ static int may_peel(struct refs *refs, const char *prefix,
 		return ret;
 	/*
 	 * A loose ref does not tell whether it is a tag, so it may be a tag
-	 * that peels to one of `ids`.
+	 * that peels to one of the objects.
 	 */
 	if (has_loose(list, prefix))
 		return 1;
-	return packed_refs_may_peel(files->packed->table, prefix, ids, err);
+	return packed_refs_may_peel(files->packed->table, prefix, search, err);
 }
 
 static int new_iter(struct refs_iter **out, struct refs *refs,

@@ -487,11 +487,11 @@ int refs_get_cached(const struct refs_cached **out, struct refs *refs,
 }
 
 int refs_may_peel(struct refs *refs, const char *prefix,
-		  const struct oidmap *ids, struct error *err)
+		  const struct refs_peel_search *search, struct error *err)
 {
 	const struct refs_backend *backend = refs->backend;
 
-	return backend->may_peel ? backend->may_peel(refs, prefix, ids, err)
+	return backend->may_peel ? backend->may_peel(refs, prefix, search, err)
 				 : 1;
 }
 

@@ -23,6 +23,7 @@
 #include "repo/repo.h"
 
 struct refs_cached;
+struct refs_peel_search;
 
 struct odb;
 struct refs;
@@ -89,12 +90,13 @@ int refs_each(struct refs *refs, const char *prefix,
 
 /*
  * Tells whether a ref whose name starts with `prefix` ("refs/x/") may be a tag
- * that peels to one of `ids`. Returns 1 if there may be such a tag, 0 if there
- * certainly is none, or a negative error code. If there are many packed refs,
- * this function is much faster than a visit of them.
+ * that peels to one of the objects of the search (refs/packed-refs.h). Returns
+ * 1 if there may be such a tag, 0 if there certainly is none, or a negative
+ * error code. If there are many packed refs, this function is much faster than
+ * a visit of them.
  */
 int refs_may_peel(struct refs *refs, const char *prefix,
-		  const struct oidmap *ids, struct error *err);
+		  const struct refs_peel_search *search, struct error *err);
 
 /*
  * Tells whether all refs whose names start with `prefix` are in one packed-refs

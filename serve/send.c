@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "object/hash.h"
+#include "refs/packed-refs.h"
 #include "serve/send.h"
 #include "sys/clock.h"
 #include "sys/ticker.h"
@@ -58,14 +59,31 @@ static int each_tag(void *ctx,
 			    &visit, NULL, err);
 }
 
+/*
+ * Tells whether an object may be a tag. An object that cannot be read may be
+ * one.
+ */
+static int may_be_tag(void *ctx, const struct oid *oid, struct error *err)
+{
+	struct session *s = ctx;
+	enum object_type type;
+	int ret = session_open_walk(s, err);
+
+	if (ret < 0)
+		return ret;
+	return odb_info(s->walk.reader, oid, &type, NULL, NULL) < 0 ||
+	       type == OBJ_TAG;
+}
+
 static int may_have_tag(void *ctx, const struct oidmap *targets,
 			struct error *err)
 {
 	const struct request *req = ctx;
+	const struct refs_peel_search search = {targets, may_be_tag, req->s};
 	int ret = session_open_refs(req->s, err);
 
 	return ret < 0 ? ret
-		       : refview_may_peel(&req->s->refs, "refs/tags/", targets,
+		       : refview_may_peel(&req->s->refs, "refs/tags/", &search,
 					  err);
 }
 

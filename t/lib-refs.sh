@@ -39,7 +39,8 @@ twins () {
 	export A B T TREE ZERO
 }
 
-# Print the refs of a repository, file by file.
+# Print the refs of a repository, file by file. The trait that only gitreach writes
+# to packed-refs is left out.
 refs_state () {
 	(
 		cd "$1" &&
@@ -51,7 +52,7 @@ refs_state () {
 			2>/dev/null | LC_ALL=C sort)
 		do
 			echo "== $file"
-			cat $file
+			sed "s/^\(# pack-refs with:.*\) gitreach-peeled/\1/" $file
 		done
 	)
 }

@@ -246,4 +246,53 @@ test_expect_success 'the usage after an ambiguous option is help' '
 	grep "^usage: git refs migrate" out
 '
 
+test_expect_success 'tags are found in a packed-refs file without peeled ids' '
+	repo_linear src 2 && cd src &&
+	stock tag -a -m t t main && stock tag light main &&
+	stock update-ref refs/namespaces/n/refs/heads/main main &&
+	stock update-ref refs/namespaces/n/refs/tags/t t &&
+	stock ls-remote . >../all &&
+	GIT_NAMESPACE=n stock ls-remote --upload-pack="$GIT upload-pack" . \
+		>../in-namespace &&
+	stock pack-refs --all &&
+	grep -v "^^" packed-refs >new && mv new packed-refs && cd .. &&
+	grep "refs/tags/t^{}" all && grep "refs/tags/t^{}" in-namespace &&
+	for version in 0 2
+	do
+		stock -c protocol.version=$version ls-remote \
+			--upload-pack="$GIT upload-pack" src >actual &&
+		test_cmp all actual || return 1
+	done &&
+	GIT_NAMESPACE=n stock ls-remote --upload-pack="$GIT upload-pack" src \
+		>actual &&
+	test_cmp in-namespace actual &&
+	stock init -q --bare dst &&
+	stock -C dst fetch -q --upload-pack="$GIT upload-pack" ../src \
+		main:main &&
+	stock -C dst rev-parse --verify refs/tags/t^{} &&
+	git -C src pack-objects --include-tag --revs --stdout >p.pack <<-EOC &&
+	main
+	EOC
+	stock init -q --bare p && stock -C p unpack-objects -q <p.pack &&
+	stock -C p cat-file -e $(stock -C src rev-parse t)
+'
+
+# Stock Git 2.39 believes "fully-peeled" below refs/tags/, so its list shows what
+# the file has. refs/other/t is outside of refs/tags/.
+test_expect_success 'pack-refs adds peeled ids, and a trait that says so' '
+	cd src && stock update-ref refs/other/t t &&
+	stock update-ref refs/heads/loose main &&
+	stock pack-refs --all && grep -v "^^" packed-refs >new &&
+	mv new packed-refs && stock update-ref refs/heads/later main &&
+	git pack-refs --all &&
+	test 3 -eq $(grep -c "^^" packed-refs) &&
+	grep "^# pack-refs with: .* sorted gitreach-peeled $" packed-refs &&
+	git update-ref -d refs/heads/later &&
+	grep "^# pack-refs with: .* sorted gitreach-peeled $" packed-refs &&
+	git refs verify --strict && stock fsck --strict &&
+	stock update-ref -d refs/heads/loose &&
+	grep "^# pack-refs with: peeled fully-peeled sorted $" packed-refs &&
+	cd ..
+'
+
 test_done

@@ -476,11 +476,11 @@ static int visit_with_others(void *ctx, const struct ref *full)
 }
 
 int refview_may_peel(struct refview *view, const char *prefix,
-		     const struct oidmap *ids, struct error *err)
+		     const struct refs_peel_search *search, struct error *err)
 {
 	if (qualify(view, prefix) < 0)
 		return error_nomem(err);
-	return refs_may_peel(view->refs, view->full.data, ids, err);
+	return refs_may_peel(view->refs, view->full.data, search, err);
 }
 
 int refview_each_with_others(struct refview *view,

@@ -77,18 +77,34 @@ static void test_by_hand(void **state)
 
 static void test_traits(void **state)
 {
-	static const char body[] = HEX_A " refs/heads/main\n" HEX_B
-					 " refs/tags/v1\n" HEX_C
-					 " refs/tagsx\n";
+	static const char body[] = HEX_A
+		" refs/heads/main\n" HEX_B
+		" refs/namespaces/n/refs/heads/refs/tags\n" HEX_B
+		" refs/namespaces/n/refs/tags/v1\n" HEX_B
+		" refs/tags/v1\n" HEX_C " refs/tagsx\n";
 	static const struct {
 		const char *header;
-		bool head, tag;
+		bool is_full;
 	} cases[] = {
-		{HEADER, true, true},
-		{"# pack-refs with: peeled sorted\n", false, true},
-		{"# pack-refs with: sorted peeledx\n", false, false},
-		{"# pack-refs with:\n", false, false},
-		{"", false, false},
+		{HEADER, true},
+		{"# pack-refs with: peeled sorted\n", false},
+		{"# pack-refs with: sorted peeledx\n", false},
+		{"# pack-refs with:\n", false},
+		{"", false},
+	};
+	/*
+	 * Below refs/tags/, no trait is believed. "refs/tagsx" is not below
+	 * refs/tags/.
+	 */
+	static const struct {
+		const char *name;
+		bool is_believed;
+	} names[] = {
+		{"refs/heads/main", true},
+		{"refs/namespaces/n/refs/heads/refs/tags", true},
+		{"refs/namespaces/n/refs/tags/v1", false},
+		{"refs/tags/v1", false},
+		{"refs/tagsx", true},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -98,20 +114,15 @@ static void test_traits(void **state)
 
 		buf_printf(&text, "%s%s", cases[i].header, body);
 		assert_int_equal(parse(&refs, text.data, NULL), 0);
-		assert_int_equal(
-			packed_refs_find(&refs, "refs/heads/main", &ref, NULL),
-			1);
-		assert_int_equal(ref.has_peeled, cases[i].head);
-		assert_int_equal(
-			packed_refs_find(&refs, "refs/tags/v1", &ref, NULL), 1);
-		assert_int_equal(ref.has_peeled, cases[i].tag);
-		/*
-		 * This name begins with "refs/tags", but is not below
-		 * refs/tags/.
-		 */
-		assert_int_equal(
-			packed_refs_find(&refs, "refs/tagsx", &ref, NULL), 1);
-		assert_int_equal(ref.has_peeled, cases[i].head);
+		for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++) {
+			assert_int_equal(packed_refs_find(&refs, names[j].name,
+							  &ref, NULL),
+					 1);
+			assert_int_equal(ref.has_peeled,
+					 cases[i].is_full &&
+						 names[j].is_believed);
+			assert_false(ref.is_tag);
+		}
 		packed_refs_release(&refs);
 		buf_release(&text);
 	}
@@ -362,8 +373,7 @@ static void test_random(void **state)
 }
 
 /*
- * Returns the expected value of packed_refs_may_peel(): scans all records of a
- * fully peeled file.
+ * Returns the expected value of packed_refs_may_peel(): reads all records.
  */
 static int scan_peeled(const struct packed_refs *refs, const char *prefix,
 		       const struct oidmap *ids)
@@ -373,9 +383,9 @@ static int scan_peeled(const struct packed_refs *refs, const char *prefix,
 	uint32_t value;
 
 	while (packed_refs_next(refs, &off, &ref, NULL) == 1)
-		if (ref.is_tag && ref.name_len >= len &&
-		    !memcmp(ref.name, prefix, len) &&
-		    oidmap_get(ids, &ref.peeled, &value))
+		if (ref.name_len >= len && !memcmp(ref.name, prefix, len) &&
+		    (!ref.has_peeled ||
+		     (ref.is_tag && oidmap_get(ids, &ref.peeled, &value))))
 			return 1;
 	return 0;
 }
@@ -398,6 +408,7 @@ static void test_may_peel(void **state)
 	for (int round = 0; round < 300; round++) {
 		struct buf text = BUF_INIT;
 		struct oidmap ids = OIDMAP_INIT;
+		const struct refs_peel_search search = {.ids = &ids};
 		struct packed_refs refs;
 		char hex[OID_MAX_HEX_LEN + 1];
 		struct oid oid;
@@ -408,7 +419,8 @@ static void test_may_peel(void **state)
 			random_id(&oid, &seed);
 			buf_printf(&text, "%s refs/%s/%03d\n", HEX_A,
 				   dirs[i / 15], 99 - i);
-			if (rand_r(&seed) % 2)
+			/* Few of the refs below refs/tags/ are not peeled. */
+			if (rand_r(&seed) % (i / 15 == 2 ? 50 : 2))
 				buf_printf(&text, "^%s\n",
 					   oid_to_hex(hex, &oid, HASH_SHA1));
 		}
@@ -417,7 +429,7 @@ static void test_may_peel(void **state)
 			assert_int_equal(oidmap_put(&ids, &oid, 0), 0);
 		}
 		assert_int_equal(parse(&refs, text.data, NULL), 0);
-		ret = packed_refs_may_peel(&refs, "refs/tags/", &ids, NULL);
+		ret = packed_refs_may_peel(&refs, "refs/tags/", &search, NULL);
 		assert_int_equal(ret, scan_peeled(&refs, "refs/tags/", &ids));
 		found += ret;
 		packed_refs_release(&refs);
@@ -427,28 +439,75 @@ static void test_may_peel(void **state)
 	assert_true(found > 20 && found < 280);
 }
 
-/* If the header has no traits, a ref without a peeled id may still be a tag. */
+/*
+ * A ref without a peeled id may be a tag, if the header has no traits, or if
+ * the ref is below refs/tags/.
+ */
 static void test_may_peel_traits(void **state)
 {
 	static const char body[] = HEX_A " refs/tags/v1\n";
 	struct oidmap ids = OIDMAP_INIT;
+	const struct refs_peel_search search = {.ids = &ids};
 	struct packed_refs refs;
 
 	assert_int_equal(parse(&refs, body, NULL), 0);
-	assert_int_equal(packed_refs_may_peel(&refs, "refs/tags/", &ids, NULL),
-			 1);
+	assert_int_equal(
+		packed_refs_may_peel(&refs, "refs/tags/", &search, NULL), 1);
 	packed_refs_release(&refs);
 	assert_int_equal(parse(&refs,
-			       "# pack-refs with: peeled \n" HEX_A
+			       "# pack-refs with: peeled fully-peeled \n" HEX_A
 			       " refs/tags/v1\n",
 			       NULL),
 			 0);
-	assert_int_equal(packed_refs_may_peel(&refs, "refs/tags/", &ids, NULL),
+	assert_int_equal(
+		packed_refs_may_peel(&refs, "refs/tags/", &search, NULL), 1);
+	assert_int_equal(
+		packed_refs_may_peel(&refs, "refs/tags/w", &search, NULL), 0);
+	assert_int_equal(packed_refs_may_peel(&refs, "refs/x/", &search, NULL),
 			 0);
-	assert_int_equal(packed_refs_may_peel(&refs, "refs/x/", &ids, NULL), 1);
 	packed_refs_release(&refs);
 	assert_int_equal(parse(&refs, "", NULL), 0);
-	assert_int_equal(packed_refs_may_peel(&refs, "refs/x/", &ids, NULL), 0);
+	assert_int_equal(packed_refs_may_peel(&refs, "refs/x/", &search, NULL),
+			 0);
+	packed_refs_release(&refs);
+}
+
+/* Counts the objects in question. The object whose id ends in 0xbb is a tag. */
+static int is_b(void *ctx, const struct oid *oid, struct error *err)
+{
+	(void)err;
+	++*(int *)ctx;
+	return oid->bytes[19] == 0xbb;
+}
+
+/* The caller is asked about refs below refs/tags/ that have no peeled id. */
+static void test_may_peel_asks(void **state)
+{
+	struct oidmap ids = OIDMAP_INIT;
+	int asked = 0;
+	const struct refs_peel_search search = {&ids, is_b, &asked};
+	struct packed_refs refs;
+
+	assert_int_equal(parse(&refs,
+			       HEADER HEX_B " refs/heads/b\n" HEX_A
+					    " refs/tags/a\n" HEX_C
+					    " refs/tags/m\n^" HEX_A "\n" HEX_C
+					    " refs/tags/z\n" HEX_B " refs/x\n",
+			       NULL),
+			 0);
+	assert_int_equal(packed_refs_may_peel(&refs, "refs/", &search, NULL),
+			 0);
+	assert_int_equal(asked, 2);
+	packed_refs_release(&refs);
+	assert_int_equal(parse(&refs,
+			       HEADER HEX_A " refs/tags/a\n" HEX_B
+					    " refs/tags/b\n" HEX_C
+					    " refs/tags/c\n",
+			       NULL),
+			 0);
+	assert_int_equal(
+		packed_refs_may_peel(&refs, "refs/tags/", &search, NULL), 1);
+	assert_int_equal(asked, 4);
 	packed_refs_release(&refs);
 }
 
@@ -459,6 +518,7 @@ static void test_may_peel_cut(void **state)
 {
 	static const char *const cut[] = {"^\n", "^b\n", "^bb\n"};
 	struct oidmap ids = OIDMAP_INIT;
+	const struct refs_peel_search search = {.ids = &ids};
 	struct packed_refs refs;
 	struct oid oid;
 
@@ -480,7 +540,7 @@ static void test_may_peel_cut(void **state)
 						   "packed-refs", NULL),
 				 0);
 		assert_int_equal(
-			packed_refs_may_peel(&refs, "refs/", &ids, NULL), 0);
+			packed_refs_may_peel(&refs, "refs/", &search, NULL), 0);
 		packed_refs_release(&refs);
 		free(file);
 	}
@@ -501,6 +561,7 @@ int main(void)
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_may_peel),
 		cmocka_unit_test(test_may_peel_traits),
+		cmocka_unit_test(test_may_peel_asks),
 		cmocka_unit_test(test_may_peel_cut),
 		cmocka_unit_test(test_shown),
 	};

@@ -206,6 +206,7 @@ static void test_no_memory(void **state)
 static void test_may_peel(void **state)
 {
 	struct oidmap none = OIDMAP_INIT;
+	const struct refs_peel_search search = {.ids = &none};
 	struct tmprepo t;
 	struct refs *refs;
 
@@ -217,8 +218,8 @@ static void test_may_peel(void **state)
 	tmprepo_write(&t, "refs/heads/m/b",
 		      "2222222222222222222222222222222222222222\n");
 	assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
-	assert_int_equal(refs_may_peel(refs, "refs/heads/m", &none, NULL), 1);
-	assert_int_equal(refs_may_peel(refs, "refs/heads/b", &none, NULL), 0);
+	assert_int_equal(refs_may_peel(refs, "refs/heads/m", &search, NULL), 1);
+	assert_int_equal(refs_may_peel(refs, "refs/heads/b", &search, NULL), 0);
 	refs_close(refs);
 	tmprepo_release(&t);
 }

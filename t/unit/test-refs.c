@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "odb/odb.h"
+#include "refs/packed-refs.h"
 #include "refs/refs.h"
 #include "t/unit/tmprepo.h"
 
@@ -625,6 +626,8 @@ static void test_salvage(void **state)
 static void test_may_peel(void **state)
 {
 	struct oidmap ids = OIDMAP_INIT, others = OIDMAP_INIT;
+	const struct refs_peel_search search = {.ids = &ids};
+	const struct refs_peel_search other_search = {.ids = &others};
 	struct error err = ERROR_INIT;
 	struct oid oid;
 	struct tmprepo t;
@@ -635,15 +638,18 @@ static void test_may_peel(void **state)
 	assert_true(oid_from_hex(&oid, HEX_A, 40, HASH_SHA1));
 	assert_int_equal(oidmap_put(&others, &oid, 0), 0);
 	assert_int_equal(refs_list_now(refs, NULL), 0);
-	assert_int_equal(refs_may_peel(refs, "refs/tags/", &ids, NULL), 1);
-	assert_int_equal(refs_may_peel(refs, "refs/tags/", &others, NULL), 0);
-	assert_int_equal(refs_may_peel(refs, "refs/heads/e/", &ids, NULL), 0);
-	assert_int_equal(refs_may_peel(refs, "refs/x/", &ids, NULL), 0);
-	assert_int_equal(refs_may_peel(refs, "refs/heads/dir/", &ids, NULL), 1);
+	assert_int_equal(refs_may_peel(refs, "refs/tags/", &search, NULL), 1);
+	assert_int_equal(refs_may_peel(refs, "refs/tags/", &other_search, NULL),
+			 0);
+	assert_int_equal(refs_may_peel(refs, "refs/heads/e/", &search, NULL),
+			 0);
+	assert_int_equal(refs_may_peel(refs, "refs/x/", &search, NULL), 0);
+	assert_int_equal(refs_may_peel(refs, "refs/heads/dir/", &search, NULL),
+			 1);
 	refs_close(refs);
 	assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
 	tmprepo_write(&t, "packed-refs", "rubbish\n");
-	assert_int_equal(refs_may_peel(refs, "refs/tags/", &ids, &err),
+	assert_int_equal(refs_may_peel(refs, "refs/tags/", &search, &err),
 			 ERR_CORRUPT);
 	assert_non_null(strstr(err.msg, "unexpected line in "));
 	oidmap_release(&ids);

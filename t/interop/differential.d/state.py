@@ -442,6 +442,9 @@ def file_text(path, full, names, lookup):
     ids = idx_ids(data) if path.endswith(".idx") else None
     if ids is not None:
         return "an index of\n" + "\n".join(ids)
+    if path.endswith("packed-refs"):
+        # A trait that only gitreach writes: see "Files" in gitreach(7).
+        data = data.replace(b" sorted gitreach-peeled \n", b" sorted \n", 1)
     text = names.text(bytes_text(data, lookup))
     return re.sub(r"^\d+ (\S+)$", r"<pid> \1", text) \
         if path.endswith("gc.pid") else text
