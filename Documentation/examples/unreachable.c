@@ -8,8 +8,8 @@
  * 		./unreachable project.git
  *
  * Do not delete the printed objects: a reflog, an index file, a fork that
- * borrows objects, or an unfinished push may still need them. git-prune(1)
- * checks these, too.
+ * borrows objects, or an unfinished push may still need them. git-gc(1) checks
+ * reflogs and index files, and keeps objects that are younger than two weeks.
  */
 #include <gitreach.h>
 #include <stdio.h>
