@@ -7,9 +7,9 @@
 //!     cargo run --example unreachable -- project.git
 //! ```
 //!
-//! An object that is printed may still be needed by a reflog, by an index file, by a fork
-//! that borrows objects, or by a push that is not finished. git-prune(1) looks at these,
-//! too; this program only tells how much there is to look at.
+//! Do not delete the printed objects: a reflog, an index file, a fork that borrows objects,
+//! or an unfinished push may still need them. git-gc(1) checks reflogs and index files, and
+//! keeps objects that are younger than two weeks.
 
 use gitreach::{Id, Repository, Types};
 use std::env::args;
