@@ -161,8 +161,8 @@ int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
 /* A table of bits, indexed by obj_pos, for many lookups. */
 struct bitmap_space_table {
 	/*
-	 * owned array, indexed by obj_pos - first: the bit of the object;
-	 * UINT32_MAX: the table lacks the object, which may still have a bit
+	 * owned array, indexed by obj_pos - first: the bit of the object, or
+	 * UINT32_MAX if the table does not tell the bit
 	 */
 	uint32_t *bits;
 	uint32_t first, nr;

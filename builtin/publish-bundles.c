@@ -2,12 +2,14 @@
 /*
  * Makes bundles of all branches and tags that clients see, and lists them.
  *
- *	first bundle   all branches and tags          after each repack
- *	further ones   commits that the list lacks    up to BUNDLE_LIST_MAX
+ * After each repack, the first bundle is made anew, with all branches and tags.
+ * Each further bundle, up to BUNDLE_LIST_MAX, has the commits that the list
+ * lacks.
  *
- * A new first bundle gets the last creationToken of the old list. A bundle of
- * the commits that the old list lacks follows at once. So a client that has all
- * bundles of the old list downloads only the second bundle.
+ * A client downloads the bundles whose creationToken is higher than the highest
+ * that it knows. A new first bundle gets the highest creationToken of the old
+ * list, and a second bundle has the commits that the old list lacks. So a
+ * client that has all bundles of the old list downloads only the second bundle.
  *
  * When the list is full, one bundle replaces all bundles but the first. The new
  * bundle has all commits that the first bundle lacks. `git bundle create`

@@ -233,7 +233,7 @@ int rev_list_show_objects(struct rev_list_run *r, const uint32_t *commits,
 			  size_t boundary_nr);
 
 /*
- * Note that a tip, or the object that a chain of tags names, is missing.
+ * Records a missing object: a tip, or the object at the end of a chain of tags.
  * Returns 0 or a negative error code.
  */
 int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid);

@@ -63,7 +63,7 @@ struct extending {
 	 */
 	struct bitset unreached;
 	size_t unreached_nr;
-	/* the wants of the clone that the answer does not have */
+	/* the wants of this clone that are no wants of the prepared answer */
 	struct walk_tips tips;
 	/* the new commits, and the commits of the answer at their boundary */
 	struct walk_result result;

@@ -54,15 +54,15 @@
 enum bug { BUG_NONE, BUG_DELETE, BUG_NO_GRACE, BUG_UNCHECKED };
 
 /*
- * An object that no ref needs in the initial state. If a push finds this object
- * in the repository, it sets the ref to a value that needs the object.
+ * An object that no ref reaches in the initial state. If a push finds this
+ * object in the repository, it sets the ref to a value that reaches the object.
  */
 #define OLD_OBJECT "a"
 
 /* A change of the ref that an actor has tried to publish. */
 struct attempt {
 	char before[TEXT], after[TEXT];
-	/* True: the value `after` needs OLD_OBJECT. */
+	/* True: a ref with the value `after` reaches OLD_OBJECT. */
 	bool needs_old;
 	int result;
 	/* Number of records (manifests) that have this change. */
