@@ -30,9 +30,9 @@ static int cmp_oids(const void *a, const void *b)
 }
 
 /*
- * Makes a pack index. The first `same` bytes of each id are zero. So if `same`
- * is not 0, all ids are in the first ranges of the tested table, and the other
- * ranges are empty.
+ * Makes a pack index. The first `same` bytes of each id are zero. The table
+ * that is tested divides all possible ids into ranges. So if `same` is not 0,
+ * only the first ranges have ids, and all other ranges are empty.
  */
 static void make(struct sample *s, uint32_t nr, size_t same,
 		 enum hash_algo algo, unsigned version, uint64_t *seed)

@@ -108,7 +108,11 @@ static void test_offsets(void **state)
 	}
 }
 
-/* Version 2 is written if an offset reaches the limit that the caller gives. */
+/*
+ * The caller asks for version 1. But if an offset reaches the limit
+ * `off64_from`, version 2 is written. If the limit is 0, the version is always
+ * the one that the caller asks for.
+ */
 static void test_version_of_limit(void **state)
 {
 	static const uint64_t offsets[] = {12, 1999, 2000};

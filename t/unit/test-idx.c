@@ -17,7 +17,7 @@
 #include "t/unit/hexdump.h"
 #include "t/unit/random.h"
 
-/* The example of pack/idx.h. */
+/* The index file of one object that the opening comment of pack/idx.h shows. */
 static const char example[] =
 	"ff744f63 00000002 00000000 x 206 00000001 x 50"
 	"ce013625 030ba8db a906f756 967f9e9c a394464a 52941500 0000000c"

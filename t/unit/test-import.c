@@ -60,16 +60,17 @@ static void test_generations(void **state)
 /* ---- another writer */
 
 /*
- * A store that simulates another writer: once, before a record (manifest) is
- * created or read, it makes another import.
+ * A store that simulates another writer: once, just before a record (manifest)
+ * is read or written, the store makes another import.
  */
 struct meddler {
 	struct filestore base;
 	struct storedrepo *s;
 	struct filestore *real;
 	/*
-	 * Number of reads of records (manifests) after which the other import
-	 * happens; 0: never. `reads`, `puts`: calls so far.
+	 * The other import happens just before this read of a record
+	 * (manifest): 1 is the first read; 0: before no read. `reads`, `puts`:
+	 * calls so far.
 	 */
 	unsigned at_read;
 	unsigned reads, puts;
@@ -146,7 +147,7 @@ static void test_changed_before_the_upload(void **state)
 		/*
 		 * To find the newest generation, the import reads one record,
 		 * or two if the repository exists. The other writer makes its
-		 * generation before the next read.
+		 * generation just before the next read.
 		 */
 		m.at_read = exists ? 3 : 2;
 		s.place.store = &m.base;

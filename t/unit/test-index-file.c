@@ -116,8 +116,8 @@ static void all_versions(void **state)
 }
 
 /*
- * Reading a truncated file fails. Only if at most 13 bytes are missing (the
- * size of the last extension), the parser may accept the file.
+ * Reading a truncated file fails. There is one exception: a file of which at
+ * most 13 bytes are missing (the size of the last extension) may be accepted.
  */
 static void prefixes(void **state)
 {

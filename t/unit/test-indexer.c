@@ -50,8 +50,8 @@ static void remove_files(void)
 }
 
 /*
- * A source that returns the bytes of a pack in pieces. It counts the bytes
- * after the pack that the indexer gives back.
+ * A source that returns the bytes of a pack in pieces. `rest`: number of bytes
+ * that the indexer has read past the end of the pack and given back.
  */
 struct dealer {
 	const uint8_t *bytes;
@@ -838,8 +838,9 @@ static void thin_packs(void **state)
 }
 
 /*
- * The delta base is not stored in the pack under its own entry, but another
- * delta of the pack produces this object.
+ * Two REF_DELTAs. The base of the first has no entry in the pack, but the
+ * second delta makes exactly this object. So no base must be appended to the
+ * pack.
  */
 static void thin_base_in_the_pack(void **state)
 {

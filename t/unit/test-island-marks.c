@@ -50,8 +50,8 @@ static void write_refs(struct fixture *f)
 
 /*
  * Make an old part of the history, with or without a bitmap index, and a new
- * part. List the objects of the new part. If `mixed` is true, also list one of
- * ten objects of the old part.
+ * part. List the objects of the new part. If `mixed` is true, also list about a
+ * tenth of the objects of the old part.
  */
 static void setup(struct fixture *f, uint64_t *seed, bool bitmap, bool mixed)
 {

@@ -145,8 +145,8 @@ static void got_release(struct got *got)
 }
 
 /*
- * The blobs of both tips get copies. The copies inflate to the content of the
- * blobs.
+ * In the trees of the tips OLD and OLDER, each blob gets a whole copy. The
+ * copies inflate to the content of the blobs.
  */
 static void copies_of_blobs(void **state)
 {
@@ -178,8 +178,9 @@ static void copies_of_blobs(void **state)
 }
 
 /*
- * A limit of bytes, or a limit of cost, ends the copying early. Objects of the
- * first tip are copied first.
+ * A limit of bytes, or a limit of cost, ends the copying early. The blob of the
+ * tip OLD is copied before the blob of the tip OLDER. Even a cost limit of 0
+ * allows one copy.
  */
 static void limits(void **state)
 {

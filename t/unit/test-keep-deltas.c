@@ -44,8 +44,9 @@ static void trees_of_steps(void **state)
 }
 
 /*
- * Each row of the file of kept deltas is a delta of the newest version of the
- * changed file. The bases are the versions in the three older commits.
+ * The file of kept deltas has three rows. Each row is a delta of the newest
+ * version of the changed file. The bases are the versions of this file 2, 8 and
+ * 32 commits before HEAD.
  */
 static void rows_of_steps(void **state)
 {

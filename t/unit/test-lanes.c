@@ -107,7 +107,8 @@ static void test_single(void **state)
 }
 
 /*
- * Two clients have one running request each, and only one thread is free, so no
+ * A client may start a request only if it uses fewer threads than are free.
+ * Here two clients use one thread each, and only one thread is free. So no
  * further request may run. When one request ends, a second request of each
  * client may run.
  */
@@ -134,8 +135,8 @@ static void test_two_follow(void **state)
 }
 
 /*
- * Random requests of several clients. While a client uses fewer threads than
- * are free, its next waiting request must run. When a request ends, at most two
+ * Random requests of several clients. If a client uses fewer threads than are
+ * free, its next waiting request must run. When a request ends, at most two
  * further requests may run.
  */
 static void test_random(void **state)

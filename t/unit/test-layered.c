@@ -104,7 +104,7 @@ static void test_spare(void **state)
 	midxchain_init(&m, HASH_SHA1);
 	check_spared(&m, 2, 0);
 	check_spared(&m, 1, 1);
-	/* Two packs are in no layer of the chain. */
+	/* The chain has only one layer now, so two packs are in no layer. */
 	midxchain_write(&m, 1);
 	check_spared(&m, 2, 2);
 	check_spared(&m, 1, 3);

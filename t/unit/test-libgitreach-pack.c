@@ -27,9 +27,9 @@ static struct gitreach_pack_options some_options(struct apirepo *a)
 }
 
 /*
- * Check the objects of a pack. All wanted objects that are not excluded must be
- * there, and only wanted objects. Unless `is_exact`, excluded objects may also
- * be there.
+ * Checks that a pack has all wanted objects, except excluded ones, and no
+ * object that is not wanted. If `is_exact` is true, the pack must have no
+ * excluded objects. Otherwise it may have some.
  */
 static void check(struct apirepo *a, const struct sentpack *s, bool is_exact)
 {

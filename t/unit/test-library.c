@@ -30,8 +30,8 @@ static void test_find(void **state)
 }
 
 /*
- * Without a name, the functions of the program itself are found. This is needed
- * with musl, whose libc contains crypt_r().
+ * If no library is named, the functions of the program itself are found. This
+ * is needed with musl, whose libc contains crypt_r().
  */
 static void test_program(void **state)
 {

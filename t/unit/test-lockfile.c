@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/lockfile.c: only one process at a time holds a lock, and a PID
- * file names this process. Others wait for a limited time.
+ * Tests of sys/lockfile.c: only one process at a time holds a lock. A PID file
+ * names the holder. Other processes wait for the lock for a limited time.
  */
 #include <setjmp.h>
 #include <stdarg.h>

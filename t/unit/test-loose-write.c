@@ -73,7 +73,7 @@ static void test_round_trip(void **state)
 		write_object(&t, &b, "", 1);
 		check_object(&t, &a, "hello\n");
 		check_object(&t, &b, "");
-		/* Writing an existing object does not change its file. */
+		/* An existing object is not written again. */
 		write_object(&t, &a, "hello\n", 0);
 		tmprepo_release(&t);
 	}

@@ -17,7 +17,10 @@
 struct naming {
 	struct oldrepo *o;
 	const bool *listed; /* indexed by object number */
-	/* Name hashes that were found; indexed like r.objects. */
+	/*
+	 * The name hash of each object; 0: none was found. Indexed like
+	 * r.objects.
+	 */
 	const uint32_t *name_hash;
 	bool *has_name, *is_right; /* indexed by object number */
 };

@@ -178,9 +178,9 @@ static void assert_reads(struct odb_reader *reader, const struct oid *oid,
 #define HELD_PACKS 6
 
 /*
- * Removes the files of all packs. Objects of these packs must stay readable:
- * the packs that were mapped when they were opened, and the other `held_nr`
- * packs, which are mapped only when an object is read.
+ * Removes the files of all packs. Their objects must still be readable.
+ * `held_nr`: expected number of packs that are open, but are mapped only when
+ * an object is read.
  */
 static void check_gone(const struct tmprepo *t, struct odb *odb,
 		       const struct tmppack_object *objects, size_t held_nr)

@@ -53,9 +53,7 @@ static size_t send_piece(struct outbox *box, struct buf *out, size_t max)
 	return n;
 }
 
-/*
- * ---- a slow model, which frames one packet and one group of packets at a time
- */
+/* ---- a slow model: frames packets and groups of packets one by one */
 
 static void frame_packets(struct buf *out, const uint8_t *p, size_t len,
 			  const struct serve_span *span)
@@ -152,9 +150,9 @@ static void add_some(struct outbox *box, struct buf *expected,
 		return;
 	}
 	/*
-	 * In half of the cases, the span (range of a pack) follows the previous
-	 * span directly. In half of the cases, its length is a multiple of a
-	 * group of packets.
+	 * With a probability of 1/2, the span (range of a pack) follows the
+	 * previous span directly. Independently, with a probability of 1/2, its
+	 * length is a multiple of a group of packets.
 	 */
 	if (r >> 17 & 1)
 		*at = random_next(seed) % (MAP_LEN / 2);

@@ -113,7 +113,8 @@ static size_t with_budget(struct randrepo *r, uint64_t budget, uint32_t *rows)
 }
 
 /*
- * The file must fit into the budget, and must have as many bitmaps as possible.
+ * The file must fit into the budget. A larger budget must not give fewer
+ * bitmaps.
  */
 static void budget(void **state)
 {
@@ -135,8 +136,8 @@ static void budget(void **state)
 	}
 	assert_int_equal(before, all);
 	/*
-	 * If the budget is too small for any bitmap, an index is written
-	 * nevertheless.
+	 * Even if the budget is too small for any bitmap, the index has some
+	 * bitmaps.
 	 */
 	with_budget(&r, 1, &rows);
 	assert_true(rows > 0);

@@ -127,8 +127,8 @@ static void inexact_queries(void **state)
 		walk_tips_release(&haves);
 	}
 	/*
-	 * Enough of the random requests must be exact because of a have that is
-	 * a tree or a blob, and not because of a want.
+	 * In enough of the random requests, no want is a tree or a blob, but a
+	 * have is. So only the have makes the result exact.
 	 */
 	assert_true(exact_nr > 20);
 	bitmaprepo_close(&b);

@@ -245,7 +245,8 @@ static void test_rev_sum(void **state)
 	assert_int_equal(buf_append(&wrong, file.data, file.len), 0);
 	wrong.data[wrong.len - 1] ^= 1;
 	/*
-	 * If there is no .rev file, the checksum of the pack index is verified.
+	 * There is no .rev file. So pack_check_rev() verifies the checksum of
+	 * the pack index, and pack_check_rev_with() returns 0.
 	 */
 	check_rev_sum(&p, &file, 0, 0);
 	packfile_save_file(&p, ".rev", file.data, file.len);

@@ -93,7 +93,8 @@ static void test_traits(void **state)
 		{"", false},
 	};
 	/*
-	 * Below refs/tags/, no trait is believed. "refs/tagsx" is not below
+	 * The trait "fully-peeled" of the header is not trusted for refs below
+	 * refs/tags/, also not in a namespace. "refs/tagsx" is not below
 	 * refs/tags/.
 	 */
 	static const struct {
@@ -419,7 +420,10 @@ static void test_may_peel(void **state)
 			random_id(&oid, &seed);
 			buf_printf(&text, "%s refs/%s/%03d\n", HEX_A,
 				   dirs[i / 15], 99 - i);
-			/* Few of the refs below refs/tags/ are not peeled. */
+			/*
+			 * Nearly all refs below refs/tags/ get a peeled id, and
+			 * half of all other refs.
+			 */
 			if (rand_r(&seed) % (i / 15 == 2 ? 50 : 2))
 				buf_printf(&text, "^%s\n",
 					   oid_to_hex(hex, &oid, HASH_SHA1));
@@ -440,8 +444,8 @@ static void test_may_peel(void **state)
 }
 
 /*
- * A ref without a peeled id may be a tag, if the header has no traits, or if
- * the ref is below refs/tags/.
+ * A ref without a peeled id may be a tag in two cases: the header has no
+ * traits, or the ref is below refs/tags/.
  */
 static void test_may_peel_traits(void **state)
 {
@@ -472,7 +476,10 @@ static void test_may_peel_traits(void **state)
 	packed_refs_release(&refs);
 }
 
-/* Counts the objects in question. The object whose id ends in 0xbb is a tag. */
+/*
+ * Callback: whether an object may be a tag. Here only the object whose id ends
+ * in 0xbb may be one. Counts its calls in *ctx.
+ */
 static int is_b(void *ctx, const struct oid *oid, struct error *err)
 {
 	(void)err;
@@ -480,7 +487,10 @@ static int is_b(void *ctx, const struct oid *oid, struct error *err)
 	return oid->bytes[19] == 0xbb;
 }
 
-/* The caller is asked about refs below refs/tags/ that have no peeled id. */
+/*
+ * If a ref below refs/tags/ has no peeled id, packed_refs_may_peel() asks a
+ * callback whether the object of the ref may be a tag.
+ */
 static void test_may_peel_asks(void **state)
 {
 	struct oidmap ids = OIDMAP_INIT;

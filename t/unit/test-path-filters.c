@@ -173,7 +173,7 @@ static void test_unfit(void **state)
 						   NULL),
 				 0);
 		/*
-		 * Only the last pattern, which excludes paths, allows the use
+		 * Only the pattern ":!a", which excludes paths, allows the use
 		 * of Bloom filters.
 		 */
 		assert_int_equal(filters.graph != NULL, i == 3);

@@ -590,8 +590,8 @@ static void test_join(void **state)
 			    !strcmp(askers[i].report.response_plan, "hit"));
 	/*
 	 * While other requests wait for the plan (cached response), the pack is
-	 * made as fast as possible. In this time, no bytes of the pack are sent
-	 * to the first client.
+	 * made as fast as possible. In this time, nothing is sent to the first
+	 * client: it has only the byte that was sent before.
 	 */
 	assert_int_equal(s.sent_at_second, 1);
 	ask_alone(&s, "hit");

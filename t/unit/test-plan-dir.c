@@ -201,8 +201,8 @@ static void test_short(void **state)
 	assert_stored(&b, 1, 100);
 	assert_false(is_stored(&b, 2));
 	/*
-	 * The plan (cached response) refers to a pack with this checksum and
-	 * another size, so the plan cannot be used.
+	 * The plan (cached response) names a pack by its checksum and its size.
+	 * The pack now has another size, so the plan cannot be used.
 	 */
 	b.pack.file.len++;
 	assert_false(is_stored(&b, 1));

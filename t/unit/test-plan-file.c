@@ -350,7 +350,8 @@ static void wrong_numbers(void **state)
 	assert_int_equal(parse_with(&file, pieces + 16, 7), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, pieces + 16, 0), ERR_CORRUPT);
 	/*
-	 * First the pack of a range is wrong, then the offset, then the length.
+	 * Change the pack of a range, then its offset, then its length. Only
+	 * values within the packs are accepted.
 	 */
 	assert_int_equal(parse_with(&file, pieces + 20, 1), 0);
 	assert_int_equal(parse_with(&file, pieces + 20, 2), ERR_CORRUPT);

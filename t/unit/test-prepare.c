@@ -140,8 +140,8 @@ static struct packing_report send(struct preparedrepo *p, struct sentpack *out,
 struct elsewhere {
 	const struct prepared *prepared;
 	/*
-	 * Which pack can be downloaded: the one of prepared answer number
-	 * `answer`, without tags. -1: the packs of all answers.
+	 * Number of the prepared answer whose pack (without tags) can be
+	 * downloaded. -1: the packs of all answers can be downloaded.
 	 */
 	int answer;
 	unsigned told;

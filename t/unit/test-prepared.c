@@ -106,8 +106,8 @@ static int parse(struct prepared *p, const struct file *f)
 }
 
 /*
- * Check that the content of a prepared pack is found by its runs (ranges of the
- * stored pack). Check which offsets are in the runs.
+ * Check that prepared_find_content() finds a content by its runs (ranges of the
+ * stored pack), and that prepared_has() tells which offsets are in the runs.
  */
 static void check_content(const struct prepared *p,
 			  const struct prepared_content *content,
@@ -264,7 +264,10 @@ static void requests(void **state)
 
 #define NR 1000
 
-/* A pack index with ascending offsets, and the pack order. */
+/*
+ * The index of a pack whose objects are stored in the order of their ids, and
+ * the pack order.
+ */
 struct indexed {
 	struct oid ids[NR];
 	struct buf file;

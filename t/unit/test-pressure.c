@@ -50,11 +50,17 @@ static void test_adjust(void **state)
 {
 	int full = ADMISSION_PRESSURE_CPU + 1;
 
-	/* If the load is low, the number grows by one, up to the limit. */
+	/*
+	 * If the load is low, the number of tokens grows by one, up to the
+	 * limit.
+	 */
 	assert_int_equal(admission_pressure_adjust(1, 8, 0, 0), 2);
 	assert_int_equal(admission_pressure_adjust(8, 8, 0, 0), 8);
 	assert_int_equal(admission_pressure_adjust(9, 4, 0, 0), 4);
-	/* If the load is high, the number is halved, but never below 1. */
+	/*
+	 * If the load is high, the number of tokens is halved, but never below
+	 * 1.
+	 */
 	assert_int_equal(admission_pressure_adjust(8, 8, full, 0), 4);
 	assert_int_equal(admission_pressure_adjust(
 				 7, 8, 0, ADMISSION_PRESSURE_MEMORY + 1),

@@ -175,9 +175,8 @@ static int poll_it(void *ctx, const char *title, uint64_t done, uint64_t total)
 }
 
 /*
- * The callback `poll` is called at the first step, and then much less often
- * than progress_step(). After it has cancelled the work, each further step
- * fails.
+ * The callback `poll` is called for the first step, and then only for a few of
+ * the steps. If it cancels the work, this step and all further steps fail.
  */
 static void polling(void **state)
 {

@@ -272,9 +272,10 @@ static void make_line(struct sample *s)
 }
 
 /*
- * A class gets pseudo-merges only if they save a request enough commits of a
- * walk: here, 1/PSEUDO_DEFAULT_SAVED_PART of the commits that the request
- * reaches. For the estimate of the saved commits, only bitmaps of tips count.
+ * The tips of a class (branches and tags, or other refs) get pseudo-merges only
+ * if a walk then visits enough commits less: here, 1/PSEUDO_DEFAULT_SAVED_PART
+ * of all commits that the tips reach. A bitmap of a commit that is no tip does
+ * not reduce this estimate.
  */
 static void worth_it(void **state)
 {
@@ -338,8 +339,8 @@ static void set_rules(struct sample *s, const struct pseudo_rules *rules,
 }
 
 /*
- * Makes each commit before number 900 a tip. The dates of commits start at
- * 1000.
+ * Makes each commit before number 900 a tip, twice, as if two refs point to it.
+ * The date of a commit is 1000 plus its number.
  */
 static void make_tips(struct sample *s, uint64_t *seed)
 {
@@ -367,8 +368,9 @@ static void check_sizes(const struct sample *s, const size_t *sizes, size_t nr,
 static void stable_and_unstable(void **state)
 {
 	/*
-	 * Expected sizes of groups. By the rules, 251 tips are stable, in
-	 * groups of 100. The other 349 tips are in 3 equal groups.
+	 * Expected sizes of groups. 600 commits are old enough for the rules.
+	 * The oldest 251 of them are stable, and are in groups of at most 100.
+	 * The other 349 are in 3 groups of nearly equal size.
 	 */
 	static const size_t sizes[] = {100, 100, 51, 116, 117, 116};
 	static const struct pseudo_rules rules = {

@@ -311,8 +311,8 @@ static void test_long_names(void **state)
 	(void)state;
 	check_long_names("", 6);
 	/*
-	 * A block of this size has room for all names. Now the record limits
-	 * the length of names.
+	 * A block size above the default is ignored. So the same names are
+	 * accepted as without this setting.
 	 */
 	check_long_names("[reftable]\n\tblockSize = 65536\n", 6);
 	check_long_names("[reftable]\n\tblockSize = 1024\n", 0);
@@ -343,9 +343,9 @@ static void test_no_change(void **state)
 	session_close(&s);
 
 	/*
-	 * When a transaction is committed, a change that had no effect is
-	 * compared again. Meanwhile, the same node has created the ref `ghost`,
-	 * so deleting `ghost` is rejected.
+	 * When the transaction is prepared, the ref `ghost` does not exist, so
+	 * deleting it has no effect. Then the same node creates `ghost`. The
+	 * commit compares the ref again, and rejects the deletion.
 	 */
 	session_open(&s, &f, f.c.node);
 	session_begin(&s, true);

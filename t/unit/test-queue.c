@@ -132,8 +132,8 @@ static void test_share(void **st)
 	check(q);
 	free(q);
 	/*
-	 * Both principals (users or clients) wait from the start. Then neither
-	 * gets more than a quarter of the tokens.
+	 * Two principals (users or clients) wait from the start. While others
+	 * wait, each may hold at most a quarter of the tokens: 2 of 8.
 	 */
 	q = new_queue(8);
 	for (int i = 0; i < 8; i++) {
@@ -355,9 +355,9 @@ static void test_fair(void **st)
 		high = w.service_us[p] > high ? w.service_us[p] : high;
 	}
 	/*
-	 * The difference between the most and the least service of a principal
-	 * is limited. The bound of start-time fair queuing is the largest
-	 * price, times the number of tokens.
+	 * The service of any two principals differs only by a limited amount.
+	 * The bound of start-time fair queuing is the largest price, times the
+	 * number of tokens.
 	 */
 	assert_true(high - low <= 4 * (PRICE_MAX + 1000000 + 30000));
 	assert_true(low > 20000 / PRINCIPALS * (PRICE_MAX / 4));

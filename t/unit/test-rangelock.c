@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/rangelock.c, locks on single byte positions of a file, which
- * stand for numbers: which locks exclude each other, and for how long.
+ * Tests of sys/rangelock.c, locks on numbers. The lock on a number is a lock on
+ * one byte position of a file. The tests show which locks exclude each other,
+ * and for how long.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -74,7 +74,7 @@ static void test_namespace(void **state)
 	pushed_release(&p);
 }
 
-/* A branch must be a commit. A tag may be any object. */
+/* A branch must point to a commit. A tag may point to any object. */
 static void test_values(void **state)
 {
 	struct pushed p;

@@ -487,7 +487,10 @@ static void test_check_value(void **state)
 	tmprepo_release(&t);
 }
 
-/* A value that is rejected when the change is added is not queued. */
+/*
+ * The callback check_value rejects a change when the change is added. The
+ * transaction does not get this change, and its other changes are committed.
+ */
 static void test_check_value_early(void **state)
 {
 	struct ref_transaction_options options = {.check_value = refuse_two};

@@ -67,7 +67,10 @@ static void make_plan(struct plan *p, uint64_t *seed)
 		p->new_oid.bytes[0] = 0;
 		p->change.new_oid = &p->new_oid;
 	}
-	/* Make no loop of symbolic refs. */
+	/*
+	 * Only refs/sym gets a symbolic target, so no loop of symbolic refs
+	 * arises.
+	 */
 	if (what == 8) {
 		p->change.name = "refs/sym";
 		p->change.new_target = "refs/heads/main";

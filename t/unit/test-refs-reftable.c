@@ -293,7 +293,7 @@ static void test_cached(void **state)
 	(void)state;
 	fill(&t);
 	put(&t, "worktrees/w/reftable", "HEAD", 9, NULL);
-	/* A stack that has just changed is not shared. */
+	/* Wait, because a stack that has just changed is not shared. */
 	sys_sleep_ns(SETTLE_NS);
 	t.repo.refs_cache = refs_cache_new(NULL);
 	refs[0] = open_cached(&t.repo, 2, &old);

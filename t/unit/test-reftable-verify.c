@@ -14,7 +14,8 @@
 #include "t/unit/reftables.h"
 
 /*
- * Asserts that the range of symbolic refs is the same as in the array `twin`.
+ * Asserts that `names` has the first and the last symbolic ref of the array
+ * `twin`.
  */
 static void check_symbolic(const struct reftable_names *names,
 			   const struct twin *twin)

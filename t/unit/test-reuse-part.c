@@ -84,16 +84,16 @@ static void segments(void **state)
 
 	assert_int_equal(reuse_part_map(&part, 12, 12), 0);
 	/*
-	 * There is a gap before the entry at offset 40, as long as an earlier
-	 * header has grown. So the entry keeps its offset, but a new segment
-	 * starts.
+	 * Before the entry at offset 40, exactly as many bytes are left out of
+	 * the copy as an earlier header has grown. So the entry keeps its
+	 * offset, but a new segment starts.
 	 */
 	assert_int_equal(reuse_part_map(&part, 40, 40), 0);
 	assert_int_equal(part.segment_nr, 2);
 	assert_int_equal(reuse_part_map(&part, 100, 70), 0);
 	/*
-	 * The header of an entry has become longer, so the following entries
-	 * move.
+	 * In the copy, the header of an entry is longer, so the following
+	 * entries move.
 	 */
 	assert_int_equal(reuse_part_map(&part, 300, 320), 0);
 	assert_int_equal(part.segment_nr, 4);

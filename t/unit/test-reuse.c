@@ -85,7 +85,7 @@ static void copy_release(struct copy *c)
 
 /*
  * Check that each wanted object is either copied or left over (it must be sent
- * in another way). For each object left over, a reason must be given.
+ * in another way), and that no other object is.
  */
 static void copy_check(const struct bitmaprepo *b, const struct copy *c,
 		       const struct reuse_request *request,
@@ -361,9 +361,9 @@ static uint32_t add_blob_of_len(struct packfile *p, size_t entry_len,
 }
 
 /*
- * Entry GROWS gets longer in the copy, by as many bytes as entry GAP has, which
- * is left out. So the entries after GAP keep their offsets. The delta LEFT,
- * whose base is GAP, must not be copied nevertheless.
+ * Entry GAP is left out of the copy, and the earlier entry GROWS gets longer by
+ * as many bytes. So the entries after GAP keep their offsets. But the delta
+ * LEFT, whose base is GAP, must not be copied.
  */
 static void gap_as_long_as_growth(void **state)
 {

@@ -43,8 +43,8 @@ static void push(struct stack *s, uint32_t nr)
 }
 
 /*
- * Set wanted[] for all objects that the listed objects reach, as rollup.h says.
- * The slow twin of the option `follow`.
+ * Set wanted[] for all objects that the option `follow` adds (see rollup.h).
+ * Searches slowly.
  */
 static void follow_links(const struct oldrepo *o, const unsigned *by_part,
 			 bool *wanted)
@@ -67,7 +67,10 @@ static void follow_links(const struct oldrepo *o, const unsigned *by_part,
 		for (uint32_t k = 0; k < from->ref_nr; k++) {
 			uint32_t to = from->refs[k];
 
-			/* A missing object is ignored. */
+			/*
+			 * Skip an object that is missing, ends the search, or
+			 * was met before.
+			 */
 			if (!o->places[to] || (o->places[to] & stop) ||
 			    s.met[to])
 				continue;

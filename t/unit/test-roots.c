@@ -118,8 +118,8 @@ static void a_broken_ref_is_an_error(void **state)
 }
 
 /*
- * Returns the kind of tip as which commit `nr` is marked; SELECT_NO_TIP: no
- * tip.
+ * Returns the kind of tip that the mark of commit `nr` states; SELECT_NO_TIP:
+ * the commit is no tip.
  */
 static enum select_tip kind_of(struct walkrepo *w, const uint8_t *marks,
 			       uint32_t nr)

@@ -69,8 +69,8 @@ static void sample_release(struct sample *s)
 }
 
 /*
- * Makes a history of `nr` commits in one line. Every `merge`-th commit counts
- * as a merge (0: none), because it has a second parent in the line.
+ * Makes a linear history of `nr` commits. Every `merge`-th commit counts as a
+ * merge (0: none), because its grandparent is also its second parent.
  */
 static void linear(struct sample *s, uint32_t nr, uint32_t merge)
 {
@@ -188,7 +188,7 @@ static void merges_are_preferred(void **state)
 		uint32_t c = s.selected[i];
 
 		/*
-		 * One of 7 commits is a merge, so each long gap between
+		 * Every seventh commit is a merge, so each long gap between
 		 * selected commits must end at a merge. The newest 16 *
 		 * DENSE_NR commits are skipped: their gaps may be too short to
 		 * contain a merge. Of the other gaps, only the last one may be
@@ -204,7 +204,10 @@ static void merges_are_preferred(void **state)
 	sample_release(&s);
 }
 
-/* Of the tips, only those of the kind SELECT_TIP must be selected. */
+/*
+ * Tips of the kind SELECT_TIP must be selected. Tips of other kinds need not
+ * be.
+ */
 static void only_wanted_tips(void **state)
 {
 	static const enum select_tip kinds[] = {SELECT_REF, SELECT_BRANCH,
@@ -221,9 +224,8 @@ static void only_wanted_tips(void **state)
 	sample_select(&s);
 	assert_int_equal(s.selected_nr, without);
 	/*
-	 * On a single line of commits, a tip is selected in place of another
-	 * commit of the same gap. So the number of selected commits does not
-	 * change.
+	 * In a linear history, a tip is selected in place of another commit of
+	 * the same gap. So the number of selected commits does not change.
 	 */
 	s.is_tip[150] = SELECT_TIP;
 	sample_select(&s);

@@ -158,8 +158,8 @@ static void packs_keep_their_order(void **state)
 }
 
 /*
- * Packs that are missing in the old file come last, in the order in which a
- * file without an old list has them.
+ * Packs that are missing in the old file come last. Among each other, they have
+ * the same order as in a file that is written without an old file.
  */
 static void new_packs_keep_their_order(void **state)
 {

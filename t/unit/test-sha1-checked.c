@@ -118,7 +118,7 @@ static void check_attack(const char *part1, const char *part2, const char *hash)
 			assert_memory_equal(got, want.data, 20);
 		}
 		/*
-		 * If one bit is changed, or if other bytes come first, the
+		 * If one bit is changed, or if the first block is missing, the
 		 * message is no attack.
 		 */
 		for (size_t bit = 0; bit < 8 * message.len; bit += 7) {

@@ -281,7 +281,10 @@ static void test_output_fails(void **state)
 	stop(&f);
 }
 
-/* Bytes of sideband_add() are sent together with the next packet. */
+/*
+ * Bytes that are passed to sideband_add() are sent together with the next
+ * packet.
+ */
 static void test_add(void **state)
 {
 	struct fixture f;

@@ -116,7 +116,7 @@ static int hear(void *ctx, const char *bytes, size_t len, struct error *err)
 
 /*
  * Callback for text that the child has written to standard error. Appends the
- * text in brackets to the text that was heard.
+ * text, with brackets around it, to the text that was heard.
  */
 static int hear_error(void *ctx, const char *bytes, size_t len,
 		      struct error *err)

@@ -16,15 +16,15 @@
 #include "t/unit/bitmaprepo.h"
 
 enum {
-	/* Number of commits in the history, which is a line. */
+	/* Number of commits in the history, which is linear. */
 	COMMITS = 1200,
 	/* Number of commits in the bitmap index. They are the oldest ones. */
 	INDEXED = 60,
 };
 
 /*
- * Makes a line of commits. Each changes one file. The oldest `indexed` commits
- * are in a pack with a bitmap index.
+ * Makes a linear history. Each commit changes one file. The oldest `indexed`
+ * commits are in a pack with a bitmap index.
  */
 static void make_line(struct randrepo *r, uint32_t indexed)
 {
@@ -88,9 +88,10 @@ static int teardown(void **state)
 }
 
 /*
- * Asks for the objects that commit `want` of the line reaches and commit `have`
- * does not (UINT32_MAX: no have). Returns 0 if the bitmap index was used, or 1
- * if a walk is better.
+ * Asks for the objects that commit number `want` reaches and commit number
+ * `have` does not. Numbers start with 0 at the root. If `have` is UINT32_MAX,
+ * there is no have. Returns 0 if the bitmap index was used, or 1 if a walk is
+ * better.
  */
 static int ask_filtered(struct bitmaprepo *b, struct bitmap_plan *plan,
 			uint32_t want, uint32_t have,
@@ -205,8 +206,8 @@ static void commits_alone(void **state)
 }
 
 /*
- * Returns the newest commit that has a bitmap and is not newer than commit
- * `at`. If there is none, returns UINT32_MAX.
+ * Returns the largest number of a commit that has a bitmap and is not newer
+ * than commit number `at`. If there is none, returns UINT32_MAX.
  */
 static uint32_t newest_row(const bool *has_row, uint32_t at)
 {
@@ -215,7 +216,7 @@ static uint32_t newest_row(const bool *has_row, uint32_t at)
 	return at;
 }
 
-/* Sets has_row[i] to whether commit `i` of the line has a bitmap. */
+/* Sets has_row[i] to whether commit number `i` has a bitmap. */
 static void list_rows(bool has_row[COMMITS], const struct bitmaprepo *b)
 {
 	memset(has_row, 0, COMMITS);
@@ -226,8 +227,9 @@ static void list_rows(bool has_row[COMMITS], const struct bitmaprepo *b)
 }
 
 /*
- * Checks the plan of a request: the distances in it must be those in the line
- * of commits. `walks`: the plan prefers a walk.
+ * Checks the plan of a request: it must state the right distances between the
+ * commits number `want` and `have` and the nearest bitmaps. `walks`: the plan
+ * prefers a walk.
  */
 static void check_plan(const struct bitmap_plan *plan, bool walks,
 		       const bool *has_row, uint32_t want, uint32_t have)

@@ -99,7 +99,10 @@ static void test_no_descriptor(void **state)
 	for (size_t i = 0; i < nr; i++)
 		close(taken[i]);
 	setrlimit(RLIMIT_NOFILE, &before);
-	/* The new directory could not be opened, so it was removed again. */
+	/*
+	 * The call without a free descriptor has left no directory: after one
+	 * more call, there is exactly one.
+	 */
 	assert_int_equal(sys_tempdir_create(&td, t.dir, "tmp_y-", NULL), 0);
 	buf_reset(&path);
 	buf_printf(&path, "ls -d %s/tmp_y-* | wc -l | grep -qx 1", t.dir);

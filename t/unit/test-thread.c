@@ -93,8 +93,9 @@ static void there_is_a_processor(void **state)
 }
 
 /*
- * A loop runs each task once: in its threads, and in the thread that calls
- * sys_loop_finish(). The error of a loop is that of the first failed task.
+ * A loop runs each task once, either in one of its threads or in the thread
+ * that calls sys_loop_finish(). The error of a loop is that of the first failed
+ * task.
  */
 static void a_loop_goes_on_meanwhile(void **state)
 {

@@ -49,7 +49,7 @@ static uint32_t add(struct sample *s, uint32_t parent)
 	return dag_add(&s->d, 1000 + nr, false, &parent, nr > 0);
 }
 
-/* Adds `nr` commits in a line. Returns the last one. */
+/* Adds a chain of `nr` commits on top of `parent`. Returns the newest one. */
 static uint32_t add_line(struct sample *s, uint32_t parent, uint32_t nr)
 {
 	while (nr--)

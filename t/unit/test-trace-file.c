@@ -110,8 +110,9 @@ static void test_directory(void **state)
 	snprintf(path, sizeof(path), "%s/name.2", in);
 	check_content(path, "x");
 	/*
-	 * The directory may have one file. The first call creates it. The
-	 * second call creates the marker file. The third call creates nothing.
+	 * The directory has three files, and the limit is four. The first call
+	 * creates the fourth file. The second call creates the marker file. The
+	 * third call creates nothing.
 	 */
 	for (int i = 0; i < 3; i++) {
 		ret = trace_file_open(&f, in, &limited, NULL);

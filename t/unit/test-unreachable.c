@@ -391,7 +391,7 @@ static int list_and_keep(void *ctx, struct error *err)
 	return ret;
 }
 
-/* If memory runs out, no object is left out. */
+/* If memory runs out, listing fails, or all objects are listed. */
 static void no_memory(void **state)
 {
 	struct tmppack_object packed = {.type = OBJ_BLOB, .text = "one\n"};

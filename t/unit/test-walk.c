@@ -12,8 +12,8 @@
 #include "t/unit/walkrepo.h"
 
 /*
- * Adds object `nr` as a tip. Checks that the added tips are all objects of its
- * chain of tags.
+ * Adds object `nr` as a tip. A tag also adds its object, and so on. Checks that
+ * exactly the objects of this chain were added.
  */
 static void check_tip(struct walkrepo *f, struct walk_tips *tips, uint32_t nr,
 		      bool lenient)
