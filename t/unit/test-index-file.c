@@ -225,7 +225,7 @@ static void write_index(const struct tmprepo *t, const char *name, uint8_t byte,
 	buf_release(&file);
 }
 
-/* The index files of a repository and of its work trees are read. */
+/* The index files of a repository and of its linked work trees are read. */
 static void of_a_repository(void **state)
 {
 	static const char *const names[] = {"index", "worktrees/a/index",

@@ -227,7 +227,10 @@ static void test_prefix(void **state)
 	inflater_free(inf);
 }
 
-/* Incomplete or changed streams are refused. */
+/*
+ * Incomplete streams are refused. A changed stream is refused, or inflates to
+ * the original bytes.
+ */
 static void test_corrupt(void **state)
 {
 	enum { LEN = 600 };

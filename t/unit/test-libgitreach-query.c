@@ -231,8 +231,8 @@ static void shallow(void **state)
 }
 
 /*
- * A want can be an id, a name or a prefix of an id. The result must be the
- * same.
+ * Wants and haves can be names, or all refs whose names begin with a prefix. A
+ * name that cannot be resolved is an error.
  */
 static void names(void **state)
 {

@@ -121,8 +121,8 @@ static void test_pid_file(void **state)
 }
 
 /*
- * Reads PID files of three kinds: with the number of this process, with the
- * number of a process that does not run, and without a valid number.
+ * Reads PID files of three kinds: with the number of a running process, with
+ * the number of a process that does not run, and without a valid number.
  */
 static void test_holder(void **state)
 {

@@ -135,7 +135,7 @@ static void inexact_queries(void **state)
 	randrepo_release(&r);
 }
 
-/* A query without bitmaps finds the same objects as a query with bitmaps. */
+/* A query without bitmaps finds as many objects as a query with bitmaps. */
 static void walks_agree(void **state)
 {
 	uint64_t seed = random_seed();

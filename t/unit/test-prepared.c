@@ -399,7 +399,7 @@ static void another_version(void **state)
 	file_release(&f);
 }
 
-/* Wrong content is refused although the checksum is right. */
+/* A truncated file is refused, even if its checksum is right. */
 static void what_is_wrong(void **state)
 {
 	uint64_t seed = random_seed();

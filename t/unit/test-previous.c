@@ -216,8 +216,8 @@ static void write_far(struct buf *out, struct bitmaprepo *b, uint32_t nr)
 }
 
 /*
- * Some implementations cannot read large XOR offsets. A bitmap with such an
- * offset is converted to a whole bitmap.
+ * JGit cannot read XOR offsets above BITMAP_WRITE_XOR_OFFSET. An old index with
+ * such an offset is not used: bitmap_previous_load() returns 1.
  */
 static void far_differences(void **state)
 {

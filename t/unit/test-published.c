@@ -241,7 +241,10 @@ static bool is_new(struct fixture *f, struct oid *id)
 	return !oid_equal(id, &before);
 }
 
-/* The identity changes with each pack that can be found, and only then. */
+/*
+ * The identity changes if a pack that can be found is added, changes its size,
+ * or is retired (not offered any more). Other files do not change the identity.
+ */
 static void test_identity(void **state)
 {
 	struct oid id = OID_ZERO_INIT, a = OID_ZERO_INIT, empty;

@@ -204,7 +204,11 @@ static void test_certificate(void **state)
 	receive_request_release(&req);
 }
 
-/* A push that has both a certificate and unsigned commands is refused. */
+/*
+ * A push is refused if its certificate is malformed, if it has two
+ * certificates, or if it has unsigned commands beside a certificate. It is also
+ * refused if the server accepts no certificates.
+ */
 static void test_bad_certificates(void **state)
 {
 	static const char *const bad[][9] = {

@@ -72,8 +72,8 @@ static void test_no_band(void **state)
 }
 
 /*
- * If the error code is ERR_IO, the message may contain paths. It goes only to
- * the callback `tell`, and not to the client.
+ * The client gets the error message, but only the last part of each path in it.
+ * If the error code is ERR_IO, the callback `tell` gets the whole message, too.
  */
 static void test_failure(void **state)
 {

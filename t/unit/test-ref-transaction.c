@@ -428,8 +428,8 @@ static void test_states(void **state)
 }
 
 /*
- * Hooks also run for a transaction without changes, and for one that was
- * not prepared.
+ * Hooks also run for a transaction without changes, and for the abort of a
+ * transaction that was not prepared.
  */
 static void test_states_without_changes(void **state)
 {

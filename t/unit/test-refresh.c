@@ -328,8 +328,8 @@ static void test_file_that_is_not_allowed(void **state)
 }
 
 /*
- * Objects that other programs have written to the directory are removed. All
- * other files stay.
+ * Objects that other programs have written to the directory are removed, and so
+ * are commit-graphs, multi-pack-indexes and alternates. All other files stay.
  */
 static void test_purge(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of wire/traceparent.c, which parses the header traceparent (W3C Trace
- * Context): valid headers are accepted, and every changed byte is noticed.
+ * Context): valid headers are accepted, and a wrong byte is noticed at each
+ * position.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,8 +44,8 @@ static void test_invalid(void **state)
 }
 
 /*
- * At each position, all other bytes are tried: none of them is valid. Shorter
- * texts are not valid either.
+ * A text with one wrong character is not valid, and neither is a text that ends
+ * too early. This is tried at each position.
  */
 static void test_each_byte(void **state)
 {

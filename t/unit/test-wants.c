@@ -111,7 +111,10 @@ static void test_clock_skew(void **state)
 	dialog_release(&d);
 }
 
-/* HEAD names a branch that does not exist yet, or is damaged. */
+/*
+ * HEAD names a branch that does not exist yet, or is damaged. Wants are
+ * accepted or refused as with a valid HEAD.
+ */
 static void test_no_head(void **state)
 {
 	struct dialog d;
