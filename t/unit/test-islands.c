@@ -15,8 +15,8 @@
 #include "walk/ref-tips.h"
 
 /*
- * Marks the object `nr` and all objects that it reaches. Parents of commits are
- * not visited.
+ * Marks the object `nr`. If it is a tree, also marks all trees and blobs below
+ * it.
  */
 static void mark_tree(const struct randrepo *r, uint32_t nr, bool *marks)
 {

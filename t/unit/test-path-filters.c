@@ -20,10 +20,7 @@ struct fixture {
 	struct commit_graph *graph;
 };
 
-/*
- * Makes a history, and a commit-graph with Bloom filters. The `loose` newest
- * commits are not in the graph.
- */
+/* Makes a history, and a commit-graph of all its commits with Bloom filters. */
 static void setup(struct fixture *x, uint64_t *seed, int64_t version)
 {
 	struct commit_graph_options w;

@@ -190,7 +190,8 @@ static int remove_all(void *ctx, struct error *err)
 /*
  * Checks the files after a removal in which an allocation may have failed. If
  * the index of the first pack could not be read, both files of this pack must
- * stay. Otherwise both must be gone.
+ * stay. Otherwise both must be gone. The single .idx file SECOND must be gone
+ * in any case.
  */
 static void is_removed(void *ctx)
 {

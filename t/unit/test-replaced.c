@@ -16,10 +16,7 @@
 
 #define OBJECTS 8
 
-/*
- * Makes objects with different contents in one pack. Some objects are loose,
- * too.
- */
+/* Makes objects with different contents: some in one pack, and some loose. */
 static void make(struct randrepo *r, uint64_t *seed)
 {
 	randrepo_init(r, HASH_SHA1, seed);

@@ -353,8 +353,8 @@ static void no_memory(void **state)
 /* ---- packs of known content */
 
 /*
- * Returns version `nr` of a text of random letters. The versions differ at the
- * end.
+ * Adds version `nr` of a text of random letters as a blob. The versions differ
+ * at the end. Returns the number of the blob.
  */
 static uint32_t add_version(struct randrepo *r, unsigned nr)
 {

@@ -23,8 +23,8 @@ enum {
 };
 
 /*
- * Makes a linear history. Each commit changes one file. The oldest `indexed`
- * commits are in a pack with a bitmap index.
+ * Makes a linear history. Each commit changes one or two files. The oldest
+ * `indexed` commits are in a pack with a bitmap index.
  */
 static void make_line(struct randrepo *r, uint32_t indexed)
 {

@@ -38,7 +38,10 @@ static int check_next(void *ctx, uint32_t obj_pos, enum object_type type,
 	return 0;
 }
 
-/* Lists the paths below `tree` whose objects are not in `seen`. */
+/*
+ * Lists the objects below `tree` that are not in `seen`, each with its first
+ * path, and adds these objects to `seen`.
+ */
 static void expect(struct expectation *e, struct walkrepo *f, bool *seen,
 		   uint32_t tree, const char *path)
 {

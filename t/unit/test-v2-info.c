@@ -81,7 +81,10 @@ static void test_bundle_uri(void **state)
 	dialog_release(&d);
 }
 
-/* Write a list of one bundle, made without hide rules, and the bundle. */
+/*
+ * Writes an empty bundle, and a list of this bundle. The list says that the
+ * bundle was made without hide rules.
+ */
 static void publish_bundle(struct dialog *d)
 {
 	struct bundle_list list = {.algo = HASH_SHA1, .nr = 1};
