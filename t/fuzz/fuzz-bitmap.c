@@ -104,8 +104,9 @@ static int note(void *ctx, uint32_t nr)
 }
 
 /*
- * Look up all pseudo-merges of the index, and complete a query of all commits
- * with them.
+ * Look up the pseudo-merges of the commit at each of the first ROWS_MAX bits,
+ * and note this commit as reached. Then add to `set` the objects of each
+ * pseudo-merge whose commits are all reached.
  */
 static void load_pseudo(struct pseudo_merges *pm)
 {
@@ -128,8 +129,8 @@ static void load_pseudo(struct pseudo_merges *pm)
 }
 
 /*
- * Open the same bytes as the upper layer of a chain, whose lower layer is
- * `base`.
+ * Parse the bytes of `base` once more, as a file of a chain of two layers.
+ * `base` is the lower layer, and the parsed file is the upper layer.
  */
 static void load_layer(const struct bitmap_file *base, const uint8_t *bytes,
 		       size_t len)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for making and applying deltas. The first byte of the input says
- * where the rest is cut into two halves. The halves are first used as a base
- * and a delta. Then they are used as a base and a target: a delta between them
- * is made, and must produce the target.
+ * where the rest is cut into two parts. First, the parts are used as a base and
+ * a delta. Then they are used as a base and a target: a delta is made from the
+ * base to the target, and applying this delta must give the target.
  */
 #include <stdbool.h>
 #include <stdlib.h>

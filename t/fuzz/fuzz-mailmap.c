@@ -12,8 +12,9 @@ static bool is_same(struct mailmap_span a, struct mailmap_span b)
 }
 
 /*
- * Looks up the person of an entry. The result must come from the last line for
- * exactly this name and address.
+ * Maps the name and address of entry `i`. The result must be the one that this
+ * entry states. An entry is not checked if a later entry may be for the same
+ * name and address.
  */
 static void check_entry(const struct mailmap *m, size_t i)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for side bundles. If a bundle can be parsed, each of its parts
- * must be found, and must lie inside of the input.
+ * Fuzz target for side bundles: files that have the content of all small files
+ * of a repository in a store. If a bundle can be parsed, each of its parts must
+ * be found, and must lie inside of the input.
  */
 #include "stored/side.h"
 #include "t/fuzz/fuzz.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for packs/snapshot.c: any bytes are parsed as the text of a list
- * of tips.
+ * Fuzz target for packs/snapshot.c: any bytes are parsed as a file with the
+ * tips of refs, one id on each line.
  */
 #include "packs/snapshot.h"
 #include "t/fuzz/fuzz.h"

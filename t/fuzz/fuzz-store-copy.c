@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for two text files of a cache directory: the marker of a local
- * copy, and the file that names the store. A file that can be parsed is
- * printed. The printed bytes must equal the input.
+ * copy, which says which generation (version) the copy has, and the file that
+ * names the store. A file that can be parsed is printed. The printed bytes must
+ * equal the input.
  */
 #include "stored/marker.h"
 #include "t/fuzz/fuzz.h"

@@ -51,9 +51,10 @@ static const struct tree_splice_ops ops = {
 };
 
 /*
- * Apply the delta, and parse the resulting tree with `whole`. The entries of
- * this tree must equal those that were reported for the delta. `ret`: result of
- * reporting them.
+ * Apply the delta, and parse the resulting tree with `whole`. t->made has the
+ * entries that tree_splice_delta() has reported for the delta, and `ret` is the
+ * result of that call. The reported entries must be those of the resulting
+ * tree.
  */
 static void compare(struct told *t, struct tree_splice *whole, size_t base_len,
 		    const uint8_t *delta, size_t delta_len, int ret)

@@ -10,7 +10,7 @@
 
 /*
  * Make a pattern of the characters of the text, with a backslash before each.
- * The pattern must match this text and no other.
+ * The pattern must match the text.
  */
 static void check_literal(const char *text, unsigned flags)
 {
@@ -37,7 +37,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	for (unsigned flags = 0; flags < 4; flags++) {
 		bool matches = wildmatch(pattern, text, flags);
 
-		/* A pattern that matches must also match if case is ignored. */
+		/*
+		 * A pattern that matches must also match if case is ignored.
+		 * Patterns with brackets are not checked: [^a] matches "A" only
+		 * if case is not ignored.
+		 */
 		if (matches && !strpbrk(pattern, "["))
 			require(wildmatch(pattern, text,
 					  flags | WILDMATCH_ICASE));

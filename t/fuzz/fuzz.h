@@ -55,8 +55,9 @@ struct fuzz_input {
 };
 
 /*
- * Callback for functions that read from a peer. Returns the next bytes of
- * `ctx`, which is a struct fuzz_input.
+ * Callback for functions that read from a peer. Copies the next bytes of the
+ * struct fuzz_input `ctx` to `bytes`. Returns their number; 0: end of the
+ * input.
  */
 static inline ssize_t fuzz_input_read(void *ctx, void *bytes, size_t len,
 				      struct error *err)
