@@ -8,24 +8,24 @@
  *
  * <actors> are some of "p" and "q" (push to the same ref, and try again if they
  * are refused), "m" (replaces all packs and all tables of refs), "d" (as "m",
- * and takes back an object that no ref needs) and "c" (collects garbage). Each
+ * and removes an object that no ref needs) and "c" (collects garbage). Each
  * actor is a coroutine, which stops before each request to the store. A run is
  * a sequence of choices:
- * - which actor goes on; a change to another actor costs a preemption, unless
- *   the last actor has ended;
- * - what happens to the request; everything but success costs a fault;
- * - whether the clock jumps beyond the grace (at most <jumps> times), and
- *   whether a put without an answer takes effect now.
- * All sequences within the limits are tried, by running the actors again from
- * the start for each. After each request and each run, the repository is
- * checked. The output is the number of runs. If a check fails, the output is
- * the run, and the exit code is 1.
+ * - which actor goes on; a change to another actor counts as a preemption,
+ *   unless the last actor has ended;
+ * - what happens to the request; everything but success counts as a fault;
+ * - whether the clock jumps beyond the grace (at most <jumps> times);
+ * - whether a put that has got no answer takes effect now.
+ * All sequences with at most <preemptions>, <faults> and <jumps> are tried. For
+ * each sequence, the actors run again from the start. After each request and
+ * each run, the repository is checked. The output is the number of runs. If a
+ * check fails, the output is the run, and the exit code is 1.
  *
  * <bug> is a bug that the exploration must find: "delete-after-lost" (an actor
  * whose change failed deletes the files of the change, and takes a lost answer
  * for a failure), "no-grace" (the collection takes a grace of one second) or
- * "unchecked" (a push is rebased without a look at the objects that were taken
- * back).
+ * "unchecked" (a push is rebased without a look at the objects that were
+ * removed).
  *
  * A request that was sent is assumed to take effect within the grace, or never.
  * So the clock does not jump while a record is on its way, and a jump of the
@@ -59,7 +59,7 @@ enum bug { BUG_NONE, BUG_DELETE, BUG_NO_GRACE, BUG_UNCHECKED };
  */
 #define OLD_OBJECT "a"
 
-/* A change of the ref that an actor has tried to publish. */
+/* A change of the ref. An actor has tried to publish this change. */
 struct attempt {
 	char before[TEXT], after[TEXT];
 	/* True: a ref with the value `after` reaches OLD_OBJECT. */
@@ -275,7 +275,7 @@ static void check_change(void *ctx, enum memstore_op op, const char *name)
 	}
 }
 
-/* ---- the content of files: names of objects; "<ref> <value>" of refs */
+/* ---- the content of files: object names in packs, refs in tables */
 
 static const char *content_of(struct world *w,
 			      const struct generation_file *file)

@@ -20,10 +20,10 @@
  *	        the number of bytes that were written
  *	term    the call is done, then SIGTERM arrives
  *
- * Only calls that create, write, sync, rename, link or remove count, on
- * descriptors above standard error. This library does not see writes by stdio,
- * so they do not count. In a build of `make coverage`, the compiler's code
- * writes *.gcda files, which do not count.
+ * Only calls that create, write, sync, rename, link or remove count. Writes
+ * count only to regular files, and not to the descriptors 0 to 2. This library
+ * does not see writes by stdio, so they do not count. In a build of `make
+ * coverage`, the compiler's code writes *.gcda files, which do not count.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -269,9 +269,10 @@ static void die(void)
 }
 
 /*
- * Called with the lock before a system call. Returns 0 to do the call. Returns
- * -1 to do half of it and then end the process, or -2 to do half of it. If the
- * call must fail, returns its errno.
+ * Called before a system call, with the lock held. Returns 0 if the call must
+ * be done, -1 if half of it must be done before the process ends, -2 if only
+ * half of it must be done, or the errno with which the call must fail. Does not
+ * return if the process must end before the call.
  */
 static int enter(enum need need)
 {
@@ -430,7 +431,10 @@ EXPORT ssize_t writev(int fd, const struct iovec *iov, int nr)
 	return syscall(SYS_writev, fd, iov, nr);
 }
 
-/* Returns true for a file of counters of executed lines. */
+/*
+ * Returns true for a *.gcda file, in which a coverage build counts executed
+ * lines.
+ */
 static bool is_counters(const char *path)
 {
 	size_t len = strlen(path);

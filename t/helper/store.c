@@ -8,7 +8,7 @@
  *	probe                       check the store as a program does before use
  *	get <name>                  write a file to standard output
  *	range <name> <off> <len>    write a part of a file to standard output
- *	head <name>                 print the size, and whether a time is known
+ *	head <name>                 print the size, and whether mtime is known
  *	put <name> <text>           write a file
  *	create <name> <text>        write a file, which must not exist
  *	replace <name> <tag> <text> write a file that has this entity tag
