@@ -168,8 +168,10 @@ static inline bool asking_comes_along(const struct asking *a, const bool *sent,
 }
 
 /*
- * Check that all wanted objects were sent. If `exact` is true, check also that
- * no other object was sent.
+ * Check that the pack has all objects that the wants reach and the haves do not
+ * reach, and the tags to include. Any other object must be one that the wants
+ * reach. If `exact` is true and a bitmap index was used, there must be no other
+ * object.
  */
 static inline void asking_check(const struct asking *a,
 				const struct sentpack *s,

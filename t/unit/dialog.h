@@ -309,8 +309,8 @@ static inline bool dialog_is_word(char c)
 }
 
 /*
- * Append `text` to *out, with ids in place of object names. Only names at the
- * start of a word are replaced.
+ * Append `text` to *out, with ids in place of object names. A name is replaced
+ * only if a space comes before it, and a space or the end of the text after it.
  */
 static inline void dialog_expand(const struct dialog *d, struct buf *out,
 				 const char *text, size_t len)
@@ -325,7 +325,7 @@ static inline void dialog_expand(const struct dialog *d, struct buf *out,
 			n++;
 		snprintf(word, sizeof(word), "%.*s", (int)n, text + i);
 		/*
-		 * A name inside of a ref name or of a capability is not
+		 * A name that is a part of a ref name or of a capability is not
 		 * replaced.
 		 */
 		if (n && n < sizeof(word) && i && text[i - 1] == ' ' &&

@@ -29,8 +29,9 @@ struct filterset {
 	 */
 	uint32_t *levels;
 	/*
-	 * Indexed like r->objects: the request names this object as a want.
-	 * Such an object always passes the filter.
+	 * Indexed like r->objects: the object is a want, or a want is a tag
+	 * that leads to the object. Such an object always passes the filter,
+	 * unless filter_wants is set.
 	 */
 	bool *spared;
 };

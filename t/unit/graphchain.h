@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of two commit-graph layers: one of five commits, and one of two
- * commits on top of the first. Tests put them into a repository as one file or
- * as a chain. Include this header after cmocka.h.
+ * The bytes of two commit-graph layers: a lower layer of five commits, and an
+ * upper layer of two commits. Tests put the layers into a repository as one
+ * file or as a chain. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_GRAPHCHAIN_H
 #define T_UNIT_GRAPHCHAIN_H

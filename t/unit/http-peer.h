@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A server on 127.0.0.1 that answers requests from a script, for tests of HTTP
- * clients. The n-th request gets the n-th answer, on whichever connection it
- * arrives. Each connection has a thread. The requests are recorded.
+ * clients. The n-th request to the server gets the n-th answer, even if the
+ * requests arrive on different connections. Each connection has a thread. The
+ * requests are recorded.
  */
 #ifndef HTTP_PEER_H
 #define HTTP_PEER_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A repository for tests of kept deltas and of kept whole copies of files,
- * which a repack stores beside the pack. Its history is a line of commits. Each
- * commit changes the same file.
+ * A repository with a linear history, in which each commit changes the same
+ * file. It is for tests of the data that a repack stores beside a pack: kept
+ * deltas, and whole copies of some blobs.
  */
 #ifndef T_UNIT_KEPTREPO_H
 #define T_UNIT_KEPTREPO_H
@@ -23,8 +23,8 @@ struct keptrepo {
 };
 
 /*
- * Add version `nr` of a file of 16 KB. Two versions differ in two lines: each
- * version has its own changed line.
+ * Add version `nr` of a file of 16 KB. In each version, another line differs
+ * from the common text. So two versions differ in two lines.
  */
 static inline uint32_t keptrepo_version(struct randrepo *r, uint32_t nr)
 {
@@ -80,8 +80,8 @@ static inline void keptrepo_close(struct keptrepo *k)
 }
 
 /*
- * Make a repository with a line of commits, and repack it with the
- * configuration `config`.
+ * Make a repository with a linear history, and repack it with the configuration
+ * `config`.
  */
 static inline void keptrepo_init(struct keptrepo *k, const char *config)
 {

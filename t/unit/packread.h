@@ -195,8 +195,8 @@ static inline bool packread_resolve(struct packread *p, const bool *thin)
 			uint32_t nr = randrepo_find(p->r, &e->base);
 
 			/*
-			 * The receiver does not have the base. So wait until a
-			 * later entry of the pack gives the base.
+			 * The receiver does not have the base. So the base must
+			 * be an entry of the pack that becomes known later.
 			 */
 			if (!thin[nr])
 				continue;

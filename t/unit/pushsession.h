@@ -156,7 +156,7 @@ static inline void push_one(struct fixture *f, struct stored_node *node,
 
 /*
  * Checks the value of a ref in the store, through the local copy of the second
- * node (server). `oid` NULL: no such ref.
+ * node (server). If `oid` is NULL, the ref must not exist.
  */
 static inline void expect(struct fixture *f, const char *ref,
 			  const struct oid *oid)

@@ -129,7 +129,7 @@ static inline void relaypeer_start(struct relaypeer *p)
 /* Ends the peer. The test must have closed all connections before. */
 static inline void relaypeer_stop(struct relaypeer *p)
 {
-	/* This wakes a thread that waits for a connection. */
+	/* The shutdown wakes the peer's thread if it waits for a connection. */
 	shutdown(p->listener, SHUT_RDWR);
 	sys_thread_join(p->thread);
 	sys_close(p->listener);

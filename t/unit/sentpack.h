@@ -91,8 +91,9 @@ static inline void sentpack_whole(struct sentpack *s, struct sentpack_entry *e,
 }
 
 /*
- * Returns the object that is the base of a delta. Returns NULL if no decoded
- * entry and no object of `had` (NULL: none) is the base.
+ * Returns the object that is the base of a delta. The base can be a decoded
+ * entry of the pack or, for a REF_DELTA, an object in `had` (NULL: no objects).
+ * Returns NULL if the base is in neither.
  */
 static inline const struct randrepo_object *sentpack_base(
 	struct sentpack *s, const struct sentpack_entry *e, const bool *had)
@@ -117,7 +118,8 @@ static inline const struct randrepo_object *sentpack_base(
 			return &s->r->objects[nr];
 		/*
 		 * Use the receiver's copy of the base. If the receiver does not
-		 * have the base, a later entry of the pack must be the base.
+		 * have the base, the base must be an entry of the pack that is
+		 * decoded later.
 		 */
 		if (had && had[nr]) {
 			s->external++;
@@ -214,8 +216,8 @@ static inline void sentpack_decode(struct sentpack *s, const bool *had)
 	sentpack_parse(s);
 	left = s->ofs + s->ref;
 	/*
-	 * Look for bases in the pack first. Only when no more deltas can be
-	 * applied, use bases outside of the pack.
+	 * First, use only bases in the pack. If no more deltas can be applied
+	 * in this way, also use bases outside of the pack.
 	 */
 	for (const bool *outside = NULL; left; before = left) {
 		before = left;
