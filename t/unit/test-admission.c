@@ -166,9 +166,9 @@ static void test_wait(void **state)
 }
 
 /*
- * One process holds the only token, and two processes wait for the token. The
- * holder and the first waiting process are killed. Then the second waiting
- * process (`heir`) gets the token.
+ * One process holds the only token (permit for expensive work), and two
+ * processes wait for the token. The holder and the first waiting process are
+ * killed. Then the second waiting process (`heir`) gets the token.
  */
 static void test_killed(void **state)
 {
@@ -239,8 +239,8 @@ static void *work(void *ctx)
 }
 
 /*
- * Threads and child processes share one token. The children are killed at
- * arbitrary moments.
+ * Threads and child processes share one token (permit for expensive work). The
+ * children are killed at arbitrary moments.
  */
 static void test_crowd(void **state)
 {
@@ -302,8 +302,9 @@ static void test_judge(void **state)
 	assert_int_equal(view.refused[ADMISSION_ADDRESS], 1);
 	admission_leave(&pass);
 	/*
-	 * Each child ends while it holds the token. So the next child waits
-	 * until the parent has called admission_forget().
+	 * Each child ends while it holds the token. The other child gets the
+	 * token only after the parent has called admission_forget() for the
+	 * ended child.
 	 */
 	for (unsigned i = 0; i < 2; i++) {
 		pid_t ended = waitpid(-1, NULL, 0);

@@ -45,9 +45,9 @@ static unsigned held(struct admission *a)
 }
 
 /*
- * A thread that only sends keep-alives to a slow client may call
- * daemon_admit_rest(). The request must keep its tokens, because another thread
- * works on it.
+ * daemon_admit_rest() gives back the tokens of a request while the request
+ * waits for its client. A call by a thread that only sends keep-alives must
+ * have no effect, because another thread works on the request.
  */
 static void test_rest(void **state)
 {

@@ -15,8 +15,9 @@
 #define KEY_NR 200
 
 /*
- * Makes a file of one index block (type 'i'). The record with the key
- * "<number>" refers to the block at position <number>.
+ * Makes a file of one index block (type 'i'). The key of record i is the number
+ * 2 * i in five digits, for each i below KEY_NR. The record refers to the block
+ * at position 128 + i.
  */
 static void make_block(struct buf *bytes, unsigned interval)
 {

@@ -70,7 +70,10 @@ static void one_query(struct bitmaprepo *b, uint64_t *seed, struct sums *sums)
 				&query, &err);
 	if (ret < 0)
 		fail_msg("%s", err.msg);
-	/* If `ret` is 1, the plan prefers a walk, and there is no result. */
+	/*
+	 * If `ret` is 1, there is no result, because a walk is expected to be
+	 * faster.
+	 */
 	if (!ret)
 		check(b, &result, sums);
 	sums->walked += result.commits_walked;

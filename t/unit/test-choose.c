@@ -168,9 +168,10 @@ static bool has_entry(const struct bitmap_build_result *built, uint32_t c)
 }
 
 /*
- * If only the newest commit of the main line is a tip, the bitmaps must not be
- * larger than those of a plain selection. If four more words are counted for
- * each bitmap, they must be more than half as large.
+ * Only the newest commit of the main line is a tip. The chosen bitmaps must not
+ * be larger than the bitmaps of a plain selection. They must be more than half
+ * as large; for this comparison, four words are added for each bitmap of either
+ * selection.
  */
 static void within_the_budget(void **state)
 {

@@ -90,8 +90,9 @@ static size_t bytes_of_old(const struct sample *s, size_t but)
 }
 
 /*
- * Checks that the kept bitmaps are within the memory limit, after the cache has
- * kept bitmap `i`. Only the newest bitmaps and bitmap `i` may exceed the limit.
+ * Checks the memory limit, after the cache has kept bitmap `i`. Kept bitmaps
+ * may exceed the limit only if they are the newest bitmaps and bitmap `i`, and
+ * no others.
  */
 static void check_limit(const struct sample *s, size_t i)
 {

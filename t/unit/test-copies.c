@@ -154,7 +154,11 @@ static void test_service(void **state)
 	filestore_close(s.count.inner);
 	node->probe = countstore_init(&s.count, node->probe);
 	node->store = &s.count.store;
-	/* The hint does not prove that the store still has the record. */
+	/*
+	 * The copy was made from a hint, which does not prove that the store
+	 * has the record. So the first use of the copy also asks for the
+	 * record.
+	 */
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	assert_int_equal(visit(&s), 1);
 	own_clock += SECONDS(11);
@@ -223,10 +227,10 @@ static void test_emptied(void **state)
 	visit(&s);
 
 	/*
-	 * A relaxed read does not notice that the store was emptied. With
-	 * --store-max-age, the read sends no request and uses the copy. With
-	 * --store-stale, it uses the copy and reports that the copy may be out
-	 * of date.
+	 * With --store-max-age, a request uses a young copy without asking the
+	 * store. So the request does not notice that the store was emptied.
+	 * With --store-stale, a request uses the copy, and reports that the
+	 * copy may be out of date.
 	 */
 	stored_copies_close(s.copies);
 	served_open(&s, UINT64_MAX / 4, 0, 0);
@@ -240,8 +244,9 @@ static void test_emptied(void **state)
 }
 
 /*
- * A repository was removed from the store, but its hint remains, and the cache
- * still has all of its files. The repository must not be served.
+ * A repository was removed from the store. Its hint (a file with a recent
+ * number) remains, and the cache still has all of its files. The repository
+ * must not be served.
  */
 static void test_removed_with_a_hint(void **state)
 {
@@ -325,7 +330,11 @@ static void test_relaxed(void **state)
 	visit(&s);
 	copynode_push(&s.c, "three");
 	assert_int_equal(visit(&s), 0);
-	/* A relaxed read in a new process finds the commit that was pushed. */
+	/*
+	 * A new process has not asked the store yet. So its first request asks
+	 * the store, and finds the commit that was pushed. The second request
+	 * does not ask.
+	 */
 	stored_copies_close(s.copies);
 	served_open(&s, UINT64_MAX / 4, 0, 0);
 	assert_true(visit(&s) > 0);
@@ -594,8 +603,7 @@ static void test_stale(void **state)
 	assert_int_equal(stored_copies_enter(s.copies, &use, "other", &s.c.err),
 			 ERR_IO);
 	/*
-	 * A local copy that was last up to date too long ago cannot be served
-	 * either.
+	 * A local copy cannot be used if it was last up to date too long ago.
 	 */
 	stored_copies_close(s.copies);
 	served_open(&s, 0, UINT64_C(3600000000000), 0);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of packs/crossing.c, which counts stored deltas that cross delta
- * islands. In random repositories, the result is compared with a count that
- * walks from each reference by itself.
+ * islands: the object is in an island in which its delta base is not. In random
+ * repositories, the result is compared with a count that walks from each
+ * reference by itself.
  */
 #include <setjmp.h>
 #include <stdarg.h>

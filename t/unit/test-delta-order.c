@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of deltas/delta-order.c, which sorts the candidates of a delta search.
- * They prove that similar objects become neighbours, that the right objects
- * become targets, and that the segments of threads cover all candidates once.
+ * They prove that similar objects become neighbours, that a delta is searched
+ * for the right objects (the targets), and that the segments of threads cover
+ * all candidates once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,8 +89,9 @@ static void sorted_by_type_name_external_size(void **state)
 }
 
 /*
- * Objects that the same pack stores are not compared again by default: they
- * were compared when this pack was made. With retry_same_pack, they are.
+ * Two objects that are stored in the same pack are not compared by default:
+ * they were compared when the pack was made. With retry_same_pack, they are
+ * compared again.
  */
 static void targets_by_pack(void **state)
 {

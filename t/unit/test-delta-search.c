@@ -143,8 +143,9 @@ static void remove_objects(struct deltalist *d)
 }
 
 /*
- * Without retry_same_pack, objects of the same pack are neither compared nor
- * read: the search that made the pack has compared them.
+ * Objects that are stored in the same pack are neither compared nor read,
+ * unless retry_same_pack is set: they were compared by the search that made the
+ * pack.
  */
 static void one_pack(void **state)
 {

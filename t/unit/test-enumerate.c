@@ -180,8 +180,10 @@ static void check_objects(struct walkrepo *f, struct request *req,
 		if (expect[i] && !req->have[i])
 			assert_true(found[i]);
 		/*
-		 * If the walk excludes boundary trees, or found no boundary
-		 * commit, the result must not have an excluded object.
+		 * With `in_part`, the result must have the expected objects
+		 * that are not excluded, and may have excluded ones. Otherwise
+		 * it must have no excluded object, if the walk excludes the
+		 * objects of boundary trees or if there is no boundary commit.
 		 */
 		if (in_part)
 			assert_true(found[i] || !expect[i] || req->excluded[i]);

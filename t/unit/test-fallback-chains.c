@@ -296,8 +296,9 @@ static void next_on_the_chain(void **state)
 }
 
 /*
- * Several deltas have the same base, which is not sent. The object of one of
- * these deltas is sent whole, and becomes the base of the others.
+ * The delta chains of several objects end at the same object. No object of
+ * these chains is sent, except the several objects themselves. The first of
+ * them is sent whole, and becomes the base of the others.
  */
 static void heirs(void **state)
 {
@@ -336,8 +337,9 @@ static bool is_third(void *ctx, uint32_t odb_pos)
 }
 
 /*
- * Several deltas have the same base, which only the receiver has. The base is
- * appended to the list only once, as an external item.
+ * The delta chains of two objects meet in an object that only the receiver has.
+ * This object becomes the base of both. It is appended to the list only once,
+ * as an external item.
  */
 static void receiver_has(void **state)
 {
@@ -408,8 +410,8 @@ static void ring(void **state)
 }
 
 /*
- * The base at the end of a delta chain is missing from all packs, so no new
- * delta is made.
+ * The object at the end of a delta chain is missing from all packs. So no
+ * object of the chain can be read, and no new delta is made.
  */
 static void broken(void **state)
 {
@@ -431,9 +433,9 @@ static void broken(void **state)
 }
 
 /*
- * Objects 3 to 8 are damaged: they are stored as deltas, and no object begins
- * at the place of the base. Object 2 is sent, but its stored base, object 1, is
- * not. Despite the damage, object 2 becomes a delta of object 0.
+ * Object 2 is sent, but its stored base, object 1, is not. So object 2 becomes
+ * a delta of object 0. Objects 3 to 8 must not hinder this. They are damaged:
+ * each is stored as a delta, and no object begins at the offset of its base.
  */
 static void damaged(void **state)
 {

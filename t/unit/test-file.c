@@ -445,9 +445,9 @@ static void headers(void **state)
 }
 
 /*
- * Callback `held`, which says whether the commit at idx_pos already has a
- * bitmap in another set. This callback always answers "no", and checks that
- * idx_pos is valid.
+ * Callback of bitmap_file_or_rest(), which says whether the set already
+ * contains the commit at idx_pos. This callback always answers "no", and checks
+ * that idx_pos is valid.
  */
 static bool has_none(void *ctx, uint32_t idx_pos)
 {
@@ -456,11 +456,8 @@ static bool has_none(void *ctx, uint32_t idx_pos)
 }
 
 /*
- * A bitmap is XORed with the bitmap of an object that does not exist. The row
- * of the lookup table and the entry agree, so the parser cannot detect this,
- * but reading the bitmap must fail.
- */
-/* The message says that the file is no bitmap index, or that it is too short.
+ * The error message says that the file is too short, or that it is not a bitmap
+ * index.
  */
 static void no_header(void **state)
 {
@@ -480,6 +477,11 @@ static void no_header(void **state)
 	free(bytes);
 }
 
+/*
+ * A bitmap is XORed with the bitmap of an object that does not exist. The row
+ * of the lookup table and the entry agree, so the parser cannot detect this,
+ * but reading the bitmap must fail.
+ */
 static void difference_to_no_object(void **state)
 {
 	static const uint32_t wrong[] = {OBJECT_NR, 1 << 23, UINT32_MAX};
@@ -515,7 +517,7 @@ static void wrong_rows(void **state)
 		uint32_t value;
 	} cases[] = {
 		/*
-		 * The row of the lookup table and the entry name different
+		 * Row 0 of the lookup table and its entry name different
 		 * commits.
 		 */
 		{ROW_0, 1},
@@ -523,17 +525,20 @@ static void wrong_rows(void **state)
 		{ROW_0 + 8, ROW_0 - 5}, /* no room for an entry */
 		{ROW_0 + 8, ROW_0},
 		{ROW_0 + 8, UINT32_MAX},
-		/* The row has the offset of another entry. */
+		/*
+		 * Row 0 has the offset of the entry of row 1, and an offset
+		 * inside of its own entry.
+		 */
 		{ROW_0 + 8, PARENT},
 		{ROW_0 + 8, COMMIT + 1},
 		{ROW_0 + 12, 0}, /* XORed with itself */
 		{ROW_0 + 12, 2}, /* XORed with no row */
 		/*
-		 * The row says that the bitmap is not XORed, but the entry has
-		 * an XOR offset.
+		 * Row 0 says that the bitmap is not XORed, but its entry has an
+		 * XOR offset.
 		 */
 		{ROW_0 + 12, UINT32_MAX},
-		/* The row has the offset of another commit's bitmap. */
+		/* Row 1 has the offset of the entry of row 0. */
 		{ROW_1 + 8, COMMIT},
 		{ROW_1 + 12, 0}, /* a cycle */
 		{COMMIT, 2},

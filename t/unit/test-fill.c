@@ -99,8 +99,8 @@ static void check_set(struct bitmaprepo *b, const struct bitmap_fill *fill)
 }
 
 /*
- * Checks that `others` lists each reached object outside of the pack, and each
- * only once.
+ * Checks each object in `others`: the type is right, the tips reach the object,
+ * and the object was not listed before.
  */
 static void check_others(struct bitmaprepo *b, const struct walk_items *others)
 {

@@ -15,8 +15,9 @@
 #include "serve/request.h"
 
 /*
- * Check the result of the policy for the filter `spec`: the filter is allowed
- * if `message` is "", and otherwise refused with this message.
+ * Check the policy of the configuration `text` for the filter `spec`. If
+ * `message` is "", the filter must be allowed. Otherwise it must be refused
+ * with this message.
  */
 static void check(const char *text, const char *spec, const char *message)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of packing/find-boundary.c, which collects objects that the receiver
- * has. They prove that it reads only those of the receiver's trees in which
- * something is sent.
+ * has. They prove that a tree of the receiver is read only if something below
+ * the path of this tree is sent.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -230,8 +230,8 @@ static void newest_commits(void **state)
 	assert_int_equal(out[0], commits[4]);
 	assert_int_equal(out[1], commits[2]);
 	/*
-	 * If all commits are listed, only the tip of the line and the two root
-	 * commits are left.
+	 * All commits are in the list. Only commit 4, which has no child, and
+	 * the two root commits are left.
 	 */
 	assert_int_equal(
 		found_newest(out, &nr, 6, &w.history, commits, 6, NULL), 0);

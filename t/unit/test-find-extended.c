@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/find-extended.c, which extends prepared answers by new
- * history. They prove that only new commits are walked, and that unsuitable
- * answers are not used. test-prepare.c extends prepared answers in random
- * histories.
+ * Tests of packing/find-extended.c, which extends prepared answers (stored
+ * responses to likely requests) by new history. They prove that only new
+ * commits are walked, and that unsuitable answers are not used. test-prepare.c
+ * extends prepared answers in random histories.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,8 +35,8 @@ struct extendedrepo {
 };
 
 /*
- * Make a repository with prepared answers for its branches. Then add a commit
- * on top of the newest commit, with an unchanged file.
+ * Make a repository with prepared answers (stored responses) for its branches.
+ * Then add a commit on top of the newest commit, with an unchanged file.
  */
 static void init(struct extendedrepo *e)
 {
@@ -112,7 +112,8 @@ static void check_clone(struct extendedrepo *e, const uint32_t *wants,
 
 /*
  * If a clone also wants a new commit, only this commit is walked. The other
- * objects come from the prepared answer for the wanted branches.
+ * objects come from the prepared answer (stored response) for the wanted
+ * branches.
  */
 static void new_commit(void **state)
 {
@@ -147,8 +148,8 @@ static void new_commit(void **state)
 }
 
 /*
- * A branch was rewound, so a prepared answer has objects that the clone does
- * not want. The prepared answer must not be used.
+ * A branch was rewound, so a prepared answer (stored response) has objects that
+ * the clone does not want. The prepared answer must not be used.
  */
 static void rewound_branch(void **state)
 {
@@ -164,7 +165,10 @@ static void rewound_branch(void **state)
 	release(&e);
 }
 
-/* If a file of prepared answers is damaged, it is not used. */
+/*
+ * If a file of prepared answers (stored responses) is damaged, no prepared
+ * answer is used.
+ */
 static void damaged_files(void **state)
 {
 	static const char *const files[] = {"objects/info/prepared-wants",
@@ -240,8 +244,8 @@ static void no_memory(void **state)
 #define BRANCHES 2050
 
 /*
- * A clone of many branches gets the prepared answer to all branches, and the
- * commit that was added after the repack.
+ * A clone of many branches gets the prepared answer (stored response) to all
+ * branches, and the commit that was added after the repack.
  */
 static void many_branches(void **state)
 {

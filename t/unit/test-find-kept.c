@@ -22,12 +22,15 @@
 #define NONE UINT32_MAX
 
 /*
- * Indexes of k->blobs[]. The repack keeps deltas of the newest blob against
- * these blobs.
+ * Indexes of k->blobs[]. Beside the pack, the repack keeps deltas of the newest
+ * blob against these blobs.
  */
 static const uint32_t kept[] = {7, 31, 37};
 
-/* A fetch of one commit. Its fields are indexes of k->commits[]. */
+/*
+ * A fetch of one commit. `want`, `have` and `shallow` are indexes of
+ * k->commits[].
+ */
 struct fetch {
 	uint32_t want;
 	/* The commit that the client has. NONE: the request is a clone. */
@@ -53,8 +56,8 @@ struct fetched {
 
 /*
  * Make three more branches, and repack without reusing deltas. Each old blob
- * becomes a delta of a newer one. The repack also keeps a whole copy of each
- * blob at the tip of a branch.
+ * becomes a delta of a newer one. Beside the pack, the repack keeps a whole
+ * copy of each blob at the tip of a branch.
  */
 static void store_deltas(struct keptrepo *k)
 {
@@ -109,7 +112,10 @@ static void note_base(struct fetched *f, const struct keptrepo *k,
 	}
 }
 
-/* The objects between the haves and the wants must be sent, and no others. */
+/*
+ * Check that the pack has the commits between the have and the want, their
+ * trees and blobs, and nothing else. A blob that the client has is not sent.
+ */
 static void check_sent(const struct keptrepo *k, const struct fetch *q,
 		       const struct sentpack *s, const bool *had)
 {
@@ -184,8 +190,9 @@ static bool is_kept(uint32_t blob)
 }
 
 /*
- * The newest blob is sent as a kept delta. The receiver can use the delta: it
- * has the base, or the base is sent whole in the same pack.
+ * The newest blob is sent as a kept delta, which is stored beside the pack. The
+ * receiver can use the delta: it has the base, or the base is sent whole in the
+ * same pack.
  */
 static void bases_at_receiver_or_sent(void **state)
 {
@@ -248,7 +255,10 @@ static void full_packs(void **state)
 	keptrepo_release(&k);
 }
 
-/* Without kept deltas, the delta is made against the receiver's version. */
+/*
+ * Without kept deltas (stored beside the pack), a new delta is made against the
+ * receiver's version of the file.
+ */
 static void versions_without_kept_deltas(void **state)
 {
 	struct keptrepo k;
@@ -267,8 +277,8 @@ static void versions_without_kept_deltas(void **state)
 }
 
 /*
- * A damaged file of kept deltas causes a warning. The delta is made against the
- * receiver's version, as without the file.
+ * A damaged file of kept deltas causes a warning. As without the file, a new
+ * delta is made against the receiver's version.
  */
 static void damaged_file(void **state)
 {
@@ -288,8 +298,9 @@ static void damaged_file(void **state)
 }
 
 /*
- * A clone of one commit gets the whole copy of a blob that the pack stores as a
- * delta. Nothing is deflated.
+ * The pack stores the blob of commit 10 as a delta. Beside the pack, there is a
+ * whole copy of this blob, because commit 10 is the tip of a branch. A clone of
+ * depth 1 gets the copy as it is stored, so nothing is deflated.
  */
 static void whole_copies(void **state)
 {
@@ -303,8 +314,8 @@ static void whole_copies(void **state)
 	assert_int_equal(f.report.reused, 1);
 	assert_int_equal(f.report.pack_reused, 2);
 	/*
-	 * Only blobs in the trees of tips have a kept copy, so this blob has
-	 * none.
+	 * Commit 12 is not the tip of a branch, so there is no whole copy of
+	 * its blob. The blob must be deflated.
 	 */
 	f = fetch(&k, (struct fetch){12, NONE, 12, true, true});
 	assert_true(f.report.bytes_recompressed > 1000);
@@ -470,7 +481,10 @@ static void write_kept(struct keptrepo *k, uint32_t target, uint32_t base,
 	buf_release(&file);
 }
 
-/* A kept delta is not used if it is as long as the stored object. */
+/*
+ * A kept delta (stored beside the pack) is not used if it is as long as the
+ * stored object.
+ */
 static void long_kept_delta(void **state)
 {
 	const struct buf *target;
@@ -509,7 +523,7 @@ static void *make_delta(const struct randrepo *r, uint32_t target,
 
 /*
  * Make a repository without a bitmap index. Its pack stores blob `nr` as a
- * delta of the blob before, and all other objects whole.
+ * delta of blob `nr` - 1, and all other objects whole.
  */
 static void init_with_delta(struct keptrepo *k, uint64_t *seed, uint32_t nr)
 {
@@ -547,8 +561,9 @@ static void init_with_delta(struct keptrepo *k, uint64_t *seed, uint32_t nr)
 }
 
 /*
- * The base of a kept delta is sent as it is stored, as a delta. So the kept
- * delta can be used if the base of its base is sent, too.
+ * The pack stores blob 31 as a delta of blob 30. A kept delta has blob 31 as
+ * its base. It can be used if blob 31 is sent as it is stored, and the receiver
+ * gets or has blob 30.
  */
 static void base_stored_as_delta(void **state)
 {

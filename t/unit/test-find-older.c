@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/find-older.c. The receiver has more versions of a file than
- * the one in its newest commit. A stored delta against one of these versions
- * can be copied.
+ * Tests of packing/find-older.c. The receiver has a commit and the ancestors of
+ * this commit, so it has several versions of a file. A stored delta against any
+ * of these versions can be copied.
  *
  * The newest blob is stored as a delta. Each test chooses the base of this
- * delta, and looks at the base of the blob in the sent pack:
+ * delta, and looks at the base of the blob in the sent pack. The commits are:
  *
  *      0---1--...--LINE-2---LINE-1---HAVE---...---NEWEST
  *                        \          /
@@ -21,7 +21,7 @@
 #include "t/unit/keptrepo.h"
 #include "t/unit/sentpack.h"
 
-/* Number of commits in the line. */
+/* Number of the commits 0 to LINE - 1 in the drawing above. */
 #define LINE 12
 /* Commits of olderrepo.commits[], and their blobs in olderrepo.blobs[]. */
 enum { SIDE = LINE, HAVE, NEWER };

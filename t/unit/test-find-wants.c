@@ -78,10 +78,10 @@ static void want(struct env *e, uint32_t nr)
 }
 
 /*
- * Make a request that wants commits, a few objects of any type, and tags: all
- * tags if `all_tags` is true, otherwise nearly all. If `all_refs` is true, refs
- * point to all wanted tags, otherwise to some of them. No ref points to a tag
- * that is not wanted, so include-tag adds no tag.
+ * Make a request that wants commits, a few objects of any type, and tags. If
+ * `all_tags` is true, it wants all tags, otherwise nearly all. If `all_refs` is
+ * true, refs point to all wanted tags, otherwise to some of them. No ref points
+ * to a tag that is not wanted, so include-tag adds no tag.
  */
 static void ask(struct env *e, bool all_tags, bool all_refs)
 {

@@ -322,10 +322,10 @@ static bool is_in_packed(void *ctx, uint32_t odb_pos)
 }
 
 /*
- * Let the tested code append delta bases to the list: objects that the pack
- * already has as copied bytes. Check that the pack has each base. Each base
- * must have the type and name hash of an object in the list. Returns the number
- * of bases.
+ * Let the tested code append delta bases to the list. A base is an object that
+ * the pack already has, as a copy of stored bytes. Check this for each base,
+ * and check that an object in the list has the same type and name hash. Returns
+ * the number of bases.
  */
 static size_t check_sent_bases(struct env *e, struct found *f)
 {
@@ -464,10 +464,11 @@ static void whole_packs(void **state)
 }
 
 /*
- * found_withhold_versions() takes objects out of the bitmap's result, to send
- * them as deltas of old versions. Check that this does not change the set of
- * objects to send. Returns the number of objects with an old version. Adds to
- * *listed the number of them that were in f->objects before the call.
+ * found_withhold_versions() removes objects from the bitmap's result, so that
+ * they can be sent as deltas of old versions. Check that the set of objects to
+ * send does not change, and that the receiver has each old version. Returns the
+ * number of objects with an old version. Adds to *listed how many of these
+ * objects were in f->objects before the call.
  */
 static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 {
@@ -500,9 +501,9 @@ static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 }
 
 /*
- * Objects are withheld from the bitmap's result, to be sent as deltas of old
+ * Objects are removed from the bitmap's result, to be sent as deltas of old
  * versions. The set of objects to send must not change. The receiver must have
- * the old version of each withheld object.
+ * the old version of each of these objects.
  */
 static void versions_are_withheld(void **state)
 {
@@ -813,8 +814,8 @@ static size_t count_named(struct found *f, bool is_whole)
 }
 
 /*
- * Name hashes are found only if an object will be compared with others: it is
- * compressed anew, or it is in another pack.
+ * Name hashes are searched only if the delta search has objects to compare:
+ * here, one object that is compressed anew.
  */
 static void names_for_comparing(void **state)
 {

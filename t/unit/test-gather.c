@@ -86,12 +86,16 @@ static void test_bundle(void **state)
 	assert_int_equal(gather(&f), 1 + packs);
 	/* The cache has all needed files now, so nothing is read. */
 	assert_int_equal(gather(&f), 0);
-	/* If only one file is missing, the file is read, not the bundle. */
+	/*
+	 * If only one small file is missing, this file is read, not the side
+	 * bundle.
+	 */
 	stored_cache_drop(f.how.cache, &f.g.files[pos_of(&f, "config")]);
 	assert_int_equal(gather(&f), 1);
 	/*
-	 * The bundle is marked as not needed, as if the previous generation had
-	 * it. So it is not read, although two of its files are missing.
+	 * The side bundle is marked as not needed, as if the previous
+	 * generation had it. So the bundle is not read, although two of the
+	 * files that it contains are missing.
 	 */
 	f.needed[pos_of(&f, STORED_SIDE_PATH)] = false;
 	stored_cache_drop(f.how.cache, &f.g.files[pos_of(&f, "config")]);
@@ -102,8 +106,9 @@ static void test_bundle(void **state)
 }
 
 /*
- * A bundle may be damaged or missing, or may lack files. Then the files are
- * read one by one, and there is no error.
+ * A side bundle (one file with the content of all small files) may be damaged
+ * or missing, or may lack files. Then the small files are read one by one, and
+ * there is no error.
  */
 static void test_useless_bundle(void **state)
 {
@@ -124,8 +129,8 @@ static void test_useless_bundle(void **state)
 	fixture_release(&f);
 
 	/*
-	 * A push adds a file after the bundle was made. The bundle does not
-	 * have this file, so the file is read by itself.
+	 * A push adds a file after the side bundle was made. The bundle does
+	 * not have this file, so the file is read by itself.
 	 */
 	fixture_init(&f);
 	storedrepo_add_file(&f.c.s, &f.g, "objects/pack/pack-2.idx");
@@ -160,7 +165,7 @@ static void test_also(void **state)
 	f.how.ctx = &q;
 	gather(&f);
 	assert_int_equal(q.nr, 1);
-	/* The callback `also` is called even if the cache has all files. */
+	/* stored_gather() calls how.also() even if the cache has all files. */
 	gather(&f);
 	assert_int_equal(q.nr, 2);
 	q.ret = ERR_IO;

@@ -246,8 +246,8 @@ static void test_retire(void **state)
 
 /*
  * With threads, records (manifests) are read before it is known which records
- * are needed. A record that is older than the first retired (emptied) record is
- * not needed. If it cannot be read, this is no error.
+ * are needed. A record is not needed if it is older than the newest retired
+ * (emptied) record. It is no error if such a record cannot be read.
  */
 static void test_read_ahead(void **state)
 {

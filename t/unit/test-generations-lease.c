@@ -188,8 +188,8 @@ static void test_lost_answers(void **state)
 		assert_int_equal(n.mem.nr, 1);
 		/*
 		 * After the lease has become too old, another process replaces
-		 * it. The response to this put is lost, too, but the process
-		 * must get the lease.
+		 * it. Its put ends in the same way as the first put (fates[i]),
+		 * but the process must get the lease.
 		 */
 		n.host.seconds += 2 * MAX_AGE;
 		n.mem.clock = n.host.seconds;
