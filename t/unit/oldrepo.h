@@ -29,8 +29,9 @@ enum oldrepo_place {
 
 /*
  * Base of the modification times of packs, in seconds. The time of a pack's
- * files is this number plus a number for the place (enum oldrepo_place). The
- * times of loose objects and of objects in cruft packs vary.
+ * files is this number plus 1000 times the place of the pack (enum
+ * oldrepo_place). The times of loose objects and of objects in cruft packs
+ * vary.
  */
 #define OLDREPO_EPOCH 1700000000
 
@@ -193,8 +194,9 @@ static inline void oldrepo_open(struct oldrepo *o)
 }
 
 /*
- * Make the repository. Its refs reach some commits of the first half of the
- * history. Each object is stored at one or several of the places `allowed`.
+ * Make the repository, without refs. o->reached has the objects that some
+ * commits of the first half of the history reach. Each object is stored at one
+ * or several of the places `allowed`.
  */
 static inline void oldrepo_init(struct oldrepo *o, uint64_t *seed,
 				unsigned allowed)

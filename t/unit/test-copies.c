@@ -689,8 +689,8 @@ static void test_silent_store(void **state)
 
 static atomic_bool is_disk_full;
 /*
- * When unlinkat() next removes a pack index, it also uses the local copy of
- * *visited_meanwhile, but only once. NULL: unlinkat() uses no copy.
+ * The next call of unlinkat() that removes a pack index also uses the local
+ * copy of *visited_meanwhile. Later calls do not. NULL: no call does.
  */
 static struct served *visited_meanwhile;
 

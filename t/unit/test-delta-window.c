@@ -151,7 +151,10 @@ static void depth_ends_chains(void **state)
 	teardown(&f);
 }
 
-/* If two bases give equal deltas, the base with the shorter chain is chosen. */
+/*
+ * Items 1 and 2 are edited copies of item 0. Item 2 becomes a delta of item 0,
+ * not of item 1, which would make a longer chain.
+ */
 static void shallow_bases_first(void **state)
 {
 	struct fixture f;

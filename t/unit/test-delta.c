@@ -223,7 +223,10 @@ static void near_ones_of_any_middle(void **state)
 		}
 }
 
-/* If one id in a long tree changes, delta_create_near() makes a small delta. */
+/*
+ * If 20 bytes of a long text change, like one id in a tree, delta_create_near()
+ * makes a small delta.
+ */
 static void near_ones_are_small(void **state)
 {
 	uint64_t seed = random_seed();

@@ -649,8 +649,8 @@ static void test_xor_below(void **state)
 }
 
 /*
- * ewah_xor_below() reserves no more memory than its limit, however large the
- * bitmaps are.
+ * The limit of ewah_xor_below() also limits the memory that the function
+ * reserves, however large the bitmaps are.
  */
 static void test_xor_below_memory(void **state)
 {

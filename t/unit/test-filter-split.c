@@ -55,9 +55,8 @@ static void check_many(bool with_paths)
 
 		filterset_init(&s, &f.h.r, &f.w, with_paths);
 		/*
-		 * If a request applies its filter to wants, the entries of a
-		 * wanted tree can have a smaller depth than in a repack, which
-		 * has no wants. Such a request is skipped.
+		 * A split never applies the filter to wants. So a request that
+		 * does so is skipped.
 		 */
 		if (!s.filter_wants)
 			check_one(&f, &s);
