@@ -296,9 +296,9 @@ static void next_on_the_chain(void **state)
 }
 
 /*
- * The delta chains of several objects end at the same object. No object of
- * these chains is sent, except the several objects themselves. The first of
- * them is sent whole, and becomes the base of the others.
+ * Several objects are sent, but no base on their delta chains is. All these
+ * chains end at the same object. The first of the sent objects is sent whole,
+ * and becomes the base of the others.
  */
 static void heirs(void **state)
 {
