@@ -103,7 +103,10 @@ static int add_hidden(struct access_answer *out, const char *text, size_t len)
 		       : ERR_PEER;
 }
 
-/* Parses the words after "allow". Returns 0, ERR_PEER or ERR_NOMEM. */
+/*
+ * Parses an answer: "deny", or "allow" and the words after it. Returns 0,
+ * ERR_PEER if the answer has another form, or ERR_NOMEM.
+ */
 static int parse_words(struct access_answer *out, const char *line, size_t len)
 {
 	static const char allow[] = "allow", hide[] = "hide=";
@@ -207,7 +210,10 @@ static bool is_quiet(struct access_helper *h)
 	return sys_socket_read(h->child.out, &byte, 1, &none, NULL) < 0;
 }
 
-/* Read one line. Returns its length without the line feed, or ERR_PEER. */
+/*
+ * Read one line. Returns its length without the line feed. Returns ERR_PEER if
+ * the helper has ended, is too slow, or sends something other than one line.
+ */
 static ssize_t read_line(struct access_helper *h, char *line,
 			 struct sys_patience *patience, struct error *err)
 {

@@ -70,7 +70,10 @@ int access_ask(struct access_answer *out, struct access_helper *helper,
 	       const struct access_question *question, struct error *err);
 void access_answer_release(struct access_answer *answer);
 
-/* Parses an answer, without its line feed. Returns 0, ERR_PEER or ERR_NOMEM. */
+/*
+ * Parses an answer, without its line feed. Returns 0, ERR_PEER if the answer is
+ * malformed, or ERR_NOMEM.
+ */
 int access_parse(struct access_answer *out, const char *line, size_t len,
 		 struct error *err);
 

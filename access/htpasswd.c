@@ -73,8 +73,9 @@ static const char *find(const struct table *t, const char *user)
 }
 
 /*
- * Split a line "<user>:<hash>" at the colon, by a NUL. Returns 0, 1 for an
- * empty line or a comment, or ERR_INVALID.
+ * Split a line "<user>:<hash>" at the colon, which is replaced by a NUL.
+ * Returns 0, 1 for an empty line or a comment, or ERR_INVALID if the line has
+ * another form.
  */
 static int parse_line(char *line, unsigned nr, const char *path,
 		      struct error *err)

@@ -32,7 +32,10 @@ struct password_crypt {
 		       struct crypt_data *data);
 };
 
-/* Loads libcrypt. Returns 0 or ERR_MISSING; the caller releases *c. */
+/*
+ * Loads libcrypt. Returns 0, or ERR_MISSING if it cannot be loaded. The caller
+ * releases *c.
+ */
 int password_crypt_open(struct password_crypt *c, struct error *err);
 void password_crypt_release(struct password_crypt *c);
 

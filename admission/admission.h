@@ -25,7 +25,7 @@ struct admission;
 
 struct admission_options {
 	struct admission_limits limits;
-	unsigned connection_max; /* of all processes */
+	unsigned connection_max; /* maximum, for all processes */
 	/* maximum number of connections of one address */
 	unsigned address_max;
 };
@@ -57,12 +57,13 @@ struct admission_pass {
 	uint64_t price_us;  /* sum of the prices */
 };
 
-/* Hears of waiting. */
+/* Gets messages while a request waits for admission. */
 struct admission_listener {
 	/*
 	 * Called when the wait takes more than a moment, and then each second.
 	 * `ahead`: about how many requests will be served before this request.
-	 * A negative result ends the waiting with that code.
+	 * Returns 0. A negative result ends the wait, and becomes the result of
+	 * admission_enter().
 	 */
 	int (*tell)(void *ctx, unsigned ahead, struct error *err);
 	void *ctx;
@@ -89,7 +90,7 @@ void admission_leave(struct admission_pass *pass);
 
 /*
  * Adds `price_us` to the price of work that turns out to cost more than was
- * known. Never waits.
+ * estimated. Never waits.
  */
 void admission_raise(struct admission_pass *pass, uint64_t price_us);
 
@@ -149,7 +150,7 @@ struct admission_line {
 
 #define ADMISSION_LINES_MAX 50
 
-/* A copy of the numbers. */
+/* A copy of the numbers of an admission, for the status. */
 struct admission_view {
 	unsigned token_nr, tokens_held, waiting, connections;
 	uint64_t refused[ADMISSION_REFUSALS];

@@ -158,7 +158,10 @@ static void change(struct admission_queue *q, struct admission_ticket *t,
 	count(q, t, 1);
 }
 
-/* Adds service to the accounts of a ticket's network and flow. */
+/*
+ * Adds `us` microseconds of service to the accounts of a ticket's network and
+ * flow.
+ */
 static void charge(struct admission_queue *q, struct admission_ticket *t,
 		   uint64_t us)
 {
@@ -512,8 +515,8 @@ bool admission_queue_yield(struct admission_queue *q, int nr, uint64_t now_ns)
 		return false;
 	settle(q, t, now_ns);
 	/*
-	 * If the estimated price was wrong, do not let expensive work stay
-	 * express.
+	 * The work was estimated as cheap, but has used up a slice of time.
+	 * Give it a price that is not cheap, so that it does not stay express.
 	 */
 	if (t->price_us < ADMISSION_CHEAP_US)
 		t->price_us = ADMISSION_CHEAP_US;

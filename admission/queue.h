@@ -101,13 +101,14 @@ struct admission_ticket {
 	/* an enum admission_state; threads that wait sleep on this word */
 	atomic_uint state;
 	bool is_push;
-	bool has_begun; /* had a token before */
+	bool has_begun; /* true: had a token before */
 	unsigned tokens;
 	long process;
 	/*
 	 * Numbers of the ticket's accounts (struct admission_account).
-	 * `network`: of its network. `flow`: of its principal in this network.
-	 * `who`: of its principal, for all networks together.
+	 * `network` is the account of its network. `flow` is the account of its
+	 * principal in this network. `who` is the account of its principal in
+	 * all networks together.
 	 */
 	uint16_t network, flow, who;
 	uint64_t seq, price_us, charged_us, asked_ns, granted_ns;
@@ -122,7 +123,7 @@ struct admission_account {
 	uint64_t key; /* 0: none */
 	/* numbers of tickets: all, and by state; computed from the tickets */
 	unsigned nr, waiting, express, pushes;
-	unsigned tokens; /* held */
+	unsigned tokens; /* tokens that its tickets hold */
 	/* virtual time: the service that the account has had */
 	uint64_t used_us;
 	/* of a network: virtual time of the flow that was served last */
@@ -182,7 +183,8 @@ void admission_queue_limit(struct admission_queue *q,
  * Returns ADMISSION_NO_REFUSAL if a ticket could be added now, otherwise why it
  * would be refused. No ticket is added. A fetch is refused if `queue_max`
  * fetches of its network (a fork network or a repository) wait already. A push
- * is refused if 2 * `push_max` pushes of its network wait.
+ * is refused if 2 * `push_max` pushes of its network wait. Both are refused if
+ * `principal_max` tickets of the principal wait.
  */
 enum admission_refusal admission_queue_judge(const struct admission_queue *q,
 					     const struct admission_ask *ask);
