@@ -127,8 +127,9 @@ static int add_framing(struct http_reply *r, struct error *err)
 }
 
 /*
- * Set iov[0..2] to the status line, which is printed to `line`, the headers and
- * the empty line. Returns 0 or ERR_NOMEM.
+ * Set iov[0] to the status line, iov[1] to the headers, and iov[2] to the empty
+ * line after them. The status line is printed to `line`. Returns 0 or
+ * ERR_NOMEM.
  */
 static int begin(struct http_reply *r, struct iovec *iov, char line[128],
 		 struct error *err)

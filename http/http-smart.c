@@ -296,8 +296,8 @@ static const struct service *find_service(const char *name)
 }
 
 /*
- * Send "# service=git-<name>" and a flush packet. Protocol version 2 sends
- * neither.
+ * Send "# service=git-<name>" and a flush packet. With protocol version 2,
+ * nothing is sent.
  */
 static int announce(struct http_exchange *x, const struct service *service,
 		    struct stream *s, struct error *err)

@@ -22,7 +22,7 @@
 enum http_form {
 	/* the answer of a CGI program (RFC 3875) */
 	HTTP_CGI,
-	/* an answer to a client of HTTP/1.0, which is never sent in chunks */
+	/* an answer to a client of HTTP/1.0; it is never sent in chunks */
 	HTTP_1_0,
 	HTTP_1_1,
 };

@@ -10,9 +10,9 @@
  *     cell = service * 3 + result
  *
  * A cell is usually one number. A cell of a histogram has several numbers: one
- * for each bound, the count and the sum. Several threads and processes may call
- * all functions. No function waits, because the numbers are atomic. A process
- * that is killed leaves no lock.
+ * for each bound, one for observations above the last bound, and the sum.
+ * Several threads and processes may call all functions. No function waits,
+ * because the numbers are atomic. A process that is killed leaves no lock.
  */
 #ifndef METRICS_METRICS_H
 #define METRICS_METRICS_H
@@ -80,8 +80,8 @@ struct metrics *metrics_open(const struct metrics_family *families, size_t nr,
 void metrics_free(struct metrics *m);
 
 /*
- * Adds to a counter or gauge. values[i] is the index of the cell's value in the
- * list of label i. NULL for a family without labels.
+ * Adds `number` to a counter or gauge. values[i] is an index in the list of
+ * values of label i. `values` is NULL for a family without labels.
  */
 void metrics_add(struct metrics *m, unsigned family, const unsigned *values,
 		 uint64_t number);

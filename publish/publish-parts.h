@@ -52,7 +52,7 @@ struct publishing {
 	struct odb *odb; /* owned */
 	/*
 	 * owned: path of the repository's place (the directory of its published
-	 * files); in publish_into(), the path of its directory `dir`
+	 * files). In publish_into(), it is the path in the argument `dir`.
 	 */
 	char *place;
 	enum sys_fsync_method method;

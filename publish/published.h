@@ -100,9 +100,10 @@ int published_config_load(struct published_config *config,
 void published_config_release(struct published_config *config);
 
 /*
- * Returns the path of an object directory's place in the publish directory,
- * which the caller frees, or NULL. config->dir must be set. The error is
- * ERR_MISSING if the object directory has no salt yet: nothing was published.
+ * Returns the path of an object directory's place in the publish directory; the
+ * caller frees the path. Returns NULL after an error. config->dir must be set.
+ * The error is ERR_MISSING if the object directory has no salt yet: nothing was
+ * published.
  */
 char *published_place(const struct published_config *config,
 		      const char *object_dir, struct error *err);
@@ -114,8 +115,8 @@ int published_pack_name(struct buf *out, const struct oid *checksum,
 			enum hash_algo algo);
 
 /*
- * The places of a snapshot's object directories: the directories that have
- * their published files.
+ * The places of a snapshot: for each object directory, the directory of its
+ * published files.
  */
 struct published {
 	const struct published_config *config; /* borrowed */

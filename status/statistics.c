@@ -599,7 +599,10 @@ static void count_bytes(struct metrics *m, const struct summary *s)
 	metrics_add(m, WAIT, &sending, s->numbers[SUMMARY_WAIT_SEND_US]);
 }
 
-/* Counts the result of a plan. `text` is NULL if there are no plans. */
+/*
+ * Counts how a plan (a cached response) was used. `text` is the result in the
+ * record of the request; NULL: there are no plans.
+ */
 static void count_plan(struct metrics *m, const char *text)
 {
 	for (unsigned i = 0; text && i < ARRAY_NR(plan_texts); i++) {

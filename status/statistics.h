@@ -70,7 +70,9 @@ void statistics_add_crash(struct statistics *st);
 /* The packs of a repository when a request last opened or used them. */
 struct status_packs {
 	uint64_t nr;
-	/* when the newest and the oldest were written: seconds since 1970 */
+	/*
+	 * when the newest and the oldest pack were written: seconds since 1970
+	 */
 	uint64_t newest, oldest;
 };
 
@@ -92,8 +94,8 @@ struct status_cost {
 #define STATUS_COSTS_MAX 512
 
 /*
- * Copies the cost of each repository that has one to `costs`, in any order.
- * Returns the number of copied repositories.
+ * Copies to `costs` the cost of each repository whose cost is known, in any
+ * order. Returns the number of copied repositories.
  */
 size_t statistics_costs(const struct statistics *st,
 			struct status_cost costs[STATUS_COSTS_MAX]);
@@ -138,15 +140,16 @@ struct status_count {
 #define STATUS_COUNTS_MAX 16
 
 /*
- * Copies how often bitmaps were not used, for each reason that has occurred.
- * Returns the number of reasons.
+ * Copies to `counts`, for each reason that has occurred, how often bitmaps were
+ * not used. Returns the number of reasons.
  */
 size_t statistics_reasons(const struct statistics *st,
 			  struct status_count counts[STATUS_COUNTS_MAX]);
 
 /*
- * Copies how often packs were sent by plans, for each result that has occurred:
- * hit, joined, miss and bypass. Returns the number of results.
+ * Copies to `counts`, for each result that has occurred (hit, joined, miss,
+ * bypass), how often packs were sent by plans with this result. Returns the
+ * number of results.
  */
 size_t statistics_plans(const struct statistics *st,
 			struct status_count counts[STATUS_COUNTS_MAX]);
