@@ -244,8 +244,8 @@ static inline enum islands_layer islands_layer(const struct islands *islands,
 }
 
 /*
- * Returns the number, in islands->sets, of the set of islands that an object is
- * in, or ISLAND_SET_EMPTY if `islands` is NULL.
+ * Returns the number of the set of islands that an object is in (a set of
+ * islands->sets), or ISLAND_SET_EMPTY if `islands` is NULL.
  */
 static inline uint32_t islands_set(const struct islands *islands,
 				   uint32_t obj_pos)

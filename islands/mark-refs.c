@@ -300,8 +300,9 @@ static int mark_commits(struct marking *p)
 }
 
 /*
- * Returns the number of the island of a head. The islands of heads have the
- * numbers after the islands of pack.island.
+ * Returns the number of one of the two islands that a head adds: the island of
+ * its tree if `is_tip` is set, otherwise the island of its history. These
+ * numbers follow the numbers of the islands of pack.island.
  */
 static uint32_t head_island(const struct marking *p, size_t head, bool is_tip)
 {
@@ -411,9 +412,9 @@ static int by_sum(const void *a, const void *b)
 }
 
 /*
- * Returns the number of islands whose references have different values. Sorts
- * `sums`, an array with p->ref_nr elements. A sum over the first bytes of all
- * ids stands for the values.
+ * Returns the number of islands of references. Islands whose references have
+ * the same values count as one. Values are compared by the sum of the first 8
+ * bytes of their ids. `sums` has room for p->ref_nr sums, and is sorted.
  */
 static size_t count_different(struct marking *p, uint64_t *sums)
 {

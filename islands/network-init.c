@@ -59,9 +59,9 @@ static int exists(const char *dir, const char *name)
 }
 
 /*
- * Checks that a store can be made at `path`: the only files that may be there
- * are those that an interrupted network_init() has left. Returns 0, ERR_INVALID
- * or ERR_NOMEM.
+ * Checks that a store can be made at `path`. A repository with a directory
+ * "network" is allowed: an interrupted network_init() has left it. Returns 0,
+ * ERR_INVALID if there is a store or another repository, or ERR_NOMEM.
  */
 static int check_place(const char *path, struct error *err)
 {

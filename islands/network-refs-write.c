@@ -38,7 +38,7 @@ struct network_batch_item {
 struct writing {
 	/* the repository whose references are written: the store or a fork */
 	const struct repo *repo;
-	/* the repository that has the objects of tags, which are peeled */
+	/* the repository from which tags are read, to peel them */
 	const struct repo *objects;
 	struct network_batch *batch;
 	/* owned: reads tags; NULL until needed */
@@ -158,8 +158,9 @@ static int transact(struct writing *w, bool deletions)
 }
 
 /*
- * If a reference names a tag, sets *peeled to the object at the end of the
- * chain of tags. If `ref` has no peeled value, the tag is read.
+ * Sets *is_tag to whether a reference names a tag. If so, sets *peeled to the
+ * object at the end of the chain of tags. The tag is read only if `ref` has no
+ * peeled value. Returns 0 or a negative error code.
  */
 static int peel(struct writing *w, const struct network_ref *ref,
 		struct oid *peeled, bool *is_tag)

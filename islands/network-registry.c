@@ -108,7 +108,10 @@ static int append(struct network_registry *r, uint32_t id,
 	return 0;
 }
 
-/* Parses the line of a member. Returns 0, ERR_CORRUPT or ERR_NOMEM. */
+/*
+ * Parses the line of a member. Returns 0, ERR_CORRUPT if the line is malformed,
+ * or ERR_NOMEM.
+ */
 static int parse_entry(struct network_registry *r, struct line line)
 {
 	uint32_t last = r->nr ? r->entries[r->nr - 1].id : 0;

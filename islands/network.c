@@ -285,9 +285,9 @@ static uint32_t parse_id(const char *name)
 }
 
 /*
- * Returns the registry entry of a path, or NULL. `name` is the path of a
- * repository, which need not exist any more, or the path as the registry has
- * it.
+ * Returns the registry entry of a repository, or NULL. `name` is the path of
+ * the repository, or the text that the registry has for the path. The
+ * repository need not exist any more.
  */
 static struct network_entry *lookup_path(struct network *network,
 					 const char *name)

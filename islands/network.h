@@ -148,8 +148,9 @@ void network_registry_remove(struct network_registry *registry, uint32_t id);
 enum network_lock {
 	/*
 	 * An operation that removes objects takes this lock exclusively. An
-	 * operation takes it shared if it relies on objects of the store that
-	 * no reference of a member and no entry of the registry protects yet.
+	 * operation takes it in shared mode if it relies on objects of the
+	 * store that nothing protects yet: neither a reference of a member nor
+	 * an entry of the registry.
 	 */
 	NETWORK_LOCK_OBJECTS,
 	/* Taken exclusively to write the registry. This lock is taken last. */
@@ -168,7 +169,10 @@ struct network {
 	int lock_fd;
 	/* the registry as it was last read */
 	struct network_registry registry;
-	/* how to sync the registry; the same setting syncs packed-refs */
+	/*
+	 * how to sync changes of the registry to the disk; changes of
+	 * packed-refs are synced in the same way
+	 */
 	enum sys_fsync_method fsync;
 	/* Receives warnings. NULL (the default): warnings are dropped. */
 	void (*warn)(const char *text);

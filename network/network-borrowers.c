@@ -49,9 +49,7 @@ static const struct place *places_find(const struct places *places,
 	return NULL;
 }
 
-/*
- * Add a directory, unless it does not exist. Returns 0 or ERR_NOMEM.
- */
+/* Add a directory if it exists. Returns 0 or ERR_NOMEM. */
 static int places_add(struct places *places, const char *path, uint32_t id,
 		      struct error *err)
 {
