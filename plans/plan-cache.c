@@ -343,7 +343,7 @@ struct making {
  * Called before bytes go to the client of the maker. Returns true if another
  * request waits for the plan: the maker must then complete the plan before it
  * sends. Otherwise notes the time and returns false. A request that comes later
- * sees by this time whether the maker's client is slow.
+ * learns from this time whether the maker's client is slow.
  */
 static bool begin_sending(void *ctx)
 {
@@ -439,8 +439,8 @@ static int make_with(const struct plan_question *q,
 
 /*
  * Makes the pack, and notes in the plan which objects the pack lacks because
- * the client gets them from elsewhere. *is_noted is set to false if memory for
- * the notes ran out; the plan is then dropped. Returns the result of making the
+ * the client gets them from elsewhere. *is_noted is set to false if the notes
+ * are incomplete; the plan is then dropped. Returns the result of making the
  * pack.
  */
 static int make_noting(struct making *m, bool *is_noted,

@@ -53,8 +53,9 @@
 
 /*
  * A process that waits for a plan checks every LOOK_NS whether the maker of the
- * plan is waiting for its client. If the maker does so at this number of checks
- * in a row, its client is slow, and the process stops waiting for the plan.
+ * plan is waiting for its client. If the maker is waiting at this number of
+ * checks in a row, its client is slow, and the process stops waiting for the
+ * plan.
  */
 #define STALLED_LOOKS 3
 
@@ -80,8 +81,9 @@ enum slot_kind {
 #define REFUSED_SECONDS 60
 
 /*
- * The three locks of a key. Each lock is on one byte; the three bytes are
- * neighbours, after the byte PLAN_DIR_STORING.
+ * The three locks of a key. Each lock is on one byte of the file "keys". The
+ * three bytes are neighbours. The byte PLAN_DIR_STORING is before the bytes of
+ * all keys.
  */
 enum lock_kind { MAKER, SENDING, AWAITED, LOCK_KINDS };
 

@@ -101,8 +101,8 @@ struct plan_claim {
 	/* true: another process waited for the plan */
 	bool is_awaited;
 	/*
-	 * Why the plan will not be stored or was not stored; a constant string.
-	 * NULL: the plan will be stored or was stored.
+	 * The reason if the plan is not stored; a constant string. NULL: the
+	 * plan will be stored or was stored.
 	 */
 	const char *reason;
 };

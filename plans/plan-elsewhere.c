@@ -38,8 +38,9 @@ static int tell(void *ctx, const bool *left_out, const struct oid *pack,
 	struct plan_elsewhere *e = ctx;
 
 	/*
-	 * `pack` is the pack about which packing_send() has asked last, so its
-	 * length is known. The plan cannot be used with any other pack.
+	 * The plan must contain the length of the lacking pack. It is known
+	 * only for the pack about which packing_send() has asked last. If
+	 * `pack` is another pack, the notes are incomplete.
 	 */
 	if (pack && oid_equal(pack, &e->asked)) {
 		e->absent->pack = *pack;

@@ -32,7 +32,10 @@ struct plan_elsewhere {
 	 */
 	struct oid asked;
 	uint64_t asked_len;
-	/* true: memory ran out, so `absent` is incomplete */
+	/*
+	 * true: `absent` is incomplete, because memory ran out, or because the
+	 * length of a lacking pack is not known
+	 */
 	bool has_failed;
 };
 

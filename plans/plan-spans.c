@@ -54,9 +54,8 @@ static int put_file(void *ctx, const struct sys_file_span *span,
 }
 
 /*
- * Returns a descriptor of the file of the pack that contains the `len` bytes at
- * `bytes` of its map. Returns -1 if there is no such pack or it cannot be
- * opened.
+ * Returns a descriptor of the pack in whose map the `len` bytes at `bytes` are.
+ * Returns -1 if there is no such pack, or if its file cannot be opened.
  */
 static int descriptor(struct plan_span_sink *s, const uint8_t *bytes,
 		      size_t len)

@@ -28,10 +28,10 @@ bool plan_span_find(uint32_t *number, const struct odb *odb,
 		    const uint8_t *bytes, size_t len);
 
 /*
- * A sink that passes long spans of packs to put_file() of another sink, and all
- * other bytes to its put(). Without put_file() in the other sink (`sink`), all
- * bytes go to its put(). The put_pinned() of the other sink is not used. Used
- * by one thread at a time.
+ * A sink that passes its bytes on to `sink`: long spans of packs by put_file(),
+ * and all other bytes by put(). If `sink` has no put_file(), all bytes are
+ * passed by put(). The put_pinned() of `sink` is not used. Used by one thread
+ * at a time.
  */
 struct plan_span_sink {
 	/* borrowed; all packs are pinned */

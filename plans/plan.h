@@ -111,7 +111,7 @@ struct plan_recorder {
 	void (*give_up)(void *ctx);
 	void *ctx;
 
-	/* private, zero */
+	/* private; initially zero */
 	bool is_full, is_behind;
 	/*
 	 * the place in the plan up to which bytes were sent before bytes were

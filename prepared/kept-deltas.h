@@ -106,8 +106,8 @@ int kept_deltas_open(struct kept_deltas *k, const struct odb *odb,
 void kept_deltas_close(struct kept_deltas *k);
 
 /*
- * Set *row to the number of the first row of a target, given by its raw id.
- * Returns false if there is none. Cost: O(log nr).
+ * Set *row to the number of the first row of a target. `target` is the raw id
+ * of the target. Returns false if there is no such row. Cost: O(log nr).
  */
 bool kept_deltas_find(const struct kept_deltas *k, const uint8_t *target,
 		      uint32_t *row);
@@ -116,9 +116,10 @@ bool kept_deltas_find(const struct kept_deltas *k, const uint8_t *target,
 const uint8_t *kept_deltas_target(const struct kept_deltas *k, uint32_t row);
 
 /*
- * Returns whether a row exists and has this target, given by its raw id. The
- * CRC of the row is not checked: a loop over the rows of one target passes rows
- * with a wrong CRC, and ends at the first row of another target.
+ * Returns whether a row exists and has this target. `target` is the raw id of
+ * the target. The CRC of the row is not checked: a loop over the rows of one
+ * target passes rows with a wrong CRC, and ends at the first row of another
+ * target.
  */
 bool kept_deltas_is_of(const struct kept_deltas *k, uint32_t row,
 		       const uint8_t *target);
@@ -130,10 +131,10 @@ bool kept_deltas_is_of(const struct kept_deltas *k, uint32_t row,
 bool kept_deltas_row_is_copy(const struct kept_deltas *k, uint32_t row);
 
 /*
- * Read the whole copy of an object, given by its raw id, and check its CRC.
- * Sets *row to the number of the copy's row. Returns 1 with *out set, 0 if
- * there is no copy, or ERR_CORRUPT with a message. Cost: O(log nr), and a pass
- * over the zlib stream.
+ * Read the whole copy of an object, and check its CRC. `target` is the raw id
+ * of the object. Sets *row to the number of the copy's row. Returns 1 with *out
+ * set, 0 if there is no copy, or ERR_CORRUPT with a message. Cost: O(log nr),
+ * and a pass over the zlib stream.
  */
 int kept_deltas_get_copy(struct kept_delta *out, const struct kept_deltas *k,
 			 const uint8_t *target, uint32_t *row,

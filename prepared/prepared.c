@@ -19,8 +19,8 @@ const struct odb_pack *prepared_pack(const struct odb *odb,
 }
 
 /*
- * Returns whether all runs of a content end before the trailer of the pack,
- * which begins at `end`.
+ * Returns whether all runs of a content end at or before `end`, the offset of
+ * the pack's trailer.
  */
 static bool is_within(const struct prepared_content *content, uint64_t end)
 {
@@ -101,7 +101,7 @@ static struct sort_item *sort_ids(const struct oid *ids, size_t nr)
 }
 
 /*
- * Compute the hash of sorted ids, in which duplicates count once. *several is
+ * Compute the hash of sorted ids. Of equal ids, only one is hashed. *several is
  * set to whether there is more than one different id. Returns 0 or ERR_NOMEM.
  */
 static int hash_ids(struct oid *out, enum hash_algo algo, const struct oid *ids,

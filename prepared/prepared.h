@@ -70,7 +70,7 @@ struct prepared_request {
 	struct oid id;
 };
 
-/* A run of bytes of a pack that consists of whole entries. */
+/* A run of bytes in a pack. The run consists of whole entries. */
 struct prepared_run {
 	uint64_t off, len;
 };
@@ -143,7 +143,8 @@ int prepared_parse(struct prepared *p, const void *bytes, size_t len,
 int prepared_write(struct buf *out, const struct prepared *p);
 
 /*
- * Returns the pack of a snapshot with this checksum, or NULL if there is none.
+ * Returns the pack that has this checksum in the snapshot, or NULL if there is
+ * none.
  */
 const struct odb_pack *prepared_pack(const struct odb *odb,
 				     const struct oid *checksum);
@@ -151,7 +152,8 @@ const struct odb_pack *prepared_pack(const struct odb *odb,
 /*
  * Map the file objects/info/<name> of object directory `dir_nr`. *map and *path
  * must be initialised; *path receives the path, for messages. Returns 1 if the
- * file was mapped, 0 if there is none, ERR_IO or ERR_NOMEM.
+ * file was mapped, 0 if there is no such file, or a negative error code: ERR_IO
+ * or ERR_NOMEM.
  */
 int prepared_map_file(struct sys_map *map, struct buf *path,
 		      const struct odb *odb, size_t dir_nr, const char *name,
