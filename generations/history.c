@@ -249,8 +249,9 @@ struct search {
 	const struct generation_place *place;
 	uint64_t low, high;
 	/*
-	 * bytes: the text of record `bytes_number`; 0: of no record. probe:
-	 * buffer for the record that is read next.
+	 * `bytes` has the text of record `bytes_number`. If this number is 0,
+	 * `bytes` has no text. `probe` is the buffer for the record that is
+	 * read next.
 	 */
 	struct buf bytes, probe;
 	uint64_t bytes_number;

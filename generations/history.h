@@ -128,9 +128,13 @@ int generation_is_newest(bool *out, const struct generation_place *place,
  * Finds out whether the store still has record `known`, of which only the
  * number, the parent and the token are used. If the store was emptied, or
  * restored from a backup, it does not have the record, or has another record
- * with the same number. Returns 0, also if the record was retired; STORE_ABSENT
- * with the reason in *err; STORE_UNAVAILABLE; or a negative error code. Sends
- * one request for a few bytes. If these bytes differ, sends a second request.
+ * with the same number.
+ *
+ * Returns 0 if the store has the record, even if it was retired meanwhile.
+ * Returns STORE_ABSENT, with the reason in *err, if the store does not have it.
+ * Returns STORE_UNAVAILABLE or a negative error code if the store cannot tell.
+ * Sends one request for a few bytes. If these bytes differ, sends a second
+ * request.
  */
 int generation_prove(const struct generation_place *place,
 		     const struct generation *known, struct error *err);

@@ -78,9 +78,9 @@ static int64_t ask_time(const struct generation_place *place, const char *name)
 }
 
 /*
- * Checks who holds the lease in the store. Returns 0 if the holder of *lease
- * has it. If another holder has it, returns STORE_ABSENT if the lease is older
- * than `max_age` seconds, otherwise STORE_CONFLICT.
+ * Checks who wrote `seen`, the lease in the store. Returns 0 if it has the
+ * token of *lease. Otherwise another holder wrote it: returns STORE_ABSENT if
+ * it is older than `max_age` seconds, or STORE_CONFLICT if not.
  */
 static int judge(const struct generation_lease *lease, const char *name,
 		 const struct seen *seen, int64_t max_age)

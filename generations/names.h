@@ -4,7 +4,7 @@
  *
  *	repo/<repository>/_/gen/<number>	the record of a generation
  *	repo/<repository>/_/file/<hash>.<upload> a file of generations
- *	hint/<repository>/_			the number of a generation
+ *	hint/<repository>/_			number or record of a generation
  *	lease/<repository>/_			who maintains the repository
  *
  * <repository> is the path of the repository below the base, such as

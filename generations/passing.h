@@ -40,7 +40,7 @@ struct generation_passed {
 /*
  * Parses the part of a message that generation_passed_print() has appended. The
  * texts in it are not checked here, but when the record is made. Release *out
- * in any case. Returns 0, ERR_PEER or ERR_NOMEM.
+ * in any case. Returns 0, ERR_PEER if the message is malformed, or ERR_NOMEM.
  */
 int generation_passed_parse(struct generation_passed *out, struct cursor *c,
 			    struct error *err);

@@ -8,7 +8,7 @@
 /*
  * Checks those properties of a change that do not depend on a generation: its
  * texts, paths that occur twice, and the size of a record with only this
- * change. Returns 0, ERR_INVALID or ERR_NOMEM.
+ * change. Returns 0, ERR_INVALID if the change is not allowed, or ERR_NOMEM.
  */
 int rebase_check(const struct generation_change *change, struct error *err);
 

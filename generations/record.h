@@ -158,8 +158,8 @@ struct generation_file *generation_find_file(const struct generation *g,
 					     const char *path);
 
 /*
- * Adds a copy of *file at the end. No other file may have the same path.
- * Returns 0, ERR_INVALID or ERR_NOMEM.
+ * Adds a copy of *file at the end. Returns 0, ERR_INVALID if the path is not
+ * allowed or another file has it, or ERR_NOMEM.
  */
 int generation_add_file(struct generation *g,
 			const struct generation_file *file, struct error *err);
@@ -179,7 +179,8 @@ const struct generation_update *generation_find_update(
 
 /*
  * Adds an update of a ref, made by generation `number`, or replaces the ref's
- * update. A NULL `value` deletes the ref. Returns 0, ERR_INVALID or ERR_NOMEM.
+ * update. A NULL `value` deletes the ref. Returns 0, ERR_INVALID if the name or
+ * the value is not allowed, or ERR_NOMEM.
  */
 int generation_set_ref(struct generation *g, uint64_t number, const char *ref,
 		       const char *value, struct error *err);
