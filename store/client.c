@@ -28,8 +28,8 @@
  */
 #define SLOWEST_SPEED 16384
 /*
- * Requests for which the server may work long get a time limit this many times
- * as long.
+ * Factor by which the time limit is longer for requests that the server may
+ * take long to answer.
  */
 #define SLOW_FACTOR 20
 
@@ -415,8 +415,8 @@ static void set_method(const struct exchange *e)
 	/*
 	 * If the server closes a kept connection, libcurl sends the request
 	 * again over a new one. This must not happen to a request with `once`
-	 * set. If the request has a body, seek_body() prevents it. Otherwise,
-	 * use a new connection from the start.
+	 * set. If the request has a body, seek_body() prevents it. For a
+	 * request without a body, use a new connection from the start.
 	 */
 	if (r->once && !r->body_len)
 		f->curl_easy_setopt(h, CURLOPT_FRESH_CONNECT, 1L);

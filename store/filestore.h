@@ -167,7 +167,10 @@ struct filestore_watch {
 	void *ctx; /* borrowed */
 };
 
-/* The first member of the struct of each kind of store. */
+/*
+ * The part that all kinds of stores have in common. It is the first member of
+ * the struct of each kind.
+ */
 struct filestore {
 	const struct filestore_ops *ops;
 	struct filestore_watch watch;

@@ -24,7 +24,8 @@
 
 /*
  * Sends a message, of up to RELAY_MESSAGE_MAX bytes. Returns 0, ERR_NOMEM, or
- * ERR_PEER. After an error, the peer does not get the whole message.
+ * ERR_PEER if the message is too long or cannot be sent. After an error, the
+ * peer does not get the whole message.
  */
 int relay_message_send(int fd, const struct buf *message, struct error *err);
 

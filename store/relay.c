@@ -249,9 +249,9 @@ static bool take_found(struct cursor *c, struct found *f)
 }
 
 /*
- * Asks the relay for a part of a file. Returns 0 with *result set, and *f if
- * *result is 0. Returns a value of relay_outcome or ERR_NOMEM if the relay gave
- * no answer.
+ * Asks the relay for a part of a file. Returns 0 with *result set; if *result
+ * is 0, *f is set, too. Returns a value of relay_outcome or ERR_NOMEM if the
+ * relay gave no answer.
  */
 static int ask_file(struct relayed *r, struct found *f, int *result,
 		    struct buf *answer, const char *name, uint64_t off,

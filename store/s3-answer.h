@@ -34,8 +34,9 @@ struct s3_error {
 /*
  * Appends the files of a ListBucketResult (version 2) to *page. Names are the
  * keys without `prefix`; a key that does not start with `prefix` is an error.
- * page->next is the token for the next part, or NULL. Returns 0, ERR_CORRUPT or
- * ERR_NOMEM. After an error, *page may have some of the entries.
+ * page->next is the token for the next part, or NULL. Returns 0, ERR_CORRUPT if
+ * the answer is malformed, or ERR_NOMEM. After an error, *page may have some of
+ * the entries.
  */
 int s3_answer_listing(struct filestore_page *page, const char *prefix,
 		      const char *bytes, size_t len, struct error *err);
@@ -45,7 +46,7 @@ void s3_answer_error(struct s3_error *out, const char *bytes, size_t len);
 
 /*
  * Appends the id of the upload in an InitiateMultipartUploadResult to *out.
- * Returns 0, ERR_CORRUPT or ERR_NOMEM.
+ * Returns 0, ERR_CORRUPT if the answer has no id or is malformed, or ERR_NOMEM.
  */
 int s3_answer_upload(struct buf *out, const char *bytes, size_t len,
 		     struct error *err);
@@ -54,7 +55,8 @@ int s3_answer_upload(struct buf *out, const char *bytes, size_t len,
  * Reads a CompleteMultipartUploadResult. S3 begins the answer before the upload
  * is complete, so an answer with status 200 may be an Error. `etag` has room
  * for STORE_ETAG_MAX + 1 bytes. Returns 0 with the entity tag in `etag`, 1 with
- * *error filled if the answer is an Error, or ERR_CORRUPT.
+ * *error filled if the answer is an Error, or ERR_CORRUPT if the answer is
+ * neither of the two.
  */
 int s3_answer_complete(char *etag, struct s3_error *error, const char *bytes,
 		       size_t len, struct error *err);

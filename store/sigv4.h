@@ -53,12 +53,15 @@ struct sigv4_request {
 	const char *method;
 	/* absolute, not quoted */
 	const char *path;
-	/* in any order, with different names; at most SIGV4_PAIRS_MAX pairs */
+	/*
+	 * the query parameters, in any order, with different names; at most
+	 * SIGV4_PAIRS_MAX pairs
+	 */
 	const struct sigv4_pair *query;
 	size_t query_nr;
 	/*
-	 * including "host"; in any order, with different names; at most
-	 * SIGV4_PAIRS_MAX pairs
+	 * the headers, including "host", in any order, with different names; at
+	 * most SIGV4_PAIRS_MAX pairs
 	 */
 	const struct sigv4_pair *headers;
 	size_t header_nr;

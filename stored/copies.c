@@ -32,8 +32,8 @@
 #define BUCKET_NR 256
 #define ENTRY_MAX 4096
 /*
- * Minimum number of nanoseconds between two writes to the disk of the time at
- * which a copy was last used.
+ * The time at which a copy was last used is written to the disk at most once in
+ * this number of nanoseconds.
  */
 #define TOUCH_NS UINT64_C(10000000000)
 /*
@@ -43,9 +43,10 @@
 #define NEWS_NS UINT64_C(60000000000)
 /*
  * If the store gave no answer to a question that took at least SLOW_NS
- * nanoseconds, it is taken to be down for DOWN_NS nanoseconds. During this
- * time, it is not asked. If a question fails in less than SLOW_NS, for example
- * because the connection is refused, the store is not taken to be down.
+ * nanoseconds, the store is taken to be down for DOWN_NS nanoseconds. During
+ * this time, the store is not asked. If a question fails in less than SLOW_NS,
+ * for example because the connection is refused, the store is not taken to be
+ * down.
  */
 #define DOWN_NS UINT64_C(5000000000)
 #define SLOW_NS UINT64_C(2500000000)
@@ -57,7 +58,7 @@
 #define PROVE_NS UINT64_C(10000000000)
 /*
  * The cache is trimmed when a 64th of the budget (TRIM_PART) was downloaded
- * since the last time. It is also trimmed each TRIM_NS nanoseconds, because
+ * since the last trim. It is also trimmed each TRIM_NS nanoseconds, because
  * other processes put files into the cache, too.
  */
 #define TRIM_PART 64
@@ -219,8 +220,8 @@ static void drop_one(struct stored_copies *copies)
 }
 
 /*
- * Returns the entry of a repository, made if there is none, or NULL if there is
- * not enough memory.
+ * Returns the entry of a repository, or NULL if memory runs out. If there is no
+ * entry, makes one.
  */
 static struct entry *find_entry(struct stored_copies *copies, const char *name)
 {

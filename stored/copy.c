@@ -24,8 +24,8 @@
  */
 #define LOOKS 3
 /*
- * Number of bytes at the start of a marker that certainly contain the number of
- * the generation. The whole marker may be large.
+ * Number of bytes that are read from the start of a marker to find the number
+ * of the generation. A whole marker may be much larger.
  */
 #define PEEK_LEN 8192
 
@@ -38,11 +38,11 @@ struct stored_copy {
 	/* descriptor of the lock file */
 	int locks;
 	/*
-	 * number of calls of stored_copy_begin() without a call of
-	 * stored_copy_end()
+	 * number of calls of stored_copy_begin() for which stored_copy_end()
+	 * was not called yet
 	 */
 	unsigned changes;
-	bool is_doubted; /* by stored_copy_doubt() */
+	bool is_doubted; /* set by stored_copy_doubt() */
 	struct generation_place place;
 	struct generation g; /* number 0: no usable copy */
 };

@@ -99,8 +99,9 @@ bool stored_copy_is_doubted(const struct stored_copy *copy);
 /*
  * Finds out whether the store has the repository, without changing the copy. If
  * the copy exists, the store has it, and no request is sent. Otherwise up to
- * three requests are sent. Returns 0, ERR_MISSING, ERR_IO if the store does not
- * answer, or another negative error code.
+ * three requests are sent. Returns 0 if the store has the repository,
+ * ERR_MISSING if not, ERR_IO if the store does not answer, or another negative
+ * error code.
  */
 int stored_copy_look(struct stored_copy *copy, struct error *err);
 
@@ -196,8 +197,8 @@ const struct generation *stored_copy_generation(const struct stored_copy *copy);
 const struct generation_place *stored_copy_place(
 	const struct stored_copy *copy);
 /*
- * Returns stored_copy_place(), but with a store that has short time limits, for
- * requests for few bytes.
+ * Returns the same place as stored_copy_place(), but its store has short time
+ * limits: for requests for few bytes.
  */
 struct generation_place stored_copy_probe_place(const struct stored_copy *copy);
 struct stored_cache *stored_copy_cache(const struct stored_copy *copy);

@@ -44,8 +44,8 @@ enum stored_lookup {
 };
 
 /*
- * Returns the name of a value of enum stored_lookup in the metrics, such as
- * "hit".
+ * Returns the name that a value of enum stored_lookup has in the metrics, such
+ * as "hit".
  */
 const char *stored_lookup_name(enum stored_lookup result);
 

@@ -29,7 +29,8 @@ int stored_origin_print(struct buf *out, const struct stored_origin *origin,
 
 /*
  * Parses the text of the file "store". Returns 0 with *out owned by the caller,
- * ERR_CORRUPT or ERR_NOMEM. After an error, *out is zeroed.
+ * ERR_CORRUPT if the text is malformed, or ERR_NOMEM. After an error, *out is
+ * zeroed.
  */
 int stored_origin_parse(struct stored_origin *out, const char *text, size_t len,
 			struct error *err);

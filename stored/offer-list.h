@@ -52,8 +52,8 @@ struct stored_offer_list {
 };
 
 /*
- * Parses a list. Returns 0 with *out owned by the caller, ERR_CORRUPT or
- * ERR_NOMEM. After an error, *out is zeroed.
+ * Parses a list. Returns 0 with *out owned by the caller, ERR_CORRUPT if the
+ * list is malformed, or ERR_NOMEM. After an error, *out is zeroed.
  */
 int stored_offer_list_parse(struct stored_offer_list *out, const char *text,
 			    size_t len, enum hash_algo algo, struct error *err);

@@ -905,8 +905,8 @@ static int check_only(struct publishing *p)
 }
 
 /*
- * Begins the session of the push, unless stored_push_upload() has begun it: a
- * push without files does not upload.
+ * Begins the session of a push without files. If the push has files,
+ * stored_push_upload() has begun the session, and nothing is done.
  */
 static int start_session(struct stored_push *push, struct error *err)
 {

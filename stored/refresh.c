@@ -18,7 +18,7 @@
 
 /*
  * Milliseconds to wait for the lock that another program holds while it changes
- * refs. A lock that is still held then was left by a killed process.
+ * refs. A lock that is still held after this time was left by a killed process.
  */
 #define LOCK_WAIT_MS 1000
 
@@ -501,8 +501,8 @@ static bool gives_objects(const struct visit *v, const char *path)
 }
 
 /*
- * Returns 1 if an entry of the visited directory gives the copy objects that
- * r->g lacks, which ends the visit. Returns 0 if not, or ERR_NOMEM.
+ * Returns 1, which ends the visit, if an entry of the visited directory gives
+ * the copy objects that r->g lacks. Returns 0 if not, or ERR_NOMEM.
  */
 static int find_other(void *ctx, const char *name)
 {

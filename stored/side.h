@@ -29,8 +29,8 @@
 bool stored_side_is(const char *path);
 
 /*
- * Returns whether a bundle may contain a file: any file of a generation that is
- * not a pack and not a bundle, and that has at most STORED_SIDE_FILE_MAX bytes.
+ * Returns whether a bundle may contain a file of a generation: the file has at
+ * most STORED_SIDE_FILE_MAX bytes, and is neither a pack nor a bundle.
  */
 bool stored_side_takes(const struct generation_file *file);
 
@@ -58,8 +58,8 @@ int stored_side_parse(struct stored_side *out, const void *bytes, size_t len,
 void stored_side_release(struct stored_side *side);
 
 /*
- * Compares the content of each part with its hash. Returns 0, ERR_CORRUPT or
- * ERR_NOMEM.
+ * Compares the content of each part with its hash. Returns 0, ERR_CORRUPT if a
+ * hash differs, or ERR_NOMEM.
  */
 int stored_side_verify(const struct stored_side *side, struct error *err);
 
@@ -72,9 +72,10 @@ const struct stored_side_part *stored_side_find(
 	const uint8_t sha256[GENERATION_SHA256_LEN]);
 
 /*
- * Writes a bundle of the uploads that stored_side_takes() allows into the local
- * file `path`. Each upload has its size, its hash and its local path. The order
- * of the uploads does not matter: equal contents give equal bytes.
+ * Writes into the local file `path` a bundle of the uploads that
+ * stored_side_takes() allows. Each upload has its size, its hash and its local
+ * path. The order of the uploads does not matter: equal contents give equal
+ * bytes.
  *
  * Returns 0, 1 if no bundle was written, or a negative error code. No bundle is
  * written if it would have only one file or be larger than STORED_SIDE_MAX.

@@ -54,10 +54,10 @@ void stored_stage_release(struct stored_stage *stage);
 /* ---- stage-files.c */
 
 /*
- * Links or copies the files of the source that a stage has unchanged: packs
- * with their side files, multi-pack-indexes, commit-graphs, hooks and so on.
- * `dir` is a repository made by stored_layout_frame(). Returns 0 or a negative
- * error code.
+ * Links or copies those files of the source that a stage gets without a change:
+ * packs with their side files, multi-pack-indexes, commit-graphs, hooks and so
+ * on. `dir` is a repository made by stored_layout_frame(). Returns 0 or a
+ * negative error code.
  */
 int stored_stage_take(const char *dir, const struct repo *source,
 		      struct error *err);

@@ -16,7 +16,7 @@
 #include "sys/rangelock.h"
 #include "sys/tempdir.h"
 
-/* A copy that may go. */
+/* A copy that may be removed. */
 struct candidate {
 	/*
 	 * owned: the path of the copy below <dir>/repo/ (stored/node.h),
