@@ -77,7 +77,8 @@ static bool follow(char address[SYS_ADDRESS_MAX],
 /*
  * Finds the address of the client in the X-Forwarded-For fields. Each proxy
  * appends the address of its own client, in the same field or in a new one. So
- * the search goes from the end to the first address that is no trusted proxy.
+ * the search starts at the last address, and goes back until an address is no
+ * trusted proxy.
  */
 static void find_client(char address[SYS_ADDRESS_MAX],
 			const struct daemon_options *options,

@@ -105,10 +105,10 @@ static void set_path(struct variables *v, const struct daemon_request *q)
 }
 
 /*
- * Fills the environment of the child. A value that is missing becomes an empty
- * variable, which counts as unset. STORED_COPY_ASKED, GIT_HTTP_EXPORT_ALL and
- * the access helper's variables are added only if they apply: for them, an
- * empty variable would count as set.
+ * Fills the environment of the child. In most variables, an empty text counts
+ * as unset, so a missing value becomes an empty variable. In STORED_COPY_ASKED,
+ * GIT_HTTP_EXPORT_ALL and the access helper's variables, an empty text counts
+ * as set, so they are added only if they apply.
  */
 static void fill(struct variables *v, const struct daemon_request *q)
 {

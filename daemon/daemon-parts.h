@@ -170,8 +170,8 @@ void daemon_log(const struct daemon_options *options,
 		const struct daemon_conn *conn, const char *line);
 
 /*
- * Returns the connection's input, which is allocated if there is none; or NULL
- * if memory runs out.
+ * Returns the input of the connection, or NULL if memory runs out. If the
+ * connection has no input yet, allocates one.
  */
 struct daemon_input *daemon_give_input(struct daemon_conn *conn);
 
@@ -263,8 +263,8 @@ int daemon_relay(const struct daemon_options *options, struct error *err);
 /* ---- guard.c */
 
 /*
- * How a request for a repository may be answered, after crashes during earlier
- * requests.
+ * Whether a request for a repository must be answered by a child process, or
+ * refused, because earlier requests for the repository have crashed.
  */
 struct daemon_guard {
 	const struct daemon_conn *conn; /* borrowed */
@@ -398,7 +398,7 @@ unsigned daemon_retry_after(void);
 
 /*
  * Appends the name of a repository's fork network: the object directory from
- * which the repository borrows objects, or its own one. Without memory, the
+ * which the repository borrows objects, or its own one. If memory runs out, the
  * name is empty.
  */
 void daemon_network_name(struct buf *out, const struct repo *repo);
@@ -500,8 +500,8 @@ struct daemon_output {
 };
 
 /*
- * The functions `writev` and `emit` of a struct serve_io (wire/io.h), with the
- * same results. Both may wait for the client.
+ * These functions are the callbacks writev() and emit() of a struct serve_io
+ * (wire/io.h), and have the same results. Both may wait for the client.
  */
 int daemon_output_writev(struct daemon_output *out, struct iovec *iov,
 			 size_t nr, struct error *err);
@@ -517,7 +517,7 @@ int daemon_output_flush(struct daemon_output *out, struct error *err);
 /*
  * Send up to about a megabyte of the outbox, with one system call. Sets
  * *is_full if the socket takes no more bytes now. Returns the number of bytes,
- * which may be 0, or ERR_PEER.
+ * which may be 0, or ERR_PEER if the client is lost.
  */
 ssize_t daemon_output_send(struct daemon_output *out, bool *is_full,
 			   struct error *err);
@@ -556,9 +556,13 @@ struct daemon_answer {
 	struct repo repo;
 	/* valid if repo.trace is set */
 	struct trace trace;
-	/* the answer of the access helper; kept until the release */
+	/*
+	 * the answer of the access helper; kept until daemon_answer_release()
+	 */
 	struct access_answer access;
-	/* borrowed while a pack is made: set before daemon_answer_make_pack()
+	/*
+	 * borrowed while a pack is made: the caller sets the principal before
+	 * daemon_answer_make_pack()
 	 */
 	const char *principal;
 	struct daemon_admit admit;
@@ -588,9 +592,9 @@ int daemon_answer_repo(const struct repo **repo, struct daemon_answer *a,
 		       struct error *err);
 
 /*
- * The callbacks objects() and make_pack() of struct serve_options and struct
- * http_options, with the same results. `ctx` is the answer. The packs are
- * pinned until daemon_answer_end().
+ * These functions are the callbacks objects() and make_pack() of struct
+ * serve_options and struct http_options, and have the same results. `ctx` is
+ * the struct daemon_answer. The packs are pinned until daemon_answer_end().
  */
 int daemon_answer_objects(void *ctx, struct odb **odb, struct error *warning,
 			  struct error *err);
@@ -601,8 +605,9 @@ int daemon_answer_make_pack(void *ctx, const struct odb *odb,
 			    struct packing_report *report, struct error *err);
 
 /*
- * The end_later() of a struct serve_io (wire/io.h), with the same results: true
- * if *summary was taken over because bytes are still unsent.
+ * Does the work of the callback end_later() of a struct serve_io (wire/io.h).
+ * Returns true if bytes of the answer are still unsent: *summary was then taken
+ * over. Otherwise returns false.
  */
 bool daemon_answer_end_later(struct daemon_answer *a, struct summary *summary,
 			     bool has_failed);
@@ -837,9 +842,9 @@ struct daemon_talk *daemon_talk_new(const struct daemon_options *options,
 void daemon_talk_free(struct daemon_conn *conn);
 
 /*
- * The loop calls daemon_talk_end_answer() when an answer is sent, or cannot be
- * sent because of *err; and daemon_talk_give_up() when no command has come in
- * time.
+ * The loop calls daemon_talk_end_answer() when an answer is sent, or when it
+ * cannot be sent because of *err. The loop calls daemon_talk_give_up() when no
+ * command has come in time.
  */
 void daemon_talk_end_answer(struct daemon_conn *conn, const struct error *err);
 void daemon_talk_give_up(struct daemon_conn *conn);
@@ -854,8 +859,8 @@ int daemon_output_fd(const struct daemon_conn *conn);
 /*
  * Ask the access helper about the entered repository. With a store,
  * daemon_talk_open() has asked already. Returns 1 if the helper allows the
- * request, 0 if there is no helper, ERR_DENIED, or ERR_PEER if there is no
- * answer.
+ * request, or 0 if there is no helper. Returns ERR_DENIED if the helper denies
+ * the request, or ERR_PEER if it does not answer.
  */
 int daemon_talk_authorize(struct daemon_talk *talk);
 

@@ -462,7 +462,7 @@ static void reload(struct master *m)
 				      "stays: %s",
 			 err.msg);
 	} else {
-		/* reload() has made the old options invalid. */
+		/* program->reload() has made the old options invalid. */
 		m->options = options;
 		admission_configure(m->shared.admission, &options->admission);
 		retire(m);

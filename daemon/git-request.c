@@ -113,8 +113,8 @@ static bool take_host(struct cursor *c, struct git_request *out)
 }
 
 /*
- * Take the parameters that follow an empty string. Empty parameters are
- * dropped. Returns false if a parameter is not valid.
+ * Take the parameters, which an empty string separates from the host. Empty
+ * parameters are dropped. Returns false if a parameter is not valid.
  */
 static bool take_parameters(struct cursor *c, struct git_request *out)
 {

@@ -26,7 +26,10 @@ struct lanes {
 	 * the next turn
 	 */
 	struct lane ring;
-	/* the lane that clients share if there is no memory for a lane */
+	/*
+	 * the lane that clients share if there is no memory for lanes of their
+	 * own
+	 */
 	struct lane spare;
 };
 
@@ -80,8 +83,8 @@ static struct lane *find(const struct lanes *lanes, uint64_t key)
 }
 
 /*
- * Returns a new lane with this key. If memory runs out, returns the lane that
- * all such clients share (`spare`).
+ * Returns a new lane with this key. If memory runs out, returns `spare`, the
+ * lane that all clients without a lane of their own share.
  */
 static struct lane *new_lane(struct lanes *lanes, uint64_t key)
 {

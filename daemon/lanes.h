@@ -17,7 +17,10 @@
 
 struct lanes;
 
-/* A request; part of a struct of the caller. */
+/*
+ * A request that waits for a thread or is answered. It is a part of a struct of
+ * the caller.
+ */
 struct lane_item {
 	struct lane_item *next;
 	/* key of the lane: a hash of the client's name */

@@ -13,7 +13,7 @@ static int fail(struct daemon_output *out)
 
 /*
  * Writes the bytes that the socket accepts now, without waiting. Returns their
- * number, which may be 0, or ERR_PEER.
+ * number, which may be 0, or ERR_PEER if the client is lost.
  */
 static ssize_t try_writev(struct daemon_output *out, const struct iovec *iov,
 			  size_t nr, struct error *err)

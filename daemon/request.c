@@ -470,8 +470,10 @@ static int await_body(struct daemon_request *q, struct error *err)
 }
 
 /*
- * If the request is a push, waits for its turn. *pass has no ticket before the
- * call, and may have none after it. Returns 0 or a negative error code.
+ * If the request is a push that may be made, waits for its turn. *pass must
+ * have no ticket before the call. The caller passes *pass to admission_leave()
+ * after the push, also if there is no ticket. Returns 0 or a negative error
+ * code.
  */
 static int admit_push(struct admission_pass *pass, struct daemon_request *q,
 		      struct error *err)

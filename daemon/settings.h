@@ -46,7 +46,10 @@ struct daemon_settings {
 	struct service_rules services;
 	struct daemon_text admin; /* URL of the status */
 	struct daemon_text user_header;
-	/* PEM files; without `tls_key`, the certificate's file has the key */
+	/*
+	 * paths of PEM files; without `tls_key`, the file of the certificate
+	 * must also contain the key
+	 */
 	struct daemon_text tls_certificate, tls_key;
 	/*
 	 * Networks of trusted proxies. If such a proxy sends a user in the user

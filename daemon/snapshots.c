@@ -254,10 +254,10 @@ static void look(void *ctx, const char *path)
 }
 
 /*
- * Add to the witness (sys/witness.h) the directories that repo_open() has tried
- * (REPO_OPEN_ENTER), in the same order, up to the git directory. Returns true
- * if the same search gives another result only after one of these directories
- * has changed; else false.
+ * Add to the witness (sys/witness.h) the directories in which repo_open() looks
+ * for the repository (REPO_OPEN_ENTER), in the same order, up to the git
+ * directory. Returns true if the witness sees each change after which
+ * repo_open() could find another repository. Otherwise returns false.
  */
 static bool witness_search(struct daemon_snapshot *s)
 {
@@ -296,8 +296,8 @@ static int is_conditional(void *ctx, const struct config_entry *entry)
 /*
  * Keeps the content of HEAD in the snapshot, so that requests need not read the
  * file. If HEAD is a symbolic link, the content is not kept: the target of the
- * link is the ref, not the content. Must be called before HEAD is added to the
- * witness.
+ * link names the ref, and the content does not. Must be called before HEAD is
+ * added to the witness.
  */
 static void keep_head(struct daemon_snapshot *s)
 {
@@ -305,8 +305,8 @@ static void keep_head(struct daemon_snapshot *s)
 	struct sys_stat st;
 
 	/*
-	 * extensions.refStorage with a path: HEAD is in that path, not in the
-	 * git directory.
+	 * If extensions.refStorage names a directory, HEAD is in that
+	 * directory, not in the git directory.
 	 */
 	if (s->repo->refs_dir)
 		return;

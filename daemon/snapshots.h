@@ -54,9 +54,9 @@ struct daemon_use {
 };
 
 /*
- * Returns a cache of up to `max` (> 0) repositories, or NULL without memory.
- * Before the cache closes packs, it removes their plans (cached responses) from
- * `plans`. `plans` is borrowed; NULL: there are no plans.
+ * Returns a cache of up to `max` (> 0) repositories, or NULL if memory runs
+ * out. Before the cache closes packs, it removes their plans (cached responses)
+ * from `plans`. `plans` is borrowed; NULL: there are no plans.
  */
 struct daemon_snapshots *daemon_snapshots_new(size_t max,
 					      struct plan_cache *plans);

@@ -23,8 +23,8 @@ static const char *const schemes[] = {
 static const char *skip_scheme(enum daemon_protocol *out, const char *url)
 {
 	/*
-	 * Skip the last scheme of the table. It is the name for listeners of
-	 * the status in messages, and no URL has it.
+	 * Skip the last scheme of the table, because URLs do not use it.
+	 * Messages use it as the scheme of listeners for the status page.
 	 */
 	for (size_t i = 0; i < DAEMON_ADMIN; i++) {
 		size_t len = strlen(schemes[i]);
@@ -131,7 +131,7 @@ static void add(struct daemon_sockets *s, const char *name, int fd,
 }
 
 /*
- * Add sockets to *out that are already open in *before. If the address is
+ * Add to *out sockets that are already open in *before. If the address is
  * "systemd" without a name, all sockets that the service manager has passed are
  * added. For any other address, the socket with the name of this address is
  * added. Returns whether a socket was added.
@@ -211,7 +211,10 @@ int daemon_sockets_open(struct daemon_sockets *out,
 	return ret;
 }
 
-/* Logs the name of a listener, with the port that the system chose. */
+/*
+ * Logs the name of a listener. If its URL has the port 0, the line shows the
+ * port that the system chose.
+ */
 static void tell(const char *what, const struct daemon_listener *item,
 		 const struct daemon_report *report)
 {

@@ -19,7 +19,8 @@
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 /*
- * the OpenSSL version of the included headers; loading it also loads libcrypto
+ * The file name of libssl, in the version of the included headers. Loading
+ * libssl also loads libcrypto.
  */
 #define LIBRARY "libssl.so." TEXT(OPENSSL_SHLIB_VERSION)
 

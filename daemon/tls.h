@@ -67,8 +67,9 @@ int tls_handshake(struct tls_conn *conn, enum tls_wait *wait,
 		  struct error *err);
 
 /*
- * Reads up to `len` bytes. Returns their number, or ERR_PEER. Returns 0 if
- * *wait is not TLS_READY, or if the peer has ended its output.
+ * Reads up to `len` bytes. Returns their number, or ERR_PEER if the connection
+ * is broken. Returns 0 if *wait is not TLS_READY, or if the peer has ended its
+ * output.
  */
 ssize_t tls_read(struct tls_conn *conn, void *bytes, size_t len,
 		 enum tls_wait *wait, struct error *err);
@@ -78,9 +79,10 @@ bool tls_has_bytes(const struct tls_conn *conn);
 
 /*
  * Writes the first bytes of `nr` spans, at most one record. Short spans are
- * copied together. Returns the number of bytes, or 0 with *wait set, or
- * ERR_PEER. After a 0, the next call must begin with the same bytes and must
- * have at least as many. The bytes may be at another address.
+ * copied together. Returns the number of bytes, 0 with *wait set, or ERR_PEER
+ * if the connection is broken. After a 0, the next call must begin with the
+ * same bytes and must have at least as many. The bytes may be at another
+ * address.
  */
 ssize_t tls_writev(struct tls_conn *conn, const struct iovec *iov, size_t nr,
 		   enum tls_wait *wait, struct error *err);

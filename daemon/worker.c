@@ -51,9 +51,9 @@
 #define SNAPSHOT_TIMEOUT 30
 
 /*
- * A burst of requests can need much memory for a moment. If requests were read,
- * the worker returns free memory to the system when this many seconds have
- * passed since the last time.
+ * A burst of requests can need much memory for a moment. At most once in this
+ * many seconds, the worker returns free memory to the system. It does so only
+ * if requests were read since the last time.
  */
 #define TRIM_INTERVAL 5
 
