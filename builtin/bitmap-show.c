@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git bitmap show: the bitmap of one commit. */
+/* git bitmap show: prints the bitmap of one commit. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -116,7 +116,8 @@ static int print_counts(struct show *s, const struct pack_bitmap_result *marks)
 
 /*
  * Print the objects in the bitmap of a commit. The options decide what is
- * printed: the number of objects of each type, their ids, or only their number.
+ * printed: the ids of the objects, the number of objects of each type, or only
+ * the number of all objects.
  */
 static int print_marks(struct show *s, uint32_t row)
 {

@@ -93,10 +93,10 @@ int builtin_open_repo_gently(struct builtin_env *env);
 
 /*
  * Choose the hash function for files outside a repository. If `name` (the value
- * of --object-format) is not NULL, the hash function is the one of that name.
- * Otherwise it is the repository's, or SHA-1 without a repository. Opens the
- * repository as builtin_open_repo_gently(). Returns 0, or prints an error and
- * returns 128.
+ * of --object-format) is not NULL, it is the name of the hash function.
+ * Otherwise the hash function is that of the repository, or SHA-1 without a
+ * repository. Opens the repository as builtin_open_repo_gently() does. Returns
+ * 0, or prints an error and returns 128.
  */
 int builtin_choose_algo(struct builtin_env *env, enum hash_algo *algo,
 			const char *name);

@@ -179,8 +179,8 @@ static int list_heads(int argc, const char **argv, struct builtin_env *env)
 /* ---- prerequisites */
 
 /*
- * Find out whether the repository has the object, and the object is a commit.
- * Returns 1 if so, 0 if not, or a negative error code.
+ * Find out whether `oid` is the id of a commit that the repository has. Returns
+ * 1 if so, 0 if not, or a negative error code.
  */
 static int is_here(const struct store *store, const struct oid *oid,
 		   struct error *err)

@@ -291,8 +291,8 @@ static bool is_excluded(const struct batch *b, const struct target *t)
 /*
  * Look up an object for the format. If the format prints no type, size or
  * content, it is enough that the object exists. In all other cases, the type
- * and size of at least one copy must be readable. Returns 0, ERR_MISSING, or
- * another negative error code.
+ * and size of at least one copy must be readable. Returns 0, ERR_MISSING if the
+ * look-up has failed for this object, or another negative error code.
  */
 static int look_up(struct batch *b, struct target *t)
 {

@@ -13,8 +13,8 @@
 
 /*
  * Returns whether the command that argv[0] names checks the variables of
- * config_check(). It does so if stock Git's command checks them. `argv` ends
- * with NULL.
+ * config_check(): whether stock Git's command of this name checks them. `argv`
+ * ends with NULL.
  */
 bool config_check_is_for(const char *const *argv);
 

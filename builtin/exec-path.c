@@ -64,7 +64,7 @@ static const struct place man_places[] = {
 
 /*
  * Append the directory "<dir><rest>" if it contains the marker. Returns 0,
- * ERR_MISSING or ERR_NOMEM.
+ * ERR_MISSING if it does not, or ERR_NOMEM.
  */
 static int add_if_ours(struct buf *out, const char *dir, size_t dir_len,
 		       const char *rest, const char *marker, struct error *err)
@@ -188,8 +188,8 @@ static bool has_dir(const char *path, const char *dir, size_t len)
 }
 
 /*
- * Append to *out the directory that has the program of the stock Git to which
- * our links lead, and a colon.
+ * Append a directory to *out, and a colon. The directory has the program of the
+ * stock Git to which our links lead.
  */
 static int add_stock_dir(struct buf *out, struct error *err)
 {

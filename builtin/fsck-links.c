@@ -28,8 +28,8 @@ bool fsck_is_promised(struct fsck_run *r, const struct oid *oid)
 /*
  * Reads an object that the scan has not read, and checks its id. For example,
  * another process may have pushed the object after the scan. Returns 1 if the
- * object is sound, 0 if it does not exist, ERR_CORRUPT, or another negative
- * error code.
+ * object is sound, 0 if it does not exist, ERR_CORRUPT if it is damaged, or
+ * another negative error code.
  */
 static int read_now(struct fsck_run *r, const struct oid *oid,
 		    struct error *why)
@@ -605,7 +605,7 @@ int fsck_resolve(struct fsck_run *r, const char **names, int name_nr)
 }
 
 /*
- * Add the object that an argument of the command names as a root. Does nothing
+ * Add as a root the object that an argument of the command names. Does nothing
  * if the name is unknown.
  */
 static int add_named(struct roots *roots, const char *name,

@@ -18,8 +18,9 @@ struct lister {
 };
 
 /*
- * Returns 1 if the file "<dir>/<base><ext>" exists, 0 if not, or a negative
- * error code. `len` is the length of `base`, without the extension of its file.
+ * Returns 1 if a pack has a file with the extension `ext`, 0 if not, or a
+ * negative error code. The name of the pack, without an extension, is the first
+ * `len` bytes of `base`.
  */
 static int has_sibling(struct lister *l, const char *base, size_t len,
 		       const char *ext)

@@ -193,8 +193,8 @@ int gc_settings_load(struct gc_settings *s, const struct gc_args *a,
 		     const struct repo *repo, struct error *err);
 
 /*
- * Add to `w`, a call of git repack, the options about unreachable objects.
- * `expire_to` is the value of --expire-to; NULL: it was not given.
+ * Add the options about unreachable objects to `w`, the words of a call of git
+ * repack. `expire_to` is the value of --expire-to; NULL: it was not given.
  */
 void gc_add_unreachable(struct child_words *w, const struct gc_settings *s,
 			const char *expire_to);

@@ -73,7 +73,7 @@ static int expire_reflogs(struct run *r)
 }
 
 /*
- * Add options to the call of git repack for packs that stay as they are
+ * Add to the call of git repack the options for packs that stay as they are
  * (--keep-largest-pack, gc.bigPackThreshold).
  */
 static int add_kept(struct run *r, struct child_words *w)

@@ -36,8 +36,9 @@ enum global_end {
 	/* The name of a command follows, in argv[next]. */
 	GLOBAL_COMMAND,
 	/*
-	 * Run stock Git with argv[next...]. There is no command, or --help
-	 * stands in its place, or there is an option that we do not know.
+	 * Run stock Git with argv[next...], because there is no command,
+	 * because --help stands in its place, or because an option is not known
+	 * here.
 	 */
 	GLOBAL_STOCK,
 	/* --version is given; argv[next...] are its arguments */
@@ -339,7 +340,10 @@ struct command {
 	int (*run)(int argc, const char **argv, struct builtin_env *env);
 };
 
-/* The Makefile defines one COMMAND(x) for each cmd_x() of this directory. */
+/*
+ * GITREACH_COMMANDS comes from the Makefile. It has one COMMAND(x) for each
+ * cmd_x() of this directory.
+ */
 #define COMMAND(x) {#x, cmd_##x},
 static const struct command commands[] = {GITREACH_COMMANDS};
 #undef COMMAND
@@ -377,7 +381,8 @@ static void prepare_process(void)
 
 /*
  * Returns whether a command adds the exec path to PATH itself, when it starts a
- * child. For other commands, it is added at the start.
+ * child. For all other commands, run_command() adds the exec path before the
+ * command starts.
  */
 static bool prepares_for_children(const struct command *command)
 {

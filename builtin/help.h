@@ -33,7 +33,7 @@ bool help_is_own(const char *name);
 void help_print_groups(void);
 
 /*
- * Print the native commands that stock Git does not have to `out`, one command
+ * Print to `out` the native commands that stock Git does not have, one command
  * on each line.
  */
 void help_print_own(FILE *out);

@@ -90,7 +90,7 @@ void pack_input_release(struct pack_input *in);
 
 /*
  * Print a problem of an object. Called by the callback `report` of struct
- * pack_check_options.
+ * pack_check_options. Returns 0.
  */
 int pack_input_report(enum hash_algo algo, const struct fsck_report *report);
 

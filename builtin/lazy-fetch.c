@@ -285,7 +285,7 @@ static int provide(void *ctx, const struct oid *oids, size_t nr,
 
 /*
  * Find whether GIT_NO_LAZY_FETCH turns fetches off. Returns 1 if so, 0 if not,
- * or ERR_INVALID.
+ * or ERR_INVALID if the value is no boolean.
  */
 static int is_off(enum lazy_fetch_mode mode, struct error *err)
 {

@@ -20,9 +20,10 @@
 #include "sys/io.h"
 
 /*
- * Load maintenance.<task>.auto. Returns 1 and sets *limit to the number of
- * things from which on the task is needed; 0 means that it is always needed.
- * Returns 0 if the task is never needed, or a negative error code.
+ * Load maintenance.<task>.auto. Returns 1 if the task may be needed, and sets
+ * *limit: the task is needed if there are at least *limit objects, packs or the
+ * like. If *limit is 0, the task is always needed. Returns 0 if the task is
+ * never needed, or a negative error code.
  */
 static int load_limit(const struct maintenance *m, const char *key,
 		      int64_t dflt, uint64_t *limit)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git network add and sync: adds members and synchronizes them with the store.
+ * git network add and sync: adds members to a fork network, and synchronizes
+ * them with its store.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -33,7 +33,8 @@ int network_place_open(struct network **out, struct builtin_env *env);
 
 /*
  * Open the network like network_place_open(), for a subcommand that changes the
- * network. Files that killed commands left in the store are removed first.
+ * network. Also removes files that killed commands left in the store. Returns
+ * 0, or prints an error and returns 128.
  */
 int network_place_open_to_change(struct network **out, struct builtin_env *env);
 

@@ -61,7 +61,7 @@ struct object_dir_command {
 
 /*
  * Callback for an option without an argument. Sets the int at `value` to 1, or
- * to 0 if the option is negated.
+ * to 0 if the option is negated. Returns 0.
  */
 int object_dir_take_choice(void *value, const char *arg);
 

@@ -90,7 +90,7 @@ struct pack_args {
 /*
  * Callback for an option whose variable is an int. Sets the int to 1, or to 0
  * for the negated option. If the option is not given, the int keeps its initial
- * value, for example -1.
+ * value, for example -1. Returns 0.
  */
 int pack_args_take_choice(void *value, const char *arg);
 
@@ -142,7 +142,8 @@ int pack_args_index_version(struct pack_idx_format *format, const char *text,
 
 /*
  * Callback for an option whose argument is the name of a pack: adds the name to
- * the struct named_packs at `value`.
+ * the struct named_packs at `value`. The negated option empties the list.
+ * Returns 0, or -1 after printing an error.
  */
 int pack_args_take_pack(void *value, const char *arg);
 

@@ -16,7 +16,7 @@
  * ambiguous.
  *
  * path_args_check_path() checks a path. It accepts a pathspec with wildcards or
- * magic, and a path that exists. `is_first` says that no argument before is a
+ * magic, and a path that exists. `is_first` says that no earlier argument is a
  * path. In this case, the user may have meant a revision, so the message for a
  * missing path says "unknown revision or path".
  *
@@ -40,7 +40,10 @@ int path_args_check_rev(const char *arg, const struct repo *repo,
 	"Write '--' between the revisions and the paths: "                     \
 	"git <command> [<revision>...] -- [<path>...]"
 
-/* Parse pathspecs by pathspec_parse(), with the settings of the environment. */
+/*
+ * Parse pathspecs by pathspec_parse(), with the settings of the environment.
+ * Returns 0 or a negative error code.
+ */
 int path_args_parse(struct pathspec *ps, const char *const *patterns, size_t nr,
 		    const struct repo *repo, struct error *err);
 

@@ -156,10 +156,10 @@ static int read_bundle(struct bundling *b, size_t nr)
 }
 
 /*
- * Read the list of bundles. Sets *last to its last token, or to 0 if there is
- * no list. Sets *known_nr to its number of bundles, and b->known to the refs of
- * those that can be read. If the list cannot be extended, so that a new one
- * must be made, sets b->list.nr to 0.
+ * Read the list of bundles. Sets *last to the last token of the list, or to 0
+ * if there is no list. Sets *known_nr to the number of bundles in the list, and
+ * b->known to the refs of those that can be read. If the list cannot be
+ * extended, so that a new one must be made, sets b->list.nr to 0.
  */
 static int read_list(struct bundling *b, uint64_t *last, size_t *known_nr)
 {

@@ -129,9 +129,9 @@ static int unrecognized(const struct arg *arg)
 
 /*
  * Set the error that a field does not know its argument, or the rest of its
- * argument. `from` points to the unknown part. The message shows the asterisk
- * before the name of the field, which stock Git does for some fields. Returns
- * the error code.
+ * argument. `from` points to the unknown part. If the field has an asterisk,
+ * the message shows it before the name, as in stock Git for the fields that use
+ * this function. Returns the error code.
  */
 static int unrecognized_from(const struct arg *arg, const char *from)
 {

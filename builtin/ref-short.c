@@ -20,9 +20,9 @@ static const struct {
 #define RULE_NR ARRAY_NR(rules)
 
 /*
- * Find the short name that rule `i` expands to `name`; it is a part of `name`.
- * Sets *start to its first byte and returns its length, or returns 0 if rule
- * `i` cannot make `name`.
+ * Find the short name that rule `i` expands to `name`. The short name is a part
+ * of `name`: sets *start to its first byte, and returns its length. Returns 0
+ * if rule `i` cannot make `name`.
  */
 static size_t match_rule(const char **start, size_t i, const char *name)
 {

@@ -107,12 +107,13 @@ static int fail(struct run *r, const struct error *err)
 /* ---- expire */
 
 /*
- * Expire the reflog of a ref. Errors are printed, and set r->code. Returns 0 to
- * go on with other reflogs, or 1 if no reflog can be expired.
+ * Expire the reflog of a ref. Prints an error, and sets r->code, if this fails.
+ * Returns 0 if other reflogs can be expired, or 1 if none can.
  *
- * With --stale-fix, all refs are read before the first reflog is expired. If
- * one of them is broken, returns 1. If the only problem is that the ref `name`
- * is locked, returns 0.
+ * With --stale-fix, all refs are read before the first reflog is expired. An
+ * error then concerns all reflogs, and 1 is returned. There is one exception:
+ * if only the ref `name` is locked, 0 is returned. Without --stale-fix, 0 is
+ * returned after each error.
  */
 static int expire_one(void *ctx, const char *name)
 {

@@ -63,8 +63,8 @@ void refs_report_looking(void *ctx, const char *at)
 }
 
 /*
- * Returns whether a directory of the name of a loose ref is a file, such as
- * refs/heads/main for refs/heads/main/x.
+ * Returns whether the path of a loose ref leads through a file. For example,
+ * refs/heads/main/x leads through a file if the ref refs/heads/main exists.
  */
 static bool is_below_file(const struct repo *repo, const char *name)
 {
@@ -183,8 +183,8 @@ static int run_exists(int argc, const char **argv, struct builtin_env *env)
 }
 
 /*
- * Append the path of the subdirectory `dir` of the git directory. It begins
- * with the path by which the git directory was found, as in stock Git's
+ * Append the path of the subdirectory `dir` of the git directory. The path
+ * begins with the name by which the git directory was found, as in stock Git's
  * messages.
  */
 static int name_dir(struct buf *out, const struct repo *repo, const char *dir)

@@ -27,9 +27,8 @@ static const char usage_text[] = "git repack [<options>]";
 struct args {
 	struct pack_args packing;
 	/*
-	 * The arguments of options that are numbers, as text; NULL: the option
-	 * is not given. They are parsed after all other checks, as in stock
-	 * Git.
+	 * The arguments of the numeric options, as text; NULL: the option is
+	 * not given. They are parsed after all other checks, as in stock Git.
 	 */
 	const char *window, *window_memory, *depth, *threads;
 	bool all, loosen, remove_redundant, local, no_server_info;

@@ -197,9 +197,9 @@ static int parse_rest(struct rev_list_run *r, const char **paths)
 }
 
 /*
- * Check that all remaining arguments are paths. *why is the reason why the
- * first of them is not a revision. If it is not a path either, and looks like a
- * revision, the error is *why.
+ * Check that all remaining arguments are paths. *why says why the first of
+ * these arguments is not a revision. If this argument is no path either, but
+ * looks like a revision, *why becomes the error.
  */
 static int check_paths(struct rev_list_run *r, const char **argv,
 		       const struct error *why)

@@ -166,9 +166,11 @@ static int note_missing(struct rev_list_run *r, uint32_t obj_pos,
 }
 
 /*
- * Follow a chain of tags as long as its objects exist, and set *oid to the id
- * of the first object that is missing. Returns 1 if a tag was followed, 0 if
- * *oid itself is missing, or a negative error code.
+ * Follow a chain of tags that begins at the object *oid, and set *oid to the
+ * first object of the chain that is missing. Returns 1 if at least one tag was
+ * followed. Returns 0 if the chain's first object is missing, so that *oid does
+ * not change. Returns a negative error code if an object of the chain exists
+ * and is no tag, or after another error.
  */
 static int follow_tags(struct rev_list_run *r, struct oid *oid)
 {

@@ -322,8 +322,9 @@ static int add_ends(struct rev_args *args, const struct range *range,
 
 /*
  * Parse "<from>..<to>" or "<left>...<right>". A missing side means HEAD.
- * Returns 1, or 0 if an end is not a revision; then the dots may belong to a
- * name, as in "HEAD:../x".
+ * Returns 1 if the range was added. Returns 0 if an end is not a revision: the
+ * dots may belong to a name, as in "HEAD:../x". Otherwise returns a negative
+ * error code.
  */
 static int add_range(struct rev_args *args, const char *arg, const char *dots,
 		     struct error *err)
@@ -614,7 +615,7 @@ static int resolve_parent(struct oid *oid, struct rev_args *args,
 }
 
 /*
- * Add the parents that a suffix stands for to `list`, without names. Returns 1
+ * Add to `list` the parents for which a suffix stands, without names. Returns 1
  * if they were added, 0 if the revision is no commit or lacks the parent, or a
  * negative error code.
  */
@@ -638,9 +639,10 @@ static int add_parents(struct rev_args *args, struct rev_list *list,
 }
 
 /*
- * Notes a missing object whose parents are asked for: the name is valid, so
- * the error must name the object. Returns 0 if the object exists or the name
- * is none, or a negative error code.
+ * Called if the parents of the revision f->name could not be added. If the name
+ * means a missing object, notes the error "bad object <name>" in args->absent,
+ * and returns ERR_MISSING. Returns 0 if the object exists, or if the name means
+ * no object. Returns another negative error code if reading the object failed.
  */
 static int check_family(struct rev_args *args, const struct family *f,
 			struct error *err)

@@ -105,8 +105,8 @@ struct summary_about serving_about(char address[SYS_ADDRESS_MAX])
 }
 
 /*
- * Send a pack, with a plan (a cached response) of the directory `dir` if it has
- * one. This process serves one request, so it keeps no plans in memory.
+ * Send a pack, by a plan (a cached response) if the directory `dir` has one.
+ * This process serves one request, so it keeps no plans in memory.
  */
 static int send_planned(const struct plan_dir *dir,
 			const struct plan_question *question,

@@ -418,8 +418,8 @@ static void settle(struct tracing *t)
 
 /*
  * Write the first events to the new targets, and pass the trace id of this
- * process to child processes. `too_many_files`: the directory of a target is
- * full, which is an event of its own.
+ * process to child processes. `too_many_files`: the directory of a target has
+ * too many files; another event reports this.
  */
 static void begin(struct tracing *t, bool too_many_files)
 {

@@ -85,8 +85,8 @@ static int print_histogram(const struct pack_chains *c, struct error *err)
 }
 
 /*
- * Check that the pack contains no object twice, which is an error as in stock
- * Git.
+ * Check that the pack contains no object twice. As in stock Git, a second copy
+ * is an error.
  */
 static int check_unique(const struct pack *pack, struct error *err)
 {
