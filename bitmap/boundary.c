@@ -17,8 +17,8 @@
 /*
  * Looking up an id in a table of the undecided objects is ten times faster than
  * searching the bitmap index, but the table must be made first. For `nr`
- * undecided objects, it is made after nr / LOOKUPS_RATIO lookups in the index.
- * If `nr` exceeds LIST_MAX, no table is made.
+ * undecided objects, the table is made after nr / LOOKUPS_RATIO lookups in the
+ * index. If `nr` exceeds LIST_MAX, no table is made.
  */
 #define LOOKUPS_RATIO 4
 #define LIST_MAX (1u << 18)
@@ -131,8 +131,8 @@ static int note_undecided(struct settling *s)
 /*
  * Finds the bit of an object by its id. Searches the table of undecided
  * objects, or the bitmap index if the table was not made yet. Returns false if
- * the object is not found. An undecided object is always found. An indexed
- * object that is not undecided is found only as long as there is no table.
+ * the object is not found. An undecided object is always found. Other indexed
+ * objects are found only before the table is made.
  */
 static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 {

@@ -79,10 +79,10 @@ struct bitmap_build_input {
 	struct bitmap_built *old;
 	size_t old_nr;
 	/*
-	 * The bitmap file of the layers below the new one, or of the layers
-	 * that are combined into a new one; NULL: none. Each bit of the file
-	 * stands for the same object as in the new index. The file's bitmaps
-	 * are ORed into new bitmaps, but not stored again.
+	 * The bitmap file of the layers below the new layer, or of the layers
+	 * that are combined into the new layer; NULL: none. Each bit of the
+	 * file stands for the same object as in the new index. The file's
+	 * bitmaps are ORed into new bitmaps, but not stored again.
 	 */
 	const struct bitmap_file *below;
 	const struct bitmap_space *space; /* the bits of `below` */

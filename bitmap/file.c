@@ -620,8 +620,9 @@ int bitmap_file_stored(struct bitmap_stored *stored,
 }
 
 /*
- * Sets stored[row_nr], how the bitmap of this row is stored. If the bitmap is
- * XORed with that of another row, `stored` must already have the other row.
+ * Fills in stored[row_nr], which says how the bitmap of this row is stored. If
+ * the bitmap is XORed with that of another row, `stored` must already have the
+ * other row.
  */
 static int stored_next(struct bitmap_stored *stored,
 		       const struct bitmap_file *f, uint32_t row_nr,

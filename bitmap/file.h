@@ -72,7 +72,7 @@ enum {
 #define BITMAP_MAX_XOR_OFFSET 160
 /*
  * The largest XOR offset that we write. JGit does not read files with a larger
- * one.
+ * offset.
  */
 #define BITMAP_WRITE_XOR_OFFSET 126
 #define BITMAP_LOOKUP_ROW_LEN 16 /* bytes */

@@ -144,8 +144,8 @@ size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 			    size_t most);
 
 /*
- * Sets *commit_nr to the newest commit in the queue, which bitmap_side_walk()
- * would visit next. Returns false if the queue is empty.
+ * Sets *commit_nr to the newest commit in the queue: the commit that
+ * bitmap_side_walk() would visit next. Returns false if the queue is empty.
  */
 bool bitmap_side_next(struct bitmap_side *side, uint32_t *commit_nr);
 

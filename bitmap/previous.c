@@ -22,8 +22,8 @@ struct loading {
 
 /*
  * Converts a set of bits of the old index, as it is stored, to bits of the new
- * index. Returns 0, 1 if the set has an object that the new index lacks, or
- * ERR_NOMEM.
+ * index. Returns 0 if converted, 1 if the set has an object that the new index
+ * lacks, or ERR_NOMEM.
  */
 static int map_set(struct loading *l, struct ewah *out,
 		   const struct ewah_view *stored)

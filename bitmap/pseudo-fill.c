@@ -31,8 +31,8 @@ struct noting {
 /*
  * Makes room in the sets pf->noted and pf->known, and adds the commit
  * n->bit_pos to pf->noted. Called only for a commit that is in a pseudo-merge.
- * So the sets take no memory in requests without such a commit, as most are.
- * Returns 0 or ERR_NOMEM.
+ * Most requests have no such commit, so the sets take no memory then. Returns 0
+ * or ERR_NOMEM.
  */
 static int note_in(struct noting *n)
 {
