@@ -107,7 +107,8 @@ void delta_order_release(struct delta_order *order);
  * Returns whether `target` may be tried against `base`. If both are stored in
  * the same pack, the search that made this pack has tried the pair, so the
  * result is false. There are three exceptions: `retry_same_pack` is set, the
- * target is marked `retry`, or the base is an external item.
+ * target is marked `retry`, or the base is an external item (a base that is not
+ * written, see items.h).
  */
 static inline bool delta_order_may_pair(const struct packing_item *base,
 					const struct packing_item *target,

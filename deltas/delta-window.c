@@ -46,7 +46,7 @@ struct delta_window {
 	/* owned: the memory to which the elements of `members` point */
 	struct member *storage;
 	size_t nr, size;
-	/* the number of members of each layer */
+	/* the number of members of each layer of a pack (islands/islands.h) */
 	size_t nr_of[ISLANDS_LAYER_NR];
 	/*
 	 * total bytes of the objects in the window that were read, and of their
@@ -139,10 +139,11 @@ static void drop(struct delta_window *w, size_t place)
 
 /*
  * Remove old objects from the window until there is room for a candidate. If
- * the window has too many objects of the candidate's layer, the oldest of these
- * is removed. Objects of other layers stay, because a candidate needs bases in
- * its own layer and in the layers before. If the memory limit is exceeded, the
- * oldest objects of any layer are removed.
+ * the window has too many objects of the candidate's layer (one of three parts
+ * of a pack, see islands/islands.h), the oldest of these is removed. Objects of
+ * other layers stay, because a candidate needs bases in its own layer and in
+ * the layers before. If the memory limit is exceeded, the oldest objects of any
+ * layer are removed.
  */
 static void make_room(struct delta_window *w, enum islands_layer layer,
 		      uint64_t size)

@@ -97,9 +97,9 @@ struct packing_item {
 	bool settled : 1;
 	/*
 	 * true: the item may become a delta of an object in its own pack. Set
-	 * for two kinds of items. One kind is a delta whose stored base is not
-	 * allowed or not sent. The other kind is the whole object at the end of
-	 * the delta chain of a base that is not allowed.
+	 * for two kinds of items: a delta whose stored base is not sent, or is
+	 * forbidden by islands; and the whole object at the end of the delta
+	 * chain of a forbidden base.
 	 */
 	bool retry : 1;
 };
