@@ -23,8 +23,8 @@ size_t ewah_popcount_and(const uint64_t *a, const uint64_t *b, size_t nr);
 
 /*
  * Work like ewah_popcount() and ewah_popcount_and() for `nr` words at p, which
- * need not be aligned. `big_endian` is the byte order of these words; a plain
- * count does not depend on it.
+ * need not be aligned. `big_endian` is the byte order of these words. The
+ * result of ewah_popcount_bytes() does not depend on the byte order.
  */
 size_t ewah_popcount_bytes(const uint8_t *p, size_t nr);
 size_t ewah_popcount_bytes_and(const uint8_t *p, bool big_endian,
