@@ -28,25 +28,28 @@ enum commit_graph_split {
 	/* write one commit-graph file, and no chain */
 	COMMIT_GRAPH_SPLIT_NONE,
 	/*
-	 * --split: merge layers with the new one, depending on their sizes
+	 * --split: merge layers with the new layer, depending on their sizes
 	 * (struct commit_graph_split_options)
 	 */
 	COMMIT_GRAPH_SPLIT_MERGE,
 	/* add the new layer on top, and merge no layer */
 	COMMIT_GRAPH_SPLIT_NO_MERGE,
-	/* merge all layers with the new one, so that the chain has one layer */
+	/*
+	 * merge all layers with the new layer, so that the chain has one layer
+	 */
 	COMMIT_GRAPH_SPLIT_REPLACE,
 };
 
 struct commit_graph_split_options {
 	enum commit_graph_split split;
 	/*
-	 * A layer is merged with the new one if it has at most `size_multiple`
-	 * times as many commits as the new one. 0 means 2, as in stock Git.
+	 * A layer is merged with the new layer if it has at most
+	 * `size_multiple` times as many commits as the new layer. 0 means 2, as
+	 * in stock Git.
 	 */
 	uint64_t size_multiple;
 	/*
-	 * Layers are also merged with the new one if the new one has more
+	 * Layers are also merged with the new layer if the new layer has more
 	 * commits than this number. 0: no limit.
 	 */
 	uint64_t max_commits;
@@ -80,9 +83,9 @@ struct commit_graph_chain {
 	const struct oid *checksum;
 	/*
 	 * Layers that the new chain does not have are removed if they were last
-	 * changed at or before this time, in seconds since 1970. If the old
-	 * chain has a layer that the new one lacks, the last change of this
-	 * layer is now.
+	 * changed at or before this time, in seconds since 1970. The time of
+	 * the last change is first set to the present for layers that only the
+	 * old chain has.
 	 */
 	int64_t expiry;
 };

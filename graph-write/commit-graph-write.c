@@ -221,7 +221,7 @@ static int merge_layers(struct writing *w)
 	return graph_commits_reach(&w->commits, w->err);
 }
 
-/* Gets the generation numbers of a commit in a layer below the new one. */
+/* Gets the generation numbers of a commit in a layer below the new layer. */
 static int get_below(void *ctx, uint32_t graph_pos,
 		     struct commit_graph_generation *generation,
 		     struct error *err)
