@@ -87,8 +87,8 @@ static int settle(struct parser *p, bool hash, struct error *err)
 }
 
 /*
- * Reads more bytes from the source into the window. Returns 1, 0 at the end of
- * the source, or a negative error code.
+ * Reads more bytes from the source into the window. Returns 1 if bytes were
+ * read, 0 at the end of the source, or a negative error code.
  */
 static int fill(struct parser *p, struct error *err)
 {
