@@ -21,7 +21,7 @@
 struct revname_selector {
 	/* true: `time` selects the entry; false: `nth` selects it */
 	bool by_time;
-	/* number of entries to go back from the newest one, which is 0 */
+	/* number of entries to go back; 0 is the newest entry */
 	uint64_t nth;
 	int64_t time; /* seconds since 1970 */
 	/* true: if the reflog begins after `time`, do not warn about it */

@@ -141,9 +141,9 @@ int revname_resolve_short(struct oid *out, const char *hex, size_t len,
 int revname_default_len(const struct odb *odb, struct error *err);
 
 /*
- * Checks core.abbrev and core.disambiguate. Commands that use neither call this
- * function too, so that every command reports a mistake in these variables.
- * Returns 0 or ERR_INVALID.
+ * Checks core.abbrev and core.disambiguate. Every command calls this function,
+ * even if it uses neither variable, so that every command reports a mistake in
+ * these variables. Returns 0 or ERR_INVALID.
  */
 int revname_check_config(const struct config *config, struct error *err);
 
