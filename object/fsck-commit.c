@@ -56,8 +56,8 @@ static const char *take_line(struct lines *l, size_t *len)
  * Checks that the headers contain no NUL and that each header line ends in a
  * newline. The headers end at an empty line, or at the end of the object. All
  * later checks rely on these facts, so configuration cannot lower the severity
- * of this error. Returns 0, 1 if an error was reported, or a negative error
- * code.
+ * of this error. Returns 0 if no error was reported, 1 if an error was
+ * reported, or a negative error code.
  */
 static int check_headers(const struct fsck_check *c)
 {
@@ -135,7 +135,8 @@ static bool is_zone(const char *p)
 
 /*
  * Checks the date and zone, which follow "> " in an ident. The line ends in a
- * newline. Returns 0, 1 if an error was reported, or a negative error code.
+ * newline. Returns 0 if no error was reported, 1 if an error was reported, or a
+ * negative error code.
  */
 static int check_date(const struct fsck_check *c, const char *p)
 {
@@ -170,7 +171,8 @@ static const char *next_mark(const char *p)
 
 /*
  * Takes an ident ("name <email> seconds zone") and its newline, and checks the
- * ident. Returns 0, 1 if an error was reported, or a negative error code.
+ * ident. Returns 0 if no error was reported, 1 if an error was reported, or a
+ * negative error code.
  */
 static int check_ident(struct lines *l)
 {
@@ -317,7 +319,8 @@ static int check_tagger(struct lines *l)
 
 /*
  * Skips the signature of a tag, and reports further headers before the empty
- * line. Returns 0, 1 if an error was reported, or a negative error code.
+ * line. Returns 0 if no error was reported, 1 if an error was reported, or a
+ * negative error code.
  */
 static int check_tag_rest(struct lines *l)
 {

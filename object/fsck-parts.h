@@ -26,8 +26,8 @@ int fsck_say(const struct fsck_check *c, enum fsck_msg msg, const char *fmt,
 	     ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * Check a commit, a tag or a tree. Return 0, 1 if an error was reported, or a
- * negative error code.
+ * Check a commit, a tag or a tree. Return 0 if no error was reported, 1 if an
+ * error was reported, or a negative error code.
  */
 int fsck_commit(const struct fsck_check *c);
 int fsck_tag(const struct fsck_check *c);

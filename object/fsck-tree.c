@@ -58,7 +58,7 @@ static const struct {
 
 /*
  * Takes the next entry like tree_next(), but the name may contain slashes.
- * Returns 1, 0 at the end, or ERR_CORRUPT.
+ * Returns 1 if there is an entry, 0 at the end, or ERR_CORRUPT.
  */
 static int next_entry(struct tree_check *t)
 {

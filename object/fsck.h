@@ -3,8 +3,8 @@
  * Checks whether an object is well-formed. The checks are those that
  * git-fsck(1) lists under "Fsck Messages", on the bytes of one object.
  *
- * Each kind of message has an id and a severity, which configuration may
- * change. Objects on the skip list are not checked. The rules are immutable
+ * Each kind of message has an id and a severity. Configuration may change the
+ * severity. Objects on the skip list are not checked. The rules are immutable
  * once they are made: threads share them, and each thread has its own checker.
  *
  * 	fsck_rules_init -> fsck_rules_set ... -> fsck_object, many times
@@ -240,8 +240,8 @@ int fsck_object(struct fsck *f, const struct oid *oid, enum object_type type,
 
 /*
  * Checks a blob that some tree lists as .gitattributes. `data` is NULL if the
- * blob is too large to read. Returns 0, 1 if an error was reported, or a
- * negative error code.
+ * blob is too large to read. Returns 0 if no error was reported, 1 if an error
+ * was reported, or a negative error code.
  */
 int fsck_gitattributes(struct fsck *f, const struct oid *oid, const void *data,
 		       size_t len, struct error *err);

@@ -106,7 +106,8 @@ static inline int tree_next(struct tree_entry *entry, struct cursor *c,
 /*
  * Compares names in the order of tree entries, where a directory sorts as if
  * its name ended in '/'. Returns a negative number, 0, or a positive number. 0
- * means that the names are equal and both or neither are directories.
+ * means that the names are equal, and that both entries are directories or none
+ * is.
  */
 static inline int tree_name_cmp(const struct tree_entry *a,
 				const struct tree_entry *b);
