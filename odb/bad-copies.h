@@ -17,7 +17,9 @@
 struct pack;
 
 struct bad_copy {
-	/* borrowed; only compared, never followed; NULL: the slot is free */
+	/*
+	 * borrowed; only compared, never dereferenced; NULL: the slot is free
+	 */
 	const struct pack *pack;
 	uint64_t offset;
 	/*

@@ -15,9 +15,9 @@
 #include "object/fsck.h"
 
 /*
- * Checks a blob that some tree lists as .gitmodules. `data` is NULL if the
- * blob is too large to read. Returns 0, 1 if an error was reported, or a
- * negative error code.
+ * Checks a blob that some tree lists as .gitmodules. `data` is NULL if the blob
+ * is too large to read. Returns 0 if no error was reported, 1 if an error was
+ * reported, or a negative error code.
  */
 int fsck_blob_gitmodules(struct fsck *f, const struct oid *oid,
 			 const void *data, size_t len, struct error *err);
@@ -60,8 +60,8 @@ struct fsck_blobs_source {
 };
 
 /*
- * Checks all collected blobs, sorted by id. Returns 0, 1 if an error was
- * reported, or a negative error code. For one thread.
+ * Checks all collected blobs, sorted by id. Returns 0 if no error was reported,
+ * 1 if an error was reported, or a negative error code. For one thread.
  */
 int fsck_blobs_check(struct fsck_blobs *blobs, struct fsck *f,
 		     const struct fsck_blobs_source *source, struct error *err);

@@ -182,8 +182,9 @@ static int base(void *ctx, const struct oid *oid, enum object_type *type,
 }
 
 /*
- * Passes the ids of missing delta bases to the provider, in one call. Bases
- * that exist are left out. Returns 0 or a negative error code.
+ * Passes the ids of missing delta bases to the provider (for example a fetch
+ * from a promisor remote), in one call. Bases that exist are left out. Returns
+ * 0 or a negative error code.
  */
 static int announce_bases(void *ctx, const struct oid *oids, size_t nr,
 			  struct error *err)

@@ -369,9 +369,9 @@ static void note_failure(int *first, int ret, const struct error *why,
 }
 
 /*
- * Tries all copies of an object in packs except the canonical copy, which
- * could not be read. Returns 0 if a copy was read, otherwise the first error
- * of the whole search, which is in *first.
+ * Tries all copies of an object in packs except the canonical copy, which could
+ * not be read. Returns 0 if a copy was read, otherwise *first, the first error
+ * of the whole search.
  */
 static int search_copies(const struct wanted *w, const struct odb *odb,
 			 uint32_t canonical, int *first, struct error *err)
@@ -591,10 +591,10 @@ static int provide(struct odb_reader *reader, const struct oid *oids, size_t nr,
 }
 
 /*
- * Asks the provider for an object that search_itself() did not find. First
- * searches again, because another thread may have fetched the object
- * meanwhile. Returns 0 if the object was read, ERR_MISSING, or another
- * negative error code.
+ * Asks the provider (for example a fetch from a promisor remote) for an object
+ * that search_itself() did not find. First searches again, because another
+ * thread may have fetched the object meanwhile. Returns 0 if the object was
+ * read, ERR_MISSING, or another negative error code.
  */
 static int search_provided(const struct wanted *w, struct error *err)
 {

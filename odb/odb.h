@@ -317,16 +317,18 @@ void odb_reader_free(struct odb_reader *reader);
 bool odb_reader_has(struct odb_reader *reader, const struct oid *oid);
 
 /*
- * Works like odb_reader_has(), but asks the provider for a missing object.
- * Returns 1 if the object exists, 0 if it is missing, or a negative error code.
+ * Works like odb_reader_has(), but asks the provider (for example a fetch from
+ * a promisor remote) for a missing object. Returns 1 if the object exists, 0 if
+ * it is missing, or a negative error code.
  */
 int odb_reader_need(struct odb_reader *reader, const struct oid *oid,
 		    struct error *err);
 
 /*
- * Asks the provider for `nr` objects with one call. The objects should be
- * missing. Does nothing without a provider. Returns 0, whether or not the
- * objects exist now, or a negative error code.
+ * Asks the provider (for example a fetch from a promisor remote) for `nr`
+ * objects with one call. The objects should be missing. Does nothing without a
+ * provider. Returns 0, whether or not the objects exist now, or a negative
+ * error code.
  */
 int odb_reader_provide(struct odb_reader *reader, const struct oid *oids,
 		       size_t nr, struct error *err);
