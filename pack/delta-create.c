@@ -566,8 +566,8 @@ static size_t skip_misses(const struct maker *m, size_t at, size_t end)
 }
 
 /*
- * Finds all copies for the target. Returns 0, 1 if the delta would exceed its
- * limit, or ERR_NOMEM.
+ * Finds all copies for the target. Returns 0 on success, 1 if the delta would
+ * exceed its limit, or ERR_NOMEM.
  */
 static int match_target(struct maker *m)
 {
@@ -622,8 +622,8 @@ static int put_sizes(struct buf *out, size_t base_len, size_t target_len)
 }
 
 /*
- * Makes the delta of the whole target. Returns 0, 1 if the delta would exceed
- * its limit, or ERR_NOMEM.
+ * Makes the delta of the whole target. Returns 0 on success, 1 if the delta
+ * would exceed its limit, or ERR_NOMEM.
  */
 static int make(struct maker *m)
 {
@@ -672,7 +672,7 @@ int delta_create(const struct delta_index *index, const void *target,
 /*
  * Makes the part of the delta between the common prefix and the common suffix
  * of base and target. The `len` bytes at `base` are this part of the base.
- * Returns 0, 1 if the delta would exceed its limit, or ERR_NOMEM.
+ * Returns 0 on success, 1 if the delta would exceed its limit, or ERR_NOMEM.
  */
 static int make_middle(struct maker *m, const uint8_t *base, size_t len)
 {

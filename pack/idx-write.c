@@ -109,7 +109,10 @@ static uint8_t *put_v2(uint8_t *p, const struct pack_idx_entry *entries,
 	return p + 8 * (size_t)off64_nr;
 }
 
-/* Returns the version of the index to write, which can hold all offsets. */
+/*
+ * Returns the version of the index to write: format->version, or 2 if an offset
+ * reaches the limit format->off64_from, if this limit is set.
+ */
 static unsigned choose_version(const struct pack_idx_format *format,
 			       const struct pack_idx_entry *entries,
 			       uint32_t nr)

@@ -141,10 +141,9 @@ struct pack_idx_format {
 	unsigned version; /* 1 or 2 */
 	/*
 	 * The smallest offset that is written with 64 bits; at most 2^31. 0:
-	 * the limit is 2^31, and the index has version `version`. Tests set
-	 * smaller limits, to get 64-bit offsets without a large pack. With such
-	 * a limit, an offset that reaches the limit gives an index of version
-	 * 2, whatever `version` says.
+	 * the same as 2^31. Tests set a smaller number, to get 64-bit offsets
+	 * without a large pack. If the number is not 0 and an offset reaches
+	 * it, the index has version 2, even if `version` is 1.
 	 */
 	uint32_t off64_from;
 };

@@ -259,7 +259,7 @@ nomem:
 #ifdef HAVE_LIBDEFLATE
 
 /*
- * A libdeflate compressor touches and clears 192 KiB before each stream, which
+ * A libdeflate compressor touches and clears 192 KiB before each stream. This
  * is most of the cost of a small stream. So the first SMALL_NR inputs of at
  * most SMALL_LEN bytes use zlib with a small window. The response to a small
  * fetch needs no libdeflate compressor at all.

@@ -85,7 +85,7 @@ struct pack_midx_compaction {
 	 */
 	const struct pack_midx_order *const *orders;
 	bool with_order; /* write RIDX and BTMP */
-	/* number of objects in the layers below the new one */
+	/* number of objects in the layers below the new layer */
 	uint32_t base_nr;
 	size_t nr;
 };

@@ -190,8 +190,8 @@ void pack_midx_order_release(struct pack_midx_order *order);
 
 /*
  * Reads the order from RIDX and BTMP in constant time, without verifying RIDX.
- * Returns 0, 1 if RIDX or BTMP is missing (*order is then zeroed), ERR_CORRUPT
- * if BTMP does not partition the bits, or ERR_NOMEM.
+ * Returns 0 on success, 1 if RIDX or BTMP is missing (*order is then zeroed),
+ * ERR_CORRUPT if BTMP does not partition the bits, or ERR_NOMEM.
  */
 int pack_midx_order_init_unproven(struct pack_midx_order *order,
 				  const struct pack_midx *midx,
@@ -246,9 +246,9 @@ struct pack_midx_check {
 /*
  * Verifies everything that pack_midx_parse() does not verify. These are the
  * checksum, the existence of all packs, the order of ids and their fanout
- * ranges, and the pack and offset of each object. RIDX and BTMP are verified
- * if they exist. Returns 0, 1 if a problem was reported, or ERR_NOMEM. O(nr
- * log nr).
+ * ranges, and the pack and offset of each object. RIDX and BTMP are verified if
+ * they exist. Returns 0 if no problem was found, 1 if a problem was reported,
+ * or ERR_NOMEM. O(nr log nr).
  */
 int pack_midx_verify(const struct pack_midx *midx,
 		     const struct pack_midx_check *check, struct error *err);

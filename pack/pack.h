@@ -92,8 +92,8 @@ struct pack {
  *
  * Returns 0 with *out owned by the caller. Returns ERR_MISSING if a file is
  * missing, ERR_CORRUPT, ERR_UNSUPPORTED, ERR_IO or ERR_NOMEM. After an error,
- * *out is NULL. The caller sets `is_local`, `ignores_rev`, `keeps_pages` and
- * `is_pinned`, which are false.
+ * *out is NULL. `is_local`, `ignores_rev`, `keeps_pages` and `is_pinned` are
+ * false; the caller may set them.
  */
 int pack_open(struct pack **out, const char *base, enum hash_algo algo,
 	      struct error *err);

@@ -547,9 +547,8 @@ static int peek_result_size(struct pack_reader *r, const struct pack *pack,
 }
 
 /*
- * Sets *type to the type of the object at the end of a delta chain, which is
- * stored whole. *entry is the first entry of the chain. Returns 0 or a
- * negative error code.
+ * Sets *type to the type of the whole object at the end of a delta chain.
+ * *entry is the first entry of the chain. Returns 0 or a negative error code.
  */
 static int base_type(struct pack_reader *r, const struct pack *pack,
 		     uint64_t offset, struct pack_entry *entry,
