@@ -123,9 +123,9 @@ int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
 
 /*
  * Returns whether version->old can be the base of a delta: the receiver has
- * version->old, or gets it in a copied span (`sent`). An object that is written
- * as an item cannot be the base, because a delta of this item against the newer
- * version would make a cycle.
+ * version->old, or gets it in a copied run of stored entries (`sent`). An
+ * object that is written as an item cannot be the base, because a delta of this
+ * item against the newer version would make a cycle.
  */
 static bool has_base(const struct found_version *version,
 		     const struct found *found, const struct bitset *sent,

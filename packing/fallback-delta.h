@@ -46,9 +46,10 @@ void fallback_deltas_release(struct fallback_deltas *r);
 /*
  * Make a planned item a delta against the base of its pair. The delta may have
  * at most max_len bytes, including 20 bytes for the id of the base. If the base
- * is not among the items, an external item is appended for it, and pair->base
- * is set to this item. If the delta is too long, or an object cannot be read,
- * the item does not change. Returns 0 or ERR_NOMEM.
+ * is not among the items, an external item (an item that is not written) is
+ * appended for it, and pair->base is set to this item. If the delta is too
+ * long, or an object cannot be read, the item does not change. Returns 0 or
+ * ERR_NOMEM.
  */
 int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
 			uint64_t max_len);
@@ -59,9 +60,10 @@ int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
  * beside a pack) is used as it is stored. A new delta is used if it has at most
  * half the object's size. Returns 0 or ERR_NOMEM.
  *
- * `sent` has the bits of the objects that were copied in spans. If the receiver
- * does not have the base of a kept delta, the delta is used only if `sent` has
- * the base. An item to write is never a base, so deltas make no cycle.
+ * `sent` has the bits of the objects that were copied in spans (runs of stored
+ * entries). If the receiver does not have the base of a kept delta, the delta
+ * is used only if `sent` has the base. An item to write is never a base, so
+ * deltas make no cycle.
  */
 int fallback_delta_versions(struct packing_items *items, struct found *found,
 			    const struct bitset *sent, int compression,

@@ -35,8 +35,8 @@ static bool wants_base(const struct packing_item *item, bool stored_too)
 }
 
 /*
- * Mark the items that already have an older version as a delta base. Returns 0
- * or ERR_NOMEM.
+ * Mark the items for which a delta base was found before: an older version.
+ * Returns 0 or ERR_NOMEM.
  */
 static int mark_versions(struct bitset *marked, const struct found *f,
 			 size_t item_nr)
@@ -197,9 +197,10 @@ int found_add_sent(struct found *found, struct packing_items *items,
 
 /*
  * Append external delta bases to the items: the old versions of withheld
- * objects (found->versions), and the boundary objects whose key (kind_of()) is
- * in `kinds`. An object that is written with this pack is not appended.
- * `item_of`: an index of the items that existed before the call.
+ * objects, which are not copied (found->versions), and the boundary objects
+ * whose key (kind_of()) is in `kinds`. An object that is written with this pack
+ * is not appended. `item_of`: an index of the items that existed before the
+ * call.
  */
 static int add_bases(struct found *found, struct packing_items *items,
 		     const struct item_index *item_of,

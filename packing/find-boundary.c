@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Collects the objects in the trees of boundary commits, which the receiver
- * has.
+ * Collects objects that the receiver has: those in the trees of boundary
+ * commits.
  */
 #include "base/mem.h"
 #include "packing/find-parts.h"

@@ -58,8 +58,9 @@ struct extending {
 	const struct oid **unlisted;
 	size_t unlisted_nr;
 	/*
-	 * indexed like file.ids: wants of the prepared answer that this clone
-	 * does not want, and that the walk has not reached yet
+	 * indexed like file.ids: wants of the prepared answer (the stored
+	 * response) that this clone does not want, and that the walk has not
+	 * reached yet
 	 */
 	struct bitset unreached;
 	size_t unreached_nr;
@@ -72,8 +73,8 @@ struct extending {
 
 /*
  * Look up each want of the clone among the ids of the file (x->file), which has
- * the wants of all prepared answers. Returns 0 if too many wants are not in the
- * file, otherwise 1 or ERR_NOMEM.
+ * the wants of all prepared answers (stored responses). Returns 0 if too many
+ * wants are not in the file, otherwise 1 or ERR_NOMEM.
  */
 static int extending_init(struct extending *x, struct error *err)
 {
@@ -105,7 +106,7 @@ static void extending_release(struct extending *x)
 	prepared_wants_close(&x->file);
 }
 
-/* Returns the prepared answer that has the wants *of. */
+/* Returns the prepared answer (stored response) that has the wants *of. */
 static const struct prepared_answer *answer_of(
 	const struct extending *x, const struct prepared_wants_of *of)
 {
@@ -251,8 +252,9 @@ static int append(uint32_t **list, size_t *nr, size_t *alloc, uint32_t commit)
 }
 
 /*
- * Visit a commit. If the prepared answer has the commit, it becomes a boundary
- * commit. Otherwise the commit is new, and its parents are queued.
+ * Visit a commit. If the prepared answer (the stored response) has the commit,
+ * it becomes a boundary commit. Otherwise the commit is new, and its parents
+ * are queued.
  */
 static int visit(struct extending *x, struct queue *q, uint32_t commit,
 		 struct error *err)
@@ -453,8 +455,9 @@ static void forget(struct found *f)
 }
 
 /*
- * Try to extend a prepared answer of one object directory. Returns 1 if an
- * answer was extended, 0 if none fits, or a negative error code.
+ * Try to extend a prepared answer (a stored response) of one object directory.
+ * Returns 1 if an answer was extended, 0 if none fits, or a negative error
+ * code.
  */
 static int extend_in(struct found *f,
 		     const struct packing_send_options *options, size_t dir_nr,

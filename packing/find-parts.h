@@ -44,19 +44,19 @@ bool find_has_entries(const struct found *f, enum object_type type);
 int find_wants(struct found *f, struct walk_tips *tips, struct error *err);
 
 /*
- * Look for a prepared answer to the request, and make it the content to send.
- * Adds the tags that the request includes. If no prepared answer fits, try
- * find_extended(). Call this function only if stored bytes may be copied and
- * the receiver reads OFS_DELTA. Returns 1 if an answer is used, 0 if not, or a
- * negative error code.
+ * Look for a prepared answer (a stored response) to the request, and make it
+ * the content to send. Adds the tags that the request includes. If no prepared
+ * answer fits, try find_extended(). Call this function only if stored bytes may
+ * be copied and the receiver reads OFS_DELTA. Returns 1 if an answer is used, 0
+ * if not, or a negative error code.
  */
 int find_prepared(struct found *f, const struct packing_send_options *options,
 		  struct error *err);
 
 /*
- * For a clone with full history: send a prepared answer whose wants are older
- * than the wants of the clone. The objects that the answer lacks are sent after
- * it.
+ * For a clone with full history: send a prepared answer (a stored response)
+ * whose wants are older than the wants of the clone. The objects that the
+ * answer lacks are sent after it.
  *
  * Returns 1 if an answer is used; found->content and found->objects are filled
  * in. Returns 0 if no answer can be extended or a file cannot be used; *f is
@@ -84,7 +84,7 @@ bool find_is_prepared(const struct found *f, const struct oid *oid);
 const struct pack_rev *find_order(struct pack *pack, size_t wanted,
 				  struct error *err);
 
-/* A kept delta of an object to send. */
+/* A kept delta (stored by a repack) of an object to send. */
 struct kept_choice {
 	/* delta.stream borrows from found->kept; NULL: there is no delta */
 	struct kept_delta delta;
@@ -97,9 +97,10 @@ struct kept_choice {
 };
 
 /*
- * Open the first file of kept deltas that is found in the object directories;
- * later calls do nothing. A damaged file is not used. *warning is then set to
- * the damage, unless there is a warning already. Returns 0 or ERR_NOMEM.
+ * Open the first file of kept deltas (stored by a repack) that is found in the
+ * object directories; later calls do nothing. A damaged file is not used.
+ * *warning is then set to the damage, unless there is a warning already.
+ * Returns 0 or ERR_NOMEM.
  */
 int find_kept_open(struct found *f, struct error *warning, struct error *err);
 

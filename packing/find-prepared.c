@@ -8,14 +8,15 @@
 #include "packing/find-parts.h"
 
 /*
- * If fewer objects than this are sent, the file of prepared answers is not
- * opened. A prepared answer saves only the time for hashing the objects, and
- * opening the file would take longer.
+ * If fewer objects than this are sent, the file of prepared answers (stored
+ * responses) is not opened. A prepared answer saves only the time for hashing
+ * the objects, and opening the file would take longer.
  */
 #define PREPARED_MIN 512
 
 /*
- * State of comparing the present tags with the tags of the prepared answer.
+ * State of comparing the present tags with the tags of the prepared answer (the
+ * stored response).
  */
 struct tag_check {
 	const struct found *f;
@@ -46,8 +47,8 @@ static bool is_clone(const struct found *f)
 }
 
 /*
- * Returns 1 if this tag must be sent and is not part of the prepared answer,
- * else 0.
+ * Returns 1 if this tag must be sent and is not part of the prepared answer
+ * (the stored response), else 0.
  */
 static int check_tag(void *ctx, const struct packing_tag *tag)
 {
@@ -66,8 +67,8 @@ static int check_tag(void *ctx, const struct packing_tag *tag)
 }
 
 /*
- * Returns 1 if the tags to send are exactly the tags of the prepared answer, 0
- * if not, or a negative error code.
+ * Returns 1 if the tags to send are exactly the tags of the prepared answer
+ * (the stored response), 0 if not, or a negative error code.
  */
 static int has_same_tags(const struct found *f, struct error *err)
 {

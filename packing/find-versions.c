@@ -70,18 +70,19 @@
 
 /*
  * A fallback delta is made only if at most this number of bytes is inflated for
- * each byte that can be saved. For an object with a kept delta, only bytes of
- * the kept delta can be saved. There is no such limit if BYTES_MAX_OF_MORE or
- * BYTES_MAX_OF_FEW replaces BYTES_MAX.
+ * each byte that can be saved. For an object with a kept delta (stored by a
+ * repack), only bytes of the kept delta can be saved. There is no such limit if
+ * BYTES_MAX_OF_MORE or BYTES_MAX_OF_FEW replaces BYTES_MAX.
  */
 #define COST_MAX 8
 
 /*
  * Older versions are searched (find_older()) if the number of sent objects is
- * in this range. With fewer objects, fallback deltas for the few orphans cost
- * less than the search. With more objects, the search would make the response
- * only a little smaller. Outside of the range, the search is run only for an
- * orphan that is too large for a fallback delta.
+ * in this range. With fewer objects, fallback deltas for the few orphans
+ * (deltas whose base is not sent) cost less than the search. With more objects,
+ * the search would make the response only a little smaller. Outside of the
+ * range, the search is run only for an orphan that is too large for a fallback
+ * delta.
  */
 #define OLDER_SENT_MIN 32
 #define OLDER_SENT_MAX 128
@@ -101,15 +102,15 @@ struct candidate {
 	uint64_t size;
 	/*
 	 * Number of stored bytes that are sent if no fallback delta is made. If
-	 * the object has a kept delta, these are the bytes of this delta;
-	 * otherwise the bytes of the object, which is stored whole. 0: the
-	 * object is an orphan (a delta whose base is not sent), so its stored
-	 * bytes cannot be sent.
+	 * the object has a kept delta (stored by a repack), these are the bytes
+	 * of this delta; otherwise the bytes of the object, which is stored
+	 * whole. 0: the object is an orphan (a delta whose base is not sent),
+	 * so its stored bytes cannot be sent.
 	 */
 	uint64_t stored;
 	/*
 	 * Number of inflated bytes for each byte that can be saved, times 256.
-	 * 0: the object is an orphan.
+	 * 0: the object is an orphan (a delta whose base is not sent).
 	 */
 	uint64_t cost;
 	struct kept_choice kept;
@@ -130,8 +131,8 @@ struct versions {
 	bool is_more;
 	/*
 	 * The least number of stored bytes that a fallback delta may replace.
-	 * The limit does not apply to orphans, which have no stored bytes to
-	 * send.
+	 * The limit does not apply to orphans (deltas whose base is not sent),
+	 * whose stored bytes cannot be sent.
 	 */
 	uint64_t stored_min;
 	/* Owned: indexes into found->objects, sorted by obj_pos. */
@@ -151,7 +152,9 @@ struct versions {
 	size_t sent_nr;
 	/* whether find_older() was called */
 	bool learned_older;
-	/* Receives the first damage of the file of kept deltas. */
+	/*
+	 * Receives the first damage that is found in the file of kept deltas.
+	 */
 	struct error *warning;
 };
 
@@ -261,8 +264,8 @@ static bool is_sent(struct candidate *c, const struct versions *v)
 /*
  * Marks older versions of files that the receiver has, unless that was done
  * before. Does so only if the number of sent objects is from OLDER_SENT_MIN to
- * OLDER_SENT_MAX, or if an orphan of `size` inflated bytes is too large for a
- * fallback delta. Returns 0 or ERR_NOMEM.
+ * OLDER_SENT_MAX, or if an orphan (a delta whose base is not sent) of `size`
+ * inflated bytes is too large for a fallback delta. Returns 0 or ERR_NOMEM.
  */
 static int learn_older(struct versions *v, uint64_t size)
 {
@@ -321,10 +324,10 @@ static bool learn_uninteresting(struct found *f, uint32_t old_pos,
 }
 
 /*
- * Returns whether the best way to send a candidate is its kept delta. This is
- * so in two cases: the delta's base is the receiver's version at the same path;
- * or the base is sent too, and is a version between the receiver's version and
- * the candidate.
+ * Returns whether the best way to send a candidate is its kept delta (stored by
+ * a repack). This is so in two cases: the delta's base is the receiver's
+ * version at the same path; or the base is sent too, and is a version between
+ * the receiver's version and the candidate.
  */
 static bool is_kept_best(const struct candidate *c)
 {
@@ -407,7 +410,9 @@ static int note_kept(void *ctx, const struct walk_item *item)
 	return 0;
 }
 
-/* Visit those targets of kept deltas that are in `packed`. */
+/*
+ * Visit those objects in `packed` for which a repack has stored a kept delta.
+ */
 static int note_targets(struct versions *v)
 {
 	const struct found *f = v->f;

@@ -459,9 +459,9 @@ static int find_by_preparation(struct finding *g, struct error *err)
 
 /*
  * The receiver may have offered to get a pack from another place. If no
- * prepared answer is used, tell the receiver now that no pack is left out.
- * Without this message, the receiver would see no progress. Returns 0 or the
- * error of tell().
+ * prepared answer (stored response) is used, tell the receiver now that no pack
+ * is left out. Without this message, the receiver would see no progress.
+ * Returns 0 or the error of tell().
  */
 static int tell_none(struct finding *g, struct error *err)
 {
@@ -495,7 +495,7 @@ static const struct odb_pack *largest_pack(const struct odb *odb)
 }
 
 /*
- * Find the bit of each object in the list found->objects, in the space of a
+ * For each object in the list found->objects, find its bit in the order of a
  * pack; NO_BIT: the object is not in the pack. Searching the bits in the order
  * of the pack costs a few steps for each object, because most objects are
  * stored next to each other.

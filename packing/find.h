@@ -29,8 +29,8 @@ struct found_version {
 	size_t object;
 	struct walk_item old;
 	/*
-	 * A kept delta of the object against `old`. kept.stream borrows from
-	 * found->kept; NULL: there is no kept delta.
+	 * A kept delta (stored by a repack) of the object against `old`.
+	 * kept.stream borrows from found->kept; NULL: there is no kept delta.
 	 */
 	struct kept_delta kept;
 	/*
@@ -131,9 +131,15 @@ struct found {
 	 */
 	const struct prepared_content *content;
 	const struct odb_pack *content_pack; /* the pack of `content` */
-	/* The file of prepared answers, if `content` is one of them. */
+	/*
+	 * The file of prepared answers (stored responses), if `content` is one
+	 * of them.
+	 */
 	struct prepared prepared;
-	/* The prepared answer to exactly this request; NULL: there is none. */
+	/*
+	 * The prepared answer (stored response) to exactly this request; NULL:
+	 * there is none.
+	 */
 	const struct prepared_answer *answer;
 	/*
 	 * true: request->elsewhere->tell() was called already, so this request
@@ -152,10 +158,10 @@ struct found {
 
 /*
  * Find all objects of a request. If request->elsewhere offers packs, and no
- * prepared answer is used, request->elsewhere->tell() is called before the
- * search. If a bitmap index is broken, *warning says so, and the objects are
- * found by a walk. Returns 0 or a negative error code. After an error, *found
- * is released.
+ * prepared answer (stored response) is used, request->elsewhere->tell() is
+ * called before the search. If a bitmap index is broken, *warning says so, and
+ * the objects are found by a walk. Returns 0 or a negative error code. After an
+ * error, *found is released.
  */
 int found_open(struct found *found, const struct odb *odb,
 	       const struct packing_request *request,
@@ -180,10 +186,11 @@ int found_each_packed(const struct found *found, const struct bitset *subset,
 bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos);
 
 /*
- * Returns whether an object is an item to write, not an external item.
- * `obj_pos` may be that of any copy of the object. `item_of` is an index of the
- * items. If true, do not add an external item for the object, even if the
- * receiver has it: deltas between the two items could make a cycle.
+ * Returns whether an object is written to the pack: it is an item, but not an
+ * external item (a delta base that is not written). `obj_pos` may be that of
+ * any copy of the object. `item_of` is an index of the items. If true, do not
+ * add an external item for the object, even if the receiver has it: deltas
+ * between the two items could make a cycle.
  */
 bool found_is_item(const struct found *found, const struct packing_items *items,
 		   const struct item_index *item_of, uint32_t obj_pos);
@@ -298,7 +305,8 @@ bool found_is_uninteresting(const struct found *found, uint32_t odb_pos);
 /*
  * Append to the items, as external delta bases with their sizes, objects that
  * the receiver has. There are two kinds:
- * - the old versions of withheld objects that are not deltas yet;
+ * - the old version of each withheld object (an object that is not copied), if
+ *   no delta has been made for the withheld object yet;
  * - boundary trees and blobs that share type and name hash with a planned item
  *   that is stored whole or will be deflated anew. Other boundary objects would
  *   cost a look-up each and seldom be chosen.
@@ -312,8 +320,9 @@ int found_add_bases(struct found *found, struct packing_items *items,
 /*
  * Append objects of the newest wanted trees to the items, as external delta
  * bases. Only objects for which is_sent() returns true are appended, because
- * the receiver gets them in copied spans of this pack. If fewer than two
- * commits are sent, nothing is done. Returns 0 or a negative error code.
+ * the receiver gets them in copied spans (runs of stored entries) of this pack.
+ * If fewer than two commits are sent, nothing is done. Returns 0 or a negative
+ * error code.
  */
 int found_add_sent(struct found *found, struct packing_items *items,
 		   bool (*is_sent)(void *ctx, uint32_t odb_pos), void *ctx,

@@ -5,9 +5,9 @@
  * the new pack. For a thin pack, it suffices that the receiver has the base.
  *
  * Islands may forbid the stored base of a delta. Then two objects are marked
- * `retry`: the object of the delta, and the object at the root of the base's
- * delta chain, which is stored whole. The delta search can then make one of
- * these two objects a delta of the other.
+ * `retry`: the object of the delta, and the whole object at the root of the
+ * base's delta chain. The delta search can then make one of these two objects a
+ * delta of the other.
  */
 #ifndef PACKING_PLAN_H
 #define PACKING_PLAN_H

@@ -16,8 +16,8 @@
 
 /*
  * Fill in part->pack_pos. The bits and the entries of the pack are both sorted
- * by offset, so one pass steps through both. Returns 0, 1 if a bit stands for
- * an object that is not an entry of the pack, or ERR_NOMEM.
+ * by offset, so one pass steps through both. Returns 0 on success, 1 if a bit
+ * stands for an object that is not an entry of the pack, or ERR_NOMEM.
  */
 static int match_bits(struct reuse_part *part, const struct bitmap_space *space,
 		      struct error *err)

@@ -31,9 +31,15 @@ struct reuse {
 	 * if there are none so far.
 	 */
 	struct bitset *left_over;
-	/* start of the span: bytes that are not written yet */
+	/*
+	 * start of the span (the run of entries to copy): bytes that are not
+	 * written yet
+	 */
 	uint64_t span_start;
-	/* end of the span; equal to span_start if the span is empty */
+	/*
+	 * end of the span (the run of entries to copy); equal to span_start if
+	 * the span is empty
+	 */
 	uint64_t span_end;
 	/* the pack_pos after the entry that was examined last */
 	uint32_t next_pos;

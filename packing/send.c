@@ -29,8 +29,8 @@ struct send {
 	struct packing_items items;
 	struct packs packs;
 	/*
-	 * indexed by bit_pos: objects that were copied in spans; empty, without
-	 * memory, if there are none
+	 * indexed by bit_pos: objects that were copied in spans (runs of stored
+	 * entries); empty, without memory, if there are none
 	 */
 	struct bitset sent;
 	/*
@@ -89,8 +89,8 @@ static int load_items(struct send *s, struct error *err)
 }
 
 /*
- * Append to the items the objects that could not be copied in spans. Returns 0
- * or a negative error code.
+ * Append to the items the objects that could not be copied in spans (runs of
+ * stored entries). Returns 0 or a negative error code.
  */
 static int load_left_over(struct send *s, const struct bitset *left_over,
 			  struct error *err)

@@ -157,8 +157,8 @@ struct packing_request {
 
 /*
  * Permission for expensive work, from a server whose requests share the
- * processors. No permission is needed for prepared answers, stored packs, and
- * queries of bitmap indexes.
+ * processors. No permission is needed for prepared answers (stored responses),
+ * stored packs, and queries of bitmap indexes.
  */
 struct packing_admission {
 	/*
@@ -276,15 +276,17 @@ int packing_send_options_load(struct packing_send_options *options,
 struct packing_report {
 	/* number of objects that were sent */
 	uint32_t objects;
-	/* number of deltas that were sent, except those in spans */
+	/*
+	 * number of deltas that were sent, except those in spans (copied runs)
+	 */
 	uint32_t deltas;
-	/* number of objects that were copied one by one, not in spans */
+	/* number of objects that were copied one by one, not in spans (runs) */
 	uint32_t reused;
-	/* number of deltas that were copied one by one, not in spans */
+	/* number of deltas that were copied one by one, not in spans (runs) */
 	uint32_t reused_deltas;
-	/* number of objects that were copied in spans */
+	/* number of objects that were copied in spans (runs of entries) */
 	uint32_t pack_reused;
-	/* number of packs from which spans were copied */
+	/* number of packs from which spans (runs of entries) were copied */
 	uint32_t packs_reused;
 	/* number of bytes that were copied as they are stored */
 	uint64_t bytes_verbatim;
@@ -318,15 +320,14 @@ struct packing_report {
 	 */
 	const char *no_bitmap;
 	/*
-	 * How a plan of an earlier pack was used (plans/plan-cache.h), a
-	 * constant string: "made", "hit", "joined" or "bypassed". NULL: there
-	 * are no plans.
+	 * How a response plan was used (plans/plan-cache.h), which records the
+	 * pieces of an earlier pack; a constant string: "made", "hit", "joined"
+	 * or "bypassed". NULL: there are no plans.
 	 */
 	const char *response_plan;
 	/*
-	 * Why the plan was bypassed, or why a plan that was made is not stored
-	 * on disk; a constant string. NULL: the plan was neither bypassed nor
-	 * left unstored.
+	 * Why the response plan was bypassed, or why a plan that was made is
+	 * not stored on disk; a constant string. NULL: neither is the case.
 	 */
 	const char *no_response_plan;
 	uint32_t bitmaps_used, pseudo_merges_used;
@@ -348,9 +349,12 @@ struct packing_report {
 	/* time for finding the objects */
 	uint64_t count_ns;
 	uint64_t reuse_ns; /* copying spans */
-	/* time for the delta search of objects that are not in spans */
+	/*
+	 * time for the delta search of objects that are not in spans (copied
+	 * runs)
+	 */
 	uint64_t search_ns;
-	/* time for writing objects that are not in spans */
+	/* time for writing objects that are not in spans (copied runs) */
 	uint64_t write_ns;
 };
 

@@ -39,8 +39,8 @@ static void place(struct ordering *o, uint32_t item)
 
 /*
  * The sort key of an item is its class, a number of three parts. The highest
- * bit is set for an item outside of the core island. The next two bits are the
- * type, and the lowest RANK_BITS bits are the rank.
+ * bit is set for an item outside of the core island (pack.islandCore). The next
+ * two bits are the type, and the lowest RANK_BITS bits are the rank.
  */
 #define RANK_BITS 3
 
@@ -48,9 +48,10 @@ static void place(struct ordering *o, uint32_t item)
 #define CLASS_NR (2 << (2 + RANK_BITS))
 
 /*
- * Returns the rank of an object in the order of a pack: the tip island comes
- * first, then layer by layer. Within the tip island, objects that HEAD does not
- * reach come first, so that HEAD's part is next to the other objects of HEAD.
+ * Returns the rank of an object in the order of a pack: the tip island (the
+ * trees at chosen tips) comes first, then layer by layer. Within the tip
+ * island, objects that HEAD does not reach come first, so that HEAD's part is
+ * next to the other objects of HEAD.
  */
 static unsigned rank_of(const struct islands *islands, uint32_t obj_pos)
 {

@@ -47,11 +47,12 @@ struct write_options {
 
 /*
  * Returns the order of writing: a malloc()ed array of the items that are not
- * external, *nr of them. Objects of the core island come first, then all
- * others. Within the core island, and within the rest, the order is: commits,
- * tags, trees, blobs; of each type the tip island first; then the order of the
- * list. A base always comes before its deltas, so that distances are positive.
- * Returns NULL if there is no memory.
+ * external, *nr of them. Objects of the core island (pack.islandCore) come
+ * first, then all others. Each of these two parts has this order: commits,
+ * tags, trees, blobs. Within a type, objects of the tip island (trees at branch
+ * tips) come first. Otherwise the order is that of the list. A base always
+ * comes before its deltas, so that distances are positive. Returns NULL if
+ * there is no memory.
  */
 uint32_t *write_order(const struct packing_items *list, size_t *nr);
 
