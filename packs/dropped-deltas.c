@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists stored deltas of objects in the tip island whose bases are outside of
- * the tip island.
+ * Lists stored deltas of objects in the tip island (the trees at chosen tips)
+ * whose bases are outside of the tip island.
  */
 #include <stdlib.h>
 
@@ -90,8 +90,8 @@ static bool is_last(const struct dropped_deltas *d,
 }
 
 /*
- * Add the deltas of an object that earlier repacks have dropped. These deltas
- * are in the old file of kept deltas, with step 0. Returns 0 or ERR_NOMEM.
+ * Add the deltas that earlier repacks have dropped for an object. The old file
+ * of kept deltas has these deltas, with step 0. Returns 0 or ERR_NOMEM.
  */
 static int add_kept(struct search *s, uint32_t obj_pos)
 {

@@ -24,7 +24,10 @@ struct dropped_deltas {
 	 */
 	struct kept_delta *deltas;
 	size_t nr, alloc;
-	/* the repository's file of kept deltas before the repack */
+	/*
+	 * the repository's file of kept deltas (objects/info/deltas) before the
+	 * repack
+	 */
 	struct kept_deltas old;
 };
 

@@ -81,7 +81,10 @@ static int find_bounds(struct walk_tips *bounds,
 static int enumerate(struct walk_result *found,
 		     const struct island_marks *marks, struct error *err)
 {
-	/* The job has shown how many objects it enumerates; show nothing. */
+	/*
+	 * Show no progress: the job has already shown how many objects it
+	 * enumerates.
+	 */
 	const struct progress_out quiet = {
 		.ctx = marks->progress ? marks->progress->ctx : NULL,
 		.poll = marks->progress ? marks->progress->poll : NULL,

@@ -38,7 +38,10 @@
  */
 #define KEEP_TIPS_MAX 64
 
-/* Returns the number of bytes that a row takes in the file of kept deltas. */
+/*
+ * Returns the number of bytes of a row in the file of kept deltas
+ * (objects/info/deltas).
+ */
 static inline size_t keep_row_len(enum hash_algo algo)
 {
 	return 2 * hash_len(algo) + 24;
@@ -67,7 +70,7 @@ struct keep_copies_options {
 	/* the new pack, in the walk's snapshot */
 	const struct odb_pack *pack;
 	const struct pack_rev *rev; /* the order of `pack` */
-	/* the file of kept deltas before the repack */
+	/* the file of kept deltas (objects/info/deltas) before the repack */
 	const struct kept_deltas *old;
 	/* maximum bytes of the rows and their zlib streams */
 	uint64_t max_len;

@@ -30,7 +30,7 @@
 /*
  * A delta that the repack dropped is kept if it is smaller than the stored
  * object by more than this number of bytes. A smaller saving would not pay for
- * the row in the file, which has 64 bytes or more.
+ * the row of the delta in the file. A row has 64 bytes or more.
  */
 #define SAVED_MIN 64
 

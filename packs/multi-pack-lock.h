@@ -25,8 +25,8 @@
 /*
  * Take the lock of a pack directory. Waits up to a second for other processes,
  * as for packed-refs; stock Git does not wait. Most holders have the lock for
- * milliseconds. A process that appends to a chain holds it while it makes a
- * bitmap index, which takes longer than the wait.
+ * milliseconds. A process that appends to a chain holds the lock while it makes
+ * a bitmap index. This takes longer than the wait.
  *
  * Release the lock with sys_tempfile_abort(). `share` is that of the repository
  * (sys/share.h). Returns 0, ERR_DENIED ("Unable to create '<lock>': File

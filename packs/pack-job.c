@@ -605,8 +605,8 @@ static int mark_islands(struct pack_job *job, struct error *err)
 	int ret = 0;
 
 	/*
-	 * In a partial clone there is no tip island, because objects of the tip
-	 * may be missing.
+	 * In a partial clone there is no tip island (the trees at chosen tips),
+	 * because some of these trees may be missing.
 	 */
 	if (o->tip_island && !job->promisor.has_packs)
 		ret = island_marks_add_tip(&job->islands, &any, &marks, err);

@@ -64,8 +64,8 @@ struct pack_job_options {
 	 */
 	bool bitmap_is_default;
 	/*
-	 * For an object of the tip island, use only delta bases that are in the
-	 * tip island too.
+	 * For an object of the tip island (the trees at chosen tips), use only
+	 * delta bases that are in the tip island too.
 	 */
 	bool tip_island;
 	/*

@@ -5,8 +5,8 @@
 #include "packs/roots.h"
 
 /*
- * Maximum number of tips for which a clone of depth 1 gets a prepared answer.
- * Only the first tips are used.
+ * Maximum number of tips for which a clone of depth 1 gets a prepared answer (a
+ * stored response). Only the first tips are used.
  */
 #define TIPS_MAX 256
 

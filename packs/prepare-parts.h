@@ -34,7 +34,7 @@ struct preparation {
 	struct ewah along;
 };
 
-/* State of making prepared answers for one pack. */
+/* State of making prepared answers (stored responses) for one pack. */
 struct preparing {
 	const struct odb *odb;
 	struct refs *refs;

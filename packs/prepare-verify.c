@@ -142,10 +142,10 @@ static int verify_found(const struct preparing *p,
 }
 
 /*
- * Check the answer to one request, which has the objects `objects`. Returns 1
- * if the answer is right, 0 if not, or a negative error code. A request with
- * several wants can be checked only if references still name all of them. If
- * they do not, the result is 1.
+ * Check the answer to one request. `objects`: the objects of the answer.
+ * Returns 1 if the answer is right, 0 if not, or a negative error code. A
+ * request with several wants can be checked only if references still name all
+ * of them. If they do not, the result is 1.
  */
 static int verify_request(const struct preparing *p,
 			  const struct prepared_request *request,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the ids that the prepared answers to clones want. */
+/*
+ * Writes the file of wants: the ids wanted by the clones for which there is a
+ * prepared answer (a stored response).
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"

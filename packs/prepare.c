@@ -128,9 +128,9 @@ static int keep(const struct preparing *p, struct preparation *item,
 }
 
 /*
- * Make the answer without tags, which has the objects in `objects`, and the
- * answer with tags. If one of the two answers cannot be copied from the pack,
- * item->is_done stays false. Returns 0 or a negative error code.
+ * Make the answer without tags (the objects in `objects`), and the answer with
+ * tags. If one of the two answers cannot be copied from the pack, item->is_done
+ * stays false. Returns 0 or a negative error code.
  */
 static int answer_with_tags(const struct preparing *p, struct preparation *item,
 			    struct found *found, const struct bitset *objects,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lists the roots of reachability: references, reflogs and indexes. Also lists
- * the tips that get bitmaps, and the tips of the tip island.
+ * the tips that get bitmaps, and the tips of the tip island (the trees at
+ * chosen tips).
  */
 #ifndef PACKS_ROOTS_H
 #define PACKS_ROOTS_H
