@@ -370,7 +370,8 @@ static int run(struct push *p)
 /*
  * Tell the client why the push ended early, without the server's paths. The
  * caller also prints the whole message on standard error. Without a side band,
- * standard error is the client's terminal, so this function sends nothing.
+ * this function sends nothing, because standard error is then the client's
+ * terminal.
  */
 static void tell_end(struct receive *r, struct error err)
 {

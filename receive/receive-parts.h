@@ -76,9 +76,9 @@ struct receive_proc_report {
 
 /*
  * Parse one line of the proc-receive hook's report. `line` ends at its first
- * NUL, and is changed in place. Returns 0, 1 if the line refuses a command or
- * is malformed, or ERR_NOMEM. For a malformed line, a line is appended to
- * report->messages.
+ * NUL, and is changed in place. Returns 1 if the line refuses a command or is
+ * malformed, 0 for any other line, or ERR_NOMEM. For a malformed line, a line
+ * is appended to report->messages.
  */
 int receive_proc_take(struct receive_proc_report *report, struct receive *r,
 		      char *line);

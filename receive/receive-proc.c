@@ -135,7 +135,9 @@ static int take_option(struct receive_command *cmd, enum hash_algo algo,
 	return rewrite->ref || !value ? 0 : ERR_NOMEM;
 }
 
-/* Append a message about the hook's report. Returns 1, or ERR_NOMEM. */
+/*
+ * Append a message about the hook's report. Returns 1 on success, or ERR_NOMEM.
+ */
 __attribute__((format(printf, 2, 3))) static int complain(
 	struct receive_proc_report *report, const char *fmt, ...)
 {
@@ -473,8 +475,9 @@ static int run(struct proc *p, char *path, struct error *err)
 }
 
 /*
- * Run the hook. Returns 0, 1 if the hook failed and the client was told why, or
- * ERR_NOMEM.
+ * Run the hook. Returns 0 if the hook succeeded, or ERR_NOMEM. Returns a
+ * positive number if there is no hook, if the hook failed, or if its report is
+ * malformed or refuses a command.
  */
 static int run_hook(struct proc *p, struct error *err)
 {
