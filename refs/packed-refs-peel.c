@@ -61,8 +61,8 @@ static bool passes(const uint8_t sieve[SIEVE_LEN], const char *hex)
 }
 
 /*
- * Returns whether the peeled id in the line at `off`, which begins with '^', is
- * one of the wanted ids.
+ * Returns whether the peeled id in the line at `off` is one of the wanted ids.
+ * The line begins with '^'.
  */
 static bool names_one(const struct packed_refs *refs, size_t off,
 		      const uint8_t sieve[SIEVE_LEN], const struct oidmap *ids)
@@ -87,7 +87,7 @@ struct scan {
 
 /*
  * Asks whether the record at [off, nl), which has no "^" line, may name a tag
- * object. Returns 1, 0 or a negative error code.
+ * object. Returns 1 if so, 0 if certainly not, or a negative error code.
  */
 static int ask(const struct scan *scan, size_t off, size_t nl)
 {
@@ -106,7 +106,8 @@ static int ask(const struct scan *scan, size_t off, size_t nl)
 
 /*
  * Tells whether the line at [off, nl) allows a tag that peels to one of the
- * ids. Returns 1, 0 or a negative error code.
+ * ids. Returns 1 if there may be such a tag, 0 if there is none, or a negative
+ * error code.
  */
 static int allows(const struct scan *scan, size_t off, size_t nl)
 {

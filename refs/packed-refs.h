@@ -130,8 +130,8 @@ int packed_refs_find(const struct packed_refs *refs, const char *name,
 		     struct packed_ref *ref, struct error *err);
 
 /*
- * Returns whether a record of this name (`len` bytes) that has no "^" line
- * certainly does not name a tag object.
+ * Returns whether a record of this name (`len` bytes) is known to name no tag
+ * object if the record has no "^" line.
  */
 bool packed_refs_proves(const struct packed_refs *refs, const char *name,
 			size_t len);
@@ -140,9 +140,9 @@ bool packed_refs_proves(const struct packed_refs *refs, const char *name,
 struct refs_peel_search {
 	const struct oidmap *ids; /* borrowed: the objects */
 	/*
-	 * Called for a ref of which its record does not tell whether it names a
-	 * tag object. Returns 1 if the object may be a tag, 0 if it is none, or
-	 * a negative error code. NULL: each such object may be a tag.
+	 * Called for a ref whose record does not tell whether the ref's object
+	 * is a tag. Returns 1 if the object may be a tag, 0 if it is none, or a
+	 * negative error code. NULL: each such object may be a tag.
 	 */
 	int (*may_be_tag)(void *ctx, const struct oid *oid, struct error *err);
 	void *ctx;

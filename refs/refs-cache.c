@@ -9,7 +9,10 @@
 #include "sys/witness.h"
 
 struct note {
-	/* the key and the text of the note; key.len is 0 if the slot is free */
+	/*
+	 * the key and the text of a note (a text that a user derived from the
+	 * mapped refs); key.len is 0 if the slot is free
+	 */
 	struct buf key, text;
 	uint64_t number;
 };
@@ -116,7 +119,10 @@ struct place {
 	enum hash_algo algo;
 };
 
-/* Opens packed-refs, and adds the file to the witness. */
+/*
+ * Opens packed-refs, and adds the file to the witness, which tells later
+ * whether the file has changed.
+ */
 static int open_packed(struct held *held, const struct place *place,
 		       struct error *err)
 {
