@@ -89,9 +89,9 @@ static int check_old_oid(struct ref_transaction *tx, struct ref_item *item,
 
 /*
  * Rejects `item`, whose name conflicts with the name of `other`, an item of the
- * same transaction. In the files backend, stock Git finds the conflict while it
- * locks `item` if the update of `other` was queued before. Only then, the
- * message begins with "cannot lock ref".
+ * same transaction. As in stock Git, the message begins with "cannot lock ref"
+ * in one case only: refs are stored in files, and the update of `other` was
+ * queued before that of `item`.
  */
 static int reject_among(struct ref_transaction *tx, const struct ref_item *item,
 			const struct ref_item *other, struct error *err)
