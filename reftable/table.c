@@ -84,9 +84,10 @@ bool reftable_section(const struct reftable *table,
 	       : type == REFTABLE_OBJECTS ? f->obj_off
 					  : 0;
 	/*
-	 * The section of refs or the section of reflogs may begin at offset
-	 * zero. The type of the first block shows which of the two sections
-	 * the table has.
+	 * The first section of a table is at offset zero: the refs, or the
+	 * reflogs if the table has no refs. So for these two sections, an
+	 * offset of zero does not mean that the section is missing. The type of
+	 * the first block decides.
 	 */
 	return *off || reftable_block_peek(file, 0) == type;
 }
@@ -117,8 +118,8 @@ void reftable_iter_release(struct reftable_iter *it)
 }
 
 /*
- * Parses the value of the record at the cursor into it->ref or it->log.
- * Returns 1 or ERR_CORRUPT.
+ * Parses the value of the record at the cursor into it->ref or it->log. Returns
+ * 1 on success, or ERR_CORRUPT.
  */
 static int take_value(struct reftable_iter *it, struct error *err)
 {

@@ -78,9 +78,9 @@ static size_t choose_id_len(const struct reftable_writer *w)
 }
 
 /*
- * Appends the offsets of blocks from the pairs [from, to) of w->objects, which
- * are all about one object. *nr is set to the number of blocks. Returns 0 or
- * ERR_NOMEM.
+ * Appends the offsets of blocks from the pairs [from, to) of w->objects. All
+ * these pairs are about one object. *nr is set to the number of blocks. Returns
+ * 0 or ERR_NOMEM.
  */
 static int append_blocks(struct reftable_writer *w, size_t from, size_t to,
 			 size_t *nr)
