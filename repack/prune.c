@@ -180,11 +180,11 @@ static bool may_go(struct run *r, const struct oid *oid)
 }
 
 /*
- * Returns whether another process may need an object of an unnamed pack. An
- * object that the walk has not met is not needed, because the walk also reads
- * objects that are only in unnamed packs (odb/odb.h). An object that is listed
- * as unreachable and is not kept is not needed, either. All other objects may
- * be needed.
+ * Returns whether another process may need an object of an unnamed pack. Two
+ * kinds of objects are not needed. One kind is an object that the walk has not
+ * met, because the walk also reads objects that are only in unnamed packs
+ * (odb/odb.h). The other kind is an object that is listed as unreachable and is
+ * not kept. All other objects may be needed.
  */
 static bool may_be_asked_for(void *ctx, const uint8_t *raw)
 {

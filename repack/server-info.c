@@ -59,8 +59,8 @@ int server_info_put_packs(struct buf *out, const struct odb *odb,
 }
 
 /*
- * Appends the lines of info/refs for a ref. Returns 0, 1 if the ref's object is
- * damaged, or a negative error code.
+ * Appends the lines of info/refs for a ref. Returns 0 on success, 1 if the
+ * ref's object is damaged, or a negative error code.
  */
 static int list_ref(void *ctx, const struct ref *ref)
 {

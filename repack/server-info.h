@@ -30,10 +30,10 @@ int server_info_put_packs(struct buf *out, const struct odb *odb,
 			  struct error *err);
 
 /*
- * Write each of the two files if its content changes. Returns 0, 1 if an object
- * that a ref names is damaged, or a negative error code. If it returns 1,
- * info/refs stays as it is, objects/info/packs was written, and *err says which
- * object is damaged.
+ * Write each of the two files if its content changes. Returns 0 on success, 1
+ * if an object that a ref names is damaged, or a negative error code. If it
+ * returns 1, info/refs stays as it is, objects/info/packs was written, and *err
+ * says which object is damaged.
  */
 int server_info_update(const struct repo *repo, struct refs *refs,
 		       struct error *err);

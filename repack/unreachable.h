@@ -34,8 +34,8 @@ struct unreachable_item {
 	 */
 	uint32_t loose_mtime;
 	/*
-	 * The latest time that a .mtimes file records for the object, in a
-	 * cruft pack that is not removed or belongs to an alternate. 0: none.
+	 * The latest time of the object in the .mtimes files of cruft packs
+	 * that stay: they are not removed, or belong to an alternate. 0: none.
 	 */
 	uint32_t staying_mtime;
 	/* true: a pack that is about to be removed has the object */
