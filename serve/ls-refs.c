@@ -31,8 +31,8 @@ struct listing {
 	struct buf attributes;
 	/*
 	 * true: a line of the listing depends on the target of a symbolic ref,
-	 * which may be outside of the cached refs. So the packets are not kept
-	 * for other requests.
+	 * and this target may be outside of the cached refs. So the packets are
+	 * not kept for other requests.
 	 */
 	bool is_mixed;
 	struct error *err;
@@ -81,7 +81,8 @@ static int parse(struct listing *l, struct v2_args *args)
 }
 
 /*
- * Sort the ref prefixes, and remove each prefix that begins with another one.
+ * Sort the ref prefixes, and remove each prefix that begins with another
+ * prefix.
  */
 static void disjoin(struct listing *l)
 {

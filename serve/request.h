@@ -30,7 +30,7 @@
 struct request {
 	struct session *s; /* borrowed */
 	struct oidset wants;
-	/* Number of wants, from the first on, that are known to exist. */
+	/* number of wants at the start of the array that are known to exist */
 	size_t checked_nr;
 	/* The haves of the client that the server has too. */
 	struct oidset common;
@@ -82,8 +82,8 @@ struct request {
 	bool has_pack;
 	struct packing_report made;
 	/*
-	 * Number of ids of `common`, from the first on, that were added to
-	 * `reach` as targets.
+	 * Number of ids at the start of `common` that were added to `reach` as
+	 * targets.
 	 */
 	size_t target_nr;
 };

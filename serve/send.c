@@ -106,7 +106,8 @@ static int identify_tag(void *ctx, const struct ref *ref)
 /*
  * Add the visible refs below refs/tags/ to a hash, because the pack may contain
  * their tags. The hash has only the ids of the refs, which identify the tag
- * objects. Returns 1, 0 if there are too many tags, or a negative error code.
+ * objects. Returns 1 if the ids were added, 0 if there are too many tags, or a
+ * negative error code.
  */
 static int identify_tags(void *ctx, struct hash_ctx *hash, struct error *err)
 {
