@@ -96,8 +96,8 @@ static int rewrite_parents(struct simplify *s, uint32_t c, struct error *err)
 /* ---- one after the other */
 
 /*
- * Sets *c to the next commit that is shown. Returns 1, or 0 at the end, or a
- * negative error code. Ignores the options `skip` and `max`.
+ * Sets *c to the next commit that is shown. Returns 1 if there is a commit, 0
+ * at the end, or a negative error code. Ignores the options `skip` and `max`.
  */
 static int next_shown(struct simplify *s, uint32_t *c, struct error *err)
 {
