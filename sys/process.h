@@ -42,9 +42,9 @@ uint64_t sys_peak_rss_kib(void);
 
 /*
  * Appends the name of the user. This is the login name, or if `full`, the full
- * name from the password file, which may be empty. The full name is the text
- * before the first comma in the field pw_gecos; a '&' in it is replaced by the
- * capitalised login name. Returns 0, ERR_MISSING if the user is unknown, or
+ * name from the password file. The full name may be empty. The full name is the
+ * text before the first comma in the field pw_gecos; a '&' in it is replaced by
+ * the capitalised login name. Returns 0, ERR_MISSING if the user is unknown, or
  * ERR_NOMEM.
  */
 int sys_user_name(struct buf *out, bool full, struct error *err);

@@ -54,9 +54,9 @@
 unsigned sys_share_mode(unsigned mode, unsigned share, bool is_dir);
 
 /*
- * Applies a share to an open file or directory. Does nothing if there is no
- * share or the permissions are right already. `path` is for messages. Returns 0
- * or ERR_IO.
+ * Applies a share (the permissions of a shared repository) to an open file or
+ * directory. Does nothing if there is no share or the permissions are right
+ * already. `path` is for messages. Returns 0 or ERR_IO.
  */
 int sys_share_fd(int fd, unsigned share, const char *path, struct error *err);
 
