@@ -24,8 +24,8 @@ struct commit_map_entry {
 
 struct commit_map {
 	/*
-	 * number of objects in packs; an obj_pos from this number on is that of
-	 * an object outside packs
+	 * number of objects in packs; an object outside packs has an obj_pos of
+	 * at least packed_nr
 	 */
 	uint32_t packed_nr;
 	/* owned: the hash table; NULL: the arrays are used */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds the shallow boundary of a request. Each commit that the client gets is
- * either "shallow" (the client must record that it has no parents) or "inside"
- * (the client also gets its parents).
+ * either "shallow" (the client must treat the commit as one without parents) or
+ * "inside" (the client also gets its parents).
  *
  *	depth 2 from d:       a---b---c---d     shallow: c    inside: d
  *	from d, without b:    a---b---c---d     shallow: c    inside: d
@@ -84,8 +84,8 @@ struct depth_limits {
  *
  * A commit that is reachable only through shallow commits is neither shallow
  * nor inside. Stock Git lists some of these commits as shallow too. But if a
- * client gets a "shallow" line for a commit that the client lacks, it cannot
- * deepen its history later: "error in object: unshallow <id>".
+ * client gets a "shallow" line for a commit that the client lacks, the client
+ * cannot deepen its history later: "error in object: unshallow <id>".
  *
  * The result may be empty. Returns 0 or a negative error code.
  */

@@ -75,8 +75,8 @@ struct entry_pool {
 	struct pool_slot *slots;
 	size_t slot_nr;
 	/*
-	 * The waiting entries: their hashes. In these elements, `entry_nr` is
-	 * the index in `words` at which the waiting entry is.
+	 * One element for each waiting entry: its hash and, in `entry_nr`, its
+	 * index in `words`.
 	 */
 	struct pool_slot waiting[ENTRY_POOL_WAIT_MAX];
 	uint32_t waiting_nr;

@@ -29,9 +29,10 @@ struct enumerate {
 	struct filter_walk paths;
 	bool has_paths;
 	/*
-	 * Trees and blobs of the wanted commits that differ from the tree of
-	 * the newest uninteresting commit (see use_tree_changes in walk.h). The
-	 * list may have an object twice, and may have uninteresting objects.
+	 * Trees and blobs of the wanted commits that the newest uninteresting
+	 * commit does not have at the same path (see use_tree_changes in
+	 * walk.h). The list may have an object twice, and may have
+	 * uninteresting objects.
 	 */
 	struct walk_items changes;
 	/*
@@ -291,8 +292,8 @@ static int emit_lists(struct enumerate *e, struct error *err)
  * without a new-object list for each commit (newobj.h).
  *
  * Returns false if there are boundary commits and exclude_boundary is false. In
- * this case, objects are left out if a parent commit has them at the same path,
- * and only new-object lists know paths.
+ * this case, an object must be left out if a parent commit has it at the same
+ * path. Only new-object lists know paths.
  */
 static bool is_set_enough(const struct enumerate *e)
 {
@@ -405,7 +406,8 @@ static int list_missing(const struct walk_item **first, struct oid **missing,
 
 /*
  * Checks that all objects of the result exist. If one is missing, asks the
- * provider to store it. Returns an error if it is still missing.
+ * provider (for example a fetch from a promisor remote) to store it. Returns an
+ * error if it is still missing.
  */
 static int check_there(struct enumerate *e, struct error *err)
 {

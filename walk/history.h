@@ -41,8 +41,9 @@ struct history_commit {
 	uint32_t first_parent;
 	uint32_t parent_nr;
 	/*
-	 * generation number from the commit-graph: one more than the largest of
-	 * the commit's parents; HISTORY_GENERATION_UNKNOWN if not known
+	 * generation number from the commit-graph: one more than the largest
+	 * generation number of the commit's parents; HISTORY_GENERATION_UNKNOWN
+	 * if not known
 	 */
 	uint32_t generation;
 	/*
@@ -125,9 +126,9 @@ struct history {
 
 /*
  * Initialises a history. If `shallow` is not NULL, the commit-graph is not
- * used: it has the parents behind the shallow boundary, too. An unreadable
- * commit-graph is not used either. Returns 0 or ERR_NOMEM; release the history
- * in both cases.
+ * used, because the graph also has the parents behind the shallow boundary. An
+ * unreadable commit-graph is not used either. Returns 0 or ERR_NOMEM; release
+ * the history in both cases.
  */
 int history_init(struct history *h, struct objspace *space,
 		 struct odb_reader *reader, const struct oidmap *shallow,

@@ -39,8 +39,8 @@ struct reach {
 	uint32_t *stack;
 	size_t stack_alloc;
 	/*
-	 * number of the present set of targets; 1 is added to it with each new
-	 * target
+	 * number of the current round; a new round begins when a target is
+	 * added
 	 */
 	uint32_t round;
 	/*

@@ -7,8 +7,8 @@
 
 /*
  * Maximum number of bytes of a tree for which a delta from a nearly equal tree
- * is made. Such a tree can be copied by one instruction of a delta, which
- * copies fewer than 2^24 bytes.
+ * is made. One instruction of a delta can copy such a tree, because an
+ * instruction can copy up to 2^24 - 1 bytes.
  */
 #define NEAR_LEN_MAX ((size_t)0xffffff)
 
